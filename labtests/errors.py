@@ -1,0 +1,78 @@
+"""What can go wrong, as a tree.
+
+LabError
++-- InventoryError          the testbed file is wrong (every mistake, with file:line:column)
++-- WorkloadError           a traffic tool could not be run at all
++-- DeviceError             names the device, the command and the remedy
+    +-- Unreachable         no session could be opened, or it broke
+    |   +-- HostKeyRefused      the key is unknown, or changed
+    |   +-- LoginRefused        wrong password or key
+    +-- CommandTimeout      the command did not end in time; its remote process was ended
+    +-- CommandRejected     the device answered with an error, or accepted and did nothing
+    +-- ToolMissing         a program or a driver's sysfs folder is not on the host
+    +-- UnreadableOutput    the output has a line that no rule explains, or ends too early
+"""
+
+from collections.abc import Sequence
+
+
+class LabError(Exception):
+    """Anything labtests raises on purpose."""
+
+
+class InventoryError(LabError):
+    """The testbed file is wrong. `mistakes` are lines `file:line:column: path: what is wrong`."""
+
+    def __init__(self, mistakes: Sequence[str]) -> None:
+        super().__init__("\n".join(mistakes))
+        self.mistakes = tuple(mistakes)
+
+
+class WorkloadError(LabError):
+    """A traffic tool could not be run at all."""
+
+
+class DeviceError(LabError):
+    """A device did not do what it was asked. Says which device, which command, and the remedy."""
+
+    def __init__(self, device: str, command: str, problem: str, remedy: str) -> None:
+        super().__init__(device, command, problem, remedy)
+        self.device, self.command, self.problem, self.remedy = device, command, problem, remedy
+
+    def __str__(self) -> str:
+        return f"{self.device}: {self.command!r}: {self.problem}\n  remedy: {self.remedy}"
+
+
+class Unreachable(DeviceError):
+    """No session could be opened, or it broke."""
+
+
+class HostKeyRefused(Unreachable):
+    """The device's SSH host key is unknown, or not the one it had before."""
+
+
+class LoginRefused(Unreachable):
+    """The device refused user name, key or password."""
+
+
+class CommandTimeout(DeviceError):
+    """The command did not end in time. Its remote process was ended as well."""
+
+
+class CommandRejected(DeviceError):
+    """The device answered with an error, or said yes and did nothing."""
+
+
+class ToolMissing(DeviceError):
+    """A program, or a driver's sysfs folder, is not there."""
+
+
+class UnreadableOutput(DeviceError):
+    """The output has a line that no rule explains, or ends too early."""
+
+
+class LabErrors(ExceptionGroup[LabError], LabError):
+    """Several devices failed; none hides another."""
+
+    def __str__(self) -> str:
+        return "\n".join([self.message, *(str(error) for error in self.exceptions)])
