@@ -1,0 +1,56 @@
+"""Strict reading of command output, shared by every parser.
+
+An unread line is how a drop counter becomes "0 drops". So every line of an output is read by a rule
+or skipped by a rule, and anything else is refused with the line, its number and what to do.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NoReturn
+
+from labtests.errors import UnreadableOutput
+from labtests.transport import Reply
+
+BLANK = re.compile(r"^\s*$")
+BLANK_OR_RULER = re.compile(r"^[-\s]*$")
+
+SAVE_IT = "save the output under tests/transcripts and teach the parser this line"
+
+
+def refuse(reply: Reply, problem: str, remedy: str = SAVE_IT) -> NoReturn:
+    """Raise UnreadableOutput for this answer."""
+    raise UnreadableOutput(reply.device, reply.command, problem, remedy)
+
+
+def matches(
+    reply: Reply, *rules: re.Pattern[str], skip: re.Pattern[str] = BLANK_OR_RULER
+) -> Iterator[re.Match[str]]:
+    """Each line as the first rule reads it. A line that no rule reads is an error, never a gap."""
+    for _, match in numbered_matches(reply, *rules, skip=skip):
+        yield match
+
+
+def numbered_matches(
+    reply: Reply, *rules: re.Pattern[str], skip: re.Pattern[str] = BLANK_OR_RULER
+) -> Iterator[tuple[int, re.Match[str]]]:
+    """Like `matches`, each with its line number (from 1), for a parser that checks the order."""
+    for number, line in enumerate(lines(reply), start=1):
+        if skip.match(line):
+            continue
+        match = next((m for rule in rules if (m := rule.match(line))), None)
+        if match is None:
+            refuse(reply, f"line {number} is new to us: {line!r}")
+        yield number, match
+
+
+def lines(reply: Reply) -> list[str]:
+    r"""The lines of an answer. Only \n, \r\n and \r end a line: str.splitlines would also cut at
+    form feeds and Unicode separators, which a hostile port description may hold."""
+    return re.split(r"\r\n|\n|\r", reply.text.removesuffix("\n").removesuffix("\r"))
+
+
+def whole_number(reply: Reply, text: str, what: str) -> int:
+    """A counter's value: ASCII digits only. A sign, a unit, a comma or anything else is refused."""
+    if not re.fullmatch(r"[0-9]+", text):
+        refuse(reply, f"{what} should be a whole number, not {text!r}")
+    return int(text)
