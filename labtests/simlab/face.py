@@ -1,0 +1,68 @@
+"""What an emulated device is to the SSH server in front of it, and what it is given to talk through.
+
+All calls, in both directions, happen in the lab's event loop at the timeline's present. A command
+that needs no simulated time prints and exits before `execute` (or `on_line`) returns: the server
+answers no later packet of that connection before, so a client that has its answer has the output.
+"""
+
+from collections.abc import Callable
+from typing import Literal, Protocol
+
+Kind = Literal["host", "switch"]
+SignalName = Literal["INT", "TERM", "KILL", "HUP", "QUIT", "USR1", "USR2"]
+
+
+class Console(Protocol):
+    """One SSH session channel: an exec request or an interactive shell.
+
+    The face sets the `on_…` callbacks it wants; input that came earlier is kept for them.
+    """
+
+    username: str
+    pty: bool
+    width: int
+    height: int
+
+    on_line: Callable[[str], None] | None
+    """Line mode: each line typed, without its end. With a pty the console echoes and edits it."""
+    on_key: Callable[[str], None] | None
+    """Key mode: when set, characters come here one at a time, neither echoed nor edited."""
+    on_data: Callable[[str], None] | None
+    """Raw mode, for stdin without a pty: text as it arrives. Wins over `on_line`."""
+    on_eof: Callable[[], None] | None
+    """The client will send nothing more (Ctrl-D on an empty line with a pty)."""
+    on_interrupt: Callable[[], None] | None
+    """Ctrl-C with a pty, an SSH break, or the SSH signal INT."""
+    on_signal: Callable[[SignalName], None] | None
+    """Any other SSH signal. Without it they are ignored."""
+
+    def write(self, text: str) -> None:
+        r"""Print on stdout. `\n` becomes `\r\n` on a pty. Nothing happens after the exit."""
+        ...
+
+    def write_error(self, text: str) -> None:
+        """Print on stderr (which is stdout on a pty)."""
+        ...
+
+    def exit(self, status: int) -> None:
+        """End the session with this status. A second call does nothing."""
+        ...
+
+
+class Face(Protocol):
+    """One emulated device."""
+
+    user: str
+    """The management user; the SSH server lets this user (and root) in."""
+
+    def execute(self, command: str, console: Console) -> None:
+        """An SSH exec request. Ends with `console.exit`, now or at a later simulated time."""
+        ...
+
+    def shell(self, console: Console) -> None:
+        """An interactive session: prints banner and prompt, then answers lines."""
+        ...
+
+    def hang_up(self, console: Console) -> None:
+        """The client is gone without an exit: what depended on it ends, as after a SIGHUP."""
+        ...

@@ -1,0 +1,5 @@
+"""One module per platform that can be emulated: its name is the testbed's `platform`.
+
+Each has `KIND` ("host" for a device with NICs, "switch" for one that forwards) and
+`face(lab, device)`, which returns the emulated device (a `labtests.simlab.face.Face`).
+"""

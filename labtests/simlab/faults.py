@@ -1,0 +1,132 @@
+"""Things that go wrong on purpose, for tests and demonstrations.
+
+A fault is a JSON object with "kind" and "device"; the other keys depend on the kind. Faces look
+into their device's `DeviceFaults` whenever they print or accept something.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+Handler = Callable[["DeviceFaults", Mapping[str, Any]], None]
+
+
+@dataclass(slots=True)
+class DeviceFaults:
+    """What is wrong with one device at present, and whom to tell when something happens to it."""
+
+    lies: bool = False  # accepts configuration and does nothing
+    truncated_commands: set[str] = field(default_factory=set)  # beginnings of commands
+    missing_counters: set[tuple[str, str]] = field(default_factory=set)  # (port, counter)
+    removed_tools: set[str] = field(default_factory=set)
+    no_ecn_folder: bool = False
+    lldpad: bool = False
+    on_reset: list[Callable[[], None]] = field(default_factory=list)
+    on_kill: list[Callable[[str], None]] = field(default_factory=list)  # gets the process's name
+    on_cut: list[Callable[[], None]] = field(default_factory=list)  # the SSH server registers here
+    on_loss: list[Callable[[str, int, int], None]] = field(default_factory=list)
+    dead_counters: dict[tuple[str, str], object] = field(default_factory=dict)
+
+    def reading(self, port: str, counter: str, live: Callable[[], T]) -> T:
+        """The counter as the device shows it: alive, or stuck at what it was when it died.
+
+        A dead counter sticks at its first reading after the fault was injected.
+        """
+        key = (port, counter)
+        if key not in self.dead_counters:
+            return live()
+        if self.dead_counters[key] is None:
+            self.dead_counters[key] = live()
+        stuck: Any = self.dead_counters[key]
+        return stuck  # type: ignore[no-any-return]
+
+    def missing(self, port: str, counter: str) -> bool:
+        """Whether this counter has disappeared from the output."""
+        return (port, counter) in self.missing_counters
+
+    def truncate(self, command: str, output: str) -> str:
+        """The output as it arrives: whole, or cut in the middle."""
+        if any(command.startswith(beginning) for beginning in self.truncated_commands):
+            return output[: len(output) // 2]
+        return output
+
+
+class UnknownFault(ValueError):
+    """A fault that cannot be injected; the text says why and what can be."""
+
+
+def inject(faults: Mapping[str, DeviceFaults], fault: Mapping[str, Any]) -> None:
+    """The device named in the fault suffers it from now on."""
+    kind, name = fault.get("kind"), fault.get("device")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise UnknownFault(f"unknown fault {kind!r}; known: {', '.join(sorted(KINDS))}")
+    if not isinstance(name, str) or name not in faults:
+        raise UnknownFault(f"no device {name!r} in this lab; there are: {', '.join(faults)}")
+    try:
+        KINDS[kind](faults[name], fault)
+    except KeyError as error:
+        raise UnknownFault(f"fault {kind!r} needs {error.args[0]!r}") from error
+
+
+def _dead_counter(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
+    faults.dead_counters.setdefault((fault["port"], fault["counter"]), None)
+
+
+def _missing_counter(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
+    faults.missing_counters.add((fault["port"], fault["counter"]))
+
+
+def _reset_counters(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
+    for reset in faults.on_reset:
+        reset()
+
+
+def _kill(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
+    for kill in faults.on_kill:
+        kill(fault["process"])
+
+
+def _lie(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
+    faults.lies = True
+
+
+def _truncate(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
+    faults.truncated_commands.add(fault["command"])
+
+
+def _drop_packets(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
+    for lose in faults.on_loss:
+        lose(fault["port"], fault["queue"], fault["per_million"])
+
+
+def _remove_tool(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
+    faults.removed_tools.add(fault["tool"])
+
+
+def _no_ecn_folder(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
+    faults.no_ecn_folder = True
+
+
+def _lldpad(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
+    faults.lldpad = True
+
+
+def _cut(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
+    for cut in faults.on_cut:
+        cut()
+
+
+KINDS: Mapping[str, Handler] = {
+    "dead-counter": _dead_counter,
+    "missing-counter": _missing_counter,
+    "reset-counters": _reset_counters,
+    "kill": _kill,
+    "lie": _lie,
+    "truncate": _truncate,
+    "drop-packets": _drop_packets,
+    "remove-tool": _remove_tool,
+    "no-ecn-folder": _no_ecn_folder,
+    "lldpad": _lldpad,
+    "cut": _cut,
+}

@@ -1,0 +1,110 @@
+"""A simulated lab made from a testbed: the network behind its links, one emulated device each."""
+
+import importlib
+from collections.abc import Iterator, Mapping
+from types import ModuleType
+from typing import Any
+
+from labtests.errors import LabError
+from labtests.inventory import Device, Endpoint, Testbed
+from labtests.simlab.face import Face
+from labtests.simlab.faults import DeviceFaults, inject
+from labtests.simlab.network import Cable, HostPort, Network, SwitchPort, Wiring
+from labtests.simlab.timeline import Timeline
+
+FACES = "labtests.simlab.faces"
+
+ListenerKey = tuple[str, str, int]
+"""(device, service, port): the service is a program's own word, e.g. "rdma_cm" or "tcp"."""
+
+
+class CannotSimulate(LabError):
+    """This testbed cannot be simulated; the text says what to change."""
+
+
+class SimulatedLab:
+    """Emulated devices in front of one packet network, at one present.
+
+    `listeners` is where emulated server programs register, for clients on other hosts to find.
+    """
+
+    def __init__(self, testbed: Testbed, *, seed: int) -> None:
+        self.testbed, self.seed = testbed, seed
+        modules = {device.name: face_module(device) for device in testbed.devices}
+        kinds = {name: str(module.KIND) for name, module in modules.items()}
+        self.wiring = wiring(testbed, kinds)
+        self.network = Network(self.wiring, seed=seed)
+        self.timeline = Timeline(self.network)
+        self.faults = {device.name: DeviceFaults() for device in testbed.devices}
+        self.listeners: dict[ListenerKey, Any] = {}
+        self._device_of_address = dict(_addresses(testbed))
+        self.devices: Mapping[str, Face] = {
+            device.name: modules[device.name].face(self, device) for device in testbed.devices
+        }
+
+    def advance(self, duration_ns: int) -> None:
+        """Let simulated time pass: callbacks and packets, in order."""
+        self.timeline.advance_to(self.timeline.now_ns + duration_ns)
+
+    def inject(self, fault: Mapping[str, Any]) -> None:
+        """Something goes wrong from now on (see faults.py)."""
+        inject(self.faults, fault)
+
+    def device_with_address(self, address: str) -> str | None:
+        """Which host has this IPv4 address on a NIC; None when nobody has."""
+        return self._device_of_address.get(address)
+
+
+def face_module(device: Device) -> ModuleType:
+    """The module that emulates this device's platform."""
+    name = f"{FACES}.{device.platform}"
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        raise CannotSimulate(
+            f"{device.name}: platform {device.platform!r} cannot be simulated yet: "
+            f"write labtests/simlab/faces/{device.platform}.py (KIND and face(lab, device))"
+        ) from None
+
+
+def wiring(testbed: Testbed, kinds: Mapping[str, str]) -> Wiring:
+    """The testbed's links as cables between NICs and switch ports. Refuses, all at once, what the
+    simulation has no packets for: a cable between two hosts, a linked NIC without an address."""
+    mistakes: list[str] = []
+    cables: list[Cable] = []
+    for link in testbed.links:
+        if kinds[link.a.device] == kinds[link.b.device] == "host":
+            mistakes.append(f"link {link.a} - {link.b}: two hosts without a switch between them")
+            continue
+        ends = [_plug(testbed, end, kinds, mistakes) for end in (link.a, link.b)]
+        cables.append(
+            Cable(
+                a=ends[0],
+                b=ends[1],
+                rate_bits_per_s=link.speed_bits_per_s,
+                length_m=link.length_m,
+            )
+        )
+    if mistakes:
+        raise CannotSimulate("\n".join(f"{testbed.name}: {mistake}" for mistake in mistakes))
+    return Wiring(cables=tuple(cables))
+
+
+def _plug(
+    testbed: Testbed, end: Endpoint, kinds: Mapping[str, str], mistakes: list[str]
+) -> HostPort | SwitchPort:
+    if kinds[end.device] == "switch":
+        return SwitchPort(device=end.device, interface=end.interface)
+    address = testbed.port(end).address
+    if address is None:
+        mistakes.append(f"{end}: the port is linked but has no address; add `address: a.b.c.d/n`")
+    return HostPort(device=end.device, interface=end.interface, address=address or "")
+
+
+def _addresses(testbed: Testbed) -> Iterator[tuple[str, str]]:
+    for device in testbed.devices:
+        for port in device.ports:
+            if port.address is not None:
+                yield port.address, device.name
