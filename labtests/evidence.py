@@ -7,9 +7,12 @@ A difference is an integer or it is not there. Missing before or after, a counte
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
 
 from labtests.counters import GAUGES
-from labtests.records import Reading
+from labtests.records import FlowResult, Reading, Scope
+from labtests.units import BitsPerSecond
 
 Key = tuple[str, str, str, int, str]
 
@@ -25,9 +28,87 @@ class Difference:
     unusable: str = ""
 
 
-def differences(
-    before: Iterable[Reading], after: Iterable[Reading]
-) -> dict[Key, Difference]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where one role stands: its NIC port, the switch port opposite, and its class of traffic.
+
+    `priority` is the NIC's (PFC, counters), `queue` the switch's; both come from maps as read.
+    """
+
+    device: str
+    port: str
+    switch: str
+    switch_port: str
+    priority: int
+    queue: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """Everything one phase of an experiment saw, raw: both snapshots, samples, flows, quiet window.
+
+    Times are seconds of the lab's clock. The bottleneck is the switch port opposite the receiver.
+    """
+
+    name: str
+    kind: Literal["experiment", "control"]
+    backend: Literal["hardware", "simulated"]
+    start_s: float
+    end_s: float
+    line_bits_per_s: BitsPerSecond
+    senders: tuple[Place, ...]
+    receiver: Place
+    flows: tuple[FlowResult, ...] = ()
+    before: tuple[Reading, ...] = ()
+    after: tuple[Reading, ...] = ()
+    quiet_before: tuple[Reading, ...] = ()
+    samples: tuple[Reading, ...] = ()
+    settled: bool = False
+    unreachable: tuple[str, ...] = ()
+
+    @cached_property
+    def changes(self) -> dict[Key, Difference]:
+        """Every counter's difference over the phase."""
+        return differences(self.before, self.after)
+
+    @cached_property
+    def noise(self) -> dict[Key, Difference]:
+        """Every counter's difference over the quiet window before the phase."""
+        return differences(self.quiet_before, self.before)
+
+    @property
+    def bottleneck(self) -> tuple[str, str]:
+        """Switch and port that everybody sends through."""
+        return (self.receiver.switch, self.receiver.switch_port)
+
+    def change(
+        self, where: tuple[str, str], scope: Scope, index: int | None, counter: str
+    ) -> Difference:
+        """One counter's difference over the phase; unusable when it was never read."""
+        return _look_up(self.changes, where, scope, index, counter)
+
+    def background(
+        self, where: tuple[str, str], scope: Scope, index: int | None, counter: str
+    ) -> Difference:
+        """The same over the quiet window."""
+        return _look_up(self.noise, where, scope, index, counter)
+
+
+def _look_up(
+    found: dict[Key, Difference],
+    where: tuple[str, str],
+    scope: Scope,
+    index: int | None,
+    counter: str,
+) -> Difference:
+    key: Key = (*where, scope, -1 if index is None else index, counter)
+    absent = Difference(
+        key=key, before=None, after=None, increase=None, unusable="the counter was never read"
+    )
+    return found.get(key, absent)
+
+
+def differences(before: Iterable[Reading], after: Iterable[Reading]) -> dict[Key, Difference]:
     """Every counter that either snapshot has, except gauges."""
     first = {r.key: r for r in before if r.counter not in GAUGES}
     second = {r.key: r for r in after if r.counter not in GAUGES}
@@ -60,7 +141,5 @@ def _why_not_comparable(before: Reading, after: Reading) -> str:
     assert before.value is not None
     assert after.value is not None
     if after.value < before.value:
-        return (
-            f"ran backwards from {before.value} to {after.value}: wrapped, reset or cleared"
-        )
+        return f"ran backwards from {before.value} to {after.value}: wrapped, reset or cleared"
     return ""

@@ -1,0 +1,27 @@
+"""Evidence in, verdict out. Pure: no device, no clock, no file.
+
+A verdict is pass, fail, inconclusive or error. "Lossless" is a difference of exactly 0, in
+integers, from counters proven alive, under proven pressure. Missing evidence is inconclusive.
+"""
+
+from labtests.verdicts.outcome import Fact, Finding, Outcome, Verdict, worst
+from labtests.verdicts.questions import (
+    drops_where_due,
+    lossless,
+    paused,
+    slowed_by_marks,
+    throttled,
+)
+
+__all__ = [
+    "Fact",
+    "Finding",
+    "Outcome",
+    "Verdict",
+    "drops_where_due",
+    "lossless",
+    "paused",
+    "slowed_by_marks",
+    "throttled",
+    "worst",
+]

@@ -1,0 +1,122 @@
+"""What a verdict is, and how findings become one."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal
+
+from labtests.evidence import Difference, Evidence
+
+
+class Outcome(StrEnum):
+    """FAIL is the fabric's fault; INCONCLUSIVE: no right to an opinion; ERROR: the lab broke."""
+
+    PASS = "pass"
+    INCONCLUSIVE = "inconclusive"
+    ERROR = "error"
+    FAIL = "fail"
+
+
+_SEVERITY = (Outcome.PASS, Outcome.INCONCLUSIVE, Outcome.ERROR, Outcome.FAIL)
+
+
+def worst(outcomes: Iterable[Outcome]) -> Outcome:
+    """A proven loss outweighs missing evidence; nothing at all is inconclusive."""
+    return max(outcomes, key=_SEVERITY.index, default=Outcome.INCONCLUSIVE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One number a verdict rests on: measured, the bound it is held to, and what is left of it.
+
+    `measured is None` means there is no number; `note` then says why. `margin` is in `unit`,
+    negative when the bound is broken, None when the bound is exact or the number is missing.
+    """
+
+    name: str
+    measured: int | float | None
+    bound: str
+    unit: str
+    margin: int | float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One check's result: what it means for the verdict, and the sentence if it is not a pass."""
+
+    outcome: Outcome
+    because: str = ""
+    facts: tuple[Fact, ...] = ()
+    disagreement: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """One answered question, with the sentence the report prints and the numbers behind it."""
+
+    question: str
+    outcome: Outcome
+    because: str
+    backend: Literal["hardware", "simulated"]
+    phase: str
+    facts: tuple[Fact, ...] = ()
+    disagreements: tuple[str, ...] = field(default=())
+
+    def __str__(self) -> str:
+        stamp = " [SIMULATED]" if self.backend == "simulated" else ""
+        return f"{self.outcome.upper()}{stamp}: {self.question}: {self.because}"
+
+
+def conclude(
+    question: str, evidence: Evidence, findings: Iterable[Finding], *, passing: str
+) -> Verdict:
+    """The worst finding decides. `passing` is the sentence when all of them pass."""
+    findings = tuple(findings)
+    outcome = worst(finding.outcome for finding in findings)
+    said = [f.because for f in findings if f.outcome is outcome and f.because]
+    disagreements = tuple(f.because for f in findings if f.disagreement)
+    return Verdict(
+        question=question,
+        outcome=outcome,
+        because=passing if outcome is Outcome.PASS else "; ".join(said) or "no evidence",
+        backend=evidence.backend,
+        phase=evidence.name,
+        facts=tuple(fact for finding in findings for fact in finding.facts),
+        disagreements=disagreements,
+    )
+
+
+def passed(*facts: Fact) -> Finding:
+    """The check holds."""
+    return Finding(outcome=Outcome.PASS, facts=facts)
+
+
+def failed(because: str, *facts: Fact) -> Finding:
+    """The fabric did what it must not."""
+    return Finding(outcome=Outcome.FAIL, because=because, facts=facts)
+
+
+def unproven(because: str, *facts: Fact) -> Finding:
+    """There is no right to an opinion."""
+    return Finding(outcome=Outcome.INCONCLUSIVE, because=because, facts=facts)
+
+
+def disagreement(because: str, *facts: Fact) -> Finding:
+    """Two witnesses say different things: named, never averaged."""
+    return Finding(outcome=Outcome.INCONCLUSIVE, because=because, facts=facts, disagreement=True)
+
+
+def name_of(difference: Difference) -> str:
+    """How the report names a counter: device, port, priority or queue, counter."""
+    device, port, scope, index, counter = difference.key
+    where = f"{device} {port}".strip()
+    return f"{where} {scope} {index} {counter}" if index >= 0 else f"{where} {counter}"
+
+
+def missing(difference: Difference, bound: str, unit: str) -> Finding:
+    """A counter that was needed gave no difference."""
+    fact = Fact(
+        name=name_of(difference), measured=None, bound=bound, unit=unit, note=difference.unusable
+    )
+    return unproven(f"{name_of(difference)}: {difference.unusable}", fact)

@@ -1,0 +1,250 @@
+"""The questions that suites ask. Evidence in, one verdict out; pure, and total on any evidence."""
+
+from collections.abc import Iterable, Iterator
+
+from labtests import counters as c
+from labtests.evidence import Difference, Evidence, Place
+from labtests.verdicts import checks, goodput, witnesses
+from labtests.verdicts.outcome import (
+    Fact,
+    Finding,
+    Verdict,
+    conclude,
+    failed,
+    missing,
+    name_of,
+    passed,
+    unproven,
+)
+
+
+def lossless(
+    evidence: Evidence, queues: Iterable[int], *, alive_in: tuple[Evidence, ...] = ()
+) -> Verdict:
+    """Exactly 0 packets were dropped in these queues, under proven pressure, by live counters.
+
+    `alive_in` are the phases of this session that dropped on purpose. Rules: assertions §4.
+    """
+    queues = sorted(set(queues))
+    moved = [checks.queue_forwarded(evidence, q).increase or 0 for q in queues]
+    return conclude(
+        f"was nothing lost in queues {_list(queues)}",
+        evidence,
+        _lossless(evidence, queues, alive_in),
+        passing=f"0 of {sum(moved)} packets dropped in queues {_list(queues)} under pressure",
+    )
+
+
+def _lossless(
+    evidence: Evidence, queues: list[int], alive_in: tuple[Evidence, ...]
+) -> Iterator[Finding]:
+    if not queues:
+        yield unproven("no queue was watched")
+    yield from checks.ran(evidence)
+    for queue in queues:
+        yield from checks.no_drop(evidence, queue)
+        yield from witnesses.conserved(evidence, queue)
+        yield checks.quiet_drops(evidence, queue)
+        yield checks.alive(evidence, queue, alive_in)
+    yield from checks.port_drops(evidence)
+    yield from _ends_saw_no_loss(evidence)
+    yield checks.pressed(evidence)
+    yield checks.receiver_silent(evidence)
+
+
+def _ends_saw_no_loss(evidence: Evidence) -> Iterator[Finding]:
+    """What the hosts know of losses, by the kind of traffic that ran."""
+    if any(f.sent_datagrams is not None or f.lost_datagrams is not None for f in evidence.flows):
+        yield from witnesses.datagrams_accounted(evidence)
+    if any(f.iterations is not None for f in evidence.flows):
+        yield from witnesses.rdma_saw_no_loss(evidence)
+
+
+def paused(evidence: Evidence) -> Verdict:
+    """Each sender's port was paused, at its own priority only, the faster sender's the most."""
+    early, *_ = evidence.senders
+    sent = _pause_sent(evidence, early).increase
+    return conclude(
+        "did PFC hold the senders",
+        evidence,
+        _paused(evidence),
+        passing=f"every sender was paused at its own priority only; {early.device} most ({sent} frames)",
+    )
+
+
+def _paused(evidence: Evidence) -> Iterator[Finding]:
+    yield from checks.ran(evidence)
+    for place in evidence.senders:
+        yield _was_paused(_pause_sent(evidence, place))
+        yield from _not_paused_elsewhere(evidence, place)
+        yield witnesses.pauses_agree(evidence, place)
+    yield _first_paused_most(evidence)
+
+
+def _pause_sent(evidence: Evidence, place: Place, priority: int | None = None) -> Difference:
+    at = place.priority if priority is None else priority
+    return evidence.change((place.switch, place.switch_port), "priority", at, c.PFC_TX_FRAMES)
+
+
+def _was_paused(sent: Difference) -> Finding:
+    if sent.increase is None:
+        return missing(sent, "> 0", "frames")
+    fact = Fact(
+        name=name_of(sent), measured=sent.increase, bound="> 0", unit="frames", margin=sent.increase
+    )
+    return passed(fact) if sent.increase else failed(f"{name_of(sent)} stayed 0", fact)
+
+
+def _not_paused_elsewhere(evidence: Evidence, place: Place) -> Iterator[Finding]:
+    """Other priorities: 0, or not lossless there (then the switch shows no counter and sends none)."""
+    for priority in set(range(8)) - {place.priority}:
+        other = _pause_sent(evidence, place, priority)
+        if other.increase:
+            yield failed(f"{name_of(other)} grew by {other.increase}: a priority without traffic")
+
+
+def _first_paused_most(evidence: Evidence) -> Finding:
+    early, *late = (_pause_sent(evidence, p) for p in evidence.senders)
+    rest = [d.increase for d in late]
+    if early.increase is None or None in rest:
+        return unproven("not every port's pause counter could be read")
+    most = max((n for n in rest if n is not None), default=0)
+    fact = Fact(
+        name=f"{name_of(early)} against the most of any other sender",
+        measured=early.increase,
+        bound=f"> {most}",
+        unit="frames",
+        margin=early.increase - most,
+    )
+    if early.increase > most:
+        return passed(fact)
+    return failed(
+        f"the faster sender was paused no more than another ({early.increase} / {most})", fact
+    )
+
+
+def throttled(evidence: Evidence, *, ceiling_bits_per_s: float) -> Verdict:
+    """UDP classes of equal weight: the faster one gives way, the slower one keeps what it offers.
+
+    The sum is within 5 % of the bottleneck's goodput ceiling, the first sender loses at least a
+    third of what it had alone, the others together lose at most a tenth of what they offer.
+    """
+    return conclude(
+        "did the faster sender alone give way",
+        evidence,
+        [*checks.ran(evidence), *_throttled(evidence, ceiling_bits_per_s)],
+        passing=_shares(evidence),
+    )
+
+
+def _throttled(evidence: Evidence, ceiling: float) -> Iterator[Finding]:
+    alone, shared = goodput.alone(evidence), goodput.together(evidence)
+    if alone is None or not shared:
+        yield unproven("the senders' rows do not cover the time alone and the time together")
+        return
+    offered = sum(f.offered_bits_per_s or 0.0 for f in evidence.flows[1:])
+    yield bounded("sum of goodput / ceiling", sum(shared) / ceiling, at_least=0.95, at_most=1.01)
+    yield bounded("first sender: goodput together / alone", shared[0] / alone, at_most=2 / 3)
+    if offered:
+        kept = sum(shared[1:]) / offered
+        yield bounded("other senders: goodput / offered", kept, at_least=0.9)
+    else:
+        yield unproven("what the other senders offered is not known")
+
+
+def slowed_by_marks(evidence: Evidence) -> Verdict:
+    """The switch marked, the receiver sent CNPs, every sender's RP handled some and gave way."""
+    marks = evidence.change(evidence.bottleneck, "port", None, c.ECN_MARKED_PACKETS).increase
+    return conclude(
+        "did DCQCN slow the senders",
+        evidence,
+        _slowed(evidence),
+        passing=f"{marks} packets marked, every sender handled CNPs; {_shares(evidence)}",
+    )
+
+
+def _slowed(evidence: Evidence) -> Iterator[Finding]:
+    yield from checks.ran(evidence)
+    yield _grew(evidence, evidence.bottleneck, c.ECN_MARKED_PACKETS)
+    receiver = (evidence.receiver.device, evidence.receiver.port)
+    yield _grew(evidence, receiver, c.NP_CNP_SENT)
+    for place in evidence.senders:
+        yield _grew(evidence, (place.device, place.port), c.RP_CNP_HANDLED)
+    yield witnesses.marks_agree(evidence)
+    yield witnesses.cnps_agree(evidence)
+    alone, shared = goodput.alone(evidence), goodput.together(evidence)
+    if alone is None or not shared:
+        yield unproven("the senders' rows do not cover the time alone and the time together")
+        return
+    yield bounded("first sender: goodput together / alone", shared[0] / alone, at_most=0.75)
+
+
+def _grew(evidence: Evidence, where: tuple[str, str], counter: str) -> Finding:
+    difference = evidence.change(where, "port", None, counter)
+    if difference.increase is None:
+        return missing(difference, "> 0", "packets")
+    fact = Fact(
+        name=name_of(difference),
+        measured=difference.increase,
+        bound="> 0",
+        unit="packets",
+        margin=difference.increase,
+    )
+    return passed(fact) if difference.increase else failed(f"{name_of(difference)} stayed 0", fact)
+
+
+def drops_where_due(
+    evidence: Evidence, *, due: int, clean: int, alive_in: tuple[Evidence, ...] = ()
+) -> Verdict:
+    """One queue dropped, the other exactly nothing, and every packet is accounted for."""
+    dropped = checks.queue_drops(evidence, due).increase
+    return conclude(
+        f"did queue {due} drop and queue {clean} not",
+        evidence,
+        _drops_where_due(evidence, due, clean, alive_in),
+        passing=f"queue {due} dropped {dropped} packets, queue {clean} dropped 0",
+    )
+
+
+def _drops_where_due(
+    evidence: Evidence, due: int, clean: int, alive_in: tuple[Evidence, ...]
+) -> Iterator[Finding]:
+    yield from checks.ran(evidence)
+    yield checks.some_drop(evidence, due)
+    yield from checks.no_drop(evidence, clean)
+    yield checks.alive(evidence, clean, alive_in)
+    for queue in (due, clean):
+        yield from witnesses.conserved(evidence, queue)
+        yield checks.quiet_drops(evidence, queue)
+    yield checks.receiver_silent(evidence)
+
+
+def bounded(
+    name: str, measured: float, *, at_least: float | None = None, at_most: float | None = None
+) -> Finding:
+    """A ratio inside its bounds; the margin is to the nearer one."""
+    low = None if at_least is None else measured - at_least
+    high = None if at_most is None else at_most - measured
+    margin = min(m for m in (low, high) if m is not None)
+    bound = " and ".join(
+        f"{sign} {value:.4g}"
+        for sign, value in ((">=", at_least), ("<=", at_most))
+        if value is not None
+    )
+    fact = Fact(
+        name=name, measured=round(measured, 4), bound=bound, unit="ratio", margin=round(margin, 4)
+    )
+    return passed(fact) if margin >= 0 else failed(f"{name} is {measured:.3f}, not {bound}", fact)
+
+
+def _shares(evidence: Evidence) -> str:
+    alone, shared = goodput.alone(evidence), goodput.together(evidence)
+    if alone is None or not shared:
+        return "no goodput over time"
+    got = " + ".join(f"{rate / 1e9:.2f}" for rate in shared)
+    first = evidence.senders[0].device
+    return f"{first} had {alone / 1e9:.2f} Gb/s alone; together {got} Gb/s"
+
+
+def _list(queues: Iterable[int]) -> str:
+    return ", ".join(str(q) for q in queues)
