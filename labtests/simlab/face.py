@@ -1,4 +1,4 @@
-"""What an emulated device is to the SSH server in front of it, and what it is given to talk through.
+"""What an emulated device is to the SSH server in front of it, and what it talks through.
 
 All calls, in both directions, happen in the lab's event loop at the timeline's present. A command
 that needs no simulated time prints and exits before `execute` (or `on_line`) returns: the server
