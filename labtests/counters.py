@@ -60,3 +60,7 @@ IP_REASM_OKS = "ip_reasm_oks"
 
 GAUGES = frozenset({QUEUE_LENGTH_PACKETS})
 """Values that go up and down; they are never subtracted."""
+
+NOT_ENABLED = "not enabled"
+"""What `Reading.missing` says when a counter is absent because its mechanism is off, by the
+device's own account (ethtool shows no pause keys, the switch's no-drop list lacks the priority)."""

@@ -1,6 +1,7 @@
 """Single checks on evidence, from which verdicts are put together. Each is pure and total."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from labtests import counters as c
 from labtests.evidence import Difference, Evidence
@@ -148,7 +149,7 @@ def pressed(evidence: Evidence) -> Finding:
 
 
 def egress_use(evidence: Evidence) -> float | None:
-    """The largest share of line rate between two samples of forwarded bytes; None without samples."""
+    """The largest share of line rate between two samples of forwarded bytes; None without any."""
     per_time: dict[float, int] = {}
     for r in evidence.samples:
         if (r.device, r.port, r.counter) == (*evidence.bottleneck, c.QUEUE_FORWARDED_BYTES):
@@ -158,7 +159,7 @@ def egress_use(evidence: Evidence) -> float | None:
     moments = sorted(per_time.items())
     shares = [
         8 * (b - a) / (t - s) / evidence.line_bits_per_s
-        for (s, a), (t, b) in zip(moments, moments[1:], strict=False)
+        for (s, a), (t, b) in pairwise(moments)
         if t > s
     ]
     return max(shares, default=None)

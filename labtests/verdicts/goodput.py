@@ -5,7 +5,7 @@ from labtests.records import FlowResult
 
 
 def mean_goodput(flow: FlowResult, from_s: float, to_s: float) -> float | None:
-    """Time-weighted mean in bits/s over the rows that lie wholly inside; None when there is none."""
+    """Time-weighted mean in bits/s over the rows that lie wholly inside; None without any."""
     rows = [r for r in flow.intervals if r.start_s >= from_s - 1e-6 and r.end_s <= to_s + 1e-6]
     seconds = sum(r.end_s - r.start_s for r in rows)
     if not seconds:

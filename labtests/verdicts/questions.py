@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from labtests import counters as c
+from labtests.counters import NOT_ENABLED
 from labtests.evidence import Difference, Evidence, Place
 from labtests.verdicts import checks, goodput, witnesses
 from labtests.verdicts.outcome import (
@@ -68,7 +69,8 @@ def paused(evidence: Evidence) -> Verdict:
         "did PFC hold the senders",
         evidence,
         _paused(evidence),
-        passing=f"every sender was paused at its own priority only; {early.device} most ({sent} frames)",
+        passing=f"every sender was paused at its own priority only; {early.device} the most "
+        f"({sent} frames)",
     )
 
 
@@ -96,11 +98,18 @@ def _was_paused(sent: Difference) -> Finding:
 
 
 def _not_paused_elsewhere(evidence: Evidence, place: Place) -> Iterator[Finding]:
-    """Other priorities: 0, or not lossless there (then the switch shows no counter and sends none)."""
-    for priority in set(range(8)) - {place.priority}:
+    """Other priorities: 0 frames, or PFC not enabled there by the device's own account."""
+    for priority in sorted(set(range(8)) - {place.priority}):
         other = _pause_sent(evidence, place, priority)
         if other.increase:
             yield failed(f"{name_of(other)} grew by {other.increase}: a priority without traffic")
+        elif other.increase is None and not _not_enabled(other):
+            yield missing(other, "= 0", "frames")
+
+
+def _not_enabled(difference: Difference) -> bool:
+    reads = (difference.before, difference.after)
+    return all(r is not None and r.value is None and NOT_ENABLED in r.missing for r in reads)
 
 
 def _first_paused_most(evidence: Evidence) -> Finding:

@@ -84,7 +84,7 @@ def _no_retransmission(difference: Difference) -> Finding:
     )
     if difference.increase:
         return disagreement(
-            f"{name_of(difference)} grew by {difference.increase}, which a lossless path cannot cause",
+            f"{name_of(difference)} grew by {difference.increase} without a drop at the switch",
             fact,
         )
     return passed(fact)

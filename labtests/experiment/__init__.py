@@ -1,0 +1,18 @@
+"""What suites write with: roles, settings, traffic, phases, and judging what was seen."""
+
+from labtests.experiment.incast import Class, Incast
+from labtests.experiment.judging import NotPassed
+from labtests.experiment.pace import HARDWARE, SIMULATED, Pace
+from labtests.experiment.roles import Role, Roles, roles_of
+
+__all__ = [
+    "HARDWARE",
+    "SIMULATED",
+    "Class",
+    "Incast",
+    "NotPassed",
+    "Pace",
+    "Role",
+    "Roles",
+    "roles_of",
+]

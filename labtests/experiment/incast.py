@@ -1,0 +1,196 @@
+"""An incast, as a suite speaks of it: set the lab, run a phase, judge what was seen."""
+
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+
+from labtests.capabilities import EcnMarking
+from labtests.evidence import Evidence
+from labtests.experiment.judging import Judged, NotPassed
+from labtests.experiment.pace import Pace
+from labtests.experiment.phase import Phase, PhaseRecord, Sending
+from labtests.experiment.roles import Role, Roles, roles_of
+from labtests.inventory import Endpoint
+from labtests.lab import Lab
+from labtests.records import EcnSetting, PfcSetting, TrustSetting
+from labtests.units import BitsPerSecond
+from labtests.verdicts import Verdict, lossless
+from labtests.workloads import Iperf3, Perftest
+
+UDP_GOODPUT_SHARE = 65500 / (65500 + 8 + 45 * (20 + 18 + 20))
+"""Goodput per line rate of 65 500 B datagrams in 1500 B packets: 45 fragments, each with 20 B of
+IP header, 18 B of Ethernet header and FCS, 20 B of preamble and gap; 8 B of UDP once. 0.9616."""
+
+IPERF3_PORT, PERFTEST_PORT = 5201, 18515
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Class:
+    """A traffic class: the TOS byte, and for paced tools the share of line rate it offers."""
+
+    tos: int
+    offered_share: float | None = None
+
+
+@dataclass
+class Incast:
+    """The lab's senders against its receiver. One per test; what it changes is put back after."""
+
+    lab: Lab
+    pace: Pace
+    with_controls: bool = True
+    progress: Callable[[str], None] = lambda _: None
+    phases: list[PhaseRecord] = field(default_factory=list)
+    judged: list[Judged] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.roles: Roles = roles_of(self.lab.testbed)
+        self.controls: tuple[Evidence, ...] = ()
+
+    # -- who and where -----------------------------------------------------------------------
+
+    @property
+    def senders(self) -> tuple[Role, ...]:
+        """In the order they start."""
+        return self.roles.senders
+
+    @property
+    def receiver(self) -> Role:
+        """The host they all send to."""
+        return self.roles.receiver
+
+    @property
+    def bottleneck(self) -> Endpoint:
+        """The switch port opposite the receiver."""
+        return self.roles.bottleneck
+
+    @property
+    def udp_ceiling_bits_per_s(self) -> float:
+        """The most goodput that 65 500 B datagrams can have through the bottleneck."""
+        return UDP_GOODPUT_SHARE * self.roles.line_bits_per_s
+
+    # -- settings ----------------------------------------------------------------------------
+
+    def set(self, at: Endpoint, setting: str, wanted: object) -> None:
+        """One setting of one port, put back when the test ends."""
+        self.progress(f"{at}: {setting}")
+        self.lab.change(at, setting, wanted)
+
+    def trust_dscp(self) -> None:
+        """Every port of the incast, NIC or switch, classifies by DSCP."""
+        for role in (*self.senders, self.receiver):
+            for at in (role.nic, role.switch):
+                self.set(at, "trust", TrustSetting(source="dscp"))
+
+    def pfc_at_switch(self, wanted: PfcSetting) -> None:
+        """PFC of the switch ports opposite the senders."""
+        for role in self.senders:
+            self.set(role.switch, "pfc", wanted)
+
+    def no_pfc_anywhere(self) -> None:
+        """PFC off at the switch, the receiver's port too."""
+        off = PfcSetting(mode="off", priorities=frozenset())
+        for role in (*self.senders, self.receiver):
+            self.set(role.switch, "pfc", off)
+
+    def ecn_at_bottleneck(self, wanted: EcnSetting) -> None:
+        """What the bottleneck marks."""
+        self.set(self.bottleneck, "ecn", wanted)
+
+    def marking(self, queues: AbstractSet[int]) -> EcnSetting:
+        """A setting of the bottleneck that marks in these queues, by the switch's own curve."""
+        return self.lab.driver(self.bottleneck.device, EcnMarking).ecn_on(queues)
+
+    def dcqcn_everywhere(self, priorities: frozenset[int]) -> None:
+        """RP of every sender and NP of the receiver on these priorities, off on the others."""
+        for role in self.senders:
+            self.set(role.nic, "reaction_point", priorities)
+        self.set(self.receiver.nic, "notification_point", priorities)
+
+    # -- traffic -----------------------------------------------------------------------------
+
+    def udp(self, early: Class, late: Class) -> tuple[Sending, ...]:
+        """The first sender offers one class by iperf3; the others, later, share another."""
+        return tuple(
+            Sending(
+                role=role,
+                tool=self._iperf3(number, late if number else early),
+                starts_after_s=self.pace.stagger_s if number else 0.0,
+            )
+            for number, role in enumerate(self.senders)
+        )
+
+    def _iperf3(self, number: int, traffic: Class) -> Iperf3:
+        starts_s = self.pace.stagger_s if number else 0.0
+        shared_by = len(self.senders) - 1 if number else 1
+        share = (traffic.offered_share or 1.0) / shared_by
+        return Iperf3(
+            protocol="udp",
+            tos=traffic.tos,
+            port=IPERF3_PORT + number,
+            offered_bits_per_s=BitsPerSecond(round(share * self.roles.line_bits_per_s)),
+            duration_s=round(self.pace.lab_seconds - starts_s),
+            interval_s=self.pace.row_every_s,
+        )
+
+    def rdma(self, early: Class, late: Class) -> tuple[Sending, ...]:
+        """Every sender as fast as it can by ib_send_bw; the first in one class, the others later."""
+        return tuple(
+            Sending(
+                role=role,
+                tool=Perftest(
+                    verb="send",
+                    tos=(late if number else early).tos,
+                    port=PERFTEST_PORT + number,
+                    report_every_s=self.pace.row_every_s,
+                ),
+                starts_after_s=self.pace.stagger_s if number else 0.0,
+            )
+            for number, role in enumerate(self.senders)
+        )
+
+    # -- phases and judging ------------------------------------------------------------------
+
+    def run(self, name: str, traffic: tuple[Sending, ...]) -> Evidence:
+        """One phase: quiet window, counters, traffic with samples, settled counters again."""
+        return self._phase(name, traffic, control=False)
+
+    def control(
+        self,
+        name: str,
+        traffic: tuple[Sending, ...],
+        red: Callable[[Evidence], tuple[Verdict, ...]],
+    ) -> None:
+        """The same with the mechanism off: every verdict of `red` has to fail on what is seen.
+
+        Left out with --no-controls; then no counter is proven alive.
+        """
+        if not self.with_controls:
+            return
+        seen = self._phase(name, traffic, control=True)
+        self.controls = (*self.controls, seen)
+        self.judged += [Judged(verdict=verdict, control=True) for verdict in red(seen)]
+
+    def alive(self, name: str, traffic: tuple[Sending, ...], queues: AbstractSet[int]) -> None:
+        """A phase that drops on purpose in these queues: the control of their drop counters."""
+        self.control(
+            name,
+            traffic,
+            red=lambda seen: tuple(lossless(seen, {q}, alive_in=(seen,)) for q in sorted(queues)),
+        )
+
+    def judge(self, *verdicts: Verdict) -> None:
+        """Every verdict has to pass and every control to have gone red; otherwise the test is red,
+        as fail or as inconclusive."""
+        self.judged += [Judged(verdict=verdict, control=False) for verdict in verdicts]
+        if self.lab.planned is None and not all(j.as_expected for j in self.judged):
+            raise NotPassed(self.judged)
+
+    def _phase(self, name: str, traffic: tuple[Sending, ...], *, control: bool) -> Evidence:
+        phase = Phase(
+            lab=self.lab, roles=self.roles, pace=self.pace, name=name, control=control,
+            progress=self.progress,
+        )
+        record = phase.planned() if self.lab.planned is not None else phase.run(traffic)
+        self.phases.append(record)
+        return record.evidence

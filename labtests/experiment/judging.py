@@ -1,0 +1,41 @@
+"""Turning verdicts into what pytest understands."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from labtests.verdicts import Outcome, Verdict, worst
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A verdict and what it had to be. A control has to be red, a main verdict has to pass."""
+
+    verdict: Verdict
+    control: bool
+
+    @property
+    def as_expected(self) -> bool:
+        """A main verdict that passes, a control that fails for a proven reason."""
+        wanted = Outcome.FAIL if self.control else Outcome.PASS
+        return self.verdict.outcome is wanted
+
+    @property
+    def counts_as(self) -> Outcome:
+        """What it means for the test. A control that is not red proves nothing: inconclusive."""
+        if not self.control:
+            return self.verdict.outcome
+        return Outcome.PASS if self.as_expected else Outcome.INCONCLUSIVE
+
+
+class NotPassed(AssertionError):
+    """The test's verdict is not a pass. `outcome` says which kind of red it is."""
+
+    def __init__(self, judged: Sequence[Judged]) -> None:
+        self.outcome = worst(j.counts_as for j in judged)
+        super().__init__("\n".join(_line(j) for j in judged if not j.as_expected))
+
+
+def _line(judged: Judged) -> str:
+    if judged.control:
+        return f"CONTROL DID NOT GO RED ({judged.verdict.phase}): {judged.verdict}"
+    return str(judged.verdict)

@@ -1,0 +1,204 @@
+"""One phase of an experiment: quiet window, counters, traffic with samples, settled counters."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from shlex import quote
+
+from labtests import counters as c
+from labtests.capabilities import DscpMap, RdmaDevices
+from labtests.errors import DeviceError
+from labtests.evidence import Evidence, Key, Place
+from labtests.experiment.pace import Pace
+from labtests.experiment.roles import Role, Roles
+from labtests.experiment.settings import SettingSeen, settings_seen
+from labtests.inventory import Endpoint
+from labtests.lab import Lab
+from labtests.records import Reading
+from labtests.telemetry import Telemetry, Watch
+from labtests.units import dscp_of_tos
+from labtests.workloads import Iperf3, Party, Perftest, Stream, incast
+
+SETTLING = frozenset(
+    {
+        c.QUEUE_FORWARDED_PACKETS,
+        c.QUEUE_DROPPED_PACKETS,
+        c.PFC_RX_FRAMES,
+        c.PFC_TX_FRAMES,
+        c.TX_PACKETS,
+        c.RX_PACKETS,
+        c.NP_CNP_SENT,
+        c.RP_CNP_HANDLED,
+        c.RP_CNP_IGNORED,
+        c.NP_ECN_MARKED_PACKETS,
+    }
+)
+"""Counters that must stand still before the second snapshot counts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sending:
+    """One sender's part of an incast."""
+
+    role: Role
+    tool: Iperf3 | Perftest
+    starts_after_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhaseRecord:
+    """What a phase saw, and the settings it ran under, as read back."""
+
+    evidence: Evidence
+    settings: tuple[SettingSeen, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phase:
+    """One phase, ready to run."""
+
+    lab: Lab
+    roles: Roles
+    pace: Pace
+    name: str
+    control: bool
+    progress: Callable[[str], None]
+
+    def planned(self) -> PhaseRecord:
+        """No traffic, no evidence: what a `--plan` run has instead of a phase."""
+        return PhaseRecord(evidence=self._evidence((), self.lab.clock.now_s()))
+
+    def run(self, traffic: tuple[Sending, ...]) -> PhaseRecord:
+        """Run it to its end and return everything it saw, raw."""
+        clock, telemetry = self.lab.clock, Telemetry(self.lab, self.lab.clock)
+        watch = self._watch()
+        self._say("quiet window")
+        settings = settings_seen(self.lab, self.roles)
+        places = tuple(self._place(s.role, s.tool.tos) for s in traffic)
+        unreachable = tuple(self._unreachable(traffic))
+        quiet = telemetry.snapshot(watch)
+        clock.sleep(self.pace.quiet_s)
+        before = telemetry.snapshot(watch)
+        samples: list[Reading] = []
+        started_s = clock.now_s()
+        self._say(f"traffic for {self.pace.lab_seconds:g} s")
+        flows = incast(
+            tuple(self._stream(s) for s in traffic),
+            clock=clock,
+            duration_s=self.pace.lab_seconds,
+            during=lambda _: samples.extend(telemetry.sample(watch)),
+            sample_every_s=self.pace.sample_every_s,
+        )
+        ended_s = clock.now_s()
+        self._say("waiting until the counters have settled")
+        after, settled = telemetry.settled(
+            watch,
+            _settling(before, places),
+            step_s=self.pace.settle_step_s,
+            deadline_s=self.pace.settle_deadline_s,
+        )
+        evidence = replace(
+            self._evidence(places, started_s),
+            end_s=ended_s,
+            flows=flows,
+            before=before,
+            after=after,
+            quiet_before=quiet,
+            samples=tuple(samples),
+            settled=settled,
+            unreachable=unreachable,
+        )
+        return PhaseRecord(evidence=evidence, settings=settings)
+
+    def _evidence(self, places: tuple[Place, ...], start_s: float) -> Evidence:
+        receiver = self.roles.receiver
+        return Evidence(
+            name=self.name,
+            kind="control" if self.control else "experiment",
+            backend=self.lab.backend,
+            start_s=start_s,
+            end_s=start_s,
+            line_bits_per_s=self.roles.line_bits_per_s,
+            senders=places or tuple(_place(r, 0, 0) for r in self.roles.senders),
+            receiver=_place(receiver, 0, 0),
+        )
+
+    def _say(self, what: str) -> None:
+        kind = "control" if self.control else "experiment"
+        self.progress(f"{kind} {self.name!r}: {what}")
+
+    def _watch(self) -> Watch:
+        ports: dict[str, tuple[str, ...]] = {}
+        for role in (*self.roles.senders, self.roles.receiver):
+            for end in (role.nic, role.switch):
+                ports[end.device] = (*ports.get(end.device, ()), end.interface)
+        bottleneck = self.roles.bottleneck
+        return Watch(ports=ports, bottleneck=(bottleneck.device, bottleneck.interface))
+
+    def _place(self, role: Role, tos: int) -> Place:
+        """The class a TOS byte gets at both ends of the first link, from the maps as read."""
+        dscp = dscp_of_tos(tos)
+        priority = self.lab.driver(role.nic.device, DscpMap).dscp_map(role.nic.interface)[dscp]
+        queue = self.lab.driver(role.switch.device, DscpMap).dscp_map("")[dscp]
+        return _place(role, priority, queue)
+
+    def _unreachable(self, traffic: Iterable[Sending]) -> Iterable[str]:
+        address = self.roles.receiver.address
+        for sending in traffic:
+            host = sending.role.name
+            command = f"ping -c 1 -W 2 {quote(address)}"
+            reply = self.lab.transports[host].run(command, timeout_s=10.0)
+            if reply.status != 0:
+                said = (reply.errors or reply.text).strip().splitlines()
+                yield f"{host} cannot reach {address}: {command!r}: {said[-1] if said else 'no answer'}"
+
+    def _stream(self, sending: Sending) -> Stream:
+        return Stream(
+            sender=self._party(sending.role, sending.tool),
+            receiver=self._party(self.roles.receiver, sending.tool),
+            tool=sending.tool,
+            starts_after_s=sending.starts_after_s,
+        )
+
+    def _party(self, role: Role, tool: Iperf3 | Perftest) -> Party:
+        rdma = self._rdma_device(role.nic) if isinstance(tool, Perftest) else None
+        return Party(
+            name=role.name,
+            transport=self.lab.transports[role.name],
+            address=role.address,
+            rdma=rdma,
+        )
+
+    def _rdma_device(self, nic: Endpoint) -> str:
+        """The RDMA device behind a port, discovered; the testbed file must not say another one."""
+        links = self.lab.driver(nic.device, RdmaDevices).rdma_links()
+        found = {link.interface: link.rdma for link in links}.get(nic.interface)
+        stated = self.lab.testbed.port(nic).rdma
+        if found is None or stated not in (None, found):
+            raise DeviceError(
+                nic.device,
+                "rdma link",
+                f"{nic.interface} belongs to {found or 'no RDMA device'}, the testbed says {stated}",
+                "correct `rdma:` of this port in the testbed file, or load the RDMA driver",
+            )
+        return found
+
+
+def _place(role: Role, priority: int, queue: int) -> Place:
+    return Place(
+        device=role.nic.device,
+        port=role.nic.interface,
+        switch=role.switch.device,
+        switch_port=role.switch.interface,
+        priority=priority,
+        queue=queue,
+    )
+
+
+def _settling(readings: Iterable[Reading], places: tuple[Place, ...]) -> frozenset[Key]:
+    """The counters of the classes under test; those of other people's traffic may go on."""
+    classes = {p.priority for p in places} | {p.queue for p in places}
+    return frozenset(
+        r.key
+        for r in readings
+        if r.counter in SETTLING and (r.index is None or r.index in classes)
+    )

@@ -1,0 +1,144 @@
+"""What a test leaves in run.json: plain JSON values, documented in docs/run-json.md."""
+
+from collections.abc import Iterable
+from dataclasses import asdict, is_dataclass
+from typing import Any
+
+from labtests.evidence import Difference, Evidence
+from labtests.experiment.incast import Incast
+from labtests.experiment.judging import Judged
+from labtests.experiment.phase import PhaseRecord
+from labtests.lab import Change
+from labtests.records import Reading
+
+Json = dict[str, Any]
+
+
+def of_incast(incast: Incast) -> Json:
+    """The verdicts and phases of one test."""
+    return {
+        "verdicts": [_verdict(judged) for judged in incast.judged],
+        "phases": [_phase(record) for record in incast.phases],
+    }
+
+
+def of_changes(changes: Iterable[Change]) -> list[Json]:
+    """What was sent to change settings, one entry a command, in order."""
+    return [
+        {
+            "time_s": change.time_s,
+            "device": change.device,
+            "command": command,
+            "status": None,
+            "text": f"{'put back: ' if change.undo else ''}{change.setting} of {change.port}",
+        }
+        for change in changes
+        for command in change.commands
+    ]
+
+
+def _verdict(judged: Judged) -> Json:
+    verdict = judged.verdict
+    return {
+        "question": verdict.question,
+        "outcome": verdict.outcome.value,
+        "because": verdict.because,
+        "phase": verdict.phase,
+        "role": "control" if judged.control else "main",
+        "expected": "fail" if judged.control else "pass",
+        "as_expected": judged.as_expected,
+        "backend": verdict.backend,
+        "facts": [asdict(fact) for fact in verdict.facts],
+        "disagreements": list(verdict.disagreements),
+    }
+
+
+def _phase(record: PhaseRecord) -> Json:
+    evidence = record.evidence
+    return {
+        "name": evidence.name,
+        "kind": evidence.kind,
+        "start_s": evidence.start_s,
+        "end_s": evidence.end_s,
+        "settled": evidence.settled,
+        "unreachable": list(evidence.unreachable),
+        "flows": [_plain(flow) for flow in evidence.flows],
+        "counters": _counters(evidence),
+        "samples": [_sample(reading) for reading in evidence.samples],
+        "settings": [
+            {
+                "device": seen.at.device,
+                "port": seen.at.interface,
+                "ability": seen.setting,
+                "value": readable(seen.value),
+            }
+            for seen in record.settings
+        ],
+    }
+
+
+def _counters(evidence: Evidence) -> list[Json]:
+    return [_counter(difference) for difference in evidence.changes.values()]
+
+
+def _counter(difference: Difference) -> Json:
+    device, port, scope, index, counter = difference.key
+    known = difference.after or difference.before
+    return {
+        "device": device,
+        "port": port,
+        "scope": scope,
+        "index": None if index < 0 else index,
+        "counter": counter,
+        "unit": known.unit if known else "",
+        "before": difference.before.value if difference.before else None,
+        "after": difference.after.value if difference.after else None,
+        "increase": difference.increase,
+        "unusable": difference.unusable,
+        "source": known.source if known else "",
+    }
+
+
+def _sample(reading: Reading) -> Json:
+    return {
+        "device": reading.device,
+        "port": reading.port,
+        "scope": reading.scope,
+        "index": reading.index,
+        "counter": reading.counter,
+        "unit": reading.unit,
+        "time_s": reading.time_s,
+        "value": reading.value,
+    }
+
+
+def readable(value: object) -> str:
+    """A setting as a person reads it, one field or queue a line."""
+    if isinstance(value, frozenset | set):
+        return ", ".join(str(v) for v in sorted(value)) or "none"
+    if isinstance(value, tuple):
+        return "\n".join(readable(v) for v in value) or "none"
+    if is_dataclass(value) and not isinstance(value, type):
+        return _fields(asdict(value))
+    return str(value)
+
+
+def _fields(fields: Json) -> str:
+    parts = []
+    for name, value in fields.items():
+        if isinstance(value, list | tuple):
+            rows = [_fields(v) if isinstance(v, dict) else readable(v) for v in value]
+            parts.append(f"{name}:\n  " + "\n  ".join(rows) if rows else f"{name}: none")
+        else:
+            parts.append(f"{name}: {readable(value)}")
+    return ", ".join(parts)
+
+
+def _plain(value: object) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return {name: _plain(v) for name, v in asdict(value).items()}
+    if isinstance(value, tuple | list):
+        return [_plain(v) for v in value]
+    if isinstance(value, dict):
+        return {str(k): _plain(v) for k, v in value.items()}
+    return value

@@ -1,0 +1,61 @@
+"""Who sends, who receives, and which switch ports stand between: read from a testbed's links."""
+
+from dataclasses import dataclass
+
+from labtests.errors import LabError
+from labtests.inventory import Endpoint, Testbed
+from labtests.units import BitsPerSecond
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Role:
+    """One host's place in an incast: its NIC port, the switch port opposite, its data address."""
+
+    nic: Endpoint
+    switch: Endpoint
+    address: str
+
+    @property
+    def name(self) -> str:
+        """The host's name."""
+        return self.nic.device
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roles:
+    """Senders in the order they start, the receiver, and the bottleneck between."""
+
+    senders: tuple[Role, ...]
+    receiver: Role
+    line_bits_per_s: BitsPerSecond
+
+    @property
+    def bottleneck(self) -> Endpoint:
+        """The switch port that everybody sends through: the one opposite the receiver."""
+        return self.receiver.switch
+
+
+def roles_of(testbed: Testbed) -> Roles:
+    """The incast that a testbed's `roles` describe. Raises LabError naming what is missing."""
+    senders = tuple(_role(testbed, e) for e in testbed.roles.get("senders", ()))
+    receivers = tuple(_role(testbed, e) for e in testbed.roles.get("receiver", ()))
+    if len(receivers) != 1 or len(senders) < 2:
+        raise LabError(
+            f"{testbed.file}: an incast needs `roles:` with two `senders` or more and one `receiver`"
+        )
+    link = testbed.link_of(receivers[0].nic)
+    assert link is not None  # _role has found its other end
+    return Roles(
+        senders=senders,
+        receiver=receivers[0],
+        line_bits_per_s=BitsPerSecond(link.speed_bits_per_s),
+    )
+
+
+def _role(testbed: Testbed, endpoint: Endpoint) -> Role:
+    opposite, address = testbed.peer(endpoint), testbed.port(endpoint).address
+    if opposite is None:
+        raise LabError(f"{testbed.file}: {endpoint} has a role but no link")
+    if address is None:
+        raise LabError(f"{testbed.file}: {endpoint} has a role but no address")
+    return Role(nic=endpoint, switch=opposite, address=address)

@@ -1,0 +1,35 @@
+"""S2 of document 000: DCQCN slows an RDMA incast by marks and CNPs; without PFC, nothing is lost.
+
+CP: the switch port opposite the receiver (WRED with ECN). NP: the receiver. RP: every sender.
+"""
+
+import pytest
+
+from labtests.experiment import Class
+from labtests.records import EcnSetting
+from labtests.verdicts import lossless, slowed_by_marks
+
+EARLY = Class(tos=96)  # DSCP 24: queue 3
+LATE = Class(tos=64)  # DSCP 16: queue 2
+QUEUES = {2, 3}
+EVERY = frozenset(range(8))
+
+
+@pytest.mark.requires("pfc", "trust", "ecn", "reaction_point", "queue_counters", "nic_counters")
+def test_dcqcn_slows_an_rdma_incast_without_loss(incast):
+    """DCQCN: packets are marked, CNPs come back, senders slow down, and nothing is lost."""
+    traffic = incast.rdma(EARLY, LATE)
+    incast.trust_dscp()
+    incast.no_pfc_anywhere()
+    incast.dcqcn_everywhere(EVERY)
+
+    incast.ecn_at_bottleneck(EcnSetting())
+    incast.control(
+        "ECN off at the switch",
+        traffic,
+        red=lambda seen: (lossless(seen, QUEUES, alive_in=(seen,)), slowed_by_marks(seen)),
+    )
+
+    incast.ecn_at_bottleneck(incast.marking(EVERY))
+    seen = incast.run("ECN on", traffic)
+    incast.judge(lossless(seen, QUEUES, alive_in=incast.controls), slowed_by_marks(seen))
