@@ -1,0 +1,54 @@
+"""One module per platform. `platform: comware` in a testbed **is** `drivers/comware`, class Driver.
+
+There is no registry: a new vendor is a new module here that has `SESSION` (how it is reached:
+"shell" for a Linux host, else a netmiko device type) and `class Driver`, built from an open session
+and nothing else. What a Driver can do is in its class header (capabilities.py).
+"""
+
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Protocol, cast
+
+from labtests.errors import InventoryError
+from labtests.transport import Transport
+
+
+class DriverFactory(Protocol):
+    """How every driver is built: from an open session and nothing else."""
+
+    def __call__(self, transport: Transport) -> object:
+        """Wrap the session."""
+        ...
+
+
+class DriverModule(Protocol):
+    """What a platform's module offers."""
+
+    SESSION: str
+    Driver: DriverFactory
+
+
+def platforms() -> tuple[str, ...]:
+    """The platforms that have a driver here, in alphabetical order."""
+    names = sorted(module.name for module in iter_modules(__path__))
+    return tuple(name for name in names if _loaded(name) is not None)
+
+
+def driver_module(platform: str) -> DriverModule:
+    """The module of a platform. Raises InventoryError that lists the platforms there are."""
+    if platform in {module.name for module in iter_modules(__path__)}:
+        module = _loaded(platform)
+        if module is not None:
+            return module
+    raise InventoryError(
+        [
+            f"no driver for platform {platform!r}; there are: {', '.join(platforms())}. "
+            f"To add it, write labtests/drivers/{platform}.py with SESSION and class Driver"
+        ]
+    )
+
+
+def _loaded(name: str) -> DriverModule | None:
+    # modules that drivers share (answers.py) have no Driver and are no platform
+    module = import_module(f"{__name__}.{name}")
+    return cast(DriverModule, module) if hasattr(module, "Driver") else None

@@ -1,0 +1,105 @@
+"""When a Linux host says no: no such program, no right, or the program's own error.
+
+A `Tool` knows the sentences its program prints when it fails, and what to do about each. Programs
+do not agree on where they print errors (mlnx_qos: stdout) or on their exit status, so both streams
+are read.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import NoReturn
+
+from labtests.errors import CommandRejected, ToolMissing
+from labtests.reading import lines
+from labtests.transport import Reply
+
+_NOT_FOUND_STATUS = 127  # POSIX sh: the command could not be found
+_NO_SUCH_PROGRAM = re.compile(
+    r"command not found\s*$"  # bash, sudo
+    r"|^\S*sh: (?:line )?\d+: .*: not found\s*$"  # dash: `sh: 1: mlnx_qos: not found`
+)
+
+_RIGHTS = "log in as root, or set `become: true` for this device in the testbed file"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Complaint:
+    """A sentence (regular expression, any case) that a program prints when it refuses."""
+
+    says: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A program on a host: how to get it, and what its refusals mean."""
+
+    name: str
+    install: str
+    complaints: tuple[Complaint, ...] = ()
+
+
+_ANY_TOOL = (
+    Complaint(
+        says=r"^sudo: .*(password|terminal|not allowed|may not run)|not in the sudoers",
+        remedy="let this user run sudo without a password (NOPASSWD), or log in as root",
+    ),
+    Complaint(says=r"permission denied|operation not permitted|must be root", remedy=_RIGHTS),
+    Complaint(
+        says=r"no such device|no device matches name|cannot find device",
+        remedy="check the interface name in the testbed file against `ip link` on the host",
+    ),
+)
+
+
+def expect_success(reply: Reply, tool: Tool) -> None:
+    """Raise ToolMissing or CommandRejected when this answer is not a success.
+
+    `status is None` (a recording that has none) counts as success only when no sentence of the tool
+    says otherwise.
+    """
+    _expect_program(reply, tool)
+    said = _first_complaint(reply, tool.complaints)
+    if said is not None:
+        reject(reply, *said)
+    if reply.status not in (0, None):
+        said = _first_complaint(reply, _ANY_TOOL)
+        problem, remedy = said or (
+            last_words(reply),
+            f"run it by hand on {reply.device} and look at `dmesg`",
+        )
+        reject(reply, f"{problem} (exit status {reply.status})", remedy)
+
+
+def reject(reply: Reply, problem: str, remedy: str) -> NoReturn:
+    """Raise CommandRejected for this answer."""
+    raise CommandRejected(reply.device, reply.command, problem, remedy)
+
+
+def last_words(reply: Reply) -> str:
+    """The last line of stderr, else of stdout: of a Python traceback, the exception."""
+    for stream in (reply.errors, reply.text):
+        said = [line.strip() for line in stream.splitlines() if line.strip()]
+        if said:
+            return said[-1]
+    return "no output at all"
+
+
+def _expect_program(reply: Reply, tool: Tool) -> None:
+    for line in _both_streams(reply):
+        if _NO_SUCH_PROGRAM.search(line):
+            raise ToolMissing(reply.device, reply.command, line.strip(), tool.install)
+    if reply.status == _NOT_FOUND_STATUS:
+        raise ToolMissing(reply.device, reply.command, last_words(reply), tool.install)
+
+
+def _first_complaint(reply: Reply, complaints: tuple[Complaint, ...]) -> tuple[str, str] | None:
+    for line in _both_streams(reply):
+        for complaint in complaints:
+            if re.search(complaint.says, line, re.IGNORECASE):
+                return line.strip(), complaint.remedy
+    return None
+
+
+def _both_streams(reply: Reply) -> list[str]:
+    return [*lines(reply), *reply.errors.splitlines()]
