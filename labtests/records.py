@@ -111,6 +111,7 @@ class NicQos:
     priority_to_buffer: tuple[int, ...] | None
     traffic_classes: tuple[TrafficClass, ...] | None
     lldpad_warning: bool = False
+    default_priorities: tuple[int, ...] | None = None  # of packets without DSCP or tag
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,7 +187,9 @@ class FlowResult:
     command: str
     intervals: tuple[Interval, ...] = ()
     goodput_bits_per_s: BitsPerSecond | None = None  # mean over the whole flow; None = not reported
-    offered_bits_per_s: BitsPerSecond | None = None  # asked of a paced tool; None = as fast as it can
+    offered_bits_per_s: BitsPerSecond | None = (
+        None  # asked of a paced tool; None = as fast as it can
+    )
     sent_datagrams: int | None = None
     received_datagrams: int | None = None
     lost_datagrams: int | None = None
