@@ -78,6 +78,10 @@ class Lab:
         """The devices that have an ability, by name."""
         return {name: d for name, d in self._drivers.items() if isinstance(d, ability)}
 
+    def offers(self, name: str) -> bool:
+        """Whether some device has a method of this name: a setting or a counter family."""
+        return any(callable(getattr(driver, name, None)) for driver in self._drivers.values())
+
     def driver(self, device: str, ability: type[Able]) -> Able:
         """One device, as something that has this ability."""
         driver = self._drivers[device]

@@ -1,0 +1,97 @@
+"""Fixtures for suites: `testbed`, `lab` (open devices), `incast` (an experiment on them)."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from labtests.capabilities import Obstacles
+from labtests.errors import LabError, LabErrors, Unreachable
+from labtests.experiment import Incast
+from labtests.inventory import Testbed
+from labtests.lab import Lab
+from labtests.pytest_plugin.run import RUN, Run
+
+UNREACHABLE_EXIT = 15
+INCAST = pytest.StashKey[Incast]()
+CHANGES_BEFORE = pytest.StashKey[int]()
+
+
+@pytest.fixture(scope="session")
+def testbed(request: pytest.FixtureRequest) -> Testbed:
+    """The testbed file of --testbed, as frozen records."""
+    return request.config.stash[RUN].testbed
+
+
+@pytest.fixture(scope="session")
+def lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
+    """Every device of the testbed, connected. Changes are undone and read back at the end.
+
+    A device that cannot be reached ends the session at once, with exit code 15.
+    """
+    run = request.config.stash[RUN]
+    try:
+        opened = run.open_lab()
+        if obstacles := _obstacles(opened):
+            raise LabError("\n".join(obstacles))
+    except LabError as error:
+        run.problem = f"lab not usable: {error}"
+        run.close_lab()
+        unreachable = _has_unreachable(error)
+        word = "lab unreachable" if unreachable else "lab not usable"
+        pytest.exit(f"{word}\n{error}", returncode=UNREACHABLE_EXIT if unreachable else 10)
+    try:
+        yield opened
+    finally:
+        run.close_lab()
+
+
+@pytest.fixture
+def incast(request: pytest.FixtureRequest, lab: Lab) -> Iterator[Incast]:
+    """An experiment on the testbed's senders and receiver. What it changes is put back after."""
+    run = request.config.stash[RUN]
+    _require(request, lab)
+    request.node.stash[CHANGES_BEFORE] = len(lab.changes)
+    with lab.restoring():
+        experiment = Incast(
+            lab=lab,
+            pace=run.pace,
+            with_controls=not run.config.getoption("no_controls"),
+            progress=_progress(run),
+        )
+        request.node.stash[INCAST] = experiment
+        yield experiment
+
+
+def _require(request: pytest.FixtureRequest, lab: Lab) -> None:
+    """Skip, with the reason, what no device of this testbed can do."""
+    needed = [name for mark in request.node.iter_markers("requires") for name in mark.args]
+    if lacking := [name for name in needed if not lab.offers(name)]:
+        pytest.skip(f"no device of {lab.testbed.name} has the ability: {', '.join(lacking)}")
+
+
+def _obstacles(lab: Lab) -> list[str]:
+    return [
+        f"{name}: {sentence}"
+        for name, driver in lab.able(Obstacles).items()
+        for sentence in driver.obstacles()
+    ]
+
+
+def _has_unreachable(error: LabError) -> bool:
+    if isinstance(error, LabErrors):
+        return any(_has_unreachable(inner) for inner in error.exceptions)
+    return isinstance(error, Unreachable)
+
+
+def _progress(run: Run):  # type: ignore[no-untyped-def]
+    """One plain line a step, above pytest's own; only with -v."""
+    terminal = run.config.pluginmanager.get_plugin("terminalreporter")
+    capture = run.config.pluginmanager.get_plugin("capturemanager")
+
+    def say(text: str) -> None:
+        if terminal is None or run.config.getoption("verbose") < 1:
+            return
+        with capture.global_and_fixture_disabled():
+            terminal.write_line(f"  {text}")
+
+    return say

@@ -1,0 +1,206 @@
+"""One run: its folder, its journal, its lab, and what is left in run.json."""
+
+import json
+import os
+import secrets
+import shlex
+import sys
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from labtests import __version__
+from labtests.capabilities import Versions
+from labtests.clock import WallClock
+from labtests.errors import LabError
+from labtests.experiment import HARDWARE, SIMULATED, Pace
+from labtests.inventory import Testbed, load
+from labtests.journal import Journal
+from labtests.lab import Lab, Planned
+from labtests.pytest_plugin.options import asked_run_directory, asked_testbed
+
+MODELLED = (
+    "Simulated lab: packets, shared buffer, PFC, WRED/ECN, DCQCN and go-back-N of one switch and its "
+    "hosts are modelled; firmware, cables, optics and vendor defects are not. Simulated results never "
+    "count as hardware results."
+)
+
+
+@dataclass(slots=True)
+class Run:
+    """Everything about one run of the suites. Ends with `finish`."""
+
+    config: pytest.Config
+    testbed: Testbed
+    folder: Path
+    journal: Journal
+    started: datetime
+    tests: list[dict[str, Any]] = field(default_factory=list)
+    versions: dict[str, dict[str, str]] = field(default_factory=dict)
+    lab: Lab | None = None
+    process: Any = None
+    problem: str = ""
+
+    @classmethod
+    def begin(cls, config: pytest.Config) -> "Run":
+        """Read the testbed and make the run folder. Raises InventoryError."""
+        path = asked_testbed(config)
+        assert path is not None
+        testbed = load(path)
+        started = datetime.now(UTC)
+        folder = asked_run_directory(config) or _new_folder(config.rootpath, testbed.name, started)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        journal = Journal(folder / "journal.jsonl", secrets=_secrets(testbed))
+        _default_reports(config, folder)
+        return cls(config, testbed, folder, journal, started)
+
+    @property
+    def dry(self) -> bool:
+        """Whether the lab is a simulated one."""
+        return bool(self.config.getoption("dry_run"))
+
+    @property
+    def backend(self) -> str:
+        """The word that every verdict is stamped with."""
+        return "simulated" if self.dry else "hardware"
+
+    @property
+    def pace(self) -> Pace:
+        """Durations of the phases, as asked or by default."""
+        pace = SIMULATED if self.dry else HARDWARE
+        asked = self.config.getoption("lab_seconds")
+        return pace.lasting(asked) if asked else pace
+
+    def open_lab(self) -> Lab:
+        """Connect to every device, simulated or real. Raises LabError."""
+        testbed, clock = self.testbed, WallClock()
+        if self.dry:
+            from labtests.simlab.control import LabProcess  # only a dry run needs the simulator
+
+            self.process = LabProcess(
+                self.testbed.file,
+                seed=self.config.getoption("seed"),
+                directory=self.folder / "simlab",
+            )
+            testbed, clock = self.process.reroute(testbed), self.process.clock
+        self.lab = Lab.open(
+            testbed,
+            clock=clock,
+            backend="simulated" if self.dry else "hardware",
+            journal=self.journal,
+        )
+        if self.config.getoption("plan"):
+            self.lab.planned = Planned()
+        self.versions = _versions(self.lab)
+        return self.lab
+
+    def close_lab(self) -> None:
+        """Put the lab back, end the sessions and the simulated lab, whatever happened."""
+        try:
+            if self.lab is not None:
+                self.lab.close()
+        finally:
+            if self.process is not None:
+                self.process.close()
+
+    def finish(self, exit_code: int) -> None:
+        """Write run.json and let reports/latest point here."""
+        target = self.folder / "run.json"
+        target.write_text(json.dumps(self.as_json(exit_code), indent=1), encoding="utf-8")
+        target.chmod(0o600)
+        self.journal.close()
+        _point_latest(self.config.rootpath / "reports", self.folder)
+
+    def as_json(self, exit_code: int | None = None) -> dict[str, Any]:
+        """The run as docs/run-json.md describes it."""
+        return {
+            "format": "labtests-run/1",
+            "lab": {
+                "name": self.testbed.name,
+                "file": str(self.testbed.file),
+                "description": self.testbed.description,
+                "devices": [
+                    {
+                        "name": device.name,
+                        "platform": device.platform,
+                        "roles": _roles(self.testbed, device.name),
+                        "versions": self.versions.get(device.name, {}),
+                    }
+                    for device in self.testbed.devices
+                ],
+            },
+            "backend": self.backend,
+            "modelled": MODELLED if self.dry else "",
+            "seed": self.config.getoption("seed") if self.dry else None,
+            "started": self.started.isoformat(timespec="seconds"),
+            "ended": datetime.now(UTC).isoformat(timespec="seconds"),
+            "command_line": shlex.join(["pytest", *self.config.invocation_params.args]),
+            "labtests_version": __version__,
+            "python_version": sys.version.split()[0],
+            "exit_code": exit_code,
+            "problem": self.problem,
+            "journal": "journal.jsonl",
+            "tests": self.tests,
+        }
+
+    def rerun(self, nodeid: str) -> str:
+        """The command line that runs one test again, the same way."""
+        words = ["pytest", nodeid, "--testbed", str(asked_testbed(self.config))]
+        if self.dry:
+            words += ["--dry-run", "--seed", str(self.config.getoption("seed"))]
+        if (seconds := self.config.getoption("lab_seconds")) is not None:
+            words += ["--lab-seconds", f"{seconds:g}"]
+        if self.config.getoption("no_controls"):
+            words.append("--no-controls")
+        return shlex.join(words)
+
+
+RUN = pytest.StashKey[Run]()
+
+
+def _new_folder(root: Path, name: str, started: datetime) -> Path:
+    stamp = started.strftime("%Y%m%d-%H%M%S")
+    return root / "reports" / name / f"{stamp}-{secrets.token_hex(2)}"
+
+
+def _default_reports(config: pytest.Config, folder: Path) -> None:
+    """report.html and junit.xml in the run folder, unless the user asked for other places."""
+    if not config.option.htmlpath:
+        config.option.htmlpath = str(folder / "report.html")
+        config.option.self_contained_html = True
+    if not config.option.xmlpath:
+        config.option.xmlpath = str(folder / "junit.xml")
+
+
+def _secrets(testbed: Testbed) -> tuple[str, ...]:
+    names = {d.management.password_env for d in testbed.devices if d.management.password_env}
+    return tuple(value for name in sorted(names) if (value := os.environ.get(name)))
+
+
+def _versions(lab: Lab) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    for name, driver in lab.able(Versions).items():
+        try:
+            found[name] = driver.versions()
+        except LabError as error:  # what a box runs is good to know, not worth a run
+            found[name] = {"unknown": str(error)}
+    return found
+
+
+def _roles(testbed: Testbed, device: str) -> list[str]:
+    return [role for role, ends in testbed.roles.items() if any(e.device == device for e in ends)]
+
+
+def _point_latest(reports: Path, folder: Path) -> None:
+    """reports/latest -> newest run folder. Replaced in one step; a real file there is left alone."""
+    reports.mkdir(exist_ok=True)
+    latest = reports / "latest"
+    if latest.exists() and not latest.is_symlink():
+        return
+    fresh = reports / f".latest-{os.getpid()}"
+    fresh.unlink(missing_ok=True)
+    fresh.symlink_to(os.path.relpath(folder, reports), target_is_directory=True)
+    fresh.replace(latest)
