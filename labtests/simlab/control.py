@@ -1,0 +1,222 @@
+"""A simulated lab from the outside: its clock, its faults, and how to log in.
+
+`LabProcess` runs it in a process of its own, so that the runner neither imports nor waits for the
+packet network, and a runner that dies takes it along. Requests and answers are JSON lines on its
+stdin and stdout; an answer repeats the request's "id", so one that was interrupted is not mistaken
+for a later one.
+"""
+
+import json
+import os
+import select
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Protocol, Self
+
+from labtests.errors import LabError
+from labtests.inventory import Management, Testbed
+
+READY_WITHIN_S = 120.0  # the first start after an installation may compile the network
+ANSWER_WITHIN_S = 900.0  # a long advance on a slow machine
+ENDS_WITHIN_S = 5.0
+
+Message = dict[str, Any]
+
+
+class SimulationFailed(LabError):
+    """The simulated lab did not start, refused a request, or is gone. The text has its words."""
+
+
+class Asking(Protocol):
+    """What carries a request to a simulated lab and brings the answer."""
+
+    def ask(self, request: Message) -> Message:
+        """The answer. Raises SimulationFailed when it is an error or none comes."""
+        ...
+
+
+class LabClock:
+    """The clock of a driven simulated lab: time passes only in `sleep`."""
+
+    def __init__(self, lab: Asking) -> None:
+        self._lab = lab
+
+    def now_s(self) -> float:
+        """Simulated seconds since the lab's start."""
+        return float(self._lab.ask({"now": True})["now_s"])
+
+    def sleep(self, seconds: float) -> None:
+        """So much simulated time has passed, and what the devices printed meanwhile is sent."""
+        self._lab.ask({"advance_s": max(seconds, 0.0)})
+
+
+class RunningLab:
+    """What every running simulated lab offers, wherever it runs.
+
+    `devices` has host, port and user by device name, as the lab announced them.
+    """
+
+    def __init__(self, ready: Message) -> None:
+        self.devices: Mapping[str, Mapping[str, Any]] = ready["devices"]
+        self.password: str = ready["password"]
+        self.directory = Path(ready["directory"])
+        self.clock = LabClock(self)
+
+    def ask(self, request: Message) -> Message:
+        """See Asking."""
+        raise SimulationFailed("this lab takes no requests")
+
+    def fault(self, **fault: Any) -> None:
+        """Something goes wrong from now on, see faults.py: `fault(kind="cut", device="S6550")`."""
+        self.ask({"fault": fault})
+
+    def reroute(self, testbed: Testbed) -> Testbed:
+        """The same testbed with every management address pointing into this lab."""
+        return testbed.rerouted(
+            {name: self._management(testbed.device(name).management, name) for name in self.devices}
+        )
+
+    def _management(self, real: Management, name: str) -> Management:
+        address = self.devices[name]
+        return replace(
+            real,
+            host=address["host"],
+            port=address["port"],
+            user=address["user"],
+            jump=None,
+            password_env=None,
+            key_file=str(self.directory / "id_ed25519"),
+            host_keys="strict",
+            known_hosts=str(self.directory / "known_hosts"),
+            ssh_config=False,
+        )
+
+
+class LabProcess(RunningLab):
+    """A driven simulated lab in a child process, which ends when this object or its owner does."""
+
+    def __init__(self, testbed_file: Path, *, seed: int, directory: Path | None = None) -> None:
+        self._lock = threading.Lock()
+        self._requests = 0
+        self._unread = b""
+        self._owns_directory = directory is None
+        self._stderr = _stderr_file(directory)
+        self._child = subprocess.Popen(
+            _command(testbed_file, seed, directory),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._stderr,
+            start_new_session=True,  # a Ctrl-C is for the runner, which still needs its lab then
+        )
+        try:
+            super().__init__(self._read_message(time.monotonic() + READY_WITHIN_S))
+        except BaseException:
+            self._end()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def pid(self) -> int:
+        """The child's process id."""
+        return self._child.pid
+
+    def ask(self, request: Message) -> Message:
+        """The child's answer. Safe to call from several threads."""
+        with self._lock:
+            self._requests += 1
+            number = self._requests
+            self._send({**request, "id": number})
+            deadline = time.monotonic() + ANSWER_WITHIN_S
+            answer = self._read_message(deadline)
+            while answer.get("id") != number:  # of a request that was interrupted
+                answer = self._read_message(deadline)
+        if "error" in answer:
+            raise SimulationFailed(f"the simulated lab refused {request}: {answer['error']}")
+        return answer
+
+    def close(self) -> None:
+        """The child has ended; its temporary files are gone. Closing twice is allowed."""
+        self._end()
+        if self._owns_directory:
+            shutil.rmtree(self.directory, ignore_errors=True)  # if it could not do so itself
+
+    def _end(self) -> None:
+        for stream in (self._child.stdin, self._child.stdout):
+            with suppress(OSError):
+                if stream is not None:
+                    stream.close()
+        try:
+            self._child.wait(ENDS_WITHIN_S)
+        except subprocess.TimeoutExpired:
+            self._child.kill()
+            self._child.wait()
+        self._stderr.close()
+
+    def _send(self, message: Message) -> None:
+        assert self._child.stdin is not None
+        try:
+            self._child.stdin.write(json.dumps(message).encode() + b"\n")
+            self._child.stdin.flush()
+        except (OSError, ValueError) as error:
+            raise self._failure("the simulated lab is gone") from error
+
+    def _read_message(self, deadline: float) -> Message:
+        while b"\n" not in self._unread:
+            self._read_more(deadline)
+        line, self._unread = self._unread.split(b"\n", 1)
+        try:
+            message: Message = json.loads(line)
+        except ValueError as error:
+            raise self._failure(f"the simulated lab wrote {line!r}") from error
+        return message
+
+    def _read_more(self, deadline: float) -> None:
+        assert self._child.stdout is not None
+        descriptor = self._child.stdout.fileno()
+        if not select.select([descriptor], [], [], max(deadline - time.monotonic(), 0.0))[0]:
+            raise self._failure("the simulated lab does not answer")
+        chunk = os.read(descriptor, 65536)
+        if not chunk:
+            raise self._failure("the simulated lab has ended")
+        self._unread += chunk
+
+    def _failure(self, problem: str) -> SimulationFailed:
+        with suppress(subprocess.TimeoutExpired):
+            self._child.wait(0.5)
+        self._stderr.seek(0)
+        words = self._stderr.read().decode(errors="replace").strip()
+        status = self._child.poll()
+        state = "still running" if status is None else f"exit status {status}"
+        return SimulationFailed(f"{problem} ({state})" + (f"; it said:\n{words}" if words else ""))
+
+
+def _command(testbed_file: Path, seed: int, directory: Path | None) -> list[str]:
+    words = [sys.executable, "-m", "labtests", "simlab", "serve", str(testbed_file)]
+    words += ["--driven", "--seed", str(seed)]
+    return words if directory is None else [*words, "--directory", str(directory)]
+
+
+def _stderr_file(directory: Path | None) -> IO[bytes]:
+    if directory is None:
+        return tempfile.TemporaryFile()
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return (directory / "simlab.stderr.txt").open("w+b")

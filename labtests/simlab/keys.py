@@ -1,0 +1,62 @@
+"""Keys, password and OpenSSH files of a simulated lab: made at start, good for that lab only."""
+
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import asyncssh
+
+LOOPBACK = "127.0.0.1"
+_ALGORITHM = "ssh-ed25519"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """Where one emulated device listens, and as whom to log in."""
+
+    name: str
+    port: int
+    user: str
+    host: str = LOOPBACK
+
+
+class Keyring:
+    """One key pair for the user, one host key per device, one password."""
+
+    def __init__(self, devices: Iterable[str]) -> None:
+        self.password = secrets.token_urlsafe(12)
+        self.user_key = asyncssh.generate_private_key(_ALGORITHM, comment="labtests-simlab")
+        self.host_keys = {name: asyncssh.generate_private_key(_ALGORITHM) for name in devices}
+
+    def write(self, directory: Path, addresses: Iterable[Address]) -> None:
+        """`id_ed25519`, `id_ed25519.pub`, `known_hosts` and `ssh_config` are in the directory, for
+        `ssh -F ssh_config <device>` and for every client that reads such files."""
+        key_file = directory / "id_ed25519"
+        key_file.touch(mode=0o600)
+        self.user_key.write_private_key(str(key_file))
+        self.user_key.write_public_key(f"{key_file}.pub")
+        addresses = tuple(addresses)
+        (directory / "known_hosts").write_text(
+            "".join(f"[{a.host}]:{a.port} {self._public(a.name)}\n" for a in addresses)
+        )
+        (directory / "ssh_config").write_text("".join(_block(directory, a) for a in addresses))
+
+    def _public(self, name: str) -> str:
+        words = self.host_keys[name].export_public_key().decode("ascii").split()
+        return " ".join(words[:2])
+
+
+def _block(directory: Path, address: Address) -> str:
+    return (
+        f"Host {address.name}\n"
+        f"  HostName {address.host}\n"
+        f"  Port {address.port}\n"
+        f"  User {address.user}\n"
+        f'  IdentityFile "{directory}/id_ed25519"\n'
+        "  IdentitiesOnly yes\n"
+        f'  UserKnownHostsFile "{directory}/known_hosts"\n'
+        "  GlobalKnownHostsFile /dev/null\n"
+        "  StrictHostKeyChecking yes\n"
+        "  ServerAliveInterval 0\n\n"
+    )

@@ -1,0 +1,132 @@
+"""SSH servers in front of the emulated devices: one each, on loopback only."""
+
+import asyncio
+import hmac
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import asyncssh
+
+from labtests.simlab.face import Face
+from labtests.simlab.faults import DeviceFaults
+from labtests.simlab.keys import LOOPBACK, Address, Keyring
+from labtests.simlab.session import Session
+
+USERS = frozenset({"root", "admin"})
+"""Who may log in besides the testbed's own management user."""
+
+
+@dataclass(slots=True)
+class Gate:
+    """Who may log in to one device, and how."""
+
+    face: Face
+    keyring: Keyring
+
+    @property
+    def users(self) -> frozenset[str]:
+        """Names that are let in."""
+        return USERS | {self.face.user}
+
+
+CLOSES_WITHIN_S = 2.0
+
+
+class Connection(asyncssh.SSHServer):
+    """One SSH connection to one device."""
+
+    def __init__(self, gate: Gate, open_connections: set[asyncssh.SSHServerConnection]) -> None:
+        self._gate, self._all = gate, open_connections
+        self._connection: asyncssh.SSHServerConnection | None = None
+        self._username = ""
+
+    def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
+        """A client has connected."""
+        self._connection = conn
+        self._all.add(conn)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The client is gone."""
+        if self._connection is not None:
+            self._all.discard(self._connection)
+
+    def begin_auth(self, username: str) -> bool:
+        """Nobody comes in without proof."""
+        self._username = username
+        return True
+
+    def password_auth_supported(self) -> bool:
+        """The generated password works."""
+        return True
+
+    def validate_password(self, username: str, password: str) -> bool:
+        """Whether user and password are right."""
+        right = hmac.compare_digest(password.encode(), self._gate.keyring.password.encode())
+        return right and username in self._gate.users
+
+    def public_key_auth_supported(self) -> bool:
+        """The generated user key works."""
+        return True
+
+    def validate_public_key(self, username: str, key: asyncssh.SSHKey) -> bool:
+        """Whether user and key are right."""
+        right = key.public_data == self._gate.keyring.user_key.public_data
+        return right and username in self._gate.users
+
+    def session_requested(self) -> asyncssh.SSHServerSession[str]:
+        """A session channel."""
+        return Session(self._gate.face, self._username)
+
+
+class Servers:
+    """The SSH servers of a lab."""
+
+    def __init__(
+        self, devices: Mapping[str, Face], faults: Mapping[str, DeviceFaults], keyring: Keyring
+    ) -> None:
+        self._devices, self._faults, self._keyring = devices, faults, keyring
+        self._listeners: list[asyncssh.SSHAcceptor] = []
+        self._connections: dict[str, set[asyncssh.SSHServerConnection]] = {}
+
+    async def open(self) -> tuple[Address, ...]:
+        """One server per device listens on loopback, each on a free port."""
+        return tuple([await self._listen(name, face) for name, face in self._devices.items()])
+
+    async def close(self) -> None:
+        """No server listens, no connection is open."""
+        connections = [each for of_device in self._connections.values() for each in of_device]
+        for listener in self._listeners:
+            listener.close()
+        for connection in connections:
+            connection.close()
+        for connection in connections:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(connection.wait_closed(), CLOSES_WITHIN_S)
+            connection.abort()  # of a client that does not read what it is sent
+        for listener in self._listeners:
+            await listener.wait_closed()
+        await asyncio.sleep(0)  # the transports close their sockets in the loop's next round
+
+    async def _listen(self, name: str, face: Face) -> Address:
+        gate, connections = Gate(face, self._keyring), self._connections.setdefault(name, set())
+        options: dict[str, Any] = {
+            "server_host_keys": [self._keyring.host_keys[name]],
+            "encoding": "utf-8",
+            "errors": "replace",
+            "line_editor": False,  # the Session has its own, see session.py
+            "compression_algs": None,
+            "allow_scp": False,
+            "agent_forwarding": False,
+        }
+        listener = await asyncssh.create_server(
+            lambda: Connection(gate, connections), LOOPBACK, 0, **options
+        )
+        self._listeners.append(listener)
+        self._faults[name].on_cut.append(lambda: self._cut(name))
+        return Address(name=name, port=listener.get_port(), user=face.user)
+
+    def _cut(self, name: str) -> None:
+        for connection in tuple(self._connections[name]):
+            connection.abort()

@@ -1,0 +1,273 @@
+"""Serving a simulated lab: over SSH for whoever logs in, and its clock for whoever drives it.
+
+Driven, time stands still except during a request for it. Free-running, it follows the wall clock as
+near as the machine can.
+"""
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Self
+
+import click
+
+from labtests.inventory import Testbed
+from labtests.simlab.control import Message, RunningLab, SimulationFailed
+from labtests.simlab.faults import UnknownFault
+from labtests.simlab.keys import Keyring
+from labtests.simlab.lab import SimulatedLab
+from labtests.simlab.server import Servers
+from labtests.simlab.timeline import NS_PER_S
+
+PUMP_EVERY_S = 0.01
+PUMP_AT_MOST_NS = 20_000_000  # simulated time per step, so that logins are answered in between
+BEHIND_S = 1.0  # a backlog that is given up, with a notice
+NOTICE_EVERY_S = 10.0
+GRACE_S = 1.0  # for a clean end when the runner has died in the middle of an advance
+
+
+def serve(testbed: Testbed, *, seed: int, driven: bool, directory: Path | None) -> None:
+    """Serve until SIGINT, SIGTERM or, when driven, the end of stdin. Without a directory, a private
+    one is made and removed at the end."""
+    place = Place(directory)
+    try:
+        asyncio.run(_serve(SimulatedLab(testbed, seed=seed), place, driven))
+    finally:
+        place.remove()
+
+
+class Place:
+    """The folder for keys and ssh_config: given, or private and temporary."""
+
+    def __init__(self, directory: Path | None) -> None:
+        self._temporary = directory is None
+        if directory is None:
+            self.directory = Path(tempfile.mkdtemp(prefix="labtests-simlab-"))  # mode 0700
+        else:
+            self.directory = directory.absolute()
+            self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.directory.chmod(0o700)
+
+    def remove(self) -> None:
+        """Nothing is left of it, if it was temporary."""
+        if self._temporary:
+            shutil.rmtree(self.directory, ignore_errors=True)
+
+
+@asynccontextmanager
+async def _open(lab: SimulatedLab, place: Place) -> AsyncIterator[Message]:
+    keyring = Keyring(lab.devices)
+    servers = Servers(lab.devices, lab.faults, keyring)
+    try:
+        addresses = await servers.open()
+        keyring.write(place.directory, addresses)
+        yield {
+            "ready": True,
+            "directory": str(place.directory),
+            "devices": {
+                a.name: {"host": a.host, "port": a.port, "user": a.user} for a in addresses
+            },
+            "password": keyring.password,
+        }
+    finally:
+        await servers.close()
+
+
+async def _serve(lab: SimulatedLab, place: Place, driven: bool) -> None:
+    ending = Ending()
+    async with _open(lab, place) as ready:
+        if driven:
+            _say(ready)
+            Requests(lab, place, ending).start()
+            await ending.wait()
+            return
+        click.echo(_welcome(lab.testbed, ready))
+        pump = asyncio.create_task(run_freely(lab, click.echo))
+        pump.add_done_callback(lambda _: ending.end())  # it ends only by an error
+        await ending.wait()
+        if pump.done():
+            pump.result()
+        pump.cancel()
+
+
+class Ending:
+    """Why and when the lab ends: a signal, its driver's end, or a mistake in the lab itself.
+
+    A mistake must not leave the driver waiting for an answer: the process ends with a traceback.
+    """
+
+    def __init__(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self._ended = asyncio.Event()
+        self._mistake: BaseException | None = None
+        self.loop.set_exception_handler(self._fail)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self.loop.add_signal_handler(number, self.end)
+
+    def end(self) -> None:
+        """The lab ends soon."""
+        self._ended.set()
+
+    async def wait(self) -> None:
+        """The lab is to end now. Raises the mistake, if that is the reason."""
+        await self._ended.wait()
+        if self._mistake is not None:
+            raise self._mistake
+
+    def _fail(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        self._mistake = context.get("exception")
+        if self._mistake is None or isinstance(self._mistake, OSError):
+            loop.default_exception_handler(context)  # e.g. a client that broke its connection
+            self._mistake = None
+        else:
+            self.end()
+
+
+def answer(lab: SimulatedLab, request: Message) -> Message:
+    """What the lab answers to one request of its driver, after doing it."""
+    try:
+        if "advance_s" in request:
+            lab.advance(round(request["advance_s"] * NS_PER_S))
+        elif "fault" in request:
+            lab.inject(request["fault"])
+        elif "now" not in request:
+            return {"error": f"unknown request; known: advance_s, now, fault ({sorted(request)})"}
+    except (UnknownFault, TypeError, ValueError) as error:
+        return {"error": str(error)}
+    return {"now_s": lab.timeline.now_ns / NS_PER_S}
+
+
+class Requests:
+    """JSON lines on stdin, answered on stdout in the event loop.
+
+    Read by a thread, which also ends the process when its driver died while the loop is busy.
+    """
+
+    def __init__(self, lab: SimulatedLab, place: Place, ending: Ending) -> None:
+        self._lab, self._place, self._ending = lab, place, ending
+
+    def start(self) -> None:
+        """Requests are answered from now on; the end of stdin ends the lab."""
+        threading.Thread(target=self._read, name="requests", daemon=True).start()
+
+    def _read(self) -> None:
+        for line in sys.stdin.buffer:
+            self._ending.loop.call_soon_threadsafe(self._answer, line)
+        self._ending.loop.call_soon_threadsafe(self._ending.end)
+        time.sleep(GRACE_S)  # wall time: the loop is busy or the process is already ending
+        self._place.remove()
+        os._exit(0)
+
+    def _answer(self, line: bytes) -> None:
+        try:
+            request = json.loads(line)
+        except ValueError as error:
+            _say({"error": f"not JSON: {error}"})
+            return
+        if not isinstance(request, dict):
+            _say({"error": "a request is a JSON object"})
+            return
+        _say({**answer(self._lab, request), "id": request.get("id")})
+
+
+def _say(message: Message) -> None:
+    sys.stdout.write(json.dumps(message) + "\n")
+    sys.stdout.flush()
+
+
+async def run_freely(lab: SimulatedLab, notify: Callable[[str], Any]) -> None:
+    """Simulated time follows the wall clock. Where it cannot, it runs slower and says so."""
+    origin_s, noticed_s = time.monotonic() - lab.timeline.now_ns / NS_PER_S, -NOTICE_EVERY_S
+    while True:
+        behind_s = time.monotonic() - origin_s - lab.timeline.now_ns / NS_PER_S
+        if behind_s > BEHIND_S:
+            origin_s += behind_s
+            if time.monotonic() - noticed_s > NOTICE_EVERY_S:
+                noticed_s = time.monotonic()
+                notify(
+                    "simulated time runs slower than the wall clock: this traffic is more than "
+                    "this machine can simulate in real time"
+                )
+        lab.advance(min(max(round(behind_s * NS_PER_S), 0), PUMP_AT_MOST_NS))
+        await asyncio.sleep(0 if behind_s > 2 * PUMP_EVERY_S else PUMP_EVERY_S)
+
+
+def _welcome(testbed: Testbed, ready: Message) -> str:
+    width = max(len(name) for name in ready["devices"])
+    config = Path(ready["directory"]) / "ssh_config"
+    lines = [f"{testbed.name}: a simulated lab, on this machine only. Log in with", ""]
+    for name in ready["devices"]:
+        platform = testbed.device(name).platform
+        lines.append(f"  ssh -F {config} {name:{width}}   # {platform}")
+    lines += ["", f"or with any SSH client; the password is {ready['password']}", ""]
+    for name, address in ready["devices"].items():
+        target = f"{address['user']}@{address['host']}"
+        lines.append(f"  ssh -p {address['port']} {target:24} # {name}")
+    return "\n".join([*lines, "", "Ctrl-C ends it."])
+
+
+class InProcessLab(RunningLab):
+    """A driven simulated lab in a daemon thread of this process, for tests."""
+
+    def __init__(self, testbed: Testbed, *, seed: int, directory: Path | None = None) -> None:
+        self._place = Place(directory)
+        self.lab = SimulatedLab(testbed, seed=seed)
+        self._ready: Future[Message] = Future()
+        self._loop = asyncio.new_event_loop()
+        self._stop = asyncio.Event()
+        self._thread = threading.Thread(target=self._run, name="simulated lab", daemon=True)
+        self._thread.start()
+        super().__init__(self._ready.result())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def ask(self, request: Message) -> Message:
+        """The lab's answer, given in its own thread. Safe to call from several threads."""
+        reply: Future[Message] = Future()
+        self._loop.call_soon_threadsafe(self._answer, request, reply)
+        message = reply.result()
+        if "error" in message:
+            raise SimulationFailed(f"the simulated lab refused {request}: {message['error']}")
+        return message
+
+    def close(self) -> None:
+        """Servers and connections are closed, the thread has ended. Closing twice is allowed."""
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._stop.set)
+            self._thread.join()
+        self._place.remove()
+
+    def _answer(self, request: Message, reply: "Future[Message]") -> None:
+        try:
+            reply.set_result(answer(self.lab, request))
+        except BaseException as error:
+            reply.set_exception(error)
+            raise
+
+    def _run(self) -> None:
+        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+            runner.run(self._live())
+
+    async def _live(self) -> None:
+        try:
+            async with _open(self.lab, self._place) as ready:
+                self._ready.set_result(ready)
+                await self._stop.wait()
+        except BaseException as error:
+            if not self._ready.done():
+                self._ready.set_exception(error)
+            raise
