@@ -42,7 +42,7 @@ class Planned:
 
 
 class Lab:
-    """Open devices of one testbed. Leaving the `with` undoes every change and closes, last first."""
+    """Open devices of one testbed. Leaving the `with` undoes every change and closes."""
 
     def __init__(
         self,
@@ -65,9 +65,7 @@ class Lab:
         }
 
     @classmethod
-    def open(
-        cls, testbed: Testbed, *, clock: Clock, backend: Backend, journal: Journal
-    ) -> "Lab":
+    def open(cls, testbed: Testbed, *, clock: Clock, backend: Backend, journal: Journal) -> "Lab":
         """Connect to every device at once. Raises LabErrors with every device that fails."""
         sessions = {d.name: driver_module(d.platform).SESSION for d in testbed.devices}
         plain = connect_all(testbed.devices, sessions, clock=clock)

@@ -134,7 +134,7 @@ class Incast:
         )
 
     def rdma(self, early: Class, late: Class) -> tuple[Sending, ...]:
-        """Every sender as fast as it can by ib_send_bw; the first in one class, the others later."""
+        """Every sender as fast as it can by ib_send_bw; the others later, in another class."""
         return tuple(
             Sending(
                 role=role,
@@ -188,7 +188,11 @@ class Incast:
 
     def _phase(self, name: str, traffic: tuple[Sending, ...], *, control: bool) -> Evidence:
         phase = Phase(
-            lab=self.lab, roles=self.roles, pace=self.pace, name=name, control=control,
+            lab=self.lab,
+            roles=self.roles,
+            pace=self.pace,
+            name=name,
+            control=control,
             progress=self.progress,
         )
         record = phase.planned() if self.lab.planned is not None else phase.run(traffic)

@@ -148,8 +148,8 @@ class Phase:
             command = f"ping -c 1 -W 2 {quote(address)}"
             reply = self.lab.transports[host].run(command, timeout_s=10.0)
             if reply.status != 0:
-                said = (reply.errors or reply.text).strip().splitlines()
-                yield f"{host} cannot reach {address}: {command!r}: {said[-1] if said else 'no answer'}"
+                said = (reply.errors or reply.text).strip().splitlines() or ["no answer"]
+                yield f"{host} cannot reach {address}: {command!r}: {said[-1]}"
 
     def _stream(self, sending: Sending) -> Stream:
         return Stream(
@@ -177,7 +177,7 @@ class Phase:
             raise DeviceError(
                 nic.device,
                 "rdma link",
-                f"{nic.interface} belongs to {found or 'no RDMA device'}, the testbed says {stated}",
+                f"{nic.interface} belongs to {found or 'no RDMA device'}, testbed says {stated}",
                 "correct `rdma:` of this port in the testbed file, or load the RDMA driver",
             )
         return found
@@ -198,7 +198,5 @@ def _settling(readings: Iterable[Reading], places: tuple[Place, ...]) -> frozens
     """The counters of the classes under test; those of other people's traffic may go on."""
     classes = {p.priority for p in places} | {p.queue for p in places}
     return frozenset(
-        r.key
-        for r in readings
-        if r.counter in SETTLING and (r.index is None or r.index in classes)
+        r.key for r in readings if r.counter in SETTLING and (r.index is None or r.index in classes)
     )

@@ -41,7 +41,7 @@ def roles_of(testbed: Testbed) -> Roles:
     receivers = tuple(_role(testbed, e) for e in testbed.roles.get("receiver", ()))
     if len(receivers) != 1 or len(senders) < 2:
         raise LabError(
-            f"{testbed.file}: an incast needs `roles:` with two `senders` or more and one `receiver`"
+            f"{testbed.file}: an incast needs `roles:` with at least two `senders` and a `receiver`"
         )
     link = testbed.link_of(receivers[0].nic)
     assert link is not None  # _role has found its other end

@@ -1,4 +1,4 @@
-"""The settings a phase ran under, as read from the devices: what the report shows beside figures."""
+"""The settings a phase ran under, as read from the devices."""
 
 from dataclasses import dataclass
 
@@ -34,7 +34,7 @@ class SettingSeen:
 
 
 def settings_seen(lab: Lab, roles: Roles) -> tuple[SettingSeen, ...]:
-    """PFC, trust, WRED, scheduler, RP and NP of every port of the incast, where devices have them."""
+    """PFC, trust, WRED, scheduler, RP and NP of every port of the incast, where there are any."""
     ends = [roles.bottleneck]
     for role in (*roles.senders, roles.receiver):
         ends += [role.nic, role.switch] if role is not roles.receiver else [role.nic]

@@ -47,13 +47,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if LAB_FIXTURES & set(getattr(item, "fixturenames", ())):
             raise pytest.UsageError(
-                f"{item.nodeid} needs a lab: give --testbed FILE (add --dry-run for a simulated one)"
+                f"{item.nodeid} needs a lab: --testbed FILE (and --dry-run for a simulated one)"
             )
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_sessionstart(session: pytest.Session) -> Iterator[None]:
-    """A cancelled job (SIGTERM) and a dropped ssh (SIGHUP) end like Ctrl-C: restore, report, leave."""
+    """A cancelled job (SIGTERM) or a dropped ssh (SIGHUP) restores and reports, like Ctrl-C."""
     if session.config.stash.get(RUN, None) is not None:
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, _interrupt)

@@ -73,9 +73,7 @@ class Labels:
         if isinstance(raised, NotPassed | LabError):
             report.longrepr = str(raised)  # the sentence, not our stack
 
-    def _stamp(
-        self, item: pytest.Item, report: pytest.TestReport, entry: dict[str, Any]
-    ) -> None:
+    def _stamp(self, item: pytest.Item, report: pytest.TestReport, entry: dict[str, Any]) -> None:
         """The dry run is stamped in JUnit as well."""
         properties = [("backend", self._run.backend), ("outcome", entry["outcome"])]
         if (experiment := item.stash.get(INCAST, None)) is not None:
@@ -125,7 +123,7 @@ class Labels:
         prefix.extend([f"<style>{css()}</style>", summary_html(self._run.as_json())])
 
     def pytest_html_results_table_row(self, report: Any, cells: list[str]) -> None:
-        """The result column says INCONCLUSIVE where it is; set-up and teardown rows only when red."""
+        """The result column says Inconclusive where pytest only knows Failed."""
         outcome = getattr(report, "labtests_outcome", None)
         if outcome in LABELS and cells:
             cells[0] = f'<td class="col-result">{LABELS[Outcome(outcome)][2].capitalize()}</td>'
@@ -198,7 +196,8 @@ def _print_plan(terminal: pytest.TerminalReporter, run: Run) -> None:
     terminal.section("plan: nothing was changed")
     assert run.lab is not None
     for device in run.testbed.devices:
-        commands = [(c, line) for c in run.lab.changes if c.device == device.name for line in c.commands]
+        changes = [change for change in run.lab.changes if change.device == device.name]
+        commands = [(change, line) for change in changes for line in change.commands]
         terminal.write_line(f"{device.name}:")
         for change, line in commands:
             terminal.write_line(f"    {line}{'    # put back' if change.undo else ''}")

@@ -23,9 +23,9 @@ from labtests.lab import Lab, Planned
 from labtests.pytest_plugin.options import asked_run_directory, asked_testbed
 
 MODELLED = (
-    "Simulated lab: packets, shared buffer, PFC, WRED/ECN, DCQCN and go-back-N of one switch and its "
-    "hosts are modelled; firmware, cables, optics and vendor defects are not. Simulated results never "
-    "count as hardware results."
+    "Packets, shared buffer, PFC, WRED/ECN, DCQCN and go-back-N of one switch and its hosts are "
+    "modelled; firmware, cables, optics and vendor defects are not. Simulated results never count "
+    "as hardware results."
 )
 
 
@@ -195,7 +195,7 @@ def _roles(testbed: Testbed, device: str) -> list[str]:
 
 
 def _point_latest(reports: Path, folder: Path) -> None:
-    """reports/latest -> newest run folder. Replaced in one step; a real file there is left alone."""
+    """reports/latest -> newest run folder, in one step. A real file of that name is left alone."""
     reports.mkdir(exist_ok=True)
     latest = reports / "latest"
     if latest.exists() and not latest.is_symlink():

@@ -25,6 +25,8 @@ def ended_s(flow: FlowResult) -> float | None:
 
 def alone(evidence: Evidence) -> float | None:
     """What the first sender got before anybody else sent, in bits/s."""
+    if not evidence.flows:
+        return None
     early, *late = evidence.flows
     starts = [s for flow in late if (s := began_s(flow)) is not None]
     start = began_s(early)
@@ -37,7 +39,7 @@ def together(evidence: Evidence) -> tuple[float, ...] | None:
     """What each sender got while all of them sent, in bits/s; None when a part is not reported."""
     starts = [began_s(f) for f in evidence.flows]
     ends = [ended_s(f) for f in evidence.flows]
-    if None in starts or None in ends:
+    if not evidence.flows or None in starts or None in ends:
         return None
     first, last = max(s for s in starts if s is not None), min(e for e in ends if e is not None)
     means = [mean_goodput(f, first, last) for f in evidence.flows]

@@ -148,7 +148,7 @@ def throttled(evidence: Evidence, *, ceiling_bits_per_s: float) -> Verdict:
 
 def _throttled(evidence: Evidence, ceiling: float) -> Iterator[Finding]:
     alone, shared = goodput.alone(evidence), goodput.together(evidence)
-    if alone is None or not shared:
+    if not alone or not shared:
         yield unproven("the senders' rows do not cover the time alone and the time together")
         return
     offered = sum(f.offered_bits_per_s or 0.0 for f in evidence.flows[1:])
@@ -182,7 +182,7 @@ def _slowed(evidence: Evidence) -> Iterator[Finding]:
     yield witnesses.marks_agree(evidence)
     yield witnesses.cnps_agree(evidence)
     alone, shared = goodput.alone(evidence), goodput.together(evidence)
-    if alone is None or not shared:
+    if not alone or not shared:
         yield unproven("the senders' rows do not cover the time alone and the time together")
         return
     yield bounded("first sender: goodput together / alone", shared[0] / alone, at_most=0.75)
@@ -248,7 +248,7 @@ def bounded(
 
 def _shares(evidence: Evidence) -> str:
     alone, shared = goodput.alone(evidence), goodput.together(evidence)
-    if alone is None or not shared:
+    if not alone or not shared:
         return "no goodput over time"
     got = " + ".join(f"{rate / 1e9:.2f}" for rate in shared)
     first = evidence.senders[0].device

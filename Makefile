@@ -1,0 +1,58 @@
+# Two commands for a fresh clone with only python3 and make:
+#   make run    the suites against a simulated lab made from the testbed file; prints where the report is
+#   make test   the project's own tests
+# uv is used when it is there, otherwise venv and pip; versions are pinned in requirements*.txt.
+
+PYTHON  ?= python3
+VENV    := .venv
+BIN     := $(VENV)/bin
+TESTBED ?= testbeds/h3c-s6550-cx4.yaml
+ARGS    ?=
+
+.PHONY: run test lint setup clean
+.DEFAULT_GOAL := run
+
+run: $(VENV)/.run-ready
+	$(BIN)/python -m pytest suites --testbed $(TESTBED) --dry-run $(ARGS)
+
+test: $(VENV)/.dev-ready
+	env -u LABTESTS_TESTBED $(BIN)/python -m pytest tests $(ARGS)
+
+lint: $(VENV)/.dev-ready
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+setup: $(VENV)/.dev-ready
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "labtests needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version). Try: make PYTHON=python3.12 run"; exit 1; }
+	@if command -v uv >/dev/null 2>&1; then uv venv --quiet --python $(PYTHON) $(VENV); \
+	else $(PYTHON) -m venv $(VENV) || \
+	  { rm -rf $(VENV); echo "python3 -m venv failed: on Debian or Ubuntu run 'apt-get install python3-venv', then make again"; exit 1; }; fi
+
+define install
+	@echo "installing $(1) (once)"
+	@if command -v uv >/dev/null 2>&1; then \
+	  uv pip install --quiet --python $(BIN)/python -r $(1) && \
+	  uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .; \
+	else \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check -r $(1) && \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .; \
+	fi
+endef
+
+$(VENV)/.run-ready: $(VENV)/bin/python requirements.txt pyproject.toml
+	$(call install,requirements.txt)
+	@echo "compiling the packet network (once)"
+	@$(BIN)/python -m labtests simlab warm
+	@touch $@
+
+$(VENV)/.dev-ready: $(VENV)/.run-ready requirements-dev.txt
+	$(call install,requirements-dev.txt)
+	@touch $@

@@ -1,0 +1,82 @@
+"""Evidence put together by hand: an S1-like incast in which everything is as it should be."""
+
+from dataclasses import replace
+
+from labtests import counters as c
+from labtests.evidence import Evidence, Place
+from labtests.records import FlowResult, FlowStatus, Interval, Reading
+
+A = Place(device="a", port="eth0", switch="sw", switch_port="p1", priority=3, queue=3)
+B = Place(device="b", port="eth0", switch="sw", switch_port="p2", priority=5, queue=5)
+R = Place(device="r", port="eth0", switch="sw", switch_port="p3", priority=0, queue=0)
+
+
+def reading(key, value, time_s, missing=""):
+    device, port, scope, index, counter = key
+    return Reading(
+        device=device, port=port, scope=scope, index=index, counter=counter, unit="packets",
+        value=value, time_s=time_s, source=f"raw {counter}", missing=missing,
+    )  # fmt: skip
+
+
+def counters_at(time_s, grown):
+    """Every counter an S1 verdict needs: `grown` says whether traffic has passed."""
+
+    def at(increase, *key):
+        start = 1000 + len(key[-1])
+        return reading(key, start + (increase if grown else 0), time_s)
+
+    rows = []
+    for place, packets, pauses in ((A, 600_000, 900), (B, 500_000, 300)):
+        rows += [
+            at(packets, "sw", "p3", "queue", place.queue, c.QUEUE_FORWARDED_PACKETS),
+            at(0, "sw", "p3", "queue", place.queue, c.QUEUE_DROPPED_PACKETS),
+            at(packets, place.device, "eth0", "priority", place.priority, c.TX_PACKETS),
+            at(packets, "r", "eth0", "priority", place.priority, c.RX_PACKETS),
+            at(pauses, place.device, "eth0", "priority", place.priority, c.PFC_RX_FRAMES),
+        ]
+        for priority in range(8):
+            sent = pauses if priority == place.priority else 0
+            rows.append(at(sent, "sw", place.switch_port, "priority", priority, c.PFC_TX_FRAMES))
+    rows += [
+        at(0, "r", "eth0", "port", None, c.PAUSE_TX_FRAMES),
+        at(0, "r", "", "host", None, c.UDP_RCVBUF_ERRORS),
+        at(0, "r", "", "host", None, c.IP_REASM_FAILS),
+    ]
+    return tuple(rows)
+
+
+def rows(start_s, rates):
+    return tuple(
+        Interval(start_s=start_s + i, end_s=start_s + i + 1, goodput_bits_per_s=rate * 1e9)
+        for i, rate in enumerate(rates)
+    )
+
+
+def flow(sender, intervals, offered):
+    return FlowResult(
+        sender=sender, receiver="r", tool="iperf3", tos=0, status=FlowStatus.COMPLETE, because="",
+        command="iperf3 …", intervals=intervals, goodput_bits_per_s=5e9,
+        offered_bits_per_s=offered, sent_datagrams=100, received_datagrams=100, lost_datagrams=0,
+    )  # fmt: skip
+
+
+def control_of(evidence, drops=4711):
+    """The same phase with the mechanism off: every queue under test dropped."""
+    after = tuple(
+        replace(r, value=r.value + drops) if r.counter == c.QUEUE_DROPPED_PACKETS else r
+        for r in evidence.after
+    )
+    return replace(evidence, name="off", kind="control", after=after)
+
+
+def good_evidence() -> Evidence:
+    """Everything as it should be."""
+    return Evidence(
+        name="PFC on", kind="experiment", backend="simulated", start_s=10.0, end_s=15.0,
+        line_bits_per_s=10e9, senders=(A, B), receiver=R,
+        flows=(flow("a", rows(10, (7.8, 7.8, 4.8, 4.8, 4.8)), 7.8e9),
+               flow("b", rows(12, (4.8, 4.8, 4.8)), 5.15e9)),
+        quiet_before=counters_at(9.0, grown=False), before=counters_at(9.5, grown=False),
+        after=counters_at(16.0, grown=True), settled=True,
+    )  # fmt: skip
