@@ -1,0 +1,90 @@
+"""What one try of a client and its server showed: raw evidence, for the tool to judge."""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from labtests.records import FlowResult
+from labtests.transport import Reply, Transport
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Party:
+    """One end of a stream: an open session, the IPv4 address of its data port, its RDMA device."""
+
+    name: str
+    transport: Transport
+    address: str
+    rdma: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """Everything seen of one client and its server, times on the lab's clock.
+
+    `client.errors` is what the client had printed on stderr before it was ended by us, so that our
+    own signal is never taken for its complaint. `status` of either is None while it ran.
+    """
+
+    client: Reply
+    server: Reply
+    running_s: float | None  # when the client was first seen to send; None = never
+    ended_s: float  # when it had ended, or was ended by us
+    ended_by_us: bool
+
+    @property
+    def server_left_early(self) -> bool:
+        """The server had ended although its client still ran until we ended it."""
+        return self.ended_by_us and self.server.status is not None
+
+
+class Tool(Protocol):
+    """A traffic tool with a server and a client side, as incast drives it."""
+
+    @property
+    def name(self) -> str:
+        """The program."""
+        ...
+
+    @property
+    def tos(self) -> int:
+        """The IPv4 TOS byte of its packets."""
+        ...
+
+    @property
+    def server_is(self) -> Literal["sender", "receiver"]:
+        """Which end of the stream runs the server."""
+        ...
+
+    @property
+    def first_report_s(self) -> float:
+        """A run must last longer than this to show any figure."""
+        ...
+
+    @property
+    def ends_after_s(self) -> float | None:
+        """How long the client sends by itself; None = until it is ended."""
+        ...
+
+    def server_command(self, server: Party, *, rdma: str | None) -> str:
+        """The command line of the server, every argument quoted."""
+        ...
+
+    def client_command(self, server: Party, *, rdma: str | None) -> str:
+        """The command line of the client that connects to this server, every argument quoted."""
+        ...
+
+    def is_ready(self, server_output: str) -> bool:
+        """The server says that it waits for its client."""
+        ...
+
+    def is_running(self, client_output: str, server_output: str) -> bool:
+        """Client and server are connected, so packets flow from now on."""
+        ...
+
+    def may_retry(self, attempt: Attempt) -> bool:
+        """The client failed to connect for a reason that another try may not meet."""
+        ...
+
+    def judge(self, blank: FlowResult, attempt: Attempt) -> FlowResult:
+        """The flow as this attempt proves it; `blank` has the names and the command."""
+        ...

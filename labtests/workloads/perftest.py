@@ -1,0 +1,237 @@
+"""perftest (`ib_send_bw`, `ib_write_bw`, `ib_read_bw`) as a workload: command lines and judgement.
+
+Its exit status is never trusted alone: it exits 0 after its peer was killed, and with 0 iterations
+(both recorded). What counts is a table with iterations in it, the end that was expected, and no
+complaint.
+"""
+
+import shlex
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from labtests.errors import UnreadableOutput, WorkloadError
+from labtests.records import FlowResult, FlowStatus, Interval
+from labtests.units import BitsPerSecond
+from labtests.workloads.attempt import Attempt, Party
+from labtests.workloads.perftest_report import Report, Row, parse_report
+from labtests.workloads.perftest_words import (
+    complaints_on_stderr,
+    complaints_on_stdout,
+    never_connected,
+)
+
+_LINE_BUFFERED = "stdbuf -oL"
+"""Into a pipe perftest is block-buffered: its server's banner would only show at its end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Perftest:
+    """One RDMA flow. Without `duration_s` it runs until it is ended, a row every `report_every_s`.
+
+    `device` is the RDMA device at the sender, where the testbed does not say it. `tos` needs
+    `rdma_cm` (`-T` sets it on rdma_cm QPs); without it the same byte goes out as `--tclass`.
+    """
+
+    verb: Literal["send", "write", "read"]
+    tos: int
+    port: int
+    device: str | None = None
+    report_every_s: int = 5
+    rdma_cm: bool = True
+    duration_s: int | None = None
+    tx_depth: int | None = None
+    message_bytes: int | None = None
+    qps: int = 1
+    gid_index: int | None = None
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.tos <= 255 and 0 < self.port < 65536):
+            raise WorkloadError(f"{self.name}: TOS {self.tos} or port {self.port} is out of range")
+        if self.report_every_s < 1 or self.qps < 1:
+            raise WorkloadError(f"{self.name}: report_every_s and qps must be at least 1")
+
+    @property
+    def name(self) -> str:
+        """The program."""
+        return f"ib_{self.verb}_bw"
+
+    @property
+    def server_is(self) -> Literal["sender", "receiver"]:
+        """The client posts the work; a read pulls the data from the server."""
+        return "sender" if self.verb == "read" else "receiver"
+
+    @property
+    def first_report_s(self) -> float:
+        """The first row comes after one report interval, or at the end."""
+        return float(self.duration_s or self.report_every_s)
+
+    @property
+    def ends_after_s(self) -> float | None:
+        """None with --run_infinitely."""
+        return None if self.duration_s is None else float(self.duration_s)
+
+    def server_command(self, server: Party, *, rdma: str | None) -> str:
+        """As in document 000: `ib_send_bw -d mlx5_0 --report_gbits -F --run_infinitely -R ...`."""
+        return f"{_LINE_BUFFERED} {shlex.join(self._arguments(server, rdma))}"
+
+    def client_command(self, server: Party, *, rdma: str | None) -> str:
+        """The same command with the server's data address."""
+        return f"{_LINE_BUFFERED} {shlex.join([*self._arguments(server, rdma), server.address])}"
+
+    def _arguments(self, server: Party, rdma: str | None) -> list[str]:
+        if rdma is None and not self.rdma_cm:
+            raise WorkloadError(
+                f"{self.name} to {server.name} without rdma_cm needs the RDMA devices of both ends"
+            )
+        span = ["-D", str(self.duration_s)] if self.duration_s is not None else []
+        if self.duration_s is None:
+            span = ["--run_infinitely", "-D", str(self.report_every_s)]
+        marking = ["-R", "-T", str(self.tos)] if self.rdma_cm else ["--tclass", str(self.tos)]
+        options = (
+            ("-t", self.tx_depth),
+            ("-s", self.message_bytes),
+            ("-q", self.qps if self.qps > 1 else None),
+            ("-x", self.gid_index),
+        )
+        chosen = [
+            word for flag, value in options if value is not None for word in (flag, f"{value}")
+        ]
+        device = [] if rdma is None else ["-d", rdma]
+        ends = ["-p", str(self.port)]
+        return [self.name, *device, "--report_gbits", "-F", *span, *marking, *chosen, *ends]
+
+    def is_ready(self, server_output: str) -> bool:
+        """It printed its banner. (Then it listens: another try may be needed in between.)"""
+        return "Waiting for client to connect" in server_output
+
+    def is_running(self, client_output: str, server_output: str) -> bool:
+        """The table's header is printed when the QPs are connected, right before the first post."""
+        return "#bytes" in client_output
+
+    def may_retry(self, attempt: Attempt) -> bool:
+        """It never connected, in words that another try may not meet."""
+        return attempt.running_s is None and never_connected(
+            attempt.client.errors + attempt.client.text
+        )
+
+    def judge(self, blank: FlowResult, attempt: Attempt) -> FlowResult:
+        """COMPLETE only with iterations wherever they must be, and with nothing against it."""
+        try:
+            report = parse_report(attempt.client)
+        except UnreadableOutput as unreadable:
+            return replace(blank, status=FlowStatus.FAILED, because=unreadable.problem)
+        against = _complaints(report, attempt)
+        if not report.started:
+            words = against or "it showed no table and said nothing"
+            return replace(blank, status=FlowStatus.INFRASTRUCTURE, because=words)
+        against = against or _implausible(self, report, attempt)
+        rows = tuple(row for row in report.rows if not row.section)
+        return replace(
+            blank,
+            status=FlowStatus.FAILED if against else FlowStatus.COMPLETE,
+            because=against,
+            intervals=_intervals(self, rows, attempt),
+            goodput_bits_per_s=_mean(rows),
+            iterations=sum(row.iterations for row in rows) if rows else None,
+        )
+
+
+def _complaints(report: Report, attempt: Attempt) -> str:
+    """What the tool said was wrong, or how it ended when that was not as it should."""
+    words = complaints_on_stderr(attempt.client.errors) + complaints_on_stdout(report.others)
+    status = attempt.client.status
+    if not attempt.ended_by_us and status:
+        words = (*words, f"exit status {status}{_signal_of(status)}")
+    if attempt.server_left_early:
+        server = complaints_on_stderr(attempt.server.errors)
+        ended = f"its server on {attempt.server.device} ended with status {attempt.server.status}"
+        words = (*words, ended, *server)
+    return "; ".join(dict.fromkeys(words))
+
+
+def _signal_of(status: int) -> str:
+    """Which signal a status above 128 stands for (shell convention)."""
+    names = {130: "INT", 137: "KILL", 143: "TERM", 139: "SEGV", 134: "ABRT"}
+    return f" (ended by SIG{names[status]})" if status in names else ""
+
+
+def _implausible(tool: Perftest, report: Report, attempt: Attempt) -> str:
+    """Why the figures of a run that nobody complained about are still no proof of traffic."""
+    checks = (
+        _no_messages(report.rows),
+        _not_as_asked(tool, report),
+        _wrong_end(tool, report, attempt),
+        _rows_missing(tool, report, attempt),
+    )
+    return next((problem for problem in checks if problem), "")
+
+
+def _no_messages(rows: tuple[Row, ...]) -> str:
+    if not rows:
+        return "it ended before its first report row"
+    if not any(row.iterations for row in rows):
+        return "0 iterations: not one message was completed"
+    if not rows[-1].iterations:
+        idle = next(k for k, row in enumerate(reversed(rows)) if row.iterations)
+        return f"no message was completed in its last {idle} report rows: it stood still"
+    return ""
+
+
+def _not_as_asked(tool: Perftest, report: Report) -> str:
+    """The report is of another run than the one asked for."""
+    verb = {"send": "Send", "write": "RDMA_Write", "read": "RDMA_Read"}[tool.verb]
+    if report.test is not None and report.test.split()[0] != verb:
+        return f"it ran a {report.test!r} test, not {verb!r}"
+    if report.tos is not None and report.tos != tool.tos:
+        return f"it used TOS {report.tos}, not {tool.tos}"
+    sizes = {row.message_bytes for row in report.rows}
+    if tool.message_bytes is not None and sizes - {tool.message_bytes}:
+        return f"it sent messages of {sorted(sizes)} bytes, not {tool.message_bytes}"
+    return ""
+
+
+def _wrong_end(tool: Perftest, report: Report, attempt: Attempt) -> str:
+    if tool.duration_s is None and not attempt.ended_by_us:
+        return "it ended by itself although it should run until it is ended"
+    if tool.duration_s is not None and not report.closed:
+        return "its table has no end: it hung after its last row"
+    return ""
+
+
+def _rows_missing(tool: Perftest, report: Report, attempt: Attempt) -> str:
+    """Of an endless run there must be a row for every report interval; the last may be under way,
+    and one may be missing because an interval began later than we saw the connection."""
+    if tool.duration_s is not None or attempt.running_s is None:
+        return ""
+    due = int((attempt.ended_s - attempt.running_s) / tool.report_every_s) - 1
+    if len(report.rows) < due:
+        return f"only {len(report.rows)} report rows where {due} were due: it stood still"
+    return ""
+
+
+def _intervals(tool: Perftest, rows: tuple[Row, ...], attempt: Attempt) -> tuple[Interval, ...]:
+    """The rows on the lab's clock: one after the other since the client was connected.
+
+    With a duration there is one row, of the middle part of the run: perftest leaves a margin of a
+    quarter of the duration at both ends (seen: 3 s of `-D 5`, 6 s of `-D 10` and of `-D 12`)."""
+    if attempt.running_s is None:
+        return ()
+    start_s, length_s = attempt.running_s, float(tool.report_every_s)
+    if tool.duration_s is not None:
+        margin_s = tool.duration_s // 4
+        start_s, length_s = start_s + margin_s, float(tool.duration_s - 2 * margin_s)
+    return tuple(
+        Interval(
+            start_s=start_s + number * length_s,
+            end_s=start_s + (number + 1) * length_s,
+            goodput_bits_per_s=row.goodput_bits_per_s,
+        )
+        for number, row in enumerate(rows)
+    )
+
+
+def _mean(rows: tuple[Row, ...]) -> BitsPerSecond | None:
+    """Rows are equally long, so their mean is the mean over the flow."""
+    if not rows:
+        return None
+    return BitsPerSecond(sum(row.goodput_bits_per_s for row in rows) / len(rows))
