@@ -1,0 +1,30 @@
+"""Comware switches (H3C and HPE): views of text in, records out.
+
+`parse_*` functions are pure and refuse what they do not know; `Driver` asks and configures.
+"""
+
+from labtests.drivers.comware.configuration import parse_configuration
+from labtests.drivers.comware.driver import SESSION, Driver
+from labtests.drivers.comware.drops import parse_packet_drop
+from labtests.drivers.comware.maps import parse_map_table
+from labtests.drivers.comware.pfc import parse_priority_flow_control
+from labtests.drivers.comware.queues import parse_queue_statistics
+from labtests.drivers.comware.scheduling import parse_queue_schedule
+from labtests.drivers.comware.trust import parse_qos_trust
+from labtests.drivers.comware.versions import parse_version
+from labtests.drivers.comware.wred import parse_qos_wred_interface, parse_qos_wred_table
+
+__all__ = [
+    "SESSION",
+    "Driver",
+    "parse_configuration",
+    "parse_map_table",
+    "parse_packet_drop",
+    "parse_priority_flow_control",
+    "parse_qos_trust",
+    "parse_qos_wred_interface",
+    "parse_qos_wred_table",
+    "parse_queue_schedule",
+    "parse_queue_statistics",
+    "parse_version",
+]

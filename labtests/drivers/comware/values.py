@@ -1,0 +1,26 @@
+"""Numbers as Comware prints them, and the words it prints where it has none."""
+
+import re
+
+from labtests.reading import refuse, whole_number
+from labtests.transport import Reply
+
+NOT_A_NUMBER = re.compile(r"N/A|--?|Overflow|overflow")
+"""`--` not supported, `Overflow` more than 14 digits (legend of `display counters rate`), `N/A`."""
+
+COUNTER = rf"(?:[0-9]+|{NOT_A_NUMBER.pattern})"
+"""A counter inside a regular expression: digits, or a word that says there is no number."""
+
+
+def counted(reply: Reply, text: str, what: str) -> int | None:
+    """A counter's value; None where the switch says that it has none. Never 0 for that."""
+    if NOT_A_NUMBER.fullmatch(text):
+        return None
+    return whole_number(reply, text, what)
+
+
+def exactly(reply: Reply, text: str, what: str) -> int:
+    """A number that has to be there."""
+    if NOT_A_NUMBER.fullmatch(text):
+        refuse(reply, f"{what} is {text!r}")
+    return whole_number(reply, text, what)
