@@ -6,6 +6,7 @@ are read.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -24,10 +25,14 @@ _RIGHTS = "log in as root, or set `become: true` for this device in the testbed 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Complaint:
-    """A sentence (regular expression, any case) that a program prints when it refuses."""
+    """A sentence (regular expression, any case) that a program prints when it refuses.
+
+    With `only_failed` the program may print it on success too; then the exit status decides.
+    """
 
     says: str
     remedy: str
+    only_failed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,11 +64,11 @@ def expect_success(reply: Reply, tool: Tool) -> None:
     says otherwise.
     """
     _expect_program(reply, tool)
-    said = _first_complaint(reply, tool.complaints)
+    said = _first_complaint(reply, [c for c in tool.complaints if not c.only_failed])
     if said is not None:
         reject(reply, *said)
     if reply.status not in (0, None):
-        said = _first_complaint(reply, _ANY_TOOL)
+        said = _first_complaint(reply, [*tool.complaints, *_ANY_TOOL])
         problem, remedy = said or (
             last_words(reply),
             f"run it by hand on {reply.device} and look at `dmesg`",
@@ -93,9 +98,10 @@ def _expect_program(reply: Reply, tool: Tool) -> None:
         raise ToolMissing(reply.device, reply.command, last_words(reply), tool.install)
 
 
-def _first_complaint(reply: Reply, complaints: tuple[Complaint, ...]) -> tuple[str, str] | None:
+def _first_complaint(reply: Reply, complaints: Iterable[Complaint]) -> tuple[str, str] | None:
+    known = tuple(complaints)
     for line in _both_streams(reply):
-        for complaint in complaints:
+        for complaint in known:
             if re.search(complaint.says, line, re.IGNORECASE):
                 return line.strip(), complaint.remedy
     return None

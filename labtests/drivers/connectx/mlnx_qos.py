@@ -61,6 +61,11 @@ MLNX_QOS = Tool(
             remedy=_BUG,
         ),
         Complaint(
+            says=r"not supported on your system",  # printed on success too, before the rest
+            remedy=_NO_DCB,
+            only_failed=True,
+        ),
+        Complaint(
             says=r"No module named|ImportError",
             remedy="the installation of mlnx-tools is broken: install it again",
         ),

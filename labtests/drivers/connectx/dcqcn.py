@@ -1,0 +1,195 @@
+"""DCQCN of a ConnectX port, in /sys/class/net/IF/ecn (MLNX_OFED, DOCA-OFED).
+
+`roce_rp` is the reaction point (a sender that slows down on CNPs), `roce_np` the notification point
+(a receiver that answers CE marks with CNPs). Both can be switched per priority in enable/<0..7>.
+Parameters and their units, from the help of `mlxconfig show_confs`:
+
+roce_rp
+  clamp_tgt_rate                  0|1: a CNP also lowers the target rate to the current rate
+  clamp_tgt_rate_after_time_inc   0|1: the same after an increase by time
+  rpg_time_reset                  us between increases when no CNP arrives
+  rpg_byte_reset                  bytes between increases when no CNP arrives; 0 = off
+  rpg_threshold                   how often the byte or time stage may count before the next state
+  rpg_max_rate                    Mbit/s above which a flow is released; 0 = port speed
+  rpg_ai_rate, rpg_hai_rate       Mbit/s added in active and in hyper increase
+  rpg_gd                          log2 of Gd: on a CNP rate := (1 - alpha/Gd) * rate
+  rpg_min_dec_fac                 percent: the least that one decrease leaves of the rate
+  rpg_min_rate                    Mbit/s: the floor
+  rate_to_set_on_first_cnp        Mbit/s at the first CNP; 0 = port speed
+  dce_tcp_g                       share of the old alpha that is kept at an update, in 1/1024
+  dce_tcp_rtt                     us between updates of alpha
+  rate_reduce_monitor_period      us at least between two reductions of a flow
+  initial_alpha_value             alpha at the first CNP, in 1/1024
+roce_np
+  min_time_between_cnps           us between CNPs that the port sends
+  cnp_802p_prio, cnp_dscp         marking of those CNPs
+"""
+
+from labtests.capabilities import Commands, DcqcnParameters, NotificationPoint, ReactionPoint
+from labtests.drivers.connectx.session import PRIORITIES, HostSession
+from labtests.drivers.connectx.sysfs import (
+    ECN_FOLDER,
+    Side,
+    expect_written,
+    files_are_missing,
+    parse_dcqcn_parameters,
+    parse_enabled_priorities,
+)
+from labtests.records import DcqcnSetting
+from labtests.transport import Reply
+
+
+class DcqcnSettings(HostSession, ReactionPoint, NotificationPoint, DcqcnParameters):
+    """RP and NP per priority, and their parameters (names and units: this module's docstring)."""
+
+    # -- reaction point ------------------------------------------------------------------
+
+    def reaction_point(self, port: str) -> frozenset[int]:
+        """Priorities on which this port, as a sender, slows down on CNPs."""
+        return self._enabled(port, "roce_rp")
+
+    def reaction_point_commands(
+        self, port: str, earlier: frozenset[int], wanted: frozenset[int]
+    ) -> Commands:
+        """One `echo` for each priority that differs."""
+        return self._enable_commands(port, "roce_rp", earlier, wanted)
+
+    def set_reaction_point(self, port: str, wanted: frozenset[int]) -> None:
+        """Make it so, and read it back."""
+        self._set_enabled(port, "roce_rp", wanted)
+
+    # -- notification point --------------------------------------------------------------
+
+    def notification_point(self, port: str) -> frozenset[int]:
+        """Priorities on which this port, as a receiver, answers CE marks with CNPs."""
+        return self._enabled(port, "roce_np")
+
+    def notification_point_commands(
+        self, port: str, earlier: frozenset[int], wanted: frozenset[int]
+    ) -> Commands:
+        """One `echo` for each priority that differs."""
+        return self._enable_commands(port, "roce_np", earlier, wanted)
+
+    def set_notification_point(self, port: str, wanted: frozenset[int]) -> None:
+        """Make it so, and read it back."""
+        self._set_enabled(port, "roce_np", wanted)
+
+    # -- parameters ----------------------------------------------------------------------
+
+    def dcqcn_rp(self, port: str) -> DcqcnSetting:
+        """The reaction point's parameters, by name."""
+        return self._parameters(port, "roce_rp")
+
+    def dcqcn_rp_commands(self, port: str, earlier: DcqcnSetting, wanted: DcqcnSetting) -> Commands:
+        """One `echo` for each value that differs."""
+        return self._parameter_commands(port, "roce_rp", earlier, wanted)
+
+    def set_dcqcn_rp(self, port: str, wanted: DcqcnSetting) -> None:
+        """Make it so, and read it back. Names that `wanted` leaves out stay as they are."""
+        self._set_parameters(port, "roce_rp", wanted)
+
+    def dcqcn_np(self, port: str) -> DcqcnSetting:
+        """The notification point's parameters, by name."""
+        return self._parameters(port, "roce_np")
+
+    def dcqcn_np_commands(self, port: str, earlier: DcqcnSetting, wanted: DcqcnSetting) -> Commands:
+        """One `echo` for each value that differs."""
+        return self._parameter_commands(port, "roce_np", earlier, wanted)
+
+    def set_dcqcn_np(self, port: str, wanted: DcqcnSetting) -> None:
+        """Make it so, and read it back. Names that `wanted` leaves out stay as they are."""
+        self._set_parameters(port, "roce_np", wanted)
+
+    # -- both sides ----------------------------------------------------------------------
+
+    def _folder(self, port: str, side: Side) -> str:
+        return f"/sys/class/net/{self._interface(port)}/ecn/{side}"
+
+    def _enabled(self, port: str, side: Side) -> frozenset[int]:
+        return parse_enabled_priorities(self._read(port, f"{self._folder(port, side)}/enable/*"))
+
+    def _enable_commands(
+        self, port: str, side: Side, earlier: frozenset[int], wanted: frozenset[int]
+    ) -> Commands:
+        folder = f"{self._folder(port, side)}/enable"
+        if not wanted <= PRIORITIES:
+            self._reject(
+                folder,
+                f"the priorities {sorted(wanted)} are not all of 0 to 7",
+                "give priorities of 0 to 7",
+            )
+        return tuple(
+            f"echo {1 if priority in wanted else 0} > {folder}/{priority}"
+            for priority in sorted(earlier ^ wanted)
+        )
+
+    def _set_enabled(self, port: str, side: Side, wanted: frozenset[int]) -> None:
+        self._enable_commands(port, side, frozenset(), wanted)  # refuses before anything is sent
+        commands = self._enable_commands(port, side, self._enabled(port, side), wanted)
+        self._write(commands)
+        if commands and (found := self._enabled(port, side)) != wanted:
+            self._reject(
+                commands[-1],
+                f"accepted, but {side} of {port} is enabled for {sorted(found)} "
+                f"and not {sorted(wanted)}",
+                "see `dmesg`; on some firmware mlxconfig decides (ROCE_CC_PRIO_MASK)",
+            )
+
+    def _parameters(self, port: str, side: Side) -> DcqcnSetting:
+        reply = self._read(port, f"{self._folder(port, side)}/*")
+        return DcqcnSetting(side=side, values=parse_dcqcn_parameters(reply))
+
+    def _parameter_commands(
+        self, port: str, side: Side, earlier: DcqcnSetting, wanted: DcqcnSetting
+    ) -> Commands:
+        folder = self._folder(port, side)
+        before = dict(earlier.values)
+        if earlier.side != side or wanted.side != side:
+            self._reject(folder, f"these are parameters of {wanted.side}", f"use those of {side}")
+        for name, value in wanted.values:
+            if name not in before or value < 0:
+                self._reject(
+                    f"{folder}/{name}",
+                    f"the value {value} is negative"
+                    if name in before
+                    else f"this driver has no parameter {name!r}",
+                    f"the parameters are {', '.join(sorted(before))}; values are whole numbers",
+                )
+        return tuple(
+            f"echo {value} > {folder}/{name}"
+            for name, value in wanted.values
+            if before[name] != value
+        )
+
+    def _set_parameters(self, port: str, side: Side, wanted: DcqcnSetting) -> None:
+        commands = self._parameter_commands(port, side, self._parameters(port, side), wanted)
+        self._write(commands)
+        if not commands:
+            return
+        found = dict(self._parameters(port, side).values)
+        wrong = [
+            f"{name} is {found.get(name)}" for name, v in wanted.values if found.get(name) != v
+        ]
+        if wrong:
+            self._reject(
+                commands[-1],
+                f"accepted, but on {port} {', '.join(wrong)}",
+                "see `dmesg` and the ranges in `mlxconfig -d DEV show_confs`",
+            )
+
+    def _read(self, port: str, files: str) -> Reply:
+        """`grep -H .` of these files: `PATH:VALUE`, so no value can be taken for another's."""
+        reply = self._run(f"grep -H . {files}")
+        if files_are_missing(reply):
+            interface = f"/sys/class/net/{self._interface(port)}"
+            if self._run(f"test -e {interface}").status == 1:
+                self._reject(
+                    reply.command,
+                    f"there is no interface {port} on this host",
+                    "check the interface name in the testbed file against `ip link` on the host",
+                )
+        return reply
+
+    def _write(self, commands: Commands) -> None:
+        for command in commands:
+            expect_written(self._change(command), ECN_FOLDER)

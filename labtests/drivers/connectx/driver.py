@@ -1,0 +1,16 @@
+"""A Linux host with NVIDIA ConnectX-4 or newer (driver mlx5)."""
+
+from labtests.drivers.connectx.dcqcn import DcqcnSettings
+from labtests.drivers.connectx.host import HostState
+from labtests.drivers.connectx.qos import QosSettings
+from labtests.drivers.connectx.telemetry import NicCounters
+
+
+class Driver(HostState, QosSettings, DcqcnSettings, NicCounters):
+    """A Linux host with ConnectX ports behind an open shell.
+
+    QosSettings: PriorityFlowControl, Trust, DscpMap, NicQosView by mlnx_qos.
+    DcqcnSettings: ReactionPoint, NotificationPoint, DcqcnParameters in sysfs ecn/.
+    NicCounters: RdmaDevices, PfcTelemetry, NicTelemetry by rdma, ethtool, sysfs and /proc.
+    HostState: Versions, Obstacles.
+    """

@@ -1,0 +1,206 @@
+"""`ethtool -S IF` and `ethtool -i IF` of an mlx5 port.
+
+Names and meanings: Linux kernel, Documentation/networking/device_drivers/ethernet/mellanox/mlx5/
+counters.rst. Values are cumulative since the driver was loaded. The pause counters of a priority
+exist only while PFC is enabled on it: a missing name means "not enabled", never 0.
+"""
+
+import re
+
+from labtests import counters as c
+from labtests.drivers.answers import Complaint, Tool, expect_success
+from labtests.reading import BLANK, matches, refuse, whole_number
+from labtests.records import Reading
+from labtests.transport import Reply
+
+PRIORITIES = range(8)
+
+ETHTOOL = Tool(
+    name="ethtool",
+    install="install the package ethtool on this host",
+    complaints=(
+        Complaint(
+            says=r"No such device|no device matches name",
+            remedy="check the interface name in the testbed file against `ip link` on the host",
+        ),
+        Complaint(
+            says=r"^no stats available|Operation not supported|^Cannot get|^netlink error",
+            remedy="name the physical port of a ConnectX (not a bond, VLAN or loopback)",
+        ),
+        Complaint(
+            says=r"bad command line argument|unknown parameter",
+            remedy="this is a defect of labtests: report it with the run's journal",
+        ),
+    ),
+)
+
+# Per priority, with {p} for its number: device's word -> neutral name and unit.
+_PER_PRIORITY = {
+    "rx_prio{p}_packets": (c.RX_PACKETS, "packets"),
+    "tx_prio{p}_packets": (c.TX_PACKETS, "packets"),
+    "rx_prio{p}_bytes": (c.RX_BYTES, "bytes"),
+    "tx_prio{p}_bytes": (c.TX_BYTES, "bytes"),
+    "rx_prio{p}_discards": (c.RX_DISCARDED_PACKETS, "packets"),
+}
+_PFC = {
+    "rx_prio{p}_pause": (c.PFC_RX_FRAMES, "frames"),
+    "tx_prio{p}_pause": (c.PFC_TX_FRAMES, "frames"),
+    "rx_prio{p}_pause_duration": (c.PFC_RX_PAUSE_US, "us"),
+    "tx_prio{p}_pause_duration": (c.PFC_TX_PAUSE_US, "us"),
+    "rx_prio{p}_pause_transition": (c.PFC_RX_TRANSITIONS, "events"),
+}
+_PER_PORT = {
+    "rx_discards_phy": (c.NIC_RX_DISCARDED_PACKETS, "packets"),
+    "tx_discards_phy": (c.NIC_TX_DISCARDED_PACKETS, "packets"),
+    "rx_out_of_buffer": (c.NIC_OUT_OF_BUFFER_PACKETS, "packets"),
+    "rx_pause_ctrl_phy": (c.PAUSE_RX_FRAMES, "frames"),
+    "tx_pause_ctrl_phy": (c.PAUSE_TX_FRAMES, "frames"),
+}
+_ALWAYS = ("rx_prio{p}_packets", "tx_prio{p}_packets", "rx_prio{p}_bytes", "tx_prio{p}_bytes")
+
+_TITLE = re.compile(r"^NIC statistics:\s*$")
+_COUNTER = re.compile(r"^\s*(\S.*?):\s*(\S+)\s*$")
+_FIELD = re.compile(r"^([a-z-]+):\s*(.*?)\s*$")
+_PRIORITY_NAME = re.compile(r"^([rt]x)_prio([0-7])_(\w+)$")
+_RING = re.compile(r"^(?:qos_|ptp_)?(?:rx|tx|ch|cq)[0-9]+_")
+_PACKET_LENGTHS = re.compile(r"^rx_[0-9]+(?:_to_[0-9]+)?_bytes_phy$")
+
+
+def parse_ethtool_statistics(reply: Reply) -> dict[str, int]:
+    """`ethtool -S`: name -> value, of any driver, in the order printed."""
+    expect_success(reply, ETHTOOL)
+    statistics: dict[str, int] = {}
+    for line in matches(reply, _TITLE, _COUNTER, skip=BLANK):
+        if line.re is _TITLE:
+            if statistics:
+                refuse(reply, "a second 'NIC statistics:' follows the first")
+            continue
+        if line[1] in statistics:
+            refuse(reply, f"{line[1]} is there twice")
+        statistics[line[1]] = whole_number(reply, line[2], line[1])
+    if not statistics:
+        refuse(reply, "there is no counter in it")
+    return statistics
+
+
+def parse_ethtool_driver(reply: Reply) -> dict[str, str]:
+    """`ethtool -i`: field -> text, "" where ethtool leaves it empty."""
+    expect_success(reply, ETHTOOL)
+    fields = {line[1]: line[2] for line in matches(reply, _FIELD, skip=BLANK)}
+    for needed in ("driver", "firmware-version"):
+        if needed not in fields:
+            refuse(reply, f"the line {needed}: is missing")
+    return fields
+
+
+def nic_readings(reply: Reply, port: str) -> tuple[Reading, ...]:
+    """Every counter of an mlx5 port: by priority, then of the port.
+
+    Counters that counters.py has no name for keep the device's word. Left out are those of single
+    rings (rx0_…, tx3_…, ch2_…): the driver sums them under the name without a number.
+    """
+    statistics = _mlx5_statistics(reply)
+    made = _priority_readings(reply, port, statistics, _PER_PRIORITY)
+    made += pause_readings(reply, port, statistics)
+    for name, (counter, unit) in _PER_PORT.items():
+        made.append(_reading(reply, port, name, (counter, unit, None), statistics))
+    known = {reading.source.removeprefix("ethtool -S ") for reading in made}
+    for name in statistics:
+        if name not in known and not _RING.match(name):
+            made.append(_reading(reply, port, name, _named_by_the_device(name), statistics))
+    return tuple(made)
+
+
+def pfc_readings(reply: Reply, port: str) -> tuple[Reading, ...]:
+    """The five PFC counters of each of the eight priorities; None where PFC is not enabled."""
+    return tuple(pause_readings(reply, port, _mlx5_statistics(reply)))
+
+
+def pause_readings(reply: Reply, port: str, statistics: dict[str, int]) -> list[Reading]:
+    """As pfc_readings, from statistics that have been read already."""
+    return _priority_readings(reply, port, statistics, _PFC)
+
+
+def _mlx5_statistics(reply: Reply) -> dict[str, int]:
+    # Every mlx5 physical function shows all 32 of these. Another vendor's port, a virtual function,
+    # an output that is filtered or cut does not, and must not look like "PFC is not enabled".
+    statistics = parse_ethtool_statistics(reply)
+    needed = [name.format(p=p) for p in PRIORITIES for name in _ALWAYS]
+    lacking = [name for name in needed if name not in statistics]
+    if len(lacking) == len(needed):
+        refuse(
+            reply,
+            f"these are not the counters of an mlx5 physical port (no {needed[0]})",
+            "name the physical port of a ConnectX in the testbed file; a NIC of another vendor "
+            "needs a driver of its own under labtests/drivers",
+        )
+    if lacking:
+        refuse(
+            reply,
+            f"the output is incomplete: {lacking[0]} is missing",
+            "read it again; if it stays so, save the output under tests/transcripts",
+        )
+    return statistics
+
+
+def _priority_readings(
+    reply: Reply, port: str, statistics: dict[str, int], table: dict[str, tuple[str, str]]
+) -> list[Reading]:
+    return [
+        _reading(reply, port, name.format(p=p), (counter, unit, p), statistics)
+        for p in PRIORITIES
+        for name, (counter, unit) in table.items()
+    ]
+
+
+def _reading(
+    reply: Reply,
+    port: str,
+    name: str,
+    meaning: tuple[str, str, int | None],
+    statistics: dict[str, int],
+) -> Reading:
+    counter, unit, priority = meaning
+    value = statistics.get(name)
+    return Reading(
+        device=reply.device,
+        port=port,
+        scope="port" if priority is None else "priority",
+        index=priority,
+        counter=counter,
+        unit=unit,
+        value=value,
+        time_s=reply.time_s,
+        source=f"ethtool -S {name}",
+        missing="" if value is not None else _why_missing(name, statistics),
+    )
+
+
+def _why_missing(name: str, statistics: dict[str, int]) -> str:
+    match = _PRIORITY_NAME.match(name)
+    if match is None or not match[3].startswith("pause"):
+        return f"ethtool shows no {name}"
+    siblings = [f"{side}_prio{match[2]}_pause" for side in ("rx", "tx")]
+    if any(sibling in statistics for sibling in siblings):
+        return f"PFC is enabled on priority {match[2]}, but ethtool shows no {name}"
+    why = f"PFC is not enabled on priority {match[2]} (ethtool shows no {name})"
+    if "rx_global_pause" in statistics:
+        why += "; the port uses global pause (802.3x) instead"
+    return why
+
+
+def _named_by_the_device(name: str) -> tuple[str, str, int | None]:
+    match = _PRIORITY_NAME.match(name)
+    if match:
+        return f"{match[1]}_prio_{match[3]}", _unit(name), int(match[2])
+    return name, _unit(name), None
+
+
+def _unit(name: str) -> str:
+    if _PACKET_LENGTHS.match(name):  # a histogram: how many packets were that long
+        return "packets"
+    stem = name.removesuffix("_phy")
+    for ending, unit in (("_bytes", "bytes"), ("_packets", "packets"), ("_pkts", "packets")):
+        if stem.endswith(ending):
+            return unit
+    return "us" if stem.endswith("_duration") else "events"

@@ -1,0 +1,112 @@
+"""What a host runs, and what on it would undo or prevent a setting."""
+
+import re
+from collections.abc import Iterable
+
+from labtests.capabilities import Obstacles, Versions
+from labtests.drivers.connectx.dcqcn import DcqcnSettings
+from labtests.drivers.connectx.ethtool import parse_ethtool_driver
+from labtests.drivers.connectx.qos import QosSettings
+from labtests.drivers.connectx.telemetry import NicCounters
+from labtests.errors import CommandRejected, ToolMissing
+from labtests.reading import refuse
+from labtests.transport import Reply
+
+_FIRMWARE_DCBX = "Firmware controlled"
+_RUNNING = frozenset({"active", "activating", "reloading"})
+_NOT_RUNNING = frozenset({"inactive", "failed", "deactivating", "unknown", "maintenance"})
+_LLDPAD = (
+    "lldpad is running and may overwrite PFC, trust and buffer settings: "
+    "stop it (`systemctl stop lldpad`)"
+)
+
+# name -> command, and where its answer has the version. `ib_send_bw --version` exits with 1.
+_VERSION_OF = {
+    "perftest": ("ib_send_bw --version", r"^Version: (\S+)\s*$"),
+    "iperf3": ("iperf3 --version", r"^iperf (\S+)"),
+    "mlnx_qos": ("mlnx_qos --version", r"^mlnx_qos (\S+)\s*$"),
+    "ofed": ("ofed_info -s", r"^((?:MLNX_OFED|OFED|DOCA)\S*?):?\s*$"),
+    "kernel": ("uname -r", r"\A([0-9]\S*)\s*\Z"),
+}
+
+
+def parse_version(reply: Reply, pattern: str) -> str:
+    """The version in an answer, "" when there is none: a tool that is not there has no version."""
+    match = re.search(pattern, reply.text, re.MULTILINE)
+    return match[1] if match else ""
+
+
+def parse_service_state(reply: Reply) -> bool | None:
+    """`systemctl is-active NAME`: whether it runs; None on a host without systemd."""
+    word = reply.text.strip()
+    if word in _RUNNING or word in _NOT_RUNNING:
+        return word in _RUNNING
+    if word or not reply.errors.strip():
+        refuse(reply, f"{word!r} is not a state of a service")
+    return None  # systemctl is not there, or does not run this host
+
+
+class HostState(QosSettings, DcqcnSettings, NicCounters, Versions, Obstacles):
+    """Versions of everything that takes part, and what stands in the way of a setting."""
+
+    def versions(self) -> dict[str, str]:
+        """Tools, kernel, and driver and firmware of the RDMA ports; "" for what is not there."""
+        found = {
+            name: parse_version(self._run(command), pattern)
+            for name, (command, pattern) in _VERSION_OF.items()
+        }
+        cards = [card for port in self._rdma_interfaces() if (card := self._card(port))]
+        found["driver"] = _each_once(
+            f"{card['driver']} {card.get('version', '')}".strip() for card in cards
+        )
+        found["firmware"] = _each_once(card["firmware-version"] for card in cards)
+        return found
+
+    def obstacles(self) -> tuple[str, ...]:
+        """One sentence for each: lldpad, DCBX in firmware, a missing tool or ecn/ folder."""
+        sentences = []
+        if parse_service_state(self._run("systemctl is-active lldpad")):
+            sentences.append(_LLDPAD)
+        ports = self._rdma_interfaces()
+        if not ports:
+            sentences.append("no RDMA device has an interface: nothing can be set or counted")
+        for port in ports:
+            sentences += self._qos_obstacles(port)
+            sentences += self._ecn_obstacles(port)
+        return tuple(dict.fromkeys(sentences))  # lldpad is said by both, once is enough
+
+    def _qos_obstacles(self, port: str) -> list[str]:
+        try:
+            qos = self.nic_qos(port)
+        except (CommandRejected, ToolMissing) as error:
+            return [f"PFC and trust of {port} cannot be set: {error.problem}; {error.remedy}"]
+        sentences = [_LLDPAD] if qos.lldpad_warning else []
+        if qos.dcbx_mode == _FIRMWARE_DCBX:
+            sentences.append(
+                f"DCBX of {port} is in firmware, which may overwrite what the OS sets: "
+                f"`mlnx_qos -i {self._interface(port)} -d os` gives it to the OS"
+            )
+        return sentences
+
+    def _ecn_obstacles(self, port: str) -> list[str]:
+        try:
+            self.reaction_point(port)
+        except (CommandRejected, ToolMissing) as error:
+            return [f"DCQCN of {port} cannot be set: {error.problem}; {error.remedy}"]
+        return []
+
+    def _rdma_interfaces(self) -> list[str]:
+        try:
+            return [link.interface for link in self.rdma_links() if link.interface]
+        except ToolMissing:
+            return []
+
+    def _card(self, port: str) -> dict[str, str] | None:
+        try:
+            return parse_ethtool_driver(self._run(f"ethtool -i {self._interface(port)}"))
+        except (CommandRejected, ToolMissing):
+            return None
+
+
+def _each_once(texts: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(texts))

@@ -1,0 +1,37 @@
+"""The open shell of a host, as the parts of the driver share it."""
+
+from shlex import quote
+from typing import NoReturn
+
+from labtests.errors import CommandRejected
+from labtests.transport import Reply, Transport
+
+PRIORITIES = frozenset(range(8))
+
+
+class HostSession:
+    """A Linux host with ConnectX ports behind an open session. Keeps nothing but the session."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def _run(self, command: str) -> Reply:
+        """Ask something that changes nothing."""
+        return self._transport.run(command)
+
+    def _change(self, command: str) -> Reply:
+        """Change something, one command at a time so that an error names the one that failed."""
+        return self._transport.configure((command,))
+
+    def _reject(self, command: str, problem: str, remedy: str) -> NoReturn:
+        raise CommandRejected(self._transport.device, command, problem, remedy)
+
+    def _interface(self, port: str) -> str:
+        """A port's name, safe in a shell and as a folder below /sys/class/net."""
+        if not port or port.startswith(("-", ".")) or "/" in port:
+            self._reject(
+                f"interface {port!r}",
+                "this is not a name that a Linux interface can have",
+                "give the interface name as `ip link` shows it",
+            )
+        return quote(port)
