@@ -1,0 +1,25 @@
+"""Testbed files: one YAML file per lab becomes frozen records, or the list of all its mistakes."""
+
+from labtests.inventory.reader import load
+from labtests.inventory.schema import json_schema
+from labtests.inventory.testbed import (
+    Device,
+    Endpoint,
+    Link,
+    Management,
+    NotInTestbed,
+    Port,
+    Testbed,
+)
+
+__all__ = [
+    "Device",
+    "Endpoint",
+    "Link",
+    "Management",
+    "NotInTestbed",
+    "Port",
+    "Testbed",
+    "json_schema",
+    "load",
+]

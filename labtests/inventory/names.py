@@ -1,0 +1,108 @@
+"""What names in a testbed file may look like. They end up in shell commands, CLIs, paths, HTML.
+
+Everything is plain ASCII without white space, quotes or shell characters, and starts with a letter,
+digit or underscore, so that no name can be taken for an option or leave its command.
+"""
+
+import ipaddress
+import re
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, WithJsonSchema
+
+_SECRET = re.compile(r"pass(word|wd|phrase)|^pw$|secret|token|credential|private_?key", re.I)
+
+
+def names_a_secret(key: str) -> bool:
+    """Whether a key asks for a secret's value. `password_env` asks for a name, so it does not."""
+    return key != "password_env" and _SECRET.search(key) is not None
+
+
+def _text(pattern: str, rule: str) -> Any:
+    """A text of one form. Neither the rule nor anything else repeats the text: it may be secret."""
+    compiled = re.compile(pattern)
+
+    def check(value: str) -> str:
+        if not compiled.fullmatch(value):
+            raise ValueError(rule)
+        return value
+
+    schema = WithJsonSchema({"type": "string", "pattern": f"^(?:{pattern})$"})
+    return Annotated[str, AfterValidator(check), schema]
+
+
+Name = _text(
+    r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}",
+    "a name has letters, digits, `.`, `_` and `-`, begins with a letter or digit, and is at most "
+    "63 characters long",
+)
+Interface = _text(
+    r"(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9._/:@-]{0,63}",
+    "an interface has letters, digits, `.`, `_`, `-`, `/`, `:` and `@` without `..`, begins with a "
+    "letter or digit, and is at most 64 characters long",
+)
+RdmaDevice = _text(
+    r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}",
+    "an RDMA device is a name such as mlx5_0; leave it out to have it discovered",
+)
+Host = _text(
+    r"[A-Za-z0-9_][A-Za-z0-9._-]{0,252}|[0-9A-Fa-f:]{2,39}(%[A-Za-z0-9._-]{1,32})?",
+    "a host is a DNS name, a name of ~/.ssh/config or an IP address, without user and port",
+)
+User = _text(
+    r"[A-Za-z0-9_][A-Za-z0-9._@\\-]{0,63}",
+    "a user has letters, digits, `.`, `_`, `-`, `@` and `\\`, and begins with a letter, digit or _",
+)
+_HOP = (
+    r"(ssh://)?([A-Za-z0-9_][A-Za-z0-9._-]*@)?"
+    r"([A-Za-z0-9_][A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?"
+)
+Jump = _text(
+    rf"{_HOP}(,{_HOP})*",
+    "a jump host is written [user@]host[:port], several with commas; it never holds a password",
+)
+EnvironmentName = _text(
+    r"[A-Za-z_][A-Za-z0-9_]{0,127}",
+    "this is the NAME of an environment variable that holds the password, never the password",
+)
+FilePath = _text(
+    r"[^\x00-\x1f\x7f]{1,4096}",
+    "a path to a file, on one line (never the content of a key)",
+)
+EndpointText = _text(
+    r"(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9._-]{0,62}(:[A-Za-z0-9][A-Za-z0-9._/:@-]{0,63})?",
+    "a port is written Device:interface, or Device alone when that has one port only",
+)
+
+
+def _address(value: str) -> str:
+    try:
+        address, prefix_length = split_address(value)
+    except ValueError:
+        raise ValueError("an address is IPv4 with a prefix, such as 192.168.10.10/24") from None
+    network = ipaddress.IPv4Network(f"{address}/{prefix_length or 32}", strict=False)
+    host = ipaddress.IPv4Address(address)
+    if host.is_multicast or host.is_unspecified or host.is_loopback or int(host) >> 28 == 15:
+        raise ValueError("this is no address a port can have")
+    if network.prefixlen < 31 and host in (network.network_address, network.broadcast_address):
+        raise ValueError(f"this is the network or broadcast address of {network}")
+    return value
+
+
+def split_address(text: str) -> tuple[str, int | None]:
+    """`192.168.10.10/24` as address and prefix length (None when there is none). ValueError if
+    it is neither."""
+    match = re.fullmatch(r"([0-9.]+)(?:/([0-9]{1,2}))?", text)
+    if not match:
+        raise ValueError(text)
+    address = str(ipaddress.IPv4Address(match[1]))
+    if match[2] is None:
+        return address, None
+    return address, ipaddress.IPv4Interface(text).network.prefixlen
+
+
+Address = Annotated[
+    str,
+    AfterValidator(_address),
+    WithJsonSchema({"type": "string", "pattern": r"^[0-9]{1,3}(\.[0-9]{1,3}){3}(/[0-9]{1,2})?$"}),
+]

@@ -1,0 +1,104 @@
+"""From a testbed file to a Testbed, or to the list of everything that is wrong with the file."""
+
+from collections.abc import Collection
+from dataclasses import fields
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from labtests.errors import InventoryError
+from labtests.inventory.document import read
+from labtests.inventory.form import check_form
+from labtests.inventory.names import split_address
+from labtests.inventory.platforms import known_platforms
+from labtests.inventory.precedence import SETTINGS, setting
+from labtests.inventory.references import check_references, resolved
+from labtests.inventory.schema import DevicePart, LinkPart, PortPart, TestbedFile
+from labtests.inventory.testbed import Device, Endpoint, Link, Management, Port, Testbed
+
+
+def load(path: Path | str, *, platforms: Collection[str] | None = None) -> Testbed:
+    """The lab that a testbed file describes.
+
+    Raises InventoryError with every mistake of the file. `platforms` are the known ones; unless
+    given, those that have a driver.
+    """
+    file = Path(path)
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise InventoryError([f"{file}:1:1: file: cannot be read: {error.strerror}"]) from error
+    document = read(str(file), content)
+    tree, mistakes = document.tree, document.mistakes
+    model = None
+    if tree is not None or not mistakes.lines():
+        model = check_form(tree, mistakes)
+        known = known_platforms() if platforms is None else frozenset(platforms)
+        check_references(tree, known, mistakes)
+    lines = mistakes.lines()
+    if lines or model is None:
+        raise InventoryError(lines)
+    return _testbed(model, tree, file)
+
+
+def _testbed(model: TestbedFile, tree: object, file: Path) -> Testbed:
+    return Testbed(
+        name=model.name,
+        file=file,
+        description=model.description,
+        devices=tuple(_device(name, part, tree, file) for name, part in model.devices.items()),
+        links=tuple(_link(part, tree) for part in model.links),
+        roles=MappingProxyType(
+            {role: tuple(_endpoint(tree, t) for t in texts) for role, texts in model.roles.items()}
+        ),
+    )
+
+
+def _device(name: str, part: DevicePart, tree: object, file: Path) -> Device:
+    platform = setting(tree, name, "platform")
+    assert platform is not None
+    return Device(
+        name=name,
+        platform=platform.value,
+        management=_management(name, part.management.host, tree, file.parent),
+        ports=tuple(_port(name, interface, port) for interface, port in part.ports.items()),
+        groups=tuple(part.groups),
+    )
+
+
+def _management(device: str, host: str, tree: object, folder: Path) -> Management:
+    found = {key: setting(tree, device, key) for key in SETTINGS}
+    given: dict[str, Any] = {
+        key: value.value for key, value in found.items() if value and value.value is not None
+    }
+    for key in ("key_file", "known_hosts"):
+        if key in given:
+            given[key] = str((folder / Path(given[key]).expanduser()).absolute())
+    assert set(given) <= {field.name for field in fields(Management)}
+    return Management(host=host, **given)
+
+
+def _port(device: str, interface: str, part: PortPart | None) -> Port:
+    address, prefix_length = None, None
+    if part is not None and part.address is not None:
+        address, prefix_length = split_address(part.address)
+    return Port(
+        device=device,
+        interface=interface,
+        rdma=None if part is None else part.rdma,
+        address=address,
+        prefix_length=prefix_length,
+    )
+
+
+def _link(part: LinkPart, tree: object) -> Link:
+    a, b = (_endpoint(tree, text) for text in part.between)
+    return Link(
+        a=a, b=b, speed_bits_per_s=round(part.speed_gbit_per_s * 1e9), length_m=part.length_m
+    )
+
+
+def _endpoint(tree: object, text: str) -> Endpoint:
+    endpoint = resolved(tree, text)
+    assert isinstance(endpoint, Endpoint)
+    return endpoint

@@ -1,0 +1,141 @@
+"""The form of a testbed file, as pydantic models. They know forms, not what names refer to."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+from labtests.inventory.names import (
+    Address,
+    EndpointText,
+    EnvironmentName,
+    FilePath,
+    Host,
+    Interface,
+    Jump,
+    Name,
+    RdmaDevice,
+    User,
+)
+
+
+class _Part(BaseModel):
+    """Strict: no conversions, no unknown keys."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Settings(_Part):
+    """How to reach devices. A device's own value wins, then its groups in order, then defaults."""
+
+    user: User | None = Field(default=None, description="Login name; else ~/.ssh/config decides.")
+    port: Annotated[int, Field(ge=1, le=65535)] | None = Field(
+        default=None, description="SSH port, 22 unless given."
+    )
+    jump: Jump | None = Field(default=None, description="Jump hosts, as OpenSSH's ProxyJump.")
+    password_env: EnvironmentName | None = Field(
+        default=None, description="Name of the environment variable that holds the password."
+    )
+    key_file: FilePath | None = Field(
+        default=None, description="Private key file; relative paths start at this file's folder."
+    )
+    become: bool | None = Field(default=None, description="Run commands under `sudo -n`.")
+    host_keys: Literal["strict", "accept-new"] | None = Field(
+        default=None, description="strict refuses unknown SSH host keys; accept-new learns them."
+    )
+    known_hosts: FilePath | None = Field(
+        default=None, description="known_hosts file instead of the user's own."
+    )
+    ssh_config: bool | None = Field(default=None, description="Honour ~/.ssh/config (true).")
+
+
+class Defaults(Settings):
+    """What holds for every device that does not say otherwise."""
+
+    platform: Name | None = Field(default=None, description="A module of labtests/drivers.")
+
+
+class Group(Defaults):
+    """What holds for the devices that list this group."""
+
+
+class ManagementPart(Settings):
+    """How to reach one device."""
+
+    host: Host = Field(description="DNS name, name of ~/.ssh/config, or IP address.")
+
+
+class PortPart(_Part):
+    """One port of a device."""
+
+    rdma: RdmaDevice | None = Field(
+        default=None, description="RDMA device, e.g. mlx5_0; discovered when left out."
+    )
+    address: Address | None = Field(default=None, description="IPv4, e.g. 192.168.10.10/24.")
+
+
+class DevicePart(_Part):
+    """One box."""
+
+    platform: Name | None = Field(default=None, description="A module of labtests/drivers.")
+    groups: list[Name] = Field(default=[], description="Groups; the first that has a value wins.")
+    management: ManagementPart
+    ports: dict[Interface, PortPart | None] = Field(default={}, description="Ports by interface.")
+
+
+class LinkPart(_Part):
+    """A cable between two ports."""
+
+    between: Annotated[list[EndpointText], Field(min_length=2, max_length=2)] = Field(
+        description="Two ports, each Device:interface."
+    )
+    speed_gbit_per_s: Annotated[float, Field(gt=0, le=3200)] = Field(
+        description="The speed the link runs at, which may be below what the port can do."
+    )
+    length_m: Annotated[float, Field(gt=0, le=100_000)] = Field(description="Cable length.")
+
+
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+_ENDPOINT_SCHEMA = {"type": "string"}
+Ports = Annotated[
+    list[EndpointText],
+    Field(min_length=1),
+    BeforeValidator(_listed),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                _ENDPOINT_SCHEMA,
+                {"type": "array", "items": _ENDPOINT_SCHEMA, "minItems": 1},
+            ]
+        }
+    ),
+]
+
+
+class TestbedFile(_Part):
+    """A lab: its devices, the cables between them, and who plays which role."""
+
+    __test__ = False
+
+    name: Name = Field(description="The lab's name; reports carry it.")
+    description: str = Field(default="", max_length=2000)
+    defaults: Defaults = Defaults()
+    groups: dict[Name, Group] = {}
+    devices: Annotated[dict[Name, DevicePart], Field(min_length=1)]
+    links: list[LinkPart] = []
+    roles: dict[Name, Ports] = Field(
+        default={},
+        description="senders (in order) and receiver (exactly one); other roles are free.",
+    )
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of testbed files, for editors."""
+    schema = TestbedFile.model_json_schema()
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **schema,
+        "title": "labtests testbed",
+    }

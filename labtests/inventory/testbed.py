@@ -1,0 +1,144 @@
+"""A lab as frozen records: what a valid testbed file says, with defaults and groups applied."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal
+
+from labtests.errors import LabError
+
+
+class NotInTestbed(LabError):
+    """A device, port or role that the testbed does not have was asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Endpoint:
+    """One port of one device, as a testbed file writes it: `device:interface`."""
+
+    device: str
+    interface: str
+
+    def __str__(self) -> str:
+        return f"{self.device}:{self.interface}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Management:
+    """How to reach a device over SSH. Holds names of secrets, never a secret.
+
+    `jump` is in OpenSSH's ProxyJump syntax; `password_env` names an environment variable; paths are
+    absolute. `host_keys="strict"` refuses unknown host keys, "accept-new" learns them once.
+    `become` runs commands under `sudo -n`. `ssh_config` honours the user's own ~/.ssh/config.
+    """
+
+    host: str
+    port: int = 22
+    user: str | None = None
+    jump: str | None = None
+    password_env: str | None = None
+    key_file: str | None = None
+    become: bool = False
+    host_keys: Literal["strict", "accept-new"] = "strict"
+    known_hosts: str | None = None
+    ssh_config: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Port:
+    """One port of a device. `rdma is None` means: ask the device which RDMA device belongs to it.
+
+    `address` is IPv4 without mask; `prefix_length` is None when the file gives no mask.
+    """
+
+    device: str
+    interface: str
+    rdma: str | None = None
+    address: str | None = None
+    prefix_length: int | None = None
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """Where it is."""
+        return Endpoint(device=self.device, interface=self.interface)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Device:
+    """One box. `platform` is the name of its module in labtests/drivers and in simlab/faces."""
+
+    name: str
+    platform: str
+    management: Management
+    ports: tuple[Port, ...] = ()
+    groups: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A cable between two ports."""
+
+    a: Endpoint
+    b: Endpoint
+    speed_bits_per_s: int
+    length_m: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Testbed:
+    """A whole lab. Every name that a link or a role uses is known to exist."""
+
+    __test__ = False  # pytest must not take it for a test class
+
+    name: str
+    file: Path
+    description: str = ""
+    devices: tuple[Device, ...] = ()
+    links: tuple[Link, ...] = ()
+    roles: Mapping[str, tuple[Endpoint, ...]] = field(default_factory=lambda: MappingProxyType({}))
+
+    def device(self, name: str) -> Device:
+        """The device of this name."""
+        for device in self.devices:
+            if device.name == name:
+                return device
+        known = ", ".join(device.name for device in self.devices)
+        raise NotInTestbed(f"{self.file}: no device {name!r}; there are {known}")
+
+    def port(self, endpoint: Endpoint) -> Port:
+        """The port at this place."""
+        device = self.device(endpoint.device)
+        for port in device.ports:
+            if port.interface == endpoint.interface:
+                return port
+        known = ", ".join(port.interface for port in device.ports) or "none"
+        raise NotInTestbed(
+            f"{self.file}: {device.name} has no port {endpoint.interface!r}; its ports: {known}"
+        )
+
+    def link_of(self, endpoint: Endpoint) -> Link | None:
+        """The cable in this port; None when nothing is plugged in."""
+        for link in self.links:
+            if endpoint in (link.a, link.b):
+                return link
+        return None
+
+    def peer(self, endpoint: Endpoint) -> Endpoint | None:
+        """The port at the other end of the cable; None when nothing is plugged in."""
+        link = self.link_of(endpoint)
+        if link is None:
+            return None
+        return link.b if endpoint == link.a else link.a
+
+    def rerouted(self, managements: Mapping[str, Management]) -> "Testbed":
+        """The same lab behind other management addresses: what a dry run uses."""
+        for name in managements:
+            self.device(name)
+        return replace(
+            self,
+            devices=tuple(
+                replace(device, management=managements.get(device.name, device.management))
+                for device in self.devices
+            ),
+        )
