@@ -69,6 +69,10 @@ FilePath = _text(
     r"[^\x00-\x1f\x7f]{1,4096}",
     "a path to a file, on one line (never the content of a key)",
 )
+Description = _text(
+    r"[^\x00-\x08\x0b-\x1f\x7f-\x9f]{0,2000}",
+    "a description is at most 2000 characters, without control characters",
+)
 EndpointText = _text(
     r"(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9._-]{0,62}(:[A-Za-z0-9][A-Za-z0-9._/:@-]{0,63})?",
     "a port is written Device:interface, or Device alone when that has one port only",

@@ -2,10 +2,11 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, WithJsonSchema
 
 from labtests.inventory.names import (
     Address,
+    Description,
     EndpointText,
     EnvironmentName,
     FilePath,
@@ -98,7 +99,7 @@ def _listed(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
-_ENDPOINT_SCHEMA = {"type": "string"}
+_ENDPOINT_SCHEMA = TypeAdapter(EndpointText).json_schema()
 Ports = Annotated[
     list[EndpointText],
     Field(min_length=1),
@@ -120,7 +121,7 @@ class TestbedFile(_Part):
     __test__ = False
 
     name: Name = Field(description="The lab's name; reports carry it.")
-    description: str = Field(default="", max_length=2000)
+    description: Description = ""
     defaults: Defaults = Defaults()
     groups: dict[Name, Group] = {}
     devices: Annotated[dict[Name, DevicePart], Field(min_length=1)]
@@ -134,8 +135,21 @@ class TestbedFile(_Part):
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of testbed files, for editors."""
     schema = TestbedFile.model_json_schema()
+    _forbid_other_keys(schema)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **schema,
         "title": "labtests testbed",
     }
+
+
+def _forbid_other_keys(schema: Any) -> None:
+    """Editors flag a badly formed name too: pydantic lets keys pass that fit no pattern."""
+    if isinstance(schema, dict):
+        if "patternProperties" in schema:
+            schema["additionalProperties"] = False
+        for part in schema.values():
+            _forbid_other_keys(part)
+    elif isinstance(schema, list):
+        for part in schema:
+            _forbid_other_keys(part)

@@ -1,0 +1,147 @@
+"""The command line: `labtests validate | schema | inventory show | simlab serve | render`.
+
+Exit codes: 0 done, 2 a wrong option, a wrong file, or a lab that cannot be (no traceback for those).
+Every option is also an environment variable, e.g. LABTESTS_SIMLAB_SERVE_SEED.
+"""
+
+import importlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import click
+
+from labtests import __version__
+from labtests.errors import InventoryError, LabError
+from labtests.inventory import Testbed, json_schema, load
+
+SIMLAB_PACKAGES = frozenset({"asyncssh", "numba", "numpy"})
+
+
+class _Commands(click.Group):
+    """A LabError is an answer: its text on stderr and exit code 2."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except LabError as error:
+            click.echo(str(error), err=True)
+            ctx.exit(2)
+
+
+@click.group(
+    name="labtests",
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "LABTESTS"},
+)
+@click.version_option(__version__, prog_name="labtests")
+def main() -> None:
+    """Prove from counters whether a lossless-Ethernet lab loses nothing.
+
+    Tests are run by pytest: pytest suites --testbed FILE [--dry-run | --plan]
+    """
+
+
+@main.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+def validate(files: Sequence[str]) -> None:
+    """Check testbed FILEs; all mistakes of all of them, each as file:line:column."""
+    mistakes: list[str] = []
+    for file in files:
+        try:
+            testbed = load(located(file))
+        except InventoryError as error:
+            mistakes += error.mistakes
+        else:
+            click.echo(f"OK {testbed.file}: {summary(testbed)}")
+    if mistakes:
+        raise InventoryError(mistakes)
+
+
+@main.command()
+def schema() -> None:
+    """Print the JSON Schema of testbed files, for editors."""
+    click.echo(json.dumps(json_schema(), indent=2))
+
+
+@main.group()
+def inventory() -> None:
+    """Look into testbed files."""
+
+
+@inventory.command()
+@click.argument("file")
+def show(file: str) -> None:
+    """Show the devices, ports, links and roles of a testbed FILE, defaults and groups applied."""
+    tables = importlib.import_module("labtests.inventory.tables")
+    tables.show(load(located(file)))
+
+
+@main.group()
+def simlab() -> None:
+    """The simulated lab: emulated devices on loopback, behind real SSH."""
+
+
+@simlab.command()
+@click.argument("testbed")
+@click.option("--seed", type=int, default=1, show_default=True, help="Same seed, same figures.")
+@click.option("--driven", is_flag=True, help="A runner drives the clock by JSON lines on stdin.")
+@click.option(
+    "--directory",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=None,
+    help="Folder for keys and ssh_config, made if need be; a temporary one unless given.",
+)
+def serve(testbed: str, seed: int, driven: bool, directory: Path | None) -> None:
+    """Serve a simulated lab made from TESTBED (a file, or the name of one in testbeds/)."""
+    lab = load(located(testbed))
+    _simlab_serving().serve(lab, seed=seed, driven=driven, directory=directory)
+
+
+def _simlab_serving() -> ModuleType:
+    try:
+        return importlib.import_module("labtests.simlab.serving")
+    except ModuleNotFoundError as error:
+        if error.name not in SIMLAB_PACKAGES:
+            raise
+        raise LabError(
+            f"the simulated lab needs the package {error.name}, which is not installed\n"
+            "  remedy: pip install 'labtests[simlab]'"
+        ) from error
+
+
+@main.command()
+@click.argument("run_folder", type=click.Path(path_type=Path))
+def render(run_folder: Path) -> None:
+    """Render RUN_FOLDER/run.json again, to RUN_FOLDER/rendered.html."""
+    report = importlib.import_module("labtests.report")
+    run = report.read_run(run_folder)
+    target = run_folder / "rendered.html"
+    try:
+        target.write_text(report.page(run), encoding="utf-8")
+    except OSError as error:
+        raise LabError(f"{target} cannot be written: {error.strerror}") from error
+    click.echo(str(target))
+
+
+def located(text: str) -> Path:
+    """A testbed file: this path, or testbeds/<text>.yaml when a bare name is given."""
+    named = Path("testbeds") / f"{text}.yaml"
+    if not Path(text).exists() and Path(text).name == text and named.is_file():
+        return named
+    return Path(text)
+
+
+def summary(testbed: Testbed) -> str:
+    """What a testbed has, counted."""
+    ports = sum(len(device.ports) for device in testbed.devices)
+    counts = ((len(testbed.devices), "device"), (ports, "port"), (len(testbed.links), "link"))
+    text = ", ".join(f"{count} {word}{'s' * (count != 1)}" for count, word in counts)
+    roles = ", ".join(f"{role} {len(ends)}" for role, ends in testbed.roles.items())
+    return f"{text}; roles: {roles or 'none'}"
+
+
+if __name__ == "__main__":
+    main(prog_name="labtests")
