@@ -37,6 +37,12 @@ class Attempt:
         return self.ended_by_us and self.server.status is not None
 
 
+def signal_of(status: int) -> str:
+    """Which signal a status above 128 stands for (shell convention), in brackets."""
+    names = {130: "INT", 134: "ABRT", 137: "KILL", 139: "SEGV", 143: "TERM"}
+    return f" (ended by SIG{names[status]})" if status in names else ""
+
+
 class Tool(Protocol):
     """A traffic tool with a server and a client side, as incast drives it."""
 

@@ -12,7 +12,7 @@ from typing import Literal
 from labtests.errors import UnreadableOutput, WorkloadError
 from labtests.records import FlowResult, FlowStatus, Interval
 from labtests.units import BitsPerSecond
-from labtests.workloads.attempt import Attempt, Party
+from labtests.workloads.attempt import Attempt, Party, signal_of
 from labtests.workloads.perftest_report import Report, Row, parse_report
 from labtests.workloads.perftest_words import (
     complaints_on_stderr,
@@ -141,18 +141,12 @@ def _complaints(report: Report, attempt: Attempt) -> str:
     words = complaints_on_stderr(attempt.client.errors) + complaints_on_stdout(report.others)
     status = attempt.client.status
     if not attempt.ended_by_us and status:
-        words = (*words, f"exit status {status}{_signal_of(status)}")
+        words = (*words, f"exit status {status}{signal_of(status)}")
     if attempt.server_left_early:
         server = complaints_on_stderr(attempt.server.errors)
         ended = f"its server on {attempt.server.device} ended with status {attempt.server.status}"
         words = (*words, ended, *server)
     return "; ".join(dict.fromkeys(words))
-
-
-def _signal_of(status: int) -> str:
-    """Which signal a status above 128 stands for (shell convention)."""
-    names = {130: "INT", 137: "KILL", 143: "TERM", 139: "SEGV", 134: "ABRT"}
-    return f" (ended by SIG{names[status]})" if status in names else ""
 
 
 def _implausible(tool: Perftest, report: Report, attempt: Attempt) -> str:

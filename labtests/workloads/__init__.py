@@ -1,0 +1,15 @@
+"""Traffic: perftest and iperf3 as servers and clients on the hosts, joined to an incast.
+
+    incast(streams, clock=..., duration_s=...) -> one FlowResult a stream
+
+Only FlowStatus.COMPLETE is evidence of traffic. The parsers are `parse_report` (perftest's tables),
+`parse_out_json` (perftest --out_json), `parse_json` and `parse_text` (iperf3).
+"""
+
+from labtests.workloads.attempt import Attempt, Party
+from labtests.workloads.incast import incast
+from labtests.workloads.iperf3 import Iperf3
+from labtests.workloads.perftest import Perftest
+from labtests.workloads.streams import Stream
+
+__all__ = ["Attempt", "Iperf3", "Party", "Perftest", "Stream", "incast"]

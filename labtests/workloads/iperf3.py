@@ -1,0 +1,185 @@
+"""iperf3 as a workload: command lines and judgement.
+
+The client runs with `-J`, so its figures are exact and come at its end; its exit status says
+nothing (3.12 exits with 0 after an error). The server prints text, because in JSON it would not say
+that it listens; with `-1` it ends after its one test.
+"""
+
+import shlex
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from labtests.errors import UnreadableOutput, WorkloadError
+from labtests.records import FlowResult, FlowStatus, Interval
+from labtests.units import BitsPerSecond
+from labtests.workloads.attempt import Attempt, Party, signal_of
+from labtests.workloads.iperf3_json import parse_json
+from labtests.workloads.iperf3_report import Iperf3Report
+
+_LINE_BUFFERED = "stdbuf -oL"
+_INTERRUPTED = "interrupt - the client has terminated"
+_MAY_PASS = ("unable to connect to server", "server is busy")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Iperf3:
+    """One UDP or TCP flow of `duration_s`. `offered_bits_per_s` None: as fast as it can.
+
+    With `reverse` the server sends, so it runs at the sender and the client at the receiver: the
+    stream's direction stays as it says.
+    """
+
+    protocol: Literal["udp", "tcp"]
+    tos: int
+    port: int
+    offered_bits_per_s: float | None
+    duration_s: int
+    datagram_bytes: int = 65500
+    reverse: bool = False
+    parallel: int = 1
+    interval_s: float = 1
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.tos <= 255 and 0 < self.port < 65536):
+            raise WorkloadError(f"iperf3: TOS {self.tos} or port {self.port} is out of range")
+        if self.duration_s < 1 or self.parallel < 1 or not 0.1 <= self.interval_s <= 60:
+            raise WorkloadError(
+                f"iperf3: {self.duration_s} s, {self.parallel} streams or a report every "
+                f"{self.interval_s:g} s (0.1 to 60) cannot be"
+            )
+
+    @property
+    def name(self) -> str:
+        """The program."""
+        return "iperf3"
+
+    @property
+    def server_is(self) -> Literal["sender", "receiver"]:
+        """The client sends, except in reverse."""
+        return "sender" if self.reverse else "receiver"
+
+    @property
+    def first_report_s(self) -> float:
+        """The report is printed at the end."""
+        return float(self.duration_s)
+
+    @property
+    def ends_after_s(self) -> float | None:
+        """It ends by itself."""
+        return float(self.duration_s)
+
+    def server_command(self, server: Party, *, rdma: str | None) -> str:
+        """`iperf3 -s -p PORT -1`."""
+        return f"{_LINE_BUFFERED} {shlex.join(['iperf3', '-s', '-p', str(self.port), '-1'])}"
+
+    def client_command(self, server: Party, *, rdma: str | None) -> str:
+        """As in document 000: `iperf3 -c ADDRESS -p 1000 -t 100 -i 2 -S 0x60 -u -b 10g ...`."""
+        words = ["iperf3", "-c", server.address, "-p", str(self.port)]
+        words += ["-t", str(self.duration_s), "-i", f"{self.interval_s:g}", "-S", hex(self.tos)]
+        if self.protocol == "udp":
+            words += ["-u", "-b", f"{self.offered_bits_per_s or 0:.0f}"]  # 0: no limit
+            words += ["-l", str(self.datagram_bytes)]
+        elif self.offered_bits_per_s is not None:
+            words += ["-b", f"{self.offered_bits_per_s:.0f}"]
+        if self.parallel > 1:
+            words += ["-P", str(self.parallel)]
+        return f"{_LINE_BUFFERED} {shlex.join([*words, *(['-R'] if self.reverse else []), '-J'])}"
+
+    def is_ready(self, server_output: str) -> bool:
+        """It says on which port it listens."""
+        return f"Server listening on {self.port}" in server_output
+
+    def is_running(self, client_output: str, server_output: str) -> bool:
+        """The server has a client. (In JSON the client says nothing before its end.)"""
+        return "Accepted connection from" in server_output
+
+    def may_retry(self, attempt: Attempt) -> bool:
+        """It never connected, in words that another try may not meet."""
+        said = attempt.client.text + attempt.client.errors
+        return attempt.running_s is None and any(words in said for words in _MAY_PASS)
+
+    def judge(self, blank: FlowResult, attempt: Attempt) -> FlowResult:
+        """COMPLETE only with a whole report of a whole test in which both sides counted."""
+        failed = FlowStatus.INFRASTRUCTURE if attempt.running_s is None else FlowStatus.FAILED
+        complaints = _complaints(attempt)
+        if not attempt.client.text.strip():
+            because = complaints or "it printed no report"
+            return replace(blank, status=failed, because=because)
+        try:
+            report = parse_json(attempt.client)
+        except UnreadableOutput as unreadable:
+            because = "; ".join(filter(None, (unreadable.problem, complaints)))
+            return replace(blank, status=failed, because=because)
+        against = _error(report, attempt) or complaints
+        started = bool(report.forward.spans)
+        if against:
+            status = FlowStatus.FAILED if started else FlowStatus.INFRASTRUCTURE
+        else:
+            against = _implausible(self, report, attempt)
+            status = FlowStatus.FAILED if against else FlowStatus.COMPLETE
+        return replace(_seen(blank, report, attempt), status=status, because=against)
+
+
+def _complaints(attempt: Attempt) -> str:
+    """What it said on stderr, and how it ended when that was not as it should."""
+    lines = (line.strip() for line in attempt.client.errors.splitlines())
+    words = [line for line in lines if line and not line.startswith("warning:")]
+    status = attempt.client.status
+    if not attempt.ended_by_us and status:
+        words.append(f"exit status {status}{signal_of(status)}")
+    if attempt.server_left_early:
+        server = attempt.server
+        words.append(f"its server on {server.device} ended with status {server.status}")
+        words += [line.strip() for line in server.errors.splitlines() if line.strip()]
+    return "; ".join(dict.fromkeys(words))
+
+
+def _error(report: Iperf3Report, attempt: Attempt) -> str:
+    """The error of the report, unless it is that we ended it."""
+    if attempt.ended_by_us and report.error == _INTERRUPTED and not attempt.server_left_early:
+        return ""
+    return report.error
+
+
+def _implausible(tool: Iperf3, report: Iperf3Report, attempt: Attempt) -> str:
+    """Why a report without an error is still no proof of traffic."""
+    spans = report.forward.spans
+    if report.protocol is not None and report.protocol != tool.protocol.upper():
+        return f"it ran {report.protocol}, not {tool.protocol.upper()}"
+    if report.tos is not None and report.tos != tool.tos:
+        return f"it used TOS {report.tos}, not {tool.tos}"
+    if not any(span.payload_bytes for span in spans):
+        return "it sent nothing in any interval"
+    if attempt.ended_by_us:
+        return ""
+    if spans[-1].end_s < tool.duration_s - tool.interval_s:
+        return f"it reported {spans[-1].end_s:g} s of {tool.duration_s} s"
+    if report.forward.received is None:
+        return "the receiver counted nothing of what was sent"
+    return ""
+
+
+def _seen(blank: FlowResult, report: Iperf3Report, attempt: Attempt) -> FlowResult:
+    """The report's figures. What a side did not count stays None."""
+    sent, received = report.forward.sent, report.forward.received
+    missed = received.lost_datagrams if received else None
+    arrived = received.datagrams if received else None
+    offset_s = attempt.running_s
+    return replace(
+        blank,
+        intervals=()
+        if offset_s is None
+        else tuple(
+            Interval(
+                start_s=offset_s + span.start_s,
+                end_s=offset_s + span.end_s,
+                goodput_bits_per_s=span.goodput_bits_per_s,
+            )
+            for span in report.forward.spans
+        ),
+        goodput_bits_per_s=BitsPerSecond(received.goodput_bits_per_s) if received else None,
+        sent_datagrams=sent.datagrams if sent else None,
+        received_datagrams=None if arrived is None or missed is None else arrived - missed,
+        lost_datagrams=missed,
+        retransmits=sent.retransmits if sent else None,
+    )

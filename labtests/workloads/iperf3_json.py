@@ -1,0 +1,197 @@
+"""`iperf3 -J` and `--json-stream`, text -> records. Shapes seen: 3.0, 3.1, 3.12, 3.18.
+
+For UDP the loss is what the receiver counted: `sum_received`, or `sum` of builds that had no other;
+`sum_sent` carries the same keys with zeros. The report of a test that broke has an `error`, or no
+`end`; iperf3 exits with 0 all the same (3.12).
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from labtests.reading import refuse
+from labtests.transport import Reply
+from labtests.units import BitsPerSecond, Bytes
+from labtests.workloads.iperf3_report import Direction, Iperf3Report, Span, Totals, measured, tidy
+
+Object = Mapping[str, Any]
+
+_BEFORE = re.compile(r"(?:\s*(?:warning:.*)?\n)*\s*")
+_AFTER = re.compile(r"\s*(?:rc=[0-9]+\s*)?$")
+_CUT = "give the report whole: it is printed at the end of the test only"
+
+
+def parse_json(reply: Reply) -> Iperf3Report:
+    """The one report in this output. A report that is cut or lacks a figure is refused."""
+    documents = _documents(reply)
+    if "event" in documents[0]:
+        return _report(reply, _joined(reply, documents))
+    if len(documents) > 1:
+        refuse(reply, f"{len(documents)} reports in one output", "give one test's report alone")
+    return _report(reply, documents[0])
+
+
+def _documents(reply: Reply) -> list[dict[str, Any]]:
+    """Every JSON object of the text; nothing else may be there but warnings."""
+    decoder = json.JSONDecoder(parse_constant=lambda word: _refuse_figure(reply, word))
+    text, found = reply.text, list[dict[str, Any]]()
+    match = _BEFORE.match(text)
+    position = match.end() if match else 0
+    while not (found and _AFTER.match(text, position)):
+        try:
+            document, position = decoder.raw_decode(text, position)
+        except json.JSONDecodeError as error:
+            refuse(reply, f"no JSON report, or one cut short: {error}", _CUT)
+        if not isinstance(document, dict):
+            refuse(reply, f"a JSON report is an object, not {document!r}", _CUT)
+        found.append(document)
+        while text[position : position + 1].isspace():
+            position += 1
+    return found
+
+
+def _refuse_figure(reply: Reply, word: str) -> NoReturn:
+    refuse(reply, f"a figure is {word}")
+
+
+def _joined(reply: Reply, events: list[dict[str, Any]]) -> dict[str, Any]:
+    """The events of --json-stream as the one object that -J prints."""
+    whole: dict[str, Any] = {"start": {}, "intervals": [], "end": {}}
+    for event in events:
+        name, data = event.get("event"), event.get("data")
+        if name == "interval":
+            whole["intervals"].append(data)
+        elif name in ("start", "end", "error"):
+            whole[name] = data
+        elif name != "server_output_text" and name != "server_output_json":
+            refuse(reply, f"the event {name!r} is new to us")
+    if not whole["end"] and "error" not in whole:
+        whole["error"] = "the stream of events has no end"
+    return whole
+
+
+def _report(reply: Reply, document: Object) -> Iperf3Report:
+    error = document.get("error", "")
+    start, intervals, end = (
+        _part(reply, document, "start", dict),
+        _part(reply, document, "intervals", list),
+        _part(reply, document, "end", dict),
+    )
+    if not isinstance(error, str) or not (error or end):
+        refuse(reply, "the report has neither results nor an error", _CUT)
+    test = _part(reply, {"error": "", **start}, "test_start", dict)
+    reader = _Reader(reply, test.get("interval") or None)
+    both_ways = any("sum_bidir_reverse" in str(interval) for interval in intervals)
+    return Iperf3Report(
+        version=start.get("version"),
+        protocol=test.get("protocol"),
+        tos=test.get("tos"),
+        forward=reader.direction(intervals, end, "", bool(error)),
+        backward=reader.direction(intervals, end, "_bidir_reverse", bool(error))
+        if both_ways
+        else None,
+        error=error,
+    )
+
+
+def _part(reply: Reply, document: Object, key: str, kind: type) -> Any:
+    part = document.get(key)
+    if part is None and "error" in document:
+        return kind()
+    if not isinstance(part, kind):
+        refuse(reply, f"the report has no {key!r}", _CUT)
+    return part
+
+
+class _Reader:
+    """Reads directions of one report. `nominal_s` is its report interval where it says so."""
+
+    def __init__(self, reply: Reply, nominal_s: float | None) -> None:
+        self._reply, self._nominal_s = reply, nominal_s
+
+    def direction(
+        self, intervals: list[Object], end: Object, suffix: str, broken: bool
+    ) -> Direction:
+        """One direction's intervals and sums. A broken test has no receiver's sum."""
+        sums = [self._object(interval, f"sum{suffix}") for interval in intervals]
+        spans = [self._span(one) for one in sums if one.get("omitted") is not True]
+        sent, received = end.get(f"sum_sent{suffix}"), end.get(f"sum_received{suffix}")
+        only = end.get(f"sum{suffix}")
+        if received is None and only is not None and not broken:
+            received = self._received_of_only_sum(only)
+        if not (broken or received is not None):
+            self._refuse("the results have neither sum_received nor sum")
+        series, _ = tidy(self._reply, spans, self._nominal_s)  # broken ones have an error
+        return Direction(
+            spans=series,
+            sent=self._totals(sent if sent is not None else only, lost=False),
+            received=None if broken else self._totals(received, lost=True),
+        )
+
+    def _received_of_only_sum(self, only: Object) -> Object:
+        """Builds before sum_received: what was sent, and what the receiver missed of it."""
+        packets, lost = self._whole(only, "packets"), self._whole(only, "lost_packets")
+        share = 1 - lost / packets if packets else 0.0
+        scaled = ("bytes", "bits_per_second")
+        return {**only, **{key: self._number(only, key) * share for key in scaled}}
+
+    def _span(self, one: Object) -> Span:
+        start_s, end_s = self._number(one, "start"), self._number(one, "end")
+        return Span(
+            start_s=start_s,
+            end_s=end_s,
+            payload_bytes=Bytes(self._whole(one, "bytes")),
+            goodput_bits_per_s=BitsPerSecond(self._rate(one)),
+            datagrams=self._optional(one, "packets"),
+            lost_datagrams=self._optional(one, "lost_packets"),
+            retransmits=self._optional(one, "retransmits"),
+        )
+
+    def _totals(self, one: Object | None, *, lost: bool) -> Totals | None:
+        if one is None:
+            return None
+        totals = Totals(
+            seconds=self._number(one, "seconds"),
+            payload_bytes=Bytes(round(self._number(one, "bytes"))),
+            goodput_bits_per_s=BitsPerSecond(self._rate(one)),
+            datagrams=self._optional(one, "packets"),
+            lost_datagrams=self._optional(one, "lost_packets") if lost else None,
+            retransmits=self._optional(one, "retransmits"),
+        )
+        return measured(self._reply, totals)
+
+    def _rate(self, one: Object) -> float:
+        """Its rate, which must be its bytes over its time (to 5 %: the sums of UDP differ a bit).
+        An interval of no length has none; cJSON prints such a figure as null."""
+        seconds, size = self._number(one, "seconds"), self._number(one, "bytes")
+        if seconds < 0.01 and one.get("bits_per_second") is None:
+            return 0.0
+        rate = self._number(one, "bits_per_second")
+        if seconds >= 0.1 and abs(rate - size * 8 / seconds) > 0.05 * rate + 1:
+            self._refuse(f"{size:g} bytes in {seconds:g} s are not {rate:g} bit/s")
+        return rate
+
+    def _object(self, holder: Object, key: str) -> Object:
+        found = holder.get(key) if isinstance(holder, dict) else None
+        if not isinstance(found, dict):
+            self._refuse(f"an interval has no {key!r}")
+        return found
+
+    def _number(self, holder: Object, key: str) -> float:
+        value = holder.get(key)
+        if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+            self._refuse(f"{key!r} should be a number from 0 on, not {value!r}")
+        return value
+
+    def _whole(self, holder: Object, key: str) -> int:
+        value = self._number(holder, key)
+        if value != int(value):
+            self._refuse(f"{key!r} should be a whole number, not {value!r}")
+        return int(value)
+
+    def _optional(self, holder: Object, key: str) -> int | None:
+        return self._whole(holder, key) if key in holder else None
+
+    def _refuse(self, problem: str) -> NoReturn:
+        refuse(self._reply, problem)
