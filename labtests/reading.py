@@ -15,11 +15,17 @@ BLANK = re.compile(r"^\s*$")
 BLANK_OR_RULER = re.compile(r"^[-\s]*$")
 
 SAVE_IT = "save the output under tests/transcripts and teach the parser this line"
+READ_AGAIN = "run it again by hand; if it stays so, save the output under tests/transcripts"
 
 
 def refuse(reply: Reply, problem: str, remedy: str = SAVE_IT) -> NoReturn:
     """Raise UnreadableOutput for this answer."""
     raise UnreadableOutput(reply.device, reply.command, problem, remedy)
+
+
+def incomplete(reply: Reply, what: str) -> NoReturn:
+    """Raise UnreadableOutput for an answer that lacks something it always has."""
+    refuse(reply, f"the output is incomplete: {what}", READ_AGAIN)
 
 
 def matches(

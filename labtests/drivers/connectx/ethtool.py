@@ -9,7 +9,7 @@ import re
 
 from labtests import counters as c
 from labtests.drivers.answers import Complaint, Tool, expect_success
-from labtests.reading import BLANK, matches, refuse, whole_number
+from labtests.reading import BLANK, incomplete, matches, refuse, whole_number
 from labtests.records import Reading
 from labtests.transport import Reply
 
@@ -135,11 +135,7 @@ def _mlx5_statistics(reply: Reply) -> dict[str, int]:
             "needs a driver of its own under labtests/drivers",
         )
     if lacking:
-        refuse(
-            reply,
-            f"the output is incomplete: {lacking[0]} is missing",
-            "read it again; if it stays so, save the output under tests/transcripts",
-        )
+        incomplete(reply, f"{lacking[0]} is missing")
     return statistics
 
 

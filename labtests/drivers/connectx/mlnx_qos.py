@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from typing import Literal, cast
 
 from labtests.drivers.answers import Complaint, Tool, expect_success, reject
-from labtests.reading import BLANK, numbered_matches, refuse
+from labtests.reading import BLANK, incomplete, numbered_matches, refuse
 from labtests.records import NicQos, TrafficClass, TrustSetting
 from labtests.transport import Reply
 from labtests.units import Bytes, gbit_per_second
@@ -125,7 +125,6 @@ _RULES = (
     _rule(13, "skprio", r"skprio: [0-9]+(?: \(.*\))?", repeats=True),  # MLNX_OFED 3.x
 )
 _RULE_OF = {rule.pattern: rule for rule in _RULES}
-_WHOLE = "the output is incomplete: "
 
 
 @dataclass(slots=True)
@@ -197,15 +196,15 @@ def _expect_whole(found: _Found) -> None:
     if unsupported := [line for line in found.every("unsupported") if len(tail) < 3]:
         reject(found.reply, unsupported[0][0].strip(), _NO_DCB)
     if len(tail) < 3:
-        refuse(found.reply, f"{_WHOLE}it has no complete PFC configuration")
+        incomplete(found.reply, "it has no complete PFC configuration")
     if len(head) not in (0, 3):
-        refuse(found.reply, f"{_WHOLE}of its first lines only {', '.join(sorted(head))} are there")
+        incomplete(found.reply, f"of its first lines only {', '.join(sorted(head))} are there")
     if found.every("dscp") and not found.one("mapping"):
-        refuse(found.reply, f"{_WHOLE}'dscp2prio mapping:' is missing")
+        incomplete(found.reply, "'dscp2prio mapping:' is missing")
     if found.every("default") and not found.one("defaults"):
-        refuse(found.reply, f"{_WHOLE}'default priority:' is missing")
+        incomplete(found.reply, "'default priority:' is missing")
     if found.one("buffers") and not found.one("buffer"):
-        refuse(found.reply, f"{_WHOLE}it has buffer sizes, but no row 'buffer'")
+        incomplete(found.reply, "it has buffer sizes, but no row 'buffer'")
 
 
 def _trust(word: str) -> TrustSetting:
@@ -224,7 +223,7 @@ def _dscp_map(found: _Found) -> tuple[tuple[int, int], ...] | None:
                 refuse(found.reply, f"DSCP {dscp} {problem}")
             priorities[dscp] = int(line[1])
     if not priorities:
-        refuse(found.reply, f"{_WHOLE}the dscp2prio mapping is empty")
+        incomplete(found.reply, "the dscp2prio mapping is empty")
     return tuple(sorted(priorities.items()))
 
 
@@ -235,7 +234,7 @@ def _traffic_classes(found: _Found) -> tuple[TrafficClass, ...] | None:
         return None
     mapped = sorted(priority for _, priorities in rows for priority in priorities)
     if mapped != list(PRIORITIES):
-        refuse(found.reply, f"{_WHOLE}its traffic classes hold priorities {mapped}, not 0 to 7")
+        incomplete(found.reply, f"its traffic classes hold priorities {mapped}, not 0 to 7")
     if found.every("unnumbered"):
         limits_unread = any("Rate limit" in line[0] for line in found.every("unsupported"))
         if found.every("tc") or not limits_unread:

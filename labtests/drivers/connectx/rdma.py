@@ -7,7 +7,7 @@ from typing import Any
 from labtests import counters as c
 from labtests.drivers.answers import Complaint, Tool, expect_success
 from labtests.drivers.connectx.sysfs import LIFESPAN
-from labtests.reading import matches, refuse, whole_number
+from labtests.reading import READ_AGAIN, incomplete, matches, refuse, whole_number
 from labtests.records import RdmaLink, Reading
 from labtests.transport import Reply
 
@@ -123,7 +123,7 @@ def parse_show_gids(reply: Reply) -> tuple[RdmaLink, ...]:
                 refuse(reply, f"{line[1]} has two net devices")
             interfaces[key] = interfaces.get(key) or line[7] or ""
     if announced != rows:
-        refuse(reply, f"the output is incomplete: {rows} GIDs, but n_gids_found={announced}")
+        incomplete(reply, f"{rows} GIDs, but n_gids_found={announced}")
     return tuple(
         RdmaLink(rdma=rdma, rdma_port=port, interface=interface, state="")
         for (rdma, port), interface in interfaces.items()
@@ -206,7 +206,7 @@ def _json_objects(reply: Reply) -> list[dict[str, Any]]:
     try:
         entries = json.loads(reply.text)
     except ValueError as error:
-        refuse(reply, f"this is not JSON, or not all of it: {error}")
+        refuse(reply, f"this is not JSON, or not all of it: {error}", READ_AGAIN)
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         refuse(reply, "this is not a list of links")
     return entries

@@ -10,7 +10,7 @@ from typing import Literal
 
 from labtests.drivers.answers import Complaint, Tool, expect_success, last_words
 from labtests.errors import ToolMissing
-from labtests.reading import BLANK, lines, matches, refuse, whole_number
+from labtests.reading import BLANK, incomplete, lines, matches, refuse, whole_number
 from labtests.transport import Reply
 
 Side = Literal["roce_rp", "roce_np"]
@@ -89,7 +89,7 @@ def parse_enabled_priorities(reply: Reply) -> frozenset[int]:
             refuse(reply, f"{path} with {text!r} is not a priority that is on or off")
         flags[int(match[1])] = text
     if sorted(flags) != list(PRIORITIES):
-        refuse(reply, f"the priorities {sorted(flags)} are there, not 0 to 7")
+        incomplete(reply, f"the priorities {sorted(flags)} are there, not 0 to 7")
     return frozenset(priority for priority, flag in flags.items() if flag == "1")
 
 
@@ -136,4 +136,4 @@ def _expect_only_folders_skipped(reply: Reply) -> None:
         expect_success(reply, SYSFS)
         refuse(reply, f"not every file could be read: {others[0] if others else last_words(reply)}")
     if reply.status == 2 and not reply.errors.strip():
-        refuse(reply, "grep failed and did not say why")
+        refuse(reply, f"grep failed: {last_words(reply)}")
