@@ -1,8 +1,8 @@
 """The exact configuration lines that lead from one setting to another. Pure.
 
 Syntax: H3C and HPE command references for Comware 7 (Layer 2 - LAN switching: PFC; ACL and QoS:
-priority mapping, congestion management, congestion avoidance) and document 000. Lines are for system
-view, with the `interface` and `quit` lines that enter and leave other views.
+priority mapping, congestion management, congestion avoidance) and document 000. The lines start in
+system view and carry the `interface ...` and `quit` that enter and leave other views.
 """
 
 from labtests.capabilities import Commands

@@ -17,7 +17,7 @@ from typing import Literal
 from labtests.drivers.comware.columns import Columns, unwrapped
 from labtests.drivers.comware.configuration import priorities
 from labtests.drivers.comware.names import printed_port
-from labtests.drivers.comware.values import counted
+from labtests.drivers.comware.values import NOT_A_NUMBER, counted
 from labtests.reading import BLANK_OR_RULER, lines, refuse
 from labtests.transport import Reply
 
@@ -102,12 +102,26 @@ def _add_row(
     port = _port(reply, cells) if "Interface" in cells else _port_above(reply, ports, cells, line)
     earlier = ports.pop(port.interface, None)  # put back at the end: the next row may belong to it
     if earlier is not None:
-        if "Prio" not in cells or port != replace(earlier, frames=port.frames):
+        if "Prio" not in cells or not _continues(port, earlier):
             refuse(reply, f"two rows of {port.interface} contradict each other: {line!r}")
         port = earlier
-    if "Prio" in cells:
+    if "Prio" in cells and not _is_blank(reply, cells):
         port = replace(port, frames=(*port.frames, _frames(reply, port, cells)))
     ports[port.interface] = port
+
+
+def _continues(port: PfcPort, earlier: PfcPort) -> bool:
+    """Whether a second row of a port says the same as the first; its no-drop list may be blank."""
+    said = replace(port, priorities=port.priorities or earlier.priorities)
+    return said == replace(earlier, frames=port.frames)
+
+
+def _is_blank(reply: Reply, cells: dict[str, str]) -> bool:
+    """Dashes where a priority and its counters would be: none counted."""
+    dashes = [bool(NOT_A_NUMBER.fullmatch(cells[name])) for name in ("Prio", "Recv", "Send")]
+    if dashes[0] and not all(dashes):
+        refuse(reply, f"counters of {cells.get('Interface')} that belong to no priority")
+    return dashes[0]
 
 
 def _port_above(
@@ -130,8 +144,13 @@ def _port(reply: Reply, cells: dict[str, str]) -> PfcPort:
         interface=printed_port(reply, cells["Interface"]),
         mode=mode,
         operational=operation == "on",
-        priorities=priorities(reply, cells["Dot1pList"]) if "Dot1pList" in cells else frozenset(),
+        priorities=_no_drop(reply, cells.get("Dot1pList", "")),
     )
+
+
+def _no_drop(reply: Reply, text: str) -> frozenset[int]:
+    blank = not text or NOT_A_NUMBER.fullmatch(text)
+    return frozenset() if blank else priorities(reply, text)
 
 
 def _frames(reply: Reply, port: PfcPort, cells: dict[str, str]) -> PfcFrames:

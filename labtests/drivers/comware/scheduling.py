@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from labtests.drivers.comware.names import printed_port
-from labtests.drivers.comware.values import exactly
+from labtests.drivers.comware.values import NOT_A_NUMBER, exactly
 from labtests.reading import lines, matches, refuse
 from labtests.records import QueueSchedule, SchedulingSetting
 from labtests.transport import Reply
@@ -86,7 +86,7 @@ def _add(reply: Reply, block: _Block, match: re.Match[str]) -> None:
 def _queue(reply: Reply, match: re.Match[str]) -> QueueSchedule:
     queue, group = int(match["queue"]), match["group"]
     if group == "sp":
-        if match["weight"] != "N/A":
+        if not NOT_A_NUMBER.fullmatch(match["weight"]):
             refuse(reply, f"queue {queue} is strict priority and has weight {match['weight']!r}")
         return QueueSchedule(queue=queue, group="sp", weight=None)
     weight = exactly(reply, match["weight"], f"weight of queue {queue}")

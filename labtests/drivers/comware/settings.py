@@ -62,7 +62,7 @@ class Settings(PriorityFlowControl, Trust, EcnMarking, Scheduling, DscpMap):
                 refuse(
                     shown,
                     f"PFC of {full} is {row.mode}, its configuration says {configured.mode}",
-                    "take `priority-flow-control` out of the system view; labtests sets it per port",
+                    "take `priority-flow-control` out of the system view: it is set per port here",
                 )
         return configured
 

@@ -1,5 +1,8 @@
 """What a Comware switch counts: queues, PFC frames, drops and marks."""
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+
 from labtests.capabilities import DropTelemetry, PfcTelemetry, QueueTelemetry
 from labtests.counters import (
     PFC_RX_FRAMES,
@@ -12,15 +15,14 @@ from labtests.counters import (
 )
 from labtests.drivers.comware.drops import NEUTRAL, parse_packet_drop
 from labtests.drivers.comware.names import wrong_port
-from labtests.drivers.comware.pfc import PfcPort, parse_priority_flow_control
+from labtests.drivers.comware.pfc import PfcFrames, PfcPort, parse_priority_flow_control
 from labtests.drivers.comware.queues import QueueCount, parse_queue_statistics
 from labtests.drivers.comware.session import Cli
-from labtests.records import Reading
+from labtests.records import Reading, Scope
 from labtests.transport import Reply, Transport
 
 _PRIORITIES = range(8)
 _QUEUES = range(8)
-_NO_NUMBER = "the switch printed no number"
 
 # counter, unit, the switch's words
 _QUEUE_COUNTERS = (
@@ -30,6 +32,9 @@ _QUEUE_COUNTERS = (
     (QUEUE_DROPPED_BYTES, "bytes", "Dropped bytes (without preamble and gap)"),
     (QUEUE_LENGTH_PACKETS, "packets", "Current queue length"),
 )
+_PFC_COUNTERS = ((PFC_RX_FRAMES, "Recv"), (PFC_TX_FRAMES, "Sent"))
+# the same whether there is a row or not: a difference needs one source before and after
+_PFC_WORDS = "display priority-flow-control: {} (no row: none counted)"
 
 
 class Telemetry(QueueTelemetry, PfcTelemetry, DropTelemetry):
@@ -49,7 +54,7 @@ class Telemetry(QueueTelemetry, PfcTelemetry, DropTelemetry):
         return tuple(
             reading
             for queue in _QUEUES
-            for reading in _queue_readings(reply, port, queue, shown.get(queue))
+            for reading in _readings(reply, port, "queue", queue, _queue(queue, shown.get(queue)))
         )
 
     def pfc_counters(self, ports: tuple[str, ...]) -> tuple[Reading, ...]:
@@ -73,7 +78,7 @@ class Telemetry(QueueTelemetry, PfcTelemetry, DropTelemetry):
         return tuple(
             reading
             for priority in _PRIORITIES
-            for reading in _pfc_readings(reply, port, priority, found)
+            for reading in _readings(reply, port, "priority", priority, _pfc(priority, found))
         )
 
     def drop_counters(self, port: str) -> tuple[Reading, ...]:
@@ -85,53 +90,60 @@ class Telemetry(QueueTelemetry, PfcTelemetry, DropTelemetry):
             wrong_port(reply, full, ", ".join(p.interface for p in ports))
         counts = {count.counter: count for count in ports[0].counts}
         absent = "`display packet-drop` has no such line on this switch"
-        readings = [
-            _reading(reply, port, name, None, absent) for name in NEUTRAL if name not in counts
+        shown = [
+            _Shown(counter=name, unit="packets", words="", value=None, missing=absent)
+            for name in NEUTRAL
+            if name not in counts
         ]
-        readings += [
-            _reading(reply, port, name, count.packets, _NO_NUMBER, source=count.words)
+        shown += [
+            _Shown(counter=name, unit="packets", words=count.words, value=count.packets)
             for name, count in counts.items()
         ]
-        return tuple(readings)
+        return _readings(reply, port, "port", None, shown)
 
 
-def _reading(
-    reply: Reply, port: str, counter: str, value: int | None, missing: str, *, source: str = ""
-) -> Reading:
-    return Reading(
-        device=reply.device,
-        port=port,
-        scope="port",
-        index=None,
-        counter=counter,
-        unit="packets",
-        value=value,
-        time_s=reply.time_s,
-        source=source or "display packet-drop",
-        missing=missing if value is None else "",
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shown:
+    """One counter as the switch showed it (`words`), or why it has no number."""
+
+    counter: str
+    unit: str
+    words: str
+    value: int | None
+    missing: str = "the switch printed no number"
 
 
-def _queue_readings(
-    reply: Reply, port: str, queue: int, count: QueueCount | None
+def _readings(
+    reply: Reply, port: str, scope: Scope, index: int | None, shown: Iterable[_Shown]
 ) -> tuple[Reading, ...]:
-    missing = _NO_NUMBER if count else f"the switch did not show queue {queue}"
-    values = (None,) * len(_QUEUE_COUNTERS) if count is None else _values(count)
     return tuple(
         Reading(
             device=reply.device,
             port=port,
-            scope="queue",
-            index=queue,
-            counter=counter,
-            unit=unit,
-            value=value,
+            scope=scope,
+            index=index,
+            counter=s.counter,
+            unit=s.unit,
+            value=s.value,
             time_s=reply.time_s,
-            source=words,
-            missing=missing if value is None else "",
+            source=s.words or reply.command,
+            missing=s.missing if s.value is None else "",
         )
-        for (counter, unit, words), value in zip(_QUEUE_COUNTERS, values, strict=True)
+        for s in shown
     )
+
+
+def _queue(queue: int, count: QueueCount | None) -> list[_Shown]:
+    if count is None:
+        why = f"the switch did not show queue {queue}"
+        return [
+            _Shown(counter=counter, unit=unit, words=words, value=None, missing=why)
+            for counter, unit, words in _QUEUE_COUNTERS
+        ]
+    return [
+        _Shown(counter=counter, unit=unit, words=words, value=value)
+        for (counter, unit, words), value in zip(_QUEUE_COUNTERS, _values(count), strict=True)
+    ]
 
 
 def _values(count: QueueCount) -> tuple[int | None, ...]:
@@ -144,31 +156,16 @@ def _values(count: QueueCount) -> tuple[int | None, ...]:
     )
 
 
-def _pfc_readings(
-    reply: Reply, port: str, priority: int, found: PfcPort | None
-) -> tuple[Reading, ...]:
+def _pfc(priority: int, found: PfcPort | None) -> list[_Shown]:
     row = found.of(priority) if found else None
-    value = 0 if row is None and _none_counted(found, priority) else None
-    received, sent = (row.received_frames, row.sent_frames) if row else (value, value)
-    missing = _NO_NUMBER if row else _why_no_row(found, priority)
-    return tuple(
-        Reading(
-            device=reply.device,
-            port=port,
-            scope="priority",
-            index=priority,
-            counter=counter,
-            unit="frames",
-            value=value,
-            time_s=reply.time_s,
-            source=f"display priority-flow-control: {words} (no row: none counted)",
-            missing=missing if value is None else "",
-        )
-        for counter, words, value in (
-            (PFC_RX_FRAMES, "Recv", received),
-            (PFC_TX_FRAMES, "Sent", sent),
-        )
-    )
+    if row is None and _none_counted(found, priority):
+        row = PfcFrames(priority=priority, received_frames=0, sent_frames=0)
+    values = (row.received_frames, row.sent_frames) if row else (None, None)
+    why = {} if row else {"missing": _why_no_row(found, priority)}
+    return [
+        _Shown(counter=counter, unit="frames", words=_PFC_WORDS.format(words), value=value, **why)
+        for (counter, words), value in zip(_PFC_COUNTERS, values, strict=True)
+    ]
 
 
 def _none_counted(found: PfcPort | None, priority: int) -> bool:

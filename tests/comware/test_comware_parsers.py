@@ -1,0 +1,520 @@
+"""Comware parsers against damaged and unusual output: right, or refused, never a wrong number."""
+
+import re
+from dataclasses import fields, is_dataclass
+
+import pytest
+from recordings import PARSERS, RECORDINGS, is_read, label, load, parser_of
+
+from labtests.drivers.comware import (
+    parse_configuration,
+    parse_map_table,
+    parse_packet_drop,
+    parse_priority_flow_control,
+    parse_qos_trust,
+    parse_qos_wred_interface,
+    parse_qos_wred_table,
+    parse_queue_schedule,
+    parse_queue_statistics,
+    parse_version,
+)
+from labtests.drivers.comware.configuration import (
+    applied_wred_table,
+    configured_pfc,
+    interface_section,
+    priority_list,
+)
+from labtests.errors import UnreadableOutput
+from labtests.records import PfcSetting, TrustSetting
+from labtests.transport import Reply
+
+READ = [recording for recording in RECORDINGS if is_read(recording)]
+# a configuration is words, not numbers: a line that is not there is a setting that is not there,
+# and `display version` is read for three words
+TABLES = [r for r in READ if not r.name.startswith(("configuration.", "version."))]
+
+
+def reply(text):
+    return Reply(device="leaf1", command="display x", text=text)
+
+
+def facts(value, path=()):
+    """Every number and word in a record, with the way to it: by key fields, not by position."""
+    if isinstance(value, dict):
+        return {f: v for key, part in value.items() for f, v in facts(part, (*path, key)).items()}
+    if isinstance(value, tuple):
+        return {
+            f: v
+            for position, part in enumerate(value)
+            for f, v in facts(part, (*path, *_key(part, position))).items()
+        }
+    if is_dataclass(value):
+        return {
+            f: v
+            for part in fields(value)
+            for f, v in facts(getattr(value, part.name), (*path, part.name)).items()
+        }
+    return {path: value}
+
+
+def _key(part, position):
+    names = ("interface", "name", "direction", "queue", "priority", "counter")
+    key = tuple(getattr(part, n) for n in names if hasattr(part, n))
+    return key or (position,)
+
+
+def assert_right_or_refused(parse, damaged, whole):
+    try:
+        read = facts(parse(reply(damaged)))
+    except UnreadableOutput:
+        return
+    for fact, value in read.items():
+        assert value in (None, "", whole.get(fact)), (fact, value, damaged)
+
+
+@pytest.mark.parametrize("recording", TABLES, ids=label)
+def test_without_any_one_line_it_is_right_or_refused(recording):
+    parse, text = parser_of(recording), load(recording).text
+    whole = facts(parse(load(recording)))
+    rows = text.splitlines(keepends=True)
+    for gone in range(len(rows)):
+        assert_right_or_refused(parse, "".join(rows[:gone] + rows[gone + 1 :]), whole)
+
+
+@pytest.mark.parametrize("recording", READ, ids=label)
+def test_cut_at_any_line_it_is_right_or_refused(recording):
+    parse, text = parser_of(recording), load(recording).text
+    whole = facts(parse(load(recording)))
+    rows = text.splitlines(keepends=True)
+    for end in range(len(rows)):
+        assert_right_or_refused(parse, "".join(rows[:end]), whole)
+
+
+@pytest.mark.parametrize("recording", TABLES, ids=label)
+def test_with_collapsed_white_space_it_is_right_or_refused(recording):
+    parse, text = parser_of(recording), load(recording).text
+    whole = facts(parse(load(recording)))
+    collapsed = "\n".join(" ".join(line.split()) for line in text.splitlines() if line.strip())
+    assert_right_or_refused(parse, collapsed, whole)
+
+
+@pytest.mark.parametrize("recording", TABLES, ids=label)
+@pytest.mark.parametrize("line", ["Segmentation fault", "  ---- More ----", "1", "Queue 9"])
+def test_a_foreign_line_anywhere_is_refused(recording, line):
+    parse, text = parser_of(recording), load(recording).text
+    rows = text.splitlines()
+    for at in range(len(rows) + 1):
+        with pytest.raises(UnreadableOutput):
+            parse(reply("\n".join([*rows[:at], line, *rows[at:]])))
+
+
+@pytest.mark.parametrize("parse", PARSERS.values(), ids=PARSERS)
+@pytest.mark.parametrize("text", ["", "\n\n", "#\n", "<H3C>\n", "Interface: \n"])
+def test_an_answer_without_content_is_refused(parse, text):
+    with pytest.raises(UnreadableOutput) as refusal:
+        parse(reply(text))
+    assert refusal.value.device == "leaf1"
+    assert refusal.value.remedy
+
+
+@pytest.mark.parametrize("recording", READ, ids=label)
+def test_carriage_returns_change_nothing(recording):
+    plain = load(recording)
+    windows = reply(plain.text.replace("\n", "\r\n"))
+    assert parser_of(recording)(windows) == parser_of(recording)(plain)
+
+
+# -- PFC -------------------------------------------------------------------------------------------
+
+OLD = "Conf -- Configured mode   Ne -- Negotiated mode   P -- Priority\n"
+OLD_HEADER = "Interface     Conf Ne  Dot1pList   P Recv       Sent\n"
+NEW_HEADER = (
+    "Interface                        AdminMode  OperMode  Dot1pList   Prio  Recv       Send"
+    "       Inpps      Outpps\n" + "-" * 99 + "\n"
+)
+NAME = "HGE1/0/1                         "
+
+
+def pfc(text):
+    return parse_priority_flow_control(reply(text))
+
+
+def frames(port):
+    return {f.priority: (f.received_frames, f.sent_frames) for f in port.frames}
+
+
+def test_a_port_has_one_row_for_each_priority_with_frames():
+    (port,) = pfc(
+        NEW_HEADER
+        + NAME + "Enabled    Enabled   3,5         3     7          8          0          0\n"
+        + NAME + "Enabled    Enabled   3,5         5     70         80         0          0\n"
+    )  # fmt: skip
+    assert port.interface == "HundredGigE1/0/1"
+    assert port.priorities == {3, 5}
+    assert frames(port) == {3: (7, 8), 5: (70, 80)}
+
+
+def test_a_row_that_goes_on_from_the_one_above_belongs_to_its_port():
+    one, two = pfc(
+        OLD
+        + OLD_HEADER
+        + "XGE1/0/1      Auto On  0,2-3,5-6   0 178        43\n"
+        + "                                   2 9          10\n"
+        + "XGE1/0/2      Off  Off             \n"
+    )
+    assert frames(one) == {0: (178, 43), 2: (9, 10)}
+    assert (two.mode, two.operational, two.priorities, two.frames) == ("off", False, set(), ())
+
+
+def test_a_blank_list_does_not_shift_the_counters():
+    (port,) = pfc(
+        NEW_HEADER
+        + NAME
+        + "Enabled    Enabled               0     5          6"
+        + " " * 10
+        + "3          4\n"
+    )
+    assert port.priorities == set()
+    assert frames(port) == {0: (5, 6)}
+
+
+def test_a_long_list_that_pushes_the_counters_right_is_read_in_order():
+    (port,) = pfc(
+        NEW_HEADER + NAME + "Enabled    Enabled   0,2,4,6,1,3,5,7 4  123456789012 98765432109 1 2\n"
+    )
+    assert port.priorities == set(range(8))
+    assert frames(port) == {4: (123456789012, 98765432109)}
+
+
+def test_a_blank_list_in_collapsed_text_could_be_a_cut_row_and_is_refused():
+    collapsed = "Interface Conf Ne Dot1pList P Recv Sent\n"
+    assert frames(pfc(collapsed + "WGE1/0/14 On On 3 3 0 99393\n")[0]) == {3: (0, 99393)}
+    with pytest.raises(UnreadableOutput, match="does not fit its columns"):
+        pfc(collapsed + "WGE1/0/14 On On 3 3 0\n")
+
+
+def test_a_row_in_place_that_lacks_its_last_counter_is_refused():
+    with pytest.raises(UnreadableOutput, match="does not fit its columns"):
+        pfc(NEW_HEADER + NAME + "Enabled    Enabled   3           3     7          8          0\n")
+
+
+def test_a_row_with_counters_grown_together_is_refused():
+    with pytest.raises(UnreadableOutput, match="does not fit its columns"):
+        pfc(
+            NEW_HEADER + NAME + "Enabled    Enabled               3     12345678901"
+            "12345678901          0          0\n"
+        )
+
+
+@pytest.mark.parametrize("word", ["N/A", "-", "--", "Overflow"])
+def test_a_counter_without_a_number_is_none_not_zero(word):
+    (port,) = pfc("Interface Conf Ne Dot1pList P Recv Sent\n" + f"WGE1/0/1 On On 3 3 {word} 5\n")
+    assert frames(port) == {3: (None, 5)}
+
+
+def test_dashes_for_list_priority_and_counters_mean_nothing_counted():
+    (port,) = pfc(OLD_HEADER + "XGE1/0/1      Off  Off --          - -          -\n")
+    assert (port.priorities, port.frames) == (set(), ())
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "XYZ1/0/1      On   On  3           3 1          2",  # no known type
+        "XGE1/0/1      Yes  On  3           3 1          2",  # no known mode
+        "XGE1/0/1      On   Auto 3          3 1          2",  # operation is on or off
+        "XGE1/0/1      On   On  3           9 1          2",  # no such priority
+        "XGE1/0/1      On   On  3-9         3 1          2",  # no such list
+        "XGE1/0/1      On   On  5-3         3 1          2",  # backwards
+        "XGE1/0/1      On   On  3           3 1,000      2",  # no number
+        "XGE1/0/1      On   On  3           3 -1         2",  # no number
+        "XGE1/0/1      On   On  3           - 1          2",  # counters of no priority
+        "                                   3 1          2",  # a row of no port
+    ],
+)
+def test_a_row_that_cannot_be_true_is_refused(row):
+    with pytest.raises(UnreadableOutput):
+        pfc(OLD_HEADER + row + "\n")
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        "XGE1/0/1      On   On  3           3 5          6",  # the same priority twice
+        "XGE1/0/1      Off  Off 3           5 5          6",  # another mode
+        "XGE1/0/1      On   On  4           5 5          6",  # another list
+        "XGE1/0/1      On   On  3",  # a second row without a priority
+    ],
+)
+def test_two_rows_of_a_port_that_contradict_each_other_are_refused(second):
+    with pytest.raises(UnreadableOutput):
+        pfc(OLD_HEADER + "XGE1/0/1      On   On  3           3 1          2\n" + second + "\n")
+
+
+def test_a_wrapped_page_with_several_ports_is_put_together():
+    page = (
+        "Interface                        AdminMode  OperMode  Dot1pList   Prio  Recv\n"
+        "   Send       Inpps      Outpps\n" + "-" * 80 + "\n" + "-" * 19 + "\n"
+        "HGE1/0/1                         Enabled    Enabled   3           3     5\n"
+        "   6          7          8\n"
+        "HGE1/0/2                         Disabled   Disabled\n"
+        "HGE1/0/3                         Auto       Enabled   5           5     55\n"
+        "   66         7          8\n"
+    )
+    assert [(p.interface, p.mode, frames(p)) for p in pfc(page)] == [
+        ("HundredGigE1/0/1", "on", {3: (5, 6)}),
+        ("HundredGigE1/0/2", "off", {}),
+        ("HundredGigE1/0/3", "auto", {5: (55, 66)}),
+    ]
+
+
+# -- queues ----------------------------------------------------------------------------------------
+
+QUEUES = (
+    "Interface: GigabitEthernet1/0/1\n Direction: outbound\n"
+    " Forwarded: 9 packets, 900 bytes\n Dropped: 0 packets, 0 bytes\n"
+    " Queue 0\n  Forwarded: 9 packets, 900 bytes\n  Dropped: 0 packets, 0 bytes\n"
+    "  Current queue length: 0 packets\n"
+)
+
+
+@pytest.mark.parametrize("word", ["N/A", "-", "--", "Overflow"])
+def test_a_queue_counter_without_a_number_is_none_not_zero(word):
+    text = QUEUES.replace("  Dropped: 0 packets", f"  Dropped: {word} packets")
+    (port,) = parse_queue_statistics(reply(text))
+    assert (port.queues[0].dropped_packets, port.queues[0].dropped_bytes) == (None, 0)
+
+
+@pytest.mark.parametrize(
+    ("shown", "instead"),
+    [
+        ("Direction: outbound", "Direction: inbound"),
+        (" Direction: outbound\n", ""),
+        ("Queue 0", "Queue 1"),  # the block of queue 0 is missing
+        ("  Current queue length: 0 packets\n", ""),
+        ("queue length: 0 packets", "queue length: 0 cells"),
+        ("  Dropped: 0 packets, 0 bytes", "  Dropped: 0 packets"),
+        ("  Dropped: 0 packets, 0 bytes", "  Dropped: 1,000 packets, 0 bytes"),
+        ("  Dropped: 0 packets, 0 bytes\n", "  Dropped: 0 packets, 0 bytes\n" * 2),
+    ],
+)
+def test_queue_statistics_that_are_not_whole_are_refused(shown, instead):
+    assert shown in QUEUES
+    with pytest.raises(UnreadableOutput):
+        parse_queue_statistics(reply(QUEUES.replace(shown, instead)))
+
+
+def test_the_queues_of_several_ports_are_kept_apart():
+    two = QUEUES + QUEUES.replace("1/0/1", "1/0/2").replace("9 packets", "8 packets")
+    ports = parse_queue_statistics(reply(two))
+    assert [(p.interface, p.queues[0].forwarded_packets) for p in ports] == [
+        ("GigabitEthernet1/0/1", 9),
+        ("GigabitEthernet1/0/2", 8),
+    ]
+
+
+def test_document_000_forwards_20_bytes_a_packet_more_than_it_drops():
+    # RoCE frames of 1086 B in queue 2: counted as 1106 B when forwarded, as 1086 B when dropped
+    (port,) = parse_queue_statistics(load("queue_statistics.s6550xe-drops"))
+    queue = port.queues[2]
+    assert queue.dropped_bytes / queue.dropped_packets == pytest.approx(1086, abs=0.01)
+    assert queue.forwarded_bytes / queue.forwarded_packets == pytest.approx(1106, abs=0.01)
+
+
+# -- drops -----------------------------------------------------------------------------------------
+
+
+def test_two_numbers_on_one_line_are_told_apart():
+    text = (
+        "HundredGigE1/0/1:\n  Packets dropped due to insufficient data buffer."
+        " Input dropped: 7 Output dropped:8\n"
+    )
+    (port,) = parse_packet_drop(reply(text))
+    assert {c.counter: c.packets for c in port.counts} == {
+        "buffer_dropped_in_packets": 7,
+        "buffer_dropped_out_packets": 8,
+    }
+
+
+def test_a_drop_reason_nobody_knows_keeps_its_words():
+    (port,) = parse_packet_drop(
+        reply("GE1/0/1:\n Packets dropped due to bad luck: 3\n Packets of ECN marked: N/A\n")
+    )
+    assert [(c.counter, c.words, c.packets) for c in port.counts] == [
+        ("dropped_bad_luck", "Packets dropped due to bad luck", 3),
+        ("ecn_marked_packets", "Packets of ECN marked", None),
+    ]
+
+
+@pytest.mark.parametrize("line", ["Packets dropped due to x: -3", "Packets dropped due to x: 1 2"])
+def test_a_drop_count_that_is_no_number_is_refused(line):
+    with pytest.raises(UnreadableOutput):
+        parse_packet_drop(reply(f"GE1/0/1:\n {line}\n"))
+
+
+# -- trust, WRED, scheduling, maps -----------------------------------------------------------------
+
+TRUST = (
+    "Interface: {}\n Port priority trust information\n  Port priority: 0\n  Port dscp priority: -\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "setting"),
+    [
+        ("dscp", TrustSetting(source="dscp")),
+        ("dot1p,  Override: enable", TrustSetting(source="dot1p", override=True)),
+        ("none", TrustSetting(source="none")),
+        ("untrust", TrustSetting(source="none")),
+        ("auto", TrustSetting(source="auto")),
+    ],
+)
+def test_trust_types_are_read(words, setting):
+    text = TRUST.format("WGE1/0/14") + f"  Port priority trust type: {words}\n"
+    assert parse_qos_trust(reply(text)) == {"Twenty-FiveGigE1/0/14": setting}
+
+
+@pytest.mark.parametrize("words", ["tunnel", "", "dscp, Override: maybe"])
+def test_a_trust_type_that_is_new_is_refused(words):
+    text = TRUST.format("WGE1/0/14") + f"  Port priority trust type: {words}\n"
+    with pytest.raises(UnreadableOutput):
+        parse_qos_trust(reply(text))
+
+
+def test_a_port_whose_trust_line_was_cut_is_refused_even_when_others_are_whole():
+    whole = TRUST.format("WGE1/0/14") + "  Port priority trust type: dscp\n"
+    with pytest.raises(UnreadableOutput, match="Twenty-FiveGigE1/0/14 has no line"):
+        parse_qos_trust(reply(TRUST.format("WGE1/0/14") + whole.replace("0/14", "0/15")))
+
+
+def test_a_wred_table_marks_in_the_queues_that_say_y():
+    text = load("qos_wred_table.manual").text
+    marked = re.sub(r"(?m)^([25] .*)N$", r"\1Y", text)
+    (table,) = parse_qos_wred_table(reply(marked))
+    assert [q.queue for q in table.queues if q.ecn] == [2, 5]
+
+
+@pytest.mark.parametrize(
+    ("shown", "instead"),
+    [
+        ("10     9         N", "10     9         ?"),
+        ("100   1000", "N/A   1000"),
+        ("Queue based", "Flow based"),
+    ],
+)
+def test_a_wred_table_with_anything_new_is_refused(shown, instead):
+    text = load("qos_wred_table.manual").text
+    assert shown in text
+    with pytest.raises(UnreadableOutput):
+        parse_qos_wred_table(reply(text.replace(shown, instead, 1)))
+
+
+def test_a_port_is_named_in_full_with_the_wred_table_it_applies():
+    text = "Interface: WGE1/0/13\n Current WRED configuration:\n Applied WRED table name: test1\n"
+    assert parse_qos_wred_interface(reply(text)) == {"Twenty-FiveGigE1/0/13": "test1"}
+
+
+@pytest.mark.parametrize("header", ["Byte-count", "Byte count", "Weight"])
+def test_wrr_weights_count_what_their_column_says(header):
+    text = load("queue_schedule.manual-wrr").text.replace("Weight\n", f"{header}\n")
+    (setting,) = parse_queue_schedule(reply(text)).values()
+    assert setting.unit == header.lower().replace(" ", "-")
+    assert setting.queues[7].group == "sp"
+    assert setting.queues[7].weight is None
+
+
+def test_a_map_with_a_row_out_of_order_is_refused():
+    text = load("map_table.s6550xe-dscp-dot1p").text.replace("\n5 : 0", "\n6 : 0", 1)
+    with pytest.raises(UnreadableOutput, match="row 5 is missing"):
+        parse_map_table(reply(text))
+
+
+# -- configuration, version ------------------------------------------------------------------------
+
+
+def test_pfc_as_document_000_configured_it():
+    answer = load("configuration.s6550xe-port-14")
+    section = interface_section(answer, "Twenty-FiveGigE1/0/14")
+    assert configured_pfc(answer, section) == PfcSetting(mode="on", priorities=frozenset(range(8)))
+
+
+@pytest.mark.parametrize(
+    ("lines", "setting"),
+    [
+        ("", PfcSetting(mode="off", priorities=frozenset())),
+        (" priority-flow-control auto\n", PfcSetting(mode="auto", priorities=frozenset())),
+        (
+            " priority-flow-control no-drop dot1p 0,2-3\n"
+            " priority-flow-control deadlock enable\n"
+            " priority-flow-control dot1p 3 headroom 100\n",
+            PfcSetting(mode="off", priorities=frozenset({0, 2, 3})),
+        ),
+    ],
+)
+def test_pfc_is_read_from_the_configuration(lines, setting):
+    answer = reply(f"#\ninterface WGE1/0/1\n{lines}#\nreturn\n")
+    section = interface_section(answer, "Twenty-FiveGigE1/0/1")
+    assert configured_pfc(answer, section) == setting
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["undo priority-flow-control", "priority-flow-control no-drop dot1p 8"],
+)
+def test_a_pfc_configuration_that_cannot_be_put_back_is_refused(line):
+    answer = reply(f"#\ninterface WGE1/0/1\n {line}\n#\nreturn\n")
+    with pytest.raises(UnreadableOutput):
+        configured_pfc(answer, interface_section(answer, "Twenty-FiveGigE1/0/1"))
+
+
+@pytest.mark.parametrize(
+    ("line", "table"),
+    [("qos wred apply test1", "test1"), ("qos wred apply", ""), ("qos trust dscp", None)],
+)
+def test_the_applied_wred_table_is_read_from_the_configuration(line, table):
+    answer = reply(f"#\ninterface WGE1/0/1\n {line}\n#\nreturn\n")
+    section = interface_section(answer, "Twenty-FiveGigE1/0/1")
+    assert applied_wred_table(answer, section) == table
+
+
+def test_wred_without_a_table_is_refused_because_it_could_not_be_put_back():
+    answer = reply("#\ninterface WGE1/0/1\n qos wred queue 3 ecn\n#\nreturn\n")
+    with pytest.raises(UnreadableOutput, match="parameters of its own"):
+        applied_wred_table(answer, interface_section(answer, "Twenty-FiveGigE1/0/1"))
+
+
+def test_the_configuration_of_another_port_is_refused():
+    with pytest.raises(UnreadableOutput, match="asked for Twenty-FiveGigE1/0/13"):
+        interface_section(load("configuration.s6550xe-port-14"), "Twenty-FiveGigE1/0/13")
+
+
+def test_a_port_description_cannot_end_a_configuration():
+    text = "#\ninterface WGE1/0/1\n description return\n qos trust dscp\n#\nreturn\n"
+    (section,) = parse_configuration(reply(text))
+    assert section.lines == ("description return", "qos trust dscp")
+
+
+@pytest.mark.parametrize(
+    ("listed", "written"),
+    [({3}, "3"), (set(range(8)), "0-7"), ({0, 2, 3, 5, 6}, "0,2-3,5-6"), ({0, 2, 4, 6}, "0,2,4,6")],
+)
+def test_a_list_of_priorities_is_written_as_the_switch_prints_it(listed, written):
+    assert priority_list(frozenset(listed)) == written
+
+
+@pytest.mark.parametrize(
+    ("first", "comware", "release"),
+    [
+        ("H3C Comware Software, Version 7.1.070, Release 6555P01", "7.1.070", "Release 6555P01"),
+        ("H3C Comware Software, Version 9.1.055, Demo 5202P14", "9.1.055", "Demo 5202P14"),
+        (
+            "H3C Comware Platform Software, Software Version 7.1.070, Release 7510P21",
+            "7.1.070",
+            "Release 7510P21",
+        ),
+        ("H3C Comware Software, Version 7.1.070", "7.1.070", ""),
+    ],
+)
+def test_versions_of_several_releases_are_read(first, comware, release):
+    read = parse_version(reply(f"{first}\nCopyright\nH3C S6550XE-56HF-HI uptime is 0 weeks\n"))
+    assert read == {"model": "H3C S6550XE-56HF-HI", "comware": comware, "release": release}
