@@ -54,11 +54,11 @@ _RULER = re.compile(r"-[- ]{8,}$")
 _SAID = re.compile(r"iperf3: (?P<words>.+)$")
 _OTHERS = re.compile(
     r"Connecting to host |Reverse mode, remote host |Accepted connection from |warning: "
-    r"|\[ *\d+\](?:\[[TR]X-[CS]\])? +local \S+ port \d+ connected to "
     r"|Time: |TCP MSS: |UDP MSS: |Cookie: |Test Complete\. Summary Results:|Starting Test: "
     r"|Control connection MSS|Linux |Darwin |iperf \d|iperf Done\.|CPU Utilization: "
     r"|(?:snd|rcv)_tcp_congestion |Server output:|rc=\d+$"
 )
+_CONNECTED = re.compile(r"\[ *\d+\](?:\[[TR]X-[CS]\])? +local \S+ port \d+ connected to ")
 _ENDS_OPEN = re.compile(r"[\d.]$")
 
 
@@ -81,8 +81,8 @@ def parse_text(reply: Reply) -> Iperf3Text:
         reader.read(line, number, last=number == len(numbered))
     reader.end_test()
     tests, remarks = tuple(reader.tests), tuple(reader.remarks)
-    if len(tests) == 1 and remarks:
-        tests = (replace(tests[0], error="; ".join(remarks)),)
+    if len(tests) == 1 and (wrong := [r for r in remarks if not r.startswith("OUT OF ORDER")]):
+        tests = (replace(tests[0], error="; ".join(wrong)),)
     return Iperf3Text(tests=tests, listening=reader.listening, remarks=remarks)
 
 
@@ -103,6 +103,7 @@ class _Reader:
     tests: list[Iperf3Report] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     rows: list[_Line] = field(default_factory=list)
+    streams: int = 0
     kinds: tuple[str, ...] | None = None
     headers: int = 0
     udp: bool = False
@@ -116,7 +117,9 @@ class _Reader:
         text = text.strip()
         if not text or _RULER.match(text) or _OTHERS.match(text):
             return
-        if (row := _ROW.match(text)) is not None:
+        if _CONNECTED.match(text):
+            self.streams += 1
+        elif (row := _ROW.match(text)) is not None:
             self.rows.append(self._row(row, line, number))
         elif (header := _HEADER.match(text)) is not None:
             self._begin_table(header, line, number)
@@ -183,7 +186,7 @@ class _Reader:
                     error=BROKE_OFF if any(broken for _, broken in read) else "",
                 )
             )
-        self.rows, self.kinds, self.headers, self.udp = [], None, 0, False
+        self.rows, self.streams, self.kinds, self.headers, self.udp = [], 0, None, 0, False
 
     def _roles(self) -> list[str]:
         """The roles of the rows, the client's sending first. Without --bidir there is only ""."""
@@ -194,9 +197,8 @@ class _Reader:
         """The rows of one role, [SUM] where there are several streams; and whether it broke off."""
         mine = [row for row in self.rows if row.key[1] == role]
         streams = {row.key[0] for row in mine}
-        wanted = "SUM" if len(streams) > 1 else next(iter(streams), "")
-        if wanted not in streams and streams:
-            refuse(self.reply, "several streams without a [SUM] row")
+        connected = self.streams // (2 if role else 1)
+        wanted = "SUM" if max(connected, len(streams)) > 1 else next(iter(streams), "")
         rows = [row for row in mine if row.key[0] == wanted]
         spans, broken = tidy(self.reply, [row.span for row in rows if not row.side])
         sent, received = self._totals(rows, "sender"), self._totals(rows, "receiver")
