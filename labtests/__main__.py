@@ -1,6 +1,6 @@
 """The command line: `labtests validate | schema | inventory show | simlab serve | render`.
 
-Exit codes: 0 done, 2 a wrong option, a wrong file, or a lab that cannot be (no traceback for those).
+Exit codes: 0 done; 2 a wrong option or file, or a lab that cannot be (without a traceback).
 Every option is also an environment variable, e.g. LABTESTS_SIMLAB_SERVE_SEED.
 """
 

@@ -49,6 +49,7 @@ class _Check:
     tree: object
     mistakes: Mistakes
     linked: _Uses = field(init=False)
+    unclear_links: bool = False  # some link is wrong, so who has none cannot be said
 
     def __post_init__(self) -> None:
         self.linked = _Uses(mistakes=self.mistakes)
@@ -70,10 +71,17 @@ class _Check:
         for device, body in mapping(self.tree, "devices").items():
             found = setting(self.tree, device, "platform")
             if found is None or found.value is None:
-                if isinstance(body, dict):
+                if isinstance(body, dict) and not self._wrong_group(device):
                     self.mistakes.add(("devices", device), _no_platform(known), key=True)
             elif isinstance(found.value, str) and found.value not in known:
                 self._unknown_platform(found.value, found.path, known)
+
+    def _wrong_group(self, device: str) -> bool:
+        """Whether a group of this device has been reported: it may have had the platform."""
+        count = len(sequence(self.tree, "devices", device, "groups"))
+        return any(
+            self.mistakes.known_wrong(("devices", device, "groups", n)) for n in range(count)
+        )
 
     def _unknown_platform(self, platform: str, path: Path, known: frozenset[str]) -> None:
         if not self.mistakes.known_wrong(path):  # written in a group, it is wrong once
@@ -123,13 +131,16 @@ class _Check:
     # -- links and roles -----------------------------------------------------------------------
 
     def links(self) -> None:
+        self.unclear_links = self.mistakes.known_wrong(("links",))
         for number, link in enumerate(sequence(self.tree, "links")):
-            for side, text in enumerate(sequence(link, "between")):
+            ends = sequence(link, "between")
+            self.unclear_links |= len(ends) != 2
+            for side, text in enumerate(ends):
                 path: Path = ("links", number, "between", side)
                 port = self._resolve(text, path)
                 if port is None:
-                    continue
-                if self.linked.first.get(port, ())[:2] == path[:2]:
+                    self.unclear_links = True
+                elif self.linked.first.get(port, ())[:2] == path[:2]:
                     problem = f"a link needs two different ports, this is {port} twice"
                     self.mistakes.add(path, problem)
                 else:
@@ -150,13 +161,16 @@ class _Check:
                 port = self._resolve(text, path)
                 if port is not None:
                     uses.note(port, path, f"port {port} is given a role twice")
-                    self._check_traffic_port(port, path, carries=carries)
+                    if carries:
+                        self._check_traffic_port(port, path)
 
-    def _check_traffic_port(self, port: Endpoint, path: Path, *, carries: bool) -> None:
-        if carries and port not in self.linked.first:
+    def _check_traffic_port(self, port: Endpoint, path: Path) -> None:
+        if port not in self.linked.first and not self.unclear_links:
             self.mistakes.add(path, f"port {port} is to carry traffic but has no link")
-        place = ("devices", port.device, "ports", port.interface, "address")
-        if carries and at(self.tree, *place) is None:
+        place: Keys = ("devices", port.device, "ports", port.interface)
+        given = mapping(self.tree, *place)
+        misspelled = any(self.mistakes.known_wrong((*place, key)) for key in given)
+        if given.get("address") is None and not misspelled:
             self.mistakes.add(path, f"port {port} is to carry traffic but has no address")
 
     def _resolve(self, text: object, path: Path) -> Endpoint | None:
