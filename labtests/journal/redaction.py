@@ -1,0 +1,130 @@
+"""Secrets do not leave the process: not in the journal, not in a log that a report shows.
+
+Two ways of knowing one: its value (passwords from the environment), in whatever escaping it comes;
+and its place (`password hunter2`, `cipher $c$3$...`, a private key), where only the value goes.
+"""
+
+import logging
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+HIDDEN = "***"
+SHORTEST_SECRET = 4  # characters; shorter values would shred ordinary output
+
+_PRIVATE_KEY = re.compile(
+    r"(-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----).*?(-----END [A-Z0-9 ]*PRIVATE KEY-----|\Z)", re.DOTALL
+)
+_QUOTE = r"(?:\\*[\"'])?"
+# Comware: `password simple X`, `snmp-agent community read cipher X`, `key authentication cipher X`;
+# IOS style: `secret 5 X`, `password 7 X`
+_ENCODED = re.compile(
+    r"(\b(?:password|passwd|passphrase|secret|community|key|md5|sha)\b"
+    r"[^\n]{0,80}?\b(?:cipher|simple|hash|plain(?:text)?)[ \t]+"
+    r"|\b(?:password|secret)[ \t]+[05-9][ \t]+)"
+    r"([^\s\"',]+)",
+    re.IGNORECASE,
+)
+# `password X`, `password=X`, `"password": "X"`, `'password': 'X'`; not prose such as "a password is
+# required" or a prompt `password for root:`, and not None
+_NAMED = re.compile(
+    rf"(\b(?:\w*_)?(?:password|passwd|passphrase)\b{_QUOTE}(?:[ \t]*[:=][ \t]*|[ \t]+){_QUOTE})"
+    r"(?!(?:is|was|are|for|required|prompt|and|or|has|must|cannot|authentication|auth|login"
+    r"|control|recovery|None|null|true|false|cipher|simple|hash|plain)\b|\*{3})"
+    r"([^\s\"'\\,]+)",
+    re.IGNORECASE,
+)
+
+
+class Redaction:
+    """What to hide: the values of these secrets, and everything at a place where secrets stand."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        known = {secret for secret in secrets if len(secret) >= SHORTEST_SECRET}
+        longest_first = sorted(known, key=lambda secret: (-len(secret), secret))
+        self._values = re.compile("|".join(_any_escaping(s) for s in longest_first) or r"(?!)")
+
+    def text(self, text: str) -> str:
+        """The text with `***` in place of every secret."""
+        text = _PRIVATE_KEY.sub(rf"\1{HIDDEN}\2", text)
+        text = _ENCODED.sub(rf"\g<1>{HIDDEN}", text)
+        text = _NAMED.sub(rf"\g<1>{HIDDEN}", text)
+        while self._values.search(text):  # what is left and `***` may spell a secret anew
+            text = self._values.sub(HIDDEN, text)
+        return text
+
+    def value(self, value: Any) -> Any:
+        """The same for every string inside a value of JSON."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, Mapping):
+            return {key: self.value(each) for key, each in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.value(each) for each in value]
+        return value
+
+
+def _any_escaping(secret: str) -> str:
+    r"""A pattern of the secret: plain, and as JSON or repr write it, also one inside the other."""
+    return "".join(_any_escaping_of(character) for character in secret)
+
+
+_SHORT = {"\n": "n", "\r": "r", "\t": "t", "\b": "b", "\f": "f"}
+
+
+def _any_escaping_of(character: str) -> str:
+    code = ord(character)
+    forms = [r"\\+" if character == "\\" else r"\\*" + re.escape(character)]
+    if character in _SHORT:
+        forms.append(r"\\+" + _SHORT[character])
+    if code > 0xFFFF:  # JSON writes a surrogate pair, repr \U0001f600
+        high, low = 0xD800 + ((code - 0x10000) >> 10), 0xDC00 + (code & 0x3FF)
+        forms += [rf"\\+(?i:u{high:04x})\\+(?i:u{low:04x})", rf"\\+U(?i:{code:08x})"]
+    else:
+        forms.append(rf"\\+u(?i:{code:04x})")
+    if code <= 0xFF:
+        forms.append(rf"\\+x(?i:{code:02x})")
+    return f"(?:{'|'.join(forms)})"
+
+
+class RedactingFilter(logging.Filter):
+    """A record that passes holds no secret, neither in its message nor in its traceback.
+
+    For a *handler*. On a logger it would not see what child loggers (paramiko.transport) pass up;
+    `redacted_logs` sees everything.
+    """
+
+    def __init__(self, redaction: Redaction) -> None:
+        super().__init__()
+        self._redaction = redaction
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Rewrite the record; it always passes."""
+        try:
+            message = record.getMessage()
+        except (TypeError, ValueError):  # a library's wrong format string
+            message = f"{record.msg} {record.args}"
+        record.msg, record.args = self._redaction.text(message), None
+        if record.exc_info and not record.exc_text:
+            record.exc_text = logging.Formatter().formatException(record.exc_info)
+        if record.exc_text:
+            record.exc_text = self._redaction.text(record.exc_text)
+        return True
+
+
+@contextmanager
+def redacted_logs(redaction: Redaction) -> Iterator[None]:
+    """Inside, no log record of any library at any level holds a secret, whoever handles it."""
+    earlier, redact = logging.getLogRecordFactory(), RedactingFilter(redaction)
+
+    def redacted(*args: Any, **named: Any) -> logging.LogRecord:
+        record = earlier(*args, **named)
+        redact.filter(record)
+        return record
+
+    logging.setLogRecordFactory(redacted)
+    try:
+        yield
+    finally:
+        logging.setLogRecordFactory(earlier)

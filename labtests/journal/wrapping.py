@@ -1,0 +1,173 @@
+"""A transport that writes down everything it is asked and everything it answers."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from labtests.errors import DeviceError
+from labtests.journal.writing import Journal, Kind
+from labtests.transport import DEFAULT_TIMEOUT_S, Clock, Process, Reply, Signal, Transport
+
+
+class JournalledTransport:
+    """The same session, and a journal of it. `clock` stamps what processes print; without one the
+    journal's clock does."""
+
+    def __init__(
+        self, transport: Transport, journal: Journal, *, clock: Clock | None = None
+    ) -> None:
+        self.device = transport.device
+        self._transport, self._journal = transport, journal
+        self._clock = clock or journal.clock
+
+    def run(self, command: str, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Reply:
+        """See Transport."""
+        with self._noting_errors("run", {"command": command}):
+            reply = self._transport.run(command, timeout_s=timeout_s)
+        self._journal.write(self.device, "run", reply.time_s, _answer(reply))
+        return reply
+
+    def configure(self, commands: tuple[str, ...]) -> Reply:
+        """See Transport."""
+        asked = {"commands": list(commands)}
+        with self._noting_errors("configure", asked):
+            reply = self._transport.configure(commands)
+        self._journal.write(self.device, "configure", reply.time_s, asked | _answer(reply))
+        return reply
+
+    def start(self, command: str, *, limit_s: float) -> "JournalledProcess":
+        """See Transport."""
+        asked = {"command": command, "limit_s": limit_s}
+        with self._noting_errors("start", asked):
+            process = self._transport.start(command, limit_s=limit_s)
+        pages = _Pages(self._journal, self._clock, self.device)
+        pages.write("start", asked)
+        return JournalledProcess(process, pages)
+
+    def close(self) -> None:
+        """See Transport."""
+        self._transport.close()
+
+    @contextmanager
+    def _noting_errors(self, kind: Kind, asked: dict[str, Any]) -> Iterator[None]:
+        try:
+            yield
+        except DeviceError as error:
+            told = {"error": type(error).__name__, "problem": error.problem, "remedy": error.remedy}
+            self._journal.write(self.device, kind, self._clock.now_s(), asked | told)
+            raise
+
+
+class JournalledProcess:
+    """The same process; what it prints goes into the journal when somebody looks at it."""
+
+    def __init__(self, process: Process, pages: "_Pages") -> None:
+        self.device, self.command = process.device, process.command
+        self._process, self._pages = process, pages
+        self._lock = threading.Lock()
+        self._seen = _Seen("", "")
+
+    def output(self) -> str:
+        """See Process."""
+        text = self._process.output()
+        self._note_news(_Seen(text=text))
+        return text
+
+    def errors(self) -> str:
+        """See Process."""
+        errors = self._process.errors()
+        self._note_news(_Seen(errors=errors))
+        return errors
+
+    def status(self) -> int | None:
+        """See Process. Once it is known, everything printed is in the journal."""
+        status = self._process.status()
+        if status is not None and self._seen.status is None:
+            self._note_news(_Seen(self._process.output(), self._process.errors(), status))
+        return status
+
+    def signal(self, name: Signal) -> None:
+        """See Process."""
+        self._process.signal(name)
+        self._pages.write("signal", {"signal": name})
+
+    def close(self) -> None:
+        """See Process. What it printed at last is in the journal."""
+        try:
+            self._process.close()
+        finally:
+            self._note_last_words()
+        self._pages.write("signal", {"signal": "close"})
+
+    def _note_last_words(self) -> None:
+        try:
+            text, errors = self._process.output(), self._process.errors()
+            self._note_news(_Seen(text, errors, self._process.status(), final=True))
+        except DeviceError as error:  # the session is gone: that is what is known of the end
+            self._pages.journal.note(self.device, f"{self.command!r}: {error.problem}")
+
+    def _note_news(self, now: "_Seen") -> None:
+        with self._lock:
+            before, now = self._seen, now.settled(self._seen)
+            if now == before:
+                return
+            self._seen = now
+            self._pages.write(
+                "output",
+                {
+                    "text": now.text[len(before.text) :],
+                    "errors": now.errors[len(before.errors) :],
+                    "status": now.status,
+                },
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What a process has shown so far. None: not looked at."""
+
+    text: str | None = None
+    errors: str | None = None
+    status: int | None = None
+    final: bool = field(default=False, compare=False)
+
+    def settled(self, before: "_Seen") -> "_Seen":
+        """This, with what was not looked at as before.
+
+        Unfinished lines wait for their end, because half a secret would not be recognised.
+        """
+        final = self.final or self.status is not None
+        return _Seen(
+            before.text if self.text is None else _whole_lines(self.text, final),
+            before.errors if self.errors is None else _whole_lines(self.errors, final),
+            before.status if self.status is None else self.status,
+        )
+
+
+def _whole_lines(text: str, final: bool) -> str:
+    return text if final else text[: text.rfind("\n") + 1]
+
+
+class _Pages:
+    """The lines of one process in a journal."""
+
+    def __init__(self, journal: Journal, clock: Clock, device: str) -> None:
+        self.journal = journal
+        self._clock, self._device, self._number = clock, device, journal.new_process()
+
+    def write(self, kind: Kind, facts: dict[str, Any]) -> None:
+        """One line about this process, now."""
+        self.journal.write(
+            self._device, kind, self._clock.now_s(), {"process": self._number} | facts
+        )
+
+
+def _answer(reply: Reply) -> dict[str, Any]:
+    return {
+        "command": reply.command,
+        "text": reply.text,
+        "errors": reply.errors,
+        "status": reply.status,
+    }

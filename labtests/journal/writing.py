@@ -1,0 +1,76 @@
+"""The journal as a file that only grows."""
+
+import json
+import os
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from labtests.clock import WallClock
+from labtests.journal.redaction import Redaction
+from labtests.transport import Clock
+
+Kind = Literal["run", "configure", "start", "output", "signal", "note"]
+FORMAT = "labtests-journal/1"
+
+
+class Journal:
+    """JSON lines (format: package docstring), readable by the owner only, complete after each line.
+
+    `clock` stamps what has no time of its own; give it the lab's clock once there is one.
+    """
+
+    def __init__(
+        self, path: Path | str, *, secrets: Iterable[str] = (), clock: Clock | None = None
+    ) -> None:
+        self.path = Path(path)
+        self.redaction = Redaction(secrets)
+        self.clock: Clock = clock or WallClock()
+        self._lock = threading.Lock()
+        self._order = 0
+        self._processes = 0
+        self._file = os.fdopen(
+            os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
+        )
+        os.fchmod(self._file.fileno(), 0o600)  # also when the file was there before
+        self.note("", FORMAT)
+
+    def note(self, device: str, text: str) -> None:
+        """Write down something that is no exchange: a decision, a change and its reason."""
+        self.write(device, "note", self.clock.now_s(), {"text": text})
+
+    def write(self, device: str, kind: Kind, time_s: float, facts: dict[str, Any]) -> None:
+        """One line, on disk before this returns. After `close` nothing is written."""
+        clean = self.redaction.value(facts)
+        with self._lock:
+            if self._file.closed:
+                return
+            self._order += 1
+            line = {"order": self._order, "time_s": time_s, "device": device, "kind": kind} | clean
+            # ensure_ascii: a lone surrogate from a broken device must not stop the journal
+            self._file.write(json.dumps(line) + "\n")
+            self._file.flush()
+
+    def new_process(self) -> int:
+        """A number for a process, unique in this journal."""
+        with self._lock:
+            self._processes += 1
+            return self._processes
+
+    def close(self) -> None:
+        """The file is complete. Closing twice is allowed."""
+        with self._lock:
+            self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
