@@ -1,0 +1,177 @@
+"""Versions, obstacles, and the small tools that tell one link from another."""
+
+from dataclasses import replace
+
+import pytest
+from connectx_host import Answer, FakeHost, grep, no_such_files, recording
+
+from labtests.drivers.connectx import Driver
+from labtests.drivers.connectx.rdma import (
+    parse_ibdev2netdev,
+    parse_show_counters,
+    parse_show_gids,
+)
+from labtests.errors import CommandRejected, UnreadableOutput
+from labtests.transport import Reply
+
+IF = "enp3s0f0np0"
+ENABLE = f"/sys/class/net/{IF}/ecn/roce_rp/enable"
+LINKS = Answer(f'[{{"ifname":"mlx5_0","port":1,"state":"ACTIVE","netdev":"{IF}"}}]\n')
+LLDPAD = "systemctl is-active lldpad"
+QUIET = {
+    "rdma -j link": LINKS,
+    LLDPAD: Answer("inactive\n", "", 3),
+    f"mlnx_qos -i {IF}": recording("mlnx_qos--lab-a"),
+    f"grep -H . {ENABLE}/*": grep(ENABLE, {str(p): 1 for p in range(8)}),
+}
+WARNING = "****** WARNING: lldpad service is running and may overwrite your settings ******\n\n"
+
+
+def test_nothing_stands_in_the_way_of_a_quiet_host():
+    assert Driver(FakeHost(QUIET)).obstacles() == ()
+
+
+@pytest.mark.parametrize(
+    ("state", "runs"),
+    [("active", True), ("activating", True), ("inactive", False), ("failed", False)],
+)
+def test_lldpad_is_an_obstacle_while_it_runs(state, runs):
+    found = Driver(FakeHost(QUIET | {LLDPAD: Answer(f"{state}\n", "", 3)})).obstacles()
+    assert any("lldpad" in sentence for sentence in found) == runs
+
+
+def test_without_systemd_the_warning_of_mlnx_qos_tells_of_lldpad():
+    said = recording("mlnx_qos--lab-a")
+    warned = replace(said, text=WARNING + said.text)
+    changed = {
+        LLDPAD: recording("service_state--no-systemd"),
+        f"mlnx_qos -i {IF}": warned,
+    }
+    (sentence,) = Driver(FakeHost(QUIET | changed)).obstacles()
+    assert "lldpad is running" in sentence
+
+
+def test_lldpad_is_said_once_when_both_tell_of_it():
+    said = recording("mlnx_qos--lab-a")
+    changed = {
+        LLDPAD: Answer("active\n"),
+        f"mlnx_qos -i {IF}": replace(said, text=WARNING + said.text),
+    }
+    assert len(Driver(FakeHost(QUIET | changed)).obstacles()) == 1
+
+
+def test_dcbx_in_firmware_is_an_obstacle_with_the_command_against_it():
+    changed = {f"mlnx_qos -i {IF}": recording("mlnx_qos--firmware-controlled")}
+    (sentence,) = Driver(FakeHost(QUIET | changed)).obstacles()
+    assert f"mlnx_qos -i {IF} -d os" in sentence
+
+
+def test_missing_tools_and_folders_are_obstacles_not_crashes():
+    changed = {
+        f"mlnx_qos -i {IF}": recording("mlnx_qos--not-installed"),
+        f"grep -H . {ENABLE}/*": no_such_files(f"{ENABLE}/*"),
+    }
+    qos, ecn = Driver(FakeHost(QUIET | changed)).obstacles()
+    assert "mlnx-tools" in qos
+    assert "inbox driver" in ecn
+
+
+def test_a_host_without_rdma_device_says_so():
+    (sentence,) = Driver(FakeHost(QUIET | {"rdma -j link": Answer("[]")})).obstacles()
+    assert "no RDMA device" in sentence
+
+
+def test_an_unknown_state_of_a_service_is_refused():
+    with pytest.raises(UnreadableOutput, match="not a state"):
+        Driver(FakeHost(QUIET | {LLDPAD: Answer("perhaps\n")})).obstacles()
+
+
+def test_versions_are_those_the_tools_print_even_when_they_exit_with_1():
+    host = FakeHost(
+        {
+            "rdma -j link": LINKS,
+            "ib_send_bw --version": recording("version--perftest-6.24"),
+            "mlnx_qos --version": Answer("mlnx_qos 1.2\n"),
+            "ofed_info -s": Answer("MLNX_OFED_LINUX-5.8-1.0.1.1:\n"),
+            "iperf3 --version": Answer("iperf 3.12 (cJSON 1.7.15)\nLinux ServerA 6.1.0\n"),
+            "uname -r": Answer("6.12.107+deb13-amd64\n"),
+            f"ethtool -i {IF}": recording("ethtool_driver--cx4-lx"),
+        }
+    )
+    assert Driver(host).versions() == {
+        "perftest": "6.24",
+        "iperf3": "3.12",
+        "mlnx_qos": "1.2",
+        "ofed": "MLNX_OFED_LINUX-5.8-1.0.1.1",
+        "kernel": "6.12.107+deb13-amd64",
+        "driver": "mlx5_core 5.0-0",
+        "firmware": "14.23.1020 (MT_2420110034)",
+    }
+
+
+def test_what_is_not_there_has_no_version():
+    assert set(Driver(FakeHost({})).versions().values()) == {""}
+
+
+# -- tools that a person may use instead -----------------------------------------------------------
+
+
+def reply(text: str, command: str = "x", status: int = 0) -> Reply:
+    return Reply(device="ServerA", command=command, text=text, status=status)
+
+
+def test_verbose_ibdev2netdev_is_read_as_well():
+    verbose = (
+        "0000:03:00.0 mlx5_0 (MT4117 - MCX4121A-XCAT) CX4121A - ConnectX-4 LX SFP28 "
+        "fw 14.23.1020 port 1 (ACTIVE) ==> ens1f0 (Up)\n"
+    )
+    (link,) = parse_ibdev2netdev(reply(verbose))
+    assert (link.rdma, link.rdma_port, link.interface, link.state) == ("mlx5_0", 1, "ens1f0", "Up")
+
+
+def test_an_rdma_device_without_interface_has_none():
+    (link,) = parse_ibdev2netdev(reply("mlx5_0 port 1 ==>  (Down)\n"))
+    assert (link.interface, link.state) == ("", "Down")
+
+
+@pytest.mark.parametrize("line", ["mlx5_0 port 1 ==> ens1f0", "mlx5_0 port x ==> ens1f0 (Up)"])
+def test_half_a_line_of_ibdev2netdev_is_refused(line):
+    with pytest.raises(UnreadableOutput):
+        parse_ibdev2netdev(reply(line))
+
+
+def test_gids_that_are_not_all_there_are_noticed():
+    whole = recording("show_gids--two-links")
+    lines = whole.text.splitlines(keepends=True)
+    for gone in range(2, len(lines)):
+        text = "".join(line for number, line in enumerate(lines) if number != gone)
+        with pytest.raises(UnreadableOutput):
+            parse_show_gids(replace(whole, text=text))
+
+
+def test_the_counters_of_the_connection_manager_are_not_mixed_in():
+    text = "Port 1 hw counters:\nnp_cnp_sent: 3\nPort 1 cm counters:\napr: 7\napr: 8\n"
+    found = parse_show_counters(reply(text, "show_counters mlx5_0"))
+    assert found == {("mlx5_0", 1): {"np_cnp_sent": 3}}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "np_cnp_sent: 3\n",
+        "Port 1 hw counters:\n",
+        "Port 1 hw counters:\nnp_cnp_sent: 3\nnp_cnp_sent: 3\n",
+        "Port 1 hw counters:\nnp_cnp_sent: -3\n",
+        "Port 1 hw counters:\nnp_cnp_sent:\n",
+        "",
+    ],
+)
+def test_counters_that_cannot_be_true_are_refused(text):
+    with pytest.raises(UnreadableOutput):
+        parse_show_counters(reply(text, "show_counters mlx5_0"))
+
+
+def test_an_unknown_rdma_device_is_rejected_with_its_remedy():
+    with pytest.raises(CommandRejected, match="mlx5_9") as refused:
+        parse_show_counters(reply("Device mlx5_9 not found\n", "show_counters mlx5_9", 1))
+    assert "rdma link" in refused.value.remedy
