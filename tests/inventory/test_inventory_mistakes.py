@@ -312,8 +312,8 @@ def test_a_secret_is_refused_and_never_repeated(mistakes: Mistakes, valid: str, 
 
         assert line == (
             f"{position(text, key + ': ')}: devices.S.management.{key}: no secrets in a testbed "
-            "file: remove it (and change it, if it was real), and name an environment variable with "
-            "password_env, or use a key or ssh-agent"
+            "file: remove it (and change it, if it was real), and name an environment "
+            "variable with password_env, or use a key or ssh-agent"
         )
 
 
