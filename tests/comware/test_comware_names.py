@@ -54,4 +54,4 @@ def test_an_unknown_name_in_an_output_is_refused():
 
 def test_an_unknown_name_in_the_testbed_is_refused_before_anything_is_sent():
     with pytest.raises(CommandRejected, match="display interface brief"):
-        asked_port("leaf1", "eth0")
+        asked_port("leaf1", "swp1")

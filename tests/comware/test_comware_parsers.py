@@ -290,7 +290,7 @@ def test_a_queue_counter_without_a_number_is_none_not_zero(word):
     [
         ("Direction: outbound", "Direction: inbound"),
         (" Direction: outbound\n", ""),
-        ("Queue 0", "Queue 1"),  # the block of queue 0 is missing
+        (" Queue 0\n", ""),  # its lines would count as the port's
         ("  Current queue length: 0 packets\n", ""),
         ("queue length: 0 packets", "queue length: 0 cells"),
         ("  Dropped: 0 packets, 0 bytes", "  Dropped: 0 packets"),
@@ -302,6 +302,20 @@ def test_queue_statistics_that_are_not_whole_are_refused(shown, instead):
     assert shown in QUEUES
     with pytest.raises(UnreadableOutput):
         parse_queue_statistics(reply(QUEUES.replace(shown, instead)))
+
+
+def test_a_queue_whose_block_is_missing_is_not_there_and_the_others_are_right():
+    text = load("queue_statistics.s6550xe-pfc").text
+    hole = re.sub(r"Queue 3\n(?:.*\n){3}", "", text)
+    (whole,), (port,) = parse_queue_statistics(reply(text)), parse_queue_statistics(reply(hole))
+    assert port.queues == tuple(q for q in whole.queues if q.queue != 3)
+
+
+def test_queues_out_of_order_are_refused():
+    text = load("queue_statistics.s6550xe-pfc").text
+    for wrong in ("Queue 2", "Queue 5"):
+        with pytest.raises(UnreadableOutput, match="out of order or there twice"):
+            parse_queue_statistics(reply(text.replace("Queue 3", wrong)))
 
 
 def test_the_queues_of_several_ports_are_kept_apart():

@@ -57,7 +57,7 @@ class QueueCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortQueues:
-    """The queues of one port that were shown; a switch may show fewer than eight."""
+    """The queues of one port that were shown, ascending; a switch may show fewer than eight."""
 
     interface: str
     queues: tuple[QueueCount, ...]
@@ -121,8 +121,8 @@ def _ports(reply: Reply, blocks: list[_Block]) -> tuple[PortQueues, ...]:
             if block.name in found:
                 refuse(reply, f"{block.name} is there twice")
             found[block.name] = []
-        elif block.queue != len(found[block.name]):
-            refuse(reply, f"{_title(block)} is out of order", _CUT)
+        elif any(shown.queue >= block.queue for shown in found[block.name]):
+            refuse(reply, f"{_title(block)} is out of order or there twice", _CUT)
         else:
             found[block.name].append(_count(block.queue, block.counts))
     for name, queues in found.items():

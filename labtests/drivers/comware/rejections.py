@@ -17,7 +17,7 @@ from labtests.transport import Reply
 # <H3C>, [H3C], [H3C-Twenty-FiveGigE1/0/14], RBM_P[H3C-...], and a trailing blank
 _PROMPT = re.compile(r"^(?:RBM_[PS])?(?:<[^<>]+>|\[[^\[\]]+\])\s?")
 _CARET = re.compile(r"^\s*\^\s*")
-_REFUSAL = re.compile(r"^% ?(?:\w+ ){1,2}\w+ found at '\^' position\.?|^% ")
+_REFUSAL = re.compile(r"^% ?\w.* found at '\^' position|^% ")
 _NOTICE = re.compile(
     r"^System View: return to User View with Ctrl\+Z\.$"
     r"|^Enter system view, return user view with Ctrl\+Z\.$"  # Comware 5
@@ -37,15 +37,20 @@ _REMEDIES = (
     ("Too many parameters", "this model wants fewer words; try it by hand with `?`"),
     ("Permission denied", "log in with an account that has the role network-admin"),
 )
+_CARET_ALONE = "a caret and no sentence"
 _ANY_REMEDY = "send the line by hand in the same view and see what the switch wants instead"
 
 
 def expect_answer(reply: Reply) -> None:
     """Raise CommandRejected when this answer to a `display` command is a refusal."""
+    caret = False
     for line in lines(reply):
         said = _CARET.sub("", line).strip()
-        if _CARET.match(line) or (_REFUSAL.match(said) and not _NOTICE.match(said)):
-            _reject(reply.device, reply.command, said or "a caret and no sentence")
+        caret = caret or _CARET.match(line) is not None
+        if _REFUSAL.match(said) and not _NOTICE.match(said):
+            _reject(reply.device, reply.command, said)
+    if caret:
+        _reject(reply.device, reply.command, _CARET_ALONE)
 
 
 def is_refusal(reply: Reply) -> bool:
@@ -75,7 +80,7 @@ def expect_accepted(reply: Reply, commands: Commands) -> None:
         if said and not _NOTICE.match(said):
             _reject(reply.device, command, said)
     if caret:
-        _reject(reply.device, command, "a caret and no sentence")
+        _reject(reply.device, command, _CARET_ALONE)
 
 
 def _squeezed(text: str) -> str:
