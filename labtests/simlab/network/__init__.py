@@ -1,0 +1,54 @@
+"""A packet-level network in integer picoseconds: hosts, NICs, switches, cables and the flows on them.
+
+The physics, bottom up: events and packets (calendar, pool); memory, marking, scheduling, pausing, switching
+(the switch); dcqcn, reliable, datagrams, streams, hosting (the NIC); engine (the loop). Each function
+is compiled by numba, and runs undecorated with LABTESTS_INTERPRETED=1. Around it: wiring, settings, fabric
+(tables from a wiring), and what others use: Network, Nic, Switch and the flows.
+"""
+
+from labtests.simlab.network.network import Network
+from labtests.simlab.network.nic import Nic
+from labtests.simlab.network.settings import (
+    MemoryUse,
+    NicCounters,
+    PfcCounters,
+    PortCounters,
+    PortDrops,
+    QueueCounters,
+    RcRequest,
+    Schedule,
+    SwitchMemory,
+    TcpRequest,
+    UdpRequest,
+    WredCurve,
+    headroom_for,
+)
+from labtests.simlab.network.switch import Switch
+from labtests.simlab.network.traffic import RcFlow, TcpFlow, UdpFlow
+from labtests.simlab.network.wiring import Cable, HostPort, SwitchPort, Wiring
+
+__all__ = [
+    "Cable",
+    "HostPort",
+    "MemoryUse",
+    "Network",
+    "Nic",
+    "NicCounters",
+    "PfcCounters",
+    "PortCounters",
+    "PortDrops",
+    "QueueCounters",
+    "RcFlow",
+    "RcRequest",
+    "Schedule",
+    "Switch",
+    "SwitchMemory",
+    "SwitchPort",
+    "TcpFlow",
+    "TcpRequest",
+    "UdpFlow",
+    "UdpRequest",
+    "WredCurve",
+    "Wiring",
+    "headroom_for",
+]

@@ -1,0 +1,97 @@
+"""UDP: a paced application, a bounded send queue, IP fragments, and their reassembly.
+
+The application writes one datagram per interval; the socket holds `backlog_limit` of them. When it is
+full the application blocks and goes on, at its own pace, when a datagram has left: what a paused NIC
+did not take is never caught up. A datagram is lost with any of its fragments; the receiver counts a
+failed reassembly when the next datagram begins (Linux: when its 30 s timer or its memory runs out).
+"""
+
+from labtests.simlab.network.compiled import compiled
+from labtests.simlab.network.flows import make_ready, wake_flow_by
+from labtests.simlab.network.packets import end_flow, new_packet
+from labtests.simlab.network.tables import (
+    ACTIVE,
+    DRAINING,
+    ENDED,
+    NONE,
+    UDP_FRAGMENT,
+    Tables,
+)
+
+
+@compiled
+def finish_datagram(t: Tables, f: int) -> None:
+    """The last fragment of a datagram is on its way; a blocked application may write again."""
+    flow = t.flow[f]
+    flow.sent_datagrams += 1
+    t.host[flow.source].udp_out += 1
+    flow.datagram += 1
+    flow.fragment = 0
+    flow.backlog -= 1
+    if flow.blocked and flow.life == ACTIVE:
+        flow.blocked = 0
+        flow.backlog += 1
+        flow.next_datagram = t.clock[0].now + flow.interval_ps
+        wake_flow_by(t, f, flow.next_datagram)
+    if flow.backlog == 0 and flow.life == DRAINING:
+        end_flow(t, f)
+
+
+@compiled
+def next_udp_packet(t: Tables, f: int) -> int:
+    """The next fragment of flow f, or NONE."""
+    flow = t.flow[f]
+    if flow.backlog == 0 or flow.life == ENDED:
+        return NONE
+    last = flow.fragment + 1 == flow.fragments
+    k = new_packet(t, UDP_FRAGMENT, f, flow.rest_frame_bytes if last else flow.frame_bytes)
+    packet = t.packet[k]
+    packet.psn = flow.datagram
+    packet.part = flow.fragment
+    packet.dscp = flow.dscp
+    packet.target = flow.target
+    flow.fragment += 1
+    if last:
+        finish_datagram(t, f)
+    if flow.backlog > 0:
+        make_ready(t, f)
+    return k
+
+
+@compiled
+def receive_udp(t: Tables, f: int, k: int) -> None:
+    """A fragment of flow f has reached its host."""
+    flow = t.flow[f]
+    packet = t.packet[k]
+    host = t.host[flow.target]
+    fragmented = flow.fragments > 1
+    host.ip_in += 1
+    host.reasm_reqds += 1 if fragmented else 0
+    if packet.psn != flow.rx_datagram:
+        if flow.rx_fragments > 0:
+            host.reasm_fails += 1
+        flow.rx_datagram = packet.psn
+        flow.rx_fragments = 0
+    flow.rx_fragments += 1
+    if flow.rx_fragments == flow.fragments:
+        flow.rx_fragments = 0
+        flow.received += 1
+        flow.delivered_bytes += flow.datagram_bytes
+        host.udp_in += 1
+        host.reasm_oks += 1 if fragmented else 0
+
+
+@compiled
+def wake_udp(t: Tables, f: int) -> None:
+    """The application writes the datagram that is due, or finds its socket full."""
+    flow = t.flow[f]
+    if flow.life != ACTIVE or flow.blocked:
+        return
+    if flow.next_datagram <= t.clock[0].now:
+        if flow.backlog == flow.backlog_limit:
+            flow.blocked = 1
+            return
+        flow.backlog += 1
+        flow.next_datagram += flow.interval_ps
+        make_ready(t, f)
+    wake_flow_by(t, f, flow.next_datagram)

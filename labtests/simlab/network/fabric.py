@@ -1,0 +1,203 @@
+"""The tables of a network, made from its wiring, and grown when they are too small."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from labtests.simlab.network.settings import NP_DEFAULTS, RP_DEFAULTS, SwitchMemory
+from labtests.simlab.network.streams import WINDOW_SIZE
+from labtests.simlab.network.tables import (
+    CLOCK,
+    FLOW,
+    GROUP_1,
+    HOST,
+    LANE,
+    NEVER,
+    NONE,
+    PACKET,
+    PORT,
+    PS_PER_NS,
+    PS_PER_S,
+    PS_PER_US,
+    QUEUE,
+    SWITCH,
+    TRUST_DOT1P,
+    TRUST_NONE,
+    Tables,
+    grown,
+    table,
+)
+from labtests.simlab.network.wiring import NS_PER_M, HostPort, Wiring, next_hops
+
+FIRST_PACKETS = 4096
+FIRST_FLOWS = 16
+XOFF_QUANTA = 65535
+QUANTUM_BYTES = 64  # 512 bit times
+
+
+def make_tables(wiring: Wiring, seed: int, memory: SwitchMemory) -> Tables:
+    """A network at rest at time 0 with the settings of boxes as delivered."""
+    ports = tuple(wiring.ports())
+    hosts = [number for number, port in enumerate(ports) if isinstance(port, HostPort)]
+    switches = switch_names(wiring)
+    t = Tables(
+        clock=table(CLOCK, 1),
+        wake=np.zeros(0, np.int64),
+        winner=np.zeros(0, np.int64),
+        port=table(PORT, len(ports)),
+        queue=table(QUEUE, 8 * len(ports)),
+        lane=table(LANE, 8 * len(ports)),
+        switch=table(SWITCH, max(1, len(switches))),
+        host=table(HOST, max(1, len(hosts))),
+        packet=table(PACKET, 0),
+        flow=table(FLOW, FIRST_FLOWS),
+        route=np.full((max(1, len(switches)), max(1, len(hosts))), NONE, np.int64),
+        window=np.zeros((1, WINDOW_SIZE), np.int64),
+    )
+    clock = t.clock[0]
+    clock.ports, clock.hosts, clock.free_packet = len(ports), len(hosts), NONE
+    scrambled = np.random.SeedSequence(seed).generate_state(2)
+    clock.random_1 = 1 + int(scrambled[0]) % 2147483562
+    clock.random_2 = 1 + int(scrambled[1]) % 2147483398
+    _lay_cables(t, wiring)
+    for s in range(len(switches)):
+        _make_switch(t, s, memory)
+    for h, p in enumerate(hosts):
+        t.port[p].host = h
+        _make_host(t, h, p)
+    for (name, host_port), out in next_hops(wiring).items():
+        t.route[switches.index(name), hosts.index(host_port)] = out
+    return with_calendar(with_packets(t, FIRST_PACKETS))
+
+
+def switch_names(wiring: Wiring) -> Sequence[str]:
+    """The switches, in the order of their rows."""
+    named = [port.device for port in wiring.ports() if not isinstance(port, HostPort)]
+    return list(dict.fromkeys(named))
+
+
+def _lay_cables(t: Tables, wiring: Wiring) -> None:
+    switches = switch_names(wiring)
+    ends = tuple(wiring.ports())
+    for number, end in enumerate(ends):
+        cable = wiring.cables[number // 2]
+        port = t.port[number]
+        if 8 * PS_PER_S % cable.rate_bits_per_s:
+            raise ValueError(f"{cable.rate_bits_per_s} bit/s: a byte does not last whole picoseconds")
+        port.peer = number ^ 1
+        port.host = NONE
+        port.switch = NONE if isinstance(end, HostPort) else switches.index(end.device)
+        port.up = 1
+        port.ps_per_byte = 8 * PS_PER_S // cable.rate_bits_per_s
+        port.propagation_ps = round(cable.length_m * NS_PER_M * PS_PER_NS)
+        port.quantum_ps = QUANTUM_BYTES * port.ps_per_byte
+        port.pause_quanta = XOFF_QUANTA
+        port.wire_head = port.wire_tail = NONE
+        port.count_bytes = 1
+        port.trust = TRUST_NONE
+    for column in ("head", "tail", "ready_head", "ready_tail"):
+        t.queue[column] = NONE
+    t.queue.weight = 1
+    t.queue.group = GROUP_1
+    t.lane.paused_since = NONE
+
+
+def _make_switch(t: Tables, s: int, memory: SwitchMemory) -> None:
+    switch = t.switch[s]
+    switch.cell_bytes = memory.cell_bytes
+    switch.total_cells = memory.total_bytes // memory.cell_bytes
+    switch.guaranteed_cells = memory.guaranteed_cells
+    switch.xoff_cells = NONE if memory.xoff_cells is None else memory.xoff_cells
+    switch.xon_offset_cells = memory.xon_offset_cells
+    switch.egress_limit_cells = memory.egress_limit_cells
+    switch.alpha = memory.alpha
+    switch.dscp_dot1p[:] = np.arange(64) // 8
+    switch.dot1p_lp[:] = np.arange(8)
+    share_memory(t, s)
+
+
+def share_memory(t: Tables, s: int) -> None:
+    """What neither guarantees nor headroom of switch s reserve is shared."""
+    lanes = np.repeat(t.port.switch == s, 8)
+    reserved = int(lanes.sum()) * int(t.switch[s].guaranteed_cells)
+    reserved += int(t.lane.headroom_cells[lanes].sum())
+    t.switch[s].shared_cells = max(0, int(t.switch[s].total_cells) - reserved)
+
+
+def _make_host(t: Tables, h: int, p: int) -> None:
+    host = t.host[h]
+    host.port = p
+    host.trust = TRUST_DOT1P  # mlnx_qos calls it pcp; untagged packets then have priority 0
+    host.rp_on = host.np_on = 0xFF
+    host.dscp_map[:] = np.arange(64) // 8
+    apply_rp(t, h, dict(RP_DEFAULTS))
+    apply_np(t, h, dict(NP_DEFAULTS))
+
+
+def apply_rp(t: Tables, h: int, values: dict[str, int]) -> None:
+    """The reaction point of host h works by these values (units: settings.py)."""
+    host = t.host[h]
+    line_rate = 8 * PS_PER_S // int(t.port[host.port].ps_per_byte)
+    host.clamp = values["clamp_tgt_rate"]
+    host.clamp_after_time = values["clamp_tgt_rate_after_time_inc"]
+    host.time_reset_ps = max(1, values["rpg_time_reset"]) * PS_PER_US
+    host.byte_reset = values["rpg_byte_reset"]
+    host.threshold = values["rpg_threshold"]
+    host.max_rate = min(values["rpg_max_rate"] * 1e6 or line_rate, line_rate)
+    host.ai_rate = values["rpg_ai_rate"] * 1e6
+    host.hai_rate = values["rpg_hai_rate"] * 1e6
+    host.gd = values["rpg_gd"]
+    host.min_dec_percent = values["rpg_min_dec_fac"]
+    host.min_rate = max(1, values["rpg_min_rate"]) * 1e6
+    host.first_rate = min(values["rate_to_set_on_first_cnp"] * 1e6, line_rate)
+    host.alpha_keep = values["dce_tcp_g"]
+    host.alpha_period_ps = max(1, values["dce_tcp_rtt"]) * PS_PER_US
+    host.monitor_ps = values["rate_reduce_monitor_period"] * PS_PER_US
+    host.initial_alpha = values["initial_alpha_value"]
+
+
+def apply_np(t: Tables, h: int, values: dict[str, int]) -> None:
+    """The notification point of host h works by these values."""
+    host = t.host[h]
+    host.cnp_priority = values["cnp_802p_prio"]
+    host.cnp_dscp = values["cnp_dscp"]
+    host.cnp_interval_ps = values["min_time_between_cnps"] * PS_PER_US
+
+
+def with_packets(t: Tables, rows: int) -> Tables:
+    """The same network with room for `rows` packets; the new ones are free."""
+    old = len(t.packet)
+    packet = grown(t.packet, rows)
+    clock = t.clock[0]
+    packet.next[old:] = np.arange(old + 1, rows + 1)
+    packet.next[rows - 1] = clock.free_packet
+    clock.free_packet = old
+    clock.free_packets += rows - old
+    return t._replace(packet=packet)
+
+
+def with_calendar(t: Tables) -> Tables:
+    """The same network with a calendar that has a slot for every flow row."""
+    slots = 3 * len(t.port) + len(t.flow)
+    leaves = 1 << (slots - 1).bit_length()
+    wake = np.full(leaves, NEVER, np.int64)
+    wake[: min(len(t.wake), slots)] = t.wake[:slots]
+    winner = np.zeros(2 * leaves, np.int64)
+    winner[leaves:] = np.arange(leaves)
+    width = leaves
+    while width > 1:
+        left, right = winner[width : 2 * width : 2], winner[width + 1 : 2 * width : 2]
+        winner[width // 2 : width] = np.where(wake[left] <= wake[right], left, right)
+        width //= 2
+    return t._replace(wake=wake, winner=winner)
+
+
+def with_flows(t: Tables, rows: int) -> Tables:
+    """The same network with room for `rows` flows."""
+    return with_calendar(t._replace(flow=grown(t.flow, rows)))
+
+
+def with_windows(t: Tables) -> Tables:
+    """The same network with one more TCP receive window."""
+    row = np.zeros((1, WINDOW_SIZE), np.int64)
+    return t._replace(window=np.vstack((t.window, row)))

@@ -1,0 +1,105 @@
+"""A NIC: which packet goes out next, and what arriving packets mean.
+
+The eight priorities are served round robin by packets (ETS `vendor`); inside a priority, control packets
+first, then the flows in turn. Data packets are made when their turn comes: the NIC holds none back.
+"""
+
+from labtests.simlab.network.compiled import compiled
+from labtests.simlab.network.datagrams import next_udp_packet, receive_udp, wake_udp
+from labtests.simlab.network.events import schedule
+from labtests.simlab.network.flows import flow_slot, host_priority, take_ready
+from labtests.simlab.network.packets import free_packet, take
+from labtests.simlab.network.reliable import next_rc_packet, receive_roce, wake_rc
+from labtests.simlab.network.streams import (
+    next_tcp_packet,
+    receive_segment,
+    receive_tcp_ack,
+    wake_tcp,
+)
+from labtests.simlab.network.tables import (
+    NEVER,
+    NONE,
+    RC,
+    ROCE_LAST,
+    TCP_DATA,
+    UDP,
+    UDP_FRAGMENT,
+    Tables,
+)
+
+
+@compiled
+def flow_packet(t: Tables, f: int) -> int:
+    """The next packet of flow f, or NONE if it may not send after all."""
+    kind = t.flow[f].kind
+    if kind == RC:
+        return next_rc_packet(t, f)
+    if kind == UDP:
+        return next_udp_packet(t, f)
+    return next_tcp_packet(t, f)
+
+
+@compiled
+def queue_packet(t: Tables, q: int) -> int:
+    """The next packet of NIC queue q, or NONE."""
+    if t.queue[q].head != NONE:
+        return take(t, q)
+    while t.queue[q].ready_head != NONE:
+        k = flow_packet(t, take_ready(t, q))
+        if k != NONE:
+            return k
+    return NONE
+
+
+@compiled
+def next_from_host(t: Tables, p: int) -> int:
+    """The next packet that NIC port p sends, or NONE."""
+    port = t.port[p]
+    now = t.clock[0].now
+    if not port.up:
+        return NONE
+    for step in range(1, 9):
+        i = (port.turn + step) & 7
+        if (port.backlog >> i) & 1 and t.queue[8 * p + i].paused_until <= now:
+            k = queue_packet(t, 8 * p + i)
+            if k != NONE:
+                port.turn = i
+                t.lane[8 * p + i].tx_packets += 1
+                t.lane[8 * p + i].tx_bytes += t.packet[k].frame_bytes
+                return k
+    return NONE
+
+
+@compiled
+def receive_at_host(t: Tables, p: int, k: int) -> None:
+    """Packet k has arrived at NIC port p."""
+    packet = t.packet[k]
+    host = t.port[p].host
+    lane = t.lane[8 * p + host_priority(t, host, packet.dscp)]
+    lane.rx_packets += 1
+    lane.rx_bytes += packet.frame_bytes
+    t.port[p].rx_packets += 1
+    t.port[p].rx_bytes += packet.frame_bytes
+    f = packet.flow
+    if packet.kind <= ROCE_LAST:
+        receive_roce(t, f, k)
+    elif packet.kind == UDP_FRAGMENT:
+        receive_udp(t, f, k)
+    elif packet.kind == TCP_DATA:
+        receive_segment(t, f, k)
+    else:
+        receive_tcp_ack(t, f, k)
+    free_packet(t, k)
+
+
+@compiled
+def wake_flow(t: Tables, f: int) -> None:
+    """Something of flow f is due."""
+    schedule(t, flow_slot(t, f), NEVER)
+    kind = t.flow[f].kind
+    if kind == RC:
+        wake_rc(t, f)
+    elif kind == UDP:
+        wake_udp(t, f)
+    else:
+        wake_tcp(t, f)

@@ -1,0 +1,234 @@
+"""The packet network: make it from a wiring, set its boxes, start flows, let time pass, read."""
+
+from typing import Any
+
+from labtests.simlab.network.arithmetic import random_below
+from labtests.simlab.network.engine import advance, cut_port
+from labtests.simlab.network.events import wake_by, wake_port
+from labtests.simlab.network.fabric import (
+    make_tables,
+    switch_names,
+    with_flows,
+    with_packets,
+    with_windows,
+)
+from labtests.simlab.network.nic import Nic
+from labtests.simlab.network.settings import RcRequest, SwitchMemory, TcpRequest, UdpRequest
+from labtests.simlab.network.streams import INITIAL_WINDOW, MSS_BYTES, RECEIVE_WINDOW
+from labtests.simlab.network.switch import Switch
+from labtests.simlab.network.tables import (
+    ACTIVE,
+    ENDED,
+    FLOW,
+    NEVER,
+    NONE,
+    PS_PER_NS,
+    PS_PER_S,
+    PS_PER_US,
+    RC,
+    TCP,
+    UDP,
+    Tables,
+    table,
+)
+from labtests.simlab.network.traffic import RcFlow, TcpFlow, UdpFlow
+from labtests.simlab.network.wiring import HostPort, Wiring
+
+ROCE_HEADER_BYTES = 62
+"""Ethernet 14 + IPv4 20 + UDP 8 + BTH 12 + ICRC 4 + FCS 4; 1024 B of payload make 1086 B (document 000)."""
+RETRANSMISSION_PS = 4_096_000 << 14
+"""4.096 us * 2**14 = 67.1 ms: perftest's default of the local ACK timeout."""
+FRAGMENT_PAYLOAD_BYTES = 1480
+"""MTU 1500 less the IPv4 header; a multiple of 8, as fragments must be."""
+IP_FRAME_BYTES = 38
+"""Ethernet 14 + IPv4 20 + FCS 4 around a fragment's payload."""
+UDP_HEADER_BYTES = 8
+START_JITTER_PS = 10 * PS_PER_US
+"""Flows start within so much after their request: programs never start in step."""
+ENDLESS = 1 << 60
+
+
+class Network:
+    """A simulated network at `now_ns`. Same wiring, settings, requests, times and seed: same counters."""
+
+    def __init__(
+        self, wiring: Wiring, *, seed: int, memory: SwitchMemory | None = None
+    ) -> None:
+        self.wiring = wiring
+        self.memory = memory or SwitchMemory()
+        self.tables: Tables = make_tables(wiring, seed, self.memory)
+        self.flow_rows = 0
+        self.mss_bytes = MSS_BYTES
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._addresses: dict[str, tuple[str, int]] = {}
+        self._nics: dict[tuple[str, str], Nic] = {}
+        ports: dict[str, dict[str, int]] = {name: {} for name in switch_names(wiring)}
+        for number, port in enumerate(wiring.ports()):
+            self._numbers[port.device, port.interface] = number
+            if isinstance(port, HostPort):
+                host = int(self.tables.port[number].host)
+                self._nics[port.device, port.interface] = Nic(self, host)
+                self._addresses[port.address] = (port.device, host)
+            else:
+                ports[port.device][port.interface] = number
+        self._switches = {
+            name: Switch(self, row, ports[name]) for row, name in enumerate(ports)
+        }
+
+    # -- time --
+
+    @property
+    def now_ns(self) -> int:
+        """The network's time."""
+        return int(self.tables.clock[0].now) // PS_PER_NS
+
+    @property
+    def idle(self) -> bool:
+        """Nothing is in flight and no flow is active: advancing costs nothing."""
+        clock = self.tables.clock[0]
+        return bool(clock.used_packets == 0 and clock.active_flows == 0)
+
+    def advance_to(self, time_ns: int) -> None:
+        """Everything that happens up to `time_ns` has happened."""
+        if time_ns < self.now_ns:
+            raise ValueError(f"time does not run backwards: {time_ns} ns < {self.now_ns} ns")
+        while not advance(self.tables, time_ns * PS_PER_NS):
+            self.tables = with_packets(self.tables, 2 * len(self.tables.packet))
+
+    # -- boxes --
+
+    def nic(self, device: str, interface: str) -> Nic:
+        """The NIC port of a host."""
+        return self._nics[device, interface]
+
+    def switch(self, device: str) -> Switch:
+        """A switch."""
+        return self._switches[device]
+
+    def cut(self, device: str, interface: str) -> None:
+        """The link of this port is down, both ways; what was on it, and queued for it, is lost."""
+        number = self._numbers[device, interface]
+        cut_port(self.tables, number)
+        cut_port(self.tables, number ^ 1)
+
+    def restore(self, device: str, interface: str) -> None:
+        """The link of this port is up again."""
+        number = self._numbers[device, interface]
+        for end in (number, number ^ 1):
+            self.tables.port[end].up = 1
+            wake_port(self.tables, end)
+
+    def lost_on_wire(self, device: str, interface: str) -> int:
+        """Frames sent by this port that a cut took from the wire."""
+        return int(self.tables.port[self._numbers[device, interface]].lost_on_wire)
+
+    def unlimit(self, host: int, priority: int) -> None:
+        """Flows of this host and priority run without a DCQCN limiter."""
+        for flow in self.tables.flow[: self.flow_rows]:
+            record = self.tables.host[host]
+            if flow.kind == RC and flow.source == host:
+                own = int(record.dscp_map[flow.dscp]) if record.trust == 2 else 0
+                if own == priority:
+                    flow.limited = 0
+
+    # -- flows --
+
+    def start_rc(self, flow: RcRequest) -> RcFlow:
+        """RDMA traffic starts."""
+        here, there = self._ends(flow)
+        source, target = (there, here) if flow.verb == "read" else (here, there)
+        rows = [self._new_rc(flow, source, target) for _ in range(flow.qps)]
+        return RcFlow(self, tuple(rows))
+
+    def start_udp(self, flow: UdpRequest) -> UdpFlow:
+        """A paced UDP sender starts."""
+        source, target = self._ends(flow)
+        row, record = self._new_flow(UDP, source, target, flow.tos)
+        whole = flow.datagram_bytes + UDP_HEADER_BYTES
+        record.fragments = -(-whole // FRAGMENT_PAYLOAD_BYTES)
+        rest = whole - (int(record.fragments) - 1) * FRAGMENT_PAYLOAD_BYTES
+        record.frame_bytes = FRAGMENT_PAYLOAD_BYTES + IP_FRAME_BYTES
+        record.rest_frame_bytes = rest + IP_FRAME_BYTES
+        record.datagram_bytes = flow.datagram_bytes
+        record.interval_ps = round(flow.datagram_bytes * 8 * PS_PER_S / flow.rate_bits_per_s)
+        record.backlog_limit = flow.send_queue_datagrams
+        record.next_datagram = record.start_at
+        record.rx_datagram = NONE
+        return UdpFlow(self, (row,))
+
+    def start_tcp(self, flow: TcpRequest) -> TcpFlow:
+        """TCP connections start sending."""
+        source, target = self._ends(flow)
+        rows = []
+        for _ in range(flow.streams):
+            row, record = self._new_flow(TCP, source, target, flow.tos)
+            record.window_row = len(self.tables.window) - 1
+            self.tables = with_windows(self.tables)
+            record.cwnd = INITIAL_WINDOW
+            record.ssthresh = float(RECEIVE_WINDOW)
+            record.rtt_psn = NONE
+            record.rto_ps = PS_PER_S  # RFC 6298: before the first measurement
+            record.timeout_at = NEVER
+            rows.append(row)
+        return TcpFlow(self, tuple(rows))
+
+    def _new_rc(self, flow: RcRequest, source: int, target: int) -> int:
+        row, record = self._new_flow(RC, source, target, flow.tos)
+        packets = max(1, -(-flow.message_bytes // flow.mtu_bytes))
+        record.read = int(flow.verb == "read")
+        record.packets_per_message = packets
+        record.payload_bytes = flow.mtu_bytes
+        record.message_bytes = flow.message_bytes
+        record.frame_bytes = flow.mtu_bytes + ROCE_HEADER_BYTES
+        rest = flow.message_bytes - (packets - 1) * flow.mtu_bytes
+        record.last_frame_bytes = rest + ROCE_HEADER_BYTES
+        record.depth_messages = flow.tx_depth
+        record.total_psn = ENDLESS if flow.messages is None else flow.messages * packets
+        record.total_psn -= record.total_psn % packets
+        record.nak_repeat_ps = flow.nak_repeat_us * PS_PER_US
+        record.timeout_ps = RETRANSMISSION_PS
+        record.timeout_at = NEVER
+        record.retry_limit = flow.retry_limit
+        record.last_cnp = -NEVER
+        record.send_at = record.start_at
+        return row
+
+    def _ends(self, flow: RcRequest | UdpRequest | TcpRequest) -> tuple[int, int]:
+        """(host row of the requester, host row of the destination)."""
+        number = self._numbers[flow.device, flow.interface]
+        here = int(self.tables.port[number].host)
+        if flow.destination not in self._addresses:
+            raise KeyError(flow.destination)
+        device, there = self._addresses[flow.destination]
+        if device == flow.device:
+            raise KeyError(flow.destination)
+        for start, end in ((here, there), (there, here)):
+            peer = self.tables.port[self.tables.port[self.tables.host[start].port].peer]
+            if peer.switch != NONE and self.tables.route[peer.switch, end] == NONE:
+                raise KeyError(flow.destination)
+            if peer.switch == NONE and peer.host != end:
+                raise KeyError(flow.destination)
+        return here, there
+
+    def _new_flow(self, kind: int, source: int, target: int, tos: int) -> tuple[int, Any]:
+        """An empty active flow that wakes a moment from now."""
+        row = self.flow_rows
+        if row == len(self.tables.flow):
+            self.tables = with_flows(self.tables, 2 * row)
+        self.flow_rows += 1
+        t = self.tables
+        t.flow[row] = table(FLOW, 1)[0]
+        record = t.flow[row]
+        record.kind, record.life = kind, ACTIVE
+        record.source, record.target = source, target
+        record.dscp = tos >> 2
+        record.next_ready = NONE
+        record.start_at = t.clock[0].now + random_below(t, START_JITTER_PS)
+        t.clock[0].active_flows += 1
+        wake_by(t, 3 * len(t.port) + row, int(record.start_at))
+        return row, record
+
+    @property
+    def active_flows(self) -> int:
+        """Flows that have not ended."""
+        return int((self.tables.flow[: self.flow_rows].life != ENDED).sum())

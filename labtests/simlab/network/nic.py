@@ -1,0 +1,196 @@
+"""One NIC port as its driver sees it: settings that take effect now, and counters."""
+
+from typing import TYPE_CHECKING, Any
+
+from labtests.simlab.network.fabric import apply_np, apply_rp
+from labtests.simlab.network.pausing import hold
+from labtests.simlab.network.settings import NP_DEFAULTS, RP_DEFAULTS, NicCounters
+from labtests.simlab.network.tables import (
+    ENDED,
+    NONE,
+    PS_PER_US,
+    TRUST_DOT1P,
+    TRUST_DSCP,
+    UDP,
+    Tables,
+)
+
+if TYPE_CHECKING:
+    from labtests.simlab.network.network import Network
+
+_TRUST = {"pcp": TRUST_DOT1P, "dscp": TRUST_DSCP}
+
+
+def mask_of(priorities: frozenset[int]) -> int:
+    """One bit per priority."""
+    for priority in priorities:
+        check_priority(priority)
+    return sum(1 << priority for priority in priorities)
+
+
+def priorities_of(mask: int) -> frozenset[int]:
+    """The priorities whose bit is set."""
+    return frozenset(i for i in range(8) if mask >> i & 1)
+
+
+def check_priority(priority: int) -> None:
+    """A priority, or a queue, is 0..7."""
+    if not 0 <= priority <= 7:
+        raise ValueError(f"not a priority 0..7: {priority!r}")
+
+
+class Nic:
+    """A NIC port. Made by Network.nic()."""
+
+    def __init__(self, network: "Network", host: int) -> None:
+        self._network = network
+        self._host = host
+        self._port = int(network.tables.host[host].port)
+        self._dcqcn = {"roce_rp": dict(RP_DEFAULTS), "roce_np": dict(NP_DEFAULTS)}
+
+    @property
+    def _tables(self) -> Tables:
+        return self._network.tables
+
+    @property
+    def _record(self) -> Any:
+        return self._tables.host[self._host]
+
+    @property
+    def pfc(self) -> frozenset[int]:
+        """Priorities whose pauses are obeyed."""
+        return priorities_of(int(self._tables.port[self._port].pfc_on))
+
+    def set_pfc(self, priorities: frozenset[int]) -> None:
+        """Exactly these priorities obey pauses; others go on at once."""
+        mask = mask_of(priorities)
+        t = self._tables
+        t.port[self._port].pfc_on = mask
+        for i in range(8):
+            if not mask >> i & 1 and int(t.lane[8 * self._port + i].paused_until) > self._now_ps:
+                hold(t, self._port, i, 0)
+
+    @property
+    def _now_ps(self) -> int:
+        return int(self._tables.clock[0].now)
+
+    @property
+    def trust(self) -> str:
+        """`dscp`, or `pcp` (then untagged packets, which all are, have priority 0)."""
+        return "dscp" if self._record.trust == TRUST_DSCP else "pcp"
+
+    def set_trust(self, trust: str) -> None:
+        """Packets get their priority from this header field."""
+        if trust not in _TRUST:
+            raise ValueError(f"not a trust state, dscp or pcp: {trust!r}")
+        self._record.trust = _TRUST[trust]
+
+    @property
+    def dscp_map(self) -> tuple[int, ...]:
+        """The priority of each DSCP 0..63, when DSCP is trusted."""
+        return tuple(int(priority) for priority in self._record.dscp_map)
+
+    def set_dscp(self, dscp: int, priority: int) -> None:
+        """Packets with this DSCP have this priority."""
+        check_priority(priority)
+        if not 0 <= dscp <= 63:
+            raise ValueError(f"not a DSCP 0..63: {dscp!r}")
+        self._record.dscp_map[dscp] = priority
+
+    @property
+    def rp_enabled(self) -> frozenset[int]:
+        """Priorities whose flows react to CNPs."""
+        return priorities_of(int(self._record.rp_on))
+
+    @property
+    def np_enabled(self) -> frozenset[int]:
+        """Priorities whose marked packets are answered with CNPs."""
+        return priorities_of(int(self._record.np_on))
+
+    def set_rp(self, priority: int, enabled: bool) -> None:
+        """Flows of this priority react to CNPs, or do not: then their limiter is taken off."""
+        mask = mask_of((self.rp_enabled - {priority}) | ({priority} if enabled else frozenset()))
+        check_priority(priority)
+        self._record.rp_on = mask
+        if not enabled:
+            self._network.unlimit(self._host, priority)
+
+    def set_np(self, priority: int, enabled: bool) -> None:
+        """Marked packets of this priority are answered with CNPs, or not."""
+        check_priority(priority)
+        mask = mask_of((self.np_enabled - {priority}) | ({priority} if enabled else frozenset()))
+        self._record.np_on = mask
+
+    @property
+    def dcqcn_rp(self) -> dict[str, int]:
+        """Reaction point parameters by sysfs name (a copy; units: settings.py)."""
+        return dict(self._dcqcn["roce_rp"])
+
+    @property
+    def dcqcn_np(self) -> dict[str, int]:
+        """Notification point parameters by sysfs name (a copy; units: settings.py)."""
+        return dict(self._dcqcn["roce_np"])
+
+    def set_dcqcn(self, side: str, name: str, value: int) -> None:
+        """One DCQCN parameter of `roce_rp` or `roce_np`. An unknown one raises KeyError."""
+        values = self._dcqcn[side]
+        if name not in values:
+            raise KeyError(name)
+        if value < 0:
+            raise ValueError(f"{name}: {value}")
+        values[name] = value
+        apply = apply_rp if side == "roce_rp" else apply_np
+        apply(self._tables, self._host, values)
+
+    def counters(self) -> NicCounters:
+        """All counters, now."""
+        host = self._record
+        t = self._tables
+        lanes = t.lane[8 * self._port : 8 * self._port + 8]
+        pauses = [self._pause(lane) for lane in lanes]
+        return NicCounters(
+            rx_packets=_eight(lanes.rx_packets),
+            tx_packets=_eight(lanes.tx_packets),
+            rx_bytes=_eight(lanes.rx_bytes),
+            tx_bytes=_eight(lanes.tx_bytes),
+            pfc_rx_frames=_eight(lanes.pfc_rx_frames),
+            pfc_tx_frames=_eight(lanes.pfc_tx_frames),
+            pfc_rx_pause_us=tuple(paused_ps // PS_PER_US for paused_ps, _ in pauses),
+            pfc_rx_transitions=tuple(transitions for _, transitions in pauses),
+            np_ecn_marked=int(host.np_ecn_marked),
+            np_cnp_sent=int(host.np_cnp_sent),
+            rp_cnp_handled=int(host.rp_cnp_handled),
+            rp_cnp_ignored=int(host.rp_cnp_ignored),
+            out_of_sequence=int(host.out_of_sequence),
+            packet_seq_err=int(host.packet_seq_err),
+            local_ack_timeout_err=int(host.local_ack_timeout),
+            duplicate_request=int(host.duplicate_request),
+            implied_nak_seq_err=int(host.implied_nak),
+            udp_in_datagrams=int(host.udp_in),
+            udp_rcvbuf_errors=int(host.udp_rcvbuf_errors),
+            udp_in_errors=int(host.udp_rcvbuf_errors),
+            udp_out_datagrams=int(host.udp_out),
+            ip_reasm_fails=int(host.reasm_fails) + self._unfinished(),
+            ip_reasm_oks=int(host.reasm_oks),
+            ip_reasm_reqds=int(host.reasm_reqds),
+            ip_in_receives=int(host.ip_in),
+        )
+
+    def _pause(self, lane: Any) -> tuple[int, int]:
+        """(time paused so far in ps, xoff -> xon transitions), a pause under way included."""
+        paused_ps, transitions = int(lane.paused_ps), int(lane.transitions)
+        if lane.paused_since == NONE:
+            return paused_ps, transitions
+        until = min(self._now_ps, int(lane.paused_until))
+        ended = int(lane.paused_until) <= self._now_ps
+        return paused_ps + until - int(lane.paused_since), transitions + ended
+
+    def _unfinished(self) -> int:
+        """Datagrams of flows that have ended whose missing fragments can no longer come."""
+        flow = self._tables.flow[: self._network.flow_rows]
+        here = (flow.kind == UDP) & (flow.target == self._host) & (flow.life == ENDED)
+        return int((here & (flow.in_flight == 0) & (flow.rx_fragments > 0)).sum())
+
+
+def _eight(column: Any) -> tuple[int, ...]:
+    return tuple(int(number) for number in column)

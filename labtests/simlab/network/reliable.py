@@ -1,0 +1,311 @@
+"""RC queue pairs: go-back-N over packets of one path MTU (white paper S20; InfiniBand spec 9.7).
+
+For send and write the requester is the data's source; for read it is the data's receiver, and its
+read requests open the source's window one message at a time. Control packets always run from the
+data's receiver to its source: ACK after each message, NAK with the expected PSN at the first packet
+out of sequence (again after the repeat time, should the retransmission be lost too), read requests, CNPs.
+The requester's timer ends a flow with status 12 after `retry_limit` retries without any progress.
+PSNs do not wrap here.
+"""
+
+from labtests.simlab.network.compiled import compiled
+from labtests.simlab.network.dcqcn import handle_cnp, hasten, pace
+from labtests.simlab.network.events import wake_port
+from labtests.simlab.network.flows import host_priority, make_ready, wake_flow_by
+from labtests.simlab.network.packets import append, end_flow, new_packet
+from labtests.simlab.network.tables import (
+    ACTIVE,
+    CE,
+    ECT_0,
+    NEVER,
+    NONE,
+    RC_ACK,
+    RC_CNP,
+    RC_DATA,
+    RC_NAK,
+    RC_READ_REQUEST,
+    Tables,
+)
+
+ACK_FRAME_BYTES = 66
+"""Ethernet 14 + IPv4 20 + UDP 8 + BTH 12 + AETH 4 + ICRC 4 + FCS 4."""
+REQUEST_FRAME_BYTES = 78
+"""CNP (16 reserved bytes) and read request (RETH 16) instead of the AETH."""
+MAX_OUTSTANDING_READS = 16
+"""max_rd_atomic of ConnectX."""
+RETRY_EXCEEDED = 12
+"""IBV_WC_RETRY_EXC_ERR (rdma-core, verbs.h)."""
+
+
+@compiled
+def window_end(t: Tables, f: int) -> int:
+    """The first PSN that the source may not send yet."""
+    flow = t.flow[f]
+    if flow.read:
+        return flow.granted_psn
+    per_message = flow.packets_per_message
+    end = (flow.una_psn // per_message + flow.depth_messages) * per_message
+    return min(end, flow.total_psn)
+
+
+@compiled
+def refresh(t: Tables, f: int) -> None:
+    """Flow f is in its NIC's chain if it may send now, or wakes when it may."""
+    flow = t.flow[f]
+    if flow.life != ACTIVE or flow.next_psn >= window_end(t, f):
+        return
+    if flow.send_at <= t.clock[0].now:
+        make_ready(t, f)
+    elif flow.limited:
+        wake_flow_by(t, f, min(flow.send_at, flow.next_increase))
+    else:
+        wake_flow_by(t, f, flow.send_at)
+
+
+@compiled
+def arm_timeout(t: Tables, f: int) -> None:
+    """The retransmission timer starts (anew)."""
+    flow = t.flow[f]
+    flow.timeout_at = t.clock[0].now + flow.timeout_ps
+    wake_flow_by(t, f, flow.timeout_at)
+
+
+@compiled
+def ends_message(t: Tables, f: int, psn: int) -> bool:
+    """Whether this packet is the last of its message."""
+    return (psn + 1) % t.flow[f].packets_per_message == 0
+
+
+@compiled
+def next_rc_packet(t: Tables, f: int) -> int:
+    """The next data packet of flow f, or NONE if it may not send after all."""
+    flow = t.flow[f]
+    if flow.life != ACTIVE or flow.next_psn >= window_end(t, f):
+        return NONE
+    if flow.send_at > t.clock[0].now:
+        refresh(t, f)
+        return NONE
+    psn = flow.next_psn
+    size = flow.last_frame_bytes if ends_message(t, f, psn) else flow.frame_bytes
+    k = new_packet(t, RC_DATA, f, size)
+    packet = t.packet[k]
+    packet.psn = psn
+    packet.dscp = flow.dscp
+    packet.ecn = ECT_0
+    packet.target = flow.target
+    flow.next_psn = psn + 1
+    flow.sent_psn = max(flow.sent_psn, psn + 1)
+    if flow.timeout_at == NEVER and not flow.read:
+        arm_timeout(t, f)
+    pace(t, f, size)
+    refresh(t, f)
+    return k
+
+
+@compiled
+def send_control(t: Tables, f: int, kind: int, psn: int) -> None:
+    """A control packet of flow f waits in the NIC of the data's receiver."""
+    flow = t.flow[f]
+    host = t.host[flow.target]
+    dscp = flow.dscp
+    i = host_priority(t, flow.target, dscp)
+    size = ACK_FRAME_BYTES
+    if kind == RC_CNP:
+        dscp = host.cnp_dscp
+        i = host.cnp_priority
+    if kind == RC_CNP or kind == RC_READ_REQUEST:
+        size = REQUEST_FRAME_BYTES
+    k = new_packet(t, kind, f, size)
+    packet = t.packet[k]
+    packet.psn = psn
+    packet.part = flow.requested * flow.packets_per_message
+    packet.dscp = dscp
+    packet.ecn = ECT_0
+    packet.target = flow.source
+    append(t, 8 * host.port + i, k)
+    wake_port(t, host.port)
+
+
+@compiled
+def request_reads(t: Tables, f: int) -> None:
+    """The requester of a read keeps its window of outstanding messages full."""
+    flow = t.flow[f]
+    per_message = flow.packets_per_message
+    window = min(flow.depth_messages, MAX_OUTSTANDING_READS)
+    last = min(flow.expected_psn // per_message + window, flow.total_psn // per_message)
+    while flow.life == ACTIVE and flow.requested < last:
+        flow.requested += 1
+        send_control(t, f, RC_READ_REQUEST, (flow.requested - 1) * per_message)
+        if flow.timeout_at == NEVER:
+            arm_timeout(t, f)
+
+
+@compiled
+def notify(t: Tables, f: int) -> None:
+    """Notification point: a CE packet of flow f has arrived; at most one CNP per interval and QP."""
+    flow = t.flow[f]
+    host = t.host[flow.target]
+    now = t.clock[0].now
+    i = host_priority(t, flow.target, flow.dscp)
+    if (host.np_on >> i) & 1 and now - flow.last_cnp >= host.cnp_interval_ps:
+        flow.last_cnp = now
+        host.np_cnp_sent += 1
+        send_control(t, f, RC_CNP, 0)
+
+
+@compiled
+def complain(t: Tables, f: int) -> None:
+    """A packet is missing: say so once, and again after the repeat time."""
+    flow = t.flow[f]
+    host = t.host[flow.target]
+    now = t.clock[0].now
+    host.out_of_sequence += 1
+    if flow.nak_sent and now - flow.nak_at < flow.nak_repeat_ps:
+        return
+    flow.nak_sent = 1
+    flow.nak_at = now
+    if flow.read:
+        host.implied_nak += 1
+    send_control(t, f, RC_NAK, flow.expected_psn)
+
+
+@compiled
+def complete_message(t: Tables, f: int) -> None:
+    """The receiver has a whole message: acknowledge it, or ask for the next one."""
+    flow = t.flow[f]
+    if not flow.read:
+        send_control(t, f, RC_ACK, flow.expected_psn)
+        return
+    flow.retries = 0
+    flow.timeout_at = NEVER
+    if flow.expected_psn >= flow.total_psn:
+        end_flow(t, f)
+        return
+    request_reads(t, f)
+    if flow.life == ACTIVE:
+        arm_timeout(t, f)
+
+
+@compiled
+def receive_data(t: Tables, f: int, k: int) -> None:
+    """A data packet of flow f has reached its receiver."""
+    flow = t.flow[f]
+    packet = t.packet[k]
+    if packet.ecn == CE:
+        notify(t, f)
+    if packet.psn > flow.expected_psn:
+        complain(t, f)
+        return
+    last = ends_message(t, f, packet.psn)
+    if packet.psn < flow.expected_psn:
+        t.host[flow.target].duplicate_request += 0 if flow.read else 1
+        if last and not flow.read:
+            send_control(t, f, RC_ACK, flow.expected_psn)
+        return
+    flow.expected_psn += 1
+    flow.nak_sent = 0
+    if last:
+        whole = (flow.packets_per_message - 1) * flow.payload_bytes
+        flow.delivered_bytes += flow.message_bytes - whole
+        complete_message(t, f)
+    else:
+        flow.delivered_bytes += flow.payload_bytes
+
+
+@compiled
+def acknowledge(t: Tables, f: int, psn: int) -> None:
+    """The source learns that everything below `psn` has arrived."""
+    flow = t.flow[f]
+    if psn <= flow.una_psn or flow.read:
+        return
+    flow.una_psn = psn
+    flow.next_psn = max(flow.next_psn, psn)
+    flow.retries = 0
+    if psn >= flow.total_psn:
+        end_flow(t, f)
+    if psn < flow.sent_psn:
+        arm_timeout(t, f)
+    else:
+        flow.timeout_at = NEVER
+
+
+@compiled
+def go_back(t: Tables, f: int, psn: int) -> None:
+    """The source starts again at `psn`."""
+    flow = t.flow[f]
+    source = t.host[flow.source]
+    if flow.read:
+        source.duplicate_request += 1
+    else:
+        source.packet_seq_err += 1
+    if psn >= flow.una_psn:
+        flow.next_psn = psn
+
+
+@compiled
+def receive_cnp(t: Tables, f: int) -> None:
+    """A CNP for flow f has reached the data's source: handled or, with RP off, ignored."""
+    flow = t.flow[f]
+    host = t.host[flow.source]
+    i = host_priority(t, flow.source, flow.dscp)
+    if (host.rp_on >> i) & 1:
+        host.rp_cnp_handled += 1
+        handle_cnp(t, f)
+    else:
+        host.rp_cnp_ignored += 1
+
+
+@compiled
+def receive_roce(t: Tables, f: int, k: int) -> None:
+    """A RoCE packet of flow f has reached its NIC."""
+    packet = t.packet[k]
+    if packet.ecn == CE:
+        t.host[packet.target].np_ecn_marked += 1
+    if packet.kind == RC_DATA:
+        receive_data(t, f, k)
+        return
+    if packet.kind == RC_CNP:
+        receive_cnp(t, f)
+        return
+    flow = t.flow[f]
+    if packet.kind == RC_NAK or packet.kind == RC_READ_REQUEST:
+        flow.granted_psn = max(flow.granted_psn, packet.part)
+    if packet.kind == RC_ACK or packet.kind == RC_NAK:
+        acknowledge(t, f, packet.psn)
+    if packet.kind == RC_NAK:
+        go_back(t, f, packet.psn)
+    refresh(t, f)
+
+
+@compiled
+def time_out(t: Tables, f: int) -> None:
+    """Nothing has come back for the whole retransmission time."""
+    flow = t.flow[f]
+    flow.retries += 1
+    if flow.retries > flow.retry_limit:
+        flow.error = RETRY_EXCEEDED
+        end_flow(t, f)
+        return
+    requester = flow.target if flow.read else flow.source
+    t.host[requester].local_ack_timeout += 1
+    if flow.read:
+        send_control(t, f, RC_NAK, flow.expected_psn)
+    else:
+        flow.next_psn = flow.una_psn
+    arm_timeout(t, f)
+
+
+@compiled
+def wake_rc(t: Tables, f: int) -> None:
+    """Flow f looks at its timers and sets the next one."""
+    flow = t.flow[f]
+    if flow.life != ACTIVE:
+        return
+    if flow.read and flow.requested == 0:
+        request_reads(t, f)
+    if flow.timeout_at <= t.clock[0].now:
+        time_out(t, f)
+    elif flow.timeout_at != NEVER:
+        wake_flow_by(t, f, flow.timeout_at)
+    hasten(t, f)
+    refresh(t, f)

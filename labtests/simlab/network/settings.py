@@ -1,0 +1,273 @@
+"""What can be set, asked for and read: settings of switches and NICs, traffic, counters."""
+
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+# -- switch --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WredCurve:
+    """RED on one egress queue; limits are cells of 208 B of the averaged length (why: marking.py).
+
+    Comware's defaults of a new table (HPE 5130 command reference): 100, 1000, 10 %, exponent 9, no ECN.
+    """
+
+    low_limit: int = 100
+    high_limit: int = 1000
+    probability_percent: int = 10
+    weighting_exponent: int = 9
+    ecn: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """How the eight queues of a port are served: (group, weight) of queue 0..7. See scheduling.py.
+
+    `sp` puts every queue in the strict group; `wfq` is served like byte-count WRR.
+    """
+
+    discipline: Literal["sp", "wrr", "wfq"] = "wrr"
+    unit: Literal["weight", "byte-count"] = "byte-count"
+    queues: tuple[tuple[str, int], ...] = (("1", 1),) * 8
+
+    def __post_init__(self) -> None:
+        if len(self.queues) != 8:
+            raise ValueError(f"a schedule has 8 queues, not {len(self.queues)}")
+        for group, weight in self.queues:
+            if group not in ("sp", "1", "2") or (group != "sp" and weight < 1):
+                raise ValueError(f"not a group and a weight >= 1: {group!r}, {weight!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwitchMemory:
+    """The packet memory of a switch and its thresholds. How they work: memory.py.
+
+    - `total_bytes`: 16 MB, the size of a 25G top-of-rack chip (Broadcom Trident 2+/3 class; inference).
+    - `cell_bytes`: 208 (white paper S10).
+    - `alpha`: share of the unused pool that one ingress group may take: 1/8, 1/4 or 1/2 (S22).
+    - `guaranteed_cells` per port and priority: one full frame.
+    - `headroom_cells` per lossless port and priority; None: headroom_for() of the port's link.
+    - `xoff_cells`: a static threshold instead of the dynamic one; None: dynamic.
+    - `xon_offset_cells`: resume that far below the threshold (S10 `ingress-threshold-offset`; 48 by choice).
+    - `egress_limit_cells` per lossy queue: document 000 (S3) showed a dropping queue at 25139, which cannot
+      be packets (one QP has at most 8192 outstanding) and is taken for cells: 25 000, 5.2 MB (inference).
+    """
+
+    total_bytes: int = 16_000_000
+    cell_bytes: int = 208
+    alpha: float = 1 / 8
+    guaranteed_cells: int = 8
+    headroom_cells: int | None = None
+    xoff_cells: int | None = None
+    xon_offset_cells: int = 48
+    egress_limit_cells: int = 25_000
+
+
+FRAME_ON_WIRE_BITS = 1538 * 8
+SMALLEST_ON_WIRE_BITS = 84 * 8
+
+
+def headroom_for(rate_bits_per_s: int, length_m: float) -> int:
+    """Cells that may still arrive after an xoff, by the white paper's rule (S23).
+
+    (1.5 us processing + two full frames + there and back on the cable) * rate, all of it in 64 B packets
+    of one cell each. 100G and 100 m: 408 cells; 25G and 15 m: 98 cells.
+    """
+    fixed_s = 1.5e-6 + 2 * length_m / 2e8
+    bits = fixed_s * rate_bits_per_s + 2 * FRAME_ON_WIRE_BITS
+    return round(bits / SMALLEST_ON_WIRE_BITS)
+
+
+# -- NIC -----------------------------------------------------------------------------------------
+
+RP_DEFAULTS = MappingProxyType(
+    {
+        "clamp_tgt_rate": 0,  # 1: every cut lowers the target too
+        "clamp_tgt_rate_after_time_inc": 1,  # 1: a cut after a timer increase lowers the target too
+        "rpg_time_reset": 300,  # us between timer increases
+        "rpg_byte_reset": 32767,  # bytes between byte increases; 0: none
+        "rpg_threshold": 1,  # stages of fast recovery
+        "rpg_max_rate": 0,  # Mbit/s; 0: the port's speed
+        "rpg_ai_rate": 5,  # Mbit/s per additive increase
+        "rpg_hai_rate": 50,  # Mbit/s per hyper increase
+        "rpg_gd": 11,  # log2: cut by alpha (0..1023) / 2**gd
+        "rpg_min_dec_fac": 50,  # percent left at least by one cut
+        "rpg_min_rate": 1,  # Mbit/s
+        "rate_to_set_on_first_cnp": 0,  # Mbit/s; 0: the port's speed
+        "dce_tcp_g": 1019,  # /1024: share of alpha kept per update
+        "dce_tcp_rtt": 1,  # us between updates of alpha
+        "rate_reduce_monitor_period": 4,  # us between cuts at least
+        "initial_alpha_value": 1023,  # /1024
+    }
+)
+"""Reaction point: what `mlxconfig q` dumps of ConnectX-5/6/7 show; meaning as used: dcqcn.py."""
+
+NP_DEFAULTS = MappingProxyType(
+    {
+        "cnp_802p_prio": 6,
+        "cnp_dscp": 48,
+        "min_time_between_cnps": 4,  # us, per queue pair
+    }
+)
+"""Notification point: the same dumps; document 000 read cnp_dscp 48 from sysfs."""
+
+
+# -- traffic -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RcRequest:
+    """RDMA over reliable connections from `device`'s port to the host with address `destination`.
+
+    `read` moves the data the other way. Each of `qps` queue pairs keeps `tx_depth` messages outstanding
+    (reads: at most 16) and ends after `messages` of them, if given. `nak_repeat_us`: how long a
+    receiver waits before it asks again for a missing packet. The retransmission time-out is
+    4.096 us * 2**14 (perftest's default exponent), tried `retry_limit` times.
+    """
+
+    device: str
+    interface: str
+    destination: str
+    tos: int
+    verb: Literal["send", "write", "read"] = "send"
+    message_bytes: int = 65536
+    tx_depth: int = 128
+    qps: int = 1
+    mtu_bytes: int = 1024
+    messages: int | None = None
+    nak_repeat_us: int = 16_000
+    retry_limit: int = 7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UdpRequest:
+    """UDP datagrams at a payload rate, fragmented to an MTU of 1500 bytes.
+
+    `send_queue_datagrams`: what the socket holds before the application blocks.
+    """
+
+    device: str
+    interface: str
+    destination: str
+    tos: int
+    rate_bits_per_s: float
+    datagram_bytes: int = 65500
+    send_queue_datagrams: int = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TcpRequest:
+    """`streams` TCP connections that send as fast as they can."""
+
+    device: str
+    interface: str
+    destination: str
+    tos: int
+    streams: int = 1
+
+
+# -- counters ------------------------------------------------------------------------------------
+
+Eight = tuple[int, ...]
+_ZEROS = (0,) * 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NicCounters:
+    """Everything one NIC port and its host count. Tuples have one number per priority 0..7.
+
+    Bytes are frames with FCS. PFC frames are counted in `pfc_*` only. Pauses of priorities on which the NIC
+    has PFC off are received and counted but not obeyed. A NIC here is never short of receive
+    buffers, so it sends no pause and discards nothing: those counters stay 0.
+    """
+
+    rx_packets: Eight
+    tx_packets: Eight
+    rx_bytes: Eight
+    tx_bytes: Eight
+    pfc_rx_frames: Eight
+    pfc_tx_frames: Eight
+    pfc_rx_pause_us: Eight
+    pfc_tx_pause_us: Eight = _ZEROS
+    pfc_rx_transitions: Eight
+    rx_discards: Eight = _ZEROS
+    np_ecn_marked: int
+    np_cnp_sent: int
+    rp_cnp_handled: int
+    rp_cnp_ignored: int
+    out_of_sequence: int
+    packet_seq_err: int
+    local_ack_timeout_err: int
+    duplicate_request: int
+    rnr_nak_retry_err: int = 0
+    implied_nak_seq_err: int
+    udp_in_datagrams: int
+    udp_rcvbuf_errors: int
+    udp_in_errors: int
+    udp_out_datagrams: int
+    ip_reasm_fails: int
+    ip_reasm_oks: int
+    ip_reasm_reqds: int
+    ip_in_receives: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueCounters:
+    """One egress queue. Bytes are frames with FCS, without preamble and gap.
+
+    `dropped_*` holds every drop of a packet bound for this queue: tail, WRED, ingress headroom, link down.
+    `peak_cells` is the longest the queue ever was.
+    """
+
+    forwarded_packets: int
+    forwarded_bytes: int
+    dropped_packets: int
+    dropped_bytes: int
+    length_packets: int
+    length_cells: int
+    marked_packets: int
+    wred_dropped_packets: int
+    peak_cells: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortDrops:
+    """Drops of a port by place. Input: no headroom. Output: egress limit, or no shared memory."""
+
+    input_buffer_drops: int
+    output_buffer_drops: int
+    wred_drops: int
+    ecn_marked: int
+    link_down_drops: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PfcCounters:
+    """PFC frames of one priority of a switch port."""
+
+    rx_frames: int
+    tx_frames: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortCounters:
+    """Frames of a switch port, without PFC frames; bytes with FCS."""
+
+    rx_packets: int
+    rx_bytes: int
+    tx_packets: int
+    tx_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryUse:
+    """Cells of a switch's memory: what is there and what is taken."""
+
+    total_cells: int
+    shared_cells: int
+    used_cells: int
+    shared_used_cells: int
+    headroom_used_cells: dict[tuple[str, int], int]  # (port, priority)
+    peak_headroom_cells: dict[tuple[str, int], int]

@@ -1,0 +1,223 @@
+"""TCP in the NewReno form (RFC 5681, 6298, 6582), enough to carry iperf3: not ECN-capable.
+
+Sequence numbers count segments of one MSS. Slow start, congestion avoidance, fast retransmit after three
+duplicate ACKs, one hole repaired per round trip, retransmission time-out. The receiver keeps what
+arrives out of order and acknowledges every second segment, at once when one is missing or the
+sender has said (part = 1) that it can send no more: that stands for the delayed-ACK timer.
+"""
+
+from labtests.simlab.network.compiled import compiled
+from labtests.simlab.network.events import wake_port
+from labtests.simlab.network.flows import host_priority, make_ready, wake_flow_by
+from labtests.simlab.network.packets import append, new_packet
+from labtests.simlab.network.tables import (
+    ACTIVE,
+    NEVER,
+    NONE,
+    PS_PER_S,
+    TCP_ACK,
+    TCP_DATA,
+    Tables,
+)
+
+MSS_BYTES = 1448
+"""1500 - IPv4 20 - TCP 20 - timestamps 12."""
+SEGMENT_FRAME_BYTES = 1518
+ACK_FRAME_BYTES = 70
+"""Ethernet 14 + IPv4 20 + TCP 32 + FCS 4."""
+RECEIVE_WINDOW = 2048
+"""Segments (about 3 MB: Linux tcp_rmem autotuned)."""
+WINDOW_SIZE = 4096
+"""Marks kept per flow for segments received out of order; at least the receive window."""
+INITIAL_WINDOW = 10.0
+MIN_RTO_PS = PS_PER_S // 5
+"""TCP_RTO_MIN of Linux: 200 ms."""
+MAX_RTO_PS = 120 * PS_PER_S
+
+
+@compiled
+def can_send(t: Tables, f: int) -> bool:
+    """Whether window and life of flow f allow one more segment."""
+    flow = t.flow[f]
+    if flow.life != ACTIVE or flow.start_at > t.clock[0].now:
+        return False
+    window = min(int(flow.cwnd), RECEIVE_WINDOW)
+    return bool(flow.resend) or flow.next_psn < flow.una_psn + window
+
+
+@compiled
+def restart_timer(t: Tables, f: int) -> None:
+    """The retransmission timer starts anew."""
+    flow = t.flow[f]
+    flow.timeout_at = t.clock[0].now + flow.rto_ps
+    wake_flow_by(t, f, flow.timeout_at)
+
+
+@compiled
+def next_tcp_packet(t: Tables, f: int) -> int:
+    """The next segment of flow f, or NONE."""
+    flow = t.flow[f]
+    if not can_send(t, f):
+        return NONE
+    psn = flow.next_psn
+    if flow.resend:
+        psn = flow.una_psn
+        flow.resend = 0
+    else:
+        flow.next_psn += 1
+    if psn < flow.sent_psn:
+        flow.retransmits += 1
+    elif flow.rtt_psn == NONE:
+        flow.rtt_psn = psn
+        flow.rtt_at = t.clock[0].now
+    flow.sent_psn = max(flow.sent_psn, psn + 1)
+    if flow.timeout_at == NEVER:
+        restart_timer(t, f)
+    k = new_packet(t, TCP_DATA, f, SEGMENT_FRAME_BYTES)
+    packet = t.packet[k]
+    packet.psn = psn
+    packet.dscp = flow.dscp
+    packet.target = flow.target
+    if can_send(t, f):
+        make_ready(t, f)
+    else:
+        packet.part = 1
+    return k
+
+
+@compiled
+def acknowledge_stream(t: Tables, f: int) -> None:
+    """The receiver's ACK waits in its NIC."""
+    flow = t.flow[f]
+    flow.unacknowledged = 0
+    p = t.host[flow.target].port
+    k = new_packet(t, TCP_ACK, f, ACK_FRAME_BYTES)
+    packet = t.packet[k]
+    packet.psn = flow.expected_psn
+    packet.dscp = flow.dscp
+    packet.target = flow.source
+    append(t, 8 * p + host_priority(t, flow.target, flow.dscp), k)
+    wake_port(t, p)
+
+
+@compiled
+def receive_segment(t: Tables, f: int, k: int) -> None:
+    """A segment of flow f has reached its receiver."""
+    flow = t.flow[f]
+    packet = t.packet[k]
+    t.host[flow.target].ip_in += 1
+    row = flow.window_row
+    in_order = packet.psn == flow.expected_psn
+    if packet.psn >= flow.expected_psn:
+        t.window[row, packet.psn % WINDOW_SIZE] = 1
+    before = flow.expected_psn
+    while t.window[row, flow.expected_psn % WINDOW_SIZE]:
+        t.window[row, flow.expected_psn % WINDOW_SIZE] = 0
+        flow.expected_psn += 1
+        flow.delivered_bytes += MSS_BYTES
+    flow.unacknowledged += 1
+    if flow.unacknowledged > 1 or packet.part or not in_order or flow.expected_psn > before + 1:
+        acknowledge_stream(t, f)
+
+
+@compiled
+def measure_rtt(t: Tables, f: int, psn: int) -> None:
+    """Smoothed round-trip time and time-out (RFC 6298), never from a retransmitted segment."""
+    flow = t.flow[f]
+    if flow.rtt_psn == NONE or psn <= flow.rtt_psn:
+        return
+    sample = float(t.clock[0].now - flow.rtt_at)
+    flow.rtt_psn = NONE
+    if flow.srtt == 0.0:
+        flow.srtt = sample
+        flow.rttvar = sample / 2.0
+    else:
+        flow.rttvar = 0.75 * flow.rttvar + 0.25 * abs(flow.srtt - sample)
+        flow.srtt = 0.875 * flow.srtt + 0.125 * sample
+    flow.rto_ps = max(MIN_RTO_PS, int(flow.srtt + 4.0 * flow.rttvar))
+
+
+@compiled
+def grow(t: Tables, f: int, fresh: int) -> None:
+    """`fresh` segments were acknowledged: the congestion window follows."""
+    flow = t.flow[f]
+    if flow.in_recovery:
+        if flow.una_psn >= flow.recover:
+            flow.in_recovery = 0
+            flow.cwnd = flow.ssthresh
+        else:
+            flow.resend = 1
+            flow.cwnd = max(flow.cwnd - fresh + 1.0, 1.0)
+    elif flow.cwnd < flow.ssthresh:
+        flow.cwnd = min(flow.cwnd + fresh, 1.0 * RECEIVE_WINDOW)
+    else:
+        flow.cwnd = min(flow.cwnd + fresh / flow.cwnd, 1.0 * RECEIVE_WINDOW)
+
+
+@compiled
+def duplicate_ack(t: Tables, f: int) -> None:
+    """Nothing new was acknowledged: the third time in a row the first segment is sent again."""
+    flow = t.flow[f]
+    if flow.in_recovery:
+        flow.cwnd += 1.0
+        return
+    flow.duplicates += 1
+    if flow.duplicates == 3 and flow.una_psn >= flow.recover:
+        flow.ssthresh = max((flow.sent_psn - flow.una_psn) / 2.0, 2.0)
+        flow.cwnd = flow.ssthresh + 3.0
+        flow.recover = flow.sent_psn
+        flow.in_recovery = 1
+        flow.resend = 1
+        flow.rtt_psn = NONE
+
+
+@compiled
+def receive_tcp_ack(t: Tables, f: int, k: int) -> None:
+    """An ACK of flow f has reached its sender."""
+    flow = t.flow[f]
+    psn = t.packet[k].psn
+    t.host[flow.source].ip_in += 1
+    if psn > flow.una_psn:
+        fresh = psn - flow.una_psn
+        flow.una_psn = psn
+        flow.next_psn = max(flow.next_psn, psn)
+        flow.duplicates = 0
+        measure_rtt(t, f, psn)
+        grow(t, f, fresh)
+        flow.timeout_at = NEVER
+        if flow.life == ACTIVE and psn < flow.sent_psn:
+            restart_timer(t, f)
+    elif psn < flow.sent_psn:
+        duplicate_ack(t, f)
+    if can_send(t, f):
+        make_ready(t, f)
+
+
+@compiled
+def time_out_stream(t: Tables, f: int) -> None:
+    """No ACK for a whole RTO: start again from the first unacknowledged segment, slowly."""
+    flow = t.flow[f]
+    flow.ssthresh = max((flow.sent_psn - flow.una_psn) / 2.0, 2.0)
+    flow.cwnd = 1.0
+    flow.next_psn = flow.una_psn
+    flow.recover = flow.sent_psn
+    flow.in_recovery = 0
+    flow.resend = 0
+    flow.duplicates = 0
+    flow.rtt_psn = NONE
+    flow.rto_ps = min(2 * flow.rto_ps, MAX_RTO_PS)
+    restart_timer(t, f)
+
+
+@compiled
+def wake_tcp(t: Tables, f: int) -> None:
+    """Flow f looks at its timer."""
+    flow = t.flow[f]
+    if flow.life != ACTIVE:
+        return
+    if flow.timeout_at <= t.clock[0].now:
+        time_out_stream(t, f)
+    elif flow.timeout_at != NEVER:
+        wake_flow_by(t, f, flow.timeout_at)
+    if can_send(t, f):
+        make_ready(t, f)

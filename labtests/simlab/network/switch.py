@@ -1,0 +1,258 @@
+"""A switch as its operating system sees it: settings per port that take effect now, and counters."""
+
+from typing import TYPE_CHECKING, Any
+
+from labtests.simlab.network.fabric import share_memory
+from labtests.simlab.network.nic import check_priority, mask_of, priorities_of
+from labtests.simlab.network.pausing import hold
+from labtests.simlab.network.settings import (
+    MemoryUse,
+    PfcCounters,
+    PortCounters,
+    PortDrops,
+    QueueCounters,
+    Schedule,
+    SwitchMemory,
+    WredCurve,
+    headroom_for,
+)
+from labtests.simlab.network.tables import (
+    GROUP_1,
+    GROUP_2,
+    STRICT,
+    TRUST_DOT1P,
+    TRUST_DSCP,
+    TRUST_NONE,
+    Tables,
+)
+
+if TYPE_CHECKING:
+    from labtests.simlab.network.network import Network
+
+_TRUST = {"none": TRUST_NONE, "dot1p": TRUST_DOT1P, "dscp": TRUST_DSCP}
+_GROUPS = {"sp": STRICT, "1": GROUP_1, "2": GROUP_2}
+_MODES = ("off", "on", "auto")
+
+
+class Switch:
+    """A switch. Made by Network.switch(). Ports are named as in the testbed."""
+
+    def __init__(self, network: "Network", row: int, ports: dict[str, int]) -> None:
+        self._network = network
+        self._row = row
+        self._ports = ports
+        self._pfc: dict[str, tuple[str, frozenset[int]]] = {}
+        self._schedules: dict[str, Schedule] = {}
+        self._wred: dict[tuple[str, int], WredCurve] = {}
+
+    @property
+    def ports(self) -> tuple[str, ...]:
+        """The ports that have a cable."""
+        return tuple(self._ports)
+
+    @property
+    def _tables(self) -> Tables:
+        return self._network.tables
+
+    @property
+    def _memory(self) -> SwitchMemory:
+        return self._network.memory
+
+    def _port(self, port: str) -> Any:
+        return self._tables.port[self._ports[port]]
+
+    # -- PFC and trust --
+
+    def set_pfc(self, port: str, mode: str, priorities: frozenset[int]) -> None:
+        """PFC mode and no-drop priorities of a port. `auto` waits for a DCBX peer; none here has it."""
+        if mode not in _MODES:
+            raise ValueError(f"not a PFC mode: {mode!r}")
+        mask_of(priorities)
+        self._ports[port]
+        self._pfc[port] = (mode, frozenset(priorities))
+        self._operate_pfc(port)
+
+    def pfc(self, port: str) -> tuple[str, frozenset[int]]:
+        """(mode, no-drop priorities) as set."""
+        self._ports[port]
+        return self._pfc.get(port, ("off", frozenset()))
+
+    def pfc_operational(self, port: str) -> bool:
+        """Whether PFC works: mode on, and the port trusts what arrives (dot1p or dscp)."""
+        return self.pfc(port)[0] == "on" and self.trust(port) != "none"
+
+    def _operate_pfc(self, port: str) -> None:
+        """Thresholds, headroom and obedience of the port follow its settings."""
+        t, p = self._tables, self._ports[port]
+        mask = mask_of(self.pfc(port)[1]) if self.pfc_operational(port) else 0
+        t.port[p].pfc_on = mask
+        wanted = self._memory.headroom_cells
+        if wanted is None:
+            cable = self._network.wiring.cables[p // 2]
+            wanted = headroom_for(cable.rate_bits_per_s, cable.length_m)
+        for i in range(8):
+            lane = t.lane[8 * p + i]
+            working = mask >> i & 1
+            lane.headroom_cells = wanted if working else 0
+            if not working:
+                lane.xoff = 0
+                if lane.paused_until > t.clock[0].now:
+                    hold(t, p, i, 0)
+        t.port[p].pfc_pending &= mask
+        share_memory(t, self._row)
+
+    def set_trust(self, port: str, trust: str) -> None:
+        """`dscp`, `dot1p` or `none`: which field of arriving packets decides. They are untagged here."""
+        if trust not in _TRUST:
+            raise ValueError(f"not a trust mode: {trust!r}")
+        self._port(port).trust = _TRUST[trust]
+        self._operate_pfc(port)
+
+    def trust(self, port: str) -> str:
+        """The trust mode of a port."""
+        number = int(self._port(port).trust)
+        return next(name for name, value in _TRUST.items() if value == number)
+
+    # -- maps --
+
+    @property
+    def dscp_dot1p(self) -> tuple[int, ...]:
+        """The dot1p of each DSCP 0..63 (`qos map-table dscp-dot1p`)."""
+        return tuple(int(value) for value in self._tables.switch[self._row].dscp_dot1p)
+
+    @property
+    def dot1p_lp(self) -> tuple[int, ...]:
+        """The local precedence (queue) of each dot1p 0..7 (`qos map-table dot1p-lp`)."""
+        return tuple(int(value) for value in self._tables.switch[self._row].dot1p_lp)
+
+    def set_dscp_dot1p(self, dscp: int, dot1p: int) -> None:
+        """Packets with this DSCP get this dot1p on ports that trust DSCP."""
+        check_priority(dot1p)
+        if not 0 <= dscp <= 63:
+            raise ValueError(f"not a DSCP 0..63: {dscp!r}")
+        self._tables.switch[self._row].dscp_dot1p[dscp] = dot1p
+
+    def set_dot1p_lp(self, dot1p: int, queue: int) -> None:
+        """Packets with this dot1p go through this queue."""
+        check_priority(dot1p)
+        check_priority(queue)
+        self._tables.switch[self._row].dot1p_lp[dot1p] = queue
+
+    # -- WRED and scheduling --
+
+    def set_wred(self, port: str, queue: int, curve: WredCurve | None) -> None:
+        """RED on one queue of a port; None: tail drop only. The average starts at 0."""
+        check_priority(queue)
+        record = self._tables.queue[8 * self._ports[port] + queue]
+        self._wred.pop((port, queue), None)
+        record.wred = 0
+        record.average_cells = 0.0
+        record.empty_since = self._tables.clock[0].now
+        if curve is not None:
+            self._wred[port, queue] = curve
+            record.wred = 1
+            record.low_cells = curve.low_limit
+            record.high_cells = max(curve.high_limit, curve.low_limit)
+            record.probability = curve.probability_percent / 100
+            record.exponent = curve.weighting_exponent
+            record.ecn = int(curve.ecn)
+
+    def wred(self, port: str) -> tuple[WredCurve | None, ...]:
+        """The curves of queues 0..7."""
+        self._ports[port]
+        return tuple(self._wred.get((port, queue)) for queue in range(8))
+
+    def set_schedule(self, port: str, schedule: Schedule) -> None:
+        """How the port serves its queues."""
+        t, p = self._tables, self._ports[port]
+        self._schedules[port] = schedule
+        t.port[p].count_bytes = int(schedule.unit == "byte-count" or schedule.discipline == "wfq")
+        t.port[p].group_balance = 0
+        for i, (group, weight) in enumerate(schedule.queues):
+            queue = t.queue[8 * p + i]
+            queue.group = STRICT if schedule.discipline == "sp" else _GROUPS[group]
+            queue.weight = max(1, weight)
+            queue.credit = 0
+
+    def schedule(self, port: str) -> Schedule:
+        """How the port serves its queues; as delivered: byte-count WRR with equal weights."""
+        self._ports[port]
+        return self._schedules.get(port, Schedule())
+
+    # -- counters --
+
+    def queue_counters(self, port: str) -> tuple[QueueCounters, ...]:
+        """Egress queues 0..7 of a port."""
+        first = 8 * self._ports[port]
+        return tuple(
+            QueueCounters(
+                forwarded_packets=int(queue.forwarded_packets),
+                forwarded_bytes=int(queue.forwarded_bytes),
+                dropped_packets=int(queue.dropped_packets),
+                dropped_bytes=int(queue.dropped_bytes),
+                length_packets=int(queue.packets),
+                length_cells=int(queue.cells),
+                marked_packets=int(queue.marked),
+                wred_dropped_packets=int(queue.wred_dropped),
+                peak_cells=int(queue.peak_cells),
+            )
+            for queue in self._tables.queue[first : first + 8]
+        )
+
+    def pfc_counters(self, port: str) -> tuple[PfcCounters, ...]:
+        """PFC frames of priorities 0..7 of a port."""
+        first = 8 * self._ports[port]
+        return tuple(
+            PfcCounters(rx_frames=int(lane.pfc_rx_frames), tx_frames=int(lane.pfc_tx_frames))
+            for lane in self._tables.lane[first : first + 8]
+        )
+
+    def drop_counters(self, port: str) -> PortDrops:
+        """Drops and marks of a port, where they happened."""
+        record = self._port(port)
+        return PortDrops(
+            input_buffer_drops=int(record.input_drops),
+            output_buffer_drops=int(record.output_drops),
+            wred_drops=int(record.wred_drops),
+            ecn_marked=int(record.ecn_marked),
+            link_down_drops=int(record.link_down_drops),
+        )
+
+    def port_counters(self, port: str) -> PortCounters:
+        """Frames in and out of a port."""
+        record = self._port(port)
+        return PortCounters(
+            rx_packets=int(record.rx_packets),
+            rx_bytes=int(record.rx_bytes),
+            tx_packets=int(record.tx_packets),
+            tx_bytes=int(record.tx_bytes),
+        )
+
+    def memory_use(self) -> MemoryUse:
+        """What the packet memory holds now."""
+        t = self._tables
+        switch = t.switch[self._row]
+        lanes = {
+            (port, i): t.lane[8 * p + i] for port, p in self._ports.items() for i in range(8)
+        }
+        return MemoryUse(
+            total_cells=int(switch.total_cells),
+            shared_cells=int(switch.shared_cells),
+            used_cells=int(switch.used_cells),
+            shared_used_cells=int(switch.shared_used),
+            headroom_used_cells={key: int(lane.headroom_used) for key, lane in lanes.items()},
+            peak_headroom_cells={key: int(lane.peak_headroom) for key, lane in lanes.items()},
+        )
+
+    # -- faults and lists --
+
+    def drop_randomly(self, port: str, queue: int, per_million: int) -> None:
+        """Fault: that share of the packets bound for this queue is dropped (and counted there)."""
+        check_priority(queue)
+        if not 0 <= per_million <= 1_000_000:
+            raise ValueError(f"not 0..1000000 per million: {per_million}")
+        self._tables.queue[8 * self._ports[port] + queue].loss_per_million = per_million
+
+    def pfc_working(self, port: str) -> frozenset[int]:
+        """The priorities for which PFC works on this port now."""
+        return priorities_of(int(self._port(port).pfc_on))

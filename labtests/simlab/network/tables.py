@@ -1,0 +1,138 @@
+"""The state of the network: one table of records per kind of thing, all numbers 64 bits wide.
+
+Times are integer picoseconds: one byte takes 8000 ps at 1G, 800 at 10G, 320 at 25G, 200 at 40G,
+80 at 100G, 10 at 800G, so no frame time is ever rounded; 2**62 ps are 53 days.
+Things refer to each other by row number; NONE is no row.
+Row `8 * port + i` is queue i, or priority i, of that port ("lane").
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+NONE = -1
+NEVER = 1 << 62
+PS_PER_NS = 1000
+PS_PER_US = 1_000_000
+PS_PER_S = 1_000_000_000_000
+
+# Kinds of packets. RoCE kinds are those up to ROCE_LAST.
+RC_DATA, RC_ACK, RC_NAK, RC_READ_REQUEST, RC_CNP = 0, 1, 2, 3, 4
+ROCE_LAST = RC_CNP
+UDP_FRAGMENT, TCP_DATA, TCP_ACK, PAUSE = 5, 6, 7, 8
+
+# Kinds of flows, and their life.
+RC, UDP, TCP = 0, 1, 2
+ENDED, ACTIVE, DRAINING = 0, 1, 2
+
+# IP ECN field (RFC 3168).
+NOT_ECT, ECT_1, ECT_0, CE = 0, 1, 2, 3
+
+# Trust of a port.
+TRUST_NONE, TRUST_DOT1P, TRUST_DSCP = 0, 1, 2
+
+# Scheduling groups of a queue.
+STRICT, GROUP_1, GROUP_2 = 0, 1, 2
+
+OVERHEAD_BYTES = 20
+"""Preamble, start delimiter (8) and smallest inter-frame gap (12): IEEE 802.3."""
+MIN_FRAME_BYTES = 64
+"""Smallest Ethernet frame with FCS: IEEE 802.3. A PFC frame is one."""
+
+
+def _record(*groups: str, floats: str = "", arrays: tuple[tuple[str, int], ...] = ()) -> np.dtype:
+    fields: list[Any] = [(name, "i8") for group in groups for name in group.split()]
+    fields += [(name, "f8") for name in floats.split()]
+    fields += [(name, "i8", (length,)) for name, length in arrays]
+    return np.dtype(fields)
+
+
+CLOCK = _record(
+    "now ports hosts leaves random_1 random_2",
+    "free_packet free_packets used_packets active_flows",
+)
+PORT = _record(
+    "peer host switch up ps_per_byte propagation_ps quantum_ps busy_until wire_head wire_tail",
+    "backlog turn turn_1 turn_2 group_balance count_bytes",  # backlog: bit i = queue i has work
+    "pfc_on pfc_pending pause_quanta trust",  # bit masks over priorities
+    "rx_packets rx_bytes tx_packets tx_bytes",
+    "input_drops output_drops wred_drops ecn_marked link_down_drops lost_on_wire",
+)
+QUEUE = _record(
+    "head tail packets cells paused_until empty_since group weight credit",
+    "ready_head ready_tail",  # NIC only: flows that may send now
+    "wred low_cells high_cells exponent ecn",
+    "forwarded_packets forwarded_bytes dropped_packets dropped_bytes marked wred_dropped",
+    "loss_per_million peak_cells",
+    floats="average_cells probability",
+)
+LANE = _record(
+    "ingress_cells headroom_used headroom_cells xoff refresh_at peak_headroom",
+    "pfc_rx_frames pfc_tx_frames paused_until paused_since paused_ps transitions",
+    "rx_packets tx_packets rx_bytes tx_bytes",
+)
+SWITCH = _record(
+    "total_cells shared_cells shared_used used_cells cell_bytes",
+    "guaranteed_cells xoff_cells xon_offset_cells egress_limit_cells",  # xoff -1: dynamic
+    floats="alpha",
+    arrays=(("dscp_dot1p", 64), ("dot1p_lp", 8)),
+)
+HOST = _record(
+    "port trust rp_on np_on cnp_priority cnp_dscp cnp_interval_ps",
+    "time_reset_ps byte_reset threshold alpha_keep alpha_period_ps monitor_ps initial_alpha",
+    "gd min_dec_percent clamp clamp_after_time",
+    "np_ecn_marked np_cnp_sent rp_cnp_handled rp_cnp_ignored out_of_sequence packet_seq_err",
+    "local_ack_timeout duplicate_request implied_nak",
+    "udp_in udp_out udp_rcvbuf_errors reasm_fails reasm_oks reasm_reqds ip_in",
+    floats="max_rate min_rate ai_rate hai_rate first_rate",
+    arrays=(("dscp_map", 64),),
+)
+PACKET = _record(
+    "next kind flow frame_bytes cells psn part dscp ecn target lane at",
+)
+FLOW = _record(
+    "kind life next_ready queued source target dscp start_at in_flight",
+    # RC: packet sequence numbers do not wrap here
+    "read packets_per_message last_frame_bytes frame_bytes payload_bytes message_bytes",
+    "next_psn una_psn sent_psn depth_messages total_psn granted_psn requested expected_psn",
+    "nak_sent nak_at nak_repeat_ps timeout_ps timeout_at retries retry_limit error last_cnp",
+    # DCQCN reaction point
+    "limited send_at cut_at alpha_at cnp_seen next_increase time_stage byte_stage byte_count",
+    "time_increased",
+    # UDP
+    "interval_ps backlog backlog_limit next_datagram blocked fragment fragments datagram",
+    "rest_frame_bytes datagram_bytes sent_datagrams rx_datagram rx_fragments received",
+    # TCP: in segments
+    "resend recover duplicates in_recovery rtt_psn rtt_at rto_ps unacknowledged window_row retransmits",
+    "delivered_bytes",
+    floats="rate target_rate alpha cwnd ssthresh srtt rttvar",
+)
+
+
+class Tables(NamedTuple):
+    """Everything there is. Only this goes through the event loop."""
+
+    clock: Any  # one row
+    wake: Any  # when each slot of the calendar wakes (events.py)
+    winner: Any  # the calendar's tournament tree
+    port: Any
+    queue: Any
+    lane: Any
+    switch: Any
+    host: Any
+    packet: Any
+    flow: Any
+    route: Any  # [switch, host] -> port
+    window: Any  # [row, segment % size] -> has the TCP receiver got it
+
+
+def table(dtype: np.dtype, rows: int) -> Any:
+    """An empty table whose fields are attributes (`t.port[p].busy_until`)."""
+    return np.zeros(rows, dtype).view(np.recarray)
+
+
+def grown(old: Any, rows: int) -> Any:
+    """The same table with room for `rows` rows."""
+    new = table(old.dtype, rows)
+    new[: len(old)] = old
+    return new

@@ -1,0 +1,95 @@
+"""What is plugged into what: host ports, switch ports and the cables between them."""
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+NS_PER_M = 5
+"""Propagation in copper and fibre: 2e8 m/s (802.1Qbb Annex O uses the same)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostPort:
+    """One NIC port of a host. `address` is its IPv4 address, without mask."""
+
+    device: str
+    interface: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwitchPort:
+    """One port of a switch, by the interface name of the testbed."""
+
+    device: str
+    interface: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cable:
+    """A full-duplex link."""
+
+    a: HostPort | SwitchPort
+    b: HostPort | SwitchPort
+    rate_bits_per_s: int
+    length_m: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wiring:
+    """All cables of a lab. Ports are numbered 0, 1, 2, … as they appear: a and b of each cable."""
+
+    cables: tuple[Cable, ...]
+
+    def __post_init__(self) -> None:
+        seen: set[tuple[str, str]] = set()
+        addresses: set[str] = set()
+        for port in self.ports():
+            name = (port.device, port.interface)
+            if name in seen:
+                raise ValueError(f"{port.device} {port.interface} has two cables")
+            seen.add(name)
+            if isinstance(port, HostPort) and port.address in addresses:
+                raise ValueError(f"{port.device} {port.interface}: {port.address} is used twice")
+            if isinstance(port, HostPort):
+                addresses.add(port.address)
+
+    def ports(self) -> Iterator[HostPort | SwitchPort]:
+        """Every port, in the order of the port numbers."""
+        for cable in self.cables:
+            yield cable.a
+            yield cable.b
+
+
+def next_hops(wiring: Wiring) -> dict[tuple[str, int], int]:
+    """(switch, port number of a host) -> the switch's port number towards it, on a shortest path.
+
+    Of several shortest paths the one over the cable listed first is taken, always.
+    """
+    ports = tuple(wiring.ports())
+    leads: dict[str, list[int]] = {}  # switch -> its ports
+    for number, port in enumerate(ports):
+        if isinstance(port, SwitchPort):
+            leads.setdefault(port.device, []).append(number)
+    hops: dict[tuple[str, int], int] = {}
+    for host, port in enumerate(ports):
+        if isinstance(port, HostPort):
+            _spread(ports, leads, host, hops)
+    return hops
+
+
+def _spread(
+    ports: tuple[HostPort | SwitchPort, ...],
+    leads: dict[str, list[int]],
+    host: int,
+    hops: dict[tuple[str, int], int],
+) -> None:
+    """Breadth first from one host port: each switch reached points back to where it was reached from."""
+    frontier = deque([host])
+    while frontier:
+        towards = frontier.popleft() ^ 1  # the other end of the cable
+        port = ports[towards]
+        if isinstance(port, HostPort) or (port.device, host) in hops:
+            continue
+        hops[port.device, host] = towards
+        frontier.extend(lead for lead in leads[port.device] if lead != towards)
