@@ -33,6 +33,8 @@ class Console(Protocol):
     """The client will send nothing more (Ctrl-D on an empty line with a pty)."""
     on_interrupt: Callable[[], None] | None
     """Ctrl-C with a pty, an SSH break, or the SSH signal INT."""
+    on_suspend: Callable[[], None] | None
+    """Ctrl-Z with a pty."""
     on_signal: Callable[[SignalName], None] | None
     """Any other SSH signal. Without it they are ignored."""
 

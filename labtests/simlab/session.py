@@ -29,6 +29,7 @@ class Session(asyncssh.SSHServerSession[str]):
         self.width, self.height = DEFAULT_WIDTH, DEFAULT_HEIGHT
         self.on_eof: Event = None
         self.on_interrupt: Event = None
+        self.on_suspend: Event = None
         self.on_signal: Callable[[SignalName], None] | None = None
         self._on_line: Line = None
         self._on_key: Line = None
@@ -228,6 +229,9 @@ class Session(asyncssh.SSHServerSession[str]):
         entered = self._editor.type(key)
         if entered is Control.INTERRUPT:
             self._interrupt()
+        elif entered is Control.SUSPEND:
+            if self.on_suspend is not None:
+                self.on_suspend()
         elif entered is Control.END_OF_INPUT:
             self._end_input()
         elif entered is not None:

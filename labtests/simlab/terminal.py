@@ -15,7 +15,10 @@ class Control(StrEnum):
 
     INTERRUPT = "\x03"
     END_OF_INPUT = "\x04"
+    SUSPEND = "\x1a"
 
+
+_ENDING = (Control.INTERRUPT, Control.SUSPEND)
 
 Entered = str | Control
 
@@ -85,7 +88,7 @@ class LineEditor:
             return None
         if key in "\r\n":
             return None if second_half else self._enter()
-        if key == Control.INTERRUPT or (key == Control.END_OF_INPUT and not self._line):
+        if key in _ENDING or (key == Control.END_OF_INPUT and not self._line):
             self._line, self._cursor = "", 0
             return Control(key)
         self._edit(key)

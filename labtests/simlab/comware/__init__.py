@@ -1,0 +1,58 @@
+"""An emulated H3C switch with Comware 7: its CLI, its configuration, its counters.
+
+Behind it is a switch of the packet network. What it prints has the form of recordings of the real
+one (displays.py, reports.py); what it refuses, the command references say is refused.
+"""
+
+from labtests.inventory import Device, Endpoint
+from labtests.simlab.comware.cli import Terminal, batch
+from labtests.simlab.comware.configuration import Configuration
+from labtests.simlab.comware.displays import PfcColumns
+from labtests.simlab.comware.moving import grammars
+from labtests.simlab.comware.statistics import Statistics
+from labtests.simlab.face import Console
+from labtests.simlab.lab import SimulatedLab
+from labtests.simlab.timeline import NS_PER_S
+
+
+class ComwareSwitch:
+    """One switch. `pfc_columns` chooses between the forms of two product generations."""
+
+    def __init__(self, lab: SimulatedLab, device: Device) -> None:
+        names = tuple(port.interface for port in device.ports)
+        self.user = device.management.user or "admin"
+        self.pfc_columns: PfcColumns = "old"
+        self.network = lab.network.switch(device.name)
+        self.faults = lab.faults[device.name]
+        self.configuration = Configuration(device.name, names, self.network)
+        self.statistics = Statistics(names, self.network, lab.timeline, self.faults)
+        self.faults.on_loss.append(self.network.drop_randomly)
+        self._lab, self._name = lab, device.name
+        self._known = grammars(names)
+
+    def execute(self, command: str, console: Console) -> None:
+        """See Face: the lines of the command, one after the other, without prompts or pages."""
+        console.write(batch(self, self._known, command))
+        console.exit(0)
+
+    def shell(self, console: Console) -> None:
+        """See Face: an interactive CLI session in user view."""
+        Terminal(self, self._known, console).open()
+
+    def hang_up(self, console: Console) -> None:
+        """See Face: nothing depends on a session."""
+
+    def uptime_s(self) -> float:
+        """See Box."""
+        return self._lab.timeline.now_ns / NS_PER_S
+
+    def rate_bits_per_s(self, port: str) -> int | None:
+        """See Box."""
+        link = self._lab.testbed.link_of(Endpoint(device=self._name, interface=port))
+        return None if link is None else link.speed_bits_per_s
+
+    def set_link(self, port: str, *, up: bool) -> None:
+        """See Box. A port without a cable has nothing to cut."""
+        if port in self.network.ports:
+            change = self._lab.network.restore if up else self._lab.network.cut
+            change(self._name, port)
