@@ -97,6 +97,13 @@ def test_a_new_line_anywhere_is_refused(name):
             parse_mlnx_qos(reply(text))
 
 
+@pytest.mark.parametrize("gone", ["DCBX mode", "Priority trust state", "Cable len"])
+def test_of_the_three_first_lines_all_are_there_or_none(gone):
+    lines = recording("mlnx_qos--trust-pcp").text.splitlines(keepends=True)
+    with pytest.raises(UnreadableOutput, match="incomplete: of its first lines only"):
+        parse_mlnx_qos(reply("".join(line for line in lines if gone not in line)))
+
+
 def test_two_outputs_in_one_are_refused():
     text = recording("mlnx_qos--lab-a").text
     with pytest.raises(UnreadableOutput, match="out of order"):
@@ -170,7 +177,7 @@ def test_without_rate_limits_the_classes_have_no_numbers_and_are_not_guessed():
     assert found.pfc_enabled[3]
 
 
-# -- every state ------------------------------------------------------------------------------------
+# -- every state ------------------------------------------------------------------------
 
 
 def render(qos: NicQos, order: list[int], *, tab: str = "\t") -> str:

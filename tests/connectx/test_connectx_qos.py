@@ -172,6 +172,7 @@ def test_the_commands_of_a_plan_are_those_that_are_sent():
         ("ETS BW for a strict/vendor TC must be 0", "defect of labtests"),
         ("Interface name is required", "defect of labtests"),
         ("Netlink error: Bad value. see dmesg.", "dmesg"),
+        ("AttributeError: 'array.array' object has no attribute 'tostring'", "update mlnx-tools"),
         ("something nobody has seen before", "dmesg"),
     ],
 )

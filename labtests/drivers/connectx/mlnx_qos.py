@@ -50,8 +50,11 @@ MLNX_QOS = Tool(
         ),
         Complaint(
             says=r"Netlink error: Bad value|^mlnx_qos: Error setting|can only concatenate str",
-            remedy="the kernel refused the value: `dmesg` says why (often global pause is on: "
-            "`ethtool -A IF rx off tx off`)",
+            remedy="the kernel refused the value: `dmesg` on the host says why",
+        ),
+        Complaint(
+            says=r"has no attribute 'tostring'",  # gone from Python's array in 3.9
+            remedy="this mlnx_qos is too old for the host's Python: update mlnx-tools",
         ),
         Complaint(
             says=r"list must have 8 items|ratelimit must have 8 items|^Too many items|^Bad value"
