@@ -1,0 +1,147 @@
+"""The lab undoes what it changed, whatever happened in between; a plan changes nothing."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from labtests.capabilities import PriorityFlowControl
+from labtests.errors import CommandRejected, LabErrors
+from labtests.inventory import Endpoint
+from labtests.lab import Lab, Planned
+from labtests.records import PfcSetting
+
+PORT = Endpoint(device="sw", interface="p1")
+OTHER = Endpoint(device="sw", interface="p2")
+OFF = PfcSetting(mode="off", priorities=frozenset())
+ON = PfcSetting(mode="on", priorities=frozenset({3}))
+
+
+class Box:
+    """A device that remembers settings and every command it was sent."""
+
+    def __init__(self):
+        self.device, self.state, self.sent = "sw", {"p1": OFF, "p2": OFF}, []
+        self.refuses, self.breaks, self.closed = set(), set(), False
+
+    def close(self):
+        self.closed = True
+
+
+class Driver(PriorityFlowControl):
+    def __init__(self, box):
+        self.box = box
+
+    def pfc(self, port):
+        return self.box.state[port]
+
+    def pfc_commands(self, port, earlier, wanted):
+        return () if earlier == wanted else (f"{port} pfc {wanted.mode}",)
+
+    def set_pfc(self, port, wanted):
+        self.box.sent += self.pfc_commands(port, self.pfc(port), wanted)
+        if (port, wanted.mode) in self.box.refuses:
+            raise CommandRejected("sw", f"{port} pfc {wanted.mode}", "% no", "ask somebody")
+        self.box.state[port] = wanted
+        if (port, wanted.mode) in self.box.breaks:
+            raise CommandRejected("sw", f"{port} pfc {wanted.mode}", "link lost", "try again")
+
+
+@pytest.fixture
+def box():
+    return Box()
+
+
+@pytest.fixture
+def lab(box, monkeypatch):
+    module = SimpleNamespace(Driver=Driver, SESSION="toy")
+    monkeypatch.setattr("labtests.lab.driver_module", lambda platform: module)
+    testbed = SimpleNamespace(devices=(SimpleNamespace(name="sw", platform="toy"),))
+    clock = SimpleNamespace(now_s=lambda: 1.0)
+    return Lab(testbed, {"sw": box}, clock=clock, backend="simulated")
+
+
+def test_the_lab_puts_back_what_it_changed_last_first(lab, box):
+    with lab.restoring():
+        lab.change(PORT, "pfc", ON)
+        lab.change(OTHER, "pfc", ON)
+        assert box.state == {"p1": ON, "p2": ON}
+    assert box.state == {"p1": OFF, "p2": OFF}
+    assert box.sent == ["p1 pfc on", "p2 pfc on", "p2 pfc off", "p1 pfc off"]
+
+
+def test_a_setting_that_is_so_already_sends_nothing(lab, box):
+    with lab.restoring():
+        lab.change(PORT, "pfc", OFF)
+    assert box.sent == []
+    assert lab.changes == []
+
+
+def change_and_die(lab, *ends):
+    with lab.restoring():
+        for end in ends:
+            lab.change(end, "pfc", ON)
+        raise KeyboardInterrupt
+
+
+def change(lab, box, *ends, later_refuses=()):
+    with lab.restoring():
+        for end in ends:
+            lab.change(end, "pfc", ON)
+        box.refuses.update(later_refuses)
+
+
+def test_a_test_that_dies_is_undone(lab, box):
+    with pytest.raises(KeyboardInterrupt):
+        change_and_die(lab, PORT, OTHER)
+    assert box.state == {"p1": OFF, "p2": OFF}
+
+
+def test_a_change_that_broke_half_way_is_undone_too(lab, box):
+    box.breaks.add(("p1", "on"))
+    with pytest.raises(CommandRejected, match="link lost"):
+        change(lab, box, PORT)
+    assert box.state["p1"] == OFF
+
+
+def test_one_undo_that_fails_does_not_stop_the_others_and_is_named(lab, box):
+    with pytest.raises(LabErrors, match=r"sw:p2: pfc was .*off.* could not be put back"):
+        change(lab, box, PORT, OTHER, later_refuses={("p2", "off")})
+    assert box.state == {"p1": OFF, "p2": ON}
+
+
+def test_inner_changes_are_undone_before_outer_ones(lab, box):
+    with lab.restoring():
+        lab.change(PORT, "pfc", ON)
+        with lab.restoring():
+            lab.change(OTHER, "pfc", ON)
+        assert box.state == {"p1": ON, "p2": OFF}
+    assert box.state["p1"] == OFF
+
+
+def test_leaving_the_lab_undoes_and_closes(lab, box):
+    with lab:
+        lab.change(PORT, "pfc", ON)
+    assert box.state["p1"] == OFF
+    assert box.closed
+
+
+def test_a_plan_sends_nothing_and_goes_on_from_what_it_pretends(lab, box):
+    lab.planned = Planned()
+    with lab.restoring():
+        lab.change(PORT, "pfc", ON)
+        lab.change(PORT, "pfc", OFF)
+        lab.change(PORT, "pfc", ON)
+    assert box.sent == []
+    lines = [(line, change.undo) for change in lab.changes for line in change.commands]
+    assert lines == [
+        ("p1 pfc on", False),
+        ("p1 pfc off", False),
+        ("p1 pfc on", False),
+        ("p1 pfc off", True),
+    ]
+
+
+def test_abilities_are_asked_for_never_vendors(lab):
+    assert list(lab.able(PriorityFlowControl)) == ["sw"]
+    assert lab.offers("pfc")
+    assert not lab.offers("reaction_point")
