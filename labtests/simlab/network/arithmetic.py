@@ -1,13 +1,14 @@
 """Numbers that come out the same interpreted and compiled, to the last bit."""
 
 from labtests.simlab.network.compiled import compiled
-from labtests.simlab.network.tables import Tables
+from labtests.simlab.network.rows import clock_at
+from labtests.simlab.network.tables import State
 
 
 @compiled
-def random_below(t: Tables, limit: int) -> int:
+def random_below(t: State, limit: int) -> int:
     """A random integer 0 <= n < limit, limit < 2**31 (two Lehmer generators combined, L'Ecuyer 1988)."""
-    clock = t.clock[0]
+    clock = clock_at(t, 0)
     clock.random_1 = clock.random_1 * 40014 % 2147483563
     clock.random_2 = clock.random_2 * 40692 % 2147483399
     return (clock.random_1 - clock.random_2) % 2147483562 % limit

@@ -9,43 +9,44 @@ failed reassembly when the next datagram begins (Linux: when its 30 s timer or i
 from labtests.simlab.network.compiled import compiled
 from labtests.simlab.network.flows import make_ready, wake_flow_by
 from labtests.simlab.network.packets import end_flow, new_packet
+from labtests.simlab.network.rows import clock_at, flow_at, host_at, packet_at
 from labtests.simlab.network.tables import (
     ACTIVE,
     DRAINING,
     ENDED,
     NONE,
     UDP_FRAGMENT,
-    Tables,
+    State,
 )
 
 
 @compiled
-def finish_datagram(t: Tables, f: int) -> None:
+def finish_datagram(t: State, f: int) -> None:
     """The last fragment of a datagram is on its way; a blocked application may write again."""
-    flow = t.flow[f]
+    flow = flow_at(t, f)
     flow.sent_datagrams += 1
-    t.host[flow.source].udp_out += 1
+    host_at(t, flow.source).udp_out += 1
     flow.datagram += 1
     flow.fragment = 0
     flow.backlog -= 1
     if flow.blocked and flow.life == ACTIVE:
         flow.blocked = 0
         flow.backlog += 1
-        flow.next_datagram = t.clock[0].now + flow.interval_ps
+        flow.next_datagram = clock_at(t, 0).now + flow.interval_ps
         wake_flow_by(t, f, flow.next_datagram)
     if flow.backlog == 0 and flow.life == DRAINING:
         end_flow(t, f)
 
 
 @compiled
-def next_udp_packet(t: Tables, f: int) -> int:
+def next_udp_packet(t: State, f: int) -> int:
     """The next fragment of flow f, or NONE."""
-    flow = t.flow[f]
+    flow = flow_at(t, f)
     if flow.backlog == 0 or flow.life == ENDED:
         return NONE
     last = flow.fragment + 1 == flow.fragments
     k = new_packet(t, UDP_FRAGMENT, f, flow.rest_frame_bytes if last else flow.frame_bytes)
-    packet = t.packet[k]
+    packet = packet_at(t, k)
     packet.psn = flow.datagram
     packet.part = flow.fragment
     packet.dscp = flow.dscp
@@ -59,11 +60,11 @@ def next_udp_packet(t: Tables, f: int) -> int:
 
 
 @compiled
-def receive_udp(t: Tables, f: int, k: int) -> None:
+def receive_udp(t: State, f: int, k: int) -> None:
     """A fragment of flow f has reached its host."""
-    flow = t.flow[f]
-    packet = t.packet[k]
-    host = t.host[flow.target]
+    flow = flow_at(t, f)
+    packet = packet_at(t, k)
+    host = host_at(t, flow.target)
     fragmented = flow.fragments > 1
     host.ip_in += 1
     host.reasm_reqds += 1 if fragmented else 0
@@ -82,12 +83,12 @@ def receive_udp(t: Tables, f: int, k: int) -> None:
 
 
 @compiled
-def wake_udp(t: Tables, f: int) -> None:
+def wake_udp(t: State, f: int) -> None:
     """The application writes the datagram that is due, or finds its socket full."""
-    flow = t.flow[f]
+    flow = flow_at(t, f)
     if flow.life != ACTIVE or flow.blocked:
         return
-    if flow.next_datagram <= t.clock[0].now:
+    if flow.next_datagram <= clock_at(t, 0).now:
         if flow.backlog == flow.backlog_limit:
             flow.blocked = 1
             return

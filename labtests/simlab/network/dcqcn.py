@@ -24,7 +24,8 @@ the difference.
 
 from labtests.simlab.network.arithmetic import power
 from labtests.simlab.network.compiled import compiled
-from labtests.simlab.network.tables import OVERHEAD_BYTES, Tables
+from labtests.simlab.network.rows import clock_at, flow_at, host_at
+from labtests.simlab.network.tables import OVERHEAD_BYTES, State
 
 FIXED_POINT = 1024.0
 RELEASE_MARGIN_BITS_PER_S = 1e6
@@ -32,11 +33,11 @@ _BIT_PS_PER_S = 8e12
 
 
 @compiled
-def update_alpha(t: Tables, f: int) -> None:
+def update_alpha(t: State, f: int) -> None:
     """Alpha as of now: one CNP-carrying interval at most, then intervals without."""
-    flow = t.flow[f]
-    host = t.host[flow.source]
-    ticks = (t.clock[0].now - flow.alpha_at) // host.alpha_period_ps
+    flow = flow_at(t, f)
+    host = host_at(t, flow.source)
+    ticks = (clock_at(t, 0).now - flow.alpha_at) // host.alpha_period_ps
     if ticks < 1:
         return
     keep = host.alpha_keep / FIXED_POINT
@@ -49,10 +50,10 @@ def update_alpha(t: Tables, f: int) -> None:
 
 
 @compiled
-def increase(t: Tables, f: int) -> None:
+def increase(t: State, f: int) -> None:
     """One step up: recovery, additive or hyper increase."""
-    flow = t.flow[f]
-    host = t.host[flow.source]
+    flow = flow_at(t, f)
+    host = host_at(t, flow.source)
     if min(flow.time_stage, flow.byte_stage) > host.threshold:
         flow.target_rate += host.hai_rate
     elif max(flow.time_stage, flow.byte_stage) > host.threshold:
@@ -64,28 +65,28 @@ def increase(t: Tables, f: int) -> None:
 
 
 @compiled
-def advance_timer(t: Tables, f: int) -> None:
+def advance_timer(t: State, f: int) -> None:
     """Take the time-based increases that are due."""
-    flow = t.flow[f]
-    while flow.limited and flow.next_increase <= t.clock[0].now:
-        flow.next_increase += t.host[flow.source].time_reset_ps
+    flow = flow_at(t, f)
+    while flow.limited and flow.next_increase <= clock_at(t, 0).now:
+        flow.next_increase += host_at(t, flow.source).time_reset_ps
         flow.time_stage += 1
         flow.time_increased = 1
         increase(t, f)
 
 
 @compiled
-def cut(t: Tables, f: int) -> None:
+def cut(t: State, f: int) -> None:
     """One rate reduction."""
-    flow = t.flow[f]
-    host = t.host[flow.source]
+    flow = flow_at(t, f)
+    host = host_at(t, flow.source)
     if host.clamp or (host.clamp_after_time and flow.time_increased):
         flow.target_rate = flow.rate
     factor = 1.0 - flow.alpha * FIXED_POINT / (1 << host.gd)
     factor = max(factor, host.min_dec_percent / 100.0)
     flow.rate = max(flow.rate * factor, host.min_rate)
-    flow.cut_at = t.clock[0].now
-    flow.next_increase = t.clock[0].now + host.time_reset_ps
+    flow.cut_at = clock_at(t, 0).now
+    flow.next_increase = clock_at(t, 0).now + host.time_reset_ps
     flow.time_stage = 0
     flow.byte_stage = 0
     flow.byte_count = 0
@@ -93,11 +94,11 @@ def cut(t: Tables, f: int) -> None:
 
 
 @compiled
-def handle_cnp(t: Tables, f: int) -> None:
+def handle_cnp(t: State, f: int) -> None:
     """The reaction point of flow f has received a CNP."""
-    flow = t.flow[f]
-    host = t.host[flow.source]
-    now = t.clock[0].now
+    flow = flow_at(t, f)
+    host = host_at(t, flow.source)
+    now = clock_at(t, 0).now
     advance_timer(t, f)
     if not flow.limited:
         flow.limited = 1
@@ -116,34 +117,34 @@ def handle_cnp(t: Tables, f: int) -> None:
 
 
 @compiled
-def gap_ps(t: Tables, f: int, frame_bytes: int) -> int:
+def gap_ps(t: State, f: int, frame_bytes: int) -> int:
     """Time from the start of one frame to the start of the next at the flow's rate."""
-    return int((frame_bytes + OVERHEAD_BYTES) * _BIT_PS_PER_S / t.flow[f].rate)
+    return int((frame_bytes + OVERHEAD_BYTES) * _BIT_PS_PER_S / flow_at(t, f).rate)
 
 
 @compiled
-def pace(t: Tables, f: int, frame_bytes: int) -> None:
+def pace(t: State, f: int, frame_bytes: int) -> None:
     """A frame of flow f starts now: count its bytes and set when the next one may start."""
-    flow = t.flow[f]
+    flow = flow_at(t, f)
     if not flow.limited:
-        flow.send_at = t.clock[0].now
+        flow.send_at = clock_at(t, 0).now
         return
     advance_timer(t, f)
-    host = t.host[flow.source]
+    host = host_at(t, flow.source)
     flow.byte_count += frame_bytes
     while flow.limited and 0 < host.byte_reset <= flow.byte_count:
         flow.byte_count -= host.byte_reset
         flow.byte_stage += 1
         increase(t, f)
     gap = gap_ps(t, f, frame_bytes)
-    flow.send_at = max(flow.send_at, t.clock[0].now - gap) + gap
+    flow.send_at = max(flow.send_at, clock_at(t, 0).now - gap) + gap
 
 
 @compiled
-def hasten(t: Tables, f: int) -> None:
+def hasten(t: State, f: int) -> None:
     """The rate may have grown while the flow waited: it need not wait longer than one gap from now."""
-    flow = t.flow[f]
+    flow = flow_at(t, f)
     if flow.limited:
         advance_timer(t, f)
-        soonest = t.clock[0].now + gap_ps(t, f, flow.frame_bytes)
+        soonest = clock_at(t, 0).now + gap_ps(t, f, flow.frame_bytes)
         flow.send_at = min(flow.send_at, soonest)

@@ -2,39 +2,50 @@
 
 Slots: port p starts its next frame (p); a frame arrives at the far end of port p (ports + p);
 port p refreshes its pauses (2 ports + p); flow f has something due (3 ports + f).
-The earliest slot is found by a tournament: `winner[node]` is the earlier of its two children, ties
-go to the lower slot, so the order of events is defined. Moving a slot replays log2(slots) matches.
+
+The earliest slot is found by a knock-out tournament. Match n is played by the winners of matches 2n and
+2n + 1; slot s enters as "match" leaves + s; match 1 is the final. The earlier time wins, of equal ones the
+lower slot, so the order of events is defined. Moving a slot replays log2(slots) matches at most.
 """
 
 from labtests.simlab.network.compiled import compiled
-from labtests.simlab.network.tables import Tables
+from labtests.simlab.network.rows import clock_at, match_at, port_at
+from labtests.simlab.network.tables import State
+
+FINAL = 1
 
 
 @compiled
-def schedule(t: Tables, slot: int, time: int) -> None:
+def wakes(t: State, slot: int) -> int:
+    """When this slot wakes."""
+    return match_at(t, clock_at(t, 0).leaves + slot).wakes
+
+
+@compiled
+def schedule(t: State, slot: int, time: int) -> None:
     """`slot` wakes at `time` ps, and not at any other time."""
-    if t.wake[slot] == time:
-        return
-    t.wake[slot] = time
-    node = (t.winner.size // 2 + slot) >> 1
-    while node >= 1:
-        left = t.winner[2 * node]
-        right = t.winner[2 * node + 1]
-        best = left if t.wake[left] <= t.wake[right] else right
-        if t.winner[node] == best and best != slot:
-            break  # this match has another winner, at an unchanged time: nothing changes above
-        t.winner[node] = best
+    node = clock_at(t, 0).leaves + slot
+    match_at(t, node).wakes = time
+    while node > FINAL:
         node >>= 1
+        match = match_at(t, node)
+        left = match_at(t, 2 * node)
+        right = match_at(t, 2 * node + 1)
+        best = left if left.wakes <= right.wakes else right
+        if match.winner == best.winner and match.wakes == best.wakes:
+            return  # nothing changes above
+        match.winner = best.winner
+        match.wakes = best.wakes
 
 
 @compiled
-def wake_by(t: Tables, slot: int, time: int) -> None:
+def wake_by(t: State, slot: int, time: int) -> None:
     """`slot` wakes at `time` ps at the latest."""
-    if t.wake[slot] > time:
+    if wakes(t, slot) > time:
         schedule(t, slot, time)
 
 
 @compiled
-def wake_port(t: Tables, p: int) -> None:
+def wake_port(t: State, p: int) -> None:
     """Port p looks for a frame to send as soon as it is free."""
-    wake_by(t, p, max(t.clock[0].now, t.port[p].busy_until))
+    wake_by(t, p, max(clock_at(t, 0).now, port_at(t, p).busy_until))

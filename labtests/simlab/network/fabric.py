@@ -12,6 +12,7 @@ from labtests.simlab.network.tables import (
     GROUP_1,
     HOST,
     LANE,
+    MATCH,
     NEVER,
     NONE,
     PACKET,
@@ -20,7 +21,10 @@ from labtests.simlab.network.tables import (
     PS_PER_S,
     PS_PER_US,
     QUEUE,
+    ROUTE,
+    SEGMENT,
     SWITCH,
+    TABLE_TYPES,
     TRUST_DOT1P,
     TRUST_NONE,
     Tables,
@@ -42,8 +46,8 @@ def make_tables(wiring: Wiring, seed: int, memory: SwitchMemory) -> Tables:
     switches = switch_names(wiring)
     t = Tables(
         clock=table(CLOCK, 1),
-        wake=np.zeros(0, np.int64),
-        winner=np.zeros(0, np.int64),
+        addresses=np.zeros(len(TABLE_TYPES), np.int64),
+        match=table(MATCH, 0),
         port=table(PORT, len(ports)),
         queue=table(QUEUE, 8 * len(ports)),
         lane=table(LANE, 8 * len(ports)),
@@ -51,8 +55,8 @@ def make_tables(wiring: Wiring, seed: int, memory: SwitchMemory) -> Tables:
         host=table(HOST, max(1, len(hosts))),
         packet=table(PACKET, 0),
         flow=table(FLOW, FIRST_FLOWS),
-        route=np.full((max(1, len(switches)), max(1, len(hosts))), NONE, np.int64),
-        window=np.zeros((1, WINDOW_SIZE), np.int64),
+        route=table(ROUTE, max(1, len(switches) * len(hosts))),
+        segment=table(SEGMENT, WINDOW_SIZE),
     )
     clock = t.clock[0]
     clock.ports, clock.hosts, clock.free_packet = len(ports), len(hosts), NONE
@@ -65,8 +69,9 @@ def make_tables(wiring: Wiring, seed: int, memory: SwitchMemory) -> Tables:
     for h, p in enumerate(hosts):
         t.port[p].host = h
         _make_host(t, h, p)
+    t.route.port = NONE
     for (name, host_port), out in next_hops(wiring).items():
-        t.route[switches.index(name), hosts.index(host_port)] = out
+        t.route[switches.index(name) * len(hosts) + hosts.index(host_port)].port = out
     return with_calendar(with_packets(t, FIRST_PACKETS))
 
 
@@ -83,7 +88,9 @@ def _lay_cables(t: Tables, wiring: Wiring) -> None:
         cable = wiring.cables[number // 2]
         port = t.port[number]
         if 8 * PS_PER_S % cable.rate_bits_per_s:
-            raise ValueError(f"{cable.rate_bits_per_s} bit/s: a byte does not last whole picoseconds")
+            raise ValueError(
+                f"{cable.rate_bits_per_s} bit/s: a byte does not last whole picoseconds"
+            )
         port.peer = number ^ 1
         port.host = NONE
         port.switch = NONE if isinstance(end, HostPort) else switches.index(end.device)
@@ -180,16 +187,18 @@ def with_calendar(t: Tables) -> Tables:
     """The same network with a calendar that has a slot for every flow row."""
     slots = 3 * len(t.port) + len(t.flow)
     leaves = 1 << (slots - 1).bit_length()
-    wake = np.full(leaves, NEVER, np.int64)
-    wake[: min(len(t.wake), slots)] = t.wake[:slots]
-    winner = np.zeros(2 * leaves, np.int64)
-    winner[leaves:] = np.arange(leaves)
+    match = table(MATCH, 2 * leaves)
+    match.wakes = NEVER
+    match.winner[leaves:] = np.arange(leaves)
+    earlier = t.match.wakes[len(t.match) // 2 :]
+    match.wakes[leaves : leaves + len(earlier)] = earlier
     width = leaves
     while width > 1:
-        left, right = winner[width : 2 * width : 2], winner[width + 1 : 2 * width : 2]
-        winner[width // 2 : width] = np.where(wake[left] <= wake[right], left, right)
+        left, right = match[width : 2 * width : 2], match[width + 1 : 2 * width : 2]
+        match[width // 2 : width] = np.where(left.wakes <= right.wakes, left, right)
         width //= 2
-    return t._replace(wake=wake, winner=winner)
+    t.clock[0].leaves = leaves
+    return t._replace(match=match)
 
 
 def with_flows(t: Tables, rows: int) -> Tables:
@@ -199,5 +208,4 @@ def with_flows(t: Tables, rows: int) -> Tables:
 
 def with_windows(t: Tables) -> Tables:
     """The same network with one more TCP receive window."""
-    row = np.zeros((1, WINDOW_SIZE), np.int64)
-    return t._replace(window=np.vstack((t.window, row)))
+    return t._replace(segment=grown(t.segment, len(t.segment) + WINDOW_SIZE))

@@ -10,6 +10,7 @@ from labtests.simlab.network.events import schedule
 from labtests.simlab.network.flows import flow_slot, host_priority, take_ready
 from labtests.simlab.network.packets import free_packet, take
 from labtests.simlab.network.reliable import next_rc_packet, receive_roce, wake_rc
+from labtests.simlab.network.rows import clock_at, flow_at, lane_at, packet_at, port_at, queue_at
 from labtests.simlab.network.streams import (
     next_tcp_packet,
     receive_segment,
@@ -24,14 +25,14 @@ from labtests.simlab.network.tables import (
     TCP_DATA,
     UDP,
     UDP_FRAGMENT,
-    Tables,
+    State,
 )
 
 
 @compiled
-def flow_packet(t: Tables, f: int) -> int:
+def flow_packet(t: State, f: int) -> int:
     """The next packet of flow f, or NONE if it may not send after all."""
-    kind = t.flow[f].kind
+    kind = flow_at(t, f).kind
     if kind == RC:
         return next_rc_packet(t, f)
     if kind == UDP:
@@ -40,11 +41,11 @@ def flow_packet(t: Tables, f: int) -> int:
 
 
 @compiled
-def queue_packet(t: Tables, q: int) -> int:
+def queue_packet(t: State, q: int) -> int:
     """The next packet of NIC queue q, or NONE."""
-    if t.queue[q].head != NONE:
+    if queue_at(t, q).head != NONE:
         return take(t, q)
-    while t.queue[q].ready_head != NONE:
+    while queue_at(t, q).ready_head != NONE:
         k = flow_packet(t, take_ready(t, q))
         if k != NONE:
             return k
@@ -52,34 +53,34 @@ def queue_packet(t: Tables, q: int) -> int:
 
 
 @compiled
-def next_from_host(t: Tables, p: int) -> int:
+def next_from_host(t: State, p: int) -> int:
     """The next packet that NIC port p sends, or NONE."""
-    port = t.port[p]
-    now = t.clock[0].now
+    port = port_at(t, p)
+    now = clock_at(t, 0).now
     if not port.up:
         return NONE
     for step in range(1, 9):
         i = (port.turn + step) & 7
-        if (port.backlog >> i) & 1 and t.queue[8 * p + i].paused_until <= now:
+        if (port.backlog >> i) & 1 and queue_at(t, 8 * p + i).paused_until <= now:
             k = queue_packet(t, 8 * p + i)
             if k != NONE:
                 port.turn = i
-                t.lane[8 * p + i].tx_packets += 1
-                t.lane[8 * p + i].tx_bytes += t.packet[k].frame_bytes
+                lane_at(t, 8 * p + i).tx_packets += 1
+                lane_at(t, 8 * p + i).tx_bytes += packet_at(t, k).frame_bytes
                 return k
     return NONE
 
 
 @compiled
-def receive_at_host(t: Tables, p: int, k: int) -> None:
+def receive_at_host(t: State, p: int, k: int) -> None:
     """Packet k has arrived at NIC port p."""
-    packet = t.packet[k]
-    host = t.port[p].host
-    lane = t.lane[8 * p + host_priority(t, host, packet.dscp)]
+    packet = packet_at(t, k)
+    host = port_at(t, p).host
+    lane = lane_at(t, 8 * p + host_priority(t, host, packet.dscp))
     lane.rx_packets += 1
     lane.rx_bytes += packet.frame_bytes
-    t.port[p].rx_packets += 1
-    t.port[p].rx_bytes += packet.frame_bytes
+    port_at(t, p).rx_packets += 1
+    port_at(t, p).rx_bytes += packet.frame_bytes
     f = packet.flow
     if packet.kind <= ROCE_LAST:
         receive_roce(t, f, k)
@@ -93,10 +94,10 @@ def receive_at_host(t: Tables, p: int, k: int) -> None:
 
 
 @compiled
-def wake_flow(t: Tables, f: int) -> None:
+def wake_flow(t: State, f: int) -> None:
     """Something of flow f is due."""
     schedule(t, flow_slot(t, f), NEVER)
-    kind = t.flow[f].kind
+    kind = flow_at(t, f).kind
     if kind == RC:
         wake_rc(t, f)
     elif kind == UDP:

@@ -17,9 +17,10 @@ Why cells: Comware's manuals give numbers without a unit (default 100, 1000, 10 
 cells of its buffer; the limits are taken to be in the same unit (inference).
 """
 
-from labtests.simlab.network.compiled import compiled
 from labtests.simlab.network.arithmetic import power, random_below
-from labtests.simlab.network.tables import CE, NOT_ECT, Tables
+from labtests.simlab.network.compiled import compiled
+from labtests.simlab.network.rows import clock_at, port_at, queue_at
+from labtests.simlab.network.tables import CE, NOT_ECT, State
 
 PASS, MARK, DISCARD = 0, 1, 2
 TYPICAL_FRAME_BYTES = 1538
@@ -27,21 +28,21 @@ _MILLION = 1_000_000
 
 
 @compiled
-def update_average(t: Tables, q: int) -> None:
+def update_average(t: State, q: int) -> None:
     """The queue's average as an arriving packet finds it."""
-    queue = t.queue[q]
+    queue = queue_at(t, q)
     weight = 1.0 / (1 << queue.exponent)
     if queue.packets == 0:
-        frame_ps = TYPICAL_FRAME_BYTES * t.port[q >> 3].ps_per_byte
-        idle = (t.clock[0].now - queue.empty_since) // frame_ps
+        frame_ps = TYPICAL_FRAME_BYTES * port_at(t, q >> 3).ps_per_byte
+        idle = (clock_at(t, 0).now - queue.empty_since) // frame_ps
         queue.average_cells *= power(1.0 - weight, idle)
     queue.average_cells += weight * (queue.cells - queue.average_cells)
 
 
 @compiled
-def is_picked(t: Tables, q: int) -> bool:
+def is_picked(t: State, q: int) -> bool:
     """Whether the curve picks the arriving packet."""
-    queue = t.queue[q]
+    queue = queue_at(t, q)
     average = queue.average_cells
     if average < queue.low_cells:
         return False
@@ -53,9 +54,9 @@ def is_picked(t: Tables, q: int) -> bool:
 
 
 @compiled
-def red_verdict(t: Tables, q: int, ecn: int) -> int:
+def red_verdict(t: State, q: int, ecn: int) -> int:
     """What becomes of a packet with this ECN field that arrives at queue q."""
-    queue = t.queue[q]
+    queue = queue_at(t, q)
     if not queue.wred:
         return PASS
     update_average(t, q)

@@ -14,37 +14,38 @@ egress queue, and the shared pool (output drops). A lossless egress share is nev
 """
 
 from labtests.simlab.network.compiled import compiled
-from labtests.simlab.network.tables import Tables
+from labtests.simlab.network.rows import lane_at, port_at, switch_at
+from labtests.simlab.network.tables import State
 
 ADMITTED, NO_HEADROOM, NO_BUFFER = 0, 1, 2
 
 
 @compiled
-def threshold_cells(t: Tables, s: int) -> float:
+def threshold_cells(t: State, s: int) -> float:
     """Shared cells that one group of switch s may hold now before it is paused."""
-    switch = t.switch[s]
+    switch = switch_at(t, s)
     if switch.xoff_cells >= 0:
         return float(switch.xoff_cells)
     return max(0.0, switch.alpha * (switch.shared_cells - switch.shared_used))
 
 
 @compiled
-def shared_use(t: Tables, s: int, lane: int) -> int:
+def shared_use(t: State, s: int, lane: int) -> int:
     """Cells of the shared pool that this group holds."""
-    return max(0, t.lane[lane].ingress_cells - t.switch[s].guaranteed_cells)
+    return max(0, lane_at(t, lane).ingress_cells - switch_at(t, s).guaranteed_cells)
 
 
 @compiled
-def is_lossless(t: Tables, lane: int) -> bool:
+def is_lossless(t: State, lane: int) -> bool:
     """PFC works for this port and priority."""
-    return (t.port[lane >> 3].pfc_on >> (lane & 7)) & 1 == 1
+    return (port_at(t, lane >> 3).pfc_on >> (lane & 7)) & 1 == 1
 
 
 @compiled
-def admit(t: Tables, s: int, lane: int, cells: int) -> int:
+def admit(t: State, s: int, lane: int, cells: int) -> int:
     """Charge `cells` to the group, or say which memory is missing."""
-    switch = t.switch[s]
-    group = t.lane[lane]
+    switch = switch_at(t, s)
+    group = lane_at(t, lane)
     above = group.ingress_cells + cells - switch.guaranteed_cells
     if is_lossless(t, lane):
         if above > threshold_cells(t, s):
@@ -65,10 +66,10 @@ def admit(t: Tables, s: int, lane: int, cells: int) -> int:
 
 
 @compiled
-def release(t: Tables, s: int, lane: int, cells: int) -> None:
+def release(t: State, s: int, lane: int, cells: int) -> None:
     """Give the cells of a leaving frame back: headroom first, then shared, then guaranteed."""
-    switch = t.switch[s]
-    group = t.lane[lane]
+    switch = switch_at(t, s)
+    group = lane_at(t, lane)
     from_headroom = min(group.headroom_used, cells)
     rest = cells - from_headroom
     group.headroom_used -= from_headroom
@@ -78,16 +79,16 @@ def release(t: Tables, s: int, lane: int, cells: int) -> None:
 
 
 @compiled
-def must_pause(t: Tables, s: int, lane: int) -> bool:
+def must_pause(t: State, s: int, lane: int) -> bool:
     """Whether the group is at its threshold."""
     use = shared_use(t, s, lane)
-    return t.lane[lane].headroom_used > 0 or (use > 0 and use >= threshold_cells(t, s))
+    return lane_at(t, lane).headroom_used > 0 or (use > 0 and use >= threshold_cells(t, s))
 
 
 @compiled
-def may_resume(t: Tables, s: int, lane: int) -> bool:
+def may_resume(t: State, s: int, lane: int) -> bool:
     """Whether the group has fallen far enough below its threshold."""
-    if t.lane[lane].headroom_used > 0:
+    if lane_at(t, lane).headroom_used > 0:
         return False
     use = shared_use(t, s, lane)
-    return use == 0 or use + t.switch[s].xon_offset_cells <= threshold_cells(t, s)
+    return use == 0 or use + switch_at(t, s).xon_offset_cells <= threshold_cells(t, s)

@@ -13,8 +13,14 @@ from labtests.simlab.network.fabric import (
     with_windows,
 )
 from labtests.simlab.network.nic import Nic
+from labtests.simlab.network.rows import state_of
 from labtests.simlab.network.settings import RcRequest, SwitchMemory, TcpRequest, UdpRequest
-from labtests.simlab.network.streams import INITIAL_WINDOW, MSS_BYTES, RECEIVE_WINDOW
+from labtests.simlab.network.streams import (
+    INITIAL_WINDOW,
+    MSS_BYTES,
+    RECEIVE_WINDOW,
+    WINDOW_SIZE,
+)
 from labtests.simlab.network.switch import Switch
 from labtests.simlab.network.tables import (
     ACTIVE,
@@ -28,6 +34,7 @@ from labtests.simlab.network.tables import (
     RC,
     TCP,
     UDP,
+    State,
     Tables,
     table,
 )
@@ -51,9 +58,7 @@ ENDLESS = 1 << 60
 class Network:
     """A simulated network at `now_ns`. Same wiring, settings, requests, times and seed: same counters."""
 
-    def __init__(
-        self, wiring: Wiring, *, seed: int, memory: SwitchMemory | None = None
-    ) -> None:
+    def __init__(self, wiring: Wiring, *, seed: int, memory: SwitchMemory | None = None) -> None:
         self.wiring = wiring
         self.memory = memory or SwitchMemory()
         self.tables: Tables = make_tables(wiring, seed, self.memory)
@@ -71,9 +76,12 @@ class Network:
                 self._addresses[port.address] = (port.device, host)
             else:
                 ports[port.device][port.interface] = number
-        self._switches = {
-            name: Switch(self, row, ports[name]) for row, name in enumerate(ports)
-        }
+        self._switches = {name: Switch(self, row, ports[name]) for row, name in enumerate(ports)}
+
+    @property
+    def state(self) -> State:
+        """What compiled functions take."""
+        return state_of(self.tables)
 
     # -- time --
 
@@ -92,7 +100,7 @@ class Network:
         """Everything that happens up to `time_ns` has happened."""
         if time_ns < self.now_ns:
             raise ValueError(f"time does not run backwards: {time_ns} ns < {self.now_ns} ns")
-        while not advance(self.tables, time_ns * PS_PER_NS):
+        while not advance(self.state, time_ns * PS_PER_NS):
             self.tables = with_packets(self.tables, 2 * len(self.tables.packet))
 
     # -- boxes --
@@ -108,15 +116,15 @@ class Network:
     def cut(self, device: str, interface: str) -> None:
         """The link of this port is down, both ways; what was on it, and queued for it, is lost."""
         number = self._numbers[device, interface]
-        cut_port(self.tables, number)
-        cut_port(self.tables, number ^ 1)
+        cut_port(self.state, number)
+        cut_port(self.state, number ^ 1)
 
     def restore(self, device: str, interface: str) -> None:
         """The link of this port is up again."""
         number = self._numbers[device, interface]
         for end in (number, number ^ 1):
             self.tables.port[end].up = 1
-            wake_port(self.tables, end)
+            wake_port(self.state, end)
 
     def lost_on_wire(self, device: str, interface: str) -> int:
         """Frames sent by this port that a cut took from the wire."""
@@ -162,7 +170,7 @@ class Network:
         rows = []
         for _ in range(flow.streams):
             row, record = self._new_flow(TCP, source, target, flow.tos)
-            record.window_row = len(self.tables.window) - 1
+            record.window_row = len(self.tables.segment) // WINDOW_SIZE - 1
             self.tables = with_windows(self.tables)
             record.cwnd = INITIAL_WINDOW
             record.ssthresh = float(RECEIVE_WINDOW)
@@ -204,7 +212,8 @@ class Network:
             raise KeyError(flow.destination)
         for start, end in ((here, there), (there, here)):
             peer = self.tables.port[self.tables.port[self.tables.host[start].port].peer]
-            if peer.switch != NONE and self.tables.route[peer.switch, end] == NONE:
+            route = int(peer.switch) * int(self.tables.clock[0].hosts) + end
+            if peer.switch != NONE and self.tables.route[route].port == NONE:
                 raise KeyError(flow.destination)
             if peer.switch == NONE and peer.host != end:
                 raise KeyError(flow.destination)
@@ -223,9 +232,9 @@ class Network:
         record.source, record.target = source, target
         record.dscp = tos >> 2
         record.next_ready = NONE
-        record.start_at = t.clock[0].now + random_below(t, START_JITTER_PS)
+        record.start_at = t.clock[0].now + random_below(self.state, START_JITTER_PS)
         t.clock[0].active_flows += 1
-        wake_by(t, 3 * len(t.port) + row, int(record.start_at))
+        wake_by(self.state, 3 * len(t.port) + row, int(record.start_at))
         return row, record
 
     @property

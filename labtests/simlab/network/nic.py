@@ -68,7 +68,7 @@ class Nic:
         t.port[self._port].pfc_on = mask
         for i in range(8):
             if not mask >> i & 1 and int(t.lane[8 * self._port + i].paused_until) > self._now_ps:
-                hold(t, self._port, i, 0)
+                hold(self._network.state, self._port, i, 0)
 
     @property
     def _now_ps(self) -> int:

@@ -13,6 +13,7 @@ from labtests.simlab.network.dcqcn import handle_cnp, hasten, pace
 from labtests.simlab.network.events import wake_port
 from labtests.simlab.network.flows import host_priority, make_ready, wake_flow_by
 from labtests.simlab.network.packets import append, end_flow, new_packet
+from labtests.simlab.network.rows import clock_at, flow_at, host_at, packet_at
 from labtests.simlab.network.tables import (
     ACTIVE,
     CE,
@@ -24,7 +25,7 @@ from labtests.simlab.network.tables import (
     RC_DATA,
     RC_NAK,
     RC_READ_REQUEST,
-    Tables,
+    State,
 )
 
 ACK_FRAME_BYTES = 66
@@ -38,9 +39,9 @@ RETRY_EXCEEDED = 12
 
 
 @compiled
-def window_end(t: Tables, f: int) -> int:
+def window_end(t: State, f: int) -> int:
     """The first PSN that the source may not send yet."""
-    flow = t.flow[f]
+    flow = flow_at(t, f)
     if flow.read:
         return flow.granted_psn
     per_message = flow.packets_per_message
@@ -49,12 +50,12 @@ def window_end(t: Tables, f: int) -> int:
 
 
 @compiled
-def refresh(t: Tables, f: int) -> None:
+def refresh(t: State, f: int) -> None:
     """Flow f is in its NIC's chain if it may send now, or wakes when it may."""
-    flow = t.flow[f]
+    flow = flow_at(t, f)
     if flow.life != ACTIVE or flow.next_psn >= window_end(t, f):
         return
-    if flow.send_at <= t.clock[0].now:
+    if flow.send_at <= clock_at(t, 0).now:
         make_ready(t, f)
     elif flow.limited:
         wake_flow_by(t, f, min(flow.send_at, flow.next_increase))
@@ -63,32 +64,32 @@ def refresh(t: Tables, f: int) -> None:
 
 
 @compiled
-def arm_timeout(t: Tables, f: int) -> None:
+def arm_timeout(t: State, f: int) -> None:
     """The retransmission timer starts (anew)."""
-    flow = t.flow[f]
-    flow.timeout_at = t.clock[0].now + flow.timeout_ps
+    flow = flow_at(t, f)
+    flow.timeout_at = clock_at(t, 0).now + flow.timeout_ps
     wake_flow_by(t, f, flow.timeout_at)
 
 
 @compiled
-def ends_message(t: Tables, f: int, psn: int) -> bool:
+def ends_message(t: State, f: int, psn: int) -> bool:
     """Whether this packet is the last of its message."""
-    return (psn + 1) % t.flow[f].packets_per_message == 0
+    return (psn + 1) % flow_at(t, f).packets_per_message == 0
 
 
 @compiled
-def next_rc_packet(t: Tables, f: int) -> int:
+def next_rc_packet(t: State, f: int) -> int:
     """The next data packet of flow f, or NONE if it may not send after all."""
-    flow = t.flow[f]
+    flow = flow_at(t, f)
     if flow.life != ACTIVE or flow.next_psn >= window_end(t, f):
         return NONE
-    if flow.send_at > t.clock[0].now:
+    if flow.send_at > clock_at(t, 0).now:
         refresh(t, f)
         return NONE
     psn = flow.next_psn
     size = flow.last_frame_bytes if ends_message(t, f, psn) else flow.frame_bytes
     k = new_packet(t, RC_DATA, f, size)
-    packet = t.packet[k]
+    packet = packet_at(t, k)
     packet.psn = psn
     packet.dscp = flow.dscp
     packet.ecn = ECT_0
@@ -103,10 +104,10 @@ def next_rc_packet(t: Tables, f: int) -> int:
 
 
 @compiled
-def send_control(t: Tables, f: int, kind: int, psn: int) -> None:
+def send_control(t: State, f: int, kind: int, psn: int) -> None:
     """A control packet of flow f waits in the NIC of the data's receiver."""
-    flow = t.flow[f]
-    host = t.host[flow.target]
+    flow = flow_at(t, f)
+    host = host_at(t, flow.target)
     dscp = flow.dscp
     i = host_priority(t, flow.target, dscp)
     size = ACK_FRAME_BYTES
@@ -116,7 +117,7 @@ def send_control(t: Tables, f: int, kind: int, psn: int) -> None:
     if kind == RC_CNP or kind == RC_READ_REQUEST:
         size = REQUEST_FRAME_BYTES
     k = new_packet(t, kind, f, size)
-    packet = t.packet[k]
+    packet = packet_at(t, k)
     packet.psn = psn
     packet.part = flow.requested * flow.packets_per_message
     packet.dscp = dscp
@@ -127,9 +128,9 @@ def send_control(t: Tables, f: int, kind: int, psn: int) -> None:
 
 
 @compiled
-def request_reads(t: Tables, f: int) -> None:
+def request_reads(t: State, f: int) -> None:
     """The requester of a read keeps its window of outstanding messages full."""
-    flow = t.flow[f]
+    flow = flow_at(t, f)
     per_message = flow.packets_per_message
     window = min(flow.depth_messages, MAX_OUTSTANDING_READS)
     last = min(flow.expected_psn // per_message + window, flow.total_psn // per_message)
@@ -141,11 +142,11 @@ def request_reads(t: Tables, f: int) -> None:
 
 
 @compiled
-def notify(t: Tables, f: int) -> None:
+def notify(t: State, f: int) -> None:
     """Notification point: a CE packet of flow f has arrived; at most one CNP per interval and QP."""
-    flow = t.flow[f]
-    host = t.host[flow.target]
-    now = t.clock[0].now
+    flow = flow_at(t, f)
+    host = host_at(t, flow.target)
+    now = clock_at(t, 0).now
     i = host_priority(t, flow.target, flow.dscp)
     if (host.np_on >> i) & 1 and now - flow.last_cnp >= host.cnp_interval_ps:
         flow.last_cnp = now
@@ -154,11 +155,11 @@ def notify(t: Tables, f: int) -> None:
 
 
 @compiled
-def complain(t: Tables, f: int) -> None:
+def complain(t: State, f: int) -> None:
     """A packet is missing: say so once, and again after the repeat time."""
-    flow = t.flow[f]
-    host = t.host[flow.target]
-    now = t.clock[0].now
+    flow = flow_at(t, f)
+    host = host_at(t, flow.target)
+    now = clock_at(t, 0).now
     host.out_of_sequence += 1
     if flow.nak_sent and now - flow.nak_at < flow.nak_repeat_ps:
         return
@@ -170,9 +171,9 @@ def complain(t: Tables, f: int) -> None:
 
 
 @compiled
-def complete_message(t: Tables, f: int) -> None:
+def complete_message(t: State, f: int) -> None:
     """The receiver has a whole message: acknowledge it, or ask for the next one."""
-    flow = t.flow[f]
+    flow = flow_at(t, f)
     if not flow.read:
         send_control(t, f, RC_ACK, flow.expected_psn)
         return
@@ -187,10 +188,10 @@ def complete_message(t: Tables, f: int) -> None:
 
 
 @compiled
-def receive_data(t: Tables, f: int, k: int) -> None:
+def receive_data(t: State, f: int, k: int) -> None:
     """A data packet of flow f has reached its receiver."""
-    flow = t.flow[f]
-    packet = t.packet[k]
+    flow = flow_at(t, f)
+    packet = packet_at(t, k)
     if packet.ecn == CE:
         notify(t, f)
     if packet.psn > flow.expected_psn:
@@ -198,7 +199,7 @@ def receive_data(t: Tables, f: int, k: int) -> None:
         return
     last = ends_message(t, f, packet.psn)
     if packet.psn < flow.expected_psn:
-        t.host[flow.target].duplicate_request += 0 if flow.read else 1
+        host_at(t, flow.target).duplicate_request += 0 if flow.read else 1
         if last and not flow.read:
             send_control(t, f, RC_ACK, flow.expected_psn)
         return
@@ -213,9 +214,9 @@ def receive_data(t: Tables, f: int, k: int) -> None:
 
 
 @compiled
-def acknowledge(t: Tables, f: int, psn: int) -> None:
+def acknowledge(t: State, f: int, psn: int) -> None:
     """The source learns that everything below `psn` has arrived."""
-    flow = t.flow[f]
+    flow = flow_at(t, f)
     if psn <= flow.una_psn or flow.read:
         return
     flow.una_psn = psn
@@ -230,10 +231,10 @@ def acknowledge(t: Tables, f: int, psn: int) -> None:
 
 
 @compiled
-def go_back(t: Tables, f: int, psn: int) -> None:
+def go_back(t: State, f: int, psn: int) -> None:
     """The source starts again at `psn`."""
-    flow = t.flow[f]
-    source = t.host[flow.source]
+    flow = flow_at(t, f)
+    source = host_at(t, flow.source)
     if flow.read:
         source.duplicate_request += 1
     else:
@@ -243,10 +244,10 @@ def go_back(t: Tables, f: int, psn: int) -> None:
 
 
 @compiled
-def receive_cnp(t: Tables, f: int) -> None:
+def receive_cnp(t: State, f: int) -> None:
     """A CNP for flow f has reached the data's source: handled or, with RP off, ignored."""
-    flow = t.flow[f]
-    host = t.host[flow.source]
+    flow = flow_at(t, f)
+    host = host_at(t, flow.source)
     i = host_priority(t, flow.source, flow.dscp)
     if (host.rp_on >> i) & 1:
         host.rp_cnp_handled += 1
@@ -256,18 +257,18 @@ def receive_cnp(t: Tables, f: int) -> None:
 
 
 @compiled
-def receive_roce(t: Tables, f: int, k: int) -> None:
+def receive_roce(t: State, f: int, k: int) -> None:
     """A RoCE packet of flow f has reached its NIC."""
-    packet = t.packet[k]
+    packet = packet_at(t, k)
     if packet.ecn == CE:
-        t.host[packet.target].np_ecn_marked += 1
+        host_at(t, packet.target).np_ecn_marked += 1
     if packet.kind == RC_DATA:
         receive_data(t, f, k)
         return
     if packet.kind == RC_CNP:
         receive_cnp(t, f)
         return
-    flow = t.flow[f]
+    flow = flow_at(t, f)
     if packet.kind == RC_NAK or packet.kind == RC_READ_REQUEST:
         flow.granted_psn = max(flow.granted_psn, packet.part)
     if packet.kind == RC_ACK or packet.kind == RC_NAK:
@@ -278,16 +279,16 @@ def receive_roce(t: Tables, f: int, k: int) -> None:
 
 
 @compiled
-def time_out(t: Tables, f: int) -> None:
+def time_out(t: State, f: int) -> None:
     """Nothing has come back for the whole retransmission time."""
-    flow = t.flow[f]
+    flow = flow_at(t, f)
     flow.retries += 1
     if flow.retries > flow.retry_limit:
         flow.error = RETRY_EXCEEDED
         end_flow(t, f)
         return
     requester = flow.target if flow.read else flow.source
-    t.host[requester].local_ack_timeout += 1
+    host_at(t, requester).local_ack_timeout += 1
     if flow.read:
         send_control(t, f, RC_NAK, flow.expected_psn)
     else:
@@ -296,14 +297,14 @@ def time_out(t: Tables, f: int) -> None:
 
 
 @compiled
-def wake_rc(t: Tables, f: int) -> None:
+def wake_rc(t: State, f: int) -> None:
     """Flow f looks at its timers and sets the next one."""
-    flow = t.flow[f]
+    flow = flow_at(t, f)
     if flow.life != ACTIVE:
         return
     if flow.read and flow.requested == 0:
         request_reads(t, f)
-    if flow.timeout_at <= t.clock[0].now:
+    if flow.timeout_at <= clock_at(t, 0).now:
         time_out(t, f)
     elif flow.timeout_at != NEVER:
         wake_flow_by(t, f, flow.timeout_at)

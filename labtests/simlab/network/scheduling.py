@@ -7,49 +7,50 @@ or one (weight). With all queues backlogged the shares are w_i / sum(w) (formula
 """
 
 from labtests.simlab.network.compiled import compiled
-from labtests.simlab.network.tables import GROUP_1, NONE, OVERHEAD_BYTES, STRICT, Tables
+from labtests.simlab.network.rows import clock_at, packet_at, port_at, queue_at
+from labtests.simlab.network.tables import GROUP_1, NONE, OVERHEAD_BYTES, STRICT, State
 
 QUANTUM_BYTES = 1538
 """Credit of weight 1 per turn in byte-count mode: one full frame, so no turn is empty."""
 
 
 @compiled
-def eligible_queues(t: Tables, p: int) -> int:
+def eligible_queues(t: State, p: int) -> int:
     """Bit mask of the queues of port p that have a frame and are not paused."""
-    backlog = t.port[p].backlog
-    now = t.clock[0].now
+    backlog = port_at(t, p).backlog
+    now = clock_at(t, 0).now
     mask = 0
     for i in range(8):
-        if (backlog >> i) & 1 and t.queue[8 * p + i].paused_until <= now:
+        if (backlog >> i) & 1 and queue_at(t, 8 * p + i).paused_until <= now:
             mask |= 1 << i
     return mask
 
 
 @compiled
-def members(t: Tables, p: int, mask: int, group: int) -> int:
+def members(t: State, p: int, mask: int, group: int) -> int:
     """The part of `mask` that belongs to `group`."""
     part = 0
     for i in range(8):
-        if (mask >> i) & 1 and t.queue[8 * p + i].group == group:
+        if (mask >> i) & 1 and queue_at(t, 8 * p + i).group == group:
             part |= 1 << i
     return part
 
 
 @compiled
-def cost(t: Tables, q: int) -> int:
+def cost(t: State, q: int) -> int:
     """What serving the first frame of queue q takes from its credit."""
-    if t.port[q >> 3].count_bytes:
-        return t.packet[t.queue[q].head].frame_bytes + OVERHEAD_BYTES
+    if port_at(t, q >> 3).count_bytes:
+        return packet_at(t, queue_at(t, q).head).frame_bytes + OVERHEAD_BYTES
     return 1
 
 
 @compiled
-def round_robin(t: Tables, p: int, mask: int, turn: int) -> int:
+def round_robin(t: State, p: int, mask: int, turn: int) -> int:
     """The queue number whose turn it is in the non-empty `mask`, starting at `turn`; pays for it."""
-    quantum = QUANTUM_BYTES if t.port[p].count_bytes else 1
+    quantum = QUANTUM_BYTES if port_at(t, p).count_bytes else 1
     i = turn
     while True:
-        queue = t.queue[8 * p + i]
+        queue = queue_at(t, 8 * p + i)
         if (mask >> i) & 1:
             price = cost(t, 8 * p + i)
             if queue.credit >= price:
@@ -59,13 +60,13 @@ def round_robin(t: Tables, p: int, mask: int, turn: int) -> int:
             queue.credit = 0
         i = (i + 1) & 7
         if (mask >> i) & 1:
-            t.queue[8 * p + i].credit += t.queue[8 * p + i].weight * quantum
+            queue_at(t, 8 * p + i).credit += queue_at(t, 8 * p + i).weight * quantum
 
 
 @compiled
-def choose_group(t: Tables, p: int, first: int, second: int) -> bool:
+def choose_group(t: State, p: int, first: int, second: int) -> bool:
     """Whether WRR group 1 is served now; both share 1:1 while both have frames."""
-    port = t.port[p]
+    port = port_at(t, p)
     if second == 0 or first == 0:
         port.group_balance = 0
         return second == 0
@@ -73,7 +74,7 @@ def choose_group(t: Tables, p: int, first: int, second: int) -> bool:
 
 
 @compiled
-def choose_queue(t: Tables, p: int) -> int:
+def choose_queue(t: State, p: int) -> int:
     """The queue (row) that port p serves next, or NONE."""
     mask = eligible_queues(t, p)
     if mask == 0:
@@ -84,14 +85,14 @@ def choose_queue(t: Tables, p: int) -> int:
         while not (strict >> i) & 1:
             i -= 1
         return 8 * p + i
-    port = t.port[p]
+    port = port_at(t, p)
     first = members(t, p, mask, GROUP_1)
     if choose_group(t, p, first, mask & ~first):
         port.turn_1 = round_robin(t, p, first, port.turn_1)
         q = 8 * p + port.turn_1
-        port.group_balance += t.packet[t.queue[q].head].frame_bytes
+        port.group_balance += packet_at(t, queue_at(t, q).head).frame_bytes
     else:
         port.turn_2 = round_robin(t, p, mask & ~first, port.turn_2)
         q = 8 * p + port.turn_2
-        port.group_balance -= t.packet[t.queue[q].head].frame_bytes
+        port.group_balance -= packet_at(t, queue_at(t, q).head).frame_bytes
     return q

@@ -10,6 +10,7 @@ from labtests.simlab.network.compiled import compiled
 from labtests.simlab.network.events import wake_port
 from labtests.simlab.network.flows import host_priority, make_ready, wake_flow_by
 from labtests.simlab.network.packets import append, new_packet
+from labtests.simlab.network.rows import clock_at, flow_at, host_at, packet_at, segment_at
 from labtests.simlab.network.tables import (
     ACTIVE,
     NEVER,
@@ -17,7 +18,7 @@ from labtests.simlab.network.tables import (
     PS_PER_S,
     TCP_ACK,
     TCP_DATA,
-    Tables,
+    State,
 )
 
 MSS_BYTES = 1448
@@ -36,27 +37,27 @@ MAX_RTO_PS = 120 * PS_PER_S
 
 
 @compiled
-def can_send(t: Tables, f: int) -> bool:
+def can_send(t: State, f: int) -> bool:
     """Whether window and life of flow f allow one more segment."""
-    flow = t.flow[f]
-    if flow.life != ACTIVE or flow.start_at > t.clock[0].now:
+    flow = flow_at(t, f)
+    if flow.life != ACTIVE or flow.start_at > clock_at(t, 0).now:
         return False
     window = min(int(flow.cwnd), RECEIVE_WINDOW)
     return bool(flow.resend) or flow.next_psn < flow.una_psn + window
 
 
 @compiled
-def restart_timer(t: Tables, f: int) -> None:
+def restart_timer(t: State, f: int) -> None:
     """The retransmission timer starts anew."""
-    flow = t.flow[f]
-    flow.timeout_at = t.clock[0].now + flow.rto_ps
+    flow = flow_at(t, f)
+    flow.timeout_at = clock_at(t, 0).now + flow.rto_ps
     wake_flow_by(t, f, flow.timeout_at)
 
 
 @compiled
-def next_tcp_packet(t: Tables, f: int) -> int:
+def next_tcp_packet(t: State, f: int) -> int:
     """The next segment of flow f, or NONE."""
-    flow = t.flow[f]
+    flow = flow_at(t, f)
     if not can_send(t, f):
         return NONE
     psn = flow.next_psn
@@ -69,12 +70,12 @@ def next_tcp_packet(t: Tables, f: int) -> int:
         flow.retransmits += 1
     elif flow.rtt_psn == NONE:
         flow.rtt_psn = psn
-        flow.rtt_at = t.clock[0].now
+        flow.rtt_at = clock_at(t, 0).now
     flow.sent_psn = max(flow.sent_psn, psn + 1)
     if flow.timeout_at == NEVER:
         restart_timer(t, f)
     k = new_packet(t, TCP_DATA, f, SEGMENT_FRAME_BYTES)
-    packet = t.packet[k]
+    packet = packet_at(t, k)
     packet.psn = psn
     packet.dscp = flow.dscp
     packet.target = flow.target
@@ -86,13 +87,13 @@ def next_tcp_packet(t: Tables, f: int) -> int:
 
 
 @compiled
-def acknowledge_stream(t: Tables, f: int) -> None:
+def acknowledge_stream(t: State, f: int) -> None:
     """The receiver's ACK waits in its NIC."""
-    flow = t.flow[f]
+    flow = flow_at(t, f)
     flow.unacknowledged = 0
-    p = t.host[flow.target].port
+    p = host_at(t, flow.target).port
     k = new_packet(t, TCP_ACK, f, ACK_FRAME_BYTES)
-    packet = t.packet[k]
+    packet = packet_at(t, k)
     packet.psn = flow.expected_psn
     packet.dscp = flow.dscp
     packet.target = flow.source
@@ -101,18 +102,18 @@ def acknowledge_stream(t: Tables, f: int) -> None:
 
 
 @compiled
-def receive_segment(t: Tables, f: int, k: int) -> None:
+def receive_segment(t: State, f: int, k: int) -> None:
     """A segment of flow f has reached its receiver."""
-    flow = t.flow[f]
-    packet = t.packet[k]
-    t.host[flow.target].ip_in += 1
+    flow = flow_at(t, f)
+    packet = packet_at(t, k)
+    host_at(t, flow.target).ip_in += 1
     row = flow.window_row
     in_order = packet.psn == flow.expected_psn
     if packet.psn >= flow.expected_psn:
-        t.window[row, packet.psn % WINDOW_SIZE] = 1
+        segment_at(t, row * WINDOW_SIZE + packet.psn % WINDOW_SIZE).here = 1
     before = flow.expected_psn
-    while t.window[row, flow.expected_psn % WINDOW_SIZE]:
-        t.window[row, flow.expected_psn % WINDOW_SIZE] = 0
+    while segment_at(t, row * WINDOW_SIZE + flow.expected_psn % WINDOW_SIZE).here:
+        segment_at(t, row * WINDOW_SIZE + flow.expected_psn % WINDOW_SIZE).here = 0
         flow.expected_psn += 1
         flow.delivered_bytes += MSS_BYTES
     flow.unacknowledged += 1
@@ -121,12 +122,12 @@ def receive_segment(t: Tables, f: int, k: int) -> None:
 
 
 @compiled
-def measure_rtt(t: Tables, f: int, psn: int) -> None:
+def measure_rtt(t: State, f: int, psn: int) -> None:
     """Smoothed round-trip time and time-out (RFC 6298), never from a retransmitted segment."""
-    flow = t.flow[f]
+    flow = flow_at(t, f)
     if flow.rtt_psn == NONE or psn <= flow.rtt_psn:
         return
-    sample = float(t.clock[0].now - flow.rtt_at)
+    sample = float(clock_at(t, 0).now - flow.rtt_at)
     flow.rtt_psn = NONE
     if flow.srtt == 0.0:
         flow.srtt = sample
@@ -138,9 +139,9 @@ def measure_rtt(t: Tables, f: int, psn: int) -> None:
 
 
 @compiled
-def grow(t: Tables, f: int, fresh: int) -> None:
+def grow(t: State, f: int, fresh: int) -> None:
     """`fresh` segments were acknowledged: the congestion window follows."""
-    flow = t.flow[f]
+    flow = flow_at(t, f)
     if flow.in_recovery:
         if flow.una_psn >= flow.recover:
             flow.in_recovery = 0
@@ -155,9 +156,9 @@ def grow(t: Tables, f: int, fresh: int) -> None:
 
 
 @compiled
-def duplicate_ack(t: Tables, f: int) -> None:
+def duplicate_ack(t: State, f: int) -> None:
     """Nothing new was acknowledged: the third time in a row the first segment is sent again."""
-    flow = t.flow[f]
+    flow = flow_at(t, f)
     if flow.in_recovery:
         flow.cwnd += 1.0
         return
@@ -172,11 +173,11 @@ def duplicate_ack(t: Tables, f: int) -> None:
 
 
 @compiled
-def receive_tcp_ack(t: Tables, f: int, k: int) -> None:
+def receive_tcp_ack(t: State, f: int, k: int) -> None:
     """An ACK of flow f has reached its sender."""
-    flow = t.flow[f]
-    psn = t.packet[k].psn
-    t.host[flow.source].ip_in += 1
+    flow = flow_at(t, f)
+    psn = packet_at(t, k).psn
+    host_at(t, flow.source).ip_in += 1
     if psn > flow.una_psn:
         fresh = psn - flow.una_psn
         flow.una_psn = psn
@@ -194,9 +195,9 @@ def receive_tcp_ack(t: Tables, f: int, k: int) -> None:
 
 
 @compiled
-def time_out_stream(t: Tables, f: int) -> None:
+def time_out_stream(t: State, f: int) -> None:
     """No ACK for a whole RTO: start again from the first unacknowledged segment, slowly."""
-    flow = t.flow[f]
+    flow = flow_at(t, f)
     flow.ssthresh = max((flow.sent_psn - flow.una_psn) / 2.0, 2.0)
     flow.cwnd = 1.0
     flow.next_psn = flow.una_psn
@@ -210,12 +211,12 @@ def time_out_stream(t: Tables, f: int) -> None:
 
 
 @compiled
-def wake_tcp(t: Tables, f: int) -> None:
+def wake_tcp(t: State, f: int) -> None:
     """Flow f looks at its timer."""
-    flow = t.flow[f]
+    flow = flow_at(t, f)
     if flow.life != ACTIVE:
         return
-    if flow.timeout_at <= t.clock[0].now:
+    if flow.timeout_at <= clock_at(t, 0).now:
         time_out_stream(t, f)
     elif flow.timeout_at != NEVER:
         wake_flow_by(t, f, flow.timeout_at)

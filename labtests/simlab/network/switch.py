@@ -97,7 +97,7 @@ class Switch:
             if not working:
                 lane.xoff = 0
                 if lane.paused_until > t.clock[0].now:
-                    hold(t, p, i, 0)
+                    hold(self._network.state, p, i, 0)
         t.port[p].pfc_pending &= mask
         share_memory(t, self._row)
 
@@ -232,9 +232,7 @@ class Switch:
         """What the packet memory holds now."""
         t = self._tables
         switch = t.switch[self._row]
-        lanes = {
-            (port, i): t.lane[8 * p + i] for port, p in self._ports.items() for i in range(8)
-        }
+        lanes = {(port, i): t.lane[8 * p + i] for port, p in self._ports.items() for i in range(8)}
         return MemoryUse(
             total_cells=int(switch.total_cells),
             shared_cells=int(switch.shared_cells),

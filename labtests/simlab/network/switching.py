@@ -5,8 +5,9 @@ switch's map tables; an untagged packet on a port that trusts dot1p, or nothing,
 priority 0. The dot1p is also the PFC priority, hence the ingress group.
 """
 
-from labtests.simlab.network.compiled import compiled
 from labtests.simlab.network.arithmetic import random_below
+from labtests.simlab.network.compiled import compiled
+from labtests.simlab.network.events import wake_port
 from labtests.simlab.network.marking import DISCARD, MARK, red_verdict
 from labtests.simlab.network.memory import (
     ADMITTED,
@@ -17,32 +18,40 @@ from labtests.simlab.network.memory import (
     must_pause,
     release,
 )
-from labtests.simlab.network.events import wake_port
 from labtests.simlab.network.packets import append, free_packet, take
 from labtests.simlab.network.pausing import request_pause_frame
+from labtests.simlab.network.rows import (
+    clock_at,
+    lane_at,
+    packet_at,
+    port_at,
+    queue_at,
+    route_at,
+    switch_at,
+)
 from labtests.simlab.network.scheduling import choose_queue
-from labtests.simlab.network.tables import CE, NONE, TRUST_DSCP, Tables
+from labtests.simlab.network.tables import CE, NONE, TRUST_DSCP, State
 
 KEPT, OUTPUT_DROP, INPUT_DROP, WRED_DROP, LINK_DOWN_DROP, FAULT_DROP = 0, 1, 2, 3, 4, 5
 
 
 @compiled
-def classify(t: Tables, p: int, dscp: int) -> int:
+def classify(t: State, p: int, dscp: int) -> int:
     """The dot1p (PFC priority) of a packet that arrives at switch port p."""
-    if t.port[p].trust == TRUST_DSCP:
-        return t.switch[t.port[p].switch].dscp_dot1p[dscp]
+    if port_at(t, p).trust == TRUST_DSCP:
+        return switch_at(t, port_at(t, p).switch).dscp_dot1p[dscp]
     return 0
 
 
 @compiled
-def count_drop(t: Tables, p: int, q: int, k: int, why: int) -> None:
+def count_drop(t: State, p: int, q: int, k: int, why: int) -> None:
     """Count the drop where it happens (input, output, WRED) and at its queue; the packet is gone."""
-    out = t.port[q >> 3]
-    queue = t.queue[q]
+    out = port_at(t, q >> 3)
+    queue = queue_at(t, q)
     queue.dropped_packets += 1
-    queue.dropped_bytes += t.packet[k].frame_bytes
+    queue.dropped_bytes += packet_at(t, k).frame_bytes
     if why == INPUT_DROP:
-        t.port[p].input_drops += 1
+        port_at(t, p).input_drops += 1
     elif why == OUTPUT_DROP:
         out.output_drops += 1
     elif why == WRED_DROP:
@@ -54,16 +63,16 @@ def count_drop(t: Tables, p: int, q: int, k: int, why: int) -> None:
 
 
 @compiled
-def fate(t: Tables, p: int, q: int, k: int) -> int:
+def fate(t: State, p: int, q: int, k: int) -> int:
     """Whether packet k, arriving at port p, is kept in queue q; if so, it is charged and marked."""
-    queue = t.queue[q]
-    packet = t.packet[k]
-    s = t.port[p].switch
-    if not t.port[q >> 3].up:
+    queue = queue_at(t, q)
+    packet = packet_at(t, k)
+    s = port_at(t, p).switch
+    if not port_at(t, q >> 3).up:
         return LINK_DOWN_DROP
     if queue.loss_per_million and random_below(t, 1_000_000) < queue.loss_per_million:
         return FAULT_DROP
-    limit = t.switch[s].egress_limit_cells
+    limit = switch_at(t, s).egress_limit_cells
     if queue.cells + packet.cells > limit and not is_lossless(t, packet.lane):
         return OUTPUT_DROP
     verdict = red_verdict(t, q, packet.ecn)
@@ -75,49 +84,50 @@ def fate(t: Tables, p: int, q: int, k: int) -> int:
     if verdict == MARK:
         packet.ecn = CE
         queue.marked += 1
-        t.port[q >> 3].ecn_marked += 1
+        port_at(t, q >> 3).ecn_marked += 1
     return KEPT
 
 
 @compiled
-def receive_at_switch(t: Tables, p: int, k: int) -> None:
+def receive_at_switch(t: State, p: int, k: int) -> None:
     """Packet k has arrived at switch port p: it is in an egress queue, or dropped and counted."""
-    port = t.port[p]
-    packet = t.packet[k]
-    switch = t.switch[port.switch]
+    port = port_at(t, p)
+    packet = packet_at(t, k)
+    switch = switch_at(t, port.switch)
     port.rx_packets += 1
     port.rx_bytes += packet.frame_bytes
     dot1p = classify(t, p, packet.dscp)
-    q = 8 * t.route[port.switch, packet.target] + switch.dot1p_lp[dot1p]
+    route = route_at(t, port.switch * clock_at(t, 0).hosts + packet.target)
+    q = 8 * route.port + switch.dot1p_lp[dot1p]
     packet.lane = 8 * p + dot1p
     packet.cells = (packet.frame_bytes + switch.cell_bytes - 1) // switch.cell_bytes
     why = fate(t, p, q, k)
     if why != KEPT:
         count_drop(t, p, q, k, why)
         return
-    queue = t.queue[q]
+    queue = queue_at(t, q)
     append(t, q, k)
     queue.cells += packet.cells
     queue.peak_cells = max(queue.peak_cells, queue.cells)
     wake_port(t, q >> 3)
-    lane = t.lane[packet.lane]
+    lane = lane_at(t, packet.lane)
     if not lane.xoff and is_lossless(t, packet.lane) and must_pause(t, port.switch, packet.lane):
         lane.xoff = 1
         request_pause_frame(t, p, dot1p)
 
 
 @compiled
-def take_from_switch(t: Tables, q: int) -> int:
+def take_from_switch(t: State, q: int) -> int:
     """The first packet of queue q leaves the memory; its ingress group may be resumed by that."""
     k = take(t, q)
-    queue = t.queue[q]
-    packet = t.packet[k]
+    queue = queue_at(t, q)
+    packet = packet_at(t, k)
     queue.cells -= packet.cells
     if queue.packets == 0:
-        queue.empty_since = t.clock[0].now
-    s = t.port[q >> 3].switch
+        queue.empty_since = clock_at(t, 0).now
+    s = port_at(t, q >> 3).switch
     release(t, s, packet.lane, packet.cells)
-    lane = t.lane[packet.lane]
+    lane = lane_at(t, packet.lane)
     if lane.xoff and may_resume(t, s, packet.lane):
         lane.xoff = 0
         request_pause_frame(t, packet.lane >> 3, packet.lane & 7)
@@ -125,12 +135,12 @@ def take_from_switch(t: Tables, q: int) -> int:
 
 
 @compiled
-def next_from_switch(t: Tables, p: int) -> int:
+def next_from_switch(t: State, p: int) -> int:
     """The next packet that switch port p sends, or NONE."""
     q = choose_queue(t, p)
     if q == NONE:
         return NONE
     k = take_from_switch(t, q)
-    t.queue[q].forwarded_packets += 1
-    t.queue[q].forwarded_bytes += t.packet[k].frame_bytes
+    queue_at(t, q).forwarded_packets += 1
+    queue_at(t, q).forwarded_bytes += packet_at(t, k).frame_bytes
     return k

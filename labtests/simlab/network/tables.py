@@ -109,12 +109,32 @@ FLOW = _record(
 )
 
 
-class Tables(NamedTuple):
-    """Everything there is. Only this goes through the event loop."""
+MATCH = _record("wakes winner")  # events.py
+ROUTE = _record("port")  # row: switch * hosts + host
+SEGMENT = _record("here")  # row: window * size + number % size: has the TCP receiver got it
 
+TABLE_TYPES = {
+    "clock": CLOCK,
+    "match": MATCH,
+    "port": PORT,
+    "queue": QUEUE,
+    "lane": LANE,
+    "switch": SWITCH,
+    "host": HOST,
+    "packet": PACKET,
+    "flow": FLOW,
+    "route": ROUTE,
+    "segment": SEGMENT,
+}
+"""The type of a row of each table, in the order of the address block."""
+
+
+class Tables(NamedTuple):
+    """Everything there is."""
+
+    addresses: Any  # of the tables below, for the compiled functions (rows.py)
     clock: Any  # one row
-    wake: Any  # when each slot of the calendar wakes (events.py)
-    winner: Any  # the calendar's tournament tree
+    match: Any  # the calendar
     port: Any
     queue: Any
     lane: Any
@@ -122,8 +142,12 @@ class Tables(NamedTuple):
     host: Any
     packet: Any
     flow: Any
-    route: Any  # [switch, host] -> port
-    window: Any  # [row, segment % size] -> has the TCP receiver got it
+    route: Any
+    segment: Any
+
+
+State = Any
+"""What the functions of the event loop pass on as `t`; see rows.state_of."""
 
 
 def table(dtype: np.dtype, rows: int) -> Any:
