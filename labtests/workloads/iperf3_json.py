@@ -183,7 +183,7 @@ class _Reader:
         return found
 
     def _number(self, holder: Object, key: str) -> float:
-        value = holder.get(key)
+        value = holder.get(key) if isinstance(holder, dict) else None
         if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
             self._refuse(f"{key!r} should be a number from 0 on, not {value!r}")
         return value

@@ -42,24 +42,25 @@ _RESTS = {
 _HEADER = re.compile(
     r"\[ *ID\](?P<roles>\[Role\])? +Interval +Transfer +(?:Bitrate|Bandwidth)(?P<rest>.*)$"
 )
-_COLUMNS = {
-    ("Retr", "Cwnd"): ("tcp sender", "retransmits", "bytes"),
-    ("Retr",): ("retransmits", "bytes"),
-    ("Total", "Datagrams"): ("udp sender",),
-    ("Jitter", "Lost/Total", "Datagrams"): ("udp receiver",),
-    (): ("bytes",),
-}
+_COLUMNS = (
+    ("Retr", "Cwnd"),
+    ("Retr",),
+    ("Total", "Datagrams"),
+    ("Jitter", "Lost/Total", "Datagrams"),
+    (),
+)
 _LISTENS = re.compile(r"Server listening on \d+(?: \(test #\d+\))?$")
 _RULER = re.compile(r"-[- ]{8,}$")
 _SAID = re.compile(r"iperf3: (?P<words>.+)$")
 _OTHERS = re.compile(
     r"Connecting to host |Reverse mode, remote host |Accepted connection from |warning: "
     r"|Time: |TCP MSS: |UDP MSS: |Cookie: |Test Complete\. Summary Results:|Starting Test: "
-    r"|Control connection MSS|Linux |Darwin |iperf \d|iperf Done\.|CPU Utilization: "
-    r"|(?:snd|rcv)_tcp_congestion |Server output:|rc=\d+$"
+    r"|Target Bitrate: |Control connection MSS|Linux |Darwin |iperf \d|iperf Done\."
+    r"|CPU Utilization: |(?:snd|rcv)_tcp_congestion |Server output:|rc=\d+$"
 )
 _CONNECTED = re.compile(r"\[ *\d+\](?:\[[TR]X-[CS]\])? +local \S+ port \d+ connected to ")
-_ENDS_OPEN = re.compile(r"[\d.]$")
+_WHOLE = re.compile(r"(?:\b(?:sender|receiver)|iperf Done\.|^)$")
+"""A last line that is whole without a newline."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,14 +98,14 @@ class _Line:
 
 @dataclass(slots=True)
 class _Reader:
-    """One pass over the lines. `kinds` are the row endings that the last header allows."""
+    """One pass over the lines. `columns` are those of the last header, after the bitrate."""
 
     reply: Reply
     tests: list[Iperf3Report] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     rows: list[_Line] = field(default_factory=list)
     streams: int = 0
-    kinds: tuple[str, ...] | None = None
+    columns: tuple[str, ...] | None = None
     headers: int = 0
     udp: bool = False
     listening: bool = False
@@ -112,8 +113,9 @@ class _Reader:
     def read(self, line: str, number: int, *, last: bool) -> None:
         """Take one line in."""
         text = re.sub(rf"^{_STAMP}", "", line)
-        if last and not self.reply.text.endswith("\n") and _ENDS_OPEN.search(text):
-            refuse(self.reply, f"line {number} may be cut in its last number: {line!r}")
+        if last and not self.reply.text.endswith("\n") and not _WHOLE.search(text):
+            problem = f"line {number} has no end, so it may be cut: {line!r}"
+            refuse(self.reply, problem, "give the text whole, with the newline at its end")
         text = text.strip()
         if not text or _RULER.match(text) or _OTHERS.match(text):
             return
@@ -135,10 +137,7 @@ class _Reader:
         columns = tuple(header["rest"].split())
         if columns not in _COLUMNS:
             refuse(self.reply, f"line {number} has columns that are new to us: {line!r}")
-        if header["roles"]:  # rows of both directions share one header
-            self.kinds = tuple(_RESTS)
-        else:
-            self.kinds = _COLUMNS[columns]
+        self.columns = columns
         self.udp = self.udp or "Datagrams" in columns
         self.headers += 1
 
@@ -149,9 +148,8 @@ class _Reader:
         for word in ("sender", "receiver"):
             if rest.endswith(f" {word}"):
                 rest, side = rest.removesuffix(word).rstrip(), word
-        found = (m for kind in self.kinds or () if (m := _RESTS[kind].match(rest)) is not None)
-        end = next(found, None)
-        if end is None or (self.headers > 1) != bool(side):
+        end = _RESTS[_kind(self.columns or (), row, side)].match(rest)
+        if self.columns is None or end is None or (self.headers > 1) != bool(side):
             problem = f"line {number} is cut, or has other columns than its header: {line!r}"
             refuse(self.reply, problem)
         side = "omitted" if omitted else side
@@ -186,7 +184,7 @@ class _Reader:
                     error=BROKE_OFF if any(broken for _, broken in read) else "",
                 )
             )
-        self.rows, self.streams, self.kinds, self.headers, self.udp = [], 0, None, 0, False
+        self.rows, self.streams, self.columns, self.headers, self.udp = [], 0, None, 0, False
 
     def _roles(self) -> list[str]:
         """The roles of the rows, the client's sending first. Without --bidir there is only ""."""
@@ -221,6 +219,17 @@ class _Reader:
             retransmits=span.retransmits,
         )
         return measured(self.reply, totals)
+
+
+def _kind(columns: tuple[str, ...], row: re.Match[str], side: str) -> str:
+    """How a row must end: by its table's columns, and by which end of the stream it speaks of."""
+    receives = side == "receiver" or (not side and (row["role"] or "").startswith("RX"))
+    if "Datagrams" in columns:
+        sends = columns[0] == "Total" or (row["role"] is not None and not side and not receives)
+        return "udp sender" if sends else "udp receiver"
+    if "Retr" not in columns or receives:
+        return "bytes"
+    return "tcp sender" if "Cwnd" in columns and row["id"] != "SUM" else "retransmits"
 
 
 def _rate(row: re.Match[str]) -> BitsPerSecond:

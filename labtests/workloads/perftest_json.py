@@ -1,8 +1,8 @@
 """perftest's --out_json file, text -> records.
 
 It does not say its unit, so the unit is found by the figures themselves: average = message rate x
-message size in one of the two. Several builds wrote what is no JSON: keys and words without quotes (issue
-216; with --output or raw QoS also later: `sl: 3`), a comma before a closing brace. With -a only the
+message size in one of the two. Several builds wrote what is no JSON: keys and words without quotes
+(linux-rdma/perftest#216, and `sl: 3` of raw QoS), a comma before a closing brace. With -a only the
 last message size is left in the file.
 """
 

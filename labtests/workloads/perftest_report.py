@@ -117,7 +117,8 @@ class _Reader:
     def _begin_table(self, line: str, number: int) -> None:
         header = _HEADER.match(line)
         if header is None:
-            refuse(self.reply, f"line {number} is not the header of a bandwidth table: {line!r}")
+            problem = f"line {number} is not the header of a bandwidth table: {line!r}"
+            refuse(self.reply, problem, _WHOLE)
         if header["peak_unit"] != header["average_unit"] or header["peak_unit"] not in _UNITS:
             refuse(self.reply, f"line {number} has an unknown unit, or two: {line!r}")
         self.unit = header["average_unit"]
