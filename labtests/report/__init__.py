@@ -1,0 +1,10 @@
+"""From run.json (docs/run-json.md) to HTML. Pure: no device, no clock, no script in the page.
+
+Everything in a run may be hostile: devices print what they like. So every value is escaped, and a
+value that is not there is shown as not there, with the reason, never as 0.
+"""
+
+from labtests.report.pages import css, page, summary_html, test_html
+from labtests.report.runs import UnreadableRun, read_run
+
+__all__ = ["UnreadableRun", "css", "page", "read_run", "summary_html", "test_html"]

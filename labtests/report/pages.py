@@ -1,0 +1,81 @@
+"""The page and its parts: templates filled with a run. Everything is escaped by default."""
+
+from collections.abc import Callable
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from jinja2 import ChainableUndefined, Environment, PackageLoader
+from markupsafe import Markup
+
+from labtests.report import text, view
+from labtests.report.runs import Json, entries
+
+
+def css() -> str:
+    """The style of everything below; goes into one <style> of the page."""
+    return resources.files("labtests.report").joinpath("style.css").read_text(encoding="utf-8")
+
+
+def summary_html(run: Json) -> str:
+    """The first screen: lab, backend, when, versions, and every test's verdicts and controls."""
+    return _environment().get_template("summary.html.j2").render(run=run)
+
+
+def test_html(test: Json) -> str:
+    """One test in full: verdicts with their facts, plots, counters, settings, commands, rerun."""
+    return _environment().get_template("test.html.j2").render(test=test)
+
+
+test_html.__test__ = False  # type: ignore[attr-defined]  # pytest must not take it for a test
+
+
+def page(run: Json) -> str:
+    """A whole page, self-contained: no script, and nothing is fetched. Passed tests are folded."""
+    return (
+        _environment()
+        .get_template("page.html.j2")
+        .render(
+            run=run,
+            style=Markup(css()),
+            summary=Markup(summary_html(run)),
+            tests=[(test, Markup(test_html(test))) for test in view.tests_of(run)],
+        )
+    )
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("labtests.report"),
+        autoescape=True,
+        undefined=ChainableUndefined,
+        finalize=text.shown,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    filters: dict[str, Callable[..., Any]] = {
+        "amount": text.amount,
+        "dash": text.dash,
+        "gbit": text.gbit,
+        "moment": text.moment,
+        "seconds": text.seconds,
+        "signed": text.signed,
+        "entries": entries,
+        "outcome": view.outcome_of,
+        "label": view.label_of,
+    }
+    environment.filters.update(filters)
+    environment.globals.update(
+        place=text.place,
+        tests_of=view.tests_of,
+        counts_of=view.counts_of,
+        verdicts_of=view.verdicts_of,
+        kept_its_word=view.kept_its_word,
+        simulated=view.simulated,
+        plots_of=view.plots_of,
+        counters_of=view.counters_of,
+        settings_of=view.settings_of,
+        versions_of=view.versions_of,
+    )
+    return environment

@@ -1,0 +1,56 @@
+"""run.json as it was left by a run."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from labtests.errors import LabError
+
+FORMAT = "labtests-run/1"
+
+Json = dict[str, Any]
+
+
+class UnreadableRun(LabError):
+    """A run folder has no run.json that can be rendered; the text says why."""
+
+
+def read_run(folder: Path) -> Json:
+    """What run.json of a run folder says. Raises UnreadableRun."""
+    file = folder / "run.json"
+    try:
+        run = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UnreadableRun(
+            f"{file} cannot be read: {error.strerror}\n"
+            "  remedy: name the folder of a run, such as reports/latest"
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise UnreadableRun(f"{file} is not JSON: {error}") from error
+    problem = _problem(run)
+    if problem:
+        raise UnreadableRun(f"{file}: {problem}")
+    return run  # type: ignore[no-any-return]
+
+
+def _problem(run: object) -> str:
+    if not isinstance(run, dict):
+        return "a run is a JSON object"
+    if run.get("format") != FORMAT:
+        return f"its format is {run.get('format')!r}, this labtests renders {FORMAT!r}"
+    tests = run.get("tests")
+    if not isinstance(tests, list) or not all(isinstance(test, dict) for test in tests):
+        return "`tests` must be a list of objects"
+    return ""
+
+
+def entries(value: object) -> list[Json]:
+    """The objects of a list; whatever else stands there is left out."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def number(value: object) -> int | float | None:
+    """A finite number, or None. A truth value is no number."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return value if abs(value) < float("inf") else None  # NaN compares false as well

@@ -1,0 +1,205 @@
+"""What the plots show: samples as rates and levels over the time of one phase.
+
+A rate is the difference of two neighbouring samples (evidence.differences) over the time between
+them. Where there is no difference there is a gap, and the gap is counted.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from labtests import counters as c
+from labtests.evidence import differences
+from labtests.records import Reading
+from labtests.report.runs import Json, entries, number
+from labtests.report.text import place
+
+Point = tuple[float, float, float | None]
+"""From, until (seconds since the phase began), and the value that held; None where unknown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """One line of a plot."""
+
+    name: str
+    points: tuple[Point, ...]
+    dashed: bool = False
+
+    @property
+    def gaps(self) -> int:
+        """How many values are missing."""
+        return sum(value is None for _, _, value in self.points)
+
+    @property
+    def highest(self) -> float:
+        """The largest known value; 0 when none is known."""
+        return max((value for _, _, value in self.points if value is not None), default=0.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panel:
+    """One plot: lines that share a unit. `silent` counts lines that stayed at 0 and are left out;
+    `unknown` names those that never had a value."""
+
+    title: str
+    unit: str
+    series: tuple[Series, ...]
+    silent: int = 0
+    unknown: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kind:
+    title: str
+    unit: str
+    counters: tuple[str, ...]
+    received: frozenset[str] = frozenset()  # drawn dashed
+    level: bool = False  # the value itself, not its rate
+
+
+_KINDS = (
+    _Kind(title="Queue length", unit="packets", counters=(c.QUEUE_LENGTH_PACKETS,), level=True),
+    _Kind(
+        title="PFC pause frames",
+        unit="frames/s",
+        counters=(c.PFC_TX_FRAMES, c.PFC_RX_FRAMES),
+        received=frozenset({c.PFC_RX_FRAMES}),
+    ),
+    _Kind(
+        title="ECN marks and CNPs",
+        unit="packets/s",
+        counters=(
+            c.ECN_MARKED_PACKETS,
+            c.NP_ECN_MARKED_PACKETS,
+            c.NP_CNP_SENT,
+            c.RP_CNP_HANDLED,
+            c.RP_CNP_IGNORED,
+        ),
+        received=frozenset({c.NP_ECN_MARKED_PACKETS, c.RP_CNP_HANDLED, c.RP_CNP_IGNORED}),
+    ),
+    _Kind(title="Dropped packets", unit="packets/s", counters=(c.QUEUE_DROPPED_PACKETS,)),
+)
+
+_WORDS = {
+    c.PFC_TX_FRAMES: "sent",
+    c.PFC_RX_FRAMES: "received",
+    c.ECN_MARKED_PACKETS: "marked",
+    c.NP_ECN_MARKED_PACKETS: "ECN-marked received",
+    c.NP_CNP_SENT: "CNPs sent",
+    c.RP_CNP_HANDLED: "CNPs handled",
+    c.RP_CNP_IGNORED: "CNPs ignored",
+}
+
+
+def panels(phase: Json) -> tuple[Panel, ...]:
+    """The plots of a phase, goodput first. Those without a single sample are left out."""
+    start_s = number(phase.get("start_s")) or 0.0
+    samples = _by_counter(entries(phase.get("samples")))
+    found = [_goodput(entries(phase.get("flows")), start_s)]
+    found += [_panel(kind, samples, start_s) for kind in _KINDS]
+    return tuple(p for p in found if p.series or p.silent or p.unknown)
+
+
+def span_s(phase: Json, shown: Iterable[Panel]) -> float:
+    """How long the time axis is: the phase, or the last point where that is later."""
+    start_s, end_s = number(phase.get("start_s")), number(phase.get("end_s"))
+    ends = [until for p in shown for s in p.series for _, until, _ in s.points]
+    if start_s is not None and end_s is not None:
+        ends.append(end_s - start_s)
+    return max([*ends, 1e-3])
+
+
+def _goodput(flows: list[Json], start_s: float) -> Panel:
+    lines, unknown = [], []
+    for flow in flows:
+        name = f"{flow.get('sender')} → {flow.get('receiver')} ({flow.get('tool')})"
+        points = [_interval(row, start_s) for row in entries(flow.get("intervals"))]
+        known = [point for point in points if point is not None]
+        if known:
+            lines.append(Series(name=name, points=tuple(known)))
+        else:
+            unknown.append(name)
+    return Panel(
+        title="Goodput per sender", unit="Gb/s", series=tuple(lines), unknown=tuple(unknown)
+    )
+
+
+def _interval(row: Json, start_s: float) -> Point | None:
+    begin, end = number(row.get("start_s")), number(row.get("end_s"))
+    if begin is None or end is None:
+        return None
+    rate = number(row.get("goodput_bits_per_s"))
+    return (begin - start_s, end - start_s, None if rate is None else rate / 1e9)
+
+
+def _by_counter(samples: list[Json]) -> dict[str, dict[str, list[Reading]]]:
+    """Samples by counter and place, in the order of time."""
+    found: dict[str, dict[str, list[Reading]]] = {}
+    for sample in samples:
+        time_s = number(sample.get("time_s"))
+        if time_s is None:
+            continue
+        reading = _reading(sample, time_s)
+        found.setdefault(reading.counter, {}).setdefault(place(sample), []).append(reading)
+    for places in found.values():
+        for readings in places.values():
+            readings.sort(key=lambda reading: reading.time_s)
+    return found
+
+
+def _reading(sample: Json, time_s: float) -> Reading:
+    value, index = number(sample.get("value")), number(sample.get("index"))
+    return Reading(
+        device=str(sample.get("device")),
+        port=str(sample.get("port")),
+        scope="port",
+        index=None if index is None else int(index),
+        counter=str(sample.get("counter")),
+        unit=str(sample.get("unit")),
+        value=None if value is None else int(value),
+        time_s=time_s,
+        source="",
+    )
+
+
+def _panel(kind: _Kind, samples: dict[str, dict[str, list[Reading]]], start_s: float) -> Panel:
+    points_of: Callable[[list[Reading], float], list[Point]] = _levels if kind.level else _rates
+    lines, unknown, silent = [], [], 0
+    for counter in kind.counters:
+        for where, readings in samples.get(counter, {}).items():
+            name = " ".join(filter(None, (where, _WORDS.get(counter, ""))))
+            points = tuple(points_of(readings, start_s))
+            line = Series(name=name, points=points, dashed=counter in kind.received)
+            if line.gaps == len(points):
+                unknown.append(name)
+            elif line.highest == 0 and not line.gaps:
+                silent += 1
+            else:
+                lines.append(line)
+    return Panel(
+        title=kind.title,
+        unit=kind.unit,
+        series=tuple(lines),
+        silent=silent,
+        unknown=tuple(unknown),
+    )
+
+
+def _levels(readings: list[Reading], start_s: float) -> list[Point]:
+    """A level holds from its sample to the next."""
+    times = [reading.time_s - start_s for reading in readings]
+    return [
+        (begin, end, reading.value)
+        for reading, begin, end in zip(readings, times, [*times[1:], times[-1]], strict=True)
+    ]
+
+
+def _rates(readings: list[Reading], start_s: float) -> list[Point]:
+    """Per second, between neighbouring samples."""
+    points: list[Point] = []
+    for first, second in zip(readings, readings[1:], strict=False):
+        (change,) = differences([first], [second]).values()
+        lasted_s = second.time_s - first.time_s
+        rate = change.increase / lasted_s if change.increase is not None else None
+        points.append((first.time_s - start_s, second.time_s - start_s, rate))
+    return points

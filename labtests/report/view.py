@@ -1,0 +1,106 @@
+"""A run's parts in the order and grouping in which the page shows them."""
+
+from typing import Any
+
+from labtests.report.plots import Plot, draw
+from labtests.report.runs import Json, entries, number
+from labtests.report.series import panels, span_s
+
+OUTCOMES = ("fail", "error", "inconclusive", "skipped", "pass")
+"""Worst first: the order on the page."""
+
+LABELS = {
+    "pass": "PASS",
+    "fail": "FAIL",
+    "inconclusive": "INCONCLUSIVE",
+    "error": "ERROR",
+    "skipped": "SKIPPED",
+}
+
+
+def outcome_of(value: object) -> str:
+    """A known outcome; anything else is an error, never a pass."""
+    return value if isinstance(value, str) and value in LABELS else "error"
+
+
+def label_of(value: object) -> str:
+    """How an outcome is written."""
+    return LABELS.get(value, "UNKNOWN OUTCOME") if isinstance(value, str) else "UNKNOWN OUTCOME"
+
+
+def tests_of(run: Json) -> list[Json]:
+    """All tests, those that need attention first."""
+    return sorted(
+        entries(run.get("tests")), key=lambda t: OUTCOMES.index(outcome_of(t.get("outcome")))
+    )
+
+
+def counts_of(run: Json) -> list[tuple[str, int]]:
+    """How many tests ended how, worst first, without the outcomes nobody had."""
+    outcomes = [outcome_of(test.get("outcome")) for test in entries(run.get("tests"))]
+    return [(outcome, outcomes.count(outcome)) for outcome in OUTCOMES if outcome in outcomes]
+
+
+def verdicts_of(test: Json, role: str) -> list[Json]:
+    """The main verdicts, or the controls. A verdict of no known role counts as a main one."""
+    control = role == "control"
+    return [v for v in entries(test.get("verdicts")) if (v.get("role") == "control") is control]
+
+
+def kept_its_word(verdict: Json) -> bool:
+    """Whether a verdict is what it had to be, by its own figures and not only by its own claim."""
+    expected = verdict.get("expected")
+    return (
+        verdict.get("as_expected") is True
+        and expected in ("pass", "fail")
+        and verdict.get("outcome") == expected
+    )
+
+
+def simulated(part: Json) -> bool:
+    """Whether it came from a simulated lab. What does not say `hardware` never counts as that."""
+    return part.get("backend") != "hardware"
+
+
+def plots_of(phase: Json) -> tuple[Plot, ...]:
+    """The phase's plots on one time axis."""
+    found = panels(phase)
+    return draw(found, span_s(phase, found))
+
+
+def counters_of(phase: Json) -> dict[str, list[Json]]:
+    """Counters that changed (largest first within their port), that are unusable, that stood
+    still. Every counter is in exactly one group."""
+    groups: dict[str, list[Json]] = {"changed": [], "unusable": [], "still": []}
+    for row in entries(phase.get("counters")):
+        increase = number(row.get("increase"))
+        if increase is None or row.get("unusable"):
+            groups["unusable"].append(row)
+        else:
+            groups["changed" if increase else "still"].append(row)
+    for rows in groups.values():
+        rows.sort(key=_order)
+    return groups
+
+
+def _order(row: Json) -> tuple[Any, ...]:
+    where = tuple(str(row.get(key) or "") for key in ("device", "port", "scope"))
+    index = number(row.get("index"))
+    return (*where, str(row.get("counter") or ""), -1 if index is None else index)
+
+
+def settings_of(phase: Json) -> dict[tuple[str, str], list[Json]]:
+    """Settings as read, by device and port."""
+    found: dict[tuple[str, str], list[Json]] = {}
+    for row in entries(phase.get("settings")):
+        where = (str(row.get("device") or ""), str(row.get("port") or ""))
+        found.setdefault(where, []).append(row)
+    return found
+
+
+def versions_of(device: Json) -> list[tuple[str, str]]:
+    """What a device runs, by name."""
+    versions = device.get("versions")
+    if not isinstance(versions, dict):
+        return []
+    return [(str(name), str(version or "")) for name, version in versions.items()]
