@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from labtests.errors import DeviceError
@@ -67,25 +67,25 @@ class JournalledProcess:
         self.device, self.command = process.device, process.command
         self._process, self._pages = process, pages
         self._lock = threading.Lock()
-        self._seen = _Seen("", "")
+        self._seen = _Seen()
 
     def output(self) -> str:
         """See Process."""
         text = self._process.output()
-        self._note_news(_Seen(text=text))
+        self._note_news(text, "")
         return text
 
     def errors(self) -> str:
         """See Process."""
         errors = self._process.errors()
-        self._note_news(_Seen(errors=errors))
+        self._note_news("", errors)
         return errors
 
     def status(self) -> int | None:
         """See Process. Once it is known, everything printed is in the journal."""
         status = self._process.status()
         if status is not None and self._seen.status is None:
-            self._note_news(_Seen(self._process.output(), self._process.errors(), status))
+            self._note_news(self._process.output(), self._process.errors(), status)
         return status
 
     def signal(self, name: Signal) -> None:
@@ -104,50 +104,45 @@ class JournalledProcess:
     def _note_last_words(self) -> None:
         try:
             text, errors = self._process.output(), self._process.errors()
-            self._note_news(_Seen(text, errors, self._process.status(), final=True))
+            self._note_news(text, errors, self._process.status(), final=True)
         except DeviceError as error:  # the session is gone: that is what is known of the end
             self._pages.journal.note(self.device, f"{self.command!r}: {error.problem}")
 
-    def _note_news(self, now: "_Seen") -> None:
+    def _note_news(
+        self, text: str, errors: str, status: int | None = None, *, final: bool = False
+    ) -> None:
+        final = final or status is not None
         with self._lock:
-            before, now = self._seen, now.settled(self._seen)
-            if now == before:
-                return
-            self._seen = now
-            self._pages.write(
-                "output",
-                {
-                    "text": now.text[len(before.text) :],
-                    "errors": now.errors[len(before.errors) :],
-                    "status": now.status,
-                },
+            before = self._seen
+            now = _Seen(
+                # another thread may have seen, and noted, more in the meantime
+                max(_noted(text, final), before.text, key=len),
+                max(_noted(errors, final), before.errors, key=len),
+                before.status if status is None else status,
             )
+            if now != before:
+                self._seen = now
+                self._pages.write("output", _news(before, now))
 
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What a process has shown so far. None: not looked at."""
-
-    text: str | None = None
-    errors: str | None = None
+    text: str = ""
+    errors: str = ""
     status: int | None = None
-    final: bool = field(default=False, compare=False)
-
-    def settled(self, before: "_Seen") -> "_Seen":
-        """This, with what was not looked at as before.
-
-        Unfinished lines wait for their end, because half a secret would not be recognised.
-        """
-        final = self.final or self.status is not None
-        return _Seen(
-            before.text if self.text is None else _whole_lines(self.text, final),
-            before.errors if self.errors is None else _whole_lines(self.errors, final),
-            before.status if self.status is None else self.status,
-        )
 
 
-def _whole_lines(text: str, final: bool) -> str:
+def _noted(text: str, final: bool) -> str:
+    """Whole lines only, until the end: half a secret would not be recognised."""
     return text if final else text[: text.rfind("\n") + 1]
+
+
+def _news(before: _Seen, now: _Seen) -> dict[str, Any]:
+    return {
+        "text": now.text[len(before.text) :],
+        "errors": now.errors[len(before.errors) :],
+        "status": now.status,
+    }
 
 
 class _Pages:

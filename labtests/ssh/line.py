@@ -1,0 +1,92 @@
+"""An open SSH connection to a device, through every jump host on the way."""
+
+import logging
+from contextlib import suppress
+from typing import Any
+
+import paramiko
+
+from labtests.errors import Unreachable
+from labtests.inventory import Device
+from labtests.ssh.failures import CONNECTING_FAILURES, Place, explained
+from labtests.ssh.route import Hop, hops_to
+from labtests.ssh.wire import Wire
+
+
+class Line:
+    """What `open_line` returns: open until `close`."""
+
+    def __init__(self, device: Device, hops: tuple[Hop, ...]) -> None:
+        self.device = device.name
+        self._hops = hops
+
+    @property
+    def client(self) -> paramiko.SSHClient:
+        """The connection to the device itself."""
+        client: paramiko.SSHClient = self._hops[-1].connection.client
+        return client
+
+    @property
+    def address(self) -> str:
+        """host:port of the device."""
+        return self._hops[-1].address
+
+    @property
+    def wire(self) -> Wire:
+        """Its transport."""
+        wire: Any = self._hops[-1].connection.transport
+        assert isinstance(wire, Wire)
+        return wire
+
+    def broken(self, command: str, why: object = "") -> Unreachable:
+        """The error that says that this session is over."""
+        reason = f": {why}" if str(why) else ""
+        return Unreachable(
+            self.device,
+            command,
+            f"the SSH session with {self.address} broke{reason}",
+            "is the device still up, or was sshd restarted? Run again when it answers",
+        )
+
+    def close(self) -> None:
+        """Every connection of the way is closed, the device's first. Closing twice is allowed."""
+        _close(self._hops)
+
+
+def open_line(device: Device) -> Line:
+    """Log in to the device. Raises Unreachable (HostKeyRefused, LoginRefused) with the remedy."""
+    # paramiko logs what it also raises; without a handler Python would print that on stderr
+    logger = logging.getLogger("paramiko")
+    if not logger.handlers:
+        logger.addHandler(logging.NullHandler())
+    hops = _hops(device)
+    for number, hop in enumerate(hops):
+        through = hops[number - 1] if number else None
+        place = Place(device.name, hop, last=hop is hops[-1], through=through)
+        try:
+            hop.connection.open()
+        except CONNECTING_FAILURES as error:
+            _close(hops)
+            raise explained(error, place) from error
+        except BaseException:
+            _close(hops)
+            raise
+    return Line(device, hops)
+
+
+def _hops(device: Device) -> tuple[Hop, ...]:
+    try:
+        return hops_to(device)
+    except (OSError, ValueError, paramiko.SSHException) as error:
+        raise Unreachable(
+            device.name,
+            f"ssh {device.management.host}",
+            f"the way there cannot be worked out: {error}",
+            "check host and jump in the testbed file, and ~/.ssh/config",
+        ) from error
+
+
+def _close(hops: tuple[Hop, ...]) -> None:
+    for hop in reversed(hops):
+        with suppress(OSError, EOFError, paramiko.SSHException):
+            hop.connection.client.close()  # Fabric's close leaves one that failed half-way open

@@ -1,0 +1,92 @@
+"""A command that goes on running on a Linux host."""
+
+from typing import TYPE_CHECKING
+
+from labtests.errors import CommandRejected, CommandTimeout
+from labtests.ssh.streams import Streams
+from labtests.transport import Signal, wait_until
+
+if TYPE_CHECKING:
+    from labtests.ssh.shell import ShellTransport
+
+GRACES_S: tuple[tuple[Signal, float], ...] = (("INT", 2.0), ("TERM", 2.0), ("KILL", 2.0))
+"""How long (lab time) a process group may take to end after each signal."""
+
+
+class ShellProcess:
+    """See transport.Process. `pid` is its process id on the host, and that of its group."""
+
+    def __init__(
+        self, shell: "ShellTransport", streams: Streams, *, command: str, pid: int
+    ) -> None:
+        self.device, self.command, self.pid = shell.device, command, pid
+        self._shell, self._streams = shell, streams
+        self._gone = False
+
+    def output(self) -> str:
+        """See Process."""
+        self._refresh()
+        return self._streams.output().partition("\n")[2]  # the first line is the process id
+
+    def errors(self) -> str:
+        """See Process."""
+        self._refresh()
+        return self._streams.errors()
+
+    def status(self) -> int | None:
+        """See Process."""
+        self._refresh()
+        return self._streams.status if self._streams.ended else None
+
+    def signal(self, name: Signal) -> None:
+        """See Process."""
+        if self._gone:
+            return
+        line = f"kill -{name} -- -{self.pid}"
+        reply = self._shell.quick(line, line)
+        if reply.status != 0 and "not permitted" in reply.errors:
+            raise CommandRejected(
+                self.device,
+                line,
+                reply.errors.strip(),
+                "log in as the user the process runs as, or say `become: true` in the testbed file",
+            )
+
+    def close(self) -> None:
+        """See Process. Afterwards no process of its group is left on the host."""
+        if self._gone:
+            return
+        try:
+            self._end_group()
+            self._gone = True
+        finally:
+            self._streams.close()
+
+    def _end_group(self) -> None:
+        for name, grace_s in GRACES_S:
+            if not self._alive():
+                return
+            self.signal(name)
+            if wait_until(self._shell.clock, self._ended, deadline_s=grace_s, step_s=0.05):
+                return
+        raise CommandTimeout(
+            self.device,
+            self.command,
+            f"process group {self.pid} survived KILL",
+            f"look at `ps -o pid,stat,wchan,args -g {self.pid}` on the host: state D is a driver "
+            "that hangs, and only a reboot ends it",
+        )
+
+    def _ended(self) -> bool:
+        return not self._alive()
+
+    def _alive(self) -> bool:
+        line = f"kill -0 -- -{self.pid}"
+        reply = self._shell.quick(line, line)
+        return reply.status == 0 or "not permitted" in reply.errors
+
+    def _refresh(self) -> None:
+        if self._streams.ended or self._gone:
+            return
+        self._shell.sync(self.command)
+        self._shell.drain(self._streams, self.command)

@@ -1,0 +1,51 @@
+"""The user's own ssh_config, as far as it says how to reach a host."""
+
+import re
+import shlex
+from pathlib import Path
+
+import paramiko
+
+USER_CONFIG = Path("~/.ssh/config")
+SYSTEM_CONFIG = Path("/etc/ssh/ssh_config")
+DEEPEST_INCLUDE = 16  # as OpenSSH
+
+_INCLUDE = re.compile(r"^\s*include(?:\s+|\s*=\s*)(?P<patterns>.*\S)", re.IGNORECASE)
+_BLOCK = re.compile(r"^\s*(?:host|match)\b", re.IGNORECASE)
+
+
+def ssh_settings(honoured: bool) -> paramiko.SSHConfig:
+    """What ~/.ssh/config and then /etc/ssh/ssh_config say; nothing when not honoured."""
+    settings = paramiko.SSHConfig()
+    if honoured:
+        for file in (USER_CONFIG.expanduser(), SYSTEM_CONFIG):
+            settings.parse(iter(_lines(file, 0)))
+    return settings
+
+
+def _lines(file: Path, depth: int) -> list[str]:
+    """The file's lines with `Include` replaced by what it names, which paramiko does not do."""
+    if depth > DEEPEST_INCLUDE or not file.is_file():
+        return []
+    lines: list[str] = []
+    block = "Host *"
+    for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+        include = _INCLUDE.match(line)
+        if include is None:
+            block = line if _BLOCK.match(line) else block
+            lines.append(line)
+            continue
+        for included in _included(file, include["patterns"]):
+            lines += _lines(included, depth + 1)
+        lines.append(block)  # what follows belongs to the block around the Include again
+    return lines
+
+
+def _included(file: Path, patterns: str) -> list[Path]:
+    """Relative names are relative to the folder of the configuration (ssh_config(5), Include)."""
+    found: list[Path] = []
+    for pattern in shlex.split(patterns, comments=True):
+        path = Path(pattern).expanduser()
+        folder = Path(path.anchor) if path.is_absolute() else file.parent
+        found += sorted(folder.glob(str(path.relative_to(path.anchor))))
+    return found

@@ -1,0 +1,234 @@
+"""A session with a Linux host: commands over SSH, each on a channel of its own.
+
+What is sent (COMMAND is what the caller asked for; `sudo -n ` comes first where the testbed says
+`become`):
+
+    run      timeout -k 2 SECONDS sh -c 'COMMAND'
+    start    sh -c 'echo $$; exec timeout -k 2 SECONDS COMMAND'
+    signal   kill -INT -- -PID        and kill -0 -- -PID to see whether the group is gone
+
+`timeout` runs on the host, makes its child the leader of a process group and ends the whole group,
+also when the connection or this program has died.
+"""
+
+import math
+import re
+import shlex
+from typing import NoReturn
+
+import paramiko
+
+from labtests.clock import WallClock
+from labtests.errors import CommandRejected, CommandTimeout
+from labtests.ssh.line import Line
+from labtests.ssh.process import ShellProcess
+from labtests.ssh.streams import OUTPUT_LIMIT_BYTES, WINDOW_BYTES, Streams, TooMuchOutput
+from labtests.transport import DEFAULT_TIMEOUT_S, Clock, Reply
+
+KILL_AFTER_S = 2  # between TERM and KILL, on the host
+LATE_S = 5  # how long to wait for a host to say that it has ended a command
+STEP_S = 0.02  # simulated time between two looks at a command that still runs
+LOOK_EVERY_S = 0.2  # wall time; news end the wait earlier
+ANSWER_WITHIN_S = 120.0  # of a round trip: a simulated lab that is busy with its network is slow
+
+TIMED_OUT = frozenset({124, 137})  # of timeout(1): after TERM, after KILL
+_FAILED = (OSError, EOFError, paramiko.SSHException)
+_NO_SUDO = re.compile(
+    r"^sudo(?:-rs)?: .*(?:password|terminal|interactive|not allowed|may not|not in the sudoers)"
+    r"|not in the sudoers file",
+    re.MULTILINE,
+)
+
+
+class ShellTransport:
+    """See transport.Transport. Any number of threads may use it at once."""
+
+    def __init__(self, line: Line, *, clock: Clock, become: bool = False) -> None:
+        self.device = line.device
+        self.clock = clock
+        self._line = line
+        self._sudo = "sudo -n " if become else ""
+
+    # -- what a Transport does -------------------------------------------------------------
+
+    def run(self, command: str, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Reply:
+        """See Transport."""
+        limit_s = max(math.ceil(timeout_s), 1)
+        begun_s = self.clock.now_s()
+        streams = self.execute(
+            f"{self._sudo}timeout -k {KILL_AFTER_S} {limit_s} sh -c {shlex.quote(command)}", command
+        )
+        with streams:
+            ended = self.await_end(streams, command, begun_s + limit_s + KILL_AFTER_S + LATE_S)
+            reply = self._reply(command, streams)
+        overdue = reply.time_s - begun_s >= limit_s
+        if not ended or (reply.status in TIMED_OUT and overdue):
+            self._timed_out(reply, limit_s, ended)
+        self._expect_rights(reply)
+        return reply
+
+    def start(self, command: str, *, limit_s: float) -> ShellProcess:
+        """See Transport. `command` is one program with its arguments; wrap a script in `sh -c`."""
+        seconds = max(math.ceil(limit_s), 1)
+        script = f"echo $$; exec timeout -k {KILL_AFTER_S} {seconds} {command}"
+        streams = self.execute(f"{self._sudo}sh -c {shlex.quote(script)}", command)
+        deadline_s = self.clock.now_s() + LATE_S
+        while "\n" not in streams.output() and not streams.ended:
+            if self.clock.now_s() > deadline_s:
+                streams.close()
+                self._no_pid(self._reply(command, streams))
+            self.let_pass(streams, command)
+        first_line = streams.output().partition("\n")[0]
+        if not re.fullmatch(r"[0-9]+", first_line):
+            streams.close()
+            self._no_pid(self._reply(command, streams))
+        return ShellProcess(self, streams, command=command, pid=int(first_line))
+
+    def configure(self, commands: tuple[str, ...]) -> Reply:
+        """See Transport. The reply's command is the last one sent, whose status it has."""
+        replies: list[Reply] = []
+        for command in commands:
+            replies.append(self.run(command))
+            if replies[-1].status != 0:
+                break
+        return Reply(
+            device=self.device,
+            command=replies[-1].command if replies else "",
+            text="".join(reply.text for reply in replies),
+            errors="".join(reply.errors for reply in replies),
+            status=replies[-1].status if replies else 0,
+            time_s=replies[-1].time_s if replies else self.clock.now_s(),
+        )
+
+    def close(self) -> None:
+        """See Transport."""
+        self._line.close()
+
+    # -- opening -----------------------------------------------------------------------------
+
+    def expect_silence(self) -> None:
+        """The login shell adds nothing to a command's output, and sudo works if it is to be used.
+
+        A ~/.bashrc that prints would end up inside every output. Raises CommandRejected.
+        """
+        reply = self.run("true")
+        if reply.status != 0 or reply.text:
+            said = (reply.text or reply.errors).strip().splitlines() or ["nothing"]
+            raise CommandRejected(
+                self.device,
+                "true",
+                f"`true` ended with status {reply.status} and printed {said[0]!r}",
+                "the login shell must run commands and print nothing of its own: look at what "
+                "~/.bashrc and /etc/bash.bashrc do when the shell is not interactive",
+            )
+
+    # -- channels, for this class and for ShellProcess -------------------------------------------
+
+    def execute(self, line: str, command: str) -> Streams:
+        """The line as it is, running on a channel of its own; `command` is what errors name."""
+        try:
+            channel = self._line.wire.open_session(window_size=WINDOW_BYTES)
+            streams = Streams(channel)
+            channel.exec_command(line)
+            channel.shutdown_write()  # stdin ends at once: nothing can wait for input for ever
+        except _FAILED as error:
+            raise self._line.broken(command, error) from error
+        self.sync(command)
+        self.drain(streams, command)
+        return streams
+
+    def quick(self, line: str, command: str) -> Reply:
+        """A command that does not wait for anything, with `sudo -n` where needed."""
+        with self.execute(self._sudo + line, command) as streams:
+            deadline_s = self.clock.now_s() + LATE_S
+            if not self.await_end(streams, command, deadline_s):
+                raise CommandTimeout(
+                    self.device,
+                    line,
+                    f"it did not end within {LATE_S} s",
+                    "is the host out of memory or processes?",
+                )
+            return self._reply(command, streams)
+
+    def await_end(self, streams: Streams, command: str, deadline_s: float) -> bool:
+        """Wait for the end of a command; False when the deadline (lab time) passes before."""
+        while not streams.ended:
+            if self.clock.now_s() > deadline_s:
+                return False
+            self.let_pass(streams, command)
+        self.drain(streams, command)
+        return True
+
+    def let_pass(self, streams: Streams, command: str) -> None:
+        """A little lab time passes; with the wall clock it ends as soon as there are news."""
+        if isinstance(self.clock, WallClock):
+            streams.bell.hear(LOOK_EVERY_S)
+        else:
+            self.clock.sleep(STEP_S)
+            self.sync(command)
+        self.drain(streams, command)
+
+    def sync(self, command: str) -> None:
+        """Everything the host had sent is here. Raises Unreachable."""
+        if not self._line.wire.round_trip(ANSWER_WITHIN_S):
+            raise self._line.broken(command)
+
+    def drain(self, streams: Streams, command: str) -> None:
+        """Take what has arrived. Raises Unreachable when the session broke."""
+        try:
+            streams.drain()
+        except TooMuchOutput as error:
+            streams.close()
+            raise CommandRejected(
+                self.device,
+                command,
+                f"it printed more than {OUTPUT_LIMIT_BYTES // 2**20} MiB",
+                "send its output to a file on the host",
+            ) from error
+        if streams.lost:
+            raise self._line.broken(command)
+
+    # -- answers ---------------------------------------------------------------------------------
+
+    def _reply(self, command: str, streams: Streams) -> Reply:
+        return Reply(
+            device=self.device,
+            command=command,
+            text=streams.output(),
+            errors=streams.errors(),
+            status=streams.status,
+            time_s=self.clock.now_s(),
+        )
+
+    def _timed_out(self, reply: Reply, limit_s: int, ended: bool) -> NoReturn:
+        fate = (
+            "its process group on the host was ended"
+            if ended
+            else "and the host did not confirm that it ended it (`timeout -k` was asked to)"
+        )
+        raise CommandTimeout(
+            self.device,
+            reply.command,
+            f"it did not end within {limit_s} s; {fate}",
+            "run it by hand to see what it waits for",
+        )
+
+    def _expect_rights(self, reply: Reply) -> None:
+        if self._sudo and reply.status != 0 and _NO_SUDO.search(reply.errors):
+            raise CommandRejected(
+                self.device,
+                f"sudo -n {reply.command}",
+                reply.errors.strip().splitlines()[-1],
+                "let this user run sudo without a password (NOPASSWD in sudoers), or log in as "
+                "root and drop `become` from the testbed file",
+            )
+
+    def _no_pid(self, reply: Reply) -> NoReturn:
+        self._expect_rights(reply)
+        said = (reply.errors or reply.text).strip().splitlines() or ["nothing"]
+        raise CommandRejected(
+            self.device,
+            reply.command,
+            f"it was not started: the host said {said[0]!r} instead of a process id",
+            "the login shell must run `sh -c` and print nothing of its own",
+        )

@@ -1,0 +1,116 @@
+"""An SSH connection as labtests needs it: fast, in order, and honest about how processes end."""
+
+import socket
+import threading
+from typing import Any
+
+import paramiko
+from paramiko.common import MSG_CHANNEL_REQUEST, cMSG_GLOBAL_REQUEST
+
+# RFC 4254 section 6.10 names signals; a shell shows them as 128 + number (Linux numbers)
+_SIGNAL_NUMBERS = {
+    "HUP": 1,
+    "INT": 2,
+    "QUIT": 3,
+    "ILL": 4,
+    "TRAP": 5,
+    "ABRT": 6,
+    "BUS": 7,
+    "FPE": 8,
+    "KILL": 9,
+    "USR1": 10,
+    "SEGV": 11,
+    "USR2": 12,
+    "PIPE": 13,
+    "ALRM": 14,
+    "TERM": 15,
+}
+SIGNALLED = 128
+
+DEAD_PEER_MS = 30_000
+"""A peer that acknowledges nothing for so long is gone (TCP_USER_TIMEOUT)."""
+KEEPALIVE_IDLE_S = 15
+
+
+def _channel_request(channel: paramiko.Channel, message: paramiko.Message) -> None:
+    start = message.packet.tell()
+    if message.get_text() != "exit-signal":
+        message.packet.seek(start)
+        channel._handle_request(message)  # type: ignore[attr-defined]
+        return
+    message.get_boolean()  # want reply: never, by RFC 4254
+    channel.exit_status = SIGNALLED + _SIGNAL_NUMBERS.get(message.get_text(), 0)
+    channel.status_event.set()
+
+
+class Wire(paramiko.Transport):
+    """A paramiko transport with three differences.
+
+    - TCP_NODELAY: without it an exec waits some 40 ms for a delayed acknowledgement.
+    - `round_trip`: once it is back, everything the server had sent before is here.
+    - A process that died by a signal has the exit status 128 + n, where paramiko knows none.
+    """
+
+    _channel_handler_table = {  # noqa: RUF012 - paramiko's own, a table of its class
+        **paramiko.Transport._channel_handler_table,  # type: ignore[attr-defined]
+        MSG_CHANNEL_REQUEST: _channel_request,
+    }
+
+    def __init__(self, sock: Any, disabled_algorithms: Any = None) -> None:
+        if isinstance(sock, socket.socket):  # through a jump host it is a channel
+            _tune(sock)
+        self._asking = threading.Lock()
+        self._turn = threading.Condition()
+        self._asked = self._answered = 0
+        super().__init__(sock, disabled_algorithms=disabled_algorithms)
+
+    def round_trip(self, timeout_s: float) -> bool:
+        """Ask and wait for the answer, as OpenSSH's keepalive does (a refusal is an answer too).
+
+        False when the connection is gone or no answer came in time (wall seconds).
+        """
+        message = paramiko.Message()
+        message.add_byte(cMSG_GLOBAL_REQUEST)
+        message.add_string("keepalive@openssh.com")
+        message.add_boolean(True)
+        with self._asking:
+            self._asked += 1
+            number = self._asked
+            try:
+                self._send_user_message(message)  # type: ignore[attr-defined]
+            except (OSError, EOFError, paramiko.SSHException):
+                return False
+        with self._turn:
+            self._turn.wait_for(lambda: self._answered >= number or not self.is_active(), timeout_s)
+            return self.is_active() and self._answered >= number
+
+    def run(self) -> None:
+        """paramiko's reading thread; whoever waits learns of its end."""
+        try:
+            super().run()
+        finally:
+            with self._turn:
+                self._turn.notify_all()
+
+    def _parse_request_success(self, m: paramiko.Message) -> None:
+        super()._parse_request_success(m)  # type: ignore[misc]
+        self._count_answer()
+
+    def _parse_request_failure(self, m: paramiko.Message) -> None:
+        super()._parse_request_failure(m)  # type: ignore[misc]
+        self._count_answer()
+
+    def _count_answer(self) -> None:
+        # answers come in the order of the requests (RFC 4254 section 4), late ones included
+        with self._turn:
+            self._answered += 1
+            self._turn.notify_all()
+
+
+def _tune(sock: socket.socket) -> None:
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    if hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, DEAD_PEER_MS)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, KEEPALIVE_IDLE_S)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, KEEPALIVE_IDLE_S)
