@@ -13,7 +13,7 @@ from labtests.simlab.comware.statistics import Pfc, Queue
 from labtests.simlab.network import PortDrops, Schedule
 
 PfcColumns = Literal["old", "new"]
-"""S6550XE-56HF-HI of document 000: old. S6550X-HI R1116 and later: new."""
+"""old: S6550XE-56HF-HI of document 000. new: S6550X-HI R1116, S9825."""
 
 
 def lines(*texts: str) -> str:
@@ -74,15 +74,18 @@ _NEW_MODES = {"off": "Disabled", "on": "Enabled", "auto": "Auto"}
 
 
 def pfc_old(rows: Iterable[PfcRows]) -> str:
-    """`display priority-flow-control interface`, words of document 000; the widths are ours."""
-    shown = ["Conf -- Configured mode   Ne -- Negotiated mode   P -- Priority"]
-    shown.append(f"{'Interface':<20} {'Conf':<5} {'Ne':<4} {'Dot1pList':<10} P {'Recv':<11} Sent")
+    """`display priority-flow-control interface`: the columns of document 000, which end with Sent;
+    the widths of the S6812 command reference, which has two more."""
+    shown = [
+        "Conf -- Configured mode   Ne -- Negotiated mode   P -- Priority",
+        "Interface     Conf Ne  Dot1pList   P Recv       Sent",
+    ]
     for row in rows:
         begin = (
-            f"{short_name(row.port):<20} {_OLD_MODES[row.mode]:<5} "
-            f"{'On' if row.operational else 'Off':<4} {priority_list(row.priorities):<10}"
+            f"{short_name(row.port):<14}{_OLD_MODES[row.mode]:<5}"
+            f"{'On' if row.operational else 'Off':<4}{priority_list(row.priorities):<12}"
         )
-        counts = [f" {p} {pfc.received:<11} {pfc.sent}" for p, pfc in row.counts.items()]
+        counts = [f"{p} {pfc.received:<11}{pfc.sent}" for p, pfc in row.counts.items()]
         shown += [(begin + count).rstrip() for count in counts or [""]]
     return lines(*shown)
 
@@ -214,7 +217,7 @@ def _fair_queuing(current: Schedule) -> list[str]:
     shown = [
         " Output queue: Hardware Weighted Fair Queuing",
         f" Queue ID        Queue name      Group           {_unit(current):<16}Min Bandwidth",
-        f" {'-' * 80}",
+        f" {'-' * 77}",
     ]
     for number, (group, weight) in enumerate(current.queues):
         value = "N/A" if group == "sp" else str(weight)

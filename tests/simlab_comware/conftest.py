@@ -1,0 +1,142 @@
+"""One emulated switch between three hosts that only the packet network knows."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from labtests.inventory import Device, Endpoint, Link, Management, Port, Testbed
+from labtests.simlab.comware import ComwareSwitch
+from labtests.simlab.comware.cli import Interpreter
+from labtests.simlab.lab import SimulatedLab
+
+SWITCH = "S6550"
+PORT = "Twenty-FiveGigE1/0/{}"
+HOSTS = {"A": 14, "B": 15, "C": 13}
+RATE_BITS_PER_S = 10_000_000_000
+
+
+class Silent:
+    """A host without a shell; tests start its traffic in the network itself."""
+
+    user = "root"
+
+
+@pytest.fixture
+def testbed(monkeypatch: pytest.MonkeyPatch) -> Testbed:
+    module = ModuleType("labtests.simlab.faces.silent")
+    module.KIND, module.face = "host", lambda lab, device: Silent()
+    monkeypatch.setitem(sys.modules, "labtests.simlab.faces.silent", module)
+    return make_testbed()
+
+
+def make_testbed() -> Testbed:
+    ports = (*(PORT.format(number) for number in (13, 14, 15, 16)), "HundredGigE1/0/25")
+    devices = [
+        Device(
+            name=SWITCH,
+            platform="comware",
+            management=Management(host="switch.example", user="admin"),
+            ports=tuple(Port(device=SWITCH, interface=name) for name in ports),
+        )
+    ]
+    links = []
+    for number, (name, port) in enumerate(HOSTS.items(), start=10):
+        nic = Port(device=name, interface="eth0", address=f"192.168.10.{number}")
+        management = Management(host=f"{name}.example")
+        devices.append(Device(name=name, platform="silent", management=management, ports=(nic,)))
+        links.append(
+            Link(
+                a=nic.endpoint,
+                b=Endpoint(device=SWITCH, interface=PORT.format(port)),
+                speed_bits_per_s=RATE_BITS_PER_S,
+                length_m=3.0,
+            )
+        )
+    return Testbed(
+        name="three", file=Path("three.yaml"), devices=tuple(devices), links=tuple(links)
+    )
+
+
+@pytest.fixture
+def lab(testbed: Testbed) -> SimulatedLab:
+    return SimulatedLab(testbed, seed=1)
+
+
+@pytest.fixture
+def switch(lab: SimulatedLab) -> ComwareSwitch:
+    return lab.devices[SWITCH]
+
+
+@dataclass
+class Cli:
+    """A session in user view."""
+
+    interpreter: Interpreter
+
+    def __call__(self, *commands: str) -> str:
+        return "".join(self.interpreter.run(command) for command in commands)
+
+    def accepts(self, *commands: str) -> None:
+        for command in commands:
+            assert self(command) == "", command
+
+    @property
+    def prompt(self) -> str:
+        return self.interpreter.prompt
+
+    def in_port(self, number: int, *commands: str) -> None:
+        """From wherever it is, these lines in the port's view, and back to user view."""
+        self("system-view")
+        self.accepts(f"interface {PORT.format(number)}", *commands, "return")
+
+
+@pytest.fixture
+def cli(switch: ComwareSwitch) -> Cli:
+    return Cli(Interpreter(switch, switch._known))
+
+
+@pytest.fixture
+def another_cli(switch: ComwareSwitch) -> Cli:
+    return Cli(Interpreter(switch, switch._known))
+
+
+@dataclass
+class FakeConsole:
+    """Collects what is printed."""
+
+    pty: bool = True
+    width: int = 80
+    height: int = 24
+    username: str = "admin"
+    text: str = ""
+    status: int | None = None
+    on_line: Callable[[str], None] | None = None
+    on_key: Callable[[str], None] | None = None
+    on_data: Callable[[str], None] | None = None
+    on_eof: Callable[[], None] | None = None
+    on_interrupt: Callable[[], None] | None = None
+    on_suspend: Callable[[], None] | None = None
+    on_signal: Callable[[str], None] | None = None
+    errors: list[str] = field(default_factory=list)
+
+    def write(self, text: str) -> None:
+        self.text += text
+
+    def write_error(self, text: str) -> None:
+        self.errors.append(text)
+
+    def exit(self, status: int) -> None:
+        self.status = status
+
+    def take(self) -> str:
+        taken, self.text = self.text, ""
+        return taken
+
+
+@pytest.fixture
+def console() -> FakeConsole:
+    return FakeConsole()

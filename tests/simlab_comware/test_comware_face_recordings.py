@@ -1,0 +1,267 @@
+"""Fed with a recording's values, the emulated switch prints that recording.
+
+Byte for byte where the recording's blanks are its own, word for word where they were lost.
+"""
+
+import re
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from labtests.simlab.comware import displays, reports
+from labtests.simlab.comware.configuration import WredTable
+from labtests.simlab.comware.displays import PfcRows
+from labtests.simlab.comware.reports import Brief, Interface
+from labtests.simlab.comware.statistics import Pfc, Queue
+from labtests.simlab.network import PortCounters, PortDrops, Schedule
+
+DRIVER_TRANSCRIPTS = Path(__file__).parents[1] / "transcripts" / "comware"
+FACE_TRANSCRIPTS = Path(__file__).parents[1] / "transcripts" / "comware-face"
+
+
+def recording(name: str, folder: Path = DRIVER_TRANSCRIPTS) -> str:
+    """A recording without its command and comment lines."""
+    text = (folder / f"{name}.txt").read_text(encoding="utf-8")
+    return "".join(
+        line for line in text.splitlines(keepends=True) if not line.startswith(("$ ", "# "))
+    )
+
+
+def words(text: str) -> list[list[str]]:
+    return [line.split() for line in text.splitlines() if line.strip()]
+
+
+def drops(**counts: int) -> PortDrops:
+    none = dict.fromkeys(PortDrops.__dataclass_fields__, 0)
+    return PortDrops(**{**none, **counts})
+
+
+def queues_of(text: str) -> list[Queue]:
+    """The values of a recording's queue blocks."""
+    blocks = re.findall(
+        r"Forwarded: (\d+) packets, (\d+) bytes, (\d+) pps, (\d+) bps\s+"
+        r"Dropped: (\d+) packets, (\d+) bytes\s+Current queue length: (\d+) packets",
+        text,
+    )
+    return [
+        Queue(
+            forwarded_packets=int(b[0]),
+            forwarded_bytes=int(b[1]),
+            packets_per_s=int(b[2]),
+            bits_per_s=int(b[3]),
+            dropped_packets=int(b[4]),
+            dropped_bytes=int(b[5]),
+            length=int(b[6]),
+        )
+        for b in blocks
+    ]
+
+
+def test_queue_statistics_of_document_000_word_for_word():
+    text = recording("queue_statistics.s6550xe-pfc")
+    queues = queues_of(text)
+    assert len(queues) == 8
+    assert words(displays.queue_statistics("Twenty-FiveGigE1/0/13", queues)) == words(text)
+
+
+@pytest.mark.parametrize("name", ["s6550xe-ecn", "s6550xe-drops"])
+def test_queue_statistics_of_the_ecn_runs_word_for_word(name):
+    """Only queues 0 to 3 are quoted there; the others were idle, up to 3 and 11 packets."""
+    text = recording(f"queue_statistics.{name}")
+    shown = displays.queue_statistics("Twenty-FiveGigE1/0/13", queues_of(text))
+    assert words(shown)[4:] == words(text)[4:]
+
+
+def test_queue_statistics_has_the_indents_of_the_command_reference():
+    manual = recording("queue_statistics.manual-colours").splitlines()
+    shown = displays.queue_statistics("GigabitEthernet1/0/1", queues_of_zero()).splitlines()
+
+    def indent(lines: list[str], word: str) -> set[int]:
+        return {len(line) - len(line.lstrip()) for line in lines if line.strip().startswith(word)}
+
+    for word in ("Interface:", "Direction:", "Queue 3", "Forwarded:", "Dropped:", "Current"):
+        assert indent(shown, word) == indent(manual, word), word
+
+
+def queues_of_zero() -> list[Queue]:
+    return [
+        Queue(forwarded_packets=0, forwarded_bytes=0, dropped_packets=0, dropped_bytes=0, length=0)
+    ] * 8
+
+
+def row(port: str, mode: str, priorities: set[int], counts: dict[int, Pfc]) -> PfcRows:
+    return PfcRows(
+        port=port,
+        mode=mode,
+        operational=True,
+        priorities=frozenset(priorities),
+        counts=counts,
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "port", "priority", "sent"), [("14", 14, 3, 99393), ("15", 15, 5, 29792)]
+)
+def test_old_pfc_columns_of_document_000_word_for_word(name, port, priority, sent):
+    counted = {priority: Pfc(received=0, sent=sent)}
+    shown = displays.pfc_old([row(f"Twenty-FiveGigE1/0/{port}", "on", set(range(8)), counted)])
+    assert words(shown) == words(recording(f"priority_flow_control.s6550xe-port-{name}"))
+
+
+def test_old_pfc_columns_have_the_places_of_the_s6812_manual():
+    counted = {0: Pfc(received=178, sent=43)}
+    shown = displays.pfc_old([row("Ten-GigabitEthernet1/0/1", "auto", {0, 2, 3, 5, 6}, counted)])
+    manual = recording("priority_flow_control.s6812-manual").splitlines()
+    cut = manual[1].index("       Inpps")
+    assert shown.splitlines() == [manual[0], manual[1][:cut], manual[2][:cut].rstrip()]
+
+
+def test_new_pfc_columns_byte_for_byte_once_the_manual_is_unwrapped():
+    """The manual page wraps at 80 columns and strips the blanks in front of the break."""
+    lines = recording("priority_flow_control.s6550x-manual-wrapped").splitlines()
+    pairs = zip(lines[::2], lines[1::2], strict=True)
+    unwrapped = "".join(f"{first:<80}{second}\n" for first, second in pairs)
+    counted = {0: Pfc(received=5, sent=5, received_per_s=3, sent_per_s=3)}
+    assert displays.pfc_new([row("Twenty-FiveGigE1/0/1", "on", set(), counted)]) == unwrapped
+
+
+def test_a_port_that_counted_no_pause_has_a_short_row():
+    recorded = words(recording("priority_flow_control.nothing-counted"))[-1]
+    shown = displays.pfc_new([row("Ten-GigabitEthernet1/0/10", "on", {3}, {})])
+    assert shown.splitlines()[-1].split() == recorded
+
+
+def test_every_counted_priority_has_its_row():
+    counted = {3: Pfc(received=1, sent=2), 5: Pfc(received=0, sent=7)}
+    shown = words(displays.pfc_old([row("Twenty-FiveGigE1/0/13", "on", {3, 5}, counted)]))
+    assert [line[-3:] for line in shown[2:]] == [["3", "1", "2"], ["5", "0", "7"]]
+    assert {line[0] for line in shown[2:]} == {"WGE1/0/13"}
+
+
+def test_packet_drop_summary_byte_for_byte():
+    shown = displays.packet_drop_summary(drops(ecn_marked=1622267130))
+    assert shown == recording("packet_drop.data-center-summary")
+
+
+def test_wred_table_byte_for_byte():
+    assert displays.wred_table(WredTable("1")) == recording("qos_wred_table.manual")
+
+
+def test_wred_table_shows_colours_exponent_and_ecn_in_their_columns():
+    table = WredTable("t")
+    table.queues[3].colours = [(10, 50, 20), (11, 51, 21), (12, 52, 22)]
+    table.queues[3].exponent, table.queues[3].ecn = 12, True
+    line = displays.wred_table(table).splitlines()[7]
+    assert line == "3     10    50    20     11    51    21     12    52    22     12        Y"
+
+
+def test_wred_interface_byte_for_byte():
+    text = recording("qos_wred_interface.manual-table")
+    assert displays.wred_interface("GigabitEthernet1/0/3", "q1") == text
+
+
+def test_qos_trust_byte_for_byte_but_for_the_values():
+    shown = displays.qos_trust("GigabitEthernet1/0/1", "exp", override=False)
+    assert shown == recording("qos_trust.manual").replace("priority:4", "priority:0")
+
+
+def test_dscp_map_of_document_000_word_for_word():
+    values = [dscp // 8 for dscp in range(64)]
+    shown = displays.map_table("dscp-dot1p", values)
+    assert words(shown) == words(recording("map_table.s6550xe-dscp-dot1p"))
+
+
+def test_a_map_byte_for_byte():
+    text = recording("map_table.manual-directions")
+    undirected = text[text.rindex("MAP-TABLE") :]
+    assert displays.map_table("dot1p-lp", [2, 0, 1, 3, 4, 5, 6, 7]) == undirected
+
+
+def test_weighted_round_robin_byte_for_byte():
+    served = Schedule(discipline="wrr", unit="weight", queues=(("1", 1),) * 7 + (("sp", 1),))
+    shown = displays.schedule("GigabitEthernet1/0/1", served)
+    assert shown == recording("queue_schedule.manual-wrr")
+
+
+def test_strict_priority_byte_for_byte():
+    served = Schedule(discipline="sp", unit="weight", queues=(("sp", 1),) * 8)
+    assert displays.schedule("GigabitEthernet1/0/1", served) == recording(
+        "queue_schedule.manual-sp"
+    )
+
+
+def test_fair_queuing_byte_for_byte_but_for_a_lost_blank():
+    served = Schedule(discipline="wfq", unit="byte-count")
+    text = recording("queue_schedule.manual-hardware-wfq").replace("\n5 ", "\n 5 ")
+    assert displays.schedule("GigabitEthernet1/0/1", served) == text
+
+
+def test_clock_byte_for_byte():
+    text = recording("display-clock", FACE_TRANSCRIPTS)
+    assert reports.clock(datetime(2011, 1, 8, 19, 35, 31)) == text
+
+
+def test_interface_brief_byte_for_byte():
+    text = recording("display-interface-brief", FACE_TRANSCRIPTS)
+    rows = [
+        Brief(port=f"GigabitEthernet3/{n}", link="DOWN", speed="auto", duplex="A", description="")
+        for n in range(5)
+    ]
+    rows[0] = Brief(
+        port="GigabitEthernet3/0", link="UP", speed="1G(a)", duplex="F(a)", description=""
+    )
+    bridge = text[text.index("Brief information on interfaces in bridge mode") :]
+    assert reports.brief(rows) == "".join(bridge.splitlines(keepends=True)[: 6 + len(rows)])
+
+
+def test_interface_has_the_lines_of_the_recording_in_their_order():
+    text = recording("display-interface", FACE_TRANSCRIPTS)
+    none = PortCounters(rx_packets=0, rx_bytes=0, tx_packets=0, tx_bytes=0)
+    shown = reports.interface(
+        Interface(
+            port="Ten-GigabitEthernet13/2/12",
+            state="UP",
+            hardware_address="40b9-3c3c-e9a0",
+            description="SOME_DEVICE_DESCR",
+            rate_bits_per_s=1_000_000_000,
+            traffic=PortCounters(
+                rx_packets=0, rx_bytes=0, tx_packets=72002554, tx_bytes=4608163456
+            ),
+            per_s=none,
+        )
+    )
+    recorded = text.splitlines()
+    ours_only = {line for line in shown.splitlines() if line not in recorded}
+    same = [line for line in shown.splitlines() if line not in ours_only]
+    assert same == [line for line in recorded if line in same]
+    assert {line.split(":")[0].split(" is ")[0] for line in ours_only} == {
+        "Media type",
+        "Last clearing of counters",
+        " Last 5 seconds input",
+        " Last 5 seconds output",
+        "         72002554 unicasts, 0 broadcasts, 0 multicasts, 0 pauses",
+    }
+
+
+def test_version_begins_with_the_four_lines_of_the_recording():
+    recorded = recording("version.hpe-5945").splitlines()[:4]
+    shown = reports.version(uptime_s=(84 * 7 + 2) * 86400 + 3 * 3600 + 51 * 60 + 7).splitlines()
+    for line, form in zip(shown, recorded, strict=True):
+        assert line.split()[:1] in (form.split()[:1], ["H3C"])
+    assert shown[2].endswith("uptime is 84 weeks, 2 days, 3 hours, 51 minutes")
+    assert shown[3] == recorded[3]
+
+
+def test_the_running_configuration_of_a_port_is_that_of_document_000(cli):
+    cli.in_port(14, "priority-flow-control enable", "priority-flow-control no-drop dot1p 0-7")
+    cli.in_port(14, "qos trust dscp")
+    cli("system-view", "interface WGE1/0/14")
+    assert words(cli("dis th")) == words(recording("configuration.s6550xe-port-14"))
+
+
+def test_the_running_configuration_of_a_wred_table_is_that_of_document_000(cli):
+    cli("system-view", "qos wred queue table test1")
+    cli.accepts(*(f"queue {queue} ecn" for queue in range(8)))
+    assert cli.prompt == "[S6550-wred-table-test1]"
+    assert words(cli("dis th")) == words(recording("configuration.s6550xe-wred-table"))
