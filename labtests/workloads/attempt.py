@@ -38,7 +38,10 @@ class Attempt:
 
 
 def signal_of(status: int) -> str:
-    """Which signal a status above 128 stands for (shell convention), in brackets."""
+    """In brackets, which signal a status above 128 stands for (shell convention), or that it is the
+    one of timeout(1)."""
+    if status == 124:
+        return " (ended by its time limit)"
     names = {130: "INT", 134: "ABRT", 137: "KILL", 139: "SEGV", 143: "TERM"}
     return f" (ended by SIG{names[status]})" if status in names else ""
 

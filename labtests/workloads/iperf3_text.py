@@ -81,7 +81,9 @@ def parse_text(reply: Reply) -> Iperf3Text:
     for number, line in numbered:
         reader.read(line, number, last=number == len(numbered))
     reader.end_test()
-    tests, remarks = tuple(reader.tests), tuple(reader.remarks)
+    said = (line.strip().removeprefix("iperf3: ") for line in reply.errors.splitlines())
+    remarks = (*reader.remarks, *(s for s in said if s and not s.startswith("warning:")))
+    tests = tuple(reader.tests)
     if len(tests) == 1 and (wrong := [r for r in remarks if not r.startswith("OUT OF ORDER")]):
         tests = (replace(tests[0], error="; ".join(wrong)),)
     return Iperf3Text(tests=tests, listening=reader.listening, remarks=remarks)

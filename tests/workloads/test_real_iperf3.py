@@ -1,0 +1,69 @@
+"""The real iperf3 over loopback, through the same incast that runs on the lab."""
+
+import shutil
+import socket
+import subprocess
+
+import pytest
+from local_transport import LocalTransport, WallClock
+
+from labtests.records import FlowStatus
+from labtests.workloads import Iperf3, Party, Stream, incast
+from labtests.workloads.iperf3_json import parse_json
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("iperf3") is None or shutil.which("pgrep") is None,
+    reason="iperf3 or pgrep is not installed on this machine",
+)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def stream(port: int, *, tos: int, starts_after_s: float = 0.0, reverse: bool = False) -> Stream:
+    here = Party(name="localhost", transport=LocalTransport(), address="127.0.0.1")
+    tool = Iperf3(
+        protocol="udp",
+        tos=tos,
+        port=port,
+        offered_bits_per_s=8e6,
+        duration_s=1,
+        datagram_bytes=1400,
+        reverse=reverse,
+    )
+    return Stream(sender=here, receiver=here, tool=tool, starts_after_s=starts_after_s)
+
+
+def test_two_real_udp_flows_one_of_them_reversed_are_complete_and_leave_nothing_behind() -> None:
+    first, second = free_port(), free_port()
+    streams = (stream(first, tos=0x60), stream(second, tos=0xA0, starts_after_s=0.5, reverse=True))
+    flows = incast(streams, clock=WallClock(), duration_s=1.5)
+    assert [(flow.status, flow.because) for flow in flows] == [(FlowStatus.COMPLETE, "")] * 2
+    for flow in flows:
+        assert flow.sent_datagrams is not None
+        assert flow.sent_datagrams > 500
+        assert flow.lost_datagrams == 0
+        assert flow.goodput_bits_per_s == pytest.approx(8e6, rel=0.1)
+    assert flows[1].intervals[0].start_s > flows[0].intervals[0].start_s + 0.4
+    for port in (first, second):
+        listed = subprocess.run(["pgrep", "-f", f"[i]perf3 .*-p {port}"], capture_output=True)
+        assert listed.returncode == 1
+
+
+def test_a_port_that_is_taken_is_infrastructure_in_iperf3s_own_words() -> None:
+    with socket.socket() as taken:
+        taken.bind(("0.0.0.0", 0))
+        taken.listen()
+        (flow,) = incast(
+            (stream(taken.getsockname()[1], tos=0),), clock=WallClock(), duration_s=1.0
+        )
+    assert flow.status is FlowStatus.INFRASTRUCTURE
+    assert "Address already in use" in flow.because
+
+
+def test_the_real_json_of_a_refused_connection_is_an_error_whatever_its_exit_status() -> None:
+    command = f"iperf3 -c 127.0.0.1 -p {free_port()} -t 1 -J"
+    assert "Connection refused" in parse_json(LocalTransport().run(command)).error
