@@ -86,6 +86,7 @@ class Run:
                 directory=self.folder / "simlab",
             )
             testbed, clock = self.process.reroute(testbed), self.process.clock
+        self.journal.clock = clock
         self.lab = Lab.open(
             testbed,
             clock=clock,
