@@ -9,6 +9,7 @@ from labtests.transport import Signal, wait_until
 if TYPE_CHECKING:
     from labtests.ssh.shell import ShellTransport
 
+LAST_WORDS_S = 2.0  # for the exit status of a group that is gone to arrive
 GRACES_S: tuple[tuple[Signal, float], ...] = (("INT", 2.0), ("TERM", 2.0), ("KILL", 2.0))
 """How long (lab time) a process group may take to end after each signal."""
 
@@ -59,6 +60,8 @@ class ShellProcess:
         try:
             self._end_group()
             self._gone = True
+            deadline_s = self._shell.clock.now_s() + LAST_WORDS_S
+            self._shell.await_end(self._streams, self.command, deadline_s)
         finally:
             self._streams.close()
 

@@ -27,6 +27,7 @@ from labtests.transport import DEFAULT_TIMEOUT_S, Clock, Reply
 
 KILL_AFTER_S = 2  # between TERM and KILL, on the host
 LATE_S = 5  # how long to wait for a host to say that it has ended a command
+START_WITHIN_S = 15  # a login shell may read a long ~/.bashrc for every command
 STEP_S = 0.02  # simulated time between two looks at a command that still runs
 LOOK_EVERY_S = 0.2  # wall time; news end the wait earlier
 ANSWER_WITHIN_S = 120.0  # of a round trip: a simulated lab that is busy with its network is slow
@@ -47,6 +48,7 @@ class ShellTransport:
         self.device = line.device
         self.clock = clock
         self._line = line
+        self._wall = isinstance(clock, WallClock)
         self._sudo = "sudo -n " if become else ""
 
     # -- what a Transport does -------------------------------------------------------------
@@ -72,7 +74,7 @@ class ShellTransport:
         seconds = max(math.ceil(limit_s), 1)
         script = f"echo $$; exec timeout -k {KILL_AFTER_S} {seconds} {command}"
         streams = self.execute(f"{self._sudo}sh -c {shlex.quote(script)}", command)
-        deadline_s = self.clock.now_s() + LATE_S
+        deadline_s = self.clock.now_s() + START_WITHIN_S
         while "\n" not in streams.output() and not streams.ended:
             if self.clock.now_s() > deadline_s:
                 streams.close()
@@ -133,7 +135,8 @@ class ShellTransport:
             channel.shutdown_write()  # stdin ends at once: nothing can wait for input for ever
         except _FAILED as error:
             raise self._line.broken(command, error) from error
-        self.sync(command)
+        if not self._wall:
+            self.sync(command)  # what needs no simulated time has ended by now
         self.drain(streams, command)
         return streams
 
@@ -161,7 +164,7 @@ class ShellTransport:
 
     def let_pass(self, streams: Streams, command: str) -> None:
         """A little lab time passes; with the wall clock it ends as soon as there are news."""
-        if isinstance(self.clock, WallClock):
+        if self._wall:
             streams.bell.hear(LOOK_EVERY_S)
         else:
             self.clock.sleep(STEP_S)

@@ -1,0 +1,77 @@
+"""From a testbed's devices to open sessions, all at once, or one error that names every failure."""
+
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from labtests.errors import LabError, LabErrors
+from labtests.inventory import Device
+from labtests.ssh.cli import CliTransport
+from labtests.ssh.line import Line, open_line
+from labtests.ssh.shell import ShellTransport
+from labtests.transport import Clock, Transport
+
+SHELL = "shell"
+"""The session of a Linux host. Any other is a netmiko device type, such as "hp_comware"."""
+
+AT_ONCE = 32  # devices whose logins run in parallel
+
+
+def connect(device: Device, session: str, *, clock: Clock) -> Transport:
+    """An open session that answers. Raises Unreachable (HostKeyRefused, LoginRefused),
+    CommandRejected for a shell that cannot be used; nothing stays open then."""
+    line = open_line(device)
+    try:
+        return _session(line, device, session, clock)
+    except BaseException:
+        line.close()
+        raise
+
+
+def connect_all(
+    devices: Iterable[Device], sessions: Mapping[str, str], *, clock: Clock
+) -> dict[str, Transport]:
+    """Every device's session by name. `sessions` has the kind of session by device name.
+
+    Raises LabErrors with every device that failed, after closing those that had been opened.
+    """
+    wanted = tuple(devices)
+    if not wanted:
+        return {}
+    with ThreadPoolExecutor(max_workers=min(len(wanted), AT_ONCE)) as pool:
+        attempts = {
+            device.name: pool.submit(connect, device, sessions[device.name], clock=clock)
+            for device in wanted
+        }
+        try:
+            return _all_or_none(attempts)
+        except BaseException:
+            for attempt in attempts.values():
+                attempt.cancel()
+                attempt.add_done_callback(_close)
+            raise
+
+
+def _session(line: Line, device: Device, session: str, clock: Clock) -> Transport:
+    if session != SHELL:
+        return CliTransport(line, device_type=session, clock=clock)
+    shell = ShellTransport(line, clock=clock, become=device.management.become)
+    shell.expect_silence()
+    return shell
+
+
+def _all_or_none(attempts: Mapping[str, Future[Transport]]) -> dict[str, Transport]:
+    opened: dict[str, Transport] = {}
+    errors: list[LabError] = []
+    for name, attempt in attempts.items():
+        try:
+            opened[name] = attempt.result()
+        except LabError as error:
+            errors.append(error)
+    if errors:
+        raise LabErrors(f"{len(errors)} of {len(attempts)} devices cannot be used", errors)
+    return opened
+
+
+def _close(attempt: Future[Transport]) -> None:
+    if not attempt.cancelled() and attempt.exception() is None:
+        attempt.result().close()
