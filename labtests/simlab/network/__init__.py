@@ -1,9 +1,11 @@
-"""A packet-level network in integer picoseconds: hosts, NICs, switches, cables and the flows on them.
+"""A packet-level network in integer picoseconds: hosts, NICs, switches, cables and the flows on
+them.
 
-The physics, bottom up: events and packets (calendar, pool); memory, marking, scheduling, pausing, switching
-(the switch); dcqcn, reliable, datagrams, streams, hosting (the NIC); engine (the loop). Each function
-is compiled by numba, and runs undecorated with LABTESTS_INTERPRETED=1. Around it: wiring, settings, fabric
-(tables from a wiring), and what others use: Network, Nic, Switch and the flows.
+The physics, bottom up: events and packets (calendar, pool); memory, marking, scheduling, pausing,
+switching (the switch); dcqcn, reliable, datagrams, streams, hosting (the NIC); engine (the loop).
+Each function is compiled by numba, and runs undecorated with LABTESTS_INTERPRETED=1. Around it:
+wiring, settings, fabric (tables from a wiring), and what others use: Network, Nic, Switch and the
+flows.
 """
 
 from labtests.simlab.network.network import Network
@@ -48,7 +50,7 @@ __all__ = [
     "TcpRequest",
     "UdpFlow",
     "UdpRequest",
-    "WredCurve",
     "Wiring",
+    "WredCurve",
     "headroom_for",
 ]

@@ -7,11 +7,11 @@ from labtests.simlab.network.tables import State
 
 @compiled
 def random_below(t: State, limit: int) -> int:
-    """A random integer 0 <= n < limit, limit < 2**31 (two Lehmer generators combined, L'Ecuyer 1988)."""
+    """A random integer 0 <= n < limit < 2**31 (two combined Lehmer generators, L'Ecuyer 1988)."""
     clock = clock_at(t, 0)
     clock.random_1 = clock.random_1 * 40014 % 2147483563
     clock.random_2 = clock.random_2 * 40692 % 2147483399
-    return (clock.random_1 - clock.random_2) % 2147483562 % limit
+    return int((clock.random_1 - clock.random_2) % 2147483562 % limit)
 
 
 @compiled

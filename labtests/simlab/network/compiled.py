@@ -10,10 +10,10 @@ folder's name carries a fingerprint of every file of this package; a change anyw
 
 import hashlib
 import os
-import tempfile
+import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 INTERPRETED = os.environ.get("LABTESTS_INTERPRETED", "") == "1"
 
@@ -29,29 +29,37 @@ def _fingerprint(package: Path) -> str:
 
 
 def _cache_folder(package: Path) -> Path:
-    """A writable folder for compiled code: beside the source, else in the user's temporary space."""
+    """A writable folder for compiled code: beside the source, else in the user's cache.
+
+    Compiled code of earlier versions beside the source is removed.
+    """
     name = f"numba-{_fingerprint(package)}"
     beside = package / "__pycache__"
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     if chosen:
         return Path(chosen) / name
-    if os.access(beside if beside.exists() else package, os.W_OK):
-        return beside / name
-    return Path(tempfile.gettempdir()) / f"labtests-{os.getuid()}" / name
+    if not os.access(beside if beside.exists() else package, os.W_OK):
+        home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        return Path(home) / "labtests" / name
+    for earlier in beside.glob("numba-*"):
+        if earlier.name != name:
+            shutil.rmtree(earlier, ignore_errors=True)
+    return beside / name
 
 
 def _numba() -> Callable[[Function], Function]:
     import numba  # heavy (0.4 s), and not needed when interpreted
 
+    settings: Any = numba.config
     folder = str(_cache_folder(Path(__file__).parent))
 
     def decorate(function: Function) -> Function:
-        earlier, numba.config.CACHE_DIR = numba.config.CACHE_DIR, folder
+        earlier, settings.CACHE_DIR = settings.CACHE_DIR, folder
         try:
-            made: Function = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+            made: Any = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
         finally:
-            numba.config.CACHE_DIR = earlier
-        return made
+            settings.CACHE_DIR = earlier
+        return cast(Function, made)
 
     return decorate
 

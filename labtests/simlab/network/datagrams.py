@@ -1,9 +1,10 @@
 """UDP: a paced application, a bounded send queue, IP fragments, and their reassembly.
 
-The application writes one datagram per interval; the socket holds `backlog_limit` of them. When it is
-full the application blocks and goes on, at its own pace, when a datagram has left: what a paused NIC
-did not take is never caught up. A datagram is lost with any of its fragments; the receiver counts a
-failed reassembly when the next datagram begins (Linux: when its 30 s timer or its memory runs out).
+The application writes one datagram per interval; the socket holds `backlog_limit` of them. When it
+is full the application blocks and goes on, at its own pace, when a datagram has left: what a
+paused NIC did not take is never caught up. A datagram is lost with any of its fragments; the
+receiver counts a failed reassembly when the next datagram begins (Linux: when its 30 s timer or
+its memory runs out).
 """
 
 from labtests.simlab.network.compiled import compiled

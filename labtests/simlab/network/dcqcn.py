@@ -1,25 +1,27 @@
-"""DCQCN in the ConnectX form: reaction point (RP) of the sender, notification point (NP) of the receiver.
+"""DCQCN in the ConnectX form: reaction point (RP) of the sender, notification point (NP) of the
+receiver.
 
 Parameters have their sysfs names (`/sys/class/net/<if>/ecn/roce_rp|roce_np`), units and defaults in
 settings.py. Where NVIDIA's one-line descriptions leave room, this is the reading used:
 
-    alpha      kept as a share 0..1; every dce_tcp_rtt us:  alpha := keep * alpha + (1 - keep) * [a CNP came]
-               with keep = dce_tcp_g / 1024 (1019: the share that is kept; the other reading would forget
-               alpha within two us)
+    alpha      kept as a share 0..1; every dce_tcp_rtt us:
+               alpha := keep * alpha + (1 - keep) * [a CNP came]
+               with keep = dce_tcp_g / 1024 (1019: the share that is kept; the other reading would
+               forget alpha within two us)
     first CNP  the limiter is set: target := rate := rate_to_set_on_first_cnp (0: the port's speed),
                alpha := initial_alpha_value / 1024, then the cut
     CNP        at most every rate_reduce_monitor_period us:
-               target := rate, if clamp_tgt_rate, or if clamp_tgt_rate_after_time_inc and the timer has
-               increased the rate since the last cut
-               rate := rate * max(1 - alpha * 1024 / 2**rpg_gd, rpg_min_dec_fac / 100), >= rpg_min_rate
-               the stages, the timer and the byte counter start anew
+               target := rate, if clamp_tgt_rate, or if clamp_tgt_rate_after_time_inc and the timer
+               has increased the rate since the last cut
+               rate := rate * max(1 - alpha * 1024 / 2**rpg_gd, rpg_min_dec_fac / 100), >=
+               rpg_min_rate the stages, the timer and the byte counter start anew
     increase   each rpg_time_reset us (time stage) and each rpg_byte_reset bytes (byte stage):
-               both stages > rpg_threshold: target += rpg_hai_rate; one of them: target += rpg_ai_rate;
-               none (fast recovery): target stays;  then rate := (rate + target) / 2
+               both stages > rpg_threshold: target += rpg_hai_rate; one of them: target +=
+               rpg_ai_rate; none (fast recovery): target stays;  then rate := (rate + target) / 2
     release    within 1 Mb/s of rpg_max_rate (0: the port's speed) the limiter is taken off
 
-Timers are evaluated when the flow sends, receives a CNP or wakes; between those moments nothing could see
-the difference.
+Timers are evaluated when the flow sends, receives a CNP or wakes; between those moments nothing
+could see the difference.
 """
 
 from labtests.simlab.network.arithmetic import power
@@ -142,7 +144,7 @@ def pace(t: State, f: int, frame_bytes: int) -> None:
 
 @compiled
 def hasten(t: State, f: int) -> None:
-    """The rate may have grown while the flow waited: it need not wait longer than one gap from now."""
+    """The rate may have grown while the flow waited: one gap from now is the longest wait."""
     flow = flow_at(t, f)
     if flow.limited:
         advance_timer(t, f)

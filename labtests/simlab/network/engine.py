@@ -1,7 +1,8 @@
 """The event loop: ports start frames, frames arrive, pauses are refreshed, flows wake.
 
-A frame that starts at time s on a link of r ps per byte leaves the port free at s + (frame + 20) r and is
-wholly at the far end one propagation later: store and forward, full duplex, nothing is pre-empted.
+A frame that starts at time s on a link of r ps per byte leaves the port free at s + (frame + 20) r
+and is wholly at the far end one propagation later: store and forward, full duplex, nothing is
+pre-empted.
 """
 
 from labtests.simlab.network.compiled import compiled
@@ -117,7 +118,7 @@ def advance(t: State, until: int) -> bool:
 
 @compiled
 def cut_port(t: State, p: int) -> None:
-    """Port p's link is down: frames on its wire, and queued for it in a switch, are lost and counted."""
+    """Port p's link is down: what is on its wire, or queued in a switch for it, is lost."""
     port = port_at(t, p)
     port.up = 0
     while port.wire_head != NONE:

@@ -3,9 +3,10 @@
 Slots: port p starts its next frame (p); a frame arrives at the far end of port p (ports + p);
 port p refreshes its pauses (2 ports + p); flow f has something due (3 ports + f).
 
-The earliest slot is found by a knock-out tournament. Match n is played by the winners of matches 2n and
-2n + 1; slot s enters as "match" leaves + s; match 1 is the final. The earlier time wins, of equal ones the
-lower slot, so the order of events is defined. Moving a slot replays log2(slots) matches at most.
+The earliest slot is found by a knock-out tournament. Match n is played by the winners of matches
+2n and 2n + 1; slot s enters as "match" leaves + s; match 1 is the final. The earlier time wins, of
+equal ones the lower slot, so the order of events is defined. Moving a slot replays log2(slots)
+matches at most.
 """
 
 from labtests.simlab.network.compiled import compiled
@@ -18,7 +19,7 @@ FINAL = 1
 @compiled
 def wakes(t: State, slot: int) -> int:
     """When this slot wakes."""
-    return match_at(t, clock_at(t, 0).leaves + slot).wakes
+    return int(match_at(t, clock_at(t, 0).leaves + slot).wakes)
 
 
 @compiled

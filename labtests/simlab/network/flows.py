@@ -1,7 +1,7 @@
 """Which flows of a NIC may send now: a chain per priority, served in turn."""
 
 from labtests.simlab.network.compiled import compiled
-from labtests.simlab.network.events import schedule, wake_by, wake_port
+from labtests.simlab.network.events import wake_by, wake_port
 from labtests.simlab.network.rows import clock_at, flow_at, host_at, port_at, queue_at
 from labtests.simlab.network.tables import NONE, TRUST_DSCP, State
 
@@ -10,7 +10,7 @@ from labtests.simlab.network.tables import NONE, TRUST_DSCP, State
 def host_priority(t: State, host: int, dscp: int) -> int:
     """The priority that a NIC gives a packet: by DSCP, or 0 if it trusts the (absent) VLAN tag."""
     if host_at(t, host).trust == TRUST_DSCP:
-        return host_at(t, host).dscp_map[dscp]
+        return int(host_at(t, host).dscp_map[dscp])
     return 0
 
 
@@ -43,22 +43,16 @@ def take_ready(t: State, q: int) -> int:
     flow_at(t, f).queued = 0
     if queue.head == NONE and queue.ready_head == NONE:
         port_at(t, q >> 3).backlog &= ~(1 << (q & 7))
-    return f
+    return int(f)
 
 
 @compiled
 def flow_slot(t: State, f: int) -> int:
     """The calendar slot of flow f."""
-    return 3 * clock_at(t, 0).ports + f
+    return int(3 * clock_at(t, 0).ports + f)
 
 
 @compiled
 def wake_flow_by(t: State, f: int, time: int) -> None:
     """Flow f looks at its timers at `time` at the latest."""
     wake_by(t, flow_slot(t, f), time)
-
-
-@compiled
-def wake_flow_at(t: State, f: int, time: int) -> None:
-    """Flow f looks at its timers at `time`."""
-    schedule(t, flow_slot(t, f), time)

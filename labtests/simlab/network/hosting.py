@@ -1,7 +1,8 @@
 """A NIC: which packet goes out next, and what arriving packets mean.
 
-The eight priorities are served round robin by packets (ETS `vendor`); inside a priority, control packets
-first, then the flows in turn. Data packets are made when their turn comes: the NIC holds none back.
+The eight priorities are served round robin by packets (ETS `vendor`); inside a priority, control
+packets first, then the flows in turn. Data packets are made when their turn comes: the NIC holds
+none back.
 """
 
 from labtests.simlab.network.compiled import compiled

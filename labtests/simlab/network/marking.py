@@ -2,8 +2,8 @@
 
 The curve looks at the averaged queue length in cells (208 B), updated by every arriving packet:
 
-    average += 2**-E * (length - average)          E = weighting constant, Comware default 9
-    after an idle time of m packet times           average *= (1 - 2**-E)**m     (Floyd, Jacobson 1993)
+    average += 2**-E * (length - average)        E = weighting constant, Comware default 9
+    after m idle packet times    average *= (1 - 2**-E)**m       (Floyd, Jacobson 1993)
 
     average <  low           the packet passes
     low <= average < high    it is picked with probability  Pmax * (average - low) / (high - low)
@@ -12,9 +12,9 @@ The curve looks at the averaged queue length in cells (208 B), updated by every 
 A picked packet is marked CE if it is ECN-capable (and stays CE if it was), else dropped; a queue
 without `ecn` drops every picked packet. Only the egress limit stops a queue of marked packets.
 
-Why cells: Comware's manuals give numbers without a unit (default 100, 1000, 10 %). Document 000 shows
-"25139 packets" in a queue in which one QP can have at most 8192, so that switch counts lengths in
-cells of its buffer; the limits are taken to be in the same unit (inference).
+Why cells: Comware's manuals give numbers without a unit (default 100, 1000, 10 %). Document 000
+shows "25139 packets" in a queue in which one QP can have at most 8192, so that switch counts
+lengths in cells of its buffer; the limits are taken to be in the same unit (inference).
 """
 
 from labtests.simlab.network.arithmetic import power, random_below
@@ -50,7 +50,7 @@ def is_picked(t: State, q: int) -> bool:
         return True
     span = queue.high_cells - queue.low_cells
     chance = queue.probability * (average - queue.low_cells) / span
-    return random_below(t, _MILLION) < chance * _MILLION
+    return bool(random_below(t, _MILLION) < chance * _MILLION)
 
 
 @compiled

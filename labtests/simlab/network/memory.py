@@ -1,16 +1,17 @@
 """The shared packet memory of a switch, in cells (white paper S10, S22; formulas §3).
 
 A frame takes ceil(frame / cell) cells until it starts to leave. They are charged to the ingress
-port and priority it came by (its priority group): first to the group's guaranteed cells, then to the
-shared pool, and, for a lossless group above its threshold, to the group's headroom.
+port and priority it came by (its priority group): first to the group's guaranteed cells, then to
+the shared pool, and, for a lossless group above its threshold, to the group's headroom.
 
     threshold T = alpha * (shared size - shared use)      or static (`xoff_cells`)
     xoff   when the group's shared use >= T, or headroom is in use
     xon    when headroom is empty and shared use + xon offset <= T (or shared use is 0)
 
-Lossless = PFC works on that port for that priority. A lossless group is never refused but for want of
-headroom (an input drop). Lossy frames are limited on the other side: a static number of cells per
-egress queue, and the shared pool (output drops). A lossless egress share is never reached (S22).
+Lossless = PFC works on that port for that priority. A lossless group is never refused but for want
+of headroom (an input drop). Lossy frames are limited on the other side: a static number of cells
+per egress queue, and the shared pool (output drops). A lossless egress share is never reached
+(S22).
 """
 
 from labtests.simlab.network.compiled import compiled
@@ -26,19 +27,19 @@ def threshold_cells(t: State, s: int) -> float:
     switch = switch_at(t, s)
     if switch.xoff_cells >= 0:
         return float(switch.xoff_cells)
-    return max(0.0, switch.alpha * (switch.shared_cells - switch.shared_used))
+    return float(max(0.0, switch.alpha * (switch.shared_cells - switch.shared_used)))
 
 
 @compiled
 def shared_use(t: State, s: int, lane: int) -> int:
     """Cells of the shared pool that this group holds."""
-    return max(0, lane_at(t, lane).ingress_cells - switch_at(t, s).guaranteed_cells)
+    return int(max(0, lane_at(t, lane).ingress_cells - switch_at(t, s).guaranteed_cells))
 
 
 @compiled
 def is_lossless(t: State, lane: int) -> bool:
     """PFC works for this port and priority."""
-    return (port_at(t, lane >> 3).pfc_on >> (lane & 7)) & 1 == 1
+    return bool((port_at(t, lane >> 3).pfc_on >> (lane & 7)) & 1 == 1)
 
 
 @compiled

@@ -33,6 +33,7 @@ from labtests.simlab.network.tables import (
     PS_PER_US,
     RC,
     TCP,
+    TRUST_DSCP,
     UDP,
     State,
     Tables,
@@ -42,7 +43,7 @@ from labtests.simlab.network.traffic import RcFlow, TcpFlow, UdpFlow
 from labtests.simlab.network.wiring import HostPort, Wiring
 
 ROCE_HEADER_BYTES = 62
-"""Ethernet 14 + IPv4 20 + UDP 8 + BTH 12 + ICRC 4 + FCS 4; 1024 B of payload make 1086 B (document 000)."""
+"""Ethernet 14 + IPv4 20 + UDP 8 + BTH 12 + ICRC 4 + FCS 4: 1086 B frames in document 000."""
 RETRANSMISSION_PS = 4_096_000 << 14
 """4.096 us * 2**14 = 67.1 ms: perftest's default of the local ACK timeout."""
 FRAGMENT_PAYLOAD_BYTES = 1480
@@ -56,7 +57,7 @@ ENDLESS = 1 << 60
 
 
 class Network:
-    """A simulated network at `now_ns`. Same wiring, settings, requests, times and seed: same counters."""
+    """A simulated network at `now_ns`. Same seed, same calls at the same times: same counters."""
 
     def __init__(self, wiring: Wiring, *, seed: int, memory: SwitchMemory | None = None) -> None:
         self.wiring = wiring
@@ -135,7 +136,7 @@ class Network:
         for flow in self.tables.flow[: self.flow_rows]:
             record = self.tables.host[host]
             if flow.kind == RC and flow.source == host:
-                own = int(record.dscp_map[flow.dscp]) if record.trust == 2 else 0
+                own = int(record.dscp_map[flow.dscp]) if record.trust == TRUST_DSCP else 0
                 if own == priority:
                     flow.limited = 0
 

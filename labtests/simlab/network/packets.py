@@ -2,7 +2,7 @@
 
 from labtests.simlab.network.compiled import compiled
 from labtests.simlab.network.rows import clock_at, flow_at, packet_at, port_at, queue_at
-from labtests.simlab.network.tables import DRAINING, ENDED, MIN_FRAME_BYTES, NONE, State
+from labtests.simlab.network.tables import ENDED, MIN_FRAME_BYTES, NONE, State
 
 
 @compiled
@@ -23,7 +23,7 @@ def new_packet(t: State, kind: int, flow: int, frame_bytes: int) -> int:
     packet.lane = NONE
     if flow != NONE:
         flow_at(t, flow).in_flight += 1
-    return k
+    return int(k)
 
 
 @compiled
@@ -63,7 +63,7 @@ def take(t: State, q: int) -> int:
     queue.packets -= 1
     if queue.head == NONE and queue.ready_head == NONE:
         port_at(t, q >> 3).backlog &= ~(1 << (q & 7))
-    return k
+    return int(k)
 
 
 @compiled
@@ -73,9 +73,3 @@ def end_flow(t: State, f: int) -> None:
     if flow.life != ENDED:
         clock_at(t, 0).active_flows -= 1
     flow.life = ENDED
-
-
-@compiled
-def may_send_new(t: State, f: int) -> bool:
-    """Whether the application behind flow f still runs."""
-    return flow_at(t, f).life != ENDED and flow_at(t, f).life != DRAINING

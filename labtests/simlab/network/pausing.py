@@ -1,9 +1,10 @@
 """Priority flow control, both directions, NIC and switch alike (IEEE 802.1Qbb; formulas §4).
 
-A PFC frame is a 64 B frame that goes before everything else, behind the frame in progress. It carries
-a time in quanta of 512 bit times for one priority; 65535 is xoff, 0 is xon. Whoever receives it, with PFC
-on for that priority, starts no frame of it until the time has passed or an xon comes; the frame in progress
-is finished. A pause that lasts is sent again after half its time, so it never runs out by itself.
+A PFC frame is a 64 B frame that goes before everything else, behind the frame in progress. It
+carries a time in quanta of 512 bit times for one priority; 65535 is xoff, 0 is xon. Whoever
+receives it, with PFC on for that priority, starts no frame of it until the time has passed or an
+xon comes; the frame in progress is finished. A pause that lasts is sent again after half its time,
+so it never runs out by itself.
 """
 
 from labtests.simlab.network.compiled import compiled
@@ -68,7 +69,7 @@ def paused_queue(t: State, p: int, i: int) -> int:
     """The egress queue that a pause of priority i holds: the NIC's i, or the switch's map of it."""
     if port_at(t, p).switch == NONE:
         return 8 * p + i
-    return 8 * p + switch_at(t, port_at(t, p).switch).dot1p_lp[i]
+    return int(8 * p + switch_at(t, port_at(t, p).switch).dot1p_lp[i])
 
 
 @compiled

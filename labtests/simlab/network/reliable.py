@@ -3,9 +3,9 @@
 For send and write the requester is the data's source; for read it is the data's receiver, and its
 read requests open the source's window one message at a time. Control packets always run from the
 data's receiver to its source: ACK after each message, NAK with the expected PSN at the first packet
-out of sequence (again after the repeat time, should the retransmission be lost too), read requests, CNPs.
-The requester's timer ends a flow with status 12 after `retry_limit` retries without any progress.
-PSNs do not wrap here.
+out of sequence (again after the repeat time, should the retransmission be lost too), read
+requests, CNPs. The requester's timer ends a flow with status 12 after `retry_limit` retries
+without any progress. PSNs do not wrap here.
 """
 
 from labtests.simlab.network.compiled import compiled
@@ -43,10 +43,10 @@ def window_end(t: State, f: int) -> int:
     """The first PSN that the source may not send yet."""
     flow = flow_at(t, f)
     if flow.read:
-        return flow.granted_psn
+        return int(flow.granted_psn)
     per_message = flow.packets_per_message
     end = (flow.una_psn // per_message + flow.depth_messages) * per_message
-    return min(end, flow.total_psn)
+    return int(min(end, flow.total_psn))
 
 
 @compiled
@@ -74,7 +74,7 @@ def arm_timeout(t: State, f: int) -> None:
 @compiled
 def ends_message(t: State, f: int, psn: int) -> bool:
     """Whether this packet is the last of its message."""
-    return (psn + 1) % flow_at(t, f).packets_per_message == 0
+    return bool((psn + 1) % flow_at(t, f).packets_per_message == 0)
 
 
 @compiled
@@ -114,7 +114,7 @@ def send_control(t: State, f: int, kind: int, psn: int) -> None:
     if kind == RC_CNP:
         dscp = host.cnp_dscp
         i = host.cnp_priority
-    if kind == RC_CNP or kind == RC_READ_REQUEST:
+    if kind in (RC_CNP, RC_READ_REQUEST):
         size = REQUEST_FRAME_BYTES
     k = new_packet(t, kind, f, size)
     packet = packet_at(t, k)
@@ -143,7 +143,7 @@ def request_reads(t: State, f: int) -> None:
 
 @compiled
 def notify(t: State, f: int) -> None:
-    """Notification point: a CE packet of flow f has arrived; at most one CNP per interval and QP."""
+    """Notification point: a CE packet has arrived; at most one CNP per interval and QP."""
     flow = flow_at(t, f)
     host = host_at(t, flow.target)
     now = clock_at(t, 0).now
@@ -269,9 +269,9 @@ def receive_roce(t: State, f: int, k: int) -> None:
         receive_cnp(t, f)
         return
     flow = flow_at(t, f)
-    if packet.kind == RC_NAK or packet.kind == RC_READ_REQUEST:
+    if packet.kind in (RC_NAK, RC_READ_REQUEST):
         flow.granted_psn = max(flow.granted_psn, packet.part)
-    if packet.kind == RC_ACK or packet.kind == RC_NAK:
+    if packet.kind in (RC_ACK, RC_NAK):
         acknowledge(t, f, packet.psn)
     if packet.kind == RC_NAK:
         go_back(t, f, packet.psn)

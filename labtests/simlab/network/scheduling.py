@@ -1,9 +1,9 @@
 """Which egress queue of a switch port is served next (Comware `qos sp`, `qos wrr`).
 
-Queues of the strict group come first, the highest number first. Then WRR groups 1 and 2, which share
-what is left 1:1 in bytes (H3C S6300 configuration guide); inside a group, deficit round robin:
-each turn gives a queue weight * quantum of credit, a frame costs its bytes on the wire (byte-count)
-or one (weight). With all queues backlogged the shares are w_i / sum(w) (formulas §7).
+Queues of the strict group come first, the highest number first. Then WRR groups 1 and 2, which
+share what is left 1:1 in bytes (H3C S6300 configuration guide); inside a group, deficit round
+robin: each turn gives a queue weight * quantum of credit, a frame costs its bytes on the wire
+(byte-count) or one (weight). With all queues backlogged the shares are w_i / sum(w) (formulas §7).
 """
 
 from labtests.simlab.network.compiled import compiled
@@ -40,13 +40,13 @@ def members(t: State, p: int, mask: int, group: int) -> int:
 def cost(t: State, q: int) -> int:
     """What serving the first frame of queue q takes from its credit."""
     if port_at(t, q >> 3).count_bytes:
-        return packet_at(t, queue_at(t, q).head).frame_bytes + OVERHEAD_BYTES
+        return int(packet_at(t, queue_at(t, q).head).frame_bytes + OVERHEAD_BYTES)
     return 1
 
 
 @compiled
 def round_robin(t: State, p: int, mask: int, turn: int) -> int:
-    """The queue number whose turn it is in the non-empty `mask`, starting at `turn`; pays for it."""
+    """The queue number of the non-empty `mask` whose turn it is, from `turn` on; it has paid."""
     quantum = QUANTUM_BYTES if port_at(t, p).count_bytes else 1
     i = turn
     while True:
@@ -70,7 +70,7 @@ def choose_group(t: State, p: int, first: int, second: int) -> bool:
     if second == 0 or first == 0:
         port.group_balance = 0
         return second == 0
-    return port.group_balance <= 0
+    return bool(port.group_balance <= 0)
 
 
 @compiled
@@ -95,4 +95,4 @@ def choose_queue(t: State, p: int) -> int:
         port.turn_2 = round_robin(t, p, mask & ~first, port.turn_2)
         q = 8 * p + port.turn_2
         port.group_balance -= packet_at(t, queue_at(t, q).head).frame_bytes
-    return q
+    return int(q)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, NamedTuple
 
 # -- switch --------------------------------------------------------------------------------------
 
@@ -11,7 +11,8 @@ from typing import Literal
 class WredCurve:
     """RED on one egress queue; limits are cells of 208 B of the averaged length (why: marking.py).
 
-    Comware's defaults of a new table (HPE 5130 command reference): 100, 1000, 10 %, exponent 9, no ECN.
+    Comware's defaults of a new table (HPE 5130 command reference): 100, 1000, 10 %, exponent 9, no
+    ECN.
     """
 
     low_limit: int = 100
@@ -44,15 +45,19 @@ class Schedule:
 class SwitchMemory:
     """The packet memory of a switch and its thresholds. How they work: memory.py.
 
-    - `total_bytes`: 16 MB, the size of a 25G top-of-rack chip (Broadcom Trident 2+/3 class; inference).
+    - `total_bytes`: 16 MB, the size of a 25G top-of-rack chip (Broadcom Trident 2+/3 class;
+      inference).
     - `cell_bytes`: 208 (white paper S10).
     - `alpha`: share of the unused pool that one ingress group may take: 1/8, 1/4 or 1/2 (S22).
     - `guaranteed_cells` per port and priority: one full frame.
     - `headroom_cells` per lossless port and priority; None: headroom_for() of the port's link.
     - `xoff_cells`: a static threshold instead of the dynamic one; None: dynamic.
-    - `xon_offset_cells`: resume that far below the threshold (S10 `ingress-threshold-offset`; 48 by choice).
-    - `egress_limit_cells` per lossy queue: document 000 (S3) showed a dropping queue at 25139, which cannot
-      be packets (one QP has at most 8192 outstanding) and is taken for cells: 25 000, 5.2 MB (inference).
+    - `xon_offset_cells`: resume that far below the threshold (S10 `ingress-threshold-offset`). 2200
+      (458 kB) gives the pause rates of document 000, about 1000 frames/s towards A and 300 towards
+      B; with 48 there would be 68 000 (fitted, no vendor default was found).
+    - `egress_limit_cells` per lossy queue: document 000 (S3) showed a dropping queue at 25139,
+      which cannot be packets (one QP has at most 8192 outstanding) and is taken for cells: 25 000,
+      5.2 MB (inference).
     """
 
     total_bytes: int = 16_000_000
@@ -61,7 +66,7 @@ class SwitchMemory:
     guaranteed_cells: int = 8
     headroom_cells: int | None = None
     xoff_cells: int | None = None
-    xon_offset_cells: int = 48
+    xon_offset_cells: int = 2200
     egress_limit_cells: int = 25_000
 
 
@@ -72,8 +77,8 @@ SMALLEST_ON_WIRE_BITS = 84 * 8
 def headroom_for(rate_bits_per_s: int, length_m: float) -> int:
     """Cells that may still arrive after an xoff, by the white paper's rule (S23).
 
-    (1.5 us processing + two full frames + there and back on the cable) * rate, all of it in 64 B packets
-    of one cell each. 100G and 100 m: 408 cells; 25G and 15 m: 98 cells.
+    (1.5 us processing + two full frames + there and back on the cable) * rate, all of it in 64 B
+    packets of one cell each. 100G and 100 m: 408 cells; 25G and 15 m: 98 cells.
     """
     fixed_s = 1.5e-6 + 2 * length_m / 2e8
     bits = fixed_s * rate_bits_per_s + 2 * FRAME_ON_WIRE_BITS
@@ -121,10 +126,10 @@ NP_DEFAULTS = MappingProxyType(
 class RcRequest:
     """RDMA over reliable connections from `device`'s port to the host with address `destination`.
 
-    `read` moves the data the other way. Each of `qps` queue pairs keeps `tx_depth` messages outstanding
-    (reads: at most 16) and ends after `messages` of them, if given. `nak_repeat_us`: how long a
-    receiver waits before it asks again for a missing packet. The retransmission time-out is
-    4.096 us * 2**14 (perftest's default exponent), tried `retry_limit` times.
+    `read` moves the data the other way. Each of `qps` queue pairs keeps `tx_depth` messages
+    outstanding (reads: at most 16) and ends after `messages` of them, if given. `nak_repeat_us`:
+    how long a receiver waits before it asks again for a missing packet. The retransmission
+    time-out is 4.096 us * 2**14 (perftest's default exponent), tried `retry_limit` times.
     """
 
     device: str
@@ -178,9 +183,9 @@ _ZEROS = (0,) * 8
 class NicCounters:
     """Everything one NIC port and its host count. Tuples have one number per priority 0..7.
 
-    Bytes are frames with FCS. PFC frames are counted in `pfc_*` only. Pauses of priorities on which the NIC
-    has PFC off are received and counted but not obeyed. A NIC here is never short of receive
-    buffers, so it sends no pause and discards nothing: those counters stay 0.
+    Bytes are frames with FCS. PFC frames are counted in `pfc_*` only. Pauses of priorities on
+    which the NIC has PFC off are received and counted but not obeyed. A NIC here is never short of
+    receive buffers, so it sends no pause and discards nothing: those counters stay 0.
     """
 
     rx_packets: Eight
@@ -217,8 +222,8 @@ class NicCounters:
 class QueueCounters:
     """One egress queue. Bytes are frames with FCS, without preamble and gap.
 
-    `dropped_*` holds every drop of a packet bound for this queue: tail, WRED, ingress headroom, link down.
-    `peak_cells` is the longest the queue ever was.
+    `dropped_*` holds every drop of a packet bound for this queue: tail, WRED, ingress headroom,
+    link down. `peak_cells` is the longest the queue ever was.
     """
 
     forwarded_packets: int
@@ -243,16 +248,14 @@ class PortDrops:
     link_down_drops: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PfcCounters:
+class PfcCounters(NamedTuple):
     """PFC frames of one priority of a switch port."""
 
     rx_frames: int
     tx_frames: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PortCounters:
+class PortCounters(NamedTuple):
     """Frames of a switch port, without PFC frames; bytes with FCS."""
 
     rx_packets: int

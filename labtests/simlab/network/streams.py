@@ -1,8 +1,8 @@
 """TCP in the NewReno form (RFC 5681, 6298, 6582), enough to carry iperf3: not ECN-capable.
 
-Sequence numbers count segments of one MSS. Slow start, congestion avoidance, fast retransmit after three
-duplicate ACKs, one hole repaired per round trip, retransmission time-out. The receiver keeps what
-arrives out of order and acknowledges every second segment, at once when one is missing or the
+Sequence numbers count segments of one MSS. Slow start, congestion avoidance, fast retransmit after
+three duplicate ACKs, one hole repaired per round trip, retransmission time-out. The receiver keeps
+what arrives out of order and acknowledges every second segment, at once when one is missing or the
 sender has said (part = 1) that it can send no more: that stands for the delayed-ACK timer.
 """
 

@@ -1,4 +1,4 @@
-"""A switch as its operating system sees it: settings per port that take effect now, and counters."""
+"""A switch as its operating system sees it: settings that take effect now, and counters."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -64,7 +64,7 @@ class Switch:
     # -- PFC and trust --
 
     def set_pfc(self, port: str, mode: str, priorities: frozenset[int]) -> None:
-        """PFC mode and no-drop priorities of a port. `auto` waits for a DCBX peer; none here has it."""
+        """PFC mode and no-drop priorities. `auto` waits for a DCBX peer, and no NIC here is one."""
         if mode not in _MODES:
             raise ValueError(f"not a PFC mode: {mode!r}")
         mask_of(priorities)
@@ -102,7 +102,7 @@ class Switch:
         share_memory(t, self._row)
 
     def set_trust(self, port: str, trust: str) -> None:
-        """`dscp`, `dot1p` or `none`: which field of arriving packets decides. They are untagged here."""
+        """`dscp`, `dot1p` or `none`: which field of the (untagged) arriving packets decides."""
         if trust not in _TRUST:
             raise ValueError(f"not a trust mode: {trust!r}")
         self._port(port).trust = _TRUST[trust]

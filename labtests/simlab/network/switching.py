@@ -1,7 +1,7 @@
 """A packet's way through a switch: classified, admitted or dropped, queued; later taken out.
 
-Classification follows the ingress port's trust: dscp -> dot1p -> local precedence (queue) through the
-switch's map tables; an untagged packet on a port that trusts dot1p, or nothing, has the port
+Classification follows the ingress port's trust: dscp -> dot1p -> local precedence (queue) through
+the switch's map tables; an untagged packet on a port that trusts dot1p, or nothing, has the port
 priority 0. The dot1p is also the PFC priority, hence the ingress group.
 """
 
@@ -39,13 +39,13 @@ KEPT, OUTPUT_DROP, INPUT_DROP, WRED_DROP, LINK_DOWN_DROP, FAULT_DROP = 0, 1, 2, 
 def classify(t: State, p: int, dscp: int) -> int:
     """The dot1p (PFC priority) of a packet that arrives at switch port p."""
     if port_at(t, p).trust == TRUST_DSCP:
-        return switch_at(t, port_at(t, p).switch).dscp_dot1p[dscp]
+        return int(switch_at(t, port_at(t, p).switch).dscp_dot1p[dscp])
     return 0
 
 
 @compiled
 def count_drop(t: State, p: int, q: int, k: int, why: int) -> None:
-    """Count the drop where it happens (input, output, WRED) and at its queue; the packet is gone."""
+    """Count the drop where it happens (input, output, WRED) and at its queue; free the packet."""
     out = port_at(t, q >> 3)
     queue = queue_at(t, q)
     queue.dropped_packets += 1

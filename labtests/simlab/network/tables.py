@@ -103,8 +103,8 @@ FLOW = _record(
     "interval_ps backlog backlog_limit next_datagram blocked fragment fragments datagram",
     "rest_frame_bytes datagram_bytes sent_datagrams rx_datagram rx_fragments received",
     # TCP: in segments
-    "resend recover duplicates in_recovery rtt_psn rtt_at rto_ps unacknowledged window_row retransmits",
-    "delivered_bytes",
+    "resend recover duplicates in_recovery rtt_psn rtt_at rto_ps unacknowledged window_row",
+    "retransmits delivered_bytes",
     floats="rate target_rate alpha cwnd ssthresh srtt rttvar",
 )
 

@@ -53,7 +53,7 @@ class RcFlow(_Flow):
 
     @property
     def error_status(self) -> int | None:
-        """ibv_wc_status of the first queue pair that failed: 12 = retries exhausted; None = well."""
+        """ibv_wc_status of the first queue pair that failed (12: retries exhausted), or None."""
         failed = [int(record.error) for record in self._records() if record.error]
         return failed[0] if failed else None
 

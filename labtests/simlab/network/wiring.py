@@ -84,7 +84,7 @@ def _spread(
     host: int,
     hops: dict[tuple[str, int], int],
 ) -> None:
-    """Breadth first from one host port: each switch reached points back to where it was reached from."""
+    """Breadth first from one host port: each switch points back to where it was reached from."""
     frontier = deque([host])
     while frontier:
         towards = frontier.popleft() ^ 1  # the other end of the cable
