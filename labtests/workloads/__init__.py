@@ -9,7 +9,22 @@ Only FlowStatus.COMPLETE is evidence of traffic. The parsers are `parse_report` 
 from labtests.workloads.attempt import Attempt, Party
 from labtests.workloads.incast import incast
 from labtests.workloads.iperf3 import Iperf3
+from labtests.workloads.iperf3_json import parse_json
+from labtests.workloads.iperf3_text import parse_text
 from labtests.workloads.perftest import Perftest
+from labtests.workloads.perftest_json import parse_out_json
+from labtests.workloads.perftest_report import parse_report
 from labtests.workloads.streams import Stream
 
-__all__ = ["Attempt", "Iperf3", "Party", "Perftest", "Stream", "incast"]
+__all__ = [
+    "Attempt",
+    "Iperf3",
+    "Party",
+    "Perftest",
+    "Stream",
+    "incast",
+    "parse_json",
+    "parse_out_json",
+    "parse_report",
+    "parse_text",
+]

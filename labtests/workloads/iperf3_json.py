@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 from labtests.reading import refuse
 from labtests.transport import Reply
 from labtests.units import BitsPerSecond, Bytes
+from labtests.workloads.figures import is_figure
 from labtests.workloads.iperf3_report import Direction, Iperf3Report, Span, Totals, measured, tidy
 
 Object = Mapping[str, Any]
@@ -81,8 +82,9 @@ def _report(reply: Reply, document: Object) -> Iperf3Report:
     if not isinstance(error, str) or not (error or end):
         refuse(reply, "the report has neither results nor an error", _CUT)
     test = _part(reply, {"error": "", **start}, "test_start", dict)
-    reader = _Reader(reply, test.get("interval") or None)
-    both_ways = any("sum_bidir_reverse" in str(interval) for interval in intervals)
+    nominal_s = test.get("interval")
+    reader = _Reader(reply, nominal_s if is_figure(nominal_s) else None)
+    both_ways = any(isinstance(one, dict) and "sum_bidir_reverse" in one for one in intervals)
     return Iperf3Report(
         version=start.get("version"),
         protocol=test.get("protocol"),
@@ -184,9 +186,9 @@ class _Reader:
 
     def _number(self, holder: Object, key: str) -> float:
         value = holder.get(key) if isinstance(holder, dict) else None
-        if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+        if not is_figure(value):
             self._refuse(f"{key!r} should be a number from 0 on, not {value!r}")
-        return value
+        return float(value)
 
     def _whole(self, holder: Object, key: str) -> int:
         value = self._number(holder, key)

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 from labtests.reading import refuse
 from labtests.transport import Reply
 from labtests.units import BitsPerSecond, gbit_per_second, mib_per_second
+from labtests.workloads.figures import is_figure
 from labtests.workloads.perftest_report import Row
 
 _BARE_KEY = re.compile(r"^(\s*)([A-Za-z_][\w.]*)(\s*:)", re.MULTILINE)
@@ -87,9 +88,9 @@ def _part(reply: Reply, document: object, key: str) -> Mapping[str, Any]:
 
 def _number(reply: Reply, holder: Mapping[str, Any], key: str) -> float:
     value = holder.get(key)
-    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+    if not is_figure(value):
         refuse(reply, f"{key!r} should be a number from 0 on, not {value!r}")
-    return value
+    return float(value)
 
 
 def _not_a_figure(reply: Reply, word: str) -> NoReturn:
