@@ -67,6 +67,7 @@ class Lab:
     @classmethod
     def open(cls, testbed: Testbed, *, clock: Clock, backend: Backend, journal: Journal) -> "Lab":
         """Connect to every device at once. Raises LabErrors with every device that fails."""
+        journal.clock = clock  # notes and what processes print carry the lab's time
         sessions = {d.name: driver_module(d.platform).SESSION for d in testbed.devices}
         plain = connect_all(testbed.devices, sessions, clock=clock)
         journalled = {n: JournalledTransport(t, journal) for n, t in plain.items()}
