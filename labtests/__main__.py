@@ -97,12 +97,18 @@ def simlab() -> None:
 def serve(testbed: str, seed: int, driven: bool, directory: Path | None) -> None:
     """Serve a simulated lab made from TESTBED (a file, or the name of one in testbeds/)."""
     lab = load(located(testbed))
-    _simlab_serving().serve(lab, seed=seed, driven=driven, directory=directory)
+    _simlab("serving").serve(lab, seed=seed, driven=driven, directory=directory)
 
 
-def _simlab_serving() -> ModuleType:
+@simlab.command()
+def warm() -> None:
+    """Compile the packet network now, so that the first dry run need not."""
+    _simlab("warming").warm()
+
+
+def _simlab(module: str) -> ModuleType:
     try:
-        return importlib.import_module("labtests.simlab.serving")
+        return importlib.import_module(f"labtests.simlab.{module}")
     except ModuleNotFoundError as error:
         if error.name not in SIMLAB_PACKAGES:
             raise

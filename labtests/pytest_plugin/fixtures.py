@@ -1,6 +1,6 @@
 """Fixtures for suites: `testbed`, `lab` (open devices), `incast` (an experiment on them)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -77,19 +77,19 @@ def _obstacles(lab: Lab) -> list[str]:
     ]
 
 
-def _has_unreachable(error: LabError) -> bool:
+def _has_unreachable(error: BaseException) -> bool:
     if isinstance(error, LabErrors):
         return any(_has_unreachable(inner) for inner in error.exceptions)
     return isinstance(error, Unreachable)
 
 
-def _progress(run: Run):  # type: ignore[no-untyped-def]
+def _progress(run: Run) -> Callable[[str], None]:
     """One plain line a step, above pytest's own; only with -v."""
     terminal = run.config.pluginmanager.get_plugin("terminalreporter")
     capture = run.config.pluginmanager.get_plugin("capturemanager")
 
     def say(text: str) -> None:
-        if terminal is None or run.config.getoption("verbose") < 1:
+        if terminal is None or capture is None or run.config.getoption("verbose") < 1:
             return
         with capture.global_and_fixture_disabled():
             terminal.write_line(f"  {text}")

@@ -1,6 +1,6 @@
 """How verdicts reach pytest's terminal, its JUnit file, its HTML page, and run.json."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +32,9 @@ class Labels:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
-    ) -> Iterator[None]:
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Label a red test as fail, inconclusive or error; collect its record."""
-        report: pytest.TestReport = yield
+        report = yield
         entry = self._records.setdefault(item.nodeid, self._blank(item))
         entry["duration_s"] += report.duration
         self._judge(entry, report, call)
@@ -44,7 +44,7 @@ class Labels:
         if report.when == "teardown":
             self._complete(item, entry)
             report.extras = [extras.html(test_html(entry))]  # type: ignore[attr-defined]
-        return report  # type: ignore[return-value]
+        return report
 
     def _blank(self, item: pytest.Item) -> dict[str, Any]:
         doc = (getattr(item, "function", None) and item.function.__doc__) or item.name  # type: ignore[attr-defined]
