@@ -9,7 +9,7 @@ from jinja2 import ChainableUndefined, Environment, PackageLoader
 from markupsafe import Markup
 
 from labtests.report import text, view
-from labtests.report.runs import Json, entries
+from labtests.report.runs import Json, entries, texts
 
 
 def css() -> str:
@@ -19,12 +19,12 @@ def css() -> str:
 
 def summary_html(run: Json) -> str:
     """The first screen: lab, backend, when, versions, and every test's verdicts and controls."""
-    return _environment().get_template("summary.html.j2").render(run=run)
+    return _rendered("summary.html.j2", run=run)
 
 
 def test_html(test: Json) -> str:
     """One test in full: verdicts with their facts, plots, counters, settings, commands, rerun."""
-    return _environment().get_template("test.html.j2").render(test=test)
+    return _rendered("test.html.j2", test=test)
 
 
 test_html.__test__ = False  # type: ignore[attr-defined]  # pytest must not take it for a test
@@ -32,16 +32,17 @@ test_html.__test__ = False  # type: ignore[attr-defined]  # pytest must not take
 
 def page(run: Json) -> str:
     """A whole page, self-contained: no script, and nothing is fetched. Passed tests are folded."""
-    return (
-        _environment()
-        .get_template("page.html.j2")
-        .render(
-            run=run,
-            style=Markup(css()),
-            summary=Markup(summary_html(run)),
-            tests=[(test, Markup(test_html(test))) for test in view.tests_of(run)],
-        )
+    return _rendered(
+        "page.html.j2",
+        run=run,
+        style=Markup(css()),
+        summary=Markup(summary_html(run)),
+        tests=[(test, Markup(test_html(test))) for test in view.tests_of(run)],
     )
+
+
+def _rendered(template: str, **values: object) -> str:
+    return text.visible(_environment().get_template(template).render(**values))
 
 
 @cache
@@ -57,20 +58,23 @@ def _environment() -> Environment:
     filters: dict[str, Callable[..., Any]] = {
         "amount": text.amount,
         "dash": text.dash,
+        "date": text.date,
         "gbit": text.gbit,
         "moment": text.moment,
         "seconds": text.seconds,
         "signed": text.signed,
         "entries": entries,
+        "texts": texts,
         "outcome": view.outcome_of,
         "label": view.label_of,
     }
     environment.filters.update(filters)
     environment.globals.update(
-        place=text.place,
+        anchor=view.anchor,
         tests_of=view.tests_of,
         counts_of=view.counts_of,
         verdicts_of=view.verdicts_of,
+        contradicts_itself=view.contradicts_itself,
         kept_its_word=view.kept_its_word,
         simulated=view.simulated,
         plots_of=view.plots_of,

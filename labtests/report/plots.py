@@ -17,6 +17,8 @@ AXIS_HEIGHT = 30.0  # below the last plot: the time axis
 COLOURS = 8
 LINES_LIMIT = 12
 """More lines in one plot cannot be told apart; the rest is named below it."""
+TINY = 1e-9
+"""An axis that would end below this ends at 1."""
 POINTS_LIMIT = 400
 """Points with a tooltip of their own; a longer line keeps its shape, without them."""
 
@@ -65,8 +67,8 @@ def _note(line: Series) -> str:
 
 
 def _svg(panel: Panel, lines: list[Series], span_s: float, *, last: bool) -> Markup:
-    high = max(line.highest for line in lines) or 1.0
-    frame = _Frame(span_s=span_s, high=_ceiling(high))
+    high = max(line.highest for line in lines)
+    frame = _Frame(span_s=span_s, high=_ceiling(high) if high > TINY else 1.0)
     height = HEIGHT + (AXIS_HEIGHT if last else 0)
     parts = [*_grid(frame, last=last)]
     parts += [_line(frame, line, n % COLOURS, panel.unit) for n, line in enumerate(lines)]
@@ -102,7 +104,7 @@ def _grid(frame: _Frame, *, last: bool) -> Iterator[Markup]:
             LEFT, WIDTH - RIGHT, y, y
         )
         yield Markup('<text class="lt-tick" x="{}" y="{}" text-anchor="end">{}</text>').format(
-            LEFT - 7, f"{frame.y(value) + 4:.1f}", _short(value)
+            LEFT - 7, f"{frame.y(value) + 4:.1f}", _short(value, frame.high)
         )
     for time_s in _ticks(frame.span_s, 8):
         x = f"{frame.x(time_s):.1f}"
@@ -126,10 +128,7 @@ def _line(frame: _Frame, line: Series, colour: int, unit: str) -> Markup:
     if len(line.points) > POINTS_LIMIT:
         return shape
     spots = [
-        Markup(
-            '<circle class="lt-spot lt-c{}" cx="{}" cy="{}" r="5"><title>{}</title></circle>'
-        ).format(
-            colour,
+        Markup('<circle class="lt-spot" cx="{}" cy="{}" r="5"><title>{}</title></circle>').format(
             f"{frame.x((begin + end) / 2):.1f}",
             f"{frame.y(value):.1f}",
             f"{line.name}\n{begin:.2f} to {end:.2f} s: {value:.4g} {unit}",
@@ -172,8 +171,9 @@ def _round_up(value: float) -> float:
     return next(m * power for m in (1, 2, 2.5, 5, 10) if m * power >= value * (1 - 1e-9))
 
 
-def _short(value: float) -> str:
+def _short(value: float, high: float) -> str:
+    """A tick's figure; all ticks of an axis in the same thousands."""
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if value >= size * 10 or (value >= size and value % size == 0):
+        if value and high >= size * 5:
             return f"{value / size:g}{letter}"
     return f"{value:g}"

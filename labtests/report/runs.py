@@ -49,6 +49,11 @@ def entries(value: object) -> list[Json]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
+def texts(value: object) -> list[str]:
+    """The texts of a list; whatever else stands there is left out."""
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
 def number(value: object) -> int | float | None:
     """A finite number, or None. A truth value is no number."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):

@@ -6,6 +6,7 @@ them. Where there is no difference there is a gap, and the gap is counted.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from labtests import counters as c
 from labtests.evidence import differences
@@ -112,7 +113,8 @@ def span_s(phase: Json, shown: Iterable[Panel]) -> float:
 def _goodput(flows: list[Json], start_s: float) -> Panel:
     lines, unknown = [], []
     for flow in flows:
-        name = f"{flow.get('sender')} → {flow.get('receiver')} ({flow.get('tool')})"
+        ends = (flow.get("sender") or "?", flow.get("receiver") or "?")
+        name = f"{ends[0]} → {ends[1]} ({flow.get('tool') or '?'})"
         points = [_interval(row, start_s) for row in entries(flow.get("intervals"))]
         known = [point for point in points if point is not None]
         if known:
@@ -150,8 +152,8 @@ def _by_counter(samples: list[Json]) -> dict[str, dict[str, list[Reading]]]:
 def _reading(sample: Json, time_s: float) -> Reading:
     value, index = number(sample.get("value")), number(sample.get("index"))
     return Reading(
-        device=str(sample.get("device")),
-        port=str(sample.get("port")),
+        device=str(sample.get("device") or ""),
+        port=str(sample.get("port") or ""),
         scope="port",
         index=None if index is None else int(index),
         counter=str(sample.get("counter")),
@@ -197,9 +199,8 @@ def _levels(readings: list[Reading], start_s: float) -> list[Point]:
 def _rates(readings: list[Reading], start_s: float) -> list[Point]:
     """Per second, between neighbouring samples."""
     points: list[Point] = []
-    for first, second in zip(readings, readings[1:], strict=False):
-        (change,) = differences([first], [second]).values()
-        lasted_s = second.time_s - first.time_s
-        rate = change.increase / lasted_s if change.increase is not None else None
+    for first, second in pairwise(readings):
+        change = differences([first], [second])[second.key].increase
+        rate = None if change is None else change / (second.time_s - first.time_s)
         points.append((first.time_s - start_s, second.time_s - start_s, rate))
     return points

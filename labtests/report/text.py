@@ -8,8 +8,18 @@ from markupsafe import Markup
 
 from labtests.report.runs import number
 
+_VISIBLE = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n\r"}
+_VISIBLE |= dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), 0xFFFD)
+_VISIBLE[0x7F] = 0x2421
+
 EPOCH_S = 1e8
 """Lab times above this are seconds since 1970 (hardware); below, seconds since the lab's start."""
+
+
+def visible(html: str) -> str:
+    """Text that can be written as UTF-8 and hides nothing: control characters become their
+    pictures, and marks that turn the direction of writing, or half a character, become U+FFFD."""
+    return html.encode("utf-16", "surrogatepass").decode("utf-16", "replace").translate(_VISIBLE)
 
 
 def dash(reason: object = "") -> Markup:
@@ -74,6 +84,15 @@ def moment(value: object) -> Markup:
         except (OverflowError, OSError, ValueError):
             return dash(f"{known} is no time")
     return Markup("{}&#8239;s").format(f"{known:.3f}")
+
+
+def date(value: object) -> Any:
+    """A date of run.json (ISO 8601) as a person reads it; anything else as it is."""
+    try:
+        when = datetime.fromisoformat(str(value))
+    except ValueError:
+        return value
+    return when.strftime("%Y-%m-%d %H:%M:%S ") + (when.tzname() or "")
 
 
 def place(row: dict[str, Any]) -> str:

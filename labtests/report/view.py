@@ -1,5 +1,6 @@
 """A run's parts in the order and grouping in which the page shows them."""
 
+import hashlib
 from typing import Any
 
 from labtests.report.plots import Plot, draw
@@ -28,6 +29,11 @@ def label_of(value: object) -> str:
     return LABELS.get(value, "UNKNOWN OUTCOME") if isinstance(value, str) else "UNKNOWN OUTCOME"
 
 
+def anchor(test: Json) -> str:
+    """The id of a test's part of the page: letters and digits, whatever the test is called."""
+    return "lt-" + hashlib.sha256(str(test.get("id")).encode(errors="replace")).hexdigest()[:12]
+
+
 def tests_of(run: Json) -> list[Json]:
     """All tests, those that need attention first."""
     return sorted(
@@ -54,6 +60,13 @@ def kept_its_word(verdict: Json) -> bool:
         verdict.get("as_expected") is True
         and expected in ("pass", "fail")
         and verdict.get("outcome") == expected
+    )
+
+
+def contradicts_itself(test: Json) -> bool:
+    """Whether a test claims to have passed although a verdict is not what it had to be."""
+    return test.get("outcome") == "pass" and not all(
+        kept_its_word(verdict) for verdict in entries(test.get("verdicts"))
     )
 
 
