@@ -1,0 +1,185 @@
+"""Commands that the shell does itself."""
+
+from collections.abc import Callable, Mapping
+
+from labtests.simlab.linux.calls import Call
+from labtests.simlab.linux.commands import printing, signals, testing
+from labtests.simlab.linux.processes import NOT_FOUND, Pause, Streams
+from labtests.simlab.linux.shell import Shell, ShellExit, Steps
+
+Builtin = Callable[[Shell, Call], Steps]
+
+
+def _at_once(act: Callable[[Shell, Call], int]) -> Builtin:
+    def builtin(shell: Shell, call: Call) -> Steps:
+        return act(shell, call)
+        yield Pause()  # makes this a generator
+
+    return builtin
+
+
+def _cd(shell: Shell, call: Call) -> int:
+    name = call.arguments[0] if call.arguments else "/root"
+    path = call.path(name)
+    if not shell.tree.is_folder(path):
+        reason = "Not a directory" if shell.tree.is_file(path) else "No such file or directory"
+        shell.complain(f"cd: {name}: {reason}", 1)
+        return 1
+    shell.process.directory = path
+    return 0
+
+
+def _pwd(shell: Shell, call: Call) -> int:
+    call.out(shell.process.directory + "\n")
+    return 0
+
+
+def _exit(shell: Shell, call: Call) -> int:
+    raise ShellExit(int(call.arguments[0]) % 256 if call.arguments else shell.status)
+
+
+def _export(shell: Shell, call: Call) -> int:
+    for argument in call.arguments:
+        name, equals, value = argument.partition("=")
+        shell.process.environment[name] = value if equals else shell.variable(name)
+        shell.local.pop(name, None)
+    return 0
+
+
+def _unset(shell: Shell, call: Call) -> int:
+    for name in call.arguments:
+        shell.local.pop(name, None)
+        shell.process.environment.pop(name, None)
+    return 0
+
+
+def _command(shell: Shell, call: Call) -> Steps:
+    if call.arguments[:1] in (("-v",), ("-V",)):
+        return _where(shell, call.arguments[1:], call)
+    return (yield from _run(shell, call.arguments, shell.process.streams))
+
+
+def _where(shell: Shell, names: tuple[str, ...], call: Call) -> int:
+    found = 0
+    for name in names:
+        if name in shell.host.builtins:
+            call.out(f"{name}\n")
+        elif shell.host.program(name) is not None:
+            call.out(shell.host.path_of(name) + "\n")
+        else:
+            found = 1
+    return found
+
+
+def _type(shell: Shell, call: Call) -> int:
+    status = 0
+    for name in call.arguments:
+        if name in shell.host.builtins:
+            call.out(f"{name} is a shell builtin\n")
+        elif shell.host.program(name) is not None:
+            call.out(f"{name} is {shell.host.path_of(name)}\n")
+        else:
+            shell.complain(f"type: {name}: not found", 1)
+            status = 1
+    return status
+
+
+def _exec(shell: Shell, call: Call) -> Steps:
+    if not call.arguments:
+        return 0
+    status = yield from shell.replace(call.arguments, shell.process.streams, 1)
+    raise ShellExit(status)
+
+
+def _run(shell: Shell, argv: tuple[str, ...], streams: Streams) -> Steps:
+    if not argv:
+        return 0
+    if argv[0] in shell.host.builtins:
+        call = Call(host=shell.host, process=shell.process, argv=argv)
+        return (yield from shell.host.builtins[argv[0]](shell, call))
+    if shell.host.program(argv[0]) is None:
+        shell.complain(f"{argv[0]}: command not found", 1)
+        return NOT_FOUND
+    child = shell.fork(streams, lambda copy: copy.replace(argv, copy.process.streams, 1), argv[0])
+    return (yield from shell.wait_for(child))
+
+
+def _wait(shell: Shell, call: Call) -> Steps:
+    status = 0
+    wanted = set(call.arguments)
+    for job in list(shell.jobs):
+        if not wanted or str(job.pid) in wanted:
+            status = yield from shell.wait_for(job)
+            shell.jobs.remove(job)
+    return status
+
+
+def _jobs(shell: Shell, call: Call) -> int:
+    for number, job in enumerate(shell.jobs, 1):
+        state = "Running" if job.alive else "Done"
+        call.out(f"[{number}]+  {state:<24}{job.command_line} &\n")
+    return 0
+
+
+def _read(shell: Shell, call: Call) -> Steps:
+    source = shell.process.streams.input
+    line = source.take_line()
+    while line is None:
+        yield Pause(on=(source.changed,))
+        line = source.take_line()
+    names = [name for name in call.arguments if not name.startswith("-")] or ["REPLY"]
+    values = line.split(None, len(names) - 1)
+    for name, value in zip(names, values + [""] * len(names), strict=False):
+        shell.local[name] = value.strip()
+    return 0 if line.endswith("\n") else 1
+
+
+def _kill(shell: Shell, call: Call) -> Steps:
+    status = signals.kill(call, complain=lambda text: shell.complain(text, 1))
+    shell.process.wake()  # a shell that killed itself ends here
+    yield Pause()
+    return status
+
+
+def _eval(shell: Shell, call: Call) -> Steps:
+    return (yield from shell.run(" ".join(call.arguments)))
+
+
+def _source(shell: Shell, call: Call) -> Steps:
+    try:
+        text = shell.tree.read(call.path(call.arguments[0])) if call.arguments else ""
+    except OSError as error:
+        shell.complain(f"{call.arguments[0]}: {error.strerror}", 1)
+        return 1
+    return (yield from shell.run(text))
+
+
+BUILTINS: Mapping[str, Builtin] = {
+    ":": _at_once(lambda shell, call: 0),
+    ".": _source,
+    "source": _source,
+    "[": _at_once(lambda shell, call: testing.test(call)),
+    "test": _at_once(lambda shell, call: testing.test(call)),
+    "true": _at_once(lambda shell, call: 0),
+    "false": _at_once(lambda shell, call: 1),
+    "echo": _at_once(lambda shell, call: printing.echo(call)),
+    "printf": _at_once(lambda shell, call: printing.printf(call)),
+    "cd": _at_once(_cd),
+    "pwd": _at_once(_pwd),
+    "exit": _at_once(_exit),
+    "logout": _at_once(_exit),
+    "export": _at_once(_export),
+    "unset": _at_once(_unset),
+    "set": _at_once(lambda shell, call: 0),
+    "trap": _at_once(lambda shell, call: 0),
+    "umask": _at_once(lambda shell, call: 0),
+    "ulimit": _at_once(lambda shell, call: call.out("unlimited\n") or 0),
+    "type": _at_once(_type),
+    "jobs": _at_once(_jobs),
+    "command": _command,
+    "exec": _exec,
+    "eval": _eval,
+    "wait": _wait,
+    "read": _read,
+    "kill": _kill,
+}

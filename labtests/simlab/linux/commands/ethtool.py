@@ -1,0 +1,109 @@
+"""ethtool: -S, -i, -a, -g, -P and the link's settings; errors as recorded with ethtool 6.1."""
+
+from collections.abc import Callable, Mapping
+
+from labtests.simlab.linux.calls import Call, Tools
+from labtests.simlab.linux.mlx5_counters import statistics
+from labtests.simlab.linux.ports import NicPort
+
+_NO_SUCH_DEVICE = {
+    "-S": ("Cannot get stats strings information: No such device\n", 96),
+    "-i": ("Cannot get driver information: No such device\n", 71),
+    "-a": ("netlink error: no device matches name (offset 24)\n"
+           "netlink error: No such device\n", 1),
+    "": ("netlink error: no device matches name (offset 24)\nnetlink error: No such device\n" * 7, 75),
+}
+_LONG = {"--statistics": "-S", "--driver": "-i", "--show-pause": "-a", "--show-permaddr": "-P"}
+
+
+def _ethtool(call: Call) -> int:
+    words = list(call.arguments)
+    if words[:1] == ["--version"]:
+        call.out("ethtool version 5.16\n")
+        return 0
+    if words[:1] == ["--json"]:
+        call.err("ethtool: bad command line argument(s)\nJSON output not available for this "
+                 "subcommand\nFor more information run ethtool -h\n")
+        return 1
+    option = _LONG.get(words[0], words[0]) if words and words[0].startswith("-") else ""
+    if option:
+        words.pop(0)
+    if len(words) != 1 and option != "-A" or option not in (*_SHOW, "", "-A"):
+        call.err("ethtool: bad command line argument(s)\nFor more information run ethtool -h\n")
+        return 1
+    return _on_interface(call, option, words)
+
+
+def _on_interface(call: Call, option: str, words: list[str]) -> int:
+    port = call.host.port(words[0])
+    if option == "-A":
+        return 0 if port is not None else 1
+    if port is not None:
+        call.out(_SHOW[option](call, port))
+        return 0
+    if words[0] == "lo" and option == "-i":
+        call.err("Cannot get driver information: Operation not supported\n")
+        return 71
+    if words[0] == "lo" and option == "-S":
+        call.err("no stats available\n")
+        return 94
+    text, status = _NO_SUCH_DEVICE.get(option, _NO_SUCH_DEVICE["-a"])
+    if not option:
+        call.out("No data available\n")
+    call.err(text)
+    return status
+
+
+def _driver(call: Call, port: NicPort) -> str:
+    return (
+        "driver: mlx5_core\n"
+        "version: 5.8-3.0.7\n"
+        "firmware-version: 12.28.2006 (MT_2190110032)\n"
+        "expansion-rom-version: \n"
+        f"bus-info: 0000:03:00.{port.index}\n"
+        "supports-statistics: yes\n"
+        "supports-test: yes\n"
+        "supports-eeprom-access: no\n"
+        "supports-register-dump: no\n"
+        "supports-priv-flags: yes\n"
+    )
+
+
+def _pause(call: Call, port: NicPort) -> str:
+    on = "off" if call.host.qos[port.interface].pfc else "on"
+    return f"Pause parameters for {port.interface}:\nAutonegotiate:\toff\nRX:\t\t{on}\nTX:\t\t{on}\n\n"
+
+
+def _settings(call: Call, port: NicPort) -> str:
+    speed = f"{port.speed_mbit_per_s}Mb/s" if port.up else "Unknown!"
+    return (
+        f"Settings for {port.interface}:\n"
+        "\tSupported ports: [ FIBRE ]\n"
+        "\tSupported link modes:   Not reported\n"
+        "\tSupported pause frame use: Symmetric\n"
+        "\tSupports auto-negotiation: Yes\n"
+        "\tSupported FEC modes: None\t RS\t BASER\n"
+        "\tAdvertised link modes:  Not reported\n"
+        "\tAdvertised pause frame use: No\n"
+        "\tAdvertised auto-negotiation: Yes\n"
+        "\tAdvertised FEC modes: None\n"
+        f"\tSpeed: {speed}\n"
+        f"\tDuplex: {'Full' if port.up else 'Unknown! (255)'}\n"
+        "\tAuto-negotiation: on\n"
+        "\tPort: Direct Attach Copper\n"
+        "\tPHYAD: 0\n"
+        "\tTransceiver: internal\n"
+        "\tSupports Wake-on: d\n"
+        "\tWake-on: d\n"
+        f"\tLink detected: {'yes' if port.up else 'no'}\n"
+    )
+
+
+_SHOW: Mapping[str, Callable[[Call, NicPort], str]] = {
+    "-S": lambda call, port: statistics(port),
+    "-i": _driver,
+    "-a": _pause,
+    "-P": lambda call, port: f"Permanent address: {port.mac}\n",
+    "": _settings,
+}
+TOOLS: Tools = {"ethtool": _ethtool}

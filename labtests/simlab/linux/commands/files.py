@@ -1,0 +1,207 @@
+"""cat, ls, tee, head, tail and the like."""
+
+from collections.abc import Generator
+
+from labtests.simlab.linux.calls import Call, Tools
+from labtests.simlab.linux.options import BadOption, read_options
+from labtests.simlab.linux.processes import Pause, Program
+
+
+def usage(call: Call, error: BadOption) -> int:
+    """What coreutils say to an option they do not know."""
+    call.fail(str(error))
+    call.err(f"Try '{call.name} --help' for more information.\n")
+    return 1
+
+
+def texts(call: Call, names: list[str]) -> Generator[Pause, None, tuple[list[tuple[str, str]], int]]:
+    """(name, text) of every file, stdin for none or `-`; and 1 when one could not be read."""
+    found: list[tuple[str, str]] = []
+    status = 0
+    for name in names or ["-"]:
+        if name == "-":
+            found.append(("-", (yield from call.read_all())))
+            continue
+        try:
+            found.append((name, call.host.tree.read(call.path(name))))
+        except OSError as error:
+            status = call.fail(f"{name}: {error.strerror}")
+    return found, status
+
+
+def _cat(call: Call) -> Program:
+    status = 0
+    for name in call.arguments or ("-",):
+        if name == "-":
+            call.out((yield from call.read_all()))
+            continue
+        try:
+            text = call.host.tree.read(call.path(name))
+        except OSError as error:
+            status = call.fail(f"{name}: {error.strerror}")
+        else:
+            call.out(text)
+    return status
+
+
+def _ls(call: Call) -> int:
+    try:
+        options, names = read_options(call.arguments, "1laAdRthFr", long={"all": "a"})
+    except BadOption as error:
+        usage(call, error)
+        return 2
+    tree, status = call.host.tree, 0
+    folders: list[str] = []
+    files: list[str] = []
+    for name in names or ["."]:
+        path = call.path(name)
+        if not tree.exists(path):
+            status = call.fail(f"cannot access '{name}': No such file or directory", 2)
+        elif tree.is_folder(path) and "d" not in options:
+            folders.append(name)
+        else:
+            files.append(name)
+    call.out(_listing(call, files, options, ""))
+    titled = len(names) > 1 or "R" in options
+    for number, folder in enumerate(folders):
+        gap = "\n" if number or files else ""
+        _list_folder(call, folder, options, titled=titled, gap=gap)
+    return status
+
+
+def _list_folder(call: Call, folder: str, options: dict[str, str], *, titled: bool, gap: str) -> None:
+    tree, path = call.host.tree, call.path(folder)
+    names = tree.entries(path)
+    title = f"{gap}{folder}:\n" if titled else ""
+    dots = [".", ".."] if "a" in options else []
+    total = "total 0\n" if "l" in options else ""
+    call.out(title + total + _listing(call, dots + names, options, folder + "/"))
+    if "R" in options:
+        for name in names:
+            if tree.is_folder(call.path(f"{folder}/{name}")):
+                below = f"{folder.rstrip('/')}/{name}"
+                _list_folder(call, below, options, titled=True, gap="\n")
+
+
+def _listing(call: Call, names: list[str], options: dict[str, str], prefix: str) -> str:
+    if "l" not in options:
+        return "".join(f"{name}\n" for name in names)
+    tree = call.host.tree
+    lines = []
+    for name in names:
+        path = call.path(prefix + name)
+        mode = "drwxr-xr-x" if tree.is_folder(path) else "-r--r--r--"
+        if tree.writable(path, "root"):
+            mode = "-rw-r--r--"
+        size = 0 if tree.is_folder(path) else 4096
+        lines.append(f"{mode} 1 root root {size:4} May 29 08:00 {name}\n")
+    return "".join(lines)
+
+
+def _tee(call: Call) -> Program:
+    try:
+        options, names = read_options(call.arguments, "ai", long={"append": "a"})
+    except BadOption as error:
+        return usage(call, error)
+    text = yield from call.read_all()
+    status = 0
+    call.out(text)
+    for name in names:
+        try:
+            write = call.host.tree.writer(
+                call.path(name), append="a" in options, user=call.process.user
+            )
+            write(text)
+        except OSError as error:
+            status = call.fail(f"{name}: {error.strerror}")
+    return status
+
+
+def _head_tail(call: Call) -> Program:
+    arguments = list(call.arguments)
+    if arguments and arguments[0][:1] == "-" and arguments[0][1:].isdigit():
+        arguments[:1] = ["-n", arguments[0][1:]]
+    try:
+        options, names = read_options(arguments, "qvfF", "nc", long={"lines": "n", "bytes": "c"})
+    except BadOption as error:
+        return usage(call, error)
+    found, status = yield from texts(call, names)
+    for number, (name, text) in enumerate(found):
+        if len(found) > 1 and "q" not in options:
+            call.out(("\n" if number else "") + f"==> {name} <==\n")
+        call.out(_part(text, options, first=call.name == "head"))
+    return status
+
+
+def _part(text: str, options: dict[str, str], *, first: bool) -> str:
+    if "c" in options:
+        count = int(options["c"])
+        return text[:count] if first else text[-count:]
+    lines = text.splitlines(keepends=True)
+    wanted = options.get("n", "10")
+    count = int(wanted)
+    if first:
+        return "".join(lines[:count])
+    return "".join(lines[count - 1 :] if wanted.startswith("+") else lines[-count:] if count else [])
+
+
+def _rm(call: Call) -> int:
+    try:
+        options, names = read_options(call.arguments, "rfRv")
+    except BadOption as error:
+        return usage(call, error)
+    status = 0
+    for name in names:
+        try:
+            call.host.tree.remove(call.path(name))
+        except OSError as error:
+            if "f" not in options or call.host.tree.exists(call.path(name)):
+                status = call.fail(f"cannot remove '{name}': {error.strerror}")
+    return status
+
+
+def _mkdir(call: Call) -> int:
+    try:
+        options, names = read_options(call.arguments, "pv")
+    except BadOption as error:
+        return usage(call, error)
+    status = 0
+    for name in names:
+        path = call.path(name)
+        if "p" in options and call.host.tree.is_folder(path):
+            continue
+        try:
+            call.host.tree.make_folder(path)
+        except OSError as error:
+            status = call.fail(f"cannot create directory ‘{name}’: {error.strerror}")
+    return status
+
+
+def _basename(call: Call) -> int:
+    call.out((call.arguments[0].rstrip("/").rpartition("/")[2] if call.arguments else "") + "\n")
+    return 0
+
+
+def _dirname(call: Call) -> int:
+    call.out(((call.arguments[0].rpartition("/")[0] or ".") if call.arguments else ".") + "\n")
+    return 0
+
+
+def _readlink(call: Call) -> int:
+    _, names = read_options(call.arguments, "fem")
+    call.out("".join(call.path(name) + "\n" for name in names))
+    return 0
+
+
+TOOLS: Tools = {
+    "cat": _cat,
+    "ls": _ls,
+    "tee": _tee,
+    "head": _head_tail,
+    "tail": _head_tail,
+    "rm": _rm,
+    "mkdir": _mkdir,
+    "basename": _basename,
+    "dirname": _dirname,
+    "readlink": _readlink,
+}

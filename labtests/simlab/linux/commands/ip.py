@@ -1,0 +1,133 @@
+"""ip: addresses, links and neighbours' absence, in the usual, brief and JSON forms; ping."""
+
+import ipaddress
+import json
+from typing import Any
+
+from labtests.simlab.linux.calls import Call, Tools
+from labtests.simlab.linux.options import read_options
+from labtests.simlab.linux.ports import NicPort
+from labtests.simlab.linux.processes import Pause, Program
+
+NS_PER_S = 1_000_000_000
+
+
+def _ip(call: Call) -> int:
+    words = list(call.arguments)
+    flags: set[str] = set()
+    while words and words[0].startswith("-"):
+        flags.add(words.pop(0).lstrip("-"))
+    if not words or not any(name.startswith(words[0]) for name in ("address", "link", "route")):
+        call.err('Object "' + (words[0] if words else "") + '" is unknown, try "ip help".\n')
+        return 255 if words else 1
+    kind = words.pop(0)
+    names = [word for word in words if word not in ("show", "list", "dev", "up")]
+    ports = [port for port in call.host.ports if not names or port.interface in names]
+    if names and not ports and names != ["lo"]:
+        call.err(f'Device "{names[0]}" does not exist.\n')
+        return 1
+    if "route".startswith(kind) and kind != "":
+        call.out(_routes(ports))
+    elif flags & {"br", "brief"}:
+        call.out(_brief(ports, names, with_address="address".startswith(kind)))
+    elif flags & {"j", "json"}:
+        call.out(json.dumps([_row(port) for port in ports], separators=(",", ":")) + "\n")
+    else:
+        call.out(_long(ports, names, with_address="address".startswith(kind)))
+    return 0
+
+
+def _brief(ports: list[NicPort], names: list[str], *, with_address: bool) -> str:
+    lo = f"{'lo':<16} {'UNKNOWN':<14} "
+    lines = [] if names else [lo + ("127.0.0.1/8 ::1/128 " if with_address else "00:00:00:00:00:00 <LOOPBACK,UP,LOWER_UP> ")]
+    for port in ports:
+        state = "UP" if port.up else "DOWN"
+        address = f"{port.address}/{port.prefix_length} " if port.address else ""
+        tail = address if with_address else f"{port.mac} {_flags(port)} "
+        lines.append(f"{port.interface:<16} {state:<14} {tail}")
+    return "".join(line + "\n" for line in lines)
+
+
+def _flags(port: NicPort) -> str:
+    return "<BROADCAST,MULTICAST,UP,LOWER_UP>" if port.up else "<NO-CARRIER,BROADCAST,MULTICAST,UP>"
+
+
+def _long(ports: list[NicPort], names: list[str], *, with_address: bool) -> str:
+    mode = "" if with_address else "mode DEFAULT "
+    lines: list[str] = []
+    if not names or names == ["lo"]:
+        lines += [
+            f"1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN {mode}group default qlen 1000",
+            "    link/loopback 00:00:00:00:00:00 brd 00:00:00:00:00:00",
+        ]
+        if with_address:
+            lines += ["    inet 127.0.0.1/8 scope host lo", "       valid_lft forever preferred_lft forever"]
+    for port in ports:
+        state = "UP" if port.up else "DOWN"
+        lines += [
+            f"{port.interface_index}: {port.interface}: {_flags(port)} mtu 1500 qdisc mq state {state} "
+            f"{mode}group default qlen 1000",
+            f"    link/ether {port.mac} brd ff:ff:ff:ff:ff:ff",
+        ]
+        if with_address and port.address:
+            network = ipaddress.IPv4Network(f"{port.address}/{port.prefix_length}", strict=False)
+            lines += [
+                f"    inet {port.address}/{port.prefix_length} brd {network.broadcast_address} "
+                f"scope global {port.interface}",
+                "       valid_lft forever preferred_lft forever",
+            ]
+    return "".join(line + "\n" for line in lines)
+
+
+def _row(port: NicPort) -> dict[str, Any]:
+    addresses = []
+    if port.address:
+        addresses = [{"family": "inet", "local": port.address, "prefixlen": port.prefix_length}]
+    return {
+        "ifindex": port.interface_index,
+        "ifname": port.interface,
+        "flags": _flags(port).strip("<>").split(","),
+        "mtu": 1500,
+        "qdisc": "mq",
+        "operstate": "UP" if port.up else "DOWN",
+        "link_type": "ether",
+        "address": port.mac,
+        "addr_info": addresses,
+    }
+
+
+def _routes(ports: list[NicPort]) -> str:
+    lines = ""
+    for port in ports:
+        if port.address:
+            network = ipaddress.IPv4Network(f"{port.address}/{port.prefix_length}", strict=False)
+            lines += f"{network} dev {port.interface} proto kernel scope link src {port.address} \n"
+    return lines
+
+
+def _ping(call: Call) -> Program:
+    """Reachability only: an address of the lab answers, any other does not."""
+    options, words = read_options(call.arguments, "nqM", "cWwiIs")
+    target = words[0] if words else ""
+    count = int(options.get("c", "4"))
+    gap_ns = round(float(options.get("i", "1")) * NS_PER_S)
+    reachable = call.host.lab.device_with_address(target) and call.host.route(target)
+    call.out(f"PING {target} ({target}) 56(84) bytes of data.\n")
+    kernel = call.host.kernel
+    start_ns = kernel.now_ns
+    for number in range(1, count + 1):
+        if reachable:
+            call.out(f"64 bytes from {target}: icmp_seq={number} ttl=64 time=0.051 ms\n")
+        due_ns = start_ns + (number if number < count or not reachable else number - 1) * gap_ns
+        while kernel.now_ns < due_ns:
+            yield Pause(until_ns=due_ns)
+    spent_ms = (kernel.now_ns - start_ns) // 1_000_000
+    got, loss = (count, "0%") if reachable else (0, "100%")
+    call.out(f"\n--- {target} ping statistics ---\n{count} packets transmitted, {got} received, "
+             f"{loss} packet loss, time {spent_ms}ms\n")
+    if reachable:
+        call.out("rtt min/avg/max/mdev = 0.051/0.051/0.051/0.000 ms\n")
+    return 0 if reachable else 1
+
+
+TOOLS: Tools = {"ip": _ip, "ping": _ping}

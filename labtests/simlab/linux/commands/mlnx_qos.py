@@ -1,0 +1,354 @@
+"""mlnx_qos: its whole output grammar and options.
+
+Behaviour, texts and their order follow the tool's source (Mellanox/mlnx-tools, python/mlnx_qos);
+the layout of document 000's build (OFED 5.x) is the default: `default priority:` line, traffic class
+of priority 0 first, no `max_buffer_size=`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from labtests.simlab.linux.calls import Call, Tools
+from labtests.simlab.linux.options import BadOption, read_options
+from labtests.simlab.linux.ports import MAX_BUFFER_BYTES
+from labtests.simlab.linux.qos import ETS, STRICT, VENDOR, QosState
+
+VALUES_A_LINE = 8
+WARNING = (
+    "****** WARNING: lldpad service is running and may overwrite your settings ******\n\n"
+)
+USAGE = "Usage: mlnx_qos -i <interface> [options]\n\n"
+_LONG = {
+    "pfc": "f",
+    "prio_tc": "p",
+    "tsa": "s",
+    "tcbw": "t",
+    "ratelimit": "r",
+    "dcbx": "d",
+    "interface": "i",
+    "trust": "T",
+    "dscp2prio": "D",
+    "defltprio": "P",
+    "cable_len": "C",
+    "prio2buffer": "B",
+    "buffer_size": "S",
+    "help": "h",
+    "version": "V",
+}
+HELP = """Usage: mlnx_qos -i <interface> [options]
+
+Options:
+  --version             show program's version number and exit
+  -h, --help            show this help message and exit
+  -f LIST, --pfc=LIST   Set priority flow control for each priority. LIST is
+                        comma separated value for each priority starting from
+                        0 to 7. Example: 0,0,0,0,1,1,1,1 enable PFC on TC4-7
+  -p LIST, --prio_tc=LIST
+                        maps UPs to TCs. LIST is 8 comma separated TC numbers.
+                        Example: 0,0,0,0,1,1,1,1 maps UPs 0-3 to TC0, and UPs
+                        4-7 to TC1
+  -s LIST, --tsa=LIST   Transmission algorithm for each TC. LIST is comma
+                        separated algorithm names for each TC. Possible
+                        algorithms: strict, ets and vendor. Example:
+                        vendor,strict,ets,ets,ets,ets,ets,ets sets TC0 to
+                        vendor, TC1 to strict, TC2-7 to ets.
+  -t LIST, --tcbw=LIST  Set minimal guaranteed %BW for ETS TCs. LIST is comma
+                        separated percents for each TC.
+  -r LIST, --ratelimit=LIST
+                        Rate limit for TCs (in Gbps). LIST is a comma
+                        separated Gbps limit for each TC.
+  -d DCBX, --dcbx=DCBX  set dcbx mode to firmware controlled(fw) or OS
+                        controlled(os).
+  --trust=TRUST         set priority trust state to pcp or dscp
+  --dscp2prio=DSCP2PRIO
+                        set/del a (dscp,prio) mapping. Example 'set,30,2' maps
+                        dscp 30 to priority 2. 'del,30,2' deletes the mapping.
+  --cable_len=CABLE_LEN
+                        set cable_len for buffer's xoff and xon thresholds
+  --prio2buffer=LIST    maps priority to receive buffer.
+  --buffer_size=LIST    Set receive buffer size
+  -i INTF, --interface=INTF
+                        Interface name
+  -a                    Show all interface's TCs
+"""
+
+
+class Refused(Exception):
+    """mlnx_qos ends with status 1; the text is what it printed before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """What differs between builds of the tool and adapters."""
+
+    default_priority: bool = True
+    buffer_sizes: bool = True
+    buffer_row: bool = True
+    max_buffer_bytes: int | None = None
+    classes: bool = True
+    classes_sorted: bool = False
+
+
+DOCUMENT_000 = Layout()
+
+
+def render(state: QosState, layout: Layout, *, every_class: bool = False) -> str:
+    """What the tool prints for these settings."""
+    mode = "OS" if state.dcbx == "os" else "Firmware"
+    lines = [f"DCBX mode: {mode} controlled", f"Priority trust state: {state.trust}"]
+    if state.trust == "dscp":
+        lines += ["dscp2prio mapping:", *_mapping(state)]
+    if layout.default_priority:
+        lines.append("default priority:")
+        lines += [f"\tprio:{priority}" for priority in state.default_priorities]
+    if layout.buffer_sizes:
+        limit = layout.max_buffer_bytes
+        tail = "" if limit is None else f"max_buffer_size={limit}"
+        sizes = "".join(f"{size}," for size in state.buffer_bytes)
+        lines.append(f"Receive buffer size (bytes): {sizes}{tail}")
+    lines += [f"Cable len: {state.cable_length_m}", "PFC configuration:"]
+    lines.append("\tpriority    " + "   ".join(str(priority) for priority in range(8)))
+    lines.append(_row("enabled", [int(priority in state.pfc) for priority in range(8)]))
+    if layout.buffer_row:
+        lines.append(_row("buffer ", state.buffer_of))
+    if layout.classes:
+        lines += _classes(state, layout, every_class=every_class)
+    return "".join(line + "\n" for line in lines)
+
+
+def _row(name: str, values: Sequence[int]) -> str:
+    return f"\t{name}     " + "".join(f"{value}   " for value in values)
+
+
+def _mapping(state: QosState) -> list[str]:
+    lines: list[str] = []
+    for priority in range(8):
+        values = [dscp for dscp, mapped in state.dscps() if mapped == priority]
+        for at in range(0, len(values), VALUES_A_LINE):
+            shown = "".join(f"{dscp:02}," for dscp in values[at : at + VALUES_A_LINE])
+            lines.append(f"\tprio:{priority} dscp:{shown}")
+    return lines
+
+
+def _classes(state: QosState, layout: Layout, *, every_class: bool) -> list[str]:
+    members: dict[int, list[int]] = {tc: [] for tc in range(8)} if every_class else {}
+    for priority, tc in enumerate(state.tc_of_priority):
+        members.setdefault(tc, []).append(priority)
+    lines: list[str] = []
+    for tc in sorted(members) if layout.classes_sorted else members:
+        limit = state.ratelimit_gbit_per_s[tc]
+        rate = f"{limit:.1f} Gbps" if limit else "unlimited"
+        algorithm = state.algorithms[tc]
+        if algorithm == ETS:
+            algorithm = f"ets, bw: {state.bandwidth_percent[tc]}%"
+        lines.append(f"tc: {tc} ratelimit: {rate}, tsa: {algorithm}")
+        lines += [f"\t priority:  {priority}" for priority in members[tc]]
+    return lines
+
+
+def _mlnx_qos(call: Call) -> int:
+    try:
+        options, mappings = _options(call.arguments)
+    except BadOption as error:
+        call.err(f"{USAGE}mlnx_qos: error: {_optparse(str(error))}\n")
+        return 2
+    if "h" in options or "V" in options:
+        call.out(HELP if "h" in options else "mlnx_qos 1.2\n")
+        return 0
+    try:
+        state = _state(call, options)
+        if call.host.faults.lldpad:
+            call.out(WARNING)
+        _apply(call, state, options, mappings)
+    except Refused as refusal:
+        call.out(str(refusal))
+        return 1
+    call.out(render(state, DOCUMENT_000, every_class="a" in options))
+    return 0
+
+
+def _options(arguments: tuple[str, ...]) -> tuple[dict[str, str], list[str]]:
+    """All options by letter; --dscp2prio, which may come often, apart."""
+    mappings: list[str] = []
+    rest: list[str] = []
+    queue = list(arguments)
+    while queue:
+        word = queue.pop(0)
+        if word == "--dscp2prio" and queue:
+            mappings.append(queue.pop(0))
+        elif word.startswith("--dscp2prio="):
+            mappings.append(word.partition("=")[2])
+        else:
+            rest.append(word)
+    options, words = read_options(rest, "ah", "fpstrdiTDPCBS", long=_LONG)
+    if words:
+        options["bad"] = " ".join(words)
+    return options, mappings
+
+
+def _optparse(text: str) -> str:
+    """getopt's words as Python's optparse says them."""
+    if text.startswith("unrecognized option '"):
+        return "no such option: " + text.split("'")[1]
+    if text.startswith("invalid option -- '"):
+        return "no such option: -" + text.split("'")[1]
+    return text.replace("requires an argument", "requires 1 argument")
+
+
+def _state(call: Call, options: dict[str, str]) -> QosState:
+    if "bad" in options:
+        raise Refused("Bad arguments\n" + USAGE)
+    if "i" not in options:
+        raise Refused("Interface name is required\n" + USAGE)
+    if options["i"] not in call.host.qos:
+        # the words for a missing interface are netlink's (not seen in a recording)
+        raise Refused("Netlink error: No such device\n")
+    return call.host.qos[options["i"]]
+
+
+def _apply(call: Call, state: QosState, options: dict[str, str], mappings: list[str]) -> None:
+    """In the tool's order: what comes before a refusal has happened."""
+    writes = set(options) - {"i", "a"} or mappings
+    if writes and call.process.user != "root":
+        raise Refused("[Errno 1] Operation not permitted\n")
+    if call.host.faults.lies:
+        return
+    _apply_dcbx_and_pfc(state, options)
+    _apply_dscp(state, options, mappings)
+    _apply_buffers(state, options)
+    if "r" in options:
+        rates = _list(options["r"], "ratelimit", 1_000_000)
+        state.ratelimit_gbit_per_s = [*rates, *state.ratelimit_gbit_per_s[len(rates) :]]
+    _apply_ets(state, options)
+
+
+def _apply_dcbx_and_pfc(state: QosState, options: dict[str, str]) -> None:
+    if options.get("d", "get") not in ("os", "fw", "get"):
+        raise Refused("Invalid dcbx mode command. Refer to the help.\n")
+    if options.get("d", "get") != "get":
+        state.dcbx = options["d"]
+    cable = _number(options["C"], "cable_len", 0xFFFF) if "C" in options else None
+    if "f" in options:
+        flags = _list(options["f"], "PFC", 1, "pfc")
+        state.set_pfc(frozenset(priority for priority, flag in enumerate(flags) if flag))
+    if cable is not None:
+        state.cable_length_m = cable
+
+
+def _apply_dscp(state: QosState, options: dict[str, str], mappings: list[str]) -> None:
+    if mappings and "T" in options:
+        raise Refused("trust and dscp2prio commands cannot be used at the same time.\n")
+    changes = [_mapping_command(command) for command in mappings]
+    for action, dscp, priority in changes:
+        if action == "set":
+            state.set_dscp(dscp, priority)
+        elif action == "flush":
+            state.set_trust("pcp")
+        else:
+            try:
+                state.delete_dscp(dscp, priority)
+            except KeyError:
+                raise Refused("dscp2prio command failed\n") from None
+    if "P" in options:
+        _apply_default_priority(state, options["P"])
+    if "T" in options:
+        if options["T"] not in ("pcp", "dscp"):
+            raise Refused("Invalid trust state command. Refer to the help.\n")
+        state.set_trust(options["T"])
+
+
+def _apply_default_priority(state: QosState, command: str) -> None:
+    action, _, word = command.partition(",")
+    if action not in ("set", "del") or word not in "01234567" or not word:
+        raise Refused("Invalid defltprio command. Refer to the help.\n")
+    priority = int(word)
+    if action == "set":
+        state.default_priorities = [priority]
+    elif priority in state.default_priorities:
+        state.default_priorities.remove(priority)
+    else:
+        raise Refused("defltprio command failed\n")
+
+
+def _mapping_command(command: str) -> tuple[str, int, int]:
+    if command == "flush":
+        return command, 0, 0
+    try:
+        action, dscp, priority = command.split(",")
+        found = action, int(dscp), int(priority)
+    except ValueError:
+        raise Refused("Invalid dscp2prio command. Refer to the help.\n") from None
+    if found[0] not in ("set", "del") or not 0 <= found[1] <= 63 or not 0 <= found[2] <= 7:
+        raise Refused("Invalid dscp2prio command. Refer to the help.\n")
+    return found
+
+
+def _apply_buffers(state: QosState, options: dict[str, str]) -> None:
+    if "B" not in options and "S" not in options:
+        return
+    buffer_of, sizes = list(state.buffer_of), list(state.buffer_bytes)
+    if "B" in options:
+        values = _list(options["B"], "prio buffer", 7, many="prio2buffer")
+        buffer_of[: len(values)] = values
+    if "S" in options:
+        values = _list(options["S"], "buffer size", MAX_BUFFER_BYTES, many="buffer_size")
+        sizes[: len(values)] = values
+    try:
+        state.set_buffers(buffer_of, sizes)
+    except ValueError:
+        raise Refused("Buffers commands error\n") from None
+
+
+def _apply_ets(state: QosState, options: dict[str, str]) -> None:
+    algorithms, shares = list(state.algorithms), list(state.bandwidth_percent)
+    if "s" in options:
+        algorithms = options["s"].split(",")
+        for word in algorithms[:8]:
+            if word not in (STRICT, ETS, VENDOR):
+                raise Refused(f"('Bad TSA value: ', '{word}')\n{USAGE}")
+        _expect_eight(algorithms, "TSA", "tsa")
+    if "t" in options:
+        shares = _list(options["t"], "ETS BW", 100, "tcbw")
+        if any(share and algorithms[tc] != ETS for tc, share in enumerate(shares)):
+            raise Refused("ETS BW for a strict/vendor TC must be 0\n" + USAGE)
+    total = sum(share for tc, share in enumerate(shares) if algorithms[tc] == ETS)
+    if ETS in algorithms and total != 100:
+        raise Refused("Netlink error: Bad value. see dmesg.\n")
+    if "p" in options:
+        state.tc_of_priority = _list(options["p"], "UP => TC mapping", 7, "prio_tc")
+    state.algorithms, state.bandwidth_percent = algorithms, shares
+
+
+def _list(
+    text: str, description: str, largest: int, name: str | None = None, *, many: str | None = None
+) -> list[int]:
+    """Comma separated numbers: at most 8, and exactly 8 when the list has a name."""
+    words = text.split(",")
+    if len(words) > 8:
+        raise Refused(f"Too many items for {many or description}\n")
+    values = [_number(word, description, largest) for word in words]
+    if name is not None:
+        _expect_eight(words, description, name)
+    return values
+
+
+def _expect_eight(words: list[str], description: str, name: str) -> None:
+    if len(words) > 8:
+        raise Refused(f"Too many items for {description}\n")
+    if len(words) < 8:
+        raise Refused(f"{name} list must have 8 items\n")
+
+
+def _number(word: str, description: str, largest: int) -> int:
+    try:
+        value = int(word)
+    except ValueError:
+        problem = f"invalid literal for int() with base 10: '{word}'"
+        raise Refused(f"Bad value for {description}: {problem}\n{USAGE}") from None
+    if not 0 <= value <= largest:
+        problem = f"{value} is not in the range 0..{largest}"
+        raise Refused(f"Bad value for {description}: {problem}\n{USAGE}")
+    return value
+
+
+TOOLS: Tools = {"mlnx_qos": _mlnx_qos}

@@ -1,0 +1,236 @@
+"""grep, wc, sort, cut, uniq and tr."""
+
+import re
+from collections.abc import Callable, Iterator
+
+from labtests.simlab.linux.calls import Call, Tools
+from labtests.simlab.linux.commands.files import texts, usage
+from labtests.simlab.linux.options import BadOption, read_options
+from labtests.simlab.linux.processes import Program
+
+_LONG = {
+    "ignore-case": "i",
+    "extended-regexp": "E",
+    "fixed-strings": "F",
+    "invert-match": "v",
+    "count": "c",
+    "with-filename": "H",
+    "no-filename": "h",
+    "quiet": "q",
+    "recursive": "r",
+}
+
+
+def _grep(call: Call) -> Program:
+    arguments, patterns = _patterns(call.arguments)
+    try:
+        options, names = read_options(arguments, "iEFGHhvcqslnwxorRP", "mABC", long=_LONG)
+    except BadOption as error:
+        call.fail(str(error))
+        return 2
+    if not patterns:
+        if not names:
+            call.err("Usage: grep [OPTION]... PATTERNS [FILE]...\n"
+                     "Try 'grep --help' for more information.\n")
+            return 2
+        patterns = names.pop(0).split("\n")
+    if call.name == "egrep":
+        options["E"] = ""
+    chosen = _matcher(patterns, options)
+    many = len(names) > 1
+    names, problems = _expanded(call, names, options)
+    found, status = yield from texts(call, names) if names or not many else ([], 0)
+    titled = "H" in options or (many or "r" in options) and "h" not in options
+    hits = sum(_grep_one(call, (name, text), chosen, (options, titled)) for name, text in found)
+    if "q" in options and hits:
+        return 0
+    return 2 if status or problems else int(not hits)
+
+
+def _patterns(arguments: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    """The arguments without `-e PATTERN`, and those patterns."""
+    rest: list[str] = []
+    patterns: list[str] = []
+    queue = list(arguments)
+    while queue:
+        word = queue.pop(0)
+        match = re.fullmatch(r"-([a-zA-Z]*)e(.*)", word)
+        if match is None or word.startswith("--"):
+            rest.append(word)
+            continue
+        if match[1]:
+            rest.append("-" + match[1])
+        patterns.append(match[2] or (queue.pop(0) if queue else ""))
+    return rest, patterns
+
+
+def _matcher(patterns: list[str], options: dict[str, str]) -> Callable[[str], re.Match[str] | None]:
+    if "F" in options:
+        joined = "|".join(re.escape(pattern) for pattern in patterns)
+    else:
+        extended = "E" in options or "P" in options
+        joined = "|".join(f"(?:{_regex(pattern, extended)})" for pattern in patterns)
+    if "w" in options:
+        joined = rf"\b(?:{joined})\b"
+    if "x" in options:
+        joined = rf"^(?:{joined})$"
+    return re.compile(joined, re.IGNORECASE if "i" in options else 0).search
+
+
+def _regex(pattern: str, extended: bool) -> str:
+    r"""A POSIX expression as Python's: basic ones have `\|`, `\(` where extended have `|`, `(`."""
+    pattern = pattern.replace("[[:space:]]", r"\s").replace("[[:digit:]]", "[0-9]")
+    if extended:
+        return pattern
+    swapped = re.sub(r"\\([|(){}+?])|([|(){}+?])", lambda m: m[1] or "\\" + m[2], pattern)
+    return re.sub(r"^\*", r"\\*", swapped)
+
+
+def _expanded(call: Call, names: list[str], options: dict[str, str]) -> tuple[list[str], bool]:
+    """With -r the files below folders; without, folders are complained about."""
+    files: list[str] = []
+    problems = False
+    for name in names or (["."] if "r" in options else []):
+        if name == "-" or not call.host.tree.is_folder(call.path(name)):
+            files.append(name)
+        elif "r" in options or "R" in options:
+            files += _below(call, name)
+        else:
+            call.fail(f"{name}: Is a directory")
+            problems = True
+    return files, problems
+
+
+def _below(call: Call, name: str) -> Iterator[str]:
+    for entry in call.host.tree.entries(call.path(name)):
+        path = entry if name == "." else f"{name.rstrip('/')}/{entry}"
+        if call.host.tree.is_folder(call.path(path)):
+            yield from _below(call, path)
+        else:
+            yield path
+
+
+def _grep_one(
+    call: Call,
+    source: tuple[str, str],
+    chosen: Callable[[str], re.Match[str] | None],
+    manner: tuple[dict[str, str], bool],
+) -> int:
+    (name, text), (options, titled) = source, manner
+    prefix = f"{'(standard input)' if name == '-' else name}:" if titled else ""
+    hits = 0
+    for number, line in enumerate(text.splitlines(), 1):
+        match = chosen(line)
+        if (match is None) is not ("v" in options):
+            continue
+        hits += 1
+        if not {"c", "q", "l"} & set(options):
+            shown = match[0] if "o" in options and match is not None else line
+            call.out(f"{prefix}{f'{number}:' if 'n' in options else ''}{shown}\n")
+        if "m" in options and hits >= int(options["m"]):
+            break
+    if "c" in options:
+        call.out(f"{prefix}{hits}\n")
+    if "l" in options and hits:
+        call.out(f"{name}\n")
+    return hits
+
+
+def _wc(call: Call) -> Program:
+    try:
+        options, names = read_options(call.arguments, "lwcm")
+    except BadOption as error:
+        return usage(call, error)
+    found, status = yield from texts(call, names)
+    wanted = [letter for letter in "lwc" if letter in options] or list("lwc")
+    for name, text in found:
+        counts = {"l": text.count("\n"), "w": len(text.split()), "c": len(text.encode())}
+        width = 1 if len(wanted) == 1 else 7
+        shown = " ".join(f"{counts[letter]:{width}}" for letter in wanted)
+        call.out(f"{shown}{'' if name == '-' else ' ' + name}\n")
+    return status
+
+
+def _sort(call: Call) -> Program:
+    try:
+        options, names = read_options(call.arguments, "nruh", "kt")
+    except BadOption as error:
+        usage(call, error)
+        return 2
+    found, status = yield from texts(call, names)
+    lines = [line for _, text in found for line in text.splitlines()]
+    column = int(re.match(r"[0-9]+", options.get("k", "0"))[0]) if "k" in options else 0  # type: ignore[index]
+
+    def key(line: str) -> tuple[float, str]:
+        fields = line.split(options.get("t"))
+        text = " ".join(fields[column - 1 :]) if column else line
+        number = re.match(r"\s*-?[0-9.]+", text)
+        return (float(number[0]) if number and "n" in options else 0.0, text)
+
+    lines.sort(key=key, reverse="r" in options)
+    if "u" in options:
+        lines = list(dict.fromkeys(lines))
+    call.out("".join(line + "\n" for line in lines))
+    return status
+
+
+def _cut(call: Call) -> Program:
+    try:
+        options, names = read_options(call.arguments, "s", "dfcb")
+    except BadOption as error:
+        return usage(call, error)
+    found, status = yield from texts(call, names)
+    for _, text in found:
+        for line in text.splitlines():
+            call.out(_cut_line(line, options) + "\n")
+    return status
+
+
+def _cut_line(line: str, options: dict[str, str]) -> str:
+    by_field = "f" in options
+    delimiter = options.get("d", "\t")
+    pieces = line.split(delimiter) if by_field else list(line)
+    if by_field and len(pieces) == 1:
+        return line
+    chosen: list[str] = []
+    for item in options.get("f", options.get("c", options.get("b", ""))).split(","):
+        first, dash, last = item.partition("-")
+        start = int(first or 1)
+        end = int(last) if last else (len(pieces) if dash else start)
+        chosen += pieces[start - 1 : end]
+    return (delimiter if by_field else "").join(chosen)
+
+
+def _uniq(call: Call) -> Program:
+    found, status = yield from texts(call, [name for name in call.arguments if name[0] != "-"])
+    before: str | None = None
+    for _, text in found:
+        for line in text.splitlines():
+            if line != before:
+                call.out(line + "\n")
+            before = line
+    return status
+
+
+def _tr(call: Call) -> Program:
+    options, sets = read_options(call.arguments, "ds")
+    text = yield from call.read_all()
+    source = sets[0].encode().decode("unicode_escape") if sets else ""
+    if "d" in options:
+        call.out(text.translate({ord(character): None for character in source}))
+    elif len(sets) > 1:
+        target = sets[1].encode().decode("unicode_escape")
+        target = target.ljust(len(source), target[-1:] or " ")[: len(source)]
+        call.out(text.translate(str.maketrans(source, target)))
+    return 0
+
+
+TOOLS: Tools = {
+    "grep": _grep,
+    "egrep": _grep,
+    "wc": _wc,
+    "sort": _sort,
+    "cut": _cut,
+    "uniq": _uniq,
+    "tr": _tr,
+}

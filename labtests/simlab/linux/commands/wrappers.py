@@ -1,0 +1,239 @@
+"""Commands that run another: timeout, sudo, stdbuf, env, nice, nohup, setsid, sh and bash."""
+
+import re
+from collections.abc import Callable
+
+from labtests.simlab.linux.calls import Call, Tools
+from labtests.simlab.linux.options import BadOption, read_options
+from labtests.simlab.linux.processes import (
+    DEATH,
+    NOT_FOUND,
+    SIGNAL_NUMBERS,
+    Birth,
+    Pause,
+    Process,
+    Program,
+)
+from labtests.simlab.linux.shell import Shell
+from labtests.simlab.linux.streams import FileOutput
+
+NS_PER_S = 1_000_000_000
+TIMED_OUT = 124
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+_NAMES = {number: name for name, number in SIGNAL_NUMBERS.items()}
+
+
+def duration_s(text: str) -> float | None:
+    """`5`, `0.5`, `2m`; None when it is no time."""
+    match = re.fullmatch(r"([0-9]*\.?[0-9]+|[0-9]+\.)([smhd]?)", text)
+    return None if match is None else float(match[1]) * _UNITS[match[2]]
+
+
+def _become(call: Call, argv: tuple[str, ...]) -> Program:
+    """This process is the other program from now on, as after execvp(3)."""
+    if call.host.program(argv[0]) is None:
+        reason = "No such file or directory"
+        text = f"‘{argv[0]}’: {reason}"
+        call.fail(text if call.name == "env" else f"failed to run command {text}")
+        return NOT_FOUND
+    call.process.argv = argv
+    return (yield from call.host.run_tool(call.process, argv))
+
+
+def _timeout(call: Call) -> Program:
+    long = {"kill-after": "k", "signal": "s", "preserve-status": "p", "foreground": "f"}
+    try:
+        options, words = read_options(call.arguments, "pfv", "ks", long=long, stop_early=True)
+        if len(words) < 2:
+            raise BadOption("missing operand")
+    except BadOption as error:
+        call.fail(str(error))
+        call.err("Try 'timeout --help' for more information.\n")
+        return 125
+    limit_s, grace_s = duration_s(words[0]), duration_s(options.get("k", "0"))
+    if limit_s is None or grace_s is None:
+        wrong = words[0] if limit_s is None else options["k"]
+        return call.fail(f"invalid time interval ‘{wrong}’", 125)
+    argv = tuple(words[1:])
+    if call.host.program(argv[0]) is None:
+        return call.fail(f"failed to run command ‘{argv[0]}’: No such file or directory", NOT_FOUND)
+    signal = options.get("s", "TERM").upper().removeprefix("SIG")
+    watch = _Watch(call, _NAMES.get(int(signal), "TERM") if signal.isdigit() else signal)
+    child = _child(call, argv)
+    return (yield from watch.over(child, limit_s, grace_s))
+
+
+def _child(call: Call, argv: tuple[str, ...]) -> Process:
+    process = call.process
+    birth = Birth(
+        parent_pid=process.pid,
+        user=process.user,
+        streams=process.streams,
+        environment=process.environment,
+        directory=process.directory,
+        group=process.group,
+    )
+    return call.host.kernel.spawn(birth, argv, lambda own: call.host.run_tool(own, argv))
+
+
+class _Watch:
+    """timeout(1) over one child: passes signals on, ends it when its time is up."""
+
+    def __init__(self, call: Call, signal: str) -> None:
+        self._call = call
+        self._signal = signal
+        self._timed_out = False
+        self._passed_on = ""
+
+    def over(self, child: Process, limit_s: float, grace_s: float) -> Program:
+        """Until the child has ended; the status as timeout gives it."""
+        process, kernel = self._call.process, self._call.host.kernel
+        process.caught |= {"INT", "TERM", "HUP", "QUIT"}
+        due_ns = kernel.now_ns + round(limit_s * NS_PER_S) if limit_s else None
+        while child.status is None:
+            yield Pause(until_ns=due_ns, on=(child.ended,))
+            while (caught := process.take_signal()) is not None:
+                self._passed_on = caught
+                kernel.deliver(child, caught)
+            if due_ns is not None and kernel.now_ns >= due_ns and child.alive:
+                self._time_is_up(child)
+                due_ns = kernel.now_ns + round(grace_s * NS_PER_S) if grace_s else None
+        return self._status(child)
+
+    def _time_is_up(self, child: Process) -> None:
+        """First the signal, then, after the grace, KILL to the whole group with itself in it."""
+        kernel, process = self._call.host.kernel, self._call.process
+        signal = "KILL" if self._timed_out else self._signal
+        self._timed_out = True
+        for member in kernel.members(process.group):
+            if member is not process:
+                kernel.deliver(member, signal)
+        if signal == "KILL":
+            process.doom = "KILL"
+
+    def _status(self, child: Process) -> int:
+        if self._timed_out:
+            return TIMED_OUT if child.died_of != "KILL" else DEATH + SIGNAL_NUMBERS["KILL"]
+        if child.died_of is not None:
+            self._call.process.doom = child.died_of  # it raises the same signal on itself
+        return child.status or 0
+
+
+def _sudo(call: Call) -> Program:
+    """Only `sudo [-n] [-E] [-u USER] [VAR=VALUE] COMMAND`; everybody may, without a password."""
+    options, words = read_options(call.arguments, "nEHSk", "u", stop_early=True)
+    while words and re.match(r"[A-Za-z_]\w*=", words[0]):
+        name, _, value = words.pop(0).partition("=")
+        call.process.environment[name] = value
+    if not words:
+        call.err("usage: sudo -h | -K | -k | -V\n")
+        return 1
+    if call.host.program(words[0]) is None:
+        return call.fail(f"{words[0]}: command not found")
+    call.process.user = options.get("u", "root")
+    return (yield from _become(call, tuple(words)))
+
+
+def _stdbuf(call: Call) -> Program:
+    long = {"input": "i", "output": "o", "error": "e"}
+    try:
+        options, words = read_options(call.arguments, "", "ioe", long=long, stop_early=True)
+        if not words:
+            raise BadOption("missing operand")
+    except BadOption as error:
+        call.fail(str(error))
+        return 125
+    if "o" in options:
+        call.process.environment["_STDBUF_O"] = options["o"]
+    return (yield from _become(call, tuple(words)))
+
+
+def _env(call: Call) -> Program:
+    words = list(call.arguments)
+    while words and (re.match(r"[A-Za-z_]\w*=", words[0]) or words[0] in ("-i", "-")):
+        name, equals, value = words.pop(0).partition("=")
+        if equals:
+            call.process.environment[name] = value
+        else:
+            call.process.environment.clear()
+    if not words:
+        call.out("".join(f"{k}={v}\n" for k, v in call.process.environment.items()))
+        return 0
+    return (yield from _become(call, tuple(words)))
+
+
+def _nice(call: Call) -> Program:
+    _, words = read_options(call.arguments, "", "nc", stop_early=True)
+    if not words:
+        call.out("0\n")
+        return 0
+    return (yield from _become(call, tuple(words)))
+
+
+def _nohup(call: Call) -> Program:
+    if not call.arguments:
+        return call.fail("missing operand", 125)
+    process = call.process
+    process.ignored.add("HUP")
+    if process.streams.out.terminal:
+        call.err("nohup: ignoring input and appending output to 'nohup.out'\n")
+        path = call.path("nohup.out")
+        write = call.host.tree.writer(path, append=True, user=process.user)
+        call.host.redirect(process, FileOutput(write))
+    return (yield from _become(call, call.arguments))
+
+
+def _setsid(call: Call) -> Program:
+    _, words = read_options(call.arguments, "fcw", stop_early=True)
+    if not words:
+        return call.fail("no command specified")
+    call.process.group = call.process.pid
+    return (yield from _become(call, tuple(words)))
+
+
+def _shell(call: Call) -> Program:
+    """`sh -c TEXT [NAME …]`, a script, or commands on stdin."""
+    options, words = read_options(call.arguments, "lisex", "c", stop_early=True)
+    if "c" in options:
+        name, parameters = (words or [call.name])[0], tuple(words)
+        text = options["c"]
+    elif words:
+        name, parameters = words[0], tuple(words)
+        try:
+            text = call.host.tree.read(call.path(words[0]))
+        except OSError as error:
+            return call.fail(f"{words[0]}: {error.strerror}", NOT_FOUND)
+    else:
+        name, parameters = call.name, ()
+        text = yield from call.read_all()
+    shell = Shell(host=call.host, process=call.process, name=name, parameters=parameters)
+    return (yield from shell.run(text))
+
+
+def _sleep(call: Call) -> Program:
+    times = [duration_s(word) for word in call.arguments]
+    if not times or None in times:
+        if not times:
+            return call.fail("missing operand")
+        return call.fail(f"invalid time interval ‘{call.arguments[times.index(None)]}’")
+    kernel = call.host.kernel
+    due_ns = kernel.now_ns + round(sum(time for time in times if time is not None) * NS_PER_S)
+    while kernel.now_ns < due_ns:
+        yield Pause(until_ns=due_ns)
+    return 0
+
+
+TOOLS: Tools = {
+    "timeout": _timeout,
+    "sudo": _sudo,
+    "stdbuf": _stdbuf,
+    "env": _env,
+    "nice": _nice,
+    "ionice": _nice,
+    "nohup": _nohup,
+    "setsid": _setsid,
+    "sh": _shell,
+    "bash": _shell,
+    "dash": _shell,
+    "sleep": _sleep,
+}

@@ -1,0 +1,168 @@
+"""One emulated Linux server with ConnectX NICs: the Face behind its SSH server.
+
+When the SSH client goes away, programs do as under a real sshd without a terminal: they run on until
+they next write to the lost channel and die of SIGPIPE then (or by their `timeout`); a login shell on
+a terminal and what runs in it gets SIGHUP.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from ipaddress import IPv4Address
+from random import Random
+
+from labtests.inventory import Device
+from labtests.simlab.face import Console
+from labtests.simlab.lab import SimulatedLab
+from labtests.simlab.linux import builtins, toolbox
+from labtests.simlab.linux.builtins import Builtin
+from labtests.simlab.linux.calls import Call, Tool
+from labtests.simlab.linux.login import Login
+from labtests.simlab.linux.ports import NicPort, network_of, ports_of
+from labtests.simlab.linux.processes import Kernel, Process, Program
+from labtests.simlab.linux.qos import QosState
+from labtests.simlab.linux.rdma_resources import Connected
+from labtests.simlab.linux.streams import Capture, Output
+from labtests.simlab.linux.sysfs import populate
+from labtests.simlab.linux.tree import FileTree
+
+FIRST_PID = 2801
+SBIN = {"ethtool", "ip", "show_gids", "cma_roce_tos", "ibstat", "lldptool", "rdma"}
+
+
+class LinuxHost:
+    """A server: its processes, files, NIC ports and sessions. Implements face.Face."""
+
+    def __init__(self, lab: SimulatedLab, device: Device) -> None:
+        self.lab = lab
+        self.name = device.name
+        self.user = device.management.user or "root"
+        self.faults = lab.faults[device.name]
+        self.random = Random(f"{lab.seed} {device.name}")
+        self.kernel = Kernel(lab.timeline, first_pid=FIRST_PID)
+        self.ports: tuple[NicPort, ...] = ports_of(lab, device)
+        self.qos = {port.interface: QosState(port) for port in self.ports}
+        self.next_qpn = self.random.randrange(0x40, 0x200)
+        self.connected: list[Connected] = []
+        self.tree = FileTree()
+        self.builtins: Mapping[str, Builtin] = builtins.BUILTINS
+        self._tools = toolbox.TOOLS
+        self._logins: dict[int, Login] = {}
+        populate(self)
+        for name in self._tools:
+            self.tree.add(self.path_of(name), toolbox.binary(self, name))
+        self.faults.on_reset.append(self._reset_counters)
+        self.faults.on_kill.append(self._kill)
+
+    # -- Face --
+
+    def execute(self, command: str, console: Console) -> None:
+        """See Face."""
+        login = Login(self, console)
+        self._logins[id(console)] = login
+        login.run(command)
+
+    def shell(self, console: Console) -> None:
+        """See Face."""
+        login = Login(self, console)
+        self._logins[id(console)] = login
+        login.interact()
+
+    def hang_up(self, console: Console) -> None:
+        """See Face."""
+        login = self._logins.pop(id(console), None)
+        if login is not None:
+            login.hang_up()
+
+    def forget(self, console: Console) -> None:
+        """The session has exited."""
+        self._logins.pop(id(console), None)
+
+    # -- programs --
+
+    def program(self, name: str) -> Tool | None:
+        """The tool of this name or path; None when it is not installed."""
+        folder, _, base = name.rpartition("/")
+        if base in self.faults.removed_tools or (folder and self.path_of(base) != name):
+            return None
+        return self._tools.get(base)
+
+    def path_of(self, name: str) -> str:
+        """Where a tool is installed."""
+        return f"/usr/sbin/{name}" if name in SBIN else f"/usr/bin/{name}"
+
+    def run_tool(self, process: Process, argv: tuple[str, ...]) -> Program:
+        """The tool as a program of this process."""
+        tool = self.program(argv[0])
+        assert tool is not None, argv
+        call = Call(host=self, process=process, argv=argv)
+        if not any(call_line(argv).startswith(start) for start in self.faults.truncated_commands):
+            return _guarded(call, tool)
+        return self._truncated(call, tool)
+
+    def redirect(self, process: Process, out: Output) -> None:
+        """The process writes its stdout there from now on."""
+        before = process.streams
+        process.streams = replace(before, out=out)
+        process.streams.hold()
+        before.release()
+
+    # -- network --
+
+    def port(self, name: str) -> NicPort | None:
+        """The port of this interface."""
+        return next((port for port in self.ports if port.interface == name), None)
+
+    def rdma_port(self, name: str) -> NicPort | None:
+        """The port of this RDMA device."""
+        return next((port for port in self.ports if port.rdma == name), None)
+
+    def route(self, address: str) -> NicPort | None:
+        """The port through which this IPv4 address is reached; None without a route."""
+        try:
+            target = IPv4Address(address)
+        except ValueError:
+            return None
+        for port in self.ports:
+            network = network_of(port)
+            if port.up and network is not None and target in network:
+                return port
+        return None
+
+    def new_qpn(self) -> int:
+        """The next queue pair number."""
+        self.next_qpn += 1
+        return self.next_qpn
+
+    # -- faults --
+
+    def _reset_counters(self) -> None:
+        for port in self.ports:
+            port.reset()
+
+    def _kill(self, name: str) -> None:
+        for process in list(self.kernel.living()):
+            if process.name == name[:15]:
+                self.kernel.deliver(process, "KILL")
+
+    def _truncated(self, call: Call, tool: Tool) -> Program:
+        capture, real = Capture(), call.process.streams.out
+        self.redirect(call.process, capture)
+        status = yield from _guarded(call, tool)
+        real.write(self.faults.truncate(call_line(call.argv), capture.text))
+        return status
+
+
+def call_line(argv: tuple[str, ...]) -> str:
+    """A command line as it was typed, more or less."""
+    return " ".join(argv)
+
+
+def _guarded(call: Call, tool: Tool) -> Program:
+    """A program whose write fails says so, as coreutils do."""
+    try:
+        outcome = tool(call)
+        return outcome if isinstance(outcome, int) else (yield from outcome)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        return call.fail(f"write error: {error.strerror}")

@@ -1,0 +1,71 @@
+"""Reading options the way getopt does: `-ab`, `-n5`, `-n 5`, `--name=value`, `--`."""
+
+from collections.abc import Sequence
+
+
+class BadOption(Exception):
+    """An option that does not exist or lacks its value; the words are getopt's."""
+
+
+def read_options(
+    arguments: Sequence[str],
+    flags: str,
+    valued: str = "",
+    *,
+    long: dict[str, str] | None = None,
+    stop_early: bool = False,
+) -> tuple[dict[str, str], list[str]]:
+    """Options by letter (flags with value ""), and the other words.
+
+    `long` maps long names to their letter; `stop_early` ends at the first other word, as wrappers
+    such as `timeout` and `env` do.
+    """
+    options: dict[str, str] = {}
+    words: list[str] = []
+    queue = list(arguments)
+    while queue:
+        word = queue.pop(0)
+        if word == "--":
+            words += queue
+            break
+        if word.startswith("--"):
+            _long(word, queue, options, (valued, long or {}))
+        elif word.startswith("-") and word != "-":
+            _short(word[1:], queue, options, (flags, valued))
+        else:
+            words.append(word)
+            if stop_early:
+                words += queue
+                break
+    return options, words
+
+
+def _short(
+    letters: str, queue: list[str], options: dict[str, str], known: tuple[str, str]
+) -> None:
+    flags, valued = known
+    while letters:
+        letter, letters = letters[0], letters[1:]
+        if letter in valued:
+            if not letters and not queue:
+                raise BadOption(f"option requires an argument -- '{letter}'")
+            options[letter] = letters or queue.pop(0)
+            return
+        if letter not in flags:
+            raise BadOption(f"invalid option -- '{letter}'")
+        options[letter] = ""
+
+
+def _long(
+    word: str, queue: list[str], options: dict[str, str], known: tuple[str, dict[str, str]]
+) -> None:
+    valued, names = known
+    name, equals, value = word[2:].partition("=")
+    if name not in names:
+        raise BadOption(f"unrecognized option '{word}'")
+    letter = names[name]
+    if letter in valued and not equals:
+        if not queue:
+            raise BadOption(f"option '--{name}' requires an argument")
+        value = queue.pop(0)
+    options[letter] = value

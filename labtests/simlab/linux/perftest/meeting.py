@@ -1,0 +1,97 @@
+"""A perftest server and the client that found it: what they share while they run."""
+
+from dataclasses import dataclass, field
+
+from labtests.simlab.linux.perftest.plan import Plan
+from labtests.simlab.linux.ports import NicPort
+from labtests.simlab.linux.processes import Process
+from labtests.simlab.linux.rdma_resources import QueuePair
+from labtests.simlab.linux.streams import Event
+from labtests.simlab.network import RcFlow
+
+REMOTE_OPERATION_ERROR = 11  # ibv_wc_status: the message did not fit the receive buffer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One of the two programs."""
+
+    plan: Plan
+    device: str
+    port: NicPort
+    process: Process
+    pairs: tuple[QueuePair, ...]
+
+    @property
+    def address(self) -> str:
+        """The NIC port's IPv4 address."""
+        assert self.port.address is not None
+        return self.port.address
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Listener:
+    """A server that waits; `met` is set when a client has come."""
+
+    process: Process
+    side: Side
+    meeting: "Meeting | None" = None
+    met: Event = field(default_factory=Event)
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Meeting:
+    """Both programs and their traffic. `changed` is set whenever one of the two did something."""
+
+    server: Side
+    client: Side
+    forward: RcFlow | None = None
+    backward: RcFlow | None = None
+    start_ns: int = 0
+    running: bool = False
+    finished: set[str] = field(default_factory=set)  # sides that came to their end
+    gone: set[str] = field(default_factory=set)  # sides that died before
+    changed: Event = field(default_factory=Event)
+
+    @property
+    def hopeless(self) -> bool:
+        """They never get to exchange addresses: another number of queue pairs."""
+        return self.server.plan.qps != self.client.plan.qps
+
+    @property
+    def mismatched(self) -> bool:
+        """They are different tests: nothing is counted."""
+        return self.server.plan.verb != self.client.plan.verb
+
+    @property
+    def mtu_bytes(self) -> int:
+        """The smaller of what both ask for; 1024 fits an Ethernet MTU of 1500."""
+        asked = [plan.mtu_bytes or 1024 for plan in (self.server.plan, self.client.plan)]
+        return min(1024, *asked)
+
+    @property
+    def error_status(self) -> int | None:
+        """The ibv_wc_status that ended the client's queue pairs; None while all is well."""
+        client, server = self.client.plan, self.server.plan
+        if client.verb == "send" and client.size_bytes > server.size_bytes and not self.mismatched:
+            return REMOTE_OPERATION_ERROR
+        return None if self.forward is None else self.forward.error_status
+
+    def messages(self, name: str) -> int:
+        """Messages that this side ("client" or "server") has seen complete so far."""
+        total = 0
+        for flow, sender in ((self.forward, "client"), (self.backward, "server")):
+            if flow is not None and sender == name:
+                total += flow.messages_completed
+            elif flow is not None:
+                total += flow.delivered_bytes // self.client.plan.size_bytes
+        return total
+
+    def leave(self, name: str) -> None:
+        """This side's program is gone; its traffic stops."""
+        if name not in self.finished:
+            self.gone.add(name)
+        for flow in (self.forward, self.backward):
+            if flow is not None and (name == "client" or name in self.gone):
+                flow.stop()
+        self.changed.set()

@@ -1,0 +1,213 @@
+"""The command line of a perftest program, and its builds' differences."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from labtests.simlab.linux.options import BadOption, read_options
+
+Verb = Literal["send", "write", "read"]
+VERBS: dict[str, Verb] = {"ib_send_bw": "send", "ib_write_bw": "write", "ib_read_bw": "read"}
+DEFAULT_PORT = 18515
+DEFAULT_DURATION_S = 5
+DEFAULT_ITERATIONS: dict[Verb, int] = {"send": 1000, "write": 5000, "read": 1000}
+LARGE_MESSAGE_BYTES = 8192  # above it every completion is asked for: CQ moderation 1
+CQ_MODERATION = 100
+LARGEST_SIZE = 2**31 - 1
+OUTSTANDING_READS = 16
+
+_FLAGS = "abeFghNORVzU"
+_VALUED = "cdDfiIlLmMnpqQrsStTuwWxyX123456789"
+_LONG = {
+    "all": "a",
+    "bidirectional": "b",
+    "connection": "c",
+    "ib-dev": "d",
+    "duration": "D",
+    "margin": "f",
+    "CPU-freq": "F",
+    "help": "h",
+    "ib-port": "i",
+    "inline_size": "I",
+    "mtu": "m",
+    "iters": "n",
+    "noPeak": "N",
+    "port": "p",
+    "qp": "q",
+    "cq-mod": "Q",
+    "rx-depth": "r",
+    "rdma_cm": "R",
+    "size": "s",
+    "sl": "S",
+    "tx-depth": "t",
+    "tos": "T",
+    "qp-timeout": "u",
+    "version": "V",
+    "gid-index": "x",
+    "out_json": "U",
+    "out_json_file": "1",
+    "tclass": "2",
+    "report_gbits": "3",
+    "run_infinitely": "4",
+    "retry_count": "5",
+    "source_ip": "6",
+    "bind_source_ip": "6",
+    "report-both": "7",
+    "disable_pcie_relaxed": "8",
+    "use_old_post_send": "9",
+}
+_LONG_FLAGS = ("report_gbits", "run_infinitely", "report-both", "disable_pcie_relaxed",
+               "use_old_post_send")
+
+
+class Rejected(Exception):
+    """The command line is refused; the text goes to stderr."""
+
+    def __init__(self, text: str, *, usage: bool = False) -> None:
+        super().__init__(text)
+        self.usage = usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Build:
+    """What differs between versions of perftest."""
+
+    version: str
+    warns: bool  # " WARNING: BW peak won't be measured in this run."
+    new_columns: bool  # Lock-free, Using DDP
+    relaxed: str = "ON"
+    wr_api: str = "ON"
+    rate_blanks: int = 5  # before MsgRate
+    passive_rows: bool = False  # servers of write and read print the client's result
+
+
+DOCUMENT_000 = Build(version="6.20", warns=True, new_columns=False)
+"""Header of document 000 (ConnectX-4, OFED 5.x) with the row format and the warning of perftest
+23/24; the number it gives as its version is from memory."""
+DEBIAN_13 = Build(version="6.24", warns=True, new_columns=True, wr_api="OFF", passive_rows=True)
+"""perftest 25.01 on soft-RoCE, as recorded."""
+DEBIAN_12 = Build(version="6.06", warns=False, new_columns=False, wr_api="OFF", rate_blanks=3)
+"""perftest 4.5 on soft-RoCE, as recorded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """One run, as its options say."""
+
+    tool: str
+    server: str | None = None
+    device: str | None = None
+    port: int = DEFAULT_PORT
+    size_bytes: int = 65536
+    tx_depth: int = 128
+    rx_depth: int = 512
+    qps: int = 1
+    mtu_bytes: int | None = None
+    gid_index: int | None = None
+    rdma_cm: bool = False
+    tos: int | None = None
+    duration_s: int | None = None
+    iterations: int = 1000
+    forever: bool = False
+    bidirectional: bool = False
+    gbits: bool = False
+    json_file: str | None = None
+    connection: str = "RC"
+
+    @property
+    def verb(self) -> Verb:
+        """What the requester does."""
+        return VERBS[self.tool]
+
+    @property
+    def moderation(self) -> int:
+        """Completions are asked for every so many messages."""
+        if self.size_bytes > LARGE_MESSAGE_BYTES:
+            return 1
+        return min(CQ_MODERATION, self.depth)
+
+    @property
+    def depth(self) -> int:
+        """The send queue: not longer than the run."""
+        return self.tx_depth if self.duration_s else min(self.tx_depth, self.iterations)
+
+    @property
+    def margin_s(self) -> int:
+        """What a run of so many seconds does not measure at each of its ends: a quarter, in whole
+        seconds (recorded: 3 of 5 s count, 6 of 10, 2 of 4, 3 of 3)."""
+        return (self.duration_s or 0) // 4
+
+
+def read_plan(tool: str, arguments: tuple[str, ...]) -> tuple[Plan, dict[str, str]]:
+    """The plan and its raw options. Raises Rejected in perftest's words."""
+    try:
+        options, words = _read(arguments)
+    except BadOption as error:
+        raise Rejected(
+            f"{tool}: {error}\n Invalid Command or flag.\n"
+            " Please check command line and run again.\n\n",
+            usage=True,
+        ) from None
+    plan = Plan(
+        tool=tool,
+        server=words[0] if words else None,
+        device=options.get("d"),
+        rdma_cm="R" in options or "z" in options,
+        forever="4" in options,
+        bidirectional="b" in options,
+        gbits="3" in options,
+        connection=options.get("c", "RC"),
+        iterations=DEFAULT_ITERATIONS[VERBS[tool]],
+    )
+    if "U" in options or "1" in options:
+        plan = replace(plan, json_file=options.get("1", "perftest_out.json"))
+    plan = _with_numbers(plan, options)
+    if plan.forever and plan.duration_s is None:
+        plan = replace(plan, duration_s=DEFAULT_DURATION_S)
+    return plan, options
+
+
+def _read(arguments: tuple[str, ...]) -> tuple[dict[str, str], list[str]]:
+    """getopt_long; the long flags' codes are digits, which take a value in `_VALUED`."""
+    words = [
+        f"{word}=" if word.startswith("--") and word[2:] in _LONG_FLAGS else word
+        for word in arguments
+    ]
+    return read_options(words, _FLAGS, _VALUED, long=_LONG)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Number:
+    field: str
+    name: str
+    low: int
+    high: int
+
+
+_NUMBERS = {
+    "p": _Number(field="port", name="Port", low=1, high=65535),
+    "s": _Number(field="size_bytes", name="Message Size", low=1, high=LARGEST_SIZE),
+    "t": _Number(field="tx_depth", name="Tx depth", low=1, high=15000),
+    "r": _Number(field="rx_depth", name="Rx depth", low=1, high=16384),
+    "q": _Number(field="qps", name="num of Qps", low=1, high=16384),
+    "x": _Number(field="gid_index", name="Gid index", low=0, high=64),
+    "T": _Number(field="tos", name="TOS", low=0, high=255),
+    "D": _Number(field="duration_s", name="Duration", low=1, high=2**31 - 1),
+    "n": _Number(field="iterations", name="Iteration num", low=5, high=2**32),
+    "m": _Number(field="mtu_bytes", name="MTU", low=256, high=4096),
+    "2": _Number(field="tos", name="Traffic Class", low=0, high=255),
+}
+
+
+def _with_numbers(plan: Plan, options: dict[str, str]) -> Plan:
+    for letter, number in _NUMBERS.items():
+        if letter not in options:
+            continue
+        text = options[letter]
+        try:
+            value = int(text, 0)
+        except ValueError:
+            raise Rejected(f" {number.name} argument {text} should be int\n") from None
+        if not number.low <= value <= number.high:
+            raise Rejected(f" {number.name} should be between {number.low} and {number.high}\n")
+        plan = replace(plan, **{number.field: value})  # type: ignore[arg-type]
+    return plan

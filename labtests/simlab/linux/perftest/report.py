@@ -1,0 +1,188 @@
+"""What perftest prints: header, addresses, result rows, JSON. Formats: linux-rdma/perftest,
+perftest_parameters.h, held against recordings of 6.06 and 6.24."""
+
+import ipaddress
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from labtests.simlab.linux.perftest.plan import OUTSTANDING_READS, Build, Plan
+from labtests.simlab.linux.rdma_resources import QueuePair
+
+RULER = "-" * 87 + "\n"
+WARNING = " WARNING: BW peak won't be measured in this run.\n"
+WAITING = "\n" + "*" * 36 + "\n* Waiting for client to connect... *\n" + "*" * 36 + "\n"
+WAITING_RDMA_CM = (
+    " Waiting for client rdma_cm QP to connect\n"
+    " Please run the same command with the IB/RoCE interface IP\n"
+) + RULER
+MIB = 0x100000
+PRECISE_BELOW_GBIT_PER_S = 0.1
+_TITLES = {"send": "Send", "write": "RDMA_Write", "read": "RDMA_Read"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """One side's view of the connection."""
+
+    plan: Plan
+    build: Build
+    device: str
+    mtu_bytes: int
+    gid_index: int
+
+    @property
+    def is_server(self) -> bool:
+        """Whether it waits for a client."""
+        return self.plan.server is None
+
+    @property
+    def title(self) -> str:
+        """`Send BW Test` and the like."""
+        both = "Bidirectional " if self.plan.bidirectional else ""
+        return f"{_TITLES[self.plan.verb]} {both}BW Test"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What a row says. Rates follow from the count, size and time."""
+
+    size_bytes: int
+    iterations: int
+    seconds: float
+    peak_known: bool
+
+    @property
+    def messages_per_s(self) -> float:
+        """Messages a second."""
+        return self.iterations / self.seconds if self.seconds else 0.0
+
+    def goodput(self, *, gbits: bool) -> float:
+        """Gbit/s or MiB/s."""
+        bytes_per_s = self.messages_per_s * self.size_bytes
+        return bytes_per_s * 8 / 1e9 if gbits else bytes_per_s / MIB
+
+
+def header(setup: Setup) -> str:
+    """From the first ruler to the one above the addresses."""
+    plan, build = setup.plan, setup.build
+    lock_free = "\t\tLock-free      : OFF" if build.new_columns else ""
+    ddp = "\t\tUsing DDP      : OFF" if build.new_columns else ""
+    lines = [
+        f"                    {setup.title}",
+        f" Dual-port       : OFF\t\tDevice         : {setup.device}",
+        f" Number of qps   : {plan.qps}\t\tTransport type : IB",
+        f" Connection type : {plan.connection}\t\tUsing SRQ      : OFF",
+        f" PCIe relax order: {build.relaxed}{lock_free}",
+        f" ibv_wr* API     : {build.wr_api}{ddp}",
+        *_depths(setup),
+        f" CQ Moderation   : {plan.moderation}",
+        f" Mtu             : {setup.mtu_bytes}[B]",
+        " Link type       : Ethernet",
+        f" GID index       : {setup.gid_index}",
+        f" Outstand reads  : {OUTSTANDING_READS}" if plan.verb == "read" else " Max inline data : 0[B]",
+        f" rdma_cm QPs\t : {'ON' if plan.rdma_cm else 'OFF'}",
+        f" Data ex. method : {_exchange(plan)}",
+    ]
+    return RULER + "".join(line + "\n" for line in lines) + RULER
+
+
+def _depths(setup: Setup) -> list[str]:
+    plan = setup.plan
+    lines = []
+    if not setup.is_server or plan.bidirectional:
+        lines.append(f" TX depth        : {plan.depth}")
+    if plan.verb == "send" and (setup.is_server or plan.bidirectional):
+        lines.append(f" RX depth        : {plan.rx_depth}")
+    return lines
+
+
+def _exchange(plan: Plan) -> str:
+    if not plan.rdma_cm:
+        return "Ethernet"
+    return "rdma_cm" if plan.tos is None else f"rdma_cm \tTOS    : {plan.tos}"
+
+
+def addresses(
+    setup: Setup, side: str, address: str, pairs: Sequence[QueuePair]
+) -> str:
+    """One side's queue pairs; GIDs are decimal."""
+    gid = [0] * 10 + [255, 255, *ipaddress.IPv4Address(address).packed]
+    shown = ":".join(f"{octet:02}" for octet in gid)
+    text = ""
+    for pair in pairs:
+        text += f" {side} address: LID 0000 QPN 0x{pair.number:04x} PSN 0x{pair.psn:x}"
+        if setup.plan.verb != "send" and not setup.plan.rdma_cm:
+            out = f" OUT 0x{OUTSTANDING_READS:02x}" if setup.plan.verb == "read" else ""
+            text += f"{out} RKey 0x{pair.remote_key:06x} VAddr 0x{pair.address:014x}"
+        text += f"\n GID: {shown}\n"
+    return text
+
+
+def table_header(plan: Plan) -> str:
+    """The columns' names, above a row."""
+    unit = "Gb/sec" if plan.gbits else "MiB/sec"
+    return (
+        f" #bytes     #iterations    BW peak[{unit}]    BW average[{unit}]   MsgRate[Mpps]\n"
+    )
+
+
+def row(result: Result, build: Build, *, gbits: bool) -> str:
+    """A result without its line end. Below 0.1 Gb/s there are six decimals and other columns."""
+    average = result.goodput(gbits=gbits)
+    peak = average if result.peak_known else 0.0
+    rate = result.messages_per_s / 1e6
+    if gbits and average < PRECISE_BELOW_GBIT_PER_S:
+        return (
+            f" {result.size_bytes:<7}    {result.iterations}           {peak:<7.6f}            "
+            f"{average:<7.6f}            {rate:<7.6f}"
+        )
+    return (
+        f" {result.size_bytes:<7}    {result.iterations:<10}       {peak:<7.2f}            "
+        f"{average:<7.2f}\t\t{' ' * build.rate_blanks}{rate:<7.6f}"
+    )
+
+
+def json_report(setup: Setup, result: Result) -> str:
+    """`--out_json`: a key a line, not indented."""
+    plan, build = setup.plan, setup.build
+    average = result.goodput(gbits=plan.gbits)
+    peak = average if result.peak_known else 0.0
+    digits = 6 if plan.gbits and average < PRECISE_BELOW_GBIT_PER_S else 2
+    info: list[tuple[str, str | int]] = [
+        ("test", setup.title.replace(" ", "_")),
+        ("Dual_port", "OFF"),
+        ("Device", setup.device),
+        ("Number_of_qps", plan.qps),
+        ("Transport_type", "IB"),
+        ("Connection_type", plan.connection),
+        ("Using_SRQ", "OFF"),
+        ("PCIe_relax_order", build.relaxed),
+        ("ibv_wr_API", build.wr_api),
+    ]
+    for line in _depths(setup):
+        name, _, value = line.partition(":")
+        info.append((name.strip().replace(" ", "_"), int(value)))
+    info += [
+        ("CQ_Moderation", plan.moderation),
+        ("Mtu", setup.mtu_bytes),
+        ("Link_type", "Ethernet"),
+        ("GID_index", setup.gid_index),
+    ]
+    if plan.verb == "read":
+        info.append(("Outstand_reads", OUTSTANDING_READS))
+    else:
+        info.append(("Max_inline_data", 0))
+    info += [
+        ("rdma_cm_QPs", "ON" if plan.rdma_cm else "OFF"),
+        ("Use_ROCm_memory", "OFF"),
+        ("Data_ex_method", "rdma_cm" if plan.rdma_cm else "Ethernet"),
+    ]
+    shown = ",\n".join(
+        f'"{name}": {value}' if isinstance(value, int) else f'"{name}": "{value}"'
+        for name, value in info
+    )
+    return (
+        f'{{\n"test_info": {{\n{shown}\n}},\n"results": {{\n"MsgSize": {result.size_bytes},\n'
+        f'"n_iterations": {result.iterations},\n"BW_peak": {peak:.{digits}f},\n'
+        f'"BW_average": {average:.{digits}f},\n"MsgRate": {result.messages_per_s / 1e6:.6f}\n}}\n}}\n'
+    )

@@ -1,0 +1,129 @@
+"""The NIC ports of an emulated host: names, addresses, and the counters as its tools see them."""
+
+import ipaddress
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from hashlib import sha256
+
+from labtests.inventory import Device
+from labtests.simlab.faults import DeviceFaults
+from labtests.simlab.lab import SimulatedLab
+from labtests.simlab.network import Nic, NicCounters
+
+DEFAULT_PREFIX = 24
+MELLANOX_OUI = "b8:59:9f"
+MAX_BUFFER_BYTES = 262_016  # mlnx_qos recordings of ConnectX-4: `max_buffer_size=262016`
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class NicPort:
+    """One port. `nic` is None when nothing is plugged in: the link is down."""
+
+    index: int  # of this port on the host; ifindex is this + 2
+    interface: str
+    rdma: str
+    address: str | None
+    prefix_length: int
+    mac: str
+    nic: Nic | None
+    speed_mbit_per_s: int
+    faults: DeviceFaults
+    zero: NicCounters | None = None  # the readings at the last reset
+    default_roce_tos: int = 0
+
+    @property
+    def up(self) -> bool:
+        """Whether there is a link."""
+        return self.nic is not None
+
+    @property
+    def interface_index(self) -> int:
+        """Linux's number of the interface; 1 is lo."""
+        return self.index + 2
+
+    def counters(self) -> NicCounters | None:
+        """All counters since the last reset; None without a link."""
+        if self.nic is None:
+            return None
+        now = self.nic.counters()
+        return now if self.zero is None else _difference(now, self.zero)
+
+    def reset(self) -> None:
+        """All counters start at 0 again, as when the driver is loaded anew."""
+        if self.nic is not None:
+            self.zero = self.nic.counters()
+
+    def reading(self, counter: str, live: Callable[[], int]) -> int:
+        """What a tool shows for a counter: alive, or stuck. "pfc" means all pause counters."""
+        if ("pause" in counter or "pfc" in counter) and (self.interface, "pfc") in self.faults.dead_counters:
+            self.faults.dead_counters.setdefault((self.interface, counter), None)
+        return self.faults.reading(self.interface, counter, live)
+
+    def missing(self, counter: str) -> bool:
+        """Whether a counter has disappeared from all output."""
+        return self.faults.missing(self.interface, counter) or (
+            "pause" in counter and self.faults.missing(self.interface, "pfc")
+        )
+
+
+def _difference(now: NicCounters, before: NicCounters) -> NicCounters:
+    values: dict[str, int | tuple[int, ...]] = {}
+    for field in fields(NicCounters):
+        later, earlier = getattr(now, field.name), getattr(before, field.name)
+        if isinstance(later, tuple):
+            values[field.name] = tuple(a - b for a, b in zip(later, earlier, strict=True))
+        else:
+            values[field.name] = later - earlier
+    return NicCounters(**values)  # type: ignore[arg-type]
+
+
+def ports_of(lab: SimulatedLab, device: Device) -> tuple[NicPort, ...]:
+    """The ports that the testbed gives this host."""
+    found: list[NicPort] = []
+    for index, port in enumerate(device.ports):
+        link = lab.testbed.link_of(port.endpoint)
+        found.append(
+            NicPort(
+                index=index,
+                interface=port.interface,
+                rdma=port.rdma or f"mlx5_{index}",
+                address=port.address,
+                prefix_length=port.prefix_length or DEFAULT_PREFIX,
+                mac=_mac(device.name, port.interface),
+                nic=lab.network.nic(device.name, port.interface) if link else None,
+                speed_mbit_per_s=link.speed_bits_per_s // 1_000_000 if link else -1,
+                faults=lab.faults[device.name],
+            )
+        )
+    return tuple(found)
+
+
+def _mac(device: str, interface: str) -> str:
+    digest = sha256(f"{device} {interface}".encode()).hexdigest()
+    return f"{MELLANOX_OUI}:{digest[0:2]}:{digest[2:4]}:{digest[4:6]}"
+
+
+def guid(port: NicPort) -> str:
+    """The port's EUI-64 as 16 hex digits."""
+    octets = port.mac.split(":")
+    return "".join((*octets[:3], "03", "00", *octets[3:]))
+
+
+def gids(port: NicPort) -> list[tuple[str, str]]:
+    """(GID, RoCE type) by index: link-local v1 and v2, then the address v1 and v2."""
+    octets = [int(octet, 16) for octet in port.mac.split(":")]
+    octets[0] ^= 2
+    local = "fe80:0000:0000:0000:{:02x}{:02x}:{:02x}ff:fe{:02x}:{:02x}{:02x}".format(*octets)
+    found = [(local, "IB/RoCE v1"), (local, "RoCE v2")]
+    if port.address is not None:
+        packed = ipaddress.IPv4Address(port.address).packed.hex()
+        mapped = f"0000:0000:0000:0000:0000:ffff:{packed[:4]}:{packed[4:]}"
+        found += [(mapped, "IB/RoCE v1"), (mapped, "RoCE v2")]
+    return found
+
+
+def network_of(port: NicPort) -> ipaddress.IPv4Network | None:
+    """The subnet that the port is in."""
+    if port.address is None:
+        return None
+    return ipaddress.IPv4Network(f"{port.address}/{port.prefix_length}", strict=False)

@@ -1,0 +1,246 @@
+"""Processes of one emulated host: who runs, who waits for what, and what signals do.
+
+A program is a generator. It runs until it yields a `Pause` and continues when something in it came
+true. A pause may end early, so whoever paused looks again (as with a condition variable). Whatever
+needs no simulated time therefore happens before the call that started it returns.
+"""
+
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from labtests.simlab.linux.streams import Event, Input, Output, Waiter
+
+SIGNAL_NUMBERS = {
+    "HUP": 1,
+    "INT": 2,
+    "QUIT": 3,
+    "KILL": 9,
+    "USR1": 10,
+    "USR2": 12,
+    "PIPE": 13,
+    "ALRM": 14,
+    "TERM": 15,
+}
+DEATH = 128  # what a shell adds to the number of the signal that ended a command
+NOT_FOUND = 127
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pause:
+    """What a program waits for: a time, or any of these events, or (neither) only a signal."""
+
+    until_ns: int | None = None
+    on: tuple[Event, ...] = ()
+
+
+Program = Generator[Pause, None, int]
+"""Ends with the exit status."""
+
+
+class Clock(Protocol):
+    """The lab's timeline, as far as processes need it."""
+
+    @property
+    def now_ns(self) -> int:
+        """Nanoseconds since the lab's start."""
+        ...
+
+    def at(self, time_ns: int, callback: Callable[[], None]) -> object:
+        """Have this called at that time."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Streams:
+    """Standard input, output and error of a process."""
+
+    input: Input
+    out: Output
+    err: Output
+
+    def hold(self) -> None:
+        """One more process has these open."""
+        for stream in (self.input, self.out, self.err):
+            stream.hold()
+
+    def release(self) -> None:
+        """A process that had these open is gone."""
+        for stream in (self.input, self.out, self.err):
+            stream.release()
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Process(Waiter):
+    """One process. Its program is unknown (None) once it has ended."""
+
+    kernel: "Kernel"
+    pid: int
+    parent_pid: int
+    group: int
+    argv: tuple[str, ...]
+    user: str
+    streams: Streams
+    started_ns: int
+    environment: dict[str, str] = field(default_factory=dict)
+    directory: str = "/root"
+    program: Program | None = None
+    status: int | None = None
+    died_of: str | None = None
+    ended: Event = field(default_factory=Event)
+    caught: set[str] = field(default_factory=set)
+    ignored: set[str] = field(default_factory=set)
+    pending: list[str] = field(default_factory=list)
+    doom: str | None = None
+    waiting_on: tuple[Event, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What ps calls `comm`: the program's name, at most 15 characters."""
+        return self.argv[0].rpartition("/")[2][:15]
+
+    @property
+    def command_line(self) -> str:
+        """What ps calls `args`."""
+        return " ".join(self.argv)
+
+    @property
+    def alive(self) -> bool:
+        """It has not ended."""
+        return self.status is None
+
+    def wake(self) -> None:
+        """It looks again at what it waits for."""
+        self.kernel.wake(self)
+
+    def take_signal(self) -> str | None:
+        """The earliest signal that it catches and has not handled."""
+        return self.pending.pop(0) if self.pending else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Birth:
+    """What a new process inherits from whoever starts it."""
+
+    parent_pid: int
+    user: str
+    streams: Streams
+    environment: dict[str, str]
+    directory: str
+    group: int | None = None  # None: it leads a group of its own
+
+
+class Kernel:
+    """The process table and scheduler of one host."""
+
+    def __init__(self, clock: Clock, *, first_pid: int) -> None:
+        self._clock = clock
+        self._next_pid = first_pid
+        self._ready: deque[Process] = deque()
+        self._draining = False
+        self.table: dict[int, Process] = {}
+
+    @property
+    def now_ns(self) -> int:
+        """Nanoseconds since the lab's start."""
+        return self._clock.now_ns
+
+    def spawn(
+        self, birth: Birth, argv: tuple[str, ...], start: Callable[[Process], Program]
+    ) -> Process:
+        """A new process exists and runs as soon as whoever runs now pauses."""
+        pid = self._next_pid
+        self._next_pid += 1
+        process = Process(
+            kernel=self,
+            pid=pid,
+            parent_pid=birth.parent_pid,
+            group=pid if birth.group is None else birth.group,
+            argv=argv,
+            user=birth.user,
+            streams=birth.streams,
+            started_ns=self.now_ns,
+            environment=dict(birth.environment),
+            directory=birth.directory,
+        )
+        birth.streams.hold()
+        self.table[pid] = process
+        process.program = start(process)
+        self.wake(process)
+        return process
+
+    def wake(self, process: Process) -> None:
+        """It continues: now, or right after whoever runs at present."""
+        if process.alive and process not in self._ready:
+            self._ready.append(process)
+        if not self._draining:
+            self._drain()
+
+    def deliver(self, process: Process, signal: str) -> None:
+        """The signal arrives: it is caught, ignored, or the process's end."""
+        if not process.alive or signal in process.ignored and signal != "KILL":
+            return
+        if signal in process.caught and signal != "KILL":
+            process.pending.append(signal)
+            self.wake(process)
+        elif process.program is not None and process.program.gi_running:
+            process.doom = signal
+        else:
+            self._end(process, DEATH + SIGNAL_NUMBERS[signal], signal)
+
+    def living(self) -> Iterator[Process]:
+        """All processes that have not ended, by PID."""
+        yield from [self.table[pid] for pid in sorted(self.table)]
+
+    def members(self, group: int) -> list[Process]:
+        """The processes of a group, by PID."""
+        return [process for process in self.living() if process.group == group]
+
+    def _drain(self) -> None:
+        self._draining = True
+        try:
+            while self._ready:
+                self._step(self._ready.popleft())
+        finally:
+            self._draining = False
+
+    def _step(self, process: Process) -> None:
+        if process.program is None:
+            return
+        for event in process.waiting_on:
+            event.forget(process)
+        process.waiting_on = ()
+        try:
+            pause = next(process.program)
+        except StopIteration as stop:
+            self._end(process, stop.value, None)
+            return
+        except BrokenPipeError:
+            self._end(process, DEATH + SIGNAL_NUMBERS["PIPE"], "PIPE")
+            return
+        if process.doom is not None:
+            self._end(process, DEATH + SIGNAL_NUMBERS[process.doom], process.doom)
+        else:
+            self._arm(process, pause)
+
+    def _arm(self, process: Process, pause: Pause) -> None:
+        process.waiting_on = pause.on
+        for event in pause.on:
+            event.remember(process)
+        if pause.until_ns is not None:
+            self._clock.at(pause.until_ns, process.wake)
+
+    def _end(self, process: Process, status: int, signal: str | None) -> None:
+        if process.status is not None:
+            return
+        program, process.program = process.program, None
+        process.status = status
+        process.died_of = signal
+        for event in process.waiting_on:
+            event.forget(process)
+        if program is not None:
+            program.close()
+        self.table.pop(process.pid, None)
+        process.streams.release()
+        process.ended.set()

@@ -1,0 +1,64 @@
+"""Where a command's streams go: `>`, `>>`, `<`, `2>`, `2>&1`, `&>`, `<<<`."""
+
+from collections.abc import Generator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from labtests.simlab.linux import expansion
+from labtests.simlab.linux.grammar import Redirection
+from labtests.simlab.linux.processes import Pause, Streams
+from labtests.simlab.linux.streams import FileOutput, Output, Source, nothing
+
+if TYPE_CHECKING:
+    from labtests.simlab.linux.shell import Shell
+
+
+def redirected(
+    shell: "Shell", redirections: tuple[Redirection, ...], line: int
+) -> Generator[Pause, None, Streams | None]:
+    """The streams after all redirections; None when one failed, which the shell has said."""
+    streams = shell.process.streams
+    for redirection in redirections:
+        target = yield from expansion.single(shell, redirection.target)
+        try:
+            streams = _apply(shell, streams, redirection, target)
+        except OSError as error:
+            shell.complain(f"{target}: {error.strerror}", line)
+            return None
+    return streams
+
+
+def _apply(shell: "Shell", streams: Streams, redirection: Redirection, target: str) -> Streams:
+    operator, descriptor = redirection.operator, redirection.descriptor
+    if operator == "<<<":
+        return replace(streams, input=Source(target + "\n", ended=True))
+    if operator == "<":
+        return replace(streams, input=_opened_input(shell, target))
+    if operator in (">&", "<&") and target in ("1", "2", "-"):
+        duplicate = streams.out if target == "1" else streams.err
+        return _with_output(streams, descriptor, duplicate)
+    output = _opened(shell, target, append=operator.endswith(">>"))
+    if operator.startswith("&") or operator == ">&":
+        return replace(streams, out=output, err=output)
+    return _with_output(streams, descriptor, output)
+
+
+def _with_output(streams: Streams, descriptor: int, output: Output) -> Streams:
+    if descriptor == 2:
+        return replace(streams, err=output)
+    return replace(streams, out=output) if descriptor == 1 else streams
+
+
+def _opened(shell: "Shell", target: str, *, append: bool) -> Output:
+    path = shell.tree.resolve(target, shell.directory)
+    if path == "/dev/stderr":
+        return shell.process.streams.err
+    if path == "/dev/stdout":
+        return shell.process.streams.out
+    return FileOutput(shell.tree.writer(path, append=append, user=shell.process.user))
+
+
+def _opened_input(shell: "Shell", target: str) -> Source:
+    if target == "/dev/null":
+        return nothing()
+    return Source(shell.tree.read(shell.tree.resolve(target, shell.directory)), ended=True)

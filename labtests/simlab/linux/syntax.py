@@ -1,0 +1,200 @@
+"""Shell text as words and operators: quoting, variables, comments. The grammar is in grammar.py."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+OPERATORS = (
+    "&>>",
+    "&&",
+    "||",
+    ";;",
+    ">>",
+    "<<<",
+    ">&",
+    "<&",
+    "&>",
+    "|&",
+    ";",
+    "&",
+    "|",
+    "(",
+    ")",
+    "<",
+    ">",
+    "\n",
+)
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9$?!#@*-]")
+_PLAIN = re.compile(r"""[^\s'"\\$`;&|()<>]+""")
+_QUOTED = re.compile(r"""[^"\\$`]+""")
+
+
+class ShellSyntax(Exception):
+    """The text is no shell text; the words are bash's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a word. Only unquoted text is split and globbed."""
+
+    kind: Literal["text", "variable", "command", "arithmetic"]
+    text: str
+    quoted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word: its pieces, and the line it stands on."""
+
+    parts: tuple[Part, ...]
+    line: int
+
+    @property
+    def plain(self) -> str | None:
+        """The text of a word without quotes and variables: only such can be a reserved word."""
+        if all(part.kind == "text" and not part.quoted for part in self.parts):
+            return "".join(part.text for part in self.parts)
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """`;`, `&&`, `>` and the like; `descriptor` is the 2 of `2>`."""
+
+    text: str
+    line: int
+    descriptor: int | None = None
+
+
+Token = Word | Operator
+
+
+class Lexer:
+    """Reads tokens off a text."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+        self._line = 1
+
+    def tokens(self) -> Iterator[Token]:
+        """All tokens."""
+        while self._skip_blanks():
+            operator = self._operator()
+            yield operator if operator is not None else self._word()
+
+    def _skip_blanks(self) -> bool:
+        while self._at < len(self._text):
+            rest = self._text[self._at :]
+            if rest.startswith("\\\n"):
+                self._at += 2
+                self._line += 1
+            elif rest[0] in " \t\r":
+                self._at += 1
+            elif rest[0] == "#":
+                self._at += len(rest.partition("\n")[0])
+            else:
+                return True
+        return False
+
+    def _operator(self) -> Operator | None:
+        match = re.compile(r"([0-9]?)([<>][<>&]*)").match(self._text, self._at)
+        descriptor = None
+        if match is not None and match[1]:
+            descriptor = int(match[1])
+            self._at += 1
+        for text in OPERATORS:
+            if self._text.startswith(text, self._at):
+                operator = Operator(text, self._line, descriptor)
+                self._at += len(text)
+                self._line += text == "\n"
+                return operator
+        return None
+
+    def _word(self) -> Word:
+        parts: list[Part] = []
+        line = self._line
+        while self._at < len(self._text):
+            character = self._text[self._at]
+            if character.isspace() or character in ";&|()<>":
+                break
+            parts += self._piece(character)
+        return Word(tuple(parts), line)
+
+    def _piece(self, character: str) -> list[Part]:
+        if character == "'":
+            return [Part("text", self._until("'"), True)]
+        if character == '"':
+            return self._double_quoted()
+        if character == "\\":
+            self._at += 2
+            return [Part("text", self._text[self._at - 1 : self._at], True)]
+        if character in "$`":
+            return [self._dollar(False)]
+        match = _PLAIN.match(self._text, self._at)
+        assert match is not None
+        self._at = match.end()
+        return [Part("text", match[0], False)]
+
+    def _until(self, quote: str) -> str:
+        end = self._text.find(quote, self._at + 1)
+        if end < 0:
+            raise ShellSyntax(f"unexpected EOF while looking for matching `{quote}'")
+        text = self._text[self._at + 1 : end]
+        self._line += text.count("\n")
+        self._at = end + 1
+        return text
+
+    def _double_quoted(self) -> list[Part]:
+        parts = [Part("text", "", True)]
+        self._at += 1
+        while self._at < len(self._text) and self._text[self._at] != '"':
+            character = self._text[self._at]
+            if character == "\\":
+                following = self._text[self._at + 1 : self._at + 2]
+                keep = "" if following in '$`"\\\n' else "\\"
+                parts.append(Part("text", keep + following.replace("\n", ""), True))
+                self._at += 2
+            elif character in "$`":
+                parts.append(self._dollar(True))
+            else:
+                match = _QUOTED.match(self._text, self._at)
+                assert match is not None
+                parts.append(Part("text", match[0], True))
+                self._at = match.end()
+        if self._at >= len(self._text):
+            raise ShellSyntax("unexpected EOF while looking for matching `\"'")
+        self._at += 1
+        return parts
+
+    def _dollar(self, quoted: bool) -> Part:
+        if self._text[self._at] == "`":
+            return Part("command", self._until("`"), quoted)
+        if self._text.startswith("$((", self._at):
+            inner = self._balanced(1)
+            return Part("arithmetic", inner[1:-1], quoted)
+        if self._text.startswith("$(", self._at):
+            return Part("command", self._balanced(1), quoted)
+        if self._text.startswith("${", self._at):
+            self._at += 1
+            return Part("variable", self._until("}"), quoted)
+        match = _NAME.match(self._text, self._at + 1)
+        if match is None:
+            self._at += 1
+            return Part("text", "$", quoted)
+        self._at = match.end()
+        return Part("variable", match[0], quoted)
+
+    def _balanced(self, skip: int) -> str:
+        start = self._at + skip + 1
+        depth, at = 1, start
+        while at < len(self._text) and depth:
+            if self._text[at] == "'":
+                at = max(self._text.find("'", at + 1), at)
+            depth += {"(": 1, ")": -1}.get(self._text[at], 0)
+            at += 1
+        if depth:
+            raise ShellSyntax("unexpected EOF while looking for matching `)'")
+        self._at = at
+        return self._text[start : at - 1]

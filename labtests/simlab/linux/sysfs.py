@@ -1,0 +1,240 @@
+"""/sys and /proc of an emulated host: what is read comes from the network, what is written goes there.
+
+DCQCN files: MLNX_OFED's `ecn` folder (documents of NVIDIA, "Explicit Congestion Notification"). A
+value that is no number, or out of its range, is EINVAL, as a sysfs store function returns it.
+"""
+
+import errno
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from labtests.simlab.linux import rdma_counters
+from labtests.simlab.linux.commands.system import KERNEL, KERNEL_BUILD
+from labtests.simlab.linux.ports import NicPort, gids, guid
+from labtests.simlab.linux.tree import File, failure
+
+if TYPE_CHECKING:
+    from labtests.simlab.linux.host import LinuxHost
+
+MAX_VALUES = {
+    "clamp_tgt_rate": 1,
+    "clamp_tgt_rate_after_time_inc": 1,
+    "rpg_threshold": 31,
+    "rpg_gd": 15,
+    "rpg_min_dec_fac": 100,
+    "dce_tcp_g": 1023,
+    "initial_alpha_value": 1023,
+    "cnp_802p_prio": 7,
+    "cnp_dscp": 63,
+    "rpg_byte_reset": 32767,
+    "rpg_time_reset": 131071,
+    "dce_tcp_rtt": 131071,
+    "rpg_max_rate": 200_000,
+    "rpg_ai_rate": 200_000,
+    "rpg_hai_rate": 200_000,
+    "rpg_min_rate": 200_000,
+    "rate_to_set_on_first_cnp": 200_000,
+    "rate_reduce_monitor_period": 0xFFFFFFFF,
+    "min_time_between_cnps": 4095,
+}
+"""Largest values of `mstconfig show_confs`; where it names none, the width of the firmware's field
+(the latter from memory)."""
+
+
+def populate(host: "LinuxHost") -> None:
+    """The host's tree has everything below /sys, /proc and /etc."""
+    _add(host, "/etc/hostname", lambda: host.name + "\n")
+    _add(host, "/etc/os-release", lambda: 'NAME="Ubuntu"\nVERSION_ID="22.04"\n')
+    _add(host, "/proc/version", lambda: f"Linux version {KERNEL} {KERNEL_BUILD}\n")
+    _add(host, "/proc/uptime", lambda: f"{host.kernel.now_ns / 1e9 + 86400:.2f} 0.00\n")
+    _add(host, "/proc/sys/net/core/rmem_max", lambda: "212992\n")
+    _add(host, "/proc/net/snmp", lambda: snmp(host))
+    for port in host.ports:
+        _add_interface(host, port)
+        _add_rdma_device(host, port)
+        _add_dcqcn(host, port)
+
+
+def snmp(host: "LinuxHost") -> str:
+    """/proc/net/snmp: Ip and Udp (a header line and a value line each) from the NICs' counters."""
+    found = [(port, port.counters()) for port in host.ports]
+
+    def total(name: str) -> int:
+        return sum(
+            port.reading(name, lambda counters=counters: int(getattr(counters, name)))  # type: ignore[misc]
+            for port, counters in found
+            if counters is not None
+        )
+
+    received, sent = total("ip_in_receives"), total("udp_out_datagrams")
+    reassembly = (total("ip_reasm_reqds"), total("ip_reasm_oks"), total("ip_reasm_fails"))
+    rows = {
+        "Ip": {
+            "Forwarding": 2,
+            "DefaultTTL": 64,
+            "InReceives": received,
+            "InHdrErrors": 0,
+            "InAddrErrors": 0,
+            "ForwDatagrams": 0,
+            "InUnknownProtos": 0,
+            "InDiscards": 0,
+            "InDelivers": received - reassembly[0] + reassembly[1],
+            "OutRequests": sent,
+            "OutDiscards": 0,
+            "OutNoRoutes": 0,
+            "ReasmTimeout": reassembly[2],
+            "ReasmReqds": reassembly[0],
+            "ReasmOKs": reassembly[1],
+            "ReasmFails": reassembly[2],
+            "FragOKs": 0,
+            "FragFails": 0,
+            "FragCreates": 0,
+        },
+        "Udp": {
+            "InDatagrams": total("udp_in_datagrams"),
+            "NoPorts": 0,
+            "InErrors": total("udp_in_errors"),
+            "OutDatagrams": sent,
+            "RcvbufErrors": total("udp_rcvbuf_errors"),
+            "SndbufErrors": 0,
+            "InCsumErrors": 0,
+            "IgnoredMulti": 0,
+            "MemErrors": 0,
+        },
+    }
+    return "".join(
+        f"{group}: {' '.join(values)}\n{group}: {' '.join(map(str, values.values()))}\n"
+        for group, values in rows.items()
+    )
+
+
+def _add(host: "LinuxHost", path: str, read: Callable[[], str]) -> None:
+    host.tree.add(path, File(read=read))
+
+
+def _add_interface(host: "LinuxHost", port: NicPort) -> None:
+    base = f"/sys/class/net/{port.interface}"
+    state = "up" if port.up else "down"
+    constants = {
+        "address": port.mac,
+        "mtu": "1500",
+        "operstate": state,
+        "carrier": str(int(port.up)),
+        "speed": str(port.speed_mbit_per_s),
+        "duplex": "full",
+        "ifindex": str(port.interface_index),
+        "type": "1",
+        "dev_port": "0",
+        "device/vendor": "0x15b3",
+        "device/device": "0x1013",
+        "device/numa_node": "0",
+    }
+    for name, text in constants.items():
+        _add(host, f"{base}/{name}", lambda text=text: f"{text}\n")  # type: ignore[misc]
+    host.tree.add_folder(f"{base}/device/infiniband/{port.rdma}")
+    for name in STATISTICS:
+        _add(host, f"{base}/statistics/{name}", _statistic(port, name))
+
+
+STATISTICS = (
+    *("collisions", "multicast", "rx_bytes", "rx_compressed", "rx_crc_errors", "rx_dropped"),
+    *("rx_errors", "rx_fifo_errors", "rx_frame_errors", "rx_length_errors", "rx_missed_errors"),
+    *("rx_nohandler", "rx_over_errors", "rx_packets", "tx_aborted_errors", "tx_bytes"),
+    *("tx_carrier_errors", "tx_compressed", "tx_dropped", "tx_errors", "tx_fifo_errors"),
+    *("tx_heartbeat_errors", "tx_packets", "tx_window_errors"),
+)
+
+
+def _statistic(port: NicPort, name: str) -> Callable[[], str]:
+    """What the kernel's stack saw: not RDMA, which bypasses it."""
+
+    def read() -> str:
+        counters = port.counters()
+        if counters is None:
+            return "0\n"
+        live = {"rx_packets": counters.ip_in_receives, "tx_packets": counters.udp_out_datagrams}
+        return f"{live.get(name, 0)}\n"
+
+    return read
+
+
+def _add_rdma_device(host: "LinuxHost", port: NicPort) -> None:
+    device = f"/sys/class/infiniband/{port.rdma}"
+    host.tree.add_folder(f"{device}/device/net/{port.interface}")
+    node_guid = ":".join(guid(port)[at : at + 4] for at in range(0, 16, 4))
+    _add(host, f"{device}/node_guid", lambda: f"{node_guid}\n")
+    _add(host, f"{device}/node_type", lambda: "1: CA\n")
+    _add(host, f"{device}/fw_ver", lambda: "12.28.2006\n")
+    _add(host, f"{device}/hca_type", lambda: "MT4115\n")
+    below = f"{device}/ports/1"
+    state = ("4: ACTIVE", "5: LinkUp") if port.up else ("1: DOWN", "3: Disabled")
+    _add(host, f"{below}/state", lambda: f"{state[0]}\n")
+    _add(host, f"{below}/phys_state", lambda: f"{state[1]}\n")
+    _add(host, f"{below}/link_layer", lambda: "Ethernet\n")
+    _add(host, f"{below}/rate", lambda: f"{max(port.speed_mbit_per_s, 0) // 1000} Gb/sec\n")
+    for index, (gid, kind) in enumerate(gids(port)):
+        _add(host, f"{below}/gids/{index}", lambda gid=gid: f"{gid}\n")  # type: ignore[misc]
+        _add(host, f"{below}/gid_attrs/types/{index}", lambda kind=kind: f"{kind}\n")  # type: ignore[misc]
+        _add(host, f"{below}/gid_attrs/ndevs/{index}", lambda: f"{port.interface}\n")
+    for name in rdma_counters.NAMES:
+        host.tree.add(f"{below}/hw_counters/{name}", _hw_counter(port, name))
+
+
+def _hw_counter(port: NicPort, name: str) -> File:
+    return File(
+        read=lambda: f"{rdma_counters.value(port, name)}\n", hidden=lambda: port.missing(name)
+    )
+
+
+def _add_dcqcn(host: "LinuxHost", port: NicPort) -> None:
+    nic = port.nic
+    if nic is None:
+        return
+    for side, names in (("roce_rp", nic.dcqcn_rp), ("roce_np", nic.dcqcn_np)):
+        base = f"/sys/class/net/{port.interface}/ecn/{side}"
+        for name in names:
+            host.tree.add(f"{base}/{name}", _parameter(host, port, side, name))
+        for priority in range(8):
+            host.tree.add(f"{base}/enable/{priority}", _switch(host, port, side, priority))
+
+
+def _parameter(host: "LinuxHost", port: NicPort, side: str, name: str) -> File:
+    nic = port.nic
+    assert nic is not None
+
+    def read() -> str:
+        values = nic.dcqcn_rp if side == "roce_rp" else nic.dcqcn_np
+        return f"{values[name]}\n"
+
+    def write(text: str) -> None:
+        value = _number(text, MAX_VALUES[name])
+        if not host.faults.lies:
+            nic.set_dcqcn(side, name, value)
+
+    return File(read=read, write=write, hidden=lambda: host.faults.no_ecn_folder)
+
+
+def _switch(host: "LinuxHost", port: NicPort, side: str, priority: int) -> File:
+    nic = port.nic
+    assert nic is not None
+
+    def read() -> str:
+        enabled = nic.rp_enabled if side == "roce_rp" else nic.np_enabled
+        return f"{int(priority in enabled)}\n"
+
+    def write(text: str) -> None:
+        value = bool(_number(text, 1))
+        if not host.faults.lies:
+            (nic.set_rp if side == "roce_rp" else nic.set_np)(priority, value)
+
+    return File(read=read, write=write, hidden=lambda: host.faults.no_ecn_folder)
+
+
+def _number(text: str, largest: int) -> int:
+    try:
+        value = int(text.strip(), 0)
+    except ValueError:
+        raise failure(errno.EINVAL) from None
+    if not 0 <= value <= largest:
+        raise failure(errno.EINVAL)
+    return value

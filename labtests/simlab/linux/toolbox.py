@@ -1,0 +1,53 @@
+"""All tools that an emulated host has installed."""
+
+from typing import TYPE_CHECKING
+
+from labtests.simlab.linux.calls import Call, Tools
+from labtests.simlab.linux.commands import (
+    ethtool,
+    files,
+    ip,
+    mlnx_qos,
+    printing,
+    rdma,
+    signals,
+    system,
+    testing,
+    text,
+    wrappers,
+)
+from labtests.simlab.linux.iperf3 import program as iperf3
+from labtests.simlab.linux.perftest import program as perftest
+from labtests.simlab.linux.tree import File
+
+if TYPE_CHECKING:
+    from labtests.simlab.linux.host import LinuxHost
+
+
+def _kill(call: Call) -> int:
+    return signals.kill(call, complain=lambda reason: call.err(f"{reason}\n"))
+
+
+TOOLS: Tools = {
+    **files.TOOLS,
+    **text.TOOLS,
+    **wrappers.TOOLS,
+    **system.TOOLS,
+    **signals.TOOLS,
+    **mlnx_qos.TOOLS,
+    **ethtool.TOOLS,
+    **rdma.TOOLS,
+    **ip.TOOLS,
+    **perftest.TOOLS,
+    **iperf3.TOOLS,
+    "echo": printing.echo,
+    "printf": printing.printf,
+    "test": testing.test,
+    "[": testing.test,
+    "kill": _kill,
+}
+
+
+def binary(host: "LinuxHost", name: str) -> File:
+    """The tool's file: gone when the tool was removed."""
+    return File(read=lambda: "\x7fELF", hidden=lambda: name in host.faults.removed_tools)
