@@ -200,6 +200,8 @@ class LabProcess(RunningLab):
         self._unread += chunk
 
     def _failure(self, problem: str) -> SimulationFailed:
+        if self._stderr.closed:
+            return SimulationFailed(f"{problem}: it was closed")
         with suppress(subprocess.TimeoutExpired):
             self._child.wait(0.5)
         self._stderr.seek(0)

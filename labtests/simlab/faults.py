@@ -83,8 +83,9 @@ def _reset_counters(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
 
 
 def _kill(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
+    process = fault["process"]
     for kill in faults.on_kill:
-        kill(fault["process"])
+        kill(process)
 
 
 def _lie(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
@@ -96,8 +97,11 @@ def _truncate(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
 
 
 def _drop_packets(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
+    port, queue, per_million = fault["port"], fault["queue"], fault["per_million"]
+    if not faults.on_loss:
+        raise UnknownFault(f"{fault['device']} is no switch: it has no queue to lose packets in")
     for lose in faults.on_loss:
-        lose(fault["port"], fault["queue"], fault["per_million"])
+        lose(port, queue, per_million)
 
 
 def _remove_tool(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:

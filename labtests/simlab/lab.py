@@ -71,8 +71,14 @@ def face_module(device: Device) -> ModuleType:
 
 def wiring(testbed: Testbed, kinds: Mapping[str, str]) -> Wiring:
     """The testbed's links as cables between NICs and switch ports. Refuses, all at once, what the
-    simulation has no packets for: a cable between two hosts, a linked NIC without an address."""
-    mistakes: list[str] = []
+    simulation has no packets for: a cable between two hosts, a linked NIC without an address, a
+    switch without any cable."""
+    linked = {end.device for link in testbed.links for end in (link.a, link.b)}
+    mistakes = [
+        f"{name}: a switch without a link cannot be simulated; add one under `links:`"
+        for name, kind in kinds.items()
+        if kind == "switch" and name not in linked
+    ]
     cables: list[Cable] = []
     for link in testbed.links:
         if kinds[link.a.device] == kinds[link.b.device] == "host":

@@ -85,6 +85,9 @@ async def _open(lab: SimulatedLab, place: Place) -> AsyncIterator[Message]:
 
 async def _serve(lab: SimulatedLab, place: Place, driven: bool) -> None:
     ending = Ending()
+    if not driven:
+        click.echo("Preparing the simulation (the first start compiles it) ...")
+    lab.network.advance_to(0)  # whatever must be compiled is compiled before anybody waits for it
     async with _open(lab, place) as ready:
         if driven:
             _say(ready)
@@ -221,9 +224,11 @@ class InProcessLab(RunningLab):
 
     def __init__(self, testbed: Testbed, *, seed: int, directory: Path | None = None) -> None:
         self._place = Place(directory)
+        self.mistakes: list[Exception] = []  # of the lab itself; the next request raises the first
         self.lab = SimulatedLab(testbed, seed=seed)
         self._ready: Future[Message] = Future()
         self._loop = asyncio.new_event_loop()
+        self._loop.set_exception_handler(self._fail)
         self._stop = asyncio.Event()
         self._thread = threading.Thread(target=self._run, name="simulated lab", daemon=True)
         self._thread.start()
@@ -251,8 +256,15 @@ class InProcessLab(RunningLab):
             self._thread.join()
         self._place.remove()
 
+    def _fail(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        if isinstance(context.get("exception"), Exception):
+            self.mistakes.append(context["exception"])
+        loop.default_exception_handler(context)
+
     def _answer(self, request: Message, reply: "Future[Message]") -> None:
         try:
+            if self.mistakes:
+                raise self.mistakes[0]
             reply.set_result(answer(self.lab, request))
         except BaseException as error:
             reply.set_exception(error)

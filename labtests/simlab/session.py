@@ -6,7 +6,9 @@ output that its commands had printed. A coroutine per command, as asyncssh's pro
 would lose that order.
 """
 
-from collections.abc import Callable, Mapping
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import cast, get_args
 
 import asyncssh
@@ -18,6 +20,19 @@ DEFAULT_WIDTH, DEFAULT_HEIGHT = 80, 24
 
 Line = Callable[[str], None] | None
 Event = Callable[[], None] | None
+
+
+@contextmanager
+def _loudly() -> Iterator[None]:
+    """A mistake in a face reaches the event loop's handler. asyncssh alone would close the
+    connection and say nothing."""
+    try:
+        yield
+    except Exception as mistake:
+        asyncio.get_running_loop().call_exception_handler(
+            {"message": "an emulated device failed", "exception": mistake}
+        )
+        raise
 
 
 class Session(asyncssh.SSHServerSession[str]):
@@ -126,10 +141,11 @@ class Session(asyncssh.SSHServerSession[str]):
 
     def session_started(self) -> None:
         """The client has been told that it may begin."""
-        if self._command is None:
-            self._face.shell(self)
-        else:
-            self._face.execute(self._command, self)
+        with _loudly():
+            if self._command is None:
+                self._face.shell(self)
+            else:
+                self._face.execute(self._command, self)
 
     def data_received(self, data: str, datatype: asyncssh.DataType) -> None:
         """Input."""
@@ -157,7 +173,8 @@ class Session(asyncssh.SSHServerSession[str]):
         if signal == "INT":
             self._interrupt()
         elif self.on_signal is not None and signal in get_args(SignalName):
-            self.on_signal(cast(SignalName, signal))
+            with _loudly():
+                self.on_signal(cast(SignalName, signal))
 
     def pause_writing(self) -> None:
         """The client's window is full."""
@@ -174,7 +191,8 @@ class Session(asyncssh.SSHServerSession[str]):
         self._channel = None
         if self._status is None:
             self._status = -1
-            self._face.hang_up(self)
+            with _loudly():
+                self._face.hang_up(self)
 
     # -- between the two ------------------------------------------------------------
 
@@ -189,7 +207,8 @@ class Session(asyncssh.SSHServerSession[str]):
 
     def _interrupt(self) -> None:
         if self.on_interrupt is not None:
-            self.on_interrupt()
+            with _loudly():
+                self.on_interrupt()
 
     def _deliver(self) -> None:
         """Hand over input to whoever wants it now. A callback may change who that is."""
@@ -197,10 +216,11 @@ class Session(asyncssh.SSHServerSession[str]):
             return
         self._delivering = True
         try:
-            while self._open and self._typed and self._deliver_some():
-                pass
-            if self._open and self._ended and not self._typed:
-                self._end_input()
+            with _loudly():
+                while self._open and self._typed and self._deliver_some():
+                    pass
+                if self._open and self._ended and not self._typed:
+                    self._end_input()
         finally:
             self._delivering = False
 

@@ -272,3 +272,20 @@ def test_port_forwarding_is_not_offered(echo):
     with pytest.raises(paramiko.ChannelException):
         transport.open_channel("direct-tcpip", ("127.0.0.1", 22), ("127.0.0.1", 1))
     assert socket.gethostbyname("localhost") == "127.0.0.1"
+
+
+def test_a_mistake_in_a_face_is_not_hidden(echo):
+    mistakes = []
+
+    def fail(command: str, console: object) -> None:
+        raise LookupError("a mistake in the emulation")
+
+    echo.in_loop(
+        lambda: echo.loop.set_exception_handler(lambda _, context: mistakes.append(context))
+    )
+    client = echo.client()
+    echo.face.execute = fail
+    client.exec_command("anything", timeout=5)
+    client.get_transport().join(5)
+    assert not client.get_transport().is_active()
+    assert str(mistakes[0]["exception"]) == "a mistake in the emulation"

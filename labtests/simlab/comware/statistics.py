@@ -61,13 +61,18 @@ class _Snapshot:
     traffic: PortCounters = _NO_TRAFFIC
 
 
-Counters = TypeVar("Counters", QueueCounters, PortDrops, PfcCounters, PortCounters)
+Counters = TypeVar("Counters", QueueCounters, PortDrops)
+Pair = TypeVar("Pair", PfcCounters, PortCounters)
 
 
 def _since(now: Counters, base: Counters) -> Counters:
     """Counters count from the base on; gauges are as they are."""
     counted = [f.name for f in fields(now) if f.name not in _GAUGES]
     return replace(now, **{name: getattr(now, name) - getattr(base, name) for name in counted})
+
+
+def _minus(now: Pair, base: Pair) -> Pair:
+    return type(now)(*(a - b for a, b in zip(now, base, strict=True)))
 
 
 class Statistics:
@@ -131,15 +136,13 @@ class Statistics:
 
     def traffic(self, port: str) -> PortCounters:
         """Packets and bytes in and out."""
-        return _since(self._snapshot(port).traffic, self._base[port].traffic)
+        return _minus(self._snapshot(port).traffic, self._base[port].traffic)
 
     def traffic_per_s(self, port: str) -> PortCounters:
         """The same per second, lately."""
         now, then = self._snapshot(port), self._recent[port][0]
-        lately = _since(now.traffic, then.traffic)
-        return PortCounters(
-            **{f.name: _per_s(getattr(lately, f.name), now, then) for f in fields(PortCounters)}
-        )
+        lately = _minus(now.traffic, then.traffic)
+        return PortCounters(*(_per_s(count, now, then) for count in lately))
 
     def _totals(self, port: str, live: _Snapshot) -> tuple[QueueCounters, ...]:
         return tuple(map(_since, live.queues, self._base[port].queues))
@@ -158,7 +161,7 @@ class Statistics:
                 sent_per_s=_per_s(lately.tx_frames, live, then),
             )
             for total, lately in zip(
-                map(_since, live.pfc, base.pfc), map(_since, live.pfc, then.pfc), strict=True
+                map(_minus, live.pfc, base.pfc), map(_minus, live.pfc, then.pfc), strict=True
             )
         )
 
