@@ -124,6 +124,23 @@ def test_carriage_returns_change_nothing(recording):
     assert parser_of(recording)(windows) == parser_of(recording)(plain)
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "queue_schedule.manual-wrr",
+        "queue_schedule.manual-hardware-wfq",
+        "qos_wred_table.manual",
+        "map_table.s6550xe-dscp-dot1p",
+        "map_table.manual-directions",
+    ],
+)
+def test_a_table_that_has_to_be_whole_is_refused_without_its_last_rows(name):
+    parse, rows = PARSERS[name.split(".")[0]], load(name).text.splitlines()
+    for cut in (1, 2, 5):
+        with pytest.raises(UnreadableOutput):
+            parse(reply("\n".join(rows[:-cut])))
+
+
 # -- PFC -------------------------------------------------------------------------------------------
 
 OLD = "Conf -- Configured mode   Ne -- Negotiated mode   P -- Priority\n"
@@ -196,6 +213,11 @@ def test_a_blank_list_in_collapsed_text_could_be_a_cut_row_and_is_refused():
 def test_a_row_in_place_that_lacks_its_last_counter_is_refused():
     with pytest.raises(UnreadableOutput, match="does not fit its columns"):
         pfc(NEW_HEADER + NAME + "Enabled    Enabled   3           3     7          8          0\n")
+
+
+def test_two_words_under_one_column_are_refused():
+    with pytest.raises(UnreadableOutput, match="does not fit its columns"):
+        pfc(NEW_HEADER + NAME + "On on      Enabled   3\n")
 
 
 def test_a_row_with_counters_grown_together_is_refused():
@@ -358,6 +380,12 @@ def test_a_drop_reason_nobody_knows_keeps_its_words():
         ("dropped_bad_luck", "Packets dropped due to bad luck", 3),
         ("ecn_marked_packets", "Packets of ECN marked", None),
     ]
+
+
+@pytest.mark.parametrize("lines", ["", " Packets of ECN marked: 1\n Packets of ECN marked: 2\n"])
+def test_a_port_without_drop_lines_or_with_one_twice_is_refused(lines):
+    with pytest.raises(UnreadableOutput, match="no lines, or one of them twice"):
+        parse_packet_drop(reply(f"GE1/0/1:\n{lines}"))
 
 
 @pytest.mark.parametrize("line", ["Packets dropped due to x: -3", "Packets dropped due to x: 1 2"])

@@ -231,6 +231,12 @@ def test_trust_is_set_read_back_and_put_back():
     ]
 
 
+def test_the_trust_of_another_port_is_refused():
+    answer = {TRUST: trust_answer("dscp")[TRUST].replace("1/0/14", "1/0/15")}
+    with pytest.raises(UnreadableOutput, match=f"asked for {PORT}"):
+        Driver(ScriptedSwitch(answer)).trust(PORT)
+
+
 def test_override_is_part_of_trust():
     commands = Driver(ScriptedSwitch({})).trust_commands(
         PORT, TrustSetting(source="dscp"), TrustSetting(source="dscp", override=True)
@@ -424,6 +430,7 @@ def test_a_queue_of_our_table_is_changed_by_the_lines_that_differ():
     "after",
     [
         applied(None),  # not applied
+        applied("labtests-x") | table_answer("labtests-x", {2}),  # another table that does it
         applied("labtests-ecn-2") | table_answer("labtests-ecn-2", set()),  # does not mark
         applied("labtests-ecn-2") | table_answer("labtests-ecn-2", {2, 3}),  # marks elsewhere too
         applied("labtests-ecn-2") | table_answer("labtests-ecn-2", {2}, low=300),  # another curve
@@ -464,6 +471,13 @@ def test_the_discipline_that_answers_is_in_force():
         assert Driver(ScriptedSwitch(nothing | sp)).scheduling(OUT) == STRICT
     wfq = scheduler_answer("wfq", "queue_schedule.manual-hardware-wfq")
     assert Driver(ScriptedSwitch(wfq)).scheduling(OUT).discipline == "wfq"
+
+
+def test_an_answer_that_is_no_scheduler_is_not_passed_over():
+    answers = scheduler_answer("sp", "queue_schedule.manual-sp")
+    answers[f"display qos queue wrr interface {OUT}"] = "Segmentation fault\n"
+    with pytest.raises(UnreadableOutput, match="Segmentation fault"):
+        Driver(ScriptedSwitch(answers)).scheduling(OUT)
 
 
 def test_a_port_that_shows_no_scheduler_is_an_error_with_a_remedy():
