@@ -106,8 +106,8 @@ class CliTransport:
     # -- configuration mode ------------------------------------------------------------------
 
     def _configure(self, commands: tuple[str, ...], printed: list[str]) -> None:
+        printed.append(self._enter())
         try:
-            printed.append(self._enter())
             for command in commands:
                 printed.append(self._line_of_configuration(command))
                 if _REFUSED.search(printed[-1]):

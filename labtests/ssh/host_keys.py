@@ -9,6 +9,7 @@ from typing import Literal
 
 import paramiko
 from paramiko.config import SSH_PORT
+from paramiko.hostkeys import HostKeyEntry, InvalidHostKey
 
 SYSTEM_FILE = Path("/etc/ssh/ssh_known_hosts")
 USER_FILE = Path("~/.ssh/known_hosts")
@@ -57,8 +58,8 @@ class KnownHosts(paramiko.MissingHostKeyPolicy):
         keys: list[paramiko.PKey] = []
         for file in self.files:
             if file.is_file():
-                entries = paramiko.HostKeys(str(file)).lookup(self.name)
-                keys += [] if entries is None else [e.key for e in entries._entries]  # type: ignore[attr-defined]
+                for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+                    keys += _keys_in(line, self.name)
         return keys
 
     def _learn(self, key: paramiko.PKey) -> None:
@@ -70,6 +71,21 @@ class KnownHosts(paramiko.MissingHostKeyPolicy):
             newline = "" if not text or text.endswith("\n") else "\n"
             with file.open("a", encoding="utf-8") as lines:
                 lines.write(f"{newline}{self.name} {key.get_name()} {key.get_base64()}\n")
+
+
+def _keys_in(line: str, name: str) -> list[paramiko.PKey]:
+    """The key of this line, if it is one of this host. Other lines (comments, markers, damage,
+    key types nobody knows here) say nothing about any host."""
+    try:
+        entry = HostKeyEntry.from_line(line.strip())
+    except (paramiko.SSHException, InvalidHostKey, ValueError):
+        return []
+    if entry is None or entry.hostnames is None or entry.key is None:
+        return []
+    keys = paramiko.HostKeys()
+    for hostname in entry.hostnames:
+        keys.add(hostname, entry.key.get_name(), entry.key)
+    return [entry.key] if keys.lookup(name) else []
 
 
 def known_hosts_name(host: str, port: int, alias: str | None) -> str:

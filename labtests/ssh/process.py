@@ -89,7 +89,8 @@ class ShellProcess:
         return reply.status == 0 or "not permitted" in reply.errors
 
     def _refresh(self) -> None:
-        if self._streams.ended or self._gone:
+        if self._gone:
             return
-        self._shell.sync(self.command)
+        if not self._streams.ended:
+            self._shell.sync(self.command)
         self._shell.drain(self._streams, self.command)

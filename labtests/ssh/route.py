@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import fabric
@@ -151,6 +152,7 @@ def _credentials(device: Device) -> dict[str, Any]:
     management = device.management
     login: dict[str, Any] = {}
     if management.key_file:
+        _expect_file(device, management.key_file)
         login |= {"key_filename": [management.key_file], "look_for_keys": False}
     if management.password_env:
         login["password"] = _password(device)
@@ -158,6 +160,16 @@ def _credentials(device: Device) -> dict[str, Any]:
             # an agent full of keys would use up the server's attempts before the password's turn
             login |= {"allow_agent": False, "look_for_keys": False}
     return login
+
+
+def _expect_file(device: Device, key_file: str) -> None:
+    if not Path(key_file).expanduser().is_file():
+        raise LoginRefused(
+            device.name,
+            f"ssh -i {key_file} {device.management.host}",
+            f"the key file {key_file} is not there",
+            "make one with ssh-keygen, or correct key_file in the testbed file",
+        )
 
 
 def _password(device: Device) -> str:

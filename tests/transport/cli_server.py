@@ -50,9 +50,9 @@ class _Cli:
         self._process.stdout.write(text.replace("\n", "\r\n"))
 
     async def _answer(self, line: str) -> bool:
-        if line in ("quit", "return"):
-            if not self._view:
-                return False
+        if line == "quit" and not self._view:
+            return False
+        if self._view and line in ("quit", "return"):
             self._view = "" if line == "return" or self._view == "/" else "/"
             return True
         if line.startswith("display "):

@@ -83,10 +83,10 @@ def start_sshd(folder: Path) -> Sshd:
         )
     )
     Path("/run/sshd").mkdir(exist_ok=True)
-    process = subprocess.Popen(
-        [SSHD, "-D", "-e", "-f", str(folder / "sshd_config")],
-        stderr=(folder / "sshd.log").open("wb"),
-    )
+    with (folder / "sshd.log").open("wb") as log:
+        process = subprocess.Popen(
+            [SSHD, "-D", "-e", "-f", str(folder / "sshd_config")], stderr=log
+        )
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
         with socket.socket() as probe:

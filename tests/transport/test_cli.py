@@ -1,0 +1,175 @@
+"""CliTransport over netmiko against a small SSH CLI on loopback."""
+
+import threading
+import time
+
+import pytest
+from cli_server import INDENTED, LONG, LOOKALIKE, PASSWORD, CliServer
+
+from labtests.errors import CommandRejected, CommandTimeout, Unreachable
+from labtests.ssh import connect
+from labtests.ssh.cli import CliTransport
+
+COMWARE = "hp_comware"
+
+
+@pytest.fixture(autouse=True)
+def password(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SWITCH_PASSWORD", PASSWORD)
+
+
+@pytest.fixture
+def cli(switch: CliServer, clock):
+    transport = connect(switch.device(), COMWARE, clock=clock)
+    assert isinstance(transport, CliTransport)
+    yield transport
+    transport.close()
+
+
+# -- run -----------------------------------------------------------------------------------------
+
+
+def test_an_output_comes_back_byte_for_byte(cli) -> None:
+    reply = cli.run("display indented")
+    assert reply.text == INDENTED
+    assert (reply.device, reply.command, reply.status) == ("switch", "display indented", None)
+
+
+def test_an_empty_output_is_empty(cli) -> None:
+    assert cli.run("display empty").text == ""
+
+
+def test_a_long_output_is_whole(cli) -> None:
+    assert cli.run("display long").text == LONG
+
+
+def test_prompts_inside_an_output_do_not_end_it(cli) -> None:
+    assert cli.run("display lookalike").text == LOOKALIKE
+    assert cli.run("display name").text == "H3C\n"
+
+
+def test_an_output_that_comes_in_bits_is_waited_for(cli) -> None:
+    assert cli.run("display slow").text == "one line\n<H3C> is my prompt\nend\n"
+
+
+def test_a_pager_that_is_on_all_the_same_is_turned_and_leaves_no_trace(cli) -> None:
+    cli.run("screen-length enable")
+    assert cli.run("display long").text == LONG
+    assert cli.run("display indented").text == INDENTED
+
+
+def test_a_refusal_is_an_answer(cli) -> None:
+    assert cli.run("display nonsense").text == (
+        "  ^\n % Unrecognized command found at '^' position.\n"
+    )
+
+
+def test_a_question_is_declined_and_the_session_goes_on(cli) -> None:
+    with pytest.raises(CommandRejected, match=r"Continue.*told no"):
+        cli.run("reboot")
+    assert cli.run("display name").text == "H3C\n"
+
+
+def test_a_command_without_end_times_out_and_what_comes_later_is_not_mistaken(cli) -> None:
+    begun_s = time.monotonic()
+    with pytest.raises(CommandTimeout, match=r"no prompt within 0.5 s"):
+        cli.run("hang", timeout_s=0.5)
+    assert time.monotonic() - begun_s < 8
+    with pytest.raises(Unreachable):  # it could not be interrupted, so nothing more is believed
+        cli.run("display name")
+
+
+def test_commands_are_quick(cli) -> None:
+    begun_s = time.monotonic()
+    for _ in range(20):
+        cli.run("display name")
+    assert (time.monotonic() - begun_s) / 20 < 0.025  # the best of netmiko's send_command
+
+
+def test_threads_take_turns(cli) -> None:
+    texts: list[str] = []
+
+    def ask() -> None:
+        texts.extend(cli.run("display indented").text for _ in range(5))
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert texts == [INDENTED] * 20
+
+
+# -- configure -----------------------------------------------------------------------------------
+
+
+def test_a_block_is_sent_inside_configuration_mode_and_back_out(cli) -> None:
+    reply = cli.configure(("interface Twenty-FiveGigE1/0/13", "qos trust dscp"))
+    assert reply.text == (
+        "system-view\n"
+        "System View: return to User View with Ctrl+Z.\n"
+        "[H3C]interface Twenty-FiveGigE1/0/13\n"
+        "[H3C-Twenty-FiveGigE1/0/13]qos trust dscp\n"
+        "[H3C-Twenty-FiveGigE1/0/13]return\n"
+        "<H3C>"
+    )
+    assert cli.run("display name").text == "H3C\n"
+
+
+def test_nothing_is_sent_after_a_refused_line(cli) -> None:
+    reply = cli.configure(("interface Nowhere1/0/1", "qos trust dscp"))
+    assert "Unrecognized command" in reply.text
+    assert "qos trust" not in reply.text
+    assert reply.text.endswith("[H3C]return\n<H3C>")
+
+
+def test_no_commands_change_no_view(cli) -> None:
+    assert cli.configure(()).text == ""
+
+
+def test_the_view_is_left_after_a_line_that_hangs(cli, monkeypatch) -> None:
+    monkeypatch.setattr("labtests.ssh.cli.DEFAULT_TIMEOUT_S", 0.5)
+    with pytest.raises((CommandTimeout, Unreachable)):
+        cli.configure(("hang",))
+
+
+def test_the_view_is_left_after_a_line_that_asks(cli) -> None:
+    with pytest.raises(CommandRejected, match="told no"):
+        cli.configure(("reboot",))
+    assert cli.run("display name").text == "H3C\n"
+
+
+def test_a_renamed_device_is_still_understood(cli) -> None:
+    cli.configure(("sysname Leaf",))
+    assert cli.run("display name").text == "Leaf\n"
+    cli.configure(("sysname H3C",))
+    assert cli.run("display indented").text == INDENTED
+
+
+def test_an_account_that_may_not_configure_is_told_so(cli) -> None:
+    cli.configure(("sysname Readonly",))
+    with pytest.raises(CommandRejected, match=r"no configuration mode.*\n.*network-admin"):
+        cli.configure(("qos trust dscp",))
+
+
+# -- the session ---------------------------------------------------------------------------------
+
+
+def test_a_cli_has_no_processes(cli) -> None:
+    with pytest.raises(CommandRejected, match="Linux host"):
+        cli.start("ping 10.0.0.1", limit_s=5)
+
+
+def test_a_switch_that_goes_away_is_unreachable(cli, switch: CliServer) -> None:
+    switch.cut()
+    with pytest.raises(Unreachable, match="switch: 'display name': the SSH session"):
+        cli.run("display name")
+    with pytest.raises(Unreachable):
+        cli.configure(("qos trust dscp",))
+    cli.close()
+
+
+def test_a_switch_that_goes_away_in_the_middle_is_unreachable(cli, switch: CliServer) -> None:
+    threading.Timer(0.2, switch.cut).start()
+    with pytest.raises(Unreachable):
+        cli.run("hang", timeout_s=20)
