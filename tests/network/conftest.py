@@ -6,7 +6,7 @@ from network_star import Lab, Star, star_wiring
 from labtests.simlab.network import Network, SwitchMemory
 
 
-@pytest.fixture()
+@pytest.fixture
 def star() -> Lab:
     def make(
         hosts: int = 3,

@@ -11,7 +11,6 @@ from labtests.simlab.network import (
     RcFlow,
     RcRequest,
     Switch,
-    SwitchMemory,
     SwitchPort,
     TcpFlow,
     TcpRequest,

@@ -56,8 +56,8 @@ def round_robin(t: State, p: int, mask: int, turn: int) -> int:
             if queue.credit >= price:
                 queue.credit -= price
                 return i
-        else:
-            queue.credit = 0
+        elif queue.packets == 0:
+            queue.credit = 0  # credit is not saved up
         i = (i + 1) & 7
         if (mask >> i) & 1:
             queue_at(t, 8 * p + i).credit += queue_at(t, 8 * p + i).weight * quantum

@@ -70,7 +70,7 @@ class SwitchMemory:
     egress_limit_cells: int = 25_000
 
 
-FRAME_ON_WIRE_BITS = 1538 * 8
+FRAME_BITS = 1518 * 8
 SMALLEST_ON_WIRE_BITS = 84 * 8
 
 
@@ -81,7 +81,7 @@ def headroom_for(rate_bits_per_s: int, length_m: float) -> int:
     packets of one cell each. 100G and 100 m: 408 cells; 25G and 15 m: 98 cells.
     """
     fixed_s = 1.5e-6 + 2 * length_m / 2e8
-    bits = fixed_s * rate_bits_per_s + 2 * FRAME_ON_WIRE_BITS
+    bits = fixed_s * rate_bits_per_s + 2 * FRAME_BITS
     return round(bits / SMALLEST_ON_WIRE_BITS)
 
 
