@@ -57,6 +57,7 @@ def _environment() -> Environment:
     )
     filters: dict[str, Callable[..., Any]] = {
         "amount": text.amount,
+        "brief": text.brief,
         "dash": text.dash,
         "date": text.date,
         "gbit": text.gbit,
@@ -79,6 +80,7 @@ def _environment() -> Environment:
         simulated=view.simulated,
         plots_of=view.plots_of,
         counters_of=view.counters_of,
+        still_of=view.still_of,
         settings_of=view.settings_of,
         versions_of=view.versions_of,
     )

@@ -12,6 +12,9 @@ _VISIBLE = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n\
 _VISIBLE |= dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), 0xFFFD)
 _VISIBLE[0x7F] = 0x2421
 
+BRIEF = 240
+"""Characters of a sentence on the first screen."""
+
 EPOCH_S = 1e8
 """Lab times above this are seconds since 1970 (hardware); below, seconds since the lab's start."""
 
@@ -84,6 +87,13 @@ def moment(value: object) -> Markup:
         except (OverflowError, OSError, ValueError):
             return dash(f"{known} is no time")
     return Markup("{}&#8239;s").format(f"{known:.3f}")
+
+
+def brief(value: object) -> Any:
+    """The beginning of a long sentence; its whole stands with its test."""
+    if not isinstance(value, str) or len(value) <= BRIEF:
+        return value
+    return value[:BRIEF].rpartition(" ")[0] + " … (whole below)"
 
 
 def date(value: object) -> Any:

@@ -102,6 +102,31 @@ def _order(row: Json) -> tuple[Any, ...]:
     return (*where, str(row.get("counter") or ""), -1 if index is None else index)
 
 
+def still_of(rows: list[Json]) -> list[Json]:
+    """Counters that stood still, one row for all numbers of a port's counter; `groups` are numbers
+    ("0-2, 5") with their common value. Rows come in the order of `counters_of`."""
+    found: dict[tuple[str, ...], Json] = {}
+    for row in rows:
+        key = tuple(str(row.get(k) or "") for k in ("device", "port", "scope", "counter", "unit"))
+        entry = found.setdefault(key, {**row, "values": {}})
+        entry["values"].setdefault(number(row.get("after")), []).append(number(row.get("index")))
+    for entry in found.values():
+        values = entry["values"].items()
+        entry["groups"] = [(_ranges(indices), value) for value, indices in values]
+    return list(found.values())
+
+
+def _ranges(numbers: list[int | float | None]) -> str:
+    """0, 1, 2, 5 as "0-2, 5"; empty for a counter without number."""
+    spans: list[list[int]] = []
+    for n in sorted(int(n) for n in numbers if n is not None):
+        if spans and n - spans[-1][1] <= 1:
+            spans[-1][1] = n
+        else:
+            spans.append([n, n])
+    return ", ".join(f"{a}" if a == b else f"{a}-{b}" for a, b in spans)
+
+
 def settings_of(phase: Json) -> dict[tuple[str, str], list[Json]]:
     """Settings as read, by device and port."""
     found: dict[tuple[str, str], list[Json]] = {}

@@ -228,6 +228,37 @@ def test_an_error_is_shown_as_it_was_raised(run: Json, text_of: Text) -> None:
     assert "ServerA: 'mlnx_qos': not found remedy: install it" in text_of(page(run))
 
 
+def test_counters_that_stood_still_share_a_row_per_port_with_their_values(
+    run: Json, text_of: Text
+) -> None:
+    row = run["tests"][0]["phases"][0]["counters"][1]
+    run["tests"][0]["phases"][0]["counters"] = [
+        {**row, "index": index, "before": value, "after": value}
+        for index, value in ((0, 0), (1, 0), (2, 0), (3, 7), (5, 0))
+    ]
+
+    text = text_of(test_html(run["tests"][0]))
+
+    assert "5 counters stood still" in text
+    assert (
+        "S6550 Twenty-FiveGigE1/0/13 dropped_packets packets queue 0-2, 5: 0 ; queue 3: 7" in text
+    )
+
+
+def test_a_long_sentence_is_short_on_the_first_screen_and_whole_with_its_test(
+    run: Json, text_of: Text
+) -> None:
+    sentence = " ".join(f"queue {n} dropped;" for n in range(60))
+    run["tests"][0]["verdicts"][0]["because"] = sentence
+
+    first_screen = text_of(summary_html(run))
+
+    assert sentence not in first_screen
+    assert "queue 0 dropped;" in first_screen
+    assert "… (whole below)" in first_screen
+    assert sentence in text_of(test_html(run["tests"][0]))
+
+
 # -- the whole page ----------------------------------------------------------------------------
 
 
