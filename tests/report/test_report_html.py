@@ -240,9 +240,7 @@ def test_counters_that_stood_still_share_a_row_per_port_with_their_values(
     text = text_of(test_html(run["tests"][0]))
 
     assert "5 counters stood still" in text
-    assert (
-        "S6550 Twenty-FiveGigE1/0/13 dropped_packets packets queue 0-2, 5: 0 ; queue 3: 7" in text
-    )
+    assert "S6550 Twenty-FiveGigE1/0/13 dropped_packets packets queue 0-2, 5: 0; queue 3: 7" in text
 
 
 def test_a_long_sentence_is_short_on_the_first_screen_and_whole_with_its_test(
