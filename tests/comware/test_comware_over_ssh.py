@@ -1,16 +1,16 @@
-"""The Comware driver against emulated switches, over SSH, with a netmiko session in between."""
+"""The Comware driver against emulated switches, over SSH."""
 
-import re
+from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
-from netmiko import ConnectHandler
 
 from labtests.drivers.comware import SESSION, Driver
 from labtests.errors import CommandRejected, LabError, UnreadableOutput
 from labtests.inventory import load
 from labtests.records import EcnSetting, PfcSetting, QueueSchedule, SchedulingSetting, TrustSetting
 from labtests.simlab.serving import InProcessLab
-from labtests.transport import Reply
+from labtests.ssh.connecting import connect
 
 TESTBED = """\
 name: two-switches
@@ -34,78 +34,36 @@ links:
 PORT, OUT = "Twenty-FiveGigE1/0/14", "Twenty-FiveGigE1/0/13"
 
 
-class NetmikoSwitch:
-    """The smallest transport there is: what a driver asks, through a netmiko session."""
-
-    def __init__(self, device, address, password):
-        self.device = device
-        self.configured = []
-        self._session = ConnectHandler(
-            device_type=SESSION,
-            host=address["host"],
-            port=address["port"],
-            username=address["user"],
-            password=password,
-        )
-        self._session.clear_buffer()
-        self._session.remote_conn.settimeout(20)
-
-    def _say(self, line):
-        # netmiko's own send_command and send_config_set give the same text, after waiting
-        self._session.write_channel(f"{line}\n")
-        text = ""
-        while not re.search(r"(?:<Leaf>|\[Leaf[^\]]*\])$", text):
-            chunk = self._session.remote_conn.recv(65536)
-            assert chunk, text
-            text += chunk.decode()
-        return text
-
-    def run(self, command, *, timeout_s=30.0):
-        rows = self._say(command).splitlines(keepends=True)
-        assert rows[0].strip() == command
-        return Reply(device=self.device, command=command, text="".join(rows[1:-1]))
-
-    def configure(self, commands):
-        self.configured.append(commands)
-        text = "".join(self._say(line) for line in ("system-view", *commands, "return"))
-        return Reply(device=self.device, command="system-view", text=text)
-
-    def start(self, command, *, limit_s):
-        raise AssertionError("a switch has no processes")
-
-    def close(self):
-        self._session.disconnect()
-
-
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory):
-    file = tmp_path_factory.mktemp("testbed") / "two-switches.yaml"
+@contextmanager
+def leaf_of(folder):
+    """A fresh lab of two switches, and an open session with the leaf."""
+    file = folder / "two-switches.yaml"
     file.write_text(TESTBED, encoding="utf-8")
-    with InProcessLab(load(file), seed=1) as lab:
-        yield lab
+    testbed = load(file)
+    with InProcessLab(testbed, seed=1) as lab:
+        device = lab.reroute(testbed).device("Leaf")
+        transport = connect(device, SESSION, clock=lab.clock)
+        try:
+            yield lab, transport
+        finally:
+            transport.close()
 
 
 @pytest.fixture(scope="module")
-def session(lab):
-    switch = NetmikoSwitch("Leaf", lab.devices["Leaf"], lab.password)
-    yield switch
-    switch.close()
+def session(tmp_path_factory):
+    with leaf_of(tmp_path_factory.mktemp("testbed")) as (_, transport):
+        yield transport
 
 
 @pytest.fixture
 def leaf(session):
-    session.configured.clear()
     return Driver(session)
 
 
 @pytest.fixture
 def liar(tmp_path):
-    file = tmp_path / "two-switches.yaml"
-    file.write_text(TESTBED, encoding="utf-8")
-    with InProcessLab(load(file), seed=1) as lab:
-        switch = NetmikoSwitch("Leaf", lab.devices["Leaf"], lab.password)
-        yield lab, Driver(switch)
-        switch.close()
+    with leaf_of(tmp_path) as (lab, transport):
+        yield lab, Driver(transport)
 
 
 @pytest.mark.parametrize(
@@ -257,18 +215,26 @@ def test_a_switch_that_lies_is_found_out_in_every_setting(liar):
         leaf.set_dscp_map("", (7,) * 64)
 
 
-def test_an_output_that_is_cut_in_the_middle_is_never_a_number(liar):
-    lab, leaf = liar
-    lab.fault(kind="truncate", device="Leaf", command="display")
+class HalfTheAnswer:
+    """A session that loses the second half of every answer, up to the prompt."""
+
+    def __init__(self, session):
+        self.device, self.configure = session.device, session.configure
+        self._session = session
+
+    def run(self, command, *, timeout_s=30.0):
+        reply = self._session.run(command, timeout_s=timeout_s)
+        return replace(reply, text=reply.text[: len(reply.text) // 2])
+
+
+def test_an_output_that_is_cut_in_the_middle_is_never_a_number(session):
+    leaf = Driver(HalfTheAnswer(session))
     for ask in (leaf.pfc, leaf.trust, leaf.ecn, leaf.scheduling, leaf.dscp_map):
         with pytest.raises(UnreadableOutput):
             ask(OUT)
-    with pytest.raises(UnreadableOutput):
-        leaf.queue_counters(OUT)
-    with pytest.raises(UnreadableOutput):
-        leaf.pfc_counters((OUT,))
-    drops = {r.counter: r.value for r in leaf.drop_counters(OUT)}
-    assert drops["buffer_dropped_out_packets"] is drops["ecn_marked_packets"] is None
+    for count in (leaf.queue_counters, leaf.drop_counters, lambda port: leaf.pfc_counters((port,))):
+        with pytest.raises(UnreadableOutput):
+            count(OUT)
 
 
 def test_drop_lines_that_are_gone_are_refused_or_without_value(liar):
