@@ -1,7 +1,21 @@
 """Things that go wrong on purpose, for tests and demonstrations.
 
-A fault is a JSON object with "kind" and "device"; the other keys depend on the kind. Faces look
-into their device's `DeviceFaults` whenever they print or accept something.
+A fault is a JSON object with "kind" and "device"; the other keys depend on the kind:
+
+    dead-counter     port, counter     the counter stays at its next reading
+    missing-counter  port, counter     it disappears from the output
+    reset-counters                     all counters of the device start from zero
+    kill             process           kill -9 of the emulated processes of this name
+    lie                                configuration is accepted and not made
+    truncate         command           outputs of commands that begin so end in the middle
+    drop-packets     port, queue, per_million      silent random loss at a switch's egress queue
+    remove-tool      tool              the program is not installed
+    no-ecn-folder                      the NIC's driver has no ecn/ folder in sysfs
+    lldpad                             the service runs and mlnx_qos warns of it
+    cut                                the SSH connections break
+
+Counters of a switch: "queue-drops", "queue-0" .. "queue-7" (missing only), "pfc", "packet-drop".
+Faces look into their device's `DeviceFaults` whenever they print or accept something.
 """
 
 from collections.abc import Callable, Mapping

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import asyncssh
 
+from labtests.errors import LabError
+
 LOOPBACK = "127.0.0.1"
 _ALGORITHM = "ssh-ed25519"
+_COMMENT = "labtests-simlab"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,13 +29,14 @@ class Keyring:
 
     def __init__(self, devices: Iterable[str]) -> None:
         self.password = secrets.token_urlsafe(12)
-        self.user_key = asyncssh.generate_private_key(_ALGORITHM, comment="labtests-simlab")
+        self.user_key = asyncssh.generate_private_key(_ALGORITHM, comment=_COMMENT)
         self.host_keys = {name: asyncssh.generate_private_key(_ALGORITHM) for name in devices}
 
     def write(self, directory: Path, addresses: Iterable[Address]) -> None:
         """`id_ed25519`, `id_ed25519.pub`, `known_hosts` and `ssh_config` are in the directory, for
         `ssh -F ssh_config <device>` and for every client that reads such files."""
         key_file = directory / "id_ed25519"
+        _refuse_foreign(key_file)
         key_file.touch(mode=0o600)
         self.user_key.write_private_key(str(key_file))
         self.user_key.write_public_key(f"{key_file}.pub")
@@ -45,6 +49,17 @@ class Keyring:
     def _public(self, name: str) -> str:
         words = self.host_keys[name].export_public_key().decode("ascii").split()
         return " ".join(words[:2])
+
+
+def _refuse_foreign(key_file: Path) -> None:
+    """A folder with somebody's own key, such as ~/.ssh, is not written into."""
+    public = Path(f"{key_file}.pub")
+    ours = public.exists() and _COMMENT in public.read_text()
+    if key_file.exists() and not ours:
+        raise LabError(
+            f"{key_file} is a key that no simulated lab made; it is not overwritten\n"
+            "  remedy: give another --directory, or none"
+        )
 
 
 def _block(directory: Path, address: Address) -> str:

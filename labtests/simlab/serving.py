@@ -56,7 +56,6 @@ class Place:
         else:
             self.directory = directory.absolute()
             self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self.directory.chmod(0o700)
 
     def remove(self) -> None:
         """Nothing is left of it, if it was temporary."""

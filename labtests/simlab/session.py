@@ -8,7 +8,7 @@ would lose that order.
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import cast, get_args
 
 import asyncssh
@@ -99,9 +99,8 @@ class Session(asyncssh.SSHServerSession[str]):
         """See Console."""
         if self.pty:
             self.write(text)
-        elif self._open and text:
-            assert self._channel is not None
-            self._channel.write(text, asyncssh.EXTENDED_DATA_STDERR)
+        else:
+            self._send(text, asyncssh.EXTENDED_DATA_STDERR)
 
     def exit(self, status: int) -> None:
         """See Console. The status is sent behind the output, however long that takes to drain."""
@@ -200,10 +199,10 @@ class Session(asyncssh.SSHServerSession[str]):
     def _open(self) -> bool:
         return self._channel is not None and self._status is None
 
-    def _send(self, text: str) -> None:
-        if self._open and text:
-            assert self._channel is not None
-            self._channel.write(text)
+    def _send(self, text: str, kind: asyncssh.DataType = None) -> None:
+        if self._channel is not None and self._status is None and text:
+            with suppress(BrokenPipeError):  # the client has closed; connection_lost comes next
+                self._channel.write(text, kind)
 
     def _interrupt(self) -> None:
         if self.on_interrupt is not None:

@@ -1,5 +1,6 @@
 """A simulated lab in a process of its own: started, driven, logged into, and never left behind."""
 
+import asyncio
 import json
 import os
 import signal
@@ -10,6 +11,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import netmiko
 import paramiko
@@ -18,7 +20,8 @@ import pytest
 from labtests.inventory import load
 from labtests.simlab.control import LabProcess, SimulationFailed
 from labtests.simlab.lab import CannotSimulate
-from labtests.simlab.serving import InProcessLab
+from labtests.simlab.serving import InProcessLab, run_freely
+from labtests.simlab.timeline import NS_PER_S
 from labtests.transport import Clock
 
 TWO_SWITCHES = """\
@@ -229,33 +232,53 @@ def test_the_lab_ends_when_its_runner_is_killed(testbed_file):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_lab_for_people_prints_how_to_log_in_and_ends_cleanly_on_a_signal(testbed_file, number):
+def test_a_lab_for_people_says_how_to_log_in_runs_at_wall_speed_and_ends_cleanly(
+    testbed_file, number
+):
     command = [sys.executable, "-m", "labtests", "simlab", "serve", str(testbed_file)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         shown = [server.stdout.readline()]
         while not shown[-1].startswith("Ctrl-C"):
             shown.append(server.stdout.readline())
         login = next(line.split("#")[0].split() for line in shown if "ssh -F" in line)
-        assert subprocess.run([*login, "display clock"], timeout=20).returncode == 0
+        seconds = [simulated_second(login)]
+        time.sleep(1.2)
+        seconds.append(simulated_second(login))
         server.send_signal(number)
         assert server.wait(10) == 0
+    assert 1 <= seconds[1] - seconds[0] <= 3
+    assert any("the password is" in line for line in shown)
     assert not Path(login[2]).exists()
 
 
-def test_free_running_time_follows_the_wall_clock(testbed_file):
-    command = [sys.executable, "-m", "labtests", "simlab", "serve", str(testbed_file)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        line = ""
-        while "ssh -F" not in line:
-            line = server.stdout.readline()
-        login = line.split("#")[0].split()
-        clocks = []
-        for pause_s in (1.2, 0.0):
-            done = subprocess.run([*login, "display clock"], capture_output=True, text=True)
-            clocks.append(int(done.stdout.split()[0].split(":")[2]))
-            time.sleep(pause_s)
-        server.terminate()
-    assert 1 <= clocks[1] - clocks[0] <= 3
+def simulated_second(login: list[str]) -> int:
+    command = [*login, "display clock"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
+    return int(done.stdout.split()[0].split(":")[2])
+
+
+class SlowLab:
+    """A lab whose traffic takes ten times as long to simulate as it lasts."""
+
+    def __init__(self) -> None:
+        self.timeline = SimpleNamespace(now_ns=0)
+
+    def advance(self, duration_ns: int) -> None:
+        self.timeline.now_ns += duration_ns
+        time.sleep(duration_ns / NS_PER_S * 10)
+
+
+def test_a_lab_that_falls_behind_the_wall_clock_says_so_once():
+    notices: list[str] = []
+
+    async def watch() -> None:
+        pump = asyncio.create_task(run_freely(SlowLab(), notices.append))
+        await asyncio.sleep(1.5)
+        pump.cancel()
+
+    asyncio.run(watch())
+    assert len(notices) == 1
+    assert "slower than the wall clock" in notices[0]
 
 
 def test_answers_are_json_lines_and_the_end_of_stdin_is_the_end(testbed_file):

@@ -9,6 +9,9 @@ from pathlib import Path
 import paramiko
 import pytest
 
+from labtests.errors import LabError
+from labtests.simlab.session import Session
+
 KEEPALIVE = "keepalive@openssh.com"
 
 
@@ -289,3 +292,25 @@ def test_a_mistake_in_a_face_is_not_hidden(echo):
     client.get_transport().join(5)
     assert not client.get_transport().is_active()
     assert str(mistakes[0]["exception"]) == "a mistake in the emulation"
+
+
+def test_printing_to_a_client_that_has_just_closed_harms_nobody(echo):
+    class ClosedChannel:
+        def write(self, text: str, kind: object) -> None:
+            raise BrokenPipeError("Channel not open for sending")
+
+    session = Session(echo.face, "root")
+    session._channel = ClosedChannel()
+    session.write("late")
+    session.write_error("later")
+    assert session._status is None
+
+
+def test_a_folder_with_somebody_elses_key_is_not_written_into(echo, tmp_path):
+    mine = tmp_path / "ssh"
+    mine.mkdir()
+    (mine / "id_ed25519").write_text("my only key")
+    with pytest.raises(LabError, match="a key that no simulated lab made"):
+        echo.keyring.write(mine, [echo.address])
+    assert (mine / "id_ed25519").read_text() == "my only key"
+    echo.keyring.write(echo.directory, [echo.address])

@@ -18,6 +18,7 @@ from labtests.simlab.comware.parameters import (
     Queue,
     Text,
 )
+from labtests.simlab.comware.scheduling import SCHEDULE_SETTINGS
 from labtests.simlab.comware.views import SYSTEM, USER, Context, Kind, View
 
 
@@ -48,7 +49,7 @@ def grammars(names: tuple[str, ...]) -> dict[Kind, Grammar]:
     parameters = _parameters(Ports(names))
     bodies: dict[Kind, setting.Commands] = {
         "system": {},
-        "interface": setting.PORT_SETTINGS | setting.PFC_SETTINGS | setting.SCHEDULE_SETTINGS,
+        "interface": setting.PORT_SETTINGS | setting.PFC_SETTINGS | SCHEDULE_SETTINGS,
         "wred": setting.TABLE_SETTINGS,
         "dscp-dot1p": setting.map_settings("dscps"),
         "dot1p-lp": setting.map_settings("dot1ps"),

@@ -1,20 +1,10 @@
 """The configuration commands, view by view, each with its `undo`."""
 
-from dataclasses import replace
-from typing import Literal
-
-from labtests.simlab.comware.configuration import (
-    DEFAULT_TABLE,
-    PortConfiguration,
-    QueueCurves,
-    Refused,
-)
+from labtests.simlab.comware.configuration import DEFAULT_TABLE, QueueCurves, Refused
 from labtests.simlab.comware.grammar import Call, Command, Grammar, Handler
 from labtests.simlab.comware.views import Context, View
-from labtests.simlab.network import Schedule
 
 Commands = dict[str, Handler]
-_DEFAULT_QUEUE = ("1", 1)
 
 
 def add_settings(grammar: Grammar, commands: Commands) -> None:
@@ -57,44 +47,29 @@ SYSTEM_SETTINGS: Commands = {
 # -- PFC, in system view for all ports (H3C PFC commands) ----------------------------------------
 
 
-def _ports(context: Context) -> tuple[str, ...]:
-    """Those of the interface view; all in system view."""
-    return context.view.ports or tuple(context.box.configuration.ports)
-
-
-def _each(context: Context) -> list[PortConfiguration]:
-    return [context.box.configuration.ports[port] for port in _ports(context)]
-
-
-def _apply(context: Context) -> str:
-    for port in _ports(context):
-        context.box.configuration.apply(port)
-    return ""
-
-
 def _pfc(context: Context, call: Call) -> str:
-    for port in _each(context):
+    for port in context.settings():
         port.pfc = "on" if "enable" in call.keywords else "auto"
-    return _apply(context)
+    return context.apply()
 
 
 def _undo_pfc(context: Context, call: Call) -> str:
-    for port in _each(context):
+    for port in context.settings():
         port.pfc = "off"
-    return _apply(context)
+    return context.apply()
 
 
 def _no_drop(context: Context, call: Call) -> str:
     """The list replaces the one before. The manuals do not say; they say so of similar commands."""
-    for port in _each(context):
+    for port in context.settings():
         port.no_drop = call.values["priorities"]
-    return _apply(context)
+    return context.apply()
 
 
 def _undo_no_drop(context: Context, call: Call) -> str:
-    for port in _each(context):
+    for port in context.settings():
         port.no_drop = frozenset()
-    return _apply(context)
+    return context.apply()
 
 
 PFC_SETTINGS: Commands = {
@@ -109,64 +84,64 @@ PFC_SETTINGS: Commands = {
 
 
 def _description(context: Context, call: Call) -> str:
-    for port in _each(context):
+    for port in context.settings():
         port.description = call.values["text"]
     return ""
 
 
 def _undo_description(context: Context, call: Call) -> str:
-    for port in _each(context):
+    for port in context.settings():
         port.description = None
     return ""
 
 
 def _shutdown(context: Context, call: Call) -> str:
-    for name, port in zip(_ports(context), _each(context), strict=True):
+    for name, port in zip(context.ports(), context.settings(), strict=True):
         port.shutdown = "undo" not in call.keywords
         context.box.set_link(name, up=not port.shutdown)
     return ""
 
 
 def _trust(context: Context, call: Call) -> str:
-    for port in _each(context):
+    for port in context.settings():
         port.trust = "dscp" if "dscp" in call.keywords else "dot1p"
         port.override = "override" in call.keywords
-    return _apply(context)
+    return context.apply()
 
 
 def _undo_trust(context: Context, call: Call) -> str:
-    for port in _each(context):
+    for port in context.settings():
         port.trust, port.override = "none", False
-    return _apply(context)
+    return context.apply()
 
 
 def _apply_wred(context: Context, call: Call) -> str:
     table = context.box.configuration.table(call.values["table"]).name
-    for port in _each(context):
+    for port in context.settings():
         port.wred = table
-    return _apply(context)
+    return context.apply()
 
 
 def _apply_default_wred(context: Context, call: Call) -> str:
-    for port in _each(context):
+    for port in context.settings():
         port.wred = DEFAULT_TABLE
-    return _apply(context)
+    return context.apply()
 
 
 def _undo_wred(context: Context, call: Call) -> str:
-    for port in _each(context):
+    for port in context.settings():
         port.wred = None
-    return _apply(context)
+    return context.apply()
 
 
 def _lldp(context: Context, call: Call) -> str:
-    for port in _each(context):
+    for port in context.settings():
         port.lldp.add(" ".join(call.keywords))
     return ""
 
 
 def _undo_lldp(context: Context, call: Call) -> str:
-    for port in _each(context):
+    for port in context.settings():
         port.lldp.discard(" ".join(call.keywords[1:]))
     return ""
 
@@ -185,83 +160,8 @@ PORT_SETTINGS: Commands = {
     "undo lldp enable": _undo_lldp,
     "lldp tlv-enable dot1-tlv dcbx": _lldp,
     "undo lldp tlv-enable dot1-tlv dcbx": _undo_lldp,
+    "undo dcbx version { rev100 | rev101 | standard }": _undo_lldp,
     "dcbx version { rev100 | rev101 | standard }": _lldp,
-}
-
-
-# -- scheduling ----------------------------------------------------------------------------------
-
-
-def _discipline(call: Call) -> Literal["wrr", "wfq"]:
-    return "wrr" if "wrr" in call.keywords else "wfq"
-
-
-def _unit(call: Call) -> Literal["weight", "byte-count"]:
-    return "weight" if "weight" in call.keywords else "byte-count"
-
-
-def _schedule(context: Context, call: Call) -> str:
-    """`qos wrr weight`: queues keep their groups and weights only if nothing else changes."""
-    kind, unit = _discipline(call), _unit(call)
-    for port in _each(context):
-        if (port.schedule.discipline, port.schedule.unit) != (kind, unit):
-            port.schedule = Schedule(discipline=kind, unit=unit, queues=(_DEFAULT_QUEUE,) * 8)
-    return _apply(context)
-
-
-def _strict_priority(context: Context, call: Call) -> str:
-    for port in _each(context):
-        port.schedule = Schedule(discipline="sp", unit="weight", queues=(("sp", 1),) * 8)
-    return _apply(context)
-
-
-def _undo_schedule(context: Context, call: Call) -> str:
-    for port in _each(context):
-        port.schedule = context.box.configuration.default_schedule
-    return _apply(context)
-
-
-def _queue(context: Context, call: Call) -> str:
-    if "sp" in call.keywords:
-        return _set_queue(context, call, ("sp", 1), unit=None)
-    group = "2" if "2" in call.keywords else "1"
-    return _set_queue(context, call, (group, call.values["weight"]), unit=_unit(call))
-
-
-def _undo_queue(context: Context, call: Call) -> str:
-    return _set_queue(context, call, _DEFAULT_QUEUE, unit=None)
-
-
-def _set_queue(context: Context, call: Call, setting: tuple[str, int], *, unit: str | None) -> str:
-    """Needs `qos wrr` (or `wfq`) in force on the port, in the same unit (command reference)."""
-    kind = _discipline(call)
-    for port in _each(context):
-        if port.schedule.discipline != kind:
-            raise Refused(f"Please enable {kind.upper()} queuing on the interface first.")  # ours
-        if unit not in (None, port.schedule.unit):
-            raise Refused(f"The queue weight is counted by {port.schedule.unit}.")  # our words
-        queues = list(port.schedule.queues)
-        queues[call.values["queue"]] = setting
-        port.schedule = replace(port.schedule, queues=tuple(queues))
-    return _apply(context)
-
-
-def _scheduling(kind: str) -> Commands:
-    units = "{ byte-count | weight }"
-    return {
-        f"qos {kind} {units}": _schedule,
-        f"undo qos {kind} [ {units} ]": _undo_schedule,
-        f"qos {kind} <queue> [ group {{ 1 | 2 }} ] {units} <weight>": _queue,
-        f"qos {kind} <queue> group sp": _queue,
-        f"undo qos {kind} <queue>": _undo_queue,
-    }
-
-
-SCHEDULE_SETTINGS: Commands = {
-    **_scheduling("wrr"),
-    **_scheduling("wfq"),
-    "qos sp": _strict_priority,
-    "undo qos sp": _undo_schedule,
 }
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from labtests.simlab.comware.configuration import Configuration
+from labtests.simlab.comware.configuration import Configuration, PortConfiguration
 from labtests.simlab.comware.displays import PfcColumns
 from labtests.simlab.comware.statistics import Statistics
 from labtests.simlab.faults import DeviceFaults
@@ -71,3 +71,17 @@ class Context:
     closing: bool = False
     question: Callable[[str], str] | None = field(default=None)
     """Takes the next line instead of the command interpreter, and returns what is printed."""
+
+    def ports(self) -> tuple[str, ...]:
+        """Those of the interface view; all ports in another view."""
+        return self.view.ports or tuple(self.box.configuration.ports)
+
+    def settings(self) -> list[PortConfiguration]:
+        """What is configured on these ports, to be changed."""
+        return [self.box.configuration.ports[port] for port in self.ports()]
+
+    def apply(self) -> str:
+        """The network follows the changed settings of these ports. Nothing is printed."""
+        for port in self.ports():
+            self.box.configuration.apply(port)
+        return ""
