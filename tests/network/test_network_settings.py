@@ -10,9 +10,10 @@ from labtests.simlab.network import (
     RcRequest,
     Schedule,
     SwitchPort,
-    WredCurve,
     Wiring,
+    WredCurve,
 )
+from labtests.simlab.network.pausing import hold
 
 
 def test_nic_settings_read_back(star: Lab) -> None:
@@ -44,11 +45,13 @@ def test_nic_settings_read_back(star: Lab) -> None:
         ("set_rp", (9, True)),
         ("set_np", (-1, True)),
         ("set_dcqcn", ("roce_rp", "rpg_ai_rate", -1)),
+        ("set_dcqcn", ("roce_np", "cnp_dscp", 64)),
+        ("set_dcqcn", ("roce_np", "cnp_802p_prio", 8)),
     ],
 )
 def test_a_nic_refuses_what_it_does_not_have(star: Lab, call: str, arguments: tuple) -> None:
     nic = star().nic(1)
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r"\S"):
         getattr(nic, call)(*arguments)
 
 
@@ -127,8 +130,6 @@ def test_the_switch_maps_dscp_to_dot1p_to_queue(star: Lab) -> None:
 
 def test_a_pause_follows_the_map_to_the_queue_it_stops(star: Lab) -> None:
     # dot1p 4 -> queue 1 on the switch; the receiver's pause of priority 4 must stop queue 1
-    from labtests.simlab.network.pausing import hold
-
     lab = star().without_dcqcn().lossless()
     lab.switch.set_dscp_dot1p(24, 4)
     lab.switch.set_dot1p_lp(4, 1)
@@ -138,6 +139,36 @@ def test_a_pause_follows_the_map_to_the_queue_it_stops(star: Lab) -> None:
     hold(lab.network.state, 1, 4, 10**9)
     lab.run_ms(0.9)
     assert lab.switch.queue_counters("p0")[1].forwarded_packets <= before + 1
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        {"tos": 256},
+        {"message_bytes": 0},
+        {"mtu_bytes": 0},
+        {"tx_depth": 0},
+        {"qps": 0},
+    ],
+)
+def test_a_request_that_no_program_could_make_is_refused(mistake: dict[str, int]) -> None:
+    good = {"device": "h", "interface": "e0", "destination": "10.0.0.1", "tos": 96}
+    with pytest.raises(ValueError, match=r"is not"):
+        RcRequest(**{**good, **mistake})
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        {"low_limit": 9, "high_limit": 8},
+        {"probability_percent": 101},
+        {"weighting_exponent": 16},
+        {"low_limit": -1},
+    ],
+)
+def test_a_curve_that_no_switch_takes_is_refused(mistake: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match=r"is not"):
+        WredCurve(**mistake)
 
 
 class TestWiring:

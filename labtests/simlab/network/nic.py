@@ -4,7 +4,12 @@ from typing import TYPE_CHECKING, Any
 
 from labtests.simlab.network.fabric import apply_np, apply_rp
 from labtests.simlab.network.pausing import hold
-from labtests.simlab.network.settings import NP_DEFAULTS, RP_DEFAULTS, NicCounters
+from labtests.simlab.network.settings import (
+    NP_DEFAULTS,
+    RP_DEFAULTS,
+    NicCounters,
+    check_dcqcn,
+)
 from labtests.simlab.network.tables import (
     ENDED,
     NONE,
@@ -136,8 +141,7 @@ class Nic:
         values = self._dcqcn[side]
         if name not in values:
             raise KeyError(name)
-        if value < 0:
-            raise ValueError(f"{name}: {value}")
+        check_dcqcn(name, value)
         values[name] = value
         apply = apply_rp if side == "roce_rp" else apply_np
         apply(self._tables, self._host, values)

@@ -4,6 +4,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
+
+def _within(what: str, value: float, low: float, high: float) -> None:
+    if not low <= value <= high:
+        raise ValueError(f"{what} {value} is not {low}..{high}")
+
+
 # -- switch --------------------------------------------------------------------------------------
 
 
@@ -20,6 +26,11 @@ class WredCurve:
     probability_percent: int = 10
     weighting_exponent: int = 9
     ecn: bool = False
+
+    def __post_init__(self) -> None:
+        _within("low limit", self.low_limit, 0, self.high_limit)
+        _within("probability", self.probability_percent, 0, 100)
+        _within("weighting exponent", self.weighting_exponent, 0, 15)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +129,25 @@ NP_DEFAULTS = MappingProxyType(
 )
 """Notification point: the same dumps; document 000 read cnp_dscp 48 from sysfs."""
 
+DCQCN_LIMITS = MappingProxyType(
+    {
+        "clamp_tgt_rate": 1,
+        "clamp_tgt_rate_after_time_inc": 1,
+        "rpg_gd": 15,
+        "rpg_min_dec_fac": 100,
+        "dce_tcp_g": 1023,
+        "initial_alpha_value": 1023,
+        "cnp_802p_prio": 7,
+        "cnp_dscp": 63,
+    }
+)
+"""Largest value where the field itself has one; others end at 2**31."""
+
+
+def check_dcqcn(name: str, value: int) -> None:
+    """ValueError when a NIC would refuse this value."""
+    _within(name, value, 0, DCQCN_LIMITS.get(name, 2**31))
+
 
 # -- traffic -------------------------------------------------------------------------------------
 
@@ -145,6 +175,13 @@ class RcRequest:
     nak_repeat_us: int = 16_000
     retry_limit: int = 7
 
+    def __post_init__(self) -> None:
+        _within("TOS", self.tos, 0, 255)
+        _within("message bytes", self.message_bytes, 1, 2**31)
+        _within("MTU", self.mtu_bytes, 256, 4096)
+        _within("tx depth", self.tx_depth, 1, 2**15)
+        _within("queue pairs", self.qps, 1, 2**14)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UdpRequest:
@@ -161,6 +198,12 @@ class UdpRequest:
     datagram_bytes: int = 65500
     send_queue_datagrams: int = 4
 
+    def __post_init__(self) -> None:
+        _within("TOS", self.tos, 0, 255)
+        _within("bits per second", self.rate_bits_per_s, 1, 1e13)
+        _within("datagram bytes", self.datagram_bytes, 1, 65507)
+        _within("send queue", self.send_queue_datagrams, 1, 2**20)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TcpRequest:
@@ -171,6 +214,10 @@ class TcpRequest:
     destination: str
     tos: int
     streams: int = 1
+
+    def __post_init__(self) -> None:
+        _within("TOS", self.tos, 0, 255)
+        _within("streams", self.streams, 1, 1024)
 
 
 # -- counters ------------------------------------------------------------------------------------

@@ -39,8 +39,9 @@ WINDOW_SIZE = 4096
 INITIAL_WINDOW = 10.0
 GAP_SHARE = 500
 """A random gap is at most this part of a segment's time on the wire."""
-MIN_RTO_PS = PS_PER_S // 5
-"""TCP_RTO_MIN of Linux: 200 ms."""
+MIN_RTO_PS = PS_PER_S // 100
+"""Linux has 200 ms, but repairs a lost tail by probes within a few round trips (RFC 8985). Probes
+are not modelled; 10 ms stands for both."""
 MAX_RTO_PS = 120 * PS_PER_S
 
 
