@@ -53,7 +53,6 @@ class Login:
         self._source = Source()
         self._first: Process | None = None
         self._shell: Shell | None = None
-        self._status: int | None = None
 
     def run(self, command: str) -> None:
         """An exec request: `bash -c COMMAND`. Output comes as long as a process has it open."""
@@ -81,11 +80,11 @@ class Login:
 
     def leave_when_done(self) -> None:
         """The session exits once its first process has ended and its streams are closed."""
-        if self._first is not None and self._first.status is not None:
-            self._status = self._first.status
-        if self._status is not None and self.holders == 0 and not self.gone:
+        status = None if self._first is None else self._first.status
+        if status is not None and self.holders == 0 and not self.gone:
+            self.gone = True
             self.host.forget(self.console)
-            self.console.exit(self._status)
+            self.console.exit(status)
 
     def _begin(self, argv: tuple[str, ...], start: Callable[[Call], Program]) -> None:
         out, err = ConsoleOutput(self, error=False), ConsoleOutput(self, error=True)
@@ -111,7 +110,6 @@ class Login:
             return start(Call(host=self.host, process=process, argv=argv))
 
         self.host.kernel.spawn(birth, argv, program)
-        self.leave_when_done()
 
     def _listen(self) -> None:
         self.console.on_eof = self._source.end

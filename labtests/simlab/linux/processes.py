@@ -214,7 +214,10 @@ class Kernel:
         try:
             pause = next(process.program)
         except StopIteration as stop:
-            self._end(process, stop.value, None)
+            if process.doom is None:
+                self._end(process, stop.value, None)
+            else:
+                self._end(process, DEATH + SIGNAL_NUMBERS[process.doom], process.doom)
             return
         except BrokenPipeError:
             self._end(process, DEATH + SIGNAL_NUMBERS["PIPE"], "PIPE")

@@ -58,6 +58,7 @@ def _timeout(call: Call) -> Program:
     if call.host.program(argv[0]) is None:
         return call.fail(f"failed to run command ‘{argv[0]}’: No such file or directory", NOT_FOUND)
     signal = options.get("s", "TERM").upper().removeprefix("SIG")
+    call.process.group = call.process.pid  # setpgid(0, 0): what it ends is only its own
     watch = _Watch(call, _NAMES.get(int(signal), "TERM") if signal.isdigit() else signal)
     child = _child(call, argv)
     return (yield from watch.over(child, limit_s, grace_s))

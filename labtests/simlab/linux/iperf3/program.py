@@ -1,2 +1,301 @@
-"""Filled by the next commit."""
-TOOLS = {}
+"""iperf3 as a program: `-s` serves tests one after the other, `-c` runs one.
+
+Words and exit statuses of 3.12: errors end with 1 in text mode and with 0 under -J.
+"""
+
+from collections.abc import Generator
+from dataclasses import dataclass, field
+
+from labtests.simlab.linux.calls import Call, Tools
+from labtests.simlab.linux.commands.system import system_info
+from labtests.simlab.linux.iperf3.plan import (
+    MSS_BYTES,
+    USAGE_HINT,
+    VERSION,
+    Plan,
+    Rejected,
+    read_plan,
+)
+from labtests.simlab.linux.iperf3.rows import SERVER_RULER
+from labtests.simlab.linux.iperf3.side import CAUGHT, Side
+from labtests.simlab.linux.iperf3.trial import NS_PER_S, Stream, Trial
+from labtests.simlab.linux.ports import NicPort
+from labtests.simlab.linux.processes import Pause, Process, Program
+from labtests.simlab.linux.streams import Event
+from labtests.simlab.network import TcpRequest, UdpRequest
+
+CONNECTING_NS = 3_000_000
+SETTLING_NS = 10_000_000  # nothing new for so long: what was under way has arrived
+SETTLING_LIMIT_NS = 500_000_000
+EPHEMERAL_PORTS = (32768, 60999)
+COOKIE_LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Listener:
+    """A server; `trial` is the test that it runs at present, or will."""
+
+    process: Process
+    trial: Trial | None = None
+    met: Event = field(default_factory=Event)
+
+
+def _iperf3(call: Call) -> Program:
+    try:
+        plan, options = read_plan(call.arguments)
+    except Rejected as refusal:
+        call.err(str(refusal))
+        return 1
+    if "v" in options or "h" in options:
+        call.out(f"{VERSION}\n{system_info(call.host.name)}\n" if "v" in options else USAGE_HINT)
+        return 0
+    call.process.caught |= CAUGHT
+    if plan.server is None:
+        return (yield from _Server(call, plan).program())
+    return (yield from _Client(call, plan).program())
+
+
+class _Server(Side):
+    """`iperf3 -s`."""
+
+    def __init__(self, call: Call, plan: Plan) -> None:
+        super().__init__(call, plan, "server")
+        self._listener = Listener(process=call.process)
+
+    def program(self) -> Program:
+        """Serves until `-1` is done or a signal comes."""
+        key = (self.call.host.name, "tcp", self.plan.port)
+        listeners = self.call.host.lab.listeners
+        if key in listeners:
+            self.complain("error - unable to start listener for connections: Address already in use")
+            if not self.plan.json:
+                self.call.err("iperf3: exiting\n")
+            self.close()
+            return 0 if self.plan.json else 1
+        listeners[key] = self._listener
+        try:
+            return (yield from self._serve())
+        finally:
+            if self._listener.trial is not None:
+                self._listener.trial.leave("server")
+            del listeners[key]
+
+    def _serve(self) -> Program:
+        number = 1
+        while True:
+            title = f"Server listening on {self.plan.port} (test #{number})\n"
+            self.say(SERVER_RULER + title + SERVER_RULER)
+            while self._listener.trial is None or not self._listener.trial.running:
+                yield Pause(on=(self._listener.met,))
+                if self.interrupted:
+                    return self._interrupt(None)
+            trial = self._listener.trial
+            yield from self._one(trial)
+            if self.interrupted:
+                return self._interrupt(trial)
+            self._listener.trial = None
+            self.close()
+            if self.plan.one_off:
+                return 0
+            self.json = type(self.json)(system_info(self.call.host.name))
+            number += 1
+
+    def _one(self, trial: Trial) -> Generator[Pause, None, None]:
+        self.say(
+            f"Accepted connection from {trial.client_address}, port {trial.control_port}\n"
+        )
+        self.begin(trial, self.plan.port)
+        whole = round(trial.plan.duration_s * NS_PER_S)
+        done = yield from self.follow(trial, whole)
+        while done and not trial.over and not trial.broken and not self.interrupted:
+            yield Pause(on=(trial.changed,))
+        if self.interrupted:
+            return
+        if trial.broken or trial.interrupted:
+            self.repeat(trial)
+            self.finish(trial, *self.results(trial))
+            words = "the client has unexpectedly closed the connection"
+            self.complain("the client has terminated" if trial.interrupted else words)
+            return
+        self.report(trial)  # the last moment: what came after the last whole interval
+        self.finish(trial, *self.results(trial))
+
+    def _interrupt(self, trial: Trial | None) -> int:
+        if trial is not None:
+            trial.interrupted = "server"
+            self.report(trial)
+            self.finish(trial, *self.results(trial))
+        self.complain("interrupt - the server has terminated")
+        self.close()
+        return 1
+
+
+class _Client(Side):
+    """`iperf3 -c HOST`."""
+
+    def __init__(self, call: Call, plan: Plan) -> None:
+        super().__init__(call, plan, "client")
+
+    def program(self) -> Program:
+        """One test."""
+        port = self.call.host.route(self.plan.server or "")
+        listener = self._find()
+        if isinstance(listener, str) or port is None:
+            words = listener if isinstance(listener, str) else "Network is unreachable"
+            return self._failed(words)
+        trial = self._trial(listener, port)
+        listener.trial = trial
+        try:
+            kernel = self.call.host.kernel
+            due_ns = kernel.now_ns + CONNECTING_NS
+            while kernel.now_ns < due_ns and not trial.broken and not self.interrupted:
+                yield Pause(until_ns=due_ns, on=(trial.changed,))
+            self._begin(trial, listener, port)
+            return (yield from self._test(trial))
+        finally:
+            trial.leave("client")
+            if not trial.running and listener.trial is trial:
+                listener.trial = None
+
+    def _find(self) -> Listener | str:
+        """The server, or why there is none."""
+        lab, address = self.call.host.lab, self.plan.server or ""
+        connecting = "error - unable to connect to server: "
+        if not all(part.isdigit() for part in address.split(".")):
+            return connecting + "Name or service not known"
+        if self.call.host.route(address) is None:
+            return connecting + "Network is unreachable"
+        device = lab.device_with_address(address)
+        if device is None:
+            return connecting + "No route to host"
+        listener = lab.listeners.get((device, "tcp", self.plan.port))
+        if not isinstance(listener, Listener):
+            return connecting + "Connection refused"
+        if listener.trial is not None:
+            return "error - the server is busy running a test. try again later"
+        return listener
+
+    def _failed(self, words: str) -> int:
+        self.complain(words)
+        self.close()
+        return 0 if self.plan.json else 1
+
+    def _trial(self, listener: Listener, port: NicPort) -> Trial:
+        random = self.call.host.random
+        del listener
+        return Trial(
+            plan=self.plan,
+            client=self.call.process,
+            client_address=port.address or "",
+            server_address=self.plan.server or "",
+            control_port=random.randint(*EPHEMERAL_PORTS),
+            cookie="".join(random.choice(COOKIE_LETTERS) for _ in range(36)),
+            jitter_ms=random.uniform(0.002, 0.02),
+        )
+
+    def _begin(self, trial: Trial, listener: Listener, port: NicPort) -> None:
+        random = self.call.host.random
+        trial.start_ns = self.call.host.kernel.now_ns
+        trial.streams = tuple(
+            Stream(number=number, client_port=random.randint(*EPHEMERAL_PORTS))
+            for number in range(self.plan.streams)
+        )
+        if self.plan.udp and self.plan.block_bytes > MSS_BYTES:
+            self.call.err(
+                f"warning: UDP block size {self.plan.block_bytes} exceeds TCP MSS {MSS_BYTES}, "
+                "may result in fragmentation / drops\n"
+            )
+        self.say(f"Connecting to host {self.plan.server}, port {self.plan.port}\n")
+        if self.plan.reverse:
+            self.say(f"Reverse mode, remote host {self.plan.server} is sending\n")
+        for stream in trial.streams:
+            self._start(trial, stream, port)
+        trial.running = True
+        self.begin(trial, self.plan.port)
+        listener.met.set()
+
+    def _start(self, trial: Trial, stream: Stream, port: NicPort) -> None:
+        """The stream's sender, on whichever host, begins."""
+        network, plan = self.call.host.lab.network, self.plan
+        device, interface, target = self.call.host.name, port.interface, trial.server_address
+        if plan.reverse:
+            device, interface = self._server_port(trial)
+            target = trial.client_address
+        if plan.udp:
+            stream.udp = network.start_udp(
+                UdpRequest(
+                    device=device,
+                    interface=interface,
+                    destination=target,
+                    tos=plan.tos,
+                    rate_bits_per_s=plan.rate_bits_per_s or port.speed_mbit_per_s * 1e6,
+                    datagram_bytes=plan.block_bytes,
+                )
+            )
+        else:
+            stream.tcp = network.start_tcp(
+                TcpRequest(device=device, interface=interface, destination=target, tos=plan.tos)
+            )
+
+    def _server_port(self, trial: Trial) -> tuple[str, str]:
+        """(device, interface) of the server's address."""
+        return next(
+            (device.name, port.interface)
+            for device in self.call.host.lab.testbed.devices
+            for port in device.ports
+            if port.address == trial.server_address
+        )
+
+    def _test(self, trial: Trial) -> Program:
+        done = yield from self.follow(trial, round(self.plan.duration_s * NS_PER_S))
+        if self.interrupted:
+            return self._interrupt(trial)
+        if not done:
+            return self._lost(trial)
+        trial.stop()
+        sent, _ = self.results(trial)
+        yield from self._settle(trial)
+        _, received = self.results(trial)
+        trial.over = True
+        self.finish(trial, sent, received)
+        self.say("\niperf Done.\n")
+        self.close()
+        return 0
+
+    def _settle(self, trial: Trial) -> Generator[Pause, None, None]:
+        """What is under way arrives before the results are exchanged."""
+        kernel = self.call.host.kernel
+        limit_ns = kernel.now_ns + SETTLING_LIMIT_NS
+        before = None
+        now = [stream.received().bytes for stream in trial.streams]
+        while now != before and kernel.now_ns < limit_ns and not trial.broken:
+            before = now
+            due_ns = kernel.now_ns + SETTLING_NS
+            while kernel.now_ns < due_ns:
+                yield Pause(until_ns=due_ns)
+            now = [stream.received().bytes for stream in trial.streams]
+
+    def _interrupt(self, trial: Trial) -> int:
+        """A partial interval, a summary without the receiver's part, and a complaint."""
+        trial.interrupted = "client"
+        self.report(trial)
+        self.finish(trial, *self.results(trial, received=False))
+        self.complain("interrupt - the client has terminated")
+        self.close()
+        return 1
+
+    def _lost(self, trial: Trial) -> int:
+        """The server is gone: politely (it was interrupted) or not."""
+        if trial.interrupted:
+            self.report(trial)
+            self.finish(trial, *self.results(trial, received=False))
+            return self._failed("error - the server has terminated")
+        self.repeat(trial)
+        if self.plan.udp:
+            return self._failed("error - control socket has closed unexpectedly")
+        return self._failed(
+            "error - unable to write to stream socket: Connection reset by peer"
+        )
+
+
+TOOLS: Tools = {"iperf3": _iperf3}

@@ -1,0 +1,124 @@
+"""What server and client have in common: they follow a test and report it."""
+
+from collections.abc import Generator
+
+from labtests.simlab.linux.calls import Call
+from labtests.simlab.linux.commands.system import system_info, wall_clock
+from labtests.simlab.linux.iperf3.plan import Plan
+from labtests.simlab.linux.iperf3.reporting import Json, Object, Text
+from labtests.simlab.linux.iperf3.rows import Span
+from labtests.simlab.linux.iperf3.trial import NS_PER_S, Count, Trial
+from labtests.simlab.linux.processes import Pause
+from labtests.simlab.linux.streams import Stdio
+
+CAUGHT = {"INT", "TERM", "HUP"}
+
+
+class Side:
+    """One end of a test while it runs."""
+
+    def __init__(self, call: Call, plan: Plan, side: str) -> None:
+        self.call = call
+        self.plan = plan
+        self.side = side
+        self.out: Stdio = call.stdio()
+        self.text = Text(plan)
+        self.json = Json(system_info(call.host.name))
+        self._before: list[Count] = []
+        self._reported_ns = 0  # since the test's start
+        self._last: list[Span] = []
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether a signal asks it to end."""
+        return bool(self.call.process.pending)
+
+    def say(self, text: str) -> None:
+        """Print, unless JSON was asked for."""
+        if not self.plan.json:
+            self.out.write(text)
+            if self.plan.flushes:
+                self.out.flush()
+
+    def complain(self, text: str) -> None:
+        """An error: on stderr, or inside the JSON."""
+        if self.plan.json:
+            self.json.error = text.removeprefix("error - ")
+        else:
+            self.call.err(f"iperf3: {text}\n")
+
+    def begin(self, trial: Trial, server_port: int) -> None:
+        """The streams are connected."""
+        self._before = [Count() for _ in trial.streams]
+        self._reported_ns, self._last = 0, []
+        if self.plan.json:
+            self.json.begin(trial, self.side, server_port, self.timestamp())
+        else:
+            self.say(self.text.connected(trial, self.side, server_port))
+
+    def timestamp(self) -> Object:
+        """The present time twice."""
+        now = wall_clock(self.call)
+        shown = now.strftime("%a, %d %b %Y %H:%M:%S GMT")
+        return {"time": shown, "timesecs": int(now.timestamp())}
+
+    def follow(self, trial: Trial, end_ns: int) -> Generator[Pause, None, bool]:
+        """Report intervals up to `end_ns` of the test; False when it ended before."""
+        step_ns = round(self.plan.interval_s * NS_PER_S)
+        while self._reported_ns < end_ns:
+            due_ns = min(self._reported_ns + step_ns, end_ns) if step_ns else end_ns
+            while self._passed_ns(trial) < due_ns:
+                if self.interrupted or trial.broken or trial.interrupted:
+                    return False
+                yield Pause(until_ns=trial.start_ns + due_ns, on=(trial.changed,))
+            if step_ns:
+                self.report(trial)
+            else:
+                self._reported_ns = end_ns
+        return True
+
+    def report(self, trial: Trial) -> None:
+        """One interval: from the last report until now."""
+        now_ns, counts = self._passed_ns(trial), trial.counts(self.side)
+        spans = [
+            trial.span(count, before, (self._reported_ns, now_ns))
+            for count, before in zip(counts, self._before, strict=True)
+        ]
+        self._before, self._reported_ns, self._last = counts, now_ns, spans
+        self._show(trial, spans)
+
+    def repeat(self, trial: Trial) -> None:
+        """The last interval once more: what 3.x prints when the other side is gone."""
+        if self._last:
+            self._show(trial, self._last)
+
+    def results(self, trial: Trial, *, received: bool = True) -> tuple[list[Span], list[Span]]:
+        """(sent, received) from the start until the last report, for every stream."""
+        period_ns = (0, self._reported_ns or self._passed_ns(trial))
+        zero = Count()
+        sent = [trial.span(stream.sent(), zero, period_ns) for stream in trial.streams]
+        if not received:
+            return sent, [trial.span(zero, zero, period_ns) for _ in trial.streams]
+        return sent, [trial.span(stream.received(), zero, period_ns) for stream in trial.streams]
+
+    def finish(self, trial: Trial, sent: list[Span], received: list[Span]) -> None:
+        """The summary."""
+        if self.plan.json:
+            self.json.finish(trial, self.side, sent, received)
+        else:
+            self.say(self.text.summary(trial, self.side, sent, received))
+
+    def close(self) -> None:
+        """Everything comes out."""
+        if self.plan.json:
+            self.out.write(self.json.text())
+        self.out.flush()
+
+    def _passed_ns(self, trial: Trial) -> int:
+        return self.call.host.kernel.now_ns - trial.start_ns
+
+    def _show(self, trial: Trial, spans: list[Span]) -> None:
+        if self.plan.json:
+            self.json.interval(trial, self.side, spans)
+        else:
+            self.say(self.text.interval(trial, self.side, spans))

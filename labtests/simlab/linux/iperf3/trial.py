@@ -1,0 +1,134 @@
+"""One test between an iperf3 client and a server: its streams, and what each side sees of them."""
+
+from dataclasses import dataclass, field
+
+from labtests.simlab.linux.iperf3.plan import MSS_BYTES, Plan
+from labtests.simlab.linux.iperf3.rows import Span
+from labtests.simlab.linux.processes import Process
+from labtests.simlab.linux.streams import Event
+from labtests.simlab.network import TcpFlow, UdpFlow
+
+NS_PER_S = 1_000_000_000
+CLIENT_SOCKETS, SERVER_SOCKETS = (5, 2), (5, 3)  # the first descriptor and the distance
+CONGESTION_WINDOW_BYTES = 1024 * MSS_BYTES  # what a fast path settles at; not simulated per stream
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Count:
+    """What a stream has done since the start, as one side knows it."""
+
+    bytes: int = 0
+    packets: int = 0
+    lost: int = 0
+    retransmits: int = 0
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Stream:
+    """One connection (or UDP socket) of a test."""
+
+    number: int
+    client_port: int
+    tcp: TcpFlow | None = None
+    udp: UdpFlow | None = None
+
+    def stop(self) -> None:
+        """It sends no more."""
+        for flow in (self.tcp, self.udp):
+            if flow is not None:
+                flow.stop()
+
+    def name(self, side: str) -> str:
+        """Its socket number, by which a side's rows name it."""
+        first, step = CLIENT_SOCKETS if side == "client" else SERVER_SOCKETS
+        if side == "server" and self.number > 1:
+            return str(first + step + 2 * (self.number - 1))
+        return str(first + step * self.number)
+
+    def sent(self) -> Count:
+        """As its sender counts."""
+        if self.udp is not None:
+            return Count(bytes=self.udp.sent_bytes, packets=self.udp.sent_datagrams)
+        if self.tcp is not None:
+            return Count(bytes=self.tcp.acked_bytes, retransmits=self.tcp.retransmits)
+        return Count()
+
+    def received(self) -> Count:
+        """As its receiver counts."""
+        if self.udp is not None:
+            lost = max(self.udp.lost_datagrams, 0)
+            packets = self.udp.received_datagrams + lost
+            return Count(bytes=self.udp.received_bytes, packets=packets, lost=lost)
+        return Count() if self.tcp is None else Count(bytes=self.tcp.delivered_bytes)
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Trial:
+    """A test. `changed` is set whenever one of the two sides did something."""
+
+    plan: Plan  # the client's; the server learns it
+    client: Process
+    client_address: str
+    server_address: str
+    control_port: int
+    cookie: str
+    jitter_ms: float
+    streams: tuple[Stream, ...] = ()
+    start_ns: int = 0
+    running: bool = False
+    over: bool = False  # came to its end
+    broken: str = ""  # which side left before: "client", "server"
+    interrupted: str = ""  # which side was interrupted by a signal
+    changed: Event = field(default_factory=Event)
+
+    def sends(self, side: str) -> bool:
+        """Whether this side sends the data."""
+        return (side == "client") is not self.plan.reverse
+
+    def counts(self, side: str) -> list[Count]:
+        """All streams as this side sees them now."""
+        sending = self.sends(side)
+        return [stream.sent() if sending else stream.received() for stream in self.streams]
+
+    def stop(self) -> None:
+        """No stream sends any more."""
+        for stream in self.streams:
+            stream.stop()
+
+    def leave(self, side: str) -> None:
+        """The side's program is gone."""
+        if not self.over and not self.broken:
+            self.broken = side
+        self.stop()
+        self.changed.set()
+
+    def span(self, count: Count, before: Count, period_ns: tuple[int, int]) -> Span:
+        """What happened between two counts."""
+        start_s, end_s = (time_ns / NS_PER_S for time_ns in period_ns)
+        udp = self.plan.udp
+        return Span(
+            start_s=start_s,
+            end_s=end_s,
+            seconds=(period_ns[1] - period_ns[0]) / NS_PER_S,
+            sent_bytes=count.bytes - before.bytes,
+            packets=count.packets - before.packets,
+            lost=count.lost - before.lost,
+            jitter_ms=self.jitter_ms if udp else 0.0,
+            retransmits=count.retransmits - before.retransmits,
+            congestion_window=0 if udp else CONGESTION_WINDOW_BYTES,
+        )
+
+
+def together(spans: list[Span]) -> Span:
+    """The sum of all streams."""
+    first = spans[0]
+    return Span(
+        start_s=first.start_s,
+        end_s=first.end_s,
+        seconds=first.seconds,
+        sent_bytes=sum(span.sent_bytes for span in spans),
+        packets=sum(span.packets for span in spans),
+        lost=sum(span.lost for span in spans),
+        jitter_ms=sum(span.jitter_ms for span in spans) / len(spans),
+        retransmits=sum(span.retransmits for span in spans),
+    )
