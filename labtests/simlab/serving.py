@@ -222,9 +222,9 @@ class InProcessLab(RunningLab):
     """A driven simulated lab in a daemon thread of this process, for tests."""
 
     def __init__(self, testbed: Testbed, *, seed: int, directory: Path | None = None) -> None:
-        self._place = Place(directory)
         self.mistakes: list[Exception] = []  # of the lab itself; the next request raises the first
         self.lab = SimulatedLab(testbed, seed=seed)
+        self._place = Place(directory)
         self._ready: Future[Message] = Future()
         self._loop = asyncio.new_event_loop()
         self._loop.set_exception_handler(self._fail)

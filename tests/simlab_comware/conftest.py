@@ -28,7 +28,7 @@ class Silent:
 @pytest.fixture
 def testbed(monkeypatch: pytest.MonkeyPatch) -> Testbed:
     module = ModuleType("labtests.simlab.faces.silent")
-    module.KIND, module.face = "host", lambda lab, device: Silent()
+    module.KIND, module.face = "host", lambda simulation, device: Silent()
     monkeypatch.setitem(sys.modules, "labtests.simlab.faces.silent", module)
     return make_testbed()
 
@@ -62,13 +62,13 @@ def make_testbed() -> Testbed:
 
 
 @pytest.fixture
-def lab(testbed: Testbed) -> SimulatedLab:
+def simulation(testbed: Testbed) -> SimulatedLab:
     return SimulatedLab(testbed, seed=1)
 
 
 @pytest.fixture
-def switch(lab: SimulatedLab) -> ComwareSwitch:
-    return lab.devices[SWITCH]
+def switch(simulation: SimulatedLab) -> ComwareSwitch:
+    return simulation.devices[SWITCH]
 
 
 @dataclass

@@ -242,16 +242,16 @@ def test_the_whole_configuration_can_be_typed_into_another_switch(cli, switch):
     assert cli("display current-configuration") == before
 
 
-def test_a_lying_switch_says_yes_and_does_nothing(port, switch, lab):
-    lab.inject({"kind": "lie", "device": "S6550"})
+def test_a_lying_switch_says_yes_and_does_nothing(port, switch, simulation):
+    simulation.inject({"kind": "lie", "device": "S6550"})
     port.accepts("priority-flow-control enable", "qos trust dscp", "qos wred queue table t")
     assert switch.network.pfc(PORT) == ("off", frozenset())
     assert "Off" in port("display priority-flow-control interface WGE1/0/14")
 
 
-def test_a_truncated_answer_ends_in_the_middle(cli, lab):
+def test_a_truncated_answer_ends_in_the_middle(cli, simulation):
     whole = cli("display qos queue-statistics interface WGE1/0/13 outbound")
-    lab.inject({"kind": "truncate", "device": "S6550", "command": "display qos queue"})
+    simulation.inject({"kind": "truncate", "device": "S6550", "command": "display qos queue"})
     cut = cli("display qos queue-statistics interface WGE1/0/13 outbound")
     assert whole.startswith(cut)
     assert len(cut) == len(whole) // 2

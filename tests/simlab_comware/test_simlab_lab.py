@@ -34,14 +34,14 @@ def test_a_cable_between_two_hosts_is_refused_together_with_every_other_mistake(
     assert "A:eth0: the port is linked but has no address" in lines[1]
 
 
-def test_hosts_are_found_by_their_address(lab):
-    assert lab.device_with_address("192.168.10.11") == "B"
-    assert lab.device_with_address("192.168.10.99") is None
+def test_hosts_are_found_by_their_address(simulation):
+    assert simulation.device_with_address("192.168.10.11") == "B"
+    assert simulation.device_with_address("192.168.10.99") is None
 
 
-def test_every_device_has_a_face_and_faults_of_its_own(lab):
-    assert set(lab.devices) == set(lab.faults) == {"S6550", "A", "B", "C"}
-    switch: Face = lab.devices["S6550"]
+def test_every_device_has_a_face_and_faults_of_its_own(simulation):
+    assert set(simulation.devices) == set(simulation.faults) == {"S6550", "A", "B", "C"}
+    switch: Face = simulation.devices["S6550"]
     assert switch.user == "admin"
 
 
@@ -88,7 +88,7 @@ def test_an_appointment_in_the_past_is_kept_at_the_next_advance():
     assert seen == [100]
 
 
-def test_time_does_not_run_backwards(lab):
-    lab.advance(NS_PER_S)
+def test_time_does_not_run_backwards(simulation):
+    simulation.advance(NS_PER_S)
     with pytest.raises(ValueError, match="time runs forward"):
-        lab.advance(-1)
+        simulation.advance(-1)

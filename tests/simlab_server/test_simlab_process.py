@@ -50,7 +50,7 @@ def testbed_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def lab(testbed_file: Path) -> Iterator[LabProcess]:
+def simulation(testbed_file: Path) -> Iterator[LabProcess]:
     with LabProcess(testbed_file, seed=1) as running:
         yield running
 
@@ -70,19 +70,19 @@ def wait_until_gone(pid: int, within_s: float = 5.0) -> bool:
     return not alive(pid)
 
 
-def netmiko_login(lab: LabProcess, name: str, **options: object) -> netmiko.BaseConnection:
-    address = lab.devices[name]
+def netmiko_login(simulation: LabProcess, name: str, **options: object) -> netmiko.BaseConnection:
+    address = simulation.devices[name]
     return netmiko.ConnectHandler(
         device_type="hp_comware",
         host=address["host"],
         port=address["port"],
         username=address["user"],
-        **{"password": lab.password, **options},
+        **{"password": simulation.password, **options},
     )
 
 
-def test_time_stands_still_except_in_a_sleep(lab):
-    clock: Clock = lab.clock
+def test_time_stands_still_except_in_a_sleep(simulation):
+    clock: Clock = simulation.clock
     before = clock.now_s()
     assert clock.now_s() == before
     clock.sleep(1.5)
@@ -91,19 +91,19 @@ def test_time_stands_still_except_in_a_sleep(lab):
     assert clock.now_s() == pytest.approx(before + 1.5)
 
 
-def test_the_devices_are_announced_with_their_users(lab):
-    assert {name: address["user"] for name, address in lab.devices.items()} == {
+def test_the_devices_are_announced_with_their_users(simulation):
+    assert {name: address["user"] for name, address in simulation.devices.items()} == {
         "S1": "operator",
         "S2": "admin",
     }
-    assert {address["host"] for address in lab.devices.values()} == {"127.0.0.1"}
+    assert {address["host"] for address in simulation.devices.values()} == {"127.0.0.1"}
 
 
-def test_a_rerouted_testbed_leads_into_the_lab_and_keeps_everything_else(lab, testbed_file):
+def test_a_rerouted_testbed_leads_into_the_lab_and_keeps_everything_else(simulation, testbed_file):
     testbed = load(testbed_file)
-    rerouted = lab.reroute(testbed)
+    rerouted = simulation.reroute(testbed)
     management = rerouted.device("S1").management
-    assert (management.host, management.port) == ("127.0.0.1", lab.devices["S1"]["port"])
+    assert (management.host, management.port) == ("127.0.0.1", simulation.devices["S1"]["port"])
     assert (management.user, management.jump, management.password_env) == ("operator", None, None)
     assert (management.host_keys, management.ssh_config) == ("strict", False)
     assert Path(management.key_file).is_file()
@@ -112,14 +112,14 @@ def test_a_rerouted_testbed_leads_into_the_lab_and_keeps_everything_else(lab, te
     assert rerouted.device("S1").ports == testbed.device("S1").ports
 
 
-def test_plain_openssh_logs_in_with_the_written_config(lab):
-    command = ["ssh", "-F", str(lab.directory / "ssh_config"), "S1", "display clock"]
+def test_plain_openssh_logs_in_with_the_written_config(simulation):
+    command = ["ssh", "-F", str(simulation.directory / "ssh_config"), "S1", "display clock"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
     assert "UTC" in done.stdout
 
 
-def test_plain_openssh_drives_an_interactive_session_on_a_terminal(lab):
-    command = ["ssh", "-tt", "-F", str(lab.directory / "ssh_config"), "S2"]
+def test_plain_openssh_drives_an_interactive_session_on_a_terminal(simulation):
+    command = ["ssh", "-tt", "-F", str(simulation.directory / "ssh_config"), "S2"]
     typed = "system-view\nint twe1/0/1\nqos trust dscp\ndis th\nreturn\nquit\n"
     done = subprocess.run(command, input=typed, capture_output=True, text=True, timeout=20)
     assert done.returncode == 0
@@ -127,8 +127,8 @@ def test_plain_openssh_drives_an_interactive_session_on_a_terminal(lab):
     assert " qos trust dscp" in done.stdout
 
 
-def test_a_plain_netmiko_script_configures_and_reads(lab):
-    with netmiko_login(lab, "S1") as switch:
+def test_a_plain_netmiko_script_configures_and_reads(simulation):
+    with netmiko_login(simulation, "S1") as switch:
         assert switch.find_prompt() == "<S1>"
         answer = switch.send_config_set(
             ["interface Twenty-FiveGigE1/0/1", "qos trust dscp", "priority-flow-control enable"]
@@ -141,67 +141,67 @@ def test_a_plain_netmiko_script_configures_and_reads(lab):
         assert "successfully" in switch.save_config()
 
 
-def test_netmiko_reads_an_output_longer_than_a_page(lab):
-    with netmiko_login(lab, "S1") as switch:
+def test_netmiko_reads_an_output_longer_than_a_page(simulation):
+    with netmiko_login(simulation, "S1") as switch:
         shown = switch.send_command("display qos map-table dscp-dot1p").splitlines()
     assert len(shown) == 66
     assert shown[-1].split() == ["63", ":", "7"]
 
 
-def test_a_wrong_password_is_refused(lab):
+def test_a_wrong_password_is_refused(simulation):
     with pytest.raises(netmiko.NetmikoAuthenticationException):
-        netmiko_login(lab, "S1", password="wrong")
+        netmiko_login(simulation, "S1", password="wrong")
 
 
-def test_a_fault_reaches_the_lab(lab):
+def test_a_fault_reaches_the_lab(simulation):
     client = paramiko.SSHClient()
-    client.load_host_keys(str(lab.directory / "known_hosts"))
-    address = lab.devices["S2"]
-    client.connect(address["host"], address["port"], address["user"], lab.password)
-    lab.fault(kind="cut", device="S2")
+    client.load_host_keys(str(simulation.directory / "known_hosts"))
+    address = simulation.devices["S2"]
+    client.connect(address["host"], address["port"], address["user"], simulation.password)
+    simulation.fault(kind="cut", device="S2")
     client.get_transport().join(5)
     assert not client.get_transport().is_active()
     client.close()
 
 
-def test_faults_and_requests_that_cannot_be_are_refused_with_what_can(lab):
+def test_faults_and_requests_that_cannot_be_are_refused_with_what_can(simulation):
     with pytest.raises(SimulationFailed, match=r"unknown fault 'fire'; known: cut, dead-counter"):
-        lab.fault(kind="fire", device="S1")
+        simulation.fault(kind="fire", device="S1")
     with pytest.raises(SimulationFailed, match="no device 'S9' in this lab; there are: S1, S2"):
-        lab.fault(kind="cut", device="S9")
+        simulation.fault(kind="cut", device="S9")
     with pytest.raises(SimulationFailed, match="fault 'kill' needs 'process'"):
-        lab.fault(kind="kill", device="S1")
+        simulation.fault(kind="kill", device="S1")
     with pytest.raises(SimulationFailed, match="unknown request; known: advance_s, now, fault"):
-        lab.ask({"stop": True})
-    assert lab.clock.now_s() >= 0
+        simulation.ask({"stop": True})
+    assert simulation.clock.now_s() >= 0
 
 
 def test_closing_ends_the_process_and_removes_its_folder(testbed_file):
-    lab = LabProcess(testbed_file, seed=1)
-    assert lab.directory.stat().st_mode & 0o777 == 0o700
-    assert (lab.directory / "id_ed25519").stat().st_mode & 0o777 == 0o600
-    lab.close()
-    lab.close()
-    assert not alive(lab.pid)
-    assert not lab.directory.exists()
+    simulation = LabProcess(testbed_file, seed=1)
+    assert simulation.directory.stat().st_mode & 0o777 == 0o700
+    assert (simulation.directory / "id_ed25519").stat().st_mode & 0o777 == 0o600
+    simulation.close()
+    simulation.close()
+    assert not alive(simulation.pid)
+    assert not simulation.directory.exists()
     with pytest.raises(SimulationFailed, match="gone"):
-        lab.clock.now_s()
+        simulation.clock.now_s()
 
 
 def test_a_folder_that_was_given_stays_with_the_files(testbed_file, tmp_path):
     folder = tmp_path / "lab"
-    with LabProcess(testbed_file, seed=1, directory=folder) as lab:
-        assert lab.directory == folder
+    with LabProcess(testbed_file, seed=1, directory=folder) as simulation:
+        assert simulation.directory == folder
     assert (folder / "ssh_config").exists()
 
 
 def test_a_lab_that_was_killed_is_reported_with_its_signal(testbed_file):
-    lab = LabProcess(testbed_file, seed=1)
-    os.kill(lab.pid, signal.SIGKILL)
+    simulation = LabProcess(testbed_file, seed=1)
+    os.kill(simulation.pid, signal.SIGKILL)
     with pytest.raises(SimulationFailed, match=r"simulated lab .*\(exit status -9\)"):
-        lab.clock.sleep(1.0)
-    lab.close()
-    assert not lab.directory.exists()
+        simulation.clock.sleep(1.0)
+    simulation.close()
+    assert not simulation.directory.exists()
 
 
 def test_a_testbed_that_cannot_be_simulated_says_why(tmp_path):
@@ -294,18 +294,18 @@ def test_answers_are_json_lines_and_the_end_of_stdin_is_the_end(testbed_file):
 
 def test_the_same_lab_runs_in_a_thread_for_tests(testbed_file):
     testbed = load(testbed_file)
-    with InProcessLab(testbed, seed=1) as lab:
-        lab.clock.sleep(0.5)
-        assert lab.clock.now_s() == 0.5
+    with InProcessLab(testbed, seed=1) as simulation:
+        simulation.clock.sleep(0.5)
+        assert simulation.clock.now_s() == 0.5
         with pytest.raises(SimulationFailed, match="unknown fault"):
-            lab.fault(kind="fire", device="S1")
-        address = lab.devices["S1"]
-        assert lab.reroute(testbed).device("S1").management.port == address["port"]
+            simulation.fault(kind="fire", device="S1")
+        address = simulation.devices["S1"]
+        assert simulation.reroute(testbed).device("S1").management.port == address["port"]
         with socket.create_connection((address["host"], address["port"]), 5) as raw:
             assert raw.recv(4) == b"SSH-"
-        directory = lab.directory
+        directory = simulation.directory
     assert not directory.exists()
-    lab.close()
+    simulation.close()
 
 
 def test_a_platform_without_a_face_names_the_file_to_write(testbed_file):
