@@ -160,3 +160,35 @@ class TestCeilings:
         lab.run_ms(20)
         assert lab.goodput(flow, 30) == pytest.approx(10 * 1448 / 1538, rel=0.01)
         assert flow.retransmits == 0
+
+
+class TestBeyondTheDocuments:
+    @pytest.mark.parametrize("gigabit", [10, 25, 100])
+    @pytest.mark.parametrize("senders", [2, 5, 8])
+    def test_dcqcn_alone_keeps_an_incast_lossless_and_the_link_full(
+        self, star: Lab, gigabit: int, senders: int
+    ) -> None:
+        lab = star(senders + 1, rate_bits_per_s=gigabit * 10**9)
+        mark_all_queues(lab)
+        flows = [lab.rc(host, 2 + host % 2) for host in range(1, senders + 1)]
+        lab.run_ms(20)
+        before = sum(flow.delivered_bytes for flow in flows)
+        lab.run_ms(30)
+        total = (sum(flow.delivered_bytes for flow in flows) - before) * 8 / 30e6
+        assert total > 0.85 * gigabit * 1024 / 1106
+        assert sum(q.dropped_packets for q in lab.switch.queue_counters("p0")) == 0
+
+    @pytest.mark.parametrize("seed", [1, 2, 3])
+    def test_s3_with_five_senders_drops_in_the_ignoring_queue_only(
+        self, star: Lab, seed: int
+    ) -> None:
+        lab = star(6, seed=seed)
+        mark_all_queues(lab)
+        for host in (2, 4):
+            lab.nic(host).set_rp(2, False)
+        for host in range(1, 6):
+            lab.rc(host, 2 if host % 2 == 0 else 3)
+        lab.run_ms(200)
+        queues = lab.switch.queue_counters("p0")
+        assert queues[2].dropped_packets > 10_000
+        assert queues[3].dropped_packets == 0

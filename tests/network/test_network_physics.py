@@ -323,7 +323,7 @@ class TestReactionPoint:
     def test_fast_recovery_halves_the_distance_to_an_unchanged_target(self, star: Lab) -> None:
         lab = star()
         lab.nic(1).set_dcqcn("roce_rp", "rpg_threshold", 5)
-        lab.nic(1).set_dcqcn("roce_rp", "rpg_byte_reset", 1086)
+        lab.nic(1).set_dcqcn("roce_rp", "rpg_byte_reset", 1)  # kB
         lab.rc(1, 3)
         state, flow = lab.network.state, lab.network.tables.flow[0]
         handle_cnp(state, 0)

@@ -15,10 +15,15 @@ settings.py. Where NVIDIA's one-line descriptions leave room, this is the readin
                has increased the rate since the last cut
                rate := rate * max(1 - alpha * 1024 / 2**rpg_gd, rpg_min_dec_fac / 100), >=
                rpg_min_rate the stages, the timer and the byte counter start anew
-    increase   each rpg_time_reset us (time stage) and each rpg_byte_reset bytes (byte stage):
+    increase   each rpg_time_reset us (time stage) and each rpg_byte_reset kilobytes (byte stage):
                both stages > rpg_threshold: target += rpg_hai_rate; one of them: target +=
                rpg_ai_rate; none (fast recovery): target stays;  then rate := (rate + target) / 2
     release    within 1 Mb/s of rpg_max_rate (0: the port's speed) the limiter is taken off
+
+rpg_byte_reset counts kilobytes here although NVIDIA's text says bytes: older texts give its default
+as 150, 802.1Qau's as 150 000 bytes; and with 32 767 bytes the increases at 100G (one per 5 us)
+outrun the cuts, so that two senders drop, where with kilobytes 2 to 8 senders at 10G to 100G fill the
+link, fairly and without loss (inference).
 
 Timers are evaluated when the flow sends, receives a CNP or wakes; between those moments nothing
 could see the difference.

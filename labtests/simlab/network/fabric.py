@@ -37,6 +37,7 @@ FIRST_PACKETS = 4096
 FIRST_FLOWS = 16
 XOFF_QUANTA = 65535
 QUANTUM_BYTES = 64  # 512 bit times
+KILOBYTE = 1000
 
 
 def make_tables(wiring: Wiring, seed: int, memory: SwitchMemory) -> Tables:
@@ -148,7 +149,7 @@ def apply_rp(t: Tables, h: int, values: dict[str, int]) -> None:
     host.clamp = values["clamp_tgt_rate"]
     host.clamp_after_time = values["clamp_tgt_rate_after_time_inc"]
     host.time_reset_ps = max(1, values["rpg_time_reset"]) * PS_PER_US
-    host.byte_reset = values["rpg_byte_reset"]
+    host.byte_reset = values["rpg_byte_reset"] * KILOBYTE
     host.threshold = values["rpg_threshold"]
     host.max_rate = min(values["rpg_max_rate"] * 1e6 or line_rate, line_rate)
     host.ai_rate = values["rpg_ai_rate"] * 1e6

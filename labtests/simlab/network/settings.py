@@ -103,7 +103,7 @@ RP_DEFAULTS = MappingProxyType(
         "clamp_tgt_rate": 0,  # 1: every cut lowers the target too
         "clamp_tgt_rate_after_time_inc": 1,  # 1: a cut after a timer increase lowers the target too
         "rpg_time_reset": 300,  # us between timer increases
-        "rpg_byte_reset": 32767,  # bytes between byte increases; 0: none
+        "rpg_byte_reset": 32767,  # kB between byte increases (see dcqcn.py); 0: none
         "rpg_threshold": 1,  # stages of fast recovery
         "rpg_max_rate": 0,  # Mbit/s; 0: the port's speed
         "rpg_ai_rate": 5,  # Mbit/s per additive increase
