@@ -26,13 +26,14 @@ _ENCODED = re.compile(
     r"([^\s\"',]+)",
     re.IGNORECASE,
 )
-# `password X`, `password=X`, `"password": "X"`, `'password': 'X'`; not prose such as "a password is
-# required" or a prompt `password for root:`, and not None
+# `password X`, `password=X`, `"password": "X y"`, `'password': 'X'`; not None, not prose such as "a
+# password is required" or a prompt `password for root:`, and not the words that _ENCODED reads
 _NAMED = re.compile(
-    rf"(\b(?:\w*_)?(?:password|passwd|passphrase)\b{_QUOTE}(?:[ \t]*[:=][ \t]*|[ \t]+){_QUOTE})"
-    r"(?!(?:is|was|are|for|required|prompt|and|or|has|must|cannot|authentication|auth|login"
-    r"|control|recovery|None|null|true|false|cipher|simple|hash|plain)\b|\*{3})"
-    r"([^\s\"'\\,]+)",
+    rf"(\b(?:\w*_)?(?:password|passwd|passphrase)\b{_QUOTE}(?:[ \t]*[:=][ \t]*|[ \t]+))"
+    r"(?!(?:is|was|are|for|required|prompt|and|or|has|must|cannot|authentication|auth|login|role"
+    r"|level|control|recovery|None|null|true|false|cipher|simple|hash|plain)\b|\*{3}"
+    r"|[05-9][ \t]+\*{3})"
+    r"(?:(?P<quote>\\*[\"'])(?!\*{3}(?P=quote)).+?(?P=quote)|[^\s\"'\\,]+)",
     re.IGNORECASE,
 )
 
@@ -47,9 +48,9 @@ class Redaction:
 
     def text(self, text: str) -> str:
         """The text with `***` in place of every secret."""
-        text = _PRIVATE_KEY.sub(rf"\1{HIDDEN}\2", text)
+        text = _PRIVATE_KEY.sub(rf"\1{HIDDEN}\2", self._values.sub(HIDDEN, text))
         text = _ENCODED.sub(rf"\g<1>{HIDDEN}", text)
-        text = _NAMED.sub(rf"\g<1>{HIDDEN}", text)
+        text = _NAMED.sub(rf"\g<1>\g<quote>{HIDDEN}\g<quote>", text)
         while self._values.search(text):  # what is left and `***` may spell a secret anew
             text = self._values.sub(HIDDEN, text)
         return text

@@ -29,6 +29,7 @@ from labtests.ssh.terminal import (
 )
 from labtests.transport import DEFAULT_TIMEOUT_S, Clock, Process, Reply
 
+PROMPT_WITHIN_S = 15.0
 INTERRUPTED_WITHIN_S = 5.0
 MAY_BE_REFUSED = "try it by hand; the account needs a role that may configure (network-admin)"
 
@@ -49,7 +50,7 @@ class CliTransport:
         self._lock = threading.RLock()
         self._session = self._log_in(device_type)
         self._terminal = Terminal(cast(paramiko.Channel, self._session.remote_conn), line.wire)
-        self._prompt = self._settle()
+        self._prompt = self._find_prompt()
 
     def run(self, command: str, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Reply:
         """See Transport. The text is what the device printed between echo and prompt; only line
@@ -89,19 +90,27 @@ class CliTransport:
         try:
             return _netmiko(self._line, device_type)
         except _FAILED as error:
-            raise Unreachable(
-                self.device,
-                f"ssh {self._line.address}",
-                f"logged in, but its CLI does not behave like {device_type}: {_first_line(error)}",
-                "log in by hand: is there a prompt at once, without a question? Is `platform` "
-                "right in the testbed file?",
+            raise self._not_as_expected(
+                f"its CLI does not behave like {device_type}: {_first_line(error)}"
             ) from error
 
-    def _settle(self) -> Prompt:
-        """The prompt, found in a fresh line once everything printed at login is out of the way."""
-        found = Prompt(self._session.find_prompt())
-        self._terminal.ask("", found.any_view, timeout_s=DEFAULT_TIMEOUT_S)
-        return found
+    def _not_as_expected(self, problem: str) -> Unreachable:
+        return Unreachable(
+            self.device,
+            f"ssh {self._line.address}",
+            f"logged in, but {problem}",
+            "log in by hand: is there a prompt at once, without a question? Is `platform` right in "
+            "the testbed file?",
+        )
+
+    def _find_prompt(self) -> Prompt:
+        try:
+            return self._terminal.settle(timeout_s=PROMPT_WITHIN_S)
+        except NoPrompt as silence:
+            words = silence.text.strip().rpartition("\n")[2] or "nothing"
+            raise self._not_as_expected(f"it shows no prompt but {words!r}") from silence
+        except EOFError as error:
+            raise self._not_as_expected(str(error)) from error
 
     # -- configuration mode ------------------------------------------------------------------
 

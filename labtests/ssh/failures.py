@@ -141,8 +141,9 @@ def _silent(error: TimeoutError, place: Place) -> DeviceError:
 
 
 def _unreachable(error: Exception, place: Place) -> DeviceError:
-    if "authentication methods" in str(error):  # paramiko had nothing to offer
-        return _login(AuthenticationException("no key and no password to offer"), place)
+    if isinstance(error, paramiko.SSHException) and _was_logging_in(place):
+        # paramiko reports the last key type it tried a file as, or that it had nothing to offer
+        return _login(AuthenticationException("no key or password to offer was accepted"), place)
     if "banner" in str(error).lower():
         problem = f"{place.what} does not speak SSH ({error})"
         return Unreachable(
@@ -154,6 +155,12 @@ def _unreachable(error: Exception, place: Place) -> DeviceError:
         f"{place.what} cannot be reached: {_words(error)}",
         "is sshd running there, and is the port right? Try the command by hand",
     )
+
+
+def _was_logging_in(place: Place) -> bool:
+    """Whether the connection itself still stands: then only the login was the matter."""
+    wire = place.hop.connection.client.get_transport()
+    return wire is not None and wire.is_active()
 
 
 def _words(error: Exception) -> str:

@@ -65,12 +65,12 @@ def open_line(device: Device) -> Line:
         place = Place(device.name, hop, last=hop is hops[-1], through=through)
         try:
             hop.connection.open()
-        except CONNECTING_FAILURES as error:
+        except BaseException as error:
+            told = explained(error, place) if isinstance(error, CONNECTING_FAILURES) else None
             _close(hops)
-            raise explained(error, place) from error
-        except BaseException:
-            _close(hops)
-            raise
+            if told is None:
+                raise
+            raise told from error
     return Line(device, hops)
 
 

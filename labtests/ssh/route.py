@@ -118,6 +118,9 @@ class _Way:
         )
         connection.connect_timeout = connection.connect_timeout or CONNECT_WITHIN_S
         known_hosts = self._known_hosts(connection)
+        keys = connection.connect_kwargs.get("key_filename", [])
+        # as OpenSSH does, pass over an IdentityFile that is not there
+        connection.connect_kwargs["key_filename"] = [key for key in keys if Path(key).is_file()]
         connection.connect_kwargs["transport_factory"] = _wires(known_hosts)
         connection.client.set_missing_host_key_policy(known_hosts)
         return Hop(connection, known_hosts)

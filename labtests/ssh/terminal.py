@@ -24,6 +24,7 @@ _PAGED = re.compile(rf"(?m)^{_MORE}{_WIPED}", re.IGNORECASE)
 _QUESTION = re.compile(
     r"[^\n]*(?:\[y(?:es)?/n(?:o)?\]|\(y(?:es)?/n(?:o)?\)|to continue\?)[^\n]{0,30}\Z", re.IGNORECASE
 )
+_PROMPT_ENDS = (">", "]", "#", "$", "%")
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\r\x08\x07\x00]")
 
 
@@ -72,6 +73,21 @@ class Terminal:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._answers_round_trips = True
         channel.in_buffer.set_event(self._bell)
+
+    def settle(self, *, timeout_s: float) -> Prompt:
+        """The prompt, after everything printed at login: what two empty lines in a row lead to."""
+        deadline_s = time.monotonic() + timeout_s
+        before = ""
+        while True:
+            self.forget()
+            self.send("\n")
+            text = self._wait(deadline_s, before)
+            while late := self._late_news():
+                text += late
+            prompt = _CONTROL.sub("", text).rpartition("\n")[2].strip()
+            if prompt == before and prompt.endswith(_PROMPT_ENDS):
+                return Prompt(prompt)
+            before = prompt
 
     def ask(self, line: str, end: re.Pattern[str], *, timeout_s: float) -> str:
         """What is printed after this line, up to and with the prompt that matches `end`.

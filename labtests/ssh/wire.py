@@ -5,7 +5,8 @@ import threading
 from typing import Any
 
 import paramiko
-from paramiko.common import MSG_CHANNEL_REQUEST, cMSG_GLOBAL_REQUEST
+from paramiko.common import MSG_CHANNEL_REQUEST, cMSG_GLOBAL_REQUEST, cMSG_SERVICE_REQUEST
+from paramiko.transport import ServiceRequestingTransport
 
 # RFC 4254 section 6.10 names signals; a shell shows them as 128 + number (Linux numbers)
 _SIGNAL_NUMBERS = {
@@ -43,12 +44,15 @@ def _channel_request(channel: paramiko.Channel, message: paramiko.Message) -> No
     channel.status_event.set()
 
 
-class Wire(paramiko.Transport):
-    """A paramiko transport with three differences.
+class Wire(ServiceRequestingTransport):
+    """A paramiko transport with four differences.
 
     - TCP_NODELAY: without it an exec waits some 40 ms for a delayed acknowledgement.
     - `round_trip`: once it is back, everything the server had sent before is here.
     - A process that died by a signal has the exit status 128 + n, where paramiko knows none.
+    - The login service is asked for once and with a deadline. paramiko's plain transport asks again
+      for every key it tries, which some servers (asyncssh) answer by hanging up; its newer one
+      waits for ever.
     """
 
     _channel_handler_table = {  # noqa: RUF012 - paramiko's own, a table of its class
@@ -62,6 +66,7 @@ class Wire(paramiko.Transport):
         self._asking = threading.Lock()
         self._turn = threading.Condition()
         self._asked = self._answered = 0
+        self._may_log_in = False
         super().__init__(sock, disabled_algorithms=disabled_algorithms)
 
     def round_trip(self, timeout_s: float) -> bool:
@@ -84,6 +89,21 @@ class Wire(paramiko.Transport):
             self._turn.wait_for(lambda: self._answered >= number or not self.is_active(), timeout_s)
             return self.is_active() and self._answered >= number
 
+    def ensure_session(self) -> None:
+        """Logging in may begin. Raises SSHException when the server does not let it."""
+        if not self._may_log_in:
+            message = paramiko.Message()
+            message.add_byte(cMSG_SERVICE_REQUEST)
+            message.add_string("ssh-userauth")
+            self._send_message(message)  # type: ignore[attr-defined]
+            with self._turn:
+                self._turn.wait_for(
+                    lambda: self._may_log_in or not self.is_active(), self.auth_timeout
+                )
+            if not self._may_log_in:
+                raise paramiko.SSHException("the server did not let the login begin")
+            self.auth_handler = self.get_auth_handler()
+
     def run(self) -> None:
         """paramiko's reading thread; whoever waits learns of its end."""
         try:
@@ -99,6 +119,11 @@ class Wire(paramiko.Transport):
     def _parse_request_failure(self, m: paramiko.Message) -> None:
         super()._parse_request_failure(m)  # type: ignore[misc]
         self._count_answer()
+
+    def _parse_service_accept(self, m: paramiko.Message) -> None:
+        with self._turn:
+            self._may_log_in = m.get_text() == "ssh-userauth"
+            self._turn.notify_all()
 
     def _count_answer(self) -> None:
         # answers come in the order of the requests (RFC 4254 section 4), late ones included

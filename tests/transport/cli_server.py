@@ -59,6 +59,8 @@ class _Cli:
             await self._display(line.removeprefix("display "))
         elif line == "hang":
             await self._hang()
+        elif line == "deaf":
+            await asyncio.sleep(60)
         elif line == "reboot":
             self._write("This command will reboot the device. Continue? [Y/N]:")
             answer = await self._process.stdin.readline()
@@ -85,7 +87,8 @@ class _Cli:
 
     async def _hang(self) -> None:
         self._write("working...\n")
-        await asyncio.sleep(60)
+        with suppress(asyncssh.BreakReceived):
+            await self._process.stdin.readline()
 
     async def _display(self, what: str) -> None:
         texts = {"long": LONG, "indented": INDENTED, "lookalike": LOOKALIKE, "empty": ""}

@@ -1,0 +1,245 @@
+"""A journal of a session, replayed, answers as the session did."""
+
+import json
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from cli_server import PASSWORD, CliServer
+from sshd_server import Sshd, wait_for
+
+from labtests.errors import CommandRejected, CommandTimeout, LabError, Unreachable
+from labtests.journal import Journal, JournalledTransport
+from labtests.recording import Exchange, RecordedClock, Recording, recorded_lab
+from labtests.ssh import SHELL, connect
+from labtests.transport import Process, Reply, Transport
+
+
+@pytest.fixture
+def journal(tmp_path: Path):
+    with Journal(tmp_path / "journal.jsonl", secrets=[PASSWORD]) as journal:
+        yield journal
+
+
+def lines_of(journal: Journal) -> list[dict]:
+    return [json.loads(line) for line in journal.path.read_text().splitlines()]
+
+
+# -- round trips ---------------------------------------------------------------------------------
+
+
+def questions(transport: Transport) -> list[object]:
+    """What a test asks, and what it got: replies whole, errors by kind and text."""
+    answers: list[object] = []
+    for ask in (
+        lambda: transport.run("echo hi; echo err >&2; exit 3"),
+        lambda: transport.run("cat /proc/sys/kernel/random/uuid"),
+        lambda: transport.run("cat /proc/sys/kernel/random/uuid"),
+        lambda: transport.run("sleep 9", timeout_s=1),
+        lambda: transport.run("printf 'no newline, ü, \"quotes\", tab\\t'"),
+        lambda: transport.configure(("echo one", "false", "echo never")),
+    ):
+        try:
+            answers.append(ask())
+        except LabError as error:
+            answers.append((type(error), str(error)))
+    return answers
+
+
+def test_a_replayed_host_gives_the_same_replies(sshd: Sshd, clock, journal: Journal) -> None:
+    transport = JournalledTransport(connect(sshd.device(), SHELL, clock=clock), journal)
+    asked = questions(transport)
+    transport.close()
+    replayed = recorded_lab(journal.path)["host"]
+    assert questions(replayed) == asked
+    assert asked[1] != asked[2]  # the k-th time gets the k-th answer
+    assert replayed.run("cat /proc/sys/kernel/random/uuid") == asked[2]  # and the last repeats
+
+
+def test_a_replayed_switch_gives_the_same_replies(
+    switch: CliServer, clock, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SWITCH_PASSWORD", PASSWORD)
+    transport = JournalledTransport(connect(switch.device(), "hp_comware", clock=clock), journal)
+    block = ("interface Twenty-FiveGigE1/0/13", "qos trust dscp")
+    asked = [transport.run("display long"), transport.configure(block)]
+    transport.close()
+    replayed = recorded_lab(journal.path)["switch"]
+    assert [replayed.run("display long"), replayed.configure(block)] == asked
+
+
+def course(process: Process, clock) -> list[tuple[str, int | None]]:
+    """What a process shows every tenth of a second until it has ended."""
+    seen = []
+    for _ in range(30):
+        seen.append((process.output(), process.status()))
+        if seen[-1][1] is not None:
+            break
+        clock.sleep(0.1)
+    process.close()
+    return seen
+
+
+def test_a_replayed_process_prints_what_it_printed_by_then(
+    sshd: Sshd, clock, journal: Journal
+) -> None:
+    transport = JournalledTransport(connect(sshd.device(), SHELL, clock=clock), journal)
+    command = "sh -c 'for n in 1 2 3; do echo row $n; sleep 0.25; done; echo bye >&2; exit 5'"
+    process = transport.start(command, limit_s=10)
+    live = course(process, clock)
+    transport.close()
+    recording = recorded_lab(journal.path)["host"]
+    again = recording.start(command, limit_s=10)
+    assert again.output() in ("", "row 1\n")
+    replayed = course(again, recording.clock)
+    assert live[-1] == replayed[-1] == ("row 1\nrow 2\nrow 3\n", 5)
+    assert [text for text, _ in replayed if text.count("row") == 2]  # it came bit by bit
+    assert again.errors() == "bye\n"
+
+
+def test_errors_are_recorded_and_raised_again(sshd: Sshd, clock, journal: Journal) -> None:
+    transport = JournalledTransport(connect(sshd.device(), SHELL, clock=clock), journal)
+    transport.close()
+    with pytest.raises(Unreachable) as live:
+        transport.run("true")
+    with pytest.raises(Unreachable):
+        transport.start("sleep 1", limit_s=1)
+    replayed = recorded_lab(journal.path)["host"]
+    with pytest.raises(Unreachable) as again:
+        replayed.run("true")
+    assert str(again.value) == str(live.value)
+    with pytest.raises(Unreachable):
+        replayed.start("sleep 1", limit_s=1)
+
+
+# -- the journal's lines -------------------------------------------------------------------------
+
+
+def test_the_journal_has_every_kind_of_line_in_order(sshd: Sshd, clock, journal: Journal) -> None:
+    transport = JournalledTransport(connect(sshd.device(), SHELL, clock=clock), journal)
+    reply = transport.run("echo hi")
+    process = transport.start("sh -c 'echo up; sleep 68'", limit_s=30)
+    wait_for(lambda: process.output() == "up\n")
+    process.signal("INT")
+    process.close()
+    transport.configure(("echo a",))
+    journal.note("host", "why")
+    transport.close()
+    lines = lines_of(journal)
+    assert [line["order"] for line in lines] == list(range(1, len(lines) + 1))
+    assert [line["kind"] for line in lines] == [
+        "note", "run", "start", "output", "signal", "output", "signal", "configure", "note",
+    ]  # fmt: skip
+    assert lines[1]["time_s"] == reply.time_s
+    assert lines[1] | {"order": 0, "time_s": 0} == {
+        "order": 0, "time_s": 0, "device": "host", "kind": "run",
+        "command": "echo hi", "text": "hi\n", "errors": "", "status": 0,
+    }  # fmt: skip
+    assert lines[3]["text"] == "up\n"
+    assert lines[5]["status"] == 130
+    assert lines[6]["signal"] == "close"
+
+
+def test_half_a_line_of_a_process_waits_for_its_end(journal: Journal) -> None:
+    class Typing:
+        device, command, printed, ended = "host", "tool", "", None
+
+        def output(self) -> str:
+            return self.printed
+
+        def errors(self) -> str:
+            return ""
+
+        def status(self) -> int | None:
+            return self.ended
+
+    class Host:
+        device = "host"
+
+        def start(self, command: str, *, limit_s: float) -> Process:
+            return typing  # type: ignore[return-value]
+
+    typing = Typing()
+    process = JournalledTransport(Host(), journal).start("tool", limit_s=1)  # type: ignore[arg-type]
+    for typing.printed in ("a\nmy open ses", f"a\nmy {PASSWORD}", f"a\nmy {PASSWORD}\nz"):
+        assert process.output() == typing.printed
+    typing.ended = 0
+    assert process.status() == 0
+    texts = [line["text"] for line in lines_of(journal) if line["kind"] == "output"]
+    assert texts == ["a\n", "my ***\n", "z"]
+
+
+def test_many_threads_write_whole_lines(journal: Journal) -> None:
+    def write() -> None:
+        for number in range(200):
+            journal.note("host", f"{number} {'x' * 500}")
+
+    threads = [threading.Thread(target=write) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [line["order"] for line in lines_of(journal)] == list(range(1, 802))
+
+
+# -- recordings by hand --------------------------------------------------------------------------
+
+
+def test_a_recording_for_a_parser_test_is_made_from_texts() -> None:
+    host = Recording.of("ServerA", {"mlnx_qos -i eth0": "DCBX mode: OS\n"})
+    assert host.run("mlnx_qos -i eth0") == Reply(
+        device="ServerA", command="mlnx_qos -i eth0", text="DCBX mode: OS\n", status=0
+    )
+
+
+def test_what_was_not_recorded_is_refused_with_the_nearest() -> None:
+    host = Recording.of("ServerA", {"mlnx_qos -i eth0": "", "ethtool -S eth0": ""})
+    with pytest.raises(CommandRejected, match="nearest that was is 'mlnx_qos -i eth0'") as caught:
+        host.run("mlnx_qos -i eth1")
+    assert caught.value.device == "ServerA"
+    with pytest.raises(CommandRejected, match="no configure was"):
+        host.configure(("anything",))
+    with pytest.raises(CommandRejected, match="no start was"):
+        host.start("ib_send_bw", limit_s=5)
+
+
+def test_a_recorded_clock_takes_no_wall_time() -> None:
+    clock, begun_s = RecordedClock(100.0), time.monotonic()
+    clock.sleep(3600)
+    clock.sleep(-5)
+    clock.reach(50)
+    assert clock.now_s() == 3700.0
+    assert time.monotonic() - begun_s < 1
+
+
+def test_an_answer_brings_its_time_along() -> None:
+    answers = [
+        Exchange(
+            kind="run",
+            question=("date",),
+            answer=Reply(device="a", command="date", text="", time_s=time_s),
+        )
+        for time_s in (10.0, 20.0)
+    ]
+    host = Recording("a", answers)
+    assert [(host.run("date").time_s, host.clock.now_s()) for _ in range(3)] == [
+        (10.0, 10.0), (20.0, 20.0), (20.0, 20.0),
+    ]  # fmt: skip
+
+
+def test_a_recorded_timeout_is_raised_again() -> None:
+    late = CommandTimeout("a", "slow", "it did not end", "wait")
+    host = Recording("a", [Exchange(kind="run", question=("slow",), answer=late)])
+    with pytest.raises(CommandTimeout, match="it did not end"):
+        host.run("slow")
+
+
+@pytest.mark.parametrize(
+    "line", ['{"order": 1, "time_s"', '{"order": 1}', "[]", '{"device": "a", "kind": "dance"}']
+)
+def test_a_file_that_is_no_journal_is_refused_with_its_line(tmp_path: Path, line: str) -> None:
+    good = '{"order": 1, "time_s": 1, "device": "", "kind": "note", "text": "labtests-journal/1"}'
+    (tmp_path / "journal.jsonl").write_text(f"{good}\n{line}\n")
+    with pytest.raises(LabError, match=r"journal\.jsonl:2: not a line of a journal"):
+        recorded_lab(tmp_path / "journal.jsonl")

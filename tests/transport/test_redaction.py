@@ -1,0 +1,156 @@
+"""No secret leaves by the journal or by a log."""
+
+import io
+import json
+import logging
+from pathlib import Path
+
+import pytest
+from cli_server import PASSWORD, CliServer
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labtests.clock import WallClock
+from labtests.journal import Journal, RedactingFilter, Redaction, redacted_logs
+from labtests.ssh import connect
+
+SECRETS = st.text(min_size=4, max_size=20)
+AROUND = st.text(max_size=20)
+
+
+def escapings(text: str) -> list[str]:
+    """The text as JSON, repr and nested JSON write it, without the quotes around."""
+    once = json.dumps(text)[1:-1]
+    return [
+        text,
+        once,
+        json.dumps(text, ensure_ascii=False)[1:-1],
+        json.dumps(once)[1:-1],
+        once.replace("/", "\\/"),
+        "".join(f"\\u{ord(c):04X}" if ord(c) < 0x10000 else c for c in text),
+        repr("'\"" + text)[4:-1] if "'" in text else repr(text)[1:-1],
+    ]
+
+
+@given(SECRETS, AROUND, AROUND, st.integers(0, 6))
+def test_no_secret_survives_in_any_escaping(
+    secret: str, before: str, after: str, number: int
+) -> None:
+    written = escapings(secret)[number]
+    redacted = Redaction([secret]).text(before + written + after)
+    assert secret not in redacted
+    assert len(written) < 4 or written not in redacted
+
+
+@given(st.lists(SECRETS, min_size=1, max_size=4), AROUND)
+def test_a_whole_journal_line_holds_no_secret(secrets: list[str], around: str) -> None:
+    value = {"text": around + around.join(secrets) + around, "inner": [json.dumps(secrets)]}
+    clean = Redaction(secrets).value(value)
+    for secret in secrets:
+        assert secret not in clean["text"]
+        assert json.dumps(secret)[1:-1] not in clean["inner"][0]
+
+
+@given(AROUND)
+def test_text_without_secrets_stays_as_it_is(text: str) -> None:
+    assert Redaction(["unmistakable-secret"]).text(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        # Comware configuration
+        (" password hash $h$6$abcd==", " password hash ***"),
+        (" password simple hunter2", " password simple ***"),
+        ("super password role network-admin simple hunter2",) * 2,
+        ("snmp-agent community read cipher $c$3$xyz=", "snmp-agent community read cipher ***"),
+        ("key authentication cipher $c$3$abc", "key authentication cipher ***"),
+        ("username bob password 7 0822455D0A16", "username bob password 7 ***"),
+        ("username bob password hunter2", "username bob password ***"),
+        ("enable secret 5 $1$mERr$hx5r", "enable secret 5 ***"),
+        # what libraries log
+        ("{'password': 'hunter2', 'port': 22}", "{'password': '***', 'port': 22}"),
+        ('{"password": "hunter2"}', '{"password": "***"}'),
+        ('{\\"password\\": \\"hunter2\\"}', '{\\"password\\": \\"***\\"}'),
+        ("'sudo': {'password': None}", "'sudo': {'password': None}"),
+        ("SWITCH_PASSWORD=hunter2 ssh leaf1", "SWITCH_PASSWORD=*** ssh leaf1"),
+        # prose and telemetry
+        ("sudo: a password is required", "sudo: a password is required"),
+        ("[sudo] password for root: ", "[sudo] password for root: "),
+        ("Password: ", "Password: "),
+        ("password-control enable", "password-control enable"),
+        ("Load sharing: hash 12 simple 3", "Load sharing: hash 12 simple 3"),
+        ("rx_prio5_pause: 17", "rx_prio5_pause: 17"),
+    ],
+)
+def test_secrets_are_known_by_their_place(text: str, clean: str) -> None:
+    if text.startswith("super"):
+        clean = "super password role network-admin simple ***"
+    assert Redaction().text(text) == clean
+
+
+@pytest.mark.parametrize("end", ["\n-----END OPENSSH PRIVATE KEY-----\nafter", ""])
+@pytest.mark.parametrize("newline", ["\n", "\\n"])
+def test_private_keys_are_hidden_even_when_cut(end: str, newline: str) -> None:
+    body = "b3BlbnNzaC1rZXktdjEAAAAABG5vbmU"
+    text = f"before -----BEGIN OPENSSH PRIVATE KEY-----{newline}{body}{newline}{body}{end}"
+    clean = Redaction().text(text)
+    assert "b3Blb" not in clean
+    assert clean.startswith("before ")
+    assert clean.endswith("after") == bool(end)
+
+
+def test_secrets_too_short_to_tell_from_text_are_left() -> None:
+    assert Redaction(["", "abc"]).text("abcabc") == "abcabc"
+
+
+def test_a_filter_on_a_handler_cleans_messages_and_tracebacks() -> None:
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.addFilter(RedactingFilter(Redaction(["hunter22"])))
+    logger = logging.getLogger("labtests.test.redaction")
+    logger.addHandler(handler)
+    try:
+        logger.warning("login %s with %r", "root", {"x": "hunter22"})
+        try:
+            raise ValueError("bad: hunter22")
+        except ValueError:
+            logger.exception("it failed")
+    finally:
+        logger.removeHandler(handler)
+    assert "hunter22" not in stream.getvalue()
+    assert "login root with {'x': '***'}" in stream.getvalue()
+    assert "ValueError: bad: ***" in stream.getvalue()
+
+
+def test_no_library_logs_a_secret_at_debug(
+    switch: CliServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("SWITCH_PASSWORD", PASSWORD)
+    caplog.set_level(logging.DEBUG)
+    with redacted_logs(Redaction([PASSWORD])):
+        transport = connect(switch.device(), "hp_comware", clock=WallClock())
+        transport.run(f"display {PASSWORD}")
+        transport.close()
+        logging.getLogger("invoke").debug("config: %s", {"sudo": {"password": PASSWORD}})
+    assert "paramiko.transport" in {record.name for record in caplog.records}
+    assert "netmiko" in {record.name for record in caplog.records}
+    assert "'password': '***'" in caplog.text
+    assert PASSWORD not in caplog.text
+    logging.getLogger("invoke").debug("afterwards logs are as they were: %s", PASSWORD)
+    assert PASSWORD in caplog.text
+
+
+def test_a_journal_is_private_and_complete_after_each_line(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    path.write_text("old")
+    path.chmod(0o644)
+    with Journal(path, secrets=["hunter22"]) as journal:
+        journal.note("leaf1", "set to hunter22 because of 'password hunter3'")
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert [line["order"] for line in lines] == [1, 2]
+    assert lines[0]["text"] == "labtests-journal/1"
+    assert lines[1]["text"] == "set to *** because of 'password ***'"
+    journal.note("leaf1", "after the end")
+    assert len(path.read_text().splitlines()) == 2
