@@ -23,7 +23,7 @@ settings.py. Where NVIDIA's one-line descriptions leave room, this is the readin
 rpg_byte_reset counts kilobytes here although NVIDIA's text says bytes: older texts give its default
 as 150, 802.1Qau's as 150 000 bytes; and with 32 767 bytes the increases at 100G (one per 5 us)
 outrun the cuts, so that two senders drop, where with kilobytes 2 to 8 senders at 10G to 100G fill
-the link, fairly and without loss (inference).
+the link (97 % and more, two seeds each) without loss. Chosen for that outcome: an inference.
 
 Timers are evaluated when the flow sends, receives a CNP or wakes; between those moments nothing
 could see the difference.
