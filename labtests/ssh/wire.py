@@ -5,6 +5,7 @@ import threading
 from typing import Any
 
 import paramiko
+from paramiko.auth_handler import AuthOnlyHandler
 from paramiko.common import MSG_CHANNEL_REQUEST, cMSG_GLOBAL_REQUEST, cMSG_SERVICE_REQUEST
 from paramiko.transport import ServiceRequestingTransport
 
@@ -44,8 +45,32 @@ def _channel_request(channel: paramiko.Channel, message: paramiko.Message) -> No
     channel.status_event.set()
 
 
+class _Login(AuthOnlyHandler):
+    """paramiko makes the event that an answer sets only after it has asked. An answer that is
+    faster than that is lost, and the login "times out" (some 1 in 20 on loopback). Here the event
+    is there from the start and is cleared before asking."""
+
+    def __init__(self, transport: paramiko.Transport) -> None:
+        self._answered = threading.Event()
+        super().__init__(transport)
+
+    @property
+    def auth_event(self) -> threading.Event:
+        """Set by whatever the server answers."""
+        return self._answered
+
+    @auth_event.setter
+    def auth_event(self, _: object) -> None:
+        """paramiko's own event comes too late to be used."""
+
+    def send_auth_request(self, *request: Any, **finishing: Any) -> Any:
+        """Ask, and wait for the answer."""
+        self._answered.clear()
+        return super().send_auth_request(*request, **finishing)
+
+
 class Wire(ServiceRequestingTransport):
-    """A paramiko transport with four differences.
+    """A paramiko transport with five differences.
 
     - TCP_NODELAY: without it an exec waits some 40 ms for a delayed acknowledgement.
     - `round_trip`: once it is back, everything the server had sent before is here.
@@ -53,6 +78,7 @@ class Wire(ServiceRequestingTransport):
     - The login service is asked for once and with a deadline. paramiko's plain transport asks again
       for every key it tries, which some servers (asyncssh) answer by hanging up; its newer one
       waits for ever.
+    - A quick answer to a login is not lost (see _Login).
     """
 
     _channel_handler_table = {  # noqa: RUF012 - paramiko's own, a table of its class
@@ -103,6 +129,10 @@ class Wire(ServiceRequestingTransport):
             if not self._may_log_in:
                 raise paramiko.SSHException("the server did not let the login begin")
             self.auth_handler = self.get_auth_handler()
+
+    def get_auth_handler(self) -> AuthOnlyHandler:
+        """Who logs in."""
+        return _Login(self)
 
     def run(self) -> None:
         """paramiko's reading thread; whoever waits learns of its end."""
