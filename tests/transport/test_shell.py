@@ -15,9 +15,9 @@ from labtests.ssh import SHELL, connect
 from labtests.ssh.shell import ShellTransport
 
 
-@pytest.fixture
-def shell(sshd: Sshd, clock: WallClock):
-    transport = connect(sshd.device(), SHELL, clock=clock)
+@pytest.fixture(scope="module")
+def shell(sshd: Sshd):
+    transport = connect(sshd.device(), SHELL, clock=WallClock())
     assert isinstance(transport, ShellTransport)
     yield transport
     transport.close()
@@ -162,6 +162,13 @@ def test_output_is_followed_while_a_process_runs(shell) -> None:
     assert process.output() == "first\nsecond\n"
 
 
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    graces_s = (("INT", 0.3), ("TERM", 0.3), ("KILL", 2.0))
+    monkeypatch.setattr("labtests.ssh.process.GRACES_S", graces_s)
+
+
+@pytest.mark.usefixtures("impatient")
 def test_a_process_ends_with_its_children_when_it_is_closed(shell, tmp_path: Path) -> None:
     process = shell.start(f"sh -c 'sleep 62 & echo $! >{tmp_path / 'child'}; wait'", limit_s=60)
     child = pid_in(tmp_path / "child")
@@ -173,6 +180,7 @@ def test_a_process_ends_with_its_children_when_it_is_closed(shell, tmp_path: Pat
     process.close()  # twice is allowed
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_process_that_ignores_int_and_term_is_killed(shell) -> None:
     process = shell.start(
         "sh -c 'trap \"\" INT TERM; echo deaf; while :; do sleep 0.1; done'", limit_s=60
