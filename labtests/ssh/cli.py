@@ -55,8 +55,9 @@ class CliTransport:
     def run(self, command: str, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Reply:
         """See Transport. The text is what the device printed between echo and prompt; only line
         ends are made \\n."""
-        end = self._prompt.here
+        self._expect_one_line(command)
         with self._lock:
+            end = self._prompt.here
             text = self._guarded(
                 command, timeout_s, lambda: self._terminal.ask(command, end, timeout_s=timeout_s)
             )
@@ -75,6 +76,8 @@ class CliTransport:
         """See Transport. Nothing more is sent after a line that the device refuses with `% ...`,
         because a refused `interface X` would make the next lines apply to something else."""
         printed: list[str] = []
+        for command in commands:
+            self._expect_one_line(command)
         with self._lock:
             if commands:
                 self._configure(commands, printed)
@@ -151,6 +154,15 @@ class CliTransport:
 
     def _reply(self, command: str, text: str) -> Reply:
         return Reply(device=self.device, command=command, text=text, time_s=self.clock.now_s())
+
+    def _expect_one_line(self, command: str) -> None:
+        if not command.isprintable():  # a line end would be a second command, a Tab a completion
+            raise CommandRejected(
+                self.device,
+                command,
+                "it holds control characters, which a CLI takes for keys",
+                "send one line per command, without tabs",
+            )
 
     def _guarded(self, command: str, timeout_s: float, ask: Callable[[], Answer]) -> Answer:
         try:

@@ -135,8 +135,8 @@ class _Way:
 
 
 def _wires(known_hosts: KnownHosts) -> Callable[..., Wire]:
-    def wire(sock: Any, disabled_algorithms: Any = None) -> Wire:
-        new = Wire(sock, disabled_algorithms=disabled_algorithms)
+    def wire(sock: Any, **settings: Any) -> Wire:  # paramiko 4 has more of them than 5
+        new = Wire(sock, **settings)
         options = new.get_security_options()
         known = [
             kind for name in known_hosts.key_types() for kind in _SIGNATURES.get(name, (name,))

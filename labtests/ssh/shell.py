@@ -30,7 +30,8 @@ LATE_S = 5  # how long to wait for a host to say that it has ended a command
 START_WITHIN_S = 15  # a login shell may read a long ~/.bashrc for every command
 STEP_S = 0.02  # simulated time between two looks at a command that still runs
 LOOK_EVERY_S = 0.2  # wall time; news end the wait earlier
-ANSWER_WITHIN_S = 120.0  # of a round trip: a simulated lab that is busy with its network is slow
+ANSWER_WITHIN_S = 30.0  # wall time of a round trip
+BUSY_LAB_ANSWERS_WITHIN_S = 300.0  # a simulated lab answers when it has advanced as far as asked
 
 TIMED_OUT = frozenset({124, 137})  # of timeout(1): after TERM, after KILL
 _FAILED = (OSError, EOFError, paramiko.SSHException)
@@ -173,8 +174,10 @@ class ShellTransport:
 
     def sync(self, command: str) -> None:
         """Everything the host had sent is here. Raises Unreachable."""
-        if not self._line.wire.round_trip(ANSWER_WITHIN_S):
-            raise self._line.broken(command)
+        limit_s = ANSWER_WITHIN_S if self._wall else BUSY_LAB_ANSWERS_WITHIN_S
+        if not self._line.wire.round_trip(limit_s):
+            gone = not self._line.wire.is_active()
+            raise self._line.broken(command, "" if gone else f"no answer within {limit_s:g} s")
 
     def drain(self, streams: Streams, command: str) -> None:
         """Take what has arrived. Raises Unreachable when the session broke."""

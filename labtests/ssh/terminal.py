@@ -25,7 +25,12 @@ _QUESTION = re.compile(
     r"[^\n]*(?:\[y(?:es)?/n(?:o)?\]|\(y(?:es)?/n(?:o)?\)|to continue\?)[^\n]{0,30}\Z", re.IGNORECASE
 )
 _PROMPT_ENDS = (">", "]", "#", "$", "%")
-_CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\r\x08\x07\x00]")
+# colours, window titles, bracketed paste: how a prompt looks, not what it says (ECMA-48, xterm)
+_LOOKS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)|\x1b[=>]")
+_CONTROL = re.compile(r"[\r\x08\x07\x00]")
+# log lines that `terminal monitor` prints behind the prompt: "%Nov 21 09:00:00:123 2026 H3C ..."
+_LOGGED = r"(?:\s*%[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d[^\n]*)*\s*"
+_TAIL = 2000  # characters in which the end of an output is looked for
 
 
 class NoPrompt(Exception):
@@ -53,13 +58,13 @@ class Prompt:
     @property
     def here(self) -> re.Pattern[str]:
         """The end of an output that leaves the view as it is."""
-        return re.compile(rf"(?:\A|\n){re.escape(self.text)} ?\Z")
+        return re.compile(rf"(?:\A|\n){re.escape(self.text)} ?{_LOGGED}\Z")
 
     @property
     def any_view(self) -> re.Pattern[str]:
         """The end of an output that may have changed the view, and also the device's name."""
         if self.text[:1] in "<[":  # Comware and VRP: <H3C>, [H3C], [~H3C-Twenty-FiveGigE1/0/13]
-            return re.compile(r"(?:\A|\n)(?:[A-Z]+_[A-Z])?[<\[][^<>\[\]\n]+[>\]] ?\Z")
+            return re.compile(rf"(?:\A|\n)(?:[A-Z]+_[A-Z])?[<\[][^<>\[\]\n]+[>\]] ?{_LOGGED}\Z")
         name = re.escape(self.text.rstrip(" #>$%"))
         return re.compile(rf"(?:\A|\n){name}[^\n#>$%]{{0,80}}[#>$%] ?\Z")
 
@@ -84,7 +89,7 @@ class Terminal:
             text = self._wait(deadline_s, before)
             while late := self._late_news():
                 text += late
-            prompt = _CONTROL.sub("", text).rpartition("\n")[2].strip()
+            prompt = _CONTROL.sub("", _LOOKS.sub("", text)).rpartition("\n")[2].strip()
             if prompt == before and prompt.endswith(_PROMPT_ENDS):
                 return Prompt(prompt)
             before = prompt
@@ -115,7 +120,7 @@ class Terminal:
         text, paged = "", False
         while True:
             text += self._take()
-            tail = text[-1000:]
+            tail = _LOOKS.sub("", _LINE_ENDS.sub("\n", text[-_TAIL:]))
             if end.search(tail):
                 late = self._late_news()
                 if not late:
@@ -131,7 +136,7 @@ class Terminal:
             else:
                 text += self._wait(deadline_s, text)
         text = _LINE_ENDS.sub("\n", text)
-        return _PAGED.sub("", text) if paged else text
+        return _LOOKS.sub("", _PAGED.sub("", text) if paged else text)
 
     def _decline(self, end: re.Pattern[str], deadline_s: float) -> None:
         self.send("n\n")

@@ -86,14 +86,14 @@ class Wire(ServiceRequestingTransport):
         MSG_CHANNEL_REQUEST: _channel_request,
     }
 
-    def __init__(self, sock: Any, disabled_algorithms: Any = None) -> None:
+    def __init__(self, sock: Any, **settings: Any) -> None:
         if isinstance(sock, socket.socket):  # through a jump host it is a channel
             _tune(sock)
         self._asking = threading.Lock()
         self._turn = threading.Condition()
         self._asked = self._answered = 0
         self._may_log_in = False
-        super().__init__(sock, disabled_algorithms=disabled_algorithms)
+        super().__init__(sock, **settings)
 
     def round_trip(self, timeout_s: float) -> bool:
         """Ask and wait for the answer, as OpenSSH's keepalive does (a refusal is an answer too).

@@ -22,6 +22,14 @@ PAGE_LINES = 24
 LONG = "".join(f"line {number:05} of a long display, padded {'x' * 40}\n" for number in range(3000))
 INDENTED = "   begins with blanks\n\n  and ends with them   \n"
 LOOKALIKE = "first\n<H3C>\n<H3C>display nested\n[H3C]\nlast\n"
+TEXTS = {
+    "long": LONG,
+    "indented": INDENTED,
+    "lookalike": LOOKALIKE,
+    "empty": "",
+    "coloured": "\x1b[01;32mgreen\x1b[0m\n\x1b]0;title\x07",
+}
+REFUSAL = "  ^\n % Unrecognized command found at '^' position.\n"
 
 
 class _Cli:
@@ -66,7 +74,7 @@ class _Cli:
             answer = await self._process.stdin.readline()
             self._write(f"you said {answer.strip()}\n")
         elif line and not self._configured(line):
-            self._write("  ^\n % Unrecognized command found at '^' position.\n")
+            self._write(REFUSAL)
         return True
 
     def _configured(self, line: str) -> bool:
@@ -91,22 +99,17 @@ class _Cli:
             await self._process.stdin.readline()
 
     async def _display(self, what: str) -> None:
-        texts = {"long": LONG, "indented": INDENTED, "lookalike": LOOKALIKE, "empty": ""}
         if what == "slow":
             for piece in ("one ", "line\n", "<H", "3C> is my prompt\n", "end\n"):
                 self._write(piece)
                 await asyncio.sleep(0.05)
-        elif what == "accents":
-            data = "Zürich ä€😀\n".encode()
-            for byte in data:
-                self._process.channel.write(bytes([byte]).decode("latin-1"))
-                await asyncio.sleep(0.002)
-        elif what in texts:
-            await self._page(texts[what])
+        elif what == "noisy":
+            self._write(f"one line\n{self._prompt()}%Nov 21 09:00:00:123 2026 H3C IFNET/3/X: up.\n")
+            await self._process.stdin.readline()
         elif what == "name":
             self._write(f"{self._name}\n")
         else:
-            self._write("  ^\n % Unrecognized command found at '^' position.\n")
+            await self._page(TEXTS.get(what, REFUSAL))
 
     async def _page(self, text: str) -> None:
         lines = text.splitlines(keepends=True)

@@ -58,6 +58,25 @@ def test_a_pager_that_is_on_all_the_same_is_turned_and_leaves_no_trace(cli) -> N
     assert cli.run("display indented").text == INDENTED
 
 
+def test_a_log_line_behind_the_prompt_does_not_hold_the_answer(cli) -> None:
+    assert cli.run("display noisy", timeout_s=5).text == "one line\n"
+    assert cli.run("", timeout_s=5).text == ""
+    assert cli.run("display name").text == "H3C\n"
+
+
+def test_colours_and_titles_are_no_output(cli) -> None:
+    assert cli.run("display coloured").text == "green\n"
+
+
+@pytest.mark.parametrize("command", ["display name\nreboot", "display\tname", "hang\x03"])
+def test_keys_inside_a_command_are_refused(cli, command: str) -> None:
+    with pytest.raises(CommandRejected, match="control characters"):
+        cli.run(command)
+    with pytest.raises(CommandRejected, match="control characters"):
+        cli.configure(("qos trust dscp", command))
+    assert cli.run("display name").text == "H3C\n"
+
+
 def test_a_refusal_is_an_answer(cli) -> None:
     assert cli.run("display nonsense").text == (
         "  ^\n % Unrecognized command found at '^' position.\n"
