@@ -93,7 +93,8 @@ def port_drops(evidence: Evidence) -> Iterator[Finding]:
         c.BUFFER_DROPPED_OUT_PACKETS,
         c.WRED_DROPPED_PACKETS,
     ):
-        for where in {evidence.bottleneck, *((p.switch, p.switch_port) for p in evidence.senders)}:
+        ports = [evidence.bottleneck, *((p.switch, p.switch_port) for p in evidence.senders)]
+        for where in dict.fromkeys(ports):
             drops = evidence.change(where, "port", None, counter)
             if drops.before is not None or drops.after is not None:
                 yield from _exactly_zero(drops)
