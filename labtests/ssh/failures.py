@@ -3,7 +3,6 @@
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
 
 import paramiko
 from paramiko.ssh_exception import (
@@ -171,7 +170,6 @@ def _words(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-Failure = TypeVar("Failure", bound=Exception)
 _Explanation = tuple[type[Exception], Callable[..., DeviceError]]
 _EXPLANATIONS: tuple[_Explanation, ...] = (
     # the special before the general: several are each other's subclasses

@@ -6,6 +6,7 @@ import time
 import pytest
 from cli_server import INDENTED, LONG, LOOKALIKE, PASSWORD, CliServer
 
+from labtests.clock import WallClock
 from labtests.errors import CommandRejected, CommandTimeout, Unreachable
 from labtests.ssh import connect
 from labtests.ssh.cli import CliTransport
@@ -13,15 +14,26 @@ from labtests.ssh.cli import CliTransport
 COMWARE = "hp_comware"
 
 
-@pytest.fixture(autouse=True)
-def password(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SWITCH_PASSWORD", PASSWORD)
+def logged_in(switch: CliServer) -> CliTransport:
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("SWITCH_PASSWORD", PASSWORD)
+        transport = connect(switch.device(), COMWARE, clock=WallClock())
+    assert isinstance(transport, CliTransport)
+    return transport
+
+
+@pytest.fixture(scope="module")
+def cli(switch: CliServer):
+    """A session that a test leaves as it found it."""
+    transport = logged_in(switch)
+    yield transport
+    transport.close()
 
 
 @pytest.fixture
-def cli(switch: CliServer, clock):
-    transport = connect(switch.device(), COMWARE, clock=clock)
-    assert isinstance(transport, CliTransport)
+def own_cli(switch: CliServer):
+    """A session of the test's own."""
+    transport = logged_in(switch)
     yield transport
     transport.close()
 
@@ -52,10 +64,10 @@ def test_an_output_that_comes_in_bits_is_waited_for(cli) -> None:
     assert cli.run("display slow").text == "one line\n<H3C> is my prompt\nend\n"
 
 
-def test_a_pager_that_is_on_all_the_same_is_turned_and_leaves_no_trace(cli) -> None:
-    cli.run("screen-length enable")
-    assert cli.run("display long").text == LONG
-    assert cli.run("display indented").text == INDENTED
+def test_a_pager_that_is_on_all_the_same_is_turned_and_leaves_no_trace(own_cli) -> None:
+    own_cli.run("screen-length enable")
+    assert own_cli.run("display long").text == LONG
+    assert own_cli.run("display indented").text == INDENTED
 
 
 def test_a_log_line_behind_the_prompt_does_not_hold_the_answer(cli) -> None:
@@ -95,12 +107,14 @@ def test_a_command_without_end_is_interrupted_and_the_session_goes_on(cli) -> No
     assert cli.run("display indented").text == INDENTED
 
 
-def test_nothing_is_believed_after_a_command_that_cannot_be_interrupted(cli, monkeypatch) -> None:
+def test_nothing_is_believed_after_a_command_that_cannot_be_interrupted(
+    own_cli, monkeypatch
+) -> None:
     monkeypatch.setattr("labtests.ssh.cli.INTERRUPTED_WITHIN_S", 0.5)
     with pytest.raises(CommandTimeout, match="the session was closed"):
-        cli.run("deaf", timeout_s=0.2)
+        own_cli.run("deaf", timeout_s=0.2)
     with pytest.raises(Unreachable):
-        cli.run("display name")
+        own_cli.run("display name")
 
 
 def test_commands_are_quick(cli) -> None:
@@ -171,10 +185,10 @@ def test_a_renamed_device_is_still_understood(cli) -> None:
     assert cli.run("display indented").text == INDENTED
 
 
-def test_an_account_that_may_not_configure_is_told_so(cli) -> None:
-    cli.configure(("sysname Readonly",))
+def test_an_account_that_may_not_configure_is_told_so(own_cli) -> None:
+    own_cli.configure(("sysname Readonly",))
     with pytest.raises(CommandRejected, match=r"no configuration mode.*\n.*network-admin"):
-        cli.configure(("qos trust dscp",))
+        own_cli.configure(("qos trust dscp",))
 
 
 # -- the session ---------------------------------------------------------------------------------
@@ -185,16 +199,16 @@ def test_a_cli_has_no_processes(cli) -> None:
         cli.start("ping 10.0.0.1", limit_s=5)
 
 
-def test_a_switch_that_goes_away_is_unreachable(cli, switch: CliServer) -> None:
+def test_a_switch_that_goes_away_is_unreachable(own_cli, switch: CliServer) -> None:
     switch.cut()
     with pytest.raises(Unreachable, match="switch: 'display name': the SSH session"):
-        cli.run("display name")
+        own_cli.run("display name")
     with pytest.raises(Unreachable):
-        cli.configure(("qos trust dscp",))
-    cli.close()
+        own_cli.configure(("qos trust dscp",))
+    own_cli.close()
 
 
-def test_a_switch_that_goes_away_in_the_middle_is_unreachable(cli, switch: CliServer) -> None:
+def test_a_switch_that_goes_away_in_the_middle_is_unreachable(own_cli, switch: CliServer) -> None:
     threading.Timer(0.2, switch.cut).start()
     with pytest.raises(Unreachable):
-        cli.run("hang", timeout_s=20)
+        own_cli.run("hang", timeout_s=20)
