@@ -11,7 +11,7 @@ from labtests.drivers.connectx.rdma import (
     parse_show_counters,
     parse_show_gids,
 )
-from labtests.errors import CommandRejected, UnreadableOutput
+from labtests.errors import CommandRejected, ToolMissing, UnreadableOutput
 from labtests.transport import Reply
 
 IF = "enp3s0f0np0"
@@ -66,14 +66,23 @@ def test_dcbx_in_firmware_is_an_obstacle_with_the_command_against_it():
     assert f"mlnx_qos -i {IF} -d os" in sentence
 
 
-def test_missing_tools_and_folders_are_obstacles_not_crashes():
-    changed = {
-        f"mlnx_qos -i {IF}": recording("mlnx_qos--not-installed"),
-        f"grep -H . {ENABLE}/*": no_such_files(f"{ENABLE}/*"),
-    }
-    qos, ecn = Driver(FakeHost(QUIET | changed)).obstacles()
-    assert "mlnx-tools" in qos
-    assert "inbox driver" in ecn
+def test_a_missing_tool_is_an_obstacle_not_a_crash():
+    changed = {f"mlnx_qos -i {IF}": recording("mlnx_qos--not-installed")}
+    (sentence,) = Driver(FakeHost(QUIET | changed)).obstacles()
+    assert "mlnx-tools" in sentence
+
+
+def test_an_inbox_driver_only_hinders_who_uses_dcqcn():
+    host = FakeHost(QUIET | {f"grep -H . {ENABLE}/*": no_such_files(f"{ENABLE}/*")})
+    assert Driver(host).obstacles() == ()
+    with pytest.raises(ToolMissing, match="inbox driver"):
+        Driver(host).reaction_point(IF)
+
+
+def test_a_port_that_is_down_hinders_nobody():
+    down = Answer(LINKS.text.replace("ACTIVE", "DOWN"))
+    changed = {"rdma -j link": down, f"mlnx_qos -i {IF}": recording("mlnx_qos--not-installed")}
+    assert Driver(FakeHost(QUIET | changed)).obstacles() == ()
 
 
 def test_a_host_without_rdma_device_says_so():

@@ -63,16 +63,15 @@ class HostState(QosSettings, DcqcnSettings, NicCounters, Versions, Obstacles):
         return found
 
     def obstacles(self) -> tuple[str, ...]:
-        """One sentence for each: lldpad, DCBX in firmware, a missing tool or ecn/ folder."""
+        """One sentence for each: lldpad, DCBX in firmware, mlnx_qos missing. Ports that are down do
+        not count. A missing ecn/ folder only hinders who uses it, and is said by ToolMissing then."""
         sentences = []
         if parse_service_state(self._run("systemctl is-active lldpad")):
             sentences.append(_LLDPAD)
-        ports = self._rdma_interfaces()
-        if not ports:
+        if not self._rdma_interfaces():
             sentences.append("no RDMA device has an interface: nothing can be set or counted")
-        for port in ports:
+        for port in self._rdma_interfaces(state="ACTIVE"):
             sentences += self._qos_obstacles(port)
-            sentences += self._ecn_obstacles(port)
         return tuple(dict.fromkeys(sentences))  # lldpad is said by both, once is enough
 
     def _qos_obstacles(self, port: str) -> list[str]:
@@ -88,18 +87,12 @@ class HostState(QosSettings, DcqcnSettings, NicCounters, Versions, Obstacles):
             )
         return sentences
 
-    def _ecn_obstacles(self, port: str) -> list[str]:
+    def _rdma_interfaces(self, *, state: str = "") -> list[str]:
         try:
-            self.reaction_point(port)
-        except (CommandRejected, ToolMissing) as error:
-            return [f"DCQCN of {port} cannot be set: {error.problem}; {error.remedy}"]
-        return []
-
-    def _rdma_interfaces(self) -> list[str]:
-        try:
-            return [link.interface for link in self.rdma_links() if link.interface]
+            links = self.rdma_links()
         except ToolMissing:
             return []
+        return [link.interface for link in links if link.interface and link.state.startswith(state)]
 
     def _card(self, port: str) -> dict[str, str] | None:
         try:
