@@ -63,8 +63,10 @@ class HostState(QosSettings, DcqcnSettings, NicCounters, Versions, Obstacles):
         return found
 
     def obstacles(self) -> tuple[str, ...]:
-        """One sentence for each: lldpad, DCBX in firmware, mlnx_qos missing. Ports that are down do
-        not count. A missing ecn/ folder only hinders who uses it, and is said by ToolMissing then."""
+        """One sentence for each: lldpad, DCBX in firmware, mlnx_qos missing.
+
+        Ports that are down do not count. A missing ecn/ folder hinders only who uses it.
+        """
         sentences = []
         if parse_service_state(self._run("systemctl is-active lldpad")):
             sentences.append(_LLDPAD)
