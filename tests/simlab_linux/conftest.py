@@ -1,7 +1,7 @@
 """A lab of emulated hosts on a fluid network: no packets, so that tests are about the hosts."""
 
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -268,8 +268,8 @@ def make_lab(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Hands]:
 
 
 @pytest.fixture
-def hands(make_lab: Callable[..., Hands]) -> Iterator[Hands]:
-    yield make_lab()
+def hands(make_lab: Callable[..., Hands]) -> Hands:
+    return make_lab()
 
 
 def transcript(name: str) -> str:

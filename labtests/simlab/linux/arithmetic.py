@@ -26,7 +26,9 @@ _OPERATORS: Mapping[type[ast.AST], Callable[[int, int], int]] = {
 def evaluate(expression: str, variables: Mapping[str, str]) -> int:
     """The value. Raises ValueError with bash's words."""
     try:
-        return _value(ast.parse(expression.replace("$", "").strip() or "0", mode="eval").body, variables)
+        return _value(
+            ast.parse(expression.replace("$", "").strip() or "0", mode="eval").body, variables
+        )
     except (SyntaxError, KeyError, TypeError):
         raise ValueError(f"{expression}: syntax error: operand expected") from None
     except ZeroDivisionError:

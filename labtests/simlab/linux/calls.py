@@ -58,6 +58,15 @@ class Call:
                 return text
             yield Pause(on=(source.changed,))
 
+    def read_some(self) -> Generator[Pause, None, str]:
+        """What is next on stdin, as soon as it is there; "" at its end."""
+        source = self.process.streams.input
+        while True:
+            text = source.take()
+            if text or source.ended:
+                return text
+            yield Pause(on=(source.changed,))
+
     def path(self, name: str) -> str:
         """An absolute path of a name as the process sees it."""
         return self.host.tree.resolve(name, self.process.directory)

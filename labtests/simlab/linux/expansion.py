@@ -18,7 +18,10 @@ _RESTORED = str.maketrans({"\ue000": "*", "\ue001": "?", "\ue002": "["})
 class Expanding(Protocol):
     """What expansion asks of the shell."""
 
-    tree: FileTree
+    @property
+    def tree(self) -> FileTree:
+        """The host's files."""
+        ...
 
     @property
     def directory(self) -> str:

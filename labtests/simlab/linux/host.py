@@ -1,8 +1,8 @@
 """One emulated Linux server with ConnectX NICs: the Face behind its SSH server.
 
-When the SSH client goes away, programs do as under a real sshd without a terminal: they run on until
-they next write to the lost channel and die of SIGPIPE then (or by their `timeout`); a login shell on
-a terminal and what runs in it gets SIGHUP.
+When the SSH client goes away, programs do as under a real sshd without a terminal: they run on
+until they next write to the lost channel and die of SIGPIPE then (or by their `timeout`); a login
+shell on a terminal and what runs in it gets SIGHUP.
 """
 
 from collections.abc import Mapping
@@ -17,11 +17,12 @@ from labtests.simlab.linux import builtins, toolbox
 from labtests.simlab.linux.builtins import Builtin
 from labtests.simlab.linux.calls import Call, Tool
 from labtests.simlab.linux.login import Login
+from labtests.simlab.linux.perftest.plan import DOCUMENT_000
 from labtests.simlab.linux.ports import NicPort, network_of, ports_of
-from labtests.simlab.linux.processes import Kernel, Process, Program
+from labtests.simlab.linux.processes import Kernel, Process, Program, Streams
 from labtests.simlab.linux.qos import QosState
 from labtests.simlab.linux.rdma_resources import Connected
-from labtests.simlab.linux.streams import Capture, Output
+from labtests.simlab.linux.streams import Capture
 from labtests.simlab.linux.sysfs import populate
 from labtests.simlab.linux.tree import FileTree
 
@@ -43,6 +44,7 @@ class LinuxHost:
         self.qos = {port.interface: QosState(port) for port in self.ports}
         self.next_qpn = self.random.randrange(0x40, 0x200)
         self.connected: list[Connected] = []
+        self.perftest_build = DOCUMENT_000
         self.tree = FileTree()
         self.builtins: Mapping[str, Builtin] = builtins.BUILTINS
         self._tools = toolbox.TOOLS
@@ -99,12 +101,11 @@ class LinuxHost:
             return _guarded(call, tool)
         return self._truncated(call, tool)
 
-    def redirect(self, process: Process, out: Output) -> None:
-        """The process writes its stdout there from now on."""
-        before = process.streams
-        process.streams = replace(before, out=out)
-        process.streams.hold()
-        before.release()
+    def redirect(self, process: Process, streams: Streams) -> None:
+        """The process has these streams from now on."""
+        streams.hold()
+        process.streams.release()
+        process.streams = streams
 
     # -- network --
 
@@ -146,7 +147,7 @@ class LinuxHost:
 
     def _truncated(self, call: Call, tool: Tool) -> Program:
         capture, real = Capture(), call.process.streams.out
-        self.redirect(call.process, capture)
+        self.redirect(call.process, replace(call.process.streams, out=capture))
         status = yield from _guarded(call, tool)
         real.write(self.faults.truncate(call_line(call.argv), capture.text))
         return status

@@ -57,7 +57,9 @@ class Login:
     def run(self, command: str) -> None:
         """An exec request: `bash -c COMMAND`. Output comes as long as a process has it open."""
         self._source.wanted = self._listen
-        self._begin(("bash", "-c", command), lambda call: self.host.run_tool(call.process, call.argv))
+        self._begin(
+            ("bash", "-c", command), lambda call: self.host.run_tool(call.process, call.argv)
+        )
         self.console.on_interrupt = lambda: self._signal("INT")
         self.console.on_signal = self._signal
 
@@ -120,7 +122,9 @@ class Login:
         self._shell = shell
         while True:
             sign = "#" if call.process.user == "root" else "$"
-            call.out(f"{call.process.user}@{self.host.name}:{_short(call.process.directory)}{sign} ")
+            call.out(
+                f"{call.process.user}@{self.host.name}:{_short(call.process.directory)}{sign} "
+            )
             line = self._source.take_line()
             while line is None:
                 yield Pause(on=(self._source.changed,))
@@ -158,4 +162,6 @@ class Login:
 
 
 def _short(directory: str) -> str:
-    return "~" + directory[5:] if directory == "/root" or directory.startswith("/root/") else directory
+    return (
+        "~" + directory[5:] if directory == "/root" or directory.startswith("/root/") else directory
+    )

@@ -1,9 +1,9 @@
 """`ethtool -S` of an mlx5 port: names in the driver's order, values from the network.
 
 Order: a recording of mlx5_core (isc-projects/ethq, tests/mlx5_core), and for what that driver of
-2018 did not have yet (`rx_prioN_discards`, `tx_pause_storm_*`) the kernel's groups per_prio and pfc.
-Pause lines of a priority exist only while PFC is on for it; those of the whole port only while it is
-on for none (Linux Documentation, mlx5 counters).
+2018 did not have yet (`rx_prioN_discards`, `tx_pause_storm_*`) the kernel's groups per_prio and
+pfc. Pause lines of a priority exist only while PFC is on for it; those of the whole port only while
+it is on for none (Linux Documentation, mlx5 counters).
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -13,7 +13,13 @@ from labtests.simlab.network import NicCounters
 
 CHANNELS = 16
 
-SOFTWARE = """rx_packets rx_bytes tx_packets tx_bytes tx_tso_packets tx_tso_bytes
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+SOFTWARE = _words(
+    """rx_packets rx_bytes tx_packets tx_bytes tx_tso_packets tx_tso_bytes
 tx_tso_inner_packets tx_tso_inner_bytes tx_added_vlan_packets rx_lro_packets rx_lro_bytes
 rx_removed_vlan_packets rx_csum_unnecessary rx_csum_none rx_csum_complete rx_csum_unnecessary_inner
 rx_xdp_drop rx_xdp_tx rx_xdp_tx_full tx_csum_none tx_csum_partial tx_csum_partial_inner
@@ -36,14 +42,19 @@ rx_512_to_1023_bytes_phy rx_1024_to_1518_bytes_phy rx_1519_to_2047_bytes_phy
 rx_2048_to_4095_bytes_phy rx_4096_to_8191_bytes_phy rx_8192_to_10239_bytes_phy rx_pcs_symbol_err_phy
 rx_corrected_bits_phy rx_buffer_passed_thres_phy rx_pci_signal_integrity tx_pci_signal_integrity
 outbound_pci_stalled_rd outbound_pci_stalled_wr outbound_pci_stalled_rd_events
-outbound_pci_stalled_wr_events""".split()
+outbound_pci_stalled_wr_events"""
+)
 MODULE = ("module_unplug", "module_bus_stuck", "module_high_temp", "module_bad_shorted")
-RX_CHANNEL = """packets bytes csum_complete csum_unnecessary csum_unnecessary_inner csum_none
+RX_CHANNEL = _words(
+    """packets bytes csum_complete csum_unnecessary csum_unnecessary_inner csum_none
 xdp_drop xdp_tx xdp_tx_full lro_packets lro_bytes removed_vlan_packets wqe_err mpwqe_filler
 buff_alloc_err cqe_compress_blks cqe_compress_pkts page_reuse cache_reuse cache_full cache_empty
-cache_busy cache_waive""".split()
-TX_CHANNEL = """packets bytes tso_packets tso_bytes tso_inner_packets tso_inner_bytes csum_partial
-csum_partial_inner added_vlan_packets nop csum_none stopped wake dropped xmit_more""".split()
+cache_busy cache_waive"""
+)
+TX_CHANNEL = _words(
+    """packets bytes tso_packets tso_bytes tso_inner_packets tso_inner_bytes csum_partial
+csum_partial_inner added_vlan_packets nop csum_none stopped wake dropped xmit_more"""
+)
 
 _Value = Callable[[NicCounters], int]
 _PORT: Mapping[str, _Value] = {
@@ -89,13 +100,13 @@ STORM = ("tx_pause_storm_warning_events", "tx_pause_storm_error_events")
 def names(pfc: frozenset[int], *, driver_of_2018: bool = False) -> Iterator[str]:
     """The counters that are there while PFC is on for these priorities."""
     yield from SOFTWARE
-    for priority in range(8):
-        for form in _PRIORITY:
-            if not (driver_of_2018 and form.endswith("discards")):
-                yield form.format(priority)
-    for priority in sorted(pfc):
-        for form in _PAUSE:
-            yield form.format(priority)
+    yield from (
+        form.format(priority)
+        for priority in range(8)
+        for form in _PRIORITY
+        if not (driver_of_2018 and form.endswith("discards"))
+    )
+    yield from (form.format(priority) for priority in sorted(pfc) for form in _PAUSE)
     if not pfc:
         yield from GLOBAL_PAUSE
     if not driver_of_2018:

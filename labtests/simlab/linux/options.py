@@ -40,9 +40,7 @@ def read_options(
     return options, words
 
 
-def _short(
-    letters: str, queue: list[str], options: dict[str, str], known: tuple[str, str]
-) -> None:
+def _short(letters: str, queue: list[str], options: dict[str, str], known: tuple[str, str]) -> None:
     flags, valued = known
     while letters:
         letter, letters = letters[0], letters[1:]

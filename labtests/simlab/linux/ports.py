@@ -55,7 +55,10 @@ class NicPort:
 
     def reading(self, counter: str, live: Callable[[], int]) -> int:
         """What a tool shows for a counter: alive, or stuck. "pfc" means all pause counters."""
-        if ("pause" in counter or "pfc" in counter) and (self.interface, "pfc") in self.faults.dead_counters:
+        if ("pause" in counter or "pfc" in counter) and (
+            self.interface,
+            "pfc",
+        ) in self.faults.dead_counters:
             self.faults.dead_counters.setdefault((self.interface, counter), None)
         return self.faults.reading(self.interface, counter, live)
 

@@ -94,6 +94,8 @@ class Process(Waiter):
     pending: list[str] = field(default_factory=list)
     doom: str | None = None
     waiting_on: tuple[Event, ...] = ()
+    held: list[Streams] = field(default_factory=list)  # put aside while others are redirected to
+    at_end: list[Callable[[], None]] = field(default_factory=list)  # also when a signal ends it
 
     @property
     def name(self) -> str:
@@ -139,6 +141,7 @@ class Kernel:
         self._next_pid = first_pid
         self._ready: deque[Process] = deque()
         self._draining = False
+        self._running: Process | None = None
         self.table: dict[int, Process] = {}
 
     @property
@@ -179,12 +182,12 @@ class Kernel:
 
     def deliver(self, process: Process, signal: str) -> None:
         """The signal arrives: it is caught, ignored, or the process's end."""
-        if not process.alive or signal in process.ignored and signal != "KILL":
+        if not process.alive or (signal in process.ignored and signal != "KILL"):
             return
         if signal in process.caught and signal != "KILL":
             process.pending.append(signal)
             self.wake(process)
-        elif process.program is not None and process.program.gi_running:
+        elif process is self._running:
             process.doom = signal
         else:
             self._end(process, DEATH + SIGNAL_NUMBERS[signal], signal)
@@ -211,6 +214,7 @@ class Kernel:
         for event in process.waiting_on:
             event.forget(process)
         process.waiting_on = ()
+        self._running = process
         try:
             pause = next(process.program)
         except StopIteration as stop:
@@ -222,6 +226,8 @@ class Kernel:
         except BrokenPipeError:
             self._end(process, DEATH + SIGNAL_NUMBERS["PIPE"], "PIPE")
             return
+        finally:
+            self._running = None
         if process.doom is not None:
             self._end(process, DEATH + SIGNAL_NUMBERS[process.doom], process.doom)
         else:
@@ -245,5 +251,8 @@ class Kernel:
         if program is not None:
             program.close()
         self.table.pop(process.pid, None)
-        process.streams.release()
+        for act in process.at_end:
+            act()
+        for streams in (process.streams, *process.held):
+            streams.release()
         process.ended.set()

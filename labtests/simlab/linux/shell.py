@@ -6,87 +6,23 @@ does it, so that the PID of an SSH command is the program's own.
 
 import re
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
 from labtests.simlab.linux import expansion, grammar
 from labtests.simlab.linux.calls import Call
-from labtests.simlab.linux.processes import (
-    DEATH,
-    NOT_FOUND,
-    SIGNAL_NUMBERS,
-    Birth,
-    Pause,
-    Process,
-    Program,
-    Streams,
-)
+from labtests.simlab.linux.execution import Execution, ShellExit, Steps
+from labtests.simlab.linux.processes import Pause, Process
 from labtests.simlab.linux.redirection import redirected
 from labtests.simlab.linux.streams import Capture, Pipe, nothing
 from labtests.simlab.linux.syntax import ShellSyntax, Word
-from labtests.simlab.linux.tree import FileTree
-
-if TYPE_CHECKING:
-    from labtests.simlab.linux.host import LinuxHost
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
-_DEATHS = {"KILL": "Killed", "TERM": "Terminated", "HUP": "Hangup", "QUIT": "Quit"}
 MAX_LOOPS = 100_000
-Steps = Generator[Pause, None, int]
-
-
-class ShellExit(Exception):
-    """`exit` was called."""
-
-    def __init__(self, status: int) -> None:
-        super().__init__(status)
-        self.status = status
 
 
 @dataclass(slots=True, kw_only=True)
-class Shell:
-    """One shell: its process, variables and last status. Implements expansion.Expanding."""
-
-    host: "LinuxHost"
-    process: Process
-    name: str
-    interactive: bool = False
-    parameters: tuple[str, ...] = ()
-    status: int = 0
-    last_background: int | None = None
-    local: dict[str, str] = field(default_factory=dict)
-    jobs: list[Process] = field(default_factory=list)
-    foreground: int | None = None  # the process group that Ctrl-C reaches
-    exited: bool = False
-
-    @property
-    def tree(self) -> FileTree:
-        """The host's files."""
-        return self.host.tree
-
-    @property
-    def directory(self) -> str:
-        """The present folder."""
-        return self.process.directory
-
-    def variables(self) -> dict[str, str]:
-        """All variables."""
-        return self.process.environment | self.local
-
-    def variable(self, name: str) -> str:
-        """See Expanding."""
-        special = {
-            "$": str(self.process.pid),
-            "?": str(self.status),
-            "!": "" if self.last_background is None else str(self.last_background),
-            "0": self.name,
-            "#": str(max(len(self.parameters) - 1, 0)),
-            "@": " ".join(self.parameters[1:]),
-            "*": " ".join(self.parameters[1:]),
-        }
-        if name.isdigit() and name != "0":
-            return self.parameters[int(name)] if int(name) < len(self.parameters) else ""
-        return special.get(name, self.variables().get(name, ""))
+class Shell(Execution):
+    """One shell: it runs text."""
 
     def substitute(self, source: str) -> Generator[Pause, None, str]:
         """See Expanding."""
@@ -95,11 +31,6 @@ class Shell:
         child = self.fork(streams, lambda shell: shell.run(source), "bash")
         self.status = yield from self.wait_for(child)
         return capture.text.rstrip("\n")
-
-    def complain(self, text: str, line: int) -> None:
-        """Print `bash: line N: text` on stderr (without the line when interactive)."""
-        where = "" if self.interactive else f"line {line}: "
-        self.process.streams.err.write(f"{self.name}: {where}{text}\n")
 
     def run(self, source: str) -> Steps:
         """All commands of a text; the last status."""
@@ -121,48 +52,14 @@ class Shell:
     def list(self, commands: grammar.List) -> Steps:
         """A list; the status of the last command that ran."""
         for entry in commands.entries:
-            if entry.condition == "&&" and self.status or entry.condition == "||" and not self.status:
+            wanted = {"": True, "&&": self.status == 0, "||": self.status != 0}
+            if not wanted[entry.condition]:
                 continue
             if entry.background:
                 self._background(entry.pipeline)
             else:
                 self.status = yield from self._pipeline(entry.pipeline)
         return self.status
-
-    def fork(
-        self,
-        streams: Streams,
-        body: Callable[["Shell"], Steps],
-        name: str,
-        *,
-        group: int | None = None,
-    ) -> Process:
-        """A copy of this shell in a process of its own does this."""
-
-        def start(process: Process) -> Program:
-            copy = replace(self, process=process, local=dict(self.local), jobs=[])
-            copy.interactive = False
-            return _contained(body(copy))
-
-        return self.host.kernel.spawn(self._birth(streams, group), (name,), start)
-
-    def wait_for(self, child: Process) -> Steps:
-        """The child has ended; its status."""
-        while child.status is None:
-            yield Pause(on=(child.ended,))
-        return child.status
-
-    def _birth(self, streams: Streams, group: int | None = None) -> Birth:
-        if group is None and not self.interactive:  # interactive: every job has its own
-            group = self.process.group
-        return Birth(
-            parent_pid=self.process.pid,
-            user=self.process.user,
-            streams=streams,
-            environment=self.process.environment,
-            directory=self.process.directory,
-            group=group,
-        )
 
     def _background(self, pipeline: grammar.Pipeline) -> None:
         streams = self.process.streams
@@ -230,7 +127,7 @@ class Shell:
         if group.subshell:
             child = self.fork(streams, lambda shell: shell.list(group.body), "bash")
             return (yield from self.wait_for(child))
-        return (yield from self._with(streams, self.list(group.body)))
+        return (yield from self.within(streams, self.list(group.body)))
 
     def _if(self, command: grammar.If) -> Steps:
         for test, body in command.branches:
@@ -272,54 +169,11 @@ class Shell:
         builtin = self.host.builtins.get(argv[0])
         if builtin is not None:
             body = builtin(self, Call(host=self.host, process=self.process, argv=tuple(argv)))
-            return (yield from self._with(streams, self._guarded(body, argv[0], command.line)))
+            return (yield from self.within(streams, self._guarded(body, argv[0], command.line)))
         if replace_shell:
             self.process.environment |= assigned
             return (yield from self.replace(tuple(argv), streams, command.line))
-        return (yield from self._external(tuple(argv), streams, assigned, command.line))
-
-    def replace(self, argv: tuple[str, ...], streams: Streams, line: int) -> Steps:
-        """`exec`: this process becomes the program."""
-        tool = self.host.program(argv[0])
-        if tool is None:
-            self._not_found(argv[0], line)
-            return NOT_FOUND
-        self.process.argv = argv
-        self._swap(streams)
-        return (yield from self.host.run_tool(self.process, argv))
-
-    def _external(
-        self, argv: tuple[str, ...], streams: Streams, assigned: dict[str, str], line: int
-    ) -> Steps:
-        if self.host.program(argv[0]) is None:
-            yield from self._with(streams, self._missing(argv[0], line))
-            return NOT_FOUND
-        birth = replace(
-            self._birth(streams), environment=self.process.environment | assigned
-        )
-        child = self.host.kernel.spawn(birth, argv, lambda own: self.host.run_tool(own, argv))
-        self.foreground = child.group
-        status = yield from self.wait_for(child)
-        self.foreground = None
-        self._report_death(child, line)
-        return status
-
-    def _missing(self, name: str, line: int) -> Steps:
-        self._not_found(name, line)
-        return NOT_FOUND
-        yield Pause()  # makes this a generator
-
-    def _not_found(self, name: str, line: int) -> None:
-        reason = "No such file or directory" if "/" in name else "command not found"
-        self.complain(f"{name}: {reason}", line)
-
-    def _report_death(self, child: Process, line: int) -> None:
-        word = _DEATHS.get(child.died_of or "")
-        if word is not None and child.status == DEATH + SIGNAL_NUMBERS[child.died_of or ""]:
-            if self.interactive:
-                self.process.streams.err.write(f"{word}\n")
-            else:
-                self.complain(f"{child.pid:5} {word:<24}{child.command_line}", line)
+        return (yield from self.external(tuple(argv), streams, assigned, command.line))
 
     def _assignments(self, words: tuple[Word, ...]) -> Generator[Pause, None, dict[str, str]]:
         found: dict[str, str] = {}
@@ -342,29 +196,6 @@ class Shell:
         except OSError as error:
             self.complain(f"{name}: write error: {error.strerror}", line)
             return 1
-
-    def _with(self, streams: Streams, body: Steps) -> Steps:
-        before = self.process.streams
-        self._swap(streams)
-        try:
-            return (yield from body)
-        finally:
-            self._swap(before)
-
-    def _swap(self, streams: Streams) -> None:
-        before = self.process.streams
-        if before is not streams:
-            streams.hold()
-            self.process.streams = streams
-            before.release()
-
-
-def _contained(body: Steps) -> Steps:
-    """`exit` ends only this process."""
-    try:
-        return (yield from body)
-    except ShellExit as leave:
-        return leave.status
 
 
 def _stage(command: grammar.Command) -> Callable[[Shell], Steps]:

@@ -1,10 +1,11 @@
-"""/sys and /proc of an emulated host: what is read comes from the network, what is written goes there.
+"""/sys and /proc of an emulated host: reading and writing reach into the network.
 
 DCQCN files: MLNX_OFED's `ecn` folder (documents of NVIDIA, "Explicit Congestion Notification"). A
 value that is no number, or out of its range, is EINVAL, as a sysfs store function returns it.
 """
 
 import errno
+import posixpath
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -192,6 +193,8 @@ def _add_dcqcn(host: "LinuxHost", port: NicPort) -> None:
         return
     for side, names in (("roce_rp", nic.dcqcn_rp), ("roce_np", nic.dcqcn_np)):
         base = f"/sys/class/net/{port.interface}/ecn/{side}"
+        for folder in (posixpath.dirname(base), base):
+            host.tree.add_folder(folder, lambda: host.faults.no_ecn_folder)
         for name in names:
             host.tree.add(f"{base}/{name}", _parameter(host, port, side, name))
         for priority in range(8):

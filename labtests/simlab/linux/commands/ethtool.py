@@ -9,9 +9,11 @@ from labtests.simlab.linux.ports import NicPort
 _NO_SUCH_DEVICE = {
     "-S": ("Cannot get stats strings information: No such device\n", 96),
     "-i": ("Cannot get driver information: No such device\n", 71),
-    "-a": ("netlink error: no device matches name (offset 24)\n"
-           "netlink error: No such device\n", 1),
-    "": ("netlink error: no device matches name (offset 24)\nnetlink error: No such device\n" * 7, 75),
+    "-a": ("netlink error: no device matches name (offset 24)\nnetlink error: No such device\n", 1),
+    "": (
+        "netlink error: no device matches name (offset 24)\nnetlink error: No such device\n" * 7,
+        75,
+    ),
 }
 _LONG = {"--statistics": "-S", "--driver": "-i", "--show-pause": "-a", "--show-permaddr": "-P"}
 
@@ -22,13 +24,15 @@ def _ethtool(call: Call) -> int:
         call.out("ethtool version 5.16\n")
         return 0
     if words[:1] == ["--json"]:
-        call.err("ethtool: bad command line argument(s)\nJSON output not available for this "
-                 "subcommand\nFor more information run ethtool -h\n")
+        call.err(
+            "ethtool: bad command line argument(s)\nJSON output not available for this "
+            "subcommand\nFor more information run ethtool -h\n"
+        )
         return 1
     option = _LONG.get(words[0], words[0]) if words and words[0].startswith("-") else ""
     if option:
         words.pop(0)
-    if len(words) != 1 and option != "-A" or option not in (*_SHOW, "", "-A"):
+    if (len(words) != 1 and option != "-A") or option not in (*_SHOW, "", "-A"):
         call.err("ethtool: bad command line argument(s)\nFor more information run ethtool -h\n")
         return 1
     return _on_interface(call, option, words)
@@ -71,7 +75,9 @@ def _driver(call: Call, port: NicPort) -> str:
 
 def _pause(call: Call, port: NicPort) -> str:
     on = "off" if call.host.qos[port.interface].pfc else "on"
-    return f"Pause parameters for {port.interface}:\nAutonegotiate:\toff\nRX:\t\t{on}\nTX:\t\t{on}\n\n"
+    return (
+        f"Pause parameters for {port.interface}:\nAutonegotiate:\toff\nRX:\t\t{on}\nTX:\t\t{on}\n\n"
+    )
 
 
 def _settings(call: Call, port: NicPort) -> str:

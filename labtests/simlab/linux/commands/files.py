@@ -1,6 +1,6 @@
 """cat, ls, tee, head, tail and the like."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.options import BadOption, read_options
@@ -14,7 +14,9 @@ def usage(call: Call, error: BadOption) -> int:
     return 1
 
 
-def texts(call: Call, names: list[str]) -> Generator[Pause, None, tuple[list[tuple[str, str]], int]]:
+def texts(
+    call: Call, names: list[str]
+) -> Generator[Pause, None, tuple[list[tuple[str, str]], int]]:
     """(name, text) of every file, stdin for none or `-`; and 1 when one could not be read."""
     found: list[tuple[str, str]] = []
     status = 0
@@ -33,7 +35,8 @@ def _cat(call: Call) -> Program:
     status = 0
     for name in call.arguments or ("-",):
         if name == "-":
-            call.out((yield from call.read_all()))
+            while text := (yield from call.read_some()):
+                call.out(text)
             continue
         try:
             text = call.host.tree.read(call.path(name))
@@ -69,7 +72,9 @@ def _ls(call: Call) -> int:
     return status
 
 
-def _list_folder(call: Call, folder: str, options: dict[str, str], *, titled: bool, gap: str) -> None:
+def _list_folder(
+    call: Call, folder: str, options: dict[str, str], *, titled: bool, gap: str
+) -> None:
     tree, path = call.host.tree, call.path(folder)
     names = tree.entries(path)
     title = f"{gap}{folder}:\n" if titled else ""
@@ -103,17 +108,23 @@ def _tee(call: Call) -> Program:
         options, names = read_options(call.arguments, "ai", long={"append": "a"})
     except BadOption as error:
         return usage(call, error)
-    text = yield from call.read_all()
     status = 0
-    call.out(text)
+    writers: dict[str, Callable[[str], None]] = {}
     for name in names:
         try:
-            write = call.host.tree.writer(
+            writers[name] = call.host.tree.writer(
                 call.path(name), append="a" in options, user=call.process.user
             )
-            write(text)
         except OSError as error:
             status = call.fail(f"{name}: {error.strerror}")
+    while text := (yield from call.read_some()):
+        call.out(text)
+        for name, write in list(writers.items()):
+            try:
+                write(text)
+            except OSError as error:
+                status = call.fail(f"{name}: {error.strerror}")
+                del writers[name]
     return status
 
 
@@ -125,12 +136,29 @@ def _head_tail(call: Call) -> Program:
         options, names = read_options(arguments, "qvfF", "nc", long={"lines": "n", "bytes": "c"})
     except BadOption as error:
         return usage(call, error)
+    if not names and call.name == "head" and "c" not in options:
+        return (yield from _first_lines(call, int(options.get("n", "10"))))
     found, status = yield from texts(call, names)
     for number, (name, text) in enumerate(found):
         if len(found) > 1 and "q" not in options:
             call.out(("\n" if number else "") + f"==> {name} <==\n")
         call.out(_part(text, options, first=call.name == "head"))
     return status
+
+
+def _first_lines(call: Call, count: int) -> Program:
+    """Lines of stdin as they come; the writer learns that nobody reads on."""
+    source = call.process.streams.input
+    while count > 0:
+        line = source.take_line()
+        if line is None:
+            yield Pause(on=(source.changed,))
+            continue
+        if not line:
+            break
+        call.out(line)
+        count -= 1
+    return 0
 
 
 def _part(text: str, options: dict[str, str], *, first: bool) -> str:
@@ -142,7 +170,9 @@ def _part(text: str, options: dict[str, str], *, first: bool) -> str:
     count = int(wanted)
     if first:
         return "".join(lines[:count])
-    return "".join(lines[count - 1 :] if wanted.startswith("+") else lines[-count:] if count else [])
+    return "".join(
+        lines[count - 1 :] if wanted.startswith("+") else lines[-count:] if count else []
+    )
 
 
 def _rm(call: Call) -> int:

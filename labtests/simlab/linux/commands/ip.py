@@ -39,7 +39,18 @@ def _ip(call: Call) -> int:
 
 def _brief(ports: list[NicPort], names: list[str], *, with_address: bool) -> str:
     lo = f"{'lo':<16} {'UNKNOWN':<14} "
-    lines = [] if names else [lo + ("127.0.0.1/8 ::1/128 " if with_address else "00:00:00:00:00:00 <LOOPBACK,UP,LOWER_UP> ")]
+    lines = (
+        []
+        if names
+        else [
+            lo
+            + (
+                "127.0.0.1/8 ::1/128 "
+                if with_address
+                else "00:00:00:00:00:00 <LOOPBACK,UP,LOWER_UP> "
+            )
+        ]
+    )
     for port in ports:
         state = "UP" if port.up else "DOWN"
         address = f"{port.address}/{port.prefix_length} " if port.address else ""
@@ -57,16 +68,20 @@ def _long(ports: list[NicPort], names: list[str], *, with_address: bool) -> str:
     lines: list[str] = []
     if not names or names == ["lo"]:
         lines += [
-            f"1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN {mode}group default qlen 1000",
+            "1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN "
+            f"{mode}group default qlen 1000",
             "    link/loopback 00:00:00:00:00:00 brd 00:00:00:00:00:00",
         ]
         if with_address:
-            lines += ["    inet 127.0.0.1/8 scope host lo", "       valid_lft forever preferred_lft forever"]
+            lines += [
+                "    inet 127.0.0.1/8 scope host lo",
+                "       valid_lft forever preferred_lft forever",
+            ]
     for port in ports:
         state = "UP" if port.up else "DOWN"
         lines += [
-            f"{port.interface_index}: {port.interface}: {_flags(port)} mtu 1500 qdisc mq state {state} "
-            f"{mode}group default qlen 1000",
+            f"{port.interface_index}: {port.interface}: {_flags(port)} mtu 1500 qdisc mq "
+            f"state {state} {mode}group default qlen 1000",
             f"    link/ether {port.mac} brd ff:ff:ff:ff:ff:ff",
         ]
         if with_address and port.address:
@@ -123,8 +138,10 @@ def _ping(call: Call) -> Program:
             yield Pause(until_ns=due_ns)
     spent_ms = (kernel.now_ns - start_ns) // 1_000_000
     got, loss = (count, "0%") if reachable else (0, "100%")
-    call.out(f"\n--- {target} ping statistics ---\n{count} packets transmitted, {got} received, "
-             f"{loss} packet loss, time {spent_ms}ms\n")
+    call.out(
+        f"\n--- {target} ping statistics ---\n{count} packets transmitted, {got} received, "
+        f"{loss} packet loss, time {spent_ms}ms\n"
+    )
     if reachable:
         call.out("rtt min/avg/max/mdev = 0.051/0.051/0.051/0.000 ms\n")
     return 0 if reachable else 1

@@ -1,12 +1,13 @@
 """mlnx_qos: its whole output grammar and options.
 
 Behaviour, texts and their order follow the tool's source (Mellanox/mlnx-tools, python/mlnx_qos);
-the layout of document 000's build (OFED 5.x) is the default: `default priority:` line, traffic class
-of priority 0 first, no `max_buffer_size=`.
+the layout of document 000's build (OFED 5.x) is the default: `default priority:` line, traffic
+class of priority 0 first, no `max_buffer_size=`.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import resources
 
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.options import BadOption, read_options
@@ -14,9 +15,7 @@ from labtests.simlab.linux.ports import MAX_BUFFER_BYTES
 from labtests.simlab.linux.qos import ETS, STRICT, VENDOR, QosState
 
 VALUES_A_LINE = 8
-WARNING = (
-    "****** WARNING: lldpad service is running and may overwrite your settings ******\n\n"
-)
+WARNING = "****** WARNING: lldpad service is running and may overwrite your settings ******\n\n"
 USAGE = "Usage: mlnx_qos -i <interface> [options]\n\n"
 _LONG = {
     "pfc": "f",
@@ -35,42 +34,6 @@ _LONG = {
     "help": "h",
     "version": "V",
 }
-HELP = """Usage: mlnx_qos -i <interface> [options]
-
-Options:
-  --version             show program's version number and exit
-  -h, --help            show this help message and exit
-  -f LIST, --pfc=LIST   Set priority flow control for each priority. LIST is
-                        comma separated value for each priority starting from
-                        0 to 7. Example: 0,0,0,0,1,1,1,1 enable PFC on TC4-7
-  -p LIST, --prio_tc=LIST
-                        maps UPs to TCs. LIST is 8 comma separated TC numbers.
-                        Example: 0,0,0,0,1,1,1,1 maps UPs 0-3 to TC0, and UPs
-                        4-7 to TC1
-  -s LIST, --tsa=LIST   Transmission algorithm for each TC. LIST is comma
-                        separated algorithm names for each TC. Possible
-                        algorithms: strict, ets and vendor. Example:
-                        vendor,strict,ets,ets,ets,ets,ets,ets sets TC0 to
-                        vendor, TC1 to strict, TC2-7 to ets.
-  -t LIST, --tcbw=LIST  Set minimal guaranteed %BW for ETS TCs. LIST is comma
-                        separated percents for each TC.
-  -r LIST, --ratelimit=LIST
-                        Rate limit for TCs (in Gbps). LIST is a comma
-                        separated Gbps limit for each TC.
-  -d DCBX, --dcbx=DCBX  set dcbx mode to firmware controlled(fw) or OS
-                        controlled(os).
-  --trust=TRUST         set priority trust state to pcp or dscp
-  --dscp2prio=DSCP2PRIO
-                        set/del a (dscp,prio) mapping. Example 'set,30,2' maps
-                        dscp 30 to priority 2. 'del,30,2' deletes the mapping.
-  --cable_len=CABLE_LEN
-                        set cable_len for buffer's xoff and xon thresholds
-  --prio2buffer=LIST    maps priority to receive buffer.
-  --buffer_size=LIST    Set receive buffer size
-  -i INTF, --interface=INTF
-                        Interface name
-  -a                    Show all interface's TCs
-"""
 
 
 class Refused(Exception):
@@ -153,7 +116,7 @@ def _mlnx_qos(call: Call) -> int:
         call.err(f"{USAGE}mlnx_qos: error: {_optparse(str(error))}\n")
         return 2
     if "h" in options or "V" in options:
-        call.out(HELP if "h" in options else "mlnx_qos 1.2\n")
+        call.out(_help() if "h" in options else "mlnx_qos 1.2\n")
         return 0
     try:
         state = _state(call, options)
@@ -165,6 +128,10 @@ def _mlnx_qos(call: Call) -> int:
         return 1
     call.out(render(state, DOCUMENT_000, every_class="a" in options))
     return 0
+
+
+def _help() -> str:
+    return resources.files(__package__).joinpath("mlnx_qos_help.txt").read_text("utf-8")
 
 
 def _options(arguments: tuple[str, ...]) -> tuple[dict[str, str], list[str]]:
@@ -238,23 +205,26 @@ def _apply_dcbx_and_pfc(state: QosState, options: dict[str, str]) -> None:
 def _apply_dscp(state: QosState, options: dict[str, str], mappings: list[str]) -> None:
     if mappings and "T" in options:
         raise Refused("trust and dscp2prio commands cannot be used at the same time.\n")
-    changes = [_mapping_command(command) for command in mappings]
-    for action, dscp, priority in changes:
-        if action == "set":
-            state.set_dscp(dscp, priority)
-        elif action == "flush":
-            state.set_trust("pcp")
-        else:
-            try:
-                state.delete_dscp(dscp, priority)
-            except KeyError:
-                raise Refused("dscp2prio command failed\n") from None
+    for action, dscp, priority in [_mapping_command(command) for command in mappings]:
+        _apply_mapping(state, action, dscp, priority)
     if "P" in options:
         _apply_default_priority(state, options["P"])
+    if options.get("T", "pcp") not in ("pcp", "dscp"):
+        raise Refused("Invalid trust state command. Refer to the help.\n")
     if "T" in options:
-        if options["T"] not in ("pcp", "dscp"):
-            raise Refused("Invalid trust state command. Refer to the help.\n")
         state.set_trust(options["T"])
+
+
+def _apply_mapping(state: QosState, action: str, dscp: int, priority: int) -> None:
+    if action == "set":
+        state.set_dscp(dscp, priority)
+    elif action == "flush":
+        state.set_trust("pcp")
+    else:
+        try:
+            state.delete_dscp(dscp, priority)
+        except KeyError:
+            raise Refused("dscp2prio command failed\n") from None
 
 
 def _apply_default_priority(state: QosState, command: str) -> None:

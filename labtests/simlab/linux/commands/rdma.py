@@ -147,8 +147,10 @@ def _resource(call: Call, flags: str, words: list[str]) -> int:
         for port in call.host.ports:
             owned = [row for row in queue_pairs(call.host) if row["ifname"] == port.rdma]
             ids = [row for row in cm_ids(call.host) if row["ifname"] == port.rdma]
-            call.out(f"{port.index}: {port.rdma}: pd {len(owned)} cq {len(owned)} qp {len(owned)} "
-                     f"cm_id {len(ids)} mr 0 ctx 0 srq 0 \n")
+            call.out(
+                f"{port.index}: {port.rdma}: pd {len(owned)} cq {len(owned)} qp {len(owned)} "
+                f"cm_id {len(ids)} mr 0 ctx 0 srq 0 \n"
+            )
         return 0
     if len(words) > 1:
         name, _, _ = words[1].partition("/")
@@ -219,11 +221,17 @@ def _ibv_devinfo(call: Call) -> int:
         return call.fail(str(error))
     if "l" in options:
         ports = call.host.ports
-        call.out(f"{len(ports)} HCAs found:\n" + "".join(f"\t{port.rdma}\n" for port in ports) + "\n")
+        call.out(
+            f"{len(ports)} HCAs found:\n" + "".join(f"\t{port.rdma}\n" for port in ports) + "\n"
+        )
         return 0
     wanted = [port for port in call.host.ports if options.get("d", port.rdma) == port.rdma]
     if not wanted:
-        call.err(f"IB device '{options['d']}' wasn't found\n" if "d" in options else "No IB devices found\n")
+        call.err(
+            f"IB device '{options['d']}' wasn't found\n"
+            if "d" in options
+            else "No IB devices found\n"
+        )
         return 255
     for port in wanted:
         call.out(_devinfo(port))
@@ -259,8 +267,10 @@ def _ibstat(call: Call) -> int:
         if call.arguments[:1] in ((), (port.rdma,)):
             call.out(_stat(port))
     if call.arguments and call.host.rdma_port(call.arguments[0]) is None:
-        call.err(f"ibpanic: [{call.process.pid}] main: '{call.arguments[0]}' IB device can't be found:"
-                 " (No such file or directory)\n")
+        call.err(
+            f"ibpanic: [{call.process.pid}] main: '{call.arguments[0]}' IB device can't be found:"
+            " (No such file or directory)\n"
+        )
         return 255
     return 0
 
@@ -296,8 +306,9 @@ def _cma_roce_tos(call: Call) -> int:
         port = call.host.rdma_port(options["d"])
         tos = int(options["t"], 0) if "t" in options else None
     except (BadOption, KeyError, ValueError):
-        call.out("Set/Show RoCE default TOS of RDMA_CM applications\n"
-                 "Usage:\n\tcma_roce_tos OPTIONS\n")
+        call.out(
+            "Set/Show RoCE default TOS of RDMA_CM applications\nUsage:\n\tcma_roce_tos OPTIONS\n"
+        )
         return 1
     if port is None or (tos is not None and not 0 <= tos <= 255):
         call.err(f"{call.name}: cannot open {options['d']}\n")

@@ -28,8 +28,10 @@ def kill(call: Call, *, complain: Callable[[str], None]) -> int:
     if words[:1] == ["--"]:
         words.pop(0)
     if not words:
-        call.err("kill: usage: kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or "
-                 "kill -l [sigspec]\n")
+        call.err(
+            "kill: usage: kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or "
+            "kill -l [sigspec]\n"
+        )
         return 2
     return max(_kill_one(call, word, signal, complain) for word in words)
 
@@ -107,7 +109,11 @@ def _matching(call: Call) -> tuple[dict[str, str], list[Process]] | int:
     try:
         options, words = read_options(call.arguments, "faxlcon", "ugPs")
         if len(words) != 1:
-            raise BadOption("no matching criteria specified" if not words else "only one pattern can be provided")
+            raise BadOption(
+                "no matching criteria specified"
+                if not words
+                else "only one pattern can be provided"
+            )
         pattern = re.compile(words[0])
     except (BadOption, re.error) as error:
         call.err(f"{call.name}: {error}\nTry `{call.name} --help' for more information.\n")

@@ -109,7 +109,10 @@ def _print_columns(call: Call, processes: list[Process], columns: list[str]) -> 
     widths = {"pid": 7, "ppid": 7, "pgid": 7, "sid": 7, "user": -8, "stat": -4, "comm": -15}
     names = [column.partition("=")[0].strip() for column in columns]
     if not all("=" in column for column in columns):
-        headers = [("COMMAND" if name in ("args", "cmd", "comm", "command") else name.upper()) for name in names]
+        headers = [
+            ("COMMAND" if name in ("args", "cmd", "comm", "command") else name.upper())
+            for name in names
+        ]
         call.out(_row(headers, names, widths))
     for process in processes:
         call.out(_row([_value(process, name) for name in names], names, widths))
@@ -168,7 +171,7 @@ def _systemctl(call: Call) -> int:
     words = [word for word in call.arguments if not word.startswith("-")]
     if words[:1] == ["is-active"] and len(words) > 1:
         unit = words[1].removesuffix(".service")
-        active = unit in ("sshd", "ssh") or unit == "lldpad" and call.host.faults.lldpad
+        active = unit in ("sshd", "ssh") or (unit == "lldpad" and call.host.faults.lldpad)
         if "--quiet" not in call.arguments and "-q" not in call.arguments:
             call.out("active\n" if active else "inactive\n")
         return 0 if active else 3
@@ -184,8 +187,9 @@ def _lldptool(call: Call) -> int:
     if call.host.faults.lldpad:
         call.out("")
         return 0
-    call.err("connect: Connection refused\n"
-             "Failed to connect to lldpad - clif_open: Invalid argument\n")
+    call.err(
+        "connect: Connection refused\nFailed to connect to lldpad - clif_open: Invalid argument\n"
+    )
     return 255
 
 

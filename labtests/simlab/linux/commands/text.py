@@ -30,17 +30,22 @@ def _grep(call: Call) -> Program:
         return 2
     if not patterns:
         if not names:
-            call.err("Usage: grep [OPTION]... PATTERNS [FILE]...\n"
-                     "Try 'grep --help' for more information.\n")
+            call.err(
+                "Usage: grep [OPTION]... PATTERNS [FILE]...\n"
+                "Try 'grep --help' for more information.\n"
+            )
             return 2
         patterns = names.pop(0).split("\n")
     if call.name == "egrep":
         options["E"] = ""
     chosen = _matcher(patterns, options)
+    found: list[tuple[str, str]] = []
+    status = 0
     many = len(names) > 1
     names, problems = _expanded(call, names, options)
-    found, status = yield from texts(call, names) if names or not many else ([], 0)
-    titled = "H" in options or (many or "r" in options) and "h" not in options
+    if names or not many:
+        found, status = yield from texts(call, names)
+    titled = "H" in options or ((many or "r" in options) and "h" not in options)
     hits = sum(_grep_one(call, (name, text), chosen, (options, titled)) for name, text in found)
     if "q" in options and hits:
         return 0

@@ -1,7 +1,7 @@
 """Commands that run another: timeout, sudo, stdbuf, env, nice, nohup, setsid, sh and bash."""
 
 import re
-from collections.abc import Callable
+from dataclasses import replace
 
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.options import BadOption, read_options
@@ -180,7 +180,7 @@ def _nohup(call: Call) -> Program:
         call.err("nohup: ignoring input and appending output to 'nohup.out'\n")
         path = call.path("nohup.out")
         write = call.host.tree.writer(path, append=True, user=process.user)
-        call.host.redirect(process, FileOutput(write))
+        call.host.redirect(process, replace(process.streams, out=FileOutput(write)))
     return (yield from _become(call, call.arguments))
 
 

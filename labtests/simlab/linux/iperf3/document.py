@@ -18,7 +18,9 @@ def dump(value: Any, depth: int = 0) -> str:
 
 def _object(value: dict[str, Any], depth: int) -> str:
     inner = "\t" * (depth + 1)
-    fields = [f"{inner}{json.dumps(name)}:\t{dump(field, depth + 1)}" for name, field in value.items()]
+    fields = [
+        f"{inner}{json.dumps(name)}:\t{dump(field, depth + 1)}" for name, field in value.items()
+    ]
     body = ",\n".join(fields) + "\n" if fields else ""
     return "{\n" + body + "\t" * depth + "}"
 

@@ -91,16 +91,30 @@ def read_plan(arguments: tuple[str, ...]) -> tuple[Plan, dict[str, str]]:
     udp = "u" in options
     plan = Plan(
         server=options.get("c"),
-        port=_integer(options.get("p"), DEFAULT_PORT, "port number must be between 1 and 65535 inclusive", (1, 65535)),
+        port=_integer(
+            options.get("p"),
+            DEFAULT_PORT,
+            "port number must be between 1 and 65535 inclusive",
+            (1, 65535),
+        ),
         one_off="1" in options,
         json="J" in options,
         daemon="D" in options,
         udp=udp,
         rate_bits_per_s=_rate(options, udp=udp),
-        duration_s=_number(options.get("t"), DEFAULT_DURATION_S, "test duration too long (maximum = 86400 seconds)", (0, 86400)),
-        interval_s=_number(options.get("i"), 1.0, "invalid report interval (min = 0.1, max = 60 seconds)", (0, 60)),
+        duration_s=_number(
+            options.get("t"),
+            DEFAULT_DURATION_S,
+            "test duration too long (maximum = 86400 seconds)",
+            (0, 86400),
+        ),
+        interval_s=_number(
+            options.get("i"), 1.0, "invalid report interval (min = 0.1, max = 60 seconds)", (0, 60)
+        ),
         block_bytes=_block(options, udp=udp),
-        streams=_integer(options.get("P"), 1, "number of parallel streams too large (maximum = 128)", (1, 128)),
+        streams=_integer(
+            options.get("P"), 1, "number of parallel streams too large (maximum = 128)", (1, 128)
+        ),
         reverse="R" in options,
         tos=_tos(options),
         form=options.get("f", "")[:1],

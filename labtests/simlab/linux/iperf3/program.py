@@ -67,18 +67,22 @@ class _Server(Side):
         key = (self.call.host.name, "tcp", self.plan.port)
         listeners = self.call.host.lab.listeners
         if key in listeners:
-            self.complain("error - unable to start listener for connections: Address already in use")
+            self.complain(
+                "error - unable to start listener for connections: Address already in use"
+            )
             if not self.plan.json:
                 self.call.err("iperf3: exiting\n")
             self.close()
             return 0 if self.plan.json else 1
         listeners[key] = self._listener
-        try:
-            return (yield from self._serve())
-        finally:
+
+        def close() -> None:
             if self._listener.trial is not None:
                 self._listener.trial.leave("server")
             del listeners[key]
+
+        self.call.process.at_end.append(close)
+        return (yield from self._serve())
 
     def _serve(self) -> Program:
         number = 1
@@ -101,9 +105,7 @@ class _Server(Side):
             number += 1
 
     def _one(self, trial: Trial) -> Generator[Pause, None, None]:
-        self.say(
-            f"Accepted connection from {trial.client_address}, port {trial.control_port}\n"
-        )
+        self.say(f"Accepted connection from {trial.client_address}, port {trial.control_port}\n")
         self.begin(trial, self.plan.port)
         whole = round(trial.plan.duration_s * NS_PER_S)
         done = yield from self.follow(trial, whole)
@@ -145,17 +147,19 @@ class _Client(Side):
             return self._failed(words)
         trial = self._trial(listener, port)
         listener.trial = trial
-        try:
-            kernel = self.call.host.kernel
-            due_ns = kernel.now_ns + CONNECTING_NS
-            while kernel.now_ns < due_ns and not trial.broken and not self.interrupted:
-                yield Pause(until_ns=due_ns, on=(trial.changed,))
-            self._begin(trial, listener, port)
-            return (yield from self._test(trial))
-        finally:
+
+        def leave() -> None:
             trial.leave("client")
             if not trial.running and listener.trial is trial:
                 listener.trial = None
+
+        self.call.process.at_end.append(leave)
+        kernel = self.call.host.kernel
+        due_ns = kernel.now_ns + CONNECTING_NS
+        while kernel.now_ns < due_ns and not trial.broken and not self.interrupted:
+            yield Pause(until_ns=due_ns, on=(trial.changed,))
+        self._begin(trial, listener, port)
+        return (yield from self._test(trial))
 
     def _find(self) -> Listener | str:
         """The server, or why there is none."""
@@ -293,9 +297,7 @@ class _Client(Side):
         self.repeat(trial)
         if self.plan.udp:
             return self._failed("error - control socket has closed unexpectedly")
-        return self._failed(
-            "error - unable to write to stream socket: Connection reset by peer"
-        )
+        return self._failed("error - unable to write to stream socket: Connection reset by peer")
 
 
 TOOLS: Tools = {"iperf3": _iperf3}

@@ -23,7 +23,10 @@ class Text:
         """One line per stream, and the heading."""
         lines = ""
         for stream in trial.streams:
-            own, other = (trial.client_address, stream.client_port), (trial.server_address, server_port)
+            own, other = (
+                (trial.client_address, stream.client_port),
+                (trial.server_address, server_port),
+            )
             if side == "server":
                 own, other = other, own
             lines += (
@@ -47,7 +50,7 @@ class Text:
     def summary(self, trial: Trial, side: str, sent: list[Span], received: list[Span]) -> str:
         """The client knows both ends of each stream, the server its own."""
         udp, form = trial.plan.udp, self._plan.form
-        roles = ("sender", "receiver")
+        roles: tuple[str, ...] = ("sender", "receiver")
         if side == "server":
             roles = ("sender",) if trial.sends(side) else ("receiver",)
         text = "" if len(sent) > 1 else rows.SEPARATOR

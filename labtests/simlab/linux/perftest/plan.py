@@ -13,7 +13,6 @@ DEFAULT_ITERATIONS: dict[Verb, int] = {"send": 1000, "write": 5000, "read": 1000
 LARGE_MESSAGE_BYTES = 8192  # above it every completion is asked for: CQ moderation 1
 CQ_MODERATION = 100
 LARGEST_SIZE = 2**31 - 1
-OUTSTANDING_READS = 16
 
 _FLAGS = "abeFghNORVzU"
 _VALUED = "cdDfiIlLmMnpqQrsStTuwWxyX123456789"
@@ -55,8 +54,13 @@ _LONG = {
     "disable_pcie_relaxed": "8",
     "use_old_post_send": "9",
 }
-_LONG_FLAGS = ("report_gbits", "run_infinitely", "report-both", "disable_pcie_relaxed",
-               "use_old_post_send")
+_LONG_FLAGS = (
+    "report_gbits",
+    "run_infinitely",
+    "report-both",
+    "disable_pcie_relaxed",
+    "use_old_post_send",
+)
 
 
 class Rejected(Exception):
@@ -78,12 +82,20 @@ class Build:
     wr_api: str = "ON"
     rate_blanks: int = 5  # before MsgRate
     passive_rows: bool = False  # servers of write and read print the client's result
+    outstanding_reads: int = 16  # the adapter's: ConnectX-4 has 16, soft-RoCE 128
 
 
 DOCUMENT_000 = Build(version="6.20", warns=True, new_columns=False)
 """Header of document 000 (ConnectX-4, OFED 5.x) with the row format and the warning of perftest
 23/24; the number it gives as its version is from memory."""
-DEBIAN_13 = Build(version="6.24", warns=True, new_columns=True, wr_api="OFF", passive_rows=True)
+DEBIAN_13 = Build(
+    version="6.24",
+    warns=True,
+    new_columns=True,
+    wr_api="OFF",
+    passive_rows=True,
+    outstanding_reads=128,
+)
 """perftest 25.01 on soft-RoCE, as recorded."""
 DEBIAN_12 = Build(version="6.06", warns=False, new_columns=False, wr_api="OFF", rate_blanks=3)
 """perftest 4.5 on soft-RoCE, as recorded."""

@@ -5,7 +5,7 @@ import ipaddress
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from labtests.simlab.linux.perftest.plan import OUTSTANDING_READS, Build, Plan
+from labtests.simlab.linux.perftest.plan import Build, Plan
 from labtests.simlab.linux.rdma_resources import QueuePair
 
 RULER = "-" * 87 + "\n"
@@ -79,7 +79,9 @@ def header(setup: Setup) -> str:
         f" Mtu             : {setup.mtu_bytes}[B]",
         " Link type       : Ethernet",
         f" GID index       : {setup.gid_index}",
-        f" Outstand reads  : {OUTSTANDING_READS}" if plan.verb == "read" else " Max inline data : 0[B]",
+        f" Outstand reads  : {build.outstanding_reads}"
+        if plan.verb == "read"
+        else " Max inline data : 0[B]",
         f" rdma_cm QPs\t : {'ON' if plan.rdma_cm else 'OFF'}",
         f" Data ex. method : {_exchange(plan)}",
     ]
@@ -102,9 +104,7 @@ def _exchange(plan: Plan) -> str:
     return "rdma_cm" if plan.tos is None else f"rdma_cm \tTOS    : {plan.tos}"
 
 
-def addresses(
-    setup: Setup, side: str, address: str, pairs: Sequence[QueuePair]
-) -> str:
+def addresses(setup: Setup, side: str, address: str, pairs: Sequence[QueuePair]) -> str:
     """One side's queue pairs; GIDs are decimal."""
     gid = [0] * 10 + [255, 255, *ipaddress.IPv4Address(address).packed]
     shown = ":".join(f"{octet:02}" for octet in gid)
@@ -112,7 +112,7 @@ def addresses(
     for pair in pairs:
         text += f" {side} address: LID 0000 QPN 0x{pair.number:04x} PSN 0x{pair.psn:x}"
         if setup.plan.verb != "send" and not setup.plan.rdma_cm:
-            out = f" OUT 0x{OUTSTANDING_READS:02x}" if setup.plan.verb == "read" else ""
+            out = f" OUT 0x{setup.build.outstanding_reads:02x}" if setup.plan.verb == "read" else ""
             text += f"{out} RKey 0x{pair.remote_key:06x} VAddr 0x{pair.address:014x}"
         text += f"\n GID: {shown}\n"
     return text
@@ -121,9 +121,7 @@ def addresses(
 def table_header(plan: Plan) -> str:
     """The columns' names, above a row."""
     unit = "Gb/sec" if plan.gbits else "MiB/sec"
-    return (
-        f" #bytes     #iterations    BW peak[{unit}]    BW average[{unit}]   MsgRate[Mpps]\n"
-    )
+    return f" #bytes     #iterations    BW peak[{unit}]    BW average[{unit}]   MsgRate[Mpps]\n"
 
 
 def row(result: Result, build: Build, *, gbits: bool) -> str:
@@ -169,7 +167,7 @@ def json_report(setup: Setup, result: Result) -> str:
         ("GID_index", setup.gid_index),
     ]
     if plan.verb == "read":
-        info.append(("Outstand_reads", OUTSTANDING_READS))
+        info.append(("Outstand_reads", build.outstanding_reads))
     else:
         info.append(("Max_inline_data", 0))
     info += [
@@ -184,5 +182,6 @@ def json_report(setup: Setup, result: Result) -> str:
     return (
         f'{{\n"test_info": {{\n{shown}\n}},\n"results": {{\n"MsgSize": {result.size_bytes},\n'
         f'"n_iterations": {result.iterations},\n"BW_peak": {peak:.{digits}f},\n'
-        f'"BW_average": {average:.{digits}f},\n"MsgRate": {result.messages_per_s / 1e6:.6f}\n}}\n}}\n'
+        f'"BW_average": {average:.{digits}f},\n'
+        f'"MsgRate": {result.messages_per_s / 1e6:.6f}\n}}\n}}\n'
     )

@@ -1,0 +1,189 @@
+"""How a shell has things done: processes of its own kind, programs, redirected streams."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Self
+
+from labtests.simlab.linux.processes import (
+    DEATH,
+    NOT_FOUND,
+    SIGNAL_NUMBERS,
+    Birth,
+    Pause,
+    Process,
+    Program,
+    Streams,
+)
+from labtests.simlab.linux.tree import FileTree
+
+if TYPE_CHECKING:
+    from labtests.simlab.linux.host import LinuxHost
+
+_DEATHS = {"KILL": "Killed", "TERM": "Terminated", "HUP": "Hangup", "QUIT": "Quit"}
+Steps = Program
+
+
+class ShellExit(Exception):
+    """`exit` was called."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+
+@dataclass(slots=True, kw_only=True)
+class Execution:
+    """A shell's state, and how it has things done. Implements expansion.Expanding."""
+
+    host: "LinuxHost"
+    process: Process
+    name: str
+    interactive: bool = False
+    parameters: tuple[str, ...] = ()
+    status: int = 0
+    last_background: int | None = None
+    local: dict[str, str] = field(default_factory=dict)
+    jobs: list[Process] = field(default_factory=list)
+    foreground: int | None = None  # the process group that Ctrl-C reaches
+    exited: bool = False
+    shell_pid: int | None = None  # $$ stays the same in subshells
+
+    @property
+    def tree(self) -> FileTree:
+        """The host's files."""
+        return self.host.tree
+
+    @property
+    def directory(self) -> str:
+        """The present folder."""
+        return self.process.directory
+
+    def variables(self) -> dict[str, str]:
+        """All variables."""
+        return self.process.environment | self.local
+
+    def variable(self, name: str) -> str:
+        """See Expanding."""
+        special = {
+            "$": str(self.shell_pid or self.process.pid),
+            "?": str(self.status),
+            "!": "" if self.last_background is None else str(self.last_background),
+            "0": self.name,
+            "#": str(max(len(self.parameters) - 1, 0)),
+            "@": " ".join(self.parameters[1:]),
+            "*": " ".join(self.parameters[1:]),
+        }
+        if name.isdigit() and name != "0":
+            return self.parameters[int(name)] if int(name) < len(self.parameters) else ""
+        return special.get(name, self.variables().get(name, ""))
+
+    def complain(self, text: str, line: int) -> None:
+        """Print `bash: line N: text` on stderr (without the line when interactive)."""
+        where = "" if self.interactive else f"line {line}: "
+        self.process.streams.err.write(f"{self.name}: {where}{text}\n")
+
+    def fork(
+        self,
+        streams: Streams,
+        body: Callable[[Self], Steps],
+        name: str,
+        *,
+        group: int | None = None,
+    ) -> Process:
+        """A copy of this shell in a process of its own does this."""
+
+        def start(process: Process) -> Program:
+            copy = replace(self, process=process, local=dict(self.local), jobs=[])
+            copy.interactive = False
+            copy.shell_pid = self.shell_pid or self.process.pid
+            return _contained(body(copy))
+
+        return self.host.kernel.spawn(self._birth(streams, group), (name,), start)
+
+    def wait_for(self, child: Process) -> Steps:
+        """The child has ended; its status."""
+        while child.status is None:
+            yield Pause(on=(child.ended,))
+        return child.status
+
+    def _birth(self, streams: Streams, group: int | None = None) -> Birth:
+        if group is None and not self.interactive:  # interactive: every job has its own
+            group = self.process.group
+        return Birth(
+            parent_pid=self.process.pid,
+            user=self.process.user,
+            streams=streams,
+            environment=self.process.environment,
+            directory=self.process.directory,
+            group=group,
+        )
+
+    def replace(self, argv: tuple[str, ...], streams: Streams, line: int) -> Steps:
+        """`exec`: this process becomes the program."""
+        tool = self.host.program(argv[0])
+        if tool is None:
+            self._not_found(argv[0], line)
+            return NOT_FOUND
+        self.process.argv = argv
+        self.host.redirect(self.process, streams)
+        return (yield from self.host.run_tool(self.process, argv))
+
+    def external(
+        self, argv: tuple[str, ...], streams: Streams, assigned: dict[str, str], line: int
+    ) -> Steps:
+        """A program runs in a process of its own; its status."""
+        if self.host.program(argv[0]) is None:
+            yield from self.within(streams, self._missing(argv[0], line))
+            return NOT_FOUND
+        birth = replace(self._birth(streams), environment=self.process.environment | assigned)
+        child = self.host.kernel.spawn(birth, argv, lambda own: self.host.run_tool(own, argv))
+        self.foreground = child.group
+        status = yield from self.wait_for(child)
+        self.foreground = None
+        self._report_death(child, line)
+        return status
+
+    def _missing(self, name: str, line: int) -> Steps:
+        self._not_found(name, line)
+        return NOT_FOUND
+        yield Pause()  # makes this a generator
+
+    def _not_found(self, name: str, line: int) -> None:
+        reason = "No such file or directory" if "/" in name else "command not found"
+        self.complain(f"{name}: {reason}", line)
+
+    def _report_death(self, child: Process, line: int) -> None:
+        word = _DEATHS.get(child.died_of or "")
+        if word is not None and child.status == DEATH + SIGNAL_NUMBERS[child.died_of or ""]:
+            if self.interactive:
+                self.process.streams.err.write(f"{word}\n")
+            else:
+                self.complain(f"{child.pid:5} {word:<24}{child.command_line}", line)
+
+    def within(self, streams: Streams, body: Steps) -> Steps:
+        """Something is done with these streams; the shell's own come back."""
+        process = self.process
+        if streams is process.streams:
+            return (yield from body)
+        streams.hold()
+        process.held.append(process.streams)
+        process.streams = streams
+        try:
+            status = yield from body
+        except Exception:
+            self._restore()
+            raise
+        self._restore()
+        return status
+
+    def _restore(self) -> None:
+        self.process.streams.release()
+        self.process.streams = self.process.held.pop()
+
+
+def _contained(body: Steps) -> Steps:
+    """`exit` ends only this process."""
+    try:
+        return (yield from body)
+    except ShellExit as leave:
+        return leave.status

@@ -1,0 +1,299 @@
+"""A perftest program while it measures, and how it ends.
+
+What happens when the other side dies, or was started with other options, is as recorded on
+soft-RoCE with perftest 25.01: survivors print a figure and hang (with -R), or end with status 0.
+"""
+
+from collections.abc import Generator
+from dataclasses import replace
+
+from labtests.simlab.linux.calls import Call
+from labtests.simlab.linux.perftest import report
+from labtests.simlab.linux.perftest.contact import Contact, Failed
+from labtests.simlab.linux.perftest.meeting import Meeting, Side
+from labtests.simlab.linux.perftest.plan import Build, Plan
+from labtests.simlab.linux.ports import gids
+from labtests.simlab.linux.processes import Pause, Program
+from labtests.simlab.linux.rdma_resources import Connected
+from labtests.simlab.linux.streams import Stdio
+from labtests.simlab.network import RcFlow, RcRequest
+
+NS_PER_S = 1_000_000_000
+CONNECTING_NS = 5_000_000
+LOOK_NS = 20_000_000  # how often a running client looks for an error
+FIRST_LOOK_NS = 50_000
+MISMATCH_NS = 21_000_000_000  # recorded: `ib_send_bw -D 3` at an `ib_write_bw` ends after 24.7 s
+COMPLETION_ERROR = 17  # exit status after a completion with error, as recorded
+EPHEMERAL_PORTS = (32768, 60999)
+
+
+class Run:
+    """One run of a perftest program, of either side."""
+
+    def __init__(self, call: Call, plan: Plan, build: Build) -> None:
+        self._call = call
+        self._plan = plan
+        self._build = build
+        self._out: Stdio = call.stdio()
+        self._name = "server" if plan.server is None else "client"
+
+    def program(self) -> Program:
+        """The whole run; what stdio holds at its end comes out, unless a signal ended it."""
+        if self._plan.duration_s and self._build.warns:
+            self._out.write(report.WARNING)
+        contact = Contact(self._call, self._plan)
+        try:
+            port = contact.port()
+            if self._name == "server":
+                self._out.write(report.WAITING)
+                status = yield from self._together((yield from contact.listen(port)))
+            else:
+                status = yield from self._ask(contact.meet(port))
+        except Failed as failure:
+            self._out.flush()
+            self._call.err(str(failure))
+            return 1
+        self._out.flush()
+        return status
+
+    def _ask(self, meeting: Meeting) -> Program:
+        kernel = self._call.host.kernel
+        due_ns = kernel.now_ns + CONNECTING_NS
+        self._call.process.at_end.append(lambda: meeting.leave("client"))
+        while kernel.now_ns < due_ns:
+            yield Pause(until_ns=due_ns)
+        if not meeting.hopeless:
+            self._begin(meeting)
+        return (yield from self._together(meeting))
+
+    def _begin(self, meeting: Meeting) -> None:
+        """Traffic starts."""
+        meeting.start_ns = self._call.host.kernel.now_ns
+        meeting.running = True
+        if not meeting.mismatched and meeting.error_status is None:
+            meeting.forward = self._flow(meeting, meeting.client, meeting.server)
+            if meeting.client.plan.bidirectional:
+                meeting.backward = self._flow(meeting, meeting.server, meeting.client)
+        meeting.changed.set()
+
+    def _flow(self, meeting: Meeting, sender: Side, receiver: Side) -> RcFlow:
+        plan = meeting.client.plan
+        tos = sender.plan.tos
+        if tos is None:
+            tos = sender.port.default_roce_tos if plan.rdma_cm else 0
+        return self._call.host.lab.network.start_rc(
+            RcRequest(
+                device=sender.device,
+                interface=sender.port.interface,
+                destination=receiver.address,
+                tos=tos,
+                verb=plan.verb,
+                message_bytes=plan.size_bytes,
+                tx_depth=plan.depth,
+                qps=plan.qps,
+                mtu_bytes=meeting.mtu_bytes,
+                messages=None if plan.duration_s else plan.iterations,
+            )
+        )
+
+    # -- together --
+
+    def _together(self, meeting: Meeting) -> Program:
+        if self._name == "server":
+            self._call.process.at_end.append(lambda: meeting.leave("server"))
+        while not meeting.running:
+            yield Pause(on=(meeting.changed,))  # for ever when it is hopeless
+        known = self._call.host.connected
+        connected = self._connections(meeting)
+        known += connected
+
+        def disconnect() -> None:
+            known[:] = [connection for connection in known if connection not in connected]
+
+        self._call.process.at_end.append(disconnect)
+        self._print_head(meeting)
+        return (yield from self._measure(meeting))
+
+    def _setup(self, meeting: Meeting) -> report.Setup:
+        side = meeting.server if self._name == "server" else meeting.client
+        index = self._plan.gid_index
+        return report.Setup(
+            plan=self._plan,
+            build=self._build,
+            device=side.port.rdma,
+            mtu_bytes=meeting.mtu_bytes,
+            gid_index=len(gids(side.port)) - 1 if index is None else index,
+        )
+
+    def _print_head(self, meeting: Meeting) -> None:
+        setup = self._setup(meeting)
+        own, other = meeting.client, meeting.server
+        if setup.is_server:
+            own, other = other, own
+        self._out.write(report.header(setup))
+        if setup.is_server and self._plan.rdma_cm:
+            self._out.write(report.WAITING_RDMA_CM)
+        self._out.write(report.addresses(setup, "local", own.address, own.pairs))
+        self._out.write(report.addresses(setup, "remote", other.address, other.pairs))
+        self._out.write(report.RULER)
+        if self._counts:
+            self._out.write(report.table_header(self._plan))
+
+    @property
+    def _counts(self) -> bool:
+        """Whether this side prints a table: a server of write and read has nothing to count."""
+        both = self._plan.bidirectional or self._plan.verb == "send"
+        return self._name == "client" or both or self._build.passive_rows
+
+    def _measure(self, meeting: Meeting) -> Program:
+        if self._name == "client" and meeting.error_status is not None:
+            return self._completion_error(meeting)
+        if not self._counts:
+            return (yield from self._stand_by(meeting))
+        if self._plan.forever:
+            return (yield from self._rows_for_ever(meeting))
+        if self._plan.duration_s:
+            result = yield from self._window(meeting, self._plan.duration_s)
+        else:
+            result = yield from self._iterations(meeting)
+        if result is None:
+            return self._completion_error(meeting)
+        self._print_row(result)
+        return (yield from self._part(meeting, result))
+
+    def _rows_for_ever(self, meeting: Meeting) -> Program:
+        step_ns = (self._plan.duration_s or 0) * NS_PER_S
+        due_ns, before = meeting.start_ns + step_ns, 0
+        while (yield from self._until(meeting, due_ns)):
+            count = meeting.messages(self._name)
+            self._print_row(self._result(count - before, step_ns))
+            before, due_ns = count, due_ns + step_ns
+        return self._completion_error(meeting)
+
+    def _window(
+        self, meeting: Meeting, duration_s: int
+    ) -> Generator[Pause, None, report.Result | None]:
+        """Between the margins; None after an error."""
+        margin_ns, total_ns = self._plan.margin_s * NS_PER_S, duration_s * NS_PER_S
+        if not (yield from self._until(meeting, meeting.start_ns + margin_ns)):
+            return None
+        before = meeting.messages(self._name)
+        if not (yield from self._until(meeting, meeting.start_ns + total_ns - margin_ns)):
+            return None
+        count = meeting.messages(self._name) - before
+        extra_ns = MISMATCH_NS if meeting.mismatched else 0
+        if not (yield from self._until(meeting, meeting.start_ns + total_ns + extra_ns)):
+            return None
+        return self._result(count, total_ns - 2 * margin_ns)
+
+    def _iterations(self, meeting: Meeting) -> Generator[Pause, None, report.Result | None]:
+        """Until so many messages are done, looked at ever less often; None after an error."""
+        wanted = self._plan.iterations * self._plan.qps
+        kernel = self._call.host.kernel
+        while meeting.messages(self._name) < wanted:
+            if meeting.gone or meeting.mismatched:
+                yield Pause()
+            if self._name == "client" and meeting.error_status is not None:
+                return None
+            spent_ns = kernel.now_ns - meeting.start_ns
+            pause_ns = max(FIRST_LOOK_NS, spent_ns // 500)
+            yield Pause(until_ns=kernel.now_ns + pause_ns)
+        return self._result(wanted, kernel.now_ns - meeting.start_ns)
+
+    def _until(self, meeting: Meeting, due_ns: int) -> Generator[Pause, None, bool]:
+        """Time has passed; False when the client's queue pair failed before."""
+        kernel = self._call.host.kernel
+        while kernel.now_ns < due_ns:
+            yield Pause(until_ns=min(due_ns, kernel.now_ns + LOOK_NS))
+            if self._name == "client" and meeting.error_status is not None:
+                return False
+        return True
+
+    def _result(self, iterations: int, duration_ns: int) -> report.Result:
+        return report.Result(
+            size_bytes=self._plan.size_bytes,
+            iterations=iterations,
+            seconds=duration_ns / NS_PER_S,
+            peak_known=not self._plan.duration_s,
+        )
+
+    def _print_row(self, result: report.Result) -> None:
+        """The row is flushed, its line end is not: so it is in recordings of interrupted runs."""
+        self._out.write(report.row(result, self._build, gbits=self._plan.gbits))
+        self._out.flush()
+        self._out.write("\n")
+
+    # -- the end --
+
+    def _completion_error(self, meeting: Meeting) -> int:
+        status = meeting.error_status
+        syndrome = "0x81" if status == 12 else "0x0"
+        self._call.err(
+            " Completion with error at client\n"
+            f" Failed status {status}: wr_id 0 syndrom {syndrome}\n"
+            f"scnt={self._plan.depth}, ccnt={0 if status == 11 else meeting.messages('client')}\n"
+        )
+        return COMPLETION_ERROR
+
+    def _part(self, meeting: Meeting, result: report.Result) -> Program:
+        """Agree with the other side that the test is over."""
+        if self._plan.json_file is not None:
+            path = self._call.path(self._plan.json_file)
+            write = self._call.host.tree.writer(path, append=False, user=self._call.process.user)
+            write(report.json_report(self._setup(meeting), result))
+        if self._name == "client":
+            meeting.finished.add("client")
+        while self._name == "server" and not meeting.finished and not meeting.gone:
+            yield Pause(on=(meeting.changed,))
+        meeting.finished.add(self._name)
+        return (yield from self._close(meeting))
+
+    def _stand_by(self, meeting: Meeting) -> Program:
+        """A server of write and read waits for the client to be done."""
+        while not meeting.finished and not meeting.gone:
+            yield Pause(on=(meeting.changed,))
+        meeting.finished.add("server")
+        return (yield from self._close(meeting))
+
+    def _close(self, meeting: Meeting) -> Program:
+        other = "server" if self._name == "client" else "client"
+        if other in meeting.gone:
+            if self._plan.rdma_cm:
+                while True:  # recorded: it hangs until a signal ends it
+                    yield Pause()
+            direction = "from" if self._name == "client" else "to"
+            self._call.err(
+                "ethernet_read_keys: Couldn't read remote address\n"
+                f" Unable to read {direction} socket/rdma_cm\n"
+                " Failed to close connection between server and client\n"
+                " Trying to close this side resources\n"
+            )
+        self._out.write(report.RULER)
+        return 0
+
+    def _connections(self, meeting: Meeting) -> list[Connected]:
+        own, other = meeting.client, meeting.server
+        low, high = EPHEMERAL_PORTS
+        random = self._call.host.random
+        ends = [f"{own.address}:{random.randint(low, high)}", f"{other.address}:{self._plan.port}"]
+        if self._name == "server":
+            own, other = other, own
+            ends.reverse()
+        pairs = list(zip(own.pairs, other.pairs, strict=True))
+        if self._plan.rdma_cm:  # one more connection exchanges the parameters, as recorded
+            extra = replace(own.pairs[-1], number=self._call.host.new_qpn())
+            pairs.append((extra, other.pairs[-1]))
+        return [
+            Connected(
+                device=own.port.rdma,
+                device_index=own.port.index,
+                process_id=self._call.process.pid,
+                process_name=self._call.process.name,
+                local=local,
+                remote=remote,
+                source=ends[0],
+                destination=ends[1],
+                by_rdma_cm=self._plan.rdma_cm,
+            )
+            for local, remote in pairs
+        ]

@@ -1,0 +1,37 @@
+"""Hosts in front of the real packet network: what is configured changes what packets do."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from conftest import INTERFACE, Hands
+
+ADDRESS = "192.168.10.12"
+
+
+def test_traffic_of_hosts_shows_in_their_counters(make_lab: Callable[..., Hands]) -> None:
+    hands = make_lab(real=True)
+    for device in ("ServerA", "ServerC"):
+        hands.output(f"mlnx_qos -i {INTERFACE} -f 0,0,0,1,0,0,0,0 --trust dscp", device)
+    hands.run("ib_send_bw --report_gbits -R -T 96 -n 500", "ServerC")
+    client = hands.run(f"ib_send_bw --report_gbits -R -T 96 -n 500 {ADDRESS}", "ServerA")
+    hands.advance(0.2)
+    assert client.status == 0
+    average = float(re.findall(r"65536 +500 +[\d.]+ +([\d.]+)", client.out)[0])
+    assert average == pytest.approx(9.26, rel=0.05)
+    sent = hands.output(f"ethtool -S {INTERFACE} | grep -E 'tx_prio3_packets'", "ServerA")
+    received = hands.output(f"ethtool -S {INTERFACE} | grep rx_prio3_packets", "ServerC")
+    assert int(sent.split()[-1]) == int(received.split()[-1]) == 500 * 64
+
+
+def test_udp_datagrams_arrive_and_are_counted(make_lab: Callable[..., Hands]) -> None:
+    hands = make_lab(real=True)
+    hands.run("iperf3 -s -1", "ServerC")
+    client = hands.run(f"iperf3 -c {ADDRESS} -u -b 2G -l 65500 -t 0.2 -i 0.1", "ServerA")
+    hands.advance(1)
+    assert client.status == 0
+    sent, received = re.findall(r"(\d+)/(\d+) \(0%\)", client.out)
+    assert sent == received
+    snmp = hands.output("grep ^Udp: /proc/net/snmp", "ServerC").splitlines()[1].split()
+    assert snmp[1] == sent[1]
