@@ -1,8 +1,8 @@
 """S1 of document 000: priority flow control holds an incast of two UDP classes without loss.
 
-    sender 1 (early) --.
-    sender 2 (late)  --+-- switch -- receiver
-    ...              --'
+sender 1 (early) --.
+sender 2 (late)  --+-- switch -- receiver
+...              --'
 """
 
 import pytest

@@ -12,6 +12,7 @@ from labtests.errors import InventoryError
 from labtests.experiment import Incast
 from labtests.inventory import Testbed
 from labtests.lab import Lab
+from labtests.pytest_plugin import fixtures
 from labtests.pytest_plugin.fixtures import incast, lab, testbed
 from labtests.pytest_plugin.options import LAB_FIXTURES, MARKERS, add_options, asked_testbed
 from labtests.pytest_plugin.outcomes import Labels
@@ -45,7 +46,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.stash.get(RUN, None) is not None:
         return
     for item in items:
-        if LAB_FIXTURES & set(getattr(item, "fixturenames", ())):
+        if _needs_lab(item):
             raise pytest.UsageError(
                 f"{item.nodeid} needs a lab: --testbed FILE (and --dry-run for a simulated one)"
             )
@@ -64,3 +65,9 @@ def _interrupt(number: int, _: object) -> None:
     for later in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(later, signal.SIG_IGN)  # the restore is not to be interrupted again
     raise KeyboardInterrupt(f"signal {signal.Signals(number).name}")
+
+
+def _needs_lab(item: pytest.Item) -> bool:
+    """Whether it asks for a fixture of ours, not one of its own with the same name."""
+    found = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
+    return any(found[n][-1].func.__module__ == fixtures.__name__ for n in LAB_FIXTURES & set(found))
