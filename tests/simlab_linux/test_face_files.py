@@ -1,4 +1,4 @@
-"""Files and tools of an emulated host: what is written reaches the network, what is read comes from it."""
+"""Files and tools of an emulated host: writing reaches the network, reading comes from it."""
 
 import json
 from collections.abc import Callable
@@ -110,7 +110,8 @@ def test_mlnx_qos_remembers_traffic_classes_and_buffers(hands: Hands) -> None:
     assert "tc: 7 ratelimit: unlimited, tsa: vendor\n" in printed, "-a lists empty classes"
     assert "Cable len: 20\n" in printed
     hands.output(
-        f"mlnx_qos -i {INTERFACE} --prio2buffer 0,1,1,1,0,0,0,0 --buffer_size 90000,90000,0,0,0,0,0,0"
+        f"mlnx_qos -i {INTERFACE} --prio2buffer 0,1,1,1,0,0,0,0 "
+        "--buffer_size 90000,90000,0,0,0,0,0,0"
     )
     assert "bytes): 90000,90000,0,0,0,0,0,0,\n" in hands.output(f"mlnx_qos -i {INTERFACE}")
 
