@@ -119,6 +119,8 @@ class Lab:
         errors: list[LabError] = []
         while len(self._undo) > mark:
             at, setting, earlier = self._undo.pop()
+            if any(entry[:2] == (at, setting) for entry in self._undo[mark:]):
+                continue  # it was changed before as well: only the first value is to come back
             try:
                 now = self._now(at, setting)
                 if now != earlier:
