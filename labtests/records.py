@@ -83,7 +83,7 @@ class DcqcnSetting:
     values: tuple[tuple[str, int], ...]
 
 
-# -- what a NIC shows but suites do not write ------------------------------------------------------
+# -- what a NIC shows but suites do not write -----------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +131,7 @@ Scope = Literal["port", "priority", "queue", "host"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """One counter, once. Names and units are those of counters.py; `source` is the device's word.
+    """One counter, once. Name and unit as in counters.py; `source` is the device's own word.
 
     `value is None` means the device did not give a number; `missing` then says why. That is never 0.
     """
