@@ -110,6 +110,7 @@ class FluidFlow:
     received_datagrams = property(lambda self: round(self.sent_datagrams * (1 - self.loss)))
     received_bytes = property(lambda self: self.received_datagrams * self._unit)
     lost_datagrams = property(lambda self: self.sent_datagrams - self.received_datagrams)
+    under_way_datagrams = 0
     acked_bytes = property(lambda self: self.sent_bytes)
     retransmits = 0
 

@@ -1,5 +1,6 @@
 """Hosts in front of the real packet network: what is configured changes what packets do."""
 
+import json
 import re
 from collections.abc import Callable
 
@@ -35,3 +36,28 @@ def test_udp_datagrams_arrive_and_are_counted(make_lab: Callable[..., Hands]) ->
     assert sent == received
     snmp = hands.output("grep ^Udp: /proc/net/snmp", "ServerC").splitlines()[1].split()
     assert snmp[1] == sent[1]
+
+
+def test_datagrams_under_way_are_not_taken_for_lost(make_lab: Callable[..., Hands]) -> None:
+    hands = make_lab(real=True)
+    for device, port in (("ServerA", 5201), ("ServerB", 5202)):
+        hands.run(f"iperf3 -s -1 -J -i 0.1 -p {port} > /tmp/{port}", "ServerC")
+        hands.run(f"iperf3 -c {ADDRESS} -p {port} -u -b 4.7G -l 65500 -t 0.2 -i 0.1", device)
+    hands.advance(1)
+    for port in (5201, 5202):
+        document = json.loads(hands.output(f"cat /tmp/{port}", "ServerC"))
+        assert [row["sum"]["lost_packets"] for row in document["intervals"]] == [0] * 3
+        assert document["end"]["sum"]["packets"] > 1000
+
+
+def test_congestion_loses_what_the_switch_drops(make_lab: Callable[..., Hands]) -> None:
+    hands = make_lab(real=True)
+    for device, port in (("ServerA", 5201), ("ServerB", 5202)):
+        hands.run(f"iperf3 -s -1 -J -i 0.1 -p {port} > /tmp/{port}", "ServerC")
+        hands.run(f"iperf3 -c {ADDRESS} -p {port} -u -b 8G -l 65500 -t 0.2 -i 0.1", device)
+    hands.advance(1)
+    ends = [json.loads(hands.output(f"cat /tmp/{p}", "ServerC"))["end"] for p in (5201, 5202)]
+    assert sum(end["sum"]["lost_packets"] for end in ends) > 500
+    snmp = hands.output("grep ^Ip: /proc/net/snmp", "ServerC").splitlines()
+    values = dict(zip(snmp[0].split()[1:], snmp[1].split()[1:], strict=True))
+    assert int(values["ReasmFails"]) > 0

@@ -87,6 +87,11 @@ class UdpFlow(_Flow):
         """Sent but not received; those still under way are in it until the network is idle."""
         return self.sent_datagrams - self.received_datagrams
 
+    @property
+    def under_way_datagrams(self) -> int:
+        """At most so many are between the two NICs, when none of their fragments was lost."""
+        return sum(-(-int(r.in_flight) // int(r.fragments)) for r in self._records())
+
     def stop(self) -> None:
         """The program writes nothing more; what its socket holds is still sent."""
         clock = self._network.tables.clock[0]

@@ -56,7 +56,7 @@ class Stream:
     def received(self) -> Count:
         """As its receiver counts."""
         if self.udp is not None:
-            lost = max(self.udp.lost_datagrams, 0)
+            lost = max(self.udp.lost_datagrams - self.udp.under_way_datagrams, 0)
             packets = self.udp.received_datagrams + lost
             return Count(bytes=self.udp.received_bytes, packets=packets, lost=lost)
         return Count() if self.tcp is None else Count(bytes=self.tcp.delivered_bytes)
@@ -104,6 +104,7 @@ class Trial:
 
     def span(self, count: Count, before: Count, period_ns: tuple[int, int]) -> Span:
         """What happened between two counts."""
+        # a loss is an estimate while datagrams are under way, so it may shrink: never below 0
         start_s, end_s = (time_ns / NS_PER_S for time_ns in period_ns)
         udp = self.plan.udp
         return Span(
@@ -112,7 +113,7 @@ class Trial:
             seconds=(period_ns[1] - period_ns[0]) / NS_PER_S,
             sent_bytes=count.bytes - before.bytes,
             packets=count.packets - before.packets,
-            lost=count.lost - before.lost,
+            lost=max(count.lost - before.lost, 0),
             jitter_ms=self.jitter_ms if udp else 0.0,
             retransmits=count.retransmits - before.retransmits,
             congestion_window=0 if udp else CONGESTION_WINDOW_BYTES,
