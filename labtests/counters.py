@@ -26,14 +26,14 @@ WRED_DROPPED_PACKETS = "wred_dropped_packets"
 BUFFER_DROPPED_IN_PACKETS = "buffer_dropped_in_packets"
 BUFFER_DROPPED_OUT_PACKETS = "buffer_dropped_out_packets"
 
-# -- NIC port per priority (scope "priority") 
+# -- NIC port per priority (scope "priority")
 RX_PACKETS = "rx_packets"
 TX_PACKETS = "tx_packets"
 RX_BYTES = "rx_bytes"
 TX_BYTES = "tx_bytes"
 RX_DISCARDED_PACKETS = "rx_discarded_packets"  # the NIC had no receive buffer
 
-# -- NIC port (scope "port") 
+# -- NIC port (scope "port")
 NIC_RX_DISCARDED_PACKETS = "nic_rx_discarded_packets"  # rx_discards_phy
 NIC_TX_DISCARDED_PACKETS = "nic_tx_discarded_packets"  # tx_discards_phy
 NIC_OUT_OF_BUFFER_PACKETS = "nic_out_of_buffer_packets"  # rx_out_of_buffer
@@ -51,7 +51,7 @@ LOCAL_ACK_TIMEOUT = "local_ack_timeout_err"
 DUPLICATE_REQUEST = "duplicate_request"
 RNR_NAK_RETRY = "rnr_nak_retry_err"
 
-# -- host (scope "host"), /proc/net/snmp 
+# -- host (scope "host"), /proc/net/snmp
 UDP_IN_DATAGRAMS = "udp_in_datagrams"
 UDP_RCVBUF_ERRORS = "udp_rcvbuf_errors"
 UDP_IN_ERRORS = "udp_in_errors"

@@ -77,7 +77,7 @@ class SchedulingSetting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DcqcnSetting:
-    """DCQCN parameters by their sysfs names (units: driver docstring), of `roce_rp` or `roce_np`."""
+    """DCQCN parameters of one side by their sysfs names (units: driver docstring)."""
 
     side: Literal["roce_rp", "roce_np"]
     values: tuple[tuple[str, int], ...]
@@ -133,7 +133,7 @@ Scope = Literal["port", "priority", "queue", "host"]
 class Reading:
     """One counter, once. Name and unit as in counters.py; `source` is the device's own word.
 
-    `value is None` means the device did not give a number; `missing` then says why. That is never 0.
+    `value is None` means the device gave no number; `missing` then says why. That is never 0.
     """
 
     device: str
