@@ -23,6 +23,7 @@ from labtests.errors import CommandRejected, CommandTimeout
 from labtests.ssh.line import Line
 from labtests.ssh.process import ShellProcess
 from labtests.ssh.streams import OUTPUT_LIMIT_BYTES, WINDOW_BYTES, Streams, TooMuchOutput
+from labtests.ssh.wire import end_input
 from labtests.transport import DEFAULT_TIMEOUT_S, Clock, Reply
 
 KILL_AFTER_S = 2  # between TERM and KILL, on the host
@@ -133,7 +134,7 @@ class ShellTransport:
             channel = self._line.wire.open_session(window_size=WINDOW_BYTES)
             streams = Streams(channel)
             channel.exec_command(line)
-            channel.shutdown_write()  # stdin ends at once: nothing can wait for input for ever
+            end_input(channel)  # stdin ends at once: nothing can wait for input for ever
         except _FAILED as error:
             raise self._line.broken(command, error) from error
         if not self._wall:

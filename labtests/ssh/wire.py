@@ -162,6 +162,19 @@ class Wire(ServiceRequestingTransport):
             self._turn.notify_all()
 
 
+def end_input(channel: paramiko.Channel) -> None:
+    """Nothing more is sent on this channel.
+
+    paramiko's shutdown_write builds the message under the channel's lock and sends it after. When
+    the command has ended in between, our CLOSE goes out first, and a server must break the whole
+    connection for an EOF on a channel that is gone (RFC 4254 section 5.3; OpenSSH and asyncssh do).
+    """
+    with channel.lock:
+        message = channel._send_eof()  # type: ignore[attr-defined]
+        if message is not None and channel.transport is not None:
+            channel.transport._send_user_message(message)  # type: ignore[attr-defined]
+
+
 def _tune(sock: socket.socket) -> None:
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
