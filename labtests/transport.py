@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 DEFAULT_TIMEOUT_S = 30.0
+EMULATED = "labtests_simlab"
+"""How the SSH server of an emulated device names itself in its identification (RFC 4253 section
+4.2), so that its results are never taken for those of a real one, whoever started it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -75,13 +75,16 @@ class Labels:
 
     def _stamp(self, item: pytest.Item, report: pytest.TestReport, entry: dict[str, Any]) -> None:
         """The dry run is stamped in JUnit as well."""
-        properties = [("backend", self._run.backend), ("outcome", entry["outcome"])]
+        properties: list[tuple[str, object]] = [
+            ("backend", self._run.backend),
+            ("outcome", entry["outcome"]),
+        ]
         if (experiment := item.stash.get(INCAST, None)) is not None:
             properties += [
                 ("control" if judged.control else "verdict", str(judged.verdict))
                 for judged in experiment.judged
             ]
-        report.user_properties += properties
+        item.user_properties += properties  # junitxml takes those of the teardown report
 
     def _complete(self, item: pytest.Item, entry: dict[str, Any]) -> None:
         experiment = item.stash.get(INCAST, None)
@@ -115,7 +118,7 @@ class Labels:
 
     def pytest_html_report_title(self, report: Any) -> None:
         """The page's title names the lab, and says when it is simulated."""
-        stamp = " (SIMULATED)" if self._run.dry else ""
+        stamp = " (SIMULATED)" if self._run.backend == "simulated" else ""
         report.title = f"labtests: {self._run.testbed.name}{stamp}"
 
     def pytest_html_results_summary(self, prefix: list[str]) -> None:
@@ -131,17 +134,13 @@ class Labels:
     # -- the end -----------------------------------------------------------------------------
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionstart(self, session: pytest.Session) -> None:
-        """The whole JUnit file is stamped."""
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """run.json, whatever happened; the whole JUnit file is stamped."""
         from _pytest.junitxml import xml_key
 
         if (xml := self._run.config.stash.get(xml_key, None)) is not None:
             xml.add_global_property("backend", self._run.backend)
             xml.add_global_property("testbed", self._run.testbed.name)
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """run.json, whatever happened."""
         self._run.finish(int(exitstatus))
 
     @pytest.hookimpl(trylast=True)

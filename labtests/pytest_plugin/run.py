@@ -5,6 +5,7 @@ import os
 import secrets
 import shlex
 import sys
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,14 +19,13 @@ from labtests.clock import WallClock
 from labtests.errors import LabError
 from labtests.experiment import HARDWARE, SIMULATED, Pace
 from labtests.inventory import Testbed, load
-from labtests.journal import Journal
+from labtests.journal import Journal, redacted_logs
 from labtests.lab import Lab, Planned
 from labtests.pytest_plugin.options import asked_run_directory, asked_testbed
 
 MODELLED = (
-    "Packets, shared buffer, PFC, WRED/ECN, DCQCN and go-back-N of one switch and its hosts are "
-    "modelled; firmware, cables, optics and vendor defects are not. Simulated results never count "
-    "as hardware results."
+    "packets, shared buffer, PFC, WRED/ECN, DCQCN and go-back-N of a switch and its hosts; not "
+    "firmware, cables, optics or vendor defects (docs/simulated-lab.md)."
 )
 
 
@@ -40,6 +40,7 @@ class Run:
     started: datetime
     tests: list[dict[str, Any]] = field(default_factory=list)
     versions: dict[str, dict[str, str]] = field(default_factory=dict)
+    logs: ExitStack = field(default_factory=ExitStack)
     lab: Lab | None = None
     process: Any = None
     problem: str = ""
@@ -55,7 +56,9 @@ class Run:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         journal = Journal(folder / "journal.jsonl", secrets=_secrets(testbed))
         _default_reports(config, folder)
-        return cls(config, testbed, folder, journal, started)
+        run = cls(config, testbed, folder, journal, started)
+        run.logs.enter_context(redacted_logs(journal.redaction))
+        return run
 
     @property
     def dry(self) -> bool:
@@ -64,7 +67,10 @@ class Run:
 
     @property
     def backend(self) -> str:
-        """The word that every verdict is stamped with."""
+        """The word that every verdict is stamped with. Emulated devices say so themselves, so a
+        lab that somebody serves by hand is stamped as well."""
+        if self.lab is not None:
+            return self.lab.backend
         return "simulated" if self.dry else "hardware"
 
     @property
@@ -113,6 +119,7 @@ class Run:
         target.write_text(json.dumps(self.as_json(exit_code), indent=1), encoding="utf-8")
         target.chmod(0o600)
         self.journal.close()
+        self.logs.close()
         _point_latest(self.config.rootpath / "reports", self.folder)
 
     def as_json(self, exit_code: int | None = None) -> dict[str, Any]:
@@ -134,7 +141,7 @@ class Run:
                 ],
             },
             "backend": self.backend,
-            "modelled": MODELLED if self.dry else "",
+            "modelled": MODELLED if self.backend == "simulated" else "",
             "seed": self.config.getoption("seed") if self.dry else None,
             "started": self.started.isoformat(timespec="seconds"),
             "ended": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -13,6 +13,7 @@ from labtests.simlab.face import Face
 from labtests.simlab.faults import DeviceFaults
 from labtests.simlab.keys import LOOPBACK, Address, Keyring
 from labtests.simlab.session import Session
+from labtests.transport import EMULATED
 
 USERS = frozenset({"root", "admin"})
 """Who may log in besides the testbed's own management user."""
@@ -113,6 +114,7 @@ class Servers:
         gate, connections = Gate(face, self._keyring), self._connections.setdefault(name, set())
         options: dict[str, Any] = {
             "server_host_keys": [self._keyring.host_keys[name]],
+            "server_version": EMULATED,
             "encoding": "utf-8",
             "errors": "replace",
             "line_editor": False,  # the Session has its own, see session.py

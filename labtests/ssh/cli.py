@@ -46,7 +46,7 @@ class CliTransport:
         """Raises Unreachable when the device shows no prompt."""
         self.device = line.device
         self.clock = clock
-        self._line = line
+        self.line = line
         self._lock = threading.RLock()
         self._session = self._log_in(device_type)
         self._terminal = Terminal(cast(paramiko.Channel, self._session.remote_conn), line.wire)
@@ -85,13 +85,13 @@ class CliTransport:
 
     def close(self) -> None:
         """See Transport."""
-        self._line.close()
+        self.line.close()
 
     # -- opening -----------------------------------------------------------------------------
 
     def _log_in(self, device_type: str) -> BaseConnection:
         try:
-            return _netmiko(self._line, device_type)
+            return _netmiko(self.line, device_type)
         except _FAILED as error:
             raise self._not_as_expected(
                 f"its CLI does not behave like {device_type}: {_first_line(error)}"
@@ -100,7 +100,7 @@ class CliTransport:
     def _not_as_expected(self, problem: str) -> Unreachable:
         return Unreachable(
             self.device,
-            f"ssh {self._line.address}",
+            f"ssh {self.line.address}",
             f"logged in, but {problem}",
             "log in by hand: is there a prompt at once, without a question? Is `platform` right in "
             "the testbed file?",
@@ -177,7 +177,7 @@ class CliTransport:
         except NoPrompt as silence:
             self._timed_out(command, timeout_s, silence)
         except EOFError as error:
-            raise self._line.broken(command, error) from error
+            raise self.line.broken(command, error) from error
 
     def _timed_out(self, command: str, timeout_s: float, silence: NoPrompt) -> NoReturn:
         """The command was interrupted. If the prompt does not come back, the session is closed."""
@@ -186,7 +186,7 @@ class CliTransport:
             self._terminal.send(INTERRUPT)
             self._terminal.read(self._prompt.any_view, timeout_s=INTERRUPTED_WITHIN_S)
         except (NoPrompt, Asked, EOFError):
-            self._line.close()
+            self.line.close()
             fate = "it could not be interrupted, so the session was closed"
         raise CommandTimeout(
             self.device,

@@ -51,6 +51,15 @@ def connect_all(
             raise
 
 
+def emulated(transports: Mapping[str, Transport]) -> frozenset[str]:
+    """The devices that are emulated, by their own account."""
+    return frozenset(
+        name
+        for name, transport in transports.items()
+        if isinstance(transport, CliTransport | ShellTransport) and transport.line.emulated
+    )
+
+
 def _session(line: Line, device: Device, session: str, clock: Clock) -> Transport:
     if session != SHELL:
         return CliTransport(line, device_type=session, clock=clock)

@@ -11,6 +11,7 @@ from labtests.inventory import Device
 from labtests.ssh.failures import CONNECTING_FAILURES, Place, explained
 from labtests.ssh.route import Hop, hops_to
 from labtests.ssh.wire import Wire
+from labtests.transport import EMULATED
 
 
 class Line:
@@ -37,6 +38,11 @@ class Line:
         wire: Any = self._hops[-1].connection.transport
         assert isinstance(wire, Wire)
         return wire
+
+    @property
+    def emulated(self) -> bool:
+        """Whether the device says that it is an emulated one of a simulated lab."""
+        return EMULATED in self.wire.remote_version
 
     def broken(self, command: str, why: object = "") -> Unreachable:
         """The error that says that this session is over."""

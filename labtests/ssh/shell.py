@@ -49,7 +49,7 @@ class ShellTransport:
     def __init__(self, line: Line, *, clock: Clock, become: bool = False) -> None:
         self.device = line.device
         self.clock = clock
-        self._line = line
+        self.line = line
         self._wall = isinstance(clock, WallClock)
         self._sudo = "sudo -n " if become else ""
 
@@ -106,7 +106,7 @@ class ShellTransport:
 
     def close(self) -> None:
         """See Transport."""
-        self._line.close()
+        self.line.close()
 
     # -- opening -----------------------------------------------------------------------------
 
@@ -131,12 +131,12 @@ class ShellTransport:
     def execute(self, line: str, command: str) -> Streams:
         """The line as it is, running on a channel of its own; `command` is what errors name."""
         try:
-            channel = self._line.wire.open_session(window_size=WINDOW_BYTES)
+            channel = self.line.wire.open_session(window_size=WINDOW_BYTES)
             streams = Streams(channel)
             channel.exec_command(line)
             end_input(channel)  # stdin ends at once: nothing can wait for input for ever
         except _FAILED as error:
-            raise self._line.broken(command, error) from error
+            raise self.line.broken(command, error) from error
         if not self._wall:
             self.sync(command)  # what needs no simulated time has ended by now
         self.drain(streams, command)
@@ -176,9 +176,9 @@ class ShellTransport:
     def sync(self, command: str) -> None:
         """Everything the host had sent is here. Raises Unreachable."""
         limit_s = ANSWER_WITHIN_S if self._wall else BUSY_LAB_ANSWERS_WITHIN_S
-        if not self._line.wire.round_trip(limit_s):
-            gone = not self._line.wire.is_active()
-            raise self._line.broken(command, "" if gone else f"no answer within {limit_s:g} s")
+        if not self.line.wire.round_trip(limit_s):
+            gone = not self.line.wire.is_active()
+            raise self.line.broken(command, "" if gone else f"no answer within {limit_s:g} s")
 
     def drain(self, streams: Streams, command: str) -> None:
         """Take what has arrived. Raises Unreachable when the session broke."""
@@ -193,7 +193,7 @@ class ShellTransport:
                 "send its output to a file on the host",
             ) from error
         if streams.lost:
-            raise self._line.broken(command)
+            raise self.line.broken(command)
 
     # -- answers ---------------------------------------------------------------------------------
 

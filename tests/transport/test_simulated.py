@@ -13,6 +13,7 @@ from labtests.journal import Journal, JournalledTransport
 from labtests.recording import recorded_lab
 from labtests.simlab.serving import InProcessLab
 from labtests.ssh import SHELL, connect, connect_all
+from labtests.ssh.connecting import emulated
 from labtests.transport import Clock, Transport, wait_until
 
 TESTBED = load(Path(__file__).parents[2] / "testbeds" / "h3c-s6550-cx4.yaml")
@@ -123,3 +124,10 @@ def test_a_simulated_cable_cut_to_the_management_is_unreachable(lab) -> None:
     lab.fault(kind="cut", device="ServerC")
     with pytest.raises(Unreachable, match="ServerC: 'true': the SSH session"):
         transport.run("true")
+
+
+def test_emulated_devices_say_so_and_real_ones_do_not(devices, sshd: Sshd) -> None:
+    assert emulated(devices) == set(devices)
+    real = connect(sshd.device(), SHELL, clock=WallClock())
+    assert emulated({"real": real}) == set()
+    real.close()
