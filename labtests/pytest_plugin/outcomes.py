@@ -40,7 +40,7 @@ class Labels:
         self._judge(entry, report, call)
         if report.when == "call":
             report.labtests_outcome = entry["outcome"]  # type: ignore[attr-defined]
-            self._stamp(item, report, entry)
+            self._stamp(item, entry)
         if report.when == "teardown":
             self._complete(item, entry)
             report.extras = [extras.html(test_html(entry))]  # type: ignore[attr-defined]
@@ -73,7 +73,7 @@ class Labels:
         if isinstance(raised, NotPassed | LabError):
             report.longrepr = str(raised)  # the sentence, not our stack
 
-    def _stamp(self, item: pytest.Item, report: pytest.TestReport, entry: dict[str, Any]) -> None:
+    def _stamp(self, item: pytest.Item, entry: dict[str, Any]) -> None:
         """The dry run is stamped in JUnit as well."""
         properties: list[tuple[str, object]] = [
             ("backend", self._run.backend),
