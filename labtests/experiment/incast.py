@@ -73,7 +73,6 @@ class Incast:
 
     def set(self, at: Endpoint, setting: str, wanted: object) -> None:
         """One setting of one port, put back when the test ends."""
-        self.progress(f"{at}: {setting}")
         self.lab.change(at, setting, wanted)
 
     def trust_dscp(self) -> None:

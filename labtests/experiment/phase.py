@@ -87,6 +87,7 @@ class Phase:
             duration_s=self.pace.lab_seconds,
             during=lambda _: samples.extend(telemetry.sample(watch)),
             sample_every_s=self.pace.sample_every_s,
+            progress=self.progress,
         )
         ended_s = clock.now_s()
         self._say("waiting until the counters have settled")

@@ -84,12 +84,12 @@ def _has_unreachable(error: BaseException) -> bool:
 
 
 def _progress(run: Run) -> Callable[[str], None]:
-    """One plain line a step, above pytest's own; only with -v."""
+    """One plain line for each part of a phase, unless -q asks for silence."""
     terminal = run.config.pluginmanager.get_plugin("terminalreporter")
     capture = run.config.pluginmanager.get_plugin("capturemanager")
 
     def say(text: str) -> None:
-        if terminal is None or capture is None or run.config.getoption("verbose") < 1:
+        if terminal is None or capture is None or run.config.getoption("verbose") < 0:
             return
         with capture.global_and_fixture_disabled():
             terminal.write_line(f"  {text}")
