@@ -33,6 +33,7 @@ PUMP_EVERY_S = 0.01
 PUMP_AT_MOST_NS = 20_000_000  # simulated time per step, so that logins are answered in between
 BEHIND_S = 1.0  # a backlog that is given up, with a notice
 NOTICE_EVERY_S = 10.0
+MISTAKES_AT_MOST = 20  # of emulated programs, before a free-running lab gives up
 GRACE_S = 1.0  # for a clean end when the runner has died in the middle of an advance
 
 
@@ -83,7 +84,7 @@ async def _open(lab: SimulatedLab, place: Place) -> AsyncIterator[Message]:
 
 
 async def _serve(lab: SimulatedLab, place: Place, driven: bool) -> None:
-    ending = Ending()
+    ending = Ending(of_mistakes=driven)
     if not driven:
         click.echo("Preparing the simulation (the first start compiles it) ...")
     lab.network.advance_to(0)  # whatever must be compiled is compiled before anybody waits for it
@@ -105,10 +106,12 @@ async def _serve(lab: SimulatedLab, place: Place, driven: bool) -> None:
 class Ending:
     """Why and when the lab ends: a signal, its driver's end, or a mistake in the lab itself.
 
-    A mistake must not leave the driver waiting for an answer: the process ends with a traceback.
+    A mistake must not leave the driver waiting for an answer, nor with a wrong one: the process
+    ends with a traceback. Free-running, it is shown, and the others' sessions go on.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, of_mistakes: bool) -> None:
+        self._of_mistakes = of_mistakes
         self.loop = asyncio.get_running_loop()
         self._ended = asyncio.Event()
         self._mistake: BaseException | None = None
@@ -127,11 +130,11 @@ class Ending:
             raise self._mistake
 
     def _fail(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        self._mistake = context.get("exception")
-        if self._mistake is None or isinstance(self._mistake, OSError):
+        mistake = context.get("exception")
+        if mistake is None or isinstance(mistake, OSError) or not self._of_mistakes:
             loop.default_exception_handler(context)  # e.g. a client that broke its connection
-            self._mistake = None
         else:
+            self._mistake = mistake
             self.end()
 
 
@@ -190,6 +193,7 @@ def _say(message: Message) -> None:
 async def run_freely(lab: SimulatedLab, notify: Callable[[str], Any]) -> None:
     """Simulated time follows the wall clock. Where it cannot, it runs slower and says so."""
     origin_s, noticed_s = time.monotonic() - lab.timeline.now_ns / NS_PER_S, -NOTICE_EVERY_S
+    advance = Forgiving(lab)
     while True:
         behind_s = time.monotonic() - origin_s - lab.timeline.now_ns / NS_PER_S
         if behind_s > BEHIND_S:
@@ -200,8 +204,27 @@ async def run_freely(lab: SimulatedLab, notify: Callable[[str], Any]) -> None:
                     "simulated time runs slower than the wall clock: this traffic is more than "
                     "this machine can simulate in real time"
                 )
-        lab.advance(min(max(round(behind_s * NS_PER_S), 0), PUMP_AT_MOST_NS))
+        advance.by(min(max(round(behind_s * NS_PER_S), 0), PUMP_AT_MOST_NS))
         await asyncio.sleep(0 if behind_s > 2 * PUMP_EVERY_S else PUMP_EVERY_S)
+
+
+class Forgiving:
+    """Advances a lab that people are in: a mistake is shown, and ends only the program."""
+
+    def __init__(self, lab: SimulatedLab) -> None:
+        self._lab, self._mistakes = lab, 0
+
+    def by(self, step_ns: int) -> None:
+        """Time passes, unless a mistake stops it on the way."""
+        try:
+            self._lab.advance(step_ns)
+        except Exception as mistake:
+            self._mistakes += 1
+            if self._mistakes > MISTAKES_AT_MOST:
+                raise
+            asyncio.get_running_loop().call_exception_handler(
+                {"message": "an emulated device failed", "exception": mistake}
+            )
 
 
 def _welcome(testbed: Testbed, ready: Message) -> str:

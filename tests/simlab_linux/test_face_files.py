@@ -302,6 +302,6 @@ def test_ping_answers_inside_the_lab_only(hands: Hands) -> None:
     hands.advance(1)
     assert session.status == 0
     assert "2 packets transmitted, 2 received, 0% packet loss" in session.out
-    lost = hands.run("ping -c 1 192.168.10.99")
+    lost = hands.run("ping -c 1 -W 2 192.168.10.99")
     hands.advance(2)
     assert (lost.status, "100% packet loss" in lost.out) == (1, True)

@@ -1,10 +1,11 @@
 """Commands that the shell does itself."""
 
+import re
 from collections.abc import Callable, Mapping
 
 from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux.commands import printing, signals, testing
-from labtests.simlab.linux.execution import ShellExit, Steps
+from labtests.simlab.linux.execution import LoopJump, ShellExit, Steps
 from labtests.simlab.linux.processes import NOT_FOUND, Pause, Streams
 from labtests.simlab.linux.shell import Shell
 
@@ -36,7 +37,24 @@ def _pwd(shell: Shell, call: Call) -> int:
 
 
 def _exit(shell: Shell, call: Call) -> int:
-    raise ShellExit(int(call.arguments[0]) % 256 if call.arguments else shell.status)
+    if not call.arguments:
+        raise ShellExit(shell.status)
+    if not re.fullmatch(r"[-+]?[0-9]+", call.arguments[0]):
+        shell.complain(f"{call.name}: {call.arguments[0]}: numeric argument required", 1)
+        raise ShellExit(2)
+    raise ShellExit(int(call.arguments[0]) % 256)
+
+
+def _jump(shell: Shell, call: Call) -> int:
+    """`break` and `continue`, of the innermost loop or of as many as said."""
+    if not shell.loops:
+        shell.complain(f"{call.name}: only meaningful in a `for', `while', or `until' loop", 1)
+        return 0
+    levels = call.arguments[0] if call.arguments else "1"
+    if not levels.isdecimal() or levels == "0":
+        shell.complain(f"{call.name}: {levels}: loop count out of range", 1)
+        return 1
+    raise LoopJump(min(int(levels), shell.loops), ends=call.name == "break")
 
 
 def _export(shell: Shell, call: Call) -> int:
@@ -142,6 +160,21 @@ def _kill(shell: Shell, call: Call) -> Steps:
     return status
 
 
+def _history(shell: Shell, call: Call) -> int:
+    numbered = enumerate(shell.history, 1)
+    call.out("".join(f"{number:5}  {line}\n" for number, line in numbered))
+    return 0
+
+
+def _time(shell: Shell, call: Call) -> Steps:
+    """Simulated time; what it cost the processor is not known."""
+    started_ns = shell.host.kernel.now_ns
+    status = yield from _run(shell, call.arguments, shell.process.streams)
+    minutes, ms = divmod((shell.host.kernel.now_ns - started_ns) // 1_000_000, 60_000)
+    call.err(f"\nreal\t{minutes}m{ms / 1000:.3f}s\nuser\t0m0.000s\nsys\t0m0.000s\n")
+    return status
+
+
 def _ulimit(shell: Shell, call: Call) -> int:
     call.out("unlimited\n")
     return 0
@@ -174,6 +207,8 @@ BUILTINS: Mapping[str, Builtin] = {
     "pwd": _at_once(_pwd),
     "exit": _at_once(_exit),
     "logout": _at_once(_exit),
+    "break": _at_once(_jump),
+    "continue": _at_once(_jump),
     "export": _at_once(_export),
     "unset": _at_once(_unset),
     "set": _at_once(lambda shell, call: 0),
@@ -182,6 +217,9 @@ BUILTINS: Mapping[str, Builtin] = {
     "ulimit": _at_once(_ulimit),
     "type": _at_once(_type),
     "jobs": _at_once(_jobs),
+    "history": _at_once(_history),
+    "time": _time,
+    "alias": _at_once(lambda shell, call: 0),
     "command": _command,
     "exec": _exec,
     "eval": _eval,

@@ -31,6 +31,14 @@ class ShellExit(Exception):
         self.status = status
 
 
+class LoopJump(Exception):
+    """`break` or `continue` was called."""
+
+    def __init__(self, levels: int, *, ends: bool) -> None:
+        super().__init__(levels)
+        self.levels, self.ends = levels, ends
+
+
 @dataclass(slots=True, kw_only=True)
 class Execution:
     """A shell's state, and how it has things done. Implements expansion.Expanding."""
@@ -44,8 +52,10 @@ class Execution:
     last_background: int | None = None
     local: dict[str, str] = field(default_factory=dict)
     jobs: list[Process] = field(default_factory=list)
+    history: list[str] = field(default_factory=list)
     foreground: int | None = None  # the process group that Ctrl-C reaches
     exited: bool = False
+    loops: int = 0  # that are being run, one in the other
     shell_pid: int | None = None  # $$ stays the same in subshells
 
     @property
@@ -94,7 +104,7 @@ class Execution:
 
         def start(process: Process) -> Program:
             copy = replace(self, process=process, local=dict(self.local), jobs=[])
-            copy.interactive = False
+            copy.interactive, copy.loops = False, 0
             copy.shell_pid = self.shell_pid or self.process.pid
             return _contained(body(copy))
 

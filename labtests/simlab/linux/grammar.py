@@ -98,6 +98,15 @@ def parse(text: str) -> List:
     return commands
 
 
+def incomplete(text: str) -> bool:
+    """Whether a shell asks for more: an open quote, an `if` without `fi`, a `|` at the end."""
+    try:
+        parse(text)
+    except ShellSyntax as error:
+        return "unexpected end of file" in str(error) or "unexpected EOF" in str(error)
+    return text.endswith("\\\n")
+
+
 @dataclass(slots=True)
 class _Parser:
     tokens: Sequence[Token]
@@ -157,7 +166,15 @@ class _Parser:
         compound = {"{": self._braces, "if": self._if, "for": self._for}
         compound |= {"while": self._while, "until": self._while}
         start = compound.get(token.plain or "")
-        return self._simple() if start is None else start()
+        return self._simple() if start is None else self._redirected(start())
+
+    def _redirected(self, command: Command) -> Command:
+        """`for … done > FILE` is `{ for … done; } > FILE`."""
+        redirections = tuple(self._redirections())
+        if not redirections:
+            return command
+        pipeline = Pipeline((command,), negated=False)
+        return Group(List((Entry(pipeline, "", background=False),)), False, redirections)
 
     def _braces(self) -> Command:
         return self._group("{", "}")

@@ -16,7 +16,9 @@ from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.linux import builtins, toolbox
 from labtests.simlab.linux.builtins import Builtin
 from labtests.simlab.linux.calls import Call, Tool
+from labtests.simlab.linux.commands.files import usage
 from labtests.simlab.linux.login import Login
+from labtests.simlab.linux.options import BadOption
 from labtests.simlab.linux.perftest.plan import DOCUMENT_000
 from labtests.simlab.linux.ports import NicPort, network_of, ports_of
 from labtests.simlab.linux.processes import Kernel, Process, Program, Streams
@@ -159,11 +161,13 @@ def call_line(argv: tuple[str, ...]) -> str:
 
 
 def _guarded(call: Call, tool: Tool) -> Program:
-    """A program whose write fails says so, as coreutils do."""
+    """A program whose write fails says so, as coreutils do; so it does of options it lacks."""
     try:
         outcome = tool(call)
         return outcome if isinstance(outcome, int) else (yield from outcome)
     except BrokenPipeError:
         raise
+    except BadOption as error:
+        return usage(call, error)
     except OSError as error:
         return call.fail(f"write error: {error.strerror}")

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 
 from labtests.simlab.face import Console, SignalName
 from labtests.simlab.linux.calls import Call
+from labtests.simlab.linux.grammar import incomplete
 from labtests.simlab.linux.processes import Birth, Pause, Process, Program, Streams
 from labtests.simlab.linux.shell import Shell
-from labtests.simlab.linux.streams import Source
+from labtests.simlab.linux.streams import Source, Terminal
 
 if TYPE_CHECKING:
     from labtests.simlab.linux.host import LinuxHost
@@ -50,9 +51,9 @@ class Login:
         self.console = console
         self.gone = False
         self.holders = 0
-        self._source = Source()
+        self._source = Terminal(self.prompting) if console.pty else Source()
         self._first: Process | None = None
-        self._shell: Shell | None = None
+        self._shells: list[Shell] = []  # interactive ones, one in the other
 
     def run(self, command: str) -> None:
         """An exec request: `bash -c COMMAND`. Output comes as long as a process has it open."""
@@ -69,15 +70,19 @@ class Login:
         self.console.on_eof = self._source.end
         self.console.on_interrupt = self._interrupt
         self.console.on_signal = self._signal
-        self._begin(("-bash",), self._prompting)
+        self._begin(("-bash",), self.prompting)
 
     def hang_up(self) -> None:
         """The client is gone: see host.py."""
         self.gone = True
         self._source.end()
-        if self._shell is not None and self._first is not None:
+        if self.console.pty and self._first is not None:
             kernel = self.host.kernel
-            for process in [*self._jobs(), self._first]:
+            jobs = [job for shell in self._shells for job in shell.jobs]
+            shells = [shell.process for shell in self._shells]
+            groups = {process.group for process in (self._first, *shells, *jobs)}
+            others = [process for group in sorted(groups) for process in kernel.members(group)]
+            for process in dict.fromkeys([*self._jobs(), *others]):
                 kernel.deliver(process, "HUP")
 
     def leave_when_done(self) -> None:
@@ -117,43 +122,59 @@ class Login:
         self.console.on_eof = self._source.end
         self.console.on_data = self._source.put
 
-    def _prompting(self, call: Call) -> Program:
-        shell = Shell(host=self.host, process=call.process, name="-bash", interactive=True)
-        self._shell = shell
+    def prompting(self, call: Call) -> Program:
+        """An interactive shell: prompts and runs lines until `exit` or Ctrl-D."""
+        name = call.argv[0]
+        shell = Shell(host=self.host, process=call.process, name=name, interactive=True)
+        self._shells.append(shell)
+        try:
+            return (yield from self._lines(call, shell))
+        finally:
+            self._shells.remove(shell)
+            if self._shells and self.console.on_eof is not None:
+                self._source.reopen()
+
+    def _lines(self, call: Call, shell: Shell) -> Program:
+        typed, prompt = "", self._prompt(call.process)
         while True:
-            sign = "#" if call.process.user == "root" else "$"
-            call.out(
-                f"{call.process.user}@{self.host.name}:{_short(call.process.directory)}{sign} "
-            )
+            call.out(prompt)
             line = self._source.take_line()
             while line is None:
                 yield Pause(on=(self._source.changed,))
                 line = self._source.take_line()
             if not line:
-                call.out("logout\n")
+                call.out("logout\n" if self._shells[0] is shell else "exit\n")
                 return shell.status
-            yield from shell.run(line)
+            typed += line
+            if incomplete(typed):
+                prompt = "> "
+                continue
+            shell.history.append(typed.rstrip("\n"))
+            yield from shell.run(typed)
             if shell.exited:
                 return shell.status
+            typed, prompt = "", self._prompt(call.process)
+            if self.console.on_eof is not None and not self.gone:
+                self._source.reopen()  # else the client will send nothing more
+
+    def _prompt(self, process: Process) -> str:
+        sign = "#" if process.user == "root" else "$"
+        return f"{process.user}@{self.host.name}:{_short(process.directory)}{sign} "
 
     def _interrupt(self) -> None:
-        shell, first = self._shell, self._first
-        if shell is None or first is None or self.gone:
+        if not self._shells or self.gone:
             return
         self.console.write("^C\n")
-        jobs = self._jobs() if shell.foreground is not None else []
+        jobs = self._jobs()
         if not jobs:
-            sign = "#" if first.user == "root" else "$"
-            where = _short(first.directory)
-            self.console.write(f"{first.user}@{self.host.name}:{where}{sign} ")
+            self.console.write(self._prompt(self._shells[-1].process))
         for process in jobs:
             self.host.kernel.deliver(process, "INT")
 
     def _jobs(self) -> list[Process]:
-        shell = self._shell
-        if shell is None or shell.foreground is None:
-            return []
-        return self.host.kernel.members(shell.foreground)
+        """What runs in the foreground of the innermost shell."""
+        foreground = self._shells[-1].foreground if self._shells else None
+        return [] if foreground is None else self.host.kernel.members(foreground)
 
     def _signal(self, name: SignalName) -> None:
         if self._first is not None:

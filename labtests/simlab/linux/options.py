@@ -1,10 +1,19 @@
 """Reading options the way getopt does: `-ab`, `-n5`, `-n 5`, `--name=value`, `--`."""
 
+import re
 from collections.abc import Sequence
 
 
 class BadOption(Exception):
     """An option that does not exist or lacks its value; the words are getopt's."""
+
+
+def whole(options: dict[str, str], letter: str, default: int, what: str) -> int:
+    """The number given to an option. `what` is how getopt's users name it when it is none."""
+    text = options.get(letter, str(default))
+    if not re.fullmatch(r"[-+]?[0-9]+", text):
+        raise BadOption(f"invalid {what}: ‘{text}’")
+    return int(text)
 
 
 def read_options(

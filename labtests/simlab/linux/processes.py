@@ -18,6 +18,7 @@ SIGNAL_NUMBERS = {
     "QUIT": 3,
     "KILL": 9,
     "USR1": 10,
+    "SEGV": 11,
     "USR2": 12,
     "PIPE": 13,
     "ALRM": 14,
@@ -226,6 +227,9 @@ class Kernel:
         except BrokenPipeError:
             self._end(process, DEATH + SIGNAL_NUMBERS["PIPE"], "PIPE")
             return
+        except Exception:
+            self._end(process, DEATH + SIGNAL_NUMBERS["SEGV"], "SEGV")  # a mistake of ours
+            raise
         finally:
             self._running = None
         if process.doom is not None:

@@ -7,17 +7,19 @@ does it, so that the PID of an SSH command is the program's own.
 import re
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
+from itertools import count
 
 from labtests.simlab.linux import expansion, grammar
 from labtests.simlab.linux.calls import Call
-from labtests.simlab.linux.execution import Execution, ShellExit, Steps
+from labtests.simlab.linux.execution import Execution, LoopJump, ShellExit, Steps
 from labtests.simlab.linux.processes import Pause, Process
 from labtests.simlab.linux.redirection import redirected
 from labtests.simlab.linux.streams import Capture, Pipe, nothing
 from labtests.simlab.linux.syntax import ShellSyntax, Word
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
-MAX_LOOPS = 100_000
+FREE_ROUNDS = 100  # of a loop, before its rounds take time
+ROUND_NS = 1_000_000  # so that a busy loop leaves the other hosts their share of the machine
 
 
 @dataclass(slots=True, kw_only=True)
@@ -138,19 +140,42 @@ class Shell(Execution):
 
     def _for(self, command: grammar.For) -> Steps:
         self.status = 0
-        for value in (yield from expansion.arguments(self, command.words)):
+        values = yield from expansion.arguments(self, command.words)
+        for number, value in enumerate(values):
             self.local[command.name] = value
-            yield from self.list(command.body)
+            if (yield from self._round(command.body, number)):
+                break
         return self.status
 
     def _while(self, command: grammar.While) -> Steps:
         status = 0
-        for _ in range(MAX_LOOPS):
+        for number in count():
             failed = yield from self.list(command.test)
             if bool(failed) is not command.until:
                 break
-            status = yield from self.list(command.body)
+            ended = yield from self._round(command.body, number)
+            status = self.status
+            if ended:
+                break
         return status
+
+    def _round(self, body: grammar.List, number: int) -> Generator[Pause, None, bool]:
+        """One round of a loop; whether it was the last."""
+        if number >= FREE_ROUNDS:
+            due_ns = self.host.kernel.now_ns + ROUND_NS
+            while self.host.kernel.now_ns < due_ns:
+                yield Pause(until_ns=due_ns)
+        self.loops += 1
+        try:
+            yield from self.list(body)
+        except LoopJump as jump:
+            self.status = 0
+            if jump.levels > 1:
+                raise LoopJump(jump.levels - 1, ends=jump.ends) from None
+            return jump.ends
+        finally:
+            self.loops -= 1
+        return False
 
     def simple(self, command: grammar.Simple, *, replace_shell: bool) -> Steps:
         """A simple command; in place of this shell, when nothing is to follow."""

@@ -7,7 +7,11 @@ shows nothing until it flushes or exits, and what it had not flushed dies with i
 import errno
 import os
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from labtests.simlab.linux.calls import Call
+    from labtests.simlab.linux.processes import Program
 
 STDIO_BLOCK = 4096  # glibc's buffer for a pipe or file: st_blksize
 
@@ -102,6 +106,10 @@ class Source:
         self.ended = True
         self.changed.set()
 
+    def reopen(self) -> None:
+        """A terminal's Ctrl-D ended one reader's input; the next reads on."""
+        self.ended = False
+
     def take(self) -> str:
         """See Input."""
         self._ask()
@@ -127,6 +135,14 @@ class Source:
         if self.wanted is not None:
             wanted, self.wanted = self.wanted, None
             wanted()
+
+
+class Terminal(Source):
+    """What is typed at a terminal. `prompting` is an interactive shell that reads it."""
+
+    def __init__(self, prompting: Callable[["Call"], "Program"]) -> None:
+        super().__init__()
+        self.prompting = prompting
 
 
 def nothing() -> Source:

@@ -4,16 +4,20 @@ from typing import TYPE_CHECKING
 
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.commands import (
+    awk,
     ethtool,
     files,
     ip,
     mlnx_qos,
+    ping,
     printing,
     rdma,
+    sed,
     signals,
     system,
     testing,
     text,
+    watching,
     wrappers,
 )
 from labtests.simlab.linux.iperf3 import program as iperf3
@@ -31,6 +35,9 @@ def _kill(call: Call) -> int:
 TOOLS: Tools = {
     **files.TOOLS,
     **text.TOOLS,
+    **awk.TOOLS,
+    **sed.TOOLS,
+    **watching.TOOLS,
     **wrappers.TOOLS,
     **system.TOOLS,
     **signals.TOOLS,
@@ -38,6 +45,7 @@ TOOLS: Tools = {
     **ethtool.TOOLS,
     **rdma.TOOLS,
     **ip.TOOLS,
+    **ping.TOOLS,
     **perftest.TOOLS,
     **iperf3.TOOLS,
     "echo": printing.echo,

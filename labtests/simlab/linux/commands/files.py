@@ -3,7 +3,7 @@
 from collections.abc import Callable, Generator
 
 from labtests.simlab.linux.calls import Call, Tools
-from labtests.simlab.linux.options import BadOption, read_options
+from labtests.simlab.linux.options import BadOption, read_options, whole
 from labtests.simlab.linux.processes import Pause, Program
 
 
@@ -137,7 +137,7 @@ def _head_tail(call: Call) -> Program:
     except BadOption as error:
         return usage(call, error)
     if not names and call.name == "head" and "c" not in options:
-        return (yield from _first_lines(call, int(options.get("n", "10"))))
+        return (yield from _first_lines(call, whole(options, "n", 10, "number of lines")))
     found, status = yield from texts(call, names)
     for number, (name, text) in enumerate(found):
         if len(found) > 1 and "q" not in options:
@@ -163,16 +163,15 @@ def _first_lines(call: Call, count: int) -> Program:
 
 def _part(text: str, options: dict[str, str], *, first: bool) -> str:
     if "c" in options:
-        count = int(options["c"])
-        return text[:count] if first else text[-count:]
+        size = whole(options, "c", 0, "number of bytes")
+        return text[:size] if first else text[-size:]
     lines = text.splitlines(keepends=True)
-    wanted = options.get("n", "10")
-    count = int(wanted)
+    count = whole(options, "n", 10, "number of lines")
     if first:
         return "".join(lines[:count])
-    return "".join(
-        lines[count - 1 :] if wanted.startswith("+") else lines[-count:] if count else []
-    )
+    if options.get("n", "").startswith("+"):
+        return "".join(lines[max(count - 1, 0) :])
+    return "".join(lines[-abs(count) :] if count else [])
 
 
 def _rm(call: Call) -> int:
@@ -207,6 +206,40 @@ def _mkdir(call: Call) -> int:
     return status
 
 
+def _touch(call: Call) -> int:
+    options, names = read_options(call.arguments, "acm")
+    status = 0
+    for name in names:
+        path = call.path(name)
+        try:
+            if not call.host.tree.exists(path) and "c" not in options:
+                call.host.tree.writer(path, append=True, user=call.process.user)
+        except OSError as error:
+            status = call.fail(f"cannot touch '{name}': {error.strerror}")
+    return status
+
+
+def _copy(call: Call) -> int:
+    """cp and mv of single files."""
+    _, names = read_options(call.arguments, "afipv")
+    if len(names) != 2:
+        return call.fail("missing file operand" if len(names) < 2 else "too many operands")
+    tree, (source, target) = call.host.tree, (call.path(name) for name in names)
+    if tree.is_folder(target):
+        target = f"{target}/{source.rpartition('/')[2]}"
+    try:
+        text = tree.read(source)
+    except OSError as error:
+        return call.fail(f"cannot stat '{names[0]}': {error.strerror}")
+    try:
+        tree.writer(target, append=False, user=call.process.user)(text)
+        if call.name == "mv" and source != target:
+            tree.remove(source)
+    except OSError as error:
+        return call.fail(f"cannot create regular file '{names[1]}': {error.strerror}")
+    return 0
+
+
 def _basename(call: Call) -> int:
     call.out((call.arguments[0].rstrip("/").rpartition("/")[2] if call.arguments else "") + "\n")
     return 0
@@ -231,6 +264,9 @@ TOOLS: Tools = {
     "tail": _head_tail,
     "rm": _rm,
     "mkdir": _mkdir,
+    "touch": _touch,
+    "cp": _copy,
+    "mv": _copy,
     "basename": _basename,
     "dirname": _dirname,
     "readlink": _readlink,

@@ -1,15 +1,13 @@
-"""ip: addresses, links and neighbours' absence, in the usual, brief and JSON forms; ping."""
+"""ip: addresses, links and routes, in the usual, brief and JSON forms. It changes nothing."""
 
 import ipaddress
 import json
 from typing import Any
 
 from labtests.simlab.linux.calls import Call, Tools
-from labtests.simlab.linux.options import read_options
 from labtests.simlab.linux.ports import NicPort
-from labtests.simlab.linux.processes import Pause, Program
 
-NS_PER_S = 1_000_000_000
+_CHANGES = {"set", "add", "del", "delete", "change", "replace", "append", "flush"}
 
 
 def _ip(call: Call) -> int:
@@ -21,6 +19,8 @@ def _ip(call: Call) -> int:
         call.err('Object "' + (words[0] if words else "") + '" is unknown, try "ip help".\n')
         return 255 if words else 1
     kind = words.pop(0)
+    if words and words[0] in {*_CHANGES, "get"}:
+        return _unusual(call, words)
     names = [word for word in words if word not in ("show", "list", "dev", "up")]
     ports = [port for port in call.host.ports if not names or port.interface in names]
     if names and not ports and names != ["lo"]:
@@ -34,6 +34,19 @@ def _ip(call: Call) -> int:
         call.out(json.dumps([_row(port) for port in ports], separators=(",", ":")) + "\n")
     else:
         call.out(_long(ports, names, with_address="address".startswith(kind)))
+    return 0
+
+
+def _unusual(call: Call, words: list[str]) -> int:
+    """`ip route get ADDRESS`; changes are refused rather than not made."""
+    if words[0] in _CHANGES:
+        call.err("RTNETLINK answers: Operation not supported\n")
+        return 2
+    port = call.host.route(words[1]) if len(words) > 1 else None
+    if port is None:
+        call.err("RTNETLINK answers: Network is unreachable\n")
+        return 2
+    call.out(f"{words[1]} dev {port.interface} src {port.address} uid 0 \n    cache \n")
     return 0
 
 
@@ -120,31 +133,4 @@ def _routes(ports: list[NicPort]) -> str:
     return lines
 
 
-def _ping(call: Call) -> Program:
-    """Reachability only: an address of the lab answers, any other does not."""
-    options, words = read_options(call.arguments, "nqM", "cWwiIs")
-    target = words[0] if words else ""
-    count = int(options.get("c", "4"))
-    gap_ns = round(float(options.get("i", "1")) * NS_PER_S)
-    reachable = call.host.lab.device_with_address(target) and call.host.route(target)
-    call.out(f"PING {target} ({target}) 56(84) bytes of data.\n")
-    kernel = call.host.kernel
-    start_ns = kernel.now_ns
-    for number in range(1, count + 1):
-        if reachable:
-            call.out(f"64 bytes from {target}: icmp_seq={number} ttl=64 time=0.051 ms\n")
-        due_ns = start_ns + (number if number < count or not reachable else number - 1) * gap_ns
-        while kernel.now_ns < due_ns:
-            yield Pause(until_ns=due_ns)
-    spent_ms = (kernel.now_ns - start_ns) // 1_000_000
-    got, loss = (count, "0%") if reachable else (0, "100%")
-    call.out(
-        f"\n--- {target} ping statistics ---\n{count} packets transmitted, {got} received, "
-        f"{loss} packet loss, time {spent_ms}ms\n"
-    )
-    if reachable:
-        call.out("rtt min/avg/max/mdev = 0.051/0.051/0.051/0.000 ms\n")
-    return 0 if reachable else 1
-
-
-TOOLS: Tools = {"ip": _ip, "ping": _ping}
+TOOLS: Tools = {"ip": _ip}

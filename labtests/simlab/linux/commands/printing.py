@@ -5,7 +5,7 @@ import re
 from labtests.simlab.linux.calls import Call
 
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "a": "\a", "b": "\b", "0": "\0"}
-_CONVERSION = re.compile(r"%([-+ 0#]*[0-9]*(?:\.[0-9]+)?)([diouxXcsbeEfgG%])")
+_CONVERSION = re.compile(r"%([-+ 0#]*[0-9]{0,4}(?:\.[0-9]{1,4})?)([diouxXcsbeEfgG%])")
 
 
 def echo(call: Call) -> int:

@@ -171,7 +171,7 @@ def _systemctl(call: Call) -> int:
     words = [word for word in call.arguments if not word.startswith("-")]
     if words[:1] == ["is-active"] and len(words) > 1:
         unit = words[1].removesuffix(".service")
-        active = unit in ("sshd", "ssh") or (unit == "lldpad" and call.host.faults.lldpad)
+        active = unit in _known_units(call)
         if "--quiet" not in call.arguments and "-q" not in call.arguments:
             call.out("active\n" if active else "inactive\n")
         return 0 if active else 3
@@ -179,8 +179,16 @@ def _systemctl(call: Call) -> int:
         if words[1].removesuffix(".service") == "lldpad":
             call.host.faults.lldpad = False
         return 0
-    call.err("Failed to connect to bus: No such file or directory\n")
-    return 1
+    unit = words[1].removesuffix(".service") if len(words) > 1 else ""
+    if words[:1] != ["status"] or unit not in _known_units(call):
+        call.err(f"Unit {unit}.service could not be found.\n")
+        return 4
+    call.out(f"● {unit}.service\n     Loaded: loaded\n     Active: active (running)\n")
+    return 0
+
+
+def _known_units(call: Call) -> set[str]:
+    return {"ssh", "sshd", *(["lldpad"] if call.host.faults.lldpad else [])}
 
 
 def _lldptool(call: Call) -> int:
@@ -212,6 +220,25 @@ def _ss(call: Call) -> int:
     return 0
 
 
+def _uptime(call: Call) -> int:
+    call.out(
+        f" {wall_clock(call):%H:%M:%S} up 1 day, "
+        f"{call.host.kernel.now_ns // 60_000_000_000} min,  1 user,  "
+        "load average: 0.00, 0.00, 0.00\n"
+    )
+    return 0
+
+
+def _lspci(call: Call) -> int:
+    """The NICs only; the wording is that of pci.ids for a ConnectX-4 EN."""
+    for port in call.host.ports:
+        call.out(
+            f"03:00.{port.index} Ethernet controller: Mellanox Technologies MT27700 Family "
+            "[ConnectX-4]\n"
+        )
+    return 0
+
+
 def _nproc(call: Call) -> int:
     call.out("16\n")
     return 0
@@ -231,4 +258,6 @@ TOOLS: Tools = {
     "lldptool": _lldptool,
     "ss": _ss,
     "nproc": _nproc,
+    "uptime": _uptime,
+    "lspci": _lspci,
 }

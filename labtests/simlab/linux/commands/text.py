@@ -1,11 +1,11 @@
-"""grep, wc, sort, cut, uniq and tr."""
+"""grep, wc, sort, cut, uniq, tr and seq."""
 
 import re
 from collections.abc import Callable, Iterator
 
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.commands.files import texts, usage
-from labtests.simlab.linux.options import BadOption, read_options
+from labtests.simlab.linux.options import BadOption, read_options, whole
 from labtests.simlab.linux.processes import Program
 
 _LONG = {
@@ -38,7 +38,10 @@ def _grep(call: Call) -> Program:
         patterns = names.pop(0).split("\n")
     if call.name == "egrep":
         options["E"] = ""
-    chosen = _matcher(patterns, options)
+    try:
+        chosen = _matcher(patterns, options)
+    except re.error:
+        return call.fail("Invalid regular expression", 2)
     found: list[tuple[str, str]] = []
     status = 0
     many = len(names) > 1
@@ -74,7 +77,7 @@ def _matcher(patterns: list[str], options: dict[str, str]) -> Callable[[str], re
         joined = "|".join(re.escape(pattern) for pattern in patterns)
     else:
         extended = "E" in options or "P" in options
-        joined = "|".join(f"(?:{_regex(pattern, extended)})" for pattern in patterns)
+        joined = "|".join(f"(?:{python_regex(pattern, extended)})" for pattern in patterns)
     if "w" in options:
         joined = rf"\b(?:{joined})\b"
     if "x" in options:
@@ -82,7 +85,7 @@ def _matcher(patterns: list[str], options: dict[str, str]) -> Callable[[str], re
     return re.compile(joined, re.IGNORECASE if "i" in options else 0).search
 
 
-def _regex(pattern: str, extended: bool) -> str:
+def python_regex(pattern: str, extended: bool) -> str:
     r"""A POSIX expression as Python's: basic ones have `\|`, `\(` where extended have `|`, `(`."""
     pattern = pattern.replace("[[:space:]]", r"\s").replace("[[:digit:]]", "[0-9]")
     if extended:
@@ -164,7 +167,7 @@ def _sort(call: Call) -> Program:
         return 2
     found, status = yield from texts(call, names)
     lines = [line for _, text in found for line in text.splitlines()]
-    column = int(re.match(r"[0-9]+", options.get("k", "0"))[0]) if "k" in options else 0  # type: ignore[index]
+    column = whole({"k": options.get("k", "0").partition(",")[0].rstrip("nr")}, "k", 0, "key")
 
     def key(line: str) -> tuple[float, str]:
         fields = line.split(options.get("t"))
@@ -207,7 +210,7 @@ def _cut_line(line: str, options: dict[str, str]) -> str:
 
 
 def _uniq(call: Call) -> Program:
-    found, status = yield from texts(call, [name for name in call.arguments if name[0] != "-"])
+    found, status = yield from texts(call, [name for name in call.arguments if name[:1] != "-"])
     before: str | None = None
     for _, text in found:
         for line in text.splitlines():
@@ -230,7 +233,24 @@ def _tr(call: Call) -> Program:
     return 0
 
 
+def _seq(call: Call) -> int:
+    """Whole numbers: `seq LAST`, `seq FIRST LAST`, `seq FIRST STEP LAST`."""
+    for word in call.arguments:
+        if not re.fullmatch(r"-?[0-9]{1,6}", word):
+            return call.fail(f"invalid floating point argument: ‘{word}’")
+    numbers = [int(word) for word in call.arguments]
+    if not 1 <= len(numbers) <= 3:
+        return call.fail("missing operand" if not numbers else "extra operand")
+    first, step = (numbers[0] if len(numbers) > 1 else 1), numbers[1] if len(numbers) == 3 else 1
+    if step == 0:
+        return call.fail("invalid Zero increment value: ‘0’")
+    for number in range(first, numbers[-1] + (1 if step > 0 else -1), step):
+        call.out(f"{number}\n")
+    return 0
+
+
 TOOLS: Tools = {
+    "seq": _seq,
     "grep": _grep,
     "egrep": _grep,
     "wc": _wc,

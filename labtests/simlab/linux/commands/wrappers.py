@@ -15,7 +15,7 @@ from labtests.simlab.linux.processes import (
     Program,
 )
 from labtests.simlab.linux.shell import Shell
-from labtests.simlab.linux.streams import FileOutput
+from labtests.simlab.linux.streams import FileOutput, Terminal
 
 NS_PER_S = 1_000_000_000
 TIMED_OUT = 124
@@ -121,11 +121,13 @@ class _Watch:
 
 
 def _sudo(call: Call) -> Program:
-    """Only `sudo [-n] [-E] [-u USER] [VAR=VALUE] COMMAND`; everybody may, without a password."""
-    options, words = read_options(call.arguments, "nEHSk", "u", stop_early=True)
+    """Everybody may, without a password; so nobody is asked (`-S -p`) for one."""
+    options, words = read_options(call.arguments, "nEHSkisb", "upgC", stop_early=True)
     while words and re.match(r"[A-Za-z_]\w*=", words[0]):
         name, _, value = words.pop(0).partition("=")
         call.process.environment[name] = value
+    if not words and {"i", "s"} & set(options):
+        words = ["bash"]
     if not words:
         call.err("usage: sudo -h | -K | -k | -V\n")
         return 1
@@ -204,11 +206,21 @@ def _shell(call: Call) -> Program:
             text = call.host.tree.read(call.path(words[0]))
         except OSError as error:
             return call.fail(f"{words[0]}: {error.strerror}", NOT_FOUND)
+    elif isinstance(call.process.streams.input, Terminal):
+        return (yield from call.process.streams.input.prompting(call))
     else:
         name, parameters = call.name, ()
         text = yield from call.read_all()
     shell = Shell(host=call.host, process=call.process, name=name, parameters=parameters)
     return (yield from shell.run(text))
+
+
+def _su(call: Call) -> Program:
+    """`su [-] [USER] [-c COMMAND]`; nobody is asked for a password."""
+    options, words = read_options([word for word in call.arguments if word != "-"], "lmp", "cs")
+    call.process.user = words[0] if words else "root"
+    command = ("-c", options["c"]) if "c" in options else ()
+    return (yield from _become(call, ("bash", *command)))
 
 
 def _sleep(call: Call) -> Program:
@@ -227,6 +239,7 @@ def _sleep(call: Call) -> Program:
 TOOLS: Tools = {
     "timeout": _timeout,
     "sudo": _sudo,
+    "su": _su,
     "stdbuf": _stdbuf,
     "env": _env,
     "nice": _nice,

@@ -1,0 +1,153 @@
+"""ping: whether an address of the lab answers, in the words of iputils 20211215 (from memory).
+
+It knows reachability and the MTU, and lets no packets through the network: its times are made up.
+"""
+
+import re
+from collections.abc import Generator
+from dataclasses import dataclass
+
+from labtests.simlab.linux.calls import Call, Tools
+from labtests.simlab.linux.options import BadOption, read_options, whole
+from labtests.simlab.linux.processes import Pause, Program
+
+NS_PER_S = 1_000_000_000
+MTU_BYTES = 1500
+HEADER_BYTES = 28  # of IPv4 and ICMP
+TIME_MS = "0.051"
+ARP_GIVES_UP_NS = 3 * NS_PER_S  # then "Destination Host Unreachable" comes for what waited
+BAD_USAGE = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    target: str
+    count: int | None  # None: until interrupted
+    gap_ns: int
+    wait_ns: int  # for the last answer
+    deadline_ns: int | None
+    size_bytes: int
+    quiet: bool
+    fragments: bool
+
+
+def _ping(call: Call) -> Program:
+    try:
+        plan = _plan(call.arguments)
+    except BadOption as error:
+        return call.fail(str(error), BAD_USAGE)
+    if not re.fullmatch(r"[0-9]+(\.[0-9]+){3}", plan.target):
+        if plan.target != "localhost":
+            return call.fail(f"{plan.target}: Name or service not known", BAD_USAGE)
+    elif call.host.route(plan.target) is None and not plan.target.startswith("127."):
+        return call.fail("connect: Network is unreachable", BAD_USAGE)
+    size = plan.size_bytes
+    call.out(f"PING {plan.target} ({plan.target}) {size}({size + HEADER_BYTES}) bytes of data.\n")
+    return (yield from _Run(call, plan).run())
+
+
+def _plan(arguments: tuple[str, ...]) -> _Plan:
+    options, words = read_options(arguments, "nqADOv4f", "cWwiIsMtQ")
+    if len(words) != 1:
+        raise BadOption("usage error: Destination address required")
+    deadline_s = _seconds(options, "w", "0")
+    return _Plan(
+        target=words[0],
+        count=max(whole(options, "c", 1, "argument"), 1) if "c" in options else None,
+        gap_ns=round(_seconds(options, "i", "1") * NS_PER_S),
+        wait_ns=round(_seconds(options, "W", "10") * NS_PER_S),
+        deadline_ns=round(deadline_s * NS_PER_S) if deadline_s else None,
+        size_bytes=whole(options, "s", 56, "argument"),
+        quiet="q" in options,
+        fragments=options.get("M", "want") != "do",
+    )
+
+
+def _seconds(options: dict[str, str], letter: str, default: str) -> float:
+    text = options.get(letter, default)
+    if not re.fullmatch(r"[0-9]*\.?[0-9]+|[0-9]+\.", text):
+        raise BadOption(f"invalid argument: '{text}'")
+    return float(text)
+
+
+class _Run:
+    def __init__(self, call: Call, plan: _Plan) -> None:
+        self._call, self._plan, self._kernel = call, plan, call.host.kernel
+        self._start_ns = self._last_ns = self._kernel.now_ns
+        self._sent = self._received = self._errors = 0
+        self._unanswered: list[tuple[int, int]] = []  # when, and the number
+        own = plan.target == "localhost" or plan.target.startswith("127.")
+        self._answers = own or call.host.lab.device_with_address(plan.target) is not None
+
+    def run(self) -> Program:
+        """Until the count, the deadline or Ctrl-C; 0 when anything answered."""
+        call, plan = self._call, self._plan
+        call.process.caught.add("INT")
+        while plan.count is None or self._sent < plan.count:
+            self._send()
+            if self._sent == plan.count:
+                break
+            if not (yield from self._pause(self._last_ns + plan.gap_ns)):
+                break
+        if self._unanswered and self._sent == plan.count:
+            yield from self._pause(self._last_ns + min(plan.wait_ns, ARP_GIVES_UP_NS))
+        self._report()
+        return int(self._received == 0)
+
+    def _send(self) -> None:
+        self._sent += 1
+        self._last_ns = self._kernel.now_ns
+        too_long = self._plan.size_bytes + HEADER_BYTES > MTU_BYTES and not self._plan.fragments
+        if too_long:
+            self._errors += 1
+            self._call.err(f"ping: local error: message too long, mtu={MTU_BYTES}\n")
+        elif self._answers:
+            self._received += 1
+            if not self._plan.quiet:
+                self._call.out(
+                    f"{self._plan.size_bytes + 8} bytes from {self._plan.target}: "
+                    f"icmp_seq={self._sent} ttl=64 time={TIME_MS} ms\n"
+                )
+        else:
+            self._unanswered.append((self._last_ns, self._sent))
+
+    def _pause(self, until_ns: int) -> Generator[Pause, None, bool]:
+        """Whether the time came before Ctrl-C and the deadline."""
+        due_ns = until_ns
+        if self._plan.deadline_ns is not None:
+            due_ns = min(due_ns, self._start_ns + self._plan.deadline_ns)
+        while self._kernel.now_ns < due_ns:
+            yield Pause(until_ns=due_ns)
+            if self._call.process.take_signal() is not None:
+                return False
+        self._give_up()
+        return due_ns == until_ns
+
+    def _give_up(self) -> None:
+        """The kernel's own answers to what it could not deliver for so long."""
+        port = self._call.host.route(self._plan.target)
+        while self._unanswered and port is not None:
+            sent_ns, number = self._unanswered[0]
+            if self._kernel.now_ns < sent_ns + ARP_GIVES_UP_NS:
+                return
+            del self._unanswered[0]
+            self._errors += 1
+            if not self._plan.quiet:
+                self._call.out(
+                    f"From {port.address} icmp_seq={number} Destination Host Unreachable\n"
+                )
+
+    def _report(self) -> None:
+        errors = f", +{self._errors} errors" if self._errors else ""
+        loss = 100 * (self._sent - self._received) / self._sent
+        spent_ms = (self._last_ns - self._start_ns) // 1_000_000
+        rtt = f"rtt min/avg/max/mdev = {TIME_MS}/{TIME_MS}/{TIME_MS}/0.000 ms"
+        self._call.out(
+            f"\n--- {self._plan.target} ping statistics ---\n"
+            f"{self._sent} packets transmitted, {self._received} received{errors}, "
+            f"{loss:g}% packet loss, time {spent_ms}ms\n"
+            f"{rtt if self._received else ''}\n"
+        )
+
+
+TOOLS: Tools = {"ping": _ping}
