@@ -6,10 +6,22 @@ answers no later packet of that connection before, so a client that has its answ
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
 Kind = Literal["host", "switch"]
 SignalName = Literal["INT", "TERM", "KILL", "HUP", "QUIT", "USR1", "USR2"]
+
+
+@dataclass(frozen=True, slots=True)
+class Help:
+    """What Tab or `?` gives: text inserted at the cursor, or else a listing below the line.
+
+    The listing ends with the prompt, behind which the line is shown again.
+    """
+
+    insert: str = ""
+    listing: str = ""
 
 
 class Console(Protocol):
@@ -27,6 +39,8 @@ class Console(Protocol):
     """Line mode: each line typed, without its end. With a pty the console echoes and edits it."""
     on_key: Callable[[str], None] | None
     """Key mode: when set, characters come here one at a time, neither echoed nor edited."""
+    on_help: Callable[[str, str], Help | None] | None
+    """With a pty: Tab and `?`, with the line before the cursor. None: an ordinary key here."""
     on_data: Callable[[str], None] | None
     """Raw mode, for stdin without a pty: text as it arrives. Wins over `on_line`."""
     on_eof: Callable[[], None] | None

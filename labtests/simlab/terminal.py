@@ -79,6 +79,19 @@ class LineEditor:
             "later": lambda: self._recall(self._recalled + 1),
         }
 
+    @property
+    def before_cursor(self) -> str:
+        """The line up to the cursor."""
+        return self._line[: self._cursor]
+
+    def show(self, listing: str, insert: str) -> None:
+        """A listing with the prompt at its end stands before the line; text is inserted."""
+        if listing:
+            rest = self._line[self._cursor :]
+            self._echo("\r\n" + listing + self._line + "\b" * len(rest))
+        for character in insert:
+            self._insert(character)
+
     def type(self, key: str) -> Entered | None:
         """One character arrives. The line, when this ends it; a control key; else None."""
         second_half = key == "\n" and self._after_return  # of a client's CR LF

@@ -5,7 +5,7 @@ import re
 from labtests.simlab.comware.configuration import Refused
 from labtests.simlab.comware.grammar import BadSyntax, Call, Command, Grammar, Problem
 from labtests.simlab.comware.views import USER, Box, Context, Kind
-from labtests.simlab.face import Console
+from labtests.simlab.face import Console, Help
 
 BANNER = """\
 ******************************************************************************
@@ -56,6 +56,23 @@ class Interpreter:
         except Refused as error:
             return f"{error}\n"
 
+    def help(self, key: str, before: str) -> Help | None:
+        """`?` lists what may follow; Tab completes a keyword that is the only one."""
+        if self.context.question is not None:
+            return None
+        view, prompt = self.context.view, self.prompt
+        try:
+            begun, choices = self._known[view.kind].choices(before)
+        except BadSyntax as error:
+            shown = rejection(error, prompt, before)
+            return Help(listing=shown + prompt) if key == "?" else Help()
+        if key == "\t":
+            only = len(choices) == 1 and not choices[0].startswith("<")
+            return Help(insert=choices[0][len(begun) :] + " " if only and begun else "")
+        title = f"{view.kind.capitalize()} view commands:\n" if not before.strip() else ""
+        listing = "".join(f"  {choice}\n" for choice in choices)
+        return Help(listing=title + listing + prompt)
+
     def _execute(self, command: Command, call: Call) -> str:
         faults = self.context.box.faults
         if command.changes and faults.lies:
@@ -102,6 +119,7 @@ class Terminal:
         """The banner and the first prompt are printed."""
         self._console.on_interrupt = self._interrupt
         self._console.on_suspend = self._suspend
+        self._console.on_help = self._interpreter.help
         self._console.on_eof = lambda: self._console.exit(0)
         self._console.write(BANNER + self._interpreter.prompt)
         self._console.on_line = self._line

@@ -108,6 +108,27 @@ class Grammar:
             raise BadSyntax(Problem.INCOMPLETE, len(line.rstrip()) + 1)
         return node.command, Call(tuple(keywords), values)
 
+    def choices(self, before: str) -> tuple[str, list[str]]:
+        """The word begun, and what may stand in its place: keywords, forms of arguments, `<cr>`.
+
+        Raises BadSyntax when the words before it are no beginning of a command.
+        """
+        words = [Word(m.group(), m.start()) for m in re.finditer(r"\S+", before)]
+        begun = words.pop().text.lower() if before[-1:].strip() else ""
+        node, index = self._root, 0
+        while index < len(words):
+            name, taken = _keyword(node, words[index]), 1
+            if name is not None:
+                node = node.keywords[name]
+            else:
+                node, taken = _argument(node, words[index:], {})
+            index += taken
+        found = sorted(name for name in node.keywords if name.startswith(begun))
+        if not begun:
+            found += [f"<{name}>" for name, _, _ in node.parameters]
+            found += ["<cr>"] if node.command is not None else []
+        return begun, found
+
     def _step(self, node: _Node, token: str) -> _Node:
         if not token.startswith("<"):
             return node.keywords.setdefault(token, _Node())

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux.commands import printing, signals, testing
 from labtests.simlab.linux.execution import LoopJump, ShellExit, Steps
-from labtests.simlab.linux.processes import NOT_FOUND, Pause, Streams
+from labtests.simlab.linux.processes import NOT_FOUND, Pause, Process, Streams
 from labtests.simlab.linux.shell import Shell
 
 Builtin = Callable[[Shell, Call], Steps]
@@ -145,6 +146,7 @@ def _read(shell: Shell, call: Call) -> Steps:
     line = source.take_line()
     while line is None:
         yield Pause(on=(source.changed,))
+        shell.heed_interrupt()
         line = source.take_line()
     names = [name for name in call.arguments if not name.startswith("-")] or ["REPLY"]
     values = line.split(None, len(names) - 1)
@@ -153,7 +155,31 @@ def _read(shell: Shell, call: Call) -> Steps:
     return 0 if line.endswith("\n") else 1
 
 
+def _foreground(shell: Shell, call: Call) -> Steps:
+    """`fg [%N]`."""
+    job = _job(shell, call.arguments[0] if call.arguments else f"%{len(shell.jobs)}")
+    if job is None:
+        shell.complain(f"fg: {' '.join(call.arguments) or 'current'}: no such job", 1)
+        return 1
+    call.out(job.command_line + "\n")
+    shell.foreground = job.group
+    status = yield from shell.wait_for(job)
+    shell.foreground = None
+    return status
+
+
+def _job(shell: Shell, word: str) -> Process | None:
+    """The job that `%N` means."""
+    number = int(word[1:]) if re.fullmatch(r"%[0-9]{1,6}", word) else 0
+    return shell.jobs[number - 1] if 0 < number <= len(shell.jobs) else None
+
+
 def _kill(shell: Shell, call: Call) -> Steps:
+    jobs = {word: _job(shell, word) for word in call.arguments if word.startswith("%")}
+    words = [f"-{job.group}" if (job := jobs.get(word)) else word for word in call.argv]
+    if any(jobs.values()) and not any(word.startswith("-") for word in call.arguments):
+        words.insert(1, "-TERM")
+    call = replace(call, argv=tuple(words))
     status = signals.kill(call, complain=lambda text: shell.complain(text, 1))
     shell.process.wake()  # a shell that killed itself ends here
     yield Pause()
@@ -226,4 +252,5 @@ BUILTINS: Mapping[str, Builtin] = {
     "wait": _wait,
     "read": _read,
     "kill": _kill,
+    "fg": _foreground,
 }

@@ -39,6 +39,10 @@ class LoopJump(Exception):
         self.levels, self.ends = levels, ends
 
 
+class Interrupted(Exception):
+    """Ctrl-C ended what an interactive shell was doing."""
+
+
 @dataclass(slots=True, kw_only=True)
 class Execution:
     """A shell's state, and how it has things done. Implements expansion.Expanding."""
@@ -47,6 +51,7 @@ class Execution:
     process: Process
     name: str
     interactive: bool = False
+    by_lines: bool = False  # more may follow what it runs: no command takes this shell's place
     parameters: tuple[str, ...] = ()
     status: int = 0
     last_background: int | None = None
@@ -104,7 +109,7 @@ class Execution:
 
         def start(process: Process) -> Program:
             copy = replace(self, process=process, local=dict(self.local), jobs=[])
-            copy.interactive, copy.loops = False, 0
+            copy.interactive, copy.by_lines, copy.loops = False, False, 0
             copy.shell_pid = self.shell_pid or self.process.pid
             return _contained(body(copy))
 
@@ -114,7 +119,15 @@ class Execution:
         """The child has ended; its status."""
         while child.status is None:
             yield Pause(on=(child.ended,))
+            self.heed_interrupt()
+        if self.interactive and child.died_of == "INT":
+            raise Interrupted  # as bash leaves a loop whose command was ended so
         return child.status
+
+    def heed_interrupt(self) -> None:
+        """Raises Interrupted after Ctrl-C at an interactive shell that is busy itself."""
+        if self.interactive and self.process.take_signal() is not None:
+            raise Interrupted
 
     def _birth(self, streams: Streams, group: int | None = None) -> Birth:
         if group is None and not self.interactive:  # interactive: every job has its own

@@ -90,6 +90,10 @@ class LinuxHost:
             return None
         return self._tools.get(base)
 
+    def tools(self) -> list[str]:
+        """The names of all that are installed."""
+        return [name for name in self._tools if name not in self.faults.removed_tools]
+
     def path_of(self, name: str) -> str:
         """Where a tool is installed."""
         return f"/usr/sbin/{name}" if name in SBIN else f"/usr/bin/{name}"

@@ -1,9 +1,11 @@
 """One SSH session on an emulated host: its console as streams, its first process, its end."""
 
-from collections.abc import Callable
+import posixpath
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING
 
-from labtests.simlab.face import Console, SignalName
+from labtests.simlab.face import Console, Help, SignalName
+from labtests.simlab.linux import completion
 from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux.grammar import incomplete
 from labtests.simlab.linux.processes import Birth, Pause, Process, Program, Streams
@@ -54,23 +56,34 @@ class Login:
         self._source = Terminal(self.prompting) if console.pty else Source()
         self._first: Process | None = None
         self._shells: list[Shell] = []  # interactive ones, one in the other
+        self._typed = ""  # of a command that is not complete yet
+        self._busy = False  # a shell runs something, rather than waits for a line
 
     def run(self, command: str) -> None:
         """An exec request: `bash -c COMMAND`. Output comes as long as a process has it open."""
-        self._source.wanted = self._listen
+        if self.console.pty:
+            self._read_terminal()
+        else:
+            self._source.wanted = self._listen
         self._begin(
             ("bash", "-c", command), lambda call: self.host.run_tool(call.process, call.argv)
         )
-        self.console.on_interrupt = lambda: self._signal("INT")
+        self.console.on_interrupt = lambda: (
+            self._interrupt() if self._shells else self._signal("INT")
+        )
         self.console.on_signal = self._signal
 
     def interact(self) -> None:
         """A login shell with a prompt."""
-        self.console.on_line = lambda line: self._source.put(line + "\n")
-        self.console.on_eof = self._source.end
+        self._read_terminal()
         self.console.on_interrupt = self._interrupt
         self.console.on_signal = self._signal
         self._begin(("-bash",), self.prompting)
+
+    def _read_terminal(self) -> None:
+        self.console.on_line = lambda line: self._source.put(line + "\n")
+        self.console.on_eof = self._source.end
+        self.console.on_help = self._complete
 
     def hang_up(self) -> None:
         """The client is gone: see host.py."""
@@ -123,9 +136,16 @@ class Login:
         self.console.on_data = self._source.put
 
     def prompting(self, call: Call) -> Program:
-        """An interactive shell: prompts and runs lines until `exit` or Ctrl-D."""
+        """A shell that runs lines until `exit` or their end; on a terminal it prompts for them."""
         name = call.argv[0]
-        shell = Shell(host=self.host, process=call.process, name=name, interactive=True)
+        call.process.caught.add("INT")
+        shell = Shell(
+            host=self.host,
+            process=call.process,
+            name=name,
+            interactive=self.console.pty,
+            by_lines=True,
+        )
         self._shells.append(shell)
         try:
             return (yield from self._lines(call, shell))
@@ -135,27 +155,46 @@ class Login:
                 self._source.reopen()
 
     def _lines(self, call: Call, shell: Shell) -> Program:
-        typed, prompt = "", self._prompt(call.process)
-        while True:
-            call.out(prompt)
-            line = self._source.take_line()
-            while line is None:
-                yield Pause(on=(self._source.changed,))
-                line = self._source.take_line()
+        while not shell.exited:
+            line = yield from self._next_line(call, shell)
             if not line:
-                call.out("logout\n" if self._shells[0] is shell else "exit\n")
+                if shell.interactive:
+                    call.out("logout\n" if self._shells[0] is shell else "exit\n")
                 return shell.status
-            typed += line
-            if incomplete(typed):
-                prompt = "> "
+            self._typed += line
+            if incomplete(self._typed):
                 continue
-            shell.history.append(typed.rstrip("\n"))
-            yield from shell.run(typed)
-            if shell.exited:
-                return shell.status
-            typed, prompt = "", self._prompt(call.process)
+            command, self._typed, self._busy = self._typed, "", True
+            if command.strip():
+                shell.history.append(command.rstrip("\n"))
+            yield from shell.run(command)
             if self.console.on_eof is not None and not self.gone:
                 self._source.reopen()  # else the client will send nothing more
+        return shell.status
+
+    def _next_line(self, call: Call, shell: Shell) -> Generator[Pause, None, str]:
+        self._busy = False
+        if shell.interactive:
+            call.out("> " if self._typed else self._prompt(call.process))
+        line = self._source.take_line()
+        while line is None:
+            yield Pause(on=(self._source.changed,))
+            line = self._source.take_line()
+        return line
+
+    def _complete(self, key: str, before: str) -> Help | None:
+        """Tab completes names of commands and files, or lists them when there are several."""
+        if key != "\t" or not self._shells or self._shells[-1].foreground is not None:
+            return None
+        shell = self._shells[-1]
+        begun, names = completion.candidates(shell, before)
+        common = posixpath.commonprefix(names)[len(begun) :]
+        if len(names) == 1:
+            return Help(insert=common if common.endswith("/") else common + " ")
+        if common or not names:
+            return Help(insert=common)
+        shown = "  ".join(name.rstrip("/").rpartition("/")[2] for name in names)
+        return Help(listing=f"{shown}\n{self._prompt(shell.process)}")
 
     def _prompt(self, process: Process) -> str:
         sign = "#" if process.user == "root" else "$"
@@ -165,10 +204,11 @@ class Login:
         if not self._shells or self.gone:
             return
         self.console.write("^C\n")
-        jobs = self._jobs()
-        if not jobs:
-            self.console.write(self._prompt(self._shells[-1].process))
-        for process in jobs:
+        shell, jobs = self._shells[-1], self._jobs()
+        if not self._busy:
+            self._typed = ""
+            self.console.write(self._prompt(shell.process))
+        for process in jobs or ([shell.process] if self._busy else []):
             self.host.kernel.deliver(process, "INT")
 
     def _jobs(self) -> list[Process]:

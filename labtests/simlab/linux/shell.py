@@ -11,8 +11,8 @@ from itertools import count
 
 from labtests.simlab.linux import expansion, grammar
 from labtests.simlab.linux.calls import Call
-from labtests.simlab.linux.execution import Execution, LoopJump, ShellExit, Steps
-from labtests.simlab.linux.processes import Pause, Process
+from labtests.simlab.linux.execution import Execution, Interrupted, LoopJump, ShellExit, Steps
+from labtests.simlab.linux.processes import DEATH, SIGNAL_NUMBERS, Pause, Process
 from labtests.simlab.linux.redirection import redirected
 from labtests.simlab.linux.streams import Capture, Pipe, nothing
 from labtests.simlab.linux.syntax import ShellSyntax, Word
@@ -43,13 +43,16 @@ class Shell(Execution):
             self.status = 2
             return 2
         try:
-            lone = None if self.interactive else _lone_command(commands)
+            lone = None if self.by_lines else _lone_command(commands)
             if lone is not None:
                 return (yield from self.simple(lone, replace_shell=True))
             return (yield from self.list(commands))
         except ShellExit as leave:
             self.exited, self.status = True, leave.status
             return leave.status
+        except Interrupted:
+            self.foreground, self.status = None, DEATH + SIGNAL_NUMBERS["INT"]
+            return self.status
 
     def list(self, commands: grammar.List) -> Steps:
         """A list; the status of the last command that ran."""
@@ -165,6 +168,7 @@ class Shell(Execution):
             due_ns = self.host.kernel.now_ns + ROUND_NS
             while self.host.kernel.now_ns < due_ns:
                 yield Pause(until_ns=due_ns)
+                self.heed_interrupt()
         self.loops += 1
         try:
             yield from self.list(body)

@@ -188,7 +188,8 @@ def _awk(call: Call) -> Program:
         separator = re.escape(separator)
     name, _, value = options.get("v", "").partition("=")
     run = _Awk({name: value} if name else {}, None if separator == " " else separator)
-    found, status = yield from texts(call, words)
+    reads = any(pattern != "BEGIN" for pattern, _ in rules)
+    found, status = (yield from texts(call, words)) if reads else ([], 0)
     try:
         for text in _awk_output(run, rules, [line for _, t in found for line in t.splitlines()]):
             call.out(text)
