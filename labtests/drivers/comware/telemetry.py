@@ -34,7 +34,7 @@ _QUEUE_COUNTERS = (
 )
 _PFC_COUNTERS = ((PFC_RX_FRAMES, "Recv"), (PFC_TX_FRAMES, "Sent"))
 # the same whether there is a row or not: a difference needs one source before and after
-_PFC_WORDS = "display priority-flow-control: {} (no row: none counted)"
+_PFC_WORDS = "display priority-flow-control: {} (0 where PFC is on and no row)"
 
 
 class Telemetry(QueueTelemetry, PfcTelemetry, DropTelemetry):

@@ -257,9 +257,8 @@ class _Client(Side):
         if not done:
             return self._lost(trial)
         trial.stop()
-        sent, _ = self.results(trial)
         yield from self._settle(trial)
-        _, received = self.results(trial)
+        sent, received = self.results(trial)  # what was in the socket at the end counts as sent
         trial.over = True
         self.finish(trial, sent, received)
         self.say("\niperf Done.\n")
