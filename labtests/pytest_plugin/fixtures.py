@@ -38,7 +38,8 @@ def lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
         run.close_lab()
         unreachable = _has_unreachable(error)
         word = "lab unreachable" if unreachable else "lab not usable"
-        pytest.exit(f"{word}\n{error}", returncode=UNREACHABLE_EXIT if unreachable else 10)
+        said = f"{word}\n{error}\nreport: {run.config.option.htmlpath}"
+        pytest.exit(said, returncode=UNREACHABLE_EXIT if unreachable else 10)
     try:
         yield opened
     finally:

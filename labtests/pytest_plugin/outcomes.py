@@ -1,6 +1,6 @@
 """How verdicts reach pytest's terminal, its JUnit file, its HTML page, and run.json."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,8 @@ from labtests.pytest_plugin.run import Run
 from labtests.report import css, summary_html, test_html
 from labtests.verdicts import Outcome
 
+PLANNED = "planned: nothing was changed and nothing was proven"
+INTERRUPTED = "interrupted before its verdict"
 LABELS = {
     Outcome.INCONCLUSIVE: ("inconclusive", "I", "INCONCLUSIVE"),
     Outcome.ERROR: ("error", "E", "ERROR"),
@@ -26,6 +28,7 @@ class Labels:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._records: dict[str, dict[str, Any]] = {}
+        self._begun: dict[str, pytest.Item] = {}  # tests without a finished record
 
     # -- while tests run ---------------------------------------------------------------------
 
@@ -36,8 +39,11 @@ class Labels:
         """Label a red test as fail, inconclusive or error; collect its record."""
         report = yield
         entry = self._records.setdefault(item.nodeid, self._blank(item))
+        self._begun[item.nodeid] = item
         entry["duration_s"] += report.duration
         self._judge(entry, report, call)
+        if report.when == "call" and report.passed and self._planned:
+            _skip(item, report, entry)
         if report.when == "call":
             report.labtests_outcome = entry["outcome"]  # type: ignore[attr-defined]
             self._stamp(item, entry)
@@ -86,14 +92,21 @@ class Labels:
             ]
         item.user_properties += properties  # junitxml takes those of the teardown report
 
+    @property
+    def _planned(self) -> bool:
+        return self._run.lab is not None and self._run.lab.planned is not None
+
     def _complete(self, item: pytest.Item, entry: dict[str, Any]) -> None:
+        """The test's record is whole: it joins the run's."""
         experiment = item.stash.get(INCAST, None)
         if experiment is not None:
-            entry.update(record.of_incast(experiment))
             made = experiment.lab.changes[item.stash[CHANGES_BEFORE] :]
             entry["changes"] = record.of_changes(made)
+        if experiment is not None and not self._planned:
+            entry.update(record.of_incast(experiment))
             _save_tables(self._run.folder / "tests", item, experiment)
         self._run.tests.append(entry)
+        self._begun.pop(item.nodeid, None)
 
     def pytest_report_teststatus(self, report: Any) -> tuple[str, str, str] | None:
         """`I` and INCONCLUSIVE in the terminal, and its own group in the totals."""
@@ -122,8 +135,10 @@ class Labels:
         report.title = f"labtests: {self._run.testbed.name}{stamp}"
 
     def pytest_html_results_summary(self, prefix: list[str]) -> None:
-        """The first screen: lab, backend, verdicts."""
-        prefix.extend([f"<style>{css()}</style>", summary_html(self._run.as_json())])
+        """The first screen: lab, backend, verdicts; tests that were cut off among them."""
+        run = self._run.as_json()
+        run["tests"] = [*run["tests"], *(self._records[nodeid] for nodeid in self._begun)]
+        prefix.extend([f"<style>{css()}</style>", summary_html(run)])
 
     def pytest_html_results_table_row(self, report: Any, cells: list[str]) -> None:
         """The result column says Inconclusive where pytest only knows Failed."""
@@ -133,27 +148,50 @@ class Labels:
 
     # -- the end -----------------------------------------------------------------------------
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """run.json, whatever happened; the whole JUnit file is stamped."""
+    def pytest_keyboard_interrupt(self) -> None:
+        """A test that was cut off has a record too, and it is no pass."""
+        self._run.problem = self._run.problem or "interrupted: tests are missing or without verdict"
+        for item in self._begun.values():
+            self._records[item.nodeid] |= {"outcome": Outcome.ERROR.value, "error": INTERRUPTED}
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Iterator[None]:
+        """The whole JUnit file is stamped. run.json is written last, when the lab has been put
+        back, whatever happened."""
         from _pytest.junitxml import xml_key
 
+        self._run.exit_code = int(exitstatus)
         if (xml := self._run.config.stash.get(xml_key, None)) is not None:
             xml.add_global_property("backend", self._run.backend)
             xml.add_global_property("testbed", self._run.testbed.name)
-        self._run.finish(int(exitstatus))
+        try:
+            return (yield)
+        finally:
+            for item in tuple(self._begun.values()):
+                self._complete(item, self._records[item.nodeid])
+            self._run.finish()
 
     @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Verdicts with their controls, or the plan, and where the report is."""
-        if self._run.lab is not None and self._run.lab.planned is not None:
+        if self._planned:
             _print_plan(terminalreporter, self._run)
             return
         terminalreporter.section(f"verdicts ({self._run.backend})")
-        for entry in self._run.tests:
+        cut_off = [self._records[nodeid] for nodeid in self._begun]
+        for entry in [*self._run.tests, *cut_off]:
             _print_verdicts(terminalreporter, entry)
+        if self._run.problem:
+            terminalreporter.write_line(self._run.problem, red=True)
         terminalreporter.write_line(f"report: {self._run.config.option.htmlpath}")
         terminalreporter.write_line(f"run folder: {self._run.folder}")
+
+
+def _skip(item: pytest.Item, report: pytest.TestReport, entry: dict[str, Any]) -> None:
+    """A planned test is no pass."""
+    path, line, _ = item.location
+    report.outcome, report.longrepr = "skipped", (path, line or 0, PLANNED)
+    entry["outcome"] = "skipped"
 
 
 def _outcome_of(raised: BaseException, report: pytest.TestReport) -> Outcome:

@@ -44,6 +44,7 @@ class Run:
     lab: Lab | None = None
     process: Any = None
     problem: str = ""
+    exit_code: int | None = None
 
     @classmethod
     def begin(cls, config: pytest.Config) -> "Run":
@@ -113,16 +114,16 @@ class Run:
             if self.process is not None:
                 self.process.close()
 
-    def finish(self, exit_code: int) -> None:
+    def finish(self) -> None:
         """Write run.json and let reports/latest point here."""
         target = self.folder / "run.json"
-        target.write_text(json.dumps(self.as_json(exit_code), indent=1), encoding="utf-8")
+        target.write_text(json.dumps(self.as_json(), indent=1), encoding="utf-8")
         target.chmod(0o600)
         self.journal.close()
         self.logs.close()
         _point_latest(self.config.rootpath / "reports", self.folder)
 
-    def as_json(self, exit_code: int | None = None) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """The run as docs/run-json.md describes it."""
         return {
             "format": "labtests-run/1",
@@ -148,7 +149,7 @@ class Run:
             "command_line": shlex.join(["pytest", *self.config.invocation_params.args]),
             "labtests_version": __version__,
             "python_version": sys.version.split()[0],
-            "exit_code": exit_code,
+            "exit_code": self.exit_code,
             "problem": self.problem,
             "journal": "journal.jsonl",
             "tests": self.tests,
