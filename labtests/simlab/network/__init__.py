@@ -2,10 +2,10 @@
 them.
 
 The physics, bottom up: events and packets (calendar, pool); memory, marking, scheduling, pausing,
-switching (the switch); dcqcn, reliable, datagrams, streams, hosting (the NIC); engine (the loop).
-Each function is compiled by numba, and runs undecorated with LABTESTS_INTERPRETED=1. Around it:
-wiring, settings, fabric (tables from a wiring), and what others use: Network, Nic, Switch and the
-flows.
+switching (the switch); dcqcn, reaction, reliable, datagrams, streams, hosting (the NIC); engine
+(the loop). Each function is compiled by numba, and runs undecorated with LABTESTS_INTERPRETED=1.
+Around it: wiring, settings, fabric (tables from a wiring), and what others use: Network, Nic,
+Switch and the flows.
 """
 
 from labtests.simlab.network.network import Network
@@ -18,6 +18,7 @@ from labtests.simlab.network.settings import (
     PortDrops,
     QueueCounters,
     RcRequest,
+    ReactionPoint,
     Schedule,
     SwitchMemory,
     TcpRequest,
@@ -42,6 +43,7 @@ __all__ = [
     "QueueCounters",
     "RcFlow",
     "RcRequest",
+    "ReactionPoint",
     "Schedule",
     "Switch",
     "SwitchMemory",

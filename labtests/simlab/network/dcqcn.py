@@ -1,5 +1,5 @@
 """DCQCN in the ConnectX form: reaction point (RP) of the sender, notification point (NP) of the
-receiver.
+receiver. Other forms of the reaction point: reaction.py.
 
 Parameters have their sysfs names (`/sys/class/net/<if>/ecn/roce_rp|roce_np`), units and defaults in
 settings.py. Where NVIDIA's one-line descriptions leave room, this is the reading used:
@@ -31,8 +31,9 @@ could see the difference.
 
 from labtests.simlab.network.arithmetic import power
 from labtests.simlab.network.compiled import compiled
-from labtests.simlab.network.rows import clock_at, flow_at, host_at
-from labtests.simlab.network.tables import OVERHEAD_BYTES, State
+from labtests.simlab.network.reaction import count_sent, react, run_timers
+from labtests.simlab.network.rows import clock_at, flow_at, host_at, port_at
+from labtests.simlab.network.tables import CONNECTX, State
 
 FIXED_POINT = 1024.0
 RELEASE_MARGIN_BITS_PER_S = 1e6
@@ -105,6 +106,9 @@ def handle_cnp(t: State, f: int) -> None:
     """The reaction point of flow f has received a CNP."""
     flow = flow_at(t, f)
     host = host_at(t, flow.source)
+    if host.form != CONNECTX:
+        react(t, f)
+        return
     now = clock_at(t, 0).now
     advance_timer(t, f)
     if not flow.limited:
@@ -126,7 +130,8 @@ def handle_cnp(t: State, f: int) -> None:
 @compiled
 def gap_ps(t: State, f: int, frame_bytes: int) -> int:
     """Time from the start of one frame to the start of the next at the flow's rate."""
-    return int((frame_bytes + OVERHEAD_BYTES) * _BIT_PS_PER_S / flow_at(t, f).rate)
+    overhead = port_at(t, host_at(t, flow_at(t, f).source).port).overhead_bytes
+    return int((frame_bytes + overhead) * _BIT_PS_PER_S / flow_at(t, f).rate)
 
 
 @compiled
@@ -136,8 +141,13 @@ def pace(t: State, f: int, frame_bytes: int) -> None:
     if not flow.limited:
         flow.send_at = clock_at(t, 0).now
         return
-    advance_timer(t, f)
     host = host_at(t, flow.source)
+    if host.form != CONNECTX:
+        run_timers(t, f)
+        count_sent(t, f, frame_bytes)
+        flow.send_at = clock_at(t, 0).now + gap_ps(t, f, frame_bytes)
+        return
+    advance_timer(t, f)
     flow.byte_count += frame_bytes
     while flow.limited and 0 < host.byte_reset <= flow.byte_count:
         flow.byte_count -= host.byte_reset
@@ -151,7 +161,7 @@ def pace(t: State, f: int, frame_bytes: int) -> None:
 def hasten(t: State, f: int) -> None:
     """The rate may have grown while the flow waited: one gap from now is the longest wait."""
     flow = flow_at(t, f)
-    if flow.limited:
+    if flow.limited and host_at(t, flow.source).form == CONNECTX:
         advance_timer(t, f)
         soonest = clock_at(t, 0).now + gap_ps(t, f, flow.frame_bytes)
         flow.send_at = min(flow.send_at, soonest)

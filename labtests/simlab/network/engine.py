@@ -1,10 +1,11 @@
 """The event loop: ports start frames, frames arrive, pauses are refreshed, flows wake.
 
 A frame that starts at time s on a link of r ps per byte leaves the port free at s + (frame + 20) r
-and is wholly at the far end one propagation later: store and forward, full duplex, nothing is
-pre-empted.
+(20: preamble and gap, the cable's overhead_bytes) and is wholly at the far end one propagation
+later: store and forward, full duplex, nothing is pre-empted.
 """
 
+from labtests.simlab.network.arithmetic import random_below
 from labtests.simlab.network.compiled import compiled
 from labtests.simlab.network.events import FINAL, schedule, wake_by
 from labtests.simlab.network.hosting import next_from_host, receive_at_host, wake_flow
@@ -31,7 +32,7 @@ from labtests.simlab.network.switching import (
     receive_at_switch,
     take_from_switch,
 )
-from labtests.simlab.network.tables import NEVER, NONE, OVERHEAD_BYTES, PAUSE, State
+from labtests.simlab.network.tables import NEVER, NONE, PAUSE, State
 
 SPARE_PACKETS = 64
 """An event makes at most this many packets: a read's first window of requests, and a few."""
@@ -42,7 +43,8 @@ def transmit(t: State, p: int, k: int) -> None:
     """Packet k starts on port p now."""
     port = port_at(t, p)
     packet = packet_at(t, k)
-    port.busy_until = clock_at(t, 0).now + (packet.frame_bytes + OVERHEAD_BYTES) * port.ps_per_byte
+    wire_bytes = packet.frame_bytes + port.overhead_bytes
+    port.busy_until = clock_at(t, 0).now + wire_bytes * port.ps_per_byte
     packet.at = port.busy_until + port.propagation_ps
     packet.next = NONE
     if packet.kind != PAUSE:
@@ -75,6 +77,12 @@ def serve(t: State, p: int) -> None:
 
 
 @compiled
+def is_lost(t: State, p: int) -> bool:
+    """Whether the frame that arrives at port p is corrupted: each one independently of others."""
+    return bool(random_below(t, 1_000_000_000) < port_at(t, p).loss_per_billion)
+
+
+@compiled
 def arrive(t: State, p: int) -> None:
     """The first frame on port p's wire is at the far end."""
     port = port_at(t, p)
@@ -83,7 +91,10 @@ def arrive(t: State, p: int) -> None:
     wire = clock_at(t, 0).ports + p
     schedule(t, wire, NEVER if port.wire_head == NONE else packet_at(t, port.wire_head).at)
     peer = port.peer
-    if packet_at(t, k).kind == PAUSE:
+    if port_at(t, peer).loss_per_billion and is_lost(t, peer):
+        port.lost_on_wire += packet_at(t, k).kind != PAUSE
+        free_packet(t, k)
+    elif packet_at(t, k).kind == PAUSE:
         receive_pause(t, peer, packet_at(t, k).psn, packet_at(t, k).part)
         free_packet(t, k)
     elif port_at(t, peer).host == NONE:

@@ -4,10 +4,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from labtests.simlab.network.settings import NP_DEFAULTS, RP_DEFAULTS, SwitchMemory
+from labtests.simlab.network.settings import (
+    NP_DEFAULTS,
+    RP_DEFAULTS,
+    ReactionPoint,
+    SwitchMemory,
+)
 from labtests.simlab.network.streams import WINDOW_SIZE
 from labtests.simlab.network.tables import (
     CLOCK,
+    CONNECTX,
     FLOW,
     GROUP_1,
     HOST,
@@ -16,6 +22,7 @@ from labtests.simlab.network.tables import (
     NEVER,
     NONE,
     PACKET,
+    PAPER,
     PORT,
     PS_PER_NS,
     PS_PER_S,
@@ -25,6 +32,7 @@ from labtests.simlab.network.tables import (
     SEGMENT,
     SWITCH,
     TABLE_TYPES,
+    TIMERS,
     TRUST_DOT1P,
     TRUST_NONE,
     Tables,
@@ -98,6 +106,8 @@ def _lay_cables(t: Tables, wiring: Wiring) -> None:
         port.up = 1
         port.ps_per_byte = 8 * PS_PER_S // cable.rate_bits_per_s
         port.propagation_ps = round(cable.length_m * NS_PER_M * PS_PER_NS)
+        port.overhead_bytes = cable.overhead_bytes
+        port.loss_per_billion = round(cable.loss * 1e9)
         port.quantum_ps = QUANTUM_BYTES * port.ps_per_byte
         port.pause_quanta = XOFF_QUANTA
         port.wire_head = port.wire_tail = NONE
@@ -145,7 +155,8 @@ def _make_host(t: Tables, h: int, p: int) -> None:
 def apply_rp(t: Tables, h: int, values: dict[str, int]) -> None:
     """The reaction point of host h works by these values (units: settings.py)."""
     host = t.host[h]
-    line_rate = 8 * PS_PER_S // int(t.port[host.port].ps_per_byte)
+    line_rate = _line_rate(t, h)
+    host.form = CONNECTX
     host.clamp = values["clamp_tgt_rate"]
     host.clamp_after_time = values["clamp_tgt_rate_after_time_inc"]
     host.time_reset_ps = max(1, values["rpg_time_reset"]) * PS_PER_US
@@ -162,6 +173,28 @@ def apply_rp(t: Tables, h: int, values: dict[str, int]) -> None:
     host.alpha_period_ps = max(1, values["dce_tcp_rtt"]) * PS_PER_US
     host.monitor_ps = values["rate_reduce_monitor_period"] * PS_PER_US
     host.initial_alpha = values["initial_alpha_value"]
+
+
+def apply_reaction_point(t: Tables, h: int, point: ReactionPoint) -> None:
+    """The reaction point of host h has this form and these values."""
+    host = t.host[h]
+    line_rate = _line_rate(t, h)
+    host.form = PAPER if point.form == "paper" else TIMERS
+    host.gain = point.gain
+    host.alpha_period_ps = round(point.alpha_period_us * PS_PER_US)
+    host.monitor_ps = round(point.cut_period_us * PS_PER_US)
+    host.time_reset_ps = round(point.increase_period_us * PS_PER_US)
+    host.byte_reset = point.byte_counter_bytes
+    host.threshold = point.recovery_stages
+    host.max_rate = line_rate
+    host.min_rate = point.min_rate_bits_per_s
+    host.ai_rate = point.additive_bits_per_s
+    host.hai_rate = point.hyper_bits_per_s
+    host.clamp = int(point.clamp_target)
+
+
+def _line_rate(t: Tables, h: int) -> int:
+    return 8 * PS_PER_S // int(t.port[t.host[h].port].ps_per_byte)
 
 
 def apply_np(t: Tables, h: int, values: dict[str, int]) -> None:

@@ -12,6 +12,10 @@ The curve looks at the averaged queue length in cells (208 B), updated by every 
 A picked packet is marked CE if it is ECN-capable (and stays CE if it was), else dropped; a queue
 without `ecn` drops every picked packet. Only the egress limit stops a queue of marked packets.
 
+With `mark_leaving` the curve is looked at when a packet leaves, with the queue's length behind it
+(no average): marks are then as young as they can be, and packets that are not ECN-capable pass (the
+ns-3 DCQCN models of Zhu et al. and of HPCC do so).
+
 Why cells: Comware's manuals give numbers without a unit (default 100, 1000, 10 %). Document 000
 shows "25139 packets" in a queue in which one QP can have at most 8192, so that switch counts
 lengths in cells of its buffer; the limits are taken to be in the same unit (inference).
@@ -20,7 +24,7 @@ lengths in cells of its buffer; the limits are taken to be in the same unit (inf
 from labtests.simlab.network.arithmetic import power, random_below
 from labtests.simlab.network.compiled import compiled
 from labtests.simlab.network.rows import clock_at, port_at, queue_at
-from labtests.simlab.network.tables import CE, NOT_ECT, State
+from labtests.simlab.network.tables import CE, NOT_ECT, RED_ARRIVING, State
 
 PASS, MARK, DISCARD = 0, 1, 2
 TYPICAL_FRAME_BYTES = 1538
@@ -40,16 +44,15 @@ def update_average(t: State, q: int) -> None:
 
 
 @compiled
-def is_picked(t: State, q: int) -> bool:
-    """Whether the curve picks the arriving packet."""
+def is_picked(t: State, q: int, length: float) -> bool:
+    """Whether the curve picks a packet at this length (cells) of the queue."""
     queue = queue_at(t, q)
-    average = queue.average_cells
-    if average < queue.low_cells:
+    if length < queue.low_cells:
         return False
-    if average >= queue.high_cells:
+    if length >= queue.high_cells:
         return True
     span = queue.high_cells - queue.low_cells
-    chance = queue.probability * (average - queue.low_cells) / span
+    chance = queue.probability * (length - queue.low_cells) / span
     return bool(random_below(t, _MILLION) < chance * _MILLION)
 
 
@@ -57,11 +60,20 @@ def is_picked(t: State, q: int) -> bool:
 def red_verdict(t: State, q: int, ecn: int) -> int:
     """What becomes of a packet with this ECN field that arrives at queue q."""
     queue = queue_at(t, q)
-    if not queue.wred:
+    if queue.wred != RED_ARRIVING:
         return PASS
     update_average(t, q)
-    if not is_picked(t, q):
+    if not is_picked(t, q, queue.average_cells):
         return PASS
     if not queue.ecn or ecn == NOT_ECT:
         return DISCARD
     return PASS if ecn == CE else MARK
+
+
+@compiled
+def mark_leaving(t: State, q: int, ecn: int) -> bool:
+    """Whether a packet with this ECN field that leaves queue q, already without it, is marked."""
+    queue = queue_at(t, q)
+    if ecn in (NOT_ECT, CE) or not queue.ecn:
+        return False
+    return is_picked(t, q, float(queue.cells))

@@ -42,8 +42,6 @@ from labtests.simlab.network.tables import (
 from labtests.simlab.network.traffic import RcFlow, TcpFlow, UdpFlow
 from labtests.simlab.network.wiring import HostPort, Wiring
 
-ROCE_HEADER_BYTES = 62
-"""Ethernet 14 + IPv4 20 + UDP 8 + BTH 12 + ICRC 4 + FCS 4: 1086 B frames in document 000."""
 RETRANSMISSION_PS = 4_096_000 << 14
 """4.096 us * 2**14 = 67.1 ms: perftest's default of the local ACK timeout."""
 FRAGMENT_PAYLOAD_BYTES = 1480
@@ -65,6 +63,7 @@ class Network:
         self.tables: Tables = make_tables(wiring, seed, self.memory)
         self.flow_rows = 0
         self.mss_bytes = MSS_BYTES
+        self.start_jitter_ps = START_JITTER_PS
         self._numbers: dict[tuple[str, str], int] = {}
         self._addresses: dict[str, tuple[str, int]] = {}
         self._nics: dict[tuple[str, str], Nic] = {}
@@ -188,12 +187,14 @@ class Network:
         record.packets_per_message = packets
         record.payload_bytes = flow.mtu_bytes
         record.message_bytes = flow.message_bytes
-        record.frame_bytes = flow.mtu_bytes + ROCE_HEADER_BYTES
+        record.frame_bytes = flow.mtu_bytes + flow.header_bytes
         rest = flow.message_bytes - (packets - 1) * flow.mtu_bytes
-        record.last_frame_bytes = rest + ROCE_HEADER_BYTES
+        record.last_frame_bytes = rest + flow.header_bytes
         record.depth_messages = flow.tx_depth
         record.total_psn = ENDLESS if flow.messages is None else flow.messages * packets
         record.total_psn -= record.total_psn % packets
+        record.control_dscp = NONE if flow.control_tos is None else flow.control_tos >> 2
+        record.whole_messages = int(flow.go_back == "message")
         record.nak_repeat_ps = flow.nak_repeat_us * PS_PER_US
         record.timeout_ps = RETRANSMISSION_PS
         record.timeout_at = NEVER
@@ -233,7 +234,9 @@ class Network:
         record.source, record.target = source, target
         record.dscp = tos >> 2
         record.next_ready = NONE
-        record.start_at = t.clock[0].now + random_below(self.state, START_JITTER_PS)
+        record.start_at = t.clock[0].now
+        if self.start_jitter_ps > 0:
+            record.start_at += random_below(self.state, self.start_jitter_ps)
         t.clock[0].active_flows += 1
         wake_by(self.state, 3 * len(t.port) + row, int(record.start_at))
         return row, record

@@ -2,12 +2,13 @@
 
 from typing import TYPE_CHECKING, Any
 
-from labtests.simlab.network.fabric import apply_np, apply_rp
+from labtests.simlab.network.fabric import apply_np, apply_reaction_point, apply_rp
 from labtests.simlab.network.pausing import hold
 from labtests.simlab.network.settings import (
     NP_DEFAULTS,
     RP_DEFAULTS,
     NicCounters,
+    ReactionPoint,
     check_dcqcn,
 )
 from labtests.simlab.network.tables import (
@@ -125,6 +126,17 @@ class Nic:
         check_priority(priority)
         mask = mask_of((self.np_enabled - {priority}) | ({priority} if enabled else frozenset()))
         self._record.np_on = mask
+
+    def set_reaction_point(self, point: ReactionPoint) -> None:
+        """The NIC's reaction point has another form (reaction.py) from now on.
+
+        `set_dcqcn` of a reaction point parameter brings the ConnectX form back.
+        """
+        apply_reaction_point(self._tables, self._host, point)
+
+    def set_np_in_order(self, only: bool) -> None:
+        """Marked packets out of sequence are answered with no CNP (HPCC's ns-3 fork), or are."""
+        self._record.np_in_order = int(only)
 
     @property
     def dcqcn_rp(self) -> dict[str, int]:

@@ -6,6 +6,9 @@ data's receiver to its source: ACK after each message, NAK with the expected PSN
 out of sequence (again after the repeat time, should the retransmission be lost too), read
 requests, CNPs. The requester's timer ends a flow with status 12 after `retry_limit` retries
 without any progress. PSNs do not wrap here.
+
+With go-back-0 (`whole_messages`; Guo et al., SIGCOMM 2016) a missing packet costs its whole
+message: the receiver forgets what it has of it and asks for its first packet.
 """
 
 from labtests.simlab.network.compiled import compiled
@@ -17,6 +20,7 @@ from labtests.simlab.network.rows import clock_at, flow_at, host_at, packet_at
 from labtests.simlab.network.tables import (
     ACTIVE,
     CE,
+    CONNECTX,
     ECT_0,
     NEVER,
     NONE,
@@ -57,7 +61,7 @@ def refresh(t: State, f: int) -> None:
         return
     if flow.send_at <= clock_at(t, 0).now:
         make_ready(t, f)
-    elif flow.limited:
+    elif flow.limited and host_at(t, flow.source).form == CONNECTX:
         wake_flow_by(t, f, min(flow.send_at, flow.next_increase))
     else:
         wake_flow_by(t, f, flow.send_at)
@@ -95,6 +99,7 @@ def next_rc_packet(t: State, f: int) -> int:
     packet.ecn = ECT_0
     packet.target = flow.target
     flow.next_psn = psn + 1
+    flow.retransmits += psn < flow.sent_psn
     flow.sent_psn = max(flow.sent_psn, psn + 1)
     if flow.timeout_at == NEVER and not flow.read:
         arm_timeout(t, f)
@@ -108,7 +113,7 @@ def send_control(t: State, f: int, kind: int, psn: int) -> None:
     """A control packet of flow f waits in the NIC of the data's receiver."""
     flow = flow_at(t, f)
     host = host_at(t, flow.target)
-    dscp = flow.dscp
+    dscp = flow.dscp if flow.control_dscp == NONE else flow.control_dscp
     i = host_priority(t, flow.target, dscp)
     size = ACK_FRAME_BYTES
     if kind == RC_CNP:
@@ -165,6 +170,8 @@ def complain(t: State, f: int) -> None:
         return
     flow.nak_sent = 1
     flow.nak_at = now
+    if flow.whole_messages:
+        flow.expected_psn -= flow.expected_psn % flow.packets_per_message
     if flow.read:
         host.implied_nak += 1
     send_control(t, f, RC_NAK, flow.expected_psn)
@@ -192,7 +199,9 @@ def receive_data(t: State, f: int, k: int) -> None:
     """A data packet of flow f has reached its receiver."""
     flow = flow_at(t, f)
     packet = packet_at(t, k)
-    if packet.ecn == CE:
+    if packet.ecn == CE and (
+        packet.psn == flow.expected_psn or not host_at(t, flow.target).np_in_order
+    ):
         notify(t, f)
     if packet.psn > flow.expected_psn:
         complain(t, f)
@@ -206,10 +215,13 @@ def receive_data(t: State, f: int, k: int) -> None:
     flow.expected_psn += 1
     flow.nak_sent = 0
     if last:
-        whole = (flow.packets_per_message - 1) * flow.payload_bytes
-        flow.delivered_bytes += flow.message_bytes - whole
+        if flow.whole_messages:
+            flow.delivered_bytes += flow.message_bytes
+        else:
+            whole = (flow.packets_per_message - 1) * flow.payload_bytes
+            flow.delivered_bytes += flow.message_bytes - whole
         complete_message(t, f)
-    else:
+    elif not flow.whole_messages:
         flow.delivered_bytes += flow.payload_bytes
 
 

@@ -8,7 +8,7 @@ robin: each turn gives a queue weight * quantum of credit, a frame costs its byt
 
 from labtests.simlab.network.compiled import compiled
 from labtests.simlab.network.rows import clock_at, packet_at, port_at, queue_at
-from labtests.simlab.network.tables import GROUP_1, NONE, OVERHEAD_BYTES, STRICT, State
+from labtests.simlab.network.tables import GROUP_1, NONE, STRICT, State
 
 QUANTUM_BYTES = 1538
 """Credit of weight 1 per turn in byte-count mode: one full frame, so no turn is empty."""
@@ -40,7 +40,8 @@ def members(t: State, p: int, mask: int, group: int) -> int:
 def cost(t: State, q: int) -> int:
     """What serving the first frame of queue q takes from its credit."""
     if port_at(t, q >> 3).count_bytes:
-        return int(packet_at(t, queue_at(t, q).head).frame_bytes + OVERHEAD_BYTES)
+        overhead = port_at(t, q >> 3).overhead_bytes
+        return int(packet_at(t, queue_at(t, q).head).frame_bytes + overhead)
     return 1
 
 

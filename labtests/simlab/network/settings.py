@@ -18,14 +18,15 @@ class WredCurve:
     """RED on one egress queue; limits are cells of 208 B of the averaged length (why: marking.py).
 
     Comware's defaults of a new table (HPE 5130 command reference): 100, 1000, 10 %, exponent 9, no
-    ECN.
+    ECN. `mark_leaving`: packets are marked when they leave, by the length then; none is dropped.
     """
 
     low_limit: int = 100
     high_limit: int = 1000
-    probability_percent: int = 10
+    probability_percent: float = 10
     weighting_exponent: int = 9
     ecn: bool = False
+    mark_leaving: bool = False
 
     def __post_init__(self) -> None:
         _within("low limit", self.low_limit, 0, self.high_limit)
@@ -149,6 +150,34 @@ def check_dcqcn(name: str, value: int) -> None:
     _within(name, value, 0, DCQCN_LIMITS.get(name, 2**31))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReactionPoint:
+    """A reaction point in one of the two forms of reaction.py (which says what each number does).
+
+    `timers`: alpha timer, cut timer and increase timer, CNPs only set flags. `paper`: each CNP cuts
+    at once; increases by timer and by byte counter (0: none). Defaults: Zhu et al. (SIGCOMM 2015).
+    `gain` is g; rates in bits/s.
+    """
+
+    form: Literal["timers", "paper"] = "timers"
+    gain: float = 1 / 256
+    alpha_period_us: float = 55
+    cut_period_us: float = 50
+    increase_period_us: float = 55
+    byte_counter_bytes: int = 10_000_000
+    recovery_stages: int = 5
+    additive_bits_per_s: float = 40e6
+    hyper_bits_per_s: float = 200e6
+    min_rate_bits_per_s: float = 40e6
+    clamp_target: bool = True
+
+    def __post_init__(self) -> None:
+        _within("gain", self.gain, 0, 1)
+        for period in (self.alpha_period_us, self.cut_period_us, self.increase_period_us):
+            _within("period us", period, 0.001, 1e9)
+        _within("minimum rate", self.min_rate_bits_per_s, 1, 1e13)
+
+
 # -- traffic -------------------------------------------------------------------------------------
 
 
@@ -160,6 +189,10 @@ class RcRequest:
     outstanding (reads: at most 16) and ends after `messages` of them, if given. `nak_repeat_us`:
     how long a receiver waits before it asks again for a missing packet. The retransmission
     time-out is 4.096 us * 2**14 (perftest's default exponent), tried `retry_limit` times.
+    `header_bytes` around a packet's payload: Ethernet 14 + IPv4 20 + UDP 8 + BTH 12 + ICRC 4 + FCS
+    4 (1086 B frames in document 000). `control_tos` of ACK, NAK and read requests: the flow's
+    unless given. `go_back`: what is sent again after a loss, from the lost packet on or the whole
+    message (go-back-0).
     """
 
     device: str
@@ -174,9 +207,14 @@ class RcRequest:
     messages: int | None = None
     nak_repeat_us: int = 16_000
     retry_limit: int = 7
+    header_bytes: int = 62
+    control_tos: int | None = None
+    go_back: Literal["packet", "message"] = "packet"
 
     def __post_init__(self) -> None:
         _within("TOS", self.tos, 0, 255)
+        _within("control TOS", self.control_tos or 0, 0, 255)
+        _within("header bytes", self.header_bytes, 0, 255)
         _within("message bytes", self.message_bytes, 1, 2**31)
         _within("MTU", self.mtu_bytes, 256, 4096)
         _within("tx depth", self.tx_depth, 1, 2**15)

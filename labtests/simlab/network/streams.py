@@ -20,7 +20,6 @@ from labtests.simlab.network.tables import (
     ACTIVE,
     NEVER,
     NONE,
-    OVERHEAD_BYTES,
     PS_PER_S,
     TCP_ACK,
     TCP_DATA,
@@ -72,7 +71,7 @@ def leave_gap(t: State, f: int) -> None:
     """A segment of flow f starts now: the next one starts a little after its end."""
     flow = flow_at(t, f)
     port = port_at(t, host_at(t, flow.source).port)
-    frame_ps = (SEGMENT_FRAME_BYTES + OVERHEAD_BYTES) * port.ps_per_byte
+    frame_ps = (SEGMENT_FRAME_BYTES + port.overhead_bytes) * port.ps_per_byte
     flow.send_at = clock_at(t, 0).now + frame_ps + random_below(t, frame_ps // GAP_SHARE + 1)
 
 

@@ -19,6 +19,8 @@ from labtests.simlab.network.settings import (
 from labtests.simlab.network.tables import (
     GROUP_1,
     GROUP_2,
+    RED_ARRIVING,
+    RED_LEAVING,
     STRICT,
     TRUST_DOT1P,
     TRUST_DSCP,
@@ -150,7 +152,7 @@ class Switch:
         record.empty_since = self._tables.clock[0].now
         if curve is not None:
             self._wred[port, queue] = curve
-            record.wred = 1
+            record.wred = RED_LEAVING if curve.mark_leaving else RED_ARRIVING
             record.low_cells = curve.low_limit
             record.high_cells = max(curve.high_limit, curve.low_limit)
             record.probability = curve.probability_percent / 100

@@ -8,7 +8,7 @@ priority 0. The dot1p is also the PFC priority, hence the ingress group.
 from labtests.simlab.network.arithmetic import random_below
 from labtests.simlab.network.compiled import compiled
 from labtests.simlab.network.events import wake_port
-from labtests.simlab.network.marking import DISCARD, MARK, red_verdict
+from labtests.simlab.network.marking import DISCARD, MARK, mark_leaving, red_verdict
 from labtests.simlab.network.memory import (
     ADMITTED,
     NO_HEADROOM,
@@ -30,7 +30,7 @@ from labtests.simlab.network.rows import (
     switch_at,
 )
 from labtests.simlab.network.scheduling import choose_queue
-from labtests.simlab.network.tables import CE, NONE, TRUST_DSCP, State
+from labtests.simlab.network.tables import CE, NONE, RED_LEAVING, TRUST_DSCP, State
 
 KEPT, OUTPUT_DROP, INPUT_DROP, WRED_DROP, LINK_DOWN_DROP, FAULT_DROP = 0, 1, 2, 3, 4, 5
 
@@ -141,6 +141,11 @@ def next_from_switch(t: State, p: int) -> int:
     if q == NONE:
         return NONE
     k = take_from_switch(t, q)
-    queue_at(t, q).forwarded_packets += 1
-    queue_at(t, q).forwarded_bytes += packet_at(t, k).frame_bytes
+    queue = queue_at(t, q)
+    queue.forwarded_packets += 1
+    queue.forwarded_bytes += packet_at(t, k).frame_bytes
+    if queue.wred == RED_LEAVING and mark_leaving(t, q, packet_at(t, k).ecn):
+        packet_at(t, k).ecn = CE
+        queue.marked += 1
+        port_at(t, p).ecn_marked += 1
     return k

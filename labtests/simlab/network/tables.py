@@ -31,11 +31,18 @@ NOT_ECT, ECT_1, ECT_0, CE = 0, 1, 2, 3
 # Trust of a port.
 TRUST_NONE, TRUST_DOT1P, TRUST_DSCP = 0, 1, 2
 
+# RED of a queue: none, looked at by arriving packets, or by leaving ones.
+NO_RED, RED_ARRIVING, RED_LEAVING = 0, 1, 2
+
+# Form of a host's DCQCN reaction point.
+CONNECTX, TIMERS, PAPER = 0, 1, 2
+
 # Scheduling groups of a queue.
 STRICT, GROUP_1, GROUP_2 = 0, 1, 2
 
 OVERHEAD_BYTES = 20
-"""Preamble, start delimiter (8) and smallest inter-frame gap (12): IEEE 802.3."""
+"""Preamble, start delimiter (8) and smallest inter-frame gap (12): IEEE 802.3. What a link adds to
+a frame unless its cable says otherwise."""
 MIN_FRAME_BYTES = 64
 """Smallest Ethernet frame with FCS: IEEE 802.3. A PFC frame is one."""
 
@@ -53,6 +60,7 @@ CLOCK = _record(
 )
 PORT = _record(
     "peer host switch up ps_per_byte propagation_ps quantum_ps busy_until wire_head wire_tail",
+    "overhead_bytes loss_per_billion",  # of frames that arrive here, lost at random
     "backlog turn turn_1 turn_2 group_balance count_bytes",  # backlog: bit i = queue i has work
     "pfc_on pfc_pending pause_quanta trust",  # bit masks over priorities
     "rx_packets rx_bytes tx_packets tx_bytes",
@@ -61,7 +69,7 @@ PORT = _record(
 QUEUE = _record(
     "head tail packets cells paused_until empty_since group weight credit",
     "ready_head ready_tail",  # NIC only: flows that may send now
-    "wred low_cells high_cells exponent ecn",
+    "wred low_cells high_cells exponent ecn",  # wred: NO_RED, RED_ARRIVING, RED_LEAVING
     "forwarded_packets forwarded_bytes dropped_packets dropped_bytes marked wred_dropped",
     "loss_per_million peak_cells",
     floats="average_cells probability",
@@ -80,11 +88,11 @@ SWITCH = _record(
 HOST = _record(
     "port trust rp_on np_on cnp_priority cnp_dscp cnp_interval_ps",
     "time_reset_ps byte_reset threshold alpha_keep alpha_period_ps monitor_ps initial_alpha",
-    "gd min_dec_percent clamp clamp_after_time",
+    "gd min_dec_percent clamp clamp_after_time form np_in_order",
     "np_ecn_marked np_cnp_sent rp_cnp_handled rp_cnp_ignored out_of_sequence packet_seq_err",
     "local_ack_timeout duplicate_request implied_nak",
     "udp_in udp_out udp_rcvbuf_errors reasm_fails reasm_oks reasm_reqds ip_in",
-    floats="max_rate min_rate ai_rate hai_rate first_rate",
+    floats="max_rate min_rate ai_rate hai_rate first_rate gain",
     arrays=(("dscp_map", 64),),
 )
 PACKET = _record(
@@ -96,9 +104,10 @@ FLOW = _record(
     "read packets_per_message last_frame_bytes frame_bytes payload_bytes message_bytes",
     "next_psn una_psn sent_psn depth_messages total_psn granted_psn requested expected_psn",
     "nak_sent nak_at nak_repeat_ps timeout_ps timeout_at retries retry_limit error last_cnp",
+    "control_dscp whole_messages",  # control_dscp NONE: ACKs and NAKs go with the data
     # DCQCN reaction point
     "limited send_at cut_at alpha_at cnp_seen next_increase time_stage byte_stage byte_count",
-    "time_increased",
+    "time_increased next_alpha next_cut cut_pending",
     # UDP
     "interval_ps backlog backlog_limit next_datagram blocked fragment fragments datagram",
     "rest_frame_bytes datagram_bytes sent_datagrams rx_datagram rx_fragments received",

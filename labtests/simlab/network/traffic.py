@@ -52,6 +52,11 @@ class RcFlow(_Flow):
         return self._sum("delivered_bytes")
 
     @property
+    def retransmitted_packets(self) -> int:
+        """Data packets sent again."""
+        return self._sum("retransmits")
+
+    @property
     def error_status(self) -> int | None:
         """ibv_wc_status of the first queue pair that failed (12: retries exhausted), or None."""
         failed = [int(record.error) for record in self._records() if record.error]

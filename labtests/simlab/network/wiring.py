@@ -4,6 +4,8 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from labtests.simlab.network.tables import OVERHEAD_BYTES
+
 NS_PER_M = 5
 """Propagation in copper and fibre: 2e8 m/s (802.1Qbb Annex O uses the same)."""
 
@@ -27,12 +29,23 @@ class SwitchPort:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cable:
-    """A full-duplex link."""
+    """A full-duplex link.
+
+    `overhead_bytes` go with every frame on the wire: preamble, start delimiter and gap (IEEE
+    802.3: 20). 0 compares with simulators that leave them out. `loss`: the share of frames, of
+    every kind, that arrive corrupted at either end and are lost, each independently.
+    """
 
     a: HostPort | SwitchPort
     b: HostPort | SwitchPort
     rate_bits_per_s: int
     length_m: float
+    overhead_bytes: int = OVERHEAD_BYTES
+    loss: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.loss <= 1:
+            raise ValueError(f"not a share 0..1 of lost frames: {self.loss}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
