@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from labtests.simlab.transfer import Files
+
 Kind = Literal["host", "switch"]
 SignalName = Literal["INT", "TERM", "KILL", "HUP", "QUIT", "USR1", "USR2"]
 
@@ -70,6 +72,8 @@ class Face(Protocol):
 
     user: str
     """The management user; the SSH server lets this user (and root) in."""
+    files: Files | None
+    """What SFTP serves; None where there is no SFTP."""
 
     def execute(self, command: str, console: Console) -> None:
         """An SSH exec request. Ends with `console.exit`, now or at a later simulated time."""

@@ -9,12 +9,14 @@ would lose that order.
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import cast, get_args
+from typing import Any, cast, get_args
 
 import asyncssh
+from asyncssh.stream import SSHServerStreamSession
 
 from labtests.simlab.face import Face, Help, SignalName
 from labtests.simlab.terminal import Control, LineEditor
+from labtests.simlab.transfer import Transfer
 
 DEFAULT_WIDTH, DEFAULT_HEIGHT = 80, 24
 HELP_KEYS = "\t?"
@@ -60,6 +62,7 @@ class Session(asyncssh.SSHServerSession[str]):
         self._delivering = False
         self._status: int | None = None  # of a session that has exited
         self._unsent = False
+        self._transfer: SSHServerStreamSession[Any] | None = None  # of the sftp subsystem
 
     # -- the face's side ------------------------------------------------------------
 
@@ -140,8 +143,20 @@ class Session(asyncssh.SSHServerSession[str]):
         self._command = command
         return True
 
+    def subsystem_requested(self, subsystem: str) -> bool:
+        """Only SFTP, on devices that have files. asyncssh's own session does the protocol."""
+        files, channel = self._face.files, self._channel
+        if subsystem != "sftp" or files is None or channel is None:
+            return False
+        self._transfer = SSHServerStreamSession(None, lambda chan: Transfer(chan, files), 3)
+        self._transfer.connection_made(channel)
+        return True
+
     def session_started(self) -> None:
         """The client has been told that it may begin."""
+        if self._transfer is not None:
+            self._transfer.session_started()
+            return
         with _loudly():
             if self._command is None:
                 self._face.shell(self)
@@ -150,6 +165,9 @@ class Session(asyncssh.SSHServerSession[str]):
 
     def data_received(self, data: str, datatype: asyncssh.DataType) -> None:
         """Input."""
+        if self._transfer is not None:
+            self._transfer.data_received(data, datatype)
+            return
         if self.pty and self._on_key is None and Control.INTERRUPT in data:
             _, _, data = data.rpartition(Control.INTERRUPT)
             self._typed = ""  # as a terminal driver flushes its queue
@@ -160,6 +178,8 @@ class Session(asyncssh.SSHServerSession[str]):
 
     def eof_received(self) -> bool:
         """No more input; output goes on."""
+        if self._transfer is not None:
+            return bool(self._transfer.eof_received())
         self._ended = True
         self._deliver()
         return True
@@ -180,16 +200,23 @@ class Session(asyncssh.SSHServerSession[str]):
     def pause_writing(self) -> None:
         """The client's window is full."""
         self._unsent = True
+        if self._transfer is not None:
+            self._transfer.pause_writing()
 
     def resume_writing(self) -> None:
         """Everything written is on its way."""
         self._unsent = False
+        if self._transfer is not None:
+            self._transfer.resume_writing()
         if self._status is not None and self._channel is not None:
             self._channel.exit(self._status)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The channel is closed, by whomever."""
         self._channel = None
+        if self._transfer is not None:
+            self._transfer.connection_lost(exc)
+            return
         if self._status is None:
             self._status = -1
             with _loudly():

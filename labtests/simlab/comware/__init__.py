@@ -13,6 +13,7 @@ from labtests.simlab.comware.statistics import Statistics
 from labtests.simlab.face import Console
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.timeline import NS_PER_S
+from labtests.simlab.transfer import Files
 
 
 class ComwareSwitch:
@@ -21,6 +22,7 @@ class ComwareSwitch:
     def __init__(self, lab: SimulatedLab, device: Device) -> None:
         names = tuple(port.interface for port in device.ports)
         self.user = device.management.user or "admin"
+        self.files: Files | None = None  # SFTP is off on such a switch until it is configured
         self.pfc_columns: PfcColumns = "old"
         self.network = lab.network.switch(device.name)
         self.faults = lab.faults[device.name]

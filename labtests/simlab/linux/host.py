@@ -27,6 +27,7 @@ from labtests.simlab.linux.rdma_resources import Connected
 from labtests.simlab.linux.streams import Capture
 from labtests.simlab.linux.sysfs import populate
 from labtests.simlab.linux.tree import FileTree
+from labtests.simlab.transfer import Files
 
 FIRST_PID = 2801
 SBIN = {"ethtool", "ip", "show_gids", "cma_roce_tos", "ibstat", "lldptool", "rdma"}
@@ -48,6 +49,7 @@ class LinuxHost:
         self.connected: list[Connected] = []
         self.perftest_build = DOCUMENT_000
         self.tree = FileTree()
+        self.files: Files | None = self.tree
         self.builtins: Mapping[str, Builtin] = builtins.BUILTINS
         self._tools = toolbox.TOOLS
         self._logins: dict[int, Login] = {}

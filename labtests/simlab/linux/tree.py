@@ -106,6 +106,10 @@ class FileTree:
             raise failure(errno.EACCES)
         return file.write
 
+    def replace(self, path: str, text: str, user: str) -> None:
+        """The file holds this text now, or was written it. Raises OSError."""
+        self.writer(path, append=False, user=user)(text)
+
     def remove(self, path: str) -> None:
         """The plain file is gone. Raises OSError."""
         file = self._file(path)
