@@ -37,6 +37,11 @@ class Console(Protocol):
     width: int
     height: int
 
+    @property
+    def congested(self) -> bool:
+        """Whether the client reads more slowly than it is written to."""
+        ...
+
     on_line: Callable[[str], None] | None
     """Line mode: each line typed, without its end. With a pty the console echoes and edits it."""
     on_key: Callable[[str], None] | None

@@ -116,7 +116,7 @@ class Servers:
             "server_host_keys": [self._keyring.host_keys[name]],
             "server_version": EMULATED,
             "encoding": "utf-8",
-            "errors": "replace",
+            "errors": "surrogateescape",  # bytes that are no text go through unharmed
             "line_editor": False,  # the Session has its own, see session.py
             "compression_algs": None,
             "allow_scp": False,

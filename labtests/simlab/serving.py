@@ -6,6 +6,7 @@ near as the machine can.
 
 import asyncio
 import json
+import logging
 import os
 import shutil
 import signal
@@ -41,6 +42,7 @@ def serve(testbed: Testbed, *, seed: int, driven: bool, directory: Path | None) 
     """Serve until SIGINT, SIGTERM or, when driven, the end of stdin. Without a directory, a private
     one is made and removed at the end."""
     place = Place(directory)
+    logging.getLogger("asyncio").setLevel(logging.ERROR)  # not a line per write to a lost client
     try:
         asyncio.run(_serve(SimulatedLab(testbed, seed=seed), place, driven))
     finally:

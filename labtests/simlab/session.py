@@ -96,6 +96,11 @@ class Session(asyncssh.SSHServerSession[str]):
         self._on_data = callback
         self._deliver()
 
+    @property
+    def congested(self) -> bool:
+        """See Console."""
+        return self._unsent
+
     def write(self, text: str) -> None:
         """See Console."""
         self._send(text.replace("\n", "\r\n") if self.pty else text)

@@ -159,6 +159,7 @@ class FakeConsole:
     def __init__(self, *, pty: bool = False, username: str = "root") -> None:
         self.pty, self.username = pty, username
         self.width, self.height = 80, 24
+        self.congested = False
         self.out = self.err = ""
         self.status: int | None = None
         self.on_line: Any = None

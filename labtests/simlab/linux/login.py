@@ -26,6 +26,11 @@ class ConsoleOutput:
         self._login = login
         self._error = error
 
+    @property
+    def congested(self) -> bool:
+        """See Output."""
+        return self._login.console.congested and not self._login.gone
+
     def write(self, text: str) -> None:
         """See Output. Raises BrokenPipeError when the client is gone."""
         if self._login.gone:

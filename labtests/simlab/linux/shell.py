@@ -19,7 +19,7 @@ from labtests.simlab.linux.syntax import ShellSyntax, Word
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 FREE_ROUNDS = 100  # of a loop, before its rounds take time
-ROUND_NS = 1_000_000  # so that a busy loop leaves the other hosts their share of the machine
+ROUND_NS = 10_000_000  # so that a busy loop leaves the other hosts their share of the machine
 
 
 @dataclass(slots=True, kw_only=True)
@@ -165,10 +165,7 @@ class Shell(Execution):
     def _round(self, body: grammar.List, number: int) -> Generator[Pause, None, bool]:
         """One round of a loop; whether it was the last."""
         if number >= FREE_ROUNDS:
-            due_ns = self.host.kernel.now_ns + ROUND_NS
-            while self.host.kernel.now_ns < due_ns:
-                yield Pause(until_ns=due_ns)
-                self.heed_interrupt()
+            yield from self._rest(self.host.kernel.now_ns + ROUND_NS)
         self.loops += 1
         try:
             yield from self.list(body)
@@ -180,6 +177,13 @@ class Shell(Execution):
         finally:
             self.loops -= 1
         return False
+
+    def _rest(self, due_ns: int) -> Generator[Pause, None, None]:
+        """Until then, and as long as the client does not read what it is sent."""
+        kernel = self.host.kernel
+        while kernel.now_ns < due_ns or self.process.streams.out.congested:
+            yield Pause(until_ns=max(due_ns, kernel.now_ns + ROUND_NS))
+            self.heed_interrupt()
 
     def simple(self, command: grammar.Simple, *, replace_shell: bool) -> Steps:
         """A simple command; in place of this shell, when nothing is to follow."""

@@ -51,6 +51,11 @@ class Output(Protocol):
 
     terminal: bool
 
+    @property
+    def congested(self) -> bool:
+        """Whether whoever writes much should wait: a real write(2) would."""
+        ...
+
     def write(self, text: str) -> None:
         """Raises OSError as write(2) fails: BrokenPipeError when nobody reads any more."""
         ...
@@ -154,6 +159,7 @@ class Discard:
     """/dev/null to write to."""
 
     terminal = False
+    congested = False
 
     def write(self, text: str) -> None:
         """See Output."""
@@ -169,6 +175,7 @@ class Pipe:
     """Two ends: `source` to read, the pipe itself to write. Both know when the other is gone."""
 
     terminal = False
+    congested = False
 
     def __init__(self) -> None:
         self.source = _PipeSource()
@@ -209,6 +216,7 @@ class Capture:
     """Collects what is written."""
 
     terminal = False
+    congested = False
 
     def __init__(self) -> None:
         self.text = ""
@@ -228,6 +236,7 @@ class FileOutput:
     """Every write goes to the file at once, as write(2) on sysfs does."""
 
     terminal = False
+    congested = False
 
     def __init__(self, write: Callable[[str], None]) -> None:
         self._write = write

@@ -26,7 +26,9 @@ OPERATORS = (
     "\n",
 )
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9$?!#@*-]")
-_PLAIN = re.compile(r"""[^\s'"\\$`;&|()<>]+""")
+_BLANKS = re.compile(r"(?:[ \t\r]|\\\n|#[^\n]*)*")
+_DESCRIPTOR = re.compile(r"([0-9]?)([<>][<>&]*)")
+_PLAIN = re.compile(r"""[^ \t\r\n'"\\$`;&|()<>]+""")
 _QUOTED = re.compile(r"""[^"\\$`]+""")
 
 
@@ -85,21 +87,15 @@ class Lexer:
             yield operator if operator is not None else self._word()
 
     def _skip_blanks(self) -> bool:
-        while self._at < len(self._text):
-            rest = self._text[self._at :]
-            if rest.startswith("\\\n"):
-                self._at += 2
-                self._line += 1
-            elif rest[0] in " \t\r":
-                self._at += 1
-            elif rest[0] == "#":
-                self._at += len(rest.partition("\n")[0])
-            else:
-                return True
-        return False
+        """Whether anything is left behind blanks, joined lines and a comment."""
+        blanks = _BLANKS.match(self._text, self._at)
+        assert blanks is not None
+        self._at = blanks.end()
+        self._line += blanks[0].count("\n")
+        return self._at < len(self._text)
 
     def _operator(self) -> Operator | None:
-        match = re.compile(r"([0-9]?)([<>][<>&]*)").match(self._text, self._at)
+        match = _DESCRIPTOR.match(self._text, self._at)
         descriptor = None
         if match is not None and match[1]:
             descriptor = int(match[1])
@@ -117,7 +113,7 @@ class Lexer:
         line = self._line
         while self._at < len(self._text):
             character = self._text[self._at]
-            if character.isspace() or character in ";&|()<>":
+            if character in " \t\r\n;&|()<>":
                 break
             parts += self._piece(character)
         return Word(tuple(parts), line)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.commands.files import texts, usage
+from labtests.simlab.linux.commands.printing import unescaped
 from labtests.simlab.linux.options import BadOption, read_options, whole
 from labtests.simlab.linux.processes import Program
 
@@ -152,7 +153,11 @@ def _wc(call: Call) -> Program:
     found, status = yield from texts(call, names)
     wanted = [letter for letter in "lwc" if letter in options] or list("lwc")
     for name, text in found:
-        counts = {"l": text.count("\n"), "w": len(text.split()), "c": len(text.encode())}
+        counts = {
+            "l": text.count("\n"),
+            "w": len(text.split()),
+            "c": len(text.encode("utf-8", "surrogateescape")),
+        }
         width = 1 if len(wanted) == 1 else 7
         shown = " ".join(f"{counts[letter]:{width}}" for letter in wanted)
         call.out(f"{shown}{'' if name == '-' else ' ' + name}\n")
@@ -223,11 +228,11 @@ def _uniq(call: Call) -> Program:
 def _tr(call: Call) -> Program:
     options, sets = read_options(call.arguments, "ds")
     text = yield from call.read_all()
-    source = sets[0].encode().decode("unicode_escape") if sets else ""
+    source = unescaped(sets[0]) if sets else ""
     if "d" in options:
         call.out(text.translate({ord(character): None for character in source}))
     elif len(sets) > 1:
-        target = sets[1].encode().decode("unicode_escape")
+        target = unescaped(sets[1])
         target = target.ljust(len(source), target[-1:] or " ")[: len(source)]
         call.out(text.translate(str.maketrans(source, target)))
     return 0
