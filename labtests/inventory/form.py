@@ -1,9 +1,12 @@
-"""Checks a tree against the form (schema.py) and says in words, at its place, what does not fit."""
+"""Checks a tree against a form (schema.py) and says in words, at its place, what does not fit.
+
+Files of other rooms are checked by the same rules: `checked` takes the form.
+"""
 
 import types
 import typing
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
@@ -19,20 +22,28 @@ NO_SECRETS = (
 )
 
 
+Form = TypeVar("Form", bound=BaseModel)
+
+
 def check_form(tree: object, mistakes: Mistakes) -> TestbedFile | None:
-    """The file in pydantic's hands; None, with every mistake noted, when it does not fit."""
+    """The testbed file in pydantic's hands; None, every mistake noted, when it does not fit."""
+    return checked(tree, TestbedFile, "a testbed file", mistakes)
+
+
+def checked(tree: object, form: type[Form], what: str, mistakes: Mistakes) -> Form | None:
+    """`what`, in pydantic's hands; None, with every mistake noted, when it does not fit."""
     if not isinstance(tree, dict):
-        mistakes.add((), f"a testbed file is a mapping (key: value), not {_kind(tree)}")
+        mistakes.add((), f"{what} is a mapping (key: value), not {_kind(tree)}")
         return None
     try:
-        return TestbedFile.model_validate(tree)
+        return form.model_validate(tree)
     except ValidationError as error:
         for detail in error.errors(include_url=False):
-            _note(detail, mistakes)
+            _note(detail, form, mistakes)
         return None
 
 
-def _note(detail: ErrorDetails, mistakes: Mistakes) -> None:
+def _note(detail: ErrorDetails, form: type[BaseModel], mistakes: Mistakes) -> None:
     path: Path = detail["loc"]
     if path and path[-1] == "[key]":
         mistakes.add(path[:-1], _sentence(detail), key=True)
@@ -41,7 +52,7 @@ def _note(detail: ErrorDetails, mistakes: Mistakes) -> None:
         mistakes.add_at(mistakes.place(path).key, path, "is missing")
         return
     if detail["type"] == "extra_forbidden":
-        mistakes.add(path, _unknown_key(path), key=True)
+        mistakes.add(path, _unknown_key(path, form), key=True)
         return
     path = _in_file(path, mistakes)
     if not mistakes.known_wrong(path):
@@ -127,22 +138,22 @@ _RULES: dict[str, Callable[[Any, dict[str, Any]], str]] = {
 # -- unknown keys ------------------------------------------------------------------------------
 
 
-def _unknown_key(path: Path) -> str:
+def _unknown_key(path: Path, form: type[BaseModel]) -> str:
     key = str(path[-1])
     if names_a_secret(key):
         return NO_SECRETS
-    known = _model_at(path[:-1]).model_fields
-    hint = nearest(key, known)
-    if issubclass(_model_at(path[:-1]), DevicePart) and key in ManagementPart.model_fields:
+    model = _model_at(path[:-1], form)
+    hint = nearest(key, model.model_fields)
+    if issubclass(model, DevicePart) and key in ManagementPart.model_fields:
         hint = "it belongs into management"
-    elif key == "management":
+    elif form is TestbedFile and key == "management":
         hint = f"write what it holds directly into {path[-2] if len(path) > 1 else 'devices'}"
     return f"unknown key {quoted(key)}: {hint}"
 
 
-def _model_at(path: Path) -> type[BaseModel]:
+def _model_at(path: Path, form: type[BaseModel]) -> type[BaseModel]:
     """The model that a place of the file must fit."""
-    at: Any = TestbedFile
+    at: Any = form
     for part in path:
         at = _fields(at)[str(part)].annotation if _is_model(at) else typing.get_args(at)[-1]
         at = _without_none(at)

@@ -28,6 +28,7 @@ from labtests.simlab.network.settings import (
 )
 from labtests.simlab.network.switch import Switch
 from labtests.simlab.network.traffic import RcFlow, TcpFlow, UdpFlow
+from labtests.simlab.network.watching import QueueWatch
 from labtests.simlab.network.wiring import Cable, HostPort, SwitchPort, Wiring
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "PortCounters",
     "PortDrops",
     "QueueCounters",
+    "QueueWatch",
     "RcFlow",
     "RcRequest",
     "ReactionPoint",

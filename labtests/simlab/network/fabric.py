@@ -1,6 +1,6 @@
 """The tables of a network, made from its wiring, and grown when they are too small."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -48,7 +48,7 @@ QUANTUM_BYTES = 64  # 512 bit times
 KILOBYTE = 1000
 
 
-def make_tables(wiring: Wiring, seed: int, memory: SwitchMemory) -> Tables:
+def make_tables(wiring: Wiring, seed: int, memory: Mapping[str, SwitchMemory]) -> Tables:
     """A network at rest at time 0 with the settings of boxes as delivered."""
     ports = tuple(wiring.ports())
     hosts = [number for number, port in enumerate(ports) if isinstance(port, HostPort)]
@@ -73,8 +73,8 @@ def make_tables(wiring: Wiring, seed: int, memory: SwitchMemory) -> Tables:
     clock.random_1 = 1 + int(scrambled[0]) % 2147483562
     clock.random_2 = 1 + int(scrambled[1]) % 2147483398
     _lay_cables(t, wiring)
-    for s in range(len(switches)):
-        _make_switch(t, s, memory)
+    for s, name in enumerate(switches):
+        _make_switch(t, s, memory[name])
     for h, p in enumerate(hosts):
         t.port[p].host = h
         _make_host(t, h, p)

@@ -1,5 +1,6 @@
 """The packet network: make it from a wiring, set its boxes, start flows, let time pass, read."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from labtests.simlab.network.arithmetic import random_below
@@ -57,9 +58,18 @@ ENDLESS = 1 << 60
 class Network:
     """A simulated network at `now_ns`. Same seed, same calls at the same times: same counters."""
 
-    def __init__(self, wiring: Wiring, *, seed: int, memory: SwitchMemory | None = None) -> None:
+    def __init__(
+        self,
+        wiring: Wiring,
+        *,
+        seed: int,
+        memory: SwitchMemory | Mapping[str, SwitchMemory] | None = None,
+    ) -> None:
+        """`memory` of every switch, or of each by name; others have the default."""
         self.wiring = wiring
-        self.memory = memory or SwitchMemory()
+        given = memory if isinstance(memory, Mapping) else {}
+        common = memory if isinstance(memory, SwitchMemory) else SwitchMemory()
+        self.memory = {name: given.get(name, common) for name in switch_names(wiring)}
         self.tables: Tables = make_tables(wiring, seed, self.memory)
         self.flow_rows = 0
         self.mss_bytes = MSS_BYTES
@@ -76,7 +86,9 @@ class Network:
                 self._addresses[port.address] = (port.device, host)
             else:
                 ports[port.device][port.interface] = number
-        self._switches = {name: Switch(self, row, ports[name]) for row, name in enumerate(ports)}
+        self._switches = {
+            name: Switch(self, row, name, ports[name]) for row, name in enumerate(ports)
+        }
 
     @property
     def state(self) -> State:
@@ -101,7 +113,15 @@ class Network:
         if time_ns < self.now_ns:
             raise ValueError(f"time does not run backwards: {time_ns} ns < {self.now_ns} ns")
         while not advance(self.state, time_ns * PS_PER_NS):
-            self.tables = with_packets(self.tables, 2 * len(self.tables.packet))
+            self.make_room()
+
+    def make_room(self) -> None:
+        """There is room for twice as many packets."""
+        self.tables = with_packets(self.tables, 2 * len(self.tables.packet))
+
+    def queue_row(self, switch: str, port: str, queue: int) -> int:
+        """The row of an egress queue in the queue table."""
+        return 8 * self._numbers[switch, port] + queue
 
     # -- boxes --
 

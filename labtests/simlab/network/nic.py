@@ -45,6 +45,14 @@ def check_priority(priority: int) -> None:
         raise ValueError(f"not a priority 0..7: {priority!r}")
 
 
+def paused_ps(lane: Any, now_ps: int) -> int:
+    """How long a port and priority was held by pauses so far, one under way included."""
+    if lane.paused_since == NONE:
+        return int(lane.paused_ps)
+    until = min(now_ps, int(lane.paused_until))
+    return int(lane.paused_ps) + until - int(lane.paused_since)
+
+
 class Nic:
     """A NIC port. Made by Network.nic()."""
 
@@ -194,12 +202,8 @@ class Nic:
 
     def _pause(self, lane: Any) -> tuple[int, int]:
         """(time paused so far in ps, xoff -> xon transitions), a pause under way included."""
-        paused_ps, transitions = int(lane.paused_ps), int(lane.transitions)
-        if lane.paused_since == NONE:
-            return paused_ps, transitions
-        until = min(self._now_ps, int(lane.paused_until))
-        ended = int(lane.paused_until) <= self._now_ps
-        return paused_ps + until - int(lane.paused_since), transitions + ended
+        ended = lane.paused_since != NONE and int(lane.paused_until) <= self._now_ps
+        return paused_ps(lane, self._now_ps), int(lane.transitions) + ended
 
     def _unfinished(self) -> int:
         """Datagrams of flows that have ended whose missing fragments can no longer come."""

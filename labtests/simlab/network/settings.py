@@ -334,10 +334,11 @@ class PortDrops:
 
 
 class PfcCounters(NamedTuple):
-    """PFC frames of one priority of a switch port."""
+    """PFC frames of one priority of a switch port; how long its peers' frames held it, in ps."""
 
     rx_frames: int
     tx_frames: int
+    rx_paused_ps: int = 0
 
 
 class PortCounters(NamedTuple):

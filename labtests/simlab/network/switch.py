@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from labtests.simlab.network.fabric import share_memory
-from labtests.simlab.network.nic import check_priority, mask_of, priorities_of
+from labtests.simlab.network.nic import check_priority, mask_of, paused_ps, priorities_of
 from labtests.simlab.network.pausing import hold
 from labtests.simlab.network.settings import (
     MemoryUse,
@@ -39,8 +39,9 @@ _MODES = ("off", "on", "auto")
 class Switch:
     """A switch. Made by Network.switch(). Ports are named as in the testbed."""
 
-    def __init__(self, network: "Network", row: int, ports: dict[str, int]) -> None:
+    def __init__(self, network: "Network", row: int, name: str, ports: dict[str, int]) -> None:
         self._network = network
+        self._name = name
         self._row = row
         self._ports = ports
         self._pfc: dict[str, tuple[str, frozenset[int]]] = {}
@@ -58,7 +59,7 @@ class Switch:
 
     @property
     def _memory(self) -> SwitchMemory:
-        return self._network.memory
+        return self._network.memory[self._name]
 
     def _port(self, port: str) -> Any:
         return self._tables.port[self._ports[port]]
@@ -205,7 +206,11 @@ class Switch:
         """PFC frames of priorities 0..7 of a port."""
         first = 8 * self._ports[port]
         return tuple(
-            PfcCounters(rx_frames=int(lane.pfc_rx_frames), tx_frames=int(lane.pfc_tx_frames))
+            PfcCounters(
+                rx_frames=int(lane.pfc_rx_frames),
+                tx_frames=int(lane.pfc_tx_frames),
+                rx_paused_ps=paused_ps(lane, int(self._tables.clock[0].now)),
+            )
             for lane in self._tables.lane[first : first + 8]
         )
 

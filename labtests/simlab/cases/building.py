@@ -1,0 +1,265 @@
+"""A case as a network at time 0: cables, switches and NICs set, nothing started."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from labtests.errors import LabError
+from labtests.simlab.cases.form import (
+    CaseFile,
+    DcqcnPart,
+    FlowPart,
+    LinkPart,
+    MemoryPart,
+    NicPart,
+    SchedulePart,
+    SwitchPart,
+)
+from labtests.simlab.network import (
+    Cable,
+    HostPort,
+    Network,
+    Nic,
+    RcFlow,
+    RcRequest,
+    ReactionPoint,
+    Schedule,
+    Switch,
+    SwitchMemory,
+    SwitchPort,
+    TcpFlow,
+    TcpRequest,
+    UdpFlow,
+    UdpRequest,
+    Wiring,
+    WredCurve,
+)
+from labtests.simlab.network.settings import NP_DEFAULTS
+from labtests.simlab.network.tables import PS_PER_US
+from labtests.simlab.network.wiring import NS_PER_M
+
+HOST_INTERFACE = "e0"
+NS_PER_US = 1000
+BITS_PER_GBIT = 1e9
+GBIT = 1_000_000_000
+
+AnyFlow = RcFlow | UdpFlow | TcpFlow
+
+
+def build(case: CaseFile, *, seed: int | None = None) -> Network:
+    """The network of a case; no flow has started. `seed` instead of the case's own."""
+    network = Network(
+        wiring_of(case),
+        seed=case.seed if seed is None else seed,
+        memory={name: _memory(_switch_part(case, name).memory) for name in case.switches},
+    )
+    network.start_jitter_ps = round(case.start_jitter_us * PS_PER_US)
+    for name in case.hosts:
+        _set_nic(network.nic(name, HOST_INTERFACE), _nic_part(case, name))
+    for name in case.switches:
+        if any(name in link.between for link in case.links):
+            _set_switch(network.switch(name), _switch_part(case, name))
+    return network
+
+
+def wiring_of(case: CaseFile) -> Wiring:
+    """The case's cables. A switch's port has the name of the device it leads to (`s2`, `s2#2`)."""
+    addresses = {name: f"10.{n >> 16 & 255}.{n >> 8 & 255}.{n & 255}" for n, name in _hosts(case)}
+    used: Counter[tuple[str, str]] = Counter()
+
+    def end(name: str, other: str) -> HostPort | SwitchPort:
+        if name in addresses:
+            return HostPort(device=name, interface=HOST_INTERFACE, address=addresses[name])
+        used[name, other] += 1
+        number = used[name, other]
+        return SwitchPort(device=name, interface=other if number == 1 else f"{other}#{number}")
+
+    cables = []
+    for link in case.links:
+        one, other = link.between
+        cables.append(
+            Cable(
+                a=end(one, other),
+                b=end(other, one),
+                rate_bits_per_s=round(link.rate_gbit_per_s * GBIT),
+                length_m=_length_m(link),
+                overhead_bytes=link.overhead_bytes,
+                loss=link.loss,
+            )
+        )
+    return Wiring(cables=tuple(cables))
+
+
+def _hosts(case: CaseFile) -> Iterable[tuple[int, str]]:
+    return enumerate(case.hosts, start=1)
+
+
+def _length_m(link: LinkPart) -> float:
+    if link.length_m is not None:
+        return link.length_m
+    return (link.delay_us or 0.0) * NS_PER_US / NS_PER_M
+
+
+def address_of(case: CaseFile, host: str) -> str:
+    """The address of a host in the network of this case."""
+    number = list(case.hosts).index(host) + 1
+    return f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
+
+
+def _switch_part(case: CaseFile, name: str) -> SwitchPart:
+    own = case.switches[name] or SwitchPart()
+    return case.switch.model_copy(update=_given(own))
+
+
+def _nic_part(case: CaseFile, name: str) -> NicPart:
+    own = case.hosts[name] or NicPart()
+    return case.nic.model_copy(update=_given(own))
+
+
+def _given(part: SwitchPart | NicPart) -> dict[str, object]:
+    return {name: value for name, value in part if value is not None}
+
+
+def _memory(part: MemoryPart | None) -> SwitchMemory:
+    part = part or MemoryPart()
+    cell = part.cell_bytes
+
+    def cells(size: int | None) -> int | None:
+        return None if size is None else size // cell
+
+    return SwitchMemory(
+        total_bytes=part.total_bytes,
+        cell_bytes=cell,
+        alpha=part.alpha,
+        guaranteed_cells=part.guaranteed_bytes // cell,
+        headroom_cells=cells(part.headroom_bytes),
+        xoff_cells=cells(part.xoff_bytes),
+        xon_offset_cells=part.xon_offset_bytes // cell,
+        egress_limit_cells=part.egress_limit_bytes // cell,
+    )
+
+
+def _set_switch(switch: Switch, part: SwitchPart) -> None:
+    cell = (part.memory or MemoryPart()).cell_bytes
+    for port in switch.ports:
+        switch.set_trust(port, "dscp")
+        switch.set_pfc(port, "on" if part.pfc else "off", frozenset(part.pfc or ()))
+        if part.schedule:
+            switch.set_schedule(port, _schedule(part.schedule))
+        for curve in part.ecn or ():
+            for queue in curve.queues:
+                switch.set_wred(
+                    port,
+                    queue,
+                    WredCurve(
+                        low_limit=curve.low_bytes // cell,
+                        high_limit=curve.high_bytes // cell,
+                        probability_percent=curve.probability * 100,
+                        weighting_exponent=curve.weighting_exponent,
+                        ecn=True,
+                        mark_leaving=curve.mark == "leaving",
+                    ),
+                )
+
+
+def _schedule(part: SchedulePart) -> Schedule:
+    if part.queues is None:
+        return Schedule(discipline=part.discipline, unit=part.unit)
+    queues = tuple((queue.group, queue.weight) for queue in part.queues)
+    return Schedule(discipline=part.discipline, unit=part.unit, queues=queues)
+
+
+def _set_nic(nic: Nic, part: NicPart) -> None:
+    nic.set_trust("dscp")
+    nic.set_pfc(frozenset(part.pfc or ()))
+    dcqcn = part.dcqcn or DcqcnPart(form="off")
+    if dcqcn.form == "off":
+        for priority in range(8):
+            nic.set_rp(priority, False)
+            nic.set_np(priority, part.dcqcn is not None)
+    for name, value in dcqcn.parameters.items():
+        nic.set_dcqcn("roce_np" if name in NP_DEFAULTS else "roce_rp", name, value)
+    if dcqcn.cnp_interval_us is not None:
+        nic.set_dcqcn("roce_np", "min_time_between_cnps", dcqcn.cnp_interval_us)
+    if dcqcn.cnp_priority is not None:
+        nic.set_dcqcn("roce_np", "cnp_802p_prio", dcqcn.cnp_priority)
+        nic.set_dcqcn("roce_np", "cnp_dscp", 8 * dcqcn.cnp_priority)
+    nic.set_np_in_order(dcqcn.cnp_in_order)
+    if dcqcn.form in ("timers", "paper"):
+        nic.set_reaction_point(_reaction_point(dcqcn))
+
+
+def _reaction_point(part: DcqcnPart) -> ReactionPoint:
+    return ReactionPoint(
+        form="paper" if part.form == "paper" else "timers",
+        gain=part.gain,
+        alpha_period_us=part.alpha_period_us,
+        cut_period_us=part.cut_period_us,
+        increase_period_us=part.increase_period_us,
+        byte_counter_bytes=part.byte_counter_bytes,
+        recovery_stages=part.recovery_stages,
+        additive_bits_per_s=part.additive_gbit_per_s * BITS_PER_GBIT,
+        hyper_bits_per_s=part.hyper_gbit_per_s * BITS_PER_GBIT,
+        min_rate_bits_per_s=part.min_rate_gbit_per_s * BITS_PER_GBIT,
+        clamp_target=part.clamp_target,
+    )
+
+
+def start(network: Network, case: CaseFile, flow: FlowPart) -> AnyFlow:
+    """The flow starts now. Raises LabError when there is no way to its target."""
+    try:
+        return _started(network, case, flow)
+    except KeyError as error:
+        raise LabError(
+            f"case {case.name}: no path from {flow.source} to {flow.target}\n"
+            "  remedy: add the links between them to `links`"
+        ) from error
+
+
+def _started(network: Network, case: CaseFile, flow: FlowPart) -> AnyFlow:
+    sender, receiver = flow.source, flow.target
+    if flow.kind == "rc" and flow.verb == "read":
+        sender, receiver = receiver, sender  # the requester of a read receives the data
+    destination, tos = address_of(case, receiver), flow.priority << 5
+    if flow.kind == "udp":
+        return network.start_udp(
+            UdpRequest(
+                device=sender,
+                interface=HOST_INTERFACE,
+                destination=destination,
+                tos=tos,
+                rate_bits_per_s=(flow.rate_gbit_per_s or 0.0) * BITS_PER_GBIT,
+                datagram_bytes=flow.datagram_bytes,
+            )
+        )
+    if flow.kind == "tcp":
+        return network.start_tcp(
+            TcpRequest(
+                device=sender,
+                interface=HOST_INTERFACE,
+                destination=destination,
+                tos=tos,
+                streams=flow.streams,
+            )
+        )
+    messages = None
+    if flow.size_bytes is not None:
+        messages = -(-flow.size_bytes // (flow.message_bytes * flow.qps))
+    return network.start_rc(
+        RcRequest(
+            device=sender,
+            interface=HOST_INTERFACE,
+            destination=destination,
+            tos=tos,
+            verb=flow.verb,
+            message_bytes=flow.message_bytes,
+            tx_depth=flow.tx_depth,
+            qps=flow.qps,
+            mtu_bytes=flow.mtu_bytes,
+            messages=messages,
+            nak_repeat_us=flow.nack_repeat_us,
+            retry_limit=flow.retry_limit,
+            header_bytes=flow.header_bytes,
+            control_tos=None if flow.control_priority is None else flow.control_priority << 5,
+            go_back=flow.go_back,
+        )
+    )

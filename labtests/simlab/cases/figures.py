@@ -1,0 +1,126 @@
+"""What came out of a case."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlowFigures:
+    """One flow. Goodput: payload that arrived (in order), in Gbit/s."""
+
+    name: str
+    goodput_gbit_per_s: float  # between warm-up and end
+    goodput_all_gbit_per_s: float  # between the flow's start and its stop (or the end)
+    delivered_bytes: int
+    retransmitted_packets: int
+    error_status: int | None
+    goodput_series_gbit_per_s: tuple[float, ...]  # one a bin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueFigures:
+    """One egress queue; lengths in bytes of its cells, sampled between warm-up and end."""
+
+    switch: str
+    port: str
+    queue: int
+    mean_bytes: float
+    deviation_bytes: float
+    percentile_bytes: dict[str, int]  # 1 10 50 90 99 100
+    peak_bytes: int  # the longest it ever was, start-up included
+    series_bytes: tuple[float, ...]  # mean of each bin
+    forwarded_packets: int
+    forwarded_bytes: int
+    marked_packets: int
+    dropped_packets: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PauseFigures:
+    """One port and priority that sent or was held by PFC frames."""
+
+    device: str
+    port: str
+    priority: int
+    sent_frames: int
+    received_frames: int
+    paused_us: float  # how long received frames held it
+    sent_frames_before_warmup: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropFigures:
+    """Drops of one switch port, by place; and frames its link lost on their way to it."""
+
+    switch: str
+    port: str
+    input_buffer: int
+    output_buffer: int
+    wred: int
+    link_down: int
+    lost_on_wire: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostFigures:
+    """One host's NIC."""
+
+    host: str
+    ecn_marked: int
+    cnp_sent: int
+    cnp_handled: int
+    cnp_ignored: int
+    out_of_sequence: int
+    nacks: int
+    timeouts: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryFigures:
+    """One switch's memory: watermarks in bytes of its cells."""
+
+    switch: str
+    shared_bytes: int
+    peak_headroom_bytes: dict[str, int]  # "port/priority": most that was ever used
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """Everything that came out of one run of a case."""
+
+    case: str
+    seed: int
+    duration_ms: float
+    warmup_ms: float
+    bin_ms: float
+    flows: tuple[FlowFigures, ...]
+    queues: tuple[QueueFigures, ...]
+    pauses: tuple[PauseFigures, ...]
+    drops: tuple[DropFigures, ...]
+    hosts: tuple[HostFigures, ...]
+    memory: tuple[MemoryFigures, ...]
+
+    @property
+    def total_goodput_gbit_per_s(self) -> float:
+        """Of all flows, between warm-up and end."""
+        return sum(flow.goodput_gbit_per_s for flow in self.flows)
+
+    @property
+    def fairness(self) -> float:
+        """Jain's index of the flows' goodput: 1 when all are equal, 1/n when one has all."""
+        rates = [flow.goodput_gbit_per_s for flow in self.flows]
+        squares = sum(rate * rate for rate in rates)
+        return sum(rates) ** 2 / (len(rates) * squares) if squares else 0.0
+
+    @property
+    def dropped_frames(self) -> int:
+        """Frames dropped in switches."""
+        return sum(d.input_buffer + d.output_buffer + d.wred + d.link_down for d in self.drops)
+
+    def plain(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {
+            **asdict(self),
+            "total_goodput_gbit_per_s": self.total_goodput_gbit_per_s,
+            "fairness": self.fairness,
+        }

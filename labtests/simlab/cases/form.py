@@ -1,0 +1,180 @@
+"""The form of a case file, as pydantic models. They know forms, not what names refer to."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from labtests.inventory.names import Name
+
+Priority = Annotated[int, Field(ge=0, le=7)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Positive = Annotated[float, Field(gt=0)]
+NotNegative = Annotated[float, Field(ge=0)]
+Count = Annotated[int, Field(ge=1)]
+Bytes = Annotated[int, Field(ge=0, le=2**40)]
+
+
+class _Part(BaseModel):
+    """Strict: no conversions, no unknown keys."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class MemoryPart(_Part):
+    """The packet memory of a switch; how it works: labtests/simlab/network/memory.py."""
+
+    total_bytes: Annotated[int, Field(ge=1, le=2**40)] = 16_000_000
+    cell_bytes: Count = Field(default=208, description="1: no rounding of frames up to cells.")
+    alpha: Positive = 0.125
+    guaranteed_bytes: Bytes = Field(default=1664, description="Per port and each of 8 priorities.")
+    headroom_bytes: Bytes | None = Field(
+        default=None, description="Per port and PFC priority; by rate and length unless given."
+    )
+    xoff_bytes: Bytes | None = Field(default=None, description="Static threshold; else dynamic.")
+    xon_offset_bytes: Bytes = 457_600
+    egress_limit_bytes: Bytes = Field(default=5_200_000, description="Per lossy queue.")
+
+
+class EcnPart(_Part):
+    """RED and ECN on egress queues; marking.py."""
+
+    queues: list[Priority] = Field(min_length=1)
+    low_bytes: Bytes
+    high_bytes: Bytes
+    probability: Share
+    weighting_exponent: Annotated[int, Field(ge=0, le=15)] = 0
+    mark: Literal["arriving", "leaving"] = "arriving"
+
+
+class QueuePart(_Part):
+    """One egress queue in its scheduler."""
+
+    group: Literal["sp", "1", "2"]
+    weight: Count = 1
+
+
+class SchedulePart(_Part):
+    """How the eight queues of every port are served; scheduling.py."""
+
+    discipline: Literal["sp", "wrr", "wfq"] = "wrr"
+    unit: Literal["weight", "byte-count"] = "byte-count"
+    queues: list[QueuePart] | None = Field(default=None, min_length=8, max_length=8)
+
+
+class SwitchPart(_Part):
+    """Settings of a switch, or of all that have none of their own."""
+
+    memory: MemoryPart | None = None
+    pfc: list[Priority] | None = None
+    ecn: list[EcnPart] | None = None
+    schedule: SchedulePart | None = None
+
+
+class DcqcnPart(_Part):
+    """A reaction point and a notification point. `connectx`: dcqcn.py; others: reaction.py."""
+
+    form: Literal["off", "connectx", "timers", "paper"] = "connectx"
+    parameters: dict[str, int] = Field(
+        default_factory=dict, description="form connectx: sysfs names of roce_rp and roce_np."
+    )
+    gain: Share = 1 / 256
+    alpha_period_us: Positive = 55.0
+    cut_period_us: Positive = 50.0
+    increase_period_us: Positive = 55.0
+    byte_counter_bytes: Bytes = 10_000_000
+    recovery_stages: Count = 5
+    additive_gbit_per_s: NotNegative = 0.04
+    hyper_gbit_per_s: NotNegative = 0.2
+    min_rate_gbit_per_s: Positive = 0.04
+    clamp_target: bool = True
+    cnp_interval_us: Annotated[int, Field(ge=0)] | None = None
+    cnp_priority: Priority | None = None
+    cnp_in_order: bool = Field(default=False, description="No CNP for packets out of sequence.")
+
+
+class NicPart(_Part):
+    """Settings of a host's NIC, or of all that have none of their own."""
+
+    pfc: list[Priority] | None = None
+    dcqcn: DcqcnPart | None = None
+
+
+class LinkPart(_Part):
+    """A full-duplex link between two devices; a host has one."""
+
+    between: list[Name] = Field(min_length=2, max_length=2)
+    rate_gbit_per_s: Positive
+    delay_us: NotNegative | None = Field(default=None, description="One way; or length_m.")
+    length_m: NotNegative | None = None
+    overhead_bytes: Annotated[int, Field(ge=0, le=255)] = 20
+    loss: Share = 0.0
+
+
+class FlowPart(_Part):
+    """Traffic between two hosts."""
+
+    name: Name | None = None
+    source: Name
+    target: Name
+    kind: Literal["rc", "udp", "tcp"] = "rc"
+    priority: Priority = 3
+    start_us: NotNegative = 0.0
+    stop_us: NotNegative | None = None
+    size_bytes: Annotated[int, Field(ge=1, le=2**50)] | None = Field(
+        default=None, description="rc: ends after so many bytes (whole messages)."
+    )
+    rate_gbit_per_s: Positive | None = Field(default=None, description="udp: payload rate.")
+    datagram_bytes: Annotated[int, Field(ge=1, le=65507)] = 65500
+    streams: Annotated[int, Field(ge=1, le=1024)] = 1
+    verb: Literal["send", "write", "read"] = "send"
+    message_bytes: Annotated[int, Field(ge=1, le=2**31)] = 65536
+    mtu_bytes: Annotated[int, Field(ge=256, le=4096)] = 1024
+    header_bytes: Annotated[int, Field(ge=0, le=255)] = 62
+    qps: Annotated[int, Field(ge=1, le=2**14)] = 1
+    tx_depth: Annotated[int, Field(ge=1, le=2**15)] = 128
+    nack_repeat_us: Count = 16_000
+    retry_limit: Annotated[int, Field(ge=0, le=2**20)] = 7
+    control_priority: Priority | None = Field(default=None, description="Of ACKs; else the flow's.")
+    go_back: Literal["packet", "message"] = "packet"
+
+
+class QueueName(_Part):
+    """One egress queue of a switch: that of the port towards `port`."""
+
+    switch: Name
+    port: Name
+    queue: Priority = 3
+
+
+class SamplingPart(_Part):
+    """What is noted while time passes."""
+
+    queue_period_us: Positive | None = Field(
+        default=None, description="Between queue lengths; duration / 20000 unless given."
+    )
+    bin_ms: Positive | None = Field(
+        default=None, description="Of series over time; duration / 50 unless given."
+    )
+    queues: list[QueueName] | None = Field(
+        default=None, description="Unless given: those of the ports that lead to a flow's target."
+    )
+
+
+class CaseFile(_Part):
+    """The top of a case file."""
+
+    name: Name
+    description: str = ""
+    duration_ms: Positive
+    warmup_ms: NotNegative = Field(default=0.0, description="Means and percentiles start here.")
+    seed: Annotated[int, Field(ge=0, le=2**31)] = 1
+    start_jitter_us: NotNegative = Field(
+        default=0.0, description="Flows start within so much behind start_us, at random."
+    )
+    hosts: dict[Name, NicPart | None] = Field(min_length=1)
+    switches: dict[Name, SwitchPart | None] = Field(default_factory=dict)
+    links: list[LinkPart] = Field(min_length=1)
+    nic: NicPart = NicPart()
+    switch: SwitchPart = SwitchPart()
+    flows: list[FlowPart] = Field(min_length=1)
+    sampling: SamplingPart = SamplingPart()

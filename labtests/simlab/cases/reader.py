@@ -1,0 +1,124 @@
+"""From a case file to a CaseFile, or to the list of everything that is wrong with the file."""
+
+from collections import Counter
+from pathlib import Path
+
+from labtests.errors import InventoryError
+from labtests.inventory.document import read
+from labtests.inventory.form import checked
+from labtests.inventory.mistakes import Mistakes, nearest, quoted
+from labtests.inventory.mistakes import Path as Where
+from labtests.simlab.cases.form import CaseFile, FlowPart, LinkPart, NicPart
+from labtests.simlab.network.settings import NP_DEFAULTS, RP_DEFAULTS, check_dcqcn
+from labtests.simlab.network.tables import PS_PER_S
+
+
+def load(path: Path | str) -> CaseFile:
+    """The case that a file describes. Raises InventoryError with every mistake of the file."""
+    file = Path(path)
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise InventoryError([f"{file}:1:1: file: cannot be read: {error.strerror}"]) from error
+    document = read(str(file), content)
+    mistakes = document.mistakes
+    case = None
+    if document.tree is not None or not mistakes.lines():
+        case = checked(document.tree, CaseFile, "a case file", mistakes)
+    if case is not None:
+        check_references(case, mistakes)
+    lines = mistakes.lines()
+    if lines or case is None:
+        raise InventoryError(lines)
+    return case
+
+
+def check_references(case: CaseFile, mistakes: Mistakes) -> None:
+    """Notes what names nothing, is used twice, or cannot be."""
+    for name in set(case.hosts) & set(case.switches):
+        mistakes.add(("switches", name), f"{name} is a host too", key=True)
+    _check_links(case, mistakes)
+    for number, flow in enumerate(case.flows):
+        _check_flow(case, number, flow, mistakes)
+    _check_sampling(case, mistakes)
+    _check_parameters(case, mistakes)
+    if case.warmup_ms >= case.duration_ms:
+        mistakes.add(("warmup_ms",), f"must be less than duration_ms ({case.duration_ms:g})")
+
+
+def _check_links(case: CaseFile, mistakes: Mistakes) -> None:
+    ends = Counter(name for link in case.links for name in link.between)
+    for number, link in enumerate(case.links):
+        for end, name in enumerate(link.between):
+            _known(name, {*case.hosts, *case.switches}, ("links", number, "between", end), mistakes)
+            if name in case.hosts and ends[name] > 1:
+                mistakes.add(("links", number, "between", end), f"host {name} has two links")
+        _check_link(number, link, mistakes)
+    for name in case.hosts:
+        if ends[name] == 0:
+            mistakes.add(("hosts", name), f"host {name} has no link", key=True)
+
+
+def _check_link(number: int, link: LinkPart, mistakes: Mistakes) -> None:
+    if link.between[0] == link.between[1]:
+        mistakes.add(("links", number, "between"), "both ends are the same device")
+    if (link.delay_us is None) == (link.length_m is None):
+        mistakes.add(("links", number), "must have delay_us or length_m, one of them")
+    bits = round(link.rate_gbit_per_s * 1e9)
+    if bits == 0 or 8 * PS_PER_S % bits:
+        mistakes.add(
+            ("links", number, "rate_gbit_per_s"),
+            "a byte must last whole picoseconds: 1, 10, 25, 40, 50, 100, 200, 400 do, "
+            f"{link.rate_gbit_per_s:g} does not",
+        )
+
+
+def _check_flow(case: CaseFile, number: int, flow: FlowPart, mistakes: Mistakes) -> None:
+    _known(flow.source, set(case.hosts), ("flows", number, "source"), mistakes)
+    _known(flow.target, set(case.hosts), ("flows", number, "target"), mistakes)
+    if flow.source == flow.target:
+        mistakes.add(("flows", number, "target"), "source and target are the same host")
+    if (flow.rate_gbit_per_s is None) == (flow.kind == "udp"):
+        problem = "a udp flow needs it" if flow.kind == "udp" else "only a udp flow has a rate"
+        mistakes.add(("flows", number, "rate_gbit_per_s"), problem)
+    if flow.size_bytes is not None and flow.kind != "rc":
+        mistakes.add(("flows", number, "size_bytes"), "only an rc flow ends by size: use stop_us")
+    if flow.stop_us is not None and flow.stop_us <= flow.start_us:
+        mistakes.add(("flows", number, "stop_us"), "must be later than start_us")
+    if flow.start_us >= case.duration_ms * 1000:
+        mistakes.add(("flows", number, "start_us"), "is not before the end of the case")
+
+
+def _check_sampling(case: CaseFile, mistakes: Mistakes) -> None:
+    for number, queue in enumerate(case.sampling.queues or ()):
+        path = ("sampling", "queues", number)
+        _known(queue.switch, set(case.switches), (*path, "switch"), mistakes)
+        peers = {
+            other
+            for link in case.links
+            for one, other in (link.between, link.between[::-1])
+            if one == queue.switch
+        }
+        if queue.switch in case.switches:
+            _known(queue.port, peers, (*path, "port"), mistakes)
+
+
+def _check_parameters(case: CaseFile, mistakes: Mistakes) -> None:
+    parts: list[tuple[Where, NicPart]] = [(("nic",), case.nic)]
+    parts += [(("hosts", name), part) for name, part in case.hosts.items() if part is not None]
+    for path, part in parts:
+        for name, value in (part.dcqcn.parameters if part.dcqcn else {}).items():
+            place = (*path, "dcqcn", "parameters", name)
+            if name not in {**RP_DEFAULTS, **NP_DEFAULTS}:
+                hint = nearest(name, {**RP_DEFAULTS, **NP_DEFAULTS})
+                mistakes.add(place, f"no DCQCN parameter: {hint}", key=True)
+                continue
+            try:
+                check_dcqcn(name, value)
+            except ValueError as error:
+                mistakes.add(place, str(error))
+
+
+def _known(name: str, known: set[str], path: Where, mistakes: Mistakes) -> None:
+    if name not in known:
+        mistakes.add(path, f"{quoted(name)} is not there: {nearest(name, known)}")

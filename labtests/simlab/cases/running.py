@@ -1,0 +1,290 @@
+"""Time passes in the network of a case: flows start and stop, figures are taken."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from labtests.simlab.cases.building import HOST_INTERFACE, NS_PER_US, AnyFlow, build, start
+from labtests.simlab.cases.figures import (
+    DropFigures,
+    Figures,
+    FlowFigures,
+    HostFigures,
+    MemoryFigures,
+    PauseFigures,
+    QueueFigures,
+)
+from labtests.simlab.cases.form import CaseFile, FlowPart
+from labtests.simlab.network import HostPort, Network, QueueWatch, RcFlow, TcpFlow, UdpFlow
+
+NS_PER_MS = 1_000_000
+DEFAULT_SAMPLES = 20_000
+DEFAULT_BINS = 50
+PERCENTILES = (1, 10, 50, 90, 99, 100)
+PS_PER_US = 1_000_000
+
+QueueKey = tuple[str, str, int]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Course:
+    """One run under way: what has started, and what was noted at the end of each bin."""
+
+    case: CaseFile
+    network: Network
+    flows: dict[int, AnyFlow]
+    watch: QueueWatch
+    delivered: dict[int, list[int]]  # time in ns -> delivered bytes of each flow
+    pauses_at_warmup: dict[tuple[str, str, int], int]
+
+    def note(self) -> None:
+        """The flows' delivered bytes, now."""
+        numbers = range(len(self.case.flows))
+        self.delivered[self.network.now_ns] = [_arrived(self.flows.get(n)) for n in numbers]
+
+
+def run(case: CaseFile, *, seed: int | None = None) -> Figures:
+    """The figures of a case. Same case, same seed: same figures."""
+    network = build(case, seed=seed)
+    queues = watched(case)
+    period_us = case.sampling.queue_period_us or case.duration_ms * 1000 / DEFAULT_SAMPLES
+    watch = QueueWatch(network, queues, period_ns=max(1, round(period_us * NS_PER_US)))
+    course = _Course(
+        case=case, network=network, flows={}, watch=watch, delivered={}, pauses_at_warmup={}
+    )
+    warmup_ns, end_ns = round(case.warmup_ms * NS_PER_MS), round(case.duration_ms * NS_PER_MS)
+    bins = _bin_ends(case)
+    noted = {*bins, warmup_ns, end_ns}
+    for time_ns in sorted(noted | {ns for flow in case.flows for ns in _moments(flow)}):
+        if time_ns > end_ns:
+            break
+        watch.advance_to(time_ns)
+        _start_and_stop(course, time_ns)
+        if time_ns in noted:
+            course.note()
+        if time_ns == warmup_ns:
+            course.pauses_at_warmup = {
+                key: sent for key, (sent, _, _) in _pfc(case, network).items()
+            }
+    return _figures(course, queues, seed=case.seed if seed is None else seed)
+
+
+def watched(case: CaseFile) -> tuple[QueueKey, ...]:
+    """The egress queues whose length is sampled."""
+    if case.sampling.queues is not None:
+        return tuple((queue.switch, queue.port, queue.queue) for queue in case.sampling.queues)
+    found: dict[QueueKey, None] = {}
+    for flow in case.flows:
+        for link in case.links:
+            for one, other in (link.between, link.between[::-1]):
+                if one in case.switches and other == flow.target:
+                    found[one, other, flow.priority] = None
+    return tuple(found)
+
+
+def _bin_ends(case: CaseFile) -> list[int]:
+    width = (case.sampling.bin_ms or case.duration_ms / DEFAULT_BINS) * NS_PER_MS
+    count = max(1, round(case.duration_ms * NS_PER_MS / width))
+    return [round(number * width) for number in range(count + 1)]
+
+
+def _moments(flow: FlowPart) -> list[int]:
+    moments = [round(flow.start_us * NS_PER_US)]
+    return moments if flow.stop_us is None else [*moments, round(flow.stop_us * NS_PER_US)]
+
+
+def _start_and_stop(course: _Course, time_ns: int) -> None:
+    for number, flow in enumerate(course.case.flows):
+        if round(flow.start_us * NS_PER_US) == time_ns:
+            course.flows[number] = start(course.network, course.case, flow)
+        if flow.stop_us is not None and round(flow.stop_us * NS_PER_US) == time_ns:
+            course.flows[number].stop()
+
+
+def _arrived(flow: AnyFlow | None) -> int:
+    if flow is None:
+        return 0
+    return flow.received_bytes if isinstance(flow, UdpFlow) else flow.delivered_bytes
+
+
+def _figures(course: _Course, queues: Sequence[QueueKey], *, seed: int) -> Figures:
+    case, network = course.case, course.network
+    bins = _bin_ends(case)
+    return Figures(
+        case=case.name,
+        seed=seed,
+        duration_ms=case.duration_ms,
+        warmup_ms=case.warmup_ms,
+        bin_ms=(bins[1] - bins[0]) / NS_PER_MS,
+        flows=tuple(_flow(course, number, bins) for number in range(len(case.flows))),
+        queues=_queues(course, queues, bins),
+        pauses=_pauses(course),
+        drops=_drops(network),
+        hosts=tuple(_host(network, name) for name in case.hosts),
+        memory=tuple(_memory(network, name) for name in network.memory),
+    )
+
+
+def _flow(course: _Course, number: int, bins: list[int]) -> FlowFigures:
+    part, flow = course.case.flows[number], course.flows[number]
+    delivered = {ns: amounts[number] for ns, amounts in course.delivered.items()}
+    end_ns = max(delivered)
+    warmup_ns = round(course.case.warmup_ms * NS_PER_MS)
+    start_ns = round(part.start_us * NS_PER_US)
+    stop_ns = end_ns if part.stop_us is None else min(end_ns, round(part.stop_us * NS_PER_US))
+    steps = pairwise(bins)
+    return FlowFigures(
+        name=part.name or f"{part.source}-{part.target}",
+        goodput_gbit_per_s=_rate(delivered[end_ns] - delivered[warmup_ns], end_ns - warmup_ns),
+        goodput_all_gbit_per_s=_rate(delivered[end_ns], stop_ns - start_ns),
+        delivered_bytes=delivered[end_ns],
+        retransmitted_packets=_retransmitted(flow),
+        error_status=flow.error_status if isinstance(flow, RcFlow) else None,
+        goodput_series_gbit_per_s=tuple(
+            _rate(delivered[b] - delivered[a], b - a) for a, b in steps
+        ),
+    )
+
+
+def _retransmitted(flow: AnyFlow) -> int:
+    if isinstance(flow, RcFlow):
+        return flow.retransmitted_packets
+    return flow.retransmits if isinstance(flow, TcpFlow) else 0
+
+
+def _rate(delivered_bytes: int, time_ns: int) -> float:
+    return delivered_bytes * 8 / time_ns if time_ns > 0 else 0.0
+
+
+def _queues(
+    course: _Course, queues: Sequence[QueueKey], bins: list[int]
+) -> tuple[QueueFigures, ...]:
+    lengths = course.watch.lengths_bytes()
+    steady = lengths[int(len(lengths) * course.case.warmup_ms / course.case.duration_ms) :]
+    parts = np.array_split(lengths, len(bins) - 1)
+    found = []
+    for column, (switch, port, queue) in enumerate(queues):
+        counters = course.network.switch(switch).queue_counters(port)[queue]
+        part: Any = steady[:, column]
+        ranks = np.percentile(part, PERCENTILES, method="nearest")
+        found.append(
+            QueueFigures(
+                switch=switch,
+                port=port,
+                queue=queue,
+                mean_bytes=float(part.mean()),
+                deviation_bytes=float(part.std()),
+                percentile_bytes={
+                    str(rank): int(value) for rank, value in zip(PERCENTILES, ranks, strict=True)
+                },
+                peak_bytes=counters.peak_cells * course.network.memory[switch].cell_bytes,
+                series_bytes=tuple(float(p[:, column].mean()) if len(p) else 0.0 for p in parts),
+                forwarded_packets=counters.forwarded_packets,
+                forwarded_bytes=counters.forwarded_bytes,
+                marked_packets=counters.marked_packets,
+                dropped_packets=counters.dropped_packets,
+            )
+        )
+    return tuple(found)
+
+
+def _pfc(case: CaseFile, network: Network) -> dict[tuple[str, str, int], tuple[int, int, float]]:
+    """(device, port, priority) -> PFC frames sent, received, us held."""
+    found: dict[tuple[str, str, int], tuple[int, int, float]] = {}
+    for name in case.hosts:
+        nic = network.nic(name, HOST_INTERFACE).counters()
+        for i in range(8):
+            found[name, HOST_INTERFACE, i] = (
+                nic.pfc_tx_frames[i],
+                nic.pfc_rx_frames[i],
+                float(nic.pfc_rx_pause_us[i]),
+            )
+    for name in network.memory:
+        switch = network.switch(name)
+        for port in switch.ports:
+            for i, pfc in enumerate(switch.pfc_counters(port)):
+                held_us = pfc.rx_paused_ps / PS_PER_US
+                found[name, port, i] = (pfc.tx_frames, pfc.rx_frames, held_us)
+    return found
+
+
+def _pauses(course: _Course) -> tuple[PauseFigures, ...]:
+    return tuple(
+        PauseFigures(
+            device=device,
+            port=port,
+            priority=priority,
+            sent_frames=sent,
+            received_frames=received,
+            paused_us=held_us,
+            sent_frames_before_warmup=course.pauses_at_warmup.get((device, port, priority), 0),
+        )
+        for (device, port, priority), (sent, received, held_us) in _pfc(
+            course.case, course.network
+        ).items()
+        if sent or received
+    )
+
+
+def _drops(network: Network) -> tuple[DropFigures, ...]:
+    found = []
+    for number, end in enumerate(network.wiring.ports()):
+        peer = network.tables.port[number ^ 1]
+        lost = int(peer.lost_on_wire)
+        if isinstance(end, HostPort):
+            if lost:
+                found.append(_drop(end.device, end.interface, (0, 0, 0, 0), lost))
+            continue
+        drops = network.switch(end.device).drop_counters(end.interface)
+        counts = (
+            drops.input_buffer_drops,
+            drops.output_buffer_drops,
+            drops.wred_drops,
+            drops.link_down_drops,
+        )
+        if any(counts) or lost:
+            found.append(_drop(end.device, end.interface, counts, lost))
+    return tuple(found)
+
+
+def _drop(device: str, port: str, counts: tuple[int, int, int, int], lost: int) -> DropFigures:
+    return DropFigures(
+        switch=device,
+        port=port,
+        input_buffer=counts[0],
+        output_buffer=counts[1],
+        wred=counts[2],
+        link_down=counts[3],
+        lost_on_wire=lost,
+    )
+
+
+def _host(network: Network, name: str) -> HostFigures:
+    nic = network.nic(name, HOST_INTERFACE).counters()
+    return HostFigures(
+        host=name,
+        ecn_marked=nic.np_ecn_marked,
+        cnp_sent=nic.np_cnp_sent,
+        cnp_handled=nic.rp_cnp_handled,
+        cnp_ignored=nic.rp_cnp_ignored,
+        out_of_sequence=nic.out_of_sequence,
+        nacks=nic.packet_seq_err,
+        timeouts=nic.local_ack_timeout_err,
+    )
+
+
+def _memory(network: Network, name: str) -> MemoryFigures:
+    use = network.switch(name).memory_use()
+    cell = network.memory[name].cell_bytes
+    return MemoryFigures(
+        switch=name,
+        shared_bytes=use.shared_cells * cell,
+        peak_headroom_bytes={
+            f"{port}/{priority}": cells * cell
+            for (port, priority), cells in use.peak_headroom_cells.items()
+            if cells
+        },
+    )
