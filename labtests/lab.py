@@ -14,6 +14,7 @@ from labtests.errors import LabError, LabErrors
 from labtests.inventory import Endpoint, Testbed
 from labtests.journal import Journal, JournalledTransport
 from labtests.ssh.connecting import connect_all, emulated
+from labtests.ssh.unbroken import UnbrokenTransport
 from labtests.transport import Clock, Transport
 
 Able = TypeVar("Able")
@@ -32,6 +33,19 @@ class Change:
     wanted: object
     commands: tuple[str, ...]
     undo: bool = False
+
+
+@dataclass(slots=True)
+class _Undo:
+    """What a setting was. `whole` is false while a change of it, either way, is under way."""
+
+    at: Endpoint
+    setting: str
+    earlier: object
+    whole: bool = False
+
+    def same_setting(self, other: "_Undo") -> bool:
+        return (self.at, self.setting) == (other.at, other.setting)
 
 
 @dataclass(slots=True)
@@ -58,7 +72,7 @@ class Lab:
         self.changes: list[Change] = []
         self.planned: Planned | None = None
         self._journal = journal
-        self._undo: list[tuple[Endpoint, str, object]] = []
+        self._undo: list[_Undo] = []
         self._drivers: dict[str, Any] = {
             device.name: driver_module(device.platform).Driver(self.transports[device.name])
             for device in testbed.devices
@@ -72,8 +86,8 @@ class Lab:
         plain = connect_all(testbed.devices, sessions, clock=clock)
         if emulated(plain):
             backend = "simulated"  # one emulated device is enough to spoil a hardware result
-        journalled = {n: JournalledTransport(t, journal) for n, t in plain.items()}
-        return cls(testbed, journalled, clock=clock, backend=backend, journal=journal)
+        whole = {n: UnbrokenTransport(JournalledTransport(t, journal)) for n, t in plain.items()}
+        return cls(testbed, whole, clock=clock, backend=backend, journal=journal)
 
     def able(self, ability: type[Able]) -> dict[str, Able]:
         """The devices that have an ability, by name."""
@@ -100,8 +114,10 @@ class Lab:
         earlier = self._now(at, setting)
         if earlier == wanted:
             return
-        self._undo.append((at, setting, earlier))  # first: what fails half-way is undone too
+        undo = _Undo(at, setting, earlier)
+        self._undo.append(undo)  # first: what fails half-way is undone too
         self._make(at, setting, earlier, wanted)
+        undo.whole = True
 
     def current(self, at: Endpoint, setting: str) -> object:
         """What a setting is now (in a plan: what it would be by now)."""
@@ -117,20 +133,29 @@ class Lab:
             self._restore_to(mark)
 
     def _restore_to(self, mark: int) -> None:
-        """Undo every change after the mark. One that fails does not stop the others."""
+        """Undo every change after the mark. One that fails does not stop the others; one that is
+        interrupted is still there for the next call."""
         errors: list[LabError] = []
         while len(self._undo) > mark:
-            at, setting, earlier = self._undo.pop()
-            if any(entry[:2] == (at, setting) for entry in self._undo[mark:]):
-                continue  # it was changed before as well: only the first value is to come back
-            try:
-                now = self._now(at, setting)
-                if now != earlier:
-                    self._make(at, setting, now, earlier, undo=True)
-            except LabError as error:
-                errors.append(_not_undone(at, setting, earlier, error))
+            undo = self._undo[-1]
+            first = next(u for u in self._undo[mark:] if u.same_setting(undo))
+            if first is undo:
+                errors += self._put_back(undo)
+            else:  # it was changed before as well: only the first value is to come back
+                first.whole = first.whole and undo.whole
+            self._undo.pop()
         if errors:
             raise LabErrors("the lab could not be put back as it was found", errors)
+
+    def _put_back(self, undo: _Undo) -> Iterator[LabError]:
+        """The setting is as it was, and nothing else of an interrupted change is left; or why."""
+        try:
+            now = self._now(undo.at, undo.setting)
+            if now != undo.earlier or not undo.whole:
+                undo.whole = False
+                self._make(undo.at, undo.setting, now, undo.earlier, undo=True)
+        except LabError as error:
+            yield _not_undone(undo.at, undo.setting, undo.earlier, error)
 
     def _now(self, at: Endpoint, setting: str) -> object:
         key = (at.device, at.interface, setting)

@@ -2,11 +2,9 @@
 
 from labtests.capabilities import Obstacles, Versions
 from labtests.drivers.comware.configuration import Section
-from labtests.drivers.comware.session import Cli
 from labtests.drivers.comware.settings import Settings
 from labtests.drivers.comware.telemetry import Telemetry
 from labtests.drivers.comware.versions import parse_version
-from labtests.transport import Transport
 
 SESSION = "hp_comware"
 """How it is reached: netmiko's device type for the Comware CLI."""
@@ -27,9 +25,6 @@ _IN_THE_WAY = (
 
 class Driver(Settings, Telemetry, Versions, Obstacles):
     """A Comware switch behind an open CLI session."""
-
-    def __init__(self, transport: Transport) -> None:
-        self.cli = Cli(transport)
 
     def versions(self) -> dict[str, str]:
         """`model`, `comware` and `release`."""

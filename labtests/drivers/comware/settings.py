@@ -45,6 +45,7 @@ class Settings(PriorityFlowControl, Trust, EcnMarking, Scheduling, DscpMap):
 
     def __init__(self, transport: Transport) -> None:
         self.cli = Cli(transport)
+        self._begun: set[str] = set()  # tables of ours that this session began to make, or left
 
     # -- PFC -------------------------------------------------------------------------------------
 
@@ -142,14 +143,23 @@ class Settings(PriorityFlowControl, Trust, EcnMarking, Scheduling, DscpMap):
         """Make it so, and read it back. Tables of other people are applied, never changed."""
         earlier = self.ecn(port)
         self._expect_not_shared(port, wanted)
+        self._begun |= {t for t in (earlier.profile, wanted.profile) if t and lines.is_ours(t)}
         removal = lines.removal(earlier, wanted)
         sent = self.ecn_commands(port, earlier, wanted)
         self.cli.configure(sent[: len(sent) - len(removal)])
         read = self.ecn(port)
         same = lines.is_as_wanted(read, wanted)
         self.cli.expect_read_back(f"WRED and ECN of {port}", read, wanted, same=same)
-        if removal and not self._ports_applying(earlier.profile):
-            self.cli.configure(removal)
+        for table in sorted(self._begun - {wanted.profile}):
+            self._remove_unused(table, known=table == earlier.profile)
+
+    def _remove_unused(self, table: str, *, known: bool) -> None:
+        """A table of ours goes when no port applies it; also one whose making was interrupted."""
+        if not known and is_refusal(self.cli.ask(f"display qos wred table name {table}")):
+            self._begun.discard(table)  # it does not exist
+        elif not self._ports_applying(table):
+            self.cli.configure((f"undo qos wred queue table {table}",))
+            self._begun.discard(table)
 
     def _expect_not_shared(self, port: str, wanted: EcnSetting) -> None:
         """A table of ours that another port applies may not be changed under it."""
