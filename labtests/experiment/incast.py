@@ -167,6 +167,8 @@ class Incast:
         if not self.with_controls:
             return
         seen = self._phase(name, traffic, control=True)
+        if self.lab.planned is not None:
+            return
         self.controls = (*self.controls, seen)
         self.judged += [Judged(verdict=verdict, control=True) for verdict in red(seen)]
 
@@ -180,9 +182,11 @@ class Incast:
 
     def judge(self, *verdicts: Verdict) -> None:
         """Every verdict has to pass and every control to have gone red; otherwise the test is red,
-        as fail or as inconclusive."""
+        as fail or as inconclusive. In a plan there is nothing to judge."""
+        if self.lab.planned is not None:
+            return
         self.judged += [Judged(verdict=verdict, control=False) for verdict in verdicts]
-        if self.lab.planned is None and not all(j.as_expected for j in self.judged):
+        if not all(j.as_expected for j in self.judged):
             raise NotPassed(self.judged)
 
     def _phase(self, name: str, traffic: tuple[Sending, ...], *, control: bool) -> Evidence:
@@ -194,6 +198,8 @@ class Incast:
             control=control,
             progress=self.progress,
         )
-        record = phase.planned() if self.lab.planned is not None else phase.run(traffic)
+        if self.lab.planned is not None:
+            return phase.planned()
+        record = phase.run(traffic)
         self.phases.append(record)
         return record.evidence

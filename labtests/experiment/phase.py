@@ -63,9 +63,9 @@ class Phase:
     control: bool
     progress: Callable[[str], None]
 
-    def planned(self) -> PhaseRecord:
+    def planned(self) -> Evidence:
         """No traffic, no evidence: what a `--plan` run has instead of a phase."""
-        return PhaseRecord(evidence=self._evidence((), self.lab.clock.now_s()))
+        return self._evidence((), self.lab.clock.now_s())
 
     def run(self, traffic: tuple[Sending, ...]) -> PhaseRecord:
         """Run it to its end and return everything it saw, raw."""

@@ -3,8 +3,7 @@
 Without `--testbed` it does nothing at all.
 """
 
-import signal
-from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
 
@@ -12,11 +11,18 @@ from labtests.errors import InventoryError
 from labtests.experiment import Incast
 from labtests.inventory import Testbed
 from labtests.lab import Lab
-from labtests.pytest_plugin import fixtures
-from labtests.pytest_plugin.fixtures import incast, lab, testbed
-from labtests.pytest_plugin.options import LAB_FIXTURES, MARKERS, add_options, asked_testbed
+from labtests.pytest_plugin.fixtures import incast, lab, needs_lab, testbed
+from labtests.pytest_plugin.options import (
+    MARKERS,
+    add_options,
+    asked_testbed,
+    expect_possible,
+    known_testbeds,
+    only_lists,
+)
 from labtests.pytest_plugin.outcomes import Labels
 from labtests.pytest_plugin.run import RUN, Run
+from labtests.pytest_plugin.signals import as_ctrl_c
 
 __all__ = ["Incast", "Lab", "Testbed", "incast", "lab", "testbed"]
 
@@ -31,43 +37,43 @@ def pytest_configure(config: pytest.Config) -> None:
     """Read the testbed file and open the run folder, before the reporters look for their paths."""
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
-    if asked_testbed(config) is None or hasattr(config, "workerinput"):
+    path = asked_testbed(config)
+    if path is None or only_lists(config):
         return
+    expect_possible(config)
     try:
         run = Run.begin(config)
     except InventoryError as error:
-        raise pytest.UsageError(str(error)) from None
+        known = "" if path.exists() else f"\ntestbeds/ has: {known_testbeds(config) or 'no file'}"
+        raise pytest.UsageError(f"{error}{known}") from None
     config.stash[RUN] = run
     config.pluginmanager.register(Labels(run), "labtests-labels")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """A test that needs a lab needs to know which one."""
-    if config.stash.get(RUN, None) is not None:
-        return
-    for item in items:
-        if _needs_lab(item):
+    """A test that needs a lab needs to know which one, and has the time that its phases take."""
+    run = config.stash.get(RUN, None)
+    for item in filter(needs_lab, items):
+        if run is not None:
+            _give_time(item, run.test_limit_s)
+        elif not only_lists(config):
             raise pytest.UsageError(
-                f"{item.nodeid} needs a lab: --testbed FILE (and --dry-run for a simulated one)"
+                f"{item.nodeid} needs a lab: --testbed FILE (and --dry-run for a simulated one); "
+                f"testbeds/ has: {known_testbeds(config) or 'no file'}"
             )
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_sessionstart(session: pytest.Session) -> Iterator[None]:
+def pytest_sessionstart(session: pytest.Session) -> None:
     """A cancelled job (SIGTERM) or a dropped ssh (SIGHUP) restores and reports, like Ctrl-C."""
     if session.config.stash.get(RUN, None) is not None:
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, _interrupt)
-    return (yield)
+        handlers = ExitStack()
+        handlers.enter_context(as_ctrl_c())
+        session.config.add_cleanup(handlers.close)
 
 
-def _interrupt(number: int, _: object) -> None:
-    for later in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(later, signal.SIG_IGN)  # the restore is not to be interrupted again
-    raise KeyboardInterrupt(f"signal {signal.Signals(number).name}")
-
-
-def _needs_lab(item: pytest.Item) -> bool:
-    """Whether it asks for a fixture of ours, not one of its own with the same name."""
-    found = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
-    return any(found[n][-1].func.__module__ == fixtures.__name__ for n in LAB_FIXTURES & set(found))
+def _give_time(item: pytest.Item, limit_s: float) -> None:
+    """pytest-timeout's limit is for tests of this project; a lab takes longer the longer it is
+    asked to send. A limit that somebody asks for holds."""
+    asked = item.config.getoption("timeout", None) is not None or item.get_closest_marker("timeout")
+    if item.config.pluginmanager.hasplugin("timeout") and not asked:
+        item.add_marker(pytest.mark.timeout(limit_s))

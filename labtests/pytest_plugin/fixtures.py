@@ -1,17 +1,19 @@
 """Fixtures for suites: `testbed`, `lab` (open devices), `incast` (an experiment on them)."""
 
 from collections.abc import Callable, Iterator
+from typing import NoReturn
 
 import pytest
 
 from labtests.capabilities import Obstacles
-from labtests.errors import LabError, LabErrors, Unreachable
+from labtests.errors import LabError, Unreachable
 from labtests.experiment import Incast
 from labtests.inventory import Testbed
 from labtests.lab import Lab
 from labtests.pytest_plugin.run import RUN, Run
 
-UNREACHABLE_EXIT = 15
+UNUSABLE_EXIT, UNREACHABLE_EXIT = 10, 15
+LAB_FIXTURES = frozenset({"lab", "incast"})
 INCAST = pytest.StashKey[Incast]()
 CHANGES_BEFORE = pytest.StashKey[int]()
 
@@ -26,22 +28,17 @@ def testbed(request: pytest.FixtureRequest) -> Testbed:
 def lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
     """Every device of the testbed, connected. Changes are undone and read back at the end.
 
-    A device that cannot be reached ends the session at once, with exit code 15.
+    A device that cannot be reached ends the session at once, with exit code 15; something that
+    would disturb the settings does so with 10.
     """
     run = request.config.stash[RUN]
     try:
         opened = run.open_lab()
         if obstacles := _obstacles(opened):
             raise LabError("\n".join(obstacles))
-    except LabError as error:
-        run.problem = f"lab not usable: {error}"
-        run.close_lab()
-        unreachable = _has_unreachable(error)
-        word = "lab unreachable" if unreachable else "lab not usable"
-        said = f"{word}\n{error}\nreport: {run.config.option.htmlpath}"
-        pytest.exit(said, returncode=UNREACHABLE_EXIT if unreachable else 10)
-    try:
         yield opened
+    except LabError as error:
+        _exit(run, error)
     finally:
         run.close_lab()
 
@@ -63,6 +60,26 @@ def incast(request: pytest.FixtureRequest, lab: Lab) -> Iterator[Incast]:
         yield experiment
 
 
+def needs_lab(item: pytest.Item) -> bool:
+    """Whether it asks for a fixture of ours, not one of its own with the same name."""
+    found = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
+    return any(found[n][-1].func.__module__ == __name__ for n in LAB_FIXTURES & set(found))
+
+
+def has_unreachable(error: BaseException | None) -> bool:
+    """Whether a session with a device could not be opened, or broke."""
+    if isinstance(error, BaseExceptionGroup):
+        return any(has_unreachable(inner) for inner in error.exceptions)
+    return isinstance(error, Unreachable)
+
+
+def _exit(run: Run, error: LabError) -> NoReturn:
+    unreachable = has_unreachable(error)
+    word = "lab unreachable" if unreachable else "lab not usable"
+    run.problem = f"{word}: {error}"
+    pytest.exit(word, returncode=UNREACHABLE_EXIT if unreachable else UNUSABLE_EXIT)
+
+
 def _require(request: pytest.FixtureRequest, lab: Lab) -> None:
     """Skip, with the reason, what no device of this testbed can do."""
     needed = [name for mark in request.node.iter_markers("requires") for name in mark.args]
@@ -76,12 +93,6 @@ def _obstacles(lab: Lab) -> list[str]:
         for name, driver in lab.able(Obstacles).items()
         for sentence in driver.obstacles()
     ]
-
-
-def _has_unreachable(error: BaseException) -> bool:
-    if isinstance(error, LabErrors):
-        return any(_has_unreachable(inner) for inner in error.exceptions)
-    return isinstance(error, Unreachable)
 
 
 def _progress(run: Run) -> Callable[[str], None]:

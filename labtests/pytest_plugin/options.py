@@ -5,12 +5,24 @@ from pathlib import Path
 
 import pytest
 
-LAB_FIXTURES = frozenset({"lab", "incast"})
-
 MARKERS = (
     "requires(*settings): abilities some device of the testbed must have, by the name of what they "
     "read (pfc, trust, ecn, reaction_point, queue_counters, pfc_counters, nic_counters, ...); "
     "otherwise the test is skipped and says what is missing",
+)
+
+
+LAB_SECONDS_AT_LEAST, LAB_SECONDS_AT_MOST = 4, 3600
+
+_LISTING = (
+    "help",
+    "version",
+    "markers",
+    "showfixtures",
+    "show_fixtures_per_test",
+    "cacheshow",
+    "collectonly",
+    "setupplan",
 )
 
 
@@ -58,14 +70,38 @@ def add_options(parser: pytest.Parser) -> None:
     )
 
 
+def only_lists(config: pytest.Config) -> bool:
+    """Whether pytest was asked to show something, and no test runs: that leaves no run folder."""
+    return any(config.getoption(name, None) for name in _LISTING)
+
+
+def expect_possible(config: pytest.Config) -> None:
+    """Raise UsageError for values that no run can have."""
+    seconds = config.getoption("lab_seconds")
+    if seconds is not None and not LAB_SECONDS_AT_LEAST <= seconds <= LAB_SECONDS_AT_MOST:
+        raise pytest.UsageError(
+            f"--lab-seconds {seconds:g}: give {LAB_SECONDS_AT_LEAST} to {LAB_SECONDS_AT_MOST}; the "
+            "first sender is alone for 2 s, and the others need rows of their own"
+        )
+    if config.getoption("numprocesses", None):
+        raise pytest.UsageError("a lab takes one test at a time: leave out -n")
+
+
 def asked_testbed(config: pytest.Config) -> Path | None:
     """The testbed file that was asked for; a bare name means testbeds/<name>.yaml."""
     asked = config.getoption("testbed") or os.environ.get("LABTESTS_TESTBED")
     if not asked:
         return None
-    path = Path(asked)
-    named = config.rootpath / "testbeds" / f"{asked}.yaml"
-    return named if not path.exists() and named.exists() else path
+    path, folder = Path(asked), config.rootpath / "testbeds"
+    named = folder / f"{asked}.yaml"
+    if path.is_file() or not named.is_file():
+        return path
+    return named
+
+
+def known_testbeds(config: pytest.Config) -> str:
+    """The names that --testbed takes, for a message."""
+    return ", ".join(sorted(p.stem for p in (config.rootpath / "testbeds").glob("*.yaml")))
 
 
 def asked_run_directory(config: pytest.Config) -> Path | None:

@@ -1,5 +1,6 @@
 """How verdicts reach pytest's terminal, its JUnit file, its HTML page, and run.json."""
 
+import re
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -8,18 +9,25 @@ import pytest
 from pytest_html import extras
 
 from labtests.errors import LabError
-from labtests.experiment import NotPassed, record
-from labtests.pytest_plugin.fixtures import CHANGES_BEFORE, INCAST
+from labtests.experiment import Incast, NotPassed, record
+from labtests.pytest_plugin import terminal
+from labtests.pytest_plugin.fixtures import (
+    CHANGES_BEFORE,
+    INCAST,
+    UNREACHABLE_EXIT,
+    has_unreachable,
+    needs_lab,
+)
 from labtests.pytest_plugin.run import Run
 from labtests.report import css, summary_html, test_html
 from labtests.verdicts import Outcome
 
 PLANNED = "planned: nothing was changed and nothing was proven"
-INTERRUPTED = "interrupted before its verdict"
 LABELS = {
     Outcome.INCONCLUSIVE: ("inconclusive", "I", "INCONCLUSIVE"),
     Outcome.ERROR: ("error", "E", "ERROR"),
 }
+_TIMEOUT = re.compile(r"Timeout \(>.*pytest-timeout")
 
 
 class Labels:
@@ -28,9 +36,31 @@ class Labels:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._records: dict[str, dict[str, Any]] = {}
-        self._begun: dict[str, pytest.Item] = {}  # tests without a finished record
+        self._running: pytest.Item | None = None  # stays when the session is cut off in it
+        self._unreachable = False
+
+    def pytest_report_header(self) -> str:
+        """Which lab, and where the results go: known before anything can go wrong."""
+        return f"labtests: {self._run.testbed.name} ({self._run.backend}), {self._run.folder}"
 
     # -- while tests run ---------------------------------------------------------------------
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Remember which test runs."""
+        self._running = item
+        handled = yield
+        self._running = None
+        return handled
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+        """A control that did not go red is red, also in a test that judges nothing."""
+        called = yield
+        experiment = pyfuncitem.stash.get(INCAST, None)
+        if experiment is not None and not all(j.as_expected for j in experiment.judged):
+            raise NotPassed(experiment.judged)
+        return called
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -39,17 +69,14 @@ class Labels:
         """Label a red test as fail, inconclusive or error; collect its record."""
         report = yield
         entry = self._records.setdefault(item.nodeid, self._blank(item))
-        self._begun[item.nodeid] = item
         entry["duration_s"] += report.duration
+        if report.when == "call" and report.passed and self._run.planning and needs_lab(item):
+            _skip(item, report)
         self._judge(entry, report, call)
-        if report.when == "call" and report.passed and self._planned:
-            _skip(item, report, entry)
-        if report.when == "call":
-            report.labtests_outcome = entry["outcome"]  # type: ignore[attr-defined]
-            self._stamp(item, entry)
-        if report.when == "teardown":
-            self._complete(item, entry)
-            report.extras = [extras.html(test_html(entry))]  # type: ignore[attr-defined]
+        if has_unreachable(call.excinfo.value if call.excinfo else None):
+            self._unreachable = True
+            item.session.shouldstop = "lab unreachable"  # its sessions do not come back
+        self._label(item, entry, report)
         return report
 
     def _blank(self, item: pytest.Item) -> dict[str, Any]:
@@ -71,42 +98,54 @@ class Labels:
     ) -> None:
         if report.when == "call" and report.passed:
             entry["outcome"] = Outcome.PASS.value
+        if report.skipped and isinstance(report.longrepr, tuple):
+            entry["error"] = report.longrepr[2].removeprefix("Skipped: ")
         if not report.failed or call.excinfo is None:
             return
         raised = call.excinfo.value
-        entry["outcome"] = _outcome_of(raised, report).value
+        entry["outcome"] = self._outcome_of(raised, report).value
         entry["error"] = str(raised) or type(raised).__name__
         if isinstance(raised, NotPassed | LabError):
             report.longrepr = str(raised)  # the sentence, not our stack
 
-    def _stamp(self, item: pytest.Item, entry: dict[str, Any]) -> None:
-        """The dry run is stamped in JUnit as well."""
-        properties: list[tuple[str, object]] = [
+    def _outcome_of(self, raised: BaseException, report: pytest.TestReport) -> Outcome:
+        if report.when != "call" or self._run.planning:  # a plan has no evidence to fail on
+            return Outcome.ERROR
+        if isinstance(raised, NotPassed):
+            return raised.outcome
+        if isinstance(raised, pytest.fail.Exception):
+            return Outcome.ERROR if _TIMEOUT.match(str(raised)) else Outcome.FAIL
+        return Outcome.FAIL if isinstance(raised, AssertionError) else Outcome.ERROR
+
+    def _label(self, item: pytest.Item, entry: dict[str, Any], report: pytest.TestReport) -> None:
+        report.labtests_outcome = entry["outcome"]  # type: ignore[attr-defined]
+        report.user_properties = [*item.user_properties, *self._properties(item, entry)]
+        if report.when == "teardown":
+            self._complete(item, entry)
+            report.extras = [extras.html(test_html(entry))]  # type: ignore[attr-defined]
+
+    def _properties(self, item: pytest.Item, entry: dict[str, Any]) -> list[tuple[str, object]]:
+        """What JUnit shows of a test; the dry run is stamped there as well."""
+        experiment = item.stash.get(INCAST, None)
+        return [
             ("backend", self._run.backend),
             ("outcome", entry["outcome"]),
-        ]
-        if (experiment := item.stash.get(INCAST, None)) is not None:
-            properties += [
+            *(
                 ("control" if judged.control else "verdict", str(judged.verdict))
-                for judged in experiment.judged
-            ]
-        item.user_properties += properties  # junitxml takes those of the teardown report
-
-    @property
-    def _planned(self) -> bool:
-        return self._run.lab is not None and self._run.lab.planned is not None
+                for judged in (experiment.judged if experiment else ())
+            ),
+        ]
 
     def _complete(self, item: pytest.Item, entry: dict[str, Any]) -> None:
         """The test's record is whole: it joins the run's."""
         experiment = item.stash.get(INCAST, None)
         if experiment is not None:
+            entry.update(record.of_incast(experiment))
             made = experiment.lab.changes[item.stash[CHANGES_BEFORE] :]
             entry["changes"] = record.of_changes(made)
-        if experiment is not None and not self._planned:
-            entry.update(record.of_incast(experiment))
-            _save_tables(self._run.folder / "tests", item, experiment)
+            if experiment.phases:
+                _save_tables(self._run.folder / "tests", item.name, experiment)
         self._run.tests.append(entry)
-        self._begun.pop(item.nodeid, None)
 
     def pytest_report_teststatus(self, report: Any) -> tuple[str, str, str] | None:
         """`I` and INCONCLUSIVE in the terminal, and its own group in the totals."""
@@ -115,128 +154,113 @@ class Labels:
             return LABELS[Outcome(outcome)]
         return None
 
-    @pytest.hookimpl(trylast=True)
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """JUnit's failure type says which kind of red it is."""
-        from _pytest.junitxml import xml_key
-
-        xml = self._run.config.stash.get(xml_key, None)
-        if xml is None or report.when != "call" or not report.failed:
-            return
-        for node in xml.node_reporter(report).nodes:
-            if node.tag == "failure":
-                node.set("type", getattr(report, "labtests_outcome", Outcome.FAIL.value))
-
     # -- the HTML page -----------------------------------------------------------------------
 
+    @pytest.hookimpl(optionalhook=True)
     def pytest_html_report_title(self, report: Any) -> None:
         """The page's title names the lab, and says when it is simulated."""
         stamp = " (SIMULATED)" if self._run.backend == "simulated" else ""
         report.title = f"labtests: {self._run.testbed.name}{stamp}"
 
+    @pytest.hookimpl(optionalhook=True)
     def pytest_html_results_summary(self, prefix: list[str]) -> None:
-        """The first screen: lab, backend, verdicts; tests that were cut off among them."""
-        run = self._run.as_json()
-        run["tests"] = [*run["tests"], *(self._records[nodeid] for nodeid in self._begun)]
-        prefix.extend([f"<style>{css()}</style>", summary_html(run)])
+        """The first screen: lab, backend, verdicts."""
+        prefix.extend([f"<style>{css()}</style>", summary_html(self._run.as_json())])
 
+    @pytest.hookimpl(optionalhook=True)
     def pytest_html_results_table_row(self, report: Any, cells: list[str]) -> None:
         """The result column says Inconclusive where pytest only knows Failed."""
         outcome = getattr(report, "labtests_outcome", None)
-        if outcome in LABELS and cells:
+        if report.failed and outcome in LABELS and cells:
             cells[0] = f'<td class="col-result">{LABELS[Outcome(outcome)][2].capitalize()}</td>'
 
     # -- the end -----------------------------------------------------------------------------
 
-    def pytest_keyboard_interrupt(self) -> None:
-        """A test that was cut off has a record too, and it is no pass."""
-        self._run.problem = self._run.problem or "interrupted: tests are missing or without verdict"
-        for item in self._begun.values():
-            self._records[item.nodeid] |= {"outcome": Outcome.ERROR.value, "error": INTERRUPTED}
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Why the session was cut off: Ctrl-C, a signal, or a lab that cannot be used."""
+        said = str(excinfo.value)
+        by_exit = isinstance(excinfo.value, pytest.exit.Exception | pytest.Session.Interrupted)
+        cut_off = said if by_exit else f"interrupted by {said or 'Ctrl-C'}"
+        self._run.problem = self._run.problem or cut_off
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Iterator[None]:
-        """The whole JUnit file is stamped. run.json is written last, when the lab has been put
-        back, whatever happened."""
-        from _pytest.junitxml import xml_key
-
-        self._run.exit_code = int(exitstatus)
-        if (xml := self._run.config.stash.get(xml_key, None)) is not None:
-            xml.add_global_property("backend", self._run.backend)
-            xml.add_global_property("testbed", self._run.testbed.name)
+        """The lab is put back before the reporters write, and the test that was cut off is in all
+        of their files. run.json is written last, whatever happened."""
+        if self._unreachable:
+            session.exitstatus = UNREACHABLE_EXIT
+        self._run.exit_code = int(session.exitstatus)
         try:
+            self._end_running(session)
+            self._stamp_junit()
             return (yield)
         finally:
-            for item in tuple(self._begun.values()):
-                self._complete(item, self._records[item.nodeid])
+            ran = {entry["id"] for entry in self._run.tests}
+            items = getattr(session, "items", [])
+            self._run.not_run += [item.nodeid for item in items if item.nodeid not in ran]
+            self._run.exit_code = int(session.exitstatus)
             self._run.finish()
+            if exitstatus in terminal.WITHOUT_SUMMARY:
+                terminal.print_problem(self._run)
+
+    def _end_running(self, session: pytest.Session) -> None:
+        """What pytest would do later, after JUnit's file is written: fixtures are torn down."""
+        ended = pytest.CallInfo.from_call(
+            lambda: session._setupstate.teardown_exact(None), "teardown", reraise=KeyboardInterrupt
+        )
+        left = str(ended.excinfo.value) if ended.excinfo else ""
+        self._run.problem = "\n".join(filter(None, [self._run.problem, left]))
+        if self._running is None:
+            return
+        item, problem = self._running, self._run.problem or "interrupted"
+        entry = self._records.setdefault(item.nodeid, self._blank(item))
+        entry |= {"outcome": Outcome.ERROR.value, "error": problem}
+        report = pytest.TestReport(
+            item.nodeid, item.location, {item.name: 1}, "failed", problem, "teardown"
+        )
+        self._label(item, entry, report)
+        item.ihook.pytest_runtest_logreport(report=report)
+
+    def _stamp_junit(self) -> None:
+        """The file and each of its tests; the type says which kind of red it is."""
+        from _pytest.junitxml import xml_key
+
+        if (xml := self._run.config.stash.get(xml_key, None)) is None:
+            return
+        xml.add_global_property("backend", self._run.backend)
+        xml.add_global_property("testbed", self._run.testbed.name)
+        for reporter in xml.node_reporters_ordered:
+            case = reporter.to_xml()
+            outcome = case.find("properties/property[@name='outcome']")
+            kind = Outcome.FAIL.value if outcome is None else outcome.get("value", "")
+            for failure in case.findall("failure"):
+                failure.set("type", kind)
+            for error in case.findall("error"):
+                error.set("type", Outcome.ERROR.value)
 
     @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Verdicts with their controls, or the plan, and where the report is."""
-        if self._planned:
-            _print_plan(terminalreporter, self._run)
-            return
-        terminalreporter.section(f"verdicts ({self._run.backend})")
-        cut_off = [self._records[nodeid] for nodeid in self._begun]
-        for entry in [*self._run.tests, *cut_off]:
-            _print_verdicts(terminalreporter, entry)
-        if self._run.problem:
-            terminalreporter.write_line(self._run.problem, red=True)
-        terminalreporter.write_line(f"report: {self._run.config.option.htmlpath}")
-        terminalreporter.write_line(f"run folder: {self._run.folder}")
+        terminal.print_summary(terminalreporter, self._run)
 
 
-def _skip(item: pytest.Item, report: pytest.TestReport, entry: dict[str, Any]) -> None:
+def _skip(item: pytest.Item, report: pytest.TestReport) -> None:
     """A planned test is no pass."""
     path, line, _ = item.location
     report.outcome, report.longrepr = "skipped", (path, line or 0, PLANNED)
-    entry["outcome"] = "skipped"
 
 
-def _outcome_of(raised: BaseException, report: pytest.TestReport) -> Outcome:
-    if isinstance(raised, NotPassed) and report.when == "call":
-        return raised.outcome
-    if report.when == "call" and isinstance(raised, AssertionError):
-        return Outcome.FAIL
-    return Outcome.ERROR
-
-
-def _save_tables(folder: Path, item: pytest.Item, experiment: Any) -> None:
+def _save_tables(folder: Path, name: str, experiment: Incast) -> None:
     """All readings of each phase as one tidy CSV table beside the report."""
     from labtests.telemetry import table
 
-    target = folder / item.name
-    target.mkdir(parents=True, exist_ok=True)
+    plain = re.sub(r"[^\w.,=+-]", "_", name).lstrip(".") or "test"
+    target, number = folder / plain, 1
+    while target.exists():  # another module has a test of this name
+        number += 1
+        target = folder / f"{plain}-{number}"
+    target.mkdir(parents=True)
     for number, phase in enumerate(experiment.phases, start=1):
         seen = phase.evidence
         readings = (*seen.quiet_before, *seen.before, *seen.samples, *seen.after)
         table(readings).to_csv(target / f"phase-{number}-counters.csv", index=False)
-
-
-def _print_verdicts(terminal: pytest.TerminalReporter, entry: dict[str, Any]) -> None:
-    colour = {"pass": "green", "inconclusive": "yellow"}.get(entry["outcome"], "red")
-    terminal.write_line(f"{entry['outcome'].upper():<13} {entry['title']}", **{colour: True})
-    for verdict in entry["verdicts"]:
-        if verdict["role"] == "main":
-            line = f"{verdict['outcome']}: {verdict['because']}"
-        elif verdict["as_expected"]:
-            line = f"control red, as it must be ({verdict['phase']}): {verdict['because']}"
-        else:
-            line = f"CONTROL DID NOT GO RED ({verdict['phase']}): {verdict['because']}"
-        terminal.write_line(f"    {line}")
-    if entry["error"] and not entry["verdicts"]:
-        terminal.write_line(f"    {entry['error']}")
-
-
-def _print_plan(terminal: pytest.TerminalReporter, run: Run) -> None:
-    terminal.section("plan: nothing was changed")
-    assert run.lab is not None
-    for device in run.testbed.devices:
-        changes = [change for change in run.lab.changes if change.device == device.name]
-        commands = [(change, line) for change in changes for line in change.commands]
-        terminal.write_line(f"{device.name}:")
-        for change, line in commands:
-            terminal.write_line(f"    {line}{'    # put back' if change.undo else ''}")
-        if not commands:
-            terminal.write_line("    nothing to change")

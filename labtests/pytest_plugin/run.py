@@ -22,11 +22,15 @@ from labtests.inventory import Testbed, load
 from labtests.journal import Journal, redacted_logs
 from labtests.lab import Lab, Planned
 from labtests.pytest_plugin.options import asked_run_directory, asked_testbed
+from labtests.report import page
 
 MODELLED = (
     "packets, shared buffer, PFC, WRED/ECN, DCQCN and go-back-N of a switch and its hosts; not "
     "firmware, cables, optics or vendor defects (docs/simulated-lab.md)."
 )
+
+STARTS_WITHIN_S = 120.0  # three tries of servers and clients, and reading all counters
+PHASES_AT_MOST = 12
 
 
 @dataclass(slots=True)
@@ -39,6 +43,7 @@ class Run:
     journal: Journal
     started: datetime
     tests: list[dict[str, Any]] = field(default_factory=list)
+    not_run: list[str] = field(default_factory=list)
     versions: dict[str, dict[str, str]] = field(default_factory=dict)
     logs: ExitStack = field(default_factory=ExitStack)
     lab: Lab | None = None
@@ -54,8 +59,7 @@ class Run:
         testbed = load(path)
         started = datetime.now(UTC)
         folder = asked_run_directory(config) or _new_folder(config.rootpath, testbed.name, started)
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        journal = Journal(folder / "journal.jsonl", secrets=_secrets(testbed))
+        journal = Journal(_made(folder) / "journal.jsonl", secrets=_secrets(testbed))
         _default_reports(config, folder)
         run = cls(config, testbed, folder, journal, started)
         run.logs.enter_context(redacted_logs(journal.redaction))
@@ -75,11 +79,29 @@ class Run:
         return "simulated" if self.dry else "hardware"
 
     @property
+    def planning(self) -> bool:
+        """Whether nothing is to be changed, only said."""
+        return bool(self.config.getoption("plan"))
+
+    @property
+    def page(self) -> Path:
+        """The HTML report: pytest-html's, or without that plugin ours."""
+        asked = self.config.getoption("htmlpath", None)
+        return Path(asked) if asked else self.folder / "report.html"
+
+    @property
+    def test_limit_s(self) -> float:
+        """Wall time in which any test has ended: a dozen phases that wait their longest."""
+        pace = self.pace
+        phase_s = pace.quiet_s + pace.lab_seconds + pace.settle_deadline_s + STARTS_WITHIN_S
+        return PHASES_AT_MOST * phase_s
+
+    @property
     def pace(self) -> Pace:
         """Durations of the phases, as asked or by default."""
         pace = SIMULATED if self.dry else HARDWARE
         asked = self.config.getoption("lab_seconds")
-        return pace.lasting(asked) if asked else pace
+        return pace if asked is None else pace.lasting(asked)
 
     def open_lab(self) -> Lab:
         """Connect to every device, simulated or real. Raises LabError."""
@@ -87,11 +109,7 @@ class Run:
         if self.dry:
             from labtests.simlab.control import LabProcess  # only a dry run needs the simulator
 
-            self.process = LabProcess(
-                self.testbed.file,
-                seed=self.config.getoption("seed"),
-                directory=self.folder / "simlab",
-            )
+            self.process = LabProcess(self.testbed.file, seed=self.config.getoption("seed"))
             testbed, clock = self.process.reroute(testbed), self.process.clock
         self.journal.clock = clock
         self.lab = Lab.open(
@@ -100,7 +118,7 @@ class Run:
             backend="simulated" if self.dry else "hardware",
             journal=self.journal,
         )
-        if self.config.getoption("plan"):
+        if self.planning:
             self.lab.planned = Planned()
         self.versions = _versions(self.lab)
         return self.lab
@@ -115,13 +133,16 @@ class Run:
                 self.process.close()
 
     def finish(self) -> None:
-        """Write run.json and let reports/latest point here."""
-        target = self.folder / "run.json"
-        target.write_text(json.dumps(self.as_json(), indent=1), encoding="utf-8")
+        """Write run.json; reports/latest points here, if anything was tried."""
+        target, run = self.folder / "run.json", self.as_json()
+        target.write_text(json.dumps(run, indent=1), encoding="utf-8")
         target.chmod(0o600)
+        if not self.config.getoption("htmlpath", None):
+            self.page.write_text(page(run), encoding="utf-8")
         self.journal.close()
         self.logs.close()
-        _point_latest(self.config.rootpath / "reports", self.folder)
+        if self.tests:
+            _point_latest(self.config.rootpath / "reports", self.folder)
 
     def as_json(self) -> dict[str, Any]:
         """The run as docs/run-json.md describes it."""
@@ -153,6 +174,7 @@ class Run:
             "problem": self.problem,
             "journal": "journal.jsonl",
             "tests": self.tests,
+            "not_run": self.not_run,
         }
 
     def rerun(self, nodeid: str) -> str:
@@ -175,12 +197,24 @@ def _new_folder(root: Path, name: str, started: datetime) -> Path:
     return root / "reports" / name / f"{stamp}-{secrets.token_hex(2)}"
 
 
+def _made(folder: Path) -> Path:
+    """The run folder, for its owner only. What an earlier run left is never written over."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if (folder / "journal.jsonl").exists():
+            raise pytest.UsageError(f"{folder} holds an earlier run; give another --run-dir")
+    except OSError as error:
+        raise pytest.UsageError(f"{folder}: no run folder can be made: {error.strerror}") from error
+    return folder
+
+
 def _default_reports(config: pytest.Config, folder: Path) -> None:
-    """report.html and junit.xml in the run folder, unless the user asked for other places."""
-    if not config.option.htmlpath:
+    """report.html and junit.xml in the run folder, unless the user asked for other places or
+    switched the plugin off."""
+    if config.getoption("htmlpath", "off") is None:
         config.option.htmlpath = str(folder / "report.html")
         config.option.self_contained_html = True
-    if not config.option.xmlpath:
+    if config.getoption("xmlpath", "off") is None:
         config.option.xmlpath = str(folder / "junit.xml")
 
 

@@ -1,0 +1,70 @@
+"""What a run prints at its end: verdicts with their controls, or the plan; and where it all is."""
+
+from typing import Any
+
+import pytest
+
+from labtests.pytest_plugin.fixtures import UNREACHABLE_EXIT, UNUSABLE_EXIT
+from labtests.pytest_plugin.run import Run
+
+WITHOUT_SUMMARY = frozenset({UNUSABLE_EXIT, UNREACHABLE_EXIT})
+"""Exit codes after which pytest prints no summary by itself."""
+
+_COLOURS = {"pass": "green", "inconclusive": "yellow", "skipped": "yellow"}
+
+
+def print_summary(terminal: pytest.TerminalReporter, run: Run) -> None:
+    """Verdicts, or the plan."""
+    if run.planning:
+        _print_plan(terminal, run)
+    else:
+        terminal.section(f"verdicts ({run.backend})")
+    for entry in run.tests:
+        if not run.planning or entry["outcome"] != "skipped":
+            _print_verdicts(terminal, entry)
+    if run.not_run:
+        terminal.write_line(f"not run: {', '.join(run.not_run)}", yellow=True)
+    _print_places(terminal, run)
+
+
+def print_problem(run: Run) -> None:
+    """Why the lab could not be used, where pytest prints no summary."""
+    terminal = run.config.pluginmanager.get_plugin("terminalreporter")
+    if terminal is not None:
+        terminal.section("no verdict")
+        terminal.write_line(run.problem, red=True)
+        _print_places(terminal, run)
+
+
+def _print_places(terminal: pytest.TerminalReporter, run: Run) -> None:
+    terminal.write_line(f"report: {run.page}")
+    terminal.write_line(f"run folder: {run.folder}")
+
+
+def _print_verdicts(terminal: pytest.TerminalReporter, entry: dict[str, Any]) -> None:
+    colour = _COLOURS.get(entry["outcome"], "red")
+    terminal.write_line(f"{entry['outcome'].upper():<13} {entry['title']}", **{colour: True})
+    for verdict in entry["verdicts"]:
+        if verdict["role"] == "main":
+            line = f"{verdict['outcome']}: {verdict['because']}"
+        elif verdict["as_expected"]:
+            line = f"control red, as it must be ({verdict['phase']}): {verdict['because']}"
+        else:
+            line = f"CONTROL DID NOT GO RED ({verdict['phase']}): {verdict['because']}"
+        terminal.write_line(f"    {line}")
+    if entry["error"] and (entry["outcome"] in ("error", "skipped") or not entry["verdicts"]):
+        for line in entry["error"].splitlines():
+            terminal.write_line(f"    {line}")
+
+
+def _print_plan(terminal: pytest.TerminalReporter, run: Run) -> None:
+    terminal.section(f"plan: nothing was changed ({run.backend})")
+    made = run.lab.changes if run.lab is not None else []
+    for device in run.testbed.devices:
+        changes = [change for change in made if change.device == device.name]
+        terminal.write_line(f"{device.name}:")
+        for change in changes:
+            for line in change.commands:
+                terminal.write_line(f"    {line}{'    # put back' if change.undo else ''}")
+        if not changes:
+            terminal.write_line("    nothing to change")
