@@ -184,6 +184,7 @@ def _set_nic(nic: Nic, part: NicPart) -> None:
         nic.set_dcqcn("roce_np", "cnp_802p_prio", dcqcn.cnp_priority)
         nic.set_dcqcn("roce_np", "cnp_dscp", 8 * dcqcn.cnp_priority)
     nic.set_np_in_order(dcqcn.cnp_in_order)
+    nic.set_np_polled(dcqcn.cnp_polled)
     if dcqcn.form in ("timers", "paper"):
         nic.set_reaction_point(_reaction_point(dcqcn))
 

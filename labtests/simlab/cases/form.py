@@ -89,6 +89,7 @@ class DcqcnPart(_Part):
     clamp_target: bool = True
     cnp_interval_us: Annotated[int, Field(ge=0)] | None = None
     cnp_priority: Priority | None = None
+    cnp_polled: bool = Field(default=False, description="CNPs go at the ends of intervals.")
     cnp_in_order: bool = Field(default=False, description="No CNP for packets out of sequence.")
 
 

@@ -5,7 +5,7 @@ A frame that starts at time s on a link of r ps per byte leaves the port free at
 later: store and forward, full duplex, nothing is pre-empted.
 """
 
-from labtests.simlab.network.arithmetic import random_below
+from labtests.simlab.network.arithmetic import DRAWS, random_below
 from labtests.simlab.network.compiled import compiled
 from labtests.simlab.network.events import FINAL, schedule, wake_by
 from labtests.simlab.network.hosting import next_from_host, receive_at_host, wake_flow
@@ -79,7 +79,7 @@ def serve(t: State, p: int) -> None:
 @compiled
 def is_lost(t: State, p: int) -> bool:
     """Whether the frame that arrives at port p is corrupted: each one independently of others."""
-    return bool(random_below(t, 1_000_000_000) < port_at(t, p).loss_per_billion)
+    return bool(random_below(t, DRAWS) < port_at(t, p).lost_draws)
 
 
 @compiled
@@ -91,7 +91,7 @@ def arrive(t: State, p: int) -> None:
     wire = clock_at(t, 0).ports + p
     schedule(t, wire, NEVER if port.wire_head == NONE else packet_at(t, port.wire_head).at)
     peer = port.peer
-    if port_at(t, peer).loss_per_billion and is_lost(t, peer):
+    if port_at(t, peer).lost_draws and is_lost(t, peer):
         port.lost_on_wire += packet_at(t, k).kind != PAUSE
         free_packet(t, k)
     elif packet_at(t, k).kind == PAUSE:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from labtests.simlab.network.arithmetic import DRAWS
 from labtests.simlab.network.settings import (
     NP_DEFAULTS,
     RP_DEFAULTS,
@@ -107,7 +108,7 @@ def _lay_cables(t: Tables, wiring: Wiring) -> None:
         port.ps_per_byte = 8 * PS_PER_S // cable.rate_bits_per_s
         port.propagation_ps = round(cable.length_m * NS_PER_M * PS_PER_NS)
         port.overhead_bytes = cable.overhead_bytes
-        port.loss_per_billion = round(cable.loss * 1e9)
+        port.lost_draws = round(cable.loss * DRAWS)
         port.quantum_ps = QUANTUM_BYTES * port.ps_per_byte
         port.pause_quanta = XOFF_QUANTA
         port.wire_head = port.wire_tail = NONE

@@ -220,6 +220,7 @@ class Network:
         record.timeout_at = NEVER
         record.retry_limit = flow.retry_limit
         record.last_cnp = -NEVER
+        record.cnp_due = NEVER
         record.send_at = record.start_at
         return row
 

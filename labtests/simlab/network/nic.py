@@ -143,8 +143,12 @@ class Nic:
         apply_reaction_point(self._tables, self._host, point)
 
     def set_np_in_order(self, only: bool) -> None:
-        """Marked packets out of sequence are answered with no CNP (HPCC's ns-3 fork), or are."""
+        """A marked packet makes a CNP only with an ACK or NAK (HPCC's ns-3 fork), or always."""
         self._record.np_in_order = int(only)
+
+    def set_np_polled(self, polled: bool) -> None:
+        """CNPs go at the ends of intervals in which a marked packet came (ns3-rdma), or at once."""
+        self._record.np_polled = int(polled and self._record.cnp_interval_ps > 0)
 
     @property
     def dcqcn_rp(self) -> dict[str, int]:

@@ -17,8 +17,8 @@ then R := (R + T) / 2. T is never above the line rate. Once a flow has had a CNP
                      counter start anew
         alpha timer  alpha := (1 - g) alpha
         increase     every period, and every `byte_reset` bytes, each with a stage of its own:
-                     max(stages) < F recovery; min(stages) > F: T += (min - F) hai_rate; else
-                     T += ai_rate
+                     max(stages) < F: recovery; min(stages) >= F: T += (min - F + 1) hai_rate;
+                     else T += ai_rate. The stages are those before the increase
 
 Timers are evaluated when the flow sends or receives a CNP: in between nobody could see them, since
 the time of the next frame was set by the rate at which the last one was sent (as in both models).
@@ -48,15 +48,12 @@ def raise_rate(t: State, f: int) -> None:
     """One increase, by the stages that were reached before it."""
     flow = flow_at(t, f)
     host = host_at(t, flow.source)
-    first = flow.time_stage
-    last = first
-    if host.form == PAPER:
-        first = min(flow.time_stage, flow.byte_stage)
-        last = max(flow.time_stage, flow.byte_stage)
-    if first > host.threshold:
-        steps = first - host.threshold if host.form == PAPER else 1
+    if host.form == PAPER and min(flow.time_stage, flow.byte_stage) >= host.threshold:
+        steps = min(flow.time_stage, flow.byte_stage) - host.threshold + 1
         flow.target_rate += steps * host.hai_rate
-    elif last >= host.threshold:
+    elif host.form != PAPER and flow.time_stage > host.threshold:
+        flow.target_rate += host.hai_rate
+    elif max(flow.time_stage, flow.byte_stage) >= host.threshold:
         flow.target_rate += host.ai_rate
     flow.target_rate = min(flow.target_rate, host.max_rate)
     flow.rate = (flow.rate + flow.target_rate) / 2.0
@@ -85,12 +82,8 @@ def run_timers(t: State, f: int) -> None:
                 cut_rate(t, f, due)
         else:
             flow.next_increase += host.time_reset_ps
-            if host.form == PAPER:
-                flow.time_stage += 1
-                raise_rate(t, f)
-            else:
-                raise_rate(t, f)
-                flow.time_stage += 1
+            raise_rate(t, f)
+            flow.time_stage += 1
 
 
 @compiled
@@ -129,5 +122,5 @@ def count_sent(t: State, f: int, wire_bytes: int) -> None:
     flow.byte_count += wire_bytes
     while flow.byte_count >= host.byte_reset:
         flow.byte_count -= host.byte_reset
-        flow.byte_stage += 1
         raise_rate(t, f)
+        flow.byte_stage += 1

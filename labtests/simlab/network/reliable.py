@@ -148,26 +148,34 @@ def request_reads(t: State, f: int) -> None:
 
 @compiled
 def notify(t: State, f: int) -> None:
-    """Notification point: a CE packet has arrived; at most one CNP per interval and QP."""
+    """Notification point: a CE packet has arrived; at most one CNP per interval and QP.
+
+    At once, or, polled (ns3-rdma), at the end of the interval, counted from the flow's start.
+    """
     flow = flow_at(t, f)
     host = host_at(t, flow.target)
     now = clock_at(t, 0).now
     i = host_priority(t, flow.target, flow.dscp)
-    if (host.np_on >> i) & 1 and now - flow.last_cnp >= host.cnp_interval_ps:
+    if host.np_polled:
+        if flow.cnp_due == NEVER and (host.np_on >> i) & 1:
+            polls = (now - flow.start_at) // host.cnp_interval_ps + 1
+            flow.cnp_due = flow.start_at + polls * host.cnp_interval_ps
+            wake_flow_by(t, f, flow.cnp_due)
+    elif (host.np_on >> i) & 1 and now - flow.last_cnp >= host.cnp_interval_ps:
         flow.last_cnp = now
         host.np_cnp_sent += 1
         send_control(t, f, RC_CNP, 0)
 
 
 @compiled
-def complain(t: State, f: int) -> None:
-    """A packet is missing: say so once, and again after the repeat time."""
+def complain(t: State, f: int) -> bool:
+    """A packet is missing: say so once, and again after the repeat time. Whether it was said."""
     flow = flow_at(t, f)
     host = host_at(t, flow.target)
     now = clock_at(t, 0).now
     host.out_of_sequence += 1
     if flow.nak_sent and now - flow.nak_at < flow.nak_repeat_ps:
-        return
+        return False
     flow.nak_sent = 1
     flow.nak_at = now
     if flow.whole_messages:
@@ -175,6 +183,7 @@ def complain(t: State, f: int) -> None:
     if flow.read:
         host.implied_nak += 1
     send_control(t, f, RC_NAK, flow.expected_psn)
+    return True
 
 
 @compiled
@@ -195,23 +204,9 @@ def complete_message(t: State, f: int) -> None:
 
 
 @compiled
-def receive_data(t: State, f: int, k: int) -> None:
-    """A data packet of flow f has reached its receiver."""
+def deliver(t: State, f: int, last: bool) -> None:
+    """The packet that was expected has come; `last` of its message or not."""
     flow = flow_at(t, f)
-    packet = packet_at(t, k)
-    if packet.ecn == CE and (
-        packet.psn == flow.expected_psn or not host_at(t, flow.target).np_in_order
-    ):
-        notify(t, f)
-    if packet.psn > flow.expected_psn:
-        complain(t, f)
-        return
-    last = ends_message(t, f, packet.psn)
-    if packet.psn < flow.expected_psn:
-        host_at(t, flow.target).duplicate_request += 0 if flow.read else 1
-        if last and not flow.read:
-            send_control(t, f, RC_ACK, flow.expected_psn)
-        return
     flow.expected_psn += 1
     flow.nak_sent = 0
     if last:
@@ -223,6 +218,27 @@ def receive_data(t: State, f: int, k: int) -> None:
         complete_message(t, f)
     elif not flow.whole_messages:
         flow.delivered_bytes += flow.payload_bytes
+
+
+@compiled
+def receive_data(t: State, f: int, k: int) -> None:
+    """A data packet of flow f has reached its receiver."""
+    flow = flow_at(t, f)
+    packet = packet_at(t, k)
+    only_answered = packet.psn != flow.expected_psn and host_at(t, flow.target).np_in_order
+    if packet.ecn == CE and not only_answered:
+        notify(t, f)
+    if packet.psn > flow.expected_psn:
+        if complain(t, f) and packet.ecn == CE and only_answered:
+            notify(t, f)
+        return
+    last = ends_message(t, f, packet.psn)
+    if packet.psn < flow.expected_psn:
+        host_at(t, flow.target).duplicate_request += 0 if flow.read else 1
+        if last and not flow.read:
+            send_control(t, f, RC_ACK, flow.expected_psn)
+        return
+    deliver(t, f, last)
 
 
 @compiled
@@ -309,6 +325,18 @@ def time_out(t: State, f: int) -> None:
 
 
 @compiled
+def poll_notification(t: State, f: int) -> None:
+    """The interval of a polled notification point is over: its CNP goes, or it wakes then."""
+    flow = flow_at(t, f)
+    if flow.cnp_due > clock_at(t, 0).now:
+        wake_flow_by(t, f, flow.cnp_due)
+        return
+    flow.cnp_due = NEVER
+    host_at(t, flow.target).np_cnp_sent += 1
+    send_control(t, f, RC_CNP, 0)
+
+
+@compiled
 def wake_rc(t: State, f: int) -> None:
     """Flow f looks at its timers and sets the next one."""
     flow = flow_at(t, f)
@@ -320,5 +348,7 @@ def wake_rc(t: State, f: int) -> None:
         time_out(t, f)
     elif flow.timeout_at != NEVER:
         wake_flow_by(t, f, flow.timeout_at)
+    if flow.cnp_due != NEVER:
+        poll_notification(t, f)
     hasten(t, f)
     refresh(t, f)

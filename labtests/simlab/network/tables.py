@@ -60,7 +60,7 @@ CLOCK = _record(
 )
 PORT = _record(
     "peer host switch up ps_per_byte propagation_ps quantum_ps busy_until wire_head wire_tail",
-    "overhead_bytes loss_per_billion",  # of frames that arrive here, lost at random
+    "overhead_bytes lost_draws",  # lost_draws: of all draws, those that lose an arriving frame
     "backlog turn turn_1 turn_2 group_balance count_bytes",  # backlog: bit i = queue i has work
     "pfc_on pfc_pending pause_quanta trust",  # bit masks over priorities
     "rx_packets rx_bytes tx_packets tx_bytes",
@@ -88,7 +88,7 @@ SWITCH = _record(
 HOST = _record(
     "port trust rp_on np_on cnp_priority cnp_dscp cnp_interval_ps",
     "time_reset_ps byte_reset threshold alpha_keep alpha_period_ps monitor_ps initial_alpha",
-    "gd min_dec_percent clamp clamp_after_time form np_in_order",
+    "gd min_dec_percent clamp clamp_after_time form np_in_order np_polled",
     "np_ecn_marked np_cnp_sent rp_cnp_handled rp_cnp_ignored out_of_sequence packet_seq_err",
     "local_ack_timeout duplicate_request implied_nak",
     "udp_in udp_out udp_rcvbuf_errors reasm_fails reasm_oks reasm_reqds ip_in",
@@ -104,7 +104,7 @@ FLOW = _record(
     "read packets_per_message last_frame_bytes frame_bytes payload_bytes message_bytes",
     "next_psn una_psn sent_psn depth_messages total_psn granted_psn requested expected_psn",
     "nak_sent nak_at nak_repeat_ps timeout_ps timeout_at retries retry_limit error last_cnp",
-    "control_dscp whole_messages",  # control_dscp NONE: ACKs and NAKs go with the data
+    "control_dscp whole_messages cnp_due",  # control_dscp NONE: ACKs and NAKs go with the data
     # DCQCN reaction point
     "limited send_at cut_at alpha_at cnp_seen next_increase time_stage byte_stage byte_count",
     "time_increased next_alpha next_cut cut_pending",

@@ -1,0 +1,84 @@
+"""Closed forms that a lossless Ethernet obeys. Bytes, seconds and bytes per second throughout."""
+
+import math
+
+
+def threshold_queue_bytes(alpha: float, shared: float, ports: int, reserve: float) -> float:
+    """Queue of N paused ingress groups: N (alpha B / (1 + alpha N) + r).
+
+    Choudhury, Hahne: Dynamic queue length thresholds (ToN 1998).
+    """
+    return ports * (alpha * shared / (1 + alpha * ports) + reserve)
+
+
+def headroom_bound_bytes(rate: float, delay_s: float, frame: float) -> float:
+    """Most that may arrive after an xoff with no response time: 2 R d + 2 frames (802.1Qbb)."""
+    return 2 * rate * delay_s + 2 * frame
+
+
+def pause_period_s(rate: float, delay_s: float, hysteresis: float, frame: float) -> float:
+    """Between two xoffs of one port, two senders in step: 4 (xoff - xon + 2 R d + frame/2) / R."""
+    return 4 * (hysteresis + 2 * rate * delay_s + frame / 2) / rate
+
+
+def quantum_s(bits_per_s: float) -> float:
+    """A pause quantum: 512 bit times (IEEE 802.3 31B)."""
+    return 512 / bits_per_s
+
+
+def frames_per_loss(rate: float, delay_s: float, frame: float, ack: float) -> float:
+    """Frames from a lost one to the return of its NACK through one switch: (RTT + t) / t."""
+    t, t_ack = frame / rate, ack / rate
+    return (4 * delay_s + 2 * t + 2 * t_ack + t) / t
+
+
+def go_back_n_efficiency(p: float, k: float, repeat_frames: float = 0.0) -> float:
+    """Share of the rate that is goodput: 1 / (1 + p / (1 - p) (K + 2 p t_n / t)).
+
+    `repeat_frames`: t_n / t, the NACK repeat time in frames; a lost NACK, or a lost retransmission,
+    waits for it.
+    """
+    return 1 / (1 + p / (1 - p) * (k + 2 * p * repeat_frames))
+
+
+def go_back_0_efficiency(p: float, k: float, frames: int) -> float:
+    """Go-back-0 with messages of so many frames: M / (A / p + A (K - 1)), A = (1-p)^-M - 1."""
+    attempts = math.expm1(-frames * math.log1p(-p))
+    return frames / (attempts / p + attempts * (k - 1))
+
+
+def md1_wait_s(load: float, service_s: float) -> float:
+    """Mean wait of an M/D/1 queue: rho s / (2 (1 - rho)) (Pollaczek, Khinchine)."""
+    return load * service_s / (2 * (1 - load))
+
+
+def dcqcn_marking(
+    flows: int, bits_per_s: float, packet: int, *, increase_bits_per_s: float
+) -> float:
+    """The marking probability at which N equal DCQCN flows fill a link.
+
+    Fixed point of the fluid model (Zhu et al., SIGCOMM 2015, eqs 5-9), timers only: cuts each 50
+    us, alpha and increase each 55 us, five stages of fast recovery. Found by bisection.
+    """
+    tau, period, stages = 50e-6, 55e-6, 5
+    rate = bits_per_s / 8 / packet / flows
+    step = increase_bits_per_s / 8 / packet
+
+    def excess(p: float) -> float:
+        log = math.log1p(-p)
+        cut, alpha = -math.expm1(tau * rate * log), -math.expm1(period * rate * log)
+        power = -period * rate * log
+        events = p / math.expm1(power) if power < 700 else 0.0
+        additive = math.exp(stages * period * rate * log) * events
+        return cut * cut * alpha - tau * tau * step * rate * events * additive
+
+    low, high = 1e-12, 1 - 1e-9
+    for _ in range(200):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if excess(middle) < 0 else (low, middle)
+    return low
+
+
+def marking_queue_bytes(p: float, low: float, slope_per_byte: float) -> float:
+    """The queue length at which a RED line marks with probability p."""
+    return low + p / slope_per_byte
