@@ -36,9 +36,9 @@ class ServedLab:
     started: "list[subprocess.Popen[str]]" = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
+        command = [sys.executable, "-m", "labtests", "simlab", "serve", str(self.testbed)]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "labtests", "simlab", "serve", str(self.testbed)]
-            + ["--directory", str(self.directory)],
+            [*command, "--directory", str(self.directory)],
             cwd=ROOT,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -98,9 +98,10 @@ class ServedLab:
     def tidy(self) -> None:
         """Nothing that was started runs on, here or there."""
         running = [process for process in self.started if process.poll() is None]
-        for process in running:
+        for process in self.started:
             process.kill()
-            process.communicate()
+            if process.stdout is not None and not process.stdout.closed:
+                process.communicate()
         self.started.clear()
         if running:
             for host in INTERFACES:
@@ -162,11 +163,14 @@ class Terminal:
         until, shown = time.monotonic() + deadline_s, ""
         while not re.search(expected, shown):
             assert time.monotonic() < until, f"waited for {expected!r}, saw {shown!r}"
+            assert not shown.endswith("<end>"), f"{shown!r} without {expected!r}"
             if select.select([self._descriptor], [], [], 0.1)[0]:
-                try:
-                    shown += os.read(self._descriptor, 65536).decode(errors="replace")
-                except OSError as error:  # EIO: the program has ended
-                    assert re.search(expected, shown + "<end>"), (expected, shown, error)
-                    return shown
+                shown += self._read_some()
         self.seen += shown
         return shown
+
+    def _read_some(self) -> str:
+        try:
+            return os.read(self._descriptor, 65536).decode(errors="replace")
+        except OSError:  # EIO: the program has ended
+            return "<end>"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from labtests.simlab.linux import expansion
 from labtests.simlab.linux.grammar import Redirection
 from labtests.simlab.linux.processes import Pause, Streams
-from labtests.simlab.linux.streams import FileOutput, Output, Source, nothing
+from labtests.simlab.linux.streams import Discard, FileOutput, Output, Source, nothing
 
 if TYPE_CHECKING:
     from labtests.simlab.linux.shell import Shell
@@ -35,7 +35,9 @@ def _apply(shell: "Shell", streams: Streams, redirection: Redirection, target: s
     if operator == "<":
         return replace(streams, input=_opened_input(shell, target))
     if operator in (">&", "<&") and target in ("1", "2", "-"):
-        duplicate = streams.out if target == "1" else streams.err
+        duplicate: Output = streams.out if target == "1" else streams.err
+        if target == "-":
+            duplicate = Discard()  # closed; what is written to it is lost
         return _with_output(streams, descriptor, duplicate)
     output = _opened(shell, target, append=operator.endswith(">>"))
     if operator.startswith("&") or operator == ">&":
