@@ -31,12 +31,13 @@ class ServedLab:
 
     directory: Path
     testbed: Path = TESTBED
+    program: tuple[str, ...] = ("-m", "labtests")
     process: "subprocess.Popen[str]" = field(init=False)
     text: str = field(init=False, default="")
     started: "list[subprocess.Popen[str]]" = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
-        command = [sys.executable, "-m", "labtests", "simlab", "serve", str(self.testbed)]
+        command = [sys.executable, *self.program, "simlab", "serve", str(self.testbed)]
         self.process = subprocess.Popen(
             [*command, "--directory", str(self.directory)],
             cwd=ROOT,

@@ -7,7 +7,7 @@ import time
 
 from served_lab import INTERFACES, PORTS, RECEIVER, ServedLab
 
-SECONDS = 2
+SECONDS = 1
 EGRESS = PORTS["ServerC"]
 
 
@@ -118,7 +118,7 @@ def test_the_reaction_point_toggled_by_hand_makes_one_queue_drop(served: ServedL
     )
     toggle = f"/sys/class/net/{INTERFACES['ServerB']}/ecn/roce_rp/enable/2"
     seen = {}
-    for value in (1, 0, 1):
+    for value in (0, 1):
         served.output("ServerB", f"echo {value} > {toggle}")
         served.output("S6550", "reset counters interface")
         two_rdma_flows(served)

@@ -208,6 +208,8 @@ class Kernel:
                 self._step(self._ready.popleft())
         finally:
             self._draining = False
+            if self._ready:  # a mistake of ours must not hold up whoever waits behind it
+                self._drain()
 
     def _step(self, process: Process) -> None:
         if process.program is None:
