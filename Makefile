@@ -1,6 +1,7 @@
 # Two commands for a fresh clone with only python3 and make:
 #   make run    the suites against a simulated lab made from the testbed file; prints where the report is
 #   make test   the project's own tests
+#   make validate   the packet network against reference results and closed forms
 # uv is used when it is there, otherwise venv and pip; versions are pinned in requirements*.txt.
 
 PYTHON  ?= python3
@@ -9,7 +10,7 @@ BIN     := $(VENV)/bin
 TESTBED ?= testbeds/h3c-s6550-cx4.yaml
 ARGS    ?=
 
-.PHONY: run test lint setup clean
+.PHONY: run test validate lint setup clean
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.run-ready
@@ -17,6 +18,9 @@ run: $(VENV)/.run-ready
 
 test: $(VENV)/.dev-ready
 	env -u LABTESTS_TESTBED $(BIN)/python -m pytest tests $(ARGS)
+
+validate: $(VENV)/.run-ready
+	$(BIN)/python -m labtests network validate $(ARGS)
 
 lint: $(VENV)/.dev-ready
 	$(BIN)/ruff format --check .

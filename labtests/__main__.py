@@ -1,6 +1,7 @@
-"""The command line: `labtests validate | schema | inventory show | simlab serve | render`.
+"""The command line: `labtests validate | schema | inventory | simlab | network | render`.
 
-Exit codes: 0 done; 2 a wrong option or file, or a lab that cannot be (without a traceback).
+Exit codes: 0 done; 1 the packet network is not as its references say; 2 a wrong option or file, or
+a lab that cannot be (without a traceback).
 Every option is also an environment variable, e.g. LABTESTS_SIMLAB_SERVE_SEED.
 """
 
@@ -104,6 +105,59 @@ def serve(testbed: str, seed: int, driven: bool, directory: Path | None) -> None
 def warm() -> None:
     """Compile the packet network now, so that the first dry run need not."""
     _simlab("warming").warm()
+
+
+@main.group()
+def network() -> None:
+    """The packet network by itself: cases, and what it is held against."""
+
+
+@network.command(name="run")
+@click.argument("case")
+@click.option("--seed", type=int, default=None, help="Instead of the case's own.")
+@click.option("--json", "as_json", is_flag=True, help="All figures, series included, as JSON.")
+@click.option(
+    "--plot",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=None,
+    help="Draw goodput and queues over time into this SVG file.",
+)
+def run_case(case: str, seed: int | None, as_json: bool, plot: Path | None) -> None:
+    """Run a CASE file (docs/network-cases.md) and show what came out."""
+    cases = _simlab("cases")
+    figures = cases.run(cases.load(case), seed=seed)
+    if plot is not None:
+        try:
+            plot.write_text(_simlab("cases.plotting").svg(figures), encoding="utf-8")
+        except OSError as error:
+            raise LabError(f"{plot} cannot be written: {error.strerror}") from error
+    if as_json:
+        click.echo(json.dumps(figures.plain(), indent=1))
+        return
+    for line in _simlab("cases.printing").lines(figures):
+        click.echo(line)
+
+
+@network.command(name="validate")
+@click.option("--quick", is_flag=True, help="Some checks of each kind, a few seconds.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document.")
+@click.pass_context
+def validate_network(ctx: click.Context, quick: bool, as_json: bool) -> None:
+    """Run the reference cases and closed forms, and compare. Exit code 1 when one is out."""
+    validation = _simlab("reference.validation")
+    rows = []
+    if not as_json:
+        click.echo(validation.HEADING)
+    for row in validation.judged(quick=quick):
+        rows.append(row)
+        if not as_json:
+            click.echo(validation.line(row))
+    if as_json:
+        click.echo(json.dumps([row.plain() for row in rows], indent=1))
+    else:
+        click.echo(validation.tally(rows))
+    if any(row.verdict == "fail" for row in rows):
+        ctx.exit(1)
 
 
 def _simlab(module: str) -> ModuleType:

@@ -31,7 +31,7 @@ QueueKey = tuple[str, str, int]
 
 @dataclass(slots=True, kw_only=True)
 class _Course:
-    """One run under way: what has started, and what was noted at the end of each bin."""
+    """One run under way: what has started, and what was noted so far."""
 
     case: CaseFile
     network: Network
@@ -57,14 +57,13 @@ def run(case: CaseFile, *, seed: int | None = None) -> Figures:
     )
     warmup_ns, end_ns = round(case.warmup_ms * NS_PER_MS), round(case.duration_ms * NS_PER_MS)
     bins = _bin_ends(case)
-    noted = {*bins, warmup_ns, end_ns}
-    for time_ns in sorted(noted | {ns for flow in case.flows for ns in _moments(flow)}):
+    moments = {ns for flow in case.flows for ns in _moments(flow)}
+    for time_ns in sorted({*bins, warmup_ns, end_ns} | moments):
         if time_ns > end_ns:
             break
         watch.advance_to(time_ns)
         _start_and_stop(course, time_ns)
-        if time_ns in noted:
-            course.note()
+        course.note()
         if time_ns == warmup_ns:
             course.pauses_at_warmup = {
                 key: sent for key, (sent, _, _) in _pfc(case, network).items()
@@ -139,7 +138,7 @@ def _flow(course: _Course, number: int, bins: list[int]) -> FlowFigures:
     return FlowFigures(
         name=part.name or f"{part.source}-{part.target}",
         goodput_gbit_per_s=_rate(delivered[end_ns] - delivered[warmup_ns], end_ns - warmup_ns),
-        goodput_all_gbit_per_s=_rate(delivered[end_ns], stop_ns - start_ns),
+        goodput_all_gbit_per_s=_rate(delivered[stop_ns], stop_ns - start_ns),
         delivered_bytes=delivered[end_ns],
         retransmitted_packets=_retransmitted(flow),
         error_status=flow.error_status if isinstance(flow, RcFlow) else None,

@@ -1,0 +1,107 @@
+"""The figures of a case as text."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple
+
+from labtests.simlab.cases.figures import Figures
+
+
+def lines(figures: Figures) -> Iterator[str]:
+    """Tables of everything that is not zero."""
+    window_ms = figures.duration_ms - figures.warmup_ms
+    yield (
+        f"{figures.case}: {figures.duration_ms:g} ms, seed {figures.seed}; means over the last "
+        f"{window_ms:g} ms"
+    )
+    yield (
+        f"total goodput {figures.total_goodput_gbit_per_s:.4f} Gbit/s, fairness (Jain) "
+        f"{figures.fairness:.4f}, frames dropped in switches {figures.dropped_frames}"
+    )
+    yield from _table(
+        ("flow", "Gbit/s", "since start", "delivered bytes", "sent again", "status"),
+        (
+            (
+                flow.name,
+                f"{flow.goodput_gbit_per_s:.4f}",
+                f"{flow.goodput_all_gbit_per_s:.4f}",
+                flow.delivered_bytes,
+                flow.retransmitted_packets,
+                "-" if flow.error_status is None else flow.error_status,
+            )
+            for flow in figures.flows
+        ),
+    )
+    yield from _queue_lines(figures)
+    yield from _table(
+        ("port", "priority", "PFC frames sent", "received", "held us"),
+        (
+            (
+                f"{pause.device} {pause.port}",
+                pause.priority,
+                pause.sent_frames,
+                pause.received_frames,
+                f"{pause.paused_us:.1f}",
+            )
+            for pause in figures.pauses
+        ),
+    )
+    yield from _host_lines(figures)
+    yield from _drop_lines(figures)
+
+
+def _queue_lines(figures: Figures) -> Iterator[str]:
+    ranks = ("10", "50", "90", "99")
+    yield from _table(
+        ("queue (bytes)", "mean", *(f"p{rank}" for rank in ranks), "peak", "marked", "dropped"),
+        (
+            (
+                f"{queue.switch} {queue.port} {queue.queue}",
+                f"{queue.mean_bytes:.0f}",
+                *(queue.percentile_bytes[rank] for rank in ranks),
+                queue.peak_bytes,
+                queue.marked_packets,
+                queue.dropped_packets,
+            )
+            for queue in figures.queues
+        ),
+    )
+
+
+def _host_lines(figures: Figures) -> Iterator[str]:
+    counts = (astuple(host) for host in figures.hosts)
+    heading = ("host", "CE received", "CNPs sent", "handled", "ignored", "out of sequence")
+    yield from _table((*heading, "NAKs received", "time-outs"), (c for c in counts if any(c[1:])))
+
+
+def _drop_lines(figures: Figures) -> Iterator[str]:
+    heading = ("drops at", "input buffer", "output buffer", "WRED", "link down", "lost on wire")
+    yield from _table(
+        heading,
+        ((f"{drop.switch} {drop.port}", *astuple(drop)[2:]) for drop in figures.drops),
+    )
+    yield from _table(
+        ("memory", "shared bytes", "most headroom used"),
+        (
+            (
+                memory.switch,
+                memory.shared_bytes,
+                ", ".join(f"{k} {v}" for k, v in memory.peak_headroom_bytes.items()) or "-",
+            )
+            for memory in figures.memory
+        ),
+    )
+
+
+def _table(heading: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    """Columns as wide as they need; nothing when there is no row."""
+    texts = [[str(cell) for cell in row] for row in rows]
+    if not texts:
+        return
+    widths = [max(len(row[n]) for row in [list(heading), *texts]) for n in range(len(heading))]
+    yield ""
+    for row in [list(heading), *texts]:
+        first, *rest = (
+            cell.rjust(width) if n else cell.ljust(width)
+            for n, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        yield "  ".join([first, *rest]).rstrip()

@@ -1,0 +1,78 @@
+"""One comparison of a measured value with what was expected."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+Verdict = Literal["pass", "fail", "shown", "not modelled"]
+Trust = Literal["A", "B", "C", "F"]
+"""A, B, C: how far a reference run can be relied upon; F: a closed form."""
+
+GIGA = 1e9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A row of `labtests network validate`."""
+
+    check: str
+    trust: Trust
+    quantity: str
+    expected: float | None
+    measured: float | None
+    tolerance: str
+    verdict: Verdict
+
+    @property
+    def ratio(self) -> float | None:
+        """Measured over expected."""
+        if self.measured is None or not self.expected:
+            return None
+        return self.measured / self.expected
+
+    def plain(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {**asdict(self), "ratio": self.ratio}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """What is compared: its name, how far the expected value can be relied upon, its quantity."""
+
+    name: str
+    trust: Trust
+    quantity: str
+
+    def near(self, measured: float, expected: float, share: float) -> Judged:
+        """Within a share of the expected value."""
+        inside = abs(measured - expected) <= share * abs(expected)
+        return self.judged(measured, expected, f"{share:.3g}", inside)
+
+    def between(self, measured: float, bounds: tuple[float, float], expected: float) -> Judged:
+        """Within bounds; the expected value is shown."""
+        low, high = bounds
+        return self.judged(measured, expected, f"{low:.5g}..{high:.5g}", low <= measured <= high)
+
+    def judged(self, measured: float, expected: float, tolerance: str, inside: bool) -> Judged:
+        """The row; trust C is shown, never judged."""
+        verdict: Verdict = "pass" if inside else "fail"
+        return Judged(
+            check=self.name,
+            trust=self.trust,
+            quantity=self.quantity,
+            expected=expected,
+            measured=measured,
+            tolerance=tolerance,
+            verdict="shown" if self.trust == "C" else verdict,
+        )
+
+    def not_modelled(self, why: str) -> Judged:
+        """The row of something that this network cannot do."""
+        return Judged(
+            check=self.name,
+            trust=self.trust,
+            quantity=f"{self.quantity}: {why}",
+            expected=None,
+            measured=None,
+            tolerance="-",
+            verdict="not modelled",
+        )

@@ -1,0 +1,137 @@
+"""Case files: their mistakes have a place, the documented ones run, and figures come out."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from labtests.__main__ import main
+from labtests.errors import InventoryError
+from labtests.simlab.cases import CaseFile, load, run
+from labtests.simlab.cases.plotting import svg
+from labtests.simlab.cases.printing import lines
+
+DOCS = Path(__file__).parents[2] / "docs"
+SMALL = """\
+name: small
+duration_ms: 2
+hosts: {a: , b: , c: }
+switches: {s: }
+nic: {pfc: [3]}
+switch: {pfc: [3]}
+links:
+  - {between: [a, s], rate_gbit_per_s: 25, length_m: 5}
+  - {between: [b, s], rate_gbit_per_s: 25, length_m: 5}
+  - {between: [c, s], rate_gbit_per_s: 25, length_m: 5}
+flows:
+  - {source: a, target: c}
+  - {source: b, target: c, priority: 5}
+"""
+
+
+def case(folder: Path, text: str) -> CaseFile:
+    file = folder / "case.yaml"
+    file.write_text(text, encoding="utf-8")
+    return load(file)
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong", "problem"),
+    [
+        ("duration_ms: 2", "duration_ms: fast", "2:14: duration_ms: must be a number, not the"),
+        ("duration_ms: 2", "duration_ms: 0", "2:14: duration_ms: must be greater than 0"),
+        ("source: a,", "source: z,", '12:14: flows[0].source: "z" is not there: known: a, b, c'),
+        ("target: c}", "target: a}", "source and target are the same host"),
+        ("rate_gbit_per_s: 25, length_m: 5}", "rate_gbit_per_s: 25}", "delay_us or length_m"),
+        ("rate_gbit_per_s: 25,", "rate_gbit_per_s: 30,", "a byte must last whole picoseconds"),
+        ("switches: {s: }", "switches: {s: {memori: {}}}", "did you mean memory?"),
+        ("source: a, target: c}", "source: a, target: c, kind: udp}", "a udp flow needs it"),
+        ("{a: , b: , c: }", "{a: , b: , c: , d: }", "3:24: hosts.d: host d has no link"),
+        (
+            "nic: {pfc: [3]}",
+            "nic: {dcqcn: {parameters: {rpg_hia_rate: 3}}}",
+            "5:28: nic.dcqcn.parameters.rpg_hia_rate: no DCQCN parameter: did you mean "
+            "rpg_hai_rate?",
+        ),
+    ],
+)
+def test_a_mistake_names_its_line_and_column(
+    tmp_path: Path, line: str, wrong: str, problem: str
+) -> None:
+    with pytest.raises(InventoryError) as error:
+        case(tmp_path, SMALL.replace(line, wrong, 1))
+    assert any(problem in mistake for mistake in error.value.mistakes), error.value.mistakes
+    assert all(re.search(r"case\.yaml:\d+:\d+: ", line) for line in error.value.mistakes)
+
+
+def test_a_case_without_a_path_says_which(tmp_path: Path) -> None:
+    text = SMALL.replace("{s: }", "{s: , t: }").replace("[c, s]", "[c, t]")
+    file = tmp_path / "case.yaml"
+    file.write_text(text, encoding="utf-8")
+    answer = CliRunner().invoke(main, ["network", "run", str(file)])
+    assert answer.exit_code == 2
+    assert "no path from a to c" in answer.stderr
+
+
+def test_the_documented_cases_are_the_files_and_run() -> None:
+    blocks = re.findall(r"```yaml\n(.*?)```", (DOCS / "network-cases.md").read_text(), re.S)
+    files = sorted((DOCS / "cases").glob("*.yaml"))
+    assert sorted(blocks) == sorted(file.read_text(encoding="utf-8") for file in files)
+    assert len(blocks) >= 2
+    for file in files:
+        figures = run(load(file))
+        assert figures.total_goodput_gbit_per_s > 30
+        assert figures.dropped_frames == 0
+
+
+def test_the_parking_lot_gives_ports_and_not_flows_the_same() -> None:
+    figures = run(load(DOCS / "cases" / "parking-lot.yaml"))
+    rates = {flow.name: flow.goodput_gbit_per_s for flow in figures.flows}
+    for name, share in (("far1", 1 / 6), ("far2", 1 / 6), ("near1", 1 / 3), ("near2", 1 / 3)):
+        expected = share * 40 * 1024 / 1106
+        assert rates[f"{name}-receiver"] == pytest.approx(expected, rel=0.01)
+
+
+def test_same_seed_same_figures_and_series_add_up(tmp_path: Path) -> None:
+    small = case(tmp_path, SMALL)
+    figures = run(small)
+    assert figures == run(small)
+    for flow in figures.flows:
+        total_gbit = sum(flow.goodput_series_gbit_per_s) * figures.bin_ms / 1000
+        assert total_gbit == pytest.approx(flow.delivered_bytes * 8e-9, rel=1e-9)
+    assert {(q.port, q.queue) for q in figures.queues} == {("c", 3), ("c", 5)}
+
+
+def test_starts_and_stops_are_kept(tmp_path: Path) -> None:
+    text = SMALL.replace("target: c, priority: 5}", "target: c, start_us: 1000, stop_us: 1500}")
+    second = run(case(tmp_path, text.replace("duration_ms: 2", "duration_ms: 5"))).flows[1]
+    sending = [number for number, rate in enumerate(second.goodput_series_gbit_per_s) if rate]
+    assert min(sending) == 10  # bins of 100 us
+    assert 0 < second.goodput_all_gbit_per_s < 25 * 1024 / 1106
+    assert sending == list(range(10, max(sending) + 1))
+    assert max(sending) < 49  # what was queued has drained before the end
+
+
+def test_loss_is_counted_on_the_wire_and_repaired(tmp_path: Path) -> None:
+    text = SMALL.replace("length_m: 5}", "length_m: 5, loss: 0.01}", 1)
+    figures = run(case(tmp_path, text.replace("a, target: c", "a, target: c, nack_repeat_us: 10")))
+    assert figures.dropped_frames == 0
+    assert sum(drop.lost_on_wire for drop in figures.drops) > 0
+    assert figures.flows[0].retransmitted_packets > 0
+
+
+def test_figures_come_as_text_json_and_svg(tmp_path: Path) -> None:
+    file, plot = tmp_path / "case.yaml", tmp_path / "out.svg"
+    file.write_text(SMALL, encoding="utf-8")
+    answer = CliRunner().invoke(main, ["network", "run", str(file), "--json", "--plot", str(plot)])
+    assert answer.exit_code == 0, answer.output
+    told = json.loads(answer.stdout)
+    figures = run(load(file))
+    assert told["total_goodput_gbit_per_s"] == figures.total_goodput_gbit_per_s
+    assert plot.read_text(encoding="utf-8") == svg(figures)
+    assert svg(figures).count("<polyline") == 4
+    text = "\n".join(lines(figures))
+    assert "a-c" in text
+    assert "s c 3" in text
