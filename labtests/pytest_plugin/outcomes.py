@@ -27,6 +27,7 @@ LABELS = {
     Outcome.INCONCLUSIVE: ("inconclusive", "I", "INCONCLUSIVE"),
     Outcome.ERROR: ("error", "E", "ERROR"),
 }
+PARTS = ("setup", "call", "teardown")
 _TIMEOUT = re.compile(r"Timeout \(>.*pytest-timeout")
 
 
@@ -37,6 +38,7 @@ class Labels:
         self._run = run
         self._records: dict[str, dict[str, Any]] = {}
         self._running: pytest.Item | None = None  # stays when the session is cut off in it
+        self._reported: list[str] = []  # its parts that are over
         self._unreachable = False
 
     def pytest_report_header(self) -> str:
@@ -48,7 +50,7 @@ class Labels:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         """Remember which test runs."""
-        self._running = item
+        self._running, self._reported = item, []
         handled = yield
         self._running = None
         return handled
@@ -68,6 +70,7 @@ class Labels:
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Label a red test as fail, inconclusive or error; collect its record."""
         report = yield
+        self._reported.append(report.when)
         entry = self._records.setdefault(item.nodeid, self._blank(item))
         entry["duration_s"] += report.duration
         if report.when == "call" and report.passed and self._run.planning and needs_lab(item):
@@ -104,7 +107,8 @@ class Labels:
             return
         raised = call.excinfo.value
         entry["outcome"] = self._outcome_of(raised, report).value
-        entry["error"] = str(raised) or type(raised).__name__
+        said = str(raised) or type(raised).__name__
+        entry["error"] = "\n".join(filter(None, [entry["error"], said]))  # of call, then teardown
         if isinstance(raised, NotPassed | LabError):
             report.longrepr = str(raised)  # the sentence, not our stack
 
@@ -210,16 +214,23 @@ class Labels:
         )
         left = str(ended.excinfo.value) if ended.excinfo else ""
         self._run.problem = "\n".join(filter(None, [self._run.problem, left]))
-        if self._running is None:
-            return
-        item, problem = self._running, self._run.problem or "interrupted"
+        if self._running is not None:
+            self._report_cut_off(self._running)
+
+    def _report_cut_off(self, item: pytest.Item) -> None:
+        """As an error of the part of the test that was cut off, and of the whole test."""
+        problem = self._run.problem or "interrupted"
         entry = self._records.setdefault(item.nodeid, self._blank(item))
         entry |= {"outcome": Outcome.ERROR.value, "error": problem}
-        report = pytest.TestReport(
-            item.nodeid, item.location, {item.name: 1}, "failed", problem, "teardown"
-        )
-        self._label(item, entry, report)
-        item.ihook.pytest_runtest_logreport(report=report)
+        parts: list[tuple[Any, Any, str | None]] = [("teardown", "passed", None)]
+        cut_off = PARTS[min(len(self._reported), 2)]
+        parts[: cut_off == "teardown"] = [(cut_off, "failed", problem)]
+        for when, outcome, said in parts:
+            report = pytest.TestReport(
+                item.nodeid, item.location, {item.name: 1}, outcome, said, when
+            )
+            self._label(item, entry, report)
+            item.ihook.pytest_runtest_logreport(report=report)
 
     def _stamp_junit(self) -> None:
         """The file and each of its tests; the type says which kind of red it is."""

@@ -62,7 +62,7 @@ class DeviceFaults:
     def truncate(self, command: str, output: str) -> str:
         """The output as it arrives: whole, or cut in the middle."""
         if any(command.startswith(beginning) for beginning in self.truncated_commands):
-            return output[: len(output) // 2]
+            return output[: len(output) // 2] + "\n"
         return output
 
 

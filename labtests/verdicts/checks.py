@@ -1,6 +1,7 @@
 """Single checks on evidence, from which verdicts are put together. Each is pure and total."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 
 from labtests import counters as c
@@ -9,6 +10,7 @@ from labtests.records import FlowResult, FlowStatus
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
+    Outcome,
     failed,
     missing,
     name_of,
@@ -146,6 +148,27 @@ def pressed(evidence: Evidence) -> Finding:
         return passed(*facts)
     return unproven(
         "no proof of pressure: no pause, no mark, and the egress was never full", *facts
+    )
+
+
+def due(evidence: Evidence, finding: Finding) -> Finding:
+    """What ought to have happened and did not is the fabric's fault only when the traffic ran and
+    there was congestion; otherwise there is no right to an opinion."""
+    if finding.outcome is not Outcome.FAIL or (has_run(evidence) and congested(evidence)):
+        return finding
+    return replace(finding, outcome=Outcome.INCONCLUSIVE)
+
+
+def has_run(evidence: Evidence) -> bool:
+    """Whether all of `ran` holds."""
+    return all(finding.outcome is Outcome.PASS for finding in ran(evidence))
+
+
+def congested(evidence: Evidence) -> bool:
+    """Whether there was pressure, or one of the queues even dropped."""
+    queues = {place.queue for place in evidence.senders}
+    return pressed(evidence).outcome is Outcome.PASS or any(
+        queue_drops(evidence, queue).increase for queue in queues
     )
 
 

@@ -74,7 +74,7 @@ def conclude(
     """The worst finding decides. `passing` is the sentence when all of them pass."""
     findings = tuple(findings)
     outcome = worst(finding.outcome for finding in findings)
-    said = [f.because for f in findings if f.outcome is outcome and f.because]
+    said = dict.fromkeys(f.because for f in findings if f.outcome is outcome and f.because)
     disagreements = tuple(f.because for f in findings if f.disagreement)
     return Verdict(
         question=question,

@@ -77,10 +77,10 @@ def paused(evidence: Evidence) -> Verdict:
 def _paused(evidence: Evidence) -> Iterator[Finding]:
     yield from checks.ran(evidence)
     for place in evidence.senders:
-        yield _was_paused(_pause_sent(evidence, place))
+        yield checks.due(evidence, _was_paused(_pause_sent(evidence, place)))
         yield from _not_paused_elsewhere(evidence, place)
         yield witnesses.pauses_agree(evidence, place)
-    yield _first_paused_most(evidence)
+    yield checks.due(evidence, _first_paused_most(evidence))
 
 
 def _pause_sent(evidence: Evidence, place: Place, priority: int | None = None) -> Difference:
@@ -141,7 +141,10 @@ def throttled(evidence: Evidence, *, ceiling_bits_per_s: float) -> Verdict:
     return conclude(
         "did the faster sender alone give way",
         evidence,
-        [*checks.ran(evidence), *_throttled(evidence, ceiling_bits_per_s)],
+        [
+            *checks.ran(evidence),
+            *(checks.due(evidence, f) for f in _throttled(evidence, ceiling_bits_per_s)),
+        ],
         passing=_shares(evidence),
     )
 
@@ -167,13 +170,12 @@ def slowed_by_marks(evidence: Evidence) -> Verdict:
     return conclude(
         "did DCQCN slow the senders",
         evidence,
-        _slowed(evidence),
+        [*checks.ran(evidence), *(checks.due(evidence, f) for f in _slowed(evidence))],
         passing=f"{marks} packets marked, every sender handled CNPs; {_shares(evidence)}",
     )
 
 
 def _slowed(evidence: Evidence) -> Iterator[Finding]:
-    yield from checks.ran(evidence)
     yield _grew(evidence, evidence.bottleneck, c.ECN_MARKED_PACKETS)
     receiver = (evidence.receiver.device, evidence.receiver.port)
     yield _grew(evidence, receiver, c.NP_CNP_SENT)
@@ -219,7 +221,7 @@ def _drops_where_due(
     evidence: Evidence, due: int, clean: int, alive_in: tuple[Evidence, ...]
 ) -> Iterator[Finding]:
     yield from checks.ran(evidence)
-    yield checks.some_drop(evidence, due)
+    yield checks.due(evidence, checks.some_drop(evidence, due))
     yield from checks.no_drop(evidence, clean)
     yield checks.alive(evidence, clean, alive_in)
     for queue in (due, clean):

@@ -196,10 +196,35 @@ def test_the_control_is_red(good, control, question):
     if question == "lossless":
         assert ask(question, control, control).outcome is Outcome.FAIL
     elif question == "paused":
-        never = tuple(
-            replace(r, value=1000 + len(r.counter)) if "pfc" in r.counter else r for r in good.after
-        )
-        assert paused(replace(good, after=never)).outcome is Outcome.FAIL
+        assert paused(never_paused(control)).outcome is Outcome.FAIL
+
+
+def never_paused(evidence):
+    after = tuple(
+        replace(r, value=1000 + len(r.counter)) if "pfc" in r.counter else r for r in evidence.after
+    )
+    return replace(evidence, after=after)
+
+
+def test_without_congestion_nobody_had_to_be_paused(good):
+    verdict = paused(never_paused(good))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "sw p1 priority 3 pfc_tx_frames stayed 0" in verdict.because
+
+
+@pytest.mark.parametrize("question", ["paused", "throttled", "slowed", "drops due"])
+def test_what_did_not_happen_is_nobodys_fault_when_a_sender_died(control, question):
+    early, late = control.flows
+    died = replace(early, status=FlowStatus.FAILED, because="exit status 137 (ended by SIGKILL)")
+    seen = never_paused(replace(control, flows=(died, late)))
+    verdict = {
+        "paused": lambda: paused(seen),
+        "throttled": lambda: throttled(seen, ceiling_bits_per_s=CEILING / 2),
+        "slowed": lambda: slowed_by_marks(seen),
+        "drops due": lambda: drops_where_due(seen, due=7, clean=6),
+    }[question]()
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "a -> r (iperf3) did not run: exit status 137 (ended by SIGKILL)" in verdict.because
 
 
 NEEDED = {
