@@ -1,0 +1,111 @@
+"""A simulated lab in this process, in front of which the suites of this repository run, with something that goes
+wrong at a chosen moment."""
+
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+
+from labtests.experiment import SIMULATED, Incast
+from labtests.inventory import Testbed, load
+from labtests.journal import Journal
+from labtests.lab import Lab
+from labtests.simlab.serving import InProcessLab
+
+ROOT = Path(__file__).parents[2]
+TESTBED_FILE = ROOT / "testbeds" / "h3c-s6550-cx4.yaml"
+NS_PER_S = 1_000_000_000
+SWITCH, OUT = "S6550", "Twenty-FiveGigE1/0/13"  # the bottleneck
+S1 = ("test_s1_pfc", "test_pfc_holds_a_udp_incast_without_loss")
+S2 = ("test_s2_dcqcn", "test_dcqcn_slows_an_rdma_incast_without_loss")
+
+
+def suite(name: str) -> ModuleType:
+    """A module of suites/, as it is."""
+    spec = importlib.util.spec_from_file_location(f"suites_{name}", ROOT / "suites" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@dataclass
+class Bench:
+    """An open lab. `when(text, act)`: the first time that the progress says so, `act` happens."""
+
+    simulated: InProcessLab
+    lab: Lab
+    folder: Path
+    said: list[str] = field(default_factory=list)
+    due: list[tuple[str, Callable[[], None]]] = field(default_factory=list)
+
+    def incast(self, *, lab_seconds: float = 5, with_controls: bool = True) -> Incast:
+        return Incast(
+            lab=self.lab,
+            pace=SIMULATED.lasting(lab_seconds),
+            with_controls=with_controls,
+            progress=self.hear,
+        )
+
+    def run(self, which: tuple[str, str], **settings) -> Incast:
+        """A test of suites/ to its end; what it changed is put back. Raises what it raises."""
+        module, name = which
+        incast = self.incast(**settings)
+        with self.lab.restoring():
+            getattr(suite(module), name)(incast)
+        return incast
+
+    def hear(self, text: str) -> None:
+        self.said.append(text)
+        for entry in tuple(self.due):
+            if entry[0] in text:
+                self.due.remove(entry)
+                entry[1]()
+
+    def when(self, text: str, act: Callable[[], None]) -> None:
+        self.due.append((text, act))
+
+    def fault_when(self, text: str, after_s: float = 0.0, **fault) -> None:
+        """A fault, so many simulated seconds after the progress has said so."""
+
+        def inject() -> None:
+            timeline = self.simulated.lab.timeline
+            timeline.at(
+                timeline.now_ns + round(after_s * NS_PER_S), lambda: self.simulated.lab.inject(fault)
+            )
+
+        self.when(text, inject if after_s else lambda: self.simulated.fault(**fault))
+
+    def settings(self) -> dict[str, str]:
+        """Everything that can be set on the lab's devices, raw, and the tools that still run."""
+        found = {}
+        for device in self.lab.testbed.devices:
+            run = self.lab.transports[device.name].run
+            if device.platform == "comware":
+                for command in ("display current-configuration", "display qos wred table"):
+                    found[f"{device.name} {command}"] = run(command).text
+                continue
+            for port in device.ports:
+                name = port.interface
+                for command in (
+                    f"mlnx_qos -i {name}",
+                    f"grep -r . /sys/class/net/{name}/ecn",
+                    "ps -eo args",
+                ):
+                    found[f"{device.name} {command}"] = run(command).text
+        return found
+
+
+def open_bench(folder: Path, *, seed: int = 1, testbed: Testbed | None = None) -> Bench:
+    described = testbed or load(TESTBED_FILE)
+    simulated = InProcessLab(described, seed=seed)
+    journal = Journal(folder / "journal.jsonl")
+    lab = Lab.open(
+        simulated.reroute(described),
+        clock=simulated.clock,
+        backend="simulated",
+        journal=journal,
+    )
+    return Bench(simulated, lab, folder)
