@@ -44,10 +44,12 @@ def configuration(served: ServedLab) -> fabric.Config:
 
 def test_netmiko_configures_pfc_and_wred(switch: Any) -> None:
     pfc = ("priority-flow-control enable", "priority-flow-control no-drop dot1p 3")
-    assert "%" not in switch.send_config_set([f"interface {PORT}", *pfc, "qos trust dscp"])
     table = ("queue 3 drop-level 0 low-limit 10 high-limit 20", "queue 3 ecn")
-    apply = (f"interface {PORT}", "qos wred apply By-Hand")
-    assert "%" not in switch.send_config_set(["qos wred queue table By-Hand", *table, *apply])
+    applied = ("qos trust dscp", "qos wred apply By-Hand")
+    shown = switch.send_config_set(
+        ["qos wred queue table By-Hand", *table, f"interface {PORT}", *pfc, *applied]
+    )
+    assert "%" not in shown
     running = switch.send_command(f"display current-configuration interface {PORT}")
     for line in ("priority-flow-control enable", "qos trust dscp", "qos wred apply By-Hand"):
         assert f"\n {line}\n" in running

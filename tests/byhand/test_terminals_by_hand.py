@@ -102,6 +102,7 @@ def test_the_cli_configures_a_port_with_abbreviations(cli: Terminal) -> None:
     assert "System View: return to User View with Ctrl+Z.\r\n[S6550]" in cli.type("sys\r", CLI)
     assert cli.type("int twe1/0/14\r", CLI).endswith(f"[S6550-{PORT}]")
     cli.type("undo pri\r", CLI)
+    cli.type("undo qos trust\r", CLI)
     cli.type("pri en\r", CLI)
     cli.type("pri no dot 3\r", CLI)
     assert cli.type("dis this\r", CLI).partition("\r\n")[2] == (
