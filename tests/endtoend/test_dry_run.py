@@ -1,0 +1,137 @@
+"""The whole story, as a user starts it: pytest on the suites against a simulated lab."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TESTBED = "testbeds/h3c-s6550-cx4.yaml"
+
+
+@dataclass(frozen=True)
+class Done:
+    """A finished run of pytest."""
+
+    code: int
+    text: str
+    folder: Path
+
+    @property
+    def run(self):
+        return json.loads((self.folder / "run.json").read_text())
+
+    @property
+    def junit(self):
+        return ElementTree.parse(self.folder / "junit.xml").getroot()
+
+    @property
+    def html(self):
+        return (self.folder / "report.html").read_text()
+
+
+def suites(folder, *options):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("LABTESTS")}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "suites", "-p", "no:cacheprovider",
+         "--run-dir", str(folder), *options],
+        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
+    return Done(done.returncode, done.stdout + done.stderr, folder)
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory):
+    return suites(tmp_path_factory.mktemp("good"), "--testbed", TESTBED, "--dry-run")
+
+
+def test_three_experiments_pass_and_their_controls_are_red(good):
+    assert good.code == 0, good.text
+    assert "3 passed" in good.text
+    for test in good.run["tests"]:
+        assert test["outcome"] == "pass"
+        controls = [v for v in test["verdicts"] if v["role"] == "control"]
+        assert controls
+        assert all(v["outcome"] == "fail" and v["as_expected"] for v in controls)
+
+
+def test_a_dry_run_is_stamped_everywhere(good):
+    run = good.run
+    assert run["backend"] == "simulated"
+    assert {v["backend"] for t in run["tests"] for v in t["verdicts"]} == {"simulated"}
+    properties = good.junit.findall(".//properties/property[@name='backend']")
+    assert len(properties) == 4  # the file's and each test's
+    assert {p.get("value") for p in properties} == {"simulated"}
+    assert "SIMULATED" in good.html
+
+
+def test_lossless_is_exactly_zero_with_every_packet_accounted_for(good):
+    s1 = good.run["tests"][0]
+    facts = {f["name"]: f["measured"] for v in s1["verdicts"][-3:] for f in v["facts"]}
+    assert facts["S6550 Twenty-FiveGigE1/0/13 queue 3 dropped_packets"] == 0
+    assert facts["sent by NICs = forwarded + dropped, queue 3"] == 0
+    assert facts["forwarded = received by the NIC, queue 5"] == 0
+    assert facts["S6550 Twenty-FiveGigE1/0/13 queue 5 drop counter in controls"] > 0
+
+
+def test_the_report_is_one_file_that_fetches_nothing(good):
+    assert "was nothing lost in queues 3, 5" in good.html
+    assert not re.findall(r"<(?:script|link|img|iframe)[^>]+(?:src|href)=[\"']?https?:", good.html)
+
+
+def test_no_secret_and_no_stranger_reads_the_run_folder(good):
+    assert (good.folder / "run.json").stat().st_mode & 0o077 == 0
+    assert (good.folder / "journal.jsonl").stat().st_mode & 0o077 == 0
+    assert "BEGIN OPENSSH PRIVATE KEY" not in (good.folder / "journal.jsonl").read_text()
+
+
+def test_without_controls_no_counter_is_proven_alive(tmp_path):
+    done = suites(tmp_path, "--testbed", TESTBED, "--dry-run", "--no-controls", "-k", "pfc")
+    assert done.code == 1
+    assert "1 inconclusive" in done.text
+    assert done.run["tests"][0]["outcome"] == "inconclusive"
+    assert "not proven alive" in done.run["tests"][0]["verdicts"][0]["because"]
+    assert done.junit.find(".//failure").get("type") == "inconclusive"
+    assert "Inconclusive" in done.html  # pytest-html's own result column
+
+
+def test_a_plan_changes_nothing_and_proves_nothing(tmp_path):
+    done = suites(tmp_path, "--testbed", TESTBED, "--dry-run", "--plan", "-k", "pfc")
+    assert done.code == 0, done.text
+    assert "passed" not in done.text.splitlines()[-1]
+    assert "mlnx_qos -i enp3s0f0np0 -f 0,0,0,1,0,0,0,0" in done.text
+    lines = (done.folder / "journal.jsonl").read_text().splitlines()
+    sent = [json.loads(line) for line in lines]
+    assert not [entry for entry in sent if entry["kind"] in ("configure", "start")]
+    assert done.run["tests"][0]["outcome"] == "skipped"
+
+
+def test_boxes_that_do_not_answer_are_exit_code_15_without_traceback(tmp_path):
+    text = (ROOT / TESTBED).read_text()
+    (tmp_path / "lab.yaml").write_text(
+        re.sub(r"host: [\w.-]+", "host: 127.0.0.1, port: 1", text, count=0)
+    )
+    lab = tmp_path / "lab.yaml"
+    number = iter(range(1, 9))  # ports on which nothing listens, a different one each
+    lab.write_text(re.sub(r"port: 1\b", lambda _: f"port: {next(number)}", lab.read_text()))
+    done = suites(tmp_path / "run", "--testbed", str(lab))
+    assert done.code == 15, done.text
+    assert "lab unreachable" in done.text
+    assert "Traceback" not in done.text
+    assert "127.0.0.1:1" in done.run["problem"]
+
+
+def test_a_run_needs_a_testbed_and_a_right_one(tmp_path):
+    assert suites(tmp_path / "a").code == 4
+    bad = tmp_path / "bad.yaml"
+    bad.write_text((ROOT / TESTBED).read_text().replace("links:", "lnks:"))
+    done = suites(tmp_path / "b", "--testbed", str(bad), "--dry-run")
+    assert done.code == 4
+    assert f"{bad}:" in done.text
+    assert 'unknown key "lnks"' in done.text
