@@ -1,5 +1,5 @@
-"""A simulated lab in this process, in front of which the suites of this repository run, with something that goes
-wrong at a chosen moment."""
+"""A simulated lab in this process, in front of which the suites of this repository run, with
+something that goes wrong at a chosen moment."""
 
 import importlib.util
 from collections.abc import Callable
@@ -72,9 +72,8 @@ class Bench:
 
         def inject() -> None:
             timeline = self.simulated.lab.timeline
-            timeline.at(
-                timeline.now_ns + round(after_s * NS_PER_S), lambda: self.simulated.lab.inject(fault)
-            )
+            due_ns = timeline.now_ns + round(after_s * NS_PER_S)
+            timeline.at(due_ns, lambda: self.simulated.lab.inject(fault))
 
         self.when(text, inject if after_s else lambda: self.simulated.fault(**fault))
 

@@ -1,7 +1,7 @@
 """The whole story, as `make run` tells it: what it proves and what it leaves behind."""
 
+import itertools
 import json
-import os
 import re
 import stat
 import xml.etree.ElementTree as ET
@@ -91,10 +91,6 @@ def properties(element: ET.Element) -> dict[str, str]:
     return {p.attrib["name"]: p.attrib["value"] for p in found}
 
 
-def parts(rows: dict[str, list[dict]]) -> list[dict]:
-    return [part for of_test in rows.values() for part in of_test]
-
-
 class Fetches(HTMLParser):
     """Everything in a page that makes a browser fetch something."""
 
@@ -108,12 +104,19 @@ class Fetches(HTMLParser):
             if tag == "a" and name == "href":
                 self.links.append(value or "")
             elif name == "data-jsonblob":  # pytest-html's rows, put into the page by its script
-                rows = json.loads(value or "{}")["tests"]
-                self.feed("".join(extra["content"] for row in parts(rows) for extra in row["extras"]))
+                for row in itertools.chain(*json.loads(value or "{}")["tests"].values()):
+                    for text in (*row["resultsTableRow"], *(e["content"] for e in row["extras"])):
+                        self.read(text)
             elif name in ("src", "srcset", "href", "data", "poster", "action", "background"):
                 self.found += [f"{tag} {name}={value}"] if value else []
             elif name == "style":
                 self.found += re.findall(r"url\((?!['\"]?data:)[^)]*\)", value or "")
+
+    def read(self, html: str) -> None:
+        part = Fetches()
+        part.feed(html)
+        self.found += part.found
+        self.links += part.links
 
     def handle_data(self, data: str) -> None:
         if self.lasttag == "style":
@@ -141,7 +144,7 @@ def test_the_report_is_one_offline_file_with_the_verdicts_on_its_first_screen(go
 def test_latest_points_to_the_run_and_only_its_owner_can_read_it(good):
     latest = good.project / "reports" / "latest"
     assert latest.is_symlink()
-    assert not os.path.isabs(os.readlink(latest))  # the folder may be moved
+    assert not latest.readlink().is_absolute()  # the folder may be moved
     assert good.folder.parent == good.project / "reports" / TESTBED
     assert stat.S_IMODE(good.folder.stat().st_mode) == 0o700
     assert stat.S_IMODE((good.folder / "journal.jsonl").stat().st_mode) == 0o600
@@ -177,7 +180,7 @@ def test_every_phase_has_a_tidy_table_that_agrees_with_run_json(good, suite):
 
 
 def agrees(table: pd.DataFrame, phase: dict) -> None:
-    by_key = {key: rows for key, rows in table.groupby(COLUMNS[:5], dropna=False)}
+    by_key = dict(iter(table.groupby(COLUMNS[:5], dropna=False)))
     for row in phase["counters"]:
         index = float("nan") if row["index"] is None else row["index"]
         key = (row["device"], row["port"], row["scope"], index, row["counter"])
