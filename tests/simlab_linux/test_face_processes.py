@@ -118,4 +118,4 @@ def test_a_removed_tool_is_not_found(hands: Hands) -> None:
 def test_the_truncate_fault_cuts_the_output(hands: Hands) -> None:
     whole = hands.output("mlnx_qos -i enp3s0f0np0")
     hands.lab.inject({"kind": "truncate", "device": "ServerA", "command": "mlnx_qos"})
-    assert hands.output("mlnx_qos -i enp3s0f0np0") == whole[: len(whole) // 2]
+    assert hands.output("mlnx_qos -i enp3s0f0np0") == whole[: len(whole) // 2] + "\n"
