@@ -12,64 +12,60 @@ DRY = ("suites", "--testbed", TESTBED, "--dry-run")
 RUNS = {
     "good": DRY,
     "again": DRY,
-    "other seed": (*DRY, "-k", "pfc", "--seed", "2"),
-    "no controls": (*DRY, "-k", "pfc", "--no-controls", "--html=mine/page.html",
+    "other_seed": (*DRY, "-k", "pfc", "--seed", "2"),
+    "no_controls": (*DRY, "-k", "pfc", "--no-controls", "--html=mine/page.html",
                     "--self-contained-html", "--junit-xml=mine/junit.xml"),
     "plan": (*DRY, "--plan"),
 }  # fmt: skip
 
 
-@pytest.fixture(scope="session")
-def begun(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], "Future[Run]"]]:
-    """A run by name, begun when it is first asked for; the other long ones follow it."""
-    futures: dict[str, Future[Run]] = {}
+@pytest.fixture(scope="session", autouse=True)
+def begun(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[str], Run]]:
+    """A run by name, ended. All that will be asked for begin with the first test of the folder."""
+    asked = {name for item in request.session.items for name in getattr(item, "fixturenames", ())}
     with ThreadPoolExecutor(max_workers=2) as pool:
-
-        def begin(name: str) -> "Future[Run]":
-            for each in (name, *RUNS):
-                if each not in futures:
-                    folder = tmp_path_factory.mktemp(each.replace(" ", "-")) / "project"
-                    futures[each] = pool.submit(run, folder, *RUNS[each])
-            return futures[name]
-
-        yield begin
+        runs: dict[str, Future[Run]] = {
+            name: pool.submit(run, tmp_path_factory.mktemp(name) / "project", *options)
+            for name, options in RUNS.items()
+            if name in asked
+        }
+        yield lambda name: runs[name].result()
 
 
 @pytest.fixture
 def good(begun) -> Run:
     """All three suites, as `make run` does."""
-    return begun("good").result()
+    return begun("good")
 
 
 @pytest.fixture
 def again(begun) -> Run:
     """The same once more."""
-    return begun("again").result()
+    return begun("again")
 
 
 @pytest.fixture
 def other_seed(begun) -> Run:
-    return begun("other seed").result()
+    """S1 with another seed."""
+    return begun("other_seed")
 
 
 @pytest.fixture
 def no_controls(begun) -> Run:
-    return begun("no controls").result()
+    """S1 without its control, and with reports where the user wants them."""
+    return begun("no_controls")
 
 
 @pytest.fixture
 def plan(begun) -> Run:
-    return begun("plan").result()
+    """All three suites, only planned."""
+    return begun("plan")
 
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
     """An open lab of this process's own, with nothing wrong yet."""
-    opened = open_bench(tmp_path)
-    try:
+    with open_bench(tmp_path) as opened:
         yield opened
-    finally:
-        try:
-            opened.lab.close()
-        finally:
-            opened.simulated.close()

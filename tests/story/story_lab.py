@@ -2,16 +2,19 @@
 something that goes wrong at a chosen moment."""
 
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 
-from labtests.experiment import SIMULATED, Incast
-from labtests.inventory import Testbed, load
+from labtests.experiment import SIMULATED, Class, Incast
+from labtests.inventory import load
 from labtests.journal import Journal
 from labtests.lab import Lab
+from labtests.records import PfcSetting
 from labtests.simlab.serving import InProcessLab
+from labtests.verdicts import lossless, paused
 
 ROOT = Path(__file__).parents[2]
 TESTBED_FILE = ROOT / "testbeds" / "h3c-s6550-cx4.yaml"
@@ -19,6 +22,10 @@ NS_PER_S = 1_000_000_000
 SWITCH, OUT = "S6550", "Twenty-FiveGigE1/0/13"  # the bottleneck
 S1 = ("test_s1_pfc", "test_pfc_holds_a_udp_incast_without_loss")
 S2 = ("test_s2_dcqcn", "test_dcqcn_slows_an_rdma_incast_without_loss")
+EVERY = frozenset(range(8))
+PFC_ON = PfcSetting(mode="on", priorities=EVERY)
+PFC_OFF = PfcSetting(mode="off", priorities=frozenset())
+SHORT_S = 3  # one second of all senders together: enough to drop, or not
 
 
 def suite(name: str) -> ModuleType:
@@ -37,7 +44,7 @@ class Bench:
 
     simulated: InProcessLab
     lab: Lab
-    folder: Path
+    journal: Path
     said: list[str] = field(default_factory=list)
     due: list[tuple[str, Callable[[], None]]] = field(default_factory=list)
 
@@ -56,6 +63,23 @@ class Bench:
         with self.lab.restoring():
             getattr(suite(module), name)(incast)
         return incast
+
+    def lose_nothing(self, *, controls: bool = True) -> None:
+        """The heart of S1, in short: a control that drops, an experiment that must not."""
+        incast = self.incast(lab_seconds=SHORT_S, with_controls=controls)
+        traffic = incast.udp(
+            Class(tos=0x60, offered_share=0.78), Class(tos=0xA0, offered_share=0.515)
+        )
+        with self.lab.restoring():
+            incast.trust_dscp()
+            for number, sender in enumerate(incast.senders):
+                own = frozenset({5} if number else {3})
+                incast.set(sender.nic, "pfc", PfcSetting(mode="on", priorities=own))
+            incast.pfc_at_switch(PFC_OFF)
+            incast.alive("PFC off", traffic, queues={3, 5})
+            incast.pfc_at_switch(PFC_ON)
+            seen = incast.run("PFC on", traffic)
+            incast.judge(lossless(seen, {3, 5}, alive_in=incast.controls), paused(seen))
 
     def hear(self, text: str) -> None:
         self.said.append(text)
@@ -77,10 +101,12 @@ class Bench:
 
         self.when(text, inject if after_s else lambda: self.simulated.fault(**fault))
 
-    def settings(self) -> dict[str, str]:
+    def settings(self, *, but: str = "") -> dict[str, str]:
         """Everything that can be set on the lab's devices, raw, and the tools that still run."""
         found = {}
         for device in self.lab.testbed.devices:
+            if device.name == but:
+                continue
             run = self.lab.transports[device.name].run
             if device.platform == "comware":
                 for command in ("display current-configuration", "display qos wred table"):
@@ -97,14 +123,18 @@ class Bench:
         return found
 
 
-def open_bench(folder: Path, *, seed: int = 1, testbed: Testbed | None = None) -> Bench:
-    described = testbed or load(TESTBED_FILE)
-    simulated = InProcessLab(described, seed=seed)
-    journal = Journal(folder / "journal.jsonl")
-    lab = Lab.open(
-        simulated.reroute(described),
-        clock=simulated.clock,
-        backend="simulated",
-        journal=journal,
-    )
-    return Bench(simulated, lab, folder)
+@contextmanager
+def open_bench(folder: Path, *, seed: int = 1) -> Iterator[Bench]:
+    """The lab of the first testbed, open."""
+    described = load(TESTBED_FILE)
+    with (
+        InProcessLab(described, seed=seed) as simulated,
+        Journal(folder / "journal.jsonl") as journal,
+        Lab.open(
+            simulated.reroute(described),
+            clock=simulated.clock,
+            backend="simulated",
+            journal=journal,
+        ) as lab,
+    ):
+        yield Bench(simulated, lab, journal.path)

@@ -26,7 +26,11 @@ from labtests.drivers.comware.rejections import is_refusal
 from labtests.drivers.comware.scheduling import parse_queue_schedule, shows_no_scheduler
 from labtests.drivers.comware.session import Cli
 from labtests.drivers.comware.trust import parse_qos_trust
-from labtests.drivers.comware.wred import parse_qos_wred_interface, parse_qos_wred_table
+from labtests.drivers.comware.wred import (
+    parse_qos_wred_interface,
+    parse_qos_wred_table,
+    shows_wred_table,
+)
 from labtests.errors import CommandRejected
 from labtests.reading import refuse
 from labtests.records import (
@@ -155,11 +159,12 @@ class Settings(PriorityFlowControl, Trust, EcnMarking, Scheduling, DscpMap):
 
     def _remove_unused(self, table: str, *, known: bool) -> None:
         """A table of ours goes when no port applies it; also one whose making was interrupted."""
-        if not known and is_refusal(self.cli.ask(f"display qos wred table name {table}")):
-            self._begun.discard(table)  # it does not exist
-        elif not self._ports_applying(table):
+        shown = f"display qos wred table name {table}"
+        if known or shows_wred_table(self.cli.ask(shown), table):
+            if self._ports_applying(table):
+                return
             self.cli.configure((f"undo qos wred queue table {table}",))
-            self._begun.discard(table)
+        self._begun.discard(table)
 
     def _expect_not_shared(self, port: str, wanted: EcnSetting) -> None:
         """A table of ours that another port applies may not be changed under it."""
