@@ -64,7 +64,7 @@ class Bench:
             getattr(suite(module), name)(incast)
         return incast
 
-    def lose_nothing(self, *, controls: bool = True) -> None:
+    def lose_nothing(self, *, controls: bool = True) -> Incast:
         """The heart of S1, in short: a control that drops, an experiment that must not."""
         incast = self.incast(lab_seconds=SHORT_S, with_controls=controls)
         traffic = incast.udp(
@@ -80,6 +80,7 @@ class Bench:
             incast.pfc_at_switch(PFC_ON)
             seen = incast.run("PFC on", traffic)
             incast.judge(lossless(seen, {3, 5}, alive_in=incast.controls), paused(seen))
+        return incast
 
     def hear(self, text: str) -> None:
         self.said.append(text)
