@@ -24,7 +24,11 @@ def as_ctrl_c() -> Iterator[None]:
 
 def _interrupt(number: int, _: object) -> None:
     for later in _OTHERS:
-        signal.signal(later, signal.SIG_IGN)
+        signal.signal(later, _ignore)  # not SIG_IGN: Python complains when one is on its way
     signal.signal(signal.SIGINT, signal.default_int_handler)
     name = signal.Signals(number).name
     raise KeyboardInterrupt(*([] if number == signal.SIGINT else [name]))
+
+
+def _ignore(number: int, _: object) -> None:
+    """The run is ending already."""

@@ -1,0 +1,93 @@
+"""Ctrl-C and a cancelled job: the lab is put back, everything is reported, nothing is left."""
+
+import json
+import signal
+import xml.etree.ElementTree as ET
+
+import pytest
+from story_runs import TESTBED, Run, Started, alive, descendants
+
+DRY = ("suites", "--testbed", TESTBED, "--dry-run")
+
+
+@pytest.mark.parametrize(
+    ("number", "word"), [(signal.SIGINT, "Ctrl-C"), (signal.SIGTERM, "SIGTERM")]
+)
+def test_a_signal_in_mid_traffic_restores_reports_and_leaves(tmp_path, number, word):
+    started = Started(tmp_path / "project", *DRY)
+    started.wait_for("experiment 'PFC on': traffic")
+    helpers = descendants(started.pid)
+    assert len([a for a in helpers.values() if "labtests simlab serve" in a]) == 1
+    started.interrupt(number)
+    run = started.ended()
+    assert run.exit_code == 2, run.terminal
+    assert not [pid for pid in helpers if alive(pid)]
+    reported_as_cut_off(run, f"interrupted by {word}")
+    put_back(run)
+
+
+def reported_as_cut_off(run: Run, why: str) -> None:
+    recorded = run.json
+    assert (recorded["exit_code"], recorded["problem"]) == (2, why)
+    assert [(t["outcome"], t["error"]) for t in recorded["tests"]] == [("error", why)]
+    assert [len(t["phases"]) for t in recorded["tests"]] == [1]  # the control was over
+    assert [nodeid.rpartition("::")[2] for nodeid in recorded["not_run"]] == [
+        "test_dcqcn_slows_an_rdma_incast_without_loss",
+        "test_a_sender_without_reaction_point_drops_in_its_own_queue_only",
+    ]
+    suite = ET.parse(run.folder / "junit.xml").getroot().find("testsuite")
+    assert (suite.get("tests"), suite.get("failures")) == ("1", "1")
+    (failure,) = suite.iter("failure")
+    assert (failure.get("type"), failure.get("message")) == ("error", why)
+    page = (run.folder / "report.html").read_text()
+    assert why in page
+    assert "1 ERROR" in page
+    assert " passed" not in run.terminal.splitlines()[-1]
+    assert "1 error in " in run.terminal
+    assert "Traceback" not in run.terminal
+    assert f"run folder: {run.folder}" in run.terminal
+
+
+def put_back(run: Run) -> None:
+    """Each setting's last change leads back to what it was; the tools were ended before."""
+    ended, first, last = set(), {}, {}
+    for line in run.journal:
+        if line["kind"] == "start":
+            ended.add(line["process"])
+        elif line["kind"] == "signal" and line["signal"] == "close":
+            ended.discard(line["process"])
+        elif line["kind"] == "note" and line["text"].startswith(("change ", "undo ")):
+            assert not line["text"].startswith("undo ") or not ended
+            what, _, values = line["text"].partition(": from ")
+            earlier, _, wanted = values.partition(" to ")
+            setting = what.partition(" ")[2]
+            first.setdefault(setting, earlier)
+            last[setting] = wanted
+    assert not ended
+    assert len(first) >= 7
+    assert first == last
+
+
+def test_a_second_kind_of_signal_does_not_stop_the_putting_back(tmp_path):
+    """CI systems send INT and, soon after, TERM."""
+    started = Started(tmp_path / "project", *DRY)
+    started.wait_for("control 'PFC off at the switch': traffic")
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGTERM):
+        started.interrupt(number)
+    run = started.ended()
+    assert run.exit_code == 2, run.terminal
+    assert run.json["problem"].startswith("interrupted by ")
+    put_back(run)
+
+
+def test_a_ctrl_c_while_the_lab_is_being_opened_leaves_no_process(tmp_path):
+    started = Started(tmp_path / "project", *DRY)
+    started.wait_for("suites/test_s1_pfc.py")
+    helpers = {}
+    while not helpers:
+        helpers = descendants(started.pid)
+    started.interrupt(signal.SIGINT)
+    run = started.ended()
+    assert run.exit_code == 2, run.terminal
+    assert not [pid for pid in helpers if alive(pid)]
+    assert json.loads((run.folder / "run.json").read_text())["tests"][0]["outcome"] == "error"
