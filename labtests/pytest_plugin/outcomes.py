@@ -43,7 +43,9 @@ class Labels:
 
     def pytest_report_header(self) -> str:
         """Which lab, and where the results go: known before anything can go wrong."""
-        return f"labtests: {self._run.testbed.name} ({self._run.backend}), {self._run.folder}"
+        mode = ", plan" if self._run.planning else ""
+        mode += ", dry run" if self._run.dry else ""
+        return f"labtests: {self._run.testbed.name}{mode}, run folder {self._run.folder}"
 
     # -- while tests run ---------------------------------------------------------------------
 
@@ -173,9 +175,10 @@ class Labels:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_html_results_table_row(self, report: Any, cells: list[str]) -> None:
-        """The result column says Inconclusive where pytest only knows Failed."""
-        outcome = getattr(report, "labtests_outcome", None)
-        if report.failed and outcome in LABELS and cells:
+        """The result column says Inconclusive where pytest only knows Failed. Rows are made when
+        a test is over, so one that was not put back is no pass here either."""
+        outcome = self._records.get(report.nodeid, {}).get("outcome")
+        if outcome in LABELS and cells:
             cells[0] = f'<td class="col-result">{LABELS[Outcome(outcome)][2].capitalize()}</td>'
 
     # -- the end -----------------------------------------------------------------------------

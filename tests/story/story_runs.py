@@ -30,15 +30,12 @@ def project(folder: Path) -> Path:
 
 @dataclass
 class Run:
-    """One pytest process, ended. `folder` is its newest run folder."""
+    """One pytest process, ended. `folder` is what reports/latest pointed to then."""
 
     project: Path
     exit_code: int
     terminal: str
-
-    @property
-    def folder(self) -> Path:
-        return (self.project / "reports" / "latest").resolve()
+    folder: Path
 
     @property
     def json(self) -> dict[str, Any]:
@@ -97,7 +94,7 @@ class Started:
         finally:
             self._child.kill()
             self._child.wait()
-        return Run(self.project, code, self.said())
+        return Run(self.project, code, self.said(), (self.project / "reports/latest").resolve())
 
 
 def run(folder: Path, *options: str, **variables: str) -> Run:

@@ -1,0 +1,196 @@
+"""Each kind of red has its own word, the same in the terminal, JUnit, HTML and run.json."""
+
+import html
+import json
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from story_runs import TESTBED, Run, project, run
+
+DRY = ("--testbed", TESTBED, "--dry-run")
+
+SUITE = '''
+import time
+import pytest
+from labtests.capabilities import EcnMarking
+from labtests.errors import CommandRejected
+from labtests.evidence import Evidence
+from labtests.experiment.judging import Judged
+from labtests.inventory import Endpoint
+from labtests.records import TrustSetting
+from labtests.verdicts import Outcome, Verdict
+
+def verdict(outcome):
+    return Verdict(question="is it so", outcome=outcome, because="<b>the reason</b>",
+                   backend="simulated", phase="made up")
+
+@pytest.mark.parametrize("outcome", list(Outcome))
+def test_judged(incast, outcome):
+    """A verdict of each kind."""
+    incast.judge(verdict(outcome))
+
+def test_control_that_is_not_red(incast):
+    """It passes by itself, and its control proves nothing."""
+    incast.judged.append(Judged(verdict=verdict(Outcome.PASS), control=True))
+
+def test_plain_assertion(lab):
+    assert lab.testbed.name == "another"
+
+def test_plain_fail(lab):
+    pytest.fail("nobody likes it")
+
+@pytest.mark.timeout(0.3)
+def test_too_slow(lab):
+    time.sleep(5)
+
+def test_lab_error(lab):
+    lab.driver("ServerA", EcnMarking)
+
+def test_setup_error(incast, no_such_thing):
+    pass
+
+@pytest.fixture
+def no_such_thing(lab):
+    raise CommandRejected("S6550", "display nothing", "% Wrong", "ask for something")
+
+def test_teardown_error(incast, monkeypatch):
+    """Its verdict is fine, but the lab is not put back."""
+    port = Endpoint(device="ServerA", interface="enp3s0f0np0")
+    incast.set(port, "trust", TrustSetting(source="dscp"))
+    driver = incast.lab._drivers["ServerA"]
+    refuse = CommandRejected("ServerA", "mlnx_qos", "device is busy", "wait")
+    def set_trust(*_):
+        del driver.set_trust
+        raise refuse
+    driver.set_trust = set_trust
+
+@pytest.mark.requires("pfc", "teleportation")
+def test_ability_that_nobody_has(incast):
+    pass
+
+def test_properties_of_its_own(lab, record_property):
+    record_property("answer", 42)
+
+@pytest.mark.parametrize("name", ["../../up", "a/b"])
+def test_odd_names(incast, name):
+    pass
+'''
+
+EXPECTED = {
+    "test_judged[pass]": ("pass", None),
+    "test_judged[inconclusive]": ("inconclusive", "INCONCLUSIVE [SIMULATED]: is it so: <b>the r"),
+    "test_judged[error]": ("error", "ERROR [SIMULATED]: is it so: <b>the reason</b>"),
+    "test_judged[fail]": ("fail", "FAIL [SIMULATED]: is it so: <b>the reason</b>"),
+    "test_control_that_is_not_red": ("inconclusive", "CONTROL DID NOT GO RED (made up): PASS"),
+    "test_plain_assertion": ("fail", "assert 'h3c-s6550-cx4' == 'another'"),
+    "test_plain_fail": ("fail", "nobody likes it"),
+    "test_too_slow": ("error", "Timeout"),
+    "test_lab_error": ("error", "ServerA cannot do what EcnMarking asks"),
+    "test_setup_error": ("error", "S6550: 'display nothing': % Wrong\n  remedy: ask for something"),
+    "test_teardown_error": ("error", "trust was TrustSetting(source='dot1p', override=False) and"),
+    "test_ability_that_nobody_has": ("skipped", "has the ability: teleportation"),
+    "test_properties_of_its_own": ("pass", None),
+    "test_odd_names[../../up]": ("pass", None),
+    "test_odd_names[a/b]": ("pass", None),
+}
+
+
+@pytest.fixture(scope="module")
+def labelled(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    folder = project(tmp_path_factory.mktemp("labelled") / "project")
+    (folder / "suites" / "test_kinds.py").write_text(SUITE)
+    return run(folder, "suites/test_kinds.py", *DRY, "-v")
+
+
+def test_run_json_tells_the_kinds_apart(labelled):
+    tests = {test["id"].rpartition("::")[2]: test for test in labelled.json["tests"]}
+    assert {name: test["outcome"] for name, test in tests.items()} == {
+        name: outcome for name, (outcome, _) in EXPECTED.items()
+    }
+    for name, (_, words) in EXPECTED.items():
+        assert (words or "None") in str(tests[name]["error"])
+    assert labelled.json["exit_code"] == labelled.exit_code == 1
+
+
+def test_the_terminal_tells_the_kinds_apart(labelled):
+    said = labelled.terminal
+    assert re.search(r"test_judged\[inconclusive\] INCONCLUSIVE", said)
+    assert re.search(r"test_judged\[error\] ERROR", said)
+    assert re.search(r"test_judged\[fail\] FAILED", said)
+    # the test whose lab was not put back counts twice: its call passed, its teardown is an error
+    last = said.splitlines()[-1]
+    for part in ("3 failed", "5 passed", "1 skipped", "2 inconclusive", "5 errors"):
+        assert part in last
+    assert re.search(r"^SKIPPED +test_ability_that_nobody_has$", said, re.M)
+
+
+def test_junit_tells_the_kinds_apart(labelled):
+    kinds: dict[str, set[str]] = {}
+    for case in ET.parse(labelled.folder / "junit.xml").getroot().iter("testcase"):
+        for red in (*case.findall("failure"), *case.findall("error")):
+            kinds.setdefault(case.get("name"), set()).add(red.get("type"))
+        found = {p.get("name"): p.get("value") for p in case.iter("property")}
+        assert found["outcome"] == EXPECTED[case.get("name")][0]
+        assert found["backend"] == "simulated"
+        if case.get("name") == "test_properties_of_its_own":
+            assert found["answer"] == "42"
+    assert kinds == {
+        name: {outcome}
+        for name, (outcome, _) in EXPECTED.items()
+        if outcome not in ("pass", "skipped")
+    }
+
+
+def test_the_page_tells_the_kinds_apart_and_escapes_what_it_is_told(labelled):
+    rows = rows_of(labelled.folder / "report.html")
+    assert rows["test_judged[inconclusive]"] == "Inconclusive"
+    for name in ("judged[error]", "lab_error", "setup_error", "teardown_error", "too_slow"):
+        assert rows[f"test_{name}"] == "Error"
+    assert rows["test_judged[fail]"] == rows["test_plain_assertion"] == "Failed"
+    assert rows["test_judged[pass]"] == "Passed"
+    page = (labelled.folder / "report.html").read_text()
+    assert "<b>the reason</b>" not in page
+    assert "2 INCONCLUSIVE" in page
+
+
+def rows_of(page: Path) -> dict[str, str]:
+    """The result that pytest-html shows for each test, from the data of its script."""
+    blob = re.search(r'data-jsonblob="([^"]*)"', page.read_text())
+    found = {}
+    for name, rows in json.loads(html.unescape(blob[1]))["tests"].items():
+        (result,) = {re.sub(r"<[^>]*>", "", row["resultsTableRow"][0]) for row in rows}
+        found[re.sub(r"::(setup|teardown)$", "", name).rpartition("::")[2]] = result
+    return found
+
+
+def test_names_of_tests_never_lead_out_of_the_run_folder(labelled):
+    left = {path.relative_to(labelled.project).parts[0] for path in labelled.project.iterdir()}
+    assert left <= {
+        "conftest.py", "pyproject.toml", "suites", "testbeds", "tests", "reports", "terminal.txt",
+        ".pytest_cache",
+    }  # fmt: skip
+
+
+def test_without_controls_nothing_is_lossless_and_the_reason_is_said(no_controls):
+    test = no_controls.test("s1_pfc")
+    assert no_controls.exit_code == 1
+    assert test["outcome"] == "inconclusive"
+    assert [v["outcome"] for v in test["verdicts"]] == ["inconclusive", "pass", "pass"]
+    assert "drop counter is not proven alive" in test["verdicts"][0]["because"]
+    assert "--no-controls" in test["rerun"]
+    assert "1 inconclusive" in no_controls.terminal.splitlines()[-1]
+    assert re.search(r"^INCONCLUSIVE +PFC: ", no_controls.terminal, re.M)
+
+
+def test_reports_go_where_the_user_wants_them(no_controls):
+    mine = no_controls.project / "mine"
+    assert rows_of(mine / "page.html") == {
+        "test_pfc_holds_a_udp_incast_without_loss": "Inconclusive"
+    }
+    failures = list(ET.parse(mine / "junit.xml").getroot().iter("failure"))
+    assert [f.get("type") for f in failures] == ["inconclusive"]
+    assert not (no_controls.folder / "report.html").exists()
+    assert not (no_controls.folder / "junit.xml").exists()
+    assert "report: mine/page.html" in no_controls.terminal
