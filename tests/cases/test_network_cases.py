@@ -50,6 +50,22 @@ def case(folder: Path, text: str) -> CaseFile:
         ("source: a, target: c}", "source: a, target: c, kind: udp}", "a udp flow needs it"),
         ("{a: , b: , c: }", "{a: , b: , c: , d: }", "3:24: hosts.d: host d has no link"),
         (
+            "switch: {pfc: [3]}",
+            "switch: {ports: {aa: {pfc: [3]}}}",
+            '6:18: switch.ports.aa: "aa" is not there: did you mean a?',
+        ),
+        (
+            "switches: {s: }",
+            "switches: {s: {ports: {a: {ecn: [{queues: [3], low_bytes: 9, high_bytes: 8,"
+            " probability: 1.0}]}}}}",
+            "high_bytes: is less than low_bytes (9)",
+        ),
+        (
+            "switch: {pfc: [3]}",
+            "switch: {rate_limits: [{queues: [8], rate_gbit_per_s: 1}]}",
+            "6:34: switch.rate_limits[0].queues[0]: must be at most 7",
+        ),
+        (
             "nic: {pfc: [3]}",
             "nic: {dcqcn: {parameters: {rpg_hia_rate: 3}}}",
             "5:28: nic.dcqcn.parameters.rpg_hia_rate: no DCQCN parameter: did you mean "

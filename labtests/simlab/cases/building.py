@@ -7,10 +7,12 @@ from labtests.errors import LabError
 from labtests.simlab.cases.form import (
     CaseFile,
     DcqcnPart,
+    EcnPart,
     FlowPart,
     LinkPart,
     MemoryPart,
     NicPart,
+    PortPart,
     SchedulePart,
     SwitchPart,
 )
@@ -19,6 +21,7 @@ from labtests.simlab.network import (
     HostPort,
     Network,
     Nic,
+    RateLimit,
     RcFlow,
     RcRequest,
     ReactionPoint,
@@ -115,7 +118,7 @@ def _nic_part(case: CaseFile, name: str) -> NicPart:
     return case.nic.model_copy(update=_given(own))
 
 
-def _given(part: SwitchPart | NicPart) -> dict[str, object]:
+def _given(part: PortPart | NicPart) -> dict[str, object]:
     return {name: value for name, value in part if value is not None}
 
 
@@ -141,24 +144,35 @@ def _memory(part: MemoryPart | None) -> SwitchMemory:
 def _set_switch(switch: Switch, part: SwitchPart) -> None:
     cell = (part.memory or MemoryPart()).cell_bytes
     for port in switch.ports:
-        switch.set_trust(port, "dscp")
-        switch.set_pfc(port, "on" if part.pfc else "off", frozenset(part.pfc or ()))
-        if part.schedule:
-            switch.set_schedule(port, _schedule(part.schedule))
-        for curve in part.ecn or ():
-            for queue in curve.queues:
-                switch.set_wred(
-                    port,
-                    queue,
-                    WredCurve(
-                        low_limit=curve.low_bytes // cell,
-                        high_limit=curve.high_bytes // cell,
-                        probability_percent=curve.probability * 100,
-                        weighting_exponent=curve.weighting_exponent,
-                        ecn=True,
-                        mark_leaving=curve.mark == "leaving",
-                    ),
-                )
+        own = (part.ports or {}).get(port, PortPart())
+        _set_port(switch, port, part.model_copy(update=_given(own)), cell)
+
+
+def _set_port(switch: Switch, port: str, part: PortPart, cell: int) -> None:
+    switch.set_trust(port, "dscp")
+    switch.set_pfc(port, "on" if part.pfc else "off", frozenset(part.pfc or ()))
+    if part.schedule:
+        switch.set_schedule(port, _schedule(part.schedule))
+    for curve in part.ecn or ():
+        for queue in curve.queues:
+            switch.set_wred(port, queue, _curve(curve, cell))
+    for limit in part.rate_limits or ():
+        rate = RateLimit(
+            bits_per_s=round(limit.rate_gbit_per_s * GBIT), burst_bytes=limit.burst_bytes
+        )
+        for queue in limit.queues:
+            switch.set_rate_limit(port, queue, rate)
+
+
+def _curve(curve: EcnPart, cell: int) -> WredCurve:
+    return WredCurve(
+        low_limit=curve.low_bytes // cell,
+        high_limit=curve.high_bytes // cell,
+        probability_percent=curve.probability * 100,
+        weighting_exponent=curve.weighting_exponent,
+        ecn=True,
+        mark_leaving=curve.mark == "leaving",
+    )
 
 
 def _schedule(part: SchedulePart) -> Schedule:

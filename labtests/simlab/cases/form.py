@@ -61,13 +61,30 @@ class SchedulePart(_Part):
     queues: list[QueuePart] | None = Field(default=None, min_length=8, max_length=8)
 
 
-class SwitchPart(_Part):
-    """Settings of a switch, or of all that have none of their own."""
+class RateLimitPart(_Part):
+    """The most that each of these egress queues sends, preamble and gap counted; shaping.py."""
 
-    memory: MemoryPart | None = None
+    queues: list[Priority] = Field(min_length=1)
+    rate_gbit_per_s: Annotated[float, Field(ge=1e-6, le=1e4)]
+    burst_bytes: Annotated[int, Field(ge=1, le=2**30)] = 16_384
+
+
+class PortPart(_Part):
+    """Settings of one port of a switch; what is not given is as for the switch."""
+
     pfc: list[Priority] | None = None
     ecn: list[EcnPart] | None = None
     schedule: SchedulePart | None = None
+    rate_limits: list[RateLimitPart] | None = None
+
+
+class SwitchPart(PortPart):
+    """Settings of a switch and all its ports, or of all switches that have none of their own."""
+
+    memory: MemoryPart | None = None
+    ports: dict[str, PortPart] | None = Field(
+        default=None, description="By the name of the device that the port leads to."
+    )
 
 
 class DcqcnPart(_Part):

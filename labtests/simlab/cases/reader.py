@@ -8,7 +8,7 @@ from labtests.inventory.document import read
 from labtests.inventory.form import checked
 from labtests.inventory.mistakes import Mistakes, nearest, quoted
 from labtests.inventory.mistakes import Path as Where
-from labtests.simlab.cases.form import CaseFile, FlowPart, LinkPart, NicPart
+from labtests.simlab.cases.form import CaseFile, FlowPart, LinkPart, NicPart, PortPart, SwitchPart
 from labtests.simlab.network.settings import NP_DEFAULTS, RP_DEFAULTS, check_dcqcn
 from labtests.simlab.network.tables import PS_PER_S
 
@@ -41,6 +41,7 @@ def check_references(case: CaseFile, mistakes: Mistakes) -> None:
     for number, flow in enumerate(case.flows):
         _check_flow(case, number, flow, mistakes)
     _check_sampling(case, mistakes)
+    _check_switches(case, mistakes)
     _check_parameters(case, mistakes)
     if case.warmup_ms >= case.duration_ms:
         mistakes.add(("warmup_ms",), f"must be less than duration_ms ({case.duration_ms:g})")
@@ -93,14 +94,38 @@ def _check_sampling(case: CaseFile, mistakes: Mistakes) -> None:
     for number, queue in enumerate(case.sampling.queues or ()):
         path = ("sampling", "queues", number)
         _known(queue.switch, set(case.switches), (*path, "switch"), mistakes)
-        peers = {
-            other
-            for link in case.links
-            for one, other in (link.between, link.between[::-1])
-            if one == queue.switch
-        }
         if queue.switch in case.switches:
-            _known(queue.port, peers, (*path, "port"), mistakes)
+            _known(queue.port, _ports(case, queue.switch), (*path, "port"), mistakes)
+
+
+def _ports(case: CaseFile, switch: str) -> set[str]:
+    """The names of a switch's ports: the device each leads to, `name#2` for a second link to it."""
+    peers = Counter(
+        other
+        for link in case.links
+        for one, other in (link.between, link.between[::-1])
+        if one == switch
+    )
+    names = {(name, n) for name, links in peers.items() for n in range(1, links + 1)}
+    return {name if n == 1 else f"{name}#{n}" for name, n in names}
+
+
+def _check_switches(case: CaseFile, mistakes: Mistakes) -> None:
+    """What is said about single ports, and curves that cannot be."""
+    switches: list[tuple[Where, SwitchPart]] = [(("switch",), case.switch)]
+    switches += [(("switches", name), own) for name, own in case.switches.items() if own]
+    parts: list[tuple[Where, PortPart]] = list(switches)
+    for path, switch in switches:
+        owners = list(case.switches) if path == ("switch",) else [str(path[1])]
+        known = set().union(*(_ports(case, owner) for owner in owners))
+        for port, settings in (switch.ports or {}).items():
+            parts.append(((*path, "ports", port), settings))
+            _known(port, known, (*path, "ports", port), mistakes, key=True)
+    for path, part in parts:
+        for number, curve in enumerate(part.ecn or ()):
+            if curve.high_bytes < curve.low_bytes:
+                where = (*path, "ecn", number, "high_bytes")
+                mistakes.add(where, f"is less than low_bytes ({curve.low_bytes})")
 
 
 def _check_parameters(case: CaseFile, mistakes: Mistakes) -> None:
@@ -119,6 +144,8 @@ def _check_parameters(case: CaseFile, mistakes: Mistakes) -> None:
                 mistakes.add(place, str(error))
 
 
-def _known(name: str, known: set[str], path: Where, mistakes: Mistakes) -> None:
+def _known(
+    name: str, known: set[str], path: Where, mistakes: Mistakes, *, key: bool = False
+) -> None:
     if name not in known:
-        mistakes.add(path, f"{quoted(name)} is not there: {nearest(name, known)}")
+        mistakes.add(path, f"{quoted(name)} is not there: {nearest(name, known)}", key=key)

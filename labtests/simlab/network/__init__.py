@@ -1,9 +1,10 @@
 """A packet-level network in integer picoseconds: hosts, NICs, switches, cables and the flows on
 them.
 
-The physics, bottom up: events and packets (calendar, pool); memory, marking, scheduling, pausing,
-switching (the switch); dcqcn, reaction, reliable, datagrams, streams, hosting (the NIC); engine
-(the loop). Each function is compiled by numba, and runs undecorated with LABTESTS_INTERPRETED=1.
+The physics, bottom up: events and packets (calendar, pool); memory, marking, scheduling, shaping,
+pausing, switching (the switch); dcqcn, reaction, reliable, datagrams, streams, hosting (the NIC);
+engine (the loop). Each function is compiled by numba, and runs undecorated with
+LABTESTS_INTERPRETED=1.
 Around it: wiring, settings, fabric (tables from a wiring), and what others use: Network, Nic,
 Switch and the flows.
 """
@@ -17,6 +18,7 @@ from labtests.simlab.network.settings import (
     PortCounters,
     PortDrops,
     QueueCounters,
+    RateLimit,
     RcRequest,
     ReactionPoint,
     Schedule,
@@ -43,6 +45,7 @@ __all__ = [
     "PortDrops",
     "QueueCounters",
     "QueueWatch",
+    "RateLimit",
     "RcFlow",
     "RcRequest",
     "ReactionPoint",

@@ -11,6 +11,7 @@ from labtests.simlab.network.compiled import compiled
 from labtests.simlab.network.events import schedule, wake_by, wake_port
 from labtests.simlab.network.packets import new_packet
 from labtests.simlab.network.rows import clock_at, lane_at, packet_at, port_at, queue_at, switch_at
+from labtests.simlab.network.shaping import conforms_at
 from labtests.simlab.network.tables import MIN_FRAME_BYTES, NEVER, NONE, PAUSE, State
 
 
@@ -96,11 +97,17 @@ def receive_pause(t: State, p: int, i: int, quanta: int) -> None:
 
 @compiled
 def next_expiry(t: State, p: int) -> int:
-    """When the first paused queue of port p that has work may go on by itself, or NEVER."""
+    """When the first held queue of port p that has work may go on by itself, or NEVER.
+
+    Held: by a pause, or by its rate limit.
+    """
     earliest = NEVER
     now = clock_at(t, 0).now
     for i in range(8):
-        until = queue_at(t, 8 * p + i).paused_until
-        if (port_at(t, p).backlog >> i) & 1 and until > now:
-            earliest = min(earliest, until)
+        if (port_at(t, p).backlog >> i) & 1:
+            until = queue_at(t, 8 * p + i).paused_until
+            if port_at(t, p).limited >> i & 1:
+                until = max(until, conforms_at(t, 8 * p + i))
+            if until > now:
+                earliest = min(earliest, until)
     return earliest

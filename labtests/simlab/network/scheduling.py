@@ -4,10 +4,12 @@ Queues of the strict group come first, the highest number first. Then WRR groups
 share what is left 1:1 in bytes (H3C S6300 configuration guide); inside a group, deficit round
 robin: each turn gives a queue weight * quantum of credit, a frame costs its bytes on the wire
 (byte-count) or one (weight). With all queues backlogged the shares are w_i / sum(w) (formulas §7).
+A queue beyond its rate limit is passed over (shaping.py).
 """
 
 from labtests.simlab.network.compiled import compiled
 from labtests.simlab.network.rows import clock_at, packet_at, port_at, queue_at
+from labtests.simlab.network.shaping import conforming
 from labtests.simlab.network.tables import GROUP_1, NONE, STRICT, State
 
 QUANTUM_BYTES = 1538
@@ -16,13 +18,15 @@ QUANTUM_BYTES = 1538
 
 @compiled
 def eligible_queues(t: State, p: int) -> int:
-    """Bit mask of the queues of port p that have a frame and are not paused."""
+    """Bit mask of the queues of port p that have a frame, are not paused and within their limit."""
     backlog = port_at(t, p).backlog
     now = clock_at(t, 0).now
     mask = 0
     for i in range(8):
         if (backlog >> i) & 1 and queue_at(t, 8 * p + i).paused_until <= now:
             mask |= 1 << i
+    if mask & port_at(t, p).limited:
+        return int(conforming(t, p, mask))
     return mask
 
 

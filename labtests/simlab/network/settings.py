@@ -54,6 +54,21 @@ class Schedule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RateLimit:
+    """The most an egress queue may send, in bits/s on the wire: frames, preamble and gap.
+
+    `burst_bytes`: what it may send at once after a rest (16 KiB: ten full frames; a choice).
+    """
+
+    bits_per_s: int
+    burst_bytes: int = 16_384
+
+    def __post_init__(self) -> None:
+        _within("bits per second", self.bits_per_s, 1000, 10**13)
+        _within("burst bytes", self.burst_bytes, 1, 2**30)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SwitchMemory:
     """The packet memory of a switch and its thresholds. How they work: memory.py.
 

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from labtests.simlab.network.events import wake_port
 from labtests.simlab.network.fabric import share_memory
 from labtests.simlab.network.nic import check_priority, mask_of, paused_ps, priorities_of
 from labtests.simlab.network.pausing import hold
@@ -11,6 +12,7 @@ from labtests.simlab.network.settings import (
     PortCounters,
     PortDrops,
     QueueCounters,
+    RateLimit,
     Schedule,
     SwitchMemory,
     WredCurve,
@@ -19,6 +21,7 @@ from labtests.simlab.network.settings import (
 from labtests.simlab.network.tables import (
     GROUP_1,
     GROUP_2,
+    PS_PER_S,
     RED_ARRIVING,
     RED_LEAVING,
     STRICT,
@@ -47,6 +50,7 @@ class Switch:
         self._pfc: dict[str, tuple[str, frozenset[int]]] = {}
         self._schedules: dict[str, Schedule] = {}
         self._wred: dict[tuple[str, int], WredCurve] = {}
+        self._limits: dict[tuple[str, int], RateLimit] = {}
 
     @property
     def ports(self) -> tuple[str, ...]:
@@ -181,6 +185,26 @@ class Switch:
         """How the port serves its queues; as delivered: byte-count WRR with equal weights."""
         self._ports[port]
         return self._schedules.get(port, Schedule())
+
+    def set_rate_limit(self, port: str, queue: int, limit: RateLimit | None) -> None:
+        """The most one queue of a port may send; None: what the port can. The bucket is full."""
+        check_priority(queue)
+        t, p = self._tables, self._ports[port]
+        self._limits.pop((port, queue), None)
+        t.port[p].limited &= ~(1 << queue)
+        if limit is not None:
+            self._limits[port, queue] = limit
+            record = t.queue[8 * p + queue]
+            record.limit_bits = limit.bits_per_s
+            record.bucket_ps = limit.burst_bytes * 8 * PS_PER_S // limit.bits_per_s
+            record.bucket_full_at = record.bucket_rest = 0
+            t.port[p].limited |= 1 << queue
+        wake_port(self._network.state, p)
+
+    def rate_limits(self, port: str) -> tuple[RateLimit | None, ...]:
+        """The limits of queues 0..7 of a port."""
+        self._ports[port]
+        return tuple(self._limits.get((port, queue)) for queue in range(8))
 
     # -- counters --
 

@@ -30,6 +30,7 @@ from labtests.simlab.network.rows import (
     switch_at,
 )
 from labtests.simlab.network.scheduling import choose_queue
+from labtests.simlab.network.shaping import pay
 from labtests.simlab.network.tables import CE, NONE, RED_LEAVING, TRUST_DSCP, State
 
 KEPT, OUTPUT_DROP, INPUT_DROP, WRED_DROP, LINK_DOWN_DROP, FAULT_DROP = 0, 1, 2, 3, 4, 5
@@ -140,6 +141,8 @@ def next_from_switch(t: State, p: int) -> int:
     q = choose_queue(t, p)
     if q == NONE:
         return NONE
+    if port_at(t, p).limited >> (q & 7) & 1:
+        pay(t, q)
     k = take_from_switch(t, q)
     queue = queue_at(t, q)
     queue.forwarded_packets += 1

@@ -65,6 +65,7 @@ PORT = _record(
     "pfc_on pfc_pending pause_quanta trust",  # bit masks over priorities
     "rx_packets rx_bytes tx_packets tx_bytes",
     "input_drops output_drops wred_drops ecn_marked link_down_drops lost_on_wire",
+    "limited",  # bit i = queue i has a rate limit
 )
 QUEUE = _record(
     "head tail packets cells paused_until empty_since group weight credit",
@@ -72,6 +73,7 @@ QUEUE = _record(
     "wred low_cells high_cells exponent ecn",  # wred: NO_RED, RED_ARRIVING, RED_LEAVING
     "forwarded_packets forwarded_bytes dropped_packets dropped_bytes marked wred_dropped",
     "loss_per_million peak_cells",
+    "limit_bits bucket_ps bucket_full_at bucket_rest",  # shaping.py; limit_bits: per second
     floats="average_cells probability",
 )
 LANE = _record(

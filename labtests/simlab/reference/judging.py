@@ -50,7 +50,7 @@ class Check:
     def between(self, measured: float, bounds: tuple[float, float], expected: float) -> Judged:
         """Within bounds; the expected value is shown."""
         low, high = bounds
-        return self.judged(measured, expected, f"{low:.5g}..{high:.5g}", low <= measured <= high)
+        return self.judged(measured, expected, f"{low:.7g}..{high:.7g}", low <= measured <= high)
 
     def judged(self, measured: float, expected: float, tolerance: str, inside: bool) -> Judged:
         """The row; trust C is shown, never judged."""

@@ -1,16 +1,17 @@
 """The checks against closed forms alone (formulas.py), with settings no reference run has."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from statistics import fmean
 from typing import Any
 
-from labtests.simlab.cases import CaseFile, Figures, run
+from labtests.simlab.cases import CaseFile, run
 from labtests.simlab.cases.building import build, start
 from labtests.simlab.network import headroom_for
 from labtests.simlab.network.nic import paused_ps
 from labtests.simlab.network.pausing import hold
 from labtests.simlab.reference import formulas
 from labtests.simlab.reference.judging import Check, Judged
+from labtests.simlab.reference.stars import star
 from labtests.simlab.reference.translation import case_of
 
 HIGHEST_QUANTA = 65535
@@ -69,27 +70,6 @@ def like_reference(senders: int, gigabit: int, **changes: Any) -> CaseFile:
         "watch_queue": {"switch": 0, "port": 1},
     }
     return case_of("theory", parameters | changes)
-
-
-def star(gigabit: int, flows: Sequence[Mapping[str, Any]], **more: Any) -> CaseFile:
-    """Three senders, a receiver and a switch as delivered, 3 m of cable."""
-    hosts = ("receiver", "h1", "h2", "h3")
-    tree: dict[str, Any] = {
-        "name": "theory",
-        "duration_ms": 20,
-        "warmup_ms": 5,
-        "hosts": dict.fromkeys(hosts),
-        "switches": {"s1": None},
-        "links": [
-            {"between": [host, "s1"], "rate_gbit_per_s": float(gigabit), "length_m": 3.0}
-            for host in hosts
-        ],
-        "nic": {"pfc": list(range(8))},
-        "switch": {"pfc": list(range(8))},
-        "flows": [{"target": "receiver", **flow} for flow in flows],
-    }
-    tree["switch"] |= more.pop("switch", {})
-    return CaseFile.model_validate(tree | more)
 
 
 # -- checks ----------------------------------------------------------------------------------------
@@ -157,29 +137,6 @@ def pause_periods() -> list[Judged]:
     return rows
 
 
-def shares() -> list[Judged]:
-    """Strict priority takes all; byte-count and packet WRR share by weights."""
-    flows = [{"source": f"h{n}", "priority": n, "tx_depth": 2**12} for n in (1, 2, 3)]
-    rows = []
-    for unit in ("byte-count", "weight"):
-        queues = [{"group": "1", "weight": max(1, 2**i // 2)} for i in range(8)]
-        schedule = {"discipline": "wrr", "unit": unit, "queues": queues}
-        figures = run(star(25, flows, switch={"schedule": schedule}))
-        rows += _share_rows(f"wrr_{unit}", figures, (1 / 7, 2 / 7, 4 / 7))
-    figures = run(star(25, flows, switch={"schedule": {"discipline": "sp"}}))
-    return rows + _share_rows("sp", figures, (0.0, 0.0, 1.0))
-
-
-def _share_rows(name: str, figures: Figures, expected: Sequence[float]) -> list[Judged]:
-    total = figures.total_goodput_gbit_per_s
-    return [
-        check(f"{name}_queue{number}", "share of goodput").between(
-            flow.goodput_gbit_per_s / total, (share - 0.005, share + 0.005), share
-        )
-        for number, (flow, share) in enumerate(zip(figures.flows, expected, strict=True), start=1)
-    ]
-
-
 def headroom_cells() -> list[Judged]:
     """The white paper's rule: 408 cells at 100G and 100 m, 98 at 25G and 15 m."""
     return [
@@ -239,7 +196,6 @@ QUICK: tuple[Callable[[], list[Judged]], ...] = (
     quanta,
     thresholds,
     pause_periods,
-    shares,
     headroom_cells,
     time_outs,
 )
@@ -254,7 +210,6 @@ NOT_MODELLED = (
     ("deadlock_detection", "no detection of deadlocks, no release"),
     ("headroom_pool", "headroom is per group, never pooled"),
     ("egress_dynamic_limit", "egress limits are static"),
-    ("queue_rate_limit", "no shaper on a queue"),
     ("ecn_polled", "RED looks at the averaged or instantaneous length, never at a polled one"),
     ("tcp_ecn", "TCP is never ECN-capable"),
     ("ecmp", "one shortest path to each host; no ECMP, no TTL, no loops on purpose"),

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from labtests.simlab.reference import theory
+from labtests.simlab.reference import serving, theory
 from labtests.simlab.reference.comparing import Comparison, reference
 from labtests.simlab.reference.judging import Check, Judged
 
@@ -39,7 +39,7 @@ def judged(*, quick: bool) -> Iterator[Judged]:
         if not quick or row["id"] in QUICK_CHECKS:
             yield comparison.judge(row)
     slow = () if quick else theory.SLOW
-    for family in chain(theory.QUICK, slow):
+    for family in chain(theory.QUICK, serving.QUICK, slow):
         yield from family()
     for name, why in theory.NOT_MODELLED:
         yield Check(name=name, trust="F", quantity=name.replace("_", " ")).not_modelled(why)
