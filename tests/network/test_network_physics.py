@@ -62,8 +62,8 @@ class TestPause:
         deaf = lab.nic(2).counters()
         assert deaf.pfc_rx_frames[3] > 0
         assert deaf.pfc_rx_pause_us[3] == 0
-        assert lab.switch.drop_counters("p2").input_buffer_drops > 0
-        assert lab.switch.drop_counters("p1").input_buffer_drops == 0
+        assert lab.switch.drop_counters("p2").headroom_drops > 0
+        assert lab.switch.drop_counters("p1").input_drops == 0
 
     def test_pfc_in_mode_auto_without_a_dcbx_peer_does_nothing(self, star: Lab) -> None:
         lab = star().without_dcqcn()
@@ -132,10 +132,10 @@ class TestHeadroom:
             lab.rc(host, 3)
         lab.run_ms(10)
         drops = [lab.switch.drop_counters(f"p{i}") for i in range(5)]
-        assert sum(drop.input_buffer_drops for drop in drops[1:]) > 0
+        assert sum(drop.headroom_drops for drop in drops[1:]) > 0
         assert drops[0].output_buffer_drops == 0
         queue = lab.switch.queue_counters("p0")[3]
-        assert queue.dropped_packets == sum(drop.input_buffer_drops for drop in drops)
+        assert queue.dropped_packets == sum(drop.headroom_drops for drop in drops)
 
     @pytest.mark.parametrize(("alpha", "senders"), [(1.0, 2), (1 / 8, 4), (1 / 4, 3)])
     def test_paused_groups_settle_at_the_dynamic_threshold(

@@ -135,7 +135,7 @@ def _drops(title: str, indent: str, drops: PortDrops, hidden: frozenset[str]) ->
         f"{indent}Packets dropped due to Fast Filter Processor (FFP): 0",
         f"{indent}Packets dropped due to STP non-forwarding state: 0",
         f"{indent}Packets dropped due to insufficient data buffer. "
-        f"Input dropped: {drops.input_buffer_drops} Output dropped: {drops.output_buffer_drops}",
+        f"Input dropped: {drops.input_drops} Output dropped: {drops.output_buffer_drops}",
         f"{indent}Packets of ECN marked: {drops.ecn_marked}",
         f"{indent}Packets of WRED dropped: {drops.wred_drops}",
     ]

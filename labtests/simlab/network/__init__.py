@@ -9,10 +9,16 @@ Around it: wiring, settings, fabric (tables from a wiring), and what others use:
 Switch and the flows.
 """
 
+from labtests.simlab.network.headroom import headroom_for
+from labtests.simlab.network.memory_settings import (
+    GroupCounters,
+    GroupMemory,
+    MemoryUse,
+    SwitchMemory,
+)
 from labtests.simlab.network.network import Network
 from labtests.simlab.network.nic import Nic
 from labtests.simlab.network.settings import (
-    MemoryUse,
     NicCounters,
     PfcCounters,
     PortCounters,
@@ -22,11 +28,9 @@ from labtests.simlab.network.settings import (
     RcRequest,
     ReactionPoint,
     Schedule,
-    SwitchMemory,
     TcpRequest,
     UdpRequest,
     WredCurve,
-    headroom_for,
 )
 from labtests.simlab.network.switch import Switch
 from labtests.simlab.network.traffic import RcFlow, TcpFlow, UdpFlow
@@ -35,6 +39,8 @@ from labtests.simlab.network.wiring import Cable, HostPort, SwitchPort, Wiring
 
 __all__ = [
     "Cable",
+    "GroupCounters",
+    "GroupMemory",
     "HostPort",
     "MemoryUse",
     "Network",

@@ -143,5 +143,5 @@ def cut_port(t: State, p: int) -> None:
         hold(t, p, i, 0)
         while port.host == NONE and queue_at(t, 8 * p + i).head != NONE:
             k = take_from_switch(t, 8 * p + i)
-            count_drop(t, p, 8 * p + i, k, LINK_DOWN_DROP)
+            count_drop(t, 8 * p + i, k, LINK_DOWN_DROP)
     port.pfc_pending = 0

@@ -5,12 +5,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from labtests.simlab.network.arithmetic import DRAWS
-from labtests.simlab.network.settings import (
-    NP_DEFAULTS,
-    RP_DEFAULTS,
-    ReactionPoint,
-    SwitchMemory,
-)
+from labtests.simlab.network.headroom import headroom_for
+from labtests.simlab.network.memory_settings import PRIORITIES, SwitchMemory
+from labtests.simlab.network.settings import NP_DEFAULTS, RP_DEFAULTS, ReactionPoint
 from labtests.simlab.network.streams import WINDOW_SIZE
 from labtests.simlab.network.tables import (
     CLOCK,
@@ -125,22 +122,48 @@ def _make_switch(t: Tables, s: int, memory: SwitchMemory) -> None:
     switch = t.switch[s]
     switch.cell_bytes = memory.cell_bytes
     switch.total_cells = memory.total_bytes // memory.cell_bytes
-    switch.guaranteed_cells = memory.guaranteed_cells
-    switch.xoff_cells = NONE if memory.xoff_cells is None else memory.xoff_cells
-    switch.xon_offset_cells = memory.xon_offset_cells
+    switch.pool_cells = memory.headroom_pool_cells
     switch.egress_limit_cells = memory.egress_limit_cells
-    switch.alpha = memory.alpha
+    switch.egress_guaranteed_cells = memory.egress_guaranteed_cells
+    if memory.egress_alpha is not None:
+        switch.egress_limit_cells = NONE
+        switch.egress_alpha = memory.egress_alpha
     switch.dscp_dot1p[:] = np.arange(64) // 8
     switch.dot1p_lp[:] = np.arange(8)
-    share_memory(t, s)
-
-
-def share_memory(t: Tables, s: int) -> None:
-    """What neither guarantees nor headroom of switch s reserve is shared."""
     lanes = np.repeat(t.port.switch == s, 8)
-    reserved = int(lanes.sum()) * int(t.switch[s].guaranteed_cells)
-    reserved += int(t.lane.headroom_cells[lanes].sum())
-    t.switch[s].shared_cells = max(0, int(t.switch[s].total_cells) - reserved)
+    for i in PRIORITIES:
+        group = memory.group(i)
+        of_priority = lanes & (np.arange(len(lanes)) % 8 == i)
+        t.lane.guaranteed_cells[of_priority] = group.guaranteed_cells
+        t.lane.xoff_cells[of_priority] = NONE if group.xoff_cells is None else group.xoff_cells
+        t.lane.xon_offset_cells[of_priority] = group.xon_offset_cells
+        t.lane.alpha[of_priority] = group.alpha
+    share_memory(t, s, memory)
+
+
+def give_headroom(t: Tables, wiring: Wiring, p: int, memory: SwitchMemory) -> None:
+    """Lossless groups of switch port p have headroom of their own and in the pool; others none."""
+    cable = wiring.cables[p // 2]
+    usual = headroom_for(cable.rate_bits_per_s, cable.length_m)
+    limit = memory.headroom_pool_limit_cells
+    for i in PRIORITIES:
+        lane = t.lane[8 * p + i]
+        own = memory.group(i).headroom_cells
+        lossless = int(t.port[p].pfc_on) >> i & 1
+        lane.headroom_cells = lossless * (usual if own is None else own)
+        lane.pool_limit = lossless * (usual if limit is None else limit)
+
+
+def share_memory(t: Tables, s: int, memory: SwitchMemory) -> None:
+    """What neither guarantees nor headroom of switch s reserve is shared."""
+    switch = t.switch[s]
+    lanes = np.repeat(t.port.switch == s, 8)
+    reserved = int(t.lane.guaranteed_cells[lanes].sum() + t.lane.headroom_cells[lanes].sum())
+    reserved += int(switch.pool_cells)
+    switch.shared_cells = max(0, int(switch.total_cells) - reserved)
+    if memory.egress_alpha is not None:
+        given = memory.egress_shared_cells
+        switch.egress_shared_cells = switch.shared_cells if given is None else given
 
 
 def _make_host(t: Tables, h: int, p: int) -> None:

@@ -13,9 +13,10 @@ from labtests.simlab.network.fabric import (
     with_packets,
     with_windows,
 )
+from labtests.simlab.network.memory_settings import SwitchMemory
 from labtests.simlab.network.nic import Nic
 from labtests.simlab.network.rows import state_of
-from labtests.simlab.network.settings import RcRequest, SwitchMemory, TcpRequest, UdpRequest
+from labtests.simlab.network.settings import RcRequest, TcpRequest, UdpRequest
 from labtests.simlab.network.streams import (
     INITIAL_WINDOW,
     MSS_BYTES,

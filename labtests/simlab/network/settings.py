@@ -68,50 +68,6 @@ class RateLimit:
         _within("burst bytes", self.burst_bytes, 1, 2**30)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SwitchMemory:
-    """The packet memory of a switch and its thresholds. How they work: memory.py.
-
-    - `total_bytes`: 16 MB, the size of a 25G top-of-rack chip (Broadcom Trident 2+/3 class;
-      inference).
-    - `cell_bytes`: 208 (white paper S10).
-    - `alpha`: share of the unused pool that one ingress group may take: 1/8, 1/4 or 1/2 (S22).
-    - `guaranteed_cells` per port and priority: one full frame.
-    - `headroom_cells` per lossless port and priority; None: headroom_for() of the port's link.
-    - `xoff_cells`: a static threshold instead of the dynamic one; None: dynamic.
-    - `xon_offset_cells`: resume that far below the threshold (S10 `ingress-threshold-offset`). 2200
-      (458 kB) gives the pause rates of document 000, about 1000 frames/s towards A and 300 towards
-      B; with 48 there would be 68 000 (fitted, no vendor default was found).
-    - `egress_limit_cells` per lossy queue: document 000 (S3) showed a dropping queue at 25139,
-      which cannot be packets (one QP has at most 8192 outstanding) and is taken for cells: 25 000,
-      5.2 MB (inference).
-    """
-
-    total_bytes: int = 16_000_000
-    cell_bytes: int = 208
-    alpha: float = 1 / 8
-    guaranteed_cells: int = 8
-    headroom_cells: int | None = None
-    xoff_cells: int | None = None
-    xon_offset_cells: int = 2200
-    egress_limit_cells: int = 25_000
-
-
-FRAME_BITS = 1518 * 8
-SMALLEST_ON_WIRE_BITS = 84 * 8
-
-
-def headroom_for(rate_bits_per_s: int, length_m: float) -> int:
-    """Cells that may still arrive after an xoff, by the white paper's rule (S23).
-
-    (1.5 us processing + two full frames + there and back on the cable) * rate, all of it in 64 B
-    packets of one cell each. 100G and 100 m: 408 cells; 25G and 15 m: 98 cells.
-    """
-    fixed_s = 1.5e-6 + 2 * length_m / 2e8
-    bits = fixed_s * rate_bits_per_s + 2 * FRAME_BITS
-    return round(bits / SMALLEST_ON_WIRE_BITS)
-
-
 # -- NIC -----------------------------------------------------------------------------------------
 
 RP_DEFAULTS = MappingProxyType(
@@ -322,8 +278,9 @@ class NicCounters:
 class QueueCounters:
     """One egress queue. Bytes are frames with FCS, without preamble and gap.
 
-    `dropped_*` holds every drop of a packet bound for this queue: tail, WRED, ingress headroom,
-    link down. `peak_cells` is the longest the queue ever was.
+    `dropped_*` holds every drop of a packet bound for this queue, wherever it happened; of them,
+    `tail_dropped_packets` at its limit and `wred_dropped_packets`. `peak_cells` is the longest the
+    queue ever was; `lossy_cells` is kept with dynamic limits only.
     """
 
     forwarded_packets: int
@@ -333,19 +290,33 @@ class QueueCounters:
     length_packets: int
     length_cells: int
     marked_packets: int
+    tail_dropped_packets: int
     wred_dropped_packets: int
     peak_cells: int
+    lossy_cells: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortDrops:
-    """Drops of a port by place. Input: no headroom. Output: egress limit, or no shared memory."""
+    """Drops of a port by place; each packet is counted at one port, in one of these.
+
+    - `input_buffer_drops`: arrived here, no shared buffer left.
+    - `headroom_drops`: arrived here, headroom overrun.
+    - `output_buffer_drops`: bound for here, at the limit of its egress queue.
+    - `wred_drops`, `link_down_drops`: bound for here. (`ecn_marked` are no drops.)
+    """
 
     input_buffer_drops: int
+    headroom_drops: int
     output_buffer_drops: int
     wred_drops: int
     ecn_marked: int
     link_down_drops: int
+
+    @property
+    def input_drops(self) -> int:
+        """Arrived here and refused by the memory: no shared buffer, or headroom overrun."""
+        return self.input_buffer_drops + self.headroom_drops
 
 
 class PfcCounters(NamedTuple):
@@ -363,15 +334,3 @@ class PortCounters(NamedTuple):
     rx_bytes: int
     tx_packets: int
     tx_bytes: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryUse:
-    """Cells of a switch's memory: what is there and what is taken."""
-
-    total_cells: int
-    shared_cells: int
-    used_cells: int
-    shared_used_cells: int
-    headroom_used_cells: dict[tuple[str, int], int]  # (port, priority)
-    peak_headroom_cells: dict[tuple[str, int], int]

@@ -3,20 +3,19 @@
 from typing import TYPE_CHECKING, Any
 
 from labtests.simlab.network.events import wake_port
-from labtests.simlab.network.fabric import share_memory
+from labtests.simlab.network.fabric import give_headroom, share_memory
+from labtests.simlab.network.memory import is_dynamic, recount_lossy, shared_use
+from labtests.simlab.network.memory_settings import GroupCounters, MemoryUse, SwitchMemory
 from labtests.simlab.network.nic import check_priority, mask_of, paused_ps, priorities_of
 from labtests.simlab.network.pausing import hold
 from labtests.simlab.network.settings import (
-    MemoryUse,
     PfcCounters,
     PortCounters,
     PortDrops,
     QueueCounters,
     RateLimit,
     Schedule,
-    SwitchMemory,
     WredCurve,
-    headroom_for,
 )
 from labtests.simlab.network.tables import (
     GROUP_1,
@@ -93,20 +92,19 @@ class Switch:
         t, p = self._tables, self._ports[port]
         mask = mask_of(self.pfc(port)[1]) if self.pfc_operational(port) else 0
         t.port[p].pfc_on = mask
-        wanted = self._memory.headroom_cells
-        if wanted is None:
-            cable = self._network.wiring.cables[p // 2]
-            wanted = headroom_for(cable.rate_bits_per_s, cable.length_m)
+        give_headroom(t, self._network.wiring, p, self._memory)
         for i in range(8):
             lane = t.lane[8 * p + i]
-            working = mask >> i & 1
-            lane.headroom_cells = wanted if working else 0
-            if not working:
+            if not mask >> i & 1:
                 lane.xoff = 0
                 if lane.paused_until > t.clock[0].now:
                     hold(self._network.state, p, i, 0)
         t.port[p].pfc_pending &= mask
-        share_memory(t, self._row)
+        share_memory(t, self._row, self._memory)
+        if is_dynamic(self._network.state, self._row):
+            for other in self._ports.values():
+                for q in range(8 * other, 8 * other + 8):
+                    recount_lossy(self._network.state, q)
 
     def set_trust(self, port: str, trust: str) -> None:
         """`dscp`, `dot1p` or `none`: which field of the (untagged) arriving packets decides."""
@@ -220,8 +218,10 @@ class Switch:
                 length_packets=int(queue.packets),
                 length_cells=int(queue.cells),
                 marked_packets=int(queue.marked),
+                tail_dropped_packets=int(queue.tail_dropped),
                 wred_dropped_packets=int(queue.wred_dropped),
                 peak_cells=int(queue.peak_cells),
+                lossy_cells=int(queue.lossy_cells),
             )
             for queue in self._tables.queue[first : first + 8]
         )
@@ -241,10 +241,14 @@ class Switch:
     def drop_counters(self, port: str) -> PortDrops:
         """Drops and marks of a port, where they happened."""
         record = self._port(port)
+        first = 8 * self._ports[port]
+        lanes = self._tables.lane[first : first + 8]
+        queues = self._tables.queue[first : first + 8]
         return PortDrops(
-            input_buffer_drops=int(record.input_drops),
-            output_buffer_drops=int(record.output_drops),
-            wred_drops=int(record.wred_drops),
+            input_buffer_drops=int(lanes.buffer_drops.sum()),
+            headroom_drops=int(lanes.headroom_drops.sum()),
+            output_buffer_drops=int(queues.tail_dropped.sum()),
+            wred_drops=int(queues.wred_dropped.sum()),
             ecn_marked=int(record.ecn_marked),
             link_down_drops=int(record.link_down_drops),
         )
@@ -259,8 +263,26 @@ class Switch:
             tx_bytes=int(record.tx_bytes),
         )
 
+    def group_counters(self, port: str) -> tuple[GroupCounters, ...]:
+        """The groups of priorities 0..7 of a port."""
+        first, state = 8 * self._ports[port], self._network.state
+        return tuple(
+            GroupCounters(
+                lossless=bool(int(self._port(port).pfc_on) >> i & 1),
+                paused=bool(lane.xoff),
+                shared_used_cells=shared_use(state, first + i),
+                peak_shared_cells=max(0, int(lane.peak_cells - lane.guaranteed_cells)),
+                headroom_used_cells=int(lane.headroom_used),
+                peak_headroom_cells=int(lane.peak_headroom),
+                pool_used_cells=int(lane.pool_used),
+                headroom_drops=int(lane.headroom_drops),
+                buffer_drops=int(lane.buffer_drops),
+            )
+            for i, lane in enumerate(self._tables.lane[first : first + 8])
+        )
+
     def memory_use(self) -> MemoryUse:
-        """What the packet memory holds now."""
+        """What the packet memory holds now, and the most it ever held."""
         t = self._tables
         switch = t.switch[self._row]
         lanes = {(port, i): t.lane[8 * p + i] for port, p in self._ports.items() for i in range(8)}
@@ -269,6 +291,12 @@ class Switch:
             shared_cells=int(switch.shared_cells),
             used_cells=int(switch.used_cells),
             shared_used_cells=int(switch.shared_used),
+            peak_used_cells=int(switch.peak_used_cells),
+            headroom_pool_cells=int(switch.pool_cells),
+            headroom_pool_used_cells=int(switch.pool_used),
+            peak_headroom_pool_cells=int(switch.peak_pool_cells),
+            egress_shared_cells=int(switch.egress_shared_cells),
+            egress_shared_used_cells=int(switch.egress_used),
             headroom_used_cells={key: int(lane.headroom_used) for key, lane in lanes.items()},
             peak_headroom_cells={key: int(lane.peak_headroom) for key, lane in lanes.items()},
         )

@@ -13,7 +13,10 @@ from labtests.simlab.network.memory import (
     ADMITTED,
     NO_HEADROOM,
     admit,
+    book_lossy,
+    is_dynamic,
     is_lossless,
+    is_over_limit,
     may_resume,
     must_pause,
     release,
@@ -34,6 +37,7 @@ from labtests.simlab.network.shaping import pay
 from labtests.simlab.network.tables import CE, NONE, RED_LEAVING, TRUST_DSCP, State
 
 KEPT, OUTPUT_DROP, INPUT_DROP, WRED_DROP, LINK_DOWN_DROP, FAULT_DROP = 0, 1, 2, 3, 4, 5
+HEADROOM_DROP = 6
 
 
 @compiled
@@ -45,21 +49,21 @@ def classify(t: State, p: int, dscp: int) -> int:
 
 
 @compiled
-def count_drop(t: State, p: int, q: int, k: int, why: int) -> None:
-    """Count the drop where it happens (input, output, WRED) and at its queue; free the packet."""
-    out = port_at(t, q >> 3)
+def count_drop(t: State, q: int, k: int, why: int) -> None:
+    """Count the drop where it happens (group, queue, port) and at its queue; free the packet."""
     queue = queue_at(t, q)
     queue.dropped_packets += 1
     queue.dropped_bytes += packet_at(t, k).frame_bytes
-    if why == INPUT_DROP:
-        port_at(t, p).input_drops += 1
+    if why == HEADROOM_DROP:
+        lane_at(t, packet_at(t, k).lane).headroom_drops += 1
+    elif why == INPUT_DROP:
+        lane_at(t, packet_at(t, k).lane).buffer_drops += 1
     elif why == OUTPUT_DROP:
-        out.output_drops += 1
+        queue.tail_dropped += 1
     elif why == WRED_DROP:
-        out.wred_drops += 1
         queue.wred_dropped += 1
     elif why == LINK_DOWN_DROP:
-        out.link_down_drops += 1
+        port_at(t, q >> 3).link_down_drops += 1
     free_packet(t, k)
 
 
@@ -73,15 +77,15 @@ def fate(t: State, p: int, q: int, k: int) -> int:
         return LINK_DOWN_DROP
     if queue.loss_per_million and random_below(t, 1_000_000) < queue.loss_per_million:
         return FAULT_DROP
-    limit = switch_at(t, s).egress_limit_cells
-    if queue.cells + packet.cells > limit and not is_lossless(t, packet.lane):
+    may_be_over = queue.cells + packet.cells > switch_at(t, s).egress_limit_cells
+    if may_be_over and is_over_limit(t, q, packet.lane, packet.cells):
         return OUTPUT_DROP
     verdict = red_verdict(t, q, packet.ecn)
     if verdict == DISCARD:
         return WRED_DROP
     admission = admit(t, s, packet.lane, packet.cells)
     if admission != ADMITTED:
-        return INPUT_DROP if admission == NO_HEADROOM else OUTPUT_DROP
+        return HEADROOM_DROP if admission == NO_HEADROOM else INPUT_DROP
     if verdict == MARK:
         packet.ecn = CE
         queue.marked += 1
@@ -104,12 +108,14 @@ def receive_at_switch(t: State, p: int, k: int) -> None:
     packet.cells = (packet.frame_bytes + switch.cell_bytes - 1) // switch.cell_bytes
     why = fate(t, p, q, k)
     if why != KEPT:
-        count_drop(t, p, q, k, why)
+        count_drop(t, q, k, why)
         return
     queue = queue_at(t, q)
     append(t, q, k)
     queue.cells += packet.cells
     queue.peak_cells = max(queue.peak_cells, queue.cells)
+    if is_dynamic(t, port.switch) and not is_lossless(t, packet.lane):
+        book_lossy(t, q, packet.cells)
     wake_port(t, q >> 3)
     lane = lane_at(t, packet.lane)
     if not lane.xoff and is_lossless(t, packet.lane) and must_pause(t, port.switch, packet.lane):
@@ -127,6 +133,8 @@ def take_from_switch(t: State, q: int) -> int:
     if queue.packets == 0:
         queue.empty_since = clock_at(t, 0).now
     s = port_at(t, q >> 3).switch
+    if is_dynamic(t, s) and not is_lossless(t, packet.lane):
+        book_lossy(t, q, -packet.cells)
     release(t, s, packet.lane, packet.cells)
     lane = lane_at(t, packet.lane)
     if lane.xoff and may_resume(t, s, packet.lane):

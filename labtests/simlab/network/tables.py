@@ -64,7 +64,7 @@ PORT = _record(
     "backlog turn turn_1 turn_2 group_balance count_bytes",  # backlog: bit i = queue i has work
     "pfc_on pfc_pending pause_quanta trust",  # bit masks over priorities
     "rx_packets rx_bytes tx_packets tx_bytes",
-    "input_drops output_drops wred_drops ecn_marked link_down_drops lost_on_wire",
+    "ecn_marked link_down_drops lost_on_wire",
     "limited",  # bit i = queue i has a rate limit
 )
 QUEUE = _record(
@@ -72,19 +72,24 @@ QUEUE = _record(
     "ready_head ready_tail",  # NIC only: flows that may send now
     "wred low_cells high_cells exponent ecn",  # wred: NO_RED, RED_ARRIVING, RED_LEAVING
     "forwarded_packets forwarded_bytes dropped_packets dropped_bytes marked wred_dropped",
-    "loss_per_million peak_cells",
     "limit_bits bucket_ps bucket_full_at bucket_rest",  # shaping.py; limit_bits: per second
+    "loss_per_million peak_cells tail_dropped lossy_cells",  # lossy_cells: with dynamic limits only
     floats="average_cells probability",
 )
 LANE = _record(
     "ingress_cells headroom_used headroom_cells xoff refresh_at peak_headroom",
+    "guaranteed_cells xoff_cells xon_offset_cells peak_cells",  # xoff -1: dynamic
     "pfc_rx_frames pfc_tx_frames paused_until paused_since paused_ps transitions",
     "rx_packets tx_packets rx_bytes tx_bytes",
+    "pool_used pool_limit headroom_drops buffer_drops",
+    floats="alpha",
 )
 SWITCH = _record(
     "total_cells shared_cells shared_used used_cells cell_bytes",
-    "guaranteed_cells xoff_cells xon_offset_cells egress_limit_cells",  # xoff -1: dynamic
-    floats="alpha",
+    "egress_limit_cells peak_used_cells",  # egress limit -1: dynamic
+    "pool_cells pool_used peak_pool_cells",  # of headroom
+    "egress_shared_cells egress_used egress_guaranteed_cells",
+    floats="egress_alpha",
     arrays=(("dscp_dot1p", 64), ("dot1p_lp", 8)),
 )
 HOST = _record(
