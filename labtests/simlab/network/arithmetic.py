@@ -1,6 +1,9 @@
 """Numbers that come out the same interpreted and compiled, to the last bit."""
 
-from labtests.simlab.network.compiled import compiled
+from collections.abc import Callable
+from typing import Any, cast
+
+from labtests.simlab.network.compiled import INTERPRETED, compiled
 from labtests.simlab.network.rows import clock_at
 from labtests.simlab.network.tables import State
 
@@ -30,3 +33,26 @@ def power(base: float, exponent: int) -> float:
         base *= base
         exponent >>= 1
     return result
+
+
+def _lowest_bit(word: int) -> int:
+    """The number of the lowest bit that is set in `word` > 0."""
+    return (int(word) & -int(word)).bit_length() - 1
+
+
+def _compiled_lowest_bit() -> Callable[[int], int]:
+    from numba.core import types
+    from numba.extending import intrinsic
+
+    @intrinsic
+    def lowest_bit(_typing: Any, _word: Any) -> Any:
+        def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            return builder.cttz(arguments[0], context.get_constant(types.boolean, True))
+
+        return types.int64(types.int64), generate
+
+    return cast(Callable[[int], int], lowest_bit)
+
+
+lowest_bit = _lowest_bit if INTERPRETED else _compiled_lowest_bit()
+"""The number of the lowest bit that is set in an integer > 0 (one instruction)."""

@@ -7,7 +7,7 @@ later: store and forward, full duplex, nothing is pre-empted.
 
 from labtests.simlab.network.arithmetic import DRAWS, random_below
 from labtests.simlab.network.compiled import compiled
-from labtests.simlab.network.events import FINAL, schedule, wake_by
+from labtests.simlab.network.events import next_slot, schedule, wake_by
 from labtests.simlab.network.hosting import next_from_host, receive_at_host, wake_flow
 from labtests.simlab.network.packets import free_packet
 from labtests.simlab.network.pausing import (
@@ -20,7 +20,6 @@ from labtests.simlab.network.pausing import (
 from labtests.simlab.network.rows import (
     clock_at,
     lane_at,
-    match_at,
     packet_at,
     port_at,
     queue_at,
@@ -109,13 +108,10 @@ def advance(t: State, until: int) -> bool:
     clock = clock_at(t, 0)
     ports = clock.ports
     while clock.free_packets > SPARE_PACKETS:
-        final = match_at(t, FINAL)
-        slot = final.winner
-        time = final.wakes
-        if time > until:
+        slot = next_slot(t, until)
+        if slot == NONE:
             clock.now = until
             return True
-        clock.now = time
         if slot < ports:
             serve(t, slot)
         elif slot < 2 * ports:

@@ -1,48 +1,145 @@
 """The calendar: every thing that can happen next has one slot with the time it wakes.
 
-Slots: port p starts its next frame (p); a frame arrives at the far end of port p (ports + p);
-port p refreshes its pauses (2 ports + p); flow f has something due (3 ports + f).
+Slots: port p starts its next frame (p); a frame arrives at the far end of port p (ports + p); the
+timers of port p (2 ports + p); flow f has something due (3 ports + f).
 
-The earliest slot is found by a knock-out tournament. Match n is played by the winners of matches
-2n and 2n + 1; slot s enters as "match" leaves + s; match 1 is the final. The earlier time wins, of
-equal ones the lower slot, so the order of events is defined. Moving a slot replays log2(slots)
-matches at most.
+Slots lie in buckets, as dates do on pages of days, weeks and months. A bucket of level 0 is
+2**bucket_shift ps wide, one of the next level 32 times as wide, and so on. A slot lies on the level
+of the highest digit (base 32) in which its time differs from `opened`, the time the calendar is
+opened at; so all of level n come before any of level n + 1. When level 0 is empty, the first bucket
+of the first level that is not is opened: its slots move to lower levels. Each slot moves a few
+times at most, however many there are.
+(Radix heap: Ahuja, Mehlhorn, Orlin and Tarjan, J. ACM 37, 1990.)
+
+Inside a bucket of level 0 the earlier time comes first, of equal ones the lower slot: the order of
+events is defined.
 """
 
+from labtests.simlab.network.arithmetic import lowest_bit
 from labtests.simlab.network.compiled import compiled
-from labtests.simlab.network.rows import clock_at, match_at, port_at
-from labtests.simlab.network.tables import State
+from labtests.simlab.network.rows import bucket_at, clock_at, level_at, port_at, slot_at
+from labtests.simlab.network.tables import NEVER, NONE, State
 
-FINAL = 1
+DIGIT_BITS = 5
+BUCKETS_PER_LEVEL = 1 << DIGIT_BITS
+LEVELS = 13
+"""All times below NEVER have their place, also with the narrowest buckets."""
 
 
 @compiled
-def wakes(t: State, slot: int) -> int:
-    """When this slot wakes."""
-    return int(match_at(t, clock_at(t, 0).leaves + slot).wakes)
+def bucket_of(t: State, time: int) -> int:
+    """The bucket (row) where `time` belongs now."""
+    clock = clock_at(t, 0)
+    apart = (time ^ clock.opened) >> clock.bucket_shift
+    digits = time >> clock.bucket_shift
+    row = 0
+    while apart >= BUCKETS_PER_LEVEL:
+        apart >>= DIGIT_BITS
+        digits >>= DIGIT_BITS
+        row += BUCKETS_PER_LEVEL
+    return int(row + (digits & (BUCKETS_PER_LEVEL - 1)))
+
+
+@compiled
+def enter(t: State, slot: int) -> None:
+    """The slot, in no bucket so far, lies where its time belongs."""
+    entry = slot_at(t, slot)
+    time = entry.wakes
+    row = bucket_of(t, time)
+    before = NONE
+    after = bucket_at(t, row).head
+    if after == NONE:
+        level_at(t, row >> DIGIT_BITS).filled |= 1 << (row & (BUCKETS_PER_LEVEL - 1))
+    elif row < BUCKETS_PER_LEVEL:
+        while after != NONE and slot_at(t, after).wakes - (after < slot) < time:
+            before = after
+            after = slot_at(t, after).after
+    entry.bucket = row
+    entry.before = before
+    entry.after = after
+    if after != NONE:
+        slot_at(t, after).before = slot
+    if before == NONE:
+        bucket_at(t, row).head = slot
+    else:
+        slot_at(t, before).after = slot
+
+
+@compiled
+def strike(t: State, slot: int) -> None:
+    """The slot lies in no bucket any more and does not wake."""
+    entry = slot_at(t, slot)
+    row = entry.bucket
+    if entry.after != NONE:
+        slot_at(t, entry.after).before = entry.before
+    if entry.before != NONE:
+        slot_at(t, entry.before).after = entry.after
+    else:
+        bucket_at(t, row).head = entry.after
+        if entry.after == NONE:
+            level_at(t, row >> DIGIT_BITS).filled ^= 1 << (row & (BUCKETS_PER_LEVEL - 1))
+    entry.wakes = NEVER
+
+
+@compiled
+def open_next(t: State, until: int) -> bool:
+    """The next bucket above level 0 is opened; False: none begins by `until` ps."""
+    clock = clock_at(t, 0)
+    level = 1
+    while level_at(t, level).filled == 0:
+        level += 1
+        if level == LEVELS:
+            return False
+    digit = lowest_bit(level_at(t, level).filled)
+    width = clock.bucket_shift + DIGIT_BITS * level
+    above = clock.opened >> width >> DIGIT_BITS
+    opened = (above << DIGIT_BITS | digit) << width
+    if opened > until:
+        return False
+    clock.opened = opened
+    level_at(t, level).filled ^= 1 << digit
+    bucket = bucket_at(t, level * BUCKETS_PER_LEVEL + digit)
+    slot = bucket.head
+    bucket.head = NONE
+    while slot != NONE:
+        following = slot_at(t, slot).after
+        enter(t, slot)
+        slot = following
+    return True
+
+
+@compiled
+def next_slot(t: State, until: int) -> int:
+    """The slot that wakes first, struck out, the clock set to it; NONE: none wakes by `until`."""
+    while level_at(t, 0).filled == 0:
+        if not open_next(t, until):
+            return NONE
+    slot = bucket_at(t, lowest_bit(level_at(t, 0).filled)).head
+    time = slot_at(t, slot).wakes
+    if time > until:
+        return NONE
+    clock_at(t, 0).now = time
+    strike(t, slot)
+    return int(slot)
 
 
 @compiled
 def schedule(t: State, slot: int, time: int) -> None:
     """`slot` wakes at `time` ps, and not at any other time."""
-    node = clock_at(t, 0).leaves + slot
-    match_at(t, node).wakes = time
-    while node > FINAL:
-        node >>= 1
-        match = match_at(t, node)
-        left = match_at(t, 2 * node)
-        right = match_at(t, 2 * node + 1)
-        best = left if left.wakes <= right.wakes else right
-        if match.winner == best.winner and match.wakes == best.wakes:
-            return  # nothing changes above
-        match.winner = best.winner
-        match.wakes = best.wakes
+    entry = slot_at(t, slot)
+    if entry.wakes == time:
+        return
+    if entry.wakes != NEVER:
+        strike(t, slot)
+    if time != NEVER:
+        entry.wakes = time
+        enter(t, slot)
 
 
 @compiled
 def wake_by(t: State, slot: int, time: int) -> None:
     """`slot` wakes at `time` ps at the latest."""
-    if wakes(t, slot) > time:
+    if slot_at(t, slot).wakes > time:
         schedule(t, slot, time)
 
 

@@ -5,18 +5,20 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from labtests.simlab.network.arithmetic import DRAWS
+from labtests.simlab.network.events import BUCKETS_PER_LEVEL, LEVELS
 from labtests.simlab.network.headroom import headroom_for
 from labtests.simlab.network.memory_settings import PRIORITIES, SwitchMemory
 from labtests.simlab.network.settings import NP_DEFAULTS, RP_DEFAULTS, ReactionPoint
 from labtests.simlab.network.streams import WINDOW_SIZE
 from labtests.simlab.network.tables import (
+    BUCKET,
     CLOCK,
     CONNECTX,
     FLOW,
     GROUP_1,
     HOST,
     LANE,
-    MATCH,
+    LEVEL,
     NEVER,
     NONE,
     PACKET,
@@ -28,6 +30,7 @@ from labtests.simlab.network.tables import (
     QUEUE,
     ROUTE,
     SEGMENT,
+    SLOT,
     SWITCH,
     TABLE_TYPES,
     TIMERS,
@@ -54,7 +57,9 @@ def make_tables(wiring: Wiring, seed: int, memory: Mapping[str, SwitchMemory]) -
     t = Tables(
         clock=table(CLOCK, 1),
         addresses=np.zeros(len(TABLE_TYPES), np.int64),
-        match=table(MATCH, 0),
+        slot=table(SLOT, 3 * len(ports) + FIRST_FLOWS),
+        bucket=table(BUCKET, LEVELS * BUCKETS_PER_LEVEL),
+        level=table(LEVEL, LEVELS),
         port=table(PORT, len(ports)),
         queue=table(QUEUE, 8 * len(ports)),
         lane=table(LANE, 8 * len(ports)),
@@ -79,7 +84,8 @@ def make_tables(wiring: Wiring, seed: int, memory: Mapping[str, SwitchMemory]) -
     t.route.port = NONE
     for (name, host_port), out in next_hops(wiring).items():
         t.route[switches.index(name) * len(hosts) + hosts.index(host_port)].port = out
-    return with_calendar(with_packets(t, FIRST_PACKETS))
+    _make_calendar(t)
+    return with_packets(t, FIRST_PACKETS)
 
 
 def switch_names(wiring: Wiring) -> Sequence[str]:
@@ -241,27 +247,25 @@ def with_packets(t: Tables, rows: int) -> Tables:
     return t._replace(packet=packet)
 
 
-def with_calendar(t: Tables) -> Tables:
-    """The same network with a calendar that has a slot for every flow row."""
-    slots = 3 * len(t.port) + len(t.flow)
-    leaves = 1 << (slots - 1).bit_length()
-    match = table(MATCH, 2 * leaves)
-    match.wakes = NEVER
-    match.winner[leaves:] = np.arange(leaves)
-    earlier = t.match.wakes[len(t.match) // 2 :]
-    match.wakes[leaves : leaves + len(earlier)] = earlier
-    width = leaves
-    while width > 1:
-        left, right = match[width : 2 * width : 2], match[width + 1 : 2 * width : 2]
-        match[width // 2 : width] = np.where(left.wakes <= right.wakes, left, right)
-        width //= 2
-    t.clock[0].leaves = leaves
-    return t._replace(match=match)
+def _make_calendar(t: Tables) -> None:
+    """Buckets about as wide as two events are apart when every port sends frames of 1000 B."""
+    frames_per_ps = float((1 / (1000 * t.port.ps_per_byte)).sum())
+    t.clock[0].bucket_shift = max(1, int(2 / frames_per_ps).bit_length())
+    t.slot.wakes = NEVER
+    t.bucket.head = NONE
+
+
+def _with_slots(t: Tables) -> Tables:
+    """The same network with a calendar slot for every flow row."""
+    old = len(t.slot)
+    slot = grown(t.slot, 3 * len(t.port) + len(t.flow))
+    slot.wakes[old:] = NEVER
+    return t._replace(slot=slot)
 
 
 def with_flows(t: Tables, rows: int) -> Tables:
     """The same network with room for `rows` flows."""
-    return with_calendar(t._replace(flow=grown(t.flow, rows)))
+    return _with_slots(t._replace(flow=grown(t.flow, rows)))
 
 
 def with_windows(t: Tables) -> Tables:

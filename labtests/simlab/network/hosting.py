@@ -7,8 +7,7 @@ none back.
 
 from labtests.simlab.network.compiled import compiled
 from labtests.simlab.network.datagrams import next_udp_packet, receive_udp, wake_udp
-from labtests.simlab.network.events import schedule
-from labtests.simlab.network.flows import flow_slot, host_priority, take_ready
+from labtests.simlab.network.flows import host_priority, take_ready
 from labtests.simlab.network.packets import free_packet, take
 from labtests.simlab.network.reliable import next_rc_packet, receive_roce, wake_rc
 from labtests.simlab.network.rows import clock_at, flow_at, lane_at, packet_at, port_at, queue_at
@@ -19,7 +18,6 @@ from labtests.simlab.network.streams import (
     wake_tcp,
 )
 from labtests.simlab.network.tables import (
-    NEVER,
     NONE,
     RC,
     ROCE_LAST,
@@ -97,7 +95,6 @@ def receive_at_host(t: State, p: int, k: int) -> None:
 @compiled
 def wake_flow(t: State, f: int) -> None:
     """Something of flow f is due."""
-    schedule(t, flow_slot(t, f), NEVER)
     kind = flow_at(t, f).kind
     if kind == RC:
         wake_rc(t, f)

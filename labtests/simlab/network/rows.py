@@ -48,6 +48,8 @@ def _compiled_row(name: str) -> Callable[[State, int], Any]:
             word = context.get_value_type(types.int64)
             block = builder.add(arguments[0], word(offset))
             table = builder.load(builder.inttoptr(block, word.as_pointer()))
+            # no table moves while compiled code runs: its address need not be loaded twice
+            table.set_metadata("invariant.load", builder.module.add_metadata([]))
             row = builder.add(table, builder.mul(arguments[1], word(dtype.itemsize)))
             return builder.inttoptr(row, context.get_value_type(record))
 
@@ -62,7 +64,9 @@ def _row(name: str) -> Callable[[State, int], Any]:
 
 
 clock_at = _row("clock")
-match_at = _row("match")
+slot_at = _row("slot")
+bucket_at = _row("bucket")
+level_at = _row("level")
 port_at = _row("port")
 queue_at = _row("queue")
 lane_at = _row("lane")

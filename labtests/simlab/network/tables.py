@@ -55,7 +55,7 @@ def _record(*groups: str, floats: str = "", arrays: tuple[tuple[str, int], ...] 
 
 
 CLOCK = _record(
-    "now ports hosts leaves random_1 random_2",
+    "now ports hosts opened bucket_shift random_1 random_2",
     "free_packet free_packets used_packets active_flows",
 )
 PORT = _record(
@@ -125,13 +125,17 @@ FLOW = _record(
 )
 
 
-MATCH = _record("wakes winner")  # events.py
+SLOT = _record("wakes before after bucket")  # events.py
+BUCKET = _record("head")
+LEVEL = _record("filled")  # bit i: bucket i has slots
 ROUTE = _record("port")  # row: switch * hosts + host
 SEGMENT = _record("here")  # row: window * size + number % size: has the TCP receiver got it
 
 TABLE_TYPES = {
     "clock": CLOCK,
-    "match": MATCH,
+    "slot": SLOT,
+    "bucket": BUCKET,
+    "level": LEVEL,
     "port": PORT,
     "queue": QUEUE,
     "lane": LANE,
@@ -150,7 +154,9 @@ class Tables(NamedTuple):
 
     addresses: Any  # of the tables below, for the compiled functions (rows.py)
     clock: Any  # one row
-    match: Any  # the calendar
+    slot: Any  # the calendar: slots, buckets, levels
+    bucket: Any
+    level: Any
     port: Any
     queue: Any
     lane: Any
