@@ -49,6 +49,11 @@ def case(folder: Path, text: str) -> CaseFile:
         ("switches: {s: }", "switches: {s: {memori: {}}}", "did you mean memory?"),
         ("source: a, target: c}", "source: a, target: c, kind: udp}", "a udp flow needs it"),
         ("{a: , b: , c: }", "{a: , b: , c: , d: }", "3:24: hosts.d: host d has no link"),
+        ("{s: }", "{s: {routes: [{to: z, via: a}]}}", 'switches.s.routes[0].to: "z" is no host'),
+        ("{s: }", "{s: {routes: [{to: c, via: t}]}}", 'routes[0].via: "t" is not there: known'),
+        ("{s: }", "{s: {routes: [{to: c, via: a}]}}", "a is a host and forwards nothing to c"),
+        ("target: c}", "target: c, ttl: 0}", "flows[0].ttl: must be at least 1"),
+        ("{pfc: [3]}\nlinks", "{routes: [{to: c, via: a}]}\nlinks", "belong to one switch"),
         (
             "switch: {pfc: [3]}",
             "switch: {ports: {aa: {pfc: [3]}}}",
@@ -98,8 +103,42 @@ def test_the_documented_cases_are_the_files_and_run() -> None:
     assert len(blocks) >= 2
     for file in files:
         figures = run(load(file))
+        if file.stem == "routing-loop":
+            continue  # below
         assert figures.total_goodput_gbit_per_s > 30
         assert figures.dropped_frames == 0
+
+
+def test_the_documented_loop_takes_r_ttl_over_n_of_its_links() -> None:
+    loop = load(DOCS / "cases" / "routing-loop.yaml")
+    figures = run(loop)
+    assert figures.total_goodput_gbit_per_s == 0
+    offered = 2e9 * 2e-3 / 8000
+    assert [(d.switch, d.port) for d in figures.drops] == [("s4", "s3")]  # hop 64 leads to s4
+    assert figures.drops[0].ttl == figures.dropped_frames == pytest.approx(offered, abs=2)
+
+
+def test_a_static_route_is_taken_and_ecmp_uses_both_ways(tmp_path: Path) -> None:
+    detour = """\
+name: detour
+duration_ms: 1
+hosts: {a: , c: }
+switches: {s: , t: , u: }
+links:
+  - {between: [a, s], rate_gbit_per_s: 25, length_m: 5}
+  - {between: [s, t], rate_gbit_per_s: 25, length_m: 5}
+  - {between: [s, u], rate_gbit_per_s: 25, length_m: 5}
+  - {between: [t, u], rate_gbit_per_s: 25, length_m: 5}
+  - {between: [t, c], rate_gbit_per_s: 25, length_m: 5}
+flows: [{source: a, target: c, qps: 64, message_bytes: 1024, priority: 0}]
+sampling: {queues: [{switch: s, port: t, queue: 0}, {switch: s, port: u, queue: 0}]}
+"""
+    static = detour.replace("s: ,", "s: {routes: [{to: any, via: u}]},")
+    both = detour.replace("s: ,", "s: {routes: [{to: c, via: [t, u]}]},")
+    for text, ways in ((detour, [True, False]), (static, [False, True]), (both, [True, True])):
+        figures = run(case(tmp_path, text))
+        assert [queue.forwarded_packets > 1000 for queue in figures.queues] == ways
+        assert figures.total_goodput_gbit_per_s > 20
 
 
 def test_the_parking_lot_gives_ports_and_not_flows_the_same() -> None:

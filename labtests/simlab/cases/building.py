@@ -1,7 +1,6 @@
 """A case as a network at time 0: cables, switches and NICs set, nothing started."""
 
 from collections import Counter
-from collections.abc import Iterable
 
 from labtests.errors import LabError
 from labtests.simlab.cases.form import (
@@ -16,6 +15,7 @@ from labtests.simlab.cases.form import (
     SchedulePart,
     SwitchPart,
 )
+from labtests.simlab.cases.pathways import address_of, routing_of
 from labtests.simlab.network import (
     Cable,
     HostPort,
@@ -54,6 +54,7 @@ def build(case: CaseFile, *, seed: int | None = None) -> Network:
         wiring_of(case),
         seed=case.seed if seed is None else seed,
         memory={name: _memory(_switch_part(case, name).memory) for name in case.switches},
+        routing=routing_of(case),
     )
     network.start_jitter_ps = round(case.start_jitter_us * PS_PER_US)
     for name in case.hosts:
@@ -66,7 +67,7 @@ def build(case: CaseFile, *, seed: int | None = None) -> Network:
 
 def wiring_of(case: CaseFile) -> Wiring:
     """The case's cables. A switch's port has the name of the device it leads to (`s2`, `s2#2`)."""
-    addresses = {name: f"10.{n >> 16 & 255}.{n >> 8 & 255}.{n & 255}" for n, name in _hosts(case)}
+    addresses = {name: address_of(case, name) for name in case.hosts}
     used: Counter[tuple[str, str]] = Counter()
 
     def end(name: str, other: str) -> HostPort | SwitchPort:
@@ -92,20 +93,10 @@ def wiring_of(case: CaseFile) -> Wiring:
     return Wiring(cables=tuple(cables))
 
 
-def _hosts(case: CaseFile) -> Iterable[tuple[int, str]]:
-    return enumerate(case.hosts, start=1)
-
-
 def _length_m(link: LinkPart) -> float:
     if link.length_m is not None:
         return link.length_m
     return (link.delay_us or 0.0) * NS_PER_US / NS_PER_M
-
-
-def address_of(case: CaseFile, host: str) -> str:
-    """The address of a host in the network of this case."""
-    number = list(case.hosts).index(host) + 1
-    return f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
 
 
 def _switch_part(case: CaseFile, name: str) -> SwitchPart:
@@ -244,6 +235,8 @@ def _started(network: Network, case: CaseFile, flow: FlowPart) -> AnyFlow:
                 tos=tos,
                 rate_bits_per_s=(flow.rate_gbit_per_s or 0.0) * BITS_PER_GBIT,
                 datagram_bytes=flow.datagram_bytes,
+                ttl=flow.ttl,
+                source_port=flow.source_port,
             )
         )
     if flow.kind == "tcp":
@@ -254,6 +247,8 @@ def _started(network: Network, case: CaseFile, flow: FlowPart) -> AnyFlow:
                 destination=destination,
                 tos=tos,
                 streams=flow.streams,
+                ttl=flow.ttl,
+                source_port=flow.source_port,
             )
         )
     messages = None
@@ -276,5 +271,7 @@ def _started(network: Network, case: CaseFile, flow: FlowPart) -> AnyFlow:
             header_bytes=flow.header_bytes,
             control_tos=None if flow.control_priority is None else flow.control_priority << 5,
             go_back=flow.go_back,
+            ttl=flow.ttl,
+            source_port=flow.source_port,
         )
     )

@@ -59,6 +59,8 @@ class DropFigures:
     wred: int
     link_down: int
     lost_on_wire: int
+    ttl: int = 0  # came in by this port, and had used up its TTL
+    no_route: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +117,10 @@ class Figures:
     @property
     def dropped_frames(self) -> int:
         """Frames dropped in switches."""
-        return sum(d.input_buffer + d.output_buffer + d.wred + d.link_down for d in self.drops)
+        return sum(
+            d.input_buffer + d.output_buffer + d.wred + d.link_down + d.ttl + d.no_route
+            for d in self.drops
+        )
 
     def plain(self) -> dict[str, Any]:
         """As JSON has it."""

@@ -61,6 +61,15 @@ class SchedulePart(_Part):
     queues: list[QueuePart] | None = Field(default=None, min_length=8, max_length=8)
 
 
+class RoutePart(_Part):
+    """A static route of a switch: used before the shortest path."""
+
+    to: str = Field(description="A host, an IPv4 prefix (10.0.0.0/8), or `any`.")
+    via: str | Annotated[list[str], Field(max_length=64)] = Field(
+        description="A port, by the device it leads to; of several, the hash chooses; [] drops."
+    )
+
+
 class RateLimitPart(_Part):
     """The most that each of these egress queues sends, preamble and gap counted; shaping.py."""
 
@@ -84,6 +93,10 @@ class SwitchPart(PortPart):
     memory: MemoryPart | None = None
     ports: dict[str, PortPart] | None = Field(
         default=None, description="By the name of the device that the port leads to."
+    )
+    routes: list[RoutePart] | None = None
+    hash_seed: Annotated[int, Field(ge=0, le=2**32 - 1)] | None = Field(
+        default=None, description="Of ECMP; by the switch's name unless given, so all differ."
     )
 
 
@@ -154,6 +167,10 @@ class FlowPart(_Part):
     retry_limit: Annotated[int, Field(ge=0, le=2**20)] = 7
     control_priority: Priority | None = Field(default=None, description="Of ACKs; else the flow's.")
     go_back: Literal["packet", "message"] = "packet"
+    ttl: Annotated[int, Field(ge=1, le=255)] = 64
+    source_port: Annotated[int, Field(ge=0, le=65535)] | None = Field(
+        default=None, description="UDP's or TCP's, of the first queue pair; 49152 and on."
+    )
 
 
 class QueueName(_Part):
@@ -192,6 +209,7 @@ class CaseFile(_Part):
     hosts: dict[Name, NicPart | None] = Field(min_length=1)
     switches: dict[Name, SwitchPart | None] = Field(default_factory=dict)
     links: list[LinkPart] = Field(min_length=1)
+    routing: Literal["shortest", "ecmp"] = "shortest"
     nic: NicPart = NicPart()
     switch: SwitchPart = SwitchPart()
     flows: list[FlowPart] = Field(min_length=1)

@@ -74,7 +74,8 @@ def _host_lines(figures: Figures) -> Iterator[str]:
 
 
 def _drop_lines(figures: Figures) -> Iterator[str]:
-    heading = ("drops at", "input buffer", "output buffer", "WRED", "link down", "lost on wire")
+    places = ("input buffer", "output buffer", "WRED", "link down", "lost on wire")
+    heading = ("drops at", *places, "TTL", "no route")
     yield from _table(
         heading,
         ((f"{drop.switch} {drop.port}", *astuple(drop)[2:]) for drop in figures.drops),

@@ -9,6 +9,7 @@ from labtests.inventory.form import checked
 from labtests.inventory.mistakes import Mistakes, nearest, quoted
 from labtests.inventory.mistakes import Path as Where
 from labtests.simlab.cases.form import CaseFile, FlowPart, LinkPart, NicPart, PortPart, SwitchPart
+from labtests.simlab.cases.pathways import check_routes, ports_of
 from labtests.simlab.network.settings import NP_DEFAULTS, RP_DEFAULTS, check_dcqcn
 from labtests.simlab.network.tables import PS_PER_S
 
@@ -42,6 +43,7 @@ def check_references(case: CaseFile, mistakes: Mistakes) -> None:
         _check_flow(case, number, flow, mistakes)
     _check_sampling(case, mistakes)
     _check_switches(case, mistakes)
+    check_routes(case, mistakes)
     _check_parameters(case, mistakes)
     if case.warmup_ms >= case.duration_ms:
         mistakes.add(("warmup_ms",), f"must be less than duration_ms ({case.duration_ms:g})")
@@ -95,19 +97,7 @@ def _check_sampling(case: CaseFile, mistakes: Mistakes) -> None:
         path = ("sampling", "queues", number)
         _known(queue.switch, set(case.switches), (*path, "switch"), mistakes)
         if queue.switch in case.switches:
-            _known(queue.port, _ports(case, queue.switch), (*path, "port"), mistakes)
-
-
-def _ports(case: CaseFile, switch: str) -> set[str]:
-    """The names of a switch's ports: the device each leads to, `name#2` for a second link to it."""
-    peers = Counter(
-        other
-        for link in case.links
-        for one, other in (link.between, link.between[::-1])
-        if one == switch
-    )
-    names = {(name, n) for name, links in peers.items() for n in range(1, links + 1)}
-    return {name if n == 1 else f"{name}#{n}" for name, n in names}
+            _known(queue.port, set(ports_of(case, queue.switch)), (*path, "port"), mistakes)
 
 
 def _check_switches(case: CaseFile, mistakes: Mistakes) -> None:
@@ -117,7 +107,7 @@ def _check_switches(case: CaseFile, mistakes: Mistakes) -> None:
     parts: list[tuple[Where, PortPart]] = list(switches)
     for path, switch in switches:
         owners = list(case.switches) if path == ("switch",) else [str(path[1])]
-        known = set().union(*(_ports(case, owner) for owner in owners))
+        known = set().union(*(ports_of(case, owner) for owner in owners))
         for port, settings in (switch.ports or {}).items():
             parts.append(((*path, "ports", port), settings))
             _known(port, known, (*path, "ports", port), mistakes, key=True)

@@ -1,7 +1,7 @@
 """Time passes in the network of a case: flows start and stop, figures are taken."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, fields
 from itertools import pairwise
 from typing import Any
 
@@ -18,7 +18,15 @@ from labtests.simlab.cases.figures import (
     QueueFigures,
 )
 from labtests.simlab.cases.form import CaseFile, FlowPart
-from labtests.simlab.network import HostPort, Network, QueueWatch, RcFlow, TcpFlow, UdpFlow
+from labtests.simlab.network import (
+    HostPort,
+    Network,
+    PortDrops,
+    QueueWatch,
+    RcFlow,
+    TcpFlow,
+    UdpFlow,
+)
 
 NS_PER_MS = 1_000_000
 DEFAULT_SAMPLES = 20_000
@@ -234,31 +242,23 @@ def _drops(network: Network) -> tuple[DropFigures, ...]:
         peer = network.tables.port[number ^ 1]
         lost = int(peer.lost_on_wire)
         if isinstance(end, HostPort):
-            if lost:
-                found.append(_drop(end.device, end.interface, (0, 0, 0, 0), lost))
-            continue
-        drops = network.switch(end.device).drop_counters(end.interface)
-        counts = (
-            drops.input_buffer_drops,
-            drops.output_buffer_drops,
-            drops.wred_drops,
-            drops.link_down_drops,
+            drops = PortDrops(**dict.fromkeys((f.name for f in fields(PortDrops)), 0))
+        else:
+            drops = network.switch(end.device).drop_counters(end.interface)
+        place = DropFigures(
+            switch=end.device,
+            port=end.interface,
+            input_buffer=drops.input_buffer_drops,
+            output_buffer=drops.output_buffer_drops,
+            wred=drops.wred_drops,
+            link_down=drops.link_down_drops,
+            lost_on_wire=lost,
+            ttl=drops.ttl_drops,
+            no_route=drops.no_route_drops,
         )
-        if any(counts) or lost:
-            found.append(_drop(end.device, end.interface, counts, lost))
+        if any(astuple(place)[2:]):
+            found.append(place)
     return tuple(found)
-
-
-def _drop(device: str, port: str, counts: tuple[int, int, int, int], lost: int) -> DropFigures:
-    return DropFigures(
-        switch=device,
-        port=port,
-        input_buffer=counts[0],
-        output_buffer=counts[1],
-        wred=counts[2],
-        link_down=counts[3],
-        lost_on_wire=lost,
-    )
 
 
 def _host(network: Network, name: str) -> HostFigures:

@@ -18,6 +18,7 @@ from labtests.simlab.network.memory_settings import (
 )
 from labtests.simlab.network.network import Network
 from labtests.simlab.network.nic import Nic
+from labtests.simlab.network.paths import Routing, StaticRoute
 from labtests.simlab.network.settings import (
     NicCounters,
     PfcCounters,
@@ -55,7 +56,9 @@ __all__ = [
     "RcFlow",
     "RcRequest",
     "ReactionPoint",
+    "Routing",
     "Schedule",
+    "StaticRoute",
     "Switch",
     "SwitchMemory",
     "SwitchPort",

@@ -23,6 +23,7 @@ from labtests.simlab.network.tables import (
     NONE,
     PACKET,
     PAPER,
+    PATH,
     PORT,
     PS_PER_NS,
     PS_PER_S,
@@ -40,7 +41,7 @@ from labtests.simlab.network.tables import (
     grown,
     table,
 )
-from labtests.simlab.network.wiring import NS_PER_M, HostPort, Wiring, next_hops
+from labtests.simlab.network.wiring import NS_PER_M, HostPort, Wiring
 
 FIRST_PACKETS = 4096
 FIRST_FLOWS = 16
@@ -67,8 +68,9 @@ def make_tables(wiring: Wiring, seed: int, memory: Mapping[str, SwitchMemory]) -
         host=table(HOST, max(1, len(hosts))),
         packet=table(PACKET, 0),
         flow=table(FLOW, FIRST_FLOWS),
-        route=table(ROUTE, max(1, len(switches) * len(hosts))),
+        route=table(ROUTE, 0),
         segment=table(SEGMENT, WINDOW_SIZE),
+        path=table(PATH, 0),
     )
     clock = t.clock[0]
     clock.ports, clock.hosts, clock.free_packet = len(ports), len(hosts), NONE
@@ -81,9 +83,6 @@ def make_tables(wiring: Wiring, seed: int, memory: Mapping[str, SwitchMemory]) -
     for h, p in enumerate(hosts):
         t.port[p].host = h
         _make_host(t, h, p)
-    t.route.port = NONE
-    for (name, host_port), out in next_hops(wiring).items():
-        t.route[switches.index(name) * len(hosts) + hosts.index(host_port)].port = out
     _make_calendar(t)
     return with_packets(t, FIRST_PACKETS)
 

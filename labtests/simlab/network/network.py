@@ -15,6 +15,17 @@ from labtests.simlab.network.fabric import (
 )
 from labtests.simlab.network.memory_settings import SwitchMemory
 from labtests.simlab.network.nic import Nic
+from labtests.simlab.network.paths import (
+    FIRST_SOURCE_PORT,
+    IPERF3_PORT,
+    ROCE_PORT,
+    SOURCE_PORTS,
+    TCP_PROTOCOL,
+    UDP_PROTOCOL,
+    Routing,
+    five_tuple_hash,
+    with_routes,
+)
 from labtests.simlab.network.rows import state_of
 from labtests.simlab.network.settings import RcRequest, TcpRequest, UdpRequest
 from labtests.simlab.network.streams import (
@@ -65,18 +76,25 @@ class Network:
         *,
         seed: int,
         memory: SwitchMemory | Mapping[str, SwitchMemory] | None = None,
+        routing: Routing | None = None,
     ) -> None:
-        """`memory` of every switch, or of each by name; others have the default."""
+        """`memory` of every switch, or of each by name; others have the default.
+
+        Raises ValueError for a static route that cannot be.
+        """
         self.wiring = wiring
         given = memory if isinstance(memory, Mapping) else {}
         common = memory if isinstance(memory, SwitchMemory) else SwitchMemory()
         self.memory = {name: given.get(name, common) for name in switch_names(wiring)}
         self.tables: Tables = make_tables(wiring, seed, self.memory)
+        self.routing = routing or Routing()
+        self.reroute(self.routing)
         self.flow_rows = 0
         self.mss_bytes = MSS_BYTES
         self.start_jitter_ps = START_JITTER_PS
         self._numbers: dict[tuple[str, str], int] = {}
         self._addresses: dict[str, tuple[str, int]] = {}
+        self._own_address: dict[int, str] = {}
         self._nics: dict[tuple[str, str], Nic] = {}
         ports: dict[str, dict[str, int]] = {name: {} for name in switch_names(wiring)}
         for number, port in enumerate(wiring.ports()):
@@ -85,6 +103,7 @@ class Network:
                 host = int(self.tables.port[number].host)
                 self._nics[port.device, port.interface] = Nic(self, host)
                 self._addresses[port.address] = (port.device, host)
+                self._own_address[host] = port.address
             else:
                 ports[port.device][port.interface] = number
         self._switches = {
@@ -147,6 +166,14 @@ class Network:
             self.tables.port[end].up = 1
             wake_port(self.state, end)
 
+    def reroute(self, routing: Routing) -> None:
+        """From now on packets are sent on like this; those in queues keep their port.
+
+        Raises ValueError for a static route that cannot be; then nothing has changed.
+        """
+        self.tables = with_routes(self.tables, self.wiring, list(self.memory), routing)
+        self.routing = routing
+
     def lost_on_wire(self, device: str, interface: str) -> int:
         """Frames sent by this port that a cut took from the wire."""
         return int(self.tables.port[self._numbers[device, interface]].lost_on_wire)
@@ -167,6 +194,7 @@ class Network:
         here, there = self._ends(flow)
         source, target = (there, here) if flow.verb == "read" else (here, there)
         rows = [self._new_rc(flow, source, target) for _ in range(flow.qps)]
+        self._address(rows, flow, (UDP_PROTOCOL, ROCE_PORT))
         return RcFlow(self, tuple(rows))
 
     def start_udp(self, flow: UdpRequest) -> UdpFlow:
@@ -183,6 +211,7 @@ class Network:
         record.backlog_limit = flow.send_queue_datagrams
         record.next_datagram = record.start_at
         record.rx_datagram = NONE
+        self._address([row], flow, (UDP_PROTOCOL, IPERF3_PORT))
         return UdpFlow(self, (row,))
 
     def start_tcp(self, flow: TcpRequest) -> TcpFlow:
@@ -199,6 +228,7 @@ class Network:
             record.rto_ps = PS_PER_S  # RFC 6298: before the first measurement
             record.timeout_at = NEVER
             rows.append(row)
+        self._address(rows, flow, (TCP_PROTOCOL, IPERF3_PORT))
         return TcpFlow(self, tuple(rows))
 
     def _new_rc(self, flow: RcRequest, source: int, target: int) -> int:
@@ -236,7 +266,7 @@ class Network:
             raise KeyError(flow.destination)
         for start, end in ((here, there), (there, here)):
             peer = self.tables.port[self.tables.port[self.tables.host[start].port].peer]
-            route = int(peer.switch) * int(self.tables.clock[0].hosts) + end
+            route = int(peer.switch) * int(self.tables.clock[0].targets) + end
             if peer.switch != NONE and self.tables.route[route].port == NONE:
                 raise KeyError(flow.destination)
             if peer.switch == NONE and peer.host != end:
@@ -262,6 +292,32 @@ class Network:
         t.clock[0].active_flows += 1
         wake_by(self.state, 3 * len(t.port) + row, int(record.start_at))
         return row, record
+
+    def _address(
+        self,
+        rows: list[int],
+        request: RcRequest | UdpRequest | TcpRequest,
+        destination: tuple[int, int],
+    ) -> None:
+        """Packets of these flows carry these headers: TTL, and the five-tuple that is hashed.
+
+        `destination`: (protocol, port). Fragments have no ports to look at (but in the first), so
+        switches leave ports out for all.
+        """
+        protocol, port = destination
+        for number, row in enumerate(rows):
+            record = self.tables.flow[row]
+            record.ttl = request.ttl
+            own = request.source_port
+            own = FIRST_SOURCE_PORT + row % SOURCE_PORTS if own is None else own + number
+            ports = (0, 0) if record.fragments > 1 else (own & 0xFFFF, port)
+            here, there = (
+                self._own_address[int(record.source)],
+                self._own_address[int(record.target)],
+            )
+            record.hash_to_target = five_tuple_hash(here, there, ports, protocol)
+            back = ports[::-1] if protocol == TCP_PROTOCOL else ports
+            record.hash_to_source = five_tuple_hash(there, here, back, protocol)
 
     @property
     def active_flows(self) -> int:

@@ -23,6 +23,7 @@ def new_packet(t: State, kind: int, flow: int, frame_bytes: int) -> int:
     packet.lane = NONE
     if flow != NONE:
         flow_at(t, flow).in_flight += 1
+        packet.ttl = flow_at(t, flow).ttl
     return int(k)
 
 

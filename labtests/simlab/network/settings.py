@@ -151,6 +151,16 @@ class ReactionPoint:
 
 # -- traffic -------------------------------------------------------------------------------------
 
+DEFAULT_TTL = 64
+"""Linux's IPv4 default (net.ipv4.ip_default_ttl). Every switch takes 1; at 0 a packet is dropped.
+ACKs and CNPs of a flow start with the same."""
+
+
+def _check_headers(ttl: int, source_port: int | None) -> None:
+    """`source_port` is UDP's or TCP's, the first of several flows'; None: 49152 and on."""
+    _within("TTL", ttl, 1, 255)
+    _within("source port", source_port or 0, 0, 65535)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RcRequest:
@@ -181,9 +191,12 @@ class RcRequest:
     header_bytes: int = 62
     control_tos: int | None = None
     go_back: Literal["packet", "message"] = "packet"
+    ttl: int = DEFAULT_TTL
+    source_port: int | None = None
 
     def __post_init__(self) -> None:
         _within("TOS", self.tos, 0, 255)
+        _check_headers(self.ttl, self.source_port)
         _within("control TOS", self.control_tos or 0, 0, 255)
         _within("header bytes", self.header_bytes, 0, 255)
         _within("message bytes", self.message_bytes, 1, 2**31)
@@ -206,8 +219,11 @@ class UdpRequest:
     rate_bits_per_s: float
     datagram_bytes: int = 65500
     send_queue_datagrams: int = 4
+    ttl: int = DEFAULT_TTL
+    source_port: int | None = None
 
     def __post_init__(self) -> None:
+        _check_headers(self.ttl, self.source_port)
         _within("TOS", self.tos, 0, 255)
         _within("bits per second", self.rate_bits_per_s, 1, 1e13)
         _within("datagram bytes", self.datagram_bytes, 1, 65507)
@@ -223,8 +239,11 @@ class TcpRequest:
     destination: str
     tos: int
     streams: int = 1
+    ttl: int = DEFAULT_TTL
+    source_port: int | None = None
 
     def __post_init__(self) -> None:
+        _check_headers(self.ttl, self.source_port)
         _within("TOS", self.tos, 0, 255)
         _within("streams", self.streams, 1, 1024)
 
@@ -304,6 +323,7 @@ class PortDrops:
     - `headroom_drops`: arrived here, headroom overrun.
     - `output_buffer_drops`: bound for here, at the limit of its egress queue.
     - `wred_drops`, `link_down_drops`: bound for here. (`ecn_marked` are no drops.)
+    - `ttl_drops`, `no_route_drops`: arrived here; they are in no queue's drops.
     """
 
     input_buffer_drops: int
@@ -312,6 +332,8 @@ class PortDrops:
     wred_drops: int
     ecn_marked: int
     link_down_drops: int
+    ttl_drops: int = 0
+    no_route_drops: int = 0
 
     @property
     def input_drops(self) -> int:

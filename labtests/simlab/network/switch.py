@@ -251,6 +251,8 @@ class Switch:
             wred_drops=int(queues.wred_dropped.sum()),
             ecn_marked=int(record.ecn_marked),
             link_down_drops=int(record.link_down_drops),
+            ttl_drops=int(record.ttl_drops),
+            no_route_drops=int(record.no_route_drops),
         )
 
     def port_counters(self, port: str) -> PortCounters:

@@ -1,4 +1,4 @@
-"""A packet's way through a switch: classified, admitted or dropped, queued; later taken out.
+"""A packet's way through a switch: classified, routed, admitted or dropped, queued, taken out.
 
 Classification follows the ingress port's trust: dscp -> dot1p -> local precedence (queue) through
 the switch's map tables; an untagged packet on a port that trusts dot1p, or nothing, has the port
@@ -8,6 +8,7 @@ priority 0. The dot1p is also the PFC priority, hence the ingress group.
 from labtests.simlab.network.arithmetic import random_below
 from labtests.simlab.network.compiled import compiled
 from labtests.simlab.network.events import wake_port
+from labtests.simlab.network.forwarding import lose_on_the_way, way_out
 from labtests.simlab.network.marking import DISCARD, MARK, mark_leaving, red_verdict
 from labtests.simlab.network.memory import (
     ADMITTED,
@@ -102,8 +103,14 @@ def receive_at_switch(t: State, p: int, k: int) -> None:
     port.rx_packets += 1
     port.rx_bytes += packet.frame_bytes
     dot1p = classify(t, p, packet.dscp)
-    route = route_at(t, port.switch * clock_at(t, 0).hosts + packet.target)
-    q = 8 * route.port + switch.dot1p_lp[dot1p]
+    out = route_at(t, port.switch * clock_at(t, 0).targets + packet.target).port
+    if out < 0:
+        out = way_out(t, port.switch, k, out)
+    packet.ttl -= 1
+    if out == NONE or packet.ttl <= 0:
+        lose_on_the_way(t, p, k)
+        return
+    q = 8 * out + switch.dot1p_lp[dot1p]
     packet.lane = 8 * p + dot1p
     packet.cells = (packet.frame_bytes + switch.cell_bytes - 1) // switch.cell_bytes
     why = fate(t, p, q, k)

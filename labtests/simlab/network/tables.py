@@ -56,6 +56,7 @@ def _record(*groups: str, floats: str = "", arrays: tuple[tuple[str, int], ...] 
 
 CLOCK = _record(
     "now ports hosts opened bucket_shift random_1 random_2",
+    "targets",  # columns of the route table
     "free_packet free_packets used_packets active_flows",
 )
 PORT = _record(
@@ -66,6 +67,7 @@ PORT = _record(
     "rx_packets rx_bytes tx_packets tx_bytes",
     "ecn_marked link_down_drops lost_on_wire",
     "limited",  # bit i = queue i has a rate limit
+    "ttl_drops no_route_drops",
 )
 QUEUE = _record(
     "head tail packets cells paused_until empty_since group weight credit",
@@ -89,6 +91,7 @@ SWITCH = _record(
     "egress_limit_cells peak_used_cells",  # egress limit -1: dynamic
     "pool_cells pool_used peak_pool_cells",  # of headroom
     "egress_shared_cells egress_used egress_guaranteed_cells",
+    "hash_seed",
     floats="egress_alpha",
     arrays=(("dscp_dot1p", 64), ("dot1p_lp", 8)),
 )
@@ -104,6 +107,7 @@ HOST = _record(
 )
 PACKET = _record(
     "next kind flow frame_bytes cells psn part dscp ecn target lane at",
+    "ttl",
 )
 FLOW = _record(
     "kind life next_ready queued source target dscp start_at in_flight",
@@ -121,6 +125,7 @@ FLOW = _record(
     # TCP: in segments
     "resend recover duplicates in_recovery rtt_psn rtt_at rto_ps unacknowledged window_row",
     "retransmits delivered_bytes",
+    "ttl hash_to_target hash_to_source",  # of the packets' five-tuple; see forwarding.py
     floats="rate target_rate alpha cwnd ssthresh srtt rttvar",
 )
 
@@ -128,7 +133,8 @@ FLOW = _record(
 SLOT = _record("wakes before after bucket")  # events.py
 BUCKET = _record("head")
 LEVEL = _record("filled")  # bit i: bucket i has slots
-ROUTE = _record("port")  # row: switch * hosts + host
+ROUTE = _record("port")  # row: switch * targets + host; below NONE: a path (forwarding.py)
+PATH = _record("ways", arrays=(("ports", 64),))
 SEGMENT = _record("here")  # row: window * size + number % size: has the TCP receiver got it
 
 TABLE_TYPES = {
@@ -145,6 +151,7 @@ TABLE_TYPES = {
     "flow": FLOW,
     "route": ROUTE,
     "segment": SEGMENT,
+    "path": PATH,
 }
 """The type of a row of each table, in the order of the address block."""
 
@@ -166,6 +173,7 @@ class Tables(NamedTuple):
     flow: Any
     route: Any
     segment: Any
+    path: Any
 
 
 State = Any
