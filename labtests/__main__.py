@@ -160,6 +160,40 @@ def validate_network(ctx: click.Context, quick: bool, as_json: bool) -> None:
         ctx.exit(1)
 
 
+@network.command(name="figures")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("docs/figures"),
+    show_default=True,
+    help="Folder for the SVG files, made if need be.",
+)
+@click.option(
+    "--page",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=None,
+    help="Put what was measured into this document too (docs/figures.md).",
+)
+@click.pass_context
+def draw_figures(ctx: click.Context, names: Sequence[str], out: Path, page: Path | None) -> None:
+    """Draw the known ills, their cures and closed forms (docs/figures.md); all unless NAMEd.
+
+    Prints what each shows beside what it should show. Exit code 1 when one is out.
+    """
+    gallery = _simlab("pictures.gallery")
+    pictures = []
+    for picture in gallery.made(names):
+        pictures.append(picture)
+        click.echo(str(gallery.write(picture, out)))
+        for line in gallery.lines(picture.rows):
+            click.echo(line)
+    if page is not None:
+        gallery.quote(page, pictures)
+    if any(row.verdict != "pass" for picture in pictures for row in picture.rows):
+        ctx.exit(1)
+
+
 def _simlab(module: str) -> ModuleType:
     try:
         return importlib.import_module(f"labtests.simlab.{module}")

@@ -53,7 +53,7 @@ def md1_wait_s(load: float, service_s: float) -> float:
 
 
 def dcqcn_marking(
-    flows: int, bits_per_s: float, packet: int, *, increase_bits_per_s: float
+    flows: float, bits_per_s: float, packet: int, *, increase_bits_per_s: float
 ) -> float:
     """The marking probability at which N equal DCQCN flows fill a link.
 
