@@ -71,6 +71,22 @@ def case(folder: Path, text: str) -> CaseFile:
             "6:34: switch.rate_limits[0].queues[0]: must be at most 7",
         ),
         (
+            "source: a, target: c}",
+            "source: a, target: c, go_back: message, ack_every_packets: 4}",
+            "go_back: message acknowledges whole messages",
+        ),
+        (
+            "switch: {pfc: [3]}",
+            "switch: {ecn: [{queues: [3], low_bytes: 0, high_bytes: 1, probability: 1, "
+            "mark: leaving, poll_period_us: 1}]}",
+            "6:106: switch.ecn[0].poll_period_us: a polled queue marks arriving packets",
+        ),
+        (
+            "nic: {pfc: [3]}",
+            "nic: {dcqcn: {cnp_polled: true, cnp_pacing: port}}",
+            "nic.dcqcn.cnp_pacing: cnp_polled keeps its interval for each flow",
+        ),
+        (
             "nic: {pfc: [3]}",
             "nic: {dcqcn: {parameters: {rpg_hia_rate: 3}}}",
             "5:28: nic.dcqcn.parameters.rpg_hia_rate: no DCQCN parameter: did you mean "

@@ -95,7 +95,9 @@ class Star:
             )
         )
 
-    def tcp(self, host: int, priority: int, streams: int = 1, to: int = 0) -> TcpFlow:
+    def tcp(
+        self, host: int, priority: int, streams: int = 1, to: int = 0, *, ecn: bool = False
+    ) -> TcpFlow:
         return self.network.start_tcp(
             TcpRequest(
                 device=f"host{host}",
@@ -103,6 +105,7 @@ class Star:
                 destination=f"10.0.0.{to}",
                 tos=priority << 5,
                 streams=streams,
+                ecn=ecn,
             )
         )
 

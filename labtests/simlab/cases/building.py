@@ -37,7 +37,7 @@ from labtests.simlab.network import (
     WredCurve,
 )
 from labtests.simlab.network.settings import NP_DEFAULTS
-from labtests.simlab.network.tables import PS_PER_US
+from labtests.simlab.network.tables import ECT_0, NOT_ECT, PS_PER_US
 from labtests.simlab.network.wiring import NS_PER_M
 
 HOST_INTERFACE = "e0"
@@ -161,8 +161,9 @@ def _curve(curve: EcnPart, cell: int) -> WredCurve:
         high_limit=curve.high_bytes // cell,
         probability_percent=curve.probability * 100,
         weighting_exponent=curve.weighting_exponent,
-        ecn=True,
+        ecn=curve.mark != "never",
         mark_leaving=curve.mark == "leaving",
+        poll_period_ns=round((curve.poll_period_us or 0) * NS_PER_US),
     )
 
 
@@ -188,6 +189,7 @@ def _set_nic(nic: Nic, part: NicPart) -> None:
     if dcqcn.cnp_priority is not None:
         nic.set_dcqcn("roce_np", "cnp_802p_prio", dcqcn.cnp_priority)
         nic.set_dcqcn("roce_np", "cnp_dscp", 8 * dcqcn.cnp_priority)
+    nic.set_cnp_pacing(dcqcn.cnp_pacing)
     nic.set_np_in_order(dcqcn.cnp_in_order)
     nic.set_np_polled(dcqcn.cnp_polled)
     if dcqcn.form in ("timers", "paper"):
@@ -232,11 +234,13 @@ def _started(network: Network, case: CaseFile, flow: FlowPart) -> AnyFlow:
                 device=sender,
                 interface=HOST_INTERFACE,
                 destination=destination,
-                tos=tos,
+                tos=tos | (ECT_0 if flow.ecn else NOT_ECT),
                 rate_bits_per_s=(flow.rate_gbit_per_s or 0.0) * BITS_PER_GBIT,
                 datagram_bytes=flow.datagram_bytes,
                 ttl=flow.ttl,
                 source_port=flow.source_port,
+                send_queue_datagrams=flow.send_queue_datagrams,
+                arrivals=flow.arrivals,
             )
         )
     if flow.kind == "tcp":
@@ -249,6 +253,7 @@ def _started(network: Network, case: CaseFile, flow: FlowPart) -> AnyFlow:
                 streams=flow.streams,
                 ttl=flow.ttl,
                 source_port=flow.source_port,
+                ecn=bool(flow.ecn),
             )
         )
     messages = None
@@ -268,6 +273,9 @@ def _started(network: Network, case: CaseFile, flow: FlowPart) -> AnyFlow:
             messages=messages,
             nak_repeat_us=flow.nack_repeat_us,
             retry_limit=flow.retry_limit,
+            timeout_exponent=flow.timeout_exponent,
+            ack_every_packets=flow.ack_every_packets,
+            ecn="off" if flow.ecn is False else "on",
             header_bytes=flow.header_bytes,
             control_tos=None if flow.control_priority is None else flow.control_priority << 5,
             go_back=flow.go_back,

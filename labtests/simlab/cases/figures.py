@@ -33,6 +33,18 @@ class QueueFigures:
     forwarded_bytes: int
     marked_packets: int
     dropped_packets: int
+    wred_dropped_packets: int  # of those, picked by RED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkFigures:
+    """What RED did in one egress queue, sampled or not."""
+
+    switch: str
+    port: str
+    queue: int
+    marked_packets: int
+    wred_dropped_packets: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +109,7 @@ class Figures:
     bin_ms: float
     flows: tuple[FlowFigures, ...]
     queues: tuple[QueueFigures, ...]
+    marks: tuple[MarkFigures, ...]
     pauses: tuple[PauseFigures, ...]
     drops: tuple[DropFigures, ...]
     hosts: tuple[HostFigures, ...]

@@ -43,7 +43,12 @@ class EcnPart(_Part):
     high_bytes: Bytes
     probability: Share
     weighting_exponent: Annotated[int, Field(ge=0, le=15)] = 0
-    mark: Literal["arriving", "leaving"] = "arriving"
+    mark: Literal["arriving", "leaving", "never"] = Field(
+        default="arriving", description="never: picked packets are dropped, ECN-capable or not."
+    )
+    poll_period_us: Positive | None = Field(
+        default=None, description="The average looks so often; at each arrival unless given."
+    )
 
 
 class QueuePart(_Part):
@@ -119,6 +124,9 @@ class DcqcnPart(_Part):
     clamp_target: bool = True
     cnp_interval_us: Annotated[int, Field(ge=0)] | None = None
     cnp_priority: Priority | None = None
+    cnp_pacing: Literal["flow", "port", "none"] = Field(
+        default="flow", description="What keeps the CNP interval. none: each mark is answered."
+    )
     cnp_polled: bool = Field(default=False, description="CNPs go at the ends of intervals.")
     cnp_in_order: bool = Field(default=False, description="No CNP for packets out of sequence.")
 
@@ -156,6 +164,13 @@ class FlowPart(_Part):
     )
     rate_gbit_per_s: Positive | None = Field(default=None, description="udp: payload rate.")
     datagram_bytes: Annotated[int, Field(ge=1, le=65507)] = 65500
+    arrivals: Literal["periodic", "poisson"] = Field(
+        default="periodic", description="udp: datagrams at equal intervals, or at random ones."
+    )
+    send_queue_datagrams: Annotated[int, Field(ge=1, le=2**20)] = 4
+    ecn: bool | None = Field(
+        default=None, description="Packets are ECT(0), or not; unless given, those of rc are."
+    )
     streams: Annotated[int, Field(ge=1, le=1024)] = 1
     verb: Literal["send", "write", "read"] = "send"
     message_bytes: Annotated[int, Field(ge=1, le=2**31)] = 65536
@@ -165,6 +180,12 @@ class FlowPart(_Part):
     tx_depth: Annotated[int, Field(ge=1, le=2**15)] = 128
     nack_repeat_us: Count = 16_000
     retry_limit: Annotated[int, Field(ge=0, le=2**20)] = 7
+    timeout_exponent: Annotated[int, Field(ge=0, le=31)] = Field(
+        default=14, description="rc: retransmission after 4.096 us * 2**exponent; 0: never."
+    )
+    ack_every_packets: Count | None = Field(
+        default=None, description="rc: packets of an ACK; one per message unless given."
+    )
     control_priority: Priority | None = Field(default=None, description="Of ACKs; else the flow's.")
     go_back: Literal["packet", "message"] = "packet"
     ttl: Annotated[int, Field(ge=1, le=255)] = 64

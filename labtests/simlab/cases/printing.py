@@ -33,6 +33,13 @@ def lines(figures: Figures) -> Iterator[str]:
     )
     yield from _queue_lines(figures)
     yield from _table(
+        ("RED in queue", "marked", "WRED drops"),
+        (
+            (f"{m.switch} {m.port} {m.queue}", m.marked_packets, m.wred_dropped_packets)
+            for m in figures.marks
+        ),
+    )
+    yield from _table(
         ("port", "priority", "PFC frames sent", "received", "held us"),
         (
             (

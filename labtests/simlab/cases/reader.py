@@ -86,6 +86,10 @@ def _check_flow(case: CaseFile, number: int, flow: FlowPart, mistakes: Mistakes)
         mistakes.add(("flows", number, "rate_gbit_per_s"), problem)
     if flow.size_bytes is not None and flow.kind != "rc":
         mistakes.add(("flows", number, "size_bytes"), "only an rc flow ends by size: use stop_us")
+    if flow.ack_every_packets is not None and flow.go_back == "message":
+        mistakes.add(
+            ("flows", number, "ack_every_packets"), "go_back: message acknowledges whole messages"
+        )
     if flow.stop_us is not None and flow.stop_us <= flow.start_us:
         mistakes.add(("flows", number, "stop_us"), "must be later than start_us")
     if flow.start_us >= case.duration_ms * 1000:
@@ -116,12 +120,18 @@ def _check_switches(case: CaseFile, mistakes: Mistakes) -> None:
             if curve.high_bytes < curve.low_bytes:
                 where = (*path, "ecn", number, "high_bytes")
                 mistakes.add(where, f"is less than low_bytes ({curve.low_bytes})")
+            if curve.poll_period_us is not None and curve.mark == "leaving":
+                problem = "a polled queue marks arriving packets, not leaving ones"
+                mistakes.add((*path, "ecn", number, "poll_period_us"), problem)
 
 
 def _check_parameters(case: CaseFile, mistakes: Mistakes) -> None:
     parts: list[tuple[Where, NicPart]] = [(("nic",), case.nic)]
     parts += [(("hosts", name), part) for name, part in case.hosts.items() if part is not None]
     for path, part in parts:
+        if part.dcqcn and part.dcqcn.cnp_polled and part.dcqcn.cnp_pacing != "flow":
+            problem = "cnp_polled keeps its interval for each flow"
+            mistakes.add((*path, "dcqcn", "cnp_pacing"), problem)
         for name, value in (part.dcqcn.parameters if part.dcqcn else {}).items():
             place = (*path, "dcqcn", "parameters", name)
             if name not in {**RP_DEFAULTS, **NP_DEFAULTS}:

@@ -1,6 +1,6 @@
 """Time passes in the network of a case: flows start and stop, figures are taken."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass, fields
 from itertools import pairwise
 from typing import Any
@@ -13,6 +13,7 @@ from labtests.simlab.cases.figures import (
     Figures,
     FlowFigures,
     HostFigures,
+    MarkFigures,
     MemoryFigures,
     PauseFigures,
     QueueFigures,
@@ -128,6 +129,7 @@ def _figures(course: _Course, queues: Sequence[QueueKey], *, seed: int) -> Figur
         bin_ms=(bins[1] - bins[0]) / NS_PER_MS,
         flows=tuple(_flow(course, number, bins) for number in range(len(case.flows))),
         queues=_queues(course, queues, bins),
+        marks=tuple(_marks(network)),
         pauses=_pauses(course),
         drops=_drops(network),
         hosts=tuple(_host(network, name) for name in case.hosts),
@@ -193,9 +195,26 @@ def _queues(
                 forwarded_bytes=counters.forwarded_bytes,
                 marked_packets=counters.marked_packets,
                 dropped_packets=counters.dropped_packets,
+                wred_dropped_packets=counters.wred_dropped_packets,
             )
         )
     return tuple(found)
+
+
+def _marks(network: Network) -> Iterator[MarkFigures]:
+    for name in network.memory:
+        switch = network.switch(name)
+        for port in switch.ports:
+            for queue, counters in enumerate(switch.queue_counters(port)):
+                marked, dropped = counters.marked_packets, counters.wred_dropped_packets
+                if marked or dropped:
+                    yield MarkFigures(
+                        switch=name,
+                        port=port,
+                        queue=queue,
+                        marked_packets=marked,
+                        wred_dropped_packets=dropped,
+                    )
 
 
 def _pfc(case: CaseFile, network: Network) -> dict[tuple[str, str, int], tuple[int, int, float]]:

@@ -19,6 +19,7 @@ from labtests.simlab.network.memory_settings import (
 from labtests.simlab.network.network import Network
 from labtests.simlab.network.nic import Nic
 from labtests.simlab.network.paths import Routing, StaticRoute
+from labtests.simlab.network.requests import RcRequest, TcpRequest, UdpRequest
 from labtests.simlab.network.settings import (
     NicCounters,
     PfcCounters,
@@ -26,11 +27,8 @@ from labtests.simlab.network.settings import (
     PortDrops,
     QueueCounters,
     RateLimit,
-    RcRequest,
     ReactionPoint,
     Schedule,
-    TcpRequest,
-    UdpRequest,
     WredCurve,
 )
 from labtests.simlab.network.switch import Switch

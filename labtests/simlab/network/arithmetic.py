@@ -24,6 +24,31 @@ def random_below(t: State, limit: int) -> int:
 
 
 @compiled
+def exponential(t: State, mean: int) -> int:
+    """A random integer >= 0, exponentially distributed with this mean (ps; at most 2**58).
+
+    By comparing uniform numbers alone (von Neumann 1951), so with the same bits interpreted and
+    compiled, which a logarithm would not promise. A falling run u1 > u2 > ... is drawn; of odd
+    length, its first number is the fraction; of even length, one whole mean is added and it begins
+    anew. 4.3 draws an average.
+    """
+    whole = 0
+    while True:
+        first = random_below(t, DRAWS)
+        last = first
+        length = 1
+        while True:
+            draw = random_below(t, DRAWS)
+            if draw >= last:
+                break
+            last = draw
+            length += 1
+        if length & 1:
+            return int(whole + mean // DRAWS * first + mean % DRAWS * first // DRAWS)
+        whole += mean
+
+
+@compiled
 def power(base: float, exponent: int) -> float:
     """base**exponent by squaring: the same rounding interpreted and compiled."""
     result = 1.0

@@ -2,11 +2,13 @@
 
 The application writes one datagram per interval; the socket holds `backlog_limit` of them. When it
 is full the application blocks and goes on, at its own pace, when a datagram has left: what a
-paused NIC did not take is never caught up. A datagram is lost with any of its fragments; the
-receiver counts a failed reassembly when the next datagram begins (Linux: when its 30 s timer or
-its memory runs out).
+paused NIC did not take is never caught up. A Poisson source draws the time to its next datagram
+from an exponential distribution with that mean (arithmetic.py). A datagram is lost with any of its
+fragments; the receiver counts a failed reassembly when the next datagram begins (Linux: when its
+30 s timer or its memory runs out).
 """
 
+from labtests.simlab.network.arithmetic import exponential
 from labtests.simlab.network.compiled import compiled
 from labtests.simlab.network.flows import make_ready, wake_flow_by
 from labtests.simlab.network.packets import end_flow, new_packet
@@ -22,6 +24,15 @@ from labtests.simlab.network.tables import (
 
 
 @compiled
+def interval_ps(t: State, f: int) -> int:
+    """From one datagram that the application writes to the next."""
+    flow = flow_at(t, f)
+    if flow.poisson:
+        return exponential(t, flow.interval_ps)
+    return int(flow.interval_ps)
+
+
+@compiled
 def finish_datagram(t: State, f: int) -> None:
     """The last fragment of a datagram is on its way; a blocked application may write again."""
     flow = flow_at(t, f)
@@ -33,7 +44,7 @@ def finish_datagram(t: State, f: int) -> None:
     if flow.blocked and flow.life == ACTIVE:
         flow.blocked = 0
         flow.backlog += 1
-        flow.next_datagram = clock_at(t, 0).now + flow.interval_ps
+        flow.next_datagram = clock_at(t, 0).now + interval_ps(t, f)
         wake_flow_by(t, f, flow.next_datagram)
     if flow.backlog == 0 and flow.life == DRAINING:
         end_flow(t, f)
@@ -51,6 +62,7 @@ def next_udp_packet(t: State, f: int) -> int:
     packet.psn = flow.datagram
     packet.part = flow.fragment
     packet.dscp = flow.dscp
+    packet.ecn = flow.ecn
     packet.target = flow.target
     flow.fragment += 1
     if last:
@@ -94,6 +106,6 @@ def wake_udp(t: State, f: int) -> None:
             flow.blocked = 1
             return
         flow.backlog += 1
-        flow.next_datagram += flow.interval_ps
+        flow.next_datagram += interval_ps(t, f)
         make_ready(t, f)
     wake_flow_by(t, f, flow.next_datagram)

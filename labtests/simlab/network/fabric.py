@@ -176,6 +176,7 @@ def _make_host(t: Tables, h: int, p: int) -> None:
     host.port = p
     host.trust = TRUST_DOT1P  # mlnx_qos calls it pcp; untagged packets then have priority 0
     host.rp_on = host.np_on = 0xFF
+    host.last_cnp = -NEVER
     host.dscp_map[:] = np.arange(64) // 8
     apply_rp(t, h, dict(RP_DEFAULTS))
     apply_np(t, h, dict(NP_DEFAULTS))

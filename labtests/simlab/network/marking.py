@@ -12,6 +12,9 @@ The curve looks at the averaged queue length in cells (208 B), updated by every 
 A picked packet is marked CE if it is ECN-capable (and stays CE if it was), else dropped; a queue
 without `ecn` drops every picked packet. Only the egress limit stops a queue of marked packets.
 
+A polled queue (`poll_ps`; S25) is looked at every T instead, at the multiples of T, whether packets
+arrive or not, and the average moves only then, by the length that the poll finds.
+
 With `mark_leaving` the curve is looked at when a packet leaves, with the queue's length behind it
 (no average): marks are then as young as they can be, and packets that are not ECN-capable pass (the
 ns-3 DCQCN models of Zhu et al. and of HPCC do so).
@@ -24,7 +27,15 @@ lengths in cells of its buffer; the limits are taken to be in the same unit (inf
 from labtests.simlab.network.arithmetic import power, random_below
 from labtests.simlab.network.compiled import compiled
 from labtests.simlab.network.rows import clock_at, port_at, queue_at
-from labtests.simlab.network.tables import CE, NOT_ECT, RED_ARRIVING, State
+from labtests.simlab.network.tables import (
+    CE,
+    NO_RED,
+    NOT_ECT,
+    RED_ARRIVING,
+    RED_LEAVING,
+    RED_POLLED,
+    State,
+)
 
 PASS, MARK, DISCARD = 0, 1, 2
 TYPICAL_FRAME_BYTES = 1538
@@ -44,6 +55,18 @@ def update_average(t: State, q: int) -> None:
 
 
 @compiled
+def take_polls(t: State, q: int, cells: int) -> None:
+    """The polls that are due have found the queue at `cells`, its length since the last change."""
+    queue = queue_at(t, q)
+    polls = clock_at(t, 0).now // queue.poll_ps
+    due = polls - queue.polls
+    if due > 0:
+        queue.polls = polls
+        kept = power(1.0 - 1.0 / (1 << queue.exponent), due)
+        queue.average_cells = cells + kept * (queue.average_cells - cells)
+
+
+@compiled
 def is_picked(t: State, q: int, length: float) -> bool:
     """Whether the curve picks a packet at this length (cells) of the queue."""
     queue = queue_at(t, q)
@@ -60,9 +83,12 @@ def is_picked(t: State, q: int, length: float) -> bool:
 def red_verdict(t: State, q: int, ecn: int) -> int:
     """What becomes of a packet with this ECN field that arrives at queue q."""
     queue = queue_at(t, q)
-    if queue.wred != RED_ARRIVING:
+    if queue.wred in (NO_RED, RED_LEAVING):
         return PASS
-    update_average(t, q)
+    if queue.wred == RED_ARRIVING:
+        update_average(t, q)
+    else:
+        take_polls(t, q, queue.cells)
     if not is_picked(t, q, queue.average_cells):
         return PASS
     if not queue.ecn or ecn == NOT_ECT:
@@ -71,9 +97,11 @@ def red_verdict(t: State, q: int, ecn: int) -> int:
 
 
 @compiled
-def mark_leaving(t: State, q: int, ecn: int) -> bool:
-    """Whether a packet with this ECN field that leaves queue q, already without it, is marked."""
+def is_marked_leaving(t: State, q: int, ecn: int, cells: int) -> bool:
+    """Whether a packet of so many cells that leaves queue q, already without it, is marked now."""
     queue = queue_at(t, q)
-    if ecn in (NOT_ECT, CE) or not queue.ecn:
+    if queue.wred == RED_POLLED:
+        take_polls(t, q, queue.cells + cells)
+    if queue.wred != RED_LEAVING or ecn in (NOT_ECT, CE) or not queue.ecn:
         return False
     return is_picked(t, q, float(queue.cells))

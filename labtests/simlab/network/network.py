@@ -26,8 +26,13 @@ from labtests.simlab.network.paths import (
     five_tuple_hash,
     with_routes,
 )
+from labtests.simlab.network.requests import (
+    RETRANSMISSION_UNIT_PS,
+    RcRequest,
+    TcpRequest,
+    UdpRequest,
+)
 from labtests.simlab.network.rows import state_of
-from labtests.simlab.network.settings import RcRequest, TcpRequest, UdpRequest
 from labtests.simlab.network.streams import (
     INITIAL_WINDOW,
     MSS_BYTES,
@@ -37,10 +42,12 @@ from labtests.simlab.network.streams import (
 from labtests.simlab.network.switch import Switch
 from labtests.simlab.network.tables import (
     ACTIVE,
+    ECT_0,
     ENDED,
     FLOW,
     NEVER,
     NONE,
+    NOT_ECT,
     PS_PER_NS,
     PS_PER_S,
     PS_PER_US,
@@ -55,8 +62,6 @@ from labtests.simlab.network.tables import (
 from labtests.simlab.network.traffic import RcFlow, TcpFlow, UdpFlow
 from labtests.simlab.network.wiring import HostPort, Wiring
 
-RETRANSMISSION_PS = 4_096_000 << 14
-"""4.096 us * 2**14 = 67.1 ms: perftest's default of the local ACK timeout."""
 FRAGMENT_PAYLOAD_BYTES = 1480
 """MTU 1500 less the IPv4 header; a multiple of 8, as fragments must be."""
 IP_FRAME_BYTES = 38
@@ -212,6 +217,8 @@ class Network:
         record.next_datagram = record.start_at
         record.rx_datagram = NONE
         self._address([row], flow, (UDP_PROTOCOL, IPERF3_PORT))
+        record.ecn = flow.tos & 3
+        record.poisson = int(flow.arrivals == "poisson")
         return UdpFlow(self, (row,))
 
     def start_tcp(self, flow: TcpRequest) -> TcpFlow:
@@ -227,6 +234,7 @@ class Network:
             record.rtt_psn = NONE
             record.rto_ps = PS_PER_S  # RFC 6298: before the first measurement
             record.timeout_at = NEVER
+            record.ecn = ECT_0 if flow.ecn else NOT_ECT
             rows.append(row)
         self._address(rows, flow, (TCP_PROTOCOL, IPERF3_PORT))
         return TcpFlow(self, tuple(rows))
@@ -247,8 +255,12 @@ class Network:
         record.control_dscp = NONE if flow.control_tos is None else flow.control_tos >> 2
         record.whole_messages = int(flow.go_back == "message")
         record.nak_repeat_ps = flow.nak_repeat_us * PS_PER_US
-        record.timeout_ps = RETRANSMISSION_PS
+        record.timeout_ps = NEVER // 2
+        if flow.timeout_exponent:
+            record.timeout_ps = RETRANSMISSION_UNIT_PS << flow.timeout_exponent
         record.timeout_at = NEVER
+        record.ack_packets = flow.ack_every_packets or 0
+        record.ecn = {"on": ECT_0, "off": NOT_ECT, "tos": flow.tos & 3}[flow.ecn]
         record.retry_limit = flow.retry_limit
         record.last_cnp = -NEVER
         record.cnp_due = NEVER

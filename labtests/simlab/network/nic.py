@@ -14,6 +14,9 @@ from labtests.simlab.network.settings import (
 from labtests.simlab.network.tables import (
     ENDED,
     NONE,
+    NOT_PACED,
+    PACED_BY_FLOW,
+    PACED_BY_PORT,
     PS_PER_US,
     TRUST_DOT1P,
     TRUST_DSCP,
@@ -24,6 +27,7 @@ from labtests.simlab.network.tables import (
 if TYPE_CHECKING:
     from labtests.simlab.network.network import Network
 
+_PACING = {"flow": PACED_BY_FLOW, "port": PACED_BY_PORT, "none": NOT_PACED}
 _TRUST = {"pcp": TRUST_DOT1P, "dscp": TRUST_DSCP}
 
 
@@ -149,6 +153,15 @@ class Nic:
     def set_np_polled(self, polled: bool) -> None:
         """CNPs go at the ends of intervals in which a marked packet came (ns3-rdma), or at once."""
         self._record.np_polled = int(polled and self._record.cnp_interval_ps > 0)
+
+    def set_cnp_pacing(self, by: str) -> None:
+        """min_time_between_cnps holds for each `flow` (queue pair), for the `port`, or for `none`.
+
+        A polled notification point (set_np_polled) keeps its interval for each flow.
+        """
+        if by not in _PACING:
+            raise ValueError(f"not a CNP pacing, flow, port or none: {by!r}")
+        self._record.cnp_pacing = _PACING[by]
 
     @property
     def dcqcn_rp(self) -> dict[str, int]:

@@ -2,7 +2,8 @@
 
 For send and write the requester is the data's source; for read it is the data's receiver, and its
 read requests open the source's window one message at a time. Control packets always run from the
-data's receiver to its source: ACK after each message, NAK with the expected PSN at the first packet
+data's receiver to its source: ACK after each message (or each `ack_packets` packets, and when the
+sender has said that nothing follows), NAK with the expected PSN at the first packet
 out of sequence (again after the repeat time, should the retransmission be lost too), read
 requests, CNPs. The requester's timer ends a flow with status 12 after `retry_limit` retries
 without any progress. PSNs do not wrap here.
@@ -12,16 +13,20 @@ message: the receiver forgets what it has of it and asks for its first packet.
 """
 
 from labtests.simlab.network.compiled import compiled
-from labtests.simlab.network.dcqcn import handle_cnp, hasten, pace
-from labtests.simlab.network.events import wake_port
-from labtests.simlab.network.flows import host_priority, make_ready, wake_flow_by
-from labtests.simlab.network.packets import append, end_flow, new_packet
+from labtests.simlab.network.dcqcn import hasten, pace
+from labtests.simlab.network.flows import make_ready, wake_flow_by
+from labtests.simlab.network.notifying import (
+    notify,
+    poll_notification,
+    receive_cnp,
+    send_control,
+)
+from labtests.simlab.network.packets import end_flow, new_packet
 from labtests.simlab.network.rows import clock_at, flow_at, host_at, packet_at
 from labtests.simlab.network.tables import (
     ACTIVE,
     CE,
     CONNECTX,
-    ECT_0,
     NEVER,
     NONE,
     RC_ACK,
@@ -32,10 +37,6 @@ from labtests.simlab.network.tables import (
     State,
 )
 
-ACK_FRAME_BYTES = 66
-"""Ethernet 14 + IPv4 20 + UDP 8 + BTH 12 + AETH 4 + ICRC 4 + FCS 4."""
-REQUEST_FRAME_BYTES = 78
-"""CNP (16 reserved bytes) and read request (RETH 16) instead of the AETH."""
 MAX_OUTSTANDING_READS = 16
 """max_rd_atomic of ConnectX."""
 RETRY_EXCEEDED = 12
@@ -96,9 +97,11 @@ def next_rc_packet(t: State, f: int) -> int:
     packet = packet_at(t, k)
     packet.psn = psn
     packet.dscp = flow.dscp
-    packet.ecn = ECT_0
+    packet.ecn = flow.ecn
     packet.target = flow.target
     flow.next_psn = psn + 1
+    if flow.ack_packets and flow.next_psn >= window_end(t, f):
+        packet.part = 1  # nothing follows: asks for an ACK
     flow.retransmits += psn < flow.sent_psn
     flow.sent_psn = max(flow.sent_psn, psn + 1)
     if flow.timeout_at == NEVER and not flow.read:
@@ -106,30 +109,6 @@ def next_rc_packet(t: State, f: int) -> int:
     pace(t, f, size)
     refresh(t, f)
     return k
-
-
-@compiled
-def send_control(t: State, f: int, kind: int, psn: int) -> None:
-    """A control packet of flow f waits in the NIC of the data's receiver."""
-    flow = flow_at(t, f)
-    host = host_at(t, flow.target)
-    dscp = flow.dscp if flow.control_dscp == NONE else flow.control_dscp
-    i = host_priority(t, flow.target, dscp)
-    size = ACK_FRAME_BYTES
-    if kind == RC_CNP:
-        dscp = host.cnp_dscp
-        i = host.cnp_priority
-    if kind in (RC_CNP, RC_READ_REQUEST):
-        size = REQUEST_FRAME_BYTES
-    k = new_packet(t, kind, f, size)
-    packet = packet_at(t, k)
-    packet.psn = psn
-    packet.part = flow.requested * flow.packets_per_message
-    packet.dscp = dscp
-    packet.ecn = ECT_0
-    packet.target = flow.source
-    append(t, 8 * host.port + i, k)
-    wake_port(t, host.port)
 
 
 @compiled
@@ -144,27 +123,6 @@ def request_reads(t: State, f: int) -> None:
         send_control(t, f, RC_READ_REQUEST, (flow.requested - 1) * per_message)
         if flow.timeout_at == NEVER:
             arm_timeout(t, f)
-
-
-@compiled
-def notify(t: State, f: int) -> None:
-    """Notification point: a CE packet has arrived; at most one CNP per interval and QP.
-
-    At once, or, polled (ns3-rdma), at the end of the interval, counted from the flow's start.
-    """
-    flow = flow_at(t, f)
-    host = host_at(t, flow.target)
-    now = clock_at(t, 0).now
-    i = host_priority(t, flow.target, flow.dscp)
-    if host.np_polled:
-        if flow.cnp_due == NEVER and (host.np_on >> i) & 1:
-            polls = (now - flow.start_at) // host.cnp_interval_ps + 1
-            flow.cnp_due = flow.start_at + polls * host.cnp_interval_ps
-            wake_flow_by(t, f, flow.cnp_due)
-    elif (host.np_on >> i) & 1 and now - flow.last_cnp >= host.cnp_interval_ps:
-        flow.last_cnp = now
-        host.np_cnp_sent += 1
-        send_control(t, f, RC_CNP, 0)
 
 
 @compiled
@@ -191,7 +149,8 @@ def complete_message(t: State, f: int) -> None:
     """The receiver has a whole message: acknowledge it, or ask for the next one."""
     flow = flow_at(t, f)
     if not flow.read:
-        send_control(t, f, RC_ACK, flow.expected_psn)
+        if not flow.ack_packets:
+            send_control(t, f, RC_ACK, flow.expected_psn)
         return
     flow.retries = 0
     flow.timeout_at = NEVER
@@ -221,6 +180,16 @@ def deliver(t: State, f: int, last: bool) -> None:
 
 
 @compiled
+def coalesce(t: State, f: int, asked: int) -> None:
+    """A packet in order has come: an ACK goes with every `ack_packets`-th, and when asked for."""
+    flow = flow_at(t, f)
+    flow.unacknowledged += 1
+    if asked or flow.unacknowledged >= flow.ack_packets:
+        flow.unacknowledged = 0
+        send_control(t, f, RC_ACK, flow.expected_psn)
+
+
+@compiled
 def receive_data(t: State, f: int, k: int) -> None:
     """A data packet of flow f has reached its receiver."""
     flow = flow_at(t, f)
@@ -235,10 +204,12 @@ def receive_data(t: State, f: int, k: int) -> None:
     last = ends_message(t, f, packet.psn)
     if packet.psn < flow.expected_psn:
         host_at(t, flow.target).duplicate_request += 0 if flow.read else 1
-        if last and not flow.read:
+        if (last or packet.part) and not flow.read:
             send_control(t, f, RC_ACK, flow.expected_psn)
         return
     deliver(t, f, last)
+    if flow.ack_packets and not flow.read:
+        coalesce(t, f, packet.part)
 
 
 @compiled
@@ -269,19 +240,6 @@ def go_back(t: State, f: int, psn: int) -> None:
         source.packet_seq_err += 1
     if psn >= flow.una_psn:
         flow.next_psn = psn
-
-
-@compiled
-def receive_cnp(t: State, f: int) -> None:
-    """A CNP for flow f has reached the data's source: handled or, with RP off, ignored."""
-    flow = flow_at(t, f)
-    host = host_at(t, flow.source)
-    i = host_priority(t, flow.source, flow.dscp)
-    if (host.rp_on >> i) & 1:
-        host.rp_cnp_handled += 1
-        handle_cnp(t, f)
-    else:
-        host.rp_cnp_ignored += 1
 
 
 @compiled
@@ -322,18 +280,6 @@ def time_out(t: State, f: int) -> None:
     else:
         flow.next_psn = flow.una_psn
     arm_timeout(t, f)
-
-
-@compiled
-def poll_notification(t: State, f: int) -> None:
-    """The interval of a polled notification point is over: its CNP goes, or it wakes then."""
-    flow = flow_at(t, f)
-    if flow.cnp_due > clock_at(t, 0).now:
-        wake_flow_by(t, f, flow.cnp_due)
-        return
-    flow.cnp_due = NEVER
-    host_at(t, flow.target).np_cnp_sent += 1
-    send_control(t, f, RC_CNP, 0)
 
 
 @compiled

@@ -1,11 +1,12 @@
-"""What can be set, asked for and read: settings of switches and NICs, traffic, counters."""
+"""What can be set and read: settings of switches and NICs, counters. Traffic: requests.py."""
 
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 
-def _within(what: str, value: float, low: float, high: float) -> None:
+def within(what: str, value: float, low: float, high: float) -> None:
+    """ValueError when it is not."""
     if not low <= value <= high:
         raise ValueError(f"{what} {value} is not {low}..{high}")
 
@@ -19,6 +20,8 @@ class WredCurve:
 
     Comware's defaults of a new table (HPE 5130 command reference): 100, 1000, 10 %, exponent 9, no
     ECN. `mark_leaving`: packets are marked when they leave, by the length then; none is dropped.
+    `poll_period_ns`: the average follows a look every so many ns (S25), not each arrival (0); no
+    document tells the period of a real switch.
     """
 
     low_limit: int = 100
@@ -27,11 +30,15 @@ class WredCurve:
     weighting_exponent: int = 9
     ecn: bool = False
     mark_leaving: bool = False
+    poll_period_ns: int = 0
 
     def __post_init__(self) -> None:
-        _within("low limit", self.low_limit, 0, self.high_limit)
-        _within("probability", self.probability_percent, 0, 100)
-        _within("weighting exponent", self.weighting_exponent, 0, 15)
+        within("low limit", self.low_limit, 0, self.high_limit)
+        within("poll period", self.poll_period_ns, 0, 10**12)
+        if self.poll_period_ns and self.mark_leaving:
+            raise ValueError("a polled queue marks arriving packets, not leaving ones")
+        within("probability", self.probability_percent, 0, 100)
+        within("weighting exponent", self.weighting_exponent, 0, 15)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +71,8 @@ class RateLimit:
     burst_bytes: int = 16_384
 
     def __post_init__(self) -> None:
-        _within("bits per second", self.bits_per_s, 1000, 10**13)
-        _within("burst bytes", self.burst_bytes, 1, 2**30)
+        within("bits per second", self.bits_per_s, 1000, 10**13)
+        within("burst bytes", self.burst_bytes, 1, 2**30)
 
 
 # -- NIC -----------------------------------------------------------------------------------------
@@ -118,7 +125,7 @@ DCQCN_LIMITS = MappingProxyType(
 
 def check_dcqcn(name: str, value: int) -> None:
     """ValueError when a NIC would refuse this value."""
-    _within(name, value, 0, DCQCN_LIMITS.get(name, 2**31))
+    within(name, value, 0, DCQCN_LIMITS.get(name, 2**31))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,109 +150,10 @@ class ReactionPoint:
     clamp_target: bool = True
 
     def __post_init__(self) -> None:
-        _within("gain", self.gain, 0, 1)
+        within("gain", self.gain, 0, 1)
         for period in (self.alpha_period_us, self.cut_period_us, self.increase_period_us):
-            _within("period us", period, 0.001, 1e9)
-        _within("minimum rate", self.min_rate_bits_per_s, 1, 1e13)
-
-
-# -- traffic -------------------------------------------------------------------------------------
-
-DEFAULT_TTL = 64
-"""Linux's IPv4 default (net.ipv4.ip_default_ttl). Every switch takes 1; at 0 a packet is dropped.
-ACKs and CNPs of a flow start with the same."""
-
-
-def _check_headers(ttl: int, source_port: int | None) -> None:
-    """`source_port` is UDP's or TCP's, the first of several flows'; None: 49152 and on."""
-    _within("TTL", ttl, 1, 255)
-    _within("source port", source_port or 0, 0, 65535)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RcRequest:
-    """RDMA over reliable connections from `device`'s port to the host with address `destination`.
-
-    `read` moves the data the other way. Each of `qps` queue pairs keeps `tx_depth` messages
-    outstanding (reads: at most 16) and ends after `messages` of them, if given. `nak_repeat_us`:
-    how long a receiver waits before it asks again for a missing packet. The retransmission
-    time-out is 4.096 us * 2**14 (perftest's default exponent), tried `retry_limit` times.
-    `header_bytes` around a packet's payload: Ethernet 14 + IPv4 20 + UDP 8 + BTH 12 + ICRC 4 + FCS
-    4 (1086 B frames in document 000). `control_tos` of ACK, NAK and read requests: the flow's
-    unless given. `go_back`: what is sent again after a loss, from the lost packet on or the whole
-    message (go-back-0).
-    """
-
-    device: str
-    interface: str
-    destination: str
-    tos: int
-    verb: Literal["send", "write", "read"] = "send"
-    message_bytes: int = 65536
-    tx_depth: int = 128
-    qps: int = 1
-    mtu_bytes: int = 1024
-    messages: int | None = None
-    nak_repeat_us: int = 16_000
-    retry_limit: int = 7
-    header_bytes: int = 62
-    control_tos: int | None = None
-    go_back: Literal["packet", "message"] = "packet"
-    ttl: int = DEFAULT_TTL
-    source_port: int | None = None
-
-    def __post_init__(self) -> None:
-        _within("TOS", self.tos, 0, 255)
-        _check_headers(self.ttl, self.source_port)
-        _within("control TOS", self.control_tos or 0, 0, 255)
-        _within("header bytes", self.header_bytes, 0, 255)
-        _within("message bytes", self.message_bytes, 1, 2**31)
-        _within("MTU", self.mtu_bytes, 256, 4096)
-        _within("tx depth", self.tx_depth, 1, 2**15)
-        _within("queue pairs", self.qps, 1, 2**14)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UdpRequest:
-    """UDP datagrams at a payload rate, fragmented to an MTU of 1500 bytes.
-
-    `send_queue_datagrams`: what the socket holds before the application blocks.
-    """
-
-    device: str
-    interface: str
-    destination: str
-    tos: int
-    rate_bits_per_s: float
-    datagram_bytes: int = 65500
-    send_queue_datagrams: int = 4
-    ttl: int = DEFAULT_TTL
-    source_port: int | None = None
-
-    def __post_init__(self) -> None:
-        _check_headers(self.ttl, self.source_port)
-        _within("TOS", self.tos, 0, 255)
-        _within("bits per second", self.rate_bits_per_s, 1, 1e13)
-        _within("datagram bytes", self.datagram_bytes, 1, 65507)
-        _within("send queue", self.send_queue_datagrams, 1, 2**20)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TcpRequest:
-    """`streams` TCP connections that send as fast as they can."""
-
-    device: str
-    interface: str
-    destination: str
-    tos: int
-    streams: int = 1
-    ttl: int = DEFAULT_TTL
-    source_port: int | None = None
-
-    def __post_init__(self) -> None:
-        _check_headers(self.ttl, self.source_port)
-        _within("TOS", self.tos, 0, 255)
-        _within("streams", self.streams, 1, 1024)
+            within("period us", period, 0.001, 1e9)
+        within("minimum rate", self.min_rate_bits_per_s, 1, 1e13)
 
 
 # -- counters ------------------------------------------------------------------------------------

@@ -1,9 +1,15 @@
-"""TCP in the NewReno form (RFC 5681, 6298, 6582), enough to carry iperf3: not ECN-capable.
+"""TCP in the NewReno form (RFC 5681, 6298, 6582), enough to carry iperf3; ECN by RFC 3168.
 
 Sequence numbers count segments of one MSS. Slow start, congestion avoidance, fast retransmit after
 three duplicate ACKs, one hole repaired per round trip, retransmission time-out. The receiver keeps
 what arrives out of order and acknowledges every second segment, at once when one is missing or the
-sender has said (part = 1) that it can send no more: that stands for the delayed-ACK timer.
+sender has said that it can send no more: that stands for the delayed-ACK timer.
+
+An ECN-capable connection sends new segments as ECT(0), repeated ones and ACKs as not-ECT. A segment
+marked CE makes the receiver set ECE in every ACK until a segment with CWR comes. An ACK with ECE
+halves the congestion window like a loss, at most once per window of data, and lets it not grow; the
+next new segment carries CWR, as it does after any other cut. The handshake, where both ends agree
+on ECN, is not simulated.
 
 A sender leaves a random gap of up to 0.2 % after each segment. Without it, equal links are in step
 for ever: who once fills the queue also refills each place that becomes free, and others starve
@@ -18,6 +24,7 @@ from labtests.simlab.network.packets import append, new_packet
 from labtests.simlab.network.rows import clock_at, flow_at, host_at, packet_at, port_at, segment_at
 from labtests.simlab.network.tables import (
     ACTIVE,
+    CE,
     NEVER,
     NONE,
     PS_PER_S,
@@ -42,6 +49,8 @@ MIN_RTO_PS = PS_PER_S // 100
 """Linux has 200 ms, but repairs a lost tail by probes within a few round trips (RFC 8985). Probes
 are not modelled; 10 ms stands for both."""
 MAX_RTO_PS = 120 * PS_PER_S
+NOTHING_FOLLOWS, CUT = 1, 2
+"""Bits of a segment's `part`: the window is used up; CWR. That of an ACK is ECE."""
 
 
 @compiled
@@ -84,6 +93,16 @@ def restart_timer(t: State, f: int) -> None:
 
 
 @compiled
+def make_capable(t: State, f: int, k: int) -> None:
+    """New segment k of ECN-capable flow f: it may be marked, and says that the window was cut."""
+    flow = flow_at(t, f)
+    packet_at(t, k).ecn = flow.ecn
+    if flow.tell_cut:
+        packet_at(t, k).part |= CUT
+        flow.tell_cut = 0
+
+
+@compiled
 def next_tcp_packet(t: State, f: int) -> int:
     """The next segment of flow f, or NONE."""
     flow = flow_at(t, f)
@@ -96,7 +115,8 @@ def next_tcp_packet(t: State, f: int) -> int:
         flow.resend = 0
     else:
         flow.next_psn += 1
-    if psn < flow.sent_psn:
+    fresh = psn >= flow.sent_psn
+    if not fresh:
         flow.retransmits += 1
     elif flow.rtt_psn == NONE:
         flow.rtt_psn = psn
@@ -109,7 +129,9 @@ def next_tcp_packet(t: State, f: int) -> int:
     packet.psn = psn
     packet.dscp = flow.dscp
     packet.target = flow.target
-    packet.part = 0 if can_send(t, f) else 1
+    packet.part = 0 if can_send(t, f) else NOTHING_FOLLOWS
+    if flow.ecn and fresh:
+        make_capable(t, f, k)
     offer(t, f)
     return k
 
@@ -123,6 +145,7 @@ def acknowledge_stream(t: State, f: int) -> None:
     k = new_packet(t, TCP_ACK, f, ACK_FRAME_BYTES)
     packet = packet_at(t, k)
     packet.psn = flow.expected_psn
+    packet.part = flow.echo
     packet.dscp = flow.dscp
     packet.target = flow.source
     append(t, 8 * p + host_priority(t, flow.target, flow.dscp), k)
@@ -135,6 +158,10 @@ def receive_segment(t: State, f: int, k: int) -> None:
     flow = flow_at(t, f)
     packet = packet_at(t, k)
     host_at(t, flow.target).ip_in += 1
+    if packet.part & CUT:
+        flow.echo = 0
+    if packet.ecn == CE:
+        flow.echo = 1
     row = flow.window_row
     in_order = packet.psn == flow.expected_psn
     if packet.psn >= flow.expected_psn:
@@ -145,7 +172,8 @@ def receive_segment(t: State, f: int, k: int) -> None:
         flow.expected_psn += 1
         flow.delivered_bytes += MSS_BYTES
     flow.unacknowledged += 1
-    if flow.unacknowledged > 1 or packet.part or not in_order or flow.expected_psn > before + 1:
+    at_once = bool(packet.part & NOTHING_FOLLOWS) or not in_order or flow.expected_psn > before + 1
+    if flow.unacknowledged > 1 or at_once:
         acknowledge_stream(t, f)
 
 
@@ -184,6 +212,24 @@ def grow(t: State, f: int, fresh: int) -> None:
 
 
 @compiled
+def note_cut(t: State, f: int) -> None:
+    """The window was cut: marks of what was sent before cut it no more; the receiver is told."""
+    flow = flow_at(t, f)
+    flow.cut_psn = flow.sent_psn
+    flow.tell_cut = flow.ecn
+
+
+@compiled
+def answer_mark(t: State, f: int) -> None:
+    """An ACK with ECE: half the window, once per window of data."""
+    flow = flow_at(t, f)
+    if flow.una_psn >= flow.cut_psn and not flow.in_recovery:
+        flow.ssthresh = max(flow.cwnd / 2.0, 2.0)
+        flow.cwnd = flow.ssthresh
+        note_cut(t, f)
+
+
+@compiled
 def duplicate_ack(t: State, f: int) -> None:
     """Nothing new was acknowledged: the third time in a row the first segment is sent again."""
     flow = flow_at(t, f)
@@ -192,7 +238,9 @@ def duplicate_ack(t: State, f: int) -> None:
         return
     flow.duplicates += 1
     if flow.duplicates == 3 and flow.una_psn >= flow.recover:
-        flow.ssthresh = max((flow.sent_psn - flow.una_psn) / 2.0, 2.0)
+        if flow.una_psn >= flow.cut_psn:  # else a mark has halved it for this window of data
+            flow.ssthresh = max((flow.sent_psn - flow.una_psn) / 2.0, 2.0)
+        note_cut(t, f)
         flow.cwnd = flow.ssthresh + 3.0
         flow.recover = flow.sent_psn
         flow.in_recovery = 1
@@ -205,6 +253,7 @@ def receive_tcp_ack(t: State, f: int, k: int) -> None:
     """An ACK of flow f has reached its sender."""
     flow = flow_at(t, f)
     psn = packet_at(t, k).psn
+    marked = packet_at(t, k).part
     host_at(t, flow.source).ip_in += 1
     if psn > flow.una_psn:
         fresh = psn - flow.una_psn
@@ -212,12 +261,15 @@ def receive_tcp_ack(t: State, f: int, k: int) -> None:
         flow.next_psn = max(flow.next_psn, psn)
         flow.duplicates = 0
         measure_rtt(t, f, psn)
-        grow(t, f, fresh)
+        if not marked or flow.in_recovery:
+            grow(t, f, fresh)
         flow.timeout_at = NEVER
         if flow.life == ACTIVE and psn < flow.sent_psn:
             restart_timer(t, f)
     elif psn < flow.sent_psn:
         duplicate_ack(t, f)
+    if marked:
+        answer_mark(t, f)
     offer(t, f)
 
 
@@ -226,6 +278,7 @@ def time_out_stream(t: State, f: int) -> None:
     """No ACK for a whole RTO: start again from the first unacknowledged segment, slowly."""
     flow = flow_at(t, f)
     flow.ssthresh = max((flow.sent_psn - flow.una_psn) / 2.0, 2.0)
+    note_cut(t, f)
     flow.cwnd = 1.0
     flow.next_psn = flow.una_psn
     flow.recover = flow.sent_psn

@@ -20,9 +20,11 @@ from labtests.simlab.network.settings import (
 from labtests.simlab.network.tables import (
     GROUP_1,
     GROUP_2,
+    PS_PER_NS,
     PS_PER_S,
     RED_ARRIVING,
     RED_LEAVING,
+    RED_POLLED,
     STRICT,
     TRUST_DOT1P,
     TRUST_DSCP,
@@ -156,6 +158,10 @@ class Switch:
         if curve is not None:
             self._wred[port, queue] = curve
             record.wred = RED_LEAVING if curve.mark_leaving else RED_ARRIVING
+            if curve.poll_period_ns:
+                record.wred = RED_POLLED
+                record.poll_ps = curve.poll_period_ns * PS_PER_NS
+                record.polls = self._tables.clock[0].now // record.poll_ps
             record.low_cells = curve.low_limit
             record.high_cells = max(curve.high_limit, curve.low_limit)
             record.probability = curve.probability_percent / 100

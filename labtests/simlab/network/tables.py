@@ -31,11 +31,15 @@ NOT_ECT, ECT_1, ECT_0, CE = 0, 1, 2, 3
 # Trust of a port.
 TRUST_NONE, TRUST_DOT1P, TRUST_DSCP = 0, 1, 2
 
-# RED of a queue: none, looked at by arriving packets, or by leaving ones.
-NO_RED, RED_ARRIVING, RED_LEAVING = 0, 1, 2
+# RED of a queue: none, looked at by leaving packets, or by arriving ones, with an average of what
+# they find or of what polls find.
+NO_RED, RED_LEAVING, RED_ARRIVING, RED_POLLED = 0, 1, 2, 3
 
 # Form of a host's DCQCN reaction point.
 CONNECTX, TIMERS, PAPER = 0, 1, 2
+
+# What a host's CNPs keep their interval by.
+PACED_BY_FLOW, PACED_BY_PORT, NOT_PACED = 0, 1, 2
 
 # Scheduling groups of a queue.
 STRICT, GROUP_1, GROUP_2 = 0, 1, 2
@@ -72,10 +76,11 @@ PORT = _record(
 QUEUE = _record(
     "head tail packets cells paused_until empty_since group weight credit",
     "ready_head ready_tail",  # NIC only: flows that may send now
-    "wred low_cells high_cells exponent ecn",  # wred: NO_RED, RED_ARRIVING, RED_LEAVING
+    "wred low_cells high_cells exponent ecn",  # wred: NO_RED, RED_LEAVING, ...
     "forwarded_packets forwarded_bytes dropped_packets dropped_bytes marked wred_dropped",
     "limit_bits bucket_ps bucket_full_at bucket_rest",  # shaping.py; limit_bits: per second
     "loss_per_million peak_cells tail_dropped lossy_cells",  # lossy_cells: with dynamic limits only
+    "poll_ps polls",  # polls: so many periods since time 0 are in the average
     floats="average_cells probability",
 )
 LANE = _record(
@@ -102,6 +107,7 @@ HOST = _record(
     "np_ecn_marked np_cnp_sent rp_cnp_handled rp_cnp_ignored out_of_sequence packet_seq_err",
     "local_ack_timeout duplicate_request implied_nak",
     "udp_in udp_out udp_rcvbuf_errors reasm_fails reasm_oks reasm_reqds ip_in",
+    "cnp_pacing last_cnp",
     floats="max_rate min_rate ai_rate hai_rate first_rate gain",
     arrays=(("dscp_map", 64),),
 )
@@ -126,6 +132,9 @@ FLOW = _record(
     "resend recover duplicates in_recovery rtt_psn rtt_at rto_ps unacknowledged window_row",
     "retransmits delivered_bytes",
     "ttl hash_to_target hash_to_source",  # of the packets' five-tuple; see forwarding.py
+    "ecn ack_packets",  # ecn: of data packets; ack_packets: RC, between ACKs, 0: one per message
+    "poisson",  # UDP
+    "echo tell_cut cut_psn",  # TCP with ECN: ECE to send, CWR to send, no second cut before it
     floats="rate target_rate alpha cwnd ssthresh srtt rttvar",
 )
 

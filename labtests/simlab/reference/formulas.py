@@ -52,6 +52,11 @@ def md1_wait_s(load: float, service_s: float) -> float:
     return load * service_s / (2 * (1 - load))
 
 
+def retransmission_s(exponent: int) -> float:
+    """An RC queue pair's time-out: 4.096 us * 2**exponent (InfiniBand specification 9.7.6.1.3)."""
+    return 4.096e-6 * float(1 << exponent)
+
+
 def dcqcn_marking(
     flows: float, bits_per_s: float, packet: int, *, increase_bits_per_s: float
 ) -> float:

@@ -146,17 +146,46 @@ def headroom_cells() -> list[Judged]:
 
 
 def time_outs() -> list[Judged]:
-    """A dead path: status 12 after 8 retransmission times of 4.096 us x 2**14."""
-    case = star(25, [{"source": "h1"}])
-    network = build(case)
-    flow = start(network, case, case.flows[0])
-    network.advance_to(NS_PER_MS)
-    network.cut("s1", "receiver")
-    while not flow.done and network.now_ns < 2000 * NS_PER_MS:
-        network.advance_to(network.now_ns + NS_PER_MS // 10)
-    expected_ms = 8 * 4.096e-3 * 2**14 + 1
-    row = check("retransmission_time_out", "ms until status 12")
-    return [row.near(network.now_ns / NS_PER_MS, expected_ms, 0.002)]
+    """A dead path: first repetition after 4.096 us x 2**exponent, status 12 after n + 1 of them."""
+    rows = []
+    for exponent, retries in ((14, 7), (14, 0), (10, 3), (8, 7)):
+        case = star(25, [{"source": "h1", "timeout_exponent": exponent, "retry_limit": retries}])
+        network = build(case)
+        flow = start(network, case, case.flows[0])
+        network.advance_to(NS_PER_MS)
+        network.cut("s1", "receiver")
+        step_ns = round(formulas.retransmission_s(exponent) * 1e9 / 200)
+        nic, first_ms = network.nic("h1", "e0"), 0.0
+        while not flow.done and network.now_ns < 2000 * NS_PER_MS:
+            network.advance_to(network.now_ns + step_ns)
+            if not first_ms and nic.counters().local_ack_timeout_err:
+                first_ms = network.now_ns / NS_PER_MS - 1
+        unit_ms = formulas.retransmission_s(exponent) * 1000
+        name = f"retransmission_time_out_exponent{exponent}_retries{retries}"
+        if retries:
+            rows.append(check(name, "ms until the first repetition").near(first_ms, unit_ms, 0.01))
+        row, ended_ms = check(name, "ms until status 12"), network.now_ns / NS_PER_MS - 1
+        rows.append(row.near(ended_ms, (retries + 1) * unit_ms, 0.01))
+    return rows
+
+
+def random_arrivals() -> list[Judged]:
+    """A Poisson source at 800G into a 10G port: the mean wait of M/D/1 (by Little's law)."""
+    rows = []
+    frame, wire = 1000 + 46, 1000 + 46 + 20  # UDP 8, IPv4 20, Ethernet 14, FCS 4; preamble, gap
+    source = {"source": "h1", "kind": "udp", "arrivals": "poisson", "datagram_bytes": 1000}
+    for load in (0.5, 0.8, 0.9):
+        rate = load * 10 * 1000 / wire
+        case = star(10, [source | {"rate_gbit_per_s": rate, "send_queue_datagrams": 1000}])
+        tree = case.model_dump()
+        tree |= {"duration_ms": 1000.0, "warmup_ms": 0.0, "sampling": {"queue_period_us": 1.0}}
+        tree["links"][1]["rate_gbit_per_s"] = 800.0
+        tree["switch"]["memory"] = {"cell_bytes": 1}
+        queue = run(CaseFile.model_validate(tree)).queues[0]
+        wait_ns = queue.mean_bytes / frame * 1e9 / queue.forwarded_packets
+        expected_ns = formulas.md1_wait_s(load, wire * 0.8e-9) * 1e9
+        rows.append(check(f"md1_load{load:g}", "mean wait ns").near(wait_ns, expected_ns, 0.05))
+    return rows
 
 
 def fixed_points() -> list[Judged]:
@@ -199,10 +228,9 @@ QUICK: tuple[Callable[[], list[Judged]], ...] = (
     headroom_cells,
     time_outs,
 )
-SLOW: tuple[Callable[[], list[Judged]], ...] = (fixed_points, go_back_n)
+SLOW: tuple[Callable[[], list[Judged]], ...] = (random_arrivals, fixed_points, go_back_n)
 
 NOT_MODELLED = (
-    ("md1_wait", "M/D/1 queue: sources send paced, not at random times"),
     ("pfc_response_time", "a pause is obeyed at once, behind the frame in progress"),
     ("slow_receiver", "NICs never send pause; no slow receivers, no pause storms"),
     ("pause_8023x", "no link pause (802.3x)"),
@@ -210,10 +238,7 @@ NOT_MODELLED = (
     ("deadlock_detection", "no detection of deadlocks, no release"),
     ("headroom_pool", "headroom is per group, never pooled"),
     ("egress_dynamic_limit", "egress limits are static"),
-    ("ecn_polled", "RED looks at the averaged or instantaneous length, never at a polled one"),
-    ("tcp_ecn", "TCP is never ECN-capable"),
     ("ecmp", "one shortest path to each host; no ECMP, no TTL, no loops on purpose"),
-    ("cnp_pacing_per_port", "CNPs are paced per flow, not per port"),
     ("vxlan", "no VXLAN hop"),
 )
 """What the project wants of its network and the network does not have, by name."""
