@@ -1,7 +1,8 @@
-"""The command line: `labtests validate | schema | inventory | simlab | network | render`.
+"""The command line: `labtests validate | schema | inventory | simlab | network | restore |
+render`.
 
 Exit codes: 0 done; 1 the packet network is not as its references say; 2 a wrong option or file, or
-a lab that cannot be (without a traceback).
+a lab that cannot be (without a traceback); 10 and 15 of `restore`: something is left, in use.
 Every option is also an environment variable, e.g. LABTESTS_SIMLAB_SERVE_SEED.
 """
 
@@ -218,6 +219,28 @@ def render(run_folder: Path) -> None:
     except OSError as error:
         raise LabError(f"{target} cannot be written: {error.strerror}") from error
     click.echo(str(target))
+
+
+@main.command()
+@click.argument("runs", nargs=-1, metavar="[RUN]...")
+@click.option("--list", "only_list", is_flag=True, help="Only say which runs are unfinished.")
+@click.option("--testbed", default=None, help="How its devices are reached today, if not as then.")
+@click.option(
+    "--runner-is-dead", is_flag=True, help="Of a run on another machine: you have looked."
+)
+@click.option("--forget", is_flag=True, help="Give up RUN: change nothing, and let others work.")
+@click.pass_context
+def restore(ctx: click.Context, /, **options: Any) -> None:
+    """Put back what runs that died have left changed. RUN is an id or a run folder; without one,
+    all unfinished runs of this machine.
+
+    Exit code 0 when nothing is left, 10 when something is (the commands to type by hand are
+    printed), 15 when a run is still alive.
+    """
+    command = importlib.import_module("labtests.recovery.command")
+    if options["testbed"] is not None:
+        options["testbed"] = load(located(options["testbed"]))
+    ctx.exit(command.restore(command.Asked(**options), click.echo))
 
 
 def located(text: str) -> Path:

@@ -273,3 +273,13 @@ class Obstacles(Protocol):
     @abstractmethod
     def obstacles(self) -> tuple[str, ...]:
         """One sentence each, e.g. that lldpad runs and may overwrite PFC settings."""
+
+
+@runtime_checkable
+class Resuming(Protocol):
+    """A device on which a change that was cut off may leave more than its setting shows."""
+
+    @abstractmethod
+    def resume(self, setting: str, values: tuple[object, ...]) -> None:
+        """An earlier session was cut off while this setting went through these values. The next
+        `set_...` of it also removes what that session may have left. Sends nothing."""

@@ -6,13 +6,21 @@ which reads the earlier value, journals it, makes and proves the new one, and re
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
+from labtests.capabilities import Resuming
 from labtests.drivers import driver_module
 from labtests.errors import LabError, LabErrors
 from labtests.inventory import Endpoint, Testbed
-from labtests.journal import Journal, JournalledTransport
+from labtests.journal import (
+    ChangeJournal,
+    Entry,
+    Intent,
+    Journal,
+    JournalledTransport,
+    NotWritten,
+)
 from labtests.ssh.connecting import connect_all, emulated
 from labtests.ssh.unbroken import UnbrokenTransport
 from labtests.transport import Clock, Transport
@@ -36,23 +44,19 @@ class Change:
 
 
 @dataclass(slots=True)
-class _Undo:
-    """What a setting was. `whole` is false while a change of it, either way, is under way."""
-
-    at: Endpoint
-    setting: str
-    earlier: object
-    whole: bool = False
-
-    def same_setting(self, other: "_Undo") -> bool:
-        return (self.at, self.setting) == (other.at, other.setting)
-
-
-@dataclass(slots=True)
 class Planned:
     """What a `--plan` run has pretended to set: later steps start from it, nothing is sent."""
 
     values: dict[tuple[str, str, str], object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PutBack:
+    """What became of one change that was to be undone. `found_so`: it was as before already."""
+
+    entry: Entry
+    found_so: bool = False
+    error: LabError | None = None
 
 
 class Lab:
@@ -72,7 +76,7 @@ class Lab:
         self.changes: list[Change] = []
         self.planned: Planned | None = None
         self._journal = journal
-        self._undo: list[_Undo] = []
+        self.ahead = ChangeJournal()  # in memory, until somebody gives it pages on a disk
         self._drivers: dict[str, Any] = {
             device.name: driver_module(device.platform).Driver(self.transports[device.name])
             for device in testbed.devices
@@ -114,10 +118,21 @@ class Lab:
         earlier = self._now(at, setting)
         if earlier == wanted:
             return
-        undo = _Undo(at, setting, earlier)
-        self._undo.append(undo)  # first: what fails half-way is undone too
-        self._make(at, setting, earlier, wanted)
-        undo.whole = True
+        if self._journal is not None and self._journal.problem:
+            raise NotWritten(
+                f"nothing is changed that is not written down: {self._journal.problem}"
+            )
+        intent = Intent(
+            at=at,
+            setting=setting,
+            earlier=earlier,
+            wanted=wanted,
+            commands=self.commands(at, setting, earlier, wanted),
+            undo=self.commands(at, setting, wanted, earlier),
+        )
+        entry = self.ahead.ahead(intent)  # first: what fails half-way is undone too
+        self._make(intent)
+        self.ahead.made(entry)
 
     def current(self, at: Endpoint, setting: str) -> object:
         """What a setting is now (in a plan: what it would be by now)."""
@@ -126,36 +141,70 @@ class Lab:
     @contextmanager
     def restoring(self) -> Iterator[None]:
         """Whatever is changed inside is undone at the end, last first, and read back."""
-        mark = len(self._undo)
+        mark = len(self.ahead.pending)
         try:
             yield
         finally:
             self._restore_to(mark)
 
+    def put_back(self) -> tuple["PutBack", ...]:
+        """Undo everything that is still to be undone, last first; what became of each."""
+        done: list[PutBack] = []
+        self._undo_to(0, done.append)
+        return tuple(done)
+
     def _restore_to(self, mark: int) -> None:
-        """Undo every change after the mark. One that fails does not stop the others; one that is
-        interrupted is still there for the next call."""
         errors: list[LabError] = []
-        while len(self._undo) > mark:
-            undo = self._undo[-1]
-            first = next(u for u in self._undo[mark:] if u.same_setting(undo))
-            if first is undo:
-                errors += self._put_back(undo)
-            else:  # it was changed before as well: only the first value is to come back
-                first.whole = first.whole and undo.whole
-            self._undo.pop()
+
+        def collect(done: "PutBack") -> None:
+            errors.extend([_not_undone(done)] if done.error is not None else [])
+
+        self._undo_to(mark, collect)
         if errors:
             raise LabErrors("the lab could not be put back as it was found", errors)
 
-    def _put_back(self, undo: _Undo) -> Iterator[LabError]:
+    def _undo_to(self, mark: int, tell: Callable[["PutBack"], None]) -> None:
+        """Undo every change after the mark. One that fails does not stop the others; one that is
+        interrupted is still there for the next call."""
+        while len(pending := self.ahead.pending) > mark:
+            entry = pending[-1]
+            first = next(e for e in pending[mark:] if e.same_setting(entry))
+            if first is entry:
+                tell(self._put_back(entry))
+            else:  # it was changed before as well: only the first value is to come back
+                self.ahead.fold(entry, first)
+
+    def _put_back(self, entry: Entry) -> "PutBack":
         """The setting is as it was, and nothing else of an interrupted change is left; or why."""
+        want = entry.intent
         try:
-            now = self._now(undo.at, undo.setting)
-            if now != undo.earlier or not undo.whole:
-                undo.whole = False
-                self._make(undo.at, undo.setting, now, undo.earlier, undo=True)
+            now = self._now(want.at, want.setting)
+            found_so = now == want.earlier
+            if not (found_so and entry.whole):
+                self._resume(entry)
+                commands = self.commands(want.at, want.setting, now, want.earlier)
+                self.ahead.undoing(entry)
+                self._make(replace(want, earlier=now, wanted=want.earlier, commands=commands), True)
         except LabError as error:
-            yield _not_undone(undo.at, undo.setting, undo.earlier, error)
+            self.ahead.leave(entry, str(error))
+            return PutBack(entry=entry, error=error)
+        self.ahead.undone(entry, "already as it was" if found_so else "restored")
+        return PutBack(entry=entry, found_so=found_so)
+
+    def _resume(self, entry: Entry) -> None:
+        """A session that has not made the change itself learns what may be left of it."""
+        want = entry.intent
+        driver = self._drivers[want.at.device]
+        if isinstance(driver, Resuming):
+            driver.resume(want.setting, (want.earlier, want.wanted, *entry.touched))
+
+    def commands(
+        self, at: Endpoint, setting: str, earlier: object, wanted: object
+    ) -> tuple[str, ...]:
+        """The commands that lead from one value to the other; nothing is sent."""
+        plan = getattr(self._drivers[at.device], f"{setting}_commands")
+        found: tuple[str, ...] = plan(at.interface, earlier, wanted)
+        return found
 
     def _now(self, at: Endpoint, setting: str) -> object:
         key = (at.device, at.interface, setting)
@@ -164,33 +213,29 @@ class Lab:
         read: Callable[[str], object] = getattr(self._drivers[at.device], setting)
         return read(at.interface)
 
-    def _make(
-        self, at: Endpoint, setting: str, earlier: object, wanted: object, *, undo: bool = False
-    ) -> Change:
-        driver = self._drivers[at.device]
-        commands = getattr(driver, f"{setting}_commands")(at.interface, earlier, wanted)
+    def _make(self, want: Intent, undo: bool = False) -> None:
+        at = want.at
         change = Change(
             time_s=self.clock.now_s(),
             device=at.device,
             port=at.interface,
-            setting=setting,
-            earlier=earlier,
-            wanted=wanted,
-            commands=commands,
+            setting=want.setting,
+            earlier=want.earlier,
+            wanted=want.wanted,
+            commands=want.commands,
             undo=undo,
         )
         self.changes.append(change)
         if self.planned is not None:
-            self.planned.values[at.device, at.interface, setting] = wanted
-            return change
+            self.planned.values[at.device, at.interface, want.setting] = want.wanted
+            return
         if self._journal is not None:
             self._journal.note(
                 at.device,
-                f"{'undo' if undo else 'change'} {setting} of {at.interface}: "
-                f"from {earlier!r} to {wanted!r}",
+                f"{'undo' if undo else 'change'} {want.setting} of {at.interface}: "
+                f"from {want.earlier!r} to {want.wanted!r}",
             )
-        getattr(driver, f"set_{setting}")(at.interface, wanted)
-        return change
+        getattr(self._drivers[at.device], f"set_{want.setting}")(at.interface, want.wanted)
 
     # -- the end -------------------------------------------------------------------------------
 
@@ -199,6 +244,7 @@ class Lab:
         try:
             self._restore_to(0)
         finally:
+            self.ahead.end()
             for transport in self.transports.values():
                 transport.close()
 
@@ -209,5 +255,8 @@ class Lab:
         self.close()
 
 
-def _not_undone(at: Endpoint, setting: str, earlier: object, error: LabError) -> LabError:
-    return LabError(f"{at}: {setting} was {earlier!r} and could not be put back: {error}")
+def _not_undone(done: PutBack) -> LabError:
+    want = done.entry.intent
+    return LabError(
+        f"{want.at}: {want.setting} was {want.earlier!r} and could not be put back: {done.error}"
+    )

@@ -20,17 +20,47 @@ and by kind
 `status` is null on a CLI. A call that raised has `problem`, `remedy` and `error` (the name in
 errors.py) in place of an answer. Secrets are replaced by `***` (see redaction.py). `recording.py`
 replays such a file as a lab.
+
+Beside it stands the change journal (changes.py): what is about to be changed, ahead of the change.
 """
 
+from labtests.journal.changes import (
+    FILE_NAME,
+    Begun,
+    ChangeJournal,
+    Entry,
+    Intent,
+    Story,
+    read_changes,
+)
+from labtests.journal.pages import InUse, NotWritten
 from labtests.journal.redaction import RedactingFilter, Redaction, redacted_logs
+from labtests.journal.runner import Runner, state_of, this_runner
+from labtests.journal.unfinished import Unfinished, register, state_folder, unfinished_runs
 from labtests.journal.wrapping import JournalledProcess, JournalledTransport
 from labtests.journal.writing import Journal
 
 __all__ = [
+    "FILE_NAME",
+    "Begun",
+    "ChangeJournal",
+    "Entry",
+    "InUse",
+    "Intent",
     "Journal",
     "JournalledProcess",
     "JournalledTransport",
+    "NotWritten",
     "RedactingFilter",
     "Redaction",
+    "Runner",
+    "Story",
+    "Unfinished",
+    "read_changes",
     "redacted_logs",
+    "register",
+    "state_folder",
+    "state_of",
+    "this_runner",
+    "unfinished_runs",
 ]

@@ -4,6 +4,7 @@ import json
 import os
 import threading
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -28,6 +29,8 @@ class Journal:
         self.path = Path(path)
         self.redaction = Redaction(secrets)
         self.clock: Clock = clock or WallClock()
+        self.problem = ""
+        """Why nothing more can be written (the disk is full). Putting a lab back goes on then."""
         self._lock = threading.Lock()
         self._order = 0
         self._processes = 0
@@ -42,16 +45,20 @@ class Journal:
         self.write(device, "note", self.clock.now_s(), {"text": text})
 
     def write(self, device: str, kind: Kind, time_s: float, facts: dict[str, Any]) -> None:
-        """One line, on disk before this returns. After `close` nothing is written."""
+        """One line, given to the system before this returns. After `close`, or once the disk was
+        full, nothing is written."""
         clean = self.redaction.value(facts)
         with self._lock:
-            if self._file.closed:
+            if self._file.closed or self.problem:
                 return
             self._order += 1
             line = {"order": self._order, "time_s": time_s, "device": device, "kind": kind} | clean
             # ensure_ascii: a lone surrogate from a broken device must not stop the journal
-            self._file.write(json.dumps(line) + "\n")
-            self._file.flush()
+            try:
+                self._file.write(json.dumps(line) + "\n")
+                self._file.flush()
+            except OSError as error:
+                self.problem = f"{self.path}: {error.strerror}"
 
     def new_process(self) -> int:
         """A number for a process, unique in this journal."""
@@ -61,7 +68,7 @@ class Journal:
 
     def close(self) -> None:
         """The file is complete. Closing twice is allowed."""
-        with self._lock:
+        with self._lock, suppress(OSError):  # what could not be written before cannot be now
             self._file.close()
 
     def __enter__(self) -> Self:

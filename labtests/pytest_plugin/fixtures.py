@@ -11,6 +11,7 @@ from labtests.experiment import Incast
 from labtests.inventory import Testbed
 from labtests.lab import Lab
 from labtests.pytest_plugin.run import RUN, Run
+from labtests.recovery import LabHeld, NotPutBack
 
 UNUSABLE_EXIT, UNREACHABLE_EXIT = 10, 15
 LAB_FIXTURES = frozenset({"lab", "incast"})
@@ -29,11 +30,11 @@ def lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
     """Every device of the testbed, connected. Changes are undone and read back at the end.
 
     A device that cannot be reached ends the session at once, with exit code 15; something that
-    would disturb the settings does so with 10.
+    would disturb the settings does so with 10, and so do changes that an earlier run has left.
     """
     run = request.config.stash[RUN]
     try:
-        opened = run.open_lab()
+        opened = run.open_lab(_progress(run))
         if obstacles := _obstacles(opened):
             raise LabError("\n".join(obstacles))
         yield opened
@@ -74,10 +75,15 @@ def has_unreachable(error: BaseException | None) -> bool:
 
 
 def _exit(run: Run, error: LabError) -> NoReturn:
-    unreachable = has_unreachable(error)
-    word = "lab unreachable" if unreachable else "lab not usable"
+    word, code = "lab not usable", UNUSABLE_EXIT
+    if has_unreachable(error):
+        word, code = "lab unreachable", UNREACHABLE_EXIT
+    elif isinstance(error, LabHeld):
+        word, code = "lab in use", UNREACHABLE_EXIT
+    elif isinstance(error, NotPutBack):
+        word = "lab not put back by an earlier run"
     run.problem = f"{word}: {error}"
-    pytest.exit(word, returncode=UNREACHABLE_EXIT if unreachable else UNUSABLE_EXIT)
+    pytest.exit(word, returncode=code)
 
 
 def _require(request: pytest.FixtureRequest, lab: Lab) -> None:

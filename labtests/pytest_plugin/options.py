@@ -54,6 +54,11 @@ def add_options(parser: pytest.Parser) -> None:
         "lossless verdicts are inconclusive",
     )
     group.addoption(
+        "--recover",
+        action="store_true",
+        help="first put back what an earlier run that died has left changed on this lab",
+    )
+    group.addoption(
         "--run-dir",
         metavar="DIR",
         default=None,

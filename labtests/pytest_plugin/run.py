@@ -5,6 +5,7 @@ import os
 import secrets
 import shlex
 import sys
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -19,9 +20,17 @@ from labtests.clock import WallClock
 from labtests.errors import LabError
 from labtests.experiment import HARDWARE, SIMULATED, Pace
 from labtests.inventory import Testbed, load
-from labtests.journal import Journal, redacted_logs
+from labtests.journal import (
+    FILE_NAME,
+    Begun,
+    ChangeJournal,
+    Journal,
+    redacted_logs,
+    this_runner,
+)
 from labtests.lab import Lab, Planned
 from labtests.pytest_plugin.options import asked_run_directory, asked_testbed
+from labtests.recovery import claim, expect_put_back
 from labtests.report import page
 
 MODELLED = (
@@ -42,6 +51,7 @@ class Run:
     folder: Path
     journal: Journal
     started: datetime
+    id: str
     tests: list[dict[str, Any]] = field(default_factory=list)
     not_run: list[str] = field(default_factory=list)
     versions: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -58,10 +68,11 @@ class Run:
         assert path is not None
         testbed = load(path)
         started = datetime.now(UTC)
-        folder = asked_run_directory(config) or _new_folder(config.rootpath, testbed.name, started)
+        name = f"{started:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+        folder = asked_run_directory(config) or config.rootpath / "reports" / testbed.name / name
         journal = Journal(_made(folder) / "journal.jsonl", secrets=_secrets(testbed))
         _default_reports(config, folder)
-        run = cls(config, testbed, folder, journal, started)
+        run = cls(config, testbed, folder, journal, started, name)
         run.logs.enter_context(redacted_logs(journal.redaction))
         return run
 
@@ -103,9 +114,12 @@ class Run:
         asked = self.config.getoption("lab_seconds")
         return pace if asked is None else pace.lasting(asked)
 
-    def open_lab(self) -> Lab:
-        """Connect to every device, simulated or real. Raises LabError."""
+    def open_lab(self, say: Callable[[str], None]) -> Lab:
+        """Connect to every device, simulated or real. Raises LabError; LabHeld and NotPutBack when
+        another run has the lab, or has left changes there."""
         testbed, clock = self.testbed, WallClock()
+        may_recover = bool(self.config.getoption("recover"))
+        expect_put_back(testbed, dry_run=self.dry, may_recover=may_recover, say=say)
         if self.dry:
             from labtests.simlab.control import LabProcess  # only a dry run needs the simulator
 
@@ -120,8 +134,28 @@ class Run:
         )
         if self.planning:
             self.lab.planned = Planned()
+        else:
+            self.lab.ahead = self._change_journal(self.lab)
         self.versions = _versions(self.lab)
         return self.lab
+
+    def _change_journal(self, lab: Lab) -> ChangeJournal:
+        begun = Begun(
+            run=self.id,
+            runner=this_runner(),
+            testbed=self.testbed.name,
+            file=str(self.testbed.file.absolute()),
+            backend=lab.backend,
+            dry_run=self.dry,
+            devices=lab.testbed.devices,
+        )
+        journal = ChangeJournal.begin(self.folder / FILE_NAME, begun, self.journal.redaction)
+        try:
+            claim(journal, begun)
+        except LabError:
+            if not self.dry:  # a lab of our own ends with us: the next run need not know of it
+                raise
+        return journal
 
     def close_lab(self) -> None:
         """Put the lab back, end the sessions and the simulated lab, whatever happened."""
@@ -131,6 +165,16 @@ class Run:
         finally:
             if self.process is not None:
                 self.process.close()
+                if self.lab is not None and self.lab.ahead.registered is not None:
+                    self.lab.ahead.registered.remove()
+
+    @property
+    def left(self) -> str:
+        """What is still to be put back, and how; "" when nothing is."""
+        entries = [] if self.lab is None or self.process is not None else self.lab.ahead.entries
+        if not entries:
+            return ""
+        return f"{len(entries)} changes are still to be put back: labtests restore {self.id}"
 
     def finish(self) -> None:
         """Write run.json; reports/latest points here, if anything was tried."""
@@ -190,11 +234,6 @@ class Run:
 
 
 RUN = pytest.StashKey[Run]()
-
-
-def _new_folder(root: Path, name: str, started: datetime) -> Path:
-    stamp = started.strftime("%Y%m%d-%H%M%S")
-    return root / "reports" / name / f"{stamp}-{secrets.token_hex(2)}"
 
 
 def _made(folder: Path) -> Path:

@@ -37,6 +37,8 @@ def print_problem(run: Run) -> None:
 
 
 def _print_places(terminal: pytest.TerminalReporter, run: Run) -> None:
+    if run.left:
+        terminal.write_line(run.left, red=True)
     terminal.write_line(f"report: {run.page}")
     terminal.write_line(f"run folder: {run.folder}")
 

@@ -10,6 +10,7 @@ from labtests.capabilities import (
     DscpMap,
     EcnMarking,
     PriorityFlowControl,
+    Resuming,
     Scheduling,
     Trust,
 )
@@ -44,12 +45,18 @@ from labtests.transport import Transport
 _DSCP_MAP = "display qos map-table dscp-dot1p"
 
 
-class Settings(PriorityFlowControl, Trust, EcnMarking, Scheduling, DscpMap):
+class Settings(PriorityFlowControl, Trust, EcnMarking, Scheduling, DscpMap, Resuming):
     """The settings of one switch. `port` may be written in full or abbreviated."""
 
     def __init__(self, transport: Transport) -> None:
         self.cli = Cli(transport)
         self._begun: set[str] = set()  # tables of ours that this session began to make, or left
+
+    def resume(self, setting: str, values: tuple[object, ...]) -> None:
+        """See Resuming: only ECN leaves something, a table of ours that no port applies."""
+        del setting
+        tables = (value.profile for value in values if isinstance(value, EcnSetting))
+        self._begun |= {table for table in tables if table and lines.is_ours(table)}
 
     # -- PFC -------------------------------------------------------------------------------------
 

@@ -1,0 +1,343 @@
+"""What was changed and how to undo it: in memory, and ahead of every change on the disk.
+
+The file (`changes.jsonl`, format `labtests-changes/1`) has one JSON object a line, each on the disk
+(fsync) before anything else happens:
+
+    begun     run, format, runner, testbed, file, backend, dry_run, devices: first line
+    change    number, device, port, setting, earlier, wanted (values.py), commands, undo (commands
+              to type by hand): before anything of it is sent
+    made      number: it was read back
+    undoing   number: before anything that undoes it is sent
+    undone    number, how ("restored" or "already as it was"): it was read back
+    folded    number, into: an earlier change of the same setting undoes this one, too
+    left      number, because: it could not be undone; it still is to be
+    kept      the changes so far are meant to stay (they can still be undone on request)
+    recovery  runner: somebody else takes over
+    ended     nothing is left to undo, or only what was given up (because)
+
+A line that is not whole was being written when the runner died: what it announces was not sent.
+"""
+
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from labtests.errors import LabError
+from labtests.inventory import Device, Endpoint
+from labtests.journal.pages import NotWritten, Pages, Torn, read_lines
+from labtests.journal.redaction import Redaction
+from labtests.journal.runner import Runner, this_runner
+from labtests.journal.values import NotStorable, pack, unpack
+
+FORMAT = "labtests-changes/1"
+FILE_NAME = "changes.jsonl"
+
+How = Literal["restored", "already as it was"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intent:
+    """A change that is about to be made, and the commands either way."""
+
+    at: Endpoint
+    setting: str
+    earlier: object
+    wanted: object
+    commands: tuple[str, ...]
+    undo: tuple[str, ...]
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Entry:
+    """A change that is to be undone.
+
+    `whole` is false while a change of it, either way, is under way or was cut off. `touched` are
+    all values that it may have had in between. `left` says why it could not be undone.
+    """
+
+    number: int
+    intent: Intent
+    whole: bool = False
+    touched: tuple[object, ...] = ()
+    left: str = ""
+
+    def same_setting(self, other: "Entry") -> bool:
+        """Whether both changed the same thing."""
+        mine, theirs = self.intent, other.intent
+        return (mine.at, mine.setting) == (theirs.at, theirs.setting)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """Whose changes these are, and of which lab: enough to undo them without the testbed file.
+
+    `devices` hold the addresses that were used, never a secret. `dry_run` means that the lab was
+    the run's own and died with it.
+    """
+
+    run: str
+    runner: Runner
+    testbed: str
+    file: str
+    backend: str
+    dry_run: bool
+    devices: tuple[Device, ...]
+
+
+class Registered(Protocol):
+    """The place where the next run looks for unfinished journals."""
+
+    def remove(self) -> None:
+        """This one is finished."""
+        ...
+
+
+@dataclass(slots=True)
+class ChangeJournal:
+    """The changes that are still to be undone, the last one last. Without `pages` only in memory.
+
+    Whatever announces a change raises LabError when it cannot be written, and then nothing may be
+    sent. What only reports never stops an undo: a full disk is remembered in `problem`.
+    """
+
+    pages: Pages | None = None
+    redaction: Redaction = field(default_factory=Redaction)
+    registered: Registered | None = None
+    entries: list[Entry] = field(default_factory=list)
+    problem: str = ""
+    _number: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _ended: bool = False
+
+    @classmethod
+    def begin(cls, path: Path, begun: Begun, redaction: Redaction) -> "ChangeJournal":
+        """A new file. Raises LabError when it cannot be written, or is there already."""
+        journal = cls(Pages(path, fresh=True), redaction)
+        journal._write({"kind": "begun", "format": FORMAT, **_begun_facts(begun)})
+        return journal
+
+    @classmethod
+    def resume(cls, path: Path, story: "Story", redaction: Redaction) -> "ChangeJournal":
+        """The file of a run that has died, to be undone by this process. Raises InUse when its
+        runner, or somebody else who recovers it, still lives."""
+        journal = cls(Pages(path, fresh=False), redaction)
+        journal.entries, journal._number = list(story.entries), story.last_number
+        journal._write({"kind": "recovery", "runner": pack(this_runner())})
+        return journal
+
+    # -- a change ------------------------------------------------------------------------------
+
+    def ahead(self, intent: Intent) -> Entry:
+        """The change is on the disk and remembered; it may be sent now. Raises LabError."""
+        with self._lock:
+            self._number += 1
+            entry = Entry(number=self._number, intent=intent)
+            facts = {} if self.pages is None else self._facts(intent)
+            self.entries.append(entry)  # first: who is interrupted here undoes one change too many
+            try:
+                self._write({"kind": "change", "number": entry.number, **facts})
+            except LabError:
+                self.entries.remove(entry)
+                raise
+        return entry
+
+    def made(self, entry: Entry) -> None:
+        """It was read back."""
+        entry.whole = True
+        self._note("made", entry)
+
+    # -- undoing -------------------------------------------------------------------------------
+
+    def undoing(self, entry: Entry) -> None:
+        """What undoes it is about to be sent."""
+        entry.whole = False
+        self._note("undoing", entry)
+
+    def undone(self, entry: Entry, how: How) -> None:
+        """It was read back, or had not to be undone."""
+        self._note("undone", entry, how=how)
+        self._forget(entry)
+
+    def fold(self, entry: Entry, into: Entry) -> None:
+        """An earlier change of the same setting knows the value that is to come back."""
+        into.whole = into.whole and entry.whole
+        into.touched = (*into.touched, entry.intent.wanted, *entry.touched)
+        self._note("folded", entry, into=into.number)
+        self._forget(entry)
+
+    def leave(self, entry: Entry, because: str) -> None:
+        """It could not be undone now. It is for the next start to try again."""
+        entry.left = because
+        self._note("left", entry, because=self.redaction.text(because))
+
+    @property
+    def pending(self) -> list[Entry]:
+        """What is to be undone and was not tried in vain."""
+        return [entry for entry in self.entries if not entry.left]
+
+    def keep(self) -> None:
+        """The changes so far are meant to stay."""
+        self.entries.clear()
+        self._report({"kind": "kept"})
+
+    def end(self, because: str = "", *, finished: bool = True) -> None:
+        """Nothing is left to undo (or it is given up, `because`); else, or when it is not
+        `finished`, the next start will find it. Ending twice is allowed."""
+        if because:
+            self.entries.clear()
+        if self._ended or self.pages is None:
+            return
+        self._ended = True
+        if finished and not self.entries:
+            self._report({"kind": "ended"} | ({"because": because} if because else {}))
+            if self.registered is not None:
+                self.registered.remove()
+        self.pages.close()
+
+    # -- the file ------------------------------------------------------------------------------
+
+    def _facts(self, intent: Intent) -> dict[str, Any]:
+        if self.problem:
+            raise NotWritten(f"nothing more is changed: {self.problem}")
+        return {
+            "device": intent.at.device,
+            "port": intent.at.interface,
+            "setting": intent.setting,
+            "earlier": pack(intent.earlier),
+            "wanted": pack(intent.wanted),
+            "commands": self.redaction.value(intent.commands),
+            "undo": self.redaction.value(intent.undo),
+        }
+
+    def _write(self, line: Mapping[str, Any]) -> None:
+        if self.pages is not None:
+            try:
+                self.pages.write(line)
+            except NotWritten as error:
+                raise NotWritten(
+                    f"the change journal cannot be written, so nothing is changed: {error}\n"
+                    "  remedy: make room on that disk, or give another --run-dir"
+                ) from error
+
+    def _note(self, kind: str, entry: Entry, **facts: object) -> None:
+        self._report({"kind": kind, "number": entry.number, **facts})
+
+    def _report(self, line: Mapping[str, Any]) -> None:
+        try:
+            self._write(line)
+        except NotWritten as error:
+            self.problem = self.problem or str(error)
+
+    def _forget(self, entry: Entry) -> None:
+        with self._lock:
+            if entry in self.entries:
+                self.entries.remove(entry)
+
+
+# -- reading it after a crash ------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Story:
+    """What a file tells: `entries` are still to be undone, in the order they were made."""
+
+    begun: Begun
+    entries: list[Entry] = field(default_factory=list)
+    kept: list[Entry] = field(default_factory=list)
+    torn: list[Torn] = field(default_factory=list)
+    last_number: int = 0
+    ended: bool = False
+
+    @property
+    def all(self) -> list[Entry]:
+        """Also those that were meant to stay."""
+        return [*self.kept, *self.entries]
+
+
+def read_changes(path: Path) -> Story:
+    """The story so far. Raises LabError when the file is not there, or not a change journal."""
+    try:
+        lines = list(read_lines(path))
+    except OSError as error:
+        raise LabError(f"{path}: {error.strerror}") from error
+    whole = [line for line in lines if isinstance(line, dict)]
+    if not whole or whole[0].get("format") != FORMAT:
+        raise LabError(f"{path} is not a change journal ({FORMAT})")
+    try:
+        story = Story(_begun(whole[0]), torn=[line for line in lines if isinstance(line, Torn)])
+        for line in whole[1:]:
+            _tell(story, line)
+    except (KeyError, TypeError, NotStorable) as error:
+        raise LabError(f"{path} cannot be understood: {error}") from error
+    return story
+
+
+def _tell(story: Story, line: dict[str, Any]) -> None:
+    kind = line["kind"]
+    if kind == "change":
+        entry = _entry(line)
+        story.entries.append(entry)
+        story.last_number = max(story.last_number, entry.number)
+    elif kind == "kept":
+        story.kept += story.entries
+        story.entries = []
+    elif kind == "ended":
+        story.ended, story.entries = True, []
+    else:
+        for entry in [e for e in story.all if e.number == line.get("number")]:
+            _mark(story, entry, line)
+
+
+def _mark(story: Story, entry: Entry, line: dict[str, Any]) -> None:
+    kind = line["kind"]
+    if kind in ("made", "undoing"):
+        entry.whole = kind == "made"
+    elif kind in ("undone", "folded"):
+        (story.entries if entry in story.entries else story.kept).remove(entry)
+        for into in [e for e in story.all if e.number == line.get("into")]:
+            into.whole = into.whole and entry.whole
+            into.touched = (*into.touched, entry.intent.wanted, *entry.touched)
+
+
+def _entry(line: dict[str, Any]) -> Entry:
+    intent = Intent(
+        at=Endpoint(device=line["device"], interface=line["port"]),
+        setting=line["setting"],
+        earlier=unpack(line["earlier"]),
+        wanted=unpack(line["wanted"]),
+        commands=tuple(line["commands"]),
+        undo=tuple(line["undo"]),
+    )
+    return Entry(number=line["number"], intent=intent)
+
+
+def _begun_facts(begun: Begun) -> dict[str, Any]:
+    return {
+        "run": begun.run,
+        "runner": pack(begun.runner),
+        "testbed": begun.testbed,
+        "file": begun.file,
+        "backend": begun.backend,
+        "dry_run": begun.dry_run,
+        "devices": [pack(device) for device in begun.devices],
+    }
+
+
+def _begun(line: dict[str, Any]) -> Begun:
+    return Begun(
+        run=line["run"],
+        runner=unpack(line["runner"]),
+        testbed=line["testbed"],
+        file=line["file"],
+        backend=line["backend"],
+        dry_run=line["dry_run"],
+        devices=tuple(unpack(device) for device in line["devices"]),
+    )
+
+
+def addresses(devices: tuple[Device, ...]) -> Iterator[str]:
+    """Where the devices are reached: what makes two labs the same."""
+    for device in devices:
+        yield f"{device.management.host}:{device.management.port}"

@@ -1,0 +1,118 @@
+"""A file of JSON lines that survives a crash: a line is on the disk before `write` returns."""
+
+import fcntl
+import json
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from labtests.errors import LabError
+
+
+class NotWritten(LabError):
+    """A line could not be put on the disk: it is full, read-only or gone."""
+
+
+class InUse(LabError):
+    """Another process has the file open for writing."""
+
+
+class Pages:
+    """Private (0600), locked while it is open, only appended to.
+
+    A write that was cut off leaves a torn line; the next one begins on a line of its own.
+    """
+
+    def __init__(self, path: Path, *, fresh: bool) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        flags = os.O_WRONLY | os.O_APPEND | (os.O_CREAT | os.O_EXCL if fresh else 0)
+        try:
+            self._file = os.open(path, flags, 0o600)
+        except OSError as error:
+            raise NotWritten(f"{path}: {error.strerror}") from error
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(self._file)
+            raise InUse(f"{path} is being written by another process") from error
+        self._open, self._torn = True, not fresh and not _ends_whole(path)
+
+    def write(self, line: Mapping[str, Any]) -> None:
+        """The line is on the disk. Raises NotWritten."""
+        data = json.dumps(line).encode() + b"\n"
+        with self._lock:
+            data = b"\n" + data if self._torn else data
+            self._torn = True  # until it is whole; also when an exception comes from anywhere
+            try:
+                while data:
+                    data = data[os.write(self._file, data) :]
+                os.fsync(self._file)
+            except OSError as error:
+                raise NotWritten(f"{self.path}: {error.strerror}") from error
+            self._torn = False
+
+    def close(self) -> None:
+        """Free the file and its lock. Closing twice is allowed."""
+        with self._lock:
+            if self._open:
+                self._open = False
+                os.close(self._file)
+
+
+def sync_folder(folder: Path) -> None:
+    """The names in this folder are on the disk, too. Raises NotWritten."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise NotWritten(f"{folder}: {error.strerror}") from error
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        raise NotWritten(f"{folder}: {error.strerror}") from error
+    finally:
+        os.close(descriptor)
+
+
+def is_locked(path: Path) -> bool:
+    """Whether some process has it open as Pages. False when it cannot be opened."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Torn:
+    """A line that is no JSON object: its write was cut off, so what it announces was not sent."""
+
+    number: int
+    text: str
+
+
+def read_lines(path: Path) -> Iterator[dict[str, Any] | Torn]:
+    """Every line that has something, whole or torn. Raises OSError."""
+    text = path.read_bytes().decode("utf-8", errors="replace")
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            found = json.loads(line)
+        except ValueError:
+            found = None
+        yield found if isinstance(found, dict) else Torn(number, line)
+
+
+def _ends_whole(path: Path) -> bool:
+    data = path.read_bytes()
+    return not data or data.endswith(b"\n")

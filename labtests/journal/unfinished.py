@@ -1,0 +1,152 @@
+"""Where the next run finds journals that were not finished, whatever their output folders.
+
+One small file a run in `unfinished/` of the state folder: LABTESTS_STATE_DIR, else
+XDG_STATE_HOME/labtests, else ~/.local/state/labtests. It has the path of the change journal, the
+runner and the lab's addresses. It goes when everything has been put back.
+"""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from labtests.errors import LabError
+from labtests.inventory import Testbed
+from labtests.journal.changes import Begun, addresses
+from labtests.journal.pages import NotWritten, is_locked, sync_folder
+from labtests.journal.runner import Runner, State, state_of
+from labtests.journal.values import NotStorable, pack, unpack
+
+LOOPBACK = ("127.", "localhost:", "[::1]", "::1")
+
+
+def state_folder() -> Path:
+    """Where labtests remembers things between runs."""
+    if asked := os.environ.get("LABTESTS_STATE_DIR"):
+        return Path(asked)
+    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(base) / "labtests"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unfinished:
+    """A run that has not (yet) put everything back."""
+
+    file: Path  # of the index
+    run: str
+    journal: Path
+    testbed: str
+    addresses: tuple[str, ...]
+    simulated: bool
+    dry_run: bool
+    runner: Runner
+
+    @property
+    def state(self) -> State:
+        """Whether its runner still lives: it holds its journal's lock, or its process is there."""
+        return "alive" if is_locked(self.journal) else state_of(self.runner)
+
+    def concerns(self, testbed: Testbed) -> bool:
+        """Whether it changed (some of) these boxes. A dry run never did; a simulated lab is known
+        by its addresses only, boxes also by the testbed's name."""
+        if self.dry_run:
+            return False
+        common = set(self.addresses) & set(addresses(testbed.devices))
+        return bool(common) or (self.testbed == testbed.name and not self.simulated)
+
+    def remove(self) -> None:
+        """It is finished. Removing twice is allowed."""
+        self.file.unlink(missing_ok=True)
+
+    @property
+    def restore_command(self) -> str:
+        """What puts it back."""
+        return f"labtests restore {self.run}"
+
+
+def register(journal: Path, begun: Begun) -> Unfinished:
+    """The next run will find it. Raises LabError when the state folder cannot be written."""
+    folder = state_folder() / "unfinished"
+    entry = Unfinished(
+        file=folder / f"{begun.run}.json",
+        run=begun.run,
+        journal=journal.resolve(),
+        testbed=begun.testbed,
+        addresses=tuple(addresses(begun.devices)),
+        simulated=begun.backend == "simulated",
+        dry_run=begun.dry_run,
+        runner=begun.runner,
+    )
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _write_whole(entry)
+        sync_folder(folder)
+    except (OSError, NotWritten) as error:
+        raise LabError(
+            f"{folder}: what is changed cannot be remembered for the next run: {error}\n"
+            "  remedy: set LABTESTS_STATE_DIR to a folder of yours that lasts"
+        ) from error
+    return entry
+
+
+@contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Nobody else on this machine looks and registers meanwhile. Without a state folder that can
+    be written, nothing is held."""
+    folder = state_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor = os.open(folder / "lock", os.O_WRONLY | os.O_CREAT, 0o600)
+    except OSError:
+        yield
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def unfinished_runs() -> list[Unfinished]:
+    """Every run that is registered, the oldest first. A file that is none of ours is left alone."""
+    folder = state_folder() / "unfinished"
+    try:
+        files = sorted(folder.glob("*.json"))
+    except OSError:
+        return []
+    found = [entry for file in files if (entry := _read(file)) is not None]
+    return sorted(found, key=lambda entry: entry.runner.since)
+
+
+def _write_whole(entry: Unfinished) -> None:
+    """All of it or nothing, also when the machine stops in between."""
+    facts = {name: getattr(entry, name) for name in ("run", "testbed", "simulated", "dry_run")}
+    facts |= {"journal": str(entry.journal), "addresses": list(entry.addresses)}
+    text = json.dumps(facts | {"runner": pack(entry.runner)}, indent=1)
+    fresh = entry.file.with_suffix(".new")
+    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        file.write(text + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(entry.file)
+
+
+def _read(file: Path) -> Unfinished | None:
+    try:
+        facts: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        return Unfinished(
+            file=file,
+            run=facts["run"],
+            journal=Path(facts["journal"]),
+            testbed=facts["testbed"],
+            addresses=tuple(facts["addresses"]),
+            simulated=facts["simulated"],
+            dry_run=facts["dry_run"],
+            runner=unpack(facts["runner"]),
+        )
+    except (OSError, ValueError, KeyError, TypeError, NotStorable):
+        return None

@@ -1,0 +1,96 @@
+"""Values of settings as JSON, and back to the very same Python values.
+
+JSON's own scalars stay as they are. Everything else is an object with one of these keys:
+
+    {"tuple": [...]}    {"list": [...]}    {"set": [...]}  (a frozenset)
+    {"map": [[key, value], ...]}
+    {"record": "labtests.records:PfcSetting", "fields": {...}}   a dataclass of this project
+    {"member": "labtests.records:FlowStatus", "name": "FAILED"}  an enumeration of this project
+"""
+
+import importlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from typing import Any
+
+from labtests.errors import LabError
+
+Json = Any
+_OURS = "labtests."
+
+
+class NotStorable(LabError):
+    """A value cannot be written down so that it is read back unchanged."""
+
+
+def pack(value: object) -> Json:
+    """The value as JSON. Raises NotStorable when `unpack` would not give it back."""
+    packed = _packed(value)
+    if unpack(json.loads(json.dumps(packed))) != value:
+        raise NotStorable(f"{value!r} does not come back the same from JSON")
+    return packed
+
+
+def unpack(packed: Json) -> Any:
+    """The value that `pack` was given. Raises NotStorable for what it cannot have written."""
+    try:
+        return _unpacked(packed)
+    except (KeyError, TypeError, ValueError, AttributeError, ImportError) as error:
+        raise NotStorable(f"{packed!r} is no stored value: {error}") from error
+
+
+def _packed(value: object) -> Json:
+    if isinstance(value, Enum):
+        return {"member": _name(type(value)), "name": value.name}
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    if is_dataclass(value) and not isinstance(value, type):
+        each = {f.name: _packed(getattr(value, f.name)) for f in fields(value)}
+        return {"record": _name(type(value)), "fields": each}
+    if isinstance(value, Mapping):
+        return {"map": [[_packed(key), _packed(each)] for key, each in value.items()]}
+    for kind, word in ((tuple, "tuple"), (list, "list")):
+        if type(value) is kind:
+            return {word: [_packed(each) for each in value]}
+    if isinstance(value, frozenset):
+        return {"set": sorted((_packed(each) for each in value), key=json.dumps)}
+    raise NotStorable(f"a {type(value).__name__} cannot be stored: {value!r}")
+
+
+def _name(kind: type) -> str:
+    if not kind.__module__.startswith(_OURS):
+        raise NotStorable(f"{kind.__module__}:{kind.__qualname__} is not a type of this project")
+    return f"{kind.__module__}:{kind.__qualname__}"
+
+
+_GROUPS: Mapping[str, Callable[[list[Any]], Any]] = {"tuple": tuple, "list": list, "set": frozenset}
+
+
+def _unpacked(packed: Json) -> Any:
+    if not isinstance(packed, dict):
+        return packed
+    for word, make in _GROUPS.items():
+        if word in packed:
+            return make([_unpacked(each) for each in packed[word]])
+    if "map" in packed:
+        return {_unpacked(key): _unpacked(each) for key, each in packed["map"]}
+    if "member" in packed:
+        return _type(packed["member"], Enum)[packed["name"]]
+    given = {name: _unpacked(each) for name, each in packed["fields"].items()}
+    return _type(packed["record"], None)(**given)
+
+
+def _type(name: str, kind: type | None) -> Any:
+    """Only data types of this project are made from what a file says."""
+    module, _, qualified = name.partition(":")
+    if not module.startswith(_OURS):
+        raise ValueError(f"{name} is not of this project")
+    found: Any = importlib.import_module(module)
+    for part in qualified.split("."):
+        found = getattr(found, part)
+    wanted = isinstance(found, type) and (issubclass(found, kind) if kind else is_dataclass(found))
+    if not wanted:
+        raise ValueError(f"{name} is no data type")
+    return found

@@ -1,0 +1,94 @@
+"""`labtests restore`: what it does, without the command line around it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from labtests.errors import LabError
+from labtests.inventory import Testbed
+from labtests.journal import InUse, Unfinished
+from labtests.recovery import replay
+from labtests.recovery.guard import changes_left, drop_gone, held_by
+from labtests.recovery.replay import find, recover
+
+DONE, LEFT, HELD = 0, 10, 15
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the command line asks for. No `runs`: all unfinished ones."""
+
+    runs: Sequence[str] = ()
+    testbed: Testbed | None = None
+    only_list: bool = False
+    runner_is_dead: bool = False
+    forget: bool = False
+
+
+def restore(asked: Asked, say: Say) -> int:
+    """Put back these runs, or all unfinished ones, the newest first; the exit code.
+
+    Raises LabError for a name that means no run."""
+    registered = drop_gone(say)
+    runs = [find(name) for name in asked.runs] or registered
+    if not runs:
+        say("no unfinished run: nothing is to be put back")
+    if asked.only_list:
+        for run in runs:
+            say(_listed(run))
+        return DONE
+    if asked.forget and not asked.runs:
+        raise LabError("--forget needs the RUN that is given up")
+    act = partial(_forget if asked.forget else _recover, testbed=asked.testbed, say=say)
+    codes = [DONE]
+    for run in reversed(runs):
+        codes.append(_held(run, say, asked.runner_is_dead) or _tried(run, act, say))
+    return max(codes)
+
+
+def _held(run: Unfinished, say: Say, dead: bool) -> int:
+    state = run.state
+    if state == "alive" or (state == "unknown" and not dead):
+        say(held_by(run))
+        return HELD
+    return DONE
+
+
+def _tried(run: Unfinished, act: Callable[[Unfinished], int], say: Say) -> int:
+    try:
+        return act(run)
+    except InUse as error:
+        say(f"run {run.run}: somebody else puts it back at this moment ({error})")
+        return HELD
+    except LabError as error:
+        say(f"run {run.run}: {error}\n  remedy: look at the lab, then restore {run.run} --forget")
+        return LEFT
+
+
+def _recover(run: Unfinished, *, testbed: Testbed | None, say: Say) -> int:
+    done = recover(run, testbed=testbed)
+    for line in done.lines():
+        say(line)
+    if done.complete:
+        return DONE
+    say(
+        f"something is left: mend it and run `{run.restore_command}` again, which checks it "
+        "(or give up: --forget)"
+    )
+    return LEFT
+
+
+def _forget(run: Unfinished, *, testbed: Testbed | None, say: Say) -> int:
+    del testbed
+    lines = replay.forget(run)
+    say(f"run {run.run} is given up; what would have undone its changes:")
+    for line in lines or ["nothing was left"]:
+        say(f"    {line}")
+    return DONE
+
+
+def _listed(run: Unfinished) -> str:
+    left = "changes left" if changes_left(run) else "no change left"
+    return f"{run.run}  {run.testbed}  {run.runner}: {run.state}, {left}  ({run.journal})"

@@ -1,0 +1,253 @@
+"""Undo what a dead run has left: its change journal, replayed by the same drivers.
+
+Reads each setting, undoes what is not as it was (the last change first), reads back, and marks it
+in the same journal: who dies here can be recovered again.
+"""
+
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from labtests.clock import WallClock
+from labtests.drivers import driver_module
+from labtests.errors import LabError, LabErrors
+from labtests.inventory import Device, Testbed
+from labtests.journal import (
+    FILE_NAME,
+    ChangeJournal,
+    Entry,
+    Journal,
+    JournalledTransport,
+    Redaction,
+    Story,
+    Unfinished,
+    read_changes,
+    unfinished_runs,
+)
+from labtests.journal.changes import addresses
+from labtests.lab import Lab, PutBack
+from labtests.ssh.connecting import AT_ONCE, connect_all
+from labtests.ssh.unbroken import UnbrokenTransport
+from labtests.transport import Clock, Transport
+
+How = Literal["restored", "already as it was", "cannot"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """What became of one change. `by_hand` are the commands that undo it where that failed."""
+
+    device: str
+    port: str
+    setting: str
+    how: How
+    because: str = ""
+    by_hand: tuple[str, ...] = ()
+
+    def lines(self) -> Iterator[str]:
+        """For a person."""
+        yield f"{self.how:<17} {self.device}:{self.port} {self.setting}"
+        if self.how == "cannot":
+            yield from (f"    {line}" for line in self.because.splitlines())
+            yield f"    type these commands by hand on {self.device}:"
+            yield from (f"        {line}" for line in self.by_hand)
+
+
+@dataclass(slots=True)
+class Recovered:
+    """What became of a run's changes and of its processes."""
+
+    run: str
+    rows: list[Row] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is left."""
+        return not self.problems and all(row.how != "cannot" for row in self.rows)
+
+    def lines(self) -> list[str]:
+        """For a person."""
+        counts = {row.how: 0 for row in self.rows}
+        for row in self.rows:
+            counts[row.how] += 1
+        told = ", ".join(f"{count} {how}" for how, count in counts.items()) or "no change was left"
+        lines = [line for row in self.rows for line in row.lines()]
+        return [f"run {self.run}: {told}", *lines, *self.notes, *self.problems]
+
+
+def find(text: str) -> Unfinished:
+    """The run that a person means: its id, its folder, or the change journal itself."""
+    known = unfinished_runs()
+    path = Path(text)
+    journal = path / FILE_NAME if path.is_dir() else path
+    for run in known:
+        if run.run == text or run.journal == journal.resolve():
+            return run
+    if not journal.is_file():
+        there = ", ".join(run.run for run in known) or "none"
+        raise LabError(f"{text}: no unfinished run and no run folder; unfinished runs: {there}")
+    begun = read_changes(journal).begun
+    return Unfinished(
+        file=journal.with_suffix(".registered-nowhere"),
+        run=begun.run,
+        journal=journal.resolve(),
+        testbed=begun.testbed,
+        addresses=tuple(addresses(begun.devices)),
+        simulated=begun.backend == "simulated",
+        dry_run=begun.dry_run,
+        runner=begun.runner,
+    )
+
+
+def forget(run: Unfinished) -> list[str]:
+    """Give up: the lab counts as free. Returns the commands that would have undone what is left."""
+    lines: list[str] = []
+    with suppress(LabError):
+        story = read_changes(run.journal)
+        for entry in reversed(story.entries):
+            lines += [f"{entry.intent.at.device}: {line}" for line in entry.intent.undo]
+        ChangeJournal.resume(run.journal, story, Redaction()).end("given up on request")
+    run.remove()
+    return lines
+
+
+def recover(
+    run: Unfinished, *, testbed: Testbed | None = None, clock: Clock | None = None
+) -> Recovered:
+    """Put back what is left of a run whose runner is dead; the caller has seen to that.
+
+    `testbed` says how its devices are reached today, where it names them. Raises LabError when the
+    journal cannot be read, and InUse when somebody else recovers it at this moment.
+    """
+    story = read_changes(run.journal)
+    done = Recovered(run.run)
+    done.notes += [f"line {torn.number} of {run.journal} was cut off" for torn in story.torn]
+    if not story.entries:  # a finished run whose changes were meant to stay, asked for by name
+        story.entries = story.kept
+    secret = Redaction()
+    ahead = ChangeJournal.resume(run.journal, story, secret)
+    ahead.registered = run
+    finished = False
+    try:
+        _replay(_Scene(story, ahead, run, clock or WallClock()), done, testbed)
+        finished = not done.problems
+    finally:
+        ahead.end(finished=finished)
+    return done
+
+
+@dataclass(slots=True)
+class _Scene:
+    story: Story
+    ahead: ChangeJournal
+    run: Unfinished
+    clock: Clock
+
+
+def _replay(scene: _Scene, done: Recovered, testbed: Testbed | None) -> None:
+    devices = _devices(scene.story, testbed)
+    opened, failed = _connect(devices, scene)
+    try:
+        _leave_unreachable(scene, done, failed)
+        lab = _lab(scene, tuple(d for d in devices if d.name in opened), opened)
+        done.rows += [_row(lab, put_back) for put_back in lab.put_back()]
+    finally:
+        for transport in opened.values():
+            transport.close()
+
+
+def _devices(story: Story, testbed: Testbed | None) -> tuple[Device, ...]:
+    """Those that were changed, and every host: a process of the run may be left on it."""
+    changed = {entry.intent.at.device for entry in story.entries}
+    today = {} if testbed is None else {device.name: device for device in testbed.devices}
+    return tuple(
+        today.get(device.name, device)
+        for device in story.begun.devices
+        if device.name in changed or driver_module(device.platform).SESSION == "shell"
+    )
+
+
+def _connect(
+    devices: tuple[Device, ...], scene: _Scene
+) -> tuple[dict[str, Transport], dict[str, LabError]]:
+    """Every device by itself: one that is gone does not keep the others from being put back."""
+    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    transcript = Journal(scene.run.journal.with_name(f"recovery-{stamp}.jsonl"), clock=scene.clock)
+    opened: dict[str, Transport] = {}
+    failed: dict[str, LabError] = {}
+
+    def attempt(device: Device) -> None:
+        session = {device.name: driver_module(device.platform).SESSION}
+        try:
+            plain = connect_all((device,), session, clock=scene.clock)[device.name]
+        except LabErrors as errors:
+            failed[device.name] = LabError(str(errors.exceptions[0]))
+            return
+        opened[device.name] = UnbrokenTransport(JournalledTransport(plain, transcript))
+
+    with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
+        list(pool.map(attempt, devices))
+    return opened, failed
+
+
+def _leave_unreachable(scene: _Scene, done: Recovered, failed: Mapping[str, LabError]) -> None:
+    for entry in reversed(scene.ahead.pending):
+        if (error := failed.get(entry.intent.at.device)) is not None:
+            scene.ahead.leave(entry, str(error))
+            done.rows.append(_cannot(entry, error, entry.intent.undo))
+    touched = {row.device for row in done.rows}
+    done.problems += [
+        f"{name}: whether processes of the run are left there cannot be told: {error}"
+        for name, error in failed.items()
+        if name not in touched
+    ]
+
+
+def _lab(scene: _Scene, devices: tuple[Device, ...], opened: Mapping[str, Transport]) -> Lab:
+    begun = scene.story.begun
+    backend: Literal["hardware", "simulated"] = (
+        "simulated" if begun.backend == "simulated" else "hardware"
+    )
+    testbed = Testbed(name=begun.testbed, file=Path(begun.file), devices=devices)
+    lab = Lab(testbed, opened, clock=scene.clock, backend=backend)
+    lab.ahead = scene.ahead
+    return lab
+
+
+def _row(lab: Lab, done: PutBack) -> Row:
+    if done.error is not None:
+        return _cannot(done.entry, done.error, _by_hand(lab, done.entry))
+    want = done.entry.intent
+    return Row(
+        device=want.at.device,
+        port=want.at.interface,
+        setting=want.setting,
+        how="already as it was" if done.found_so else "restored",
+    )
+
+
+def _by_hand(lab: Lab, entry: Entry) -> tuple[str, ...]:
+    """From what it is now, where that can be read; else from what it was to become."""
+    want = entry.intent
+    try:
+        return lab.commands(want.at, want.setting, lab.current(want.at, want.setting), want.earlier)
+    except LabError:
+        return want.undo
+
+
+def _cannot(entry: Entry, error: LabError, commands: tuple[str, ...]) -> Row:
+    want = entry.intent
+    return Row(
+        device=want.at.device,
+        port=want.at.interface,
+        setting=want.setting,
+        how="cannot",
+        because=str(error),
+        by_hand=commands or want.undo,
+    )

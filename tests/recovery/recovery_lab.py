@@ -1,0 +1,170 @@
+"""A lab served by hand, runners that die in the middle of it, and everything that can be set."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from labtests.clock import WallClock
+from labtests.errors import DeviceError
+from labtests.inventory import Endpoint, Testbed, load
+from labtests.lab import Lab
+from labtests.ssh.connecting import connect_all
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "byhand"))
+
+from served_lab import TESTBED, ServedLab  # noqa: E402
+
+SETTINGS = (
+    "pfc",
+    "trust",
+    "ecn",
+    "scheduling",
+    "dscp_map",
+    "reaction_point",
+    "notification_point",
+    "dcqcn_rp",
+    "dcqcn_np",
+)
+RAW = {
+    "comware": ("display current-configuration", "display qos wred table"),
+    "connectx": ("mlnx_qos -i {port}", "grep -r . /sys/class/net/{port}/ecn"),
+}
+TOOLS = "ps -eo args | grep -E '[i]b_send_bw|[i]perf3|[l]abtests-'"
+ENDS_WITHIN_S = 60
+
+
+def written_testbed(served: ServedLab, folder: Path) -> Path:
+    """The lab's testbed with the addresses where it is served, as a user would write it."""
+    document: dict[str, Any] = yaml.safe_load(TESTBED.read_text())
+    for name, device in document["devices"].items():
+        device["management"] |= {
+            "host": "127.0.0.1",
+            "port": served.ports[name],
+            "key_file": str(served.directory / "id_ed25519"),
+            "known_hosts": str(served.directory / "known_hosts"),
+            "ssh_config": False,
+        }
+    path = folder / "served.yaml"
+    path.write_text(yaml.safe_dump(document, sort_keys=False))
+    return path
+
+
+@contextmanager
+def opened(testbed: Testbed) -> Iterator[Lab]:
+    """The lab, open for looking."""
+    from labtests.drivers import driver_module
+
+    sessions = {d.name: driver_module(d.platform).SESSION for d in testbed.devices}
+    transports = connect_all(testbed.devices, sessions, clock=WallClock())
+    with Lab(testbed, transports, clock=WallClock(), backend="simulated") as lab:
+        yield lab
+
+
+def everything(lab: Lab) -> dict[str, object]:
+    """All settings of all ports by the drivers, and the raw configuration of every device."""
+    found: dict[str, object] = {}
+    for device in lab.testbed.devices:
+        run = lab.transports[device.name].run
+        for port in device.ports:
+            at = Endpoint(device=device.name, interface=port.interface)
+            for name in SETTINGS:
+                if hasattr(lab.driver(device.name, object), name):
+                    found[f"{at} {name}"] = _value(lab, at, name)
+            for command in RAW[device.platform]:
+                asked = command.format(port=port.interface)
+                found[f"{device.name} {asked}"] = run(asked).text
+    return found
+
+
+def _value(lab: Lab, at: Endpoint, name: str) -> object:
+    try:
+        return lab.current(at, name)
+    except DeviceError as error:  # such as a DSCP map on a port that does not trust DSCP
+        return error.problem
+
+
+def traffic_tools(lab: Lab) -> dict[str, str]:
+    """What of ours still runs, by host."""
+    hosts = [device.name for device in lab.testbed.devices if device.platform == "connectx"]
+    listed = {host: lab.transports[host].run(TOOLS).text for host in hosts}
+    return {host: text for host, text in listed.items() if text}
+
+
+def nothing_runs(lab: Lab, deadline_s: float) -> bool:
+    """No traffic tool is left within so many seconds."""
+    until = time.monotonic() + deadline_s
+    while traffic_tools(lab):
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.2)
+    return True
+
+
+@dataclass
+class Project:
+    """A folder as a user has it: a testbed file, a suite, a state folder of its own."""
+
+    folder: Path
+    served: ServedLab
+    state: Path = field(init=False)
+    testbed_file: Path = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.state = self.folder / "state"
+        self.testbed_file = written_testbed(self.served, self.folder)
+        (self.folder / "conftest.py").write_text((ROOT / "conftest.py").read_text())
+
+    @property
+    def testbed(self) -> Testbed:
+        return load(self.testbed_file)
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(("LABTESTS_", "PYTEST_"))}
+        return clean | {"XDG_STATE_HOME": str(self.state), "PYTHONPATH": str(ROOT)}
+
+    def suite(self, text: str) -> None:
+        (self.folder / "test_suite.py").write_text(text)
+
+    def pytest(self, *options: str) -> "subprocess.Popen[str]":
+        command = [sys.executable, "-m", "pytest", "test_suite.py", "-s", "-q", *options]
+        return self._start([*command, "--testbed", str(self.testbed_file)])
+
+    def labtests(self, *words: str) -> tuple[int, str]:
+        process = self._start([sys.executable, "-m", "labtests", *words])
+        said, _ = process.communicate(timeout=ENDS_WITHIN_S)
+        return process.returncode, said
+
+    def _start(self, command: list[str]) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            [*command],
+            cwd=self.folder,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def killed(self, process: "subprocess.Popen[str]", at: str) -> str:
+        """kill -9 as soon as it has printed this; what it had said."""
+        said = ""
+        assert process.stdout is not None
+        for line in process.stdout:
+            said += line
+            if at in line:
+                process.send_signal(signal.SIGKILL)
+                process.wait()
+                process.stdout.close()
+                return said
+        raise AssertionError(said)
