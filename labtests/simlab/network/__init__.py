@@ -2,8 +2,8 @@
 them.
 
 The physics, bottom up: events and packets (calendar, pool); memory, marking, scheduling, shaping,
-pausing, switching (the switch); dcqcn, reaction, reliable, datagrams, streams, hosting (the NIC);
-engine (the loop). Each function is compiled by numba, and runs undecorated with
+pausing, switching, guarding (the switch); dcqcn, reaction, reliable, datagrams, streams, hosting
+(the NIC); engine (the loop). Each function is compiled by numba, and runs undecorated with
 LABTESTS_INTERPRETED=1.
 Around it: wiring, settings, fabric (tables from a wiring), and what others use: Network, Nic,
 Switch and the flows.
@@ -33,19 +33,23 @@ from labtests.simlab.network.settings import (
 )
 from labtests.simlab.network.switch import Switch
 from labtests.simlab.network.traffic import RcFlow, TcpFlow, UdpFlow
+from labtests.simlab.network.watchdog import DeadlockDetection, GuardCounters, PfcWatchdog
 from labtests.simlab.network.watching import QueueWatch
 from labtests.simlab.network.wiring import Cable, HostPort, SwitchPort, Wiring
 
 __all__ = [
     "Cable",
+    "DeadlockDetection",
     "GroupCounters",
     "GroupMemory",
+    "GuardCounters",
     "HostPort",
     "MemoryUse",
     "Network",
     "Nic",
     "NicCounters",
     "PfcCounters",
+    "PfcWatchdog",
     "PortCounters",
     "PortDrops",
     "QueueCounters",

@@ -8,6 +8,7 @@ later: store and forward, full duplex, nothing is pre-empted.
 from labtests.simlab.network.arithmetic import DRAWS, random_below
 from labtests.simlab.network.compiled import compiled
 from labtests.simlab.network.events import next_slot, schedule, wake_by
+from labtests.simlab.network.guarding import watch_pauses
 from labtests.simlab.network.hosting import next_from_host, receive_at_host, wake_flow
 from labtests.simlab.network.packets import free_packet
 from labtests.simlab.network.pausing import (
@@ -118,6 +119,8 @@ def advance(t: State, until: int) -> bool:
             arrive(t, slot - ports)
         elif slot < 3 * ports:
             refresh_pauses(t, slot - 2 * ports)
+            if port_at(t, slot - 2 * ports).guard:
+                watch_pauses(t, slot - 2 * ports)
         else:
             wake_flow(t, slot - 3 * ports)
     return False

@@ -16,6 +16,7 @@ from labtests.simlab.network.tables import (
     CONNECTX,
     FLOW,
     GROUP_1,
+    GUARD,
     HOST,
     LANE,
     LEVEL,
@@ -71,6 +72,7 @@ def make_tables(wiring: Wiring, seed: int, memory: Mapping[str, SwitchMemory]) -
         route=table(ROUTE, 0),
         segment=table(SEGMENT, WINDOW_SIZE),
         path=table(PATH, 0),
+        guard=table(GUARD, 8 * len(ports)),
     )
     clock = t.clock[0]
     clock.ports, clock.hosts, clock.free_packet = len(ports), len(hosts), NONE

@@ -10,7 +10,15 @@ so it never runs out by itself.
 from labtests.simlab.network.compiled import compiled
 from labtests.simlab.network.events import schedule, wake_by, wake_port
 from labtests.simlab.network.packets import new_packet
-from labtests.simlab.network.rows import clock_at, lane_at, packet_at, port_at, queue_at, switch_at
+from labtests.simlab.network.rows import (
+    clock_at,
+    guard_at,
+    lane_at,
+    packet_at,
+    port_at,
+    queue_at,
+    switch_at,
+)
 from labtests.simlab.network.shaping import conforms_at
 from labtests.simlab.network.tables import MIN_FRAME_BYTES, NEVER, NONE, PAUSE, State
 
@@ -91,6 +99,8 @@ def hold(t: State, p: int, i: int, duration_ps: int) -> None:
 def receive_pause(t: State, p: int, i: int, quanta: int) -> None:
     """Port p has received a PFC frame for priority i."""
     lane_at(t, 8 * p + i).pfc_rx_frames += 1
+    if port_at(t, p).guard and quanta > 0:
+        guard_at(t, 8 * p + i).pause_seen_at = clock_at(t, 0).now
     if (port_at(t, p).pfc_on >> i) & 1:
         hold(t, p, i, quanta * port_at(t, p).quantum_ps)
 

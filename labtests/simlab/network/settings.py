@@ -232,6 +232,8 @@ class PortDrops:
     - `output_buffer_drops`: bound for here, at the limit of its egress queue.
     - `wred_drops`, `link_down_drops`: bound for here. (`ecn_marked` are no drops.)
     - `ttl_drops`, `no_route_drops`: arrived here; they are in no queue's drops.
+    - `watchdog_drops`: drained from a queue that a guard shut here, bound for it, or come in
+      here with its priority.
     """
 
     input_buffer_drops: int
@@ -242,6 +244,7 @@ class PortDrops:
     link_down_drops: int
     ttl_drops: int = 0
     no_route_drops: int = 0
+    watchdog_drops: int = 0
 
     @property
     def input_drops(self) -> int:

@@ -31,6 +31,7 @@ from labtests.simlab.network.tables import (
     TRUST_NONE,
     Tables,
 )
+from labtests.simlab.network.watchdog import Guards
 
 if TYPE_CHECKING:
     from labtests.simlab.network.network import Network
@@ -52,6 +53,7 @@ class Switch:
         self._schedules: dict[str, Schedule] = {}
         self._wred: dict[tuple[str, int], WredCurve] = {}
         self._limits: dict[tuple[str, int], RateLimit] = {}
+        self.guards = Guards(network, ports)
 
     @property
     def ports(self) -> tuple[str, ...]:
@@ -92,6 +94,7 @@ class Switch:
     def _operate_pfc(self, port: str) -> None:
         """Thresholds, headroom and obedience of the port follow its settings."""
         t, p = self._tables, self._ports[port]
+        self.guards.restore_all(port)
         mask = mask_of(self.pfc(port)[1]) if self.pfc_operational(port) else 0
         t.port[p].pfc_on = mask
         give_headroom(t, self._network.wiring, p, self._memory)
@@ -259,6 +262,7 @@ class Switch:
             link_down_drops=int(record.link_down_drops),
             ttl_drops=int(record.ttl_drops),
             no_route_drops=int(record.no_route_drops),
+            watchdog_drops=int(record.watchdog_drops),
         )
 
     def port_counters(self, port: str) -> PortCounters:

@@ -26,6 +26,7 @@ from labtests.simlab.network.packets import append, free_packet, take
 from labtests.simlab.network.pausing import request_pause_frame
 from labtests.simlab.network.rows import (
     clock_at,
+    guard_at,
     lane_at,
     packet_at,
     port_at,
@@ -39,6 +40,7 @@ from labtests.simlab.network.tables import CE, NO_RED, NONE, TRUST_DSCP, State
 
 KEPT, OUTPUT_DROP, INPUT_DROP, WRED_DROP, LINK_DOWN_DROP, FAULT_DROP = 0, 1, 2, 3, 4, 5
 HEADROOM_DROP = 6
+SHUT_QUEUE_DROP, SHUT_INGRESS_DROP = 7, 8
 
 
 @compiled
@@ -65,7 +67,28 @@ def count_drop(t: State, q: int, k: int, why: int) -> None:
         queue.wred_dropped += 1
     elif why == LINK_DOWN_DROP:
         port_at(t, q >> 3).link_down_drops += 1
+    elif why == SHUT_QUEUE_DROP:
+        port_at(t, q >> 3).watchdog_drops += 1
+    elif why == SHUT_INGRESS_DROP:
+        port_at(t, packet_at(t, k).lane >> 3).watchdog_drops += 1
     free_packet(t, k)
+
+
+@compiled
+def drop_by_watchdog(t: State, lane: int, q: int) -> int:
+    """Whether a guard has shut the ingress priority `lane`, or queue q; counted there if so."""
+    ingress = guard_at(t, lane)
+    if ingress.drops_ingress:
+        ingress.ingress_dropped += 1
+        ingress.aggregate_ingress_dropped += 1
+        return SHUT_INGRESS_DROP
+    shut_by = guard_at(t, q).drops_egress
+    if shut_by:
+        egress = guard_at(t, shut_by - 1)
+        egress.dropped += 1
+        egress.aggregate_dropped += 1
+        return SHUT_QUEUE_DROP
+    return KEPT
 
 
 @compiled
@@ -95,6 +118,16 @@ def fate(t: State, p: int, q: int, k: int) -> int:
 
 
 @compiled
+def guarded_fate(t: State, p: int, q: int, k: int) -> int:
+    """As fate(), unless a guard has shut the way."""
+    if switch_at(t, port_at(t, p).switch).shut:
+        why = drop_by_watchdog(t, packet_at(t, k).lane, q)
+        if why != KEPT:
+            return why
+    return fate(t, p, q, k)
+
+
+@compiled
 def receive_at_switch(t: State, p: int, k: int) -> None:
     """Packet k has arrived at switch port p: it is in an egress queue, or dropped and counted."""
     port = port_at(t, p)
@@ -113,7 +146,7 @@ def receive_at_switch(t: State, p: int, k: int) -> None:
     q = 8 * out + switch.dot1p_lp[dot1p]
     packet.lane = 8 * p + dot1p
     packet.cells = (packet.frame_bytes + switch.cell_bytes - 1) // switch.cell_bytes
-    why = fate(t, p, q, k)
+    why = guarded_fate(t, p, q, k)
     if why != KEPT:
         count_drop(t, q, k, why)
         return

@@ -72,6 +72,7 @@ PORT = _record(
     "ecn_marked link_down_drops lost_on_wire",
     "limited",  # bit i = queue i has a rate limit
     "ttl_drops no_route_drops",
+    "guard watchdog_drops",  # guard: bit i = priority i is watched (guarding.py)
 )
 QUEUE = _record(
     "head tail packets cells paused_until empty_since group weight credit",
@@ -97,6 +98,7 @@ SWITCH = _record(
     "pool_cells pool_used peak_pool_cells",  # of headroom
     "egress_shared_cells egress_used egress_guaranteed_cells",
     "hash_seed",
+    "shut",  # how many of its ports' priorities a guard has shut now
     floats="egress_alpha",
     arrays=(("dscp_dot1p", 64), ("dot1p_lp", 8)),
 )
@@ -144,6 +146,14 @@ BUCKET = _record("head")
 LEVEL = _record("filled")  # bit i: bucket i has slots
 ROUTE = _record("port")  # row: switch * targets + host; below NONE: a path (forwarding.py)
 PATH = _record("ways", arrays=(("ports", 64),))
+GUARD = _record(  # row: as lanes and queues; guarding.py
+    "poll_ps next_poll",  # of the whole port, in the row of its priority 0
+    "detect_ps quiet_ps fixed_ps action",
+    "shut shut_at restored_at pause_seen_at",
+    "drops_ingress drops_egress",  # egress, by queue: 1 + the row of the priority that is shut
+    "shutdowns restored drained dropped ingress_dropped",
+    "aggregate_dropped aggregate_ingress_dropped",
+)
 SEGMENT = _record("here")  # row: window * size + number % size: has the TCP receiver got it
 
 TABLE_TYPES = {
@@ -161,6 +171,7 @@ TABLE_TYPES = {
     "route": ROUTE,
     "segment": SEGMENT,
     "path": PATH,
+    "guard": GUARD,
 }
 """The type of a row of each table, in the order of the address block."""
 
@@ -183,6 +194,7 @@ class Tables(NamedTuple):
     route: Any
     segment: Any
     path: Any
+    guard: Any
 
 
 State = Any
