@@ -16,6 +16,7 @@ from labtests.simlab.cases.form import (
     SwitchPart,
 )
 from labtests.simlab.cases.pathways import address_of, routing_of
+from labtests.simlab.cases.pauses import HOST_INTERFACE, NS_PER_US, set_timing
 from labtests.simlab.network import (
     Cable,
     HostPort,
@@ -40,8 +41,6 @@ from labtests.simlab.network.settings import NP_DEFAULTS
 from labtests.simlab.network.tables import ECT_0, NOT_ECT, PS_PER_US
 from labtests.simlab.network.wiring import NS_PER_M
 
-HOST_INTERFACE = "e0"
-NS_PER_US = 1000
 BITS_PER_GBIT = 1e9
 GBIT = 1_000_000_000
 
@@ -142,6 +141,7 @@ def _set_switch(switch: Switch, part: SwitchPart) -> None:
 def _set_port(switch: Switch, port: str, part: PortPart, cell: int) -> None:
     switch.set_trust(port, "dscp")
     switch.set_pfc(port, "on" if part.pfc else "off", frozenset(part.pfc or ()))
+    set_timing(switch.flow_control(port), part.pause)
     if part.schedule:
         switch.set_schedule(port, _schedule(part.schedule))
     for curve in part.ecn or ():
@@ -177,6 +177,7 @@ def _schedule(part: SchedulePart) -> Schedule:
 def _set_nic(nic: Nic, part: NicPart) -> None:
     nic.set_trust("dscp")
     nic.set_pfc(frozenset(part.pfc or ()))
+    set_timing(nic.flow_control, part.pause)
     dcqcn = part.dcqcn or DcqcnPart(form="off")
     if dcqcn.form == "off":
         for priority in range(8):

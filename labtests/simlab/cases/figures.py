@@ -57,6 +57,7 @@ class PauseFigures:
     sent_frames: int
     received_frames: int
     paused_us: float  # how long received frames held it
+    pausing_us: float  # how long pauses that it sent were in force
     sent_frames_before_warmup: int
 
 

@@ -75,6 +75,22 @@ class RoutePart(_Part):
     )
 
 
+class PausePart(_Part):
+    """How ports pause and obey; pause_frames.py, pausing.py."""
+
+    quanta: Annotated[int, Field(ge=1, le=65535)] = 65535
+    refresh_share: Share = Field(
+        default=0.5, description="Of a pause's time, then it is sent again; 0: never."
+    )
+    response_ns: NotNegative | None = Field(
+        default=None, description="From a pause's arrival until it takes effect; 0 unless given."
+    )
+    response_quanta: Annotated[int, Field(ge=0)] | Literal["longest"] | None = Field(
+        default=None,
+        description="The same in quanta of the link; longest: what 802.1Qbb allows at its rate.",
+    )
+
+
 class RateLimitPart(_Part):
     """The most that each of these egress queues sends, preamble and gap counted; shaping.py."""
 
@@ -90,6 +106,7 @@ class PortPart(_Part):
     ecn: list[EcnPart] | None = None
     schedule: SchedulePart | None = None
     rate_limits: list[RateLimitPart] | None = None
+    pause: PausePart | None = None
 
 
 class SwitchPart(PortPart):
@@ -136,6 +153,7 @@ class NicPart(_Part):
 
     pfc: list[Priority] | None = None
     dcqcn: DcqcnPart | None = None
+    pause: PausePart | None = None
 
 
 class LinkPart(_Part):
@@ -194,6 +212,20 @@ class FlowPart(_Part):
     )
 
 
+class StormPart(_Part):
+    """Fault: a port that sends pauses whatever its memory holds; pause_frames.py."""
+
+    device: Name
+    port: Name | None = Field(default=None, description="Of a switch: the device it leads to.")
+    priorities: list[Priority] = Field(min_length=1)
+    start_us: NotNegative = 0.0
+    stop_us: NotNegative | None = Field(default=None, description="Unless given it never ends.")
+    quanta: Annotated[int, Field(ge=1, le=65535)] = 65535
+    period_us: Positive | None = Field(
+        default=None, description="Between frames; half of what a pause lasts unless given."
+    )
+
+
 class QueueName(_Part):
     """One egress queue of a switch: that of the port towards `port`."""
 
@@ -234,4 +266,5 @@ class CaseFile(_Part):
     nic: NicPart = NicPart()
     switch: SwitchPart = SwitchPart()
     flows: list[FlowPart] = Field(min_length=1)
+    storms: list[StormPart] = Field(default_factory=list)
     sampling: SamplingPart = SamplingPart()

@@ -40,7 +40,7 @@ def lines(figures: Figures) -> Iterator[str]:
         ),
     )
     yield from _table(
-        ("port", "priority", "PFC frames sent", "received", "held us"),
+        ("port", "priority", "PFC frames sent", "received", "held us", "holding us"),
         (
             (
                 f"{pause.device} {pause.port}",
@@ -48,6 +48,7 @@ def lines(figures: Figures) -> Iterator[str]:
                 pause.sent_frames,
                 pause.received_frames,
                 f"{pause.paused_us:.1f}",
+                f"{pause.pausing_us:.1f}",
             )
             for pause in figures.pauses
         ),

@@ -10,6 +10,7 @@ from labtests.inventory.mistakes import Mistakes, nearest, quoted
 from labtests.inventory.mistakes import Path as Where
 from labtests.simlab.cases.form import CaseFile, FlowPart, LinkPart, NicPart, PortPart, SwitchPart
 from labtests.simlab.cases.pathways import check_routes, ports_of
+from labtests.simlab.cases.pause_checks import check_pauses
 from labtests.simlab.network.settings import NP_DEFAULTS, RP_DEFAULTS, check_dcqcn
 from labtests.simlab.network.tables import PS_PER_S
 
@@ -45,6 +46,7 @@ def check_references(case: CaseFile, mistakes: Mistakes) -> None:
     _check_switches(case, mistakes)
     check_routes(case, mistakes)
     _check_parameters(case, mistakes)
+    check_pauses(case, mistakes)
     if case.warmup_ms >= case.duration_ms:
         mistakes.add(("warmup_ms",), f"must be less than duration_ms ({case.duration_ms:g})")
 

@@ -1,13 +1,14 @@
 """Time passes in the network of a case: flows start and stop, figures are taken."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from labtests.simlab.cases.building import HOST_INTERFACE, NS_PER_US, AnyFlow, build, start
+from labtests.simlab.cases import pauses
+from labtests.simlab.cases.building import AnyFlow, build, start
 from labtests.simlab.cases.figures import (
     DropFigures,
     Figures,
@@ -15,10 +16,10 @@ from labtests.simlab.cases.figures import (
     HostFigures,
     MarkFigures,
     MemoryFigures,
-    PauseFigures,
     QueueFigures,
 )
 from labtests.simlab.cases.form import CaseFile, FlowPart
+from labtests.simlab.cases.pauses import HOST_INTERFACE, NS_PER_US
 from labtests.simlab.network import (
     HostPort,
     Network,
@@ -33,7 +34,6 @@ NS_PER_MS = 1_000_000
 DEFAULT_SAMPLES = 20_000
 DEFAULT_BINS = 50
 PERCENTILES = (1, 10, 50, 90, 99, 100)
-PS_PER_US = 1_000_000
 
 QueueKey = tuple[str, str, int]
 
@@ -47,7 +47,7 @@ class _Course:
     flows: dict[int, AnyFlow]
     watch: QueueWatch
     delivered: dict[int, list[int]]  # time in ns -> delivered bytes of each flow
-    pauses_at_warmup: dict[tuple[str, str, int], int]
+    pauses_at_warmup: Mapping[pauses.PauseKey, int]
 
     def note(self) -> None:
         """The flows' delivered bytes, now."""
@@ -66,17 +66,16 @@ def run(case: CaseFile, *, seed: int | None = None) -> Figures:
     )
     warmup_ns, end_ns = round(case.warmup_ms * NS_PER_MS), round(case.duration_ms * NS_PER_MS)
     bins = _bin_ends(case)
-    moments = {ns for flow in case.flows for ns in _moments(flow)}
+    moments = {ns for flow in case.flows for ns in _moments(flow)} | pauses.moments_ns(case)
     for time_ns in sorted({*bins, warmup_ns, end_ns} | moments):
         if time_ns > end_ns:
             break
         watch.advance_to(time_ns)
         _start_and_stop(course, time_ns)
+        pauses.act(network, case, time_ns)
         course.note()
         if time_ns == warmup_ns:
-            course.pauses_at_warmup = {
-                key: sent for key, (sent, _, _) in _pfc(case, network).items()
-            }
+            course.pauses_at_warmup = pauses.sent_frames(case, network)
     return _figures(course, queues, seed=case.seed if seed is None else seed)
 
 
@@ -130,7 +129,7 @@ def _figures(course: _Course, queues: Sequence[QueueKey], *, seed: int) -> Figur
         flows=tuple(_flow(course, number, bins) for number in range(len(case.flows))),
         queues=_queues(course, queues, bins),
         marks=tuple(_marks(network)),
-        pauses=_pauses(course),
+        pauses=pauses.figures(case, network, course.pauses_at_warmup),
         drops=_drops(network),
         hosts=tuple(_host(network, name) for name in case.hosts),
         memory=tuple(_memory(network, name) for name in network.memory),
@@ -215,44 +214,6 @@ def _marks(network: Network) -> Iterator[MarkFigures]:
                         marked_packets=marked,
                         wred_dropped_packets=dropped,
                     )
-
-
-def _pfc(case: CaseFile, network: Network) -> dict[tuple[str, str, int], tuple[int, int, float]]:
-    """(device, port, priority) -> PFC frames sent, received, us held."""
-    found: dict[tuple[str, str, int], tuple[int, int, float]] = {}
-    for name in case.hosts:
-        nic = network.nic(name, HOST_INTERFACE).counters()
-        for i in range(8):
-            found[name, HOST_INTERFACE, i] = (
-                nic.pfc_tx_frames[i],
-                nic.pfc_rx_frames[i],
-                float(nic.pfc_rx_pause_us[i]),
-            )
-    for name in network.memory:
-        switch = network.switch(name)
-        for port in switch.ports:
-            for i, pfc in enumerate(switch.pfc_counters(port)):
-                held_us = pfc.rx_paused_ps / PS_PER_US
-                found[name, port, i] = (pfc.tx_frames, pfc.rx_frames, held_us)
-    return found
-
-
-def _pauses(course: _Course) -> tuple[PauseFigures, ...]:
-    return tuple(
-        PauseFigures(
-            device=device,
-            port=port,
-            priority=priority,
-            sent_frames=sent,
-            received_frames=received,
-            paused_us=held_us,
-            sent_frames_before_warmup=course.pauses_at_warmup.get((device, port, priority), 0),
-        )
-        for (device, port, priority), (sent, received, held_us) in _pfc(
-            course.case, course.network
-        ).items()
-        if sent or received
-    )
 
 
 def _drops(network: Network) -> tuple[DropFigures, ...]:

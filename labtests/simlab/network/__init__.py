@@ -5,10 +5,14 @@ The physics, bottom up: events and packets (calendar, pool); memory, marking, sc
 pausing, switching, guarding (the switch); dcqcn, reaction, reliable, datagrams, streams, hosting
 (the NIC); engine (the loop). Each function is compiled by numba, and runs undecorated with
 LABTESTS_INTERPRETED=1.
+pause_frames, pausing, switching (the switch); dcqcn, reaction, reliable, datagrams, streams,
+hosting (the NIC); timers, engine (the loop). Each function is compiled by numba, and runs
+undecorated with LABTESTS_INTERPRETED=1.
 Around it: wiring, settings, fabric (tables from a wiring), and what others use: Network, Nic,
 Switch and the flows.
 """
 
+from labtests.simlab.network.flow_control import FlowControl
 from labtests.simlab.network.headroom import headroom_for
 from labtests.simlab.network.memory_settings import (
     GroupCounters,
@@ -19,6 +23,7 @@ from labtests.simlab.network.memory_settings import (
 from labtests.simlab.network.network import Network
 from labtests.simlab.network.nic import Nic
 from labtests.simlab.network.paths import Routing, StaticRoute
+from labtests.simlab.network.pause_settings import PauseCounters, PauseTiming, longest_response_ns
 from labtests.simlab.network.requests import RcRequest, TcpRequest, UdpRequest
 from labtests.simlab.network.settings import (
     NicCounters,
@@ -40,6 +45,7 @@ from labtests.simlab.network.wiring import Cable, HostPort, SwitchPort, Wiring
 __all__ = [
     "Cable",
     "DeadlockDetection",
+    "FlowControl",
     "GroupCounters",
     "GroupMemory",
     "GuardCounters",
@@ -48,6 +54,8 @@ __all__ = [
     "Network",
     "Nic",
     "NicCounters",
+    "PauseCounters",
+    "PauseTiming",
     "PfcCounters",
     "PfcWatchdog",
     "PortCounters",
@@ -71,4 +79,5 @@ __all__ = [
     "Wiring",
     "WredCurve",
     "headroom_for",
+    "longest_response_ns",
 ]

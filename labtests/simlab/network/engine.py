@@ -1,4 +1,4 @@
-"""The event loop: ports start frames, frames arrive, pauses are refreshed, flows wake.
+"""The event loop: ports start frames, frames arrive, ports' timers and flows wake.
 
 A frame that starts at time s on a link of r ps per byte leaves the port free at s + (frame + 20) r
 (20: preamble and gap, the cable's overhead_bytes) and is wholly at the far end one propagation
@@ -8,19 +8,12 @@ later: store and forward, full duplex, nothing is pre-empted.
 from labtests.simlab.network.arithmetic import DRAWS, random_below
 from labtests.simlab.network.compiled import compiled
 from labtests.simlab.network.events import next_slot, schedule, wake_by
-from labtests.simlab.network.guarding import watch_pauses
 from labtests.simlab.network.hosting import next_from_host, receive_at_host, wake_flow
 from labtests.simlab.network.packets import free_packet
-from labtests.simlab.network.pausing import (
-    hold,
-    next_expiry,
-    pause_frame,
-    receive_pause,
-    refresh_pauses,
-)
+from labtests.simlab.network.pause_frames import pause_frame
+from labtests.simlab.network.pausing import forget_pauses, next_expiry, receive_pause
 from labtests.simlab.network.rows import (
     clock_at,
-    lane_at,
     packet_at,
     port_at,
     queue_at,
@@ -33,6 +26,7 @@ from labtests.simlab.network.switching import (
     take_from_switch,
 )
 from labtests.simlab.network.tables import NEVER, NONE, PAUSE, State
+from labtests.simlab.network.timers import wake_timers
 
 SPARE_PACKETS = 64
 """An event makes at most this many packets: a read's first window of requests, and a few."""
@@ -95,8 +89,7 @@ def arrive(t: State, p: int) -> None:
         port.lost_on_wire += packet_at(t, k).kind != PAUSE
         free_packet(t, k)
     elif packet_at(t, k).kind == PAUSE:
-        receive_pause(t, peer, packet_at(t, k).psn, packet_at(t, k).part)
-        free_packet(t, k)
+        receive_pause(t, peer, k)
     elif port_at(t, peer).host == NONE:
         receive_at_switch(t, peer, k)
     else:
@@ -118,9 +111,7 @@ def advance(t: State, until: int) -> bool:
         elif slot < 2 * ports:
             arrive(t, slot - ports)
         elif slot < 3 * ports:
-            refresh_pauses(t, slot - 2 * ports)
-            if port_at(t, slot - 2 * ports).guard:
-                watch_pauses(t, slot - 2 * ports)
+            wake_timers(t, slot - 2 * ports)
         else:
             wake_flow(t, slot - 3 * ports)
     return False
@@ -137,10 +128,8 @@ def cut_port(t: State, p: int) -> None:
         port.lost_on_wire += packet_at(t, k).kind != PAUSE
         free_packet(t, k)
     schedule(t, clock_at(t, 0).ports + p, NEVER)
+    forget_pauses(t, p)
     for i in range(8):
-        lane_at(t, 8 * p + i).xoff = 0
-        hold(t, p, i, 0)
         while port.host == NONE and queue_at(t, 8 * p + i).head != NONE:
             k = take_from_switch(t, 8 * p + i)
             count_drop(t, 8 * p + i, k, LINK_DOWN_DROP)
-    port.pfc_pending = 0

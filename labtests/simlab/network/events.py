@@ -1,7 +1,7 @@
 """The calendar: every thing that can happen next has one slot with the time it wakes.
 
 Slots: port p starts its next frame (p); a frame arrives at the far end of port p (ports + p); the
-timers of port p (2 ports + p); flow f has something due (3 ports + f).
+timers of port p (2 ports + p, timers.py); flow f has something due (3 ports + f).
 
 Slots lie in buckets, as dates do on pages of days, weeks and months. A bucket of level 0 is
 2**bucket_shift ps wide, one of the next level 32 times as wide, and so on. A slot lies on the level

@@ -14,6 +14,7 @@ from labtests.simlab.network.tables import (
     BUCKET,
     CLOCK,
     CONNECTX,
+    CONTROL,
     FLOW,
     GROUP_1,
     GUARD,
@@ -65,6 +66,7 @@ def make_tables(wiring: Wiring, seed: int, memory: Mapping[str, SwitchMemory]) -
         port=table(PORT, len(ports)),
         queue=table(QUEUE, 8 * len(ports)),
         lane=table(LANE, 8 * len(ports)),
+        control=table(CONTROL, len(ports)),
         switch=table(SWITCH, max(1, len(switches))),
         host=table(HOST, max(1, len(hosts))),
         packet=table(PACKET, 0),
@@ -115,6 +117,7 @@ def _lay_cables(t: Tables, wiring: Wiring) -> None:
         port.lost_draws = round(cable.loss * DRAWS)
         port.quantum_ps = QUANTUM_BYTES * port.ps_per_byte
         port.pause_quanta = XOFF_QUANTA
+        t.control[number].refresh_ps = XOFF_QUANTA * int(port.quantum_ps) // 2
         port.wire_head = port.wire_tail = NONE
         port.count_bytes = 1
         port.trust = TRUST_NONE
@@ -122,7 +125,9 @@ def _lay_cables(t: Tables, wiring: Wiring) -> None:
         t.queue[column] = NONE
     t.queue.weight = 1
     t.queue.group = GROUP_1
-    t.lane.paused_since = NONE
+    t.lane.paused_since = t.lane.told_since = NONE
+    t.control.paused_since = t.control.told_since = NONE
+    t.control.waiting_head = t.control.waiting_tail = NONE
 
 
 def _make_switch(t: Tables, s: int, memory: SwitchMemory) -> None:

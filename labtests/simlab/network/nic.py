@@ -3,6 +3,14 @@
 from typing import TYPE_CHECKING, Any
 
 from labtests.simlab.network.fabric import apply_np, apply_reaction_point, apply_rp
+from labtests.simlab.network.flow_control import (
+    FlowControl,
+    check_priority,
+    mask_of,
+    paused_ps,
+    priorities_of,
+    told_ps,
+)
 from labtests.simlab.network.pausing import hold
 from labtests.simlab.network.settings import (
     NP_DEFAULTS,
@@ -31,32 +39,6 @@ _PACING = {"flow": PACED_BY_FLOW, "port": PACED_BY_PORT, "none": NOT_PACED}
 _TRUST = {"pcp": TRUST_DOT1P, "dscp": TRUST_DSCP}
 
 
-def mask_of(priorities: frozenset[int]) -> int:
-    """One bit per priority."""
-    for priority in priorities:
-        check_priority(priority)
-    return sum(1 << priority for priority in priorities)
-
-
-def priorities_of(mask: int) -> frozenset[int]:
-    """The priorities whose bit is set."""
-    return frozenset(i for i in range(8) if mask >> i & 1)
-
-
-def check_priority(priority: int) -> None:
-    """A priority, or a queue, is 0..7."""
-    if not 0 <= priority <= 7:
-        raise ValueError(f"not a priority 0..7: {priority!r}")
-
-
-def paused_ps(lane: Any, now_ps: int) -> int:
-    """How long a port and priority was held by pauses so far, one under way included."""
-    if lane.paused_since == NONE:
-        return int(lane.paused_ps)
-    until = min(now_ps, int(lane.paused_until))
-    return int(lane.paused_ps) + until - int(lane.paused_since)
-
-
 class Nic:
     """A NIC port. Made by Network.nic()."""
 
@@ -64,6 +46,7 @@ class Nic:
         self._network = network
         self._host = host
         self._port = int(network.tables.host[host].port)
+        self.flow_control = FlowControl(network, self._port)
         self._dcqcn = {"roce_rp": dict(RP_DEFAULTS), "roce_np": dict(NP_DEFAULTS)}
 
     @property
@@ -188,6 +171,7 @@ class Nic:
         host = self._record
         t = self._tables
         lanes = t.lane[8 * self._port : 8 * self._port + 8]
+        control = t.control[self._port]
         pauses = [self._pause(lane) for lane in lanes]
         return NicCounters(
             rx_packets=_eight(lanes.rx_packets),
@@ -197,7 +181,10 @@ class Nic:
             pfc_rx_frames=_eight(lanes.pfc_rx_frames),
             pfc_tx_frames=_eight(lanes.pfc_tx_frames),
             pfc_rx_pause_us=tuple(paused_ps // PS_PER_US for paused_ps, _ in pauses),
+            pfc_tx_pause_us=tuple(told_ps(lane, self._now_ps) // PS_PER_US for lane in lanes),
             pfc_rx_transitions=tuple(transitions for _, transitions in pauses),
+            pause_rx_frames=int(control.rx_frames),
+            pause_tx_frames=int(control.tx_frames),
             np_ecn_marked=int(host.np_ecn_marked),
             np_cnp_sent=int(host.np_cnp_sent),
             rp_cnp_handled=int(host.rp_cnp_handled),

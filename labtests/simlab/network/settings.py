@@ -166,8 +166,9 @@ _ZEROS = (0,) * 8
 class NicCounters:
     """Everything one NIC port and its host count. Tuples have one number per priority 0..7.
 
-    Bytes are frames with FCS. PFC frames are counted in `pfc_*` only. Pauses of priorities on
-    which the NIC has PFC off are received and counted but not obeyed. A NIC here is never short of
+    Bytes are frames with FCS. PFC frames are counted in `pfc_*` only, once for each priority that
+    they name; `pause_*_frames` are the frames, 802.3x included. Pauses of priorities on which the
+    NIC has PFC off are received and counted but not obeyed. A NIC here is never short of
     receive buffers, so it sends no pause and discards nothing: those counters stay 0.
     """
 
@@ -181,6 +182,8 @@ class NicCounters:
     pfc_tx_pause_us: Eight = _ZEROS
     pfc_rx_transitions: Eight
     rx_discards: Eight = _ZEROS
+    pause_rx_frames: int = 0
+    pause_tx_frames: int = 0
     np_ecn_marked: int
     np_cnp_sent: int
     rp_cnp_handled: int
@@ -253,11 +256,15 @@ class PortDrops:
 
 
 class PfcCounters(NamedTuple):
-    """PFC frames of one priority of a switch port; how long its peers' frames held it, in ps."""
+    """PFC frames of one priority of a switch port: a frame counts for each priority that it names.
+
+    In ps: how long received frames held the priority; how long pauses that were sent were in force.
+    """
 
     rx_frames: int
     tx_frames: int
     rx_paused_ps: int = 0
+    tx_paused_ps: int = 0
 
 
 class PortCounters(NamedTuple):

@@ -4,9 +4,14 @@ from typing import TYPE_CHECKING, Any
 
 from labtests.simlab.network.events import wake_port
 from labtests.simlab.network.fabric import give_headroom, share_memory
+from labtests.simlab.network.flow_control import (
+    FlowControl,
+    check_priority,
+    mask_of,
+    priorities_of,
+)
 from labtests.simlab.network.memory import is_dynamic, recount_lossy, shared_use
 from labtests.simlab.network.memory_settings import GroupCounters, MemoryUse, SwitchMemory
-from labtests.simlab.network.nic import check_priority, mask_of, paused_ps, priorities_of
 from labtests.simlab.network.pausing import hold
 from labtests.simlab.network.settings import (
     PfcCounters,
@@ -71,6 +76,10 @@ class Switch:
     def _port(self, port: str) -> Any:
         return self._tables.port[self._ports[port]]
 
+    def flow_control(self, port: str) -> FlowControl:
+        """The pause frames of a port: timing, storms, counters."""
+        return FlowControl(self._network, self._ports[port])
+
     # -- PFC and trust --
 
     def set_pfc(self, port: str, mode: str, priorities: frozenset[int]) -> None:
@@ -104,7 +113,7 @@ class Switch:
                 lane.xoff = 0
                 if lane.paused_until > t.clock[0].now:
                     hold(self._network.state, p, i, 0)
-        t.port[p].pfc_pending &= mask
+        t.port[p].pfc_pending &= mask | int(t.control[p].storm)
         share_memory(t, self._row, self._memory)
         if is_dynamic(self._network.state, self._row):
             for other in self._ports.values():
@@ -237,15 +246,7 @@ class Switch:
 
     def pfc_counters(self, port: str) -> tuple[PfcCounters, ...]:
         """PFC frames of priorities 0..7 of a port."""
-        first = 8 * self._ports[port]
-        return tuple(
-            PfcCounters(
-                rx_frames=int(lane.pfc_rx_frames),
-                tx_frames=int(lane.pfc_tx_frames),
-                rx_paused_ps=paused_ps(lane, int(self._tables.clock[0].now)),
-            )
-            for lane in self._tables.lane[first : first + 8]
-        )
+        return self.flow_control(port).priorities()
 
     def drop_counters(self, port: str) -> PortDrops:
         """Drops and marks of a port, where they happened."""

@@ -23,7 +23,7 @@ from labtests.simlab.network.memory import (
     release,
 )
 from labtests.simlab.network.packets import append, free_packet, take
-from labtests.simlab.network.pausing import request_pause_frame
+from labtests.simlab.network.pause_frames import request_pause_frame
 from labtests.simlab.network.rows import (
     clock_at,
     guard_at,

@@ -41,6 +41,10 @@ CONNECTX, TIMERS, PAPER = 0, 1, 2
 # What a host's CNPs keep their interval by.
 PACED_BY_FLOW, PACED_BY_PORT, NOT_PACED = 0, 1, 2
 
+# 802.3x: what a port does with link pauses (bits), and their bit beside those of the priorities.
+LINK_SEND, LINK_OBEY = 1, 2
+LINK = 8
+
 # Scheduling groups of a queue.
 STRICT, GROUP_1, GROUP_2 = 0, 1, 2
 
@@ -90,7 +94,16 @@ LANE = _record(
     "pfc_rx_frames pfc_tx_frames paused_until paused_since paused_ps transitions",
     "rx_packets tx_packets rx_bytes tx_bytes",
     "pool_used pool_limit headroom_drops buffer_drops",
+    "told_since told_until told_ps",  # the pauses that the port has sent for this priority
     floats="alpha",
+)
+CONTROL = _record(  # flow control of a port, beyond what each frame needs
+    "response_ps refresh_ps waiting_head waiting_tail",  # waiting: received, not yet obeyed
+    "rx_frames tx_frames",  # pause frames of either kind
+    "storm storm_quanta storm_period_ps storm_at storm_end",  # storm: bit mask, LINK included
+    # 802.3x: the port as a whole, as a lane has it for a priority
+    "link_pause link_told refresh_at pfc_rx_frames pfc_tx_frames",
+    "paused_until paused_since paused_ps transitions told_since told_until told_ps",
 )
 SWITCH = _record(
     "total_cells shared_cells shared_used used_cells cell_bytes",
@@ -164,6 +177,7 @@ TABLE_TYPES = {
     "port": PORT,
     "queue": QUEUE,
     "lane": LANE,
+    "control": CONTROL,
     "switch": SWITCH,
     "host": HOST,
     "packet": PACKET,
@@ -187,6 +201,7 @@ class Tables(NamedTuple):
     port: Any
     queue: Any
     lane: Any
+    control: Any  # one row a port
     switch: Any
     host: Any
     packet: Any

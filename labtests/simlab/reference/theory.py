@@ -7,7 +7,7 @@ from typing import Any
 from labtests.simlab.cases import CaseFile, run
 from labtests.simlab.cases.building import build, start
 from labtests.simlab.network import headroom_for
-from labtests.simlab.network.nic import paused_ps
+from labtests.simlab.network.flow_control import paused_ps
 from labtests.simlab.network.pausing import hold
 from labtests.simlab.reference import formulas
 from labtests.simlab.reference.judging import Check, Judged

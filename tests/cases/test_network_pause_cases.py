@@ -1,0 +1,121 @@
+"""Pauses in case files: storms, response times, what comes out and what is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from labtests.errors import InventoryError
+from labtests.simlab.cases import CaseFile, Figures, load, run
+from labtests.simlab.cases.figures import PauseFigures
+from labtests.simlab.cases.printing import lines
+
+SMALL = """\
+name: small
+duration_ms: 2
+hosts: {a: , b: , c: }
+switches: {s: }
+nic: {pfc: [3]}
+switch: {pfc: [3]}
+links:
+  - {between: [a, s], rate_gbit_per_s: 25, length_m: 5}
+  - {between: [b, s], rate_gbit_per_s: 25, length_m: 5}
+  - {between: [c, s], rate_gbit_per_s: 25, length_m: 5}
+flows:
+  - {source: a, target: c}
+"""
+
+
+def case(folder: Path, more: str) -> CaseFile:
+    file = folder / "case.yaml"
+    file.write_text(SMALL + more, encoding="utf-8")
+    return load(file)
+
+
+def pause(figures: Figures, device: str, port: str, priority: int = 3) -> PauseFigures:
+    key = (device, port, priority)
+    (found,) = [f for f in figures.pauses if (f.device, f.port, f.priority) == key]
+    return found
+
+
+def test_a_storm_holds_the_switch_as_long_as_it_says(tmp_path: Path) -> None:
+    storm = "{device: c, priorities: [3, 4], start_us: 500, stop_us: 1495, period_us: 10}"
+    figures = run(case(tmp_path, f"storms: [{storm}]\n"))
+    sent, held = pause(figures, "c", "e0"), pause(figures, "s", "c")
+    assert sent.sent_frames == held.received_frames == 100
+    assert pause(figures, "c", "e0", 4).sent_frames == 100
+    assert held.paused_us == pytest.approx(1500, abs=1)  # to the end: 65535 quanta are 1342 us
+    assert pause(figures, "s", "c", 4).paused_us == 0  # PFC is off for 4
+    assert sent.pausing_us == pytest.approx(held.paused_us, abs=1)
+    assert pause(figures, "a", "e0").paused_us > 900  # and the sender in its turn
+    assert figures.flows[0].goodput_all_gbit_per_s == pytest.approx(25 * 1024 / 1106 / 4, rel=0.03)
+    assert "holding us" in "\n".join(lines(figures))
+
+
+def test_a_switch_port_can_be_in_a_storm_and_its_peer_be_slow_to_obey(tmp_path: Path) -> None:
+    storm = "{device: s, port: a, priorities: [3], start_us: 500, quanta: 1000, period_us: 900}"
+    delivered = {}
+    for quanta in ("0", "2000", "longest"):
+        settings = f"storms: [{storm}]\nnic: {{pfc: [3], pause: {{response_quanta: {quanta}}}}}\n"
+        text = SMALL.replace("nic: {pfc: [3]}\n", "")
+        file = tmp_path / "case.yaml"
+        file.write_text(text + settings, encoding="utf-8")
+        figures = run(load(file))
+        assert pause(figures, "a", "e0").paused_us == pytest.approx(2 * 20.48, abs=0.001)
+        delivered[quanta] = figures.flows[0].delivered_bytes
+    assert delivered["0"] == pytest.approx(delivered["longest"], rel=0.001)
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        ("storms: [{device: d, priorities: [3]}]", '13:19: storms[0].device: "d" is not there'),
+        ("storms: [{device: s, priorities: [3]}]", "storms[0].port: "),
+        ("storms: [{device: s, port: a, priorities: []}]", "storms[0].priorities: "),
+        ("storms: [{device: a, port: s, priorities: [3]}]", "a host has one port: leave it out"),
+        (
+            "storms: [{device: a, priorities: [3], start_us: 9, stop_us: 8}]",
+            "13:61: storms[0].stop_us: must be later than start_us",
+        ),
+        (
+            "storms: [{device: a, priorities: [3], quanta: 65536}]",
+            "13:47: storms[0].quanta: must be at most 65535",
+        ),
+    ],
+)
+def test_mistakes_about_storms_have_a_place(tmp_path: Path, more: str, problem: str) -> None:
+    with pytest.raises(InventoryError) as error:
+        case(tmp_path, more + "\n")
+    assert problem in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong", "problem"),
+    [
+        (
+            "nic: {pfc: [3]}",
+            "nic: {pause: {response_quanta: 8, response_ns: 9.0}}",
+            "5:32: nic.pause.response_quanta: response_ns is given too: one of them",
+        ),
+        (
+            "switches: {s: }",
+            "switches: {s: {pause: {response_quanta: longest}}}",
+            "switches.s.pause.response_quanta: longest is known for links of 10, 25, 40, 100, 400",
+        ),
+        (
+            "switch: {pfc: [3]}",
+            "switch: {pause: {refresh_share: 1.5}}",
+            "6:33: switch.pause.refresh_share: must be at most 1",
+        ),
+    ],
+)
+def test_mistakes_about_timing_have_a_place(
+    tmp_path: Path, line: str, wrong: str, problem: str
+) -> None:
+    file = tmp_path / "case.yaml"
+    text = SMALL.replace(line, wrong, 1)
+    if "longest" in wrong:
+        text = text.replace("rate_gbit_per_s: 25", "rate_gbit_per_s: 50")
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(InventoryError) as error:
+        load(file)
+    assert problem in str(error.value)
