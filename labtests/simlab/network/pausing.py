@@ -46,20 +46,25 @@ def note_pause(account: Any, moment: int, duration_ps: int) -> None:
 
 
 @compiled
+def paused_queue(t: State, p: int, i: int) -> int:
+    """The egress queue that a pause of priority i holds: the NIC's i, or the switch's map of it."""
+    if port_at(t, p).switch == NONE:
+        return 8 * p + i
+    return int(8 * p + switch_at(t, port_at(t, p).switch).dot1p_lp[i])
+
+
+@compiled
 def hold_queue(t: State, p: int, i: int) -> None:
     """The egress queue of priority i is held as long as the longest pause that concerns it.
 
-    The NIC's queue i; a switch's map may lead several priorities to one queue.
+    A switch's map may lead several priorities to one queue.
     """
-    if port_at(t, p).switch == NONE:
-        queue_at(t, 8 * p + i).paused_until = lane_at(t, 8 * p + i).paused_until
-        return
-    switch = switch_at(t, port_at(t, p).switch)
+    q = paused_queue(t, p, i)
     until = 0
     for j in range(8):
-        if switch.dot1p_lp[j] == switch.dot1p_lp[i]:
+        if paused_queue(t, p, j) == q:
             until = max(until, lane_at(t, 8 * p + j).paused_until)
-    queue_at(t, 8 * p + switch.dot1p_lp[i]).paused_until = until
+    queue_at(t, q).paused_until = until
 
 
 @compiled
