@@ -10,7 +10,10 @@ from labtests.simlab.network import (
     RcFlow,
     SwitchMemory,
 )
+from labtests.simlab.network.packets import new_packet
+from labtests.simlab.network.pause_frames import set_time
 from labtests.simlab.network.pausing import receive_pause
+from labtests.simlab.network.tables import MIN_FRAME_BYTES, NONE, PAUSE
 
 MS = 1_000_000  # ns
 XOFF, XON = 65535, 0
@@ -18,10 +21,20 @@ SWITCH_PORT_0 = 1  # row of the switch's port towards host 0
 STORM_STARTS = 5 * MS
 
 
+def pause(lab: Star, priority: int, quanta: int) -> None:
+    """A PFC frame arrives from host 0."""
+    state = lab.network.state
+    k = new_packet(state, PAUSE, NONE, MIN_FRAME_BYTES)
+    packet = lab.network.tables.packet[k]
+    packet.psn, packet.part, packet.cells, packet.target = 1 << priority, 0, 0, 0
+    set_time(state, k, priority, quanta)
+    receive_pause(state, SWITCH_PORT_0, k)
+
+
 def storm(lab: Star, duration_ms: int, priority: int = 3) -> None:
     """Host 0 sends a pause of 2.6 ms or more every ms, and goes on sending data."""
     for _ in range(duration_ms):
-        receive_pause(lab.network.state, SWITCH_PORT_0, priority, XOFF)
+        pause(lab, priority, XOFF)
         lab.run_ms(1)
 
 
@@ -33,7 +46,7 @@ def goodput_in_storm(lab: Star, flow: RcFlow, duration_ms: int) -> float:
 
 
 def release(lab: Star, priority: int = 3) -> None:
-    receive_pause(lab.network.state, SWITCH_PORT_0, priority, XON)
+    pause(lab, priority, XON)
 
 
 def guarded(lab: Lab, guard: PfcWatchdog | DeadlockDetection | None, seed: int = 1) -> Star:
@@ -221,7 +234,7 @@ class TestRestore:
         storm(lab, 300)
         last_pause = lab.network.now_ns - MS
         lab.run_ms(250)
-        receive_pause(lab.network.state, SWITCH_PORT_0, 3, XOFF)  # one more starts it again
+        pause(lab, 3, XOFF)  # one more starts it again
         last_pause = lab.network.now_ns
         lab.run_ms(500)
         assert counted(lab).last_restored_ns == next_poll(last_pause + 300 * MS, 100, 50)
