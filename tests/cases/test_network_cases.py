@@ -92,6 +92,26 @@ def case(folder: Path, text: str) -> CaseFile:
             "5:28: nic.dcqcn.parameters.rpg_hia_rate: no DCQCN parameter: did you mean "
             "rpg_hai_rate?",
         ),
+        (
+            "switch: {pfc: [3]}",
+            "switch: {pfc: [3], memory: {total_bytes: 60000}}",
+            "6:20: switch.memory: s: guaranteed cells and headroom take 98592 of 60000 bytes",
+        ),
+        (
+            "switch: {pfc: [3]}",
+            "switch: {pfc: [3], memory: {egress_shared_bytes: 1000}}",
+            "switch.memory.egress_shared_bytes: says nothing without egress_alpha",
+        ),
+        (
+            "switch: {pfc: [3]}",
+            "switch: {memory: {groups: [{priorities: [3, 3], alpha: 1, xoff_bytes: 9}]}}",
+            "switch.memory.groups[0].priorities: priority 3 is said twice",
+        ),
+        (
+            "switches: {s: }",
+            "switches: {s: {memory: {groups: [{priorities: [3], alpha: 1, xoff_bytes: 9}]}}}",
+            "switches.s.memory.groups[0]: has alpha (dynamic) and xoff_bytes (static)",
+        ),
     ],
 )
 def test_a_mistake_names_its_line_and_column(
@@ -206,3 +226,44 @@ def test_figures_come_as_text_json_and_svg(tmp_path: Path) -> None:
     text = "\n".join(lines(figures))
     assert "a-c" in text
     assert "s c 3" in text
+
+
+MEMORY = """\
+switch:
+  pfc: [3]
+  memory:
+    total_bytes: 2000000
+    headroom_bytes: 2080
+    headroom_pool_bytes: 4000
+    egress_alpha: 0.5
+    egress_shared_bytes: 400000
+    groups:
+      - {priorities: [3], alpha: 0.5, xon_offset_bytes: 3120}
+"""
+
+
+def test_all_of_the_memory_can_be_set_and_every_drop_has_one_place(tmp_path: Path) -> None:
+    text = SMALL.replace("switch: {pfc: [3]}\n", MEMORY).replace("length_m: 5}", "length_m: 300}")
+    text = text.replace("duration_ms: 2", "duration_ms: 8")
+    text = text.replace("target: c, priority: 5}", "target: c}") + (
+        "  - {source: a, target: c, kind: udp, rate_gbit_per_s: 20, priority: 0}\n"
+        "  - {source: b, target: c, kind: udp, rate_gbit_per_s: 20, priority: 0}\n"
+        "sampling: {queues: [{switch: s, port: c, queue: 3}, {switch: s, port: c, queue: 0}]}\n"
+    )
+    figures = run(case(tmp_path, text))
+    (memory,) = figures.memory
+    groups = {(group.port, group.priority): group for group in memory.groups}
+    headroom = sum(group.headroom_drops for group in groups.values())
+    assert headroom == sum(drop.headroom for drop in figures.drops) > 0
+    lossless, lossy = figures.queues
+    assert lossless.dropped_packets == headroom
+    assert lossy.dropped_packets == lossy.tail_dropped_packets > 0
+    assert figures.dropped_frames == headroom + lossy.dropped_packets
+    limit = 1664 + 400_000 * 0.5 / 1.5
+    assert memory.peak_queue_bytes["c/0"] == pytest.approx(limit, abs=8 * 208)
+    assert 0 < memory.peak_headroom_pool_bytes <= memory.headroom_pool_bytes == 3952
+    assert memory.peak_used_bytes <= memory.total_bytes
+    assert memory.peak_headroom_bytes["a/3"] == groups["a", 3].peak_headroom_bytes <= 6032
+    shown = "\n".join(lines(figures))
+    assert re.search(rf"^s a +0 +{groups['a', 3].headroom_drops} +0 ", shown, re.M)
+    assert f"s a 3  {groups['a', 3].peak_shared_bytes}" in re.sub(" {2,}", "  ", shown)

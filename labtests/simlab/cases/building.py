@@ -15,6 +15,7 @@ from labtests.simlab.cases.form import (
     SchedulePart,
     SwitchPart,
 )
+from labtests.simlab.cases.memory import memory_of
 from labtests.simlab.cases.pathways import address_of, routing_of
 from labtests.simlab.cases.pauses import HOST_INTERFACE, NS_PER_US, set_timing
 from labtests.simlab.network import (
@@ -28,7 +29,6 @@ from labtests.simlab.network import (
     ReactionPoint,
     Schedule,
     Switch,
-    SwitchMemory,
     SwitchPort,
     TcpFlow,
     TcpRequest,
@@ -37,6 +37,7 @@ from labtests.simlab.network import (
     Wiring,
     WredCurve,
 )
+from labtests.simlab.network.fabric import own_headroom
 from labtests.simlab.network.settings import NP_DEFAULTS
 from labtests.simlab.network.tables import ECT_0, NOT_ECT, PS_PER_US
 from labtests.simlab.network.wiring import NS_PER_M
@@ -52,7 +53,7 @@ def build(case: CaseFile, *, seed: int | None = None) -> Network:
     network = Network(
         wiring_of(case),
         seed=case.seed if seed is None else seed,
-        memory={name: _memory(_switch_part(case, name).memory) for name in case.switches},
+        memory={name: memory_of(switch_part(case, name).memory) for name in case.switches},
         routing=routing_of(case),
     )
     network.start_jitter_ps = round(case.start_jitter_us * PS_PER_US)
@@ -60,7 +61,7 @@ def build(case: CaseFile, *, seed: int | None = None) -> Network:
         _set_nic(network.nic(name, HOST_INTERFACE), _nic_part(case, name))
     for name in case.switches:
         if any(name in link.between for link in case.links):
-            _set_switch(network.switch(name), _switch_part(case, name))
+            _set_switch(network.switch(name), switch_part(case, name))
     return network
 
 
@@ -98,7 +99,8 @@ def _length_m(link: LinkPart) -> float:
     return (link.delay_us or 0.0) * NS_PER_US / NS_PER_M
 
 
-def _switch_part(case: CaseFile, name: str) -> SwitchPart:
+def switch_part(case: CaseFile, name: str) -> SwitchPart:
+    """What holds for a switch: its own settings, else those of all."""
     own = case.switches[name] or SwitchPart()
     return case.switch.model_copy(update=_given(own))
 
@@ -112,23 +114,19 @@ def _given(part: PortPart | NicPart) -> dict[str, object]:
     return {name: value for name, value in part if value is not None}
 
 
-def _memory(part: MemoryPart | None) -> SwitchMemory:
-    part = part or MemoryPart()
-    cell = part.cell_bytes
-
-    def cells(size: int | None) -> int | None:
-        return None if size is None else size // cell
-
-    return SwitchMemory(
-        total_bytes=part.total_bytes,
-        cell_bytes=cell,
-        alpha=part.alpha,
-        guaranteed_cells=part.guaranteed_bytes // cell,
-        headroom_cells=cells(part.headroom_bytes),
-        xoff_cells=cells(part.xoff_bytes),
-        xon_offset_cells=part.xon_offset_bytes // cell,
-        egress_limit_cells=part.egress_limit_bytes // cell,
-    )
+def reserved_bytes(case: CaseFile, name: str) -> int:
+    """What guaranteed cells, headroom and its pool take of a switch's memory, in bytes."""
+    part = switch_part(case, name)
+    memory = memory_of(part.memory)
+    reserved = memory.headroom_pool_cells
+    for cable in wiring_of(case).cables:
+        for end in (cable.a, cable.b):
+            if end.device == name:
+                own = (part.ports or {}).get(end.interface, PortPart())
+                lossless = set((part.pfc if own.pfc is None else own.pfc) or ())
+                reserved += sum(memory.group(i).guaranteed_cells or 0 for i in range(8))
+                reserved += sum(own_headroom(memory, cable, i) for i in lossless)
+    return reserved * memory.cell_bytes
 
 
 def _set_switch(switch: Switch, part: SwitchPart) -> None:

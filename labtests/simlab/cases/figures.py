@@ -32,8 +32,9 @@ class QueueFigures:
     forwarded_packets: int
     forwarded_bytes: int
     marked_packets: int
-    dropped_packets: int
-    wred_dropped_packets: int  # of those, picked by RED
+    dropped_packets: int  # bound for this queue, wherever; of them:
+    tail_dropped_packets: int  # at its limit
+    wred_dropped_packets: int  # picked by RED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,11 +64,16 @@ class PauseFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DropFigures:
-    """Drops of one switch port, by place; and frames its link lost on their way to it."""
+    """Drops of one switch port, each in one place; and frames its link lost on their way to it.
+
+    At the port that they arrived by: `input_buffer` (no shared buffer), `headroom` (overrun). At
+    the port that they were bound for: `output_buffer` (queue limit), `wred`, `link_down`.
+    """
 
     switch: str
     port: str
     input_buffer: int
+    headroom: int
     output_buffer: int
     wred: int
     link_down: int
@@ -91,12 +97,31 @@ class HostFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryFigures:
-    """One switch's memory: watermarks in bytes of its cells."""
+class GroupFigures:
+    """One port and priority on the way in, with its watermarks in bytes of cells and its drops."""
 
     switch: str
+    port: str
+    priority: int
+    peak_shared_bytes: int
+    peak_headroom_bytes: int
+    headroom_drops: int
+    input_buffer_drops: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryFigures:
+    """One switch's memory: watermarks (the most that was ever used) in bytes of its cells."""
+
+    switch: str
+    total_bytes: int
     shared_bytes: int
-    peak_headroom_bytes: dict[str, int]  # "port/priority": most that was ever used
+    peak_used_bytes: int
+    headroom_pool_bytes: int
+    peak_headroom_pool_bytes: int
+    peak_headroom_bytes: dict[str, int]  # "port/priority"; own and pool
+    peak_queue_bytes: dict[str, int]  # "port/queue"
+    groups: tuple[GroupFigures, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,10 +156,8 @@ class Figures:
     @property
     def dropped_frames(self) -> int:
         """Frames dropped in switches."""
-        return sum(
-            d.input_buffer + d.output_buffer + d.wred + d.link_down + d.ttl + d.no_route
-            for d in self.drops
-        )
+        arriving = sum(d.input_buffer + d.headroom + d.ttl + d.no_route for d in self.drops)
+        return arriving + sum(d.output_buffer + d.wred + d.link_down for d in self.drops)
 
     def plain(self) -> dict[str, Any]:
         """As JSON has it."""

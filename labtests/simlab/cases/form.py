@@ -20,6 +20,17 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
+class GroupPart(_Part):
+    """What some priorities have of their own in a switch's memory, on every port."""
+
+    priorities: list[Priority] = Field(min_length=1)
+    alpha: Positive | None = None
+    xoff_bytes: Bytes | None = None
+    xon_offset_bytes: Bytes | None = None
+    guaranteed_bytes: Bytes | None = None
+    headroom_bytes: Bytes | None = None
+
+
 class MemoryPart(_Part):
     """The packet memory of a switch; how it works: labtests/simlab/network/memory.py."""
 
@@ -30,9 +41,22 @@ class MemoryPart(_Part):
     headroom_bytes: Bytes | None = Field(
         default=None, description="Per port and PFC priority; by rate and length unless given."
     )
+    headroom_pool_bytes: Bytes = Field(default=0, description="For all groups; own then 0.")
+    headroom_pool_limit_bytes: Bytes | None = Field(
+        default=None, description="What one group may take of it; by rate and length unless given."
+    )
     xoff_bytes: Bytes | None = Field(default=None, description="Static threshold; else dynamic.")
     xon_offset_bytes: Bytes = 457_600
     egress_limit_bytes: Bytes = Field(default=5_200_000, description="Per lossy queue.")
+    egress_alpha: Positive | None = Field(
+        default=None, description="A dynamic limit of lossy queues, instead of egress_limit_bytes."
+    )
+    egress_shared_bytes: Bytes | None = Field(
+        default=None,
+        description="What lossy queues share; as large as the shared pool if not given.",
+    )
+    egress_guaranteed_bytes: Bytes = Field(default=1664, description="Per lossy queue.")
+    groups: list[GroupPart] | None = None
 
 
 class EcnPart(_Part):

@@ -55,6 +55,7 @@ def lines(figures: Figures) -> Iterator[str]:
     )
     yield from _host_lines(figures)
     yield from _drop_lines(figures)
+    yield from _memory_lines(figures)
 
 
 def _queue_lines(figures: Figures) -> Iterator[str]:
@@ -82,21 +83,35 @@ def _host_lines(figures: Figures) -> Iterator[str]:
 
 
 def _drop_lines(figures: Figures) -> Iterator[str]:
-    places = ("input buffer", "output buffer", "WRED", "link down", "lost on wire")
+    places = ("input buffer", "headroom", "output buffer", "WRED", "link down", "lost on wire")
     heading = ("drops at", *places, "TTL", "no route")
     yield from _table(
         heading,
         ((f"{drop.switch} {drop.port}", *astuple(drop)[2:]) for drop in figures.drops),
     )
+
+
+def _memory_lines(figures: Figures) -> Iterator[str]:
     yield from _table(
-        ("memory", "shared bytes", "most headroom used"),
+        ("memory (bytes)", "total", "shared", "most used", "headroom pool", "most used"),
         (
             (
                 memory.switch,
+                memory.total_bytes,
                 memory.shared_bytes,
-                ", ".join(f"{k} {v}" for k, v in memory.peak_headroom_bytes.items()) or "-",
+                memory.peak_used_bytes,
+                memory.headroom_pool_bytes,
+                memory.peak_headroom_pool_bytes,
             )
             for memory in figures.memory
+        ),
+    )
+    yield from _table(
+        ("group (bytes)", "most shared", "most headroom", "headroom drops", "buffer drops"),
+        (
+            (f"{group.switch} {group.port} {group.priority}", *astuple(group)[3:])
+            for memory in figures.memory
+            for group in memory.groups
         ),
     )
 

@@ -8,7 +8,16 @@ from labtests.inventory.document import read
 from labtests.inventory.form import checked
 from labtests.inventory.mistakes import Mistakes, nearest, quoted
 from labtests.inventory.mistakes import Path as Where
-from labtests.simlab.cases.form import CaseFile, FlowPart, LinkPart, NicPart, PortPart, SwitchPart
+from labtests.simlab.cases.building import reserved_bytes, switch_part
+from labtests.simlab.cases.form import (
+    CaseFile,
+    FlowPart,
+    LinkPart,
+    MemoryPart,
+    NicPart,
+    PortPart,
+    SwitchPart,
+)
 from labtests.simlab.cases.pathways import check_routes, ports_of
 from labtests.simlab.cases.pause_checks import check_pauses
 from labtests.simlab.network.settings import NP_DEFAULTS, RP_DEFAULTS, check_dcqcn
@@ -49,6 +58,7 @@ def check_references(case: CaseFile, mistakes: Mistakes) -> None:
     check_pauses(case, mistakes)
     if case.warmup_ms >= case.duration_ms:
         mistakes.add(("warmup_ms",), f"must be less than duration_ms ({case.duration_ms:g})")
+    _check_memories(case, mistakes)
 
 
 def _check_links(case: CaseFile, mistakes: Mistakes) -> None:
@@ -125,6 +135,49 @@ def _check_switches(case: CaseFile, mistakes: Mistakes) -> None:
             if curve.poll_period_us is not None and curve.mark == "leaving":
                 problem = "a polled queue marks arriving packets, not leaving ones"
                 mistakes.add((*path, "ecn", number, "poll_period_us"), problem)
+
+
+def _check_memories(case: CaseFile, mistakes: Mistakes) -> None:
+    """Memory settings that say nothing or contradict, and memories with nothing left to share."""
+    parts: list[tuple[Where, SwitchPart]] = [(("switch", "memory"), case.switch)]
+    parts += [(("switches", name, "memory"), own) for name, own in case.switches.items() if own]
+    for path, part in parts:
+        if part.memory:
+            _check_memory(part.memory, path, mistakes)
+    if mistakes.lines():
+        return
+    for name, own in case.switches.items():
+        total = (switch_part(case, name).memory or MemoryPart()).total_bytes
+        reserved = reserved_bytes(case, name)
+        if reserved >= total:
+            given = ("switch", "memory") if case.switch.memory else ("switches", name)
+            mistakes.add(
+                ("switches", name, "memory") if own and own.memory else given,
+                f"{name}: guaranteed cells and headroom take {reserved} of {total} bytes: nothing "
+                "is left to share; raise total_bytes or lower guaranteed_bytes or headroom",
+                key=True,
+            )
+
+
+def _check_memory(memory: MemoryPart, path: Where, mistakes: Mistakes) -> None:
+    needs = {
+        "egress_shared_bytes": memory.egress_alpha is not None,
+        "egress_guaranteed_bytes": memory.egress_alpha is not None,
+        "headroom_pool_limit_bytes": memory.headroom_pool_bytes > 0,
+    }
+    for name, there in needs.items():
+        if name in memory.model_fields_set and not there:
+            other = "egress_alpha" if name.startswith("egress") else "headroom_pool_bytes"
+            mistakes.add((*path, name), f"says nothing without {other}", key=True)
+    seen: set[int] = set()
+    for number, group in enumerate(memory.groups or ()):
+        where = (*path, "groups", number)
+        if group.alpha is not None and group.xoff_bytes is not None:
+            mistakes.add(where, "has alpha (dynamic) and xoff_bytes (static): one of them")
+        for priority in group.priorities:
+            if priority in seen:
+                mistakes.add((*where, "priorities"), f"priority {priority} is said twice")
+            seen.add(priority)
 
 
 def _check_parameters(case: CaseFile, mistakes: Mistakes) -> None:

@@ -15,10 +15,10 @@ from labtests.simlab.cases.figures import (
     FlowFigures,
     HostFigures,
     MarkFigures,
-    MemoryFigures,
     QueueFigures,
 )
 from labtests.simlab.cases.form import CaseFile, FlowPart
+from labtests.simlab.cases.memory import memory_figures
 from labtests.simlab.cases.pauses import HOST_INTERFACE, NS_PER_US
 from labtests.simlab.network import (
     HostPort,
@@ -132,7 +132,7 @@ def _figures(course: _Course, queues: Sequence[QueueKey], *, seed: int) -> Figur
         pauses=pauses.figures(case, network, course.pauses_at_warmup),
         drops=_drops(network),
         hosts=tuple(_host(network, name) for name in case.hosts),
-        memory=tuple(_memory(network, name) for name in network.memory),
+        memory=tuple(memory_figures(network, name) for name in network.memory),
     )
 
 
@@ -194,6 +194,7 @@ def _queues(
                 forwarded_bytes=counters.forwarded_bytes,
                 marked_packets=counters.marked_packets,
                 dropped_packets=counters.dropped_packets,
+                tail_dropped_packets=counters.tail_dropped_packets,
                 wred_dropped_packets=counters.wred_dropped_packets,
             )
         )
@@ -229,6 +230,7 @@ def _drops(network: Network) -> tuple[DropFigures, ...]:
             switch=end.device,
             port=end.interface,
             input_buffer=drops.input_buffer_drops,
+            headroom=drops.headroom_drops,
             output_buffer=drops.output_buffer_drops,
             wred=drops.wred_drops,
             link_down=drops.link_down_drops,
@@ -252,18 +254,4 @@ def _host(network: Network, name: str) -> HostFigures:
         out_of_sequence=nic.out_of_sequence,
         nacks=nic.packet_seq_err,
         timeouts=nic.local_ack_timeout_err,
-    )
-
-
-def _memory(network: Network, name: str) -> MemoryFigures:
-    use = network.switch(name).memory_use()
-    cell = network.memory[name].cell_bytes
-    return MemoryFigures(
-        switch=name,
-        shared_bytes=use.shared_cells * cell,
-        peak_headroom_bytes={
-            f"{port}/{priority}": cells * cell
-            for (port, priority), cells in use.peak_headroom_cells.items()
-            if cells
-        },
     )

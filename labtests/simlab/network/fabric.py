@@ -43,7 +43,7 @@ from labtests.simlab.network.tables import (
     grown,
     table,
 )
-from labtests.simlab.network.wiring import NS_PER_M, HostPort, Wiring
+from labtests.simlab.network.wiring import NS_PER_M, Cable, HostPort, Wiring
 
 FIRST_PACKETS = 4096
 FIRST_FLOWS = 16
@@ -156,14 +156,21 @@ def _make_switch(t: Tables, s: int, memory: SwitchMemory) -> None:
 def give_headroom(t: Tables, wiring: Wiring, p: int, memory: SwitchMemory) -> None:
     """Lossless groups of switch port p have headroom of their own and in the pool; others none."""
     cable = wiring.cables[p // 2]
-    usual = headroom_for(cable.rate_bits_per_s, cable.length_m)
+    usual = headroom_for(cable.rate_bits_per_s, cable.length_m, memory.cell_bytes)
     limit = memory.headroom_pool_limit_cells
     for i in PRIORITIES:
         lane = t.lane[8 * p + i]
-        own = memory.group(i).headroom_cells
         lossless = int(t.port[p].pfc_on) >> i & 1
-        lane.headroom_cells = lossless * (usual if own is None else own)
+        lane.headroom_cells = lossless * own_headroom(memory, cable, i)
         lane.pool_limit = lossless * (usual if limit is None else limit)
+
+
+def own_headroom(memory: SwitchMemory, cable: Cable, priority: int) -> int:
+    """Cells of headroom that a lossless group behind this cable has for itself."""
+    own = memory.group(priority).headroom_cells
+    if own is None:
+        return headroom_for(cable.rate_bits_per_s, cable.length_m, memory.cell_bytes)
+    return own
 
 
 def share_memory(t: Tables, s: int, memory: SwitchMemory) -> None:

@@ -1,19 +1,192 @@
 """How much headroom a lossless priority group needs: the rules of the sources, worked out.
 
 Headroom takes what still arrives when a group has asked its peer to stop. Rates in bits/s, lengths
-in m, times in s; bytes are frames with FCS unless said otherwise.
+in m, times in s; bytes are frames with FCS unless said otherwise; one bit time is 1 / rate.
 """
 
-FRAME_BITS = 1518 * 8
-SMALLEST_ON_WIRE_BITS = 84 * 8
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+from labtests.simlab.network.tables import MIN_FRAME_BYTES, OVERHEAD_BYTES
+
+CELL_BYTES = 208
+FULL_FRAME_BYTES = 1518
+LARGEST_FRAME_BYTES = 9216
+FRAME_BITS = FULL_FRAME_BYTES * 8
+PFC_FRAME_BITS = (MIN_FRAME_BYTES + OVERHEAD_BYTES) * 8  # 672
+QUANTUM_BITS = 512
+SIGNAL_M_PER_S = 2e8
 
 
-def headroom_for(rate_bits_per_s: int, length_m: float) -> int:
+@lru_cache
+def densest_frame(
+    cell_bytes: int, smallest: int = MIN_FRAME_BYTES, largest: int = FULL_FRAME_BYTES
+) -> tuple[int, int]:
+    """(bytes on the wire, cells) of the frame size that takes most cells per byte on the wire.
+
+    With cells of 208 B it is the smallest frame, 84 bytes for one cell (S23: the memory is used
+    worst by 64 B packets); with cells of a few bytes it is the largest.
+    """
+    sizes = (
+        (size + OVERHEAD_BYTES, -(-size // cell_bytes)) for size in range(smallest, largest + 1)
+    )
+    return max(sizes, key=lambda sized: (sized[1] / sized[0], -sized[0]))
+
+
+def headroom_for(rate_bits_per_s: int, length_m: float, cell_bytes: int = CELL_BYTES) -> int:
     """Cells that may still arrive after an xoff, by the white paper's rule (S23).
 
-    (1.5 us processing + two full frames + there and back on the cable) * rate, all of it in 64 B
-    packets of one cell each. 100G and 100 m: 408 cells; 25G and 15 m: 98 cells.
+    (1.5 us processing + two full frames + there and back on the cable) * rate, all of it in the
+    frames that need most cells: 64 B packets of one cell each. 100G and 100 m: 408 cells; 25G and
+    15 m: 98 cells (1.5 us and two frames fit these two numbers; the source does not give them).
     """
-    fixed_s = 1.5e-6 + 2 * length_m / 2e8
+    fixed_s = 1.5e-6 + 2 * length_m / SIGNAL_M_PER_S
     bits = fixed_s * rate_bits_per_s + 2 * FRAME_BITS
-    return round(bits / SMALLEST_ON_WIRE_BITS)
+    wire_bytes, cells = densest_frame(cell_bytes)
+    return round(bits * cells / (8 * wire_bytes))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hop:
+    """A link and the peer at its end; `delay_s` one way, `response_s` until it obeys a pause.
+
+    `lossless_priorities`: PFC frames of so many priorities may go one after the other.
+    """
+
+    rate_bits_per_s: int
+    delay_s: float
+    response_s: float = 0.0
+    lossless_priorities: int = 1
+
+
+def headroom_bound_cells(
+    hop: Hop,
+    frame_bytes: int = FULL_FRAME_BYTES,
+    *,
+    smallest_bytes: int | None = None,
+    cell_bytes: int = CELL_BYTES,
+) -> int:
+    """Most cells that a group can need in this network: 2 R d + 2 MTU + R t_r, frames rounded up.
+
+    From the frame that reaches the threshold until the last one that arrives: one frame ahead of
+    the PFC frame, the PFC frames of this and other priorities (84 B each on the wire), the delay to
+    the peer, its response time t_r, its frame in progress, the delay back. Frames of the group have
+    `frame_bytes`, or any size between `smallest_bytes` and that; others on the way back no more.
+    Preamble and gap are those of IEEE 802.3, 20 B a frame.
+    """
+    wire_bytes = frame_bytes + OVERHEAD_BYTES
+    cells = -(-frame_bytes // cell_bytes)
+    waiting = hop.rate_bits_per_s / 8 * (2 * hop.delay_s + hop.response_s)
+    waiting += hop.lossless_priorities * PFC_FRAME_BITS / 8 + 2 * wire_bytes
+    if smallest_bytes is None or smallest_bytes == frame_bytes:
+        return math.ceil(waiting / wire_bytes) * cells
+    dense_bytes, dense_cells = densest_frame(cell_bytes, smallest_bytes, frame_bytes)
+    return math.ceil(waiting * dense_cells / dense_bytes) + cells
+
+
+INTERFACE_BITS = {10: 8192, 25: 6144, 40: 24576, 100: 122880}
+"""Bit times that an interface (MAC to medium) may take, at most, by Gbit/s: IEEE 802.3."""
+RESPONSE_QUANTA = {10: 60, 25: 80, 40: 118, 100: 394, 400: 905}
+"""Quanta of 512 bit times that a receiver of PFC may take to stop, by Gbit/s: IEEE 802.3 31B."""
+
+
+def standard_headroom_bits(
+    gigabit: int,
+    length_m: float,
+    *,
+    largest_bytes: int = LARGEST_FRAME_BYTES,
+    lossless_bytes: int = LARGEST_FRAME_BYTES,
+) -> float:
+    """Headroom in bit times in the manner of IEEE 802.1Qbb Annex O, with the standard's maxima.
+
+    There and back on the cable (5 ns/m), the largest frame of any class, the PFC frame, both
+    interfaces, the peer's response, the largest lossless frame; frames with preamble and gap.
+    KeyError for a rate without figures: 10, 25, 40 and 100 Gbit/s have them.
+    """
+    cable = length_m / SIGNAL_M_PER_S * gigabit * 1e9
+    frames = (largest_bytes + lossless_bytes + 2 * OVERHEAD_BYTES) * 8
+    fixed = PFC_FRAME_BITS + 2 * INTERFACE_BITS[gigabit]
+    return 2 * cable + frames + fixed + RESPONSE_QUANTA[gigabit] * QUANTUM_BITS
+
+
+SONIC_QUANTA = {1: 2, 10: 67, 25: 80, 40: 118, 50: 147, 100: 394, 200: 453, 400: 905, 800: 905}
+"""Pause quanta of the peer's response by Gbit/s, as SONiC's dynamic buffer model has them."""
+SONIC_SIGNAL_M_PER_S = 198e6
+KIB = 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asic:
+    """What SONiC's dynamic buffer model asks of a chip and its traffic, in bytes.
+
+    The first three are its ASIC_TABLE's (there in KiB), the others its LOSSLESS_TRAFFIC_PATTERN's.
+    """
+
+    cell_bytes: int
+    pipeline_latency_bytes: float
+    mac_phy_delay_bytes: float
+    lossless_mtu_bytes: int = 1024
+    small_packet_percent: float = 100
+
+    def occupancy(self) -> float:
+        """Bytes of cells for a byte of traffic, at worst."""
+        cell = self.cell_bytes
+        worst = cell / MIN_FRAME_BYTES if cell > 2 * MIN_FRAME_BYTES else 2 * cell / (1 + cell)
+        return (100 - self.small_packet_percent + self.small_packet_percent * worst) / 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SonicPort:
+    """A port, as SONiC's dynamic buffer model sees it. `gearbox_bytes` pass while one delays."""
+
+    gigabit: int
+    length_m: float
+    mtu_bytes: int = 9100
+    gearbox_bytes: float = 0
+    eight_lanes: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BufferProfile:
+    """A lossless profile, bytes. `xoff` is headroom; `size` is what a group has of its own."""
+
+    xon_bytes: int
+    xoff_bytes: int
+    size_bytes: int
+
+
+def sonic_profile(port: SonicPort, asic: Asic, *, pooled: bool = False) -> BufferProfile:
+    """The profile of a port by SONiC's dynamic buffer model (sonic-swss, for Mellanox chips).
+
+    `pooled`: there is a shared headroom pool, so a group has no headroom of its own. The model
+    divides the bits on the cable by 8 * 1024, which makes them 2.3 % too few; it is kept.
+    KeyError for a rate without figures.
+    """
+    cable = 2 * port.length_m * port.gigabit * 1e12 / SONIC_SIGNAL_M_PER_S / (8 * KIB)
+    peer = SONIC_QUANTA[port.gigabit] * QUANTUM_BITS / 8
+    delay = port.mtu_bytes + cable + 2 * port.gearbox_bytes + asic.mac_phy_delay_bytes + peer
+    xoff = _kib(asic.lossless_mtu_bytes + delay * asic.occupancy())
+    latency, more = asic.pipeline_latency_bytes, 0
+    if port.eight_lanes:
+        latency, more = 2 * latency - KIB, port.mtu_bytes
+    xon = _kib(latency)
+    size = xon if pooled else _kib(xon + xoff + more)
+    return BufferProfile(xon_bytes=xon, xoff_bytes=xoff, size_bytes=size)
+
+
+def _kib(size_bytes: float) -> int:
+    return math.ceil(size_bytes / KIB) * KIB
+
+
+def egress_needed_cells(
+    shared_cells: float, guaranteed_cells: int, headroom_cells: int, *, alpha: float, ports: int
+) -> float:
+    """What a lossless egress queue must be allowed so that it never drops first (S22).
+
+    (PG share + PG guarantee + headroom) * ports <= queue share + queue guarantee: all groups of
+    `ports` paused at once, their packets in one queue. The share of each of N equal groups under a
+    dynamic threshold: alpha B / (1 + alpha N), B the shared pool. A top-of-rack switch: 39.
+    """
+    share = alpha * shared_cells / (1 + alpha * ports)
+    return ports * (share + guaranteed_cells + headroom_cells)
