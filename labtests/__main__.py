@@ -8,6 +8,7 @@ Every option is also an environment variable, e.g. LABTESTS_SIMLAB_SERVE_SEED.
 
 import importlib
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
@@ -142,14 +143,32 @@ def run_case(case: str, seed: int | None, as_json: bool, plot: Path | None) -> N
 @network.command(name="validate")
 @click.option("--quick", is_flag=True, help="Some checks of each kind, a few seconds.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
+@click.option(
+    "--reference",
+    "folder",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    default=None,
+    help="Compare with the checks and runs of this folder instead (docs/network-cases.md).",
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(1, 256),
+    default=None,
+    help="Processes to use; one with --quick, else one for each CPU.",
+)
 @click.pass_context
-def validate_network(ctx: click.Context, quick: bool, as_json: bool) -> None:
+def validate_network(
+    ctx: click.Context, quick: bool, as_json: bool, folder: Path | None, jobs: int | None
+) -> None:
     """Run the reference cases and closed forms, and compare. Exit code 1 when one is out."""
+    if quick and folder is not None:
+        raise LabError("--quick chooses among the packaged checks: not with --reference")
     validation = _simlab("reference.validation")
+    jobs = jobs or (1 if quick else len(os.sched_getaffinity(0)))
     rows = []
     if not as_json:
         click.echo(validation.HEADING)
-    for row in validation.judged(quick=quick):
+    for row in validation.judged(quick=quick, folder=folder, jobs=jobs):
         rows.append(row)
         if not as_json:
             click.echo(validation.line(row))

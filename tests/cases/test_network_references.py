@@ -6,8 +6,10 @@ from click.testing import CliRunner
 
 from labtests.__main__ import main
 from labtests.simlab.reference import validation
-from labtests.simlab.reference.comparing import Comparison, reference
+from labtests.simlab.reference.comparing import Comparison
 from labtests.simlab.reference.judging import Check, Judged
+from labtests.simlab.reference.reading import reference
+from labtests.simlab.reference.rules import judge
 
 
 def test_every_quick_check_is_within_its_tolerance() -> None:
@@ -31,7 +33,7 @@ def test_every_reference_check_has_a_rule_and_its_runs() -> None:
 
 def test_a_check_that_is_out_ends_the_command_with_1(monkeypatch) -> None:  # type: ignore[no-untyped-def]
     broken = Check(name="broken", trust="A", quantity="x").near(2.0, 1.0, 0.1)
-    monkeypatch.setattr(validation, "judged", lambda *, quick: iter([broken]))
+    monkeypatch.setattr(validation, "judged", lambda **_: iter([broken]))
     answer = CliRunner().invoke(main, ["network", "validate", "--quick"])
     assert answer.exit_code == 1
     assert "A: 0 of 1 pass" in answer.stdout
@@ -52,6 +54,6 @@ def test_a_wrong_network_is_caught() -> None:
     data = reference()
     name = "vi_dt_alpha0.125_2to1_25g"
     (row,) = [row for row in data.checks if row["id"] == name]
-    assert Comparison(data).judge(row).verdict == "pass"
+    assert judge(Comparison(data), row).verdict == "pass"
     wrong = {**row, "expected": 2 * row["expected"]}
-    assert Comparison(data).judge(wrong).verdict == "fail"
+    assert judge(Comparison(data), wrong).verdict == "fail"

@@ -1,101 +1,84 @@
-"""The checks against runs of public simulators: each check's runs as cases, measured, judged.
+"""The checks against runs of public simulators: each check's runs as cases, measured once.
 
-The rules of comparison are those that came with the data: trust A must be within its tolerance, B
-within its own, C is shown. Deterministic runs (PFC alone) are made once; with random marking or
-loss, the mean over several seeds is taken. Go-back-N and go-back-0 are held against their closed
-forms, since a reference run is one sample of a random loss.
+How each kind of check is judged: rules.py.
 """
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from statistics import fmean
 from typing import Any
 
+from labtests.errors import LabError
 from labtests.simlab.cases import Figures, run
 from labtests.simlab.reference import formulas
-from labtests.simlab.reference.judging import Check, Judged
-from labtests.simlab.reference.translation import (
+from labtests.simlab.reference.hpcc import (
     PAYLOAD_BYTES,
     WIRE_BYTES,
     Run,
-    case_of,
-    fat_tree_case,
     gbit_per_s,
     headroom_bytes,
     microseconds,
-    paper_case,
 )
+from labtests.simlab.reference.judging import Check
+from labtests.simlab.reference.reading import Reference
+from labtests.simlab.reference.translation import translated
 
 PART = re.compile(r"\.(jain|queue|pauses|peak)$")
+PERCENT = re.compile(r"([0-9.]+)\s*%")
 GBIT_TO_BYTES = 1e9 / 8
-SEED = re.compile(r"_s(\d+)$")
+ACK_BYTES = 60
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reference:
-    """The data files of this package."""
-
-    checks: tuple[Mapping[str, Any], ...]
-    runs: Mapping[str, Run]
-
-    def runs_of(self, case: str) -> tuple[str, ...]:
-        """The runs of a case: itself, or one per seed."""
-        if case in self.runs:
-            return (case,)
-        return tuple(name for name in self.runs if SEED.sub("", name) == case)
-
-
-def reference() -> Reference:
-    """The reference data, read from the package."""
-    here = files("labtests.simlab.reference")
-    checks = json.loads((here / "checks.json").read_text(encoding="utf-8"))
-    runs = json.loads((here / "runs.json").read_text(encoding="utf-8"))
-    return Reference(checks=tuple(checks["checks"]), runs=runs)
+def case_name(check: str) -> str:
+    """The case, or run, that a check is about."""
+    return PART.sub("", check.removeprefix("PFC."))
 
 
 class Comparison:
-    """Runs cases at most once each and judges checks by them."""
+    """Runs of cases, each made at most once."""
 
     def __init__(self, data: Reference) -> None:
         self.data = data
         self._measured = cache(self._measure)
 
-    def judge(self, row: Mapping[str, Any]) -> Judged:
-        """One check of checks.json."""
+    def row(self, row: Mapping[str, Any]) -> "Row":
+        """One check of checks.json. Raises LabError when it names no run."""
         name = str(row["id"])
-        check = Check(name=name, trust=row["trust"], quantity=row["quantity"])
-        case = PART.sub("", name.removeprefix("PFC."))
-        part = PART.search(name)
-        rule = _RULES[name.removeprefix("PFC.").split("_")[0]]
-        return rule(_Row(self, row, check, case, part[1] if part else ""))
+        case, part = case_name(name), PART.search(name)
+        if not self.data.runs_of(case):
+            raise LabError(
+                f"check {name}: there is no run {case} or {case}_s1\n"
+                "  remedy: add the run with its params, or give the check params of its own"
+            )
+        check = Check(name=name, trust=row["trust"], quantity=str(row["quantity"]))
+        return Row(self, row, check, case, part[1] if part else "")
 
-    def figures(self, case: str, seeds: int) -> list[Figures]:
-        """The figures of a case with as many seeds."""
-        names = self.data.runs_of(case)
-        first = int(self.data.runs[names[0]].get("seed", 1))
-        return [self._measured(names[0], first + number) for number in range(seeds)]
+    def figures(self, case: str, seeds: int, **changes: Any) -> list[Figures]:
+        """The figures of a case with as many seeds; `changes` to its parameters."""
+        name = self.data.runs_of(case)[0]
+        first = int(self.data.runs[name].get("seed", 1))
+        told = tuple(sorted(changes.items()))
+        return [self._measured(name, first + number, told) for number in range(seeds)]
 
     def beginning(self, case: str, duration_ms: float) -> Figures:
         """The first milliseconds of a case, with its first seed."""
         name = self.data.runs_of(case)[0]
-        return run(case_of(name, self.data.runs[name], duration_ms=duration_ms))
+        return run(self._case(name, self.data.runs[name], duration_ms))
 
-    def _measure(self, name: str, seed: int) -> Figures:
-        parameters = self.data.runs[name]
-        build: Callable[[str, Run], Any] = case_of
-        if name.startswith("zhu"):
-            build = paper_case
-        elif name.startswith("htsim"):
-            build = fat_tree_case
-        return run(build(name, parameters), seed=seed)
+    def _measure(self, name: str, seed: int, changes: tuple[tuple[str, Any], ...]) -> Figures:
+        return run(self._case(name, self.data.runs[name] | dict(changes), None), seed=seed)
+
+    def _case(self, name: str, parameters: Run, duration_ms: float | None) -> Any:
+        try:
+            return translated(name, parameters, duration_ms=duration_ms)
+        except ValueError as error:
+            raise LabError(f"reference {name}: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class Row:
     """One check on its way to its verdict."""
 
     comparison: Comparison
@@ -106,238 +89,125 @@ class _Row:
 
     @property
     def expected(self) -> Any:
+        """As the check has it: a number, or several."""
         return self.row["expected"]
 
     @property
+    def value(self) -> float:
+        """The expected value; of a mean with its bounds, the mean."""
+        told = self.expected
+        return float(told[0] if isinstance(told, Sequence) else told)
+
+    @property
     def parameters(self) -> Run:
+        """Of the check's first run."""
         data = self.comparison.data
         return data.runs[data.runs_of(self.case)[0]]
 
     @property
+    def senders(self) -> tuple[int, ...]:
+        """The hosts that send, each once."""
+        return tuple(dict.fromkeys(flow[0] for flow in self.parameters["flows"]))
+
+    @property
     def rate(self) -> float:
-        """Of the first link, in bytes/s."""
-        return gbit_per_s(self.parameters["topology"]["links"][0][2]) * GBIT_TO_BYTES
+        """Of the first flow's last link, in bytes/s."""
+        return self._bytes_per_s(self.link_of(self.parameters["flows"][0][1]))
+
+    @property
+    def sending_rate(self) -> float:
+        """Of all senders' links together, in bytes/s."""
+        return sum(self._bytes_per_s(self.link_of(node)) for node in self.senders)
 
     @property
     def delay_s(self) -> float:
-        return microseconds(self.parameters["topology"]["links"][0][3]) * 1e-6
+        """The longest one of a sender's link."""
+        return max(microseconds(self.link_of(node)[3]) for node in self.senders) * 1e-6
 
-    def farther(self, measured: float) -> float:
+    def _bytes_per_s(self, link: Sequence[Any]) -> float:
+        return gbit_per_s(link[2]) * GBIT_TO_BYTES
+
+    def link_of(self, node: int) -> Sequence[Any]:
+        """The link of a host."""
+        links: Sequence[Sequence[Any]] = self.parameters["topology"]["links"]
+        return next(link for link in links if node in link[:2])
+
+    @property
+    def share(self) -> float | None:
+        """The first percentage of the tolerance that came with the check, as a share."""
+        found = PERCENT.search(str(self.row.get("tolerance", "")))
+        return float(found[1]) / 100 if found else None
+
+    def tolerance(self, share: float) -> float:
+        """The check's own tolerance, or this one."""
+        return share if self.share is None else self.share
+
+    def farther(self, measured: float, closed: float | None) -> float:
         """Of the reference's value and its closed form, the one farther from what was measured."""
-        closed = self.row.get("closed_form")
-        known = [float(self.expected)]
-        if closed is not None and self.check.trust == "A":
-            known.append(float(closed))
-        return max(known, key=lambda value: abs(measured / value - 1))
+        known = [self.value] + ([] if closed is None else [float(closed)])
+        return max(known, key=lambda value: abs(measured / value - 1) if value else 0.0)
 
-    def figures(self, seeds: int) -> list[Figures]:
-        return self.comparison.figures(self.case, seeds)
+    def figures(self, seeds: int, **changes: Any) -> list[Figures]:
+        """Of the check's case with as many seeds; `changes` to its parameters."""
+        return self.comparison.figures(self.case, seeds, **changes)
 
     def mean(self, seeds: int, value: Callable[[Figures], float]) -> float:
+        """Of a figure, over as many seeds."""
         return fmean(value(figures) for figures in self.figures(seeds))
 
+    # -- closed forms with the run's parameters --
 
-def _total(figures: Figures) -> float:
-    return figures.total_goodput_gbit_per_s
+    @property
+    def line_rate(self) -> float:
+        """What the first flow's target can receive, in Gbit/s of payload."""
+        return self.rate * 8e-9 * PAYLOAD_BYTES / WIRE_BYTES
 
+    def threshold(self) -> float:
+        """N (T + r) in bytes: where the queue stands."""
+        run_, senders = self.parameters, len(self.senders)
+        reserve = run_.get("reserve_bytes_per_port", 4096)
+        if run_.get("static_xoff_bytes") is not None:
+            return float(senders * (run_["static_xoff_bytes"] + reserve))
+        target = self.link_of(run_["flows"][0][1])
+        switch = target[0] if target[1] == run_["flows"][0][1] else target[1]
+        links = [link for link in run_["topology"]["links"] if switch in link[:2]]
+        held = sum(headroom_bytes(run_, link) + reserve for link in links)
+        shared = float(run_.get("buffer_bytes", 9_000_000) - held)
+        return formulas.threshold_queue_bytes(float(run_["alpha"]), shared, senders, reserve)
 
-def _queue_mean(figures: Figures) -> float:
-    return figures.queues[0].mean_bytes
+    def headroom_bound(self) -> float:
+        """2 R d + 2 frames of the sender's link for which that is most."""
+        bounds = []
+        for node in self.senders:
+            link = self.link_of(node)
+            delay_s = microseconds(link[3]) * 1e-6
+            rate = self._bytes_per_s(link)
+            bounds.append(formulas.headroom_bound_bytes(rate, delay_s, WIRE_BYTES))
+        return max(bounds)
 
+    def loss(self) -> float:
+        """Of one data packet on its way, all links together."""
+        kept = 1.0
+        for link in self.path():
+            kept *= 1 - float(link[4] if len(link) > 4 else 0)
+        return 1 - kept
 
-def _senders(row: _Row) -> int:
-    return len(row.parameters["flows"])
+    def frames_per_loss(self) -> float:
+        """K of go-back-N: propagation there and back, store and forward at each link, one frame."""
+        time_s = 0.0
+        for link in self.path():
+            rate = self._bytes_per_s(link)
+            time_s += 2 * microseconds(link[3]) * 1e-6 + (WIRE_BYTES + ACK_BYTES) / rate
+        return 1 + time_s * self.rate / WIRE_BYTES
 
-
-def _shared_bytes(run_: Run) -> float:
-    ports = len(run_["topology"]["links"])
-    held = headroom_bytes(run_) + run_["reserve_bytes_per_port"]
-    return float(run_["buffer_bytes"] - ports * held)
-
-
-def _threshold(row: _Row) -> float:
-    parameters = row.parameters
-    return formulas.threshold_queue_bytes(
-        float(parameters["alpha"]),
-        _shared_bytes(parameters),
-        _senders(row),
-        parameters["reserve_bytes_per_port"],
-    )
-
-
-def pfc_only(row: _Row) -> Judged:
-    """i: everything is carried, shares are equal, the queue stands at the dynamic threshold."""
-    (figures,) = row.figures(1)
-    if row.part == "jain":
-        return row.check.between(figures.fairness, (0.9999, 1.0 + 1e-9), row.expected)
-    if row.part == "queue":
-        closed = _threshold(row)
-        slack = _senders(row) * formulas.headroom_bound_bytes(row.rate, row.delay_s, WIRE_BYTES)
-        bounds = (0.998 * closed, closed + slack)
-        return row.check.between(_median(figures), bounds, row.expected)
-    if row.part == "pauses":
-        senders = {f"n{flow[0]}" for flow in row.parameters["flows"]}
-        sent = [p.sent_frames for p in figures.pauses if p.port in senders]
-        per_ms = fmean(sent) / 2 / figures.duration_ms if sent else 0.0  # xoff, not xon
-        return row.check.near(per_ms, row.expected, 0.15)
-    return row.check.near(_total(figures), row.rate * 8e-9 * PAYLOAD_BYTES / WIRE_BYTES, 0.001)
-
-
-def _median(figures: Figures) -> float:
-    return figures.queues[0].percentile_bytes["50"]
-
-
-def dcqcn(row: _Row) -> Judged:
-    """ii, ii_b: means over seeds within what the reference's seeds span, widened."""
-    runs = row.figures(5 if row.case.startswith("ii_dcqcn") else 3)
-    expected = row.expected
-    vendor = row.case.startswith("ii_b")
-    if row.part == "jain":
-        return row.check.between(min(f.fairness for f in runs), (0.99, 1.0), expected)
-    if row.part == "peak":
-        peak = fmean(f.queues[0].peak_bytes for f in runs)
-        bounds = (0.85 * expected[0], 1.15 * expected[1])
-        return row.check.between(peak, bounds, fmean(expected))
-    if row.part == "queue":
-        return row.check.near(fmean(_queue_mean(f) for f in runs), expected[0], 0.15)
-    return row.check.near(fmean(_total(f) for f in runs), expected[0], 0.02 if vendor else 0.03)
-
-
-def small_buffer(row: _Row) -> Judged:
-    """iii_b: drops when the start overshoots, none later than 2 ms.
-
-    2:1: what the peak of an unlimited queue has above the limit, in frames, and that peak within
-    15 % of the reference's. 8:1: within a factor of 2.
-    """
-    figures = row.figures(3)
-    drops = fmean(f.dropped_frames for f in figures)
-    expected = float(row.expected[0])
-    early = row.comparison.beginning(row.case, 2.0)
-    if early.dropped_frames != figures[0].dropped_frames:
-        late = figures[0].dropped_frames - early.dropped_frames
-        return row.check.between(late, (0, 0), 0.0)
-    if "8to1" in row.case:
-        return row.check.between(drops, (expected / 2, expected * 2), expected)
-    limit = row.parameters["egress_tail_drop_bytes"]
-    whole = "400k" if "25g" in row.case else "1600k"
-    unlimited = row.comparison.figures(re.sub(r"[0-9]+k$", whole, row.case), 3)
-    peak = fmean(f.queues[0].peak_bytes for f in unlimited)
-    above = max(0.0, peak - limit) / WIRE_BYTES
-    if expected and abs(peak / (limit + expected * WIRE_BYTES) - 1) > 0.15:
-        return row.check.near(peak, limit + expected * WIRE_BYTES, 0.15)
-    frames = max(1.0, 0.15 * above)
-    return row.check.between(drops, (above - frames, above + frames), expected)
-
-
-def mixed(row: _Row) -> Judged:
-    """iv: the flow that obeys sits at exactly its smallest rate."""
-    (figures,) = row.figures(1)
-    closed = gbit_per_s(row.parameters["rp"]["MIN_RATE"]) * PAYLOAD_BYTES / WIRE_BYTES
-    frame = PAYLOAD_BYTES * 8e-6 / (figures.duration_ms - figures.warmup_ms)
-    return row.check.near(figures.flows[1].goodput_gbit_per_s, closed, frame / closed)
-
-
-def sharing(row: _Row) -> Judged:
-    """v: shares of every flow; the one farthest from what is expected is shown."""
-    seeds, share = (5, 0.20) if "dcqcn" in row.case else (1, 0.01)
-    figures = row.figures(seeds)
-    rates = [
-        fmean(f.flows[number].goodput_gbit_per_s for f in figures)
-        for number in range(len(row.expected))
-    ]
-    worst = max(zip(rates, row.expected, strict=True), key=lambda pair: abs(pair[0] / pair[1] - 1))
-    judged = row.check.near(worst[0], worst[1], share)
-    if "parkinglot" in row.case and seeds > 1 and judged.verdict == "pass":
-        fairness = _jain(rates)
-        if fairness < 0.98:
-            return row.check.between(fairness, (0.98, 1.0), 1.0)
-    return judged
-
-
-def _jain(rates: Sequence[float]) -> float:
-    return sum(rates) ** 2 / (len(rates) * sum(rate * rate for rate in rates))
-
-
-def threshold(row: _Row) -> Judged:
-    """vi: the queue stands at N (T + r)."""
-    (figures,) = row.figures(1)
-    return row.check.near(_median(figures) / _threshold(row), float(row.expected), 0.02)
-
-
-def headroom(row: _Row) -> Judged:
-    """vii: never more than the bound; two senders in step: R d + 0.5 .. 2 frames."""
-    (figures,) = row.figures(1)
-    used = max(max(m.peak_headroom_bytes.values(), default=0) for m in figures.memory)
-    high = formulas.headroom_bound_bytes(row.rate, row.delay_s, WIRE_BYTES)
-    low = row.rate * row.delay_s + 0.5 * WIRE_BYTES if _senders(row) == 2 else 0.0
-    return row.check.between(used, (low, round(high)), float(row.expected))
-
-
-def fixed_point(row: _Row) -> Judged:
-    """viii, zhu: the mean queue, over as many seeds as the reference took.
-
-    Trust A: against the run and the fluid model's fixed point, whichever is farther.
-    """
-    measured = row.mean(3 if row.case.startswith("viii") else 1, _queue_mean)
-    return row.check.near(measured, row.farther(measured), 0.15)
-
-
-def go_back_n(row: _Row) -> Judged:
-    """ix: the mean over seeds against the closed form with lost NACKs and retransmissions.
-
-    Trust A: against the reference run too, whichever is farther.
-    """
-    parameters = row.parameters
-    p = max(link[4] for link in parameters["topology"]["links"])
-    k = formulas.frames_per_loss(row.rate, row.delay_s, WIRE_BYTES, 60)
-    line_rate = row.rate * 8e-9 * PAYLOAD_BYTES / WIRE_BYTES
-    if parameters["go_back_zero"]:
-        frames = parameters["chunk_bytes"] // PAYLOAD_BYTES
-        closed, share, seeds = formulas.go_back_0_efficiency(p, k, frames), 0.05, 10
-        if closed < 0.01:
-            return _rare(row, closed, frames)
-    else:
-        repeat = parameters["nack_interval_us"] * 1e-6 * row.rate / WIRE_BYTES
-        closed = formulas.go_back_n_efficiency(p, k, repeat)
-        share, seeds = (0.03, 3) if row.check.trust == "A" else (0.06, 5)
-    measured = row.mean(seeds, _total) / line_rate
-    expected = row.farther(measured) if row.check.trust == "A" else closed
-    return row.check.near(measured, expected, share)
-
-
-def _rare(row: _Row, closed: float, frames: int) -> Judged:
-    """So few messages arrive that chance exceeds 5 %: within three standard errors of a count."""
-    runs = row.figures(60)
-    each = row.rate * runs[0].duration_ms / 1e3 / WIRE_BYTES / frames
-    expected = closed * each * len(runs)
-    arrived = sum(f.flows[0].delivered_bytes for f in runs) / PAYLOAD_BYTES / frames
-    return row.check.near(arrived / each / len(runs), closed, 3 / expected**0.5)
-
-
-def fat_tree(row: _Row) -> Judged:
-    """x: an equal share per ingress port; no ingress holds more than xoff + 2 R d + 2 frames."""
-    (figures,) = row.figures(1)
-    parameters = row.parameters
-    rate, packet = parameters["rate_mbps"] * 1e6 / 8, 1064
-    bound = formulas.headroom_bound_bytes(rate, 1e-6 * parameters["hop_latency_us"], packet)
-    used = max(max(m.peak_headroom_bytes.values(), default=0) for m in figures.memory)
-    if used > bound:
-        return row.check.between(200 * packet + used, (0, 200 * packet + bound), row.expected[1])
-    rates = [flow.goodput_gbit_per_s for flow in figures.flows]
-    worst = max(zip(rates, row.expected[0], strict=True), key=lambda p: abs(p[0] / p[1] - 1))
-    return row.check.near(worst[0], worst[1], 0.02)
-
-
-_RULES: Mapping[str, Callable[[_Row], Judged]] = {
-    "i": pfc_only,
-    "ii": dcqcn,
-    "iii": small_buffer,
-    "iv": mixed,
-    "v": sharing,
-    "vi": threshold,
-    "vii": headroom,
-    "viii": fixed_point,
-    "ix": go_back_n,
-    "zhu": fixed_point,
-    "htsim": fat_tree,
-}
+    def path(self) -> Sequence[Sequence[Any]]:
+        """The links of the first flow, along the shortest path."""
+        source, target = self.parameters["flows"][0][:2]
+        ways: list[tuple[int, list[Any]]] = [(source, [])]
+        for node, way in ways:
+            if node == target:
+                return way
+            for link in self.parameters["topology"]["links"]:
+                if node in link[:2] and link not in way:
+                    ways.append((link[1] if link[0] == node else link[0], [*way, link]))
+        raise LabError(f"reference {self.case}: no path from {source} to {target}")

@@ -10,9 +10,9 @@ from labtests.simlab.network import headroom_for
 from labtests.simlab.network.flow_control import paused_ps
 from labtests.simlab.network.pausing import hold
 from labtests.simlab.reference import formulas
+from labtests.simlab.reference.hpcc import case_of
 from labtests.simlab.reference.judging import Check, Judged
 from labtests.simlab.reference.stars import star
-from labtests.simlab.reference.translation import case_of
 
 HIGHEST_QUANTA = 65535
 GIGABIT = 1e9

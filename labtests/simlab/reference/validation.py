@@ -1,12 +1,15 @@
 """Every check, as rows of a table."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
 
-from labtests.simlab.reference import serving, theory
-from labtests.simlab.reference.comparing import Comparison, reference
+from labtests.simlab.reference import rules, serving, theory
+from labtests.simlab.reference.comparing import Comparison, case_name
 from labtests.simlab.reference.judging import Check, Judged
+from labtests.simlab.reference.reading import Reference, reference, reference_in
 
 QUICK_CHECKS = (
     "PFC.i_pfc_only_2to1_25g",
@@ -32,17 +35,111 @@ QUICK_CHECKS = (
 """One or more of each kind, a few seconds together."""
 
 
-def judged(*, quick: bool) -> Iterator[Judged]:
-    """Every check as soon as it is done; `quick`: some of each kind."""
-    comparison = Comparison(reference())
-    for row in comparison.data.checks:
-        if not quick or row["id"] in QUICK_CHECKS:
-            yield comparison.judge(row)
-    slow = () if quick else theory.SLOW
-    for family in chain(theory.QUICK, serving.QUICK, slow):
-        yield from family()
-    for name, why in theory.NOT_MODELLED:
-        yield Check(name=name, trust="F", quantity=name.replace("_", " ")).not_modelled(why)
+FAMILIES: tuple[Callable[[], list[Judged]], ...] = (*theory.QUICK, *serving.QUICK, *theory.SLOW)
+SECONDS_EACH = 3.0
+"""How long a family of SLOW takes, roughly; the others take a tenth. Only for the order of work."""
+BYTES_PER_SECOND = 4e9
+"""Simulated bytes on a link per second of work, roughly."""
+
+Task = tuple[int, ...] | Callable[[], list[Judged]]
+"""Rows of checks.json that share their runs, or a family of closed forms."""
+
+
+def judged(*, quick: bool = False, folder: Path | None = None, jobs: int = 1) -> Iterator[Judged]:
+    """Every check, in their order, each as soon as it and those before it are done.
+
+    `quick`: some of each kind. `folder`: the checks of that folder instead of the package's, and no
+    others. `jobs`: so many processes; the figures are the same with any number. Raises LabError.
+    """
+    data = reference() if folder is None else reference_in(folder)
+    tasks: list[Task] = list(_groups(data, quick=quick))
+    if folder is None:
+        tasks += [f for f in FAMILIES if not quick or f not in theory.SLOW]
+    if jobs > 1:
+        yield from _in_order(_spread(data, tasks, jobs))
+    else:
+        worker = Worker(data)
+        yield from _in_order(map(worker, tasks))
+    if folder is None:
+        for name, why in theory.NOT_MODELLED:
+            yield Check(name=name, trust="F", quantity=name.replace("_", " ")).not_modelled(why)
+
+
+class Worker:
+    """Does tasks, one process's share of them."""
+
+    def __init__(self, data: Reference) -> None:
+        self._comparison = Comparison(data)
+
+    def __call__(self, task: Task) -> list[tuple[int, Judged]]:
+        """The rows of a task, each with its place among the checks; families come behind them."""
+        rows = self._comparison.data.checks
+        if isinstance(task, tuple):
+            return [(number, rules.judge(self._comparison, rows[number])) for number in task]
+        first = len(rows) + 1000 * FAMILIES.index(task)
+        return [(first + number, row) for number, row in enumerate(task())]
+
+
+def _groups(data: Reference, *, quick: bool) -> Iterator[tuple[int, ...]]:
+    """The checks that are to be made, those of the same runs together."""
+    groups: dict[str, list[int]] = {}
+    for number, row in enumerate(data.checks):
+        name = str(row["id"])
+        if not quick or name in QUICK_CHECKS:
+            groups.setdefault(case_name(name), []).append(number)
+    yield from map(tuple, groups.values())
+
+
+def _in_order(results: Iterable[list[tuple[int, Judged]]]) -> Iterator[Judged]:
+    """Rows by their place. Tasks come in the order of their first rows."""
+    held: dict[int, Judged] = {}
+    for rows in results:
+        held |= dict(rows)
+        first = min(number for number, _ in rows) if rows else 0
+        for number in sorted(n for n in held if n <= first):
+            yield held.pop(number)
+    for number in sorted(held):
+        yield held[number]
+
+
+def _spread(
+    data: Reference, tasks: Sequence[Task], jobs: int
+) -> Iterator[list[tuple[int, Judged]]]:
+    """The results of the tasks in their order; the dearest are begun first."""
+    dearest = sorted(range(len(tasks)), key=lambda number: -_seconds(data, tasks[number]))
+    with ProcessPoolExecutor(
+        jobs, get_context("spawn"), initializer=_begin, initargs=(data,)
+    ) as pool:
+        futures = {number: pool.submit(_work, tasks[number]) for number in dearest}
+        try:
+            for number in range(len(tasks)):
+                yield futures[number].result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+_worker: Worker | None = None
+
+
+def _begin(data: Reference) -> None:
+    global _worker
+    _worker = Worker(data)
+
+
+def _work(task: Task) -> list[tuple[int, Judged]]:
+    assert _worker is not None
+    return _worker(task)
+
+
+def _seconds(data: Reference, task: Task) -> float:
+    """How long a task takes, roughly."""
+    if not isinstance(task, tuple):
+        return SECONDS_EACH if task in theory.SLOW else SECONDS_EACH / 10
+    runs = data.runs_of(case_name(str(data.checks[task[0]]["id"])))
+    run = data.runs[runs[0]] if runs else {}
+    seeds = 10 if run.get("go_back_zero") else 3
+    rate = float(run.get("rate_bps", 40e9)) / 8
+    return seeds * float(run.get("duration_ms", 10)) / 1000 * rate / BYTES_PER_SECOND
 
 
 def line(row: Judged) -> str:
