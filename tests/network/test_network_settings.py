@@ -79,6 +79,10 @@ def test_switch_settings_read_back(star: Lab) -> None:
     assert switch.wred("p0") == (None,) * 8
     assert switch.schedule("p0") == schedule
     assert switch.schedule("p1") == Schedule()
+    switch.set_pfc("p0", "on", frozenset({3}))
+    shared = switch.memory_use().shared_cells
+    switch.set_headroom("p0", 0)
+    assert switch.memory_use().shared_cells > shared
 
 
 def test_an_unknown_port_is_a_key_error_for_every_reader(star: Lab) -> None:

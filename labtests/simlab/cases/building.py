@@ -125,7 +125,10 @@ def reserved_bytes(case: CaseFile, name: str) -> int:
                 own = (part.ports or {}).get(end.interface, PortPart())
                 lossless = set((part.pfc if own.pfc is None else own.pfc) or ())
                 reserved += sum(memory.group(i).guaranteed_cells or 0 for i in range(8))
-                reserved += sum(own_headroom(memory, cable, i) for i in lossless)
+                if own.headroom_bytes is None:
+                    reserved += sum(own_headroom(memory, cable, i) for i in lossless)
+                else:
+                    reserved += len(lossless) * (own.headroom_bytes // memory.cell_bytes)
     return reserved * memory.cell_bytes
 
 
@@ -140,6 +143,8 @@ def _set_port(switch: Switch, port: str, part: PortPart, cell: int) -> None:
     switch.set_trust(port, "dscp")
     switch.set_pfc(port, "on" if part.pfc else "off", frozenset(part.pfc or ()))
     set_timing(switch.flow_control(port), part.pause)
+    if part.headroom_bytes is not None:
+        switch.set_headroom(port, part.headroom_bytes // cell)
     if part.schedule:
         switch.set_schedule(port, _schedule(part.schedule))
     for curve in part.ecn or ():

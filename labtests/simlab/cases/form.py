@@ -131,6 +131,9 @@ class PortPart(_Part):
     schedule: SchedulePart | None = None
     rate_limits: list[RateLimitPart] | None = None
     pause: PausePart | None = None
+    headroom_bytes: Bytes | None = Field(
+        default=None, description="Per lossless priority; as `memory` says unless given."
+    )
 
 
 class SwitchPart(PortPart):

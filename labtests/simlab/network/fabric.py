@@ -153,15 +153,21 @@ def _make_switch(t: Tables, s: int, memory: SwitchMemory) -> None:
     share_memory(t, s, memory)
 
 
-def give_headroom(t: Tables, wiring: Wiring, p: int, memory: SwitchMemory) -> None:
-    """Lossless groups of switch port p have headroom of their own and in the pool; others none."""
+def give_headroom(
+    t: Tables, wiring: Wiring, p: int, memory: SwitchMemory, *, port_cells: int | None = None
+) -> None:
+    """Lossless groups of switch port p have headroom of their own and in the pool; others none.
+
+    `port_cells`: what the port's groups have instead of what the memory says.
+    """
     cable = wiring.cables[p // 2]
     usual = headroom_for(cable.rate_bits_per_s, cable.length_m, memory.cell_bytes)
     limit = memory.headroom_pool_limit_cells
     for i in PRIORITIES:
         lane = t.lane[8 * p + i]
+        own = own_headroom(memory, cable, i) if port_cells is None else port_cells
         lossless = int(t.port[p].pfc_on) >> i & 1
-        lane.headroom_cells = lossless * own_headroom(memory, cable, i)
+        lane.headroom_cells = lossless * own
         lane.pool_limit = lossless * (usual if limit is None else limit)
 
 

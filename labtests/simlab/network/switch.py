@@ -59,6 +59,7 @@ class Switch:
         self._wred: dict[tuple[str, int], WredCurve] = {}
         self._limits: dict[tuple[str, int], RateLimit] = {}
         self.guards = Guards(network, ports)
+        self._headroom: dict[str, int] = {}
 
     @property
     def ports(self) -> tuple[str, ...]:
@@ -106,7 +107,8 @@ class Switch:
         self.guards.restore_all(port)
         mask = mask_of(self.pfc(port)[1]) if self.pfc_operational(port) else 0
         t.port[p].pfc_on = mask
-        give_headroom(t, self._network.wiring, p, self._memory)
+        own = self._headroom.get(port)
+        give_headroom(t, self._network.wiring, p, self._memory, port_cells=own)
         for i in range(8):
             lane = t.lane[8 * p + i]
             if not mask >> i & 1:
@@ -119,6 +121,13 @@ class Switch:
             for other in self._ports.values():
                 for q in range(8 * other, 8 * other + 8):
                     recount_lossy(self._network.state, q)
+
+    def set_headroom(self, port: str, cells: int) -> None:
+        """Each lossless priority of this port has so many cells, whatever the memory says."""
+        if cells < 0:
+            raise ValueError(f"not a number of cells: {cells}")
+        self._headroom[port] = cells
+        self._operate_pfc(port)
 
     def set_trust(self, port: str, trust: str) -> None:
         """`dscp`, `dot1p` or `none`: which field of the (untagged) arriving packets decides."""

@@ -1,6 +1,7 @@
 """The parameters of runs of ns3-rdma and of htsim as cases of this network."""
 
 import re
+from typing import Any
 
 from labtests.simlab.cases.form import CaseFile
 from labtests.simlab.reference.hpcc import (
@@ -116,6 +117,15 @@ def fat_tree_links(ports: int) -> list[tuple[str, str]]:
     return pairs + [(f"a{p}-{a}", f"c{size * a + c}") for p in pods for a in half for c in half]
 
 
+def _routes(switch: str, ports: int) -> dict[str, Any] | None:
+    """Edges take turns in their way to h0, so that every merge has flows from all its ports."""
+    if switch[0] != "e" or switch == "e0-0":
+        return None
+    pod, edge = map(int, switch[1:].split("-"))
+    turn = (pod * (ports // 2) + edge) % (ports // 2)
+    return {"routes": [{"to": "h0", "via": f"a{pod}-{turn}"}]}
+
+
 def fat_tree_case(name: str, run: Run, *, duration_ms: float | None = None) -> CaseFile:
     """The case of a run of htsim: a fat tree (k = 4 unless told), flows from hosts 1..N to host 0.
 
@@ -132,7 +142,8 @@ def fat_tree_case(name: str, run: Run, *, duration_ms: float | None = None) -> C
         "xon_offset_bytes": (limits["xoff"] - limits["xon"]) * packet,
         "headroom_bytes": 2**20,
     }
-    pairs = fat_tree_links(tree_ports(run))
+    ports = tree_ports(run)
+    pairs = fat_tree_links(ports)
     devices = sorted({name for pair in pairs for name in pair})
     whole_ms = run["end_us"] / 1000
     link = {
@@ -154,7 +165,7 @@ def fat_tree_case(name: str, run: Run, *, duration_ms: float | None = None) -> C
             "duration_ms": whole_ms if duration_ms is None else min(duration_ms, whole_ms),
             "seed": run.get("seed", 1),
             "hosts": {name: None for name in devices if name[0] == "h"},
-            "switches": {name: None for name in devices if name[0] != "h"},
+            "switches": {name: _routes(name, ports) for name in devices if name[0] != "h"},
             "nic": {"pfc": [PRIORITY]},
             "switch": {"memory": memory, "pfc": [PRIORITY], "schedule": {"discipline": "sp"}},
             "links": [{"between": list(pair), **link} for pair in pairs],

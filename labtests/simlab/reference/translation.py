@@ -30,6 +30,12 @@ def translated(name: str, run: Run, *, duration_ms: float | None = None) -> Case
     """The case of a run. ValueError: a parameter that cannot be understood."""
     builders = {"hpcc": case_of, "ns3-rdma": paper_case, "htsim": fat_tree_case}
     try:
-        return builders[kind_of(run)](name, run, duration_ms=duration_ms)
+        case = builders[kind_of(run)](name, run, duration_ms=duration_ms)
+        for flow in case.flows:
+            for host in {flow.source, flow.target} - set(case.hosts):
+                raise ValueError(
+                    f"run {name}: {host} of flow {flow.name} is not a host with a link"
+                )
+        return case
     except (KeyError, TypeError, IndexError, StopIteration) as error:
         raise ValueError(f"run {name}: parameters not understood: {error!r}") from error
