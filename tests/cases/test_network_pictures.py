@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from labtests.__main__ import main
 from labtests.simlab.cases.drawing import WIDTH
-from labtests.simlab.pictures import losing, mixing, queueing
+from labtests.simlab.pictures import locking, losing, mixing, queueing
 from labtests.simlab.pictures.gallery import PICTURES, lines
 from labtests.simlab.pictures.picture import Picture, check
 
@@ -20,6 +20,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 SHORTER: dict[str, Callable[[], Picture]] = {
     "mixed-ecn": partial(mixing.mixed_ecn, (0.0, 0.5, 1.0)),
     "go-back": partial(losing.go_back, (1e-4, 1e-3, losing.LIVELOCK, 1e-2)),
+    "routing-loop": partial(locking.routing_loop, (0.5, 0.98, 1.02, 1.5)),
     "dcqcn-queue": partial(queueing.dcqcn_queue, (4, 10)),
 }
 """Fewer points than in the document, each as long."""

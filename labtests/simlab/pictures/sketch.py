@@ -1,6 +1,7 @@
 """Who is wired to whom, drawn small beside a plot."""
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 
 from labtests.simlab.cases.drawing import BLACK, GREY, PAPER, Parts, Point, box, rule, text
 
@@ -22,3 +23,18 @@ def sketch(
             parts.append(box(corner, BOX, "#f0f0f0", outline=GREY))
             parts.append(text((x, y + 4), name, BLACK, "middle"))
     return parts
+
+
+def way(points: Sequence[Point], colour: str) -> Parts:
+    """The way of a flow: a line with a head, from its first point to its last."""
+    (x0, y0), (x1, y1) = points[-2:]
+    length = math.hypot(x1 - x0, y1 - y0)
+    along = ((x1 - x0) / length, (y1 - y0) / length)
+    base = (x1 - 8 * along[0], y1 - 8 * along[1])
+    wings = [(base[0] + s * 4.5 * along[1], base[1] - s * 4.5 * along[0]) for s in (1, -1)]
+    head = " ".join(f"{x:.1f},{y:.1f}" for x, y in [(x1, y1), *wings])
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in [*points[:-1], base])
+    return [
+        f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>',
+        f'<polygon points="{head}" fill="{colour}"/>',
+    ]

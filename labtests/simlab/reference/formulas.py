@@ -87,3 +87,12 @@ def dcqcn_marking(
 def marking_queue_bytes(p: float, low: float, slope_per_byte: float) -> float:
     """The queue length at which a RED line marks with probability p."""
     return low + p / slope_per_byte
+
+
+def loop_drain(switches: int, rate: float, ttl: int) -> float:
+    """Most that a routing loop of n switches can drop by TTL: n B / TTL, in the unit of `rate`.
+
+    More than that into a lossless loop makes a deadlock (Hu et al., Deadlocks in Datacenter
+    Networks, HotNets 2016).
+    """
+    return switches * rate / ttl
