@@ -14,6 +14,11 @@ from labtests.simlab.timeline import Timeline
 
 FACES = "labtests.simlab.faces"
 
+NIC_GAP_SHARE = 0.0002
+"""NICs send up to this share of a frame's time later than they could: as far as two clocks may be
+apart (IEEE 802.3: 100 ppm each), but random. Chosen, not measured: the least that keeps two senders
+from locking in phase, and 0.01 % of the rate on average."""
+
 ListenerKey = tuple[str, str, int]
 """(device, service, port): the service is a program's own word, e.g. "rdma_cm" or "tcp"."""
 
@@ -34,6 +39,9 @@ class SimulatedLab:
         kinds = {name: str(module.KIND) for name, module in modules.items()}
         self.wiring = wiring(testbed, kinds)
         self.network = Network(self.wiring, seed=seed)
+        for port in self.wiring.ports():
+            if isinstance(port, HostPort):
+                self.network.nic(port.device, port.interface).set_random_gap(NIC_GAP_SHARE)
         self.timeline = Timeline(self.network)
         self.faults = {device.name: DeviceFaults() for device in testbed.devices}
         self.listeners: dict[ListenerKey, Any] = {}

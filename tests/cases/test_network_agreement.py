@@ -13,7 +13,7 @@ name: everything
 duration_ms: 0.5
 hosts: {a: , b: , c: }
 switches: {s: }
-nic: {pfc: [3], dcqcn: %s}
+nic: {pfc: [3], random_gap: 0.01, dcqcn: %s}
 switch:
   pfc: [3]
   memory: {cell_bytes: 1, total_bytes: 2000000, guaranteed_bytes: 4096, xon_offset_bytes: 3072}

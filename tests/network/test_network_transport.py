@@ -131,6 +131,43 @@ class TestAcknowledgements:
             )
 
 
+class TestPhase:
+    def pair(self, star: Lab, share: float) -> list[int | None]:
+        """How two senders end that fill one tail-drop queue, the second one a little later."""
+        lab = star(3)
+        for host in (1, 2):
+            lab.nic(host).set_random_gap(share)
+        flows = []
+        for host in (1, 2):
+            flows.append(lab.rc(host, 0, timeout_exponent=11, nak_repeat_us=2000))
+            lab.run_ms(15)
+        lab.run_ms(120)
+        before = [flow.delivered_bytes for flow in flows]
+        lab.run_ms(120)
+        return [
+            flow.error_status if flow.delivered_bytes == held else 0
+            for flow, held in zip(flows, before, strict=True)
+        ]
+
+    def test_senders_in_step_lock_each_other_out_of_a_full_queue(self, star: Lab) -> None:
+        assert self.pair(star, 0) == [0, 12]
+
+    @pytest.mark.parametrize("share", [0.0002, 0.002])
+    def test_random_gaps_let_both_live(self, star: Lab, share: float) -> None:
+        assert self.pair(star, share) == [0, 0]
+
+    def test_gaps_cost_half_their_share_of_the_rate(self, star: Lab) -> None:
+        lab = star(2)
+        lab.nic(1).set_random_gap(0.1)
+        flow = lab.rc(1, 3)
+        lab.run_ms(1)
+        assert lab.goodput(flow, 20) == pytest.approx(10 * 1024 / 1106 / 1.05, rel=0.002)
+
+    def test_a_share_that_is_none_is_refused(self, star: Lab) -> None:
+        with pytest.raises(ValueError, match="share"):
+            star().nic(1).set_random_gap(0.5)
+
+
 class TestStreamsWithEcn:
     def test_marks_cost_no_segment_and_share_the_link(self, star: Lab) -> None:
         lab = star(3)

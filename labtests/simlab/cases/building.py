@@ -193,6 +193,7 @@ def _set_nic(nic: Nic, part: NicPart) -> None:
     if dcqcn.cnp_priority is not None:
         nic.set_dcqcn("roce_np", "cnp_802p_prio", dcqcn.cnp_priority)
         nic.set_dcqcn("roce_np", "cnp_dscp", 8 * dcqcn.cnp_priority)
+    nic.set_random_gap(part.random_gap or 0.0)
     nic.set_cnp_pacing(dcqcn.cnp_pacing)
     nic.set_np_in_order(dcqcn.cnp_in_order)
     nic.set_np_polled(dcqcn.cnp_polled)

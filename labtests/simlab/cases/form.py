@@ -181,6 +181,9 @@ class NicPart(_Part):
     pfc: list[Priority] | None = None
     dcqcn: DcqcnPart | None = None
     pause: PausePart | None = None
+    random_gap: Annotated[float, Field(ge=0, le=0.1)] | None = Field(
+        default=None, description="Most of a frame's time that passes behind it at random; 0."
+    )
 
 
 class LinkPart(_Part):

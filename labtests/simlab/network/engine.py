@@ -33,6 +33,12 @@ SPARE_PACKETS = 64
 
 
 @compiled
+def random_gap(t: State, gap_ppm: int, frame_ps: int) -> int:
+    """How much later than it could a NIC starts its next frame: equally likely up to the most."""
+    return int(random_below(t, frame_ps * gap_ppm // 1_000_000 + 1))
+
+
+@compiled
 def transmit(t: State, p: int, k: int) -> None:
     """Packet k starts on port p now."""
     port = port_at(t, p)
@@ -40,6 +46,8 @@ def transmit(t: State, p: int, k: int) -> None:
     wire_bytes = packet.frame_bytes + port.overhead_bytes
     port.busy_until = clock_at(t, 0).now + wire_bytes * port.ps_per_byte
     packet.at = port.busy_until + port.propagation_ps
+    if port.gap_ppm:
+        port.busy_until += random_gap(t, port.gap_ppm, wire_bytes * port.ps_per_byte)
     packet.next = NONE
     if packet.kind != PAUSE:
         port.tx_packets += 1

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from labtests.simlab.network.network import Network
 
 _PACING = {"flow": PACED_BY_FLOW, "port": PACED_BY_PORT, "none": NOT_PACED}
+MOST_GAP = 0.1
 _TRUST = {"pcp": TRUST_DOT1P, "dscp": TRUST_DSCP}
 
 
@@ -136,6 +137,17 @@ class Nic:
     def set_np_polled(self, polled: bool) -> None:
         """CNPs go at the ends of intervals in which a marked packet came (ns3-rdma), or at once."""
         self._record.np_polled = int(polled and self._record.cnp_interval_ps > 0)
+
+    def set_random_gap(self, share: float) -> None:
+        """Behind each frame it sends, the NIC waits up to this share (0..0.1) of the frame's time.
+
+        Equally likely 0 to that. 0: frames follow each other at line rate. Two NICs without any
+        keep their phase for ever: in a full queue one of them gets every place that becomes free
+        (phase effect: Floyd, Jacobson 1992). How much real NICs wait is not known here.
+        """
+        if not 0 <= share <= MOST_GAP:
+            raise ValueError(f"not a share of a frame's time, 0..{MOST_GAP}: {share}")
+        self._tables.port[self._port].gap_ppm = round(share * 1_000_000)
 
     def set_cnp_pacing(self, by: str) -> None:
         """min_time_between_cnps holds for each `flow` (queue pair), for the `port`, or for `none`.

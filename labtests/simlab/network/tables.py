@@ -76,6 +76,7 @@ PORT = _record(
     "ecn_marked link_down_drops lost_on_wire",
     "limited",  # bit i = queue i has a rate limit
     "ttl_drops no_route_drops",
+    "gap_ppm",  # the longest random gap behind a frame, of its time on the wire
     "guard watchdog_drops",  # guard: bit i = priority i is watched (guarding.py)
 )
 QUEUE = _record(
