@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, cast
 
-from labtests.simlab.network.compiled import INTERPRETED, compiled
+from labtests.simlab.network.compiled import INTERPRETED, compiled, inlined
 from labtests.simlab.network.rows import clock_at
 from labtests.simlab.network.tables import State
 
@@ -11,7 +11,7 @@ DRAWS = 2147483562
 """How many different numbers the generator draws, all equally likely."""
 
 
-@compiled
+@inlined
 def random_below(t: State, limit: int) -> int:
     """A random integer 0 <= n < limit <= DRAWS (two combined Lehmer generators, L'Ecuyer 1988).
 
@@ -81,3 +81,12 @@ def _compiled_lowest_bit() -> Callable[[int], int]:
 
 lowest_bit = _lowest_bit if INTERPRETED else _compiled_lowest_bit()
 """The number of the lowest bit that is set in an integer > 0 (one instruction)."""
+
+
+@compiled
+def highest_bit(mask: int) -> int:
+    """The number of the highest bit that is set in `mask`, of eight."""
+    i = 7
+    while not (mask >> i) & 1:
+        i -= 1
+    return i

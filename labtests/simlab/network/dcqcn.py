@@ -30,7 +30,7 @@ could see the difference.
 """
 
 from labtests.simlab.network.arithmetic import power
-from labtests.simlab.network.compiled import compiled
+from labtests.simlab.network.compiled import compiled, inlined
 from labtests.simlab.network.reaction import count_sent, react, run_timers
 from labtests.simlab.network.rows import clock_at, flow_at, host_at, port_at
 from labtests.simlab.network.tables import CONNECTX, State
@@ -72,7 +72,7 @@ def increase(t: State, f: int) -> None:
         flow.limited = 0
 
 
-@compiled
+@inlined
 def advance_timer(t: State, f: int) -> None:
     """Take the time-based increases that are due."""
     flow = flow_at(t, f)
@@ -127,14 +127,14 @@ def handle_cnp(t: State, f: int) -> None:
         cut(t, f)
 
 
-@compiled
+@inlined
 def gap_ps(t: State, f: int, frame_bytes: int) -> int:
     """Time from the start of one frame to the start of the next at the flow's rate."""
     overhead = port_at(t, host_at(t, flow_at(t, f).source).port).overhead_bytes
     return int((frame_bytes + overhead) * _BIT_PS_PER_S / flow_at(t, f).rate)
 
 
-@compiled
+@inlined
 def pace(t: State, f: int, frame_bytes: int) -> None:
     """A frame of flow f starts now: count its bytes and set when the next one may start."""
     flow = flow_at(t, f)

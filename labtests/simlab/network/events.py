@@ -1,7 +1,8 @@
 """The calendar: every thing that can happen next has one slot with the time it wakes.
 
 Slots: port p starts its next frame (p); a frame arrives at the far end of port p (ports + p); the
-timers of port p (2 ports + p, timers.py); flow f has something due (3 ports + f).
+timers of port p (2 ports + p, timers.py); the timers of flow f (3 ports + 2 f); the pace of flow f
+allows its next packet (3 ports + 2 f + 1).
 
 Slots lie in buckets, as dates do on pages of days, weeks and months. A bucket of level 0 is
 2**bucket_shift ps wide, one of the next level 32 times as wide, and so on. A slot lies on the level
@@ -16,7 +17,7 @@ events is defined.
 """
 
 from labtests.simlab.network.arithmetic import lowest_bit
-from labtests.simlab.network.compiled import compiled
+from labtests.simlab.network.compiled import compiled, inlined
 from labtests.simlab.network.rows import bucket_at, clock_at, level_at, port_at, slot_at
 from labtests.simlab.network.tables import NEVER, NONE, State
 
@@ -26,7 +27,7 @@ LEVELS = 13
 """All times below NEVER have their place, also with the narrowest buckets."""
 
 
-@compiled
+@inlined
 def bucket_of(t: State, time: int) -> int:
     """The bucket (row) where `time` belongs now."""
     clock = clock_at(t, 0)
@@ -40,7 +41,7 @@ def bucket_of(t: State, time: int) -> int:
     return int(row + (digits & (BUCKETS_PER_LEVEL - 1)))
 
 
-@compiled
+@inlined
 def enter(t: State, slot: int) -> None:
     """The slot, in no bucket so far, lies where its time belongs."""
     entry = slot_at(t, slot)
@@ -65,7 +66,7 @@ def enter(t: State, slot: int) -> None:
         slot_at(t, before).after = slot
 
 
-@compiled
+@inlined
 def strike(t: State, slot: int) -> None:
     """The slot lies in no bucket any more and does not wake."""
     entry = slot_at(t, slot)
@@ -108,7 +109,7 @@ def open_next(t: State, until: int) -> bool:
     return True
 
 
-@compiled
+@inlined
 def next_slot(t: State, until: int) -> int:
     """The slot that wakes first, struck out, the clock set to it; NONE: none wakes by `until`."""
     while level_at(t, 0).filled == 0:
@@ -123,7 +124,7 @@ def next_slot(t: State, until: int) -> int:
     return int(slot)
 
 
-@compiled
+@inlined
 def schedule(t: State, slot: int, time: int) -> None:
     """`slot` wakes at `time` ps, and not at any other time."""
     entry = slot_at(t, slot)
@@ -136,14 +137,21 @@ def schedule(t: State, slot: int, time: int) -> None:
         enter(t, slot)
 
 
-@compiled
+@inlined
 def wake_by(t: State, slot: int, time: int) -> None:
     """`slot` wakes at `time` ps at the latest."""
     if slot_at(t, slot).wakes > time:
         schedule(t, slot, time)
 
 
-@compiled
+@inlined
 def wake_port(t: State, p: int) -> None:
-    """Port p looks for a frame to send as soon as it is free."""
-    wake_by(t, p, max(clock_at(t, 0).now, port_at(t, p).busy_until))
+    """Port p looks for a frame to send as soon as it is free: next of all, if that is now."""
+    clock = clock_at(t, 0)
+    free_at = port_at(t, p).busy_until
+    if free_at > clock.now:
+        wake_by(t, p, free_at)
+    elif clock.due == NONE:
+        clock.due = p
+    elif clock.due != p:
+        wake_by(t, p, clock.now)

@@ -16,7 +16,6 @@ from labtests.simlab.network.tables import (
     CONNECTX,
     CONTROL,
     FLOW,
-    GROUP_1,
     GUARD,
     HOST,
     LANE,
@@ -60,7 +59,7 @@ def make_tables(wiring: Wiring, seed: int, memory: Mapping[str, SwitchMemory]) -
     t = Tables(
         clock=table(CLOCK, 1),
         addresses=np.zeros(len(TABLE_TYPES), np.int64),
-        slot=table(SLOT, 3 * len(ports) + FIRST_FLOWS),
+        slot=table(SLOT, 3 * len(ports) + 2 * FIRST_FLOWS),
         bucket=table(BUCKET, LEVELS * BUCKETS_PER_LEVEL),
         level=table(LEVEL, LEVELS),
         port=table(PORT, len(ports)),
@@ -78,6 +77,7 @@ def make_tables(wiring: Wiring, seed: int, memory: Mapping[str, SwitchMemory]) -
     )
     clock = t.clock[0]
     clock.ports, clock.hosts, clock.free_packet = len(ports), len(hosts), NONE
+    clock.due = NONE
     scrambled = np.random.SeedSequence(seed).generate_state(2)
     clock.random_1 = 1 + int(scrambled[0]) % 2147483562
     clock.random_2 = 1 + int(scrambled[1]) % 2147483398
@@ -118,13 +118,14 @@ def _lay_cables(t: Tables, wiring: Wiring) -> None:
         port.quantum_ps = QUANTUM_BYTES * port.ps_per_byte
         port.pause_quanta = XOFF_QUANTA
         t.control[number].refresh_ps = XOFF_QUANTA * int(port.quantum_ps) // 2
-        port.wire_head = port.wire_tail = NONE
+        port.wire_head = port.wire_tail = port.loud_head = NONE
+        port.first = 0xFF
+        port.silence = int(isinstance(ends[number ^ 1], HostPort) and not cable.loss)
         port.count_bytes = 1
         port.trust = TRUST_NONE
     for column in ("head", "tail", "ready_head", "ready_tail"):
         t.queue[column] = NONE
     t.queue.weight = 1
-    t.queue.group = GROUP_1
     t.lane.paused_since = t.lane.told_since = NONE
     t.control.paused_since = t.control.told_since = NONE
     t.control.waiting_head = t.control.waiting_tail = NONE
@@ -278,7 +279,7 @@ def _make_calendar(t: Tables) -> None:
 def _with_slots(t: Tables) -> Tables:
     """The same network with a calendar slot for every flow row."""
     old = len(t.slot)
-    slot = grown(t.slot, 3 * len(t.port) + len(t.flow))
+    slot = grown(t.slot, 3 * len(t.port) + 2 * len(t.flow))
     slot.wakes[old:] = NEVER
     return t._replace(slot=slot)
 

@@ -1,6 +1,6 @@
 """Which flows of a NIC may send now: a chain per priority, served in turn."""
 
-from labtests.simlab.network.compiled import compiled
+from labtests.simlab.network.compiled import compiled, inlined
 from labtests.simlab.network.events import wake_by, wake_port
 from labtests.simlab.network.rows import clock_at, flow_at, host_at, port_at, queue_at
 from labtests.simlab.network.tables import NONE, TRUST_DSCP, State
@@ -14,7 +14,7 @@ def host_priority(t: State, host: int, dscp: int) -> int:
     return 0
 
 
-@compiled
+@inlined
 def make_ready(t: State, f: int) -> None:
     """Flow f waits for its turn at its NIC, and the NIC's port knows."""
     flow = flow_at(t, f)
@@ -34,7 +34,7 @@ def make_ready(t: State, f: int) -> None:
     wake_port(t, p)
 
 
-@compiled
+@inlined
 def take_ready(t: State, q: int) -> int:
     """The flow whose turn it is in NIC queue q, taken out."""
     queue = queue_at(t, q)
@@ -46,13 +46,13 @@ def take_ready(t: State, q: int) -> int:
     return int(f)
 
 
-@compiled
-def flow_slot(t: State, f: int) -> int:
-    """The calendar slot of flow f."""
-    return int(3 * clock_at(t, 0).ports + f)
+@inlined
+def pace_flow_by(t: State, f: int, time: int) -> None:
+    """Flow f may send at `time`, or looks again then."""
+    wake_by(t, 3 * clock_at(t, 0).ports + 2 * f + 1, time)
 
 
 @compiled
 def wake_flow_by(t: State, f: int, time: int) -> None:
     """Flow f looks at its timers at `time` at the latest."""
-    wake_by(t, flow_slot(t, f), time)
+    wake_by(t, 3 * clock_at(t, 0).ports + 2 * f, time)

@@ -5,11 +5,12 @@ packets first, then the flows in turn. Data packets are made when their turn com
 none back.
 """
 
-from labtests.simlab.network.compiled import compiled
+from labtests.simlab.network.arithmetic import lowest_bit
+from labtests.simlab.network.compiled import compiled, inlined
 from labtests.simlab.network.datagrams import next_udp_packet, receive_udp, wake_udp
 from labtests.simlab.network.flows import host_priority, take_ready
 from labtests.simlab.network.packets import free_packet, take
-from labtests.simlab.network.reliable import next_rc_packet, receive_roce, wake_rc
+from labtests.simlab.network.reliable import next_rc_packet, receive_roce, resume_rc, wake_rc
 from labtests.simlab.network.rows import clock_at, flow_at, lane_at, packet_at, port_at, queue_at
 from labtests.simlab.network.streams import (
     next_tcp_packet,
@@ -28,7 +29,7 @@ from labtests.simlab.network.tables import (
 )
 
 
-@compiled
+@inlined
 def flow_packet(t: State, f: int) -> int:
     """The next packet of flow f, or NONE if it may not send after all."""
     kind = flow_at(t, f).kind
@@ -39,7 +40,7 @@ def flow_packet(t: State, f: int) -> int:
     return next_tcp_packet(t, f)
 
 
-@compiled
+@inlined
 def queue_packet(t: State, q: int) -> int:
     """The next packet of NIC queue q, or NONE."""
     if queue_at(t, q).head != NONE:
@@ -52,25 +53,32 @@ def queue_packet(t: State, q: int) -> int:
 
 
 @compiled
+def following(mask: int, turn: int) -> int:
+    """The first number behind `turn`, round the clock of eight, whose bit in `mask` > 0 is set."""
+    behind = mask >> (turn + 1)
+    return int(turn + 1 + lowest_bit(behind) if behind else lowest_bit(mask))
+
+
+@inlined
 def next_from_host(t: State, p: int) -> int:
     """The next packet that NIC port p sends, or NONE."""
     port = port_at(t, p)
     now = clock_at(t, 0).now
-    if not port.up:
-        return NONE
-    for step in range(1, 9):
-        i = (port.turn + step) & 7
-        if (port.backlog >> i) & 1 and queue_at(t, 8 * p + i).paused_until <= now:
+    mask = port.backlog if port.up else 0
+    while mask:
+        i = following(mask, port.turn)
+        if queue_at(t, 8 * p + i).paused_until <= now:
             k = queue_packet(t, 8 * p + i)
             if k != NONE:
                 port.turn = i
                 lane_at(t, 8 * p + i).tx_packets += 1
                 lane_at(t, 8 * p + i).tx_bytes += packet_at(t, k).frame_bytes
                 return k
+        mask &= ~(1 << i)
     return NONE
 
 
-@compiled
+@inlined
 def receive_at_host(t: State, p: int, k: int) -> None:
     """Packet k has arrived at NIC port p."""
     packet = packet_at(t, k)
@@ -94,7 +102,7 @@ def receive_at_host(t: State, p: int, k: int) -> None:
 
 @compiled
 def wake_flow(t: State, f: int) -> None:
-    """Something of flow f is due."""
+    """A timer of flow f is due."""
     kind = flow_at(t, f).kind
     if kind == RC:
         wake_rc(t, f)
@@ -102,3 +110,10 @@ def wake_flow(t: State, f: int) -> None:
         wake_udp(t, f)
     else:
         wake_tcp(t, f)
+
+
+@inlined
+def resume_flow(t: State, f: int) -> None:
+    """The pace of flow f allows its next packet."""
+    if flow_at(t, f).kind == RC:
+        resume_rc(t, f)

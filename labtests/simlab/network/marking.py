@@ -25,7 +25,7 @@ lengths in cells of its buffer; the limits are taken to be in the same unit (inf
 """
 
 from labtests.simlab.network.arithmetic import power, random_below
-from labtests.simlab.network.compiled import compiled
+from labtests.simlab.network.compiled import compiled, inlined
 from labtests.simlab.network.rows import clock_at, port_at, queue_at
 from labtests.simlab.network.tables import (
     CE,
@@ -42,7 +42,7 @@ TYPICAL_FRAME_BYTES = 1538
 _MILLION = 1_000_000
 
 
-@compiled
+@inlined
 def update_average(t: State, q: int) -> None:
     """The queue's average as an arriving packet finds it."""
     queue = queue_at(t, q)
@@ -66,7 +66,7 @@ def take_polls(t: State, q: int, cells: int) -> None:
         queue.average_cells = cells + kept * (queue.average_cells - cells)
 
 
-@compiled
+@inlined
 def is_picked(t: State, q: int, length: float) -> bool:
     """Whether the curve picks a packet at this length (cells) of the queue."""
     queue = queue_at(t, q)
@@ -79,7 +79,7 @@ def is_picked(t: State, q: int, length: float) -> bool:
     return bool(random_below(t, _MILLION) < chance * _MILLION)
 
 
-@compiled
+@inlined
 def red_verdict(t: State, q: int, ecn: int) -> int:
     """What becomes of a packet with this ECN field that arrives at queue q."""
     queue = queue_at(t, q)

@@ -21,14 +21,14 @@ full queues get T = alpha_e B / (1 + alpha_e N) each above their guaranteed part
 share is never reached (S22), so none is kept.
 """
 
-from labtests.simlab.network.compiled import compiled
+from labtests.simlab.network.compiled import compiled, inlined
 from labtests.simlab.network.rows import lane_at, packet_at, port_at, queue_at, switch_at
 from labtests.simlab.network.tables import NONE, State
 
 ADMITTED, NO_HEADROOM, NO_BUFFER = 0, 1, 2
 
 
-@compiled
+@inlined
 def threshold_cells(t: State, s: int, lane: int) -> float:
     """Shared cells that this group of switch s may hold now before it is paused."""
     group = lane_at(t, lane)
@@ -38,14 +38,14 @@ def threshold_cells(t: State, s: int, lane: int) -> float:
     return float(max(0.0, group.alpha * (switch.shared_cells - switch.shared_used)))
 
 
-@compiled
+@inlined
 def shared_use(t: State, lane: int) -> int:
     """Cells of the shared pool that this group holds."""
     group = lane_at(t, lane)
     return int(max(0, group.ingress_cells - group.guaranteed_cells))
 
 
-@compiled
+@inlined
 def is_lossless(t: State, lane: int) -> bool:
     """PFC works for this port and priority."""
     return bool((port_at(t, lane >> 3).pfc_on >> (lane & 7)) & 1 == 1)
@@ -71,7 +71,7 @@ def take_headroom(t: State, s: int, lane: int, cells: int) -> bool:
     return True
 
 
-@compiled
+@inlined
 def admit(t: State, s: int, lane: int, cells: int) -> int:
     """Charge `cells` to the group, or say which memory is missing."""
     switch = switch_at(t, s)
@@ -97,7 +97,7 @@ def admit(t: State, s: int, lane: int, cells: int) -> int:
     return ADMITTED
 
 
-@compiled
+@inlined
 def release(t: State, s: int, lane: int, cells: int) -> None:
     """Give the cells of a leaving frame back: headroom (the pool's first), shared, guaranteed."""
     switch = switch_at(t, s)
@@ -114,7 +114,7 @@ def release(t: State, s: int, lane: int, cells: int) -> None:
     switch.used_cells -= cells
 
 
-@compiled
+@inlined
 def must_pause(t: State, s: int, lane: int) -> bool:
     """Whether the group is at its threshold."""
     use = shared_use(t, lane)

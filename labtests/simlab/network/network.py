@@ -5,7 +5,7 @@ from typing import Any
 
 from labtests.simlab.network.arithmetic import random_below
 from labtests.simlab.network.engine import advance, cut_port
-from labtests.simlab.network.events import wake_by, wake_port
+from labtests.simlab.network.events import wake_port
 from labtests.simlab.network.fabric import (
     make_tables,
     switch_names,
@@ -13,6 +13,7 @@ from labtests.simlab.network.fabric import (
     with_packets,
     with_windows,
 )
+from labtests.simlab.network.flows import wake_flow_by
 from labtests.simlab.network.memory_settings import SwitchMemory
 from labtests.simlab.network.nic import Nic
 from labtests.simlab.network.paths import (
@@ -252,6 +253,7 @@ class Network:
         record.depth_messages = flow.tx_depth
         record.total_psn = ENDLESS if flow.messages is None else flow.messages * packets
         record.total_psn -= record.total_psn % packets
+        record.window_psn = 0 if record.read else min(flow.tx_depth * packets, record.total_psn)
         record.control_dscp = NONE if flow.control_tos is None else flow.control_tos >> 2
         record.whole_messages = int(flow.go_back == "message")
         record.nak_repeat_ps = flow.nak_repeat_us * PS_PER_US
@@ -302,7 +304,7 @@ class Network:
         if self.start_jitter_ps > 0:
             record.start_at += random_below(self.state, self.start_jitter_ps)
         t.clock[0].active_flows += 1
-        wake_by(self.state, 3 * len(t.port) + row, int(record.start_at))
+        wake_flow_by(self.state, row, int(record.start_at))
         return row, record
 
     def _address(

@@ -1,11 +1,11 @@
 """The pool of packets: rows of one table, free ones chained. Queues are chains through it too."""
 
-from labtests.simlab.network.compiled import compiled
+from labtests.simlab.network.compiled import compiled, inlined
 from labtests.simlab.network.rows import clock_at, flow_at, packet_at, port_at, queue_at
 from labtests.simlab.network.tables import ENDED, MIN_FRAME_BYTES, NONE, State
 
 
-@compiled
+@inlined
 def new_packet(t: State, kind: int, flow: int, frame_bytes: int) -> int:
     """A packet of `frame_bytes` with FCS (padded to the Ethernet minimum), not yet in any queue."""
     clock = clock_at(t, 0)
@@ -27,7 +27,7 @@ def new_packet(t: State, kind: int, flow: int, frame_bytes: int) -> int:
     return int(k)
 
 
-@compiled
+@inlined
 def free_packet(t: State, k: int) -> None:
     """Packet k is no more: it was received, or lost."""
     clock = clock_at(t, 0)
@@ -40,7 +40,7 @@ def free_packet(t: State, k: int) -> None:
     clock.used_packets -= 1
 
 
-@compiled
+@inlined
 def append(t: State, q: int, k: int) -> None:
     """Packet k is the last of queue q, and the queue's port knows that it has work."""
     queue = queue_at(t, q)
@@ -54,7 +54,7 @@ def append(t: State, q: int, k: int) -> None:
     queue.packets += 1
 
 
-@compiled
+@inlined
 def take(t: State, q: int) -> int:
     """The first packet of queue q, taken out."""
     queue = queue_at(t, q)

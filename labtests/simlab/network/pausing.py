@@ -65,6 +65,7 @@ def hold_queue(t: State, p: int, i: int) -> None:
         if paused_queue(t, p, j) == q:
             until = max(until, lane_at(t, 8 * p + j).paused_until)
     queue_at(t, q).paused_until = until
+    port_at(t, p).held |= 1 << (q & 7)
 
 
 @compiled
@@ -87,6 +88,7 @@ def hold_link(t: State, p: int, moment: int, duration_ps: int) -> None:
     note_pause(control_at(t, p), moment, duration_ps)
     for i in range(8):
         queue_at(t, 8 * p + i).paused_until = moment + duration_ps
+    port_at(t, p).held = 0xFF
     wake_port(t, p)
 
 

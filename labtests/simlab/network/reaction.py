@@ -24,7 +24,7 @@ Timers are evaluated when the flow sends or receives a CNP: in between nobody co
 the time of the next frame was set by the rate at which the last one was sent (as in both models).
 """
 
-from labtests.simlab.network.compiled import compiled
+from labtests.simlab.network.compiled import compiled, inlined
 from labtests.simlab.network.rows import clock_at, flow_at, host_at
 from labtests.simlab.network.tables import NEVER, PAPER, PS_PER_NS, State
 
@@ -112,7 +112,7 @@ def react(t: State, f: int) -> None:
         flow.cut_pending = 1
 
 
-@compiled
+@inlined
 def count_sent(t: State, f: int, wire_bytes: int) -> None:
     """The byte counter of the paper's form: `wire_bytes` of flow f are on their way."""
     flow = flow_at(t, f)

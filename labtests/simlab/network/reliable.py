@@ -12,9 +12,9 @@ With go-back-0 (`whole_messages`; Guo et al., SIGCOMM 2016) a missing packet cos
 message: the receiver forgets what it has of it and asks for its first packet.
 """
 
-from labtests.simlab.network.compiled import compiled
+from labtests.simlab.network.compiled import compiled, inlined
 from labtests.simlab.network.dcqcn import hasten, pace
-from labtests.simlab.network.flows import make_ready, wake_flow_by
+from labtests.simlab.network.flows import make_ready, pace_flow_by, wake_flow_by
 from labtests.simlab.network.notifying import (
     notify,
     poll_notification,
@@ -37,6 +37,8 @@ from labtests.simlab.network.tables import (
     State,
 )
 
+ASKS, LAST = 1, 2
+"""Of a data packet's `part`: it asks for an ACK; it is the last of its message."""
 MAX_OUTSTANDING_READS = 16
 """max_rd_atomic of ConnectX."""
 RETRY_EXCEEDED = 12
@@ -45,27 +47,25 @@ RETRY_EXCEEDED = 12
 
 @compiled
 def window_end(t: State, f: int) -> int:
-    """The first PSN that the source may not send yet."""
+    """The first PSN that the source of a send or write may not send yet."""
     flow = flow_at(t, f)
-    if flow.read:
-        return int(flow.granted_psn)
     per_message = flow.packets_per_message
     end = (flow.una_psn // per_message + flow.depth_messages) * per_message
     return int(min(end, flow.total_psn))
 
 
-@compiled
+@inlined
 def refresh(t: State, f: int) -> None:
     """Flow f is in its NIC's chain if it may send now, or wakes when it may."""
     flow = flow_at(t, f)
-    if flow.life != ACTIVE or flow.next_psn >= window_end(t, f):
+    if flow.life != ACTIVE or flow.next_psn >= flow.window_psn:
         return
     if flow.send_at <= clock_at(t, 0).now:
         make_ready(t, f)
     elif flow.limited and host_at(t, flow.source).form == CONNECTX:
-        wake_flow_by(t, f, min(flow.send_at, flow.next_increase))
+        pace_flow_by(t, f, min(flow.send_at, flow.next_increase))
     else:
-        wake_flow_by(t, f, flow.send_at)
+        pace_flow_by(t, f, flow.send_at)
 
 
 @compiled
@@ -82,26 +82,28 @@ def ends_message(t: State, f: int, psn: int) -> bool:
     return bool((psn + 1) % flow_at(t, f).packets_per_message == 0)
 
 
-@compiled
+@inlined
 def next_rc_packet(t: State, f: int) -> int:
     """The next data packet of flow f, or NONE if it may not send after all."""
     flow = flow_at(t, f)
-    if flow.life != ACTIVE or flow.next_psn >= window_end(t, f):
+    if flow.life != ACTIVE or flow.next_psn >= flow.window_psn:
         return NONE
     if flow.send_at > clock_at(t, 0).now:
         refresh(t, f)
         return NONE
     psn = flow.next_psn
-    size = flow.last_frame_bytes if ends_message(t, f, psn) else flow.frame_bytes
+    last = ends_message(t, f, psn)
+    size = flow.last_frame_bytes if last else flow.frame_bytes
     k = new_packet(t, RC_DATA, f, size)
     packet = packet_at(t, k)
     packet.psn = psn
+    packet.part = LAST if last else 0
     packet.dscp = flow.dscp
     packet.ecn = flow.ecn
     packet.target = flow.target
     flow.next_psn = psn + 1
     if flow.ack_packets and flow.next_psn >= window_end(t, f):
-        packet.part = 1  # nothing follows: asks for an ACK
+        packet.part |= ASKS  # nothing follows: asks for an ACK
     flow.retransmits += psn < flow.sent_psn
     flow.sent_psn = max(flow.sent_psn, psn + 1)
     if flow.timeout_at == NEVER and not flow.read:
@@ -189,7 +191,7 @@ def coalesce(t: State, f: int, asked: int) -> None:
         send_control(t, f, RC_ACK, flow.expected_psn)
 
 
-@compiled
+@inlined
 def receive_data(t: State, f: int, k: int) -> None:
     """A data packet of flow f has reached its receiver."""
     flow = flow_at(t, f)
@@ -201,15 +203,14 @@ def receive_data(t: State, f: int, k: int) -> None:
         if complain(t, f) and packet.ecn == CE and only_answered:
             notify(t, f)
         return
-    last = ends_message(t, f, packet.psn)
     if packet.psn < flow.expected_psn:
         host_at(t, flow.target).duplicate_request += 0 if flow.read else 1
-        if (last or packet.part) and not flow.read:
+        if packet.part and not flow.read:
             send_control(t, f, RC_ACK, flow.expected_psn)
         return
-    deliver(t, f, last)
+    deliver(t, f, packet.part & LAST != 0)
     if flow.ack_packets and not flow.read:
-        coalesce(t, f, packet.part)
+        coalesce(t, f, packet.part & ASKS)
 
 
 @compiled
@@ -219,6 +220,7 @@ def acknowledge(t: State, f: int, psn: int) -> None:
     if psn <= flow.una_psn or flow.read:
         return
     flow.una_psn = psn
+    flow.window_psn = window_end(t, f)
     flow.next_psn = max(flow.next_psn, psn)
     flow.retries = 0
     if psn >= flow.total_psn:
@@ -243,6 +245,7 @@ def go_back(t: State, f: int, psn: int) -> None:
 
 
 @compiled
+@inlined
 def receive_roce(t: State, f: int, k: int) -> None:
     """A RoCE packet of flow f has reached its NIC."""
     packet = packet_at(t, k)
@@ -255,8 +258,8 @@ def receive_roce(t: State, f: int, k: int) -> None:
         receive_cnp(t, f)
         return
     flow = flow_at(t, f)
-    if packet.kind in (RC_NAK, RC_READ_REQUEST):
-        flow.granted_psn = max(flow.granted_psn, packet.part)
+    if flow.read and packet.kind != RC_ACK:
+        flow.window_psn = max(flow.window_psn, packet.part)
     if packet.kind in (RC_ACK, RC_NAK):
         acknowledge(t, f, packet.psn)
     if packet.kind == RC_NAK:
@@ -297,4 +300,12 @@ def wake_rc(t: State, f: int) -> None:
     if flow.cnp_due != NEVER:
         poll_notification(t, f)
     hasten(t, f)
+    refresh(t, f)
+
+
+@inlined
+def resume_rc(t: State, f: int) -> None:
+    """The pace of flow f allows its next packet, or its rate has grown while it waited."""
+    if flow_at(t, f).send_at > clock_at(t, 0).now:
+        hasten(t, f)
     refresh(t, f)

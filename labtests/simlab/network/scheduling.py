@@ -3,41 +3,35 @@
 Queues of the strict group come first, the highest number first. Then WRR groups 1 and 2, which
 share what is left 1:1 in bytes (H3C S6300 configuration guide); inside a group, deficit round
 robin: each turn gives a queue weight * quantum of credit, a frame costs its bytes on the wire
-(byte-count) or one (weight). With all queues backlogged the shares are w_i / sum(w) (formulas §7).
+(byte-count) or one (weight), and a queue that is empty has none. With all queues backlogged the
+shares are w_i / sum(w) (formulas §7).
 A queue beyond its rate limit is passed over (shaping.py).
 """
 
-from labtests.simlab.network.compiled import compiled
+from labtests.simlab.network.arithmetic import highest_bit, lowest_bit
+from labtests.simlab.network.compiled import compiled, inlined
 from labtests.simlab.network.rows import clock_at, packet_at, port_at, queue_at
 from labtests.simlab.network.shaping import conforming
-from labtests.simlab.network.tables import GROUP_1, NONE, STRICT, State
+from labtests.simlab.network.tables import NONE, State
 
 QUANTUM_BYTES = 1538
 """Credit of weight 1 per turn in byte-count mode: one full frame, so no turn is empty."""
 
 
-@compiled
+@inlined
 def eligible_queues(t: State, p: int) -> int:
     """Bit mask of the queues of port p that have a frame, are not paused and within their limit."""
-    backlog = port_at(t, p).backlog
-    now = clock_at(t, 0).now
-    mask = 0
-    for i in range(8):
-        if (backlog >> i) & 1 and queue_at(t, 8 * p + i).paused_until <= now:
-            mask |= 1 << i
-    if mask & port_at(t, p).limited:
+    port = port_at(t, p)
+    mask = port.backlog
+    held = mask & port.held
+    while held:
+        i = lowest_bit(held)
+        held ^= 1 << i
+        if queue_at(t, 8 * p + i).paused_until > clock_at(t, 0).now:
+            mask ^= 1 << i
+    if mask & port.limited:
         return int(conforming(t, p, mask))
-    return mask
-
-
-@compiled
-def members(t: State, p: int, mask: int, group: int) -> int:
-    """The part of `mask` that belongs to `group`."""
-    part = 0
-    for i in range(8):
-        if (mask >> i) & 1 and queue_at(t, 8 * p + i).group == group:
-            part |= 1 << i
-    return part
+    return int(mask)
 
 
 @compiled
@@ -61,8 +55,6 @@ def round_robin(t: State, p: int, mask: int, turn: int) -> int:
             if queue.credit >= price:
                 queue.credit -= price
                 return i
-        elif queue.packets == 0:
-            queue.credit = 0  # credit is not saved up
         i = (i + 1) & 7
         if (mask >> i) & 1:
             queue_at(t, 8 * p + i).credit += queue_at(t, 8 * p + i).weight * quantum
@@ -79,25 +71,29 @@ def choose_group(t: State, p: int, first: int, second: int) -> bool:
 
 
 @compiled
+def choose_in_groups(t: State, p: int, mask: int) -> int:
+    """The queue number of `mask`, none of it strict, that port p serves next."""
+    port = port_at(t, p)
+    first = mask & port.first
+    if choose_group(t, p, first, mask & ~first):
+        i = port.turn_1 = round_robin(t, p, first, port.turn_1)
+        port.group_balance += packet_at(t, queue_at(t, 8 * p + i).head).frame_bytes
+    else:
+        i = port.turn_2 = round_robin(t, p, mask & ~first, port.turn_2)
+        port.group_balance -= packet_at(t, queue_at(t, 8 * p + i).head).frame_bytes
+    return int(i)
+
+
+@inlined
 def choose_queue(t: State, p: int) -> int:
     """The queue (row) that port p serves next, or NONE."""
+    port = port_at(t, p)
     mask = eligible_queues(t, p)
     if mask == 0:
         return NONE
-    strict = members(t, p, mask, STRICT)
-    if strict:
-        i = 7
-        while not (strict >> i) & 1:
-            i -= 1
-        return 8 * p + i
-    port = port_at(t, p)
-    first = members(t, p, mask, GROUP_1)
-    if choose_group(t, p, first, mask & ~first):
-        port.turn_1 = round_robin(t, p, first, port.turn_1)
-        q = 8 * p + port.turn_1
-        port.group_balance += packet_at(t, queue_at(t, q).head).frame_bytes
-    else:
-        port.turn_2 = round_robin(t, p, mask & ~first, port.turn_2)
-        q = 8 * p + port.turn_2
-        port.group_balance -= packet_at(t, queue_at(t, q).head).frame_bytes
-    return int(q)
+    if mask & port.strict:
+        return int(8 * p + highest_bit(mask & port.strict))
+    if mask == port.backlog and mask & (mask - 1) == 0:  # alone: whoever's turn it is
+        port.group_balance = 0
+        return int(8 * p + lowest_bit(mask))
+    return 8 * p + choose_in_groups(t, p, mask)

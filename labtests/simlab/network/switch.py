@@ -23,14 +23,11 @@ from labtests.simlab.network.settings import (
     WredCurve,
 )
 from labtests.simlab.network.tables import (
-    GROUP_1,
-    GROUP_2,
     PS_PER_NS,
     PS_PER_S,
     RED_ARRIVING,
     RED_LEAVING,
     RED_POLLED,
-    STRICT,
     TRUST_DOT1P,
     TRUST_DSCP,
     TRUST_NONE,
@@ -42,7 +39,6 @@ if TYPE_CHECKING:
     from labtests.simlab.network.network import Network
 
 _TRUST = {"none": TRUST_NONE, "dot1p": TRUST_DOT1P, "dscp": TRUST_DSCP}
-_GROUPS = {"sp": STRICT, "1": GROUP_1, "2": GROUP_2}
 _MODES = ("off", "on", "auto")
 
 
@@ -200,9 +196,11 @@ class Switch:
         self._schedules[port] = schedule
         t.port[p].count_bytes = int(schedule.unit == "byte-count" or schedule.discipline == "wfq")
         t.port[p].group_balance = 0
-        for i, (group, weight) in enumerate(schedule.queues):
+        groups = ["sp" if schedule.discipline == "sp" else group for group, _ in schedule.queues]
+        t.port[p].strict = sum(1 << i for i, group in enumerate(groups) if group == "sp")
+        t.port[p].first = sum(1 << i for i, group in enumerate(groups) if group == "1")
+        for i, (_, weight) in enumerate(schedule.queues):
             queue = t.queue[8 * p + i]
-            queue.group = STRICT if schedule.discipline == "sp" else _GROUPS[group]
             queue.weight = max(1, weight)
             queue.credit = 0
 

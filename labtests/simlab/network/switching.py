@@ -6,7 +6,7 @@ priority 0. The dot1p is also the PFC priority, hence the ingress group.
 """
 
 from labtests.simlab.network.arithmetic import random_below
-from labtests.simlab.network.compiled import compiled
+from labtests.simlab.network.compiled import compiled, inlined
 from labtests.simlab.network.events import wake_port
 from labtests.simlab.network.forwarding import lose_on_the_way, way_out
 from labtests.simlab.network.marking import DISCARD, MARK, is_marked_leaving, red_verdict
@@ -91,7 +91,7 @@ def drop_by_watchdog(t: State, lane: int, q: int) -> int:
     return KEPT
 
 
-@compiled
+@inlined
 def fate(t: State, p: int, q: int, k: int) -> int:
     """Whether packet k, arriving at port p, is kept in queue q; if so, it is charged and marked."""
     queue = queue_at(t, q)
@@ -127,7 +127,7 @@ def guarded_fate(t: State, p: int, q: int, k: int) -> int:
     return fate(t, p, q, k)
 
 
-@compiled
+@inlined
 def receive_at_switch(t: State, p: int, k: int) -> None:
     """Packet k has arrived at switch port p: it is in an egress queue, or dropped and counted."""
     port = port_at(t, p)
@@ -163,7 +163,7 @@ def receive_at_switch(t: State, p: int, k: int) -> None:
         request_pause_frame(t, p, dot1p)
 
 
-@compiled
+@inlined
 def take_from_switch(t: State, q: int) -> int:
     """The first packet of queue q leaves the memory; its ingress group may be resumed by that."""
     k = take(t, q)
@@ -172,6 +172,7 @@ def take_from_switch(t: State, q: int) -> int:
     queue.cells -= packet.cells
     if queue.packets == 0:
         queue.empty_since = clock_at(t, 0).now
+        queue.credit = 0  # it is not saved up
     s = port_at(t, q >> 3).switch
     if is_dynamic(t, s) and not is_lossless(t, packet.lane):
         book_lossy(t, q, -packet.cells)
@@ -183,7 +184,7 @@ def take_from_switch(t: State, q: int) -> int:
     return k
 
 
-@compiled
+@inlined
 def next_from_switch(t: State, p: int) -> int:
     """The next packet that switch port p sends, or NONE."""
     q = choose_queue(t, p)

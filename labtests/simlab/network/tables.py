@@ -45,9 +45,6 @@ PACED_BY_FLOW, PACED_BY_PORT, NOT_PACED = 0, 1, 2
 LINK_SEND, LINK_OBEY = 1, 2
 LINK = 8
 
-# Scheduling groups of a queue.
-STRICT, GROUP_1, GROUP_2 = 0, 1, 2
-
 OVERHEAD_BYTES = 20
 """Preamble, start delimiter (8) and smallest inter-frame gap (12): IEEE 802.3. What a link adds to
 a frame unless its cable says otherwise."""
@@ -65,12 +62,14 @@ def _record(*groups: str, floats: str = "", arrays: tuple[tuple[str, int], ...] 
 CLOCK = _record(
     "now ports hosts opened bucket_shift random_1 random_2",
     "targets",  # columns of the route table
-    "free_packet free_packets used_packets active_flows",
+    "free_packet free_packets used_packets active_flows due",  # due: a port that may start now
 )
 PORT = _record(
     "peer host switch up ps_per_byte propagation_ps quantum_ps busy_until wire_head wire_tail",
+    "silence silent_run loud_head loud_tail",  # wire.py
     "overhead_bytes lost_draws",  # lost_draws: of all draws, those that lose an arriving frame
-    "backlog turn turn_1 turn_2 group_balance count_bytes",  # backlog: bit i = queue i has work
+    "backlog held strict first turn turn_1 turn_2 group_balance count_bytes",  # masks of queues:
+    # backlog: has work; held: was paused; strict, first: of the strict group, of WRR group 1
     "pfc_on pfc_pending pause_quanta trust",  # bit masks over priorities
     "rx_packets rx_bytes tx_packets tx_bytes",
     "ecn_marked link_down_drops lost_on_wire",
@@ -80,7 +79,7 @@ PORT = _record(
     "guard watchdog_drops",  # guard: bit i = priority i is watched (guarding.py)
 )
 QUEUE = _record(
-    "head tail packets cells paused_until empty_since group weight credit",
+    "head tail packets cells paused_until empty_since weight credit",
     "ready_head ready_tail",  # NIC only: flows that may send now
     "wred low_cells high_cells exponent ecn",  # wred: NO_RED, RED_LEAVING, ...
     "forwarded_packets forwarded_bytes dropped_packets dropped_bytes marked wred_dropped",
@@ -128,14 +127,15 @@ HOST = _record(
     arrays=(("dscp_map", 64),),
 )
 PACKET = _record(
-    "next kind flow frame_bytes cells psn part dscp ecn target lane at",
+    "next kind flow frame_bytes cells psn part dscp ecn target lane at next_loud",
     "ttl",
 )
 FLOW = _record(
     "kind life next_ready queued source target dscp start_at in_flight",
     # RC: packet sequence numbers do not wrap here
     "read packets_per_message last_frame_bytes frame_bytes payload_bytes message_bytes",
-    "next_psn una_psn sent_psn depth_messages total_psn granted_psn requested expected_psn",
+    "next_psn una_psn sent_psn depth_messages total_psn window_psn requested expected_psn",
+    "wired_psn",  # the next one in order on the last wire: wire.py
     "nak_sent nak_at nak_repeat_ps timeout_ps timeout_at retries retry_limit error last_cnp",
     "control_dscp whole_messages cnp_due",  # control_dscp NONE: ACKs and NAKs go with the data
     # DCQCN reaction point
