@@ -33,6 +33,8 @@ def transmit(t: State, p: int, k: int) -> None:
         port.tx_packets += 1
         port.tx_bytes += packet_at(t, k).frame_bytes
     put_on_wire(t, p, k)
+    if clock_at(t, 0).due == p:
+        clock_at(t, 0).due = NONE
     more = port.backlog or port.pfc_pending
     schedule(t, p, port.busy_until if more else NEVER)
 

@@ -208,7 +208,7 @@ def receive_data(t: State, f: int, k: int) -> None:
         if packet.part and not flow.read:
             send_control(t, f, RC_ACK, flow.expected_psn)
         return
-    deliver(t, f, packet.part & LAST != 0)
+    deliver(t, f, (packet.part & LAST) != 0)
     if flow.ack_packets and not flow.read:
         coalesce(t, f, packet.part & ASKS)
 
@@ -244,7 +244,6 @@ def go_back(t: State, f: int, psn: int) -> None:
         flow.next_psn = psn
 
 
-@compiled
 @inlined
 def receive_roce(t: State, f: int, k: int) -> None:
     """A RoCE packet of flow f has reached its NIC."""
