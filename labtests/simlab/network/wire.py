@@ -46,7 +46,7 @@ def is_silent(t: State, p: int, k: int) -> bool:
     flow.wired_psn += 1
     if flow.read or flow.whole_messages or flow.ack_packets:
         return False
-    return packet.part == 0 and packet.ecn != CE
+    return bool(packet.part == 0 and packet.ecn != CE)
 
 
 @inlined
