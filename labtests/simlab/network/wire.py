@@ -49,6 +49,12 @@ def is_silent(t: State, p: int, k: int) -> bool:
     return bool(packet.part == 0 and packet.ecn != CE)
 
 
+@compiled
+def random_gap(t: State, gap_ppm: int, frame_ps: int) -> int:
+    """How much later than it could a NIC starts its next frame: equally likely up to the most."""
+    return int(random_below(t, frame_ps * gap_ppm // 1_000_000 + 1))
+
+
 @inlined
 def put_on_wire(t: State, p: int, k: int) -> None:
     """Packet k starts on port p now."""
