@@ -236,8 +236,6 @@ NOT_MODELLED = (
     ("pause_8023x", "no link pause (802.3x)"),
     ("pause_watchdog", "no pause watchdog: its timing, what it drops"),
     ("deadlock_detection", "no detection of deadlocks, no release"),
-    ("headroom_pool", "headroom is per group, never pooled"),
-    ("egress_dynamic_limit", "egress limits are static"),
     ("ecmp", "one shortest path to each host; no ECMP, no TTL, no loops on purpose"),
     ("vxlan", "no VXLAN hop"),
 )

@@ -6,7 +6,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-from labtests.simlab.reference import rules, serving, theory
+from labtests.simlab.reference import buffering, rules, serving, theory
 from labtests.simlab.reference.comparing import Comparison, case_name
 from labtests.simlab.reference.judging import Check, Judged
 from labtests.simlab.reference.reading import Reference, reference, reference_in
@@ -35,7 +35,12 @@ QUICK_CHECKS = (
 """One or more of each kind, a few seconds together."""
 
 
-FAMILIES: tuple[Callable[[], list[Judged]], ...] = (*theory.QUICK, *serving.QUICK, *theory.SLOW)
+FAMILIES: tuple[Callable[[], list[Judged]], ...] = (
+    *theory.QUICK,
+    *serving.QUICK,
+    *buffering.QUICK,
+    *theory.SLOW,
+)
 SECONDS_EACH = 3.0
 """How long a family of SLOW takes, roughly; the others take a tenth. Only for the order of work."""
 BYTES_PER_SECOND = 4e9
