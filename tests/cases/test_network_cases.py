@@ -138,9 +138,9 @@ def test_the_documented_cases_are_the_files_and_run() -> None:
     assert sorted(blocks) == sorted(file.read_text(encoding="utf-8") for file in files)
     assert len(blocks) >= 2
     for file in files:
+        if file.stem in ("routing-loop", "deadlock", "pause-storm"):
+            continue  # below, and test_network_guards.py
         figures = run(load(file))
-        if file.stem == "routing-loop":
-            continue  # below
         assert figures.total_goodput_gbit_per_s > 30
         assert figures.dropped_frames == 0
 

@@ -15,6 +15,7 @@ from labtests.simlab.cases.form import (
     SchedulePart,
     SwitchPart,
 )
+from labtests.simlab.cases.guards import set_guard, without_other_guard
 from labtests.simlab.cases.memory import memory_of
 from labtests.simlab.cases.pathways import address_of, routing_of
 from labtests.simlab.cases.pauses import HOST_INTERFACE, NS_PER_US, set_timing
@@ -102,7 +103,7 @@ def _length_m(link: LinkPart) -> float:
 def switch_part(case: CaseFile, name: str) -> SwitchPart:
     """What holds for a switch: its own settings, else those of all."""
     own = case.switches[name] or SwitchPart()
-    return case.switch.model_copy(update=_given(own))
+    return case.switch.model_copy(update=without_other_guard(_given(own)))
 
 
 def _nic_part(case: CaseFile, name: str) -> NicPart:
@@ -136,7 +137,8 @@ def _set_switch(switch: Switch, part: SwitchPart) -> None:
     cell = (part.memory or MemoryPart()).cell_bytes
     for port in switch.ports:
         own = (part.ports or {}).get(port, PortPart())
-        _set_port(switch, port, part.model_copy(update=_given(own)), cell)
+        merged = part.model_copy(update=without_other_guard(_given(own)))
+        _set_port(switch, port, merged, cell)
 
 
 def _set_port(switch: Switch, port: str, part: PortPart, cell: int) -> None:
@@ -156,6 +158,7 @@ def _set_port(switch: Switch, port: str, part: PortPart, cell: int) -> None:
         )
         for queue in limit.queues:
             switch.set_rate_limit(port, queue, rate)
+    set_guard(switch, port, part)
 
 
 def _curve(curve: EcnPart, cell: int) -> WredCurve:

@@ -80,6 +80,28 @@ class DropFigures:
     lost_on_wire: int
     ttl: int = 0  # came in by this port, and had used up its TTL
     no_route: int = 0
+    watchdog: int = 0  # a guard has shut the queue, or what comes in
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuardFigures:
+    """A port and priority that a pause watchdog or a deadlock detection has shut.
+
+    Packets: `drained`, `dropped` and `ingress_dropped` of the last shutdown, aggregates of all.
+    """
+
+    switch: str
+    port: str
+    priority: int
+    shutdowns: int
+    restored: int
+    drained: int
+    dropped: int
+    aggregate_dropped: int
+    ingress_dropped: int
+    aggregate_ingress_dropped: int
+    last_shut_ms: float | None
+    last_restored_ms: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +160,7 @@ class Figures:
     marks: tuple[MarkFigures, ...]
     pauses: tuple[PauseFigures, ...]
     drops: tuple[DropFigures, ...]
+    guards: tuple[GuardFigures, ...]
     hosts: tuple[HostFigures, ...]
     memory: tuple[MemoryFigures, ...]
 
@@ -157,7 +180,9 @@ class Figures:
     def dropped_frames(self) -> int:
         """Frames dropped in switches."""
         arriving = sum(d.input_buffer + d.headroom + d.ttl + d.no_route for d in self.drops)
-        return arriving + sum(d.output_buffer + d.wred + d.link_down for d in self.drops)
+        return arriving + sum(
+            d.output_buffer + d.wred + d.link_down + d.watchdog for d in self.drops
+        )
 
     def plain(self) -> dict[str, Any]:
         """As JSON has it."""

@@ -123,6 +123,33 @@ class RateLimitPart(_Part):
     burst_bytes: Annotated[int, Field(ge=1, le=2**30)] = 16_384
 
 
+class WatchdogPart(_Part):
+    """A pause watchdog, NX-OS or SONiC; network/watchdog.py."""
+
+    interval_ms: Positive = 100.0
+    shutdown_multiplier: Annotated[int, Field(ge=1, le=10)] = 1
+    auto_restore_multiplier: Annotated[float, Field(ge=0, le=100)] = 10.0
+    fixed_restore_multiplier: Annotated[float, Field(ge=0, le=100)] = 0.0
+    action: Literal["drop", "forward", "alert"] = "drop"
+    poll_ms: Positive = 100.0
+    phase_ms: NotNegative | None = Field(
+        default=None, description="Polls are at phase_ms + n poll_ms; from the seed unless given."
+    )
+    priorities: list[Priority] | None = Field(default=None, description="Unless given, all.")
+
+
+class DeadlockPart(_Part):
+    """Comware's detection of PFC deadlocks; network/watchdog.py."""
+
+    interval_ms: Positive
+    delay_ms: Positive | None = Field(default=None, description="recover_mode auto needs it.")
+    recover_mode: Literal["auto", "manual"] = "auto"
+    action: Literal["forward", "drop"] = "forward"
+    precision_ms: Positive = 10.0
+    phase_ms: NotNegative | None = None
+    priorities: list[Priority] | None = Field(default=None, description="Unless given, all.")
+
+
 class PortPart(_Part):
     """Settings of one port of a switch; what is not given is as for the switch."""
 
@@ -134,6 +161,8 @@ class PortPart(_Part):
     headroom_bytes: Bytes | None = Field(
         default=None, description="Per lossless priority; as `memory` says unless given."
     )
+    watchdog: WatchdogPart | None = None
+    deadlock: DeadlockPart | None = None
 
 
 class SwitchPart(PortPart):

@@ -54,6 +54,7 @@ def lines(figures: Figures) -> Iterator[str]:
         ),
     )
     yield from _host_lines(figures)
+    yield from _guard_lines(figures)
     yield from _drop_lines(figures)
     yield from _memory_lines(figures)
 
@@ -82,9 +83,24 @@ def _host_lines(figures: Figures) -> Iterator[str]:
     yield from _table((*heading, "NAKs received", "time-outs"), (c for c in counts if any(c[1:])))
 
 
+def _guard_lines(figures: Figures) -> Iterator[str]:
+    heading = ("guard of", "priority", "shutdowns", "restored", "drained", "dropped", "in all")
+    yield from _table(
+        (*heading, "ingress dropped", "in all", "last shut ms", "last restored ms"),
+        (
+            (
+                f"{guard.switch} {guard.port}",
+                *astuple(guard)[2:10],
+                *("-" if ms is None else f"{ms:.3f}" for ms in astuple(guard)[10:]),
+            )
+            for guard in figures.guards
+        ),
+    )
+
+
 def _drop_lines(figures: Figures) -> Iterator[str]:
     places = ("input buffer", "headroom", "output buffer", "WRED", "link down", "lost on wire")
-    heading = ("drops at", *places, "TTL", "no route")
+    heading = ("drops at", *places, "TTL", "no route", "watchdog")
     yield from _table(
         heading,
         ((f"{drop.switch} {drop.port}", *astuple(drop)[2:]) for drop in figures.drops),

@@ -18,6 +18,7 @@ from labtests.simlab.cases.form import (
     PortPart,
     SwitchPart,
 )
+from labtests.simlab.cases.guards import check_guards
 from labtests.simlab.cases.pathways import check_routes, ports_of
 from labtests.simlab.cases.pause_checks import check_pauses
 from labtests.simlab.network.settings import NP_DEFAULTS, RP_DEFAULTS, check_dcqcn
@@ -54,6 +55,7 @@ def check_references(case: CaseFile, mistakes: Mistakes) -> None:
     _check_sampling(case, mistakes)
     _check_switches(case, mistakes)
     check_routes(case, mistakes)
+    check_guards(case, mistakes)
     _check_parameters(case, mistakes)
     check_pauses(case, mistakes)
     if case.warmup_ms >= case.duration_ms:

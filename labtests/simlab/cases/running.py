@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from labtests.simlab.cases import pauses
+from labtests.simlab.cases import guards, pauses
 from labtests.simlab.cases.building import AnyFlow, build, start
 from labtests.simlab.cases.figures import (
     DropFigures,
@@ -131,6 +131,7 @@ def _figures(course: _Course, queues: Sequence[QueueKey], *, seed: int) -> Figur
         marks=tuple(_marks(network)),
         pauses=pauses.figures(case, network, course.pauses_at_warmup),
         drops=_drops(network),
+        guards=guards.figures(network),
         hosts=tuple(_host(network, name) for name in case.hosts),
         memory=tuple(memory_figures(network, name) for name in network.memory),
     )
@@ -237,6 +238,7 @@ def _drops(network: Network) -> tuple[DropFigures, ...]:
             lost_on_wire=lost,
             ttl=drops.ttl_drops,
             no_route=drops.no_route_drops,
+            watchdog=drops.watchdog_drops,
         )
         if any(astuple(place)[2:]):
             found.append(place)

@@ -96,3 +96,8 @@ def loop_drain(switches: int, rate: float, ttl: int) -> float:
     Networks, HotNets 2016).
     """
     return switches * rate / ttl
+
+
+def next_poll(time: float, period: float, phase: float) -> float:
+    """The first of the polls at phase + n periods that is not before `time`."""
+    return phase + math.ceil((time - phase) / period) * period

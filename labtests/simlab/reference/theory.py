@@ -234,8 +234,6 @@ NOT_MODELLED = (
     ("pfc_response_time", "a pause is obeyed at once, behind the frame in progress"),
     ("slow_receiver", "NICs never send pause; no slow receivers, no pause storms"),
     ("pause_8023x", "no link pause (802.3x)"),
-    ("pause_watchdog", "no pause watchdog: its timing, what it drops"),
-    ("deadlock_detection", "no detection of deadlocks, no release"),
     ("ecmp", "one shortest path to each host; no ECMP, no TTL, no loops on purpose"),
     ("vxlan", "no VXLAN hop"),
 )

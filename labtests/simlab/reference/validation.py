@@ -6,7 +6,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-from labtests.simlab.reference import buffering, rules, serving, theory
+from labtests.simlab.reference import buffering, guarding, rules, serving, theory
 from labtests.simlab.reference.comparing import Comparison, case_name
 from labtests.simlab.reference.judging import Check, Judged
 from labtests.simlab.reference.reading import Reference, reference, reference_in
@@ -39,6 +39,7 @@ FAMILIES: tuple[Callable[[], list[Judged]], ...] = (
     *theory.QUICK,
     *serving.QUICK,
     *buffering.QUICK,
+    *guarding.QUICK,
     *theory.SLOW,
 )
 SECONDS_EACH = 3.0
