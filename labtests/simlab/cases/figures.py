@@ -14,6 +14,7 @@ class FlowFigures:
     delivered_bytes: int
     retransmitted_packets: int
     error_status: int | None
+    completion_us: float | None  # of a flow with a size that is done: until its last ACK is back
     goodput_series_gbit_per_s: tuple[float, ...]  # one a bin
 
 
@@ -60,6 +61,7 @@ class PauseFigures:
     paused_us: float  # how long received frames held it
     pausing_us: float  # how long pauses that it sent were in force
     sent_frames_before_warmup: int
+    paused_series_us: tuple[float, ...]  # how long it was held in each bin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,4 +192,5 @@ class Figures:
             **asdict(self),
             "total_goodput_gbit_per_s": self.total_goodput_gbit_per_s,
             "fairness": self.fairness,
+            "dropped_frames": self.dropped_frames,
         }

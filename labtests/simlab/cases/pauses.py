@@ -1,6 +1,9 @@
 """The pauses of a case: how ports pause and obey, what goes wrong with them, what comes out."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
 
 from labtests.simlab.cases.figures import PauseFigures
 from labtests.simlab.cases.form import CaseFile, PausePart, StormPart
@@ -12,7 +15,7 @@ from labtests.simlab.network import (
     longest_response_ns,
 )
 from labtests.simlab.network.pause_settings import QUANTUM_BITS
-from labtests.simlab.network.tables import PS_PER_US
+from labtests.simlab.network.tables import NONE, PS_PER_US
 
 HOST_INTERFACE = "e0"
 NS_PER_US = 1000
@@ -74,10 +77,29 @@ def sent_frames(case: CaseFile, network: Network) -> Mapping[PauseKey, int]:
     return {key: pfc.tx_frames for key, pfc in _counters(case, network)}
 
 
+def held_ps(network: Network) -> Mapping[PauseKey, int]:
+    """How long pauses held each port and priority so far, those never held left out."""
+    lanes, now = network.tables.lane, int(network.tables.clock[0].now)
+    under_way = lanes.paused_since != NONE
+    lasting = np.minimum(lanes.paused_until, now) - lanes.paused_since
+    held = lanes.paused_ps + np.where(under_way, lasting, 0)
+    ends = list(network.wiring.ports())
+    return {
+        (ends[row >> 3].device, ends[row >> 3].interface, row & 7): int(held[row])
+        for row in np.flatnonzero(held).tolist()
+    }
+
+
 def figures(
-    case: CaseFile, network: Network, before_warmup: Mapping[PauseKey, int]
+    case: CaseFile,
+    network: Network,
+    before_warmup: Mapping[PauseKey, int],
+    held: Sequence[Mapping[PauseKey, int]],
 ) -> tuple[PauseFigures, ...]:
-    """Every port and priority with a pause; `before_warmup`: what sent_frames was then."""
+    """Every port and priority with a pause.
+
+    `before_warmup`: what sent_frames was then; `held`: held_ps at the ends of all bins.
+    """
     return tuple(
         PauseFigures(
             device=key[0],
@@ -88,6 +110,10 @@ def figures(
             paused_us=pfc.rx_paused_ps / PS_PER_US,
             pausing_us=pfc.tx_paused_ps / PS_PER_US,
             sent_frames_before_warmup=before_warmup.get(key, 0),
+            paused_series_us=tuple(
+                (later.get(key, 0) - earlier.get(key, 0)) / PS_PER_US
+                for earlier, later in pairwise(held)
+            ),
         )
         for key, pfc in _counters(case, network)
         if pfc.tx_frames or pfc.rx_frames

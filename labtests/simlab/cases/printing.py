@@ -18,13 +18,22 @@ def lines(figures: Figures) -> Iterator[str]:
         f"{figures.fairness:.4f}, frames dropped in switches {figures.dropped_frames}"
     )
     yield from _table(
-        ("flow", "Gbit/s", "since start", "delivered bytes", "sent again", "status"),
+        (
+            "flow",
+            "Gbit/s",
+            "since start",
+            "delivered bytes",
+            "done after us",
+            "sent again",
+            "status",
+        ),
         (
             (
                 flow.name,
                 f"{flow.goodput_gbit_per_s:.4f}",
                 f"{flow.goodput_all_gbit_per_s:.4f}",
                 flow.delivered_bytes,
+                "-" if flow.completion_us is None else f"{flow.completion_us:.1f}",
                 flow.retransmitted_packets,
                 "-" if flow.error_status is None else flow.error_status,
             )

@@ -1,5 +1,6 @@
 """Time passes in the network of a case: flows start and stop, figures are taken."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from itertools import pairwise
@@ -29,6 +30,7 @@ from labtests.simlab.network import (
     TcpFlow,
     UdpFlow,
 )
+from labtests.simlab.network.tables import PS_PER_US
 
 NS_PER_MS = 1_000_000
 DEFAULT_SAMPLES = 20_000
@@ -48,11 +50,13 @@ class _Course:
     watch: QueueWatch
     delivered: dict[int, list[int]]  # time in ns -> delivered bytes of each flow
     pauses_at_warmup: Mapping[pauses.PauseKey, int]
+    held: dict[int, Mapping[pauses.PauseKey, int]]  # time in ns -> ps that pauses held each port
 
     def note(self) -> None:
-        """The flows' delivered bytes, now."""
+        """The flows' delivered bytes and how long ports were held, now."""
         numbers = range(len(self.case.flows))
         self.delivered[self.network.now_ns] = [_arrived(self.flows.get(n)) for n in numbers]
+        self.held[self.network.now_ns] = pauses.held_ps(self.network)
 
 
 def run(case: CaseFile, *, seed: int | None = None) -> Figures:
@@ -62,7 +66,13 @@ def run(case: CaseFile, *, seed: int | None = None) -> Figures:
     period_us = case.sampling.queue_period_us or case.duration_ms * 1000 / DEFAULT_SAMPLES
     watch = QueueWatch(network, queues, period_ns=max(1, round(period_us * NS_PER_US)))
     course = _Course(
-        case=case, network=network, flows={}, watch=watch, delivered={}, pauses_at_warmup={}
+        case=case,
+        network=network,
+        flows={},
+        watch=watch,
+        delivered={},
+        pauses_at_warmup={},
+        held={},
     )
     warmup_ns, end_ns = round(case.warmup_ms * NS_PER_MS), round(case.duration_ms * NS_PER_MS)
     bins = _bin_ends(case)
@@ -94,8 +104,9 @@ def watched(case: CaseFile) -> tuple[QueueKey, ...]:
 
 def _bin_ends(case: CaseFile) -> list[int]:
     width = (case.sampling.bin_ms or case.duration_ms / DEFAULT_BINS) * NS_PER_MS
-    count = max(1, round(case.duration_ms * NS_PER_MS / width))
-    return [round(number * width) for number in range(count + 1)]
+    end = round(case.duration_ms * NS_PER_MS)
+    count = max(1, math.ceil(end / width - 1e-9))  # the last bin may be shorter
+    return [min(round(number * width), end) for number in range(count + 1)]
 
 
 def _moments(flow: FlowPart) -> list[int]:
@@ -129,7 +140,9 @@ def _figures(course: _Course, queues: Sequence[QueueKey], *, seed: int) -> Figur
         flows=tuple(_flow(course, number, bins) for number in range(len(case.flows))),
         queues=_queues(course, queues, bins),
         marks=tuple(_marks(network)),
-        pauses=pauses.figures(case, network, course.pauses_at_warmup),
+        pauses=pauses.figures(
+            case, network, course.pauses_at_warmup, [course.held[ns] for ns in bins]
+        ),
         drops=_drops(network),
         guards=guards.figures(network),
         hosts=tuple(_host(network, name) for name in case.hosts),
@@ -152,6 +165,7 @@ def _flow(course: _Course, number: int, bins: list[int]) -> FlowFigures:
         delivered_bytes=delivered[end_ns],
         retransmitted_packets=_retransmitted(flow),
         error_status=flow.error_status if isinstance(flow, RcFlow) else None,
+        completion_us=_completion_us(flow),
         goodput_series_gbit_per_s=tuple(
             _rate(delivered[b] - delivered[a], b - a) for a, b in steps
         ),
@@ -164,6 +178,11 @@ def _retransmitted(flow: AnyFlow) -> int:
     return flow.retransmits if isinstance(flow, TcpFlow) else 0
 
 
+def _completion_us(flow: AnyFlow) -> float | None:
+    spent_ps = flow.completion_ps if isinstance(flow, RcFlow) else None
+    return None if spent_ps is None else spent_ps / PS_PER_US
+
+
 def _rate(delivered_bytes: int, time_ns: int) -> float:
     return delivered_bytes * 8 / time_ns if time_ns > 0 else 0.0
 
@@ -173,7 +192,7 @@ def _queues(
 ) -> tuple[QueueFigures, ...]:
     lengths = course.watch.lengths_bytes()
     steady = lengths[int(len(lengths) * course.case.warmup_ms / course.case.duration_ms) :]
-    parts = np.array_split(lengths, len(bins) - 1)
+    parts = np.split(lengths, [round(len(lengths) * ns / bins[-1]) for ns in bins[1:-1]])
     found = []
     for column, (switch, port, queue) in enumerate(queues):
         counters = course.network.switch(switch).queue_counters(port)[queue]

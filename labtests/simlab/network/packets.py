@@ -73,4 +73,5 @@ def end_flow(t: State, f: int) -> None:
     flow = flow_at(t, f)
     if flow.life != ENDED:
         clock_at(t, 0).active_flows -= 1
+        flow.ended_at = clock_at(t, 0).now
     flow.life = ENDED

@@ -57,6 +57,18 @@ class RcFlow(_Flow):
         return self._sum("retransmits")
 
     @property
+    def completion_ps(self) -> int | None:
+        """From its start until the requester knew its last message to be done; None: not yet.
+
+        A flow without an end (no `messages`), one that was stopped or that failed has none.
+        """
+        records = self._records()
+        if any(record.ended_at == 0 or record.error for record in records):
+            return None
+        started = min(int(record.start_at) for record in records)
+        return max(int(record.ended_at) for record in records) - started
+
+    @property
     def error_status(self) -> int | None:
         """ibv_wc_status of the first queue pair that failed (12: retries exhausted), or None."""
         failed = [int(record.error) for record in self._records() if record.error]
