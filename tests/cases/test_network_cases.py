@@ -222,7 +222,8 @@ def test_figures_come_as_text_json_and_svg(tmp_path: Path) -> None:
     figures = run(load(file))
     assert told["total_goodput_gbit_per_s"] == figures.total_goodput_gbit_per_s
     assert plot.read_text(encoding="utf-8") == svg(figures)
-    assert svg(figures).count("<polyline") == 4
+    held = sum(pause.paused_us > 0 for pause in figures.pauses)
+    assert svg(figures).count("<polyline") == 4 + held
     text = "\n".join(lines(figures))
     assert "a-c" in text
     assert "s c 3" in text

@@ -3,7 +3,7 @@
 HPCC's fork and ns3-rdma: no preamble and gap; byte-exact memory (cells of one byte); ACKs in the
 highest priority, strict; marking when a packet leaves. Their `reserve` is one group per port, here
 it is per port and priority, so the memory is larger by the seven others. No window: 32768 packets.
-An ACK is a 64 B frame here (60 there).
+An ACK is a 66 B frame here (60 there).
 """
 
 import re

@@ -1,0 +1,144 @@
+"""What a case puts out: every JSON field is documented, series add up, pictures can be read."""
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from labtests.__main__ import main
+from labtests.simlab.cases import CaseFile, Figures, load, run
+from labtests.simlab.cases.plotting import svg
+from labtests.simlab.cases.printing import lines
+from labtests.simlab.reference.hpcc import case_of
+from labtests.simlab.reference.reading import reference
+
+DOCS = Path(__file__).parents[2] / "docs"
+FRAME = 1024 + 62 + 20
+
+
+def star(*flows: str, **more: object) -> CaseFile:
+    names = ("a", "b", "c", "d")
+    link = {"rate_gbit_per_s": 25.0, "delay_us": 1.0}
+    tree: dict[str, Any] = {
+        "name": "outputs",
+        "duration_ms": 4,
+        "hosts": dict.fromkeys(names),
+        "switches": {"s": None},
+        "nic": {"pfc": [3]},
+        "switch": {"pfc": [3], "memory": {"xon_offset_bytes": 5000}},
+        "links": [{"between": [name, "s"], **link} for name in names],
+        "flows": [{"source": flow[0], "target": flow[1]} for flow in flows],
+    }
+    return CaseFile.model_validate(tree | more)
+
+
+@pytest.fixture(scope="module")
+def incast() -> Figures:
+    return run(star("ad", "bd", "cd"))
+
+
+def keys(tree: Any) -> Iterator[str]:
+    for name, value in tree.items():
+        yield name
+        for part in value if isinstance(value, (list, tuple)) else [value]:
+            if isinstance(part, dict) and not name.startswith(("peak_", "percentile")):
+                yield from keys(part)
+
+
+def test_every_json_field_is_in_the_documentation(incast: Figures) -> None:
+    told = set(keys(json.loads(json.dumps(incast.plain()))))
+    text = (DOCS / "network-cases.md").read_text(encoding="utf-8")
+    table = text[text.index("| JSON | unit | what |") : text.index("Queue lengths are bytes")]
+    documented = set(re.findall(r"`([a-z_]+)(?:\[\])?`", table))
+    assert told <= documented
+    assert len(told) > 50
+
+
+def test_held_time_of_all_bins_is_the_held_time(incast: Figures) -> None:
+    assert {pause.device for pause in incast.pauses if pause.paused_us} == {"a", "b", "c"}
+    for pause in incast.pauses:
+        assert sum(pause.paused_series_us) == pytest.approx(pause.paused_us, abs=1e-6)
+        assert all(0 <= us <= incast.bin_ms * 1000 for us in pause.paused_series_us)
+
+
+@pytest.mark.parametrize("bin_ms", [4.0, 3.5, 0.3, 9.0])
+def test_bins_need_not_divide_the_duration(bin_ms: float) -> None:
+    figures = run(star("ad", sampling={"bin_ms": bin_ms}))
+    flow = figures.flows[0]
+    widths = [
+        min(figures.bin_ms, 4 - n * figures.bin_ms)
+        for n in range(len(flow.goodput_series_gbit_per_s))
+    ]
+    gbit = sum(w * r / 1000 for w, r in zip(widths, flow.goodput_series_gbit_per_s, strict=True))
+    assert gbit == pytest.approx(flow.delivered_bytes * 8e-9, rel=1e-9)
+    assert len(figures.queues[0].series_bytes) == len(widths)
+
+
+def test_a_sized_flow_is_done_after_its_frames_and_one_round_trip() -> None:
+    size = 40 * 65536
+    flow = {"source": "a", "target": "d", "size_bytes": size, "start_us": 100.0, "tx_depth": 1024}
+    figures = run(star(flows=[flow, {"source": "b", "target": "d", "start_us": 3000.0}]))
+    ps_per_byte = 320
+    data_ps = (size // 1024 + 1) * FRAME * ps_per_byte  # the last one is sent twice: by the switch
+    ack_ps = 2 * (66 + 20) * ps_per_byte
+    expected_us = (data_ps + ack_ps - 2 * 20 * ps_per_byte) / 1e6 + 4
+    assert figures.flows[0].completion_us == pytest.approx(expected_us, abs=1.0)
+    assert figures.flows[1].completion_us is None
+    assert f"{figures.flows[0].completion_us:.1f}" in "\n".join(lines(figures))
+
+
+def test_the_picture_is_xml_with_titled_panels_units_and_names(incast: Figures) -> None:
+    root = ET.fromstring(svg(incast))
+    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert any("Gbit/s" in str(text) for text in texts)
+    assert any("kB" in str(text) for text in texts)
+    assert any("held by PFC, %" in str(text) for text in texts)
+    assert texts.count("time, ms") == 3
+    for name in ("a-d", "b-d", "c-d", "s d 3", "a e0 3"):
+        assert name in texts
+
+
+def test_more_flows_than_fit_are_counted_in_the_picture() -> None:
+    flows = [{"source": "a", "target": "d", "name": f"f{n}"} for n in range(40)]
+    texts = re.findall(r">([^<>]+)</text>", svg(run(star(flows=flows, duration_ms=0.1))))
+    shown = [text for text in texts if re.fullmatch(r"f\d+", text)]
+    assert len(shown) < 40
+    assert f"and {40 - len(shown)} more" in texts
+
+
+def test_the_run_written_by_hand_is_the_translated_one() -> None:
+    by_hand = load(DOCS / "cases" / "reference-run.yaml")
+    parameters = reference().runs["ii_dcqcn_pfc_2to1_25g_s1"]
+    links = [
+        [a, b, "40Gbps", delay, loss] for a, b, _, delay, loss in parameters["topology"]["links"]
+    ]
+    again = case_of(
+        "reference-run",
+        {
+            **parameters,
+            "topology": {"sw": [0], "links": links},
+            "duration_ms": 20,
+            "warmup_ms": 10,
+            "kmin": 5,
+            "kmax": 200,
+            "pmax": 0.01,
+            "nack_interval_us": 500,
+        },
+    )
+    one, other = run(by_hand), run(again)
+    assert one.queues == other.queues
+    assert [f.delivered_bytes for f in one.flows] == [f.delivered_bytes for f in other.flows]
+
+
+def test_a_plot_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
+    case = str(DOCS / "cases" / "routing-loop.yaml")
+    answer = CliRunner().invoke(
+        main, ["network", "run", case, "--plot", str(tmp_path / "no" / "x.svg")]
+    )
+    assert answer.exit_code == 2
+    assert "cannot be written" in answer.stderr
