@@ -45,13 +45,38 @@ def case(folder: Path, text: str) -> CaseFile:
         ("source: a,", "source: z,", '12:14: flows[0].source: "z" is not there: known: a, b, c'),
         ("target: c}", "target: a}", "source and target are the same host"),
         ("rate_gbit_per_s: 25, length_m: 5}", "rate_gbit_per_s: 25}", "delay_us or length_m"),
-        ("rate_gbit_per_s: 25,", "rate_gbit_per_s: 30,", "a byte must last whole picoseconds"),
+        (
+            "rate_gbit_per_s: 25,",
+            "rate_gbit_per_s: 9000,",
+            "rate_gbit_per_s: must be 0.001 to 8000",
+        ),
         ("switches: {s: }", "switches: {s: {memori: {}}}", "did you mean memory?"),
         ("source: a, target: c}", "source: a, target: c, kind: udp}", "a udp flow needs it"),
         ("{a: , b: , c: }", "{a: , b: , c: , d: }", "3:24: hosts.d: host d has no link"),
         ("{s: }", "{s: {routes: [{to: z, via: a}]}}", 'switches.s.routes[0].to: "z" is no host'),
         ("{s: }", "{s: {routes: [{to: c, via: t}]}}", 'routes[0].via: "t" is not there: known'),
         ("{s: }", "{s: {routes: [{to: c, via: a}]}}", "a is a host and forwards nothing to c"),
+        (
+            "flows:",
+            "events: [{do: down, device: s}]\nflows:",
+            "which port of s? add port: a or b or c",
+        ),
+        ("flows:", "events: [{do: down, device: a, every: 2}]\nflows:", "goes with lose, corrupt"),
+        ("flows:", "events: [{do: up, device: s, port: z}]\nflows:", '"z" is not there: known: a'),
+        ("flows:", "events: [{do: up, device: z}]\nflows:", 'events[0].device: "z" is not there'),
+        ("flows:", "events: [{do: route, device: a}]\nflows:", "a is no switch: hosts have no"),
+        ("flows:", "events: [{do: route, device: s}]\nflows:", "a route needs `to`"),
+        (
+            "flows:",
+            "events: [{do: down, device: a, at_us: 5, until_us: 5}]\nflows:",
+            "until_us: must be later than at_us (5)",
+        ),
+        (
+            "flows:",
+            "tunnels: [{between: [s, a]}]\nflows:",
+            'tunnels[0].between[1]: "a" is no switch',
+        ),
+        ("switch: {pfc: [3]}", "switch: {dscp_dot1p: {64: 1}}", "dscp_dot1p"),
         ("target: c}", "target: c, ttl: 0}", "flows[0].ttl: must be at least 1"),
         ("{pfc: [3]}\nlinks", "{routes: [{to: c, via: a}]}\nlinks", "belong to one switch"),
         (
@@ -175,6 +200,76 @@ sampling: {queues: [{switch: s, port: t, queue: 0}, {switch: s, port: u, queue: 
         figures = run(case(tmp_path, text))
         assert [queue.forwarded_packets > 1000 for queue in figures.queues] == ways
         assert figures.total_goodput_gbit_per_s > 20
+
+
+TWO_SWITCHES = """\
+name: two-switches
+duration_ms: 2
+hosts: {a: , b: , c: }
+switches: {s: , t: }
+nic: {pfc: [3]}
+switch: {pfc: [3], memory: {total_bytes: 400000, headroom_bytes: 20000, egress_limit_bytes: 50000}}
+links:
+  - {between: [a, s], rate_gbit_per_s: 25, length_m: 5}
+  - {between: [b, s], rate_gbit_per_s: 25, length_m: 5}
+  - {between: [s, t], rate_gbit_per_s: 25, length_m: 5}
+  - {between: [t, c], rate_gbit_per_s: 10, length_m: 5}
+flows:
+  - {source: a, target: c}
+  - {source: b, target: c}
+"""
+
+
+def test_maps_that_differ_misclassify(tmp_path: Path) -> None:
+    """DSCP 24 is lossless in s; where t thinks otherwise, it drops and never pauses."""
+    same = run(case(tmp_path, TWO_SWITCHES))
+    assert same.dropped_frames == 0
+    assert any(pause.device == "t" and pause.sent_frames for pause in same.pauses)
+    for wrong in ("dscp_dot1p: {24: 2}", "trust: none", "trust: dot1p"):
+        text = TWO_SWITCHES.replace("t: }", f"t: {{{wrong}}}}}")
+        other = run(case(tmp_path, text))
+        assert other.dropped_frames > 100, wrong
+        assert all(drop.switch == "t" for drop in other.drops)
+        assert not any(p.sent_frames for p in other.pauses if p.device == "t" and p.port == "s")
+    queue = run(case(tmp_path, TWO_SWITCHES.replace("t: }", "t: {dot1p_lp: {3: 6}}}")))
+    assert queue.queues[0].forwarded_packets == 0
+    assert queue.dropped_frames == 0
+
+
+def test_a_nic_that_maps_otherwise_does_not_obey(tmp_path: Path) -> None:
+    text = TWO_SWITCHES.replace("a: ,", "a: {dscp: {24: 5}},")
+    figures = run(case(tmp_path, text))
+    assert {d.port for d in figures.drops if d.switch == "s"} >= {"a"} or figures.dropped_frames
+    assert figures.flows[1].retransmitted_packets == 0
+
+
+def test_events_happen_when_they_are_due(tmp_path: Path) -> None:
+    events = """\
+events:
+  - {at_us: 500, do: down, device: s, port: t, until_us: 1000}
+  - {do: lose, device: t, port: c, frames: [7], of: data}
+  - {do: corrupt, device: a, every: 100, of: data, until_us: 400}
+"""
+    figures = run(case(tmp_path, TWO_SWITCHES + events + "sampling: {bin_ms: 0.25}\n"))
+    silent = [sum(f.goodput_series_gbit_per_s[n] for f in figures.flows) for n in range(8)]
+    assert silent[0] > 5
+    assert silent[3] == 0
+    places = {(d.switch, d.port): d for d in figures.drops}
+    assert places["c", "e0"].lost_on_wire == 1
+    assert places["s", "a"].crc >= 2
+    assert places["s", "t"].link_down > 0
+
+
+def test_a_loop_of_routes_comes_and_goes(tmp_path: Path) -> None:
+    loop = (DOCS / "cases" / "routing-loop.yaml").read_text()
+    loop += """\
+events:
+  - {at_us: 500, do: route, device: s4, to: target}
+  - {at_us: 1500, do: route, device: s4, to: target, via: s1}
+"""
+    figures = run(case(tmp_path, loop))
+    rates = figures.flows[0].goodput_series_gbit_per_s  # of 40 us each
+    assert [number for number, rate in enumerate(rates) if rate > 1.9] == list(range(13, 37))
 
 
 def test_the_parking_lot_gives_ports_and_not_flows_the_same() -> None:

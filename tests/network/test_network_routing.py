@@ -1,69 +1,13 @@
 """Ways through the network: static routes and loops, TTL, ECMP by the five-tuple."""
 
 from collections import Counter
-from dataclasses import replace
-from typing import Any
 
 import pytest
+from network_wired import NS_PER_MS, rc, udp, wired
 
-from labtests.simlab.network import (
-    Cable,
-    HostPort,
-    Network,
-    RcFlow,
-    RcRequest,
-    Routing,
-    StaticRoute,
-    SwitchPort,
-    UdpFlow,
-    UdpRequest,
-    Wiring,
-)
+from labtests.simlab.network import Network, RcFlow, Routing, StaticRoute, leaf_spine
 from labtests.simlab.network.forwarding import mixed
 from labtests.simlab.network.paths import five_tuple_hash
-
-GBIT = 1_000_000_000
-NS_PER_MS = 1_000_000
-
-
-def cable(link: str, gigabit: int = 100) -> Cable:
-    """`h1-s1`: names with h are hosts; `h3` has 10.0.0.3. Ports are named by the far end."""
-    here, there = link.split("-")
-
-    def end(name: str, other: str) -> HostPort | SwitchPort:
-        if name.startswith("h"):
-            return HostPort(device=name, interface="e0", address=f"10.0.0.{name[1:]}")
-        return SwitchPort(device=name, interface=other)
-
-    rate = gigabit * GBIT
-    return Cable(a=end(here, there), b=end(there, here), rate_bits_per_s=rate, length_m=5)
-
-
-def wired(*links: str, routing: Routing | None = None, seed: int = 1) -> Network:
-    """`a-b` each."""
-    cables = tuple(cable(link) for link in links)
-    network = Network(Wiring(cables=cables), seed=seed, routing=routing)
-    network.start_jitter_ps = 0
-    return network
-
-
-def udp(network: Network, source: str, target: str, **more: Any) -> UdpFlow:
-    request = UdpRequest(
-        device=source,
-        interface="e0",
-        destination=f"10.0.0.{target[1:]}",
-        tos=0,
-        rate_bits_per_s=GBIT,
-        datagram_bytes=1000,
-    )
-    return network.start_udp(replace(request, **more))
-
-
-def rc(network: Network, source: str, target: str, **more: Any) -> RcFlow:
-    request = RcRequest(
-        device=source, interface="e0", destination=f"10.0.0.{target[1:]}", tos=0, **more
-    )
-    return network.start_rc(request)
 
 
 def ring(switches: int) -> Routing:
@@ -255,3 +199,22 @@ def test_a_dead_link_moves_only_its_own_flows() -> None:
     assert all(grown[n] >= 0.98 * before[n] for n in (0, 1, 3))
     assert sum(grown) >= 0.95 * sum(before)
     assert sum(flow.lost_datagrams for flow in flows) < 64
+
+
+def test_a_clos_spreads_over_its_spines() -> None:
+    wiring = leaf_spine(4, 3, 2, bits_per_s=(25 * 10**9, 100 * 10**9))
+    network = Network(wiring, seed=1, routing=Routing(ways="ecmp"))
+    network.start_jitter_ps = 0
+    names = [f"h{n}" for n in range(8)]
+    flows = [
+        rc(network, a, f"x{int(b[1:]) + 1}", qps=8, message_bytes=1024, messages=1)
+        for a in names
+        for b in names
+        if a != b
+    ]
+    network.advance_to(NS_PER_MS)
+    assert all(flow.messages_completed == 8 for flow in flows)
+    for leaf in range(4):
+        ways = used(network, f"leaf{leaf}", [f"spine{n}" for n in range(3)])
+        assert sum(ways) == 2 * 6 * 8 * 2  # hosts x others x queue pairs x (data, ACK)
+        assert min(ways) > 0.2 * sum(ways)

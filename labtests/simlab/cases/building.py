@@ -135,6 +135,10 @@ def reserved_bytes(case: CaseFile, name: str) -> int:
 
 def _set_switch(switch: Switch, part: SwitchPart) -> None:
     cell = (part.memory or MemoryPart()).cell_bytes
+    for dscp, dot1p in (part.dscp_dot1p or {}).items():
+        switch.set_dscp_dot1p(dscp, dot1p)
+    for dot1p, queue in (part.dot1p_lp or {}).items():
+        switch.set_dot1p_lp(dot1p, queue)
     for port in switch.ports:
         own = (part.ports or {}).get(port, PortPart())
         merged = part.model_copy(update=without_other_guard(_given(own)))
@@ -142,7 +146,7 @@ def _set_switch(switch: Switch, part: SwitchPart) -> None:
 
 
 def _set_port(switch: Switch, port: str, part: PortPart, cell: int) -> None:
-    switch.set_trust(port, "dscp")
+    switch.set_trust(port, part.trust or "dscp")
     switch.set_pfc(port, "on" if part.pfc else "off", frozenset(part.pfc or ()))
     set_timing(switch.flow_control(port), part.pause)
     if part.headroom_bytes is not None:
@@ -181,7 +185,9 @@ def _schedule(part: SchedulePart) -> Schedule:
 
 
 def _set_nic(nic: Nic, part: NicPart) -> None:
-    nic.set_trust("dscp")
+    nic.set_trust(part.trust or "dscp")
+    for dscp, priority in (part.dscp or {}).items():
+        nic.set_dscp(dscp, priority)
     nic.set_pfc(frozenset(part.pfc or ()))
     set_timing(nic.flow_control, part.pause)
     dcqcn = part.dcqcn or DcqcnPart(form="off")
@@ -235,7 +241,8 @@ def _started(network: Network, case: CaseFile, flow: FlowPart) -> AnyFlow:
     sender, receiver = flow.source, flow.target
     if flow.kind == "rc" and flow.verb == "read":
         sender, receiver = receiver, sender  # the requester of a read receives the data
-    destination, tos = address_of(case, receiver), flow.priority << 5
+    destination = address_of(case, receiver)
+    tos = flow.priority << 5 if flow.dscp is None else flow.dscp << 2
     if flow.kind == "udp":
         return network.start_udp(
             UdpRequest(

@@ -83,6 +83,7 @@ class DropFigures:
     ttl: int = 0  # came in by this port, and had used up its TTL
     no_route: int = 0
     watchdog: int = 0  # a guard has shut the queue, or what comes in
+    crc: int = 0  # came in by this port with a bad checksum
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

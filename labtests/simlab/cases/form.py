@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from labtests.inventory.names import Name
 
@@ -150,6 +150,12 @@ class DeadlockPart(_Part):
     priorities: list[Priority] | None = Field(default=None, description="Unless given, all.")
 
 
+Dscp = Annotated[int, Field(ge=0, le=63)]
+_KEY = BeforeValidator(lambda key: int(key) if isinstance(key, str) and key.isdecimal() else key)
+DscpKey = Annotated[Dscp, _KEY]
+PriorityKey = Annotated[Priority, _KEY]
+
+
 class PortPart(_Part):
     """Settings of one port of a switch; what is not given is as for the switch."""
 
@@ -163,6 +169,9 @@ class PortPart(_Part):
     )
     watchdog: WatchdogPart | None = None
     deadlock: DeadlockPart | None = None
+    trust: Literal["dscp", "dot1p", "none"] | None = Field(
+        default=None, description="dscp unless given. No packet has a tag: dot1p is then 0."
+    )
 
 
 class SwitchPart(PortPart):
@@ -171,6 +180,12 @@ class SwitchPart(PortPart):
     memory: MemoryPart | None = None
     ports: dict[str, PortPart] | None = Field(
         default=None, description="By the name of the device that the port leads to."
+    )
+    dscp_dot1p: dict[DscpKey, Priority] | None = Field(
+        default=None, description="DSCP -> dot1p (PFC priority); others dscp / 8."
+    )
+    dot1p_lp: dict[PriorityKey, Priority] | None = Field(
+        default=None, description="dot1p -> queue; others the same number."
     )
     routes: list[RoutePart] | None = None
     hash_seed: Annotated[int, Field(ge=0, le=2**32 - 1)] | None = Field(
@@ -213,6 +228,10 @@ class NicPart(_Part):
     random_gap: Annotated[float, Field(ge=0, le=0.1)] | None = Field(
         default=None, description="Most of a frame's time that passes behind it at random; 0."
     )
+    trust: Literal["dscp", "pcp"] | None = Field(default=None, description="dscp unless given.")
+    dscp: dict[DscpKey, Priority] | None = Field(
+        default=None, description="DSCP -> priority; others dscp / 8."
+    )
 
 
 class LinkPart(_Part):
@@ -234,6 +253,7 @@ class FlowPart(_Part):
     target: Name
     kind: Literal["rc", "udp", "tcp"] = "rc"
     priority: Priority = 3
+    dscp: Dscp | None = Field(default=None, description="Of its packets; 8 x priority.")
     start_us: NotNegative = 0.0
     stop_us: NotNegative | None = None
     size_bytes: Annotated[int, Field(ge=1, le=2**50)] | None = Field(
@@ -285,6 +305,30 @@ class StormPart(_Part):
     )
 
 
+class EventPart(_Part):
+    """Something that happens to a link or a route at a time; happenings.py."""
+
+    at_us: NotNegative = 0.0
+    device: Name
+    port: str | None = Field(default=None, description="By the device it leads to; a host has one.")
+    do: Literal["down", "up", "lose", "corrupt", "route"]
+    until_us: NotNegative | None = Field(default=None, description="down, lose, corrupt: the end.")
+    frames: list[Count] | None = Field(default=None, description="The n-th ones that arrive.")
+    every: Count | None = Field(default=None, description="Or each n-th one.")
+    of: Literal["any", "data", "control", "pause"] = "any"
+    to: str | None = Field(default=None, description="route: as in a switch's `routes`.")
+    via: str | list[str] | None = Field(default=None, description="route: none withdraws it.")
+
+
+class TunnelPart(_Part):
+    """A VXLAN tunnel between two switches, for their hosts; labtests/simlab/network/tunnels.py."""
+
+    between: list[Name] = Field(min_length=2, max_length=2)
+    copy_dscp: bool = True
+    copy_ecn: bool = True
+    copy_back: bool = True
+
+
 class QueueName(_Part):
     """One egress queue of a switch: that of the port towards `port`."""
 
@@ -324,6 +368,8 @@ class CaseFile(_Part):
     routing: Literal["shortest", "ecmp"] = "shortest"
     nic: NicPart = NicPart()
     switch: SwitchPart = SwitchPart()
+    tunnels: list[TunnelPart] = Field(default_factory=list)
     flows: list[FlowPart] = Field(min_length=1)
     storms: list[StormPart] = Field(default_factory=list)
+    events: list[EventPart] = Field(default_factory=list)
     sampling: SamplingPart = SamplingPart()

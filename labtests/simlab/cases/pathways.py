@@ -6,7 +6,7 @@ from ipaddress import ip_network
 from labtests.inventory.mistakes import Mistakes, nearest, quoted
 from labtests.inventory.mistakes import Path as Where
 from labtests.simlab.cases.form import CaseFile, RoutePart, SwitchPart
-from labtests.simlab.network import Routing, StaticRoute
+from labtests.simlab.network import Routing, StaticRoute, Tunnel
 
 ANY = "any"
 EVERYTHING = "0.0.0.0/0"
@@ -40,7 +40,16 @@ def routing_of(case: CaseFile) -> Routing:
             seeds[name] = seed
         for route in part.routes or ():
             routes.append(static_route(case, name, route))
-    return Routing(ways=case.routing, static=tuple(routes), hash_seeds=seeds)
+    tunnels = tuple(
+        Tunnel(
+            between=(part.between[0], part.between[1]),
+            copy_dscp=part.copy_dscp,
+            copy_ecn=part.copy_ecn,
+            copy_back=part.copy_back,
+        )
+        for part in case.tunnels
+    )
+    return Routing(ways=case.routing, static=tuple(routes), hash_seeds=seeds, tunnels=tunnels)
 
 
 def static_route(case: CaseFile, switch: str, route: RoutePart) -> StaticRoute:
@@ -56,12 +65,20 @@ def check_routes(case: CaseFile, mistakes: Mistakes) -> None:
         mistakes.add(("switch", "routes", number), f"routes to {route.to} belong to one switch")
     for name, part in case.switches.items():
         for number, route in enumerate(part.routes or () if part else ()):
-            _check_route(case, name, route, ("switches", name, "routes", number), mistakes)
+            check_route(case, name, route, ("switches", name, "routes", number), mistakes)
+    for number, tunnel in enumerate(case.tunnels):
+        for end, name in enumerate(tunnel.between):
+            if name not in case.switches:
+                problem = f"{quoted(name)} is no switch: {nearest(name, case.switches)}"
+                mistakes.add(("tunnels", number, "between", end), problem)
+        if tunnel.between[0] == tunnel.between[1]:
+            mistakes.add(("tunnels", number, "between"), "both ends are the same switch")
 
 
-def _check_route(
+def check_route(
     case: CaseFile, switch: str, route: RoutePart, path: Where, mistakes: Mistakes
 ) -> None:
+    """Notes what is wrong with one static route."""
     ports = ports_of(case, switch)
     if route.to not in case.hosts and route.to != ANY and not _is_prefix(route.to):
         mistakes.add(

@@ -109,7 +109,7 @@ def _guard_lines(figures: Figures) -> Iterator[str]:
 
 def _drop_lines(figures: Figures) -> Iterator[str]:
     places = ("input buffer", "headroom", "output buffer", "WRED", "link down", "lost on wire")
-    heading = ("drops at", *places, "TTL", "no route", "watchdog")
+    heading = ("drops at", *places, "TTL", "no route", "watchdog", "CRC errors")
     yield from _table(
         heading,
         ((f"{drop.switch} {drop.port}", *astuple(drop)[2:]) for drop in figures.drops),

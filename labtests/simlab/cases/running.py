@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from labtests.simlab.cases import guards, pauses
+from labtests.simlab.cases import guards, happenings, pauses
 from labtests.simlab.cases.building import AnyFlow, build, start
 from labtests.simlab.cases.figures import (
     DropFigures,
@@ -76,11 +76,13 @@ def run(case: CaseFile, *, seed: int | None = None) -> Figures:
     )
     warmup_ns, end_ns = round(case.warmup_ms * NS_PER_MS), round(case.duration_ms * NS_PER_MS)
     bins = _bin_ends(case)
-    moments = {ns for flow in case.flows for ns in _moments(flow)} | pauses.moments_ns(case)
+    moments = {ns for flow in case.flows for ns in _moments(flow)}
+    moments |= happenings.moments(case) | pauses.moments_ns(case)
     for time_ns in sorted({*bins, warmup_ns, end_ns} | moments):
         if time_ns > end_ns:
             break
         watch.advance_to(time_ns)
+        happenings.happen(network, case, time_ns)
         _start_and_stop(course, time_ns)
         pauses.act(network, case, time_ns)
         course.note()
@@ -243,7 +245,9 @@ def _drops(network: Network) -> tuple[DropFigures, ...]:
         peer = network.tables.port[number ^ 1]
         lost = int(peer.lost_on_wire)
         if isinstance(end, HostPort):
-            drops = PortDrops(**dict.fromkeys((f.name for f in fields(PortDrops)), 0))
+            none = dict.fromkeys((f.name for f in fields(PortDrops)), 0)
+            corrupted = network.nic(end.device, end.interface).counters().rx_crc_errors
+            drops = PortDrops(**{**none, "crc_errors": corrupted})
         else:
             drops = network.switch(end.device).drop_counters(end.interface)
         place = DropFigures(
@@ -258,6 +262,7 @@ def _drops(network: Network) -> tuple[DropFigures, ...]:
             ttl=drops.ttl_drops,
             no_route=drops.no_route_drops,
             watchdog=drops.watchdog_drops,
+            crc=drops.crc_errors,
         )
         if any(astuple(place)[2:]):
             found.append(place)

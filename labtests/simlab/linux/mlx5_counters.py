@@ -70,6 +70,7 @@ _PORT: Mapping[str, _Value] = {
     "tx_mac_control_phy": lambda c: c.pause_tx_frames,
     "rx_pause_ctrl_phy": lambda c: c.pause_rx_frames,
     "tx_pause_ctrl_phy": lambda c: c.pause_tx_frames,
+    "rx_crc_errors_phy": lambda c: c.rx_crc_errors,
     "rx_discards_phy": lambda c: sum(c.rx_discards),
     "rx_global_pause": lambda c: 0,
 }

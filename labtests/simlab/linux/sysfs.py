@@ -154,6 +154,7 @@ def _statistic(port: NicPort, name: str) -> Callable[[], str]:
         if counters is None:
             return "0\n"
         live = {"rx_packets": counters.ip_in_receives, "tx_packets": counters.udp_out_datagrams}
+        live |= dict.fromkeys(("rx_crc_errors", "rx_errors"), counters.rx_crc_errors)
         return f"{live.get(name, 0)}\n"
 
     return read

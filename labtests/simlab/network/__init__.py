@@ -12,6 +12,7 @@ Around it: wiring, settings, fabric (tables from a wiring), and what others use:
 Switch and the flows.
 """
 
+from labtests.simlab.network.faulty_links import Script
 from labtests.simlab.network.flow_control import FlowControl
 from labtests.simlab.network.headroom import headroom_for
 from labtests.simlab.network.memory_settings import (
@@ -22,7 +23,7 @@ from labtests.simlab.network.memory_settings import (
 )
 from labtests.simlab.network.network import Network
 from labtests.simlab.network.nic import Nic
-from labtests.simlab.network.paths import Routing, StaticRoute
+from labtests.simlab.network.paths import Routing, StaticRoute, Tunnel
 from labtests.simlab.network.pause_settings import PauseCounters, PauseTiming, longest_response_ns
 from labtests.simlab.network.requests import RcRequest, TcpRequest, UdpRequest
 from labtests.simlab.network.settings import (
@@ -40,7 +41,7 @@ from labtests.simlab.network.switch import Switch
 from labtests.simlab.network.traffic import RcFlow, TcpFlow, UdpFlow
 from labtests.simlab.network.watchdog import DeadlockDetection, GuardCounters, PfcWatchdog
 from labtests.simlab.network.watching import QueueWatch
-from labtests.simlab.network.wiring import Cable, HostPort, SwitchPort, Wiring
+from labtests.simlab.network.wiring import Cable, HostPort, SwitchPort, Wiring, leaf_spine
 
 __all__ = [
     "Cable",
@@ -68,16 +69,19 @@ __all__ = [
     "ReactionPoint",
     "Routing",
     "Schedule",
+    "Script",
     "StaticRoute",
     "Switch",
     "SwitchMemory",
     "SwitchPort",
     "TcpFlow",
     "TcpRequest",
+    "Tunnel",
     "UdpFlow",
     "UdpRequest",
     "Wiring",
     "WredCurve",
     "headroom_for",
+    "leaf_spine",
     "longest_response_ns",
 ]

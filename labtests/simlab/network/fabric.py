@@ -1,6 +1,8 @@
 """The tables of a network, made from its wiring, and grown when they are too small."""
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +33,7 @@ from labtests.simlab.network.tables import (
     PS_PER_US,
     QUEUE,
     ROUTE,
+    SCRIPT,
     SEGMENT,
     SLOT,
     SWITCH,
@@ -74,6 +77,7 @@ def make_tables(wiring: Wiring, seed: int, memory: Mapping[str, SwitchMemory]) -
         segment=table(SEGMENT, WINDOW_SIZE),
         path=table(PATH, 0),
         guard=table(GUARD, 8 * len(ports)),
+        script=table(SCRIPT, 0),
     )
     clock = t.clock[0]
     clock.ports, clock.hosts, clock.free_packet = len(ports), len(hosts), NONE
@@ -103,10 +107,6 @@ def _lay_cables(t: Tables, wiring: Wiring) -> None:
     for number, end in enumerate(ends):
         cable = wiring.cables[number // 2]
         port = t.port[number]
-        if 8 * PS_PER_S % cable.rate_bits_per_s:
-            raise ValueError(
-                f"{cable.rate_bits_per_s} bit/s: a byte does not last whole picoseconds"
-            )
         port.peer = number ^ 1
         port.host = NONE
         port.switch = NONE if isinstance(end, HostPort) else switches.index(end.device)
@@ -114,8 +114,11 @@ def _lay_cables(t: Tables, wiring: Wiring) -> None:
         port.ps_per_byte = 8 * PS_PER_S // cable.rate_bits_per_s
         port.propagation_ps = round(cable.length_m * NS_PER_M * PS_PER_NS)
         port.overhead_bytes = cable.overhead_bytes
+        _set_rest(port, cable.rate_bits_per_s)
         port.lost_draws = round(cable.loss * DRAWS)
-        port.quantum_ps = QUANTUM_BYTES * port.ps_per_byte
+        port.impaired = int(port.lost_draws > 0)
+        port.script = NONE
+        port.quantum_ps = round(QUANTUM_BYTES * 8 * PS_PER_S / cable.rate_bits_per_s)
         port.pause_quanta = XOFF_QUANTA
         t.control[number].refresh_ps = XOFF_QUANTA * int(port.quantum_ps) // 2
         port.wire_head = port.wire_tail = port.loud_head = NONE
@@ -129,6 +132,13 @@ def _lay_cables(t: Tables, wiring: Wiring) -> None:
     t.lane.paused_since = t.lane.told_since = NONE
     t.control.paused_since = t.control.told_since = NONE
     t.control.waiting_head = t.control.waiting_tail = NONE
+
+
+def _set_rest(port: Any, rate_bits_per_s: int) -> None:
+    """What a byte lasts beyond whole picoseconds, as a fraction."""
+    rest = Fraction(8 * PS_PER_S, rate_bits_per_s) - 8 * PS_PER_S // rate_bits_per_s
+    if rest:
+        port.rest_per_byte, port.rest_parts = rest.numerator, rest.denominator
 
 
 def _make_switch(t: Tables, s: int, memory: SwitchMemory) -> None:
@@ -245,7 +255,9 @@ def apply_reaction_point(t: Tables, h: int, point: ReactionPoint) -> None:
 
 
 def _line_rate(t: Tables, h: int) -> int:
-    return 8 * PS_PER_S // int(t.port[t.host[h].port].ps_per_byte)
+    port = t.port[t.host[h].port]
+    parts = int(port.rest_parts) or 1
+    return 8 * PS_PER_S * parts // (int(port.ps_per_byte) * parts + int(port.rest_per_byte))
 
 
 def apply_np(t: Tables, h: int, values: dict[str, int]) -> None:

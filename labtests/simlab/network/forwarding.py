@@ -11,15 +11,29 @@ path:
 Switches with different seeds choose independently. CRC-32 alone would not do: it is linear, so a
 seed turns the choices of all flows alike, and those that met at one switch meet at the next.
 A way whose link is down is left out, and only its flows move.
+
+A path may also be the door of a VXLAN tunnel between two switches (RFC 7348; tunnels.py). In a
+tunnel a packet is 50 B longer and its target is the far end's column of the route table. The outer
+source port is made of the inner five-tuple's hash, so ECMP inside the tunnel goes by that.
 """
 
 from labtests.simlab.network.compiled import compiled
 from labtests.simlab.network.packets import free_packet
-from labtests.simlab.network.rows import flow_at, packet_at, path_at, port_at, switch_at
+from labtests.simlab.network.rows import (
+    clock_at,
+    flow_at,
+    packet_at,
+    path_at,
+    port_at,
+    route_at,
+    switch_at,
+)
 from labtests.simlab.network.tables import NONE, State
+from labtests.simlab.network.tunnels import decapsulate, encapsulate, inner_target
 
 FIRST_PATH = -2
 """The route table's number for row 0 of the path table; row n is FIRST_PATH - n."""
+BALANCE, ENTER, LEAVE = 0, 1, 2
 _WORD = 0xFFFFFFFF
 
 
@@ -39,7 +53,10 @@ def tuple_hash(t: State, k: int) -> int:
     """The hash of packet k's five-tuple."""
     packet = packet_at(t, k)
     flow = flow_at(t, packet.flow)
-    return int(flow.hash_to_target if packet.target == flow.target else flow.hash_to_source)
+    target = packet.target
+    if target >= clock_at(t, 0).hosts:
+        target = inner_target(packet.inner)
+    return int(flow.hash_to_target if target == flow.target else flow.hash_to_source)
 
 
 @compiled
@@ -67,9 +84,16 @@ def balanced(t: State, s: int, k: int, row: int) -> int:
 @compiled
 def way_out(t: State, s: int, k: int, route: int) -> int:
     """The port by which packet k leaves switch s by a route that is not one port; NONE: none."""
-    if route == NONE:
-        return NONE
-    return balanced(t, s, k, FIRST_PATH - route)
+    while route < NONE:
+        path = path_at(t, FIRST_PATH - route)
+        if path.does == BALANCE:
+            return balanced(t, s, k, FIRST_PATH - route)
+        if path.does == ENTER:
+            encapsulate(t, k, path.target, path.copies)
+        else:
+            decapsulate(t, k)
+        route = route_at(t, s * clock_at(t, 0).targets + packet_at(t, k).target).port
+    return int(route)
 
 
 @compiled

@@ -13,6 +13,7 @@ from labtests.simlab.network.fabric import (
     with_packets,
     with_windows,
 )
+from labtests.simlab.network.faulty_links import Script, with_script
 from labtests.simlab.network.flows import wake_flow_by
 from labtests.simlab.network.memory_settings import SwitchMemory
 from labtests.simlab.network.nic import Nic
@@ -61,6 +62,7 @@ from labtests.simlab.network.tables import (
     table,
 )
 from labtests.simlab.network.traffic import RcFlow, TcpFlow, UdpFlow
+from labtests.simlab.network.wire import break_silence
 from labtests.simlab.network.wiring import HostPort, Wiring
 
 FRAGMENT_PAYLOAD_BYTES = 1480
@@ -179,6 +181,12 @@ class Network:
         """
         self.tables = with_routes(self.tables, self.wiring, list(self.memory), routing)
         self.routing = routing
+
+    def impair(self, device: str, interface: str, script: Script) -> None:
+        """From now on frames that this port sends are lost or corrupted by this script too."""
+        number = self._numbers[device, interface]
+        break_silence(self.state, number)
+        self.tables = with_script(self.tables, number, script)
 
     def lost_on_wire(self, device: str, interface: str) -> int:
         """Frames sent by this port that a cut took from the wire."""

@@ -214,6 +214,7 @@ class Nic:
             ip_reasm_oks=int(host.reasm_oks),
             ip_reasm_reqds=int(host.reasm_reqds),
             ip_in_receives=int(host.ip_in),
+            rx_crc_errors=int(t.port[self._port].crc_errors),
         )
 
     def _pause(self, lane: Any) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Which way to each host: shortest paths, ECMP, static routes. As the route and path tables.
+"""Which way to each host: shortest paths, ECMP, static routes, tunnels. As route and path tables.
 
 Nothing is learnt and nothing converges by itself: `Network.reroute` is what a routing protocol
 would have done. Static routes may form loops; a packet then runs until its TTL is used up.
@@ -14,8 +14,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from labtests.simlab.network.forwarding import FIRST_PATH
+from labtests.simlab.network.forwarding import BALANCE, ENTER, FIRST_PATH, LEAVE
 from labtests.simlab.network.tables import NONE, PATH, ROUTE, Tables, table
+from labtests.simlab.network.tunnels import COPY_BACK, COPY_DSCP, COPY_ECN
 from labtests.simlab.network.wiring import HostPort, SwitchPort, Wiring, next_hops
 
 MOST_WAYS = 64
@@ -27,8 +28,10 @@ FIRST_SOURCE_PORT = 49152
 SOURCE_PORTS = 16384
 TCP_PROTOCOL, UDP_PROTOCOL = 6, 17
 
-Ways = dict[tuple[str, int], tuple[int, ...]]
-"""(switch, port number of a host) -> the port numbers towards it."""
+Ways = dict[tuple[str, int | str], tuple[int, ...]]
+"""(switch, port number of a host or name of a switch) -> the port numbers towards it."""
+_Path = tuple[int, int, int, tuple[int, ...]]
+"""What a row of the path table does, its target, copies and ports."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +49,19 @@ class StaticRoute:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Tunnel:
+    """A VXLAN tunnel, both ways, for what hosts plugged into one switch send to those of the other.
+
+    What is copied between inner and outer header, and what happens if not: tunnels.py.
+    """
+
+    between: tuple[str, str]
+    copy_dscp: bool = True
+    copy_ecn: bool = True
+    copy_back: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Routing:
     """How switches choose ports.
 
@@ -54,11 +70,13 @@ class Routing:
     - `static` routes are used before either.
     - `hash_seeds` by switch; others have the CRC-32 of their name, so all differ. Equal seeds make
       switches of several tiers choose alike: polarisation.
+    - `tunnels` between switches; inside, packets go by `ways`.
     """
 
     ways: Literal["shortest", "ecmp"] = "shortest"
     static: tuple[StaticRoute, ...] = ()
     hash_seeds: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    tunnels: tuple[Tunnel, ...] = ()
 
 
 def five_tuple_hash(source: str, target: str, ports: tuple[int, int], protocol: int) -> int:
@@ -69,39 +87,82 @@ def five_tuple_hash(source: str, target: str, ports: tuple[int, int], protocol: 
 
 
 def with_routes(t: Tables, wiring: Wiring, switches: list[str], routing: Routing) -> Tables:
-    """The same network with these routes. Raises ValueError for a static route that cannot be."""
+    """The same network with these routes. Raises ValueError for a route or tunnel that cannot be.
+
+    The route table has a column for each host and, behind them, one for each end of a tunnel.
+    """
     ends = tuple(wiring.ports())
     hosts = [number for number, end in enumerate(ends) if isinstance(end, HostPort)]
-    ways = _ways(wiring, routing)
-    groups: dict[tuple[int, ...], int] = {}
-    route = table(ROUTE, max(1, len(switches) * len(hosts)))
+    far_ends = _far_ends(wiring, routing)
+    columns: list[int | str] = [*hosts, *far_ends]
+    rows: dict[_Path, int] = {}
+    route = table(ROUTE, max(1, len(switches) * len(columns)))
     route.port = NONE
-    for (name, host), outs in ways.items():
-        row = switches.index(name) * len(hosts) + hosts.index(host)
+    for (name, target), outs in _ways(wiring, routing).items():
+        cell = route[switches.index(name) * len(columns) + columns.index(target)]
         if len(outs) == 1:
-            route[row].port = outs[0]
+            cell.port = outs[0]
         elif outs:
-            route[row].port = FIRST_PATH - groups.setdefault(outs, len(groups))
-    t.clock[0].targets = len(hosts)
+            cell.port = FIRST_PATH - rows.setdefault((BALANCE, 0, 0, outs), len(rows))
+    for (name, target), path in _doors(ends, hosts, columns, routing).items():
+        cell = route[switches.index(name) * len(columns) + columns.index(target)]
+        cell.port = FIRST_PATH - rows.setdefault(path, len(rows))
+    t.clock[0].targets = len(columns)
     for row, name in enumerate(switches):
         seed = routing.hash_seeds.get(name, zlib.crc32(name.encode()))
         t.switch[row].hash_seed = seed & 0xFFFFFFFF
-    return t._replace(route=route, path=_path_table(groups))
+    return t._replace(route=route, path=_path_table(rows))
 
 
-def _path_table(groups: Mapping[tuple[int, ...], int]) -> Any:
-    path = table(PATH, max(1, len(groups)))
-    for outs, row in groups.items():
+def _path_table(rows: Mapping[_Path, int]) -> Any:
+    path = table(PATH, max(1, len(rows)))
+    for (does, target, copies, outs), row in rows.items():
+        path[row].does, path[row].target, path[row].copies = does, target, copies
         path[row].ways = len(outs)
-        path[row].ports[: len(outs)] = np.array(outs)
+        path[row].ports[: len(outs)] = np.array(outs, np.int64)
     return path
 
 
+def _far_ends(wiring: Wiring, routing: Routing) -> list[str]:
+    """The switches at which tunnels end."""
+    known = {end.device for end in wiring.ports() if isinstance(end, SwitchPort)}
+    found: dict[str, None] = {}
+    for tunnel in routing.tunnels:
+        if tunnel.between[0] == tunnel.between[1] or not known.issuperset(tunnel.between):
+            raise ValueError(f"a tunnel is between two switches, not {tunnel.between}")
+        for name in tunnel.between:
+            found[name] = None
+    return list(found)
+
+
+def _doors(
+    ends: tuple[HostPort | SwitchPort, ...],
+    hosts: list[int],
+    columns: list[int | str],
+    routing: Routing,
+) -> dict[tuple[str, int | str], _Path]:
+    """Where packets enter and leave tunnels."""
+    doors: dict[tuple[str, int | str], _Path] = {}
+    for tunnel in routing.tunnels:
+        copies = COPY_DSCP * tunnel.copy_dscp + COPY_ECN * tunnel.copy_ecn
+        copies += COPY_BACK * tunnel.copy_back
+        for here, there in (tunnel.between, tunnel.between[::-1]):
+            doors[there, there] = (LEAVE, 0, 0, ())
+            for host in hosts:
+                if ends[host ^ 1].device == there:
+                    doors[here, host] = (ENTER, columns.index(there), copies, ())
+    return doors
+
+
 def _ways(wiring: Wiring, routing: Routing) -> Ways:
+    ways: Ways = {}
     if routing.ways == "ecmp":
-        ways = all_next_hops(wiring)
+        ways.update(all_next_hops(wiring))
     else:
-        ways = {key: (out,) for key, out in next_hops(wiring).items()}
+        ways.update({key: (out,) for key, out in next_hops(wiring).items()})
+    for name in _far_ends(wiring, routing):
+        for key, outs in hops_to_switch(wiring, name).items():
+            ways[key] = outs if routing.ways == "ecmp" else outs[:1]
     for route in sorted(routing.static, key=lambda route: _network(route).prefixlen):
         ways.update(_static(wiring, route))
     return ways
@@ -131,7 +192,7 @@ def _static(wiring: Wiring, route: StaticRoute) -> Ways:
     if len(route.via) > MOST_WAYS:
         raise ValueError(f"static route of {route.switch}: more than {MOST_WAYS} ports")
     outs = tuple(own[name] for name in route.via)
-    found = {}
+    found: Ways = {}
     for host in _hosts_of(ends, route, own):
         for out in outs:
             if isinstance(ends[out ^ 1], HostPort) and out ^ 1 != host:
@@ -158,39 +219,39 @@ def _hosts_of(
 def all_next_hops(wiring: Wiring) -> Ways:
     """Every port of each switch that is on a shortest path to each host, in port order."""
     ends = tuple(wiring.ports())
-    leads: dict[str, list[int]] = {}
-    for number, end in enumerate(ends):
-        if isinstance(end, SwitchPort):
-            leads.setdefault(end.device, []).append(number)
     ways: Ways = {}
     for host, end in enumerate(ends):
-        if isinstance(end, HostPort):
-            first = ends[host ^ 1]
-            if isinstance(first, SwitchPort):
-                ways[first.device, host] = (host ^ 1,)
-                _fan_out(ends, leads, host, ways)
+        first = ends[host ^ 1]
+        if isinstance(end, HostPort) and isinstance(first, SwitchPort):
+            ways[first.device, host] = (host ^ 1,)
+            for device, outs in _fan_out(ends, first.device).items():
+                ways[device, host] = outs
     return ways
 
 
-def _fan_out(
-    ends: tuple[HostPort | SwitchPort, ...],
-    leads: Mapping[str, list[int]],
-    host: int,
-    ways: Ways,
-) -> None:
-    """Breadth first from the host's switch: all ports that lead one step nearer."""
-    steps = {ends[host ^ 1].device: 0}
+def hops_to_switch(wiring: Wiring, name: str) -> Ways:
+    """Every port of each other switch that is on a shortest path to this one."""
+    ends = tuple(wiring.ports())
+    return {(device, name): outs for device, outs in _fan_out(ends, name).items()}
+
+
+def _fan_out(ends: tuple[HostPort | SwitchPort, ...], name: str) -> dict[str, tuple[int, ...]]:
+    """Breadth first from a switch: of each other one, all ports that lead one step nearer."""
+    leads: dict[str, list[int]] = {}
+    for number, end in enumerate(ends):
+        if isinstance(end, SwitchPort) and isinstance(ends[number ^ 1], SwitchPort):
+            leads.setdefault(end.device, []).append(number)
+    steps = {name: 0}
     frontier = deque(steps)
     while frontier:
         device = frontier.popleft()
-        for lead in leads[device]:
-            other = ends[lead ^ 1]
-            if isinstance(other, HostPort):
-                continue
-            if other.device not in steps:
-                steps[other.device] = steps[device] + 1
-                frontier.append(other.device)
-    for device, step in steps.items():
-        nearer = [p for p in leads[device] if steps.get(ends[p ^ 1].device, step) == step - 1]
-        if nearer:
-            ways[device, host] = tuple(nearer[:MOST_WAYS])
+        for lead in leads.get(device, ()):
+            other = ends[lead ^ 1].device
+            if other not in steps:
+                steps[other] = steps[device] + 1
+                frontier.append(other)
+    return {
+        device: tuple(p for p in leads[device] if steps[ends[p ^ 1].device] == step - 1)[:MOST_WAYS]
+        for device, step in steps.items()
+        if step > 0
+    }

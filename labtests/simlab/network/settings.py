@@ -202,6 +202,7 @@ class NicCounters:
     ip_reasm_oks: int
     ip_reasm_reqds: int
     ip_in_receives: int
+    rx_crc_errors: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,7 +235,8 @@ class PortDrops:
     - `headroom_drops`: arrived here, headroom overrun.
     - `output_buffer_drops`: bound for here, at the limit of its egress queue.
     - `wred_drops`, `link_down_drops`: bound for here. (`ecn_marked` are no drops.)
-    - `ttl_drops`, `no_route_drops`: arrived here; they are in no queue's drops.
+    - `ttl_drops`, `no_route_drops`, `crc_errors` (corrupted on the wire): arrived here; they are in
+      no queue's drops.
     - `watchdog_drops`: drained from a queue that a guard shut here, bound for it, or come in
       here with its priority.
     """
@@ -248,6 +250,7 @@ class PortDrops:
     ttl_drops: int = 0
     no_route_drops: int = 0
     watchdog_drops: int = 0
+    crc_errors: int = 0
 
     @property
     def input_drops(self) -> int:

@@ -271,6 +271,7 @@ class Switch:
             ttl_drops=int(record.ttl_drops),
             no_route_drops=int(record.no_route_drops),
             watchdog_drops=int(record.watchdog_drops),
+            crc_errors=int(record.crc_errors),
         )
 
     def port_counters(self, port: str) -> PortCounters:

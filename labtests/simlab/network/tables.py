@@ -67,16 +67,19 @@ CLOCK = _record(
 PORT = _record(
     "peer host switch up ps_per_byte propagation_ps quantum_ps busy_until wire_head wire_tail",
     "silence silent_run loud_head loud_tail",  # wire.py
-    "overhead_bytes lost_draws",  # lost_draws: of all draws, those that lose an arriving frame
+    "overhead_bytes impaired",  # impaired: frames that arrive may be lost (impairments.py)
+    "rest_parts",  # a byte lasts ps_per_byte + rest_per_byte / rest_parts, if not 0
     "backlog held strict first turn turn_1 turn_2 group_balance count_bytes",  # masks of queues:
     # backlog: has work; held: was paused; strict, first: of the strict group, of WRR group 1
     "pfc_on pfc_pending pause_quanta trust",  # bit masks over priorities
     "rx_packets rx_bytes tx_packets tx_bytes",
     "ecn_marked link_down_drops lost_on_wire",
     "limited",  # bit i = queue i has a rate limit
-    "ttl_drops no_route_drops",
+    "ttl_drops no_route_drops crc_errors script",
     "gap_ppm",  # the longest random gap behind a frame, of its time on the wire
     "guard watchdog_drops",  # guard: bit i = priority i is watched (guarding.py)
+    "lost_draws",  # of all draws, those that lose an arriving frame
+    "rest_per_byte rest_owed",
 )
 QUEUE = _record(
     "head tail packets cells paused_until empty_since weight credit",
@@ -128,7 +131,7 @@ HOST = _record(
 )
 PACKET = _record(
     "next kind flow frame_bytes cells psn part dscp ecn target lane at next_loud",
-    "ttl",
+    "ttl inner",  # inner: headers inside a tunnel's (forwarding.py)
 )
 FLOW = _record(
     "kind life next_ready queued source target dscp start_at in_flight",
@@ -160,7 +163,8 @@ SLOT = _record("wakes before after bucket")  # events.py
 BUCKET = _record("head")
 LEVEL = _record("filled")  # bit i: bucket i has slots
 ROUTE = _record("port")  # row: switch * targets + host; below NONE: a path (forwarding.py)
-PATH = _record("ways", arrays=(("ports", 64),))
+PATH = _record("does ways target copies", arrays=(("ports", 64),))
+SCRIPT = _record("next kinds from_ps until_ps first last every damage seen")  # impairments.py
 GUARD = _record(  # row: as lanes and queues; guarding.py
     "poll_ps next_poll",  # of the whole port, in the row of its priority 0
     "detect_ps quiet_ps fixed_ps action",
@@ -188,6 +192,7 @@ TABLE_TYPES = {
     "segment": SEGMENT,
     "path": PATH,
     "guard": GUARD,
+    "script": SCRIPT,
 }
 """The type of a row of each table, in the order of the address block."""
 
@@ -212,6 +217,7 @@ class Tables(NamedTuple):
     segment: Any
     path: Any
     guard: Any
+    script: Any
 
 
 State = Any

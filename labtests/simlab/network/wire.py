@@ -10,10 +10,11 @@ handed over, each with its own time, before the next frame that is not silent, a
 looks. Nobody can tell the difference, and a third of all events is saved.
 """
 
-from labtests.simlab.network.arithmetic import DRAWS, random_below
+from labtests.simlab.network.arithmetic import random_below
 from labtests.simlab.network.compiled import compiled, inlined
 from labtests.simlab.network.events import schedule, wake_by
 from labtests.simlab.network.hosting import receive_at_host
+from labtests.simlab.network.impairments import is_damaged, spare_ps
 from labtests.simlab.network.packets import free_packet
 from labtests.simlab.network.pausing import receive_pause
 from labtests.simlab.network.rows import clock_at, flow_at, packet_at, port_at
@@ -62,6 +63,8 @@ def put_on_wire(t: State, p: int, k: int) -> None:
     packet = packet_at(t, k)
     wire_bytes = packet.frame_bytes + port.overhead_bytes
     port.busy_until = clock_at(t, 0).now + wire_bytes * port.ps_per_byte
+    if port.rest_parts:
+        port.busy_until += spare_ps(t, p, wire_bytes)
     packet.at = port.busy_until + port.propagation_ps
     if port.gap_ppm:
         port.busy_until += random_gap(t, port.gap_ppm, wire_bytes * port.ps_per_byte)
@@ -84,21 +87,14 @@ def put_on_wire(t: State, p: int, k: int) -> None:
     packet.next_loud = NONE
 
 
-@compiled
-def is_lost(t: State, p: int) -> bool:
-    """Whether the frame that arrives at port p is corrupted: each one independently of others."""
-    return bool(random_below(t, DRAWS) < port_at(t, p).lost_draws)
-
-
 @inlined
 def receive(t: State, p: int, k: int) -> None:
     """Packet k, that port p has sent, is wholly at the far end."""
     peer = port_at(t, p).peer
     packet = packet_at(t, k)
-    if port_at(t, peer).lost_draws and is_lost(t, peer):
-        port_at(t, p).lost_on_wire += packet.kind != PAUSE
-        free_packet(t, k)
-    elif packet.kind == PAUSE:
+    if port_at(t, peer).impaired and is_damaged(t, peer, k):
+        return
+    if packet.kind == PAUSE:
         receive_pause(t, peer, k)
     elif port_at(t, peer).host == NONE:
         receive_at_switch(t, peer, k)
@@ -138,6 +134,22 @@ def settle(t: State) -> None:
     for p in range(clock_at(t, 0).ports):
         if port_at(t, p).silence:
             hand_over(t, p)
+
+
+@compiled
+def break_silence(t: State, p: int) -> None:
+    """No frame on port p's wire is silent, now and from now on: some may be lost on it."""
+    hand_over(t, p)
+    port = port_at(t, p)
+    port.silence = 0
+    k = port.wire_head
+    port.loud_head = k
+    port.loud_tail = port.wire_tail
+    wire = clock_at(t, 0).ports + p
+    schedule(t, wire, NEVER if k == NONE else packet_at(t, k).at)
+    while k != NONE:
+        packet_at(t, k).next_loud = packet_at(t, k).next
+        k = packet_at(t, k).next
 
 
 @compiled

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from labtests.simlab.network.tables import OVERHEAD_BYTES
 
+LEAST_BITS_PER_S, MOST_BITS_PER_S = 10**6, 8 * 10**12
 NS_PER_M = 5
 """Propagation in copper and fibre: 2e8 m/s (802.1Qbb Annex O uses the same)."""
 
@@ -46,6 +47,8 @@ class Cable:
     def __post_init__(self) -> None:
         if not 0 <= self.loss <= 1:
             raise ValueError(f"not a share 0..1 of lost frames: {self.loss}")
+        if not LEAST_BITS_PER_S <= self.rate_bits_per_s <= MOST_BITS_PER_S:
+            raise ValueError(f"not a rate of 1M to 8T bit/s: {self.rate_bits_per_s}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +75,45 @@ class Wiring:
         for cable in self.cables:
             yield cable.a
             yield cable.b
+
+
+def leaf_spine(
+    leaves: int,
+    spines: int,
+    hosts_per_leaf: int,
+    *,
+    bits_per_s: tuple[int, int],
+    length_m: float = 5,
+) -> Wiring:
+    """A two-tier Clos: every leaf has one cable to every spine. Rates: of hosts, and to spines.
+
+    Hosts are `h0`, `h1`, … (port `e0`, addresses 10.0.0.1 and on), leaf by leaf; switches are
+    `leaf0`, … and `spine0`, …; a switch's port has the name of the device that it leads to.
+    """
+    host_bits_per_s, spine_bits_per_s = bits_per_s
+    cables = []
+    for leaf in range(leaves):
+        for host in range(leaf * hosts_per_leaf, (leaf + 1) * hosts_per_leaf):
+            number = host + 1
+            address = f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}"
+            cables.append(
+                Cable(
+                    a=HostPort(device=f"h{host}", interface="e0", address=address),
+                    b=SwitchPort(device=f"leaf{leaf}", interface=f"h{host}"),
+                    rate_bits_per_s=host_bits_per_s,
+                    length_m=length_m,
+                )
+            )
+        for spine in range(spines):
+            cables.append(
+                Cable(
+                    a=SwitchPort(device=f"leaf{leaf}", interface=f"spine{spine}"),
+                    b=SwitchPort(device=f"spine{spine}", interface=f"leaf{leaf}"),
+                    rate_bits_per_s=spine_bits_per_s,
+                    length_m=length_m,
+                )
+            )
+    return Wiring(cables=tuple(cables))
 
 
 def next_hops(wiring: Wiring) -> dict[tuple[str, int], int]:
