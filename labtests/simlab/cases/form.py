@@ -8,8 +8,11 @@ from labtests.inventory.names import Name
 
 Priority = Annotated[int, Field(ge=0, le=7)]
 Share = Annotated[float, Field(ge=0, le=1)]
-Positive = Annotated[float, Field(gt=0)]
-NotNegative = Annotated[float, Field(ge=0)]
+Positive = Annotated[float, Field(gt=0, le=1e12)]
+NotNegative = Annotated[float, Field(ge=0, le=1e12)]
+Milliseconds = Annotated[float, Field(ge=0, le=1e9)]  # picoseconds must fit into 62 bits
+Period = Annotated[float, Field(ge=0.001, le=1e9)]  # us
+GbitPerS = Annotated[float, Field(ge=1e-6, le=1e4)]
 Count = Annotated[int, Field(ge=1)]
 Bytes = Annotated[int, Field(ge=0, le=2**40)]
 
@@ -119,7 +122,7 @@ class RateLimitPart(_Part):
     """The most that each of these egress queues sends, preamble and gap counted; shaping.py."""
 
     queues: list[Priority] = Field(min_length=1)
-    rate_gbit_per_s: Annotated[float, Field(ge=1e-6, le=1e4)]
+    rate_gbit_per_s: GbitPerS
     burst_bytes: Annotated[int, Field(ge=1, le=2**30)] = 16_384
 
 
@@ -201,14 +204,14 @@ class DcqcnPart(_Part):
         default_factory=dict, description="form connectx: sysfs names of roce_rp and roce_np."
     )
     gain: Share = 1 / 256
-    alpha_period_us: Positive = 55.0
-    cut_period_us: Positive = 50.0
-    increase_period_us: Positive = 55.0
+    alpha_period_us: Period = 55.0
+    cut_period_us: Period = 50.0
+    increase_period_us: Period = 55.0
     byte_counter_bytes: Bytes = 10_000_000
     recovery_stages: Count = 5
     additive_gbit_per_s: NotNegative = 0.04
     hyper_gbit_per_s: NotNegative = 0.2
-    min_rate_gbit_per_s: Positive = 0.04
+    min_rate_gbit_per_s: GbitPerS = 0.04
     clamp_target: bool = True
     cnp_interval_us: Annotated[int, Field(ge=0)] | None = None
     cnp_priority: Priority | None = None
@@ -238,7 +241,7 @@ class LinkPart(_Part):
     """A full-duplex link between two devices; a host has one."""
 
     between: list[Name] = Field(min_length=2, max_length=2)
-    rate_gbit_per_s: Positive
+    rate_gbit_per_s: GbitPerS
     delay_us: NotNegative | None = Field(default=None, description="One way; or length_m.")
     length_m: NotNegative | None = None
     overhead_bytes: Annotated[int, Field(ge=0, le=255)] = 20
@@ -259,7 +262,7 @@ class FlowPart(_Part):
     size_bytes: Annotated[int, Field(ge=1, le=2**50)] | None = Field(
         default=None, description="rc: ends after so many bytes (whole messages)."
     )
-    rate_gbit_per_s: Positive | None = Field(default=None, description="udp: payload rate.")
+    rate_gbit_per_s: GbitPerS | None = Field(default=None, description="udp: payload rate.")
     datagram_bytes: Annotated[int, Field(ge=1, le=65507)] = 65500
     arrivals: Literal["periodic", "poisson"] = Field(
         default="periodic", description="udp: datagrams at equal intervals, or at random ones."
@@ -356,8 +359,8 @@ class CaseFile(_Part):
 
     name: Name
     description: str = ""
-    duration_ms: Positive
-    warmup_ms: NotNegative = Field(default=0.0, description="Means and percentiles start here.")
+    duration_ms: Annotated[float, Field(gt=0, le=1e9)]
+    warmup_ms: Milliseconds = Field(default=0.0, description="Means and percentiles start here.")
     seed: Annotated[int, Field(ge=0, le=2**31)] = 1
     start_jitter_us: NotNegative = Field(
         default=0.0, description="Flows start within so much behind start_us, at random."

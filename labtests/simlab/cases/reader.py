@@ -24,6 +24,9 @@ from labtests.simlab.cases.pathways import check_routes, ports_of
 from labtests.simlab.cases.pause_checks import check_pauses
 from labtests.simlab.network.settings import NP_DEFAULTS, RP_DEFAULTS, check_dcqcn
 
+MOST_BINS = 100_000
+MOST_SAMPLES = 100_000_000
+
 
 def load(path: Path | str) -> CaseFile:
     """The case that a file describes. Raises InventoryError with every mistake of the file."""
@@ -109,6 +112,14 @@ def _check_flow(case: CaseFile, number: int, flow: FlowPart, mistakes: Mistakes)
 
 
 def _check_sampling(case: CaseFile, mistakes: Mistakes) -> None:
+    bin_ms, period_us = case.sampling.bin_ms, case.sampling.queue_period_us
+    if bin_ms is not None and case.duration_ms / bin_ms > MOST_BINS:
+        least = case.duration_ms / MOST_BINS
+        mistakes.add(("sampling", "bin_ms"), f"more than {MOST_BINS} bins: at least {least:g}")
+    if period_us is not None and case.duration_ms * 1000 / period_us > MOST_SAMPLES:
+        least = case.duration_ms * 1000 / MOST_SAMPLES
+        problem = f"more than {MOST_SAMPLES} samples: at least {least:g}"
+        mistakes.add(("sampling", "queue_period_us"), problem)
     for number, queue in enumerate(case.sampling.queues or ()):
         path = ("sampling", "queues", number)
         _known(queue.switch, set(case.switches), (*path, "switch"), mistakes)
