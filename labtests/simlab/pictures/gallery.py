@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from labtests.errors import LabError
 from labtests.inventory.mistakes import nearest, quoted
-from labtests.simlab.pictures import locking, losing, mixing, queueing, sharing
+from labtests.simlab.pictures import locking, losing, mixing, queueing, releasing, sharing
 from labtests.simlab.pictures.picture import Picture
 from labtests.simlab.reference.judging import Judged
 
@@ -14,6 +14,7 @@ PICTURES: MappingProxyType[str, Callable[[], Picture]] = MappingProxyType(
     {
         "parking-lot": sharing.parking_lot,
         "victim-flow": sharing.victim_flow,
+        "deadlock": releasing.deadlock,
         "routing-loop": locking.routing_loop,
         "cyclic-dependency": locking.cyclic_dependency,
         "mixed-ecn": mixing.mixed_ecn,
