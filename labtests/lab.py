@@ -83,11 +83,21 @@ class Lab:
         }
 
     @classmethod
-    def open(cls, testbed: Testbed, *, clock: Clock, backend: Backend, journal: Journal) -> "Lab":
-        """Connect to every device at once. Raises LabErrors with every device that fails."""
+    def open(
+        cls,
+        testbed: Testbed,
+        *,
+        clock: Clock,
+        backend: Backend,
+        journal: Journal,
+        run: str = "",
+    ) -> "Lab":
+        """Connect to every device at once. Raises LabErrors with every device that fails.
+
+        `run` is the id by which processes that are left on a host are found again."""
         journal.clock = clock  # notes and what processes print carry the lab's time
         sessions = {d.name: driver_module(d.platform).SESSION for d in testbed.devices}
-        plain = connect_all(testbed.devices, sessions, clock=clock)
+        plain = connect_all(testbed.devices, sessions, clock=clock, run=run)
         if emulated(plain):
             backend = "simulated"  # one emulated device is enough to spoil a hardware result
         whole = {n: UnbrokenTransport(JournalledTransport(t, journal)) for n, t in plain.items()}

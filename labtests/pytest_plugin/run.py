@@ -131,6 +131,7 @@ class Run:
             clock=clock,
             backend="simulated" if self.dry else "hardware",
             journal=self.journal,
+            run=self.id,
         )
         if self.planning:
             self.lab.planned = Planned()

@@ -30,9 +30,10 @@ from labtests.journal import (
 )
 from labtests.journal.changes import addresses
 from labtests.lab import Lab, PutBack
-from labtests.ssh.connecting import AT_ONCE, connect_all
+from labtests.ssh.connecting import AT_ONCE, SHELL, connect_all
 from labtests.ssh.unbroken import UnbrokenTransport
 from labtests.transport import Clock, Transport
+from labtests.workloads.leftovers import sweep
 
 How = Literal["restored", "already as it was", "cannot"]
 
@@ -152,14 +153,36 @@ class _Scene:
 
 def _replay(scene: _Scene, done: Recovered, testbed: Testbed | None) -> None:
     devices = _devices(scene.story, testbed)
-    opened, failed = _connect(devices, scene)
+    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
+    place = scene.run.journal.with_name(f"recovery-{stamp}.jsonl")
+    with Journal(place, clock=scene.clock) as transcript:
+        _put_back(scene, done, devices, transcript)
+
+
+def _put_back(
+    scene: _Scene, done: Recovered, devices: tuple[Device, ...], transcript: Journal
+) -> None:
+    opened, failed = _connect(devices, scene.clock, transcript)
     try:
         _leave_unreachable(scene, done, failed)
         lab = _lab(scene, tuple(d for d in devices if d.name in opened), opened)
         done.rows += [_row(lab, put_back) for put_back in lab.put_back()]
+        _sweep(devices, opened, done)
     finally:
         for transport in opened.values():
             transport.close()
+
+
+def _sweep(devices: tuple[Device, ...], opened: Mapping[str, Transport], done: Recovered) -> None:
+    """Processes of the run end with it by themselves; what did not is ended here."""
+    for device in devices:
+        if device.name not in opened or driver_module(device.platform).SESSION != SHELL:
+            continue
+        try:
+            for process in sweep(opened[device.name], done.run):
+                done.notes.append(f"ended on {process.host}: {process.pid} {process.command}")
+        except LabError as error:
+            done.problems.append(str(error))
 
 
 def _devices(story: Story, testbed: Testbed | None) -> tuple[Device, ...]:
@@ -169,23 +192,21 @@ def _devices(story: Story, testbed: Testbed | None) -> tuple[Device, ...]:
     return tuple(
         today.get(device.name, device)
         for device in story.begun.devices
-        if device.name in changed or driver_module(device.platform).SESSION == "shell"
+        if device.name in changed or driver_module(device.platform).SESSION == SHELL
     )
 
 
 def _connect(
-    devices: tuple[Device, ...], scene: _Scene
+    devices: tuple[Device, ...], clock: Clock, transcript: Journal
 ) -> tuple[dict[str, Transport], dict[str, LabError]]:
     """Every device by itself: one that is gone does not keep the others from being put back."""
-    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
-    transcript = Journal(scene.run.journal.with_name(f"recovery-{stamp}.jsonl"), clock=scene.clock)
     opened: dict[str, Transport] = {}
     failed: dict[str, LabError] = {}
 
     def attempt(device: Device) -> None:
         session = {device.name: driver_module(device.platform).SESSION}
         try:
-            plain = connect_all((device,), session, clock=scene.clock)[device.name]
+            plain = connect_all((device,), session, clock=clock)[device.name]
         except LabErrors as errors:
             failed[device.name] = LabError(str(errors.exceptions[0]))
             return

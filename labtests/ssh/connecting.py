@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 
 from labtests.errors import LabError, LabErrors
 from labtests.inventory import Device
@@ -16,19 +17,21 @@ SHELL = "shell"
 AT_ONCE = 32  # devices whose logins run in parallel
 
 
-def connect(device: Device, session: str, *, clock: Clock) -> Transport:
-    """An open session that answers. Raises Unreachable (HostKeyRefused, LoginRefused),
-    CommandRejected for a shell that cannot be used; nothing stays open then."""
+def connect(device: Device, session: str, *, clock: Clock, run: str = "") -> Transport:
+    """An open session that answers. `run` is the id that its processes carry.
+
+    Raises Unreachable (HostKeyRefused, LoginRefused), CommandRejected for a shell that cannot be
+    used; nothing stays open then."""
     line = open_line(device)
     try:
-        return _session(line, device, session, clock)
+        return _session(line, device, session, Owner(clock, run))
     except BaseException:
         line.close()
         raise
 
 
 def connect_all(
-    devices: Iterable[Device], sessions: Mapping[str, str], *, clock: Clock
+    devices: Iterable[Device], sessions: Mapping[str, str], *, clock: Clock, run: str = ""
 ) -> dict[str, Transport]:
     """Every device's session by name. `sessions` has the kind of session by device name.
 
@@ -39,7 +42,7 @@ def connect_all(
         return {}
     with ThreadPoolExecutor(max_workers=min(len(wanted), AT_ONCE)) as pool:
         attempts = {
-            device.name: pool.submit(connect, device, sessions[device.name], clock=clock)
+            device.name: pool.submit(connect, device, sessions[device.name], clock=clock, run=run)
             for device in wanted
         }
         try:
@@ -60,10 +63,19 @@ def emulated(transports: Mapping[str, Transport]) -> frozenset[str]:
     )
 
 
-def _session(line: Line, device: Device, session: str, clock: Clock) -> Transport:
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose session it is."""
+
+    clock: Clock
+    run: str
+
+
+def _session(line: Line, device: Device, session: str, owner: Owner) -> Transport:
     if session != SHELL:
-        return CliTransport(line, device_type=session, clock=clock)
-    shell = ShellTransport(line, clock=clock, become=device.management.become)
+        return CliTransport(line, device_type=session, clock=owner.clock)
+    become = device.management.become
+    shell = ShellTransport(line, clock=owner.clock, become=become, run=owner.run)
     shell.expect_silence()
     return shell
 

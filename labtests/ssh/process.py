@@ -43,7 +43,7 @@ class ShellProcess:
         """See Process."""
         if self._gone:
             return
-        line = f"kill -{name} -- -{self.pid}"
+        line = f"kill -s {name} -- -{self.pid}"
         reply = self._shell.quick(line, line)
         if reply.status != 0 and "not permitted" in reply.errors:
             raise CommandRejected(
@@ -84,7 +84,7 @@ class ShellProcess:
         return not self._alive()
 
     def _alive(self) -> bool:
-        line = f"kill -0 -- -{self.pid}"
+        line = f"kill -s 0 -- -{self.pid}"
         reply = self._shell.quick(line, line)
         return reply.status == 0 or "not permitted" in reply.errors
 

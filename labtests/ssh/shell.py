@@ -4,14 +4,15 @@ What is sent (COMMAND is what the caller asked for; `sudo -n ` comes first where
 `become`):
 
     run      timeout -k 2 SECONDS sh -c 'COMMAND'
-    start    sh -c 'echo $$; exec timeout -k 2 SECONDS COMMAND'
-    signal   kill -INT -- -PID        and kill -0 -- -PID to see whether the group is gone
+    start    sh -c '... echo $$; exec timeout -k 2 SECONDS COMMAND'     (supervision.py)
+    signal   kill -s INT -- -PID      and kill -s 0 -- -PID to see whether the group is gone
 
-`timeout` runs on the host, makes its child the leader of a process group and ends the whole group,
-also when the connection or this program has died.
+`timeout` runs on the host, leads a process group and ends the whole group, also when the connection
+or this program has died. What was started ends with the connection, within seconds.
 """
 
 import math
+import os
 import re
 import shlex
 from typing import NoReturn
@@ -23,10 +24,10 @@ from labtests.errors import CommandRejected, CommandTimeout
 from labtests.ssh.line import Line
 from labtests.ssh.process import ShellProcess
 from labtests.ssh.streams import OUTPUT_LIMIT_BYTES, WINDOW_BYTES, Streams, TooMuchOutput
+from labtests.ssh.supervision import KILL_AFTER_S, Heart, supervised
 from labtests.ssh.wire import end_input
 from labtests.transport import DEFAULT_TIMEOUT_S, Clock, Reply
 
-KILL_AFTER_S = 2  # between TERM and KILL, on the host
 LATE_S = 5  # how long to wait for a host to say that it has ended a command
 START_WITHIN_S = 15  # a login shell may read a long ~/.bashrc for every command
 STEP_S = 0.02  # simulated time between two looks at a command that still runs
@@ -46,12 +47,14 @@ _NO_SUDO = re.compile(
 class ShellTransport:
     """See transport.Transport. Any number of threads may use it at once."""
 
-    def __init__(self, line: Line, *, clock: Clock, become: bool = False) -> None:
+    def __init__(self, line: Line, *, clock: Clock, become: bool = False, run: str = "") -> None:
         self.device = line.device
         self.clock = clock
         self.line = line
         self._wall = isinstance(clock, WallClock)
         self._sudo = "sudo -n " if become else ""
+        self._run_tag = run or f"process-{os.getpid()}"
+        self._heart = Heart()
 
     # -- what a Transport does -------------------------------------------------------------
 
@@ -74,8 +77,8 @@ class ShellTransport:
     def start(self, command: str, *, limit_s: float) -> ShellProcess:
         """See Transport. `command` is one program with its arguments; wrap a script in `sh -c`."""
         seconds = max(math.ceil(limit_s), 1)
-        script = f"echo $$; exec timeout -k {KILL_AFTER_S} {seconds} {command}"
-        streams = self.execute(f"{self._sudo}sh -c {shlex.quote(script)}", command)
+        script = supervised(command, seconds=seconds, run=self._run_tag, beats=self._wall)
+        streams = self.execute(f"{self._sudo}sh -c {shlex.quote(script)}", command, lasting=True)
         deadline_s = self.clock.now_s() + START_WITHIN_S
         while "\n" not in streams.output() and not streams.ended:
             if self.clock.now_s() > deadline_s:
@@ -128,13 +131,18 @@ class ShellTransport:
 
     # -- channels, for this class and for ShellProcess -------------------------------------------
 
-    def execute(self, line: str, command: str) -> Streams:
-        """The line as it is, running on a channel of its own; `command` is what errors name."""
+    def execute(self, line: str, command: str, *, lasting: bool = False) -> Streams:
+        """The line as it is, running on a channel of its own; `command` is what errors name. A
+        `lasting` one is told by its stdin that we live; that of any other ends at once, so that
+        nothing can wait for input for ever."""
         try:
             channel = self.line.wire.open_session(window_size=WINDOW_BYTES)
             streams = Streams(channel)
             channel.exec_command(line)
-            end_input(channel)  # stdin ends at once: nothing can wait for input for ever
+            if not lasting:
+                end_input(channel)
+            elif self._wall:
+                self._heart.keep(channel)
         except _FAILED as error:
             raise self.line.broken(command, error) from error
         if not self._wall:

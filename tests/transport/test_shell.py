@@ -229,8 +229,8 @@ def test_a_missing_program_is_an_exit_status_with_words(shell) -> None:
 
 def test_a_process_killed_from_outside_has_status_137(shell) -> None:
     process = shell.start("sleep 65", limit_s=60)
-    wait_for(lambda: children_of(process.pid) != [])
-    os.kill(children_of(process.pid)[0], signal.SIGKILL)
+    wait_for(lambda: len(children_of(process.pid)) == 2)  # beside it, the shell that waits
+    os.kill(children_of(process.pid)[-1], signal.SIGKILL)
     wait_for(lambda: process.status() is not None)
     assert process.status() == 128 + signal.SIGKILL
     process.close()
@@ -253,7 +253,8 @@ def becoming(sshd: Sshd, clock: WallClock, folder: str) -> ShellTransport:
 
     shell = ShellTransport(open_line(changed(sshd.device(), become=True)), clock=clock, become=True)
     plain = shell.execute
-    shell.execute = lambda line, command: plain(f"PATH={folder}:$PATH; {line}", command)  # type: ignore[method-assign]
+    path = f"PATH={folder}:$PATH"
+    shell.execute = lambda line, command, **how: plain(f"{path}; {line}", command, **how)  # type: ignore[method-assign]
     return shell
 
 
@@ -267,8 +268,9 @@ def test_become_puts_sudo_before_everything(sshd: Sshd, clock, tmp_path: Path) -
     assert not is_running(process.pid)
     asked = log.read_text().splitlines()
     assert asked[0] == "-n timeout -k 2 30 sh -c echo hi"
-    assert asked[1] == "-n sh -c echo $$; exec timeout -k 2 60 sleep 66"
-    assert f"-n kill -INT -- -{process.pid}" in asked
+    assert asked[1].startswith("-n sh -c LABTESTS_RUN=")
+    assert any(line.endswith("echo $$; exec timeout -k 2 60 sleep 66") for line in asked)
+    assert f"-n kill -s INT -- -{process.pid}" in asked
     shell.close()
 
 

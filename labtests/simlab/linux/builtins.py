@@ -7,7 +7,13 @@ from dataclasses import replace
 from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux.commands import printing, signals, testing
 from labtests.simlab.linux.execution import LoopJump, ShellExit, Steps
-from labtests.simlab.linux.processes import NOT_FOUND, Pause, Process, Streams
+from labtests.simlab.linux.processes import (
+    NOT_FOUND,
+    SIGNAL_NUMBERS,
+    Pause,
+    Process,
+    Streams,
+)
 from labtests.simlab.linux.shell import Shell
 
 Builtin = Callable[[Shell, Call], Steps]
@@ -201,6 +207,17 @@ def _time(shell: Shell, call: Call) -> Steps:
     return status
 
 
+def _trap(shell: Shell, call: Call) -> int:
+    """`trap "" SIGNAL...` ignores, `trap - SIGNAL...` no longer. Handlers are not emulated."""
+    words = [word for word in call.arguments if word != "--"]
+    names = {word.upper().removeprefix("SIG") for word in words[1:]} & set(SIGNAL_NUMBERS)
+    if words[:1] == [""]:
+        shell.process.ignored |= names
+    elif words[:1] == ["-"]:
+        shell.process.ignored -= names
+    return 0
+
+
 def _ulimit(shell: Shell, call: Call) -> int:
     call.out("unlimited\n")
     return 0
@@ -238,7 +255,7 @@ BUILTINS: Mapping[str, Builtin] = {
     "export": _at_once(_export),
     "unset": _at_once(_unset),
     "set": _at_once(lambda shell, call: 0),
-    "trap": _at_once(lambda shell, call: 0),
+    "trap": _at_once(_trap),
     "umask": _at_once(lambda shell, call: 0),
     "ulimit": _at_once(_ulimit),
     "type": _at_once(_type),

@@ -108,6 +108,8 @@ class Execution:
         """A copy of this shell in a process of its own does this."""
 
         def start(process: Process) -> Program:
+            for descriptor, source in self.process.inputs.items():
+                process.open_input(descriptor, source)
             copy = replace(self, process=process, local=dict(self.local), jobs=[])
             copy.interactive, copy.by_lines, copy.loops = False, False, 0
             copy.shell_pid = self.shell_pid or self.process.pid

@@ -26,7 +26,7 @@ from labtests.simlab.linux.qos import QosState
 from labtests.simlab.linux.rdma_resources import Connected
 from labtests.simlab.linux.streams import Capture
 from labtests.simlab.linux.sysfs import populate
-from labtests.simlab.linux.tree import FileTree
+from labtests.simlab.linux.tree import File, FileTree
 from labtests.simlab.transfer import Files
 
 FIRST_PID = 2801
@@ -53,6 +53,7 @@ class LinuxHost:
         self.builtins: Mapping[str, Builtin] = builtins.BUILTINS
         self._tools = toolbox.TOOLS
         self._logins: dict[int, Login] = {}
+        self.kernel.on_birth = self._show_process
         populate(self)
         for name in self._tools:
             self.tree.add(self.path_of(name), toolbox.binary(self, name))
@@ -114,6 +115,12 @@ class LinuxHost:
         streams.hold()
         process.streams.release()
         process.streams = streams
+
+    def _show_process(self, process: Process) -> None:
+        path = f"/proc/{process.pid}/environ"
+        text = lambda: "".join(f"{k}={v}\0" for k, v in process.environment.items())  # noqa: E731
+        self.tree.add(path, File(read=text))
+        process.at_end.append(lambda: self.tree.drop(path))
 
     # -- network --
 

@@ -110,6 +110,7 @@ class Login:
             self.gone = True
             self.host.forget(self.console)
             self.console.exit(status)
+            self._source.end()  # sshd closes the pipe; a background process may read it
 
     def _begin(self, argv: tuple[str, ...], start: Callable[[Call], Program]) -> None:
         out, err = ConsoleOutput(self, error=False), ConsoleOutput(self, error=True)

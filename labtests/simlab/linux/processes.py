@@ -96,6 +96,7 @@ class Process(Waiter):
     doom: str | None = None
     waiting_on: tuple[Event, ...] = ()
     held: list[Streams] = field(default_factory=list)  # put aside while others are redirected to
+    inputs: dict[int, Input] = field(default_factory=dict)  # open for reading beside stdin
     at_end: list[Callable[[], None]] = field(default_factory=list)  # also when a signal ends it
 
     @property
@@ -116,6 +117,18 @@ class Process(Waiter):
     def wake(self) -> None:
         """It looks again at what it waits for."""
         self.kernel.wake(self)
+
+    def open_input(self, descriptor: int, source: Input) -> None:
+        """The descriptor reads from there (`exec 3<&0`)."""
+        self.close_input(descriptor)
+        source.hold()
+        self.inputs[descriptor] = source
+
+    def close_input(self, descriptor: int) -> None:
+        """It is open no more, if it was."""
+        source = self.inputs.pop(descriptor, None)
+        if source is not None:
+            source.release()
 
     def take_signal(self) -> str | None:
         """The earliest signal that it catches and has not handled."""
@@ -144,6 +157,7 @@ class Kernel:
         self._draining = False
         self._running: Process | None = None
         self.table: dict[int, Process] = {}
+        self.on_birth: Callable[[Process], None] = lambda process: None
 
     @property
     def now_ns(self) -> int:
@@ -170,6 +184,7 @@ class Kernel:
         )
         birth.streams.hold()
         self.table[pid] = process
+        self.on_birth(process)
         process.program = start(process)
         self.wake(process)
         return process
@@ -261,4 +276,6 @@ class Kernel:
             act()
         for streams in (process.streams, *process.held):
             streams.release()
+        for descriptor in tuple(process.inputs):
+            process.close_input(descriptor)
         process.ended.set()

@@ -1,5 +1,7 @@
-"""Where a command's streams go: `>`, `>>`, `<`, `2>`, `2>&1`, `&>`, `<<<`."""
+"""Where a command's streams go: `>`, `>>`, `<`, `2>`, `2>&1`, `&>`, `<<<`, `3<&0`, `<&3`."""
 
+import errno
+import os
 from collections.abc import Generator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -7,7 +9,14 @@ from typing import TYPE_CHECKING
 from labtests.simlab.linux import expansion
 from labtests.simlab.linux.grammar import Redirection
 from labtests.simlab.linux.processes import Pause, Streams
-from labtests.simlab.linux.streams import Discard, FileOutput, Output, Source, nothing
+from labtests.simlab.linux.streams import (
+    Discard,
+    FileOutput,
+    Input,
+    Output,
+    Source,
+    nothing,
+)
 
 if TYPE_CHECKING:
     from labtests.simlab.linux.shell import Shell
@@ -33,8 +42,10 @@ def _apply(shell: "Shell", streams: Streams, redirection: Redirection, target: s
     if operator == "<<<":
         return replace(streams, input=Source(target + "\n", ended=True))
     if operator == "<":
-        return replace(streams, input=_opened_input(shell, target))
-    if operator in (">&", "<&") and target in ("1", "2", "-"):
+        return _with_input(shell, streams, descriptor, _opened_input(shell, target))
+    if operator == "<&":
+        return _with_input(shell, streams, descriptor, _duplicated(shell, streams, target))
+    if operator == ">&" and target in ("1", "2", "-"):
         duplicate: Output = streams.out if target == "1" else streams.err
         if target == "-":
             duplicate = Discard()  # closed; what is written to it is lost
@@ -43,6 +54,27 @@ def _apply(shell: "Shell", streams: Streams, redirection: Redirection, target: s
     if operator.startswith("&") or operator == ">&":
         return replace(streams, out=output, err=output)
     return _with_output(streams, descriptor, output)
+
+
+def _duplicated(shell: "Shell", streams: Streams, target: str) -> Input | None:
+    """What a descriptor reads from; None for `-`, which closes."""
+    if target == "-":
+        return None
+    inputs = {0: streams.input, **shell.process.inputs}
+    if not target.isdecimal() or int(target) not in inputs:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+    return inputs[int(target)]
+
+
+def _with_input(shell: "Shell", streams: Streams, descriptor: int, source: Input | None) -> Streams:
+    """Descriptors beside stdin stay as they are made, which is what `exec` wants of them."""
+    if descriptor == 0:
+        return replace(streams, input=nothing() if source is None else source)
+    if source is None:
+        shell.process.close_input(descriptor)
+    else:
+        shell.process.open_input(descriptor, source)
+    return streams
 
 
 def _with_output(streams: Streams, descriptor: int, output: Output) -> Streams:

@@ -77,6 +77,8 @@ class Shell(Execution):
             lone = _lone_of(pipeline)
             if lone is not None:
                 return (yield from shell.simple(lone, replace_shell=True))
+            if _is_subshell(pipeline):
+                return (yield from shell._in_place(pipeline.commands[0]))
             return (yield from shell._pipeline(pipeline))
 
         child = self.fork(streams, body, self.name.lstrip("-"))
@@ -133,6 +135,15 @@ class Shell(Execution):
             child = self.fork(streams, lambda shell: shell.list(group.body), "bash")
             return (yield from self.wait_for(child))
         return (yield from self.within(streams, self.list(group.body)))
+
+    def _in_place(self, group: grammar.Command) -> Steps:
+        """`( ... ) &`: the process that was made for the background is the subshell."""
+        assert isinstance(group, grammar.Group)
+        streams = yield from redirected(self, group.redirections, 1)
+        if streams is None:
+            return 1
+        self.host.redirect(self.process, streams)
+        return (yield from self.list(group.body))
 
     def _if(self, command: grammar.If) -> Steps:
         for test, body in command.branches:
@@ -199,6 +210,9 @@ class Shell(Execution):
         if not argv:
             self.local |= assigned
             return 0
+        if argv == ["exec"]:  # only its redirections, and they stay
+            self.host.redirect(self.process, streams)
+            return 0
         builtin = self.host.builtins.get(argv[0])
         if builtin is not None:
             body = builtin(self, Call(host=self.host, process=self.process, argv=tuple(argv)))
@@ -252,3 +266,8 @@ def _lone_of(pipeline: grammar.Pipeline) -> grammar.Simple | None:
     if len(pipeline.commands) == 1 and not pipeline.negated and isinstance(command, grammar.Simple):
         return command
     return None
+
+
+def _is_subshell(pipeline: grammar.Pipeline) -> bool:
+    command = pipeline.commands[0]
+    return len(pipeline.commands) == 1 and isinstance(command, grammar.Group) and command.subshell

@@ -119,6 +119,11 @@ class FileTree:
             raise failure(errno.EPERM)
         del self._files[path]
 
+    def drop(self, path: str) -> None:
+        """The file and its folder are gone, such as those of a process."""
+        self._files.pop(path, None)
+        self._folders.pop(posixpath.dirname(path), None)
+
     def make_folder(self, path: str) -> None:
         """An empty folder is there. Raises OSError."""
         if self.exists(path):

@@ -25,7 +25,7 @@ _LONG = {
 def _grep(call: Call) -> Program:
     arguments, patterns = _patterns(call.arguments)
     try:
-        options, names = read_options(arguments, "iEFGHhvcqslnwxorRP", "mABC", long=_LONG)
+        options, names = read_options(arguments, "iEFGHhvcqslnwxorRPaz", "mABC", long=_LONG)
     except BadOption as error:
         call.fail(str(error))
         return 2
@@ -128,7 +128,8 @@ def _grep_one(
     (name, text), (options, titled) = source, manner
     prefix = f"{'(standard input)' if name == '-' else name}:" if titled else ""
     hits = 0
-    for number, line in enumerate(text.splitlines(), 1):
+    lines = text.split("\0") if "z" in options else text.splitlines()
+    for number, line in enumerate(lines, 1):
         match = chosen(line)
         if (match is None) is not ("v" in options):
             continue
