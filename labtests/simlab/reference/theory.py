@@ -234,7 +234,5 @@ NOT_MODELLED = (
     ("pfc_response_time", "a pause is obeyed at once, behind the frame in progress"),
     ("slow_receiver", "NICs never send pause; no slow receivers, no pause storms"),
     ("pause_8023x", "no link pause (802.3x)"),
-    ("ecmp", "one shortest path to each host; no ECMP, no TTL, no loops on purpose"),
-    ("vxlan", "no VXLAN hop"),
 )
 """What the project wants of its network and the network does not have, by name."""

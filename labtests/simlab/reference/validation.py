@@ -6,7 +6,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-from labtests.simlab.reference import buffering, guarding, rules, serving, theory
+from labtests.simlab.reference import buffering, guarding, rules, serving, theory, ways
 from labtests.simlab.reference.comparing import Comparison, case_name
 from labtests.simlab.reference.judging import Check, Judged
 from labtests.simlab.reference.reading import Reference, reference, reference_in
@@ -40,7 +40,9 @@ FAMILIES: tuple[Callable[[], list[Judged]], ...] = (
     *serving.QUICK,
     *buffering.QUICK,
     *guarding.QUICK,
+    *ways.QUICK,
     *theory.SLOW,
+    *ways.SLOW,
 )
 SECONDS_EACH = 3.0
 """How long a family of SLOW takes, roughly; the others take a tenth. Only for the order of work."""
@@ -60,7 +62,7 @@ def judged(*, quick: bool = False, folder: Path | None = None, jobs: int = 1) ->
     data = reference() if folder is None else reference_in(folder)
     tasks: list[Task] = list(_groups(data, quick=quick))
     if folder is None:
-        tasks += [f for f in FAMILIES if not quick or f not in theory.SLOW]
+        tasks += [f for f in FAMILIES if not quick or f not in (*theory.SLOW, *ways.SLOW)]
     if jobs > 1:
         yield from _in_order(_spread(data, tasks, jobs))
     else:
@@ -140,7 +142,7 @@ def _work(task: Task) -> list[tuple[int, Judged]]:
 def _seconds(data: Reference, task: Task) -> float:
     """How long a task takes, roughly."""
     if not isinstance(task, tuple):
-        return SECONDS_EACH if task in theory.SLOW else SECONDS_EACH / 10
+        return SECONDS_EACH if task in (*theory.SLOW, *ways.SLOW) else SECONDS_EACH / 10
     runs = data.runs_of(case_name(str(data.checks[task[0]]["id"])))
     run = data.runs[runs[0]] if runs else {}
     seeds = 10 if run.get("go_back_zero") else 3
