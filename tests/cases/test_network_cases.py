@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from labtests.__main__ import main
 from labtests.errors import InventoryError
 from labtests.simlab.cases import CaseFile, load, run
+from labtests.simlab.cases.building import build, reserved_bytes
 from labtests.simlab.cases.plotting import svg
 from labtests.simlab.cases.printing import lines
 
@@ -363,3 +364,21 @@ def test_all_of_the_memory_can_be_set_and_every_drop_has_one_place(tmp_path: Pat
     shown = "\n".join(lines(figures))
     assert re.search(rf"^s a +0 +{groups['a', 3].headroom_drops} +0 ", shown, re.M)
     assert f"s a 3  {groups['a', 3].peak_shared_bytes}" in re.sub(" {2,}", "  ", shown)
+
+
+@pytest.mark.parametrize(
+    "switch",
+    [
+        "{pfc: [3]}",
+        "{pfc: [3, 4], headroom_bytes: 41600}",
+        "{pfc: [3], ports: {a: {pfc: []}, b: {headroom_bytes: 2080}}}",
+        "{pfc: [3, 5], memory: {headroom_pool_bytes: 41600, groups: [{priorities: [5, 6], "
+        "guaranteed_bytes: 2080, headroom_bytes: 4160}]}}",
+    ],
+)
+def test_what_is_reserved_is_what_the_network_takes_from_the_total(
+    tmp_path: Path, switch: str
+) -> None:
+    small = case(tmp_path, SMALL.replace("{pfc: [3]}\nlinks", f"{switch}\nlinks"))
+    use = build(small).switch("s").memory_use()
+    assert reserved_bytes(small, "s") == 208 * (use.total_cells - use.shared_cells)

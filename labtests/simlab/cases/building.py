@@ -123,8 +123,10 @@ def reserved_bytes(case: CaseFile, name: str) -> int:
     for cable in wiring_of(case).cables:
         for end in (cable.a, cable.b):
             if end.device == name:
-                own = (part.ports or {}).get(end.interface, PortPart())
-                lossless = set((part.pfc if own.pfc is None else own.pfc) or ())
+                own = part.model_copy(
+                    update=_given((part.ports or {}).get(end.interface, PortPart()))
+                )
+                lossless = set(own.pfc or ())
                 reserved += sum(memory.group(i).guaranteed_cells or 0 for i in range(8))
                 if own.headroom_bytes is None:
                     reserved += sum(own_headroom(memory, cable, i) for i in lossless)
