@@ -304,11 +304,12 @@ def test_a_listening_rdma_cm_server_is_seen_as_recorded(hands: Hands) -> None:
 
 
 def test_options_reach_the_network(hands: Hands) -> None:
-    pair(hands, "-R -D 3 -T 104 -q 2 -s 4096 -m 512", tool="ib_read_bw")
+    pair(hands, "-R -D 3 -T 104 -q 2 -s 4096 -m 512 -u 10 --retry_count=2", tool="ib_read_bw")
     hands.advance(0.1)
     request = hands.lab.network.flows[0].request  # type: ignore[attr-defined]
     assert (request.verb, request.tos, request.qps) == ("read", 104, 2)
     assert (request.message_bytes, request.mtu_bytes, request.destination) == (4096, 512, ADDRESS)
+    assert (request.timeout_exponent, request.retry_limit) == (10, 2)
 
 
 def test_the_result_is_left_as_json(hands: Hands) -> None:

@@ -113,6 +113,8 @@ class Plan:
     tx_depth: int = 128
     rx_depth: int = 512
     qps: int = 1
+    timeout_exponent: int = 14
+    retry_limit: int = 7
     mtu_bytes: int | None = None
     gid_index: int | None = None
     rdma_cm: bool = False
@@ -206,6 +208,8 @@ _NUMBERS = {
     "D": _Number(field="duration_s", name="Duration", low=1, high=2**31 - 1),
     "n": _Number(field="iterations", name="Iteration num", low=5, high=2**32),
     "m": _Number(field="mtu_bytes", name="MTU", low=256, high=4096),
+    "u": _Number(field="timeout_exponent", name="QP timeout", low=0, high=31),
+    "5": _Number(field="retry_limit", name="Retry count", low=0, high=7),
     "2": _Number(field="tos", name="Traffic Class", low=0, high=255),
 }
 

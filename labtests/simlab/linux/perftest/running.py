@@ -92,6 +92,8 @@ class Run:
                 tx_depth=plan.depth,
                 qps=plan.qps,
                 mtu_bytes=meeting.mtu_bytes,
+                timeout_exponent=plan.timeout_exponent,
+                retry_limit=plan.retry_limit,
                 messages=None if plan.duration_s else plan.iterations,
             )
         )
