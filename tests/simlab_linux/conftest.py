@@ -45,6 +45,9 @@ class FluidNic:
     def set_pfc(self, priorities: frozenset[int]) -> None:
         self.pfc = priorities
 
+    def set_random_gap(self, share: float) -> None:
+        self.random_gap = share
+
     def set_trust(self, trust: str) -> None:
         self.trust = trust
 
