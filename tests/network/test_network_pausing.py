@@ -3,7 +3,7 @@
 import pytest
 from network_star import Lab, Star
 
-from labtests.simlab.network import PauseTiming, longest_response_ns
+from labtests.simlab.network import LinkPause, PauseTiming, ReceiveBuffer, longest_response_ns
 from labtests.simlab.network.flow_control import paused_ps
 
 PS_PER_NS = 1000
@@ -217,3 +217,151 @@ class TestStorm:
         ):
             with pytest.raises(ValueError, match=problem):
                 call()
+
+
+class TestLinkPause:
+    def test_an_8023x_pause_holds_every_priority_for_its_quanta(self, star: Lab) -> None:
+        lab = star().without_dcqcn()
+        lab.nic(1).set_link_pause(LinkPause())
+        for priority in (0, 3):
+            lab.rc(1, priority, tx_depth=4096)
+        lab.run_ms(0.1)
+        now_ns = lab.network.now_ns
+        lab.switch.flow_control("p1").storm(None, quanta=5000, stop_ns=now_ns + 1)
+        lab.network.advance_to(now_ns + 5_000)
+        held = lab.nic(1).counters()
+        lab.network.advance_to(now_ns + 256_000)  # 5000 quanta are 256 us
+        assert lab.nic(1).counters().tx_packets == held.tx_packets
+        lab.run_ms(0.1)
+        after = lab.nic(1).counters()
+        assert after.tx_packets[0] > held.tx_packets[0]
+        assert after.tx_packets[3] > held.tx_packets[3]
+        assert (after.link_pause_rx_frames, after.link_rx_pause_us) == (1, 256)
+        assert (after.link_rx_transitions, sum(after.pfc_rx_frames)) == (1, 0)
+        assert lab.switch.flow_control("p1").link_counters().tx_paused_ps == 5000 * QUANTUM_PS
+
+    def test_who_does_not_obey_goes_on_and_counts(self, star: Lab) -> None:
+        lab = star().without_dcqcn()
+        lab.nic(1).set_link_pause(LinkPause(obey=False))
+        flow = lab.rc(1, 3)
+        lab.switch.flow_control("p1").storm(None)
+        lab.run_ms(1)
+        assert lab.goodput(flow, 1) == pytest.approx(10 * 1024 / 1106, rel=0.01)
+        assert lab.nic(1).counters().link_pause_rx_frames >= 1
+        assert lab.nic(1).counters().link_rx_pause_us == 0
+
+    def test_a_switch_pauses_at_the_port_s_threshold_and_loses_nothing(self, star: Lab) -> None:
+        lab = star().without_dcqcn()
+        for host in (0, 1, 2):
+            lab.nic(host).set_link_pause(LinkPause())
+            lab.switch.set_link_pause(f"p{host}", LinkPause(xoff_bytes=60_000))
+        flows = [lab.rc(1, 1), lab.rc(1, 5), lab.rc(2, 2)]
+        lab.run_ms(2)
+        before = [flow.delivered_bytes for flow in flows]
+        lab.run_ms(20)
+        rates = [
+            (flow.delivered_bytes - b) * 8 / 2e7 for flow, b in zip(flows, before, strict=True)
+        ]
+        assert sum(rates) == pytest.approx(10 * 1024 / 1106, rel=0.01)
+        sent = [lab.switch.flow_control(f"p{i}").link_counters().tx_frames for i in range(3)]
+        assert sent[0] == 0
+        assert min(sent[1:]) > 20
+        for port in range(3):
+            assert sum(c.tx_frames for c in lab.switch.pfc_counters(f"p{port}")) == 0
+            assert sum(q.dropped_packets for q in lab.switch.queue_counters(f"p{port}")) == 0
+        peak = max(int(lane.peak_cells) for lane in lab.network.tables.lane) * 208
+        assert 30_000 < peak < 60_000 + 10_000
+
+    def test_pfc_and_8023x_exclude_each_other(self, star: Lab) -> None:
+        lab = star().lossless(3)
+        with pytest.raises(ValueError, match="PFC is on"):
+            lab.nic(1).set_link_pause(LinkPause())
+        with pytest.raises(ValueError, match="p1: PFC is on"):
+            lab.switch.set_link_pause("p1", LinkPause())
+        lab.nic(1).set_pfc(frozenset())
+        lab.switch.set_pfc("p1", "off", frozenset())
+        lab.nic(1).set_link_pause(LinkPause())
+        lab.switch.set_link_pause("p1", LinkPause())
+        assert lab.nic(1).pfc == lab.switch.pfc_working("p1") == frozenset()
+        with pytest.raises(ValueError, match=r"802\.3x is on"):
+            lab.nic(1).set_pfc(frozenset({3}))
+        with pytest.raises(ValueError, match=r"p1: 802\.3x is on"):
+            lab.switch.set_pfc("p1", "on", frozenset({3}))
+        lab.switch.set_link_pause("p1", None)
+        lab.switch.set_pfc("p1", "on", frozenset({3}))
+        assert lab.switch.pfc_working("p1") == {3}
+
+
+class TestSlowHost:
+    def test_a_slow_host_sets_the_goodput_and_pfc_loses_nothing(self, star: Lab) -> None:
+        lab = star().lossless(3).without_dcqcn()
+        flow = lab.rc(1, 3)
+        lab.nic(0).set_receive_buffer(ReceiveBuffer(bits_per_s=2 * 10**9))
+        lab.run_ms(2)
+        assert lab.goodput(flow, 20) == pytest.approx(2 * 1024 / 1086, rel=0.005)
+        counters = lab.nic(0).counters()
+        assert counters.rx_discards[3] == 0
+        assert counters.pfc_tx_frames[3] > 50
+        assert lab.switch.pfc_counters("p0")[3].rx_frames == counters.pfc_tx_frames[3]
+        assert lab.nic(1).counters().pfc_rx_frames[3] > 0  # the switch passes the pressure on
+        peak = int(lab.network.tables.lane[3].peak_cells)
+        assert 131_008 // 2 <= peak <= 131_008 // 2 + 3 * 1086
+
+    def test_without_pfc_what_the_buffer_has_no_room_for_is_dropped_and_counted(
+        self, star: Lab
+    ) -> None:
+        lab = star()
+        flow = lab.udp(1, 3, 4e9, datagram_bytes=1000)
+        lab.nic(0).set_receive_buffer(ReceiveBuffer(bits_per_s=10**9, buffer_bytes=100_000))
+        lab.run_ms(10)
+        counters = lab.nic(0).counters()
+        taken = 10**9 * 10e-3 / 8 / 1046
+        assert counters.rx_packets[3] - counters.rx_discards[3] == pytest.approx(
+            taken + 100_000 / 1046, abs=3
+        )
+        assert flow.received_bytes / 1000 == pytest.approx(taken, abs=2)
+        assert counters.pause_tx_frames == 0
+
+    def test_a_slow_period_passes(self, star: Lab) -> None:
+        lab = star().lossless(3).without_dcqcn()
+        flow = lab.rc(1, 3)
+        lab.run_ms(1)
+        lab.nic(0).set_host_rate(0)
+        lab.run_ms(1)
+        before = flow.delivered_bytes
+        lab.run_ms(5)
+        assert flow.delivered_bytes == before
+        lab.nic(0).set_host_rate(None)
+        lab.run_ms(1)
+        assert lab.goodput(flow, 5) == pytest.approx(10 * 1024 / 1106, rel=0.01)
+        assert lab.nic(0).counters().rx_discards[3] == 0
+        assert flow.error_status is None
+
+    def test_8023x_from_a_slow_host(self, star: Lab) -> None:
+        lab = star().without_dcqcn()
+        for host in (0, 1):
+            lab.nic(host).set_link_pause(LinkPause())
+            lab.switch.set_link_pause(f"p{host}", LinkPause())
+        flow = lab.rc(1, 3)
+        lab.nic(0).set_receive_buffer(ReceiveBuffer(bits_per_s=2 * 10**9))
+        lab.run_ms(2)
+        assert lab.goodput(flow, 20) == pytest.approx(2 * 1024 / 1086, rel=0.005)
+        counters = lab.nic(0).counters()
+        assert counters.link_pause_tx_frames == counters.pause_tx_frames > 50
+        assert counters.rx_discards[3] == 0
+
+    def test_thresholds_that_cannot_be_are_refused(self) -> None:
+        with pytest.raises(ValueError, match="xon bytes without xoff"):
+            LinkPause(xon_bytes=9)
+        with pytest.raises(ValueError, match="xoff 0 bytes is not at least 1"):
+            LinkPause(xoff_bytes=0)
+
+    def test_buffers_that_cannot_be_are_refused(self) -> None:
+        for problem, changes in (
+            ("not 0", {"bits_per_s": -1}),
+            ("receive buffer 0", {"buffer_bytes": 0}),
+            ("xon 9 bytes is not 0.. below xoff 9", {"xoff_bytes": 9, "xon_bytes": 9}),
+            ("xoff 9 bytes is more", {"buffer_bytes": 8, "xoff_bytes": 9}),
+        ):
+            with pytest.raises(ValueError, match=problem):
+                ReceiveBuffer(**changes)

@@ -72,7 +72,11 @@ _PORT: Mapping[str, _Value] = {
     "tx_pause_ctrl_phy": lambda c: c.pause_tx_frames,
     "rx_crc_errors_phy": lambda c: c.rx_crc_errors,
     "rx_discards_phy": lambda c: sum(c.rx_discards),
-    "rx_global_pause": lambda c: 0,
+    "rx_global_pause": lambda c: c.link_pause_rx_frames,
+    "rx_global_pause_duration": lambda c: c.link_rx_pause_us,
+    "tx_global_pause": lambda c: c.link_pause_tx_frames,
+    "tx_global_pause_duration": lambda c: c.link_tx_pause_us,
+    "rx_global_pause_transition": lambda c: c.link_rx_transitions,
 }
 _PRIORITY: Mapping[str, Callable[[NicCounters], tuple[int, ...]]] = {
     "rx_prio{}_bytes": lambda c: c.rx_bytes,

@@ -2,12 +2,9 @@
 them.
 
 The physics, bottom up: events and packets (calendar, pool); memory, marking, scheduling, shaping,
-pausing, switching, guarding (the switch); dcqcn, reaction, reliable, datagrams, streams, hosting
-(the NIC); engine (the loop). Each function is compiled by numba, and runs undecorated with
-LABTESTS_INTERPRETED=1.
-pause_frames, pausing, switching (the switch); dcqcn, reaction, reliable, datagrams, streams,
-hosting (the NIC); timers, engine (the loop). Each function is compiled by numba, and runs
-undecorated with LABTESTS_INTERPRETED=1.
+pause_frames, pausing, link_pausing, switching, guarding (the switch); dcqcn, reaction, reliable,
+datagrams, streams, receiving, hosting (the NIC); timers, engine (the loop). Each function is
+compiled by numba, and runs undecorated with LABTESTS_INTERPRETED=1.
 Around it: wiring, settings, fabric (tables from a wiring), and what others use: Network, Nic,
 Switch and the flows.
 """
@@ -24,7 +21,14 @@ from labtests.simlab.network.memory_settings import (
 from labtests.simlab.network.network import Network
 from labtests.simlab.network.nic import Nic
 from labtests.simlab.network.paths import Routing, StaticRoute, Tunnel
-from labtests.simlab.network.pause_settings import PauseCounters, PauseTiming, longest_response_ns
+from labtests.simlab.network.pause_settings import (
+    LinkPause,
+    LinkPauseCounters,
+    PauseCounters,
+    PauseTiming,
+    ReceiveBuffer,
+    longest_response_ns,
+)
 from labtests.simlab.network.requests import RcRequest, TcpRequest, UdpRequest
 from labtests.simlab.network.settings import (
     NicCounters,
@@ -51,6 +55,8 @@ __all__ = [
     "GroupMemory",
     "GuardCounters",
     "HostPort",
+    "LinkPause",
+    "LinkPauseCounters",
     "MemoryUse",
     "Network",
     "Nic",
@@ -67,6 +73,7 @@ __all__ = [
     "RcFlow",
     "RcRequest",
     "ReactionPoint",
+    "ReceiveBuffer",
     "Routing",
     "Schedule",
     "Script",

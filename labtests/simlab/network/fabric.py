@@ -132,6 +132,8 @@ def _lay_cables(t: Tables, wiring: Wiring) -> None:
     t.lane.paused_since = t.lane.told_since = NONE
     t.control.paused_since = t.control.told_since = NONE
     t.control.waiting_head = t.control.waiting_tail = NONE
+    t.control.buffer_head = t.control.buffer_tail = NONE
+    t.control.delivered_at = NEVER
 
 
 def _set_rest(port: Any, rate_bits_per_s: int) -> None:

@@ -3,10 +3,25 @@
 from typing import TYPE_CHECKING, Any
 
 from labtests.simlab.network.events import wake_by
-from labtests.simlab.network.pause_frames import end_storm, timer_slot
-from labtests.simlab.network.pause_settings import LONGEST_QUANTA, PauseCounters, PauseTiming
+from labtests.simlab.network.pause_frames import LINK_BIT, end_storm, timer_slot
+from labtests.simlab.network.pause_settings import (
+    LONGEST_QUANTA,
+    LinkPause,
+    LinkPauseCounters,
+    PauseCounters,
+    PauseTiming,
+)
+from labtests.simlab.network.pausing import hold_link
 from labtests.simlab.network.settings import PfcCounters
-from labtests.simlab.network.tables import NEVER, NONE, PS_PER_NS, PS_PER_US, Tables
+from labtests.simlab.network.tables import (
+    LINK_OBEY,
+    LINK_SEND,
+    NEVER,
+    NONE,
+    PS_PER_NS,
+    PS_PER_US,
+    Tables,
+)
 
 if TYPE_CHECKING:
     from labtests.simlab.network.network import Network
@@ -75,23 +90,47 @@ class FlowControl:
         self._control.refresh_ps = 0 if share is None else max(1, int(longest_ps * share))
         self._control.response_ps = round(timing.response_ns * PS_PER_NS)
 
+    def set_link_pause(self, pause: LinkPause | None, *, cell_bytes: int = 1) -> None:
+        """802.3x on this port, or off (None), on this side; for NICs and switches to call."""
+        port, control = self._tables.port[self._port], self._control
+        port.link_pause = 0
+        if pause is not None:
+            port.link_pause = LINK_SEND * pause.send + LINK_OBEY * pause.obey
+        if not port.link_pause & LINK_OBEY:
+            hold_link(self._network.state, self._port, int(self._tables.clock[0].now), 0)
+        if not port.link_pause & LINK_SEND:
+            control.link_told = 0
+            port.pfc_pending &= ~LINK_BIT
+        if port.switch != NONE:
+            xoff = None if pause is None else pause.xoff_bytes
+            xon = None if pause is None else pause.xon_bytes
+            control.xoff_size = NONE if xoff is None else max(1, xoff // cell_bytes)
+            control.xon_size = control.xoff_size // 2 if xon is None else xon // cell_bytes
+
+    @property
+    def link_pause(self) -> tuple[bool, bool]:
+        """Whether the port (sends, obeys) 802.3x."""
+        mask = int(self._tables.port[self._port].link_pause)
+        return bool(mask & LINK_SEND), bool(mask & LINK_OBEY)
+
     def storm(
         self,
-        priorities: frozenset[int],
+        priorities: frozenset[int] | None,
         *,
         quanta: int = LONGEST_QUANTA,
         period_us: float | None = None,
         stop_ns: int | None = None,
     ) -> None:
-        """Fault: from now on the port sends xoff for these priorities, over and over.
+        """Fault: from now on the port sends xoff for these priorities (None: 802.3x), and again.
 
         `quanta` in each frame, one every `period_us` (half of what they last unless given), PFC on
         or off, until end_storm() or the network's time `stop_ns`. Then nothing more is said: the
         last pause runs out.
         """
-        if not priorities:
+        if priorities is not None and not priorities:
             raise ValueError("a pause storm needs at least one priority")
-        self._storm(mask_of(priorities), quanta, period_us, stop_ns)
+        mask = LINK_BIT if priorities is None else mask_of(priorities)
+        self._storm(mask, quanta, period_us, stop_ns)
 
     def _storm(self, mask: int, quanta: int, period_us: float | None, stop_ns: int | None) -> None:
         if not 0 <= quanta <= LONGEST_QUANTA:
@@ -135,3 +174,15 @@ class FlowControl:
         """Pause frames of the port."""
         control = self._control
         return PauseCounters(rx_frames=int(control.rx_frames), tx_frames=int(control.tx_frames))
+
+    def link_counters(self) -> LinkPauseCounters:
+        """802.3x frames and pauses of the port."""
+        control, now_ps = self._control, int(self._tables.clock[0].now)
+        over = control.paused_since != NONE and int(control.paused_until) <= now_ps
+        return LinkPauseCounters(
+            rx_frames=int(control.pfc_rx_frames),
+            tx_frames=int(control.pfc_tx_frames),
+            rx_paused_ps=paused_ps(control, now_ps),
+            tx_paused_ps=told_ps(control, now_ps),
+            transitions=int(control.transitions) + over,
+        )

@@ -10,6 +10,7 @@ from labtests.simlab.network.compiled import compiled, inlined
 from labtests.simlab.network.datagrams import next_udp_packet, receive_udp, wake_udp
 from labtests.simlab.network.flows import host_priority, take_ready
 from labtests.simlab.network.packets import free_packet, take
+from labtests.simlab.network.receiving import store
 from labtests.simlab.network.reliable import next_rc_packet, receive_roce, resume_rc, wake_rc
 from labtests.simlab.network.rows import clock_at, flow_at, lane_at, packet_at, port_at, queue_at
 from labtests.simlab.network.streams import (
@@ -79,15 +80,9 @@ def next_from_host(t: State, p: int) -> int:
 
 
 @inlined
-def receive_at_host(t: State, p: int, k: int) -> None:
-    """Packet k has arrived at NIC port p."""
+def take_in(t: State, k: int) -> None:
+    """Packet k is at its host."""
     packet = packet_at(t, k)
-    host = port_at(t, p).host
-    lane = lane_at(t, 8 * p + host_priority(t, host, packet.dscp))
-    lane.rx_packets += 1
-    lane.rx_bytes += packet.frame_bytes
-    port_at(t, p).rx_packets += 1
-    port_at(t, p).rx_bytes += packet.frame_bytes
     f = packet.flow
     if packet.kind <= ROCE_LAST:
         receive_roce(t, f, k)
@@ -98,6 +93,23 @@ def receive_at_host(t: State, p: int, k: int) -> None:
     else:
         receive_tcp_ack(t, f, k)
     free_packet(t, k)
+
+
+@inlined
+def receive_at_host(t: State, p: int, k: int) -> None:
+    """Packet k has arrived at NIC port p."""
+    packet = packet_at(t, k)
+    host = port_at(t, p).host
+    i = host_priority(t, host, packet.dscp)
+    lane = lane_at(t, 8 * p + i)
+    lane.rx_packets += 1
+    lane.rx_bytes += packet.frame_bytes
+    port_at(t, p).rx_packets += 1
+    port_at(t, p).rx_bytes += packet.frame_bytes
+    if port_at(t, p).buffered:
+        store(t, p, i, k)
+    else:
+        take_in(t, k)
 
 
 @compiled

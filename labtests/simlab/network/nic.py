@@ -11,7 +11,9 @@ from labtests.simlab.network.flow_control import (
     priorities_of,
     told_ps,
 )
+from labtests.simlab.network.pause_settings import LinkPause, ReceiveBuffer
 from labtests.simlab.network.pausing import hold
+from labtests.simlab.network.receiving import begin_delivery
 from labtests.simlab.network.settings import (
     NP_DEFAULTS,
     RP_DEFAULTS,
@@ -31,6 +33,7 @@ from labtests.simlab.network.tables import (
     UDP,
     Tables,
 )
+from labtests.simlab.network.wire import break_silence
 
 if TYPE_CHECKING:
     from labtests.simlab.network.network import Network
@@ -64,13 +67,42 @@ class Nic:
         return priorities_of(int(self._tables.port[self._port].pfc_on))
 
     def set_pfc(self, priorities: frozenset[int]) -> None:
-        """Exactly these priorities obey pauses; others go on at once."""
+        """Exactly these priorities obey pauses; others go on at once. Not beside 802.3x."""
         mask = mask_of(priorities)
+        if mask and any(self.flow_control.link_pause):
+            raise ValueError("802.3x is on: set_link_pause(None) before PFC")
         t = self._tables
         t.port[self._port].pfc_on = mask
         for i in range(8):
             if not mask >> i & 1 and int(t.lane[8 * self._port + i].paused_until) > self._now_ps:
                 hold(self._network.state, self._port, i, 0)
+
+    def set_link_pause(self, pause: LinkPause | None) -> None:
+        """802.3x on this side of the link, or off. Not beside PFC."""
+        if pause is not None and self.pfc:
+            raise ValueError("PFC is on: set_pfc(frozenset()) before 802.3x")
+        self.flow_control.set_link_pause(pause)
+
+    def set_receive_buffer(self, buffer: ReceiveBuffer) -> None:
+        """The host takes packets in at this rate from now on; what waits, waits in such buffers."""
+        control = self._tables.control[self._port]
+        control.buffer_size, control.xoff_size = buffer.buffer_bytes, buffer.xoff
+        control.xon_size = buffer.xon
+        self.set_host_rate(buffer.bits_per_s)
+
+    def set_host_rate(self, bits_per_s: int | None) -> None:
+        """The host takes packets in at this rate from now on (ReceiveBuffer.bits_per_s)."""
+        t = self._tables
+        control = t.control[self._port]
+        if control.buffer_size == 0 and bits_per_s is not None:
+            self.set_receive_buffer(ReceiveBuffer(bits_per_s=bits_per_s))
+            return
+        control.host_bits_per_s = NONE if bits_per_s is None else bits_per_s
+        waiting = control.buffer_head != NONE
+        t.port[self._port].buffered = int(bits_per_s is not None or waiting)
+        if bits_per_s is not None:
+            break_silence(self._network.state, int(t.port[self._port].peer))
+        begin_delivery(self._network.state, self._port)
 
     @property
     def _now_ps(self) -> int:
@@ -183,7 +215,7 @@ class Nic:
         host = self._record
         t = self._tables
         lanes = t.lane[8 * self._port : 8 * self._port + 8]
-        control = t.control[self._port]
+        control, link = t.control[self._port], self.flow_control.link_counters()
         pauses = [self._pause(lane) for lane in lanes]
         return NicCounters(
             rx_packets=_eight(lanes.rx_packets),
@@ -197,6 +229,12 @@ class Nic:
             pfc_rx_transitions=tuple(transitions for _, transitions in pauses),
             pause_rx_frames=int(control.rx_frames),
             pause_tx_frames=int(control.tx_frames),
+            rx_discards=_eight(lanes.buffer_drops),
+            link_pause_rx_frames=link.rx_frames,
+            link_pause_tx_frames=link.tx_frames,
+            link_rx_pause_us=link.rx_paused_ps // PS_PER_US,
+            link_tx_pause_us=link.tx_paused_ps // PS_PER_US,
+            link_rx_transitions=link.transitions,
             np_ecn_marked=int(host.np_ecn_marked),
             np_cnp_sent=int(host.np_cnp_sent),
             rp_cnp_handled=int(host.rp_cnp_handled),

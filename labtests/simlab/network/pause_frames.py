@@ -77,14 +77,22 @@ def link_stopped(t: State, p: int) -> bool:
 
 
 @compiled
+def stop_groups(t: State, p: int) -> None:
+    """All groups of port p are stopped, as 802.3x does it (link_pausing.py lets them go on)."""
+    for lane in range(8 * p, 8 * p + 8):
+        lane_at(t, lane).xoff = 1
+
+
+@compiled
 def request_pause_frame(t: State, p: int, i: int) -> None:
     """Port p tells its peer the present state (xoff or xon) of priority i as soon as it can.
 
     With 802.3x, of the link as a whole, and only if that has changed.
     """
-    control = control_at(t, p)
-    if control.link_pause & LINK_SEND:
-        if link_stopped(t, p) != (control.link_told == 1):
+    if port_at(t, p).link_pause & LINK_SEND:
+        if port_at(t, p).host == NONE and lane_at(t, 8 * p + i).xoff:
+            stop_groups(t, p)
+        if link_stopped(t, p) != (control_at(t, p).link_told == 1):
             port_at(t, p).pfc_pending |= LINK_BIT
     else:
         port_at(t, p).pfc_pending |= 1 << i

@@ -97,11 +97,10 @@ def obey(t: State, p: int, k: int, moment: int) -> None:
     """Pause frame k takes effect on port p at `moment`, where it is on; the frame is no more."""
     port = port_at(t, p)
     vector = packet_at(t, k).psn
-    link_pause = control_at(t, p).link_pause
     if vector & LINK_BIT:
-        if link_pause & LINK_OBEY:
+        if port.link_pause & LINK_OBEY:
             hold_link(t, p, moment, packet_at(t, k).part * port.quantum_ps)
-    elif link_pause == 0:
+    elif port.link_pause == 0:
         for i in range(8):
             if (vector & port.pfc_on) >> i & 1:
                 hold_from(t, p, i, moment, time_of(t, k, i) * port.quantum_ps)

@@ -168,8 +168,8 @@ class NicCounters:
 
     Bytes are frames with FCS. PFC frames are counted in `pfc_*` only, once for each priority that
     they name; `pause_*_frames` are the frames, 802.3x included. Pauses of priorities on which the
-    NIC has PFC off are received and counted but not obeyed. A NIC here is never short of
-    receive buffers, so it sends no pause and discards nothing: those counters stay 0.
+    NIC has PFC off are received and counted but not obeyed. A NIC sends pauses, and discards
+    (`rx_discards`, counted in `rx_packets` too), only while its host is slow (ReceiveBuffer).
     """
 
     rx_packets: Eight
@@ -184,6 +184,11 @@ class NicCounters:
     rx_discards: Eight = _ZEROS
     pause_rx_frames: int = 0
     pause_tx_frames: int = 0
+    link_pause_rx_frames: int = 0
+    link_pause_tx_frames: int = 0
+    link_rx_pause_us: int = 0
+    link_tx_pause_us: int = 0
+    link_rx_transitions: int = 0
     np_ecn_marked: int
     np_cnp_sent: int
     rp_cnp_handled: int

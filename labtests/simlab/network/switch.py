@@ -12,6 +12,8 @@ from labtests.simlab.network.flow_control import (
 )
 from labtests.simlab.network.memory import is_dynamic, recount_lossy, shared_use
 from labtests.simlab.network.memory_settings import GroupCounters, MemoryUse, SwitchMemory
+from labtests.simlab.network.pause_frames import LINK_BIT
+from labtests.simlab.network.pause_settings import LinkPause
 from labtests.simlab.network.pausing import hold
 from labtests.simlab.network.settings import (
     PfcCounters,
@@ -84,7 +86,8 @@ class Switch:
         if mode not in _MODES:
             raise ValueError(f"not a PFC mode: {mode!r}")
         mask_of(priorities)
-        self._ports[port]
+        if mode == "on" and priorities and any(self.flow_control(port).link_pause):
+            raise ValueError(f"{port}: 802.3x is on: set_link_pause(port, None) before PFC")
         self._pfc[port] = (mode, frozenset(priorities))
         self._operate_pfc(port)
 
@@ -92,6 +95,14 @@ class Switch:
         """(mode, no-drop priorities) as set."""
         self._ports[port]
         return self._pfc.get(port, ("off", frozenset()))
+
+    def set_link_pause(self, port: str, pause: LinkPause | None) -> None:
+        """802.3x on this side of the port's link, or off. Not beside PFC."""
+        mode, priorities = self.pfc(port)
+        if pause is not None and mode != "off" and priorities:
+            raise ValueError(f"{port}: PFC is on: set_pfc(port, 'off', ...) before 802.3x")
+        self.flow_control(port).set_link_pause(pause, cell_bytes=self._memory.cell_bytes)
+        self._operate_pfc(port)
 
     def pfc_operational(self, port: str) -> bool:
         """Whether PFC works: mode on, and the port trusts what arrives (dot1p or dscp)."""
@@ -102,6 +113,8 @@ class Switch:
         t, p = self._tables, self._ports[port]
         self.guards.restore_all(port)
         mask = mask_of(self.pfc(port)[1]) if self.pfc_operational(port) else 0
+        if self.flow_control(port).link_pause[0]:
+            mask = 0xFF  # 802.3x: all its groups are lossless
         t.port[p].pfc_on = mask
         own = self._headroom.get(port)
         give_headroom(t, self._network.wiring, p, self._memory, port_cells=own)
@@ -111,7 +124,7 @@ class Switch:
                 lane.xoff = 0
                 if lane.paused_until > t.clock[0].now:
                     hold(self._network.state, p, i, 0)
-        t.port[p].pfc_pending &= mask | int(t.control[p].storm)
+        t.port[p].pfc_pending &= mask | int(t.control[p].storm) | LINK_BIT
         share_memory(t, self._row, self._memory)
         if is_dynamic(self._network.state, self._row):
             for other in self._ports.values():
@@ -333,4 +346,6 @@ class Switch:
 
     def pfc_working(self, port: str) -> frozenset[int]:
         """The priorities for which PFC works on this port now."""
+        if any(self.flow_control(port).link_pause):
+            return frozenset()
         return priorities_of(int(self._port(port).pfc_on))

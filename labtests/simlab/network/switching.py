@@ -9,6 +9,7 @@ from labtests.simlab.network.arithmetic import random_below
 from labtests.simlab.network.compiled import compiled, inlined
 from labtests.simlab.network.events import wake_port
 from labtests.simlab.network.forwarding import lose_on_the_way, way_out
+from labtests.simlab.network.link_pausing import is_link_full, link_may_resume
 from labtests.simlab.network.marking import DISCARD, MARK, is_marked_leaving, red_verdict
 from labtests.simlab.network.memory import (
     ADMITTED,
@@ -128,6 +129,14 @@ def guarded_fate(t: State, p: int, q: int, k: int) -> int:
 
 
 @inlined
+def is_pressed(t: State, s: int, lane: int) -> bool:
+    """Whether the peer of this group's port has to stop sending."""
+    if must_pause(t, s, lane):
+        return True
+    return bool(port_at(t, lane >> 3).link_pause and is_link_full(t, lane >> 3))
+
+
+@inlined
 def receive_at_switch(t: State, p: int, k: int) -> None:
     """Packet k has arrived at switch port p: it is in an egress queue, or dropped and counted."""
     port = port_at(t, p)
@@ -158,7 +167,7 @@ def receive_at_switch(t: State, p: int, k: int) -> None:
         book_lossy(t, q, packet.cells)
     wake_port(t, q >> 3)
     lane = lane_at(t, packet.lane)
-    if not lane.xoff and is_lossless(t, packet.lane) and must_pause(t, port.switch, packet.lane):
+    if not lane.xoff and is_lossless(t, packet.lane) and is_pressed(t, port.switch, packet.lane):
         lane.xoff = 1
         request_pause_frame(t, p, dot1p)
 
@@ -178,7 +187,7 @@ def take_from_switch(t: State, q: int) -> int:
         book_lossy(t, q, -packet.cells)
     release(t, s, packet.lane, packet.cells)
     lane = lane_at(t, packet.lane)
-    if lane.xoff and may_resume(t, s, packet.lane):
+    if lane.xoff and may_resume(t, s, packet.lane) and link_may_resume(t, packet.lane >> 3):
         lane.xoff = 0
         request_pause_frame(t, packet.lane >> 3, packet.lane & 7)
     return k

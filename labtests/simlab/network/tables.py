@@ -80,6 +80,7 @@ PORT = _record(
     "guard watchdog_drops",  # guard: bit i = priority i is watched (guarding.py)
     "lost_draws",  # of all draws, those that lose an arriving frame
     "rest_per_byte rest_owed",
+    "link_pause buffered",  # 802.3x: LINK_SEND, LINK_OBEY; host: packets wait in receive buffers
 )
 QUEUE = _record(
     "head tail packets cells paused_until empty_since weight credit",
@@ -105,8 +106,11 @@ CONTROL = _record(  # flow control of a port, beyond what each frame needs
     "rx_frames tx_frames",  # pause frames of either kind
     "storm storm_quanta storm_period_ps storm_at storm_end",  # storm: bit mask, LINK included
     # 802.3x: the port as a whole, as a lane has it for a priority
-    "link_pause link_told refresh_at pfc_rx_frames pfc_tx_frames",
+    "link_told refresh_at pfc_rx_frames pfc_tx_frames",
     "paused_until paused_since paused_ps transitions told_since told_until told_ps",
+    "xoff_size xon_size",  # switch: of the port, in cells; host: of each priority, in bytes
+    # host: receive buffers (receiving.py); packets on their way to the host
+    "buffer_size host_bits_per_s buffer_head buffer_tail delivered_at",
 )
 SWITCH = _record(
     "total_cells shared_cells shared_used used_cells cell_bytes",

@@ -1,12 +1,24 @@
-"""A port's timers: pauses to send again, pauses to obey, storms, guards."""
+"""A port's timers: pauses to send again, pauses to obey, storms, guards, slow hosts."""
 
 from labtests.simlab.network.compiled import compiled
-from labtests.simlab.network.events import schedule
+from labtests.simlab.network.events import schedule, wake_by
 from labtests.simlab.network.guarding import watch_pauses
+from labtests.simlab.network.hosting import take_in
 from labtests.simlab.network.pause_frames import blow, refresh_pauses, timer_slot
 from labtests.simlab.network.pausing import obey_waiting
-from labtests.simlab.network.rows import control_at, port_at
+from labtests.simlab.network.receiving import take_delivered
+from labtests.simlab.network.rows import clock_at, control_at, port_at
 from labtests.simlab.network.tables import NEVER, NONE, State
+
+
+@compiled
+def deliver_first(t: State, p: int) -> None:
+    """The host takes in the packet that has come over from its NIC, or waits until it has."""
+    control = control_at(t, p)
+    if control.delivered_at <= clock_at(t, 0).now:
+        take_in(t, take_delivered(t, p))
+    else:
+        wake_by(t, timer_slot(t, p), control.delivered_at)
 
 
 @compiled
@@ -21,3 +33,5 @@ def wake_timers(t: State, p: int) -> None:
         blow(t, p)
     if port_at(t, p).guard:
         watch_pauses(t, p)
+    if control.buffer_head != NONE:
+        deliver_first(t, p)

@@ -138,7 +138,8 @@ def settle(t: State) -> None:
 
 @compiled
 def break_silence(t: State, p: int) -> None:
-    """No frame on port p's wire is silent, now and from now on: some may be lost on it."""
+    """No frame on port p's wire is silent, now and from now on: some may be lost on it, or
+    find no room at its end."""
     hand_over(t, p)
     port = port_at(t, p)
     port.silence = 0
