@@ -119,3 +119,91 @@ def test_mistakes_about_timing_have_a_place(
     with pytest.raises(InventoryError) as error:
         load(file)
     assert problem in str(error.value)
+
+
+def test_a_slow_receiver_is_felt_by_the_sender_or_discards(tmp_path: Path) -> None:
+    slow = "slow_receivers: [{host: c, rate_gbit_per_s: 5, start_us: 0}]\n"
+    figures = run(case(tmp_path, slow + "warmup_ms: 0.5\n"))
+    assert figures.flows[0].goodput_gbit_per_s == pytest.approx(5 * 1024 / 1086, rel=0.02)
+    assert pause(figures, "c", "e0").sent_frames > 3
+    assert pause(figures, "s", "c").received_frames == pause(figures, "c", "e0").sent_frames
+    assert figures.hosts[2].discards == 0
+    file = tmp_path / "lossy.yaml"
+    text = SMALL.replace("nic: {pfc: [3]}", "nic: {receive: {rate_gbit_per_s: 5}}")
+    file.write_text(text, encoding="utf-8")
+    figures = run(load(file))
+    assert figures.hosts[2].discards > 0
+    assert f" {figures.hosts[2].discards}" in "\n".join(lines(figures))
+    assert figures.pauses == ()
+
+
+def test_a_host_that_stops_for_a_while_goes_on_at_its_own_rate(tmp_path: Path) -> None:
+    slow = "slow_receivers: [{host: c, rate_gbit_per_s: 0, start_us: 500, stop_us: 1000}]\n"
+    figures = run(case(tmp_path, slow + "sampling: {bin_ms: 0.25}\n"))
+    series = figures.flows[0].goodput_series_gbit_per_s
+    full = 25 * 1024 / 1106
+    assert series[1] == pytest.approx(full, rel=0.02)
+    assert series[2] == series[3] == 0
+    assert series[5] == pytest.approx(full, rel=0.02)
+
+
+def test_link_pauses_are_shown_for_the_port(tmp_path: Path) -> None:
+    file = tmp_path / "case.yaml"
+    text = SMALL.replace("nic: {pfc: [3]}", "nic: {link_pause: {}}")
+    text = text.replace("switch: {pfc: [3]}", "switch: {link_pause: {xoff_bytes: 100000}}")
+    text += "  - {source: b, target: c, priority: 5}\nwarmup_ms: 0.5\n"
+    file.write_text(text, encoding="utf-8")
+    figures = run(load(file))
+    assert figures.total_goodput_gbit_per_s == pytest.approx(25 * 1024 / 1106, rel=0.01)
+    assert figures.dropped_frames == 0
+    assert {f.priority for f in figures.pauses} == {None}
+    (held,) = [f for f in figures.pauses if f.device == "a"]
+    assert held.paused_us > 500
+    assert any(line.split()[2] == "all" for line in lines(figures) if line.startswith("a e0"))
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong", "problem"),
+    [
+        (
+            "nic: {pfc: [3]}",
+            "nic: {pfc: [3], link_pause: {}}",
+            "5:29: nic.link_pause: excludes pfc on the same port: set pfc to []",
+        ),
+        (
+            "switches: {s: }",
+            "switches: {s: {link_pause: {}}}",
+            "4:28: switches.s.link_pause: excludes pfc on the same port: set pfc to []",
+        ),
+        (
+            "switch: {pfc: [3]}",
+            "switch: {link_pause: {}, ports: {a: {pfc: [3]}}}",
+            "6:43: switch.ports.a.pfc: excludes link_pause, which is on here",
+        ),
+        (
+            "nic: {pfc: [3]}",
+            "nic: {receive: {xoff_bytes: 9, xon_bytes: 9}}",
+            "nic.receive: xon 9 bytes is not 0.. below xoff 9",
+        ),
+        (
+            "hosts: {a: , b: , c: }",
+            "slow_receivers: [{host: s, rate_gbit_per_s: 1, start_us: 2, stop_us: 2}]\n"
+            "hosts: {a: , b: , c: }",
+            '3:25: slow_receivers[0].host: "s" is not there: known: a, b, c',
+        ),
+        (
+            "hosts: {a: , b: , c: }",
+            "slow_receivers: [{host: a, rate_gbit_per_s: 1, start_us: 2, stop_us: 2}]\n"
+            "hosts: {a: , b: , c: }",
+            "slow_receivers[0].stop_us: must be later than start_us",
+        ),
+    ],
+)
+def test_mistakes_about_links_and_receivers_have_a_place(
+    tmp_path: Path, line: str, wrong: str, problem: str
+) -> None:
+    file = tmp_path / "case.yaml"
+    file.write_text(SMALL.replace(line, wrong, 1), encoding="utf-8")
+    with pytest.raises(InventoryError) as error:
+        load(file)
+    assert problem in str(error.value)

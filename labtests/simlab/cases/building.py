@@ -18,7 +18,12 @@ from labtests.simlab.cases.form import (
 from labtests.simlab.cases.guards import set_guard, without_other_guard
 from labtests.simlab.cases.memory import memory_of
 from labtests.simlab.cases.pathways import address_of, routing_of
-from labtests.simlab.cases.pauses import HOST_INTERFACE, NS_PER_US, set_timing
+from labtests.simlab.cases.pauses import (
+    HOST_INTERFACE,
+    NS_PER_US,
+    set_nic_pauses,
+    set_port_pauses,
+)
 from labtests.simlab.network import (
     Cable,
     HostPort,
@@ -150,7 +155,7 @@ def _set_switch(switch: Switch, part: SwitchPart) -> None:
 def _set_port(switch: Switch, port: str, part: PortPart, cell: int) -> None:
     switch.set_trust(port, part.trust or "dscp")
     switch.set_pfc(port, "on" if part.pfc else "off", frozenset(part.pfc or ()))
-    set_timing(switch.flow_control(port), part.pause)
+    set_port_pauses(switch, port, part)
     if part.headroom_bytes is not None:
         switch.set_headroom(port, part.headroom_bytes // cell)
     if part.schedule:
@@ -191,7 +196,7 @@ def _set_nic(nic: Nic, part: NicPart) -> None:
     for dscp, priority in (part.dscp or {}).items():
         nic.set_dscp(dscp, priority)
     nic.set_pfc(frozenset(part.pfc or ()))
-    set_timing(nic.flow_control, part.pause)
+    set_nic_pauses(nic, part)
     dcqcn = part.dcqcn or DcqcnPart(form="off")
     if dcqcn.form == "off":
         for priority in range(8):

@@ -51,11 +51,11 @@ class MarkFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PauseFigures:
-    """One port and priority that sent or was held by PFC frames."""
+    """One port and priority that sent, or received, pauses; None: the port, by 802.3x frames."""
 
     device: str
     port: str
-    priority: int
+    priority: int | None
     sent_frames: int
     received_frames: int
     paused_us: float  # how long received frames held it
@@ -119,6 +119,7 @@ class HostFigures:
     out_of_sequence: int
     nacks: int
     timeouts: int
+    discards: int = 0  # frames that the NIC's receive buffers had no room for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -118,6 +118,32 @@ class PausePart(_Part):
     )
 
 
+class LinkPausePart(_Part):
+    """802.3x: one pause for all priorities, instead of PFC; link_pausing.py, receiving.py."""
+
+    send: bool = True
+    obey: bool = True
+    xoff_bytes: Annotated[int, Field(ge=1, le=2**40)] | None = Field(
+        default=None, description="Of a switch port: all that came in by it; xon_bytes: half."
+    )
+    xon_bytes: Bytes | None = None
+
+
+class ReceivePart(_Part):
+    """A host that takes packets in at a rate, and its NIC's receive buffers; receiving.py."""
+
+    rate_gbit_per_s: NotNegative | None = Field(
+        default=None, description="Bytes of frames with FCS; 0: nothing; as they come unless given."
+    )
+    buffer_bytes: Annotated[int, Field(ge=1, le=2**40)] = Field(
+        default=131_008, description="Of each priority."
+    )
+    xoff_bytes: Annotated[int, Field(ge=1, le=2**40)] | None = Field(
+        default=None, description="Half of the buffer unless given; xon_bytes: half of that."
+    )
+    xon_bytes: Bytes | None = None
+
+
 class RateLimitPart(_Part):
     """The most that each of these egress queues sends, preamble and gap counted; shaping.py."""
 
@@ -167,6 +193,7 @@ class PortPart(_Part):
     schedule: SchedulePart | None = None
     rate_limits: list[RateLimitPart] | None = None
     pause: PausePart | None = None
+    link_pause: LinkPausePart | None = None
     headroom_bytes: Bytes | None = Field(
         default=None, description="Per lossless priority; as `memory` says unless given."
     )
@@ -228,6 +255,8 @@ class NicPart(_Part):
     pfc: list[Priority] | None = None
     dcqcn: DcqcnPart | None = None
     pause: PausePart | None = None
+    link_pause: LinkPausePart | None = None
+    receive: ReceivePart | None = None
     random_gap: Annotated[float, Field(ge=0, le=0.1)] | None = Field(
         default=None, description="Most of a frame's time that passes behind it at random; 0."
     )
@@ -299,7 +328,9 @@ class StormPart(_Part):
 
     device: Name
     port: Name | None = Field(default=None, description="Of a switch: the device it leads to.")
-    priorities: list[Priority] = Field(min_length=1)
+    priorities: Annotated[list[Priority], Field(min_length=1)] | Literal["all"] = Field(
+        description="all: 802.3x frames."
+    )
     start_us: NotNegative = 0.0
     stop_us: NotNegative | None = Field(default=None, description="Unless given it never ends.")
     quanta: Annotated[int, Field(ge=1, le=65535)] = 65535
@@ -330,6 +361,15 @@ class TunnelPart(_Part):
     copy_dscp: bool = True
     copy_ecn: bool = True
     copy_back: bool = True
+
+
+class SlowReceiverPart(_Part):
+    """Fault: a host takes packets in at this rate for a while; receiving.py."""
+
+    host: Name
+    rate_gbit_per_s: NotNegative
+    start_us: NotNegative = 0.0
+    stop_us: NotNegative | None = Field(default=None, description="Unless given it never ends.")
 
 
 class QueueName(_Part):
@@ -375,4 +415,5 @@ class CaseFile(_Part):
     flows: list[FlowPart] = Field(min_length=1)
     storms: list[StormPart] = Field(default_factory=list)
     events: list[EventPart] = Field(default_factory=list)
+    slow_receivers: list[SlowReceiverPart] = Field(default_factory=list)
     sampling: SamplingPart = SamplingPart()

@@ -2,32 +2,59 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from labtests.simlab.cases.figures import PauseFigures
-from labtests.simlab.cases.form import CaseFile, PausePart, StormPart
+from labtests.simlab.cases.form import (
+    CaseFile,
+    LinkPausePart,
+    NicPart,
+    PausePart,
+    PortPart,
+    ReceivePart,
+)
 from labtests.simlab.network import (
     FlowControl,
+    LinkPause,
     Network,
+    Nic,
     PauseTiming,
     PfcCounters,
+    ReceiveBuffer,
+    Switch,
     longest_response_ns,
 )
-from labtests.simlab.network.pause_settings import QUANTUM_BITS
+from labtests.simlab.network.headroom import QUANTUM_BITS
 from labtests.simlab.network.tables import NONE, PS_PER_US
 
 HOST_INTERFACE = "e0"
 NS_PER_US = 1000
 
-PauseKey = tuple[str, str, int]
-"""Device, port and priority."""
+PauseKey = tuple[str, str, int | None]
+"""Device, port and priority; None: the whole port, 802.3x."""
 
 
-def set_timing(port: FlowControl, part: PausePart | None) -> None:
-    """The port pauses and obeys as the part says."""
-    if part is None:
-        return
+def set_nic_pauses(nic: Nic, part: NicPart) -> None:
+    """The NIC pauses, obeys and is drained as the part says."""
+    if part.link_pause is not None:
+        nic.set_link_pause(link_pause(part.link_pause))
+    if part.receive is not None:
+        nic.set_receive_buffer(receive_buffer(part.receive))
+    if part.pause is not None:
+        _set_timing(nic.flow_control, part.pause)
+
+
+def set_port_pauses(switch: Switch, port: str, part: PortPart) -> None:
+    """The switch port pauses and obeys as the part says."""
+    if part.link_pause is not None:
+        switch.set_link_pause(port, link_pause(part.link_pause))
+    if part.pause is not None:
+        _set_timing(switch.flow_control(port), part.pause)
+
+
+def _set_timing(port: FlowControl, part: PausePart) -> None:
     timing = PauseTiming(
         quanta=part.quanta,
         refresh_share=part.refresh_share or None,
@@ -44,25 +71,55 @@ def _response_ns(part: PausePart, rate_bits_per_s: int) -> float:
     return part.response_ns or 0.0
 
 
+def link_pause(part: LinkPausePart) -> LinkPause:
+    """802.3x as the part says."""
+    return LinkPause(
+        send=part.send, obey=part.obey, xoff_bytes=part.xoff_bytes, xon_bytes=part.xon_bytes
+    )
+
+
+def receive_buffer(part: ReceivePart) -> ReceiveBuffer:
+    """A host's rate and its NIC's buffers as the part says."""
+    return ReceiveBuffer(
+        bits_per_s=_bits_per_s(part.rate_gbit_per_s),
+        buffer_bytes=part.buffer_bytes,
+        xoff_bytes=part.xoff_bytes,
+        xon_bytes=part.xon_bytes,
+    )
+
+
+def _bits_per_s(gigabit: float | None) -> int | None:
+    return None if gigabit is None else round(gigabit * 1e9)
+
+
 def moments_ns(case: CaseFile) -> set[int]:
-    """When something is done to the pauses of this case, in ns."""
-    return {_start_ns(storm) for storm in case.storms}
+    """When something is done to the pauses, or to the hosts, of this case, in ns."""
+    moments = {_ns(storm.start_us) for storm in case.storms}
+    moments |= {_ns(slow.start_us) for slow in case.slow_receivers}
+    return moments | {_ns(s.stop_us) for s in case.slow_receivers if s.stop_us is not None}
 
 
 def act(network: Network, case: CaseFile, time_ns: int) -> None:
     """What is due at this time happens."""
+    for slow in case.slow_receivers:
+        nic = network.nic(slow.host, HOST_INTERFACE)
+        if slow.stop_us is not None and _ns(slow.stop_us) == time_ns:
+            own = (case.hosts[slow.host] or NicPart()).receive or case.nic.receive
+            nic.set_host_rate(_bits_per_s(own.rate_gbit_per_s if own else None))
+        if _ns(slow.start_us) == time_ns:
+            nic.set_host_rate(_bits_per_s(slow.rate_gbit_per_s))
     for storm in case.storms:
-        if _start_ns(storm) == time_ns:
+        if _ns(storm.start_us) == time_ns:
             flow_control(network, storm.device, storm.port).storm(
-                frozenset(storm.priorities),
+                None if storm.priorities == "all" else frozenset(storm.priorities),
                 quanta=storm.quanta,
                 period_us=storm.period_us,
-                stop_ns=None if storm.stop_us is None else round(storm.stop_us * NS_PER_US),
+                stop_ns=None if storm.stop_us is None else _ns(storm.stop_us),
             )
 
 
-def _start_ns(storm: StormPart) -> int:
-    return round(storm.start_us * NS_PER_US)
+def _ns(time_us: float) -> int:
+    return round(time_us * NS_PER_US)
 
 
 def flow_control(network: Network, device: str, port: str | None) -> FlowControl:
@@ -79,15 +136,20 @@ def sent_frames(case: CaseFile, network: Network) -> Mapping[PauseKey, int]:
 
 def held_ps(network: Network) -> Mapping[PauseKey, int]:
     """How long pauses held each port and priority so far, those never held left out."""
-    lanes, now = network.tables.lane, int(network.tables.clock[0].now)
-    under_way = lanes.paused_since != NONE
-    lasting = np.minimum(lanes.paused_until, now) - lanes.paused_since
-    held = lanes.paused_ps + np.where(under_way, lasting, 0)
-    ends = list(network.wiring.ports())
-    return {
-        (ends[row >> 3].device, ends[row >> 3].interface, row & 7): int(held[row])
-        for row in np.flatnonzero(held).tolist()
+    now = int(network.tables.clock[0].now)
+    names = [(end.device, end.interface) for end in network.wiring.ports()]
+    lanes = _held_ps(network.tables.lane, now)
+    found: dict[PauseKey, int] = {
+        (*names[row >> 3], row & 7): int(lanes[row]) for row in np.flatnonzero(lanes).tolist()
     }
+    links = _held_ps(network.tables.control, now)
+    return found | {(*names[p], None): int(links[p]) for p in np.flatnonzero(links).tolist()}
+
+
+def _held_ps(accounts: Any, now_ps: int) -> Any:
+    """Of each lane, or link: how long pauses have held it, with the one under way."""
+    lasting = np.maximum(0, np.minimum(accounts.paused_until, now_ps) - accounts.paused_since)
+    return accounts.paused_ps + np.where(accounts.paused_since != NONE, lasting, 0)
 
 
 def figures(
@@ -128,3 +190,8 @@ def _counters(case: CaseFile, network: Network) -> Iterator[tuple[PauseKey, PfcC
     for device, name, port in ports:
         for priority, counters in enumerate(port.priorities()):
             yield (device, name, priority), counters
+        link = port.link_counters()
+        yield (
+            (device, name, None),
+            PfcCounters(link.rx_frames, link.tx_frames, link.rx_paused_ps, link.tx_paused_ps),
+        )

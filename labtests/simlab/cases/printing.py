@@ -49,11 +49,11 @@ def lines(figures: Figures) -> Iterator[str]:
         ),
     )
     yield from _table(
-        ("port", "priority", "PFC frames sent", "received", "held us", "holding us"),
+        ("port", "priority", "pause frames sent", "received", "held us", "holding us"),
         (
             (
                 f"{pause.device} {pause.port}",
-                pause.priority,
+                "all" if pause.priority is None else pause.priority,
                 pause.sent_frames,
                 pause.received_frames,
                 f"{pause.paused_us:.1f}",
@@ -89,7 +89,9 @@ def _queue_lines(figures: Figures) -> Iterator[str]:
 def _host_lines(figures: Figures) -> Iterator[str]:
     counts = (astuple(host) for host in figures.hosts)
     heading = ("host", "CE received", "CNPs sent", "handled", "ignored", "out of sequence")
-    yield from _table((*heading, "NAKs received", "time-outs"), (c for c in counts if any(c[1:])))
+    yield from _table(
+        (*heading, "NAKs received", "time-outs", "NIC discards"), (c for c in counts if any(c[1:]))
+    )
 
 
 def _guard_lines(figures: Figures) -> Iterator[str]:

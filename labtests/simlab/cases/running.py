@@ -280,4 +280,5 @@ def _host(network: Network, name: str) -> HostFigures:
         out_of_sequence=nic.out_of_sequence,
         nacks=nic.packet_seq_err,
         timeouts=nic.local_ack_timeout_err,
+        discards=sum(nic.rx_discards),
     )

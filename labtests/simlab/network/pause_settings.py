@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from labtests.simlab.network.headroom import QUANTUM_BITS, RESPONSE_QUANTA
+
 LONGEST_QUANTA = 65535
 """The time field of a pause frame has 16 bits (IEEE 802.3 31B)."""
-QUANTUM_BITS = 512
 GIGABIT = 1_000_000_000
-RESPONSE_QUANTA = {10: 60, 25: 80, 40: 118, 100: 394, 400: 905}
-"""Longest response to a pause by rate in Gbit/s, in quanta (IEEE 802.1Qbb, Annex O)."""
 
 
 def longest_response_ns(rate_bits_per_s: int) -> float:

@@ -21,6 +21,24 @@ def pause_period_s(rate: float, delay_s: float, hysteresis: float, frame: float)
     return 4 * (hysteresis + 2 * rate * delay_s + frame / 2) / rate
 
 
+def on_off_period_s(
+    rates: tuple[float, float],
+    delay_s: float,
+    hysteresis: float,
+    frame: float,
+    response_s: float = 0.0,
+) -> float:
+    """Between two xoffs of a buffer that fills at R and drains at r; rates: (R, r).
+
+    It rises by R - r and falls by r, between xon and xoff and beyond both by what goes on during
+    there and back, response and half a frame: (xoff - xon + 2 R d + R t_r + frame/2) R / (r (R-r)).
+    pause_period_s is that for r = R / 2.
+    """
+    rate, drain = rates
+    swing = hysteresis + 2 * rate * delay_s + rate * response_s + frame / 2
+    return swing * rate / (drain * (rate - drain))
+
+
 def quantum_s(bits_per_s: float) -> float:
     """A pause quantum: 512 bit times (IEEE 802.3 31B)."""
     return 512 / bits_per_s

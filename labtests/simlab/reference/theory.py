@@ -7,15 +7,11 @@ from typing import Any
 from labtests.simlab.cases import CaseFile, run
 from labtests.simlab.cases.building import build, start
 from labtests.simlab.network import headroom_for
-from labtests.simlab.network.flow_control import paused_ps
-from labtests.simlab.network.pausing import hold
 from labtests.simlab.reference import formulas
 from labtests.simlab.reference.hpcc import case_of
 from labtests.simlab.reference.judging import Check, Judged
 from labtests.simlab.reference.stars import star
 
-HIGHEST_QUANTA = 65535
-GIGABIT = 1e9
 NS_PER_MS = 1_000_000
 
 
@@ -85,21 +81,6 @@ def frame_time() -> list[Judged]:
         rows.append(
             check(name, "goodput Gb/s").near(figures.total_goodput_gbit_per_s, expected, 0.002)
         )
-    return rows
-
-
-def quanta() -> list[Judged]:
-    """The longest pause lasts 65535 x 512 bit times and ends by itself."""
-    rows = []
-    for gigabit in (10, 25, 40, 100):
-        case = star(gigabit, [{"source": "h1"}])
-        network = build(case)
-        row = network.queue_row("s1", "h1", 0) // 8 ^ 1
-        hold(network.state, row, 3, HIGHEST_QUANTA * int(network.tables.port[row].quantum_ps))
-        network.advance_to(10 * NS_PER_MS)
-        expected = HIGHEST_QUANTA * formulas.quantum_s(gigabit * GIGABIT) * 1e6
-        held = paused_ps(network.tables.lane[8 * row + 3], network.now_ns * 1000) / 1e6
-        rows.append(check(f"quanta_expiry_{gigabit}g", "pause us").near(held, expected, 1e-6))
     return rows
 
 
@@ -222,7 +203,6 @@ def go_back_n() -> list[Judged]:
 
 QUICK: tuple[Callable[[], list[Judged]], ...] = (
     frame_time,
-    quanta,
     thresholds,
     pause_periods,
     headroom_cells,
@@ -230,9 +210,5 @@ QUICK: tuple[Callable[[], list[Judged]], ...] = (
 )
 SLOW: tuple[Callable[[], list[Judged]], ...] = (random_arrivals, fixed_points, go_back_n)
 
-NOT_MODELLED = (
-    ("pfc_response_time", "a pause is obeyed at once, behind the frame in progress"),
-    ("slow_receiver", "NICs never send pause; no slow receivers, no pause storms"),
-    ("pause_8023x", "no link pause (802.3x)"),
-)
+NOT_MODELLED: tuple[tuple[str, str], ...] = ()
 """What the project wants of its network and the network does not have, by name."""
