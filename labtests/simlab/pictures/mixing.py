@@ -69,7 +69,7 @@ def _rows(figures: Figures, offered: float) -> list[Judged]:
     roce = figures.flows[0].goodput_gbit_per_s
     expected = _left(offered)
     margin = 0.01 * most
-    bounds = (expected - margin, expected + margin)
+    bounds = (round(expected - margin, 2), round(expected + margin, 2))
     rows = [
         check(name, "Gbit/s of RoCE").between(roce, bounds, expected),
         check(name, "packets of RoCE sent again").near(

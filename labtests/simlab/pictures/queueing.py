@@ -66,7 +66,7 @@ def _sawtooth_rows(case: CaseFile, figures: Figures) -> list[Judged]:
     rate, delay = _wire(case)
     queue = figures.queues[0].percentile_bytes
     most = 2 * xoff + 2 * formulas.headroom_bound_bytes(rate, delay, FRAME)
-    least = 2 * xon - 2 * rate * delay - 4 * FRAME
+    least = round(2 * xon - 2 * rate * delay - 4 * FRAME)
     return [
         check("pause_sawtooth", "period, us").near(_measured_us(figures), _period_us(case), 0.03),
         check("pause_sawtooth", "peak of the queue, bytes").between(

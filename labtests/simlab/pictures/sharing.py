@@ -145,7 +145,7 @@ def _victim_rows(alone: Mapping[int, Figures], cured: Mapping[int, Figures]) -> 
     for more, fair in ((0, line / 5), (1, line / 5), (2, line / 3)):
         rates = _rates(cured[more])
         name = f"victim_dcqcn_k{more}"
-        low = (0.9 * fair, line)
+        low = (round(0.9 * fair, 2), round(line, 2))
         rows.append(check(name, "Gbit/s of VS, at least max-min").between(rates["VS"], low, fair))
         uplink = sum(rates[host] for host in ("VS", "H11", "H12", "H13", "H14"))
         rows.append(check(name, "Gbit/s of the uplink, full").near(uplink, line, 0.02))
