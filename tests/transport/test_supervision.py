@@ -1,0 +1,122 @@
+"""The shell beside a long command, in every POSIX shell that is here, with real processes."""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from labtests.ssh import supervision
+from labtests.ssh.supervision import supervised
+
+SHELLS = [shell for shell in ("dash", "bash", "busybox", "ksh", "mksh") if shutil.which(shell)]
+
+
+class Host:
+    """What sshd does for one command: a session of its own, and pipes."""
+
+    def __init__(self, shell: str, command: str, *, beats: bool = True, seconds: int = 30) -> None:
+        words = [shell, "sh"] if shell == "busybox" else [shell]
+        script = supervised(command, seconds=seconds, run="run-7", beats=beats)
+        self.process = subprocess.Popen(
+            [*words, "-c", script],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        assert self.process.stdout is not None
+        self.group = int(self.process.stdout.readline())
+        self.wait_for(lambda: "sleep" in self.names() or self.process.poll() is not None)
+
+    def hang_up(self) -> None:
+        """The runner is dead: its end of the channel is gone."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+
+    def names(self) -> list[str]:
+        """What lives in the group."""
+        found = []
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                name, _, rest = stat.read_text().partition("(")[2].rpartition(")")
+            except OSError:
+                continue
+            fields = rest.split()
+            if int(fields[2]) == self.group and fields[0] not in "ZX":
+                found.append(name)
+        return found
+
+    def gone_within(self, seconds: float) -> bool:
+        return self.wait_for(lambda: not self.names(), seconds)
+
+    def wait_for(self, condition, seconds: float = 5) -> bool:
+        until = time.monotonic() + seconds
+        while not condition():
+            if time.monotonic() > until:
+                return False
+            time.sleep(0.02)
+        return True
+
+    def tidy(self) -> None:
+        if self.process.poll() is None:
+            os.killpg(self.group, signal.SIGKILL)
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            assert stream is not None
+            stream.close()
+        self.process.wait()
+
+
+@pytest.fixture(params=SHELLS)
+def host(request):
+    hosts: list[Host] = []
+
+    def start(command: str, **how: object) -> Host:
+        hosts.append(Host(request.param, command, **how))
+        return hosts[-1]
+
+    yield start
+    for each in hosts:
+        each.tidy()
+
+
+def test_the_command_ends_with_the_runner(host):
+    alone, stubborn = host("sleep 60"), host("sh -c 'trap \"\" TERM; sleep 60; sleep 60'")
+    still = host("sleep 60", beats=False)
+    for each in (alone, stubborn, still):
+        each.hang_up()
+    assert alone.gone_within(5)
+    assert still.gone_within(5)
+    assert stubborn.gone_within(10)  # by KILL, two seconds later
+
+
+def test_a_runner_that_sends_no_beat_is_taken_for_dead(host, monkeypatch):
+    monkeypatch.setattr(supervision, "BEATS_MISSED_S", 1)
+    silent, beating = host("sleep 60"), host("sleep 60")
+    for _ in range(6):
+        beating.process.stdin.write(b"\n")
+        beating.process.stdin.flush()
+        time.sleep(0.3)
+    assert beating.process.poll() is None
+    assert silent.gone_within(5)
+
+
+def test_the_command_s_own_end_and_ctrl_c_are_as_without_it(host):
+    short = host("sh -c 'sleep 0.2; exit 3'")
+    assert short.process.wait(10) == 3
+    short.hang_up()
+    assert short.gone_within(5)
+    interrupted = host("sleep 60")
+    os.killpg(interrupted.group, signal.SIGINT)
+    assert interrupted.process.wait(10) == -signal.SIGINT
+    limited = host("sleep 60", seconds=1)
+    assert limited.process.wait(10) == 124
+
+
+def test_what_runs_carries_the_run_in_its_environment(host):
+    process = host("sleep 60")
+    environment = Path(f"/proc/{process.group}/environ").read_bytes().split(b"\0")
+    assert b"LABTESTS_RUN=run-7" in environment
