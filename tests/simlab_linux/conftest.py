@@ -42,9 +42,6 @@ class FluidNic:
     def counters(self) -> NicCounters:
         return NicCounters(**self.values)
 
-    def set_random_gap(self, share: float) -> None:
-        """A fluid has no gaps."""
-
     def set_pfc(self, priorities: frozenset[int]) -> None:
         self.pfc = priorities
 

@@ -1,0 +1,71 @@
+"""Processes of a dead run are found by their mark and ended; those of others are not touched."""
+
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from labtests.errors import WorkloadError
+from labtests.inventory import load
+from labtests.simlab.serving import InProcessLab
+from labtests.ssh import SHELL, connect
+from labtests.workloads.leftovers import leftovers, sweep
+
+TESTBED = "testbeds/h3c-s6550-cx4.yaml"
+
+
+@pytest.fixture(scope="module")
+def simulated(request):
+    with InProcessLab(load(request.config.rootpath / TESTBED), seed=1) as lab:
+        yield lab
+
+
+@pytest.fixture
+def sessions(simulated):
+    device = simulated.reroute(simulated.lab.testbed).device("ServerA")
+    opened = SimpleNamespace(
+        **{
+            name: connect(device, SHELL, clock=simulated.clock, run=name)
+            for name in ("mine", "mine2", "theirs")
+        }
+    )
+    yield opened
+    for transport in vars(opened).values():
+        transport.close()
+
+
+def test_only_the_run_s_own_processes_are_found_and_ended(sessions):
+    started = [  # kept: a process that nobody holds any more ends
+        getattr(sessions, name).start(f"iperf3 -s -p 520{len(name)}", limit_s=600)
+        for name in ("mine", "mine2", "theirs")
+    ]
+    sessions.theirs.run("nohup sleep 500 >/dev/null 2>&1 &")  # a person's, without a mark
+    found = leftovers(sessions.theirs, "mine")
+    assert any(process.command == "iperf3 -s -p 5204" for process in found)
+    assert len(leftovers(sessions.theirs, "")) == len(started) * len(found)
+
+    ended = sweep(sessions.theirs, "mine")
+    assert {process.pid for process in ended} == {process.pid for process in found}
+    assert leftovers(sessions.theirs, "mine") == ()
+    listed = sessions.theirs.run("ps -eo args").text
+    assert "iperf3 -s -p 5204" not in listed
+    for other in ("iperf3 -s -p 5205", "iperf3 -s -p 5206", "sleep 500"):
+        assert other in listed
+    assert sweep(sessions.theirs, "mine") == ()
+
+
+def test_a_session_that_is_gone_takes_its_processes_along(sessions):
+    server = sessions.mine.start("iperf3 -s -p 5300", limit_s=600)
+    assert leftovers(sessions.theirs, "mine")
+    sessions.mine.close()
+    assert server.pid not in {process.pid for process in leftovers(sessions.theirs, "theirs")}
+    deadline_s = time.monotonic() + 20  # until the other side knows, which takes no lab time
+    while leftovers(sessions.theirs, "mine"):
+        assert time.monotonic() < deadline_s
+        sessions.theirs.run("sleep 1")
+
+
+@pytest.mark.parametrize("run", ["", "a b", "x'; kill -9 1; '"])
+def test_no_sweep_without_a_proper_run(sessions, run):
+    with pytest.raises(WorkloadError):
+        sweep(sessions.theirs, run)
