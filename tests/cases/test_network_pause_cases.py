@@ -1,5 +1,9 @@
 """Pauses in case files: storms, response times, what comes out and what is refused."""
 
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -22,6 +26,36 @@ links:
   - {between: [c, s], rate_gbit_per_s: 25, length_m: 5}
 flows:
   - {source: a, target: c}
+"""
+
+EVERYTHING = """\
+name: pauses
+duration_ms: 0.25
+hosts:
+  a:
+  b: {pfc: [], link_pause: {}}
+  c: {receive: {xoff_bytes: 8000, rate_gbit_per_s: 6, buffer_bytes: 20000}}
+  d:
+switches: {s: {ports: {b: {pfc: [], link_pause: {xoff_bytes: 20000}}}}}
+nic: {pfc: [3, 4], pause: {response_quanta: 80, quanta: 500, refresh_share: 0.4}}
+switch:
+  pfc: [3, 4]
+  pause: {response_ns: 777}
+  memory: {total_bytes: 400000, xoff_bytes: 15000, xon_offset_bytes: 5000, headroom_bytes: 20000}
+links:
+  - {between: [a, s], rate_gbit_per_s: 25, length_m: 50}
+  - {between: [b, s], rate_gbit_per_s: 25, length_m: 50}
+  - {between: [c, s], rate_gbit_per_s: 25, length_m: 50}
+  - {between: [d, s], rate_gbit_per_s: 25, length_m: 50}
+flows:
+  - {source: a, target: c}
+  - {source: b, target: d, priority: 5}
+  - {source: b, target: c, priority: 4}
+  - {source: a, target: d, priority: 4}
+storms:
+  - {device: d, priorities: [4, 5], start_us: 100, stop_us: 200, quanta: 900, period_us: 7}
+  - {device: s, port: b, priorities: all, start_us: 50, stop_us: 60, quanta: 900, period_us: 7}
+slow_receivers: [{host: c, rate_gbit_per_s: 1, start_us: 80, stop_us: 140}]
 """
 
 
@@ -207,3 +241,21 @@ def test_mistakes_about_links_and_receivers_have_a_place(
     with pytest.raises(InventoryError) as error:
         load(file)
     assert problem in str(error.value)
+
+
+def test_interpreted_and_compiled_pauses_agree(tmp_path: Path) -> None:
+    file = tmp_path / "case.yaml"
+    file.write_text(EVERYTHING, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "labtests", "network", "run", str(file), "--json"],
+        env={**os.environ, "LABTESTS_INTERPRETED": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    figures = run(load(file))
+    assert json.loads(done.stdout) == json.loads(json.dumps(figures.plain()))
+    assert {f.device for f in figures.pauses if f.priority is None} == {"b", "s"}
+    assert {f.device for f in figures.pauses if f.sent_frames} == {"c", "d", "s"}
+    assert figures.dropped_frames == 0
