@@ -1,7 +1,7 @@
 # Two commands for a fresh clone with only python3 and make:
 #   make run    the suites against a simulated lab made from the testbed file; prints where the report is
 #   make test   the project's own tests
-#   make validate   the packet network against reference results and closed forms
+#   make validate   the packet network against reference results and closed forms (ARGS=--quick: some of each kind)
 # uv is used when it is there, otherwise venv and pip; versions are pinned in requirements*.txt.
 
 PYTHON  ?= python3
