@@ -59,6 +59,12 @@ class TestStorm:
         assert guard.last_shut_ms == 60
         assert guard.drained == 0  # it forwards
 
+    def test_a_pause_timeout_helps_the_victim_too(self) -> None:
+        timeout = {"timeout_ms": 100, "phase_ms": 40}
+        switch = {"watchdog": None, "pause_timeout": timeout}
+        (guard,) = run(changed("pause-storm", switch=switch)).guards
+        assert (guard.last_shut_ms, guard.last_restored_ms) == (140, 340)
+
 
 class TestDeadlock:
     def test_the_documented_deadlock_is_released(self) -> None:
@@ -134,6 +140,7 @@ class TestCycle:
     ("settings", "problem"),
     [
         ("watchdog: {}, deadlock: {interval_ms: 1, delay_ms: 1}", "a port has one of them"),
+        ("pause_timeout: {}, watchdog: {}", "pause_timeout: watchdog is given too"),
         ("watchdog: {shutdown_multiplier: 11}", "watchdog.shutdown_multiplier: must be at most"),
         ("deadlock: {interval_ms: 1}", "switch.deadlock: recover mode auto needs a delay_ms"),
         ("watchdog: {interval_ms: 2000000}", "switch.watchdog: interval_ms 2e+06 is not"),

@@ -1,11 +1,14 @@
 """Guards against endless pause: when they act, what they drop, when they let go; their limits."""
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from network_star import Lab, Star
 
 from labtests.simlab.network import (
     DeadlockDetection,
     GuardCounters,
+    PauseTimeout,
     PfcWatchdog,
     RcFlow,
     SwitchMemory,
@@ -14,6 +17,7 @@ from labtests.simlab.network.packets import new_packet
 from labtests.simlab.network.pause_frames import set_time
 from labtests.simlab.network.pausing import receive_pause
 from labtests.simlab.network.tables import MIN_FRAME_BYTES, NONE, PAUSE
+from labtests.simlab.network.watchdog import Guard
 
 MS = 1_000_000  # ns
 XOFF, XON = 65535, 0
@@ -49,7 +53,7 @@ def release(lab: Star, priority: int = 3) -> None:
     pause(lab, priority, XON)
 
 
-def guarded(lab: Lab, guard: PfcWatchdog | DeadlockDetection | None, seed: int = 1) -> Star:
+def guarded(lab: Lab, guard: Guard | None, seed: int = 1) -> Star:
     """Two senders at 25G into host 0, for so long that its queue is never empty."""
     made = lab(4, seed=seed, rate_bits_per_s=25 * 10**9).lossless(3, 4).without_dcqcn()
     made.switch.guards.set("p0", guard)
@@ -357,6 +361,115 @@ class TestDeadlockDetection:
         assert counted(lab).shut
         lab.switch.guards.recover("p0", 3)
         assert (counted(lab).shut, counted(lab).restored) == (False, 1)
+
+
+class TestPauseTimeout:
+    def test_it_drops_all_priorities_bound_for_the_port_and_nothing_that_comes_in(
+        self, star: Lab
+    ) -> None:
+        lab = guarded(star, PauseTimeout(timeout_ms=100, phase_ms=50))
+        other = lab.rc(3, 4)
+        inward = lab.rc(0, 3, to=3)
+        storm(lab, 144)
+        assert counted(lab).shutdowns == 0
+        assert goodput_in_storm(lab, other, 10) > 0  # until 150 ms
+        found = counted(lab)
+        assert found.last_shut_ns == 150 * MS
+        storm(lab, 2)  # what was on the wire
+        assert goodput_in_storm(lab, other, 10) == 0
+        queue = lab.switch.queue_counters("p0")[4]
+        assert queue.dropped_packets > 0
+        assert counted(lab).ingress_dropped == 0
+        assert inward.delivered_bytes > 0
+        assert 3 in lab.switch.pfc_working("p0")
+
+    def test_it_ends_at_the_first_poll_without_a_pause(self, star: Lab) -> None:
+        lab = guarded(star, PauseTimeout(timeout_ms=100, phase_ms=50))
+        storm(lab, 300)
+        assert counted(lab).restored == 0
+        release(lab)
+        lab.run_ms(100)
+        assert counted(lab).last_restored_ns == 350 * MS
+        assert lab.network.tables.switch[0].shut == 0
+        before = lab.nic(0).counters().rx_packets[3]
+        lab.run_ms(100)
+        assert lab.nic(0).counters().rx_packets[3] > before
+
+
+GUARD = st.one_of(
+    st.builds(
+        PfcWatchdog,
+        interval_ms=st.sampled_from([1, 2]),
+        poll_ms=st.sampled_from([0.5, 1]),
+        shutdown_multiplier=st.integers(1, 2),
+        auto_restore_multiplier=st.sampled_from([0, 1, 2]),
+        fixed_restore_multiplier=st.sampled_from([0, 1, 3]),
+        action=st.sampled_from(["drop", "forward", "alert"]),
+    ),
+    st.builds(
+        DeadlockDetection,
+        interval_ms=st.sampled_from([1, 2]),
+        precision_ms=st.sampled_from([0.1, 1]),
+        delay_ms=st.sampled_from([0.5, 2]),
+        action=st.sampled_from(["drop", "forward"]),
+    ),
+    st.builds(PauseTimeout, timeout_ms=st.sampled_from([1, 3]), poll_ms=st.just(0.5)),
+)
+STORM = st.tuples(
+    st.integers(0, 3),
+    st.sets(st.sampled_from([3, 4]), min_size=1),
+    st.integers(1, 12),  # ms until its end
+)
+
+
+@settings(
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    guards=st.lists(st.none() | GUARD, min_size=4, max_size=4),
+    storms=st.lists(STORM, min_size=1, max_size=3),
+    flows=st.lists(
+        st.tuples(st.integers(0, 3), st.integers(1, 3), st.sampled_from([3, 4, 5])),
+        min_size=1,
+        max_size=5,
+    ),
+    dynamic=st.booleans(),
+)
+def test_whatever_guards_do_no_packet_is_lost_from_the_books(
+    star: Lab, guards: list, storms: list, flows: list, dynamic: bool
+) -> None:
+    memory = SwitchMemory(total_bytes=2_000_000, egress_alpha=1.0 if dynamic else None)
+    lab = star(4, memory=memory).lossless(3, 4).without_dcqcn()
+    for port, guard in enumerate(guards):
+        lab.switch.guards.set(f"p{port}", guard)
+    started = [lab.udp(a, i, 6e9, 3000, to=(a + step) % 4) for a, step, i in flows]
+    lab.run_ms(1)
+    for host, priorities, stop_ms in storms:
+        lab.nic(host).flow_control.storm(frozenset(priorities), stop_ns=(1 + stop_ms) * MS)
+    lab.run_ms(14)
+    for flow in started:
+        flow.stop()
+    lab.run_ms(8)
+    for port in lab.switch.ports:
+        for priority in (3, 4):
+            lab.switch.guards.recover(port, priority)
+    lab.run_ms(8)
+    queues = [q for port in lab.switch.ports for q in lab.switch.queue_counters(port)]
+    nics = [lab.nic(host).counters() for host in range(4)]
+    sent = sum(sum(nic.tx_packets) for nic in nics)
+    dropped = sum(queue.dropped_packets for queue in queues)
+    assert sum(sum(nic.rx_packets) for nic in nics) + dropped == sent > 0
+    places = [lab.switch.drop_counters(port) for port in lab.switch.ports]
+    by_guards = sum(place.watchdog_drops for place in places)
+    others = sum(place.input_drops + place.output_buffer_drops for place in places)
+    assert by_guards + others == dropped
+    table = lab.network.tables.guard
+    assert by_guards >= int(table.aggregate_dropped.sum() + table.aggregate_ingress_dropped.sum())
+    assert lab.switch.memory_use().used_cells == 0
+    assert lab.network.tables.switch[0].shut == 0
+    assert not table.drops_ingress.any()
+    assert not table.drops_egress.any()
+    assert all(lab.switch.pfc_working(port) == {3, 4} for port in lab.switch.ports)
 
 
 class TestSettings:

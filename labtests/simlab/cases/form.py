@@ -179,6 +179,15 @@ class DeadlockPart(_Part):
     priorities: list[Priority] | None = Field(default=None, description="Unless given, all.")
 
 
+class PauseTimeoutPart(_Part):
+    """A pause timeout of FCoE ports; network/watchdog.py."""
+
+    timeout_ms: Positive = 500.0
+    poll_ms: Positive = 100.0
+    phase_ms: NotNegative | None = None
+    priorities: list[Priority] | None = Field(default=None, description="Unless given, all.")
+
+
 Dscp = Annotated[int, Field(ge=0, le=63)]
 _KEY = BeforeValidator(lambda key: int(key) if isinstance(key, str) and key.isdecimal() else key)
 DscpKey = Annotated[Dscp, _KEY]
@@ -199,6 +208,7 @@ class PortPart(_Part):
     )
     watchdog: WatchdogPart | None = None
     deadlock: DeadlockPart | None = None
+    pause_timeout: PauseTimeoutPart | None = None
     trust: Literal["dscp", "dot1p", "none"] | None = Field(
         default=None, description="dscp unless given. No packet has a tag: dot1p is then 0."
     )

@@ -3,32 +3,60 @@
 from labtests.inventory.mistakes import Mistakes
 from labtests.inventory.mistakes import Path as Where
 from labtests.simlab.cases.figures import GuardFigures
-from labtests.simlab.cases.form import CaseFile, DeadlockPart, PortPart, WatchdogPart
+from labtests.simlab.cases.form import (
+    CaseFile,
+    DeadlockPart,
+    PauseTimeoutPart,
+    PortPart,
+    WatchdogPart,
+)
 from labtests.simlab.network import (
     DeadlockDetection,
     GuardCounters,
     Network,
+    PauseTimeout,
     PfcWatchdog,
     Switch,
 )
+from labtests.simlab.network.watchdog import Guard
 
 NS_PER_MS = 1e6
 
 
+KEYS = ("watchdog", "deadlock", "pause_timeout")
+
+
 def without_other_guard(given: dict[str, object]) -> dict[str, object]:
-    """Settings that replace others: a watchdog replaces a deadlock detection, and the reverse."""
-    for one, other in (("watchdog", "deadlock"), ("deadlock", "watchdog")):
-        if one in given:
-            return {other: None, **given}
+    """Settings that replace others: a guard of one kind replaces those of the other kinds."""
+    if any(key in given for key in KEYS):
+        return {**dict.fromkeys(KEYS), **given}
     return given
 
 
 def set_guard(switch: Switch, port: str, part: PortPart) -> None:
     """The port has the guard that its settings name."""
+    guard = _guard(part)
+    if guard is not None:
+        switch.guards.set(port, guard)
+
+
+def _guard(part: PortPart) -> Guard | None:
     if part.watchdog is not None:
-        switch.guards.set(port, _watchdog(part.watchdog))
-    elif part.deadlock is not None:
-        switch.guards.set(port, _deadlock(part.deadlock))
+        return _watchdog(part.watchdog)
+    if part.deadlock is not None:
+        return _deadlock(part.deadlock)
+    if part.pause_timeout is not None:
+        return _pause_timeout(part.pause_timeout)
+    return None
+
+
+def _pause_timeout(part: PauseTimeoutPart) -> PauseTimeout:
+    return PauseTimeout(
+        timeout_ms=part.timeout_ms,
+        poll_ms=part.poll_ms,
+        phase_ms=part.phase_ms,
+        priorities=None if part.priorities is None else frozenset(part.priorities),
+    )
 
 
 def _watchdog(part: WatchdogPart) -> PfcWatchdog:
@@ -69,17 +97,14 @@ def check_guards(case: CaseFile, mistakes: Mistakes) -> None:
 
 
 def _check_guard(path: Where, part: PortPart, mistakes: Mistakes) -> None:
-    if part.watchdog is not None and part.deadlock is not None:
-        mistakes.add((*path, "deadlock"), "watchdog is given too: a port has one of them")
-    try:
-        key = "watchdog"
-        if part.watchdog is not None:
-            _watchdog(part.watchdog)
-        key = "deadlock"
-        if part.deadlock is not None:
-            _deadlock(part.deadlock)
-    except ValueError as error:
-        mistakes.add((*path, key), str(error).replace(" ms", "_ms"))
+    given = [key for key in KEYS if getattr(part, key) is not None]
+    if len(given) > 1:
+        mistakes.add((*path, given[1]), f"{given[0]} is given too: a port has one of them")
+    elif given:
+        try:
+            _guard(part)
+        except ValueError as error:
+            mistakes.add((*path, given[0]), str(error).replace(" ms", "_ms"))
 
 
 def figures(network: Network) -> tuple[GuardFigures, ...]:

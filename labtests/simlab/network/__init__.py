@@ -43,7 +43,12 @@ from labtests.simlab.network.settings import (
 )
 from labtests.simlab.network.switch import Switch
 from labtests.simlab.network.traffic import RcFlow, TcpFlow, UdpFlow
-from labtests.simlab.network.watchdog import DeadlockDetection, GuardCounters, PfcWatchdog
+from labtests.simlab.network.watchdog import (
+    DeadlockDetection,
+    GuardCounters,
+    PauseTimeout,
+    PfcWatchdog,
+)
 from labtests.simlab.network.watching import QueueWatch
 from labtests.simlab.network.wiring import Cable, HostPort, SwitchPort, Wiring, leaf_spine
 
@@ -62,6 +67,7 @@ __all__ = [
     "Nic",
     "NicCounters",
     "PauseCounters",
+    "PauseTimeout",
     "PauseTiming",
     "PfcCounters",
     "PfcWatchdog",

@@ -14,6 +14,9 @@ whichever is later. While a priority is shut, PFC is off for it on this port, bo
   arrives at the port with this priority (ingress dropped);
 - FORWARD: its queue is served in spite of pauses;
 - ALERT: nothing but the counting; PFC stays on.
+A pause timeout is coarser (DROP_PORT): all queues of the port are drained, and all that is bound
+for it is dropped, until the first poll without a pause in force; what comes in is not; PFC stays
+on.
 """
 
 from labtests.simlab.network.compiled import compiled
@@ -32,19 +35,24 @@ from labtests.simlab.network.rows import (
 from labtests.simlab.network.switching import SHUT_QUEUE_DROP, count_drop, take_from_switch
 from labtests.simlab.network.tables import NONE, State
 
-DROP, FORWARD, ALERT = 0, 1, 2
+DROP, FORWARD, ALERT, DROP_PORT = 0, 1, 2, 3
+
+
+@compiled
+def is_held(t: State, p: int, i: int) -> bool:
+    """Whether a pause of priority i is in force on port p."""
+    lane = lane_at(t, 8 * p + i)
+    return bool(lane.paused_since != NONE and lane.paused_until > clock_at(t, 0).now)
 
 
 @compiled
 def is_stuck(t: State, p: int, i: int) -> bool:
     """Whether priority i of port p has been kept from sending for the detection time."""
-    now = clock_at(t, 0).now
-    lane = lane_at(t, 8 * p + i)
     head = queue_at(t, paused_queue(t, p, i)).head
-    if lane.paused_since == NONE or lane.paused_until <= now or head == NONE:
+    if head == NONE or not is_held(t, p, i):
         return False
-    blocked_since = max(lane.paused_since, packet_at(t, head).at)
-    return bool(now - blocked_since >= guard_at(t, 8 * p + i).detect_ps)
+    blocked_since = max(lane_at(t, 8 * p + i).paused_since, packet_at(t, head).at)
+    return bool(clock_at(t, 0).now - blocked_since >= guard_at(t, 8 * p + i).detect_ps)
 
 
 @compiled
@@ -52,6 +60,8 @@ def may_restore(t: State, p: int, i: int) -> bool:
     """Whether a shut priority has been without pauses, or shut, for long enough."""
     now = clock_at(t, 0).now
     guard = guard_at(t, 8 * p + i)
+    if guard.action == DROP_PORT:
+        return not is_held(t, p, i)
     if guard.quiet_ps and now - guard.pause_seen_at >= guard.quiet_ps:
         return True
     return bool(guard.fixed_ps and now - guard.shut_at >= guard.fixed_ps)
@@ -78,12 +88,34 @@ def stop_pfc(t: State, p: int, i: int) -> None:
 
 
 @compiled
-def drain(t: State, p: int, i: int) -> None:
-    """Everything in the egress queue of priority i is dropped."""
-    q = paused_queue(t, p, i)
+def close_queue(t: State, p: int, i: int, q: int) -> None:
+    """What egress queue q of port p holds, and what comes for it, is dropped for priority i."""
+    guard_at(t, q).drops_egress = 8 * p + i + 1
     while queue_at(t, q).head != NONE:
         guard_at(t, 8 * p + i).drained += 1
         count_drop(t, q, take_from_switch(t, q), SHUT_QUEUE_DROP)
+
+
+@compiled
+def start_dropping(t: State, p: int, i: int) -> None:
+    """The queue of priority i, or every queue of the port, is closed."""
+    switch_at(t, port_at(t, p).switch).shut += 1
+    if guard_at(t, 8 * p + i).action == DROP:
+        guard_at(t, 8 * p + i).drops_ingress = 1
+        close_queue(t, p, i, paused_queue(t, p, i))
+    else:
+        for q in range(8 * p, 8 * p + 8):
+            close_queue(t, p, i, q)
+
+
+@compiled
+def stop_dropping(t: State, p: int, i: int) -> None:
+    """What start_dropping did is over."""
+    switch_at(t, port_at(t, p).switch).shut -= 1
+    guard_at(t, 8 * p + i).drops_ingress = 0
+    for q in range(8 * p, 8 * p + 8):
+        if guard_at(t, q).drops_egress == 8 * p + i + 1:
+            guard_at(t, q).drops_egress = 0
 
 
 @compiled
@@ -96,14 +128,10 @@ def shut(t: State, p: int, i: int) -> None:
     guard.drained = 0
     guard.dropped = 0
     guard.ingress_dropped = 0
-    if guard.action == ALERT:
-        return
-    stop_pfc(t, p, i)
-    if guard.action == DROP:
-        guard.drops_ingress = 1
-        guard_at(t, paused_queue(t, p, i)).drops_egress = 8 * p + i + 1
-        switch_at(t, port_at(t, p).switch).shut += 1
-        drain(t, p, i)
+    if guard.action == DROP or guard.action == FORWARD:
+        stop_pfc(t, p, i)
+    if guard.action == DROP or guard.action == DROP_PORT:
+        start_dropping(t, p, i)
 
 
 @compiled
@@ -113,15 +141,10 @@ def restore(t: State, p: int, i: int) -> None:
     guard.shut = 0
     guard.restored_at = clock_at(t, 0).now
     guard.restored += 1
-    if guard.action == ALERT:
-        return
-    turn_pfc(t, p, i, True)
-    if guard.action == DROP:
-        guard.drops_ingress = 0
-        for q in range(8 * p, 8 * p + 8):
-            if guard_at(t, q).drops_egress == 8 * p + i + 1:
-                guard_at(t, q).drops_egress = 0
-        switch_at(t, port_at(t, p).switch).shut -= 1
+    if guard.action == DROP or guard.action == FORWARD:
+        turn_pfc(t, p, i, True)
+    if guard.action == DROP or guard.action == DROP_PORT:
+        stop_dropping(t, p, i)
 
 
 @compiled

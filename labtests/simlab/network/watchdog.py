@@ -5,7 +5,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from labtests.simlab.network.arithmetic import random_below
-from labtests.simlab.network.guarding import ALERT, DROP, FORWARD, restore, watch_pauses
+from labtests.simlab.network.guarding import (
+    ALERT,
+    DROP,
+    DROP_PORT,
+    FORWARD,
+    restore,
+    watch_pauses,
+)
 from labtests.simlab.network.tables import PS_PER_NS, Tables
 
 if TYPE_CHECKING:
@@ -13,7 +20,7 @@ if TYPE_CHECKING:
 
 PS_PER_MS = 1_000_000_000
 SHARES = 1 << 20
-_ACTIONS = {"drop": DROP, "forward": FORWARD, "alert": ALERT}
+_ACTIONS = {"drop": DROP, "forward": FORWARD, "alert": ALERT, "drop-port": DROP_PORT}
 
 
 def _check(what: str, value: float, low: float, high: float) -> None:
@@ -128,7 +135,46 @@ class DeadlockDetection:
         return round((self.delay_ms or 0) * PS_PER_MS) if self.recover_mode == "auto" else 0
 
 
-Guard = PfcWatchdog | DeadlockDetection
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PauseTimeout:
+    """Cisco's pause timeout of FCoE ports (document 001, S7): it drops everything on the port.
+
+    A port that pauses kept from sending for `timeout_ms` drops all it has to send, of all
+    priorities, and all that is bound for it as long as it is paused; what comes in goes on.
+    `timeout_ms`: MDS 500 (pause-drop), Nexus 100..500, UCS 100..1000, in steps of 100; software
+    polls every `poll_ms`. Here a priority that is held counts, not an 802.3x pause. `phase_ms`,
+    `priorities`: as in PfcWatchdog.
+    """
+
+    timeout_ms: float = 500
+    poll_ms: float = 100
+    phase_ms: float | None = None
+    priorities: frozenset[int] | None = None
+    action: Literal["drop-port"] = "drop-port"
+
+    def __post_init__(self) -> None:
+        _check("timeout ms", self.timeout_ms, 0.001, 1e6)
+        _check("poll ms", self.poll_ms, 0.001, 1e6)
+        for priority in self.priorities or ():
+            _check("priority", priority, 0, 7)
+
+    @property
+    def detect_ps(self) -> int:
+        """How long the port must have been blocked."""
+        return round(self.timeout_ms * PS_PER_MS)
+
+    @property
+    def quiet_ps(self) -> int:
+        """The end of the pause restores."""
+        return 0
+
+    @property
+    def fixed_ps(self) -> int:
+        """No limit."""
+        return 0
+
+
+Guard = PfcWatchdog | DeadlockDetection | PauseTimeout
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +204,7 @@ class GuardCounters:
 
 
 class Guards:
-    """The guards of a switch's ports: a pause watchdog or a deadlock detection on each."""
+    """The guards of a switch's ports: a watchdog, a deadlock detection or a timeout on each."""
 
     def __init__(self, network: "Network", ports: Mapping[str, int]) -> None:
         """`ports`: names and rows."""
