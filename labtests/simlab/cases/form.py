@@ -13,6 +13,7 @@ NotNegative = Annotated[float, Field(ge=0, le=1e12)]
 Milliseconds = Annotated[float, Field(ge=0, le=1e9)]  # picoseconds must fit into 62 bits
 Period = Annotated[float, Field(ge=0.001, le=1e9)]  # us
 GbitPerS = Annotated[float, Field(ge=1e-6, le=1e4)]
+HostRate = Annotated[float, Field(ge=0, le=1e4)]  # Gbit/s; 0: stands still
 Count = Annotated[int, Field(ge=1)]
 Bytes = Annotated[int, Field(ge=0, le=2**40)]
 
@@ -109,10 +110,10 @@ class PausePart(_Part):
     refresh_share: Share = Field(
         default=0.5, description="Of a pause's time, then it is sent again; 0: never."
     )
-    response_ns: NotNegative | None = Field(
+    response_ns: Annotated[float, Field(ge=0, le=1e9)] | None = Field(
         default=None, description="From a pause's arrival until it takes effect; 0 unless given."
     )
-    response_quanta: Annotated[int, Field(ge=0)] | Literal["longest"] | None = Field(
+    response_quanta: Annotated[int, Field(ge=0, le=65535)] | Literal["longest"] | None = Field(
         default=None,
         description="The same in quanta of the link; longest: what 802.1Qbb allows at its rate.",
     )
@@ -132,7 +133,7 @@ class LinkPausePart(_Part):
 class ReceivePart(_Part):
     """A host that takes packets in at a rate, and its NIC's receive buffers; receiving.py."""
 
-    rate_gbit_per_s: NotNegative | None = Field(
+    rate_gbit_per_s: HostRate | None = Field(
         default=None, description="Bytes of frames with FCS; 0: nothing; as they come unless given."
     )
     buffer_bytes: Annotated[int, Field(ge=1, le=2**40)] = Field(
@@ -344,7 +345,7 @@ class StormPart(_Part):
     start_us: NotNegative = 0.0
     stop_us: NotNegative | None = Field(default=None, description="Unless given it never ends.")
     quanta: Annotated[int, Field(ge=1, le=65535)] = 65535
-    period_us: Positive | None = Field(
+    period_us: Period | None = Field(
         default=None, description="Between frames; half of what a pause lasts unless given."
     )
 
@@ -377,7 +378,7 @@ class SlowReceiverPart(_Part):
     """Fault: a host takes packets in at this rate for a while; receiving.py."""
 
     host: Name
-    rate_gbit_per_s: NotNegative
+    rate_gbit_per_s: HostRate
     start_us: NotNegative = 0.0
     stop_us: NotNegative | None = Field(default=None, description="Unless given it never ends.")
 

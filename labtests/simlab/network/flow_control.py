@@ -136,7 +136,9 @@ class FlowControl:
         if not 0 <= quanta <= LONGEST_QUANTA:
             raise ValueError(f"pause quanta {quanta} is not 0..{LONGEST_QUANTA}")
         lasting_ps = quanta * int(self._tables.port[self._port].quantum_ps)
-        period_ps = lasting_ps // 2 if period_us is None else round(period_us * PS_PER_US)
+        period_ps = (
+            max(PS_PER_NS, lasting_ps // 2) if period_us is None else round(period_us * PS_PER_US)
+        )
         if period_ps < PS_PER_NS:
             raise ValueError("a pause storm's period is at least 0.001 us")
         now_ps = int(self._tables.clock[0].now)
