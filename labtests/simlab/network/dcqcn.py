@@ -130,8 +130,13 @@ def handle_cnp(t: State, f: int) -> None:
 @inlined
 def gap_ps(t: State, f: int, frame_bytes: int) -> int:
     """Time from the start of one frame to the start of the next at the flow's rate."""
-    overhead = port_at(t, host_at(t, flow_at(t, f).source).port).overhead_bytes
-    return int((frame_bytes + overhead) * _BIT_PS_PER_S / flow_at(t, f).rate)
+    flow = flow_at(t, f)
+    if flow.gap_bytes != frame_bytes or flow.gap_rate != flow.rate:
+        overhead = port_at(t, host_at(t, flow.source).port).overhead_bytes
+        flow.gap_ps = int((frame_bytes + overhead) * _BIT_PS_PER_S / flow.rate)
+        flow.gap_bytes = frame_bytes
+        flow.gap_rate = flow.rate
+    return int(flow.gap_ps)
 
 
 @inlined

@@ -2,11 +2,13 @@
 
 from labtests.simlab.network.compiled import compiled, inlined
 from labtests.simlab.network.events import next_slot, schedule
-from labtests.simlab.network.hosting import next_from_host, resume_flow, wake_flow
+from labtests.simlab.network.hosting import next_from_host, packet_at_once, wake_flow
 from labtests.simlab.network.pause_frames import pause_frame
 from labtests.simlab.network.pausing import forget_pauses, next_expiry
 from labtests.simlab.network.rows import (
     clock_at,
+    flow_at,
+    host_at,
     packet_at,
     port_at,
     queue_at,
@@ -53,6 +55,14 @@ def serve(t: State, p: int) -> None:
         schedule(t, p, next_expiry(t, p) if port.up else NEVER)
     else:
         transmit(t, p, k)
+
+
+@inlined
+def resume_flow(t: State, f: int) -> None:
+    """The pace of flow f allows its next packet."""
+    k = packet_at_once(t, f)
+    if k != NONE:
+        transmit(t, host_at(t, flow_at(t, f).source).port, k)
 
 
 @inlined

@@ -115,12 +115,18 @@ def next_slot(t: State, until: int) -> int:
     while level_at(t, 0).filled == 0:
         if not open_next(t, until):
             return NONE
-    slot = bucket_at(t, lowest_bit(level_at(t, 0).filled)).head
-    time = slot_at(t, slot).wakes
-    if time > until:
+    row = lowest_bit(level_at(t, 0).filled)
+    slot = bucket_at(t, row).head
+    entry = slot_at(t, slot)
+    if entry.wakes > until:
         return NONE
-    clock_at(t, 0).now = time
-    strike(t, slot)
+    clock_at(t, 0).now = entry.wakes
+    entry.wakes = NEVER
+    bucket_at(t, row).head = entry.after
+    if entry.after == NONE:
+        level_at(t, 0).filled ^= 1 << row
+    else:
+        slot_at(t, entry.after).before = NONE
     return int(slot)
 
 

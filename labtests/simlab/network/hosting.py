@@ -12,7 +12,15 @@ from labtests.simlab.network.flows import host_priority, take_ready
 from labtests.simlab.network.packets import free_packet, take
 from labtests.simlab.network.receiving import store
 from labtests.simlab.network.reliable import next_rc_packet, receive_roce, resume_rc, wake_rc
-from labtests.simlab.network.rows import clock_at, flow_at, lane_at, packet_at, port_at, queue_at
+from labtests.simlab.network.rows import (
+    clock_at,
+    flow_at,
+    host_at,
+    lane_at,
+    packet_at,
+    port_at,
+    queue_at,
+)
 from labtests.simlab.network.streams import (
     next_tcp_packet,
     receive_segment,
@@ -61,6 +69,14 @@ def following(mask: int, turn: int) -> int:
 
 
 @inlined
+def note_turn(t: State, p: int, i: int, k: int) -> None:
+    """Packet k of priority i is the next one that NIC port p sends."""
+    port_at(t, p).turn = i
+    lane_at(t, 8 * p + i).tx_packets += 1
+    lane_at(t, 8 * p + i).tx_bytes += packet_at(t, k).frame_bytes
+
+
+@inlined
 def next_from_host(t: State, p: int) -> int:
     """The next packet that NIC port p sends, or NONE."""
     port = port_at(t, p)
@@ -71,9 +87,7 @@ def next_from_host(t: State, p: int) -> int:
         if queue_at(t, 8 * p + i).paused_until <= now:
             k = queue_packet(t, 8 * p + i)
             if k != NONE:
-                port.turn = i
-                lane_at(t, 8 * p + i).tx_packets += 1
-                lane_at(t, 8 * p + i).tx_bytes += packet_at(t, k).frame_bytes
+                note_turn(t, p, i, k)
                 return k
         mask &= ~(1 << i)
     return NONE
@@ -125,7 +139,20 @@ def wake_flow(t: State, f: int) -> None:
 
 
 @inlined
-def resume_flow(t: State, f: int) -> None:
-    """The pace of flow f allows its next packet."""
-    if flow_at(t, f).kind == RC:
-        resume_rc(t, f)
+def packet_at_once(t: State, f: int) -> int:
+    """The next packet of RC flow f, if its pace allows it now and its NIC port has nothing else to
+    do; NONE: it has to wait, for its pace or for its turn."""
+    flow = flow_at(t, f)
+    p = host_at(t, flow.source).port
+    port = port_at(t, p)
+    now = clock_at(t, 0).now
+    busy = port.backlog | port.pfc_pending
+    if busy == 0 and port.up and port.busy_until <= now and flow.send_at <= now:
+        i = host_priority(t, flow.source, flow.dscp)
+        if queue_at(t, 8 * p + i).paused_until <= now:
+            k = next_rc_packet(t, f)
+            if k != NONE:
+                note_turn(t, p, i, k)
+            return k
+    resume_rc(t, f)
+    return NONE

@@ -143,6 +143,8 @@ FLOW = _record(
     # RC: packet sequence numbers do not wrap here
     "read packets_per_message last_frame_bytes frame_bytes payload_bytes message_bytes",
     "next_psn una_psn sent_psn depth_messages total_psn window_psn requested expected_psn",
+    "last_psn",  # of the message that is being sent
+    "gap_ps gap_bytes",  # of the last packet sent: dcqcn.py
     "wired_psn",  # the next one in order on the last wire: wire.py
     "nak_sent nak_at nak_repeat_ps timeout_ps timeout_at retries retry_limit error last_cnp",
     "control_dscp whole_messages cnp_due",  # control_dscp NONE: ACKs and NAKs go with the data
@@ -159,7 +161,7 @@ FLOW = _record(
     "ecn ack_packets",  # ecn: of data packets; ack_packets: RC, between ACKs, 0: one per message
     "poisson",  # UDP
     "echo tell_cut cut_psn",  # TCP with ECN: ECE to send, CWR to send, no second cut before it
-    floats="rate target_rate alpha cwnd ssthresh srtt rttvar",
+    floats="rate target_rate gap_rate alpha cwnd ssthresh srtt rttvar",
 )
 
 
