@@ -9,7 +9,6 @@ from labtests.simlab.network.rows import (
     clock_at,
     flow_at,
     host_at,
-    packet_at,
     port_at,
     queue_at,
 )
@@ -19,7 +18,7 @@ from labtests.simlab.network.switching import (
     next_from_switch,
     take_from_switch,
 )
-from labtests.simlab.network.tables import NEVER, NONE, PAUSE, State
+from labtests.simlab.network.tables import NEVER, NONE, State
 from labtests.simlab.network.timers import wake_timers
 from labtests.simlab.network.wire import arrive, lose_wire, put_on_wire, settle
 
@@ -31,9 +30,6 @@ SPARE_PACKETS = 64
 def transmit(t: State, p: int, k: int) -> None:
     """Packet k starts on port p now; the next one when it is through."""
     port = port_at(t, p)
-    if packet_at(t, k).kind != PAUSE:
-        port.tx_packets += 1
-        port.tx_bytes += packet_at(t, k).frame_bytes
     put_on_wire(t, p, k)
     if clock_at(t, 0).due == p:
         clock_at(t, 0).due = NONE
@@ -42,8 +38,8 @@ def transmit(t: State, p: int, k: int) -> None:
 
 
 @inlined
-def serve(t: State, p: int) -> None:
-    """Port p is free: it starts its next frame, or sleeps until something changes."""
+def next_frame(t: State, p: int) -> int:
+    """The packet that port p, free now, sends next; NONE: it sleeps until something changes."""
     port = port_at(t, p)
     if port.pfc_pending and port.up:
         k = pause_frame(t, p)
@@ -53,32 +49,29 @@ def serve(t: State, p: int) -> None:
         k = next_from_host(t, p)
     if k == NONE:
         schedule(t, p, next_expiry(t, p) if port.up else NEVER)
-    else:
-        transmit(t, p, k)
-
-
-@inlined
-def resume_flow(t: State, f: int) -> None:
-    """The pace of flow f allows its next packet."""
-    k = packet_at_once(t, f)
-    if k != NONE:
-        transmit(t, host_at(t, flow_at(t, f).source).port, k)
+    return k
 
 
 @inlined
 def happen(t: State, slot: int) -> None:
     """What the slot stands for happens now."""
     ports = clock_at(t, 0).ports
+    p = slot
+    k = NONE
     if slot < ports:
-        serve(t, slot)
+        k = next_frame(t, p)
     elif slot < 2 * ports:
         arrive(t, slot - ports)
     elif slot < 3 * ports:
         wake_timers(t, slot - 2 * ports)
     elif (slot - 3 * ports) & 1:
-        resume_flow(t, (slot - 3 * ports) >> 1)
+        f = (slot - 3 * ports) >> 1
+        p = host_at(t, flow_at(t, f).source).port
+        k = packet_at_once(t, f)
     else:
         wake_flow(t, (slot - 3 * ports) >> 1)
+    if k != NONE:
+        transmit(t, p, k)
 
 
 @compiled
@@ -86,12 +79,10 @@ def advance(t: State, until: int) -> bool:
     """Everything up to `until` ps has happened; False: it stopped early for want of packets."""
     clock = clock_at(t, 0)
     while clock.free_packets > SPARE_PACKETS:
-        due = clock.due
-        if due != NONE:
-            clock.due = NONE
-            serve(t, due)
-            continue
-        slot = next_slot(t, until)
+        slot = clock.due  # the slot of port p is p
+        clock.due = NONE
+        if slot == NONE:
+            slot = next_slot(t, until)
         if slot == NONE:
             clock.now = until
             settle(t)

@@ -5,11 +5,11 @@ timers of port p (2 ports + p, timers.py); the timers of flow f (3 ports + 2 f);
 allows its next packet (3 ports + 2 f + 1).
 
 Slots lie in buckets, as dates do on pages of days, weeks and months. A bucket of level 0 is
-2**bucket_shift ps wide, one of the next level 32 times as wide, and so on. A slot lies on the level
-of the highest digit (base 32) in which its time differs from `opened`, the time the calendar is
-opened at; so all of level n come before any of level n + 1. When level 0 is empty, the first bucket
-of the first level that is not is opened: its slots move to lower levels. Each slot moves a few
-times at most, however many there are.
+2**bucket_shift ps wide, one of the next level 1024 times as wide, and so on. A slot lies on the
+level of the highest digit (base 1024) in which its time differs from `opened`, the time the
+calendar is opened at; so all of level n come before any of level n + 1. When level 0 is empty, the
+first bucket of the first level that is not is opened: its slots move to lower levels. Each slot
+moves a few times at most, however many there are.
 (Radix heap: Ahuja, Mehlhorn, Orlin and Tarjan, J. ACM 37, 1990.)
 
 Inside a bucket of level 0 the earlier time comes first, of equal ones the lower slot: the order of
@@ -18,12 +18,16 @@ events is defined.
 
 from labtests.simlab.network.arithmetic import lowest_bit
 from labtests.simlab.network.compiled import compiled, inlined
-from labtests.simlab.network.rows import bucket_at, clock_at, level_at, port_at, slot_at
+from labtests.simlab.network.rows import bucket_at, clock_at, level_at, port_at, slot_at, word_at
 from labtests.simlab.network.tables import NEVER, NONE, State
 
-DIGIT_BITS = 5
+WORD_BITS = 5
+DIGIT_BITS = 2 * WORD_BITS
 BUCKETS_PER_LEVEL = 1 << DIGIT_BITS
-LEVELS = 13
+WORDS_PER_LEVEL = 1 << WORD_BITS
+LAST_BIT = (1 << WORD_BITS) - 1
+"""Which buckets have slots: a bit each in words of 32, and a bit a word in its level's mask."""
+LEVELS = 7
 """All times below NEVER have their place, also with the narrowest buckets."""
 
 
@@ -42,6 +46,31 @@ def bucket_of(t: State, time: int) -> int:
 
 
 @inlined
+def note_filled(t: State, row: int) -> None:
+    """Bucket `row`, empty so far, has a slot."""
+    word = word_at(t, row >> WORD_BITS)
+    if word.filled == 0:
+        level_at(t, row >> DIGIT_BITS).filled |= 1 << ((row >> WORD_BITS) & LAST_BIT)
+    word.filled |= 1 << (row & LAST_BIT)
+
+
+@inlined
+def note_empty(t: State, row: int) -> None:
+    """Bucket `row` has no slot any more."""
+    word = word_at(t, row >> WORD_BITS)
+    word.filled ^= 1 << (row & LAST_BIT)
+    if word.filled == 0:
+        level_at(t, row >> DIGIT_BITS).filled ^= 1 << ((row >> WORD_BITS) & LAST_BIT)
+
+
+@inlined
+def first_bucket(t: State, level: int) -> int:
+    """The first bucket (row) of a level that has one with slots."""
+    word = level * WORDS_PER_LEVEL + lowest_bit(level_at(t, level).filled)
+    return int(word << WORD_BITS) + lowest_bit(word_at(t, word).filled)
+
+
+@inlined
 def enter(t: State, slot: int) -> None:
     """The slot, in no bucket so far, lies where its time belongs."""
     entry = slot_at(t, slot)
@@ -50,7 +79,7 @@ def enter(t: State, slot: int) -> None:
     before = NONE
     after = bucket_at(t, row).head
     if after == NONE:
-        level_at(t, row >> DIGIT_BITS).filled |= 1 << (row & (BUCKETS_PER_LEVEL - 1))
+        note_filled(t, row)
     elif row < BUCKETS_PER_LEVEL:
         while after != NONE and slot_at(t, after).wakes - (after < slot) < time:
             before = after
@@ -78,7 +107,7 @@ def strike(t: State, slot: int) -> None:
     else:
         bucket_at(t, row).head = entry.after
         if entry.after == NONE:
-            level_at(t, row >> DIGIT_BITS).filled ^= 1 << (row & (BUCKETS_PER_LEVEL - 1))
+            note_empty(t, row)
     entry.wakes = NEVER
 
 
@@ -91,15 +120,15 @@ def open_next(t: State, until: int) -> bool:
         level += 1
         if level == LEVELS:
             return False
-    digit = lowest_bit(level_at(t, level).filled)
+    row = first_bucket(t, level)
     width = clock.bucket_shift + DIGIT_BITS * level
     above = clock.opened >> width >> DIGIT_BITS
-    opened = (above << DIGIT_BITS | digit) << width
+    opened = (above << DIGIT_BITS | (row & (BUCKETS_PER_LEVEL - 1))) << width
     if opened > until:
         return False
     clock.opened = opened
-    level_at(t, level).filled ^= 1 << digit
-    bucket = bucket_at(t, level * BUCKETS_PER_LEVEL + digit)
+    note_empty(t, row)
+    bucket = bucket_at(t, row)
     slot = bucket.head
     bucket.head = NONE
     while slot != NONE:
@@ -115,7 +144,7 @@ def next_slot(t: State, until: int) -> int:
     while level_at(t, 0).filled == 0:
         if not open_next(t, until):
             return NONE
-    row = lowest_bit(level_at(t, 0).filled)
+    row = first_bucket(t, 0)
     slot = bucket_at(t, row).head
     entry = slot_at(t, slot)
     if entry.wakes > until:
@@ -124,7 +153,7 @@ def next_slot(t: State, until: int) -> int:
     entry.wakes = NEVER
     bucket_at(t, row).head = entry.after
     if entry.after == NONE:
-        level_at(t, 0).filled ^= 1 << row
+        note_empty(t, row)
     else:
         slot_at(t, entry.after).before = NONE
     return int(slot)
@@ -150,7 +179,7 @@ def wake_by(t: State, slot: int, time: int) -> None:
         schedule(t, slot, time)
 
 
-@inlined
+@compiled
 def wake_port(t: State, p: int) -> None:
     """Port p looks for a frame to send as soon as it is free: next of all, if that is now."""
     clock = clock_at(t, 0)

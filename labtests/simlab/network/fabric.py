@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from labtests.simlab.network.arithmetic import DRAWS
-from labtests.simlab.network.events import BUCKETS_PER_LEVEL, LEVELS
+from labtests.simlab.network.events import BUCKETS_PER_LEVEL, LEVELS, WORDS_PER_LEVEL
 from labtests.simlab.network.headroom import headroom_for
 from labtests.simlab.network.memory_settings import PRIORITIES, SwitchMemory
 from labtests.simlab.network.settings import NP_DEFAULTS, RP_DEFAULTS, ReactionPoint
@@ -41,6 +41,7 @@ from labtests.simlab.network.tables import (
     TIMERS,
     TRUST_DOT1P,
     TRUST_NONE,
+    WORD,
     Tables,
     grown,
     table,
@@ -64,6 +65,7 @@ def make_tables(wiring: Wiring, seed: int, memory: Mapping[str, SwitchMemory]) -
         addresses=np.zeros(len(TABLE_TYPES), np.int64),
         slot=table(SLOT, 3 * len(ports) + 2 * FIRST_FLOWS),
         bucket=table(BUCKET, LEVELS * BUCKETS_PER_LEVEL),
+        word=table(WORD, LEVELS * WORDS_PER_LEVEL),
         level=table(LEVEL, LEVELS),
         port=table(PORT, len(ports)),
         queue=table(QUEUE, 8 * len(ports)),
@@ -285,7 +287,7 @@ def with_packets(t: Tables, rows: int) -> Tables:
 def _make_calendar(t: Tables) -> None:
     """Buckets about as wide as two events are apart when every port sends frames of 1000 B."""
     frames_per_ps = float((1 / (1000 * t.port.ps_per_byte)).sum())
-    t.clock[0].bucket_shift = max(1, int(2 / frames_per_ps).bit_length())
+    t.clock[0].bucket_shift = max(1, int(2 / frames_per_ps).bit_length() - 1)
     t.slot.wakes = NEVER
     t.bucket.head = NONE
 

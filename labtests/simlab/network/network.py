@@ -134,7 +134,8 @@ class Network:
     def idle(self) -> bool:
         """Nothing is in flight and no flow is active: advancing costs nothing."""
         clock = self.tables.clock[0]
-        return bool(clock.used_packets == 0 and clock.active_flows == 0)
+        in_flight = len(self.tables.packet) - int(clock.free_packets)
+        return bool(in_flight == 0 and clock.active_flows == 0)
 
     def advance_to(self, time_ns: int) -> None:
         """Everything that happens up to `time_ns` has happened."""

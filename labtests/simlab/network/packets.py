@@ -13,7 +13,6 @@ def new_packet(t: State, kind: int, flow: int, frame_bytes: int) -> int:
     packet = packet_at(t, k)
     clock.free_packet = packet.next
     clock.free_packets -= 1
-    clock.used_packets += 1
     packet.next = NONE
     packet.kind = kind
     packet.flow = flow
@@ -37,7 +36,6 @@ def free_packet(t: State, k: int) -> None:
     packet.next = clock.free_packet
     clock.free_packet = k
     clock.free_packets += 1
-    clock.used_packets -= 1
 
 
 @inlined

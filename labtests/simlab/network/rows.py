@@ -66,6 +66,7 @@ def _row(name: str) -> Callable[[State, int], Any]:
 clock_at = _row("clock")
 slot_at = _row("slot")
 bucket_at = _row("bucket")
+word_at = _row("word")
 level_at = _row("level")
 port_at = _row("port")
 queue_at = _row("queue")

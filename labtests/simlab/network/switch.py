@@ -290,11 +290,13 @@ class Switch:
     def port_counters(self, port: str) -> PortCounters:
         """Frames in and out of a port."""
         record = self._port(port)
+        first = 8 * self._ports[port]
+        queues = self._tables.queue[first : first + 8]
         return PortCounters(
             rx_packets=int(record.rx_packets),
             rx_bytes=int(record.rx_bytes),
-            tx_packets=int(record.tx_packets),
-            tx_bytes=int(record.tx_bytes),
+            tx_packets=int(queues.forwarded_packets.sum()),
+            tx_bytes=int(queues.forwarded_bytes.sum()),
         )
 
     def group_counters(self, port: str) -> tuple[GroupCounters, ...]:

@@ -62,7 +62,7 @@ def _record(*groups: str, floats: str = "", arrays: tuple[tuple[str, int], ...] 
 CLOCK = _record(
     "now ports hosts opened bucket_shift random_1 random_2",
     "targets",  # columns of the route table
-    "free_packet free_packets used_packets active_flows due",  # due: a port that may start now
+    "free_packet free_packets active_flows due",  # due: a port that may start now
 )
 PORT = _record(
     "peer host switch up ps_per_byte propagation_ps quantum_ps busy_until wire_head wire_tail",
@@ -72,7 +72,7 @@ PORT = _record(
     "backlog held strict first turn turn_1 turn_2 group_balance count_bytes",  # masks of queues:
     # backlog: has work; held: was paused; strict, first: of the strict group, of WRR group 1
     "pfc_on pfc_pending pause_quanta trust",  # bit masks over priorities
-    "rx_packets rx_bytes tx_packets tx_bytes",
+    "rx_packets rx_bytes",  # of switches; of hosts, and what is sent: by lane or queue
     "ecn_marked link_down_drops lost_on_wire",
     "limited",  # bit i = queue i has a rate limit
     "ttl_drops no_route_drops crc_errors script",
@@ -167,7 +167,8 @@ FLOW = _record(
 
 SLOT = _record("wakes before after bucket")  # events.py
 BUCKET = _record("head")
-LEVEL = _record("filled")  # bit i: bucket i has slots
+WORD = _record("filled")  # bit i: bucket i of 32 has slots
+LEVEL = _record("filled")  # bit i: word i of 32 is not 0
 ROUTE = _record("port")  # row: switch * targets + host; below NONE: a path (forwarding.py)
 PATH = _record("does ways target copies", arrays=(("ports", 64),))
 SCRIPT = _record("next kinds from_ps until_ps first last every damage seen")  # impairments.py
@@ -185,6 +186,7 @@ TABLE_TYPES = {
     "clock": CLOCK,
     "slot": SLOT,
     "bucket": BUCKET,
+    "word": WORD,
     "level": LEVEL,
     "port": PORT,
     "queue": QUEUE,
@@ -210,6 +212,7 @@ class Tables(NamedTuple):
     clock: Any  # one row
     slot: Any  # the calendar: slots, buckets, levels
     bucket: Any
+    word: Any
     level: Any
     port: Any
     queue: Any

@@ -12,7 +12,7 @@ looks. Nobody can tell the difference, and a third of all events is saved.
 
 from labtests.simlab.network.arithmetic import random_below
 from labtests.simlab.network.compiled import compiled, inlined
-from labtests.simlab.network.events import schedule, wake_by
+from labtests.simlab.network.events import schedule
 from labtests.simlab.network.hosting import receive_at_host
 from labtests.simlab.network.impairments import is_damaged, spare_ps
 from labtests.simlab.network.packets import free_packet
@@ -50,6 +50,23 @@ def is_silent(t: State, p: int, k: int) -> bool:
     return bool(packet.part == 0 and packet.ecn != CE)
 
 
+@inlined
+def announce(t: State, p: int, k: int) -> None:
+    """Packet k, put on port p's wire, has an event at its end, or waits for one that has."""
+    port = port_at(t, p)
+    if is_silent(t, p, k) and port.silent_run < MOST_SILENT:
+        port.silent_run += 1
+        return
+    port.silent_run = 0
+    if port.loud_head == NONE:
+        port.loud_head = k
+        schedule(t, clock_at(t, 0).ports + p, packet_at(t, k).at)
+    else:
+        packet_at(t, port.loud_tail).next_loud = k
+    port.loud_tail = k
+    packet_at(t, k).next_loud = NONE
+
+
 @compiled
 def random_gap(t: State, gap_ppm: int, frame_ps: int) -> int:
     """How much later than it could a NIC starts its next frame: equally likely up to the most."""
@@ -71,20 +88,13 @@ def put_on_wire(t: State, p: int, k: int) -> None:
     packet.next = NONE
     if port.wire_head == NONE:
         port.wire_head = k
+        if not port.silence:
+            schedule(t, clock_at(t, 0).ports + p, packet.at)
     else:
         packet_at(t, port.wire_tail).next = k
     port.wire_tail = k
-    if port.silence and is_silent(t, p, k) and port.silent_run < MOST_SILENT:
-        port.silent_run += 1
-        return
-    port.silent_run = 0
-    if port.loud_head == NONE:
-        port.loud_head = k
-        wake_by(t, clock_at(t, 0).ports + p, packet.at)
-    else:
-        packet_at(t, port.loud_tail).next_loud = k
-    port.loud_tail = k
-    packet.next_loud = NONE
+    if port.silence:
+        announce(t, p, k)
 
 
 @inlined
@@ -121,11 +131,18 @@ def hand_over(t: State, p: int) -> None:
 
 @inlined
 def arrive(t: State, p: int) -> None:
-    """A frame on port p's wire that is not silent is at the far end."""
-    hand_over(t, p)
-    following = port_at(t, p).loud_head
-    wire = clock_at(t, 0).ports + p
-    schedule(t, wire, NEVER if following == NONE else packet_at(t, following).at)
+    """The first frame on port p's wire that is not silent is at the far end."""
+    port = port_at(t, p)
+    k = port.wire_head
+    if port.silence:
+        hand_over(t, p)
+        following = port.loud_head
+    else:
+        following = port.wire_head = packet_at(t, k).next
+    if following != NONE:
+        schedule(t, clock_at(t, 0).ports + p, packet_at(t, following).at)
+    if not port.silence:
+        receive(t, p, k)
 
 
 @compiled
