@@ -7,7 +7,8 @@ later: store and forward, full duplex, nothing is pre-empted.
 Most frames for a host change nothing but its counters: packets of a message that come in their
 order, unmarked, and parts of datagrams. Those are silent: they need no event of their own, but are
 handed over, each with its own time, before the next frame that is not silent, and before anybody
-looks. Nobody can tell the difference, and a third of all events is saved.
+looks. Nobody can tell the difference, and a quarter of all events is saved. A second chain leads
+through the others, the loud ones. Where frames may be lost, or for a switch, none is silent.
 """
 
 from labtests.simlab.network.arithmetic import random_below
@@ -160,14 +161,9 @@ def break_silence(t: State, p: int) -> None:
     hand_over(t, p)
     port = port_at(t, p)
     port.silence = 0
-    k = port.wire_head
-    port.loud_head = k
-    port.loud_tail = port.wire_tail
-    wire = clock_at(t, 0).ports + p
-    schedule(t, wire, NEVER if k == NONE else packet_at(t, k).at)
-    while k != NONE:
-        packet_at(t, k).next_loud = packet_at(t, k).next
-        k = packet_at(t, k).next
+    port.loud_head = NONE
+    if port.wire_head != NONE:
+        schedule(t, clock_at(t, 0).ports + p, packet_at(t, port.wire_head).at)
 
 
 @compiled
