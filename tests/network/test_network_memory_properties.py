@@ -147,12 +147,10 @@ def started(network: Network, case: Case) -> list[Flow]:
 
 def check_links(network: Network) -> None:
     """What one end sent the other has received, or it is lost, or on the cable that can hold it."""
-    for number, cable in enumerate(network.wiring.cables):
-        for tx, rx, end in (
-            (2 * number, 2 * number + 1, cable.a),
-            (2 * number + 1, 2 * number, cable.b),
-        ):
-            sender, receiver = network.tables.port[tx], network.tables.port[rx]
+    for cable in network.wiring.cables:
+        for end, other in ((cable.a, cable.b), (cable.b, cable.a)):
+            sender = network.port_counters(end.device, end.interface)
+            receiver = network.port_counters(other.device, other.interface)
             lost = network.lost_on_wire(end.device, end.interface)
             under_way = sender.tx_packets - receiver.rx_packets - lost
             delay_bytes = cable.length_m * NS_PER_M * cable.rate_bits_per_s / 8e9

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from labtests.simlab.network.arithmetic import random_below
+from labtests.simlab.network.counting import port_counters
 from labtests.simlab.network.engine import advance, cut_port
 from labtests.simlab.network.events import wake_port
 from labtests.simlab.network.fabric import (
@@ -15,6 +16,7 @@ from labtests.simlab.network.fabric import (
 )
 from labtests.simlab.network.faulty_links import Script, with_script
 from labtests.simlab.network.flows import wake_flow_by
+from labtests.simlab.network.launching import fill_rc, fill_tcp, fill_udp
 from labtests.simlab.network.memory_settings import SwitchMemory
 from labtests.simlab.network.nic import Nic
 from labtests.simlab.network.paths import (
@@ -29,29 +31,23 @@ from labtests.simlab.network.paths import (
     with_routes,
 )
 from labtests.simlab.network.requests import (
-    RETRANSMISSION_UNIT_PS,
     RcRequest,
     TcpRequest,
     UdpRequest,
 )
 from labtests.simlab.network.rows import state_of
+from labtests.simlab.network.settings import PortCounters
 from labtests.simlab.network.streams import (
-    INITIAL_WINDOW,
     MSS_BYTES,
-    RECEIVE_WINDOW,
     WINDOW_SIZE,
 )
 from labtests.simlab.network.switch import Switch
 from labtests.simlab.network.tables import (
     ACTIVE,
-    ECT_0,
     ENDED,
     FLOW,
-    NEVER,
     NONE,
-    NOT_ECT,
     PS_PER_NS,
-    PS_PER_S,
     PS_PER_US,
     RC,
     TCP,
@@ -65,14 +61,8 @@ from labtests.simlab.network.traffic import RcFlow, TcpFlow, UdpFlow
 from labtests.simlab.network.wire import break_silence
 from labtests.simlab.network.wiring import HostPort, Wiring
 
-FRAGMENT_PAYLOAD_BYTES = 1480
-"""MTU 1500 less the IPv4 header; a multiple of 8, as fragments must be."""
-IP_FRAME_BYTES = 38
-"""Ethernet 14 + IPv4 20 + FCS 4 around a fragment's payload."""
-UDP_HEADER_BYTES = 8
 START_JITTER_PS = 10 * PS_PER_US
 """Flows start within so much after their request: programs never start in step."""
-ENDLESS = 1 << 60
 
 
 class Network:
@@ -148,6 +138,10 @@ class Network:
         """There is room for twice as many packets."""
         self.tables = with_packets(self.tables, 2 * len(self.tables.packet))
 
+    def port_counters(self, device: str, interface: str) -> PortCounters:
+        """Frames in and out of a port of a host or a switch."""
+        return port_counters(self.tables, self._numbers[device, interface])
+
     def queue_row(self, switch: str, port: str, queue: int) -> int:
         """The row of an egress queue in the queue table."""
         return 8 * self._numbers[switch, port] + queue
@@ -216,19 +210,8 @@ class Network:
         """A paced UDP sender starts."""
         source, target = self._ends(flow)
         row, record = self._new_flow(UDP, source, target, flow.tos)
-        whole = flow.datagram_bytes + UDP_HEADER_BYTES
-        record.fragments = -(-whole // FRAGMENT_PAYLOAD_BYTES)
-        rest = whole - (int(record.fragments) - 1) * FRAGMENT_PAYLOAD_BYTES
-        record.frame_bytes = FRAGMENT_PAYLOAD_BYTES + IP_FRAME_BYTES
-        record.rest_frame_bytes = rest + IP_FRAME_BYTES
-        record.datagram_bytes = flow.datagram_bytes
-        record.interval_ps = round(flow.datagram_bytes * 8 * PS_PER_S / flow.rate_bits_per_s)
-        record.backlog_limit = flow.send_queue_datagrams
-        record.next_datagram = record.start_at
-        record.rx_datagram = NONE
+        fill_udp(record, flow)
         self._address([row], flow, (UDP_PROTOCOL, IPERF3_PORT))
-        record.ecn = flow.tos & 3
-        record.poisson = int(flow.arrivals == "poisson")
         return UdpFlow(self, (row,))
 
     def start_tcp(self, flow: TcpRequest) -> TcpFlow:
@@ -239,43 +222,14 @@ class Network:
             row, record = self._new_flow(TCP, source, target, flow.tos)
             record.window_row = len(self.tables.segment) // WINDOW_SIZE - 1
             self.tables = with_windows(self.tables)
-            record.cwnd = INITIAL_WINDOW
-            record.ssthresh = float(RECEIVE_WINDOW)
-            record.rtt_psn = NONE
-            record.rto_ps = PS_PER_S  # RFC 6298: before the first measurement
-            record.timeout_at = NEVER
-            record.ecn = ECT_0 if flow.ecn else NOT_ECT
+            fill_tcp(record, flow)
             rows.append(row)
         self._address(rows, flow, (TCP_PROTOCOL, IPERF3_PORT))
         return TcpFlow(self, tuple(rows))
 
     def _new_rc(self, flow: RcRequest, source: int, target: int) -> int:
         row, record = self._new_flow(RC, source, target, flow.tos)
-        packets = max(1, -(-flow.message_bytes // flow.mtu_bytes))
-        record.read = int(flow.verb == "read")
-        record.packets_per_message = packets
-        record.payload_bytes = flow.mtu_bytes
-        record.message_bytes = flow.message_bytes
-        record.frame_bytes = flow.mtu_bytes + flow.header_bytes
-        rest = flow.message_bytes - (packets - 1) * flow.mtu_bytes
-        record.last_frame_bytes = rest + flow.header_bytes
-        record.depth_messages = flow.tx_depth
-        record.total_psn = ENDLESS if flow.messages is None else flow.messages * packets
-        record.total_psn -= record.total_psn % packets
-        record.window_psn = 0 if record.read else min(flow.tx_depth * packets, record.total_psn)
-        record.control_dscp = NONE if flow.control_tos is None else flow.control_tos >> 2
-        record.whole_messages = int(flow.go_back == "message")
-        record.nak_repeat_ps = flow.nak_repeat_us * PS_PER_US
-        record.timeout_ps = NEVER // 2
-        if flow.timeout_exponent:
-            record.timeout_ps = RETRANSMISSION_UNIT_PS << flow.timeout_exponent
-        record.timeout_at = NEVER
-        record.ack_packets = flow.ack_every_packets or 0
-        record.ecn = {"on": ECT_0, "off": NOT_ECT, "tos": flow.tos & 3}[flow.ecn]
-        record.retry_limit = flow.retry_limit
-        record.last_cnp = -NEVER
-        record.cnp_due = NEVER
-        record.send_at = record.start_at
+        fill_rc(record, flow)
         return row
 
     def _ends(self, flow: RcRequest | UdpRequest | TcpRequest) -> tuple[int, int]:

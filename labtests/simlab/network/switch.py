@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from labtests.simlab.network.counting import port_counters
 from labtests.simlab.network.events import wake_port
 from labtests.simlab.network.fabric import give_headroom, share_memory
 from labtests.simlab.network.flow_control import (
@@ -289,15 +290,7 @@ class Switch:
 
     def port_counters(self, port: str) -> PortCounters:
         """Frames in and out of a port."""
-        record = self._port(port)
-        first = 8 * self._ports[port]
-        queues = self._tables.queue[first : first + 8]
-        return PortCounters(
-            rx_packets=int(record.rx_packets),
-            rx_bytes=int(record.rx_bytes),
-            tx_packets=int(queues.forwarded_packets.sum()),
-            tx_bytes=int(queues.forwarded_bytes.sum()),
-        )
+        return port_counters(self._tables, self._ports[port])
 
     def group_counters(self, port: str) -> tuple[GroupCounters, ...]:
         """The groups of priorities 0..7 of a port."""
