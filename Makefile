@@ -2,6 +2,7 @@
 #   make run    the suites against a simulated lab made from the testbed file; prints where the report is
 #   make test   the project's own tests
 #   make validate   the packet network against reference results and closed forms (ARGS=--quick: some of each kind)
+#   make break  kill -9 of runs at every write of their change journal; points tried and survived
 # uv is used when it is there, otherwise venv and pip; versions are pinned in requirements*.txt.
 
 PYTHON  ?= python3
@@ -10,7 +11,7 @@ BIN     := $(VENV)/bin
 TESTBED ?= testbeds/h3c-s6550-cx4.yaml
 ARGS    ?=
 
-.PHONY: run test validate lint setup clean
+.PHONY: run test break validate lint setup clean
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.run-ready
@@ -18,6 +19,9 @@ run: $(VENV)/.run-ready
 
 test: $(VENV)/.dev-ready
 	env -u LABTESTS_TESTBED $(BIN)/python -m pytest tests $(ARGS)
+
+break: $(VENV)/.dev-ready
+	env -u LABTESTS_TESTBED $(BIN)/python tests/recovery/breaking.py $(ARGS)
 
 validate: $(VENV)/.run-ready
 	$(BIN)/python -m labtests network validate $(ARGS)
