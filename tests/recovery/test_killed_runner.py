@@ -93,13 +93,12 @@ def test_a_lab_in_use_is_refused_with_who_and_since_when(project: Project) -> No
 
 
 def test_what_cannot_be_put_back_is_said_with_the_commands_to_type(project: Project) -> None:
-    """Somebody has taken a tool off one host: the other devices are put back all the same."""
+    """One host is not reachable any more: the other devices are put back all the same."""
     project.suite(SUITE)
     host = "ServerA"
     with opened(project.testbed) as lab:
         found = everything(lab)
         project.killed(project.pytest("--lab-seconds", "9"), "CHANGED")
-        # a read-only ecn/ folder is beyond the emulation; an address where nobody listens is not
         text = project.testbed_file.read_text()
         port = str(project.served.ports[host])
         elsewhere = project.folder / "elsewhere.yaml"
