@@ -18,7 +18,8 @@ import click
 
 from labtests import __version__
 from labtests.errors import InventoryError, LabError
-from labtests.inventory import Testbed, json_schema, load
+from labtests.inventory import Testbed, json_schema, load, located
+from labtests.profile.cli import profile
 
 SIMLAB_PACKAGES = frozenset({"asyncssh", "numba", "numpy"})
 
@@ -262,14 +263,6 @@ def restore(ctx: click.Context, /, **options: Any) -> None:
     ctx.exit(command.restore(command.Asked(**options), click.echo))
 
 
-def located(text: str) -> Path:
-    """A testbed file: this path, or testbeds/<text>.yaml when a bare name is given."""
-    named = Path("testbeds") / f"{text}.yaml"
-    if not Path(text).exists() and Path(text).name == text and named.is_file():
-        return named
-    return Path(text)
-
-
 def summary(testbed: Testbed) -> str:
     """What a testbed has, counted."""
     ports = sum(len(device.ports) for device in testbed.devices)
@@ -277,6 +270,9 @@ def summary(testbed: Testbed) -> str:
     text = ", ".join(f"{count} {word}{'s' * (count != 1)}" for count, word in counts)
     roles = ", ".join(f"{role} {len(ends)}" for role, ends in testbed.roles.items())
     return f"{text}; roles: {roles or 'none'}"
+
+
+main.add_command(profile)
 
 
 if __name__ == "__main__":

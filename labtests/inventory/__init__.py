@@ -1,5 +1,6 @@
 """Testbed files: one YAML file per lab becomes frozen records, or the list of all its mistakes."""
 
+from labtests.inventory.finding import located
 from labtests.inventory.reader import load
 from labtests.inventory.schema import json_schema
 from labtests.inventory.testbed import (
@@ -22,4 +23,5 @@ __all__ = [
     "Testbed",
     "json_schema",
     "load",
+    "located",
 ]

@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 from network_star import Lab
 
-from labtests.simlab.network import SwitchMemory, headroom_for
-from labtests.simlab.network.headroom import (
+from labtests.headroom import (
     Asic,
     Hop,
     SonicPort,
@@ -17,6 +16,7 @@ from labtests.simlab.network.headroom import (
     sonic_profile,
     standard_headroom_bits,
 )
+from labtests.simlab.network import SwitchMemory, headroom_for
 
 SPECTRUM = Asic(cell_bytes=96, pipeline_latency_bytes=18 * 1024, mac_phy_delay_bytes=0.8 * 1024)
 

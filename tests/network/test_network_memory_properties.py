@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from network_star import Star, star_wiring
 
+from labtests.headroom import Hop, headroom_bound_cells
 from labtests.simlab.network import (
     Cable,
     GroupMemory,
@@ -25,7 +26,6 @@ from labtests.simlab.network import (
     Wiring,
     WredCurve,
 )
-from labtests.simlab.network.headroom import Hop, headroom_bound_cells
 from labtests.simlab.network.tables import NONE, UDP_FRAGMENT
 
 GBIT = 10**9

@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Iterator
 
+from labtests.headroom import RESPONSE_QUANTA
 from labtests.inventory.mistakes import Mistakes, nearest, quoted
 from labtests.inventory.mistakes import Path as Where
 from labtests.simlab.cases.form import CaseFile, NicPart, PortPart, SwitchPart
 from labtests.simlab.cases.pathways import ports_of
 from labtests.simlab.cases.pauses import link_pause, receive_buffer
-from labtests.simlab.network.headroom import RESPONSE_QUANTA
 
 
 def check_pauses(case: CaseFile, mistakes: Mistakes) -> None:

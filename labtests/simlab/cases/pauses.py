@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from labtests.headroom import QUANTUM_BITS
 from labtests.simlab.cases.figures import PauseFigures
 from labtests.simlab.cases.form import (
     CaseFile,
@@ -26,7 +27,6 @@ from labtests.simlab.network import (
     Switch,
     longest_response_ns,
 )
-from labtests.simlab.network.headroom import QUANTUM_BITS
 from labtests.simlab.network.tables import NONE, PS_PER_US
 
 HOST_INTERFACE = "e0"

@@ -9,9 +9,9 @@ Around it: wiring, settings, fabric (tables from a wiring), and what others use:
 Switch and the flows.
 """
 
+from labtests.headroom import headroom_for
 from labtests.simlab.network.faulty_links import Script
 from labtests.simlab.network.flow_control import FlowControl
-from labtests.simlab.network.headroom import headroom_for
 from labtests.simlab.network.memory_settings import (
     GroupCounters,
     GroupMemory,

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from labtests.headroom import headroom_for
 from labtests.simlab.network.arithmetic import DRAWS
 from labtests.simlab.network.events import BUCKETS_PER_LEVEL, LEVELS, WORDS_PER_LEVEL
-from labtests.simlab.network.headroom import headroom_for
 from labtests.simlab.network.memory_settings import PRIORITIES, SwitchMemory
 from labtests.simlab.network.settings import NP_DEFAULTS, RP_DEFAULTS, ReactionPoint
 from labtests.simlab.network.streams import WINDOW_SIZE

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from labtests.headroom import Hop, egress_needed_cells, headroom_bound_cells
 from labtests.simlab.cases import CaseFile, Figures, run
-from labtests.simlab.network.headroom import Hop, egress_needed_cells, headroom_bound_cells
 from labtests.simlab.reference import formulas
 from labtests.simlab.reference.judging import Check, Judged
 from labtests.simlab.reference.stars import star

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from labtests.headroom import RESPONSE_QUANTA, Hop, headroom_bound_cells
 from labtests.simlab.cases import run
 from labtests.simlab.cases.building import build, start
 from labtests.simlab.network import (
@@ -11,7 +12,6 @@ from labtests.simlab.network import (
     PauseTiming,
     longest_response_ns,
 )
-from labtests.simlab.network.headroom import RESPONSE_QUANTA, Hop, headroom_bound_cells
 from labtests.simlab.network.tables import MIN_FRAME_BYTES, OVERHEAD_BYTES, PS_PER_NS, PS_PER_US
 from labtests.simlab.reference import formulas
 from labtests.simlab.reference.judging import Check, Judged

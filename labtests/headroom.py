@@ -8,8 +8,8 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 
-from labtests.simlab.network.tables import MIN_FRAME_BYTES, OVERHEAD_BYTES
-
+MIN_FRAME_BYTES = 64
+OVERHEAD_BYTES = 20  # preamble, start delimiter and gap (IEEE 802.3)
 CELL_BYTES = 208
 FULL_FRAME_BYTES = 1518
 LARGEST_FRAME_BYTES = 9216
