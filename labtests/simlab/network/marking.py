@@ -46,7 +46,7 @@ _MILLION = 1_000_000
 def update_average(t: State, q: int) -> None:
     """The queue's average as an arriving packet finds it."""
     queue = queue_at(t, q)
-    weight = 1.0 / (1 << queue.exponent)
+    weight = queue.newest_weight
     if queue.packets == 0:
         frame_ps = TYPICAL_FRAME_BYTES * port_at(t, q >> 3).ps_per_byte
         idle = (clock_at(t, 0).now - queue.empty_since) // frame_ps
@@ -62,7 +62,7 @@ def take_polls(t: State, q: int, cells: int) -> None:
     due = polls - queue.polls
     if due > 0:
         queue.polls = polls
-        kept = power(1.0 - 1.0 / (1 << queue.exponent), due)
+        kept = power(1.0 - queue.newest_weight, due)
         queue.average_cells = cells + kept * (queue.average_cells - cells)
 
 
@@ -94,6 +94,13 @@ def red_verdict(t: State, q: int, ecn: int) -> int:
     if not queue.ecn or ecn == NOT_ECT:
         return DISCARD
     return PASS if ecn == CE else MARK
+
+
+@inlined
+def looks_at_leaving(t: State, q: int) -> bool:
+    """Whether RED of queue q has anything to do with packets that leave."""
+    wred = queue_at(t, q).wred
+    return bool(wred not in (NO_RED, RED_ARRIVING))
 
 
 @compiled

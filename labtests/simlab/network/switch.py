@@ -196,7 +196,7 @@ class Switch:
             record.low_cells = curve.low_limit
             record.high_cells = max(curve.high_limit, curve.low_limit)
             record.probability = curve.probability_percent / 100
-            record.exponent = curve.weighting_exponent
+            record.newest_weight = 0.5**curve.weighting_exponent
             record.ecn = int(curve.ecn)
 
     def wred(self, port: str) -> tuple[WredCurve | None, ...]:

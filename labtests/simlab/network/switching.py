@@ -10,7 +10,13 @@ from labtests.simlab.network.compiled import compiled, inlined
 from labtests.simlab.network.events import wake_port
 from labtests.simlab.network.forwarding import lose_on_the_way, way_out
 from labtests.simlab.network.link_pausing import is_link_full, link_may_resume
-from labtests.simlab.network.marking import DISCARD, MARK, is_marked_leaving, red_verdict
+from labtests.simlab.network.marking import (
+    DISCARD,
+    MARK,
+    is_marked_leaving,
+    looks_at_leaving,
+    red_verdict,
+)
 from labtests.simlab.network.memory import (
     ADMITTED,
     NO_HEADROOM,
@@ -37,7 +43,7 @@ from labtests.simlab.network.rows import (
 )
 from labtests.simlab.network.scheduling import choose_queue
 from labtests.simlab.network.shaping import pay
-from labtests.simlab.network.tables import CE, NO_RED, NONE, TRUST_DSCP, State
+from labtests.simlab.network.tables import CE, NONE, TRUST_DSCP, State
 
 KEPT, OUTPUT_DROP, INPUT_DROP, WRED_DROP, LINK_DOWN_DROP, FAULT_DROP = 0, 1, 2, 3, 4, 5
 HEADROOM_DROP = 6
@@ -206,7 +212,7 @@ def next_from_switch(t: State, p: int) -> int:
     queue.forwarded_packets += 1
     queue.forwarded_bytes += packet_at(t, k).frame_bytes
     packet = packet_at(t, k)
-    if queue.wred != NO_RED and is_marked_leaving(t, q, packet.ecn, packet.cells):
+    if looks_at_leaving(t, q) and is_marked_leaving(t, q, packet.ecn, packet.cells):
         packet.ecn = CE
         queue.marked += 1
         port_at(t, p).ecn_marked += 1

@@ -85,12 +85,12 @@ PORT = _record(
 QUEUE = _record(
     "head tail packets cells paused_until empty_since weight credit",
     "ready_head ready_tail",  # NIC only: flows that may send now
-    "wred low_cells high_cells exponent ecn",  # wred: NO_RED, RED_LEAVING, ...
+    "wred low_cells high_cells ecn",  # wred: NO_RED, RED_LEAVING, ...
     "forwarded_packets forwarded_bytes dropped_packets dropped_bytes marked wred_dropped",
     "limit_bits bucket_ps bucket_full_at bucket_rest",  # shaping.py; limit_bits: per second
     "loss_per_million peak_cells tail_dropped lossy_cells",  # lossy_cells: with dynamic limits only
     "poll_ps polls",  # polls: so many periods since time 0 are in the average
-    floats="average_cells probability",
+    floats="average_cells probability newest_weight",
 )
 LANE = _record(
     "ingress_cells headroom_used headroom_cells xoff refresh_at peak_headroom",
