@@ -8,7 +8,6 @@ from labtests.simlab.network.pausing import forget_pauses, next_expiry
 from labtests.simlab.network.rows import (
     clock_at,
     flow_at,
-    host_at,
     port_at,
     queue_at,
 )
@@ -66,7 +65,7 @@ def happen(t: State, slot: int) -> None:
         wake_timers(t, slot - 2 * ports)
     elif (slot - 3 * ports) & 1:
         f = (slot - 3 * ports) >> 1
-        p = host_at(t, flow_at(t, f).source).port
+        p = flow_at(t, f).lane >> 3
         k = packet_at_once(t, f)
     else:
         wake_flow(t, (slot - 3 * ports) >> 1)

@@ -179,7 +179,7 @@ def wake_by(t: State, slot: int, time: int) -> None:
         schedule(t, slot, time)
 
 
-@compiled
+@inlined
 def wake_port(t: State, p: int) -> None:
     """Port p looks for a frame to send as soon as it is free: next of all, if that is now."""
     clock = clock_at(t, 0)

@@ -14,6 +14,14 @@ def host_priority(t: State, host: int, dscp: int) -> int:
     return 0
 
 
+@compiled
+def choose_lane(t: State, f: int) -> None:
+    """The lane of its NIC in which flow f sends is that of its DSCP now."""
+    flow = flow_at(t, f)
+    i = host_priority(t, flow.source, flow.dscp)
+    flow.lane = 8 * host_at(t, flow.source).port + i
+
+
 @inlined
 def make_ready(t: State, f: int) -> None:
     """Flow f waits for its turn at its NIC, and the NIC's port knows."""
@@ -22,16 +30,14 @@ def make_ready(t: State, f: int) -> None:
         return
     flow.queued = 1
     flow.next_ready = NONE
-    p = host_at(t, flow.source).port
-    i = host_priority(t, flow.source, flow.dscp)
-    queue = queue_at(t, 8 * p + i)
+    queue = queue_at(t, flow.lane)
     if queue.ready_head == NONE:
         queue.ready_head = f
     else:
         flow_at(t, queue.ready_tail).next_ready = f
     queue.ready_tail = f
-    port_at(t, p).backlog |= 1 << i
-    wake_port(t, p)
+    port_at(t, flow.lane >> 3).backlog |= 1 << (flow.lane & 7)
+    wake_port(t, flow.lane >> 3)
 
 
 @inlined

@@ -15,7 +15,6 @@ from labtests.simlab.network.reliable import next_rc_packet, receive_roce, resum
 from labtests.simlab.network.rows import (
     clock_at,
     flow_at,
-    host_at,
     lane_at,
     packet_at,
     port_at,
@@ -141,16 +140,15 @@ def packet_at_once(t: State, f: int) -> int:
     """The next packet of RC flow f, if its pace allows it now and its NIC port has nothing else to
     do; NONE: it has to wait, for its pace or for its turn."""
     flow = flow_at(t, f)
-    p = host_at(t, flow.source).port
+    p = flow.lane >> 3
     port = port_at(t, p)
     now = clock_at(t, 0).now
     busy = port.backlog | port.pfc_pending
-    if busy == 0 and port.up and port.busy_until <= now and flow.send_at <= now:
-        i = host_priority(t, flow.source, flow.dscp)
-        if queue_at(t, 8 * p + i).paused_until <= now:
-            k = next_rc_packet(t, f)
-            if k != NONE:
-                note_turn(t, p, i, k)
-            return k
+    free = busy == 0 and port.up and port.busy_until <= now
+    if free and flow.send_at <= now and queue_at(t, flow.lane).paused_until <= now:
+        k = next_rc_packet(t, f)
+        if k != NONE:
+            note_turn(t, p, flow.lane & 7, k)
+        return k
     resume_rc(t, f)
     return NONE

@@ -15,7 +15,7 @@ from labtests.simlab.network.fabric import (
     with_windows,
 )
 from labtests.simlab.network.faulty_links import Script, with_script
-from labtests.simlab.network.flows import wake_flow_by
+from labtests.simlab.network.flows import choose_lane, wake_flow_by
 from labtests.simlab.network.launching import fill_rc, fill_tcp, fill_udp
 from labtests.simlab.network.memory_settings import SwitchMemory
 from labtests.simlab.network.nic import Nic
@@ -196,6 +196,12 @@ class Network:
                 if own == priority:
                     flow.limited = 0
 
+    def choose_lanes(self, host: int) -> None:
+        """What a host's NIC makes of DSCPs has changed: its flows follow."""
+        for row in range(self.flow_rows):
+            if self.tables.flow[row].source == host:
+                choose_lane(self.state, row)
+
     # -- flows --
 
     def start_rc(self, flow: RcRequest) -> RcFlow:
@@ -267,6 +273,7 @@ class Network:
         if self.start_jitter_ps > 0:
             record.start_at += random_below(self.state, self.start_jitter_ps)
         t.clock[0].active_flows += 1
+        choose_lane(self.state, row)
         wake_flow_by(self.state, row, int(record.start_at))
         return row, record
 

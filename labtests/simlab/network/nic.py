@@ -118,6 +118,7 @@ class Nic:
         if trust not in _TRUST:
             raise ValueError(f"not a trust state, dscp or pcp: {trust!r}")
         self._record.trust = _TRUST[trust]
+        self._network.choose_lanes(self._host)
 
     @property
     def dscp_map(self) -> tuple[int, ...]:
@@ -130,6 +131,7 @@ class Nic:
         if not 0 <= dscp <= 63:
             raise ValueError(f"not a DSCP 0..63: {dscp!r}")
         self._record.dscp_map[dscp] = priority
+        self._network.choose_lanes(self._host)
 
     @property
     def rp_enabled(self) -> frozenset[int]:

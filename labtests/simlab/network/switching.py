@@ -124,7 +124,7 @@ def fate(t: State, p: int, q: int, k: int) -> int:
     return KEPT
 
 
-@compiled
+@inlined
 def guarded_fate(t: State, p: int, q: int, k: int) -> int:
     """As fate(), unless a guard has shut the way."""
     if switch_at(t, port_at(t, p).switch).shut:

@@ -138,7 +138,7 @@ PACKET = _record(
     "ttl inner",  # inner: headers inside a tunnel's (forwarding.py)
 )
 FLOW = _record(
-    "kind life next_ready queued source target dscp start_at in_flight",
+    "kind life next_ready queued lane source target dscp start_at in_flight",
     "ended_at",  # by itself: 0 as long as it has not, or when it was stopped
     # RC: packet sequence numbers do not wrap here
     "read packets_per_message last_frame_bytes frame_bytes payload_bytes message_bytes",
