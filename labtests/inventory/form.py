@@ -13,9 +13,10 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from labtests.inventory.mistakes import Mistakes, Path, nearest, quoted
-from labtests.inventory.names import names_a_secret
+from labtests.inventory.names import NAME_OF_SECRET, names_a_secret
 from labtests.inventory.schema import DevicePart, ManagementPart, TestbedFile
 
+ONLY_A_NAME = "must be the name of an environment variable, never the password"
 NO_SECRETS = (
     "no secrets in a testbed file: remove it (and change it, if it was real), and name an "
     "environment variable with password_env, or use a key or ssh-agent"
@@ -39,6 +40,8 @@ def checked(tree: object, form: type[Form], what: str, mistakes: Mistakes) -> Fo
         return form.model_validate(tree)
     except ValidationError as error:
         for detail in error.errors(include_url=False):
+            if mistakes.full:
+                break
             _note(detail, form, mistakes)
         return None
 
@@ -56,7 +59,9 @@ def _note(detail: ErrorDetails, form: type[BaseModel], mistakes: Mistakes) -> No
         return
     path = _in_file(path, mistakes)
     if not mistakes.known_wrong(path):
-        mistakes.add(path, _sentence(detail))
+        named = path[-1:] == (NAME_OF_SECRET,) and detail["type"] == "string_type"
+        # somebody wrote the password itself: a number is no name, and is not repeated
+        mistakes.add(path, ONLY_A_NAME if named else _sentence(detail))
 
 
 def _in_file(path: Path, mistakes: Mistakes) -> Path:

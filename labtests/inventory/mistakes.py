@@ -9,6 +9,18 @@ from dataclasses import dataclass, field
 Path = tuple[str | int, ...]
 """A place in the file's tree: keys and list positions from the top."""
 
+MISTAKES_LIMIT = 1000
+"""Mistakes of one file that are listed; nobody reads more, and each costs time to explain."""
+
+HINT_WORDS = 100
+"""Known words among which a near one is looked for. A hint is not worth a long search."""
+
+HINT_LISTED = 20
+"""Known words that a hint lists when they are too many."""
+
+LONGEST_WORD = 200
+"""Characters of a word for which a near one is looked for."""
+
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9_$][A-Za-z0-9_./:@+-]{0,63}")
 
 
@@ -48,7 +60,13 @@ class Mistakes:
 
     def add_at(self, position: Position, path: Path, problem: str) -> None:
         """Something is wrong at a position that is not where the path's value stands."""
-        self._found[(position, spelled(path), problem)] = None
+        if not self.full:
+            self._found[(position, spelled(path), problem)] = None
+
+    @property
+    def full(self) -> bool:
+        """Whether no more mistakes are listed."""
+        return len(self._found) >= MISTAKES_LIMIT
 
     def place(self, path: Path) -> Place:
         """Where this path stands; the nearest place above it when the file does not have it."""
@@ -62,10 +80,12 @@ class Mistakes:
 
     def lines(self) -> tuple[str, ...]:
         """`file:line:column: path: what is wrong`, in the order of the file."""
-        return tuple(
+        found = tuple(
             f"{self.file}:{position.line}:{position.column}: {path}: {problem}"
             for position, path, problem in sorted(self._found)
         )
+        more = f"{self.file}:1:1: file: {MISTAKES_LIMIT} mistakes are listed, there may be more"
+        return (*found, more) if self.full else found
 
 
 def spelled(path: Path) -> str:
@@ -92,6 +112,8 @@ def quoted(value: object) -> str:
 def nearest(wrong: str, known: Iterable[str]) -> str:
     """A hint that names the nearest known word, or all of them when none is near."""
     words = sorted(known)
+    if len(words) > HINT_WORDS or len(wrong) > LONGEST_WORD:
+        return f"known: {', '.join(words[:HINT_LISTED])}, ..."
     close = difflib.get_close_matches(wrong, words, n=1, cutoff=0.6)
     if not close:
         folded = {word.lower(): word for word in words}

@@ -1,7 +1,8 @@
 """What names in a testbed file may look like. They end up in shell commands, CLIs, paths, HTML.
 
-Everything is plain ASCII without white space, quotes or shell characters, and starts with a letter,
-digit or underscore, so that no name can be taken for an option or leave its command.
+Names are plain ASCII without white space, quotes or shell characters, and start with a letter,
+digit or underscore, so that none can be taken for an option or leave its command. Paths and the
+description, which no device ever sees, are free, but for what a terminal would obey or not show.
 """
 
 import ipaddress
@@ -10,12 +11,25 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, WithJsonSchema
 
-_SECRET = re.compile(r"pass(word|wd|phrase)|^pw$|secret|token|credential|private_?key", re.I)
+_SECRET = re.compile(
+    r"pass(word|wd|phrase)|(^|[_-])(pass|pw|pwd|psk|pin)($|[_-])|secret|token|credential"
+    r"|private[_-]?key|api[_-]?key|community",
+    re.I,
+)
+
+# controls (C0, C1), line and paragraph separators, marks that turn the direction of writing or
+# have no width: a terminal obeys them, or shows something else than what is written
+_UNSHOWN = (
+    r"\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+)
+
+
+NAME_OF_SECRET = "password_env"
 
 
 def names_a_secret(key: str) -> bool:
     """Whether a key asks for a secret's value. `password_env` asks for a name, so it does not."""
-    return key != "password_env" and _SECRET.search(key) is not None
+    return key != NAME_OF_SECRET and _SECRET.search(key) is not None
 
 
 def _text(pattern: str, rule: str) -> Any:
@@ -62,16 +76,17 @@ Jump = _text(
     "a jump host is written [user@]host[:port], several with commas; it never holds a password",
 )
 EnvironmentName = _text(
-    r"[A-Za-z_][A-Za-z0-9_]{0,127}",
-    "this is the NAME of an environment variable that holds the password, never the password",
+    r"[A-Z_][A-Z0-9_]{0,127}",
+    "this is the NAME of an environment variable that holds the password, in capitals; never the "
+    "password",
 )
 FilePath = _text(
-    r"[^\x00-\x1f\x7f]{1,4096}",
-    "a path to a file, on one line (never the content of a key)",
+    rf"[^{_UNSHOWN}]{{1,4096}}",
+    "a path to a file, on one line (never the content of a key), without invisible characters",
 )
 Description = _text(
-    r"[^\x00-\x08\x0b-\x1f\x7f-\x9f]{0,2000}",
-    "a description is at most 2000 characters, without control characters",
+    rf"(?:[\t\n]|[^{_UNSHOWN}]){{0,2000}}",
+    "a description is at most 2000 characters, without control or invisible characters",
 )
 EndpointText = _text(
     r"(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9._-]{0,62}(:[A-Za-z0-9][A-Za-z0-9._/:@-]{0,63})?",

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from labtests.errors import InventoryError
-from labtests.inventory.document import read
+from labtests.inventory.document import read_file
 from labtests.inventory.form import check_form
 from labtests.inventory.names import split_address
 from labtests.inventory.platforms import known_platforms
@@ -24,11 +24,7 @@ def load(path: Path | str, *, platforms: Collection[str] | None = None) -> Testb
     given, those that have a driver.
     """
     file = Path(path)
-    try:
-        content = file.read_bytes()
-    except OSError as error:
-        raise InventoryError([f"{file}:1:1: file: cannot be read: {error.strerror}"]) from error
-    document = read(str(file), content)
+    document = read_file(file)
     tree, mistakes = document.tree, document.mistakes
     model = None
     if tree is not None or not mistakes.lines():

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from labtests.errors import InventoryError
-from labtests.inventory.document import read
+from labtests.inventory.document import read_file
 from labtests.inventory.form import checked
 from labtests.inventory.mistakes import Mistakes
 from labtests.profile.form import ProfileFile
@@ -28,11 +28,7 @@ class Profile:
 def load(path: Path | str) -> Profile:
     """The profile that a file describes. Raises InventoryError with every mistake of the file."""
     file = Path(path)
-    try:
-        content = file.read_bytes()
-    except OSError as error:
-        raise InventoryError([f"{file}:1:1: file: cannot be read: {error.strerror}"]) from error
-    document = read(str(file), content)
+    document = read_file(file)
     mistakes, form = document.mistakes, None
     if document.tree is not None or not mistakes.lines():
         form = checked(document.tree, ProfileFile, "a profile file", mistakes)

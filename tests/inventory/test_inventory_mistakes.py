@@ -294,7 +294,8 @@ def test_the_content_of_a_key_is_no_key_file(mistakes: Mistakes, valid: str) -> 
     (line,) = mistakes(valid.replace("{user: root}", f"{{key_file: {key}}}"))
 
     assert line == (
-        "2:22: defaults.key_file: a path to a file, on one line (never the content of a key)"
+        "2:22: defaults.key_file: a path to a file, on one line (never the content of a key), "
+        "without invisible characters"
     )
 
 
@@ -302,7 +303,21 @@ def test_the_content_of_a_key_is_no_key_file(mistakes: Mistakes, valid: str) -> 
 
 
 @pytest.mark.parametrize(
-    "key", ["password", "Password", "passwd", "secret", "enable_secret", "pw", "api_token"]
+    "key",
+    [
+        "password",
+        "Password",
+        "passwd",
+        "secret",
+        "enable_secret",
+        "pw",
+        "api_token",
+        "become_pass",
+        "ansible_ssh_pass",
+        "key_passphrase",
+        "community",
+        "api-key",
+    ],
 )
 def test_a_secret_is_refused_and_never_repeated(mistakes: Mistakes, valid: str, key: str) -> None:
     for value in ("hunter2", "01234567", "no", "[hunter2]"):
@@ -321,7 +336,14 @@ def test_a_password_where_its_variable_should_be_named_is_not_repeated(expect: E
     expect(
         {"{user: root}": '{user: root, password_env: §"hunter2!"}'},
         "defaults.password_env: this is the NAME of an environment variable that holds the "
-        "password, never the password",
+        "password, in capitals; never the password",
+    )
+
+
+def test_a_number_where_the_variable_should_be_named_is_not_repeated(expect: Expect) -> None:
+    expect(
+        {"{user: root}": "{user: root, password_env: §12345678}"},
+        "defaults.password_env: must be the name of an environment variable, never the password",
     )
 
 

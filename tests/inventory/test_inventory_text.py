@@ -211,6 +211,49 @@ def test_deep_nesting_is_refused_before_it_can_hurt(mistakes: Mistakes, opening:
 
 
 def test_a_huge_file_is_refused(mistakes: Mistakes) -> None:
-    assert mistakes(b"#" * (8 * 2**20 + 1)) == [
-        "1:1: file: larger than 8388608 bytes: that is no testbed file"
+    assert mistakes(b"#" * (2**20 + 1)) == [
+        "1:1: file: larger than 1048576 bytes: no file of labtests needs that"
     ]
+
+
+# -- files made to hurt ------------------------------------------------------------------------
+
+
+def test_a_file_without_end_is_refused() -> None:
+    with pytest.raises(InventoryError, match="larger than 1048576 bytes"):
+        load("/dev/zero")
+
+
+def test_not_more_mistakes_are_explained_than_anybody_reads(mistakes: Mistakes) -> None:
+    lines = mistakes("".join(f"key{number}: 1\n" for number in range(50_000)))
+
+    assert len(lines) == 1001
+    assert lines[-1] == "1:1: file: 1000 mistakes are listed, there may be more"
+
+
+def test_a_hint_does_not_list_thousands_of_names(mistakes: Mistakes, valid: str) -> None:
+    many = "".join(
+        f"  D{n}: {{platform: connectx, management: {{host: d{n}}}}}\n" for n in range(3000)
+    )
+    links = "".join(
+        f'  - {{between: ["X{n}:eth0", "Y{n}:eth0"], speed_gbit_per_s: 1, length_m: 1}}\n'
+        for n in range(400)
+    )
+    lines = mistakes(valid.replace("links:\n", f"{many}links:\n{links}"))
+
+    assert len(lines) > 700
+    assert max(map(len, lines)) < 300
+
+
+@pytest.mark.parametrize(
+    "strange", ["\\x9b31m", "\\u202e", "\\u200b", "\\u2028", "\\x1b]0;x\\x07", "\\uFEFF"]
+)
+def test_what_a_terminal_would_obey_or_hide_is_no_path_and_no_description(
+    mistakes: Mistakes, valid: str, strange: str
+) -> None:
+    (file,) = mistakes(valid.replace("{user: root}", f'{{known_hosts: "k{strange}"}}'))
+    (text,) = mistakes(valid.replace("name: lab\n", f'name: lab\ndescription: "d{strange}"\n'))
+
+    assert "defaults.known_hosts: a path to a file" in file
+    assert "description: a description is at most" in text
+    assert strange not in file + text

@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 from labtests.errors import InventoryError
-from labtests.inventory.document import read
+from labtests.inventory.document import read_file
 from labtests.inventory.form import checked
 from labtests.inventory.mistakes import Mistakes, nearest, quoted
 from labtests.inventory.mistakes import Path as Where
@@ -31,11 +31,7 @@ MOST_SAMPLES = 100_000_000
 def load(path: Path | str) -> CaseFile:
     """The case that a file describes. Raises InventoryError with every mistake of the file."""
     file = Path(path)
-    try:
-        content = file.read_bytes()
-    except OSError as error:
-        raise InventoryError([f"{file}:1:1: file: cannot be read: {error.strerror}"]) from error
-    document = read(str(file), content)
+    document = read_file(file)
     mistakes = document.mistakes
     case = None
     if document.tree is not None or not mistakes.lines():
