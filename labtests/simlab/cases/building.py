@@ -3,17 +3,19 @@
 from collections import Counter
 
 from labtests.errors import LabError
-from labtests.simlab.cases.form import (
-    CaseFile,
+from labtests.simlab.cases.device_form import (
     DcqcnPart,
     EcnPart,
-    FlowPart,
-    LinkPart,
     MemoryPart,
     NicPart,
     PortPart,
     SchedulePart,
     SwitchPart,
+)
+from labtests.simlab.cases.form import (
+    CaseFile,
+    FlowPart,
+    LinkPart,
 )
 from labtests.simlab.cases.guards import set_guard, without_other_guard
 from labtests.simlab.cases.memory import memory_of
@@ -198,10 +200,7 @@ def _set_nic(nic: Nic, part: NicPart) -> None:
     nic.set_pfc(frozenset(part.pfc or ()))
     set_nic_pauses(nic, part)
     dcqcn = part.dcqcn or DcqcnPart(form="off")
-    if dcqcn.form == "off":
-        for priority in range(8):
-            nic.set_rp(priority, False)
-            nic.set_np(priority, part.dcqcn is not None)
+    _set_dcqcn_priorities(nic, part)
     for name, value in dcqcn.parameters.items():
         nic.set_dcqcn("roce_np" if name in NP_DEFAULTS else "roce_rp", name, value)
     if dcqcn.cnp_interval_us is not None:
@@ -209,12 +208,24 @@ def _set_nic(nic: Nic, part: NicPart) -> None:
     if dcqcn.cnp_priority is not None:
         nic.set_dcqcn("roce_np", "cnp_802p_prio", dcqcn.cnp_priority)
         nic.set_dcqcn("roce_np", "cnp_dscp", 8 * dcqcn.cnp_priority)
+    if dcqcn.cnp_dscp is not None:
+        nic.set_dcqcn("roce_np", "cnp_dscp", dcqcn.cnp_dscp)
     nic.set_random_gap(part.random_gap or 0.0)
     nic.set_cnp_pacing(dcqcn.cnp_pacing)
     nic.set_np_in_order(dcqcn.cnp_in_order)
     nic.set_np_polled(dcqcn.cnp_polled)
     if dcqcn.form in ("timers", "paper"):
         nic.set_reaction_point(_reaction_point(dcqcn))
+
+
+def _set_dcqcn_priorities(nic: Nic, part: NicPart) -> None:
+    """Without `dcqcn`, neither point works; without lists, both do for all priorities."""
+    dcqcn = part.dcqcn or DcqcnPart(form="off", np_priorities=[])
+    obeys = [] if dcqcn.form == "off" else dcqcn.rp_priorities
+    answers = dcqcn.np_priorities
+    for priority in range(8):
+        nic.set_rp(priority, obeys is None or priority in obeys)
+        nic.set_np(priority, answers is None or priority in answers)
 
 
 def _reaction_point(part: DcqcnPart) -> ReactionPoint:

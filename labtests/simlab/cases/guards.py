@@ -2,13 +2,15 @@
 
 from labtests.inventory.mistakes import Mistakes
 from labtests.inventory.mistakes import Path as Where
-from labtests.simlab.cases.figures import GuardFigures
-from labtests.simlab.cases.form import (
-    CaseFile,
+from labtests.simlab.cases.device_form import (
     DeadlockPart,
     PauseTimeoutPart,
     PortPart,
     WatchdogPart,
+)
+from labtests.simlab.cases.figures import GuardFigures
+from labtests.simlab.cases.form import (
+    CaseFile,
 )
 from labtests.simlab.network import (
     DeadlockDetection,

@@ -4,7 +4,13 @@ from dataclasses import replace
 
 from labtests.inventory.mistakes import Mistakes, nearest, quoted
 from labtests.inventory.mistakes import Path as Where
-from labtests.simlab.cases.form import CaseFile, EventPart, RoutePart
+from labtests.simlab.cases.device_form import (
+    RoutePart,
+)
+from labtests.simlab.cases.form import (
+    CaseFile,
+    EventPart,
+)
 from labtests.simlab.cases.pathways import check_route, ports_of, static_route
 from labtests.simlab.cases.pauses import HOST_INTERFACE, NS_PER_US
 from labtests.simlab.network import Network, Script

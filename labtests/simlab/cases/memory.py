@@ -1,7 +1,10 @@
 """The packet memory of a case's switches: settings on the way in, watermarks on the way out."""
 
+from labtests.simlab.cases.device_form import (
+    GroupPart,
+    MemoryPart,
+)
 from labtests.simlab.cases.figures import GroupFigures, MemoryFigures
-from labtests.simlab.cases.form import GroupPart, MemoryPart
 from labtests.simlab.network import GroupMemory, Network, Switch, SwitchMemory
 
 

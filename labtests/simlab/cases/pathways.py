@@ -5,7 +5,13 @@ from ipaddress import ip_network
 
 from labtests.inventory.mistakes import Mistakes, nearest, quoted
 from labtests.inventory.mistakes import Path as Where
-from labtests.simlab.cases.form import CaseFile, RoutePart, SwitchPart
+from labtests.simlab.cases.device_form import (
+    RoutePart,
+    SwitchPart,
+)
+from labtests.simlab.cases.form import (
+    CaseFile,
+)
 from labtests.simlab.network import Routing, StaticRoute, Tunnel
 
 ANY = "any"

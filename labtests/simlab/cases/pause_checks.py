@@ -5,7 +5,14 @@ from collections.abc import Collection, Iterator
 from labtests.headroom import RESPONSE_QUANTA
 from labtests.inventory.mistakes import Mistakes, nearest, quoted
 from labtests.inventory.mistakes import Path as Where
-from labtests.simlab.cases.form import CaseFile, NicPart, PortPart, SwitchPart
+from labtests.simlab.cases.device_form import (
+    NicPart,
+    PortPart,
+    SwitchPart,
+)
+from labtests.simlab.cases.form import (
+    CaseFile,
+)
 from labtests.simlab.cases.pathways import ports_of
 from labtests.simlab.cases.pauses import link_pause, receive_buffer
 

@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 
 from labtests.headroom import QUANTUM_BITS
-from labtests.simlab.cases.figures import PauseFigures
-from labtests.simlab.cases.form import (
-    CaseFile,
+from labtests.simlab.cases.device_form import (
     LinkPausePart,
     NicPart,
     PausePart,
     PortPart,
     ReceivePart,
+)
+from labtests.simlab.cases.figures import PauseFigures
+from labtests.simlab.cases.form import (
+    CaseFile,
 )
 from labtests.simlab.network import (
     FlowControl,

@@ -9,14 +9,16 @@ from labtests.inventory.form import checked
 from labtests.inventory.mistakes import Mistakes, nearest, quoted
 from labtests.inventory.mistakes import Path as Where
 from labtests.simlab.cases.building import GBIT, reserved_bytes, switch_part
-from labtests.simlab.cases.form import (
-    CaseFile,
-    FlowPart,
-    LinkPart,
+from labtests.simlab.cases.device_form import (
     MemoryPart,
     NicPart,
     PortPart,
     SwitchPart,
+)
+from labtests.simlab.cases.form import (
+    CaseFile,
+    FlowPart,
+    LinkPart,
 )
 from labtests.simlab.cases.guards import check_guards
 from labtests.simlab.cases.happenings import check_events
@@ -194,6 +196,8 @@ def _check_parameters(case: CaseFile, mistakes: Mistakes) -> None:
         if part.dcqcn and part.dcqcn.cnp_polled and part.dcqcn.cnp_pacing != "flow":
             problem = "cnp_polled keeps its interval for each flow"
             mistakes.add((*path, "dcqcn", "cnp_pacing"), problem)
+        if part.dcqcn and part.dcqcn.form == "off" and part.dcqcn.rp_priorities:
+            mistakes.add((*path, "dcqcn", "rp_priorities"), "form off obeys none")
         for name, value in (part.dcqcn.parameters if part.dcqcn else {}).items():
             place = (*path, "dcqcn", "parameters", name)
             if name not in {**RP_DEFAULTS, **NP_DEFAULTS}:

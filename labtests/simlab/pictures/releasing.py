@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 
 from labtests.simlab.cases import CaseFile, Figures, run
+from labtests.simlab.cases.device_form import (
+    WatchdogPart,
+)
 from labtests.simlab.cases.drawing import (
     BLUE,
     GREEN,
@@ -16,7 +19,6 @@ from labtests.simlab.cases.drawing import (
     rule,
     sheet,
 )
-from labtests.simlab.cases.form import WatchdogPart
 from labtests.simlab.pictures.picture import Picture, check, goodput_of, packaged
 from labtests.simlab.pictures.sketch import sketch, way
 from labtests.simlab.reference.judging import Judged

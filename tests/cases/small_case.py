@@ -1,0 +1,27 @@
+"""The case that the tests change: two hosts send to a third."""
+
+from pathlib import Path
+
+from labtests.simlab.cases import CaseFile, load
+
+SMALL = """\
+name: small
+duration_ms: 2
+hosts: {a: , b: , c: }
+switches: {s: }
+nic: {pfc: [3]}
+switch: {pfc: [3]}
+links:
+  - {between: [a, s], rate_gbit_per_s: 25, length_m: 5}
+  - {between: [b, s], rate_gbit_per_s: 25, length_m: 5}
+  - {between: [c, s], rate_gbit_per_s: 25, length_m: 5}
+flows:
+  - {source: a, target: c}
+  - {source: b, target: c, priority: 5}
+"""
+
+
+def case(folder: Path, text: str) -> CaseFile:
+    file = folder / "case.yaml"
+    file.write_text(text, encoding="utf-8")
+    return load(file)
