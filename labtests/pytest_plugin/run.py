@@ -32,6 +32,7 @@ from labtests.lab import Lab, Planned
 from labtests.pytest_plugin.options import asked_run_directory, asked_testbed
 from labtests.recovery import claim, expect_put_back
 from labtests.report import page
+from labtests.ssh.passwords import passwords_of
 
 MODELLED = (
     "packets, shared buffer, PFC, WRED/ECN, DCQCN and go-back-N of a switch and its hosts; not "
@@ -70,7 +71,7 @@ class Run:
         started = datetime.now(UTC)
         name = f"{started:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
         folder = asked_run_directory(config) or config.rootpath / "reports" / testbed.name / name
-        journal = Journal(_made(folder) / "journal.jsonl", secrets=_secrets(testbed))
+        journal = Journal(_made(folder) / "journal.jsonl", secrets=_secrets(config, testbed))
         _default_reports(config, folder)
         run = cls(config, testbed, folder, journal, started, name)
         run.logs.enter_context(redacted_logs(journal.redaction))
@@ -258,8 +259,11 @@ def _default_reports(config: pytest.Config, folder: Path) -> None:
         config.option.xmlpath = str(folder / "junit.xml")
 
 
-def _secrets(testbed: Testbed) -> tuple[str, ...]:
-    names = {d.management.password_env for d in testbed.devices if d.management.password_env}
+def _secrets(config: pytest.Config, testbed: Testbed) -> tuple[str, ...]:
+    """What is never to be written down. A dry run logs in nowhere: nobody is asked then."""
+    if not config.getoption("dry_run"):
+        return passwords_of(testbed.devices)
+    names = {device.management.password_env or "" for device in testbed.devices}
     return tuple(value for name in sorted(names) if (value := os.environ.get(name)))
 
 

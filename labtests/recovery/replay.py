@@ -31,6 +31,7 @@ from labtests.journal import (
 from labtests.journal.changes import addresses
 from labtests.lab import Lab, PutBack
 from labtests.ssh.connecting import AT_ONCE, SHELL, connect_all
+from labtests.ssh.passwords import passwords_of
 from labtests.ssh.unbroken import UnbrokenTransport
 from labtests.transport import Clock, Transport
 from labtests.workloads.leftovers import sweep
@@ -131,7 +132,7 @@ def recover(
     done.notes += [f"line {torn.number} of {run.journal} was cut off" for torn in story.torn]
     if not story.entries:  # a finished run whose changes were meant to stay, asked for by name
         story.entries = story.kept
-    secret = Redaction()
+    secret = Redaction(passwords_of(story.begun.devices))
     ahead = ChangeJournal.resume(run.journal, story, secret)
     ahead.registered = run
     finished = False
@@ -155,7 +156,7 @@ def _replay(scene: _Scene, done: Recovered, testbed: Testbed | None) -> None:
     devices = _devices(scene.story, testbed)
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
     place = scene.run.journal.with_name(f"recovery-{stamp}.jsonl")
-    with Journal(place, clock=scene.clock) as transcript:
+    with Journal(place, secrets=passwords_of(devices), clock=scene.clock) as transcript:
         _put_back(scene, done, devices, transcript)
 
 

@@ -163,6 +163,13 @@ class CliTransport:
                 "it holds control characters, which a CLI takes for keys",
                 "send one line per command, without tabs",
             )
+        if "?" in command:
+            raise CommandRejected(
+                self.device,
+                command,
+                "it holds a question mark, which a CLI takes for a request for help",
+                "look it up by hand; no command of labtests needs one",
+            )
 
     def _guarded(self, command: str, timeout_s: float, ask: Callable[[], Answer]) -> Answer:
         try:

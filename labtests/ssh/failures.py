@@ -3,6 +3,7 @@
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
+from shlex import quote
 
 import paramiko
 from paramiko.ssh_exception import (
@@ -46,16 +47,23 @@ def explained(error: Exception, place: Place) -> DeviceError:
 
 def _host_key(error: HostKeyProblem, place: Place) -> DeviceError:
     trust = place.hop.known_hosts
-    file, connection = trust.files[0], place.hop.connection
+    file, connection = quote(str(trust.files[0])), place.hop.connection
     fingerprint = f"{error.key.get_name()} {error.key.fingerprint}"
-    if error.changed:
+    if error.why == "revoked":
+        return HostKeyRefused(
+            place.device,
+            place.hop.command,
+            f"{place.what} shows a host key that is marked @revoked: {fingerprint}",
+            "give the device a new host key on its console; nobody should trust this one",
+        )
+    if error.why == "changed":
         return HostKeyRefused(
             place.device,
             place.hop.command,
             f"{place.what} has another host key than {file} says: it now shows {fingerprint}. "
             "Either it was reinstalled or somebody sits in between",
             f"compare the fingerprint on the device's console; if it is right, "
-            f"ssh-keygen -R '{trust.name}' -f {file} and learn the new one with "
+            f"ssh-keygen -R {quote(trust.name)} -f {file} and learn the new one with "
             f"{_keyscan(connection)} >> {file}",
         )
     return HostKeyRefused(
@@ -68,7 +76,8 @@ def _host_key(error: HostKeyProblem, place: Place) -> DeviceError:
 
 
 def _keyscan(connection: object) -> str:
-    return f"ssh-keyscan -p {getattr(connection, 'port', 22)} {getattr(connection, 'host', '')}"
+    host = quote(str(getattr(connection, "host", "")))
+    return f"ssh-keyscan -p {getattr(connection, 'port', 22)} {host}"
 
 
 def _login(error: AuthenticationException, place: Place) -> DeviceError:

@@ -1,6 +1,8 @@
-"""Which host keys are trusted. paramiko's own check compares one key per type and host and rewrites
-the file when it learns; here any listed key will do, as with OpenSSH, and a file only grows."""
+"""Which host keys are trusted. paramiko's own check compares one key per type and host, knows no
+patterns and no revoked keys, and rewrites the file when it learns; here any listed key will do, as
+with OpenSSH, and a file only grows."""
 
+import re
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,16 +15,20 @@ from paramiko.hostkeys import HostKeyEntry, InvalidHostKey
 
 SYSTEM_FILE = Path("/etc/ssh/ssh_known_hosts")
 USER_FILE = Path("~/.ssh/known_hosts")
+REVOKED = "@revoked"
 
 _appending = threading.Lock()  # guards files, not state: devices are connected in parallel
 
 
 class HostKeyProblem(paramiko.SSHException):
-    """The server's key is not to be trusted. `changed` tells a known host from a new one."""
+    """The server's key is not to be trusted: the host has another one, or the key is revoked, or
+    nothing is known of the host."""
 
-    def __init__(self, name: str, key: paramiko.PKey, *, changed: bool) -> None:
-        super().__init__(f"host key of {name} is {'not the known one' if changed else 'unknown'}")
-        self.name, self.key, self.changed = name, key, changed
+    def __init__(
+        self, name: str, key: paramiko.PKey, why: Literal["changed", "revoked", "unknown"]
+    ) -> None:
+        super().__init__(f"host key of {name} is {why}")
+        self.name, self.key, self.why = name, key, why
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +44,7 @@ class KnownHosts(paramiko.MissingHostKeyPolicy):
 
     def key_types(self) -> tuple[str, ...]:
         """Types of the keys known for this host, so that the server is asked for one of them."""
-        return tuple(dict.fromkeys(key.get_name() for key in self._keys()))
+        return tuple(dict.fromkeys(line.key.get_name() for line in self._lines() if line.good))
 
     def missing_host_key(
         self, client: paramiko.SSHClient, hostname: str, key: paramiko.PKey
@@ -47,20 +53,24 @@ class KnownHosts(paramiko.MissingHostKeyPolicy):
 
         The client has been given no keys itself, so it asks here about every key.
         """
-        known = self._keys()
+        lines = self._lines()
+        known = [line.key for line in lines if line.good]
+        if any(line.key == key for line in lines if not line.good):
+            raise HostKeyProblem(self.name, key, "revoked")
         if key in known:
             return
         if known or self.policy == "strict":
-            raise HostKeyProblem(self.name, key, changed=bool(known))
+            raise HostKeyProblem(self.name, key, "changed" if known else "unknown")
         self._learn(key)
 
-    def _keys(self) -> list[paramiko.PKey]:
-        keys: list[paramiko.PKey] = []
+    def _lines(self) -> list["_Line"]:
+        found: list[_Line] = []
         for file in self.files:
             if file.is_file():
-                for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
-                    keys += _keys_in(line, self.name)
-        return keys
+                for text in file.read_text(encoding="utf-8", errors="replace").splitlines():
+                    line = _line(text, self.name)
+                    found += [line] if line else []
+        return found
 
     def _learn(self, key: paramiko.PKey) -> None:
         file = self.files[0]
@@ -73,19 +83,45 @@ class KnownHosts(paramiko.MissingHostKeyPolicy):
                 lines.write(f"{newline}{self.name} {key.get_name()} {key.get_base64()}\n")
 
 
-def _keys_in(line: str, name: str) -> list[paramiko.PKey]:
-    """The key of this line, if it is one of this host. Other lines (comments, markers, damage,
-    key types nobody knows here) say nothing about any host."""
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A key of a host; one that is not good was revoked."""
+
+    key: paramiko.PKey
+    good: bool
+
+
+def _line(text: str, name: str) -> _Line | None:
+    """What this line says of the host. Others (comments, authorities of certificates, damage, key
+    types nobody knows here) say nothing about any host."""
+    marker, _, rest = text.strip().partition(" ")
+    if marker != REVOKED:
+        marker, rest = "", text.strip()
     try:
-        entry = HostKeyEntry.from_line(line.strip())
+        entry = HostKeyEntry.from_line(rest.lstrip())
     except (paramiko.SSHException, InvalidHostKey, ValueError):
-        return []
+        return None
     if entry is None or entry.hostnames is None or entry.key is None:
-        return []
-    keys = paramiko.HostKeys()
-    for hostname in entry.hostnames:
-        keys.add(hostname, entry.key.get_name(), entry.key)
-    return [entry.key] if keys.lookup(name) else []
+        return None
+    return _Line(entry.key, good=not marker) if _means(entry.hostnames, name) else None
+
+
+def _means(patterns: Sequence[str], name: str) -> bool:
+    """Whether the patterns of a line mean this host: `*`, `?`, `!` and hashed names, as sshd(8)."""
+    hashed = paramiko.HostKeys()
+    found = False
+    for pattern in patterns:
+        wanted = pattern.removeprefix("!")
+        if wanted.startswith("|1|"):
+            fits = hashed.hash_host(name, wanted) == wanted
+        else:
+            words = re.split(r"([*?])", wanted)
+            shape = "".join({"*": ".*", "?": "."}.get(w, re.escape(w)) for w in words)
+            fits = re.fullmatch(shape, name, re.IGNORECASE) is not None
+        if fits and pattern.startswith("!"):
+            return False
+        found = found or fits
+    return found
 
 
 def known_hosts_name(host: str, port: int, alias: str | None) -> str:

@@ -2,6 +2,7 @@
 
 import logging
 from contextlib import suppress
+from traceback import clear_frames
 from typing import Any
 
 import paramiko
@@ -74,6 +75,7 @@ def open_line(device: Device) -> Line:
         except BaseException as error:
             told = explained(error, place) if isinstance(error, CONNECTING_FAILURES) else None
             _close(hops)
+            _forget_locals(error)
             if told is None:
                 raise
             raise told from error
@@ -90,6 +92,14 @@ def _hops(device: Device) -> tuple[Hop, ...]:
             f"the way there cannot be worked out: {error}",
             "check host and jump in the testbed file, and ~/.ssh/config",
         ) from error
+
+
+def _forget_locals(error: BaseException | None) -> None:
+    """The frames that have failed forget their variables: paramiko has the password in some, in
+    bytes of a packet, and a traceback that shows variables (`pytest -l`) would show it."""
+    while error is not None:
+        clear_frames(error.__traceback__)
+        error = error.__cause__ or error.__context__
 
 
 def _close(hops: tuple[Hop, ...]) -> None:

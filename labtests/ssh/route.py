@@ -4,11 +4,11 @@ Fabric resolves ssh_config for each host. Its own reading of ProxyJump visits se
 reverse of OpenSSH's order and accepts any host key, so the chain is put together here.
 """
 
-import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import fabric
@@ -17,6 +17,7 @@ import paramiko
 from labtests.errors import LoginRefused
 from labtests.inventory import Device, Management
 from labtests.ssh.host_keys import KnownHosts, known_hosts_files, known_hosts_name
+from labtests.ssh.passwords import ASK, SERVICE, password_named
 from labtests.ssh.settings import ssh_settings
 from labtests.ssh.wire import Wire
 
@@ -45,7 +46,7 @@ class Hop:
     def command(self) -> str:
         """What a person would type to try the same."""
         port = "" if self.connection.port == _DEFAULT_PORT else f"-p {self.connection.port} "
-        return f"ssh {port}{self.connection.user}@{self.connection.host}"
+        return f"ssh {port}{quote(f'{self.connection.user}@{self.connection.host}')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +170,7 @@ def _expect_file(device: Device, key_file: str) -> None:
     if not Path(key_file).expanduser().is_file():
         raise LoginRefused(
             device.name,
-            f"ssh -i {key_file} {device.management.host}",
+            f"ssh -i {quote(key_file)} {device.management.host}",
             f"the key file {key_file} is not there",
             "make one with ssh-keygen, or correct key_file in the testbed file",
         )
@@ -177,7 +178,7 @@ def _expect_file(device: Device, key_file: str) -> None:
 
 def _password(device: Device) -> str:
     name = device.management.password_env or ""
-    password = os.environ.get(name)
+    password = password_named(name)
     if not password:
         raise LoginRefused(
             device.name,
@@ -185,7 +186,8 @@ def _password(device: Device) -> str:
             f"the environment variable {name} is not set, and the testbed file says that it holds "
             "the password",
             f"export {name}=... before the run (read -rs {name}; export {name} keeps it out of the "
-            "shell's history)",
+            f"shell's history), or keep it in the keyring (keyring set {SERVICE} {name}), or be "
+            f"asked for it ({ASK}=1)",
         )
     return password
 

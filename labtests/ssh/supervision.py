@@ -18,6 +18,7 @@ LABTESTS_RUN=<run> in its environment, by which it is found again (workloads/lef
 import threading
 import time
 from contextlib import suppress
+from shlex import quote
 from weakref import WeakSet
 
 import paramiko
@@ -37,7 +38,7 @@ def supervised(command: str, *, seconds: int, run: str, beats: bool) -> str:
     if beats:
         wait = f"timeout {BEATS_MISSED_S} sh -c 'read -r beat'"
     return (
-        f"{TAG}={run}; export {TAG}; exec 3<&0 </dev/null\n"
+        f"{TAG}={quote(run)}; export {TAG}; exec 3<&0 </dev/null\n"
         "( trap '' HUP INT TERM; exec >/dev/null 2>&1\n"
         f"while {wait} <&3; do :; done\n"
         f"kill -0 $$ && kill -s TERM -- -$$ && sleep {KILL_AFTER_S}\n"

@@ -89,6 +89,12 @@ def test_keys_inside_a_command_are_refused(cli, command: str) -> None:
     assert cli.run("display name").text == "H3C\n"
 
 
+def test_a_request_for_help_inside_a_command_is_refused(cli) -> None:
+    with pytest.raises(CommandRejected, match="question mark"):
+        cli.run("display name ?")
+    assert cli.run("display name").text == "H3C\n"
+
+
 def test_a_refusal_is_an_answer(cli) -> None:
     assert cli.run("display nonsense").text == (
         "  ^\n % Unrecognized command found at '^' position.\n"
