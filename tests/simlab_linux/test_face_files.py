@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable
 
 import pytest
+from linux_bench import INTERFACE, Hands, transcript
 
-from conftest import INTERFACE, Hands, transcript
 from labtests.simlab.linux.commands import mlnx_qos
 from labtests.simlab.linux.mlx5_counters import names
 from labtests.simlab.linux.qos import ETS, VENDOR

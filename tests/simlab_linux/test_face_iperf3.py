@@ -5,8 +5,8 @@ import re
 from collections.abc import Callable
 
 import pytest
+from linux_bench import FakeConsole, Hands, transcript
 
-from conftest import FakeConsole, Hands, transcript
 from labtests.simlab.linux.iperf3 import rows, units
 from labtests.simlab.linux.iperf3.document import dump
 from labtests.simlab.linux.iperf3.rows import Span

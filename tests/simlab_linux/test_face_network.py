@@ -5,8 +5,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-
-from conftest import INTERFACE, Hands
+from linux_bench import INTERFACE, Hands
 
 ADDRESS = "192.168.10.12"
 

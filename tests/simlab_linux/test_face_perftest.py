@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from linux_bench import TRANSCRIPTS, FakeConsole, Hands, transcript
 
-from conftest import TRANSCRIPTS, FakeConsole, Hands, transcript
 from labtests.simlab.linux.perftest import report
 from labtests.simlab.linux.perftest.plan import DEBIAN_12, DEBIAN_13, Build, read_plan
 from labtests.simlab.linux.rdma_resources import QueuePair

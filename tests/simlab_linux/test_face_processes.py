@@ -1,6 +1,6 @@
 """Processes of an emulated host: lifetimes, signals, groups, time, and what dies with whom."""
 
-from conftest import FakeConsole, Hands
+from linux_bench import FakeConsole, Hands
 
 START = "sh -c 'echo $$; exec timeout -k 2 {limit} {command}'"
 

@@ -1,8 +1,7 @@
 """The emulated shell: quoting, lists, redirections, expansion, and its complaints."""
 
 import pytest
-
-from conftest import FakeConsole, Hands
+from linux_bench import FakeConsole, Hands
 
 
 @pytest.mark.parametrize(
