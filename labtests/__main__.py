@@ -1,8 +1,9 @@
-"""The command line: `labtests validate | schema | inventory | simlab | network | restore |
-render`.
+"""The command line: `labtests validate | schema | inventory | simlab | network | snapshot | diff |
+restore | render`.
 
-Exit codes: 0 done; 1 the packet network is not as its references say; 2 a wrong option or file, or
-a lab that cannot be (without a traceback); 10 and 15 of `restore`: something is left, in use.
+Exit codes: 0 done; 1 the packet network is not as its references say, or a difference; 2 a wrong
+option or file, or a lab that cannot be (without a traceback); 10 and 15: a lab that is not usable,
+something left on it; unreachable, in use.
 Every option is also an environment variable, e.g. LABTESTS_SIMLAB_SERVE_SEED.
 """
 
@@ -242,6 +243,31 @@ def render(run_folder: Path) -> None:
 
 
 @main.command()
+@click.option(
+    "--testbed", envvar="LABTESTS_TESTBED", required=True, help="A file, or a name in testbeds/."
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), default=None, help="Into this file."
+)
+@click.option("--dry-run", is_flag=True, help="Of a simulated lab made from the testbed.")
+def snapshot(testbed: str, out: Path | None, dry_run: bool) -> None:
+    """Read the whole QoS state of every device, as JSON (docs/snapshot.md). Changes nothing."""
+    command = importlib.import_module("labtests.snapshot.command")
+    command.snapshot(load(located(testbed)), out=out, dry_run=dry_run, say=click.echo)
+
+
+@main.command()
+@click.argument("places", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="A [B]")
+@click.option("--json", "as_json", is_flag=True, help="A list of differences.")
+@click.pass_context
+def diff(ctx: click.Context, places: Sequence[Path], as_json: bool) -> None:
+    """What differs between snapshots or runs A and B (a run stands for what it found), or between
+    before and after of the one run A. Exit code 1 when something does."""
+    command = importlib.import_module("labtests.snapshot.command")
+    ctx.exit(command.diff(places, as_json=as_json, say=click.echo))
+
+
+@main.command()
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option("--list", "only_list", is_flag=True, help="Only say which runs are unfinished.")
 @click.option("--testbed", default=None, help="How its devices are reached today, if not as then.")
@@ -252,7 +278,8 @@ def render(run_folder: Path) -> None:
 @click.pass_context
 def restore(ctx: click.Context, /, **options: Any) -> None:
     """Put back what runs that died have left changed. RUN is an id or a run folder; without one,
-    all unfinished runs of this machine.
+    all unfinished runs of this machine. A snapshot (a file of `labtests snapshot`, or a run's
+    state-before.json) in place of RUN: make every setting as it says.
 
     Exit code 0 when nothing is left, 10 when something is (the commands to type by hand are
     printed), 15 when a run is still alive.

@@ -283,3 +283,19 @@ class Resuming(Protocol):
     def resume(self, setting: str, values: tuple[object, ...]) -> None:
         """An earlier session was cut off while this setting went through these values. The next
         `set_...` of it also removes what that session may have left. Sends nothing."""
+
+
+def _settings() -> tuple[str, ...]:
+    """The x of every `set_x` in this module, in the order of their abilities."""
+    return tuple(
+        name.removeprefix("set_")
+        for ability in tuple(globals().values())
+        if isinstance(ability, type) and ability.__module__ == __name__
+        for name in vars(ability)
+        if name.startswith("set_")
+    )
+
+
+SETTINGS = _settings()
+"""Every setting that an ability has. Trust comes before the DSCP map, which a change of trust
+may rebuild."""

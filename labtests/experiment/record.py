@@ -8,6 +8,7 @@ from labtests.evidence import Difference, Evidence
 from labtests.experiment.incast import Incast
 from labtests.experiment.judging import Judged
 from labtests.experiment.phase import PhaseRecord
+from labtests.journal.values import readable
 from labtests.lab import Change
 from labtests.records import Reading
 
@@ -110,28 +111,6 @@ def _sample(reading: Reading) -> Json:
         "time_s": reading.time_s,
         "value": reading.value,
     }
-
-
-def readable(value: object) -> str:
-    """A setting as a person reads it, one field or queue a line."""
-    if isinstance(value, frozenset | set):
-        return ", ".join(str(v) for v in sorted(value)) or "none"
-    if isinstance(value, tuple):
-        return "\n".join(readable(v) for v in value) or "none"
-    if is_dataclass(value) and not isinstance(value, type):
-        return _fields(asdict(value))
-    return str(value)
-
-
-def _fields(fields: Json) -> str:
-    parts = []
-    for name, value in fields.items():
-        if isinstance(value, list | tuple):
-            rows = [_fields(v) if isinstance(v, dict) else readable(v) for v in value]
-            parts.append(f"{name}:\n  " + "\n  ".join(rows) if rows else f"{name}: none")
-        else:
-            parts.append(f"{name}: {readable(value)}")
-    return ", ".join(parts)
 
 
 def _plain(value: object) -> Any:

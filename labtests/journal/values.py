@@ -11,7 +11,7 @@ JSON's own scalars stay as they are. Everything else is an object with one of th
 import importlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import asdict, fields, is_dataclass
 from enum import Enum
 from typing import Any
 
@@ -94,3 +94,25 @@ def _type(name: str, kind: type | None) -> Any:
     if not wanted:
         raise ValueError(f"{name} is no data type")
     return found
+
+
+def readable(value: object) -> str:
+    """A setting as a person reads it, one field or queue a line."""
+    if isinstance(value, frozenset | set):
+        return ", ".join(str(v) for v in sorted(value)) or "none"
+    if isinstance(value, tuple):
+        return "\n".join(readable(v) for v in value) or "none"
+    if is_dataclass(value) and not isinstance(value, type):
+        return _fields_of(asdict(value))
+    return str(value)
+
+
+def _fields_of(fields: Json) -> str:
+    parts = []
+    for name, value in fields.items():
+        if isinstance(value, list | tuple):
+            rows = [_fields_of(v) if isinstance(v, dict) else readable(v) for v in value]
+            parts.append(f"{name}:\n  " + "\n  ".join(rows) if rows else f"{name}: none")
+        else:
+            parts.append(f"{name}: {readable(value)}")
+    return ", ".join(parts)

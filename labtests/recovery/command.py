@@ -3,13 +3,16 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from labtests.errors import LabError
 from labtests.inventory import Testbed
 from labtests.journal import InUse, Unfinished
 from labtests.recovery import replay
 from labtests.recovery.guard import changes_left, drop_gone, held_by
+from labtests.recovery.reinstate import reinstate
 from labtests.recovery.replay import find, recover
+from labtests.snapshot import is_snapshot
 
 DONE, LEFT, HELD = 0, 10, 15
 
@@ -31,6 +34,9 @@ def restore(asked: Asked, say: Say) -> int:
     """Put back these runs, or all unfinished ones, the newest first; the exit code.
 
     Raises LabError for a name that means no run."""
+    places = [Path(name) for name in asked.runs]
+    if len(places) == 1 and is_snapshot(places[0]):
+        return reinstate(places[0], testbed=asked.testbed, say=say)
     registered = drop_gone(say)
     runs = [find(name) for name in asked.runs] or registered
     if not runs:

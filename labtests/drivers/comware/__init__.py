@@ -6,6 +6,11 @@
 from labtests.drivers.comware.configuration import parse_configuration
 from labtests.drivers.comware.driver import SESSION, Driver
 from labtests.drivers.comware.drops import parse_packet_drop
+from labtests.drivers.comware.links import (
+    parse_clock,
+    parse_interface,
+    parse_lldp_neighbors,
+)
 from labtests.drivers.comware.maps import parse_map_table
 from labtests.drivers.comware.pfc import parse_priority_flow_control
 from labtests.drivers.comware.queues import parse_queue_statistics
@@ -17,7 +22,10 @@ from labtests.drivers.comware.wred import parse_qos_wred_interface, parse_qos_wr
 __all__ = [
     "SESSION",
     "Driver",
+    "parse_clock",
     "parse_configuration",
+    "parse_interface",
+    "parse_lldp_neighbors",
     "parse_map_table",
     "parse_packet_drop",
     "parse_priority_flow_control",

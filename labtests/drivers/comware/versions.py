@@ -6,7 +6,7 @@ from labtests.reading import lines, refuse
 from labtests.transport import Reply
 
 _SOFTWARE = re.compile(
-    r"Comware (?:Platform )?Software, (?:Software )?Version (?P<version>[\w.-]+)"
+    r"^[^:]*Comware (?:Platform )?Software, (?:Software )?Version (?P<version>[\w.-]+)"
     r"(?:, (?P<release>(?:Release|Ess|Feature|Alpha|Beta|Demo|Test|ESS) \S+))?"
 )
 _MODEL = re.compile(r"^(?P<model>\S.*?) uptime is ")

@@ -28,6 +28,7 @@ _VERSION_OF = {
     "ofed": ("ofed_info -s", r"^((?:MLNX_OFED|OFED|DOCA)\S*?):?\s*$"),
     "kernel": ("uname -r", r"\A([0-9]\S*)\s*\Z"),
 }
+VERSION_COMMANDS = tuple(command for command, _ in _VERSION_OF.values())
 
 
 def parse_version(reply: Reply, pattern: str) -> str:

@@ -1,0 +1,29 @@
+"""What a host will be asked, so that it can be asked in one exchange."""
+
+from labtests.drivers.connectx.host import VERSION_COMMANDS
+from labtests.drivers.connectx.links import link_commands
+from labtests.drivers.connectx.proc import PROC_NET_SNMP
+from labtests.drivers.connectx.session import HostSession
+from labtests.facts import Foresight
+
+_ECN = ("roce_rp/enable/*", "roce_np/enable/*", "roce_rp/*", "roce_np/*")
+
+
+class Ahead(HostSession, Foresight):
+    """The commands of all settings, facts and counters; a command missing here costs an exchange
+    of its own, nothing else."""
+
+    def state_commands(self, ports: tuple[str, ...]) -> tuple[str, ...]:
+        """See Foresight."""
+        found = list(VERSION_COMMANDS)
+        for port in ports:
+            name = self._interface(port)
+            found += link_commands(self, port)
+            found += [f"mlnx_qos -i {name}", f"ethtool -i {name}"]
+            found += [f"grep -H . /sys/class/net/{name}/ecn/{files}" for files in _ECN]
+        return tuple(dict.fromkeys(found))
+
+    def counter_commands(self, ports: tuple[str, ...]) -> tuple[str, ...]:
+        """See Foresight. RDMA counters are asked by themselves: their folder is found first."""
+        each = [f"ethtool -S {self._interface(port)}" for port in ports]
+        return (*each, "rdma -j link", f"cat {PROC_NET_SNMP}", "date +%s.%N")

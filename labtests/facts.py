@@ -1,0 +1,112 @@
+"""What a device tells of itself and its links, beside its settings: abilities and their records.
+
+None means that the device does not tell; nobody takes that for good. Every method raises a
+DeviceError (errors.py).
+"""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from labtests.records import Reading
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkFacts:
+    """One port and its cable. `mtu_bytes` is the largest IP packet of a host's port,
+    `frame_bytes` the largest frame that a switch's port passes; `fec` is the encoding in force
+    ("off", "rs", "baser", ...); `mac` is twelve hexadecimal digits."""
+
+    up: bool
+    speed_bits_per_s: int | None = None
+    mtu_bytes: int | None = None
+    frame_bytes: int | None = None
+    fec: str | None = None
+    mac: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoceFacts:
+    """The RDMA side of a port. `v2_addresses` are the IPv4 addresses that have a RoCEv2 GID."""
+
+    rdma: str
+    active: bool
+    active_mtu_bytes: int | None
+    v2_addresses: frozenset[str] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbour:
+    """Who is at the other end of a port, by LLDP (IEEE 802.1AB). "" where it does not say."""
+
+    port: str
+    name: str
+    port_id: str
+    port_description: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClockReading:
+    """A device's own clock (seconds since 1970 UTC), read at `lab_s` of the lab's clock."""
+
+    device_s: float
+    lab_s: float
+    resolution_s: float
+
+
+@runtime_checkable
+class LinkState(Protocol):
+    """A device that tells how its links are."""
+
+    @abstractmethod
+    def link(self, port: str) -> LinkFacts:
+        """Speed, MTU, FEC and address of one port."""
+
+
+@runtime_checkable
+class RocePorts(Protocol):
+    """A host that tells how the RDMA side of its ports is."""
+
+    @abstractmethod
+    def roce(self, port: str) -> RoceFacts:
+        """State, MTU and GIDs of the RDMA device behind this port."""
+
+
+@runtime_checkable
+class LinkErrors(Protocol):
+    """A device that counts what a bad cable does."""
+
+    @abstractmethod
+    def link_errors(self, port: str) -> tuple[Reading, ...]:
+        """Scope "port": CRC errors, symbol errors and the like; each only rises."""
+
+
+@runtime_checkable
+class Neighbours(Protocol):
+    """A device that hears LLDP."""
+
+    @abstractmethod
+    def neighbours(self) -> tuple[Neighbour, ...]:
+        """All of them, by port."""
+
+
+@runtime_checkable
+class OwnClock(Protocol):
+    """A device that has a clock."""
+
+    @abstractmethod
+    def own_clock(self) -> ClockReading:
+        """What it shows now."""
+
+
+@runtime_checkable
+class Foresight(Protocol):
+    """A device that knows in advance what will be asked of it, so that it can be one exchange."""
+
+    @abstractmethod
+    def state_commands(self, ports: tuple[str, ...]) -> tuple[str, ...]:
+        """What reading every setting, link fact and version of these ports will send."""
+
+    @abstractmethod
+    def counter_commands(self, ports: tuple[str, ...]) -> tuple[str, ...]:
+        """What reading every counter of these ports will send."""

@@ -1,0 +1,85 @@
+"""A snapshot as a value and as a file (`labtests-snapshot/1`).
+
+    format    labtests-snapshot/1
+    testbed   name of the lab; `file` is the testbed file it was read with
+    backend   "hardware" or "simulated"
+    taken     when, ISO 8601
+    devices   name -> versions, and ports: interface -> settings, link, roce
+
+Each fact is {"value": ...} or {"unreadable": why}; settings in the form of journal/values.py. The
+same state gives the same bytes but for `taken`.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from labtests.errors import LabError
+
+FORMAT = "labtests-snapshot/1"
+BEFORE, AFTER = "state-before.json", "state-after.json"
+"""In a run folder."""
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """What a lab was like at one moment."""
+
+    testbed: str
+    file: str
+    backend: str
+    taken: str
+    devices: Mapping[str, Json]
+
+    def plain(self) -> Json:
+        """As its file has it."""
+        return {"format": FORMAT, **asdict(self)}
+
+
+def write(snapshot: Snapshot, path: Path) -> None:
+    """For its owner's eyes. Raises LabError."""
+    try:
+        path.write_text(text(snapshot), encoding="utf-8")
+        path.chmod(0o600)
+    except OSError as error:
+        raise LabError(f"{path}: the snapshot cannot be written: {error.strerror}") from error
+
+
+def text(snapshot: Snapshot) -> str:
+    """The file's text."""
+    return json.dumps(snapshot.plain(), indent=1, sort_keys=True) + "\n"
+
+
+def is_snapshot(path: Path) -> bool:
+    """Whether a file says that it is one."""
+    try:
+        return path.is_file() and _json(path).get("format") == FORMAT
+    except LabError:
+        return False
+
+
+def read(path: Path) -> Snapshot:
+    """A file's snapshot; of a run folder what the run found. Raises LabError."""
+    found = _json(path / BEFORE if path.is_dir() else path)
+    if found.pop("format", None) != FORMAT:
+        raise LabError(f"{path} is not a snapshot ({FORMAT})")
+    try:
+        return Snapshot(**found)
+    except TypeError as error:
+        raise LabError(f"{path} is not a whole snapshot: {error}") from error
+
+
+def _json(path: Path) -> Json:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise LabError(f"{path}: {error.strerror}") from error
+    except ValueError as error:
+        raise LabError(f"{path} is not JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise LabError(f"{path} is not a snapshot ({FORMAT})")
+    return found

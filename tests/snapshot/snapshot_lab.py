@@ -1,0 +1,42 @@
+"""A simulated lab in this process, and snapshots of it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from labtests.inventory import Testbed, load
+from labtests.journal import Journal
+from labtests.lab import Lab
+from labtests.simlab.serving import InProcessLab
+from labtests.snapshot import Snapshot, take
+from labtests.snapshot.session import readers_of
+
+TESTBED_FILE = Path(__file__).parents[2] / "testbeds" / "h3c-s6550-cx4.yaml"
+OUT = "Twenty-FiveGigE1/0/13"
+
+
+@dataclass
+class Bench:
+    simulated: InProcessLab
+    lab: Lab
+    testbed: Testbed
+
+    def take(self) -> Snapshot:
+        return take(self.testbed, readers_of(self.lab), backend=self.lab.backend)
+
+
+@contextmanager
+def open_bench(folder: Path) -> Iterator[Bench]:
+    described = load(TESTBED_FILE)
+    with (
+        InProcessLab(described, seed=1) as simulated,
+        Journal(folder / "journal.jsonl") as journal,
+        Lab.open(
+            simulated.reroute(described),
+            clock=simulated.clock,
+            backend="simulated",
+            journal=journal,
+        ) as lab,
+    ):
+        yield Bench(simulated, lab, simulated.reroute(described))
