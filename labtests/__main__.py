@@ -106,6 +106,19 @@ def serve(testbed: str, seed: int, driven: bool, directory: Path | None) -> None
 
 
 @simlab.command()
+@click.argument("directory", type=click.Path(path_type=Path, file_okay=False, exists=True))
+@click.argument("fault")
+def fault(directory: Path, fault: str) -> None:
+    """Something goes wrong in a lab that is served from DIRECTORY. FAULT is a JSON object, such as
+    '{"kind": "reboot", "device": "S6550"}'; all kinds are in labtests/simlab/faults.py."""
+    try:
+        asked = json.loads(fault)
+    except ValueError as error:
+        raise click.UsageError(f"FAULT is not JSON: {error}") from error
+    _simlab("injection").inject(directory, asked)
+
+
+@simlab.command()
 def warm() -> None:
     """Compile the packet network now, so that the first dry run need not."""
     _simlab("warming").warm()

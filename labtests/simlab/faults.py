@@ -13,6 +13,14 @@ A fault is a JSON object with "kind" and "device"; the other keys depend on the 
     no-ecn-folder                      the NIC's driver has no ecn/ folder in sysfs
     lldpad                             the service runs and mlnx_qos warns of it
     cut                                the SSH connections break
+    reboot           seconds           sessions and processes end, settings are those of the start
+                                       again, nobody can log in for so many (simulated) seconds
+    hang             command           a command with this text does not end
+    heal                               lies, hangs and truncations end, and what was to happen
+
+`cut` and `reboot` happen at once, or, with `command` (a text in it), when the device is next given
+such a command: before it does anything, or with `after` true when it has done it and before it has
+answered.
 
 Counters of a switch: "queue-drops", "queue-0" .. "queue-7" (missing only), "pfc", "packet-drop".
 Faces look into their device's `DeviceFaults` whenever they print or accept something.
@@ -20,10 +28,22 @@ Faces look into their device's `DeviceFaults` whenever they print or accept some
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 Handler = Callable[["DeviceFaults", Mapping[str, Any]], None]
+REBOOT_S = 3.0  # how long a device is away unless the fault says so: short, for tests
+NS_PER_S = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Trap:
+    """What happens at the next command with this text: before it is obeyed, or after."""
+
+    text: str
+    after: bool
+    act: Callable[[], None]
 
 
 @dataclass(slots=True)
@@ -41,6 +61,59 @@ class DeviceFaults:
     on_cut: list[Callable[[], None]] = field(default_factory=list)  # the SSH server registers here
     on_loss: list[Callable[[str, int, int], None]] = field(default_factory=list)
     dead_counters: dict[tuple[str, str], object] = field(default_factory=dict)
+    hanging_commands: set[str] = field(default_factory=set)  # texts in them
+    traps: list[Trap] = field(default_factory=list)
+    booting: bool = False  # nobody can log in
+    on_down: list[Callable[[], None]] = field(default_factory=list)  # it loses all that is running
+    on_up: list[Callable[[], None]] = field(default_factory=list)
+    later: Callable[[int, Callable[[], None]], object] = lambda after_ns, act: None
+    """Has something happen when so much simulated time has passed; the lab's timeline."""
+
+    def cut(self) -> None:
+        """Every SSH connection breaks."""
+        for act in self.on_cut:
+            act()
+
+    def reboot(self, seconds: float) -> None:
+        """Everything that is not saved is gone; back in so many simulated seconds."""
+        self.cut()
+        self.booting = True
+        for act in self.on_down:
+            act()
+        self.later(round(seconds * NS_PER_S), self._up)
+
+    def _up(self) -> None:
+        self.booting = False
+        for act in self.on_up:
+            act()
+
+    def given(self, command: str) -> bool:
+        """A command has come. Whether the device gets to obey it."""
+        for trap in [trap for trap in self.traps if trap.text in command]:
+            if trap.after:
+                self.cut()  # what it is going to answer is lost
+            else:
+                self.traps.remove(trap)
+                trap.act()
+                return False
+        return not self.booting
+
+    def obeyed(self, command: str) -> None:
+        """It has done what the command asked for."""
+        for trap in [trap for trap in self.traps if trap.after and trap.text in command]:
+            self.traps.remove(trap)
+            trap.act()
+
+    def hangs(self, command: str) -> bool:
+        """Whether this command does not end."""
+        return any(text in command for text in self.hanging_commands)
+
+    def heal(self) -> None:
+        """It does what it is told again. What has happened stays as it is."""
+        self.lies = False
+        self.truncated_commands.clear()
+        self.hanging_commands.clear()
+        self.traps.clear()
 
     def reading(self, port: str, counter: str, live: Callable[[], T]) -> T:
         """The counter as the device shows it: alive, or stuck at what it was when it died.
@@ -131,8 +204,28 @@ def _lldpad(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
 
 
 def _cut(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
-    for cut in faults.on_cut:
-        cut()
+    _now_or_then(faults, fault, faults.cut)
+
+
+def _reboot(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
+    seconds = float(fault.get("seconds", REBOOT_S))
+    _now_or_then(faults, fault, partial(faults.reboot, seconds))
+
+
+def _now_or_then(faults: DeviceFaults, fault: Mapping[str, Any], act: Callable[[], None]) -> None:
+    if "command" not in fault:
+        act()
+        return
+    after = bool(fault.get("after", False))
+    faults.traps.append(Trap(text=str(fault["command"]), after=after, act=act))
+
+
+def _hang(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
+    faults.hanging_commands.add(str(fault["command"]))
+
+
+def _heal(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
+    faults.heal()
 
 
 KINDS: Mapping[str, Handler] = {
@@ -147,4 +240,7 @@ KINDS: Mapping[str, Handler] = {
     "no-ecn-folder": _no_ecn_folder,
     "lldpad": _lldpad,
     "cut": _cut,
+    "reboot": _reboot,
+    "hang": _hang,
+    "heal": _heal,
 }

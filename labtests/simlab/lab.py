@@ -2,6 +2,7 @@
 
 import importlib
 from collections.abc import Iterator, Mapping
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -43,7 +44,9 @@ class SimulatedLab:
             if isinstance(port, HostPort):
                 self.network.nic(port.device, port.interface).set_random_gap(NIC_GAP_SHARE)
         self.timeline = Timeline(self.network)
-        self.faults = {device.name: DeviceFaults() for device in testbed.devices}
+        self.faults = {d.name: DeviceFaults(later=self.timeline.after) for d in testbed.devices}
+        for device in testbed.devices:
+            self._unplug_while_booting(device)
         self.listeners: dict[ListenerKey, Any] = {}
         self._device_of_address = dict(_addresses(testbed))
         self.devices: Mapping[str, Face] = {
@@ -57,6 +60,14 @@ class SimulatedLab:
     def inject(self, fault: Mapping[str, Any]) -> None:
         """Something goes wrong from now on (see faults.py)."""
         inject(self.faults, fault)
+
+    def _unplug_while_booting(self, device: Device) -> None:
+        """A device that boots has no link."""
+        ends = [port.endpoint for port in device.ports if self.testbed.link_of(port.endpoint)]
+        faults = self.faults[device.name]
+        for end in ends:
+            faults.on_down.append(partial(self.network.cut, end.device, end.interface))
+            faults.on_up.append(partial(self.network.restore, end.device, end.interface))
 
     def device_with_address(self, address: str) -> str | None:
         """Which host has this IPv4 address on a NIC; None when nobody has."""

@@ -25,6 +25,7 @@ class Gate:
 
     face: Face
     keyring: Keyring
+    faults: DeviceFaults
 
     @property
     def users(self) -> frozenset[str]:
@@ -45,6 +46,9 @@ class Connection(asyncssh.SSHServer):
 
     def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
         """A client has connected."""
+        if self._gate.faults.booting:
+            conn.abort()
+            return
         self._connection = conn
         self._all.add(conn)
 
@@ -111,7 +115,8 @@ class Servers:
         await asyncio.sleep(0)  # the transports close their sockets in the loop's next round
 
     async def _listen(self, name: str, face: Face) -> Address:
-        gate, connections = Gate(face, self._keyring), self._connections.setdefault(name, set())
+        gate = Gate(face, self._keyring, self._faults[name])
+        connections = self._connections.setdefault(name, set())
         options: dict[str, Any] = {
             "server_host_keys": [self._keyring.host_keys[name]],
             "server_version": EMULATED,

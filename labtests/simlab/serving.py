@@ -17,6 +17,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -25,6 +26,7 @@ import click
 from labtests.inventory import Testbed
 from labtests.simlab.control import Message, RunningLab, SimulationFailed
 from labtests.simlab.faults import UnknownFault
+from labtests.simlab.injection import listening
 from labtests.simlab.keys import Keyring
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.server import Servers
@@ -96,10 +98,11 @@ async def _serve(lab: SimulatedLab, place: Place, driven: bool) -> None:
             Requests(lab, place, ending).start()
             await ending.wait()
             return
-        click.echo(_welcome(lab.testbed, ready))
         pump = asyncio.create_task(run_freely(lab, click.echo))
         pump.add_done_callback(lambda _: ending.end())  # it ends only by an error
-        await ending.wait()
+        async with listening(place.directory, partial(answer, lab)):
+            click.echo(_welcome(lab.testbed, ready))
+            await ending.wait()
         if pump.done():
             pump.result()
         pump.cancel()

@@ -9,6 +9,7 @@ from labtests.simlab.comware.cli import Terminal, batch
 from labtests.simlab.comware.configuration import Configuration
 from labtests.simlab.comware.displays import PfcColumns
 from labtests.simlab.comware.moving import grammars
+from labtests.simlab.comware.startup import saved
 from labtests.simlab.comware.statistics import Statistics
 from labtests.simlab.face import Console
 from labtests.simlab.lab import SimulatedLab
@@ -29,12 +30,19 @@ class ComwareSwitch:
         self.configuration = Configuration(device.name, names, self.network)
         self.statistics = Statistics(names, self.network, lab.timeline, self.faults)
         self.faults.on_loss.append(self.network.drop_randomly)
+        self.faults.on_down.append(self._start_again)
+        self.faults.on_up.append(self._shut_ports)
+        self.startup = saved(self.configuration)
+        self.booted_ns = 0
         self._lab, self._name = lab, device.name
         self._known = grammars(names)
 
     def execute(self, command: str, console: Console) -> None:
         """See Face: the lines of the command, one after the other, without prompts or pages."""
+        if not self.faults.given(command):
+            return
         console.write(batch(self, self._known, command))
+        self.faults.obeyed(command)
         console.exit(0)
 
     def shell(self, console: Console) -> None:
@@ -46,7 +54,26 @@ class ComwareSwitch:
 
     def uptime_s(self) -> float:
         """See Box."""
+        return (self._lab.timeline.now_ns - self.booted_ns) / NS_PER_S
+
+    def now_s(self) -> float:
+        """See Box."""
         return self._lab.timeline.now_ns / NS_PER_S
+
+    def save(self) -> None:
+        """See Box."""
+        self.startup = saved(self.configuration)
+
+    def _start_again(self) -> None:
+        self.startup.load(self.configuration)
+        self.booted_ns = self._lab.timeline.now_ns
+        for reset in self.faults.on_reset:
+            reset()
+
+    def _shut_ports(self) -> None:
+        for name, settings in self.configuration.ports.items():
+            if settings.shutdown:
+                self.set_link(name, up=False)
 
     def rate_bits_per_s(self, port: str) -> int | None:
         """See Box."""

@@ -125,7 +125,11 @@ class Terminal:
         self._console.on_line = self._line
 
     def _line(self, line: str) -> None:
+        faults = self._interpreter.context.box.faults
+        if not faults.given(line) or faults.hangs(line):
+            return  # no prompt comes until Ctrl-C
         text = self._interpreter.run(line)
+        faults.obeyed(line)
         if self._interpreter.context.closing:
             self._console.write(text)
             self._console.exit(0)

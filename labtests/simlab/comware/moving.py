@@ -135,9 +135,14 @@ _SAVED = lines(  # the dialogue is from memory
 )
 
 
+def _saved(context: Context) -> str:
+    context.box.save()
+    return _SAVED
+
+
 def _save(context: Context, call: Call) -> str:
     if "force" in call.keywords:
-        return _SAVED
+        return _saved(context)
     context.question = lambda answer: _ask_for_file(context, answer)
     return "The current configuration will be written to the device. Are you sure? [Y/N]:"
 
@@ -145,7 +150,7 @@ def _save(context: Context, call: Call) -> str:
 def _ask_for_file(context: Context, answer: str) -> str:
     if answer.strip().lower() != "y":
         return ""
-    context.question = lambda name: _SAVED
+    context.question = lambda name: _saved(context)
     return (
         "Please input the file name(*.cfg)[flash:/startup.cfg]\n"
         "(To leave the existing filename unchanged, press the enter key):"

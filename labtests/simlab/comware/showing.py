@@ -217,7 +217,7 @@ def _version(context: Context, call: Call) -> str:
 
 
 def _clock(context: Context, call: Call) -> str:
-    return reports.clock(reports.moment(context.box.uptime_s()))
+    return reports.clock(reports.moment(context.box.now_s()))
 
 
 def _brief(context: Context, call: Call) -> str:

@@ -49,7 +49,15 @@ class Box(Protocol):
     pfc_columns: PfcColumns
 
     def uptime_s(self) -> float:
-        """Simulated seconds since the lab's start."""
+        """Simulated seconds since it was started."""
+        ...
+
+    def now_s(self) -> float:
+        """Simulated seconds since the lab's start: its clock goes on over a reboot."""
+        ...
+
+    def save(self) -> None:
+        """The running configuration is what it starts with from now on."""
         ...
 
     def set_link(self, port: str, *, up: bool) -> None:

@@ -14,6 +14,7 @@ from labtests.inventory import Device
 from labtests.simlab.face import Console
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.linux import builtins, toolbox
+from labtests.simlab.linux.booting import settings_of
 from labtests.simlab.linux.builtins import Builtin
 from labtests.simlab.linux.calls import Call, Tool
 from labtests.simlab.linux.commands.files import usage
@@ -21,7 +22,7 @@ from labtests.simlab.linux.login import Login
 from labtests.simlab.linux.options import BadOption
 from labtests.simlab.linux.perftest.plan import DOCUMENT_000
 from labtests.simlab.linux.ports import NicPort, network_of, ports_of
-from labtests.simlab.linux.processes import Kernel, Process, Program, Streams
+from labtests.simlab.linux.processes import Kernel, Pause, Process, Program, Streams
 from labtests.simlab.linux.qos import QosState
 from labtests.simlab.linux.rdma_resources import Connected
 from labtests.simlab.linux.streams import Capture
@@ -30,6 +31,7 @@ from labtests.simlab.linux.tree import File, FileTree
 from labtests.simlab.transfer import Files
 
 FIRST_PID = 2801
+RAN_BEFORE_NS = 86_400_000_000_000  # a day, when the lab starts
 SBIN = {"ethtool", "ip", "show_gids", "cma_roce_tos", "ibstat", "lldptool", "rdma"}
 
 
@@ -47,6 +49,7 @@ class LinuxHost:
         self.qos = {port.interface: QosState(port) for port in self.ports}
         self.next_qpn = self.random.randrange(0x40, 0x200)
         self.connected: list[Connected] = []
+        self.booted_ns = -RAN_BEFORE_NS
         self.perftest_build = DOCUMENT_000
         self.tree = FileTree()
         self.files: Files | None = self.tree
@@ -59,14 +62,19 @@ class LinuxHost:
             self.tree.add(self.path_of(name), toolbox.binary(self, name))
         self.faults.on_reset.append(self._reset_counters)
         self.faults.on_kill.append(self._kill)
+        self._at_boot = [settings_of(port.nic) for port in self.ports if port.nic is not None]
+        self.faults.on_down.append(self._lose_everything)
 
     # -- Face --
 
     def execute(self, command: str, console: Console) -> None:
         """See Face."""
+        if not self.faults.given(command):
+            return
         login = Login(self, console)
         self._logins[id(console)] = login
         login.run(command)
+        self.faults.obeyed(command)
 
     def shell(self, console: Console) -> None:
         """See Face."""
@@ -83,6 +91,10 @@ class LinuxHost:
     def forget(self, console: Console) -> None:
         """The session has exited."""
         self._logins.pop(id(console), None)
+
+    def uptime_s(self) -> float:
+        """Simulated seconds since it was booted."""
+        return (self.kernel.now_ns - self.booted_ns) / 1e9
 
     # -- programs --
 
@@ -106,6 +118,8 @@ class LinuxHost:
         tool = self.program(argv[0])
         assert tool is not None, argv
         call = Call(host=self, process=process, argv=argv)
+        if self.faults.hangs(call_line(argv)) and "timeout" not in call_line(argv):
+            return _never_ending()
         if not any(call_line(argv).startswith(start) for start in self.faults.truncated_commands):
             return _guarded(call, tool)
         return self._truncated(call, tool)
@@ -160,6 +174,20 @@ class LinuxHost:
             if process.name == name[:15]:
                 self.kernel.deliver(process, "KILL")
 
+    def _lose_everything(self) -> None:
+        """A reboot: no process, no file that was only in memory, default settings."""
+        for process in list(self.kernel.living()):
+            self.kernel.deliver(process, "KILL")
+        self.tree.forget_memory()
+        self.booted_ns = self.kernel.now_ns
+        self._reset_counters()
+        self.qos = {port.interface: QosState(port) for port in self.ports}
+        nics = [port.nic for port in self.ports if port.nic is not None]
+        for nic, settings in zip(nics, self._at_boot, strict=True):
+            settings.load(nic)
+        for port in self.ports:
+            port.default_roce_tos = 0
+
     def _truncated(self, call: Call, tool: Tool) -> Program:
         capture, real = Capture(), call.process.streams.out
         self.redirect(call.process, replace(call.process.streams, out=capture))
@@ -171,6 +199,11 @@ class LinuxHost:
 def call_line(argv: tuple[str, ...]) -> str:
     """A command line as it was typed, more or less."""
     return " ".join(argv)
+
+
+def _never_ending() -> Program:
+    while True:
+        yield Pause()
 
 
 def _guarded(call: Call, tool: Tool) -> Program:

@@ -10,6 +10,7 @@ import posixpath
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+IN_MEMORY = ("/tmp/", "/run/", "/dev/shm/")
 SCRATCH = ("/tmp", "/root", "/var/tmp", "/home", "/run", "/dev/shm")
 
 
@@ -123,6 +124,13 @@ class FileTree:
         """The file and its folder are gone, such as those of a process."""
         self._files.pop(path, None)
         self._folders.pop(posixpath.dirname(path), None)
+
+    def forget_memory(self) -> None:
+        """What was written into file systems that are only in memory is gone, as after a reboot."""
+        for path in [path for path in self._files if path.startswith(IN_MEMORY)]:
+            del self._files[path]
+        for path in [path for path in self._folders if path.startswith(IN_MEMORY)]:
+            del self._folders[path]
 
     def make_folder(self, path: str) -> None:
         """An empty folder is there. Raises OSError."""

@@ -1,0 +1,73 @@
+"""Faults for a lab that is served by hand: JSON lines over a Unix socket in its private folder.
+
+    labtests simlab fault FOLDER '{"kind": "reboot", "device": "S6550"}'
+
+Only who can read the folder (0700) and the socket (0600) can ask; nothing listens on the network.
+"""
+
+import asyncio
+import json
+import os
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from labtests.simlab.control import Message, SimulationFailed
+
+NAME = "faults.sock"
+ANSWER_WITHIN_S = 30.0
+LONGEST_PATH_BYTES = 107  # of a Unix socket: unix(7)
+
+
+@asynccontextmanager
+async def listening(folder: Path, answer: Callable[[Message], Message]) -> AsyncIterator[None]:
+    """Whoever connects gets answers. A folder with too long a name has no socket."""
+    path = folder / NAME
+    if len(os.fsencode(path)) > LONGEST_PATH_BYTES:
+        yield
+        return
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async for line in reader:
+            writer.write(json.dumps(_answered(line, answer)).encode() + b"\n")
+        writer.close()
+
+    path.unlink(missing_ok=True)  # of a lab that was killed
+    server = await asyncio.start_unix_server(serve, path)
+    path.chmod(0o600)
+    try:
+        yield
+    finally:
+        server.close()
+        path.unlink(missing_ok=True)
+
+
+def _answered(line: bytes, answer: Callable[[Message], Message]) -> Message:
+    try:
+        request = json.loads(line)
+    except ValueError as error:
+        return {"error": f"not JSON: {error}"}
+    if not isinstance(request, dict) or "fault" not in request:
+        return {"error": 'a request is {"fault": {"kind": ..., "device": ...}}'}
+    return answer({"fault": request["fault"]})
+
+
+def inject(folder: Path, fault: Message) -> None:
+    """It has happened when this returns. Raises SimulationFailed."""
+    path = folder / NAME
+    try:
+        with socket.socket(socket.AF_UNIX) as asked:
+            asked.settimeout(ANSWER_WITHIN_S)
+            asked.connect(os.fspath(path))
+            asked.sendall(json.dumps({"fault": fault}).encode() + b"\n")
+            with asked.makefile("rb") as answers:
+                line = answers.readline()
+    except OSError as error:
+        raise SimulationFailed(
+            f"{path}: {error.strerror or error}\n  remedy: give the --directory of a lab that "
+            "`labtests simlab serve` is serving now"
+        ) from error
+    answer = json.loads(line) if line else {"error": "it gave no answer"}
+    if "error" in answer:
+        raise SimulationFailed(f"the simulated lab refused {fault}: {answer['error']}")
