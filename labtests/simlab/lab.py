@@ -66,8 +66,11 @@ class SimulatedLab:
         ends = [port.endpoint for port in device.ports if self.testbed.link_of(port.endpoint)]
         faults = self.faults[device.name]
         for end in ends:
-            faults.on_down.append(partial(self.network.cut, end.device, end.interface))
-            faults.on_up.append(partial(self.network.restore, end.device, end.interface))
+            faults.on_down.append(partial(self._plug, end, False))
+            faults.on_up.append(partial(self._plug, end, True))
+
+    def _plug(self, end: Endpoint, up: bool) -> None:
+        (self.network.restore if up else self.network.cut)(end.device, end.interface)
 
     def device_with_address(self, address: str) -> str | None:
         """Which host has this IPv4 address on a NIC; None when nobody has."""
