@@ -6,7 +6,16 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-from labtests.simlab.reference import buffering, guarding, pausing, rules, serving, theory, ways
+from labtests.simlab.reference import (
+    buffering,
+    guarding,
+    pausing,
+    rules,
+    serving,
+    sharing,
+    theory,
+    ways,
+)
 from labtests.simlab.reference.comparing import Comparison, case_name
 from labtests.simlab.reference.judging import Check, Judged
 from labtests.simlab.reference.reading import Reference, reference, reference_in
@@ -39,6 +48,7 @@ FAMILIES: tuple[Callable[[], list[Judged]], ...] = (
     *theory.QUICK,
     *serving.QUICK,
     *buffering.QUICK,
+    *sharing.QUICK,
     *guarding.QUICK,
     *ways.QUICK,
     *pausing.QUICK,
