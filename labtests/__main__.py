@@ -91,7 +91,13 @@ def simlab() -> None:
 
 @simlab.command()
 @click.argument("testbed")
-@click.option("--seed", type=int, default=1, show_default=True, help="Same seed, same figures.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**31),
+    default=1,
+    show_default=True,
+    help="Same seed, same figures.",
+)
 @click.option("--driven", is_flag=True, help="A runner drives the clock by JSON lines on stdin.")
 @click.option(
     "--directory",
@@ -131,7 +137,9 @@ def network() -> None:
 
 @network.command(name="run")
 @click.argument("case")
-@click.option("--seed", type=int, default=None, help="Instead of the case's own.")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**31), default=None, help="Instead of the case's own."
+)
 @click.option("--json", "as_json", is_flag=True, help="All figures, series included, as JSON.")
 @click.option(
     "--plot",

@@ -128,4 +128,13 @@ def test_a_case_without_a_path_says_which(tmp_path: Path) -> None:
     file.write_text(text, encoding="utf-8")
     answer = CliRunner().invoke(main, ["network", "run", str(file)])
     assert answer.exit_code == 2
-    assert "no path from a to c" in answer.stderr
+    assert "case.yaml:12:25: flows[0].target: no path from a to c: add the links" in answer.stderr
+
+
+@pytest.mark.parametrize("seed", ["-1", "2147483649"])
+def test_a_seed_that_cannot_be_is_refused(tmp_path: Path, seed: str) -> None:
+    file = tmp_path / "case.yaml"
+    file.write_text(SMALL, encoding="utf-8")
+    answer = CliRunner().invoke(main, ["network", "run", str(file), "--seed", seed])
+    assert answer.exit_code == 2
+    assert "0<=x<=2147483648" in answer.stderr

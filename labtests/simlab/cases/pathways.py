@@ -81,6 +81,27 @@ def check_routes(case: CaseFile, mistakes: Mistakes) -> None:
             mistakes.add(("tunnels", number, "between"), "both ends are the same switch")
 
 
+def check_ways(case: CaseFile, mistakes: Mistakes) -> None:
+    """Notes flows between hosts that no chain of links joins."""
+    beside: dict[str, set[str]] = {name: set() for name in (*case.hosts, *case.switches)}
+    for link in case.links:
+        for one, other in (link.between, link.between[::-1]):
+            beside.setdefault(one, set()).add(other)
+    parts: dict[str, str] = {}
+    for first in beside:
+        reached = [first]
+        while reached:
+            name = reached.pop()
+            if name not in parts:
+                parts[name] = first
+                reached += beside[name]
+    for number, flow in enumerate(case.flows):
+        ends = {parts[name] for name in (flow.source, flow.target) if name in parts}
+        if len(ends) == 2:
+            problem = f"no path from {flow.source} to {flow.target}: add the links between them"
+            mistakes.add(("flows", number, "target"), problem)
+
+
 def check_route(
     case: CaseFile, switch: str, route: RoutePart, path: Where, mistakes: Mistakes
 ) -> None:

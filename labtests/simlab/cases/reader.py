@@ -22,7 +22,7 @@ from labtests.simlab.cases.form import (
 )
 from labtests.simlab.cases.guards import check_guards
 from labtests.simlab.cases.happenings import check_events
-from labtests.simlab.cases.pathways import check_routes, ports_of
+from labtests.simlab.cases.pathways import check_routes, check_ways, ports_of
 from labtests.simlab.cases.pause_checks import check_pauses
 from labtests.simlab.network.settings import NP_DEFAULTS, RP_DEFAULTS, check_dcqcn
 
@@ -56,6 +56,7 @@ def check_references(case: CaseFile, mistakes: Mistakes) -> None:
     _check_sampling(case, mistakes)
     _check_switches(case, mistakes)
     check_routes(case, mistakes)
+    check_ways(case, mistakes)
     check_guards(case, mistakes)
     check_events(case, mistakes)
     _check_parameters(case, mistakes)
