@@ -1,5 +1,5 @@
-"""The command line: `labtests validate | schema | inventory | simlab | network | snapshot | diff |
-restore | render`.
+"""The command line: `labtests validate | schema | inventory | profile | plan | apply | simlab |
+network | snapshot | diff | restore | render`.
 
 Exit codes: 0 done; 1 the packet network is not as its references say, or a difference; 2 a wrong
 option or file, or a lab that cannot be (without a traceback); 10 and 15: a lab that is not usable,
@@ -20,7 +20,7 @@ import click
 from labtests import __version__
 from labtests.errors import InventoryError, LabError
 from labtests.inventory import Testbed, json_schema, load, located
-from labtests.profile.cli import profile
+from labtests.profile.cli import apply, plan, profile
 
 SIMLAB_PACKAGES = frozenset({"asyncssh", "numba", "numpy"})
 
@@ -320,7 +320,8 @@ def summary(testbed: Testbed) -> str:
     return f"{text}; roles: {roles or 'none'}"
 
 
-main.add_command(profile)
+for command in (profile, plan, apply):
+    main.add_command(command)
 
 
 if __name__ == "__main__":

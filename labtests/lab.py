@@ -75,7 +75,7 @@ class Lab:
         self.transports = dict(transports)
         self.changes: list[Change] = []
         self.planned: Planned | None = None
-        self._journal = journal
+        self.journal = journal
         self.ahead = ChangeJournal()  # in memory, until somebody gives it pages on a disk
         self._drivers: dict[str, Any] = {
             device.name: driver_module(device.platform).Driver(self.transports[device.name])
@@ -128,10 +128,8 @@ class Lab:
         earlier = self._now(at, setting)
         if earlier == wanted:
             return
-        if self._journal is not None and self._journal.problem:
-            raise NotWritten(
-                f"nothing is changed that is not written down: {self._journal.problem}"
-            )
+        if self.journal is not None and self.journal.problem:
+            raise NotWritten(f"nothing is changed that is not written down: {self.journal.problem}")
         intent = Intent(
             at=at,
             setting=setting,
@@ -239,8 +237,8 @@ class Lab:
         if self.planned is not None:
             self.planned.values[at.device, at.interface, want.setting] = want.wanted
             return
-        if self._journal is not None:
-            self._journal.note(
+        if self.journal is not None:
+            self.journal.note(
                 at.device,
                 f"{'undo' if undo else 'change'} {want.setting} of {at.interface}: "
                 f"from {want.earlier!r} to {want.wanted!r}",

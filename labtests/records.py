@@ -83,6 +83,29 @@ class DcqcnSetting:
     values: tuple[tuple[str, int], ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EtsSetting:
+    """Traffic classes of a NIC port (IEEE 802.1Qaz): eight entries each, by priority or by class.
+
+    `percent` is the share of an "ets" class, 0 for the others.
+    """
+
+    class_of_priority: tuple[int, ...]
+    algorithms: tuple[Literal["ets", "strict", "vendor"], ...]
+    percent: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkingCurve:
+    """The RED curve that a queue is to have, in bytes: what a device turns into its own unit."""
+
+    queue: int
+    kmin_bytes: int
+    kmax_bytes: int
+    pmax_percent: int
+    weighting_exponent: int
+
+
 # -- what a NIC shows but suites do not write -----------------------------------------------------
 
 

@@ -1,11 +1,15 @@
-"""The command line of profiles: `labtests profile check | schema | rules`."""
+"""The command line of profiles: `labtests profile check | schema | rules`, `plan` and `apply`."""
 
+import importlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
 
 import click
 
 from labtests.errors import InventoryError
+from labtests.inventory import load as load_testbed
 from labtests.inventory import located
 from labtests.profile.form import json_schema
 from labtests.profile.reader import load
@@ -50,3 +54,68 @@ def show_rules() -> None:
     """Print every rule that a profile is checked by."""
     for severity, name, meaning in rules():
         click.echo(f"{severity:<8} {name:<26} {' '.join(meaning.split())}")
+
+
+def _options(command: Callable[..., None]) -> Callable[..., None]:
+    """What `plan` and `apply` have in common."""
+    folder = click.Path(path_type=Path, file_okay=False)
+    for option in (
+        click.argument("profile_file", metavar="PROFILE"),
+        click.option("--testbed", required=True, metavar="FILE", help="File, or a name."),
+        click.option("--limit", metavar="DEVICE,...", default="", help="Only these devices."),
+        click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout."),
+        click.option("--dry-run", is_flag=True, help="On a simulated lab made from the testbed."),
+        click.option("--seed", type=int, default=1, show_default=True, help="Of a dry run."),
+        click.option("--run-dir", type=folder, default=None, help="Folder for the journals."),
+        click.option("--recover", is_flag=True, help="First put back what a dead run has left."),
+    ):
+        command = option(command)
+    return command
+
+
+@click.command()
+@_options
+@click.pass_context
+def plan(ctx: click.Context, /, **options: Any) -> None:
+    """Show what PROFILE would change on a lab, and the exact commands. Changes nothing.
+
+    Exit code 0 when everything could be read, 1 when something cannot be as the profile wants,
+    10 when an earlier run has left changes, 15 when a device cannot be reached or is in use.
+    """
+    ctx.exit(_run(options, changes=False))
+
+
+@click.command()
+@_options
+@click.option("--partial", is_flag=True, help="Change what can be, when something cannot.")
+@click.pass_context
+def apply(ctx: click.Context, /, **options: Any) -> None:
+    """Make a lab as PROFILE says, and read it back. A second time there is nothing to change.
+
+    Nothing is saved to a startup configuration. Exit code 0 when all is so, 1 when something cannot
+    be (nothing is changed then, without --partial) or a change failed (everything is put back), 10
+    when an earlier run has left changes, 15 when a device cannot be reached or is in use.
+    """
+    ctx.exit(_run(options, changes=True))
+
+
+def _run(options: dict[str, Any], *, changes: bool) -> int:
+    command: Any = importlib.import_module("labtests.profile.command")
+    opening: Any = importlib.import_module("labtests.opening")
+    limit = tuple(name.strip() for name in options["limit"].split(",") if name.strip())
+    testbed = load_testbed(located(options["testbed"]))
+    opening.limited(testbed, limit)  # a wrong name is a wrong option
+    asked = command.Asked(
+        profile=load(located(options["profile_file"], "profiles")),
+        opening=opening.Opening(
+            testbed=testbed,
+            word="apply" if changes else "plan",
+            changes=changes,
+            limit=limit,
+            **{name: options[name] for name in ("dry_run", "seed", "run_dir", "recover")},
+        ),
+        as_json=options["as_json"],
+        partial=options.get("partial", False),
+    )
+    code: int = command.run(asked, click.echo, lambda text: click.echo(text, err=True))
+    return code

@@ -1,6 +1,6 @@
 """What a profile means, worked out: maps in full, headroom, the level at which PFC fires."""
 
-from labtests.headroom import egress_needed_cells, headroom_for
+from labtests.headroom import CELL_BYTES, egress_needed_cells, headroom_for
 from labtests.profile.form import STRICT, BufferPart, ProfileFile
 
 FRAME_OVERHEAD_BYTES = 22
@@ -76,3 +76,8 @@ def egress_needed(profile: ProfileFile, buffer: BufferPart) -> float | None:
         alpha=buffer.ingress.alpha,
         ports=buffer.ingress_ports,
     )
+
+
+def cell_bytes(profile: ProfileFile) -> int:
+    """What one unit of a switch's thresholds stands for."""
+    return CELL_BYTES if profile.buffer is None else profile.buffer.cell_bytes

@@ -22,7 +22,7 @@ from labtests.pytest_plugin.options import (
 )
 from labtests.pytest_plugin.outcomes import Labels
 from labtests.pytest_plugin.run import RUN, Run
-from labtests.pytest_plugin.signals import as_ctrl_c
+from labtests.signals import as_ctrl_c
 
 __all__ = ["Incast", "Lab", "Testbed", "incast", "lab", "testbed"]
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from labtests.profile.rendering import command_lines
 from labtests.pytest_plugin.fixtures import UNREACHABLE_EXIT, UNUSABLE_EXIT
 from labtests.pytest_plugin.run import Run
 
@@ -64,9 +65,5 @@ def _print_plan(terminal: pytest.TerminalReporter, run: Run) -> None:
     made = run.lab.changes if run.lab is not None else []
     for device in run.testbed.devices:
         changes = [change for change in made if change.device == device.name]
-        terminal.write_line(f"{device.name}:")
-        for change in changes:
-            for line in change.commands:
-                terminal.write_line(f"    {line}{'    # put back' if change.undo else ''}")
-        if not changes:
-            terminal.write_line("    nothing to change")
+        for line in command_lines(device.name, changes):
+            terminal.write_line(line)

@@ -47,7 +47,8 @@ def restore(asked: Asked, say: Say) -> int:
         return DONE
     if asked.forget and not asked.runs:
         raise LabError("--forget needs the RUN that is given up")
-    act = partial(_forget if asked.forget else _recover, testbed=asked.testbed, say=say)
+    put_back = partial(_recover, kept=bool(asked.runs))
+    act = partial(_forget if asked.forget else put_back, testbed=asked.testbed, say=say)
     codes = [DONE]
     for run in reversed(runs):
         codes.append(_held(run, say, asked.runner_is_dead) or _tried(run, act, say))
@@ -73,8 +74,8 @@ def _tried(run: Unfinished, act: Callable[[Unfinished], int], say: Say) -> int:
         return LEFT
 
 
-def _recover(run: Unfinished, *, testbed: Testbed | None, say: Say) -> int:
-    done = recover(run, testbed=testbed)
+def _recover(run: Unfinished, *, testbed: Testbed | None, say: Say, kept: bool) -> int:
+    done = recover(run, testbed=testbed, kept=kept)
     for line in done.lines():
         say(line)
     if done.complete:

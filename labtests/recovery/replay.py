@@ -120,9 +120,15 @@ def forget(run: Unfinished) -> list[str]:
 
 
 def recover(
-    run: Unfinished, *, testbed: Testbed | None = None, clock: Clock | None = None
+    run: Unfinished,
+    *,
+    testbed: Testbed | None = None,
+    clock: Clock | None = None,
+    kept: bool = False,
 ) -> Recovered:
     """Put back what is left of a run whose runner is dead; the caller has seen to that.
+
+    `kept`: of a run that left nothing, also what was meant to stay (`labtests apply`).
 
     `testbed` says how its devices are reached today, where it names them. Raises LabError when the
     journal cannot be read, and InUse when somebody else recovers it at this moment.
@@ -130,7 +136,7 @@ def recover(
     story = read_changes(run.journal)
     done = Recovered(run.run)
     done.notes += [f"line {torn.number} of {run.journal} was cut off" for torn in story.torn]
-    if not story.entries:  # a finished run whose changes were meant to stay, asked for by name
+    if kept and not story.entries:
         story.entries = story.kept
     secret = Redaction(passwords_of(story.begun.devices))
     ahead = ChangeJournal.resume(run.journal, story, secret)

@@ -96,7 +96,7 @@ def ecn_commands(port: str, earlier: EcnSetting, wanted: EcnSetting) -> Commands
     Tables of other people are applied, never changed. The last line, `undo qos wred queue table`,
     is sent only when no other port applies that table (the switch refuses it otherwise).
     """
-    if earlier == wanted:
+    if earlier == wanted or (earlier.profile == wanted.profile and is_as_wanted(earlier, wanted)):
         return ()
     table: Commands = ()
     if wanted.profile is not None and is_ours(wanted.profile):

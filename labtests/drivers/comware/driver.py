@@ -2,8 +2,8 @@
 
 from labtests.capabilities import Obstacles, Versions
 from labtests.drivers.comware.configuration import Section
+from labtests.drivers.comware.intents import Intents
 from labtests.drivers.comware.links import Links
-from labtests.drivers.comware.settings import Settings
 from labtests.drivers.comware.telemetry import Telemetry
 from labtests.drivers.comware.versions import parse_version
 
@@ -24,7 +24,7 @@ _IN_THE_WAY = (
 )
 
 
-class Driver(Settings, Telemetry, Links, Versions, Obstacles):
+class Driver(Intents, Telemetry, Links, Versions, Obstacles):
     """A Comware switch behind an open CLI session."""
 
     def versions(self) -> dict[str, str]:

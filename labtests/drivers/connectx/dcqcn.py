@@ -25,6 +25,8 @@ roce_np
   cnp_802p_prio, cnp_dscp         marking of those CNPs
 """
 
+from collections.abc import Mapping
+
 from labtests.capabilities import Commands, DcqcnParameters, NotificationPoint, ReactionPoint
 from labtests.drivers.connectx.session import PRIORITIES, HostSession
 from labtests.drivers.connectx.sysfs import (
@@ -35,11 +37,34 @@ from labtests.drivers.connectx.sysfs import (
     parse_dcqcn_parameters,
     parse_enabled_priorities,
 )
+from labtests.intents import DcqcnWords
 from labtests.records import DcqcnSetting
 from labtests.transport import Reply
 
+_NAMES: dict[Side, dict[str, str]] = {
+    "roce_rp": {
+        "clamp_target_rate": "clamp_tgt_rate",
+        "increase_timer_us": "rpg_time_reset",
+        "byte_counter_bytes": "rpg_byte_reset",
+        "recovery_stages": "rpg_threshold",
+        "additive_increase_mbit_per_s": "rpg_ai_rate",
+        "hyper_increase_mbit_per_s": "rpg_hai_rate",
+        "minimum_rate_mbit_per_s": "rpg_min_rate",
+        "alpha_kept_1024": "dce_tcp_g",
+        "alpha_timer_us": "dce_tcp_rtt",
+        "cut_interval_us": "rate_reduce_monitor_period",
+        "initial_alpha_1024": "initial_alpha_value",
+    },
+    "roce_np": {
+        "cnp_interval_us": "min_time_between_cnps",
+        "cnp_dscp": "cnp_dscp",
+        "cnp_priority": "cnp_802p_prio",
+    },
+}
+"""The field's names of parameters -> those of sysfs; the units are the same."""
 
-class DcqcnSettings(HostSession, ReactionPoint, NotificationPoint, DcqcnParameters):
+
+class DcqcnSettings(HostSession, ReactionPoint, NotificationPoint, DcqcnParameters, DcqcnWords):
     """RP and NP per priority, and their parameters (names and units: this module's docstring)."""
 
     # -- reaction point ------------------------------------------------------------------
@@ -99,6 +124,19 @@ class DcqcnSettings(HostSession, ReactionPoint, NotificationPoint, DcqcnParamete
     def set_dcqcn_np(self, port: str, wanted: DcqcnSetting) -> None:
         """Make it so, and read it back. Names that `wanted` leaves out stay as they are."""
         self._set_parameters(port, "roce_np", wanted)
+
+    def dcqcn_for(self, side: Side, values: Mapping[str, int]) -> DcqcnSetting:
+        """See DcqcnWords. Raises CommandRejected for a name that this NIC does not have."""
+        names = _NAMES[side]
+        if unknown := sorted(set(values) - set(names)):
+            self._reject(
+                f"ecn/{side}",
+                f"a ConnectX has no parameter for {', '.join(unknown)}",
+                f"leave it out; there are {', '.join(sorted(names))}",
+            )
+        return DcqcnSetting(
+            side=side, values=tuple(sorted((names[name], value) for name, value in values.items()))
+        )
 
     # -- both sides ----------------------------------------------------------------------
 

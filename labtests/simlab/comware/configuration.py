@@ -89,6 +89,8 @@ class PortConfiguration:
     override: bool = False
     wred: str | None = None  # the table's name; DEFAULT_TABLE for `qos wred apply` alone
     lldp: set[str] = field(default_factory=set)  # lines that change nothing in the simulation
+    jumbo: int | None = None  # longest frame; 0: denied. Remembered: the network has no limit
+    headroom: dict[int, int] = field(default_factory=dict)  # cells by priority
 
 
 class Configuration:
@@ -99,6 +101,7 @@ class Configuration:
         self._network = network
         self.default_schedule = Schedule()  # as the network delivers it
         self.globals: set[str] = set()  # lines in system view that change nothing in the simulation
+        self._headroom: dict[str, int | None] = {}  # what the network has been told
         self.ports = {port: PortConfiguration(self.default_schedule) for port in ports}
         self.tables = {DEFAULT_TABLE: WredTable(DEFAULT_TABLE)}
         self.default_dscp_dot1p = tuple(network.dscp_dot1p)
@@ -118,6 +121,11 @@ class Configuration:
         lines += _PFC_LINES[settings.pfc]
         if settings.no_drop:
             lines.append(f"priority-flow-control no-drop dot1p {priority_list(settings.no_drop)}")
+        lines += [
+            f"priority-flow-control dot1p {priority} headroom {cells}"
+            for priority, cells in sorted(settings.headroom.items())
+        ]
+        lines += _jumbo_lines(settings.jumbo)
         lines += sorted(settings.lldp)
         if settings.trust != "none":
             lines.append(f"qos trust {settings.trust}" + " override" * settings.override)
@@ -165,6 +173,7 @@ class Configuration:
             network.set_pfc(port, settings.pfc, settings.no_drop)
         if network.trust(port) != settings.trust:
             network.set_trust(port, settings.trust)
+        self._apply_headroom(port)
         if network.schedule(port) != settings.schedule:
             network.set_schedule(port, settings.schedule)
         table = None if settings.wred is None else self.tables[settings.wred]
@@ -172,6 +181,13 @@ class Configuration:
             curve = None if table is None else table.queues[queue].curve()
             if curve != before:
                 network.set_wred(port, queue, curve)
+
+    def _apply_headroom(self, port: str) -> None:
+        """The network has one headroom for all lossless groups of a port: the largest counts."""
+        cells = max(self.ports[port].headroom.values(), default=None)
+        if self._headroom.get(port) != cells:
+            self._headroom[port] = cells
+            self._network.set_headroom(port, cells)
 
     def create_table(self, name: str) -> None:
         """The table exists; as it was, if it did before."""
@@ -215,3 +231,9 @@ class Configuration:
             elif (group, weight) != ("1", 1):
                 lines.append(f"{word} {name} group {group} {schedule.unit} {weight}")
         return lines
+
+
+def _jumbo_lines(jumbo: int | None) -> list[str]:
+    if jumbo is None:
+        return []
+    return [f"jumboframe enable {jumbo}" if jumbo else "undo jumboframe enable"]

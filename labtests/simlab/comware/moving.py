@@ -40,6 +40,8 @@ def _parameters(ports: Ports) -> dict[str, Parameter]:
         "high": Number(0, 16000),
         "percent": Number(0, 100),
         "exponent": Number(0, 15),  # not given by the references at hand
+        "frame": Number(1518, 12288),  # differs by model
+        "cells": Number(0, 16000),  # differs by model; 9000 is in public configurations
         "weight": Number(1, 127),  # differs by model; 96 is in public configurations
     }
 

@@ -146,7 +146,30 @@ def _undo_lldp(context: Context, call: Call) -> str:
     return ""
 
 
+def _jumbo(context: Context, call: Call) -> str:
+    """Without a size it is the default again (from memory)."""
+    for port in context.settings():
+        port.jumbo = 0 if "undo" in call.keywords else call.values.get("frame")
+    return ""
+
+
+def _headroom(context: Context, call: Call) -> str:
+    for port in context.settings():
+        port.headroom[call.values["priority"]] = call.values["cells"]
+    return context.apply()
+
+
+def _undo_headroom(context: Context, call: Call) -> str:
+    for port in context.settings():
+        port.headroom.pop(call.values["priority"], None)
+    return context.apply()
+
+
 PORT_SETTINGS: Commands = {
+    "jumboframe enable [ <frame> ]": _jumbo,
+    "undo jumboframe enable": _jumbo,
+    "priority-flow-control dot1p <priority> headroom <cells>": _headroom,
+    "undo priority-flow-control dot1p <priority> headroom": _undo_headroom,
     "description <text>": _description,
     "undo description": _undo_description,
     "shutdown": _shutdown,

@@ -12,6 +12,8 @@ from labtests.simlab.network import Nic, NicCounters
 
 DEFAULT_PREFIX = 24
 MELLANOX_OUI = "b8:59:9f"
+DEFAULT_MTU_BYTES = 1500
+LEAST_MTU_BYTES, LARGEST_MTU_BYTES = 68, 9978  # minmtu and maxmtu of mlx5 (from memory)
 MAX_BUFFER_BYTES = 262_016  # mlnx_qos recordings of ConnectX-4: `max_buffer_size=262016`
 
 
@@ -30,11 +32,19 @@ class NicPort:
     faults: DeviceFaults
     zero: NicCounters | None = None  # the readings at the last reset
     default_roce_tos: int = 0
+    mtu_bytes: int = DEFAULT_MTU_BYTES
 
     @property
     def up(self) -> bool:
         """Whether there is a link."""
         return self.nic is not None
+
+    @property
+    def roce_mtu_bytes(self) -> int:
+        """The payload of a RoCE frame: the largest size of InfiniBand that fits, with 96 B of
+        headers, as the kernel's iboe_get_mtu counts (from memory)."""
+        sizes = (256, 512, 1024, 2048, 4096)
+        return max((size for size in sizes if size + 96 <= self.mtu_bytes), default=256)
 
     @property
     def interface_index(self) -> int:

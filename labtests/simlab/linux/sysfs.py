@@ -118,7 +118,6 @@ def _add_interface(host: "LinuxHost", port: NicPort) -> None:
     state = "up" if port.up else "down"
     constants = {
         "address": port.mac,
-        "mtu": "1500",
         "operstate": state,
         "carrier": str(int(port.up)),
         "speed": str(port.speed_mbit_per_s),
@@ -132,6 +131,7 @@ def _add_interface(host: "LinuxHost", port: NicPort) -> None:
     }
     for name, text in constants.items():
         _add(host, f"{base}/{name}", lambda text=text: f"{text}\n")  # type: ignore[misc]
+    _add(host, f"{base}/mtu", lambda: f"{port.mtu_bytes}\n")
     host.tree.add_folder(f"{base}/device/infiniband/{port.rdma}")
     for name in STATISTICS:
         _add(host, f"{base}/statistics/{name}", _statistic(port, name))

@@ -58,7 +58,7 @@ class Switch:
         self._wred: dict[tuple[str, int], WredCurve] = {}
         self._limits: dict[tuple[str, int], RateLimit] = {}
         self.guards = Guards(network, ports)
-        self._headroom: dict[str, int] = {}
+        self._headroom: dict[str, int | None] = {}
 
     @property
     def ports(self) -> tuple[str, ...]:
@@ -132,9 +132,9 @@ class Switch:
                 for q in range(8 * other, 8 * other + 8):
                     recount_lossy(self._network.state, q)
 
-    def set_headroom(self, port: str, cells: int) -> None:
-        """Each lossless priority of this port has so many cells, whatever the memory says."""
-        if cells < 0:
+    def set_headroom(self, port: str, cells: int | None) -> None:
+        """Each lossless priority of this port has so many cells; None: as the memory says."""
+        if cells is not None and cells < 0:
             raise ValueError(f"not a number of cells: {cells}")
         self._headroom[port] = cells
         self._operate_pfc(port)

@@ -1,11 +1,11 @@
-"""ip: addresses, links and routes, in the usual, brief and JSON forms. It changes nothing."""
+"""ip: addresses, links and routes, in the usual, brief and JSON forms. It changes only MTUs."""
 
 import ipaddress
 import json
 from typing import Any
 
 from labtests.simlab.linux.calls import Call, Tools
-from labtests.simlab.linux.ports import NicPort
+from labtests.simlab.linux.ports import LARGEST_MTU_BYTES, LEAST_MTU_BYTES, NicPort
 
 _CHANGES = {"set", "add", "del", "delete", "change", "replace", "append", "flush"}
 
@@ -20,7 +20,7 @@ def _ip(call: Call) -> int:
         return 255 if words else 1
     kind = words.pop(0)
     if words and words[0] in {*_CHANGES, "get"}:
-        return _unusual(call, words)
+        return _unusual(call, kind, words)
     names = [word for word in words if word not in ("show", "list", "dev", "up")]
     ports = [port for port in call.host.ports if not names or port.interface in names]
     if names and not ports and names != ["lo"]:
@@ -37,8 +37,33 @@ def _ip(call: Call) -> int:
     return 0
 
 
-def _unusual(call: Call, words: list[str]) -> int:
-    """`ip route get ADDRESS`; changes are refused rather than not made."""
+def _set_mtu(call: Call, words: list[str]) -> int:
+    """`ip link set [dev] IF mtu N`. Texts of iproute2 and the kernel (from memory)."""
+    port = call.host.port(words[0])
+    if port is None:
+        call.err(f'Cannot find device "{words[0]}"\n')
+        return 1
+    text = words[2] if len(words) == 3 and words[1] == "mtu" else ""
+    if not text.isdigit():
+        call.err(f'Error: argument "{text}" is wrong: Invalid "mtu" value\n')
+        return 255
+    if call.process.user != "root":
+        call.err("RTNETLINK answers: Operation not permitted\n")
+        return 2
+    if not LEAST_MTU_BYTES <= int(text) <= LARGEST_MTU_BYTES:
+        less = int(text) < LEAST_MTU_BYTES
+        how = "less than device minimum" if less else "greater than device maximum"
+        call.err(f"Error: mtu {how}.\n")
+        return 2
+    if not call.host.faults.lies:
+        port.mtu_bytes = int(text)
+    return 0
+
+
+def _unusual(call: Call, kind: str, words: list[str]) -> int:
+    """`ip route get ADDRESS`, MTUs; other changes are refused rather than not made."""
+    if "link".startswith(kind) and words[0] == "set" and "mtu" in words:
+        return _set_mtu(call, [word for word in words[1:] if word != "dev"])
     if words[0] in _CHANGES:
         call.err("RTNETLINK answers: Operation not supported\n")
         return 2
@@ -93,8 +118,8 @@ def _long(ports: list[NicPort], names: list[str], *, with_address: bool) -> str:
     for port in ports:
         state = "UP" if port.up else "DOWN"
         lines += [
-            f"{port.interface_index}: {port.interface}: {_flags(port)} mtu 1500 qdisc mq "
-            f"state {state} {mode}group default qlen 1000",
+            f"{port.interface_index}: {port.interface}: {_flags(port)} mtu {port.mtu_bytes} "
+            f"qdisc mq state {state} {mode}group default qlen 1000",
             f"    link/ether {port.mac} brd ff:ff:ff:ff:ff:ff",
         ]
         if with_address and port.address:
@@ -115,7 +140,7 @@ def _row(port: NicPort) -> dict[str, Any]:
         "ifindex": port.interface_index,
         "ifname": port.interface,
         "flags": _flags(port).strip("<>").split(","),
-        "mtu": 1500,
+        "mtu": port.mtu_bytes,
         "qdisc": "mq",
         "operstate": "UP" if port.up else "DOWN",
         "link_type": "ether",

@@ -254,7 +254,7 @@ def _devinfo(port: NicPort) -> str:
         "\t\tport:\t1\n"
         f"\t\t\tstate:\t\t\t{state}\n"
         "\t\t\tmax_mtu:\t\t4096 (5)\n"
-        "\t\t\tactive_mtu:\t\t1024 (3)\n"
+        f"\t\t\tactive_mtu:\t\t{port.roce_mtu_bytes} ({port.roce_mtu_bytes.bit_length() - 8})\n"
         "\t\t\tsm_lid:\t\t\t0\n"
         "\t\t\tport_lid:\t\t0\n"
         "\t\t\tport_lmc:\t\t0x00\n"

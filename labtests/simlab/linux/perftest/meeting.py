@@ -65,9 +65,10 @@ class Meeting:
 
     @property
     def mtu_bytes(self) -> int:
-        """The smaller of what both ask for; 1024 fits an Ethernet MTU of 1500."""
-        asked = [plan.mtu_bytes or 1024 for plan in (self.server.plan, self.client.plan)]
-        return min(1024, *asked)
+        """The smallest of what both ask for and what their ports carry (1500: 1024)."""
+        sides = (self.server, self.client)
+        carried = min(side.port.roce_mtu_bytes for side in sides)
+        return min(carried, *(side.plan.mtu_bytes or carried for side in sides))
 
     @property
     def error_status(self) -> int | None:

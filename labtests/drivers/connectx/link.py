@@ -1,0 +1,56 @@
+"""The MTU of a host port, by sysfs and `ip link`."""
+
+import re
+
+from labtests.capabilities import Commands
+from labtests.drivers.answers import Complaint, Tool, expect_success
+from labtests.drivers.connectx.session import HostSession
+from labtests.intents import Mtu
+from labtests.reading import refuse
+
+IP = Tool(
+    name="ip",
+    install="install the package iproute2 on this host",
+    complaints=(
+        Complaint(
+            says=r"mtu (greater than device maximum|less than device minimum)|Invalid argument",
+            remedy="see minmtu and maxmtu in `ip -d link show` of this interface",
+        ),
+    ),
+)
+
+
+class LinkSettings(HostSession, Mtu):
+    """What belongs to the net device itself."""
+
+    def mtu(self, port: str) -> int:
+        """Bytes of an IP packet, from /sys/class/net/IF/mtu."""
+        reply = self._run(f"cat /sys/class/net/{self._interface(port)}/mtu")
+        if reply.status not in (0, None):
+            self._reject(
+                reply.command,
+                f"there is no interface {port} on this host",
+                "check the interface name in the testbed file against `ip link` on the host",
+            )
+        found = re.fullmatch(r"([0-9]+)\s*", reply.text)
+        if found is None:
+            refuse(reply, f"{reply.text!r} is no MTU")
+        return int(found[1])
+
+    def mtu_commands(self, port: str, earlier: int, wanted: int) -> Commands:
+        """One `ip link set`. Connections in progress are cut down or stall: set it before."""
+        if earlier == wanted:
+            return ()
+        return (f"ip link set dev {self._interface(port)} mtu {wanted}",)
+
+    def set_mtu(self, port: str, wanted: int) -> None:
+        """Make it so, and read it back."""
+        commands = self.mtu_commands(port, self.mtu(port), wanted)
+        for command in commands:
+            expect_success(self._change(command), IP)
+        if commands and (found := self.mtu(port)) != wanted:
+            self._reject(
+                commands[-1],
+                f"accepted, but the MTU of {port} is {found}",
+                "look at what manages the interface (NetworkManager, networkd)",
+            )

@@ -1,0 +1,144 @@
+"""A lab, opened for one command of the command line: run folder, journals, signals, the end.
+
+Suites have the same by pytest_plugin/run.py, with a report on top.
+"""
+
+import secrets as random_words
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from labtests.clock import WallClock
+from labtests.errors import LabError
+from labtests.inventory import Testbed
+from labtests.journal import (
+    FILE_NAME,
+    Begun,
+    ChangeJournal,
+    Journal,
+    redacted_logs,
+    this_runner,
+)
+from labtests.lab import Lab
+from labtests.recovery import claim, expect_put_back
+from labtests.signals import as_ctrl_c
+from labtests.ssh.passwords import passwords_of
+from labtests.transport import Clock
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """How a lab is to be opened. `word` ends the run folder's name; no `limit`: all devices.
+
+    `changes`: there is a change journal, and other runs are kept out meanwhile."""
+
+    testbed: Testbed
+    word: str
+    changes: bool
+    limit: tuple[str, ...] = ()
+    dry_run: bool = False
+    seed: int = 1
+    run_dir: Path | None = None
+    recover: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """An open lab and where its journals are."""
+
+    lab: Lab
+    folder: Path
+    run: str
+
+
+@contextmanager
+def opened(asked: Opening, say: Say) -> Iterator[Session]:
+    """The lab. What is changed and not kept is undone at the end, last first, also after Ctrl-C,
+    SIGTERM and SIGHUP. Raises LabError; LabHeld and NotPutBack as a suite's start does."""
+    expect_put_back(asked.testbed, dry_run=asked.dry_run, may_recover=asked.recover, say=say)
+    run = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{random_words.token_hex(3)}"
+    default = Path("reports") / asked.testbed.name / f"{run}-{asked.word}"
+    folder = _made(asked.run_dir or default)
+    with ExitStack() as stack:
+        stack.enter_context(as_ctrl_c())
+        known = secrets_of(asked.testbed, dry_run=asked.dry_run)
+        journal = stack.enter_context(Journal(folder / "journal.jsonl", secrets=known))
+        stack.enter_context(redacted_logs(journal.redaction))
+        testbed, clock = _reached(asked, stack)
+        lab = Lab.open(
+            limited(testbed, asked.limit),
+            clock=clock,
+            backend="simulated" if asked.dry_run else "hardware",
+            journal=journal,
+            run=run,
+        )
+        stack.callback(_end, lab, asked.dry_run)
+        if asked.changes:
+            lab.ahead = _change_journal(asked, lab, folder, run)
+        yield Session(lab=lab, folder=folder, run=run)
+
+
+def limited(testbed: Testbed, limit: tuple[str, ...]) -> Testbed:
+    """The testbed with these devices only. Raises NotInTestbed for a name that it does not have."""
+    chosen = {testbed.device(name).name for name in limit}
+    if not limit:
+        return testbed
+    return replace(testbed, devices=tuple(d for d in testbed.devices if d.name in chosen))
+
+
+def secrets_of(testbed: Testbed, *, dry_run: bool) -> tuple[str, ...]:
+    """What is never to be written down. A dry run logs in nowhere: nobody is asked then."""
+    return () if dry_run else passwords_of(testbed.devices)
+
+
+def _reached(asked: Opening, stack: ExitStack) -> tuple[Testbed, Clock]:
+    if not asked.dry_run:
+        return asked.testbed, WallClock()
+    from labtests.simlab.control import LabProcess  # only a dry run needs the simulator
+
+    process = stack.enter_context(LabProcess(asked.testbed.file, seed=asked.seed))
+    return process.reroute(asked.testbed), process.clock
+
+
+def _end(lab: Lab, dry_run: bool) -> None:
+    try:
+        lab.close()
+    finally:
+        if dry_run and lab.ahead.registered is not None:
+            lab.ahead.registered.remove()  # a lab of our own ends with us
+
+
+def _change_journal(asked: Opening, lab: Lab, folder: Path, run: str) -> ChangeJournal:
+    begun = Begun(
+        run=run,
+        runner=this_runner(),
+        testbed=asked.testbed.name,
+        file=str(asked.testbed.file.absolute()),
+        backend=lab.backend,
+        dry_run=asked.dry_run,
+        devices=lab.testbed.devices,
+    )
+    assert lab.journal is not None
+    journal = ChangeJournal.begin(folder / FILE_NAME, begun, lab.journal.redaction)
+    try:
+        claim(journal, begun)
+    except LabError:
+        if not asked.dry_run:  # nobody else can have a lab of our own
+            journal.end()
+            raise
+    return journal
+
+
+def _made(folder: Path) -> Path:
+    """The run folder, for its owner only. What an earlier run left is never written over."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise LabError(f"{folder}: no run folder can be made: {error.strerror}") from error
+    if (folder / "journal.jsonl").exists():
+        raise LabError(f"{folder} holds an earlier run; give another --run-dir")
+    return folder

@@ -1,0 +1,116 @@
+"""`labtests plan` and `labtests apply`, without the command line around them.
+
+Exit codes: 0 nothing to do, or all done (plan: everything could be read); 1 something cannot be as
+the profile wants (apply then changes nothing, unless `partial`), or a change failed and everything
+was put back; 10 an earlier run has left changes, or putting back failed; 15 a device cannot be
+reached, or another run has the lab.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from labtests.errors import LabError, LabErrors, Unreachable
+from labtests.opening import Opening, Session, opened
+from labtests.profile.planning import DevicePlan, Step, made, planned
+from labtests.profile.reader import Profile
+from labtests.profile.rendering import FORMAT, plain, plan_lines
+from labtests.recovery import LabHeld, NotPutBack
+
+DONE, NOT_AS_WANTED, UNUSABLE, UNREACHABLE = 0, 1, 10, 15
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the command line asks for."""
+
+    profile: Profile
+    opening: Opening
+    as_json: bool = False
+    partial: bool = False
+
+
+def run(asked: Asked, say: Say, tell: Say) -> int:
+    """Plan, and apply if the opening is for changes; the exit code. `say` is for results, `tell`
+    for everything around them (stderr)."""
+    for warning in asked.profile.warnings:
+        tell(f"warning: {warning}")
+    try:
+        with opened(asked.opening, tell) as session:
+            return _run(asked, session, say, tell)
+    except (LabHeld, NotPutBack) as error:
+        tell(str(error))
+        return UNREACHABLE if isinstance(error, LabHeld) else UNUSABLE
+    except LabError as error:
+        tell(str(error))
+        return UNREACHABLE if _unreachable(error) else NOT_AS_WANTED
+
+
+def _run(asked: Asked, session: Session, say: Say, tell: Say) -> int:
+    lab = session.lab
+    plans = planned(asked.profile.form, lab)
+    done: list[Step] = []
+    impossible = [trouble for plan in plans for trouble in plan.impossible]
+    blocked = asked.opening.changes and bool(impossible) and not asked.partial
+    if asked.opening.changes and not blocked:
+        if not asked.as_json:
+            _say_plan(asked, session, plans, say)
+        done = made(asked.profile.form, lab, plans, tell)
+        lab.ahead.keep()
+    if asked.as_json:
+        say(json.dumps(_plain(asked, session, plans, done), indent=1))
+    elif not asked.opening.changes or blocked:
+        _say_plan(asked, session, plans, say)
+    _say_end(asked, session, plans, done, say if not asked.as_json else tell)
+    return NOT_AS_WANTED if impossible else DONE
+
+
+def _say_plan(asked: Asked, session: Session, plans: list[DevicePlan], say: Say) -> None:
+    lab = session.lab
+    say(f"profile {asked.profile.name} on {lab.testbed.name} ({lab.backend})")
+    for plan in plans:
+        for line in plan_lines(plan):
+            say(line)
+
+
+def _say_end(
+    asked: Asked, session: Session, plans: list[DevicePlan], done: list[Step], say: Say
+) -> None:
+    impossible = sum(len(plan.impossible) for plan in plans)
+    if impossible:
+        say(f"{impossible} settings cannot be as the profile wants")
+    if not asked.opening.changes:
+        count = sum(plan.open_steps for plan in plans)
+        say(f"{count} to change; nothing was changed" if count else "nothing to change")
+    elif impossible and not asked.partial:
+        say("nothing was changed; --partial changes what can be")
+    elif done:
+        say(f"{len(done)} settings changed and read back")
+        say(f"to put them back: labtests restore {session.folder}")
+    else:
+        say("nothing to change: nothing was changed")
+
+
+def _plain(
+    asked: Asked, session: Session, plans: list[DevicePlan], done: list[Step]
+) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "profile": asked.profile.name,
+        "testbed": session.lab.testbed.name,
+        "backend": session.lab.backend,
+        "run": session.run,
+        "folder": str(session.folder),
+        "warnings": list(asked.profile.warnings),
+        "changed": len(done),
+        "devices": plain(plans),
+    }
+
+
+def _unreachable(error: BaseException) -> bool:
+    if isinstance(error, LabErrors):
+        return any(map(_unreachable, error.exceptions))
+    return isinstance(error, Unreachable)

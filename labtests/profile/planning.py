@@ -1,0 +1,195 @@
+"""What a profile would change on an open lab, and changing it: all devices at once, each in order.
+
+A plan reads and sends nothing that changes anything. Making it goes through `Lab.change`, so each
+change is journalled first and read back, and at the end everything is read once more.
+"""
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from labtests.errors import LabError, LabErrors
+from labtests.inventory import Device, Endpoint
+from labtests.lab import Lab
+from labtests.profile.form import ProfileFile
+from labtests.profile.wishes import Finding, Wish, wishes_of
+from labtests.ssh.connecting import AT_ONCE
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Say = Callable[[str], None]
+
+READ_AFTER = {"dscp_map": "trust"}
+"""Settings that a device may not show before another one has changed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A setting that differs: what it is, what it becomes, and the commands."""
+
+    at: Endpoint
+    setting: str
+    earlier: object
+    wanted: object
+    commands: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trouble:
+    """A setting that cannot be read, or cannot be as wanted. `later`: it can be seen only when
+    another one has changed, and is looked at then."""
+
+    at: Endpoint
+    setting: str
+    problem: str
+    later: bool = False
+
+
+@dataclass(slots=True)
+class DevicePlan:
+    """What is to be done on one device. `wishes` is everything that was asked of it."""
+
+    device: str
+    wishes: list[Wish]
+    findings: list[Finding] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    troubles: list[Trouble] = field(default_factory=list)
+
+    @property
+    def same(self) -> int:
+        """How many settings are as wanted already."""
+        return len(self.wishes) - len(self.steps) - len(self.troubles)
+
+    @property
+    def impossible(self) -> list[Trouble]:
+        """Those that no later step helps."""
+        return [trouble for trouble in self.troubles if not trouble.later]
+
+    @property
+    def open_steps(self) -> int:
+        """Settings that differ, or may."""
+        return len(self.steps) + len(self.troubles) - len(self.impossible)
+
+
+def planned(profile: ProfileFile, lab: Lab) -> list[DevicePlan]:
+    """The difference between the profile and the lab, by device in the testbed's order."""
+    return at_once(lab.testbed.devices, lambda device: _planned(profile, lab, device))
+
+
+def _planned(profile: ProfileFile, lab: Lab, device: Device) -> DevicePlan:
+    wishes, findings = wishes_of(profile, lab, device)
+    plan = DevicePlan(device.name, wishes, findings)
+    for wish in wishes:
+        try:
+            step = _step(lab, wish)
+        except LabError as error:
+            later = _comes_later(plan, wish)
+            plan.troubles.append(
+                Trouble(at=wish.at, setting=wish.setting, problem=str(error), later=later)
+            )
+            continue
+        if step is not None:
+            plan.steps.append(step)
+    return plan
+
+
+def _step(lab: Lab, wish: Wish) -> Step | None:
+    """None when it is as wanted. Raises LabError when it cannot be read, or not be so."""
+    earlier = lab.current(wish.at, wish.setting)
+    wanted = wish.wanted(earlier)
+    commands = lab.commands(wish.at, wish.setting, earlier, wanted)
+    if not commands:
+        return None
+    return Step(at=wish.at, setting=wish.setting, earlier=earlier, wanted=wanted, commands=commands)
+
+
+def _comes_later(plan: DevicePlan, wish: Wish) -> bool:
+    first = READ_AFTER.get(wish.setting)
+    return any(step.setting == first and step.at == wish.at for step in plan.steps)
+
+
+# -- making it so --------------------------------------------------------------------------------
+
+
+def made(
+    profile: ProfileFile, lab: Lab, plans: Sequence[DevicePlan], progress: Say = lambda _: None
+) -> list[Step]:
+    """Make every step of the plans; what was done, by device. `progress` hears of each.
+
+    Settings that the plan could not read are left alone. Raises LabError (LabErrors) when a change
+    fails, when a device says yes and does nothing, or when a change undid another; what was changed
+    is then still to be undone.
+    """
+    stop = threading.Event()
+    try:
+        done = at_once(plans, lambda plan: _made(lab, plan, stop, progress), stop)
+        after = planned(profile, lab)
+    except BaseException:
+        stop.set()
+        raise
+    left = [step for plan in after for step in plan.steps]
+    if left:
+        raise LabErrors("settings are not as wanted after all was made", list(map(_undone, left)))
+    return [step for steps in done for step in steps]
+
+
+def _undone(step: Step) -> LabError:
+    return LabError(
+        f"{step.at}: {step.setting} is {step.earlier!r} again and not {step.wanted!r}\n"
+        "  remedy: look for what overwrites it: a later setting, lldpad, or DCBX"
+    )
+
+
+def _made(lab: Lab, plan: DevicePlan, stop: threading.Event, progress: Say) -> list[Step]:
+    open_ones = {(step.at, step.setting) for step in plan.steps}
+    open_ones |= {(trouble.at, trouble.setting) for trouble in plan.troubles if trouble.later}
+    done: list[Step] = []
+    for wish in plan.wishes:
+        if (wish.at, wish.setting) not in open_ones:
+            continue
+        if stop.is_set():
+            return done
+        step = _step(lab, wish)
+        if step is not None:
+            lab.change(wish.at, wish.setting, step.wanted)
+            progress(f"{plan.device}: {wish.at.interface} {wish.setting} changed")
+            done.append(step)
+    return done
+
+
+def at_once(
+    items: Iterable[Item], act: Callable[[Item], Result], stop: threading.Event | None = None
+) -> list[Result]:
+    """For all items in parallel, results in order. The first failure, and Ctrl-C, set `stop`; all
+    have ended when this returns or raises. Raises the only error, or LabErrors with all of them."""
+    things, halt = list(items), stop or threading.Event()
+    if not things:
+        return []
+
+    def attempt(thing: Item) -> Result:
+        try:
+            return act(thing)
+        except BaseException:
+            halt.set()
+            raise
+
+    with ThreadPoolExecutor(max_workers=min(len(things), AT_ONCE)) as pool:
+        attempts = [pool.submit(attempt, thing) for thing in things]
+        try:
+            wait(attempts)
+        except BaseException:  # Ctrl-C: the workers end at their next step
+            halt.set()
+            raise
+    _raise_failures([error for a in attempts if (error := a.exception()) is not None])
+    return [a.result() for a in attempts]
+
+
+def _raise_failures(failures: list[BaseException]) -> None:
+    errors = [error for error in failures if isinstance(error, LabError)]
+    for error in failures:
+        if len(failures) == 1 or not isinstance(error, LabError):
+            raise error
+    if errors:
+        raise LabErrors(f"{len(errors)} devices failed", errors)
