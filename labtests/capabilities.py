@@ -10,6 +10,7 @@ a read-back that differs, ToolMissing, UnreadableOutput, Unreachable.
 """
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import Protocol, runtime_checkable
 
@@ -285,17 +286,17 @@ class Resuming(Protocol):
         `set_...` of it also removes what that session may have left. Sends nothing."""
 
 
-def _settings() -> tuple[str, ...]:
-    """The x of every `set_x` in this module, in the order of their abilities."""
+def settings_in(names: Mapping[str, object], module: str) -> tuple[str, ...]:
+    """The x of every `set_x` of the abilities of a module, in their order."""
     return tuple(
         name.removeprefix("set_")
-        for ability in tuple(globals().values())
-        if isinstance(ability, type) and ability.__module__ == __name__
+        for ability in tuple(names.values())
+        if isinstance(ability, type) and ability.__module__ == module
         for name in vars(ability)
         if name.startswith("set_")
     )
 
 
-SETTINGS = _settings()
-"""Every setting that an ability has. Trust comes before the DSCP map, which a change of trust
-may rebuild."""
+SETTINGS = settings_in(globals(), __name__)
+"""Every setting that an ability of this module has; with those of a profile: intents.SETTINGS.
+Trust comes before the DSCP map, which a change of trust may rebuild."""

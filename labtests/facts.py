@@ -108,5 +108,9 @@ class Foresight(Protocol):
         """What reading every setting, link fact and version of these ports will send."""
 
     @abstractmethod
+    def setting_commands(self, ports: tuple[str, ...]) -> tuple[str, ...]:
+        """What reading every setting of these ports will send, and nothing else."""
+
+    @abstractmethod
     def counter_commands(self, ports: tuple[str, ...]) -> tuple[str, ...]:
         """What reading every counter of these ports will send."""

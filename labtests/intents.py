@@ -8,6 +8,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Literal, Protocol, runtime_checkable
 
+from labtests import capabilities
 from labtests.capabilities import Commands
 from labtests.records import (
     DcqcnSetting,
@@ -169,3 +170,8 @@ class DeviceWide(Protocol):
     @abstractmethod
     def device_wide(self) -> frozenset[str]:
         """Their names; they are read and set with port "" ."""
+
+
+SETTINGS = (*capabilities.SETTINGS, *capabilities.settings_in(globals(), __name__))
+"""Every setting that an ability has, here and in capabilities.py, in an order in which they can be
+made."""

@@ -5,13 +5,15 @@ which reads the earlier value, journals it, makes and proves the new one, and re
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
 from labtests.capabilities import Resuming
 from labtests.drivers import driver_module
-from labtests.errors import LabError, LabErrors
+from labtests.errors import CommandRejected, CommandTimeout, LabError, LabErrors
+from labtests.exchanges import Exchanges
+from labtests.facts import Foresight
 from labtests.inventory import Endpoint, Testbed
 from labtests.journal import (
     ChangeJournal,
@@ -101,7 +103,8 @@ class Lab:
         if emulated(plain):
             backend = "simulated"  # one emulated device is enough to spoil a hardware result
         whole = {n: UnbrokenTransport(JournalledTransport(t, journal)) for n, t in plain.items()}
-        return cls(testbed, whole, clock=clock, backend=backend, journal=journal)
+        counted = {name: Exchanges(transport) for name, transport in whole.items()}
+        return cls(testbed, counted, clock=clock, backend=backend, journal=journal)
 
     def able(self, ability: type[Able]) -> dict[str, Able]:
         """The devices that have an ability, by name."""
@@ -117,6 +120,26 @@ class Lab:
         if not isinstance(driver, ability):
             raise LabError(f"{device} cannot do what {ability.__name__} asks")
         return driver
+
+    @contextmanager
+    def remembered(self, device: str) -> Iterator[None]:
+        """Inside, this device is asked nothing twice until something is changed on it. By one
+        thread at a time."""
+        transport = self.transports[device]
+        with transport.remembered() if isinstance(transport, Exchanges) else nullcontext():
+            yield
+
+    @contextmanager
+    def foreseen(self, device: str) -> Iterator[None]:
+        """The same; and all settings of a host come in one exchange, ahead of the questions."""
+        with self.remembered(device):
+            transport, driver = self.transports[device], self._drivers[device]
+            if isinstance(transport, Exchanges) and isinstance(driver, Foresight):
+                ports = tuple(port.interface for port in self.testbed.device(device).ports)
+                # on failure each is asked by itself, and tells what is wrong with it
+                with suppress(CommandRejected, CommandTimeout):
+                    transport.ask_ahead(driver.setting_commands(ports))
+            yield
 
     # -- changes -----------------------------------------------------------------------------
 

@@ -75,7 +75,12 @@ class DevicePlan:
 
 def planned(profile: ProfileFile, lab: Lab) -> list[DevicePlan]:
     """The difference between the profile and the lab, by device in the testbed's order."""
-    return at_once(lab.testbed.devices, lambda device: _planned(profile, lab, device))
+    return at_once(lab.testbed.devices, lambda device: _foreseen(profile, lab, device))
+
+
+def _foreseen(profile: ProfileFile, lab: Lab, device: Device) -> DevicePlan:
+    with lab.foreseen(device.name):
+        return _planned(profile, lab, device)
 
 
 def _planned(profile: ProfileFile, lab: Lab, device: Device) -> DevicePlan:
@@ -122,6 +127,8 @@ def made(
     fails, when a device says yes and does nothing, or when a change undid another; what was changed
     is then still to be undone.
     """
+    if not any(plan.open_steps for plan in plans):
+        return []
     stop = threading.Event()
     try:
         done = at_once(plans, lambda plan: _made(lab, plan, stop, progress), stop)
@@ -151,9 +158,11 @@ def _made(lab: Lab, plan: DevicePlan, stop: threading.Event, progress: Say) -> l
             continue
         if stop.is_set():
             return done
-        step = _step(lab, wish)
+        with lab.remembered(plan.device):  # read once, change, read back
+            step = _step(lab, wish)
+            if step is not None:
+                lab.change(wish.at, wish.setting, step.wanted)
         if step is not None:
-            lab.change(wish.at, wish.setting, step.wanted)
             progress(f"{plan.device}: {wish.at.interface} {wish.setting} changed")
             done.append(step)
     return done

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from labtests.capabilities import SETTINGS
 from labtests.errors import LabError
+from labtests.intents import SETTINGS
 from labtests.inventory import Endpoint, NotInTestbed, Testbed, load
 from labtests.journal import FILE_NAME, Begun, ChangeJournal, Redaction, this_runner
 from labtests.journal.values import unpack

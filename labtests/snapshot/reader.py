@@ -6,11 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
-from labtests.capabilities import SETTINGS
 from labtests.drivers import driver_module
 from labtests.errors import CommandRejected, CommandTimeout
 from labtests.exchanges import Exchanges
 from labtests.facts import Foresight
+from labtests.intents import SETTINGS
 from labtests.inventory import Device
 from labtests.transport import Transport
 

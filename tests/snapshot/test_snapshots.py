@@ -8,8 +8,8 @@ from click.testing import CliRunner
 from snapshot_lab import OUT, open_bench
 
 from labtests.__main__ import main
-from labtests.capabilities import SETTINGS
 from labtests.errors import LabError
+from labtests.intents import SETTINGS
 from labtests.inventory import Endpoint
 from labtests.records import PfcSetting, TrustSetting
 from labtests.snapshot import compare, read, write

@@ -9,9 +9,7 @@ from labtests.drivers.connectx.links import Links
 from labtests.drivers.connectx.telemetry import NicCounters
 
 
-class Driver(
-    HostState, ClassSettings, LinkSettings, DcqcnSettings, Links, NicCounters, Ahead
-):
+class Driver(HostState, ClassSettings, LinkSettings, DcqcnSettings, Links, NicCounters, Ahead):
     """A Linux host with ConnectX ports behind an open shell.
 
     ClassSettings: PriorityFlowControl, Trust, DscpMap, NicQosView, TrafficClasses, CableLength by

@@ -15,13 +15,19 @@ class Ahead(HostSession, Foresight):
 
     def state_commands(self, ports: tuple[str, ...]) -> tuple[str, ...]:
         """See Foresight."""
-        found = list(VERSION_COMMANDS)
+        found = [*VERSION_COMMANDS, *self.setting_commands(ports)]
+        for port in ports:
+            found += [*link_commands(self, port), f"ethtool -i {self._interface(port)}"]
+        return tuple(dict.fromkeys(found))
+
+    def setting_commands(self, ports: tuple[str, ...]) -> tuple[str, ...]:
+        """See Foresight."""
+        found: list[str] = []
         for port in ports:
             name = self._interface(port)
-            found += link_commands(self, port)
-            found += [f"mlnx_qos -i {name}", f"ethtool -i {name}"]
+            found += [f"mlnx_qos -i {name}", f"cat /sys/class/net/{name}/mtu"]
             found += [f"grep -H . /sys/class/net/{name}/ecn/{files}" for files in _ECN]
-        return tuple(dict.fromkeys(found))
+        return tuple(found)
 
     def counter_commands(self, ports: tuple[str, ...]) -> tuple[str, ...]:
         """See Foresight. RDMA counters are asked by themselves: their folder is found first."""
