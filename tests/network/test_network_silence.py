@@ -117,7 +117,7 @@ def take_step(network: Network, case: Case, varied: Case, flows: list[Any], step
 
 
 @settings(
-    max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 @given(NETWORK, MEMORY, VARIED)
 def test_silence_changes_nothing_at_any_moment(
