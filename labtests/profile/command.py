@@ -1,9 +1,9 @@
 """`labtests plan` and `labtests apply`, without the command line around them.
 
 Exit codes: 0 nothing to do, or all done (plan: everything could be read); 1 something cannot be as
-the profile wants (apply then changes nothing, unless `partial`), or a change failed and everything
-was put back; 10 an earlier run has left changes, or putting back failed; 15 a device cannot be
-reached, or another run has the lab.
+the profile wants (apply then changes nothing, unless `partial`), or a change failed, or it was
+interrupted, and everything was put back; 10 an earlier run has left changes, or putting back
+failed; 15 a device cannot be reached, or another run has the lab.
 """
 
 import json
@@ -47,6 +47,9 @@ def run(asked: Asked, say: Say, tell: Say) -> int:
     except LabError as error:
         tell(str(error))
         return UNREACHABLE if _unreachable(error) else NOT_AS_WANTED
+    except KeyboardInterrupt:  # the lab has been closed, which puts back what was changed
+        tell("interrupted; whether something is left: labtests restore --list")
+        return NOT_AS_WANTED
 
 
 def _run(asked: Asked, session: Session, say: Say, tell: Say) -> int:

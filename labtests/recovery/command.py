@@ -7,7 +7,7 @@ from pathlib import Path
 
 from labtests.errors import LabError
 from labtests.inventory import Testbed
-from labtests.journal import InUse, Unfinished
+from labtests.journal import InUse, Unfinished, read_changes
 from labtests.recovery import replay
 from labtests.recovery.guard import changes_left, drop_gone, held_by
 from labtests.recovery.reinstate import reinstate
@@ -56,11 +56,20 @@ def restore(asked: Asked, say: Say) -> int:
 
 
 def _held(run: Unfinished, say: Say, dead: bool) -> int:
+    if _ended(run):  # whoever it was, it is done with the lab
+        return DONE
     state = run.state
     if state == "alive" or (state == "unknown" and not dead):
         say(held_by(run))
         return HELD
     return DONE
+
+
+def _ended(run: Unfinished) -> bool:
+    try:
+        return read_changes(run.journal).ended
+    except LabError:
+        return False
 
 
 def _tried(run: Unfinished, act: Callable[[Unfinished], int], say: Say) -> int:

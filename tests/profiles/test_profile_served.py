@@ -1,13 +1,17 @@
 """plan, apply and restore against a served lab, over SSH, in processes of their own."""
 
 import json
+import signal
 import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from recovery_lab import everything, opened
 
+from labtests.__main__ import main
 from labtests.errors import CommandRejected
+from labtests.facts import LinkState
 from labtests.inventory import Endpoint
 from labtests.records import EtsSetting
 
@@ -42,8 +46,29 @@ def lab(served, tmp_path_factory):
         yield found
 
 
+@pytest.fixture(autouse=True)
+def in_its_folder(project, monkeypatch):
+    monkeypatch.chdir(project.folder)
+
+
+def labtests(*words):
+    """In this process; `project.labtests` is for what must be another one, such as restore."""
+    found = CliRunner().invoke(main, words, prog_name="labtests")
+    return found.exit_code, found.output
+
+
 def applied(project, *words):
-    return project.labtests("apply", PROFILE, "--testbed", str(project.testbed_file), *words)
+    return labtests("apply", PROFILE, "--testbed", str(project.testbed_file), *words)
+
+
+def kinds(folder):
+    lines = (folder / "changes.jsonl").read_text().splitlines()
+    return [json.loads(line)["kind"] for line in lines]
+
+
+def exchanges(folder, device):
+    lines = map(json.loads, (folder / "journal.jsonl").read_text().splitlines())
+    return [x for x in lines if x["device"] == device and x["kind"] in ("run", "configure")]
 
 
 @pytest.mark.parametrize(("at", "setting", "wanted"), NEW)
@@ -54,6 +79,14 @@ def test_a_setting_is_made_read_back_and_put_back(lab, at, setting, wanted):
         lab.change(at, setting, wanted)
         assert lab.current(at, setting) == wanted
     assert lab.current(at, setting) == earlier
+
+
+def test_the_switch_shows_the_frame_length_that_was_set(lab):
+    switch = lab.driver("S6550", LinkState)
+    with lab.restoring():
+        lab.change(PORT, "frame_limit", 4222)
+        assert switch.link(PORT.interface).frame_bytes == 4222
+    assert switch.link(PORT.interface).frame_bytes == 10_000
 
 
 @pytest.mark.parametrize(
@@ -71,25 +104,30 @@ def test_what_the_device_refuses_is_heard(lab, at, setting, wanted, said):
 
 def test_apply_is_idempotent_and_can_be_restored(project, lab):
     found = everything(lab)
-    code, said = project.labtests("plan", PROFILE, "--testbed", str(project.testbed_file))
-    assert (code, "to change; nothing was changed" in said) == (0, True), said
-    assert everything(lab) == found
-
     code, said = applied(project, "--run-dir", "first")
     assert (code, "settings changed and read back" in said) == (0, True), said
-    assert {name.split()[0] for name, value in everything(lab).items() if value != found[name]} >= {
-        "ServerA", "ServerB", "ServerC", "S6550"
-    }  # fmt: skip
     after = everything(lab)
+    devices = {name.split(":")[0].split()[0] for name in after if after[name] != found[name]}
+    assert devices == {"ServerA", "ServerB", "ServerC", "S6550"}
+
     code, said = applied(project, "--run-dir", "second")
     assert (code, "nothing to change: nothing was changed" in said) == (0, True), said
-    lines = (project.folder / "second/changes.jsonl").read_text().splitlines()
-    journal = [json.loads(line)["kind"] for line in lines]
-    assert journal == ["begun", "kept", "ended"]
+    assert kinds(project.folder / "second") == ["begun", "kept", "ended"]
     assert everything(lab) == after
 
     code, said = project.labtests("restore", "first")
     assert (code, "cannot" in said) == (0, False), said
+    assert everything(lab) == found
+
+
+def test_a_plan_changes_nothing_and_asks_a_host_once(project, lab):
+    found = everything(lab)
+    words = (PROFILE, "--testbed", str(project.testbed_file), "--run-dir", "plan")
+    code, said = labtests("plan", *words)
+    assert (code, "to change; nothing was changed" in said) == (0, True), said
+    assert "mlnx_qos -i ens6f0np0 -f 0,0,0,1,0,0,0,0" in said
+    assert len(exchanges(project.folder / "plan", "ServerB")) == 1
+    assert not [x for x in exchanges(project.folder / "plan", "S6550") if x["kind"] != "run"]
     assert everything(lab) == found
 
 
@@ -106,14 +144,32 @@ def test_a_part_of_the_lab_by_limit(project, lab):
     assert (code, "no device 'ServerX'" in said) == (2, True)
 
 
+def started(project):
+    words = [sys.executable, "-m", "labtests", "apply", PROFILE]
+    return project._start([*words, "--testbed", str(project.testbed_file)])
+
+
 def test_an_apply_that_is_killed_is_found_and_put_back(project, lab):
     found = everything(lab)
-    command = [sys.executable, "-m", "labtests", "apply", PROFILE]
-    process = project._start([*command, "--testbed", str(project.testbed_file)])
-    project.killed(process, "S6550: Twenty-FiveGigE1/0/13 ecn changed")
+    project.killed(started(project), "S6550: Twenty-FiveGigE1/0/13 ecn changed")
     assert everything(lab) != found
     code, said = applied(project)
     assert (code, "died and left" in said) == (10, True), said
     code, said = project.labtests("restore")
     assert (code, "restored" in said) == (0, True), said
     assert everything(lab) == found
+
+
+def test_an_apply_that_is_cancelled_puts_everything_back_itself(project, lab):
+    found = everything(lab)
+    process = started(project)
+    for line in process.stdout:
+        if "S6550: Twenty-FiveGigE1/0/13 ecn changed" in line:
+            process.send_signal(signal.SIGTERM)
+            break
+    said, _ = process.communicate(timeout=60)
+    assert (process.returncode, "interrupted" in said) == (1, True), said
+    assert everything(lab) == found
+    assert (
+        project.labtests("restore", "--list")[1] == "no unfinished run: nothing is to be put back\n"
+    )

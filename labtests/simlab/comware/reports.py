@@ -88,6 +88,7 @@ class Interface:
     rate_bits_per_s: int
     traffic: PortCounters
     per_s: PortCounters
+    frame_bytes: int = 10_000
 
 
 def interface(shown: Interface) -> str:
@@ -109,7 +110,7 @@ def interface(shown: Interface) -> str:
         speed,
         "Link speed type is autonegotiation, link duplex type is autonegotiation",
         "Flow-control is not enabled",
-        "Maximum frame length: 10000",
+        f"Maximum frame length: {shown.frame_bytes}",
         "Allow jumbo frames to pass",
         "Broadcast max-ratio: 100%",
         "Multicast max-ratio: 100%",

@@ -259,5 +259,11 @@ def _interface_block(context: Context, port: str) -> str:
             rate_bits_per_s=rate or NOMINAL_BITS_PER_S,
             traffic=box.statistics.traffic(port),
             per_s=box.statistics.traffic_per_s(port),
+            frame_bytes=_frame_bytes(settings.jumbo),
         )
     )
+
+
+def _frame_bytes(jumbo: int | None) -> int:
+    """The default is that of the recording; what a port without jumbo frames says is ours."""
+    return {None: 10_000, 0: 1518}.get(jumbo, jumbo or 0)
