@@ -20,7 +20,9 @@ import click
 from labtests import __version__
 from labtests.errors import InventoryError, LabError
 from labtests.inventory import Testbed, json_schema, load, located
+from labtests.private import write_private
 from labtests.profile.cli import apply, plan, profile
+from labtests.visible import for_terminal
 
 SIMLAB_PACKAGES = frozenset({"asyncssh", "numba", "numpy"})
 
@@ -32,8 +34,13 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except LabError as error:
-            click.echo(str(error), err=True)
+            click.echo(for_terminal(str(error)), err=True)
             ctx.exit(2)
+
+
+def _say(text: str) -> None:
+    """A line that may hold a device's words: nothing in it moves the cursor or hides."""
+    click.echo(for_terminal(text))
 
 
 @click.group(
@@ -257,7 +264,7 @@ def render(run_folder: Path) -> None:
     run = report.read_run(run_folder)
     target = run_folder / "rendered.html"
     try:
-        target.write_text(report.page(run), encoding="utf-8")
+        write_private(target, report.page(run))
     except OSError as error:
         raise LabError(f"{target} cannot be written: {error.strerror}") from error
     click.echo(str(target))
@@ -274,7 +281,7 @@ def render(run_folder: Path) -> None:
 def snapshot(testbed: str, out: Path | None, dry_run: bool) -> None:
     """Read the whole QoS state of every device, as JSON (docs/snapshot.md). Changes nothing."""
     command = importlib.import_module("labtests.snapshot.command")
-    command.snapshot(load(located(testbed)), out=out, dry_run=dry_run, say=click.echo)
+    command.snapshot(load(located(testbed)), out=out, dry_run=dry_run, say=_say)
 
 
 @main.command()
@@ -285,7 +292,7 @@ def diff(ctx: click.Context, places: Sequence[Path], as_json: bool) -> None:
     """What differs between snapshots or runs A and B (a run stands for what it found), or between
     before and after of the one run A. Exit code 1 when something does."""
     command = importlib.import_module("labtests.snapshot.command")
-    ctx.exit(command.diff(places, as_json=as_json, say=click.echo))
+    ctx.exit(command.diff(places, as_json=as_json, say=_say))
 
 
 @main.command()
@@ -308,7 +315,7 @@ def restore(ctx: click.Context, /, **options: Any) -> None:
     command = importlib.import_module("labtests.recovery.command")
     if options["testbed"] is not None:
         options["testbed"] = load(located(options["testbed"]))
-    ctx.exit(command.restore(command.Asked(**options), click.echo))
+    ctx.exit(command.restore(command.Asked(**options), _say))
 
 
 def summary(testbed: Testbed) -> str:

@@ -30,6 +30,7 @@ from labtests.journal.pages import NotWritten, Pages, Torn, read_lines
 from labtests.journal.redaction import Redaction
 from labtests.journal.runner import Runner, this_runner
 from labtests.journal.values import NotStorable, pack, unpack
+from labtests.private import expect_owned
 
 FORMAT = "labtests-changes/1"
 FILE_NAME = "changes.jsonl"
@@ -257,7 +258,9 @@ class Story:
 
 
 def read_changes(path: Path) -> Story:
-    """The story so far. Raises LabError when the file is not there, or not a change journal."""
+    """The story so far. Raises LabError when the file is not there, or not a change journal, or
+    somebody else could have written it."""
+    expect_owned(path)
     try:
         lines = list(read_lines(path))
     except OSError as error:

@@ -29,7 +29,7 @@ class Pages:
     def __init__(self, path: Path, *, fresh: bool) -> None:
         self.path = path
         self._lock = threading.Lock()
-        flags = os.O_WRONLY | os.O_APPEND | (os.O_CREAT | os.O_EXCL if fresh else 0)
+        flags = os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | (os.O_CREAT | os.O_EXCL if fresh else 0)
         try:
             self._file = os.open(path, flags, 0o600)
         except OSError as error:

@@ -20,6 +20,7 @@ from labtests.journal.changes import Begun, addresses
 from labtests.journal.pages import NotWritten, is_locked, sync_folder
 from labtests.journal.runner import Runner, State, state_of
 from labtests.journal.values import NotStorable, pack, unpack
+from labtests.private import NotPrivate, expect_owned, open_private, private_folder
 
 LOOPBACK = ("127.", "localhost:", "[::1]", "::1")
 
@@ -82,10 +83,11 @@ def register(journal: Path, begun: Begun) -> Unfinished:
         runner=begun.runner,
     )
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private_folder(state_folder())
+        private_folder(folder)
         _write_whole(entry)
         sync_folder(folder)
-    except (OSError, NotWritten) as error:
+    except (OSError, NotWritten, NotPrivate) as error:
         raise LabError(
             f"{folder}: what is changed cannot be remembered for the next run: {error}\n"
             "  remedy: set LABTESTS_STATE_DIR to a folder of yours that lasts"
@@ -99,9 +101,9 @@ def one_at_a_time() -> Iterator[None]:
     be written, nothing is held."""
     folder = state_folder()
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(folder / "lock", os.O_WRONLY | os.O_CREAT, 0o600)
-    except OSError:
+        private_folder(folder)
+        descriptor = open_private(folder / "lock", os.O_WRONLY | os.O_CREAT)
+    except (OSError, NotPrivate):
         yield
         return
     try:
@@ -112,8 +114,13 @@ def one_at_a_time() -> Iterator[None]:
 
 
 def unfinished_runs() -> list[Unfinished]:
-    """Every run that is registered, the oldest first. A file that is none of ours is left alone."""
+    """Every run that is registered, the oldest first. A file that is none of ours is left alone.
+
+    Raises NotPrivate when somebody else could have written there: what is registered is believed,
+    and commands are sent to devices because of it."""
     folder = state_folder() / "unfinished"
+    expect_owned(state_folder())
+    expect_owned(folder)
     try:
         files = sorted(folder.glob("*.json"))
     except OSError:
@@ -128,7 +135,7 @@ def _write_whole(entry: Unfinished) -> None:
     facts |= {"journal": str(entry.journal), "addresses": list(entry.addresses)}
     text = json.dumps(facts | {"runner": pack(entry.runner)}, indent=1)
     fresh = entry.file.with_suffix(".new")
-    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+    with os.fdopen(open_private(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w") as file:
         file.write(text + "\n")
         file.flush()
         os.fsync(file.fileno())

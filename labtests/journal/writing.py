@@ -11,6 +11,7 @@ from typing import Any, Literal, Self
 
 from labtests.clock import WallClock
 from labtests.journal.redaction import Redaction
+from labtests.private import open_private
 from labtests.transport import Clock
 
 Kind = Literal["run", "configure", "start", "output", "signal", "note"]
@@ -34,10 +35,8 @@ class Journal:
         self._lock = threading.Lock()
         self._order = 0
         self._processes = 0
-        self._file = os.fdopen(
-            os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
-        )
-        os.fchmod(self._file.fileno(), 0o600)  # also when the file was there before
+        descriptor = open_private(self.path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        self._file = os.fdopen(descriptor, "w", encoding="utf-8")
         self.note("", FORMAT)
 
     def note(self, device: str, text: str) -> None:

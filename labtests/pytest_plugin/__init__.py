@@ -3,6 +3,7 @@
 Without `--testbed` it does nothing at all.
 """
 
+import os
 from contextlib import ExitStack
 
 import pytest
@@ -24,6 +25,8 @@ from labtests.pytest_plugin.outcomes import Labels
 from labtests.pytest_plugin.run import RUN, Run
 from labtests.signals import as_ctrl_c
 
+PRIVATE_UMASK = 0o077
+
 __all__ = ["Incast", "Lab", "Testbed", "incast", "lab", "testbed"]
 
 
@@ -41,6 +44,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if path is None or only_lists(config):
         return
     expect_possible(config)
+    _keep_private(config)
     try:
         run = Run.begin(config)
     except InventoryError as error:
@@ -77,3 +81,13 @@ def _give_time(item: pytest.Item, limit_s: float) -> None:
     asked = item.config.getoption("timeout", None) is not None or item.get_closest_marker("timeout")
     if item.config.pluginmanager.hasplugin("timeout") and not asked:
         item.add_marker(pytest.mark.timeout(limit_s))
+
+
+def _keep_private(config: pytest.Config) -> None:
+    """Also what other plugins write into the run folder (JUnit, the HTML page) is the owner's."""
+    earlier = os.umask(PRIVATE_UMASK)
+
+    def back() -> None:
+        os.umask(earlier)
+
+    config.add_cleanup(back)

@@ -110,6 +110,6 @@ def _progress(run: Run) -> Callable[[str], None]:
         if terminal is None or capture is None or run.config.getoption("verbose") < 0:
             return
         with capture.global_and_fixture_disabled():
-            terminal.write_line(f"  {text}")
+            terminal.write_line(run.clean(f"  {text}"))
 
     return say

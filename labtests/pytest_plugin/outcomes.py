@@ -11,6 +11,7 @@ from pytest_html import extras
 from labtests.errors import LabError
 from labtests.experiment import Incast, NotPassed, record
 from labtests.pytest_plugin import terminal
+from labtests.pytest_plugin.cleaning import clean_report
 from labtests.pytest_plugin.fixtures import (
     CHANGES_BEFORE,
     INCAST,
@@ -82,7 +83,27 @@ class Labels:
             self._unreachable = True
             item.session.shouldstop = "lab unreachable"  # its sessions do not come back
         self._label(item, entry, report)
+        clean_report(report, self._run.clean)
         return report
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(
+        self, collector: pytest.Collector
+    ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        """What cannot be collected says why, without secrets."""
+        report = yield
+        clean_report(report, self._run.clean)
+        return report
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_internalerror(self, excrepr: object) -> None:
+        """A mistake of ours shows no secret either."""
+        clean_report(excrepr, self._run.clean)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_warning_recorded(self, warning_message: Any) -> None:
+        """Nor does a warning."""
+        warning_message.message = self._run.clean(str(warning_message.message))
 
     def _blank(self, item: pytest.Item) -> dict[str, Any]:
         doc = (getattr(item, "function", None) and item.function.__doc__) or item.name  # type: ignore[attr-defined]
@@ -151,6 +172,8 @@ class Labels:
             entry["changes"] = record.of_changes(made)
             if experiment.phases:
                 _save_tables(self._run.folder / "tests", item.name, experiment)
+        clean = self._run.journal.redaction.value(entry)
+        entry.update(clean)
         self._run.tests.append(entry)
 
     def pytest_report_teststatus(self, report: Any) -> tuple[str, str, str] | None:
@@ -233,6 +256,7 @@ class Labels:
                 item.nodeid, item.location, {item.name: 1}, outcome, said, when
             )
             self._label(item, entry, report)
+            clean_report(report, self._run.clean)
             item.ihook.pytest_runtest_logreport(report=report)
 
     def _stamp_junit(self) -> None:

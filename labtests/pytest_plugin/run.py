@@ -29,10 +29,12 @@ from labtests.journal import (
     this_runner,
 )
 from labtests.lab import Lab, Planned
+from labtests.private import NotPrivate, private_folder, write_private
+from labtests.pytest_plugin.cleaning import cleaner
 from labtests.pytest_plugin.options import asked_run_directory, asked_testbed
 from labtests.recovery import claim, expect_put_back
-from labtests.report import page
-from labtests.ssh.passwords import passwords_of
+from labtests.report import page, sealed
+from labtests.ssh.passwords import names_of_passwords, passwords_of
 
 MODELLED = (
     "packets, shared buffer, PFC, WRED/ECN, DCQCN and go-back-N of a switch and its hosts; not "
@@ -124,7 +126,11 @@ class Run:
         if self.dry:
             from labtests.simlab.control import LabProcess  # only a dry run needs the simulator
 
-            self.process = LabProcess(self.testbed.file, seed=self.config.getoption("seed"))
+            self.process = LabProcess(
+                self.testbed.file,
+                seed=self.config.getoption("seed"),
+                without=names_of_passwords(testbed.devices),
+            )
             testbed, clock = self.process.reroute(testbed), self.process.clock
         self.journal.clock = clock
         self.lab = Lab.open(
@@ -181,17 +187,26 @@ class Run:
     def finish(self) -> None:
         """Write run.json; reports/latest points here, if anything was tried."""
         target, run = self.folder / "run.json", self.as_json()
-        target.write_text(json.dumps(run, indent=1), encoding="utf-8")
-        target.chmod(0o600)
+        write_private(target, json.dumps(run, indent=1))
         if not self.config.getoption("htmlpath", None):
-            self.page.write_text(page(run), encoding="utf-8")
+            write_private(self.page, page(run))
+        elif self.page.is_file():
+            write_private(self.page, sealed(self.page.read_text(encoding="utf-8")))
         self.journal.close()
         self.logs.close()
         if self.tests:
             _point_latest(self.config.rootpath / "reports", self.folder)
 
+    def clean(self, text: str) -> str:
+        """The text for a terminal: no secret, and nothing that a terminal would obey."""
+        return cleaner(self.journal.redaction)(text)
+
     def as_json(self) -> dict[str, Any]:
-        """The run as docs/run-json.md describes it."""
+        """The run as docs/run-json.md describes it, without secrets."""
+        told = self.journal.redaction.value(self._told())
+        return {**told, "tests": self.tests}  # those are clean already
+
+    def _told(self) -> dict[str, Any]:
         return {
             "format": "labtests-run/1",
             "lab": {
@@ -219,7 +234,7 @@ class Run:
             "exit_code": self.exit_code,
             "problem": self.problem,
             "journal": "journal.jsonl",
-            "tests": self.tests,
+            "tests": [],
             "not_run": self.not_run,
         }
 
@@ -241,11 +256,13 @@ RUN = pytest.StashKey[Run]()
 def _made(folder: Path) -> Path:
     """The run folder, for its owner only. What an earlier run left is never written over."""
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private_folder(folder)
         if (folder / "journal.jsonl").exists():
             raise pytest.UsageError(f"{folder} holds an earlier run; give another --run-dir")
     except OSError as error:
         raise pytest.UsageError(f"{folder}: no run folder can be made: {error.strerror}") from error
+    except NotPrivate as error:
+        raise pytest.UsageError(f"no run folder can be made: {error}") from error
     return folder
 
 
@@ -263,7 +280,7 @@ def _secrets(config: pytest.Config, testbed: Testbed) -> tuple[str, ...]:
     """What is never to be written down. A dry run logs in nowhere: nobody is asked then."""
     if not config.getoption("dry_run"):
         return passwords_of(testbed.devices)
-    names = {device.management.password_env or "" for device in testbed.devices}
+    names = names_of_passwords(testbed.devices)
     return tuple(value for name in sorted(names) if (value := os.environ.get(name)))
 
 
@@ -287,7 +304,6 @@ def _point_latest(reports: Path, folder: Path) -> None:
     latest = reports / "latest"
     if latest.exists() and not latest.is_symlink():
         return
-    fresh = reports / f".latest-{os.getpid()}"
-    fresh.unlink(missing_ok=True)
+    fresh = reports / f".latest-{secrets.token_hex(8)}"
     fresh.symlink_to(os.path.relpath(folder, reports), target_is_directory=True)
     fresh.replace(latest)

@@ -22,7 +22,7 @@ def print_summary(terminal: pytest.TerminalReporter, run: Run) -> None:
         terminal.section(f"verdicts ({run.backend})")
     for entry in run.tests:
         if not run.planning or entry["outcome"] != "skipped":
-            _print_verdicts(terminal, entry)
+            _print_verdicts(_Plain(terminal, run), entry)
     if run.not_run:
         terminal.write_line(f"not run: {', '.join(run.not_run)}", yellow=True)
     _print_places(terminal, run)
@@ -33,7 +33,7 @@ def print_problem(run: Run) -> None:
     terminal = run.config.pluginmanager.get_plugin("terminalreporter")
     if terminal is not None:
         terminal.section("no verdict")
-        terminal.write_line(run.problem, red=True)
+        terminal.write_line(run.clean(run.problem), red=True)
         _print_places(terminal, run)
 
 
@@ -44,7 +44,18 @@ def _print_places(terminal: pytest.TerminalReporter, run: Run) -> None:
     terminal.write_line(f"run folder: {run.folder}")
 
 
-def _print_verdicts(terminal: pytest.TerminalReporter, entry: dict[str, Any]) -> None:
+class _Plain:
+    """Lines that may hold a device's words."""
+
+    def __init__(self, terminal: pytest.TerminalReporter, run: Run) -> None:
+        self._terminal, self._run = terminal, run
+
+    def write_line(self, line: str, **markup: bool) -> None:
+        """Without secrets, and without what a terminal would obey."""
+        self._terminal.write_line(self._run.clean(line), **markup)
+
+
+def _print_verdicts(terminal: _Plain, entry: dict[str, Any]) -> None:
     colour = _COLOURS.get(entry["outcome"], "red")
     terminal.write_line(f"{entry['outcome'].upper():<13} {entry['title']}", **{colour: True})
     for verdict in entry["verdicts"]:
@@ -66,4 +77,4 @@ def _print_plan(terminal: pytest.TerminalReporter, run: Run) -> None:
     for device in run.testbed.devices:
         changes = [change for change in made if change.device == device.name]
         for line in command_lines(device.name, changes):
-            terminal.write_line(line)
+            terminal.write_line(run.clean(line))

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from labtests.report import text, view
 from labtests.report.runs import Json, entries, texts
+from labtests.visible import visible
 
 
 def css() -> str:
@@ -42,7 +43,7 @@ def page(run: Json) -> str:
 
 
 def _rendered(template: str, **values: object) -> str:
-    return text.visible(_environment().get_template(template).render(**values))
+    return visible(_environment().get_template(template).render(**values))
 
 
 @cache

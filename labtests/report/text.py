@@ -8,21 +8,11 @@ from markupsafe import Markup
 
 from labtests.report.runs import number
 
-_VISIBLE = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n\r"}
-_VISIBLE |= dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), 0xFFFD)
-_VISIBLE[0x7F] = 0x2421
-
 BRIEF = 240
 """Characters of a sentence on the first screen."""
 
 EPOCH_S = 1e8
 """Lab times above this are seconds since 1970 (hardware); below, seconds since the lab's start."""
-
-
-def visible(html: str) -> str:
-    """Text that can be written as UTF-8 and hides nothing: control characters become their
-    pictures, and marks that turn the direction of writing, or half a character, become U+FFFD."""
-    return html.encode("utf-16", "surrogatepass").decode("utf-16", "replace").translate(_VISIBLE)
 
 
 def dash(reason: object = "") -> Markup:

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +24,7 @@ from typing import IO, Any, Protocol, Self
 
 from labtests.errors import LabError
 from labtests.inventory import Management, Testbed
+from labtests.private import open_private, private_folder
 
 READY_WITHIN_S = 120.0  # the first start after an installation may compile the network
 ANSWER_WITHIN_S = 900.0  # a long advance on a slow machine
@@ -104,7 +105,15 @@ class RunningLab:
 class LabProcess(RunningLab):
     """A driven simulated lab in a child process, which ends when this object or its owner does."""
 
-    def __init__(self, testbed_file: Path, *, seed: int, directory: Path | None = None) -> None:
+    def __init__(
+        self,
+        testbed_file: Path,
+        *,
+        seed: int,
+        directory: Path | None = None,
+        without: Collection[str] = (),
+    ) -> None:
+        """`without` are environment variables that are none of the child's business: passwords."""
         self._lock = threading.Lock()
         self._requests = 0
         self._unread = b""
@@ -115,6 +124,7 @@ class LabProcess(RunningLab):
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
+            env={name: value for name, value in os.environ.items() if name not in without},
             start_new_session=True,  # a Ctrl-C is for the runner, which still needs its lab then
         )
         try:
@@ -220,5 +230,6 @@ def _command(testbed_file: Path, seed: int, directory: Path | None) -> list[str]
 def _stderr_file(directory: Path | None) -> IO[bytes]:
     if directory is None:
         return tempfile.TemporaryFile()
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return (directory / "simlab.stderr.txt").open("w+b")
+    private_folder(directory)
+    flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC
+    return os.fdopen(open_private(directory / "simlab.stderr.txt", flags), "w+b")

@@ -8,6 +8,7 @@ from pathlib import Path
 import asyncssh
 
 from labtests.errors import LabError
+from labtests.private import write_private
 
 LOOPBACK = "127.0.0.1"
 _ALGORITHM = "ssh-ed25519"
@@ -36,30 +37,30 @@ class Keyring:
         """`id_ed25519`, `id_ed25519.pub`, `known_hosts` and `ssh_config` are in the directory, for
         `ssh -F ssh_config <device>` and for every client that reads such files."""
         key_file = directory / "id_ed25519"
-        _refuse_foreign(key_file)
-        key_file.touch(mode=0o600)
-        self.user_key.write_private_key(str(key_file))
-        self.user_key.write_public_key(f"{key_file}.pub")
+        _refuse_foreign(directory)
+        write_private(key_file, self.user_key.export_private_key().decode("ascii"))
+        write_private(Path(f"{key_file}.pub"), self.user_key.export_public_key().decode("ascii"))
         addresses = tuple(addresses)
-        (directory / "known_hosts").write_text(
-            "".join(f"[{a.host}]:{a.port} {self._public(a.name)}\n" for a in addresses)
-        )
-        (directory / "ssh_config").write_text("".join(_block(directory, a) for a in addresses))
+        known = "".join(f"[{a.host}]:{a.port} {self._public(a.name)}\n" for a in addresses)
+        write_private(directory / "known_hosts", known)
+        write_private(directory / "ssh_config", "".join(_block(directory, a) for a in addresses))
 
     def _public(self, name: str) -> str:
         words = self.host_keys[name].export_public_key().decode("ascii").split()
         return " ".join(words[:2])
 
 
-def _refuse_foreign(key_file: Path) -> None:
-    """A folder with somebody's own key, such as ~/.ssh, is not written into."""
-    public = Path(f"{key_file}.pub")
-    ours = public.exists() and _COMMENT in public.read_text()
-    if key_file.exists() and not ours:
-        raise LabError(
-            f"{key_file} is a key that no simulated lab made; it is not overwritten\n"
-            "  remedy: give another --directory, or none"
-        )
+def _refuse_foreign(directory: Path) -> None:
+    """A folder with somebody's own files, such as ~/.ssh, is not written into."""
+    public = directory / "id_ed25519.pub"
+    if public.exists() and _COMMENT in public.read_text():
+        return
+    for file in (directory / "id_ed25519", directory / "known_hosts", directory / "ssh_config"):
+        if file.exists():
+            raise LabError(
+                f"{file} is a file that no simulated lab made; it is not overwritten\n"
+                "  remedy: give another --directory, or none"
+            )
 
 
 def _block(directory: Path, address: Address) -> str:

@@ -24,6 +24,7 @@ from typing import Any, Self
 import click
 
 from labtests.inventory import Testbed
+from labtests.private import private_folder
 from labtests.simlab.control import Message, RunningLab, SimulationFailed
 from labtests.simlab.faults import UnknownFault
 from labtests.simlab.injection import listening
@@ -60,7 +61,7 @@ class Place:
             self.directory = Path(tempfile.mkdtemp(prefix="labtests-simlab-"))  # mode 0700
         else:
             self.directory = directory.absolute()
-            self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            private_folder(self.directory)
 
     def remove(self) -> None:
         """Nothing is left of it, if it was temporary."""

@@ -44,8 +44,13 @@ def password_named(name: str) -> Password | None:
 
 def passwords_of(devices: Iterable[Device]) -> tuple[str, ...]:
     """The passwords that these devices are logged in with: what is never to be written down."""
-    names = {d.management.password_env for d in devices if d.management.password_env}
+    names = names_of_passwords(devices)
     return tuple(found for name in sorted(names) if (found := password_named(name)))
+
+
+def names_of_passwords(devices: Iterable[Device]) -> frozenset[str]:
+    """The environment variables that may hold them."""
+    return frozenset(d.management.password_env for d in devices if d.management.password_env)
 
 
 def _kept(name: str) -> str | None:

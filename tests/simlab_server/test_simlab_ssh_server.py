@@ -310,7 +310,7 @@ def test_a_folder_with_somebody_elses_key_is_not_written_into(echo, tmp_path):
     mine = tmp_path / "ssh"
     mine.mkdir()
     (mine / "id_ed25519").write_text("my only key")
-    with pytest.raises(LabError, match="a key that no simulated lab made"):
+    with pytest.raises(LabError, match="a file that no simulated lab made"):
         echo.keyring.write(mine, [echo.address])
     assert (mine / "id_ed25519").read_text() == "my only key"
     echo.keyring.write(echo.directory, [echo.address])
