@@ -1,0 +1,157 @@
+"""Other users of the same machine: what they can see of a simulated lab, and try."""
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import paramiko
+import pytest
+
+from labtests.errors import LabError
+from labtests.private import NotPrivate
+from labtests.simlab.control import LabProcess
+from labtests.simlab.keys import Address, Keyring
+from labtests.simlab.serving import Place
+
+SECRET = "a-password-of-the-real-lab"
+TESTBED = """\
+name: two
+devices:
+  H: {platform: connectx, management: {host: h.example}, ports: {eth0: {address: 10.0.0.1/24}}}
+  S: {platform: comware, management: {host: s.example}, ports: {Twenty-FiveGigE1/0/1: {}}}
+links:
+  - {between: [H, S], speed_gbit_per_s: 10, length_m: 3}
+"""
+LOOPBACK = {"0100007F"}  # /proc/net writes 127.0.0.1 like this on a little-endian machine
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabProcess]:
+    folder = tmp_path_factory.mktemp("strangers")
+    (folder / "two.yaml").write_text(TESTBED)
+    earlier = os.umask(0)
+    os.environ["REAL_LAB_PASSWORD"] = SECRET
+    hidden = frozenset({"REAL_LAB_PASSWORD"})
+    try:
+        running = LabProcess(
+            folder / "two.yaml", seed=1, directory=folder / "files", without=hidden
+        )
+    finally:
+        del os.environ["REAL_LAB_PASSWORD"]
+        os.umask(earlier)
+    with running:
+        yield running
+
+
+def sockets_of(pid: int) -> dict[str, list[list[str]]]:
+    """The process's sockets as the kernel lists them, by kind: fields of /proc/net/<kind>."""
+    inodes = set()
+    for entry in Path(f"/proc/{pid}/fd").iterdir():
+        target = str(entry.readlink())
+        if target.startswith("socket:["):
+            inodes.add(target[8:-1])
+    found: dict[str, list[list[str]]] = {}
+    for kind in ("tcp", "tcp6", "udp", "udp6", "raw", "raw6", "unix", "packet", "icmp", "icmp6"):
+        table = Path(f"/proc/{pid}/net/{kind}")
+        lines = table.read_text().splitlines()[1:] if table.exists() else []
+        found[kind] = [line.split() for line in lines if inodes & set(line.split())]
+    return found
+
+
+def test_every_socket_of_the_process_is_on_loopback_and_none_is_ipv6(lab: LabProcess) -> None:
+    found = sockets_of(lab.pid)
+    listening = [row for row in found["tcp"] if row[3] == "0A"]
+    assert len(listening) == 2  # one a device: the table was read
+    assert {row[1].partition(":")[0] for row in found["tcp"]} == LOOPBACK
+    ports = {int(row[1].partition(":")[2], 16) for row in listening}
+    assert ports == {address["port"] for address in lab.devices.values()}
+    for kind in ("tcp6", "udp", "udp6", "raw", "raw6", "packet", "icmp", "icmp6"):
+        assert found[kind] == []
+    assert [row for row in found["unix"] if len(row) > 7] == []  # none with a name to connect to
+
+
+def test_the_process_has_no_password_of_a_real_lab(lab: LabProcess) -> None:
+    folder = Path(f"/proc/{lab.pid}")
+    assert SECRET.encode() not in (folder / "environ").read_bytes()
+    words = (folder / "cmdline").read_bytes()
+    assert SECRET.encode() not in words
+    assert lab.password.encode() not in words  # nor its own where everybody sees it
+
+
+def test_all_its_files_are_private_although_the_umask_was_0(lab: LabProcess) -> None:
+    modes = {p.name: stat.S_IMODE(p.stat().st_mode) for p in lab.directory.iterdir()}
+    assert stat.S_IMODE(lab.directory.stat().st_mode) == 0o700
+    assert set(modes.values()) == {0o600}
+    assert {"id_ed25519", "known_hosts", "ssh_config"} <= set(modes)
+
+
+@pytest.mark.parametrize("device", ["H", "S"])
+def test_nobody_comes_in_without_the_secret(lab: LabProcess, device: str) -> None:
+    address = lab.devices[device]
+    stranger = paramiko.RSAKey.generate(2048)
+    tries = (
+        lambda t: t.auth_none("root"),
+        lambda t: t.auth_password("root", ""),
+        lambda t: t.auth_password("root", "root"),
+        lambda t: t.auth_password("nobody", lab.password),
+        lambda t: t.auth_publickey("root", stranger),
+        lambda t: t.auth_interactive("root", lambda *_: [""]),
+    )
+    for attempt in tries:
+        transport = paramiko.Transport((address["host"], address["port"]))
+        try:
+            transport.start_client(timeout=10)
+            with pytest.raises(paramiko.SSHException):
+                attempt(transport)
+            assert not transport.is_authenticated()
+        finally:
+            transport.close()
+
+
+def test_each_lab_has_secrets_of_its_own_and_each_device_its_own_host_key() -> None:
+    one, other = Keyring(["A", "B"]), Keyring(["A", "B"])
+    assert one.password != other.password
+    assert len(one.password) >= 16
+    keys = [k.host_keys[name].public_data for k in (one, other) for name in ("A", "B")]
+    assert len({*keys, one.user_key.public_data, other.user_key.public_data}) == 6
+
+
+def test_files_of_this_machine_are_no_files_of_an_emulated_host(
+    lab: LabProcess, tmp_path: Path
+) -> None:
+    real = tmp_path / "real"
+    real.write_text("of this machine")
+    address = lab.devices["H"]
+    client = paramiko.SSHClient()
+    client.load_host_keys(str(lab.directory / "known_hosts"))
+    client.connect(
+        address["host"],
+        port=address["port"],
+        username="root",
+        key_filename=str(lab.directory / "id_ed25519"),
+        allow_agent=False,
+        look_for_keys=False,
+    )
+    try:
+        sftp = client.open_sftp()
+        for path in (str(real), f"/root/../..{real}", f"/tmp/..{real}"):
+            with pytest.raises(OSError, match="ENOENT"):
+                sftp.open(path).read()
+        _, said, _ = client.exec_command(f"cat {real}; echo {SECRET} > {tmp_path}/made")
+        assert b"of this machine" not in said.read()
+        assert [file.name for file in tmp_path.iterdir()] == ["real"]
+    finally:
+        client.close()
+
+
+def test_a_folder_with_a_link_is_not_written_into(tmp_path: Path) -> None:
+    (tmp_path / "victim").write_text("precious")
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (folder / "known_hosts").symlink_to(tmp_path / "victim")
+    with pytest.raises(NotPrivate, match="symbolic link"):
+        Place(folder)
+    with pytest.raises(LabError, match="no simulated lab made"):
+        Keyring(["A"]).write(folder, [Address(name="A", port=22, user="root")])
+    assert (tmp_path / "victim").read_text() == "precious"
