@@ -22,9 +22,10 @@ from labtests.journal import (
     this_runner,
 )
 from labtests.lab import Lab
+from labtests.private import private_folder
 from labtests.recovery import claim, expect_put_back
 from labtests.signals import as_ctrl_c
-from labtests.ssh.passwords import passwords_of
+from labtests.ssh.passwords import names_of_passwords, passwords_of
 from labtests.transport import Clock
 
 Say = Callable[[str], None]
@@ -100,7 +101,13 @@ def _reached(asked: Opening, stack: ExitStack) -> tuple[Testbed, Clock]:
         return asked.testbed, WallClock()
     from labtests.simlab.control import LabProcess  # only a dry run needs the simulator
 
-    process = stack.enter_context(LabProcess(asked.testbed.file, seed=asked.seed))
+    process = stack.enter_context(
+        LabProcess(
+            asked.testbed.file,
+            seed=asked.seed,
+            without=names_of_passwords(asked.testbed.devices),
+        )
+    )
     return process.reroute(asked.testbed), process.clock
 
 
@@ -136,7 +143,7 @@ def _change_journal(asked: Opening, lab: Lab, folder: Path, run: str) -> ChangeJ
 def _made(folder: Path) -> Path:
     """The run folder, for its owner only. What an earlier run left is never written over."""
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private_folder(folder)
     except OSError as error:
         raise LabError(f"{folder}: no run folder can be made: {error.strerror}") from error
     if (folder / "journal.jsonl").exists():

@@ -14,6 +14,7 @@ from labtests.inventory import located
 from labtests.profile.form import json_schema
 from labtests.profile.reader import load
 from labtests.profile.sense import rules
+from labtests.visible import for_terminal
 
 
 @click.group()
@@ -117,5 +118,9 @@ def _run(options: dict[str, Any], *, changes: bool) -> int:
         as_json=options["as_json"],
         partial=options.get("partial", False),
     )
-    code: int = command.run(asked, click.echo, lambda text: click.echo(text, err=True))
+    code: int = command.run(
+        asked,
+        lambda text: click.echo(for_terminal(text)),
+        lambda text: click.echo(for_terminal(text), err=True),
+    )
     return code

@@ -11,10 +11,12 @@ from labtests.inventory import Endpoint, NotInTestbed, Testbed, load
 from labtests.journal import FILE_NAME, Begun, ChangeJournal, Redaction, this_runner
 from labtests.journal.values import unpack
 from labtests.lab import Lab
+from labtests.private import private_folder
 from labtests.recovery.guard import claim, expect_put_back
 from labtests.snapshot import Snapshot, compare, read, take
 from labtests.snapshot.command import lines
 from labtests.snapshot.session import opened, readers_of
+from labtests.ssh.passwords import passwords_of
 
 DONE, LEFT = 0, 10
 
@@ -31,7 +33,7 @@ def reinstate(place: Path, *, testbed: Testbed | None, say: Say) -> int:
     expect_put_back(testbed, dry_run=False, may_recover=False, say=say)
     run = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-restore-{secrets.token_hex(3)}"
     folder = Path("reports") / testbed.name / run
-    folder.mkdir(parents=True, mode=0o700)
+    private_folder(folder)
     with opened(testbed, journal=folder / "journal.jsonl") as lab:
         lab.ahead = _journal(folder, run, lab)
         problems = list(_changed(lab, wanted))
@@ -59,7 +61,9 @@ def _journal(folder: Path, run: str, lab: Lab) -> ChangeJournal:
         dry_run=False,
         devices=lab.testbed.devices,
     )
-    journal = ChangeJournal.begin(folder / FILE_NAME, begun, Redaction())
+    journal = ChangeJournal.begin(
+        folder / FILE_NAME, begun, Redaction(passwords_of(lab.testbed.devices))
+    )
     claim(journal, begun)
     return journal
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from labtests.errors import LabError
+from labtests.private import write_private
 
 FORMAT = "labtests-snapshot/1"
 BEFORE, AFTER = "state-before.json", "state-after.json"
@@ -43,8 +44,7 @@ class Snapshot:
 def write(snapshot: Snapshot, path: Path) -> None:
     """For its owner's eyes. Raises LabError."""
     try:
-        path.write_text(text(snapshot), encoding="utf-8")
-        path.chmod(0o600)
+        write_private(path, text(snapshot))
     except OSError as error:
         raise LabError(f"{path}: the snapshot cannot be written: {error.strerror}") from error
 

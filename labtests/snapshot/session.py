@@ -13,6 +13,7 @@ from labtests.inventory import Testbed
 from labtests.journal import Journal
 from labtests.lab import Lab
 from labtests.snapshot.reader import Reader
+from labtests.ssh.passwords import names_of_passwords, passwords_of
 
 
 @contextmanager
@@ -34,12 +35,15 @@ def opened(
         if dry_run:
             from labtests.simlab.control import LabProcess  # only a dry run needs the simulator
 
-            process = stack.enter_context(LabProcess(testbed.file, seed=1))
+            process = stack.enter_context(
+                LabProcess(testbed.file, seed=1, without=names_of_passwords(testbed.devices))
+            )
             for fault in faults:
                 process.fault(**_fault(fault))
             testbed, clock = process.reroute(testbed), process.clock
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="labtests-"))
-        paper = Journal(journal or Path(folder) / "journal.jsonl", clock=clock)
+        known = () if dry_run else passwords_of(testbed.devices)
+        paper = Journal(journal or Path(folder) / "journal.jsonl", secrets=known, clock=clock)
         stack.callback(paper.close)
         yield stack.enter_context(
             Lab.open(
