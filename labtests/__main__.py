@@ -1,5 +1,5 @@
 """The command line: `labtests validate | schema | inventory | profile | plan | apply | simlab |
-network | snapshot | diff | restore | render`.
+network | snapshot | diff | restore | lock | unlock | who | render`.
 
 Exit codes: 0 done; 1 the packet network is not as its references say, or a difference; 2 a wrong
 option or file, or a lab that cannot be (without a traceback); 10 and 15: a lab that is not usable,
@@ -20,6 +20,7 @@ import click
 from labtests import __version__
 from labtests.errors import InventoryError, LabError
 from labtests.inventory import Testbed, json_schema, load, located
+from labtests.lease.cli import lock, unlock, who
 from labtests.private import write_private
 from labtests.profile.cli import apply, plan, profile
 from labtests.visible import for_terminal
@@ -302,6 +303,9 @@ def diff(ctx: click.Context, places: Sequence[Path], as_json: bool) -> None:
 @click.option(
     "--runner-is-dead", is_flag=True, help="Of a run on another machine: you have looked."
 )
+@click.option(
+    "--without-lease", is_flag=True, help="Also when nobody can tell who has the lab (you can)."
+)
 @click.option("--forget", is_flag=True, help="Give up RUN: change nothing, and let others work.")
 @click.pass_context
 def restore(ctx: click.Context, /, **options: Any) -> None:
@@ -327,7 +331,7 @@ def summary(testbed: Testbed) -> str:
     return f"{text}; roles: {roles or 'none'}"
 
 
-for command in (profile, plan, apply):
+for command in (profile, plan, apply, lock, unlock, who):
     main.add_command(command)
 
 

@@ -3,6 +3,8 @@
 LabError
 +-- InventoryError          the testbed file is wrong (every mistake, with file:line:column)
 +-- WorkloadError           a traffic tool could not be run at all
++-- LeaseBusy               somebody else has the lab
++-- LeaseLost               we had it, and have it no more: nothing is changed any more
 +-- DeviceError             names the device, the command and the remedy
     +-- Unreachable         no session could be opened, or it broke
     |   +-- HostKeyRefused      the key is unknown, or changed
@@ -11,6 +13,8 @@ LabError
     +-- CommandRejected     the device answered with an error, or accepted and did nothing
     +-- ToolMissing         a program or a driver's sysfs folder is not on the host
     +-- UnreadableOutput    the output has a line that no rule explains, or ends too early
+    +-- LeaseUnusable       who has the lab cannot be told, or not be written down
+        +-- LeaseUnwritable     it is free, but nobody can take it
 """
 
 from collections.abc import Sequence
@@ -30,6 +34,14 @@ class InventoryError(LabError):
 
 class WorkloadError(LabError):
     """A traffic tool could not be run at all."""
+
+
+class LeaseBusy(LabError):
+    """Somebody else has the lab: who, since when, why, and the remedy."""
+
+
+class LeaseLost(LabError):
+    """The lab was ours, and is no more: somebody else may be changing it now."""
 
 
 class DeviceError(LabError):
@@ -69,6 +81,14 @@ class ToolMissing(DeviceError):
 
 class UnreadableOutput(DeviceError):
     """The output has a line that no rule explains, or ends too early."""
+
+
+class LeaseUnusable(DeviceError):
+    """Who has the lab cannot be told: the lease cannot be read, or is garbage."""
+
+
+class LeaseUnwritable(LeaseUnusable):
+    """Nobody has the lab, but that we have it cannot be written down."""
 
 
 class LabErrors(ExceptionGroup[LabError], LabError):

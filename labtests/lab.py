@@ -7,7 +7,7 @@ which reads the earlier value, journals it, makes and proves the new one, and re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 from labtests.capabilities import Resuming
 from labtests.drivers import driver_module
@@ -61,8 +61,26 @@ class PutBack:
     error: LabError | None = None
 
 
+class Leased(Protocol):
+    """What a lab asks its lease (lease/held.py) before it sends a change."""
+
+    def expect_held(self, *, undoing: bool = False) -> None:
+        """The device says that the lab is ours. Raises LeaseLost, and what the device raises."""
+        ...
+
+    def expect_fresh(self) -> None:
+        """It has said so a moment ago, by our own clock. Raises LeaseLost."""
+        ...
+
+    def give_back(self, *, left: int = 0) -> None:
+        """The lab is free for others; so many changes could not be put back. Never raises for a
+        lease that is lost, or a device that does not answer. Giving back twice is allowed."""
+        ...
+
+
 class Lab:
-    """Open devices of one testbed. Leaving the `with` undoes every change and closes."""
+    """Open devices of one testbed. Leaving the `with` undoes every change, gives the lease back
+    and closes."""
 
     def __init__(
         self,
@@ -78,6 +96,8 @@ class Lab:
         self.changes: list[Change] = []
         self.planned: Planned | None = None
         self.journal = journal
+        self.lease: Leased | None = None  # set by lease.holding; without, nobody is asked
+        self.unrecorded: Mapping[str, Transport] = self.transports  # beside the journal
         self.ahead = ChangeJournal()  # in memory, until somebody gives it pages on a disk
         self._drivers: dict[str, Any] = {
             device.name: driver_module(device.platform).Driver(self.transports[device.name])
@@ -104,7 +124,9 @@ class Lab:
             backend = "simulated"  # one emulated device is enough to spoil a hardware result
         whole = {n: UnbrokenTransport(JournalledTransport(t, journal)) for n, t in plain.items()}
         counted = {name: Exchanges(transport) for name, transport in whole.items()}
-        return cls(testbed, counted, clock=clock, backend=backend, journal=journal)
+        lab = cls(testbed, counted, clock=clock, backend=backend, journal=journal)
+        lab.unrecorded = {n: UnbrokenTransport(t) for n, t in plain.items()}
+        return lab
 
     def able(self, ability: type[Able]) -> dict[str, Able]:
         """The devices that have an ability, by name."""
@@ -147,12 +169,14 @@ class Lab:
         """Make one setting so, and remember to put it back. Nothing is sent when it is so already.
 
         `setting` names the triple of an ability: "pfc", "trust", "ecn", "reaction_point", ...
+        Raises LeaseLost, before anything is sent, when somebody else has the lab by now.
         """
         earlier = self._now(at, setting)
         if earlier == wanted:
             return
         if self.journal is not None and self.journal.problem:
             raise NotWritten(f"nothing is changed that is not written down: {self.journal.problem}")
+        self.expect_lease()
         intent = Intent(
             at=at,
             setting=setting,
@@ -164,6 +188,16 @@ class Lab:
         entry = self.ahead.ahead(intent)  # first: what fails half-way is undone too
         self._make(intent)
         self.ahead.made(entry)
+
+    def expect_lease(self, *, undoing: bool = False) -> None:
+        """The lab is still ours, if it ever was. Raises LeaseLost."""
+        if self.lease is not None and self.planned is None:
+            self.lease.expect_held(undoing=undoing)
+
+    def note(self, device: str, text: str) -> None:
+        """For the journal of what was said, if there is one."""
+        if self.journal is not None:
+            self.journal.note(device, text)
 
     def current(self, at: Endpoint, setting: str) -> object:
         """What a setting is now (in a plan: what it would be by now)."""
@@ -212,6 +246,7 @@ class Lab:
             now = self._now(want.at, want.setting)
             found_so = now == want.earlier
             if not (found_so and entry.whole):
+                self.expect_lease(undoing=True)  # else it stays for `labtests restore`
                 self._resume(entry)
                 commands = self.commands(want.at, want.setting, now, want.earlier)
                 self.ahead.undoing(entry)
@@ -266,17 +301,21 @@ class Lab:
                 f"{'undo' if undo else 'change'} {want.setting} of {at.interface}: "
                 f"from {want.earlier!r} to {want.wanted!r}",
             )
+        if self.lease is not None:
+            self.lease.expect_fresh()
         getattr(self._drivers[at.device], f"set_{want.setting}")(at.interface, want.wanted)
 
     # -- the end -------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Undo what is left and end every session. Closing twice is allowed."""
+        """Undo what is left, give the lease back, end every session. Closing twice is allowed."""
         try:
             self._restore_to(0)
         finally:
             self.ahead.end()
-            for transport in self.transports.values():
+            if self.lease is not None:
+                self.lease.give_back(left=len(self.ahead.entries))
+            for transport in (*self.unrecorded.values(), *self.transports.values()):
                 transport.close()
 
     def __enter__(self) -> "Lab":

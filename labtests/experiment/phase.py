@@ -69,6 +69,7 @@ class Phase:
 
     def run(self, traffic: tuple[Sending, ...]) -> PhaseRecord:
         """Run it to its end and return everything it saw, raw."""
+        self.lab.expect_lease()  # traffic disturbs whoever has the lab by now
         clock, telemetry = self.lab.clock, Telemetry(self.lab, self.lab.clock)
         watch = self._watch()
         self._say("quiet window")
@@ -97,6 +98,7 @@ class Phase:
             step_s=self.pace.settle_step_s,
             deadline_s=self.pace.settle_deadline_s,
         )
+        self.lab.expect_lease()  # what was seen is of our settings only while nobody else sets any
         evidence = replace(
             self._evidence(places, started_s),
             end_s=ended_s,

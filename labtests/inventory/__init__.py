@@ -6,6 +6,7 @@ from labtests.inventory.schema import json_schema
 from labtests.inventory.testbed import (
     Device,
     Endpoint,
+    LeasePlace,
     Link,
     Management,
     NotInTestbed,
@@ -16,6 +17,7 @@ from labtests.inventory.testbed import (
 __all__ = [
     "Device",
     "Endpoint",
+    "LeasePlace",
     "Link",
     "Management",
     "NotInTestbed",

@@ -84,6 +84,10 @@ FilePath = _text(
     rf"[^{_UNSHOWN}]{{1,4096}}",
     "a path to a file, on one line (never the content of a key), without invisible characters",
 )
+FolderPath = _text(
+    r"(?!.*/\.\.?(/|$))(/[A-Za-z0-9_][A-Za-z0-9._-]*|/\.[A-Za-z0-9_-]+){1,16}",
+    "a folder on a device is an absolute path of letters, digits, `.`, `_` and `-`, without `..`",
+)
 Description = _text(
     rf"(?:[\t\n]|[^{_UNSHOWN}]){{0,2000}}",
     "a description is at most 2000 characters, without control or invisible characters",

@@ -13,8 +13,16 @@ from labtests.inventory.names import split_address
 from labtests.inventory.platforms import known_platforms
 from labtests.inventory.precedence import SETTINGS, setting
 from labtests.inventory.references import check_references, resolved
-from labtests.inventory.schema import DevicePart, LinkPart, PortPart, TestbedFile
-from labtests.inventory.testbed import Device, Endpoint, Link, Management, Port, Testbed
+from labtests.inventory.schema import DevicePart, LeasePart, LinkPart, PortPart, TestbedFile
+from labtests.inventory.testbed import (
+    Device,
+    Endpoint,
+    LeasePlace,
+    Link,
+    Management,
+    Port,
+    Testbed,
+)
 
 
 def load(path: Path | str, *, platforms: Collection[str] | None = None) -> Testbed:
@@ -47,6 +55,18 @@ def _testbed(model: TestbedFile, tree: object, file: Path) -> Testbed:
         roles=MappingProxyType(
             {role: tuple(_endpoint(tree, t) for t in texts) for role, texts in model.roles.items()}
         ),
+        lease=_lease(model.lease, by_default="lease" not in model.model_fields_set),
+    )
+
+
+def _lease(part: LeasePart | None, *, by_default: bool) -> LeasePlace | None:
+    if part is None:
+        return None
+    return LeasePlace(
+        host=part.host,
+        path=part.path,
+        expires_after_s=part.expires_after_s,
+        by_default=by_default,
     )
 
 

@@ -26,6 +26,7 @@ def check_references(tree: object, platforms: frozenset[str], mistakes: Mistakes
     check.rdma_devices()
     check.links()
     check.roles()
+    check.lease()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -163,6 +164,13 @@ class _Check:
                     uses.note(port, path, f"port {port} is given a role twice")
                     if carries:
                         self._check_traffic_port(port, path)
+
+    def lease(self) -> None:
+        host, devices = at(self.tree, "lease", "host"), mapping(self.tree, "devices")
+        path: Path = ("lease", "host")
+        if isinstance(host, str) and host not in devices and not self.mistakes.known_wrong(path):
+            hint = nearest(host, devices)
+            self.mistakes.add(path, f"unknown device {quoted(host)}: {hint}")
 
     def _check_traffic_port(self, port: Endpoint, path: Path) -> None:
         if port not in self.linked.first and not self.unclear_links:

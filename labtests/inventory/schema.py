@@ -10,6 +10,7 @@ from labtests.inventory.names import (
     EndpointText,
     EnvironmentName,
     FilePath,
+    FolderPath,
     Host,
     Interface,
     Jump,
@@ -17,6 +18,7 @@ from labtests.inventory.names import (
     RdmaDevice,
     User,
 )
+from labtests.inventory.testbed import LEASE_EXPIRES_AFTER_S, LEASE_PATH
 
 
 class _Part(BaseModel):
@@ -95,6 +97,17 @@ class LinkPart(_Part):
     length_m: Annotated[float, Field(gt=0, le=100_000)] = Field(description="Cable length.")
 
 
+class LeasePart(_Part):
+    """Where it is written down who has the lab (docs/lease.md)."""
+
+    host: Name | None = Field(default=None, description="A Linux host; unless given, the first.")
+    path: FolderPath = Field(default=LEASE_PATH, description="A folder there, made if need be.")
+    expires_after_s: Annotated[int, Field(ge=15, le=3600)] = Field(
+        default=LEASE_EXPIRES_AFTER_S,
+        description="A run's lease runs out so long after its last heartbeat.",
+    )
+
+
 def _listed(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
@@ -126,6 +139,9 @@ class TestbedFile(_Part):
     groups: dict[Name, Group] = {}
     devices: Annotated[dict[Name, DevicePart], Field(min_length=1)]
     links: list[LinkPart] = []
+    lease: LeasePart | None = Field(
+        default=LeasePart(), description="Who has the lab; empty (`lease: ~`) for none."
+    )
     roles: dict[Name, Ports] = Field(
         default={},
         description="senders (in order) and receiver (exactly one); other roles are free.",

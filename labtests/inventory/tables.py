@@ -30,6 +30,9 @@ def show(testbed: Testbed, console: Console | None = None) -> None:
         for link in testbed.links
     )
     console.print(_table("links", ("port", "port", "speed", "length"), links))
+    if (lease := testbed.lease) is not None:
+        where = f"{lease.host or 'the first Linux host'}:{lease.path}"
+        console.print(Text(f"lease: {where}, runs out after {lease.expires_after_s:g} s"))
     roles = ((role, ", ".join(map(str, ends))) for role, ends in testbed.roles.items())
     console.print(_table("roles", ("role", "ports"), roles))
 

@@ -85,9 +85,30 @@ class Link:
     length_m: float
 
 
+LEASE_PATH = "/var/tmp/labtests-lease"
+LEASE_EXPIRES_AFTER_S = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeasePlace:
+    """Where the testbed's lease is kept (docs/lease.md): a folder on one of its hosts.
+
+    `host is None` means the first Linux host. A run's lease runs out `expires_after_s` (of the
+    host's clock) after its last heartbeat. `by_default`: the testbed file says nothing of a lease.
+    """
+
+    host: str | None = None
+    path: str = LEASE_PATH
+    expires_after_s: float = LEASE_EXPIRES_AFTER_S
+    by_default: bool = True
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Testbed:
-    """A whole lab. Every name that a link or a role uses is known to exist."""
+    """A whole lab. Every name that a link or a role uses is known to exist.
+
+    `lease is None`: nobody asks whether somebody else uses the lab.
+    """
 
     __test__ = False  # pytest must not take it for a test class
 
@@ -97,6 +118,7 @@ class Testbed:
     devices: tuple[Device, ...] = ()
     links: tuple[Link, ...] = ()
     roles: Mapping[str, tuple[Endpoint, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    lease: LeasePlace | None = LeasePlace()
 
     def device(self, name: str) -> Device:
         """The device of this name."""

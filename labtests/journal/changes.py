@@ -3,7 +3,7 @@
 The file (`changes.jsonl`, format `labtests-changes/1`) has one JSON object a line, each on the disk
 (fsync) before anything else happens:
 
-    begun     run, format, runner, testbed, file, backend, dry_run, devices: first line
+    begun     run, format, runner, testbed, file, backend, dry_run, devices, lease: first line
     change    number, device, port, setting, earlier, wanted (values.py), commands, undo (commands
               to type by hand): before anything of it is sent
     made      number: it was read back
@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from labtests.errors import LabError
-from labtests.inventory import Device, Endpoint
+from labtests.inventory import Device, Endpoint, LeasePlace
 from labtests.journal.pages import NotWritten, Pages, Torn, read_lines
 from labtests.journal.redaction import Redaction
 from labtests.journal.runner import Runner, this_runner
@@ -85,6 +85,7 @@ class Begun:
     backend: str
     dry_run: bool
     devices: tuple[Device, ...]
+    lease: LeasePlace | None = field(default_factory=LeasePlace)
 
 
 class Registered(Protocol):
@@ -325,6 +326,7 @@ def _begun_facts(begun: Begun) -> dict[str, Any]:
         "backend": begun.backend,
         "dry_run": begun.dry_run,
         "devices": [pack(device) for device in begun.devices],
+        "lease": pack(begun.lease),
     }
 
 
@@ -337,6 +339,7 @@ def _begun(line: dict[str, Any]) -> Begun:
         backend=line["backend"],
         dry_run=line["dry_run"],
         devices=tuple(unpack(device) for device in line["devices"]),
+        lease=unpack(line["lease"]) if "lease" in line else LeasePlace(),
     )
 
 

@@ -6,7 +6,7 @@ from typing import NoReturn
 import pytest
 
 from labtests.capabilities import Obstacles
-from labtests.errors import LabError, Unreachable
+from labtests.errors import LabError, LeaseBusy, LeaseLost, Unreachable
 from labtests.experiment import Incast
 from labtests.inventory import Testbed
 from labtests.lab import Lab
@@ -29,8 +29,9 @@ def testbed(request: pytest.FixtureRequest) -> Testbed:
 def lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
     """Every device of the testbed, connected. Changes are undone and read back at the end.
 
-    A device that cannot be reached ends the session at once, with exit code 15; something that
-    would disturb the settings does so with 10, and so do changes that an earlier run has left.
+    A device that cannot be reached ends the session at once, with exit code 15, and so does a lab
+    that somebody else has; something that would disturb the settings does so with 10, and so do
+    changes that an earlier run has left.
     """
     run = request.config.stash[RUN]
     try:
@@ -49,6 +50,10 @@ def incast(request: pytest.FixtureRequest, lab: Lab) -> Iterator[Incast]:
     """An experiment on the testbed's senders and receiver. What it changes is put back after."""
     run = request.config.stash[RUN]
     _require(request, lab)
+    try:
+        lab.expect_lease()
+    except LeaseLost as error:
+        _exit(run, error)
     request.node.stash[CHANGES_BEFORE] = len(lab.changes)
     with lab.restoring():
         experiment = Incast(
@@ -67,18 +72,21 @@ def needs_lab(item: pytest.Item) -> bool:
     return any(found[n][-1].func.__module__ == __name__ for n in LAB_FIXTURES & set(found))
 
 
-def has_unreachable(error: BaseException | None) -> bool:
-    """Whether a session with a device could not be opened, or broke."""
+def why_no_lab(error: BaseException | None) -> str:
+    """Whether a session with a device could not be opened, or broke, or the lab is not ours any
+    more: in a word; "" for any other error."""
     if isinstance(error, BaseExceptionGroup):
-        return any(has_unreachable(inner) for inner in error.exceptions)
-    return isinstance(error, Unreachable)
+        return next(filter(None, map(why_no_lab, error.exceptions)), "")
+    if isinstance(error, LeaseLost):
+        return "lease lost"
+    return "lab unreachable" if isinstance(error, Unreachable) else ""
 
 
 def _exit(run: Run, error: LabError) -> NoReturn:
     word, code = "lab not usable", UNUSABLE_EXIT
-    if has_unreachable(error):
-        word, code = "lab unreachable", UNREACHABLE_EXIT
-    elif isinstance(error, LabHeld):
+    if gone := why_no_lab(error):
+        word, code = gone, UNREACHABLE_EXIT
+    elif isinstance(error, LabHeld | LeaseBusy):
         word, code = "lab in use", UNREACHABLE_EXIT
     elif isinstance(error, NotPutBack):
         word = "lab not put back by an earlier run"

@@ -15,6 +15,8 @@ MARKERS = (
 LAB_SECONDS_AT_LEAST, LAB_SECONDS_AT_MOST = 5, 3600
 """Shorter phases have no report row of every sender alone and of all together."""
 
+WAIT_AT_MOST_MINUTES = 7 * 24 * 60
+
 _LISTING = (
     "help",
     "version",
@@ -59,6 +61,18 @@ def add_options(parser: pytest.Parser) -> None:
         help="first put back what an earlier run that died has left changed on this lab",
     )
     group.addoption(
+        "--wait-for-lease",
+        metavar="MINUTES",
+        type=float,
+        default=0.0,
+        help="when somebody else has the lab: wait so long for it (default: 0)",
+    )
+    group.addoption(
+        "--under-lock",
+        action="store_true",
+        help="work under the lock that you have taken by `labtests lock`",
+    )
+    group.addoption(
         "--run-dir",
         metavar="DIR",
         default=None,
@@ -83,6 +97,8 @@ def only_lists(config: pytest.Config) -> bool:
 
 def expect_possible(config: pytest.Config) -> None:
     """Raise UsageError for values that no run can have."""
+    if not 0 <= config.getoption("wait_for_lease") <= WAIT_AT_MOST_MINUTES:
+        raise pytest.UsageError(f"--wait-for-lease: give 0 to {WAIT_AT_MOST_MINUTES} minutes")
     seconds = config.getoption("lab_seconds")
     if seconds is not None and not LAB_SECONDS_AT_LEAST <= seconds <= LAB_SECONDS_AT_MOST:
         raise pytest.UsageError(

@@ -16,8 +16,8 @@ from labtests.pytest_plugin.fixtures import (
     CHANGES_BEFORE,
     INCAST,
     UNREACHABLE_EXIT,
-    has_unreachable,
     needs_lab,
+    why_no_lab,
 )
 from labtests.pytest_plugin.run import Run
 from labtests.report import css, summary_html, test_html
@@ -79,9 +79,9 @@ class Labels:
         if report.when == "call" and report.passed and self._run.planning and needs_lab(item):
             _skip(item, report)
         self._judge(entry, report, call)
-        if has_unreachable(call.excinfo.value if call.excinfo else None):
+        if gone := why_no_lab(call.excinfo.value if call.excinfo else None):
             self._unreachable = True
-            item.session.shouldstop = "lab unreachable"  # its sessions do not come back
+            item.session.shouldstop = gone  # neither its sessions nor the lease come back
         self._label(item, entry, report)
         clean_report(report, self._run.clean)
         return report

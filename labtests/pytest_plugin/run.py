@@ -17,7 +17,7 @@ import pytest
 from labtests import __version__
 from labtests.capabilities import Versions
 from labtests.clock import WallClock
-from labtests.errors import LabError
+from labtests.errors import LabError, LeaseBusy
 from labtests.experiment import HARDWARE, SIMULATED, Pace
 from labtests.inventory import Testbed, load
 from labtests.journal import (
@@ -29,10 +29,11 @@ from labtests.journal import (
     this_runner,
 )
 from labtests.lab import Lab, Planned
+from labtests.lease.holding import LOOK_AGAIN_S, Terms, holding
 from labtests.private import NotPrivate, private_folder, write_private
 from labtests.pytest_plugin.cleaning import cleaner
 from labtests.pytest_plugin.options import asked_run_directory, asked_testbed
-from labtests.recovery import claim, expect_put_back
+from labtests.recovery import LabHeld, claim, expect_put_back
 from labtests.report import page, sealed
 from labtests.ssh.passwords import names_of_passwords, passwords_of
 
@@ -59,6 +60,7 @@ class Run:
     not_run: list[str] = field(default_factory=list)
     versions: dict[str, dict[str, str]] = field(default_factory=dict)
     logs: ExitStack = field(default_factory=ExitStack)
+    lease: ExitStack = field(default_factory=ExitStack)
     lab: Lab | None = None
     process: Any = None
     problem: str = ""
@@ -118,11 +120,11 @@ class Run:
         return pace if asked is None else pace.lasting(asked)
 
     def open_lab(self, say: Callable[[str], None]) -> Lab:
-        """Connect to every device, simulated or real. Raises LabError; LabHeld and NotPutBack when
-        another run has the lab, or has left changes there."""
+        """Connect to every device, simulated or real, and take the lab's lease. Raises LabError;
+        LabHeld, LeaseBusy and NotPutBack when somebody else has the lab, or has left changes."""
         testbed, clock = self.testbed, WallClock()
-        may_recover = bool(self.config.getoption("recover"))
-        expect_put_back(testbed, dry_run=self.dry, may_recover=may_recover, say=say)
+        deadline_s = clock.now_s() + 60 * self.config.getoption("wait_for_lease")
+        self._expect_free(deadline_s, say)
         if self.dry:
             from labtests.simlab.control import LabProcess  # only a dry run needs the simulator
 
@@ -143,9 +145,34 @@ class Run:
         if self.planning:
             self.lab.planned = Planned()
         else:
+            self._take_lease(self.lab, max(deadline_s - WallClock().now_s(), 0.0), say)
             self.lab.ahead = self._change_journal(self.lab)
         self.versions = _versions(self.lab)
         return self.lab
+
+    def _expect_free(self, deadline_s: float, say: Callable[[str], None]) -> None:
+        """As far as this machine knows."""
+        may_recover, clock, told = bool(self.config.getoption("recover")), WallClock(), False
+        while True:
+            try:
+                expect_put_back(self.testbed, dry_run=self.dry, may_recover=may_recover, say=say)
+                return
+            except (LabHeld, LeaseBusy) as error:
+                if clock.now_s() >= deadline_s:
+                    raise
+                if not told:
+                    say(f"waiting: {error}")
+                told = True
+            clock.sleep(min(LOOK_AGAIN_S, max(deadline_s - clock.now_s(), 0.1)))
+
+    def _take_lease(self, lab: Lab, wait_s: float, say: Callable[[str], None]) -> None:
+        under_lock = bool(self.config.getoption("under_lock"))
+        terms = Terms(run=self.id, wait_s=wait_s, under_lock=under_lock)
+        self.lease.enter_context(holding(lab, why=self._why(), terms=terms, say=say))
+
+    def _why(self) -> str:
+        words = shlex.join(["pytest", *self.config.invocation_params.args])
+        return self.journal.redaction.text(words)
 
     def _change_journal(self, lab: Lab) -> ChangeJournal:
         begun = Begun(
@@ -156,6 +183,7 @@ class Run:
             backend=lab.backend,
             dry_run=self.dry,
             devices=lab.testbed.devices,
+            lease=lab.testbed.lease,
         )
         journal = ChangeJournal.begin(self.folder / FILE_NAME, begun, self.journal.redaction)
         try:
@@ -168,8 +196,9 @@ class Run:
     def close_lab(self) -> None:
         """Put the lab back, end the sessions and the simulated lab, whatever happened."""
         try:
-            if self.lab is not None:
-                self.lab.close()
+            with self.lease:
+                if self.lab is not None:
+                    self.lab.close()
         finally:
             if self.process is not None:
                 self.process.close()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from labtests.errors import LabError
+from labtests.errors import LabError, LeaseBusy, LeaseLost
 from labtests.inventory import Testbed
 from labtests.journal import InUse, Unfinished, read_changes
 from labtests.recovery import replay
@@ -27,6 +27,7 @@ class Asked:
     testbed: Testbed | None = None
     only_list: bool = False
     runner_is_dead: bool = False
+    without_lease: bool = False
     forget: bool = False
 
 
@@ -36,7 +37,7 @@ def restore(asked: Asked, say: Say) -> int:
     Raises LabError for a name that means no run."""
     places = [Path(name) for name in asked.runs]
     if len(places) == 1 and is_snapshot(places[0]):
-        return reinstate(places[0], testbed=asked.testbed, say=say)
+        return _reinstated(places[0], asked, say)
     registered = drop_gone(say)
     runs = [find(name) for name in asked.runs] or registered
     if not runs:
@@ -47,12 +48,21 @@ def restore(asked: Asked, say: Say) -> int:
         return DONE
     if asked.forget and not asked.runs:
         raise LabError("--forget needs the RUN that is given up")
-    put_back = partial(_recover, kept=bool(asked.runs))
-    act = partial(_forget if asked.forget else put_back, testbed=asked.testbed, say=say)
+    put_back = partial(_recover, asked=asked, kept=bool(asked.runs))
+    act = _forget if asked.forget else put_back
+    act = partial(act, say=say)
     codes = [DONE]
     for run in reversed(runs):
         codes.append(_held(run, say, asked.runner_is_dead) or _tried(run, act, say))
     return max(codes)
+
+
+def _reinstated(place: Path, asked: Asked, say: Say) -> int:
+    try:
+        return reinstate(place, testbed=asked.testbed, say=say)
+    except (LeaseBusy, LeaseLost) as error:
+        say(str(error))
+        return HELD
 
 
 def _held(run: Unfinished, say: Say, dead: bool) -> int:
@@ -78,13 +88,16 @@ def _tried(run: Unfinished, act: Callable[[Unfinished], int], say: Say) -> int:
     except InUse as error:
         say(f"run {run.run}: somebody else puts it back at this moment ({error})")
         return HELD
+    except LeaseBusy as error:
+        say(f"run {run.run}: {error}")
+        return HELD
     except LabError as error:
         say(f"run {run.run}: {error}\n  remedy: look at the lab, then restore {run.run} --forget")
         return LEFT
 
 
-def _recover(run: Unfinished, *, testbed: Testbed | None, say: Say, kept: bool) -> int:
-    done = recover(run, testbed=testbed, kept=kept)
+def _recover(run: Unfinished, *, asked: Asked, say: Say, kept: bool) -> int:
+    done = recover(run, testbed=asked.testbed, kept=kept, without_lease=asked.without_lease)
     for line in done.lines():
         say(line)
     if done.complete:
@@ -96,8 +109,7 @@ def _recover(run: Unfinished, *, testbed: Testbed | None, say: Say, kept: bool) 
     return LEFT
 
 
-def _forget(run: Unfinished, *, testbed: Testbed | None, say: Say) -> int:
-    del testbed
+def _forget(run: Unfinished, *, say: Say) -> int:
     lines = replay.forget(run)
     say(f"run {run.run} is given up; what would have undone its changes:")
     for line in lines or ["nothing was left"]:

@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from labtests.errors import LabError
+from labtests.errors import LabError, LeaseLost
 from labtests.intents import SETTINGS
 from labtests.inventory import Endpoint, NotInTestbed, Testbed, load
 from labtests.journal import FILE_NAME, Begun, ChangeJournal, Redaction, this_runner
 from labtests.journal.values import unpack
 from labtests.lab import Lab
+from labtests.lease.holding import Terms, holding
 from labtests.private import private_folder
 from labtests.recovery.guard import claim, expect_put_back
 from labtests.snapshot import Snapshot, compare, read, take
@@ -27,14 +28,18 @@ def reinstate(place: Path, *, testbed: Testbed | None, say: Say) -> int:
     """Make every setting as the snapshot has it, and read the lab again; the exit code.
 
     The changes are written ahead in a folder of their own; who is interrupted leaves the lab as it
-    was before. Raises LabError when the lab cannot be used."""
+    was before. Raises LabError when the lab cannot be used, LeaseBusy when somebody else has it."""
     wanted = read(place)
     testbed = testbed or load(Path(wanted.file))
     expect_put_back(testbed, dry_run=False, may_recover=False, say=say)
     run = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-restore-{secrets.token_hex(3)}"
     folder = Path("reports") / testbed.name / run
     private_folder(folder)
-    with opened(testbed, journal=folder / "journal.jsonl") as lab:
+    terms = Terms(run=run)
+    with (
+        opened(testbed, journal=folder / "journal.jsonl") as lab,
+        holding(lab, why=f"restore {place}", terms=terms, say=say),
+    ):
         lab.ahead = _journal(folder, run, lab)
         problems = list(_changed(lab, wanted))
         lab.ahead.keep()
@@ -60,6 +65,7 @@ def _journal(folder: Path, run: str, lab: Lab) -> ChangeJournal:
         backend=lab.backend,
         dry_run=False,
         devices=lab.testbed.devices,
+        lease=lab.testbed.lease,
     )
     journal = ChangeJournal.begin(
         folder / FILE_NAME, begun, Redaction(passwords_of(lab.testbed.devices))
@@ -83,6 +89,8 @@ def _change(lab: Lab, at: Endpoint, setting: str, value: object) -> Iterator[str
     try:
         lab.testbed.port(at)
         lab.change(at, setting, value)
+    except LeaseLost:
+        raise
     except NotInTestbed as error:
         yield str(error)
     except LabError as error:

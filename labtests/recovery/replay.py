@@ -15,7 +15,7 @@ from typing import Literal
 from labtests.clock import WallClock
 from labtests.drivers import driver_module
 from labtests.errors import LabError, LabErrors
-from labtests.inventory import Device, Testbed
+from labtests.inventory import Device, LeasePlace, Testbed
 from labtests.journal import (
     FILE_NAME,
     ChangeJournal,
@@ -30,6 +30,7 @@ from labtests.journal import (
 )
 from labtests.journal.changes import addresses
 from labtests.lab import Lab, PutBack
+from labtests.lease.holding import Terms, holding
 from labtests.ssh.connecting import AT_ONCE, SHELL, connect_all
 from labtests.ssh.passwords import passwords_of
 from labtests.ssh.unbroken import UnbrokenTransport
@@ -125,13 +126,15 @@ def recover(
     testbed: Testbed | None = None,
     clock: Clock | None = None,
     kept: bool = False,
+    without_lease: bool = False,
 ) -> Recovered:
     """Put back what is left of a run whose runner is dead; the caller has seen to that.
 
     `kept`: of a run that left nothing, also what was meant to stay (`labtests apply`).
 
     `testbed` says how its devices are reached today, where it names them. Raises LabError when the
-    journal cannot be read, and InUse when somebody else recovers it at this moment.
+    journal cannot be read, InUse when somebody else recovers it at this moment, and LeaseBusy when
+    somebody else has the lab.
     """
     story = read_changes(run.journal)
     done = Recovered(run.run)
@@ -143,7 +146,8 @@ def recover(
     ahead.registered = run
     finished = False
     try:
-        _replay(_Scene(story, ahead, run, clock or WallClock()), done, testbed)
+        lease = None if without_lease else (testbed or story.begun).lease
+        _replay(_Scene(story, ahead, run, clock or WallClock(), lease), done, testbed)
         finished = not done.problems
     finally:
         ahead.end(finished=finished)
@@ -156,6 +160,7 @@ class _Scene:
     ahead: ChangeJournal
     run: Unfinished
     clock: Clock
+    lease: LeasePlace | None
 
 
 def _replay(scene: _Scene, done: Recovered, testbed: Testbed | None) -> None:
@@ -173,8 +178,10 @@ def _put_back(
     try:
         _leave_unreachable(scene, done, failed)
         lab = _lab(scene, tuple(d for d in devices if d.name in opened), opened)
-        done.rows += [_row(lab, put_back) for put_back in lab.put_back()]
-        _sweep(devices, opened, done)
+        terms = Terms(run=done.run, instead_of=done.run)
+        with holding(lab, why=f"put back run {done.run}", terms=terms, say=done.notes.append):
+            done.rows += [_row(lab, put_back) for put_back in lab.put_back()]
+            _sweep(devices, opened, done)
     finally:
         for transport in opened.values():
             transport.close()
@@ -242,7 +249,7 @@ def _lab(scene: _Scene, devices: tuple[Device, ...], opened: Mapping[str, Transp
     backend: Literal["hardware", "simulated"] = (
         "simulated" if begun.backend == "simulated" else "hardware"
     )
-    testbed = Testbed(name=begun.testbed, file=Path(begun.file), devices=devices)
+    testbed = Testbed(name=begun.testbed, file=Path(begun.file), devices=devices, lease=scene.lease)
     lab = Lab(testbed, opened, clock=scene.clock, backend=backend)
     lab.ahead = scene.ahead
     return lab

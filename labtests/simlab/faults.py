@@ -11,6 +11,7 @@ A fault is a JSON object with "kind" and "device"; the other keys depend on the 
     drop-packets     port, queue, per_million      silent random loss at a switch's egress queue
     remove-tool      tool              the program is not installed
     no-ecn-folder                      the NIC's driver has no ecn/ folder in sysfs
+    read-only                          no file of the host can be made, changed or removed
     lldpad                             the service runs and mlnx_qos warns of it
     cut                                the SSH connections break
     reboot           seconds           sessions and processes end, settings are those of the start
@@ -55,6 +56,7 @@ class DeviceFaults:
     missing_counters: set[tuple[str, str]] = field(default_factory=set)  # (port, counter)
     removed_tools: set[str] = field(default_factory=set)
     no_ecn_folder: bool = False
+    read_only: bool = False
     lldpad: bool = False
     on_reset: list[Callable[[], None]] = field(default_factory=list)
     on_kill: list[Callable[[str], None]] = field(default_factory=list)  # gets the process's name
@@ -199,6 +201,10 @@ def _no_ecn_folder(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
     faults.no_ecn_folder = True
 
 
+def _read_only(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
+    faults.read_only = True
+
+
 def _lldpad(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
     faults.lldpad = True
 
@@ -238,6 +244,7 @@ KINDS: Mapping[str, Handler] = {
     "drop-packets": _drop_packets,
     "remove-tool": _remove_tool,
     "no-ecn-folder": _no_ecn_folder,
+    "read-only": _read_only,
     "lldpad": _lldpad,
     "cut": _cut,
     "reboot": _reboot,

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from ipaddress import IPv4Address
 from random import Random
+from uuid import UUID
 
 from labtests.inventory import Device
 from labtests.simlab.face import Console
@@ -51,7 +52,7 @@ class LinuxHost:
         self.connected: list[Connected] = []
         self.booted_ns = -RAN_BEFORE_NS
         self.perftest_build = DOCUMENT_000
-        self.tree = FileTree()
+        self.tree = FileTree(lambda: self.faults.read_only)
         self.files: Files | None = self.tree
         self.builtins: Mapping[str, Builtin] = builtins.BUILTINS
         self._tools = toolbox.TOOLS
@@ -91,6 +92,12 @@ class LinuxHost:
     def forget(self, console: Console) -> None:
         """The session has exited."""
         self._logins.pop(id(console), None)
+
+    @property
+    def boot_id(self) -> str:
+        """Another one after each boot."""
+        seed = f"boot {self.lab.seed} {self.name} {self.booted_ns}"
+        return str(UUID(int=Random(seed).getrandbits(128)))
 
     def uptime_s(self) -> float:
         """Simulated seconds since it was booted."""

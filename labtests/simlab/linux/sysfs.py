@@ -48,6 +48,7 @@ def populate(host: "LinuxHost") -> None:
     _add(host, "/etc/os-release", lambda: 'NAME="Ubuntu"\nVERSION_ID="22.04"\n')
     _add(host, "/proc/version", lambda: f"Linux version {KERNEL} {KERNEL_BUILD}\n")
     _add(host, "/proc/uptime", lambda: f"{host.uptime_s():.2f} 0.00\n")
+    _add(host, "/proc/sys/kernel/random/boot_id", lambda: f"{host.boot_id}\n")
     _add(host, "/proc/sys/net/core/rmem_max", lambda: "212992\n")
     _add(host, "/proc/net/snmp", lambda: snmp(host))
     for port in host.ports:

@@ -32,7 +32,8 @@ def failure(number: int) -> OSError:
 class FileTree:
     """Paths to files. Folders exist because something is in them, or because they were made."""
 
-    def __init__(self) -> None:
+    def __init__(self, read_only: Callable[[], bool] = lambda: False) -> None:
+        self._read_only = read_only  # the file system of plain files
         self._files: dict[str, File] = {}
         self._folders: dict[str, Callable[[], bool]] = {}
         for folder in ("/", *SCRATCH):
@@ -99,6 +100,8 @@ class FileTree:
         if self.is_folder(path):
             raise failure(errno.EISDIR)
         file = self._file(path)
+        if (file is None or file.plain) and self._read_only():
+            raise failure(errno.EROFS)
         if file is None:
             return self._create(path)
         if file.plain:
@@ -118,7 +121,24 @@ class FileTree:
             raise failure(errno.EISDIR if self.is_folder(path) else errno.ENOENT)
         if not file.plain:
             raise failure(errno.EPERM)
+        if self._read_only():
+            raise failure(errno.EROFS)
         del self._files[path]
+
+    def link(self, path: str, name: str) -> None:
+        """The plain file has this second name (link(2)). Raises OSError, EEXIST above all."""
+        file = self._file(path)
+        if file is None:
+            raise failure(errno.EPERM if self.is_folder(path) else errno.ENOENT)
+        if self.exists(name):
+            raise failure(errno.EEXIST)
+        if not self.is_folder(posixpath.dirname(name)):
+            raise failure(errno.ENOENT)
+        if not file.plain or not name.startswith(SCRATCH):
+            raise failure(errno.EXDEV)
+        if self._read_only():
+            raise failure(errno.EROFS)
+        self.add(name, file)
 
     def drop(self, path: str) -> None:
         """The file and its folder are gone, such as those of a process."""
@@ -140,6 +160,8 @@ class FileTree:
             raise failure(errno.ENOENT)
         if not path.startswith(SCRATCH):
             raise failure(errno.EPERM)
+        if self._read_only():
+            raise failure(errno.EROFS)
         self._folders[path] = lambda: False
 
     def glob(self, pattern: str) -> list[str]:

@@ -240,6 +240,28 @@ def _copy(call: Call) -> int:
     return 0
 
 
+def _link(call: Call) -> int:
+    """ln: second names of single files. Symbolic links are not emulated."""
+    try:
+        options, names = read_options(call.arguments, "fTnv")
+    except BadOption as error:
+        return usage(call, error)
+    if len(names) != 2:
+        return call.fail("missing file operand" if len(names) < 2 else "too many operands")
+    tree, (source, target) = call.host.tree, (call.path(name) for name in names)
+    if tree.is_folder(target) and "T" not in options:
+        target = f"{target}/{source.rpartition('/')[2]}"
+    if not tree.exists(source):
+        return call.fail(f"failed to access '{names[0]}': No such file or directory")
+    try:
+        if "f" in options and tree.is_file(target):
+            tree.remove(target)
+        tree.link(source, target)
+    except OSError as error:
+        return call.fail(f"failed to create hard link '{names[1]}': {error.strerror}")
+    return 0
+
+
 def _basename(call: Call) -> int:
     call.out((call.arguments[0].rstrip("/").rpartition("/")[2] if call.arguments else "") + "\n")
     return 0
@@ -267,6 +289,7 @@ TOOLS: Tools = {
     "touch": _touch,
     "cp": _copy,
     "mv": _copy,
+    "ln": _link,
     "basename": _basename,
     "dirname": _dirname,
     "readlink": _readlink,

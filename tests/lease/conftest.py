@@ -1,0 +1,32 @@
+"""A folder for a lease on this machine, and a toy lab whose one box writes down what it is sent."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from lease_lab import Emulated
+from leased_box import ToyDriver
+
+from labtests.inventory import load
+from labtests.simlab.lab import SimulatedLab
+from labtests.ssh.connecting import SHELL
+
+TESTBED = Path(__file__).parents[2] / "testbeds" / "h3c-s6550-cx4.yaml"
+
+
+@pytest.fixture
+def host() -> Emulated:
+    """A host of a simulated lab, whose shell is emulated and whose time a test moves."""
+    return Emulated(SimulatedLab(load(TESTBED), seed=1))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "lease"
+
+
+@pytest.fixture
+def toy_platform(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = SimpleNamespace(Driver=ToyDriver, SESSION=SHELL)
+    for place in ("labtests.lab", "labtests.lease.holding"):
+        monkeypatch.setattr(f"{place}.driver_module", lambda platform: module)
