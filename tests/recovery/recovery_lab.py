@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +16,7 @@ import yaml
 
 from labtests.clock import WallClock
 from labtests.errors import DeviceError
-from labtests.inventory import Endpoint, Testbed, load
+from labtests.inventory import Device, Endpoint, Testbed, load
 from labtests.lab import Lab
 from labtests.ssh.connecting import connect_all
 
@@ -72,17 +73,23 @@ def opened(testbed: Testbed) -> Iterator[Lab]:
 
 def everything(lab: Lab) -> dict[str, object]:
     """All settings of all ports by the drivers, and the raw configuration of every device."""
+    with ThreadPoolExecutor() as pool:
+        each = list(pool.map(lambda device: _everything_of(lab, device), lab.testbed.devices))
+    return {name: value for found in each for name, value in found.items()}
+
+
+def _everything_of(lab: Lab, device: Device) -> dict[str, object]:
     found: dict[str, object] = {}
-    for device in lab.testbed.devices:
-        run = lab.transports[device.name].run
-        for port in device.ports:
-            at = Endpoint(device=device.name, interface=port.interface)
-            for name in SETTINGS:
-                if hasattr(lab.driver(device.name, object), name):
-                    found[f"{at} {name}"] = _value(lab, at, name)
-            for command in RAW[device.platform]:
-                asked = command.format(port=port.interface)
-                found[f"{device.name} {asked}"] = run(asked).text
+    run = lab.transports[device.name].run
+    for port in device.ports:
+        at = Endpoint(device=device.name, interface=port.interface)
+        for name in SETTINGS:
+            if hasattr(lab.driver(device.name, object), name):
+                found[f"{at} {name}"] = _value(lab, at, name)
+    for command in dict.fromkeys(
+        raw.format(port=port.interface) for raw in RAW[device.platform] for port in device.ports
+    ):
+        found[f"{device.name} {command}"] = run(command).text
     return found
 
 

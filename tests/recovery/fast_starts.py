@@ -1,0 +1,86 @@
+"""Runs of pytest that start fast: forked from a process that has imported everything.
+
+    python fast_starts.py       tasks as JSON lines on stdin, exit statuses (-9: killed) on stdout
+
+A task has argv (of pytest), cwd, env, and output, the file that gets what it prints.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+IMPORTED = ("labtests.pytest_plugin", "labtests.drivers.comware", "labtests.drivers.connectx")
+
+
+class FastStarts:
+    """The process that forks, seen from outside."""
+
+    def __init__(self) -> None:
+        self._parent = subprocess.Popen(
+            [sys.executable, str(Path(__file__))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(
+        self, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], output: Path
+    ) -> tuple[int, str]:
+        """The exit status of one pytest, and what it printed."""
+        task = {"argv": list(argv), "cwd": str(cwd), "env": dict(env), "output": str(output)}
+        assert self._parent.stdin is not None
+        assert self._parent.stdout is not None
+        self._parent.stdin.write(json.dumps(task) + "\n")
+        self._parent.stdin.flush()
+        return int(self._parent.stdout.readline()), output.read_text(errors="replace")
+
+    def close(self) -> None:
+        """It has ended."""
+        assert self._parent.stdin is not None
+        self._parent.stdin.close()
+        self._parent.wait()
+        assert self._parent.stdout is not None
+        self._parent.stdout.close()
+
+
+def main() -> None:
+    """Fork for each task, one after the other."""
+    import pytest
+
+    for name in IMPORTED:
+        __import__(name)
+    for line in sys.stdin:
+        task = json.loads(line)
+        printed, printing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(printed)
+            become(task, printing)
+            sys.exit(pytest.main(task["argv"]))
+        os.close(printing)
+        with os.fdopen(printed, "rb") as said:
+            Path(task["output"]).write_bytes(said.read())
+        _, status = os.waitpid(child, 0)
+        print(os.waitstatus_to_exitcode(status), flush=True)
+
+
+def become(task: Mapping[str, Any], printing: int) -> None:
+    """This process is as if it had been started for the task."""
+    os.setsid()
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    os.dup2(printing, 1)
+    os.dup2(printing, 2)
+    os.close(printing)
+    os.environ.clear()
+    os.environ.update(task["env"])
+    os.chdir(task["cwd"])
+    sys.path.insert(0, task["cwd"])
+
+
+if __name__ == "__main__":
+    main()
