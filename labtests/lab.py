@@ -98,6 +98,7 @@ class Lab:
         self.journal = journal
         self.lease: Leased | None = None  # set by lease.holding; without, nobody is asked
         self.unrecorded: Mapping[str, Transport] = self.transports  # beside the journal
+        self._abandoned = False
         self.ahead = ChangeJournal()  # in memory, until somebody gives it pages on a disk
         self._drivers: dict[str, Any] = {
             device.name: driver_module(device.platform).Driver(self.transports[device.name])
@@ -231,7 +232,7 @@ class Lab:
     def _undo_to(self, mark: int, tell: Callable[["PutBack"], None]) -> None:
         """Undo every change after the mark. One that fails does not stop the others; one that is
         interrupted is still there for the next call."""
-        while len(pending := self.ahead.pending) > mark:
+        while len(pending := self.ahead.pending) > mark and not self._abandoned:
             entry = pending[-1]
             first = next(e for e in pending[mark:] if e.same_setting(entry))
             if first is entry:
@@ -312,11 +313,16 @@ class Lab:
         try:
             self._restore_to(0)
         finally:
-            self.ahead.end()
-            if self.lease is not None:
-                self.lease.give_back(left=len(self.ahead.entries))
-            for transport in (*self.unrecorded.values(), *self.transports.values()):
-                transport.close()
+            self.abandon()
+
+    def abandon(self) -> None:
+        """End every session. What is still to be undone is left to the next start."""
+        self._abandoned = True
+        self.ahead.end()
+        if self.lease is not None:
+            self.lease.give_back(left=len(self.ahead.entries))
+        for transport in (*self.unrecorded.values(), *self.transports.values()):
+            transport.close()
 
     def __enter__(self) -> "Lab":
         return self

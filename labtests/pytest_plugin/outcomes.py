@@ -24,6 +24,7 @@ from labtests.report import css, summary_html, test_html
 from labtests.verdicts import Outcome
 
 PLANNED = "planned: nothing was changed and nothing was proven"
+AGAIN = "interrupted again, while the lab was being put back"
 LABELS = {
     Outcome.INCONCLUSIVE: ("inconclusive", "I", "INCONCLUSIVE"),
     Outcome.ERROR: ("error", "E", "ERROR"),
@@ -41,6 +42,7 @@ class Labels:
         self._running: pytest.Item | None = None  # stays when the session is cut off in it
         self._reported: list[str] = []  # its parts that are over
         self._unreachable = False
+        self._unwritten = False  # reports, at least in part
 
     def pytest_report_header(self) -> str:
         """Which lab, and where the results go: known before anything can go wrong."""
@@ -223,22 +225,41 @@ class Labels:
         try:
             self._end_running(session)
             self._stamp_junit()
-            return (yield)
+            yield
+        except OSError as error:
+            self._not_written(session, error)
         finally:
-            ran = {entry["id"] for entry in self._run.tests}
-            items = getattr(session, "items", [])
-            self._run.not_run += [item.nodeid for item in items if item.nodeid not in ran]
-            self._run.exit_code = int(session.exitstatus)
+            self._finish(session, exitstatus)
+
+    def _finish(self, session: pytest.Session, exitstatus: int) -> None:
+        ran = {entry["id"] for entry in self._run.tests}
+        items = getattr(session, "items", [])
+        self._run.not_run += [item.nodeid for item in items if item.nodeid not in ran]
+        self._run.exit_code = int(session.exitstatus)
+        try:
             self._run.finish()
-            if exitstatus in terminal.WITHOUT_SUMMARY:
-                terminal.print_problem(self._run)
+        except OSError as error:
+            self._not_written(session, error)
+        if exitstatus in terminal.WITHOUT_SUMMARY or self._unwritten:
+            terminal.print_problem(self._run)
+
+    def _not_written(self, session: pytest.Session, error: OSError) -> None:
+        """What has no report is no pass. The lab has been put back by now."""
+        said = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
+        problem = f"reports are missing or not whole: {said}"
+        self._run.problem = "\n".join(dict.fromkeys(filter(None, [self._run.problem, problem])))
+        self._unwritten = True
+        session.exitstatus = max(session.exitstatus, pytest.ExitCode.TESTS_FAILED)
 
     def _end_running(self, session: pytest.Session) -> None:
         """What pytest would do later, after JUnit's file is written: fixtures are torn down."""
         ended = pytest.CallInfo.from_call(
-            lambda: session._setupstate.teardown_exact(None), "teardown", reraise=KeyboardInterrupt
+            lambda: session._setupstate.teardown_exact(None), "teardown"
         )
         left = str(ended.excinfo.value) if ended.excinfo else ""
+        if ended.excinfo is not None and ended.excinfo.errisinstance(KeyboardInterrupt):
+            left = AGAIN
+            self._run.abandon_lab()
         self._run.problem = "\n".join(filter(None, [self._run.problem, left]))
         if self._running is not None:
             self._report_cut_off(self._running)

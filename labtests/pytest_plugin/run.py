@@ -200,10 +200,19 @@ class Run:
                 if self.lab is not None:
                     self.lab.close()
         finally:
-            if self.process is not None:
-                self.process.close()
-                if self.lab is not None and self.lab.ahead.registered is not None:
-                    self.lab.ahead.registered.remove()
+            self._end_process()
+
+    def abandon_lab(self) -> None:
+        """End the sessions and the simulated lab, and put nothing back any more."""
+        if self.lab is not None:
+            self.lab.abandon()
+        self._end_process()
+
+    def _end_process(self) -> None:
+        if self.process is not None:
+            self.process.close()
+            if self.lab is not None and self.lab.ahead.registered is not None:
+                self.lab.ahead.registered.remove()
 
     @property
     def left(self) -> str:

@@ -30,7 +30,7 @@ from xml.etree import ElementTree
 
 import sabotage
 from fast_starts import FastStarts
-from recovery_lab import Project, ServedLab, everything, nothing_runs, opened
+from recovery_lab import QUICK_START, Project, ServedLab, everything, nothing_runs, opened
 from ways import WAYS, Point, chosen
 
 from labtests.errors import LabErrors
@@ -102,7 +102,7 @@ class Bench:
             asked |= {"lab": str(self.project.served.directory)}
             asked |= {"filler": str(small / "filler") if small else ""}
             env["BREAK"] = json.dumps(asked)
-        argv = ["test_broken.py", "-q", "-p", "no:cacheprovider", "-p", "sabotage"]
+        argv = ["pytest", "test_broken.py", "-q", *QUICK_START, "-p", "sabotage"]
         argv += ["--testbed=served.yaml", f"--run-dir={folder}", *words]
         output = self.project.folder / f"run-{self._runs}.txt"
         code, said = self.starts.run(argv, cwd=self.project.folder, env=env, output=output)
@@ -243,22 +243,18 @@ def small_disk(folder: Path) -> Iterator[Path | None]:
 
 
 @contextmanager
-def bench_of(served: ServedLab, folder: Path) -> Iterator[Bench]:
+def bench_of(served: ServedLab, starts: FastStarts, folder: Path) -> Iterator[Bench]:
     """A project in this folder, on this lab."""
-    project = Project(folder, served)
+    project = Project(folder, served, starts)
     os.environ["LABTESTS_STATE_DIR"] = str(project.state / "labtests")
     (folder / "test_broken.py").write_text(SUITE)
     (folder / "test_look.py").write_text(LOOK)
     sabotage.pytest_configure()
-    starts = FastStarts()
-    try:
-        with small_disk(folder) as disk:
-            bench = Bench(project, starts, disk)
-            with opened(project.testbed) as lab:
-                bench.found = everything(lab)
-            yield bench
-    finally:
-        starts.close()
+    with small_disk(folder) as disk:
+        bench = Bench(project, starts, disk)
+        with opened(project.testbed) as lab:
+            bench.found = everything(lab)
+        yield bench
 
 
 def journal_of(bench: Bench) -> list[str]:
@@ -271,7 +267,10 @@ def journal_of(bench: Bench) -> list[str]:
 
 def tally(tried: Sequence[Tried]) -> Iterator[str]:
     """Points tried and survived, by way."""
-    tries, fell = Counter(t.point.way for t in tried), Counter(t.point.way for t in tried if t.wrong)
+    tries, fell = (
+        Counter(t.point.way for t in tried),
+        Counter(t.point.way for t in tried if t.wrong),
+    )
     for way, number in tries.items():
         yield f"{way:12} {number:3} points tried, {number - fell[way]:3} survived"
     yield f"{'all':12} {len(tried):3} points tried, {len(tried) - sum(fell.values()):3} survived"
@@ -287,9 +286,9 @@ def main() -> int:
     tried: list[Tried] = []
     begun_s = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        served = ServedLab(Path(folder) / "lab")
+        served, starts = ServedLab(Path(folder) / "lab"), FastStarts()
         try:
-            with bench_of(served, Path(folder)) as bench:
+            with bench_of(served, starts, Path(folder)) as bench:
                 points = chosen(journal_of(bench), seed=asked.seed, quick=asked.quick)
                 for number, point in enumerate(points):
                     if asked.ways and point.way not in asked.ways:
@@ -297,6 +296,7 @@ def main() -> int:
                     tried.append(break_at(bench, point, number))
                     print(tried[-1], flush=True)
         finally:
+            starts.close()
             served.end()
     kind = "a tmpfs of 8 MiB" if bench.disk else "RLIMIT_FSIZE (no right to mount)"
     print(f"\nseed {asked.seed}; full disk: {kind}; {time.monotonic() - begun_s:.0f} s")

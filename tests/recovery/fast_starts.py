@@ -1,8 +1,8 @@
-"""Runs of pytest that start fast: forked from a process that has imported everything.
+"""Runs of pytest and of labtests that start fast: forked from a process that has imported all.
 
     python fast_starts.py       tasks as JSON lines on stdin, exit statuses (-9: killed) on stdout
 
-A task has argv (of pytest), cwd, env, and output, the file that gets what it prints.
+A task has argv (program first), cwd, env, and output, the file that gets what it prints.
 """
 
 import json
@@ -22,6 +22,7 @@ class FastStarts:
     def __init__(self) -> None:
         self._parent = subprocess.Popen(
             [sys.executable, str(Path(__file__))],
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -30,7 +31,7 @@ class FastStarts:
     def run(
         self, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], output: Path
     ) -> tuple[int, str]:
-        """The exit status of one pytest, and what it printed."""
+        """The exit status of "pytest" or "labtests" with these words, and what it printed."""
         task = {"argv": list(argv), "cwd": str(cwd), "env": dict(env), "output": str(output)}
         assert self._parent.stdin is not None
         assert self._parent.stdout is not None
@@ -51,6 +52,8 @@ def main() -> None:
     """Fork for each task, one after the other."""
     import pytest
 
+    from labtests.__main__ import main as command_line
+
     for name in IMPORTED:
         __import__(name)
     for line in sys.stdin:
@@ -60,18 +63,19 @@ def main() -> None:
         if child == 0:
             os.close(printed)
             become(task, printing)
-            sys.exit(pytest.main(task["argv"]))
+            program, *words = task["argv"]
+            sys.exit(pytest.main(words) if program == "pytest" else command_line(words))
         os.close(printing)
         with os.fdopen(printed, "rb") as said:
             Path(task["output"]).write_bytes(said.read())
         _, status = os.waitpid(child, 0)
-        print(os.waitstatus_to_exitcode(status), flush=True)
+        print(os.waitstatus_to_exitcode(status), flush=True)  # noqa: T201
 
 
 def become(task: Mapping[str, Any], printing: int) -> None:
     """This process is as if it had been started for the task."""
     os.setsid()
-    with open(os.devnull, "rb") as nothing:
+    with Path(os.devnull).open("rb") as nothing:
         os.dup2(nothing.fileno(), 0)
     os.dup2(printing, 1)
     os.dup2(printing, 2)

@@ -1,11 +1,10 @@
 """A lab served by hand, runners that die in the middle of it, and everything that can be set."""
 
 import os
-import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from fast_starts import FastStarts
 
 from labtests.clock import WallClock
 from labtests.errors import DeviceError
@@ -41,7 +41,7 @@ RAW = {
     "connectx": ("mlnx_qos -i {port}", "grep -r . /sys/class/net/{port}/ecn"),
 }
 TOOLS = "ps -eo args | grep -E '[i]b_send_bw|[i]perf3|[l]abtests-'"
-ENDS_WITHIN_S = 60
+QUICK_START = ("-p", "no:hypothesispytest", "-p", "no:cacheprovider")  # it takes seconds to load
 
 
 def written_testbed(served: ServedLab, folder: Path) -> Path:
@@ -123,6 +123,7 @@ class Project:
 
     folder: Path
     served: ServedLab
+    starts: FastStarts
     state: Path = field(init=False)
     testbed_file: Path = field(init=False)
 
@@ -143,18 +144,20 @@ class Project:
     def suite(self, text: str) -> None:
         (self.folder / "test_suite.py").write_text(text)
 
-    def pytest(self, *options: str) -> "subprocess.Popen[str]":
-        command = [sys.executable, "-m", "pytest", "test_suite.py", "-s", "-q", *options]
-        return self._start([*command, "--testbed", str(self.testbed_file)])
+    def pytest(self, *options: str, die_at: str = "") -> tuple[int, str]:
+        """A run of the suite: exit code (-9: it killed itself when it printed this), and output."""
+        words = ["pytest", "test_suite.py", "-s", "-q", *QUICK_START]
+        words += ["--testbed", str(self.testbed_file), *options]
+        return self._run(words, dict(self.environment) | {"DIE_AT": die_at})
 
     def labtests(self, *words: str) -> tuple[int, str]:
-        process = self._start([sys.executable, "-m", "labtests", *words])
-        said, _ = process.communicate(timeout=ENDS_WITHIN_S)
-        return process.returncode, said
+        return self._run(["labtests", *words], self.environment)
 
-    def _start(self, command: list[str]) -> "subprocess.Popen[str]":
+    def started(self, *options: str) -> "subprocess.Popen[str]":
+        """A run of the suite that goes on beside us."""
+        words = ["-m", "pytest", "test_suite.py", "-s", "-q", *QUICK_START]
         return subprocess.Popen(
-            [*command],
+            [sys.executable, *words, "--testbed", str(self.testbed_file), *options],
             cwd=self.folder,
             env=self.environment,
             stdin=subprocess.DEVNULL,
@@ -163,15 +166,6 @@ class Project:
             text=True,
         )
 
-    def killed(self, process: "subprocess.Popen[str]", at: str) -> str:
-        """kill -9 as soon as it has printed this; what it had said."""
-        said = ""
-        assert process.stdout is not None
-        for line in process.stdout:
-            said += line
-            if at in line:
-                process.send_signal(signal.SIGKILL)
-                process.wait()
-                process.stdout.close()
-                return said
-        raise AssertionError(said)
+    def _run(self, words: Sequence[str], env: Mapping[str, str]) -> tuple[int, str]:
+        output = self.folder / "output.txt"
+        return self.starts.run(words, cwd=self.folder, env=env, output=output)

@@ -72,7 +72,7 @@ def hang(at: Breaker, line: Mapping[str, Any]) -> None:
 def fill(at: Breaker, line: Mapping[str, Any]) -> None:
     """The disk is full; without a small disk of its own, no file grows any more."""
     if at.filler:
-        with suppress(OSError), open(at.filler, "ab", buffering=0) as filler:
+        with suppress(OSError), Path(at.filler).open("ab", buffering=0) as filler:
             while filler.write(b"\0" * 512):
                 pass
         return

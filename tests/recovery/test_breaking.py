@@ -1,17 +1,40 @@
-"""Some of the points of `make break`; all of them take minutes."""
+"""Some of the points of `make break`, one of each of some ways; all of them take minutes."""
 
 from pathlib import Path
 
 import pytest
-from breaking import broken
+from breaking import bench_of, break_at, journal_of, tally
+from fast_starts import FastStarts
 from recovery_lab import ServedLab
+from ways import ABOUT_DEVICES, AT_COMMANDS, CHANGING, WAYS, chosen
 
 
-def test_a_run_broken_at_a_journal_write_is_put_back(
-    served: ServedLab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_runs_broken_in_some_ways_are_put_back(
+    served: ServedLab,
+    starts: FastStarts,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("LABTESTS_STATE_DIR", str(tmp_path / "state" / "labtests"))
-    tried = list(broken(served, tmp_path, 3))
-    assert len(tried) == 3
-    assert [point.wrong for point in tried] == ["", "", ""]
-    assert max(point.left_changed for point in tried) > 5  # it was a broken lab
+    with bench_of(served, starts, tmp_path) as bench:
+        points = chosen(journal_of(bench), seed=1, quick=True)
+        tried = [break_at(bench, point, number) for number, point in enumerate(points)]
+    with capsys.disabled():
+        print(f"\nbroken runs: {list(tally(tried))[-1]} (`make break` tries more)")  # noqa: T201
+    assert len({point.way for point in points}) >= 4
+    assert [str(each) for each in tried if each.wrong] == []
+    assert max(each.changed for each in tried) >= 2  # it was a broken lab
+
+
+def test_points_are_spread_over_the_whole_journal() -> None:
+    lines = ["begun", *["change", "made"] * 6, "folded", *["undoing", "undone"] * 5, "ended"]
+    points = chosen(lines, seed=1)
+    assert len(points) == sum(way.tries for way in WAYS.values()) >= 30
+    assert {point.way for point in points} == set(WAYS)
+    assert {point.line for point in points} >= ABOUT_DEVICES
+    for name, way in WAYS.items():
+        mine = [point for point in points if point.way == name]
+        assert {point.how for point in mine} == set(way.hows[: way.tries])
+    assert all(p.line in CHANGING for p in points if p.how in AT_COMMANDS)
+    assert chosen(lines, seed=2) != points

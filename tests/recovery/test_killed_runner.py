@@ -9,8 +9,17 @@ from labtests.journal import read_changes
 from labtests.recovery import find
 
 SUITE = """
+import os
+import signal
+
 from labtests.experiment.incast import Class
 from labtests.records import PfcSetting
+
+
+def say(text):
+    print(text, flush=True)
+    if (end := os.environ.get("DIE_AT")) and end in text:
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_it(incast):
@@ -18,8 +27,8 @@ def test_it(incast):
     incast.pfc_at_switch(PfcSetting(mode="on", priorities=frozenset({3, 5})))
     incast.ecn_at_bottleneck(incast.marking({2, 3}))
     incast.set(incast.senders[0].nic, "reaction_point", frozenset({1, 2}))
-    print("CHANGED", flush=True)
-    incast.progress = lambda text: print(text, flush=True)
+    say("CHANGED")
+    incast.progress = say
     traffic = incast.udp(Class(tos=0x60, offered_share=0.1), Class(tos=0xA0, offered_share=0.1))
     incast.run("going", traffic)
     incast.judge()
@@ -35,15 +44,14 @@ def test_a_killed_run_is_found_refused_and_put_back(project: Project) -> None:
     project.suite(SUITE)
     with opened(project.testbed) as lab:
         found = everything(lab)
-        project.killed(project.pytest("--lab-seconds", "9"), "ServerB -> ServerC:5202: starting")
+        project.pytest("--lab-seconds", "9", die_at="ServerB -> ServerC:5202: starting")
         assert nothing_runs(lab, ENDS_WITHIN_S), traffic_tools(lab)
         changed = {name for name, value in everything(lab).items() if value != found[name]}
         assert {name.split()[0] for name in changed} >= {"S6550", "ServerA", "ServerB", "ServerC"}
 
         project.suite(READ_ONLY)
-        refused = project.pytest()
-        said, _ = refused.communicate(timeout=60)
-        assert refused.returncode == 10
+        code, said = project.pytest()
+        assert code == 10
         assert "OPEN" not in said
         assert "died and left 10 changes on this lab" in said
         assert "labtests restore" in said
@@ -58,11 +66,10 @@ def test_recover_puts_back_first_and_then_runs(project: Project) -> None:
     project.suite(SUITE)
     with opened(project.testbed) as lab:
         found = everything(lab)
-        project.killed(project.pytest("--lab-seconds", "9"), "CHANGED")
+        assert project.pytest(die_at="CHANGED")[0] == -9
         project.suite(READ_ONLY)
-        again = project.pytest("--recover", "-v")
-        said, _ = again.communicate(timeout=60)
-        assert again.returncode == 0, said
+        code, said = project.pytest("--recover", "-v")
+        assert code == 0, said
         assert said.index("10 restored") < said.index("OPEN")
         assert everything(lab) == found
 
@@ -70,16 +77,15 @@ def test_recover_puts_back_first_and_then_runs(project: Project) -> None:
 def test_a_lab_in_use_is_refused_with_who_and_since_when(project: Project) -> None:
     """Also a frozen runner is one that lives: nobody else may take its lab."""
     project.suite(SUITE)
-    first = project.pytest("--lab-seconds", "9")
+    first = project.started("--lab-seconds", "9")
     try:
         assert first.stdout is not None
         for line in first.stdout:
             if "CHANGED" in line:
                 break
         first.send_signal(signal.SIGSTOP)
-        second = project.pytest()
-        said, _ = second.communicate(timeout=60)
-        assert second.returncode == 15
+        code, said = project.pytest()
+        assert code == 15
         assert f"process {first.pid} on" in said
         assert "still runs" in said
         assert project.labtests("restore")[0] == 15
@@ -98,7 +104,7 @@ def test_what_cannot_be_put_back_is_said_with_the_commands_to_type(project: Proj
     host = "ServerA"
     with opened(project.testbed) as lab:
         found = everything(lab)
-        project.killed(project.pytest("--lab-seconds", "9"), "CHANGED")
+        assert project.pytest(die_at="CHANGED")[0] == -9
         text = project.testbed_file.read_text()
         port = str(project.served.ports[host])
         elsewhere = project.folder / "elsewhere.yaml"
@@ -120,7 +126,7 @@ def test_a_recovery_that_is_killed_can_be_recovered(project: Project, monkeypatc
     project.suite(SUITE)
     with opened(project.testbed) as lab:
         found = everything(lab)
-        project.killed(project.pytest("--lab-seconds", "9"), "CHANGED")
+        assert project.pytest(die_at="CHANGED")[0] == -9
         (run_file,) = (project.state / "labtests" / "unfinished").glob("*.json")
         run = find(run_file.stem)
         made = lab_room.Lab._make
@@ -146,11 +152,10 @@ def test_a_recovery_that_is_killed_can_be_recovered(project: Project, monkeypatc
 
 def test_a_dry_run_that_was_killed_blocks_nobody(project: Project) -> None:
     project.suite(SUITE)
-    project.killed(project.pytest("--dry-run"), "CHANGED")
+    assert project.pytest("--dry-run", die_at="CHANGED")[0] == -9
     project.suite(READ_ONLY)
-    again = project.pytest("--dry-run", "-v")
-    said, _ = again.communicate(timeout=60)
-    assert again.returncode == 0, said
+    code, said = project.pytest("--dry-run", "-v")
+    assert code == 0, said
     assert "a dry run; its simulated lab died with it" in said
     assert project.labtests("restore") == (0, "no unfinished run: nothing is to be put back\n")
     deadline_s = time.monotonic() + 5

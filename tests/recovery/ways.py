@@ -23,21 +23,25 @@ class Way:
 
 
 WAYS: Mapping[str, Way] = {
-    "kill -9": Way(hows=("before", "torn", "after"), at=ANY, tries=24, quick=1),
-    "SIGTERM": Way(hows=("before", "after"), at=ANY, tries=8, quick=1),
-    "SIGHUP": Way(hows=("after", "before"), at=ANY, tries=4),
-    "SIGINT": Way(hows=("before", "after"), at=ANY, tries=6),
-    "SIGINT twice": Way(hows=("after", "before"), at=ABOUT_DEVICES, tries=4),
-    "cut": Way(hows=("obeyed", "before", "not obeyed", "after"), at=ABOUT_DEVICES, tries=12, quick=1),
-    "reboot": Way(hows=("after", "obeyed", "not obeyed", "before"), at=ABOUT_DEVICES, tries=12, quick=1),
-    "hang": Way(hows=("after",), at=CHANGING, tries=6),
-    "lie": Way(hows=("after",), at=CHANGING, tries=6, quick=1),
-    "full disk": Way(hows=("before", "after"), at=ABOUT_DEVICES, tries=6),
-    "second run": Way(hows=("after", "before"), at=ABOUT_DEVICES, tries=4, harmless=True),
+    "kill -9": Way(hows=("before", "torn", "after"), at=ANY, tries=12, quick=1),
+    "SIGTERM": Way(hows=("before", "after"), at=ANY, tries=6),
+    "SIGHUP": Way(hows=("after", "before"), at=ANY, tries=3),
+    "SIGINT": Way(hows=("before", "after"), at=ANY, tries=4),
+    "SIGINT twice": Way(hows=("after", "before"), at=ABOUT_DEVICES, tries=4, quick=1),
+    "cut": Way(
+        hows=("obeyed", "before", "not obeyed", "after"), at=ABOUT_DEVICES, tries=8, quick=1
+    ),
+    "reboot": Way(
+        hows=("after", "obeyed", "not obeyed", "before"), at=ABOUT_DEVICES, tries=8, quick=1
+    ),
+    "hang": Way(hows=("after",), at=CHANGING, tries=4),
+    "lie": Way(hows=("after",), at=CHANGING, tries=5),
+    "full disk": Way(hows=("before", "after"), at=ABOUT_DEVICES, tries=4, quick=1),
+    "second run": Way(hows=("after", "before"), at=ABOUT_DEVICES, tries=2, harmless=True),
     "clock": Way(
         hows=("forward before", "backward before", "forward after", "backward after"),
         at=ANY,
-        tries=8,
+        tries=4,
         harmless=True,
     ),
 }
