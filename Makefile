@@ -2,7 +2,7 @@
 #   make run    the suites against a simulated lab made from the testbed file; prints where the report is
 #   make test   the project's own tests
 #   make validate   the packet network against reference results and closed forms (ARGS=--quick: some of each kind)
-#   make break  kill -9 of runs at every write of their change journal; points tried and survived
+#   make break  runs broken in every way at steps of their change journal; points tried and survived (ARGS="--seed 2")
 # uv is used when it is there, otherwise venv and pip; versions are pinned in requirements*.txt.
 
 PYTHON  ?= python3

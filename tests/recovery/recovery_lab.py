@@ -1,6 +1,7 @@
 """A lab served by hand, runners that die in the middle of it, and everything that can be set."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -41,6 +42,7 @@ RAW = {
     "connectx": ("mlnx_qos -i {port}", "grep -r . /sys/class/net/{port}/ecn"),
 }
 TOOLS = "ps -eo args | grep -E '[i]b_send_bw|[i]perf3|[l]abtests-'"
+ENDS_WITHIN_S = 60
 QUICK_START = ("-p", "no:hypothesispytest", "-p", "no:cacheprovider")  # it takes seconds to load
 
 
@@ -123,7 +125,7 @@ class Project:
 
     folder: Path
     served: ServedLab
-    starts: FastStarts
+    starts: FastStarts | None = None  # None: each run is a process of its own from the start
     state: Path = field(init=False)
     testbed_file: Path = field(init=False)
 
@@ -156,16 +158,38 @@ class Project:
     def started(self, *options: str) -> "subprocess.Popen[str]":
         """A run of the suite that goes on beside us."""
         words = ["-m", "pytest", "test_suite.py", "-s", "-q", *QUICK_START]
+        return self._start([sys.executable, *words, "--testbed", str(self.testbed_file), *options])
+
+    def _run(self, words: Sequence[str], env: Mapping[str, str]) -> tuple[int, str]:
+        if self.starts is not None:
+            output = self.folder / "output.txt"
+            return self.starts.run(words, cwd=self.folder, env=env, output=output)
+        process = self._start([sys.executable, "-m", *words], env)
+        said, _ = process.communicate(timeout=ENDS_WITHIN_S)
+        return process.returncode, said
+
+    def _start(
+        self, command: Sequence[str], env: Mapping[str, str] | None = None
+    ) -> "subprocess.Popen[str]":
         return subprocess.Popen(
-            [sys.executable, *words, "--testbed", str(self.testbed_file), *options],
+            [*command],
             cwd=self.folder,
-            env=self.environment,
+            env=self.environment if env is None else env,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
         )
 
-    def _run(self, words: Sequence[str], env: Mapping[str, str]) -> tuple[int, str]:
-        output = self.folder / "output.txt"
-        return self.starts.run(words, cwd=self.folder, env=env, output=output)
+    def killed(self, process: "subprocess.Popen[str]", at: str) -> str:
+        """kill -9 as soon as it has printed this; what it had said."""
+        said = ""
+        assert process.stdout is not None
+        for line in process.stdout:
+            said += line
+            if at in line:
+                process.send_signal(signal.SIGKILL)
+                process.wait()
+                process.stdout.close()
+                return said
+        raise AssertionError(said)
