@@ -4,8 +4,10 @@ with OpenSSH, and a file only grows."""
 
 import re
 import threading
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -67,8 +69,9 @@ class KnownHosts(paramiko.MissingHostKeyPolicy):
         found: list[_Line] = []
         for file in self.files:
             if file.is_file():
-                for text in file.read_text(encoding="utf-8", errors="replace").splitlines():
-                    line = _line(text, self.name)
+                text = file.read_text(encoding="utf-8", errors="replace")
+                for candidate in _index(text).about(self.name):
+                    line = _line(candidate, self.name)
                     found += [line] if line else []
         return found
 
@@ -91,19 +94,56 @@ class _Line:
     good: bool
 
 
-def _line(text: str, name: str) -> _Line | None:
-    """What this line says of the host. Others (comments, authorities of certificates, damage, key
-    types nobody knows here) say nothing about any host."""
+class _Index:
+    """The lines of a file by plain name, so that with many hosts each looks at its own only. Lines
+    with patterns or hashed names may mean any host."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = text.splitlines()
+        self._of_anybody: list[int] = []
+        self._of_host: defaultdict[str, list[int]] = defaultdict(list)
+        for number, line in enumerate(self._lines):
+            names = _split(line)[1]
+            if any(set(name) & set("*?!|") for name in names):
+                self._of_anybody.append(number)
+                continue
+            for name in names:
+                self._of_host[name.lower()].append(number)
+
+    def about(self, name: str) -> tuple[str, ...]:
+        """The lines that may mean this host, in the file's order."""
+        own = self._of_host.get(name.lower(), [])
+        return tuple(self._lines[number] for number in sorted({*own, *self._of_anybody}))
+
+
+@lru_cache(maxsize=4)
+def _index(text: str) -> _Index:
+    """By content: a file that has changed has another one."""
+    return _Index(text)
+
+
+def _split(text: str) -> tuple[str, list[str], str]:
+    """Marker or "", patterns of names, and the line without its marker."""
     marker, _, rest = text.strip().partition(" ")
     if marker != REVOKED:
         marker, rest = "", text.strip()
+    rest = rest.lstrip()
+    return marker, re.split(r"[ \t]", rest, maxsplit=1)[0].split(","), rest
+
+
+def _line(text: str, name: str) -> _Line | None:
+    """What this line says of the host. Others (comments, authorities of certificates, damage, key
+    types nobody knows here) say nothing about any host."""
+    marker, names, rest = _split(text)
     try:
-        entry = HostKeyEntry.from_line(rest.lstrip())
-    except (paramiko.SSHException, InvalidHostKey, ValueError):
+        if not _means(names, name):
+            return None
+        entry = HostKeyEntry.from_line(rest)
+    except (paramiko.SSHException, InvalidHostKey, ValueError, AssertionError):
+        return None  # AssertionError: paramiko's, for a hashed name that is cut short
+    if entry is None or entry.key is None:
         return None
-    if entry is None or entry.hostnames is None or entry.key is None:
-        return None
-    return _Line(entry.key, good=not marker) if _means(entry.hostnames, name) else None
+    return _Line(entry.key, good=not marker)
 
 
 def _means(patterns: Sequence[str], name: str) -> bool:

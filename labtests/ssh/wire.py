@@ -70,7 +70,7 @@ class _Login(AuthOnlyHandler):
 
 
 class Wire(ServiceRequestingTransport):
-    """A paramiko transport with five differences.
+    """A paramiko transport with six differences.
 
     - TCP_NODELAY: without it an exec waits some 40 ms for a delayed acknowledgement.
     - `round_trip`: once it is back, everything the server had sent before is here.
@@ -79,7 +79,13 @@ class Wire(ServiceRequestingTransport):
       for every key it tries, which some servers (asyncssh) answer by hanging up; its newer one
       waits for ever.
     - A quick answer to a login is not lost (see _Login).
+    - AES-GCM is asked for first: with other ciphers paramiko compares MACs byte by byte in Python,
+      a noticeable part of what a short session costs.
     """
+
+    _preferred_ciphers = tuple(
+        sorted(paramiko.Transport._preferred_ciphers, key=lambda name: "gcm" not in name)  # type: ignore[attr-defined]
+    )
 
     _channel_handler_table = {  # noqa: RUF012 - paramiko's own, a table of its class
         **paramiko.Transport._channel_handler_table,  # type: ignore[attr-defined]

@@ -1,0 +1,193 @@
+"""The clients of fleet.py, each run as a process of its own:
+
+    python benchmarks/fleet_clients.py KIND FLEET.json
+
+KIND: asyncssh, fabric, labtests (six reads of every host) or change (labtests: snapshot, plan,
+apply and verify of a profile). Prints one line of JSON: phases in seconds, CPU, memory, exchanges.
+"""
+
+import json
+import resource
+import sys
+import time
+
+BEGIN = time.perf_counter()
+
+from collections.abc import Callable, Iterator  # noqa: E402  (imports are measured, too)
+from contextlib import contextmanager  # noqa: E402
+from pathlib import Path  # noqa: E402
+from typing import Any  # noqa: E402
+
+READS = (
+    "hostname",
+    "uname -r",
+    "cat /proc/uptime",
+    "cat /proc/net/snmp",
+    "cat /proc/sys/net/ipv4/tcp_ecn",
+    "date +%s.%N",
+)
+Json = dict[str, Any]
+PROFILE = Path(__file__).parents[1] / "profiles" / "lossless-25g.yaml"
+
+
+class Phases:
+    """Wall and CPU seconds of each part."""
+
+    def __init__(self) -> None:
+        self.wall_s = {"import": time.perf_counter() - BEGIN}
+        self.cpu_s = {"import": time.process_time()}
+
+    def mark(self, name: str) -> None:
+        """The next phase begins."""
+        self.wall_s[name] = time.perf_counter() - BEGIN - sum(self.wall_s.values())
+        self.cpu_s[name] = time.process_time() - sum(self.cpu_s.values())
+
+    def told(self, answers: int) -> Json:
+        """For the JSON line."""
+        return {"wall_s": self.wall_s, "phase_cpu_s": self.cpu_s, "answers": answers}
+
+
+def floor(fleet: Json) -> Json:
+    """Bare asyncssh: all six in one command, no framework, nothing kept."""
+    import asyncio
+
+    import asyncssh
+
+    phases = Phases()
+    known = asyncssh.read_known_hosts(fleet["known_hosts"])
+    key = asyncssh.read_private_key(fleet["key_file"])
+    script = "; echo; echo ---; ".join(READS)
+
+    async def ask(port: int) -> int:
+        async with asyncssh.connect(
+            "127.0.0.1",
+            port,
+            username=fleet["user"],
+            client_keys=[key],
+            known_hosts=known,
+            config=None,
+            agent_path=None,
+        ) as connection:
+            done = await connection.run(script, check=True)
+            return str(done.stdout).count("---") + 1
+
+    async def everywhere() -> list[int]:
+        return await asyncio.gather(*(ask(port) for port in fleet["ports"].values()))
+
+    answers = sum(asyncio.run(everywhere()))
+    phases.mark("reads")
+    return phases.told(answers)
+
+
+def fabric_group(fleet: Json) -> Json:
+    """Plain Fabric: a ThreadingGroup, command by command, as its documentation shows it."""
+    import fabric
+
+    phases = Phases()
+    config = fabric.Config(overrides={"load_ssh_configs": False})
+    connections = [
+        fabric.Connection(
+            "127.0.0.1",
+            user=fleet["user"],
+            port=port,
+            config=config,
+            connect_kwargs={
+                "key_filename": str(fleet["key_file"]),
+                "allow_agent": False,
+                "look_for_keys": False,
+            },
+        )
+        for port in fleet["ports"].values()
+    ]
+    answers = 0
+    with fabric.ThreadingGroup.from_connections(connections) as group:
+        for read in READS:
+            replies = group.run(read, hide=True, in_stream=False)
+            answers += sum(bool(reply.ok) for reply in replies.values())
+    phases.mark("reads")
+    return phases.told(answers)
+
+
+@contextmanager
+def lab_of(fleet: Json, phases: Phases) -> Iterator[Any]:
+    from labtests.clock import WallClock
+    from labtests.inventory import load
+    from labtests.journal import Journal
+    from labtests.lab import Lab
+    from labtests.opening import limited
+
+    phases.mark("import labtests")
+    testbed = limited(load(fleet["testbed"]), tuple(fleet["ports"]))
+    phases.mark("testbed")
+    with Journal(Path(fleet["folder"]) / "journal.jsonl") as journal:
+        lab = Lab.open(testbed, clock=WallClock(), backend="hardware", journal=journal)
+        phases.mark("connect")
+        with lab:
+            yield lab
+    phases.mark("close")
+
+
+def six_reads(fleet: Json) -> Json:
+    """labtests: strict host keys, deadlines on the hosts, everything in a journal."""
+    phases = Phases()
+    from labtests.snapshot import in_parallel
+    from labtests.snapshot.session import readers_of
+
+    def ask(reader: Any) -> int:
+        with reader.exchanges.remembered():
+            reader.exchanges.ask_ahead(READS)
+            return sum(reader.exchanges.run(read).status == 0 for read in READS)
+
+    with lab_of(fleet, phases) as lab:
+        answers = sum(in_parallel(readers_of(lab), ask).values())
+        phases.mark("reads")
+    return phases.told(answers)
+
+
+def change(fleet: Json) -> Json:
+    """labtests: snapshot, plan, apply, verify (a second snapshot and plan), undo, last snapshot."""
+    phases, sent = Phases(), {}
+    from labtests.profile.planning import made, planned
+    from labtests.profile.reader import load
+    from labtests.snapshot import compare, take
+    from labtests.snapshot.session import readers_of
+
+    profile = load(PROFILE).form
+    with lab_of(fleet, phases) as lab:
+        readers = readers_of(lab)
+
+        def part(name: str, act: Callable[[], Any]) -> Any:
+            before = sum(t.sent for t in lab.transports.values())
+            found = act()
+            phases.mark(name)
+            sent[name] = sum(t.sent for t in lab.transports.values()) - before
+            return found
+
+        def snapshot() -> Any:
+            return take(lab.testbed, readers, backend=lab.backend)
+
+        found = part("snapshot", snapshot)
+        plans = part("plan", lambda: planned(profile, lab))
+        done = part("apply", lambda: made(profile, lab, plans))
+        after = part("verify", snapshot)
+        assert done
+        assert compare(found, after)
+        part("undo", lab.put_back)
+        assert not compare(found, part("proof", snapshot)), "the hosts are not as they were"
+    return phases.told(len(done)) | {"sent": sent}
+
+
+KINDS = {"asyncssh": floor, "fabric": fabric_group, "labtests": six_reads, "change": change}
+
+
+def main() -> None:
+    kind, file = sys.argv[1:3]
+    told = KINDS[kind](json.loads(Path(file).read_text()))
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    told["cpu_s"] = used.ru_utime + used.ru_stime
+    told["rss_kib"] = used.ru_maxrss
+    print(json.dumps(told))
+
+
+if __name__ == "__main__":
+    main()
