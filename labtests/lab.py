@@ -213,6 +213,10 @@ class Lab:
         finally:
             self._restore_to(mark)
 
+    def restore(self) -> None:
+        """Undo everything that is still to be undone. Raises LabErrors with what could not be."""
+        self._restore_to(0)
+
     def put_back(self) -> tuple["PutBack", ...]:
         """Undo everything that is still to be undone, last first; what became of each."""
         done: list[PutBack] = []
@@ -311,7 +315,7 @@ class Lab:
     def close(self) -> None:
         """Undo what is left, give the lease back, end every session. Closing twice is allowed."""
         try:
-            self._restore_to(0)
+            self.restore()
         finally:
             self.abandon()
 

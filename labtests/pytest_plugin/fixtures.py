@@ -38,6 +38,8 @@ def lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
         opened = run.open_lab(_progress(run))
         if obstacles := _obstacles(opened):
             raise LabError("\n".join(obstacles))
+        if not run.planning:
+            run.proof.begin(opened)
         yield opened
     except LabError as error:
         _exit(run, error)

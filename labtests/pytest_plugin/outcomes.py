@@ -16,11 +16,12 @@ from labtests.pytest_plugin.fixtures import (
     CHANGES_BEFORE,
     INCAST,
     UNREACHABLE_EXIT,
+    UNUSABLE_EXIT,
     needs_lab,
     why_no_lab,
 )
 from labtests.pytest_plugin.run import Run
-from labtests.report import css, summary_html, test_html
+from labtests.report import css, state_html, summary_html, test_html
 from labtests.verdicts import Outcome
 
 PLANNED = "planned: nothing was changed and nothing was proven"
@@ -224,6 +225,7 @@ class Labels:
         self._run.exit_code = int(session.exitstatus)
         try:
             self._end_running(session)
+            self._prove(session)
             self._stamp_junit()
             yield
         except OSError as error:
@@ -238,6 +240,7 @@ class Labels:
         self._run.exit_code = int(session.exitstatus)
         try:
             self._run.finish()
+            _append(self._run)
         except OSError as error:
             self._not_written(session, error)
         if exitstatus in terminal.WITHOUT_SUMMARY or self._unwritten:
@@ -250,6 +253,13 @@ class Labels:
         self._run.problem = "\n".join(dict.fromkeys(filter(None, [self._run.problem, problem])))
         self._unwritten = True
         session.exitstatus = max(session.exitstatus, pytest.ExitCode.TESTS_FAILED)
+
+    def _prove(self, session: pytest.Session) -> None:
+        """A lab that is not as it was found makes the run red, whatever its verdicts are."""
+        if problem := self._run.proof.problem:
+            session.exitstatus = max(int(session.exitstatus), UNUSABLE_EXIT)
+            self._run.exit_code = int(session.exitstatus)
+            self._run.problem = "\n".join(filter(None, [self._run.problem, problem]))
 
     def _end_running(self, session: pytest.Session) -> None:
         """What pytest would do later, after JUnit's file is written: fixtures are torn down."""
@@ -307,6 +317,16 @@ def _skip(item: pytest.Item, report: pytest.TestReport) -> None:
     """A planned test is no pass."""
     path, line, _ = item.location
     report.outcome, report.longrepr = "skipped", (path, line or 0, PLANNED)
+
+
+def _append(run: Run) -> None:
+    """The proof is the last section of pytest-html's page too, which has no hook for its end."""
+    if not run.page.is_file() or not run.config.getoption("htmlpath", None):
+        return
+    html = run.page.read_text(encoding="utf-8")
+    if (end := html.rfind("</body>")) >= 0:
+        section = state_html(run.as_json())
+        run.page.write_text(html[:end] + section + html[end:], encoding="utf-8")
 
 
 def _save_tables(folder: Path, name: str, experiment: Incast) -> None:

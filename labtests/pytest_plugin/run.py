@@ -33,6 +33,7 @@ from labtests.lease.holding import LOOK_AGAIN_S, Terms, holding
 from labtests.private import NotPrivate, private_folder, write_private
 from labtests.pytest_plugin.cleaning import cleaner
 from labtests.pytest_plugin.options import asked_run_directory, asked_testbed
+from labtests.pytest_plugin.proof import Proof
 from labtests.recovery import LabHeld, claim, expect_put_back
 from labtests.report import page, sealed
 from labtests.ssh.passwords import names_of_passwords, passwords_of
@@ -62,9 +63,13 @@ class Run:
     logs: ExitStack = field(default_factory=ExitStack)
     lease: ExitStack = field(default_factory=ExitStack)
     lab: Lab | None = None
+    proof: Proof = field(init=False)
     process: Any = None
     problem: str = ""
     exit_code: int | None = None
+
+    def __post_init__(self) -> None:
+        self.proof = Proof(self.folder)
 
     @classmethod
     def begin(cls, config: pytest.Config) -> "Run":
@@ -198,7 +203,7 @@ class Run:
         try:
             with self.lease:
                 if self.lab is not None:
-                    self.lab.close()
+                    self._put_back(self.lab)
         finally:
             self._end_process()
 
@@ -213,6 +218,15 @@ class Run:
             self.process.close()
             if self.lab is not None and self.lab.ahead.registered is not None:
                 self.lab.ahead.registered.remove()
+
+    def _put_back(self, lab: Lab) -> None:
+        try:
+            lab.restore()
+        finally:
+            try:
+                self.proof.end(lab)
+            finally:
+                lab.close()
 
     @property
     def left(self) -> str:
@@ -272,6 +286,7 @@ class Run:
             "exit_code": self.exit_code,
             "problem": self.problem,
             "journal": "journal.jsonl",
+            "state": self.proof.plain(),
             "tests": [],
             "not_run": self.not_run,
         }

@@ -7,6 +7,7 @@ import pytest
 from labtests.profile.rendering import command_lines
 from labtests.pytest_plugin.fixtures import UNREACHABLE_EXIT, UNUSABLE_EXIT
 from labtests.pytest_plugin.run import Run
+from labtests.snapshot.command import lines
 
 WITHOUT_SUMMARY = frozenset({UNUSABLE_EXIT, UNREACHABLE_EXIT})
 """Exit codes after which pytest prints no summary by itself."""
@@ -25,6 +26,7 @@ def print_summary(terminal: pytest.TerminalReporter, run: Run) -> None:
             _print_verdicts(_Plain(terminal, run), entry)
     if run.not_run:
         terminal.write_line(f"not run: {', '.join(run.not_run)}", yellow=True)
+    _print_proof(terminal, run)
     _print_places(terminal, run)
 
 
@@ -35,6 +37,15 @@ def print_problem(run: Run) -> None:
         terminal.section("no verdict")
         terminal.write_line(run.clean(run.problem), red=True)
         _print_places(terminal, run)
+
+
+def _print_proof(terminal: pytest.TerminalReporter, run: Run) -> None:
+    if run.proof.differences == ():
+        terminal.write_line("the lab is as it was found: no setting, link or version differs")
+    for line in lines(run.proof.differences or ()):
+        terminal.write_line(line, red=True)
+    if run.proof.red:
+        terminal.write_line(run.proof.problem, red=True)
 
 
 def _print_places(terminal: pytest.TerminalReporter, run: Run) -> None:

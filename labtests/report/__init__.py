@@ -4,8 +4,17 @@ Everything in a run may be hostile: devices print what they like. So every value
 value that is not there is shown as not there, with the reason, never as 0.
 """
 
-from labtests.report.pages import css, page, summary_html, test_html
+from labtests.report.pages import css, page, state_html, summary_html, test_html
 from labtests.report.runs import UnreadableRun, read_run
 from labtests.report.sealing import sealed
 
-__all__ = ["UnreadableRun", "css", "page", "read_run", "sealed", "summary_html", "test_html"]
+__all__ = [
+    "UnreadableRun",
+    "css",
+    "page",
+    "read_run",
+    "sealed",
+    "state_html",
+    "summary_html",
+    "test_html",
+]

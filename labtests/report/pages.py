@@ -31,6 +31,11 @@ def test_html(test: Json) -> str:
 test_html.__test__ = False  # type: ignore[attr-defined]  # pytest must not take it for a test
 
 
+def state_html(run: Json) -> str:
+    """The last section: what differs between the lab as it was found and as it was left."""
+    return _rendered("state.html.j2", run=run)
+
+
 def page(run: Json) -> str:
     """A whole page, self-contained: no script, and nothing is fetched. Passed tests are folded."""
     return _rendered(
@@ -38,6 +43,7 @@ def page(run: Json) -> str:
         run=run,
         style=Markup(css()),
         summary=Markup(summary_html(run)),
+        state=Markup(state_html(run)),
         tests=[(test, Markup(test_html(test))) for test in view.tests_of(run)],
     )
 

@@ -1,6 +1,7 @@
 """Two snapshots side by side."""
 
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -30,7 +31,13 @@ class Difference:
 def compare(before: Snapshot, after: Snapshot) -> tuple[Difference, ...]:
     """Every fact that differs, by device, port and setting. A fact that could be read only once is
     a difference too."""
-    old, new = dict(_facts(before)), dict(_facts(after))
+    gone = {
+        name
+        for snapshot in (before, after)
+        for name, state in snapshot.devices.items()
+        if "unreadable" in state
+    }
+    old, new = dict(_facts(before, gone)), dict(_facts(after, gone))
     return tuple(
         Difference(
             device=key[0],
@@ -44,8 +51,14 @@ def compare(before: Snapshot, after: Snapshot) -> tuple[Difference, ...]:
     )
 
 
-def _facts(snapshot: Snapshot) -> Iterator[tuple[tuple[str, str, str], Json]]:
+def _facts(
+    snapshot: Snapshot, gone: AbstractSet[str]
+) -> Iterator[tuple[tuple[str, str, str], Json]]:
+    """A device that is gone in one of two snapshots is one fact in both."""
     for device, state in snapshot.devices.items():
+        if device in gone:
+            yield (device, "", "state"), state if "unreadable" in state else {"value": "read"}
+            continue
         yield from _spread(device, "", "version", state.get("versions", {}))
         for port, facts in state.get("ports", {}).items():
             for name, fact in facts.get("settings", {}).items():

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from labtests.capabilities import Versions
-from labtests.errors import DeviceError, LabError
+from labtests.errors import DeviceError, LabError, Unreachable
 from labtests.facts import LinkState, RocePorts
 from labtests.inventory import Testbed
 from labtests.journal.values import pack
@@ -30,6 +30,14 @@ def take(testbed: Testbed, readers: Sequence[Reader], *, backend: str) -> Snapsh
 
 
 def _state(reader: Reader) -> Json:
+    """{"versions": ..., "ports": ...}, or {"unreadable": why} of a device that is gone."""
+    try:
+        return _read(reader)
+    except Unreachable as error:
+        return {"unreadable": error.problem}
+
+
+def _read(reader: Reader) -> Json:
     with reader.asked_at_once(lambda ahead: ahead.state_commands(reader.ports)):
         versions = reader.able(Versions)
         return {
@@ -57,6 +65,8 @@ def _told(ask: Callable[[], object], form: Callable[[Any], Any]) -> Json:
     the reason does."""
     try:
         return {"value": form(ask())}
+    except Unreachable:
+        raise
     except DeviceError as error:
         return {"unreadable": error.problem}
     except LabError as error:

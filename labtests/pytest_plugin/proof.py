@@ -1,0 +1,68 @@
+"""The proof that a run left the lab as it found it: its state before, and after the last undo."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from labtests.errors import LabError
+from labtests.lab import Lab
+from labtests.snapshot import Difference, Snapshot, compare, take, write
+from labtests.snapshot.files import AFTER, BEFORE
+from labtests.snapshot.session import readers_of
+
+
+@dataclass(slots=True)
+class Proof:
+    """Empty differences prove something only when `because` is empty too."""
+
+    folder: Path
+    before: Snapshot | None = None
+    differences: tuple[Difference, ...] | None = None
+    because: str = "the lab was not read: it was never open"
+
+    def begin(self, lab: Lab) -> None:
+        """The lab as it is found, before the first change. Raises LabError."""
+        self.because = "the run ended before the lab could be read again"
+        self.before = take(lab.testbed, readers_of(lab), backend=lab.backend)
+        write(self.before, self.folder / BEFORE)
+
+    def end(self, lab: Lab) -> None:
+        """The lab as it is left, after the last undo. Never raises a LabError."""
+        if self.before is None or self.differences is not None:
+            return
+        try:
+            after = take(lab.testbed, readers_of(lab), backend=lab.backend)
+            self.differences = compare(self.before, after)
+            self.because = ""
+            write(after, self.folder / AFTER)
+        except LabError as error:
+            self.because = str(error)
+
+    @property
+    def red(self) -> bool:
+        """Whether it was begun and did not come out as it has to."""
+        return self.before is not None and self.differences != ()
+
+    @property
+    def problem(self) -> str:
+        """Why it is red; "" when it is not."""
+        if not self.red:
+            return ""
+        if self.differences is None:
+            return f"whether the lab is as it was found is not known: {self.because}"
+        names = ", ".join(f"{d.device}:{d.port} {d.setting}" for d in self.differences[:5])
+        more = f" and {len(self.differences) - 5} more" if len(self.differences) > 5 else ""
+        return (
+            f"the lab is not as it was found: {names}{more}\n"
+            f"  remedy: labtests restore {self.folder / BEFORE}"
+        )
+
+    def plain(self) -> dict[str, Any]:
+        """As run.json has it."""
+        told = None if self.differences is None else [d.plain() for d in self.differences]
+        return {
+            "before": BEFORE if self.before is not None else "",
+            "after": AFTER if told is not None else "",
+            "differences": told,
+            "because": self.because,
+        }
