@@ -1,5 +1,5 @@
 """The command line: `labtests validate | schema | inventory | profile | plan | apply | simlab |
-network | snapshot | diff | restore | lock | unlock | who | render`.
+network | check | snapshot | diff | restore | lock | unlock | who | render`.
 
 Exit codes: 0 done; 1 the packet network is not as its references say, or a difference; 2 a wrong
 option or file, or a lab that cannot be (without a traceback); 10 and 15: a lab that is not usable,
@@ -17,7 +17,7 @@ from typing import Any
 
 import click
 
-from labtests import __version__
+from labtests import __version__, commanding
 from labtests.errors import InventoryError, LabError
 from labtests.inventory import Testbed, json_schema, load, located
 from labtests.lease.cli import lock, unlock, who
@@ -77,6 +77,10 @@ def validate(files: Sequence[str]) -> None:
 def schema() -> None:
     """Print the JSON Schema of testbed files, for editors."""
     click.echo(json.dumps(json_schema(), indent=2))
+
+
+for _command in (commanding.check, commanding.snapshot, commanding.diff):
+    main.add_command(_command)
 
 
 @main.group()
@@ -269,31 +273,6 @@ def render(run_folder: Path) -> None:
     except OSError as error:
         raise LabError(f"{target} cannot be written: {error.strerror}") from error
     click.echo(str(target))
-
-
-@main.command()
-@click.option(
-    "--testbed", envvar="LABTESTS_TESTBED", required=True, help="A file, or a name in testbeds/."
-)
-@click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), default=None, help="Into this file."
-)
-@click.option("--dry-run", is_flag=True, help="Of a simulated lab made from the testbed.")
-def snapshot(testbed: str, out: Path | None, dry_run: bool) -> None:
-    """Read the whole QoS state of every device, as JSON (docs/snapshot.md). Changes nothing."""
-    command = importlib.import_module("labtests.snapshot.command")
-    command.snapshot(load(located(testbed)), out=out, dry_run=dry_run, say=_say)
-
-
-@main.command()
-@click.argument("places", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="A [B]")
-@click.option("--json", "as_json", is_flag=True, help="A list of differences.")
-@click.pass_context
-def diff(ctx: click.Context, places: Sequence[Path], as_json: bool) -> None:
-    """What differs between snapshots or runs A and B (a run stands for what it found), or between
-    before and after of the one run A. Exit code 1 when something does."""
-    command = importlib.import_module("labtests.snapshot.command")
-    ctx.exit(command.diff(places, as_json=as_json, say=_say))
 
 
 @main.command()

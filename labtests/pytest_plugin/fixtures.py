@@ -5,7 +5,7 @@ from typing import NoReturn
 
 import pytest
 
-from labtests.capabilities import Obstacles
+from labtests.check.command import expect_checks
 from labtests.errors import LabError, LeaseBusy, LeaseLost, Unreachable
 from labtests.experiment import Incast
 from labtests.inventory import Testbed
@@ -36,8 +36,12 @@ def lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
     run = request.config.stash[RUN]
     try:
         opened = run.open_lab(_progress(run))
-        if obstacles := _obstacles(opened):
-            raise LabError("\n".join(obstacles))
+        run.preflight.expect_fit(
+            opened,
+            idle_s=0 if run.planning else run.pace.quiet_s,
+            tolerated=expect_checks(run.config.getoption("tolerate")),
+            say=_progress(run),
+        )
         if not run.planning:
             run.proof.begin(opened)
         yield opened
@@ -101,14 +105,6 @@ def _require(request: pytest.FixtureRequest, lab: Lab) -> None:
     needed = [name for mark in request.node.iter_markers("requires") for name in mark.args]
     if lacking := [name for name in needed if not lab.offers(name)]:
         pytest.skip(f"no device of {lab.testbed.name} has the ability: {', '.join(lacking)}")
-
-
-def _obstacles(lab: Lab) -> list[str]:
-    return [
-        f"{name}: {sentence}"
-        for name, driver in lab.able(Obstacles).items()
-        for sentence in driver.obstacles()
-    ]
 
 
 def _progress(run: Run) -> Callable[[str], None]:

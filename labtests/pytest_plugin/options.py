@@ -73,6 +73,20 @@ def add_options(parser: pytest.Parser) -> None:
         help="work under the lock that you have taken by `labtests lock`",
     )
     group.addoption(
+        "--tolerate",
+        action="append",
+        metavar="CHECK",
+        default=[],
+        help="a failure of this pre-flight check only warns (docs/check.md); may be repeated",
+    )
+    group.addoption(
+        "--fault",
+        action="append",
+        metavar="JSON",
+        default=[],
+        help="with --dry-run: something is wrong with the simulated lab (docs/check.md)",
+    )
+    group.addoption(
         "--run-dir",
         metavar="DIR",
         default=None,
@@ -105,6 +119,8 @@ def expect_possible(config: pytest.Config) -> None:
             f"--lab-seconds {seconds:g}: give {LAB_SECONDS_AT_LEAST} to {LAB_SECONDS_AT_MOST}; "
             "every sender needs some seconds alone and together with the others"
         )
+    if config.getoption("fault") and not config.getoption("dry_run"):
+        raise pytest.UsageError("--fault is for a simulated lab: give --dry-run too")
     if config.getoption("numprocesses", None):
         raise pytest.UsageError("a lab takes one test at a time: leave out -n")
 

@@ -33,6 +33,7 @@ from labtests.lease.holding import LOOK_AGAIN_S, Terms, holding
 from labtests.private import NotPrivate, private_folder, write_private
 from labtests.pytest_plugin.cleaning import cleaner
 from labtests.pytest_plugin.options import asked_run_directory, asked_testbed
+from labtests.pytest_plugin.preflight import Preflight
 from labtests.pytest_plugin.proof import Proof
 from labtests.recovery import LabHeld, claim, expect_put_back
 from labtests.report import page, sealed
@@ -64,12 +65,14 @@ class Run:
     lease: ExitStack = field(default_factory=ExitStack)
     lab: Lab | None = None
     proof: Proof = field(init=False)
+    preflight: Preflight = field(init=False)
     process: Any = None
     problem: str = ""
     exit_code: int | None = None
 
     def __post_init__(self) -> None:
         self.proof = Proof(self.folder)
+        self.preflight = Preflight(self.folder)
 
     @classmethod
     def begin(cls, config: pytest.Config) -> "Run":
@@ -138,6 +141,8 @@ class Run:
                 seed=self.config.getoption("seed"),
                 without=names_of_passwords(testbed.devices),
             )
+            for fault in self.config.getoption("fault"):
+                self.process.fault(**json.loads(fault))
             testbed, clock = self.process.reroute(testbed), self.process.clock
         self.journal.clock = clock
         self.lab = Lab.open(
@@ -286,6 +291,7 @@ class Run:
             "exit_code": self.exit_code,
             "problem": self.problem,
             "journal": "journal.jsonl",
+            "check": self.preflight.plain(),
             "state": self.proof.plain(),
             "tests": [],
             "not_run": self.not_run,

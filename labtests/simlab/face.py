@@ -72,6 +72,25 @@ class Console(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Announced:
+    """What a device says of one of its ports by LLDP; `chassis` is a MAC, four digits a group."""
+
+    chassis: str
+    port_id_type: str
+    port_id: str
+    description: str
+    name: str
+
+
+class Announcing(Protocol):
+    """A device that sends LLDP."""
+
+    def announces(self, interface: str) -> Announced:
+        """What it says on this port."""
+        ...
+
+
 class Face(Protocol):
     """One emulated device."""
 

@@ -23,6 +23,8 @@ A fault is a JSON object with "kind" and "device"; the other keys depend on the 
 such a command: before it does anything, or with `after` true when it has done it and before it has
 answered.
 
+What a device says of itself (MTU, LLDP, versions, clock, ...) has faults of its own: defects.py.
+
 Counters of a switch: "queue-drops", "queue-0" .. "queue-7" (missing only), "pfc", "packet-drop".
 Faces look into their device's `DeviceFaults` whenever they print or accept something.
 """
@@ -31,6 +33,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
+
+from labtests.simlab.defects import SETTERS, Defects
 
 T = TypeVar("T")
 Handler = Callable[["DeviceFaults", Mapping[str, Any]], None]
@@ -58,6 +62,7 @@ class DeviceFaults:
     no_ecn_folder: bool = False
     read_only: bool = False
     lldpad: bool = False
+    defects: Defects = field(default_factory=Defects)
     on_reset: list[Callable[[], None]] = field(default_factory=list)
     on_kill: list[Callable[[str], None]] = field(default_factory=list)  # gets the process's name
     on_cut: list[Callable[[], None]] = field(default_factory=list)  # the SSH server registers here
@@ -234,6 +239,10 @@ def _heal(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
     faults.heal()
 
 
+def _defect(kind: str) -> Handler:
+    return lambda faults, fault: SETTERS[kind](faults.defects, fault)
+
+
 KINDS: Mapping[str, Handler] = {
     "dead-counter": _dead_counter,
     "missing-counter": _missing_counter,
@@ -250,4 +259,5 @@ KINDS: Mapping[str, Handler] = {
     "reboot": _reboot,
     "hang": _hang,
     "heal": _heal,
+    **{kind: _defect(kind) for kind in SETTERS},
 }

@@ -1,6 +1,6 @@
 """What a host will be asked, so that it can be asked in one exchange."""
 
-from labtests.drivers.connectx.host import VERSION_COMMANDS
+from labtests.drivers.connectx.host import LLDPAD_STATE, VERSION_COMMANDS
 from labtests.drivers.connectx.links import link_commands
 from labtests.drivers.connectx.proc import PROC_NET_SNMP
 from labtests.drivers.connectx.session import HostSession
@@ -15,7 +15,7 @@ class Ahead(HostSession, Foresight):
 
     def state_commands(self, ports: tuple[str, ...]) -> tuple[str, ...]:
         """See Foresight."""
-        found = [*VERSION_COMMANDS, *self.setting_commands(ports)]
+        found = [*VERSION_COMMANDS, LLDPAD_STATE, *self.setting_commands(ports)]
         for port in ports:
             found += [*link_commands(self, port), f"ethtool -i {self._interface(port)}"]
         return tuple(dict.fromkeys(found))

@@ -15,6 +15,7 @@ from labtests.transport import Reply
 _FIRMWARE_DCBX = "Firmware controlled"
 _RUNNING = frozenset({"active", "activating", "reloading"})
 _NOT_RUNNING = frozenset({"inactive", "failed", "deactivating", "unknown", "maintenance"})
+LLDPAD_STATE = "systemctl is-active lldpad"
 _LLDPAD = (
     "lldpad is running and may overwrite PFC, trust and buffer settings: "
     "stop it (`systemctl stop lldpad`)"
@@ -69,7 +70,7 @@ class HostState(QosSettings, DcqcnSettings, NicCounters, Versions, Obstacles):
         Ports that are down do not count. A missing ecn/ folder hinders only who uses it.
         """
         sentences = []
-        if parse_service_state(self._run("systemctl is-active lldpad")):
+        if parse_service_state(self._run(LLDPAD_STATE)):
             sentences.append(_LLDPAD)
         if not self._rdma_interfaces():
             sentences.append("no RDMA device has an interface: nothing can be set or counted")

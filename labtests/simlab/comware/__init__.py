@@ -4,14 +4,17 @@ Behind it is a switch of the packet network. What it prints has the form of reco
 one (displays.py, reports.py); what it refuses, the command references say is refused.
 """
 
+from typing import Any
+
 from labtests.inventory import Device, Endpoint
 from labtests.simlab.comware.cli import Terminal, batch
 from labtests.simlab.comware.configuration import Configuration
 from labtests.simlab.comware.displays import PfcColumns
 from labtests.simlab.comware.moving import grammars
+from labtests.simlab.comware.neighbours import endpoint
 from labtests.simlab.comware.startup import saved
 from labtests.simlab.comware.statistics import Statistics
-from labtests.simlab.face import Console
+from labtests.simlab.face import Announced, Console
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.timeline import NS_PER_S
 from labtests.simlab.transfer import Files
@@ -74,6 +77,26 @@ class ComwareSwitch:
         for name, settings in self.configuration.ports.items():
             if settings.shutdown:
                 self.set_link(name, up=False)
+
+    def announces(self, interface: str) -> Announced:
+        """See Announcing."""
+        return Announced(
+            chassis="0200-0000-0000",
+            port_id_type="Interface name",
+            port_id=interface,
+            description=self.configuration.ports[interface].description or f"{interface} Interface",
+            name=self._name,
+        )
+
+    def hears(self, port: str) -> Announced | None:
+        """See Box: the testbed's cabling, unless a fault says otherwise."""
+        peer = self._lab.testbed.peer(Endpoint(device=self._name, interface=port))
+        if port in (wrong := self.faults.defects.neighbours):
+            peer = endpoint(wrong[port])
+        if peer is None or self.configuration.ports[port].shutdown:
+            return None
+        face: Any = self._lab.devices[peer.device]
+        return face.announces(peer.interface)  # type: ignore[no-any-return]
 
     def rate_bits_per_s(self, port: str) -> int | None:
         """See Box."""

@@ -1,15 +1,13 @@
 """What `display interface`, `brief`, `clock` and `version` print, from values."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from labtests.simlab.comware.displays import lines
 from labtests.simlab.comware.interfaces import short_name
 from labtests.simlab.comware.statistics import RATE_WINDOW_S
+from labtests.simlab.defects import LAB_EPOCH
 from labtests.simlab.network import PortCounters
-
-LAB_EPOCH = datetime(2025, 1, 1, tzinfo=UTC)
-"""What an emulated switch's clock shows at the lab's start."""
 
 MODEL = "S6550XE-56HF-HI"
 
@@ -88,6 +86,7 @@ class Interface:
     rate_bits_per_s: int
     traffic: PortCounters
     per_s: PortCounters
+    crc_errors: int = 0
     frame_bytes: int = 10_000
 
 
@@ -123,7 +122,7 @@ def interface(shown: Interface) -> str:
         "Port priority: 0",
         "Last clearing of counters: Never",
         *_rates(shown),
-        *_totals(shown.traffic),
+        *_totals(shown.traffic, shown.crc_errors),
     )
 
 
@@ -139,15 +138,15 @@ def _rates(shown: Interface) -> list[str]:
     ]
 
 
-def _totals(traffic: PortCounters) -> list[str]:
+def _totals(traffic: PortCounters, crc_errors: int) -> list[str]:
     received, sent = traffic.rx_packets, traffic.tx_packets
     return [
         f" Input (total):  {received} packets, {traffic.rx_bytes} bytes",
         f"         {received} unicasts, 0 broadcasts, 0 multicasts, 0 pauses",
         f" Input (normal):  {received} packets, - bytes",
         f"         {received} unicasts, 0 broadcasts, 0 multicasts, 0 pauses",
-        " Input:  0 input errors, 0 runts, 0 giants, 0 throttles",
-        "         0 CRC, 0 frame, - overruns, 0 aborts",
+        f" Input:  {crc_errors} input errors, 0 runts, 0 giants, 0 throttles",
+        f"         {crc_errors} CRC, 0 frame, - overruns, 0 aborts",
         "         - ignored, - parity errors",
         f" Output (total): {sent} packets, {traffic.tx_bytes} bytes",
         f"         {sent} unicasts, 0 broadcasts, 0 multicasts, 0 pauses",

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from labtests.simlab.comware import displays, reports
+from labtests.simlab.comware import displays, neighbours, reports
 from labtests.simlab.comware.configuration import DEFAULT_TABLE
 from labtests.simlab.comware.displays import PfcRows, lines
 from labtests.simlab.comware.grammar import Call, Command, Grammar
@@ -19,6 +19,7 @@ def add_displays(grammar: Grammar) -> None:
     for pattern, handler in {
         "display version": _version,
         "display clock": _clock,
+        "display lldp neighbor-information verbose": _neighbours,
         f"display interface {port}": _interface,
         f"display interface {port} brief": _brief,
         "display this": _this,
@@ -217,7 +218,16 @@ def _version(context: Context, call: Call) -> str:
 
 
 def _clock(context: Context, call: Call) -> str:
-    return reports.clock(reports.moment(context.box.now_s()))
+    box = context.box
+    return reports.clock(reports.moment(box.now_s() + box.faults.defects.clock_ahead_s))
+
+
+def _neighbours(context: Context, call: Call) -> str:
+    box = context.box
+    heard = (
+        (number, port, box.hears(port)) for number, port in enumerate(_ports(context, call), 1)
+    )
+    return neighbours.verbose([(n, port, each) for n, port, each in heard if each is not None])
 
 
 def _brief(context: Context, call: Call) -> str:
@@ -250,6 +260,7 @@ def _interface_block(context: Context, port: str) -> str:
     box = context.box
     settings, rate = box.configuration.ports[port], box.rate_bits_per_s(port)
     number = list(box.configuration.ports).index(port)
+    defects = box.faults.defects
     return reports.interface(
         Interface(
             port=port,
@@ -259,7 +270,8 @@ def _interface_block(context: Context, port: str) -> str:
             rate_bits_per_s=rate or NOMINAL_BITS_PER_S,
             traffic=box.statistics.traffic(port),
             per_s=box.statistics.traffic_per_s(port),
-            frame_bytes=_frame_bytes(settings.jumbo),
+            crc_errors=defects.broken_frames(port, round(box.now_s() * 1e9)),
+            frame_bytes=defects.mtus.get(port, _frame_bytes(settings.jumbo)),
         )
     )
 

@@ -7,6 +7,7 @@ from typing import Literal, Protocol
 from labtests.simlab.comware.configuration import Configuration, PortConfiguration
 from labtests.simlab.comware.displays import PfcColumns
 from labtests.simlab.comware.statistics import Statistics
+from labtests.simlab.face import Announced
 from labtests.simlab.faults import DeviceFaults
 from labtests.simlab.network import Switch
 
@@ -62,6 +63,10 @@ class Box(Protocol):
 
     def set_link(self, port: str, *, up: bool) -> None:
         """The port's cable carries packets, or loses them."""
+        ...
+
+    def hears(self, port: str) -> Announced | None:
+        """Who is at the other end by LLDP; None without a cable, or when nobody speaks."""
         ...
 
     def rate_bits_per_s(self, port: str) -> int | None:

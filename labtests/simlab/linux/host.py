@@ -12,7 +12,7 @@ from random import Random
 from uuid import UUID
 
 from labtests.inventory import Device
-from labtests.simlab.face import Console
+from labtests.simlab.face import Announced, Console
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.linux import builtins, toolbox
 from labtests.simlab.linux.booting import settings_of
@@ -22,16 +22,17 @@ from labtests.simlab.linux.commands.files import usage
 from labtests.simlab.linux.login import Login
 from labtests.simlab.linux.options import BadOption
 from labtests.simlab.linux.perftest.plan import DOCUMENT_000
-from labtests.simlab.linux.ports import NicPort, network_of, ports_of
-from labtests.simlab.linux.processes import Kernel, Pause, Process, Program, Streams
+from labtests.simlab.linux.ports import NicPort, dotted, network_of, ports_of
+from labtests.simlab.linux.processes import Birth, Kernel, Pause, Process, Program, Streams
 from labtests.simlab.linux.qos import QosState
 from labtests.simlab.linux.rdma_resources import Connected
-from labtests.simlab.linux.streams import Capture
+from labtests.simlab.linux.streams import Capture, nothing
 from labtests.simlab.linux.sysfs import populate
 from labtests.simlab.linux.tree import File, FileTree
 from labtests.simlab.transfer import Files
 
 FIRST_PID = 2801
+TAG = "LABTESTS_RUN"  # the mark of a run's processes, as a host's own environment has it
 RAN_BEFORE_NS = 86_400_000_000_000  # a day, when the lab starts
 SBIN = {"ethtool", "ip", "show_gids", "cma_roce_tos", "ibstat", "lldptool", "rdma"}
 
@@ -63,6 +64,8 @@ class LinuxHost:
             self.tree.add(self.path_of(name), toolbox.binary(self, name))
         self.faults.on_reset.append(self._reset_counters)
         self.faults.on_kill.append(self._kill)
+        self.faults.defects.on_leftover.append(self._leave)
+        self.faults.defects.on_willing.append(self._give_dcbx_away)
         self._at_boot = [settings_of(port.nic) for port in self.ports if port.nic is not None]
         self.faults.on_down.append(self._lose_everything)
 
@@ -98,6 +101,18 @@ class LinuxHost:
         """Another one after each boot."""
         seed = f"boot {self.lab.seed} {self.name} {self.booted_ns}"
         return str(UUID(int=Random(seed).getrandbits(128)))
+
+    def announces(self, interface: str) -> Announced:
+        """See face.Announcing: what lldpd says unless it is told otherwise."""
+        port = self.port(interface)
+        mac = "" if port is None else dotted(port.mac)
+        return Announced(
+            chassis=dotted(self.ports[0].mac),
+            port_id_type="MAC address",
+            port_id=mac,
+            description=interface,
+            name=self.name,
+        )
 
     def uptime_s(self) -> float:
         """Simulated seconds since it was booted."""
@@ -176,6 +191,20 @@ class LinuxHost:
         for port in self.ports:
             port.reset()
 
+    def _give_dcbx_away(self, interface: str) -> None:
+        self.qos[interface].dcbx = "fw"
+
+    def _leave(self, command: str, run: str) -> None:
+        """A process of a run that died: it sleeps, and only a signal ends it."""
+        birth = Birth(
+            parent_pid=1,
+            user="root",
+            streams=Streams(input=nothing(), out=Capture(), err=Capture()),
+            environment={TAG: run},
+            directory="/root",
+        )
+        self.kernel.spawn(birth, tuple(command.split()), lambda process: _idle())
+
     def _kill(self, name: str) -> None:
         for process in list(self.kernel.living()):
             if process.name == name[:15]:
@@ -201,6 +230,11 @@ class LinuxHost:
         status = yield from _guarded(call, tool)
         real.write(self.faults.truncate(call_line(call.argv), capture.text))
         return status
+
+
+def _idle() -> Program:
+    while True:
+        yield Pause()
 
 
 def call_line(argv: tuple[str, ...]) -> str:

@@ -127,6 +127,8 @@ def statistics(port: NicPort) -> str:
     counters = port.counters()
     pfc = port.nic.pfc if port.nic is not None else frozenset()
     values = _values(counters) if counters is not None else {}
+    broken = port.faults.defects.broken_frames(port.interface, port.now_ns())
+    values["rx_crc_errors_phy"] = values.get("rx_crc_errors_phy", 0) + broken
     lines = ["NIC statistics:"]
     for name in names(pfc):
         if not port.missing(name):

@@ -11,6 +11,7 @@ from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.network import Nic, NicCounters
 
 DEFAULT_PREFIX = 24
+FIRMWARE = "12.28.2006"
 MELLANOX_OUI = "b8:59:9f"
 DEFAULT_MTU_BYTES = 1500
 LEAST_MTU_BYTES, LARGEST_MTU_BYTES = 68, 9978  # minmtu and maxmtu of mlx5 (from memory)
@@ -30,6 +31,7 @@ class NicPort:
     nic: Nic | None
     speed_mbit_per_s: int
     faults: DeviceFaults
+    now_ns: Callable[[], int] = lambda: 0
     zero: NicCounters | None = None  # the readings at the last reset
     default_roce_tos: int = 0
     mtu_bytes: int = DEFAULT_MTU_BYTES
@@ -45,6 +47,21 @@ class NicPort:
         headers, as the kernel's iboe_get_mtu counts (from memory)."""
         sizes = (256, 512, 1024, 2048, 4096)
         return max((size for size in sizes if size + 96 <= self.mtu_bytes), default=256)
+
+    @property
+    def shown_mbit_per_s(self) -> int:
+        """The speed that the port claims."""
+        return self.faults.defects.speeds_mbit_per_s.get(self.interface, self.speed_mbit_per_s)
+
+    @property
+    def rdma_up(self) -> bool:
+        """Whether the RDMA link is active."""
+        return self.up and self.interface not in self.faults.defects.rdma_down
+
+    @property
+    def firmware(self) -> str:
+        """Of the NIC."""
+        return self.faults.defects.firmware or FIRMWARE
 
     @property
     def interface_index(self) -> int:
@@ -106,6 +123,7 @@ def ports_of(lab: SimulatedLab, device: Device) -> tuple[NicPort, ...]:
                 nic=lab.network.nic(device.name, port.interface) if link else None,
                 speed_mbit_per_s=link.speed_bits_per_s // 1_000_000 if link else -1,
                 faults=lab.faults[device.name],
+                now_ns=lambda: lab.timeline.now_ns,
             )
         )
     return tuple(found)
@@ -114,6 +132,12 @@ def ports_of(lab: SimulatedLab, device: Device) -> tuple[NicPort, ...]:
 def _mac(device: str, interface: str) -> str:
     digest = sha256(f"{device} {interface}".encode()).hexdigest()
     return f"{MELLANOX_OUI}:{digest[0:2]}:{digest[2:4]}:{digest[4:6]}"
+
+
+def dotted(mac: str) -> str:
+    """A MAC address as Comware writes it: four digits a group."""
+    digits = mac.replace(":", "")
+    return "-".join(digits[at : at + 4] for at in range(0, 12, 4))
 
 
 def guid(port: NicPort) -> str:

@@ -167,7 +167,7 @@ def _add_rdma_device(host: "LinuxHost", port: NicPort) -> None:
     node_guid = ":".join(guid(port)[at : at + 4] for at in range(0, 16, 4))
     _add(host, f"{device}/node_guid", lambda: f"{node_guid}\n")
     _add(host, f"{device}/node_type", lambda: "1: CA\n")
-    _add(host, f"{device}/fw_ver", lambda: "12.28.2006\n")
+    _add(host, f"{device}/fw_ver", lambda: f"{port.firmware}\n")
     _add(host, f"{device}/hca_type", lambda: "MT4115\n")
     below = f"{device}/ports/1"
     state = ("4: ACTIVE", "5: LinkUp") if port.up else ("1: DOWN", "3: Disabled")

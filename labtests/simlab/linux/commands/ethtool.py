@@ -62,7 +62,7 @@ def _driver(call: Call, port: NicPort) -> str:
     return (
         "driver: mlx5_core\n"
         "version: 5.8-3.0.7\n"
-        "firmware-version: 12.28.2006 (MT_2190110032)\n"
+        f"firmware-version: {port.firmware} (MT_2190110032)\n"
         "expansion-rom-version: \n"
         f"bus-info: 0000:03:00.{port.index}\n"
         "supports-statistics: yes\n"
@@ -81,7 +81,7 @@ def _pause(call: Call, port: NicPort) -> str:
 
 
 def _settings(call: Call, port: NicPort) -> str:
-    speed = f"{port.speed_mbit_per_s}Mb/s" if port.up else "Unknown!"
+    speed = f"{port.shown_mbit_per_s}Mb/s" if port.up else "Unknown!"
     return (
         f"Settings for {port.interface}:\n"
         "\tSupported ports: [ FIBRE ]\n"
@@ -105,11 +105,22 @@ def _settings(call: Call, port: NicPort) -> str:
     )
 
 
+def _fec(call: Call, port: NicPort) -> str:
+    """RS from 25G on, as auto gives it on copper of these lengths; none below. Chosen by us."""
+    active = "RS" if port.speed_mbit_per_s >= 25_000 else "None"
+    return (
+        f"FEC parameters for {port.interface}:\n"
+        "Supported/Configured FEC encodings: Auto\n"
+        f"Active FEC encoding: {active}\n"
+    )
+
+
 _SHOW: Mapping[str, Callable[[Call, NicPort], str]] = {
     "-S": lambda call, port: statistics(port),
     "-i": _driver,
     "-a": _pause,
     "-P": lambda call, port: f"Permanent address: {port.mac}\n",
+    "--show-fec": _fec,
     "": _settings,
 }
 TOOLS: Tools = {"ethtool": _ethtool}

@@ -89,8 +89,8 @@ def _link_row(port: NicPort) -> Row:
         "ifindex": port.index,
         "ifname": port.rdma,
         "port": 1,
-        "state": "ACTIVE" if port.up else "DOWN",
-        "physical_state": "LINK_UP" if port.up else "DISABLED",
+        "state": "ACTIVE" if port.rdma_up else "DOWN",
+        "physical_state": "LINK_UP" if port.rdma_up else "DISABLED",
         "netdev": port.interface,
         "netdev_index": port.interface_index,
     }
@@ -117,7 +117,7 @@ def _dev(call: Call, flags: str, words: list[str]) -> int:
             "ifname": port.rdma,
             "node_type": "ca",
             "protocol": "roce",
-            "fw": "12.28.2006",
+            "fw": port.firmware,
             "node_guid": _colons(guid(port)),
             "sys_image_guid": _colons(guid(call.host.ports[0])),
         }
@@ -239,11 +239,11 @@ def _ibv_devinfo(call: Call) -> int:
 
 
 def _devinfo(port: NicPort) -> str:
-    state = "PORT_ACTIVE (4)" if port.up else "PORT_DOWN (1)"
+    state = "PORT_ACTIVE (4)" if port.rdma_up else "PORT_DOWN (1)"
     return (
         f"hca_id:\t{port.rdma}\n"
         "\ttransport:\t\t\tInfiniBand (0)\n"
-        "\tfw_ver:\t\t\t\t12.28.2006\n"
+        f"\tfw_ver:\t\t\t\t{port.firmware}\n"
         f"\tnode_guid:\t\t\t{_colons(guid(port))}\n"
         f"\tsys_image_guid:\t\t\t{_colons(guid(port))}\n"
         "\tvendor_id:\t\t\t0x02c9\n"
@@ -282,7 +282,7 @@ def _stat(port: NicPort) -> str:
         f"CA '{port.rdma}'\n"
         "\tCA type: MT4115\n"
         "\tNumber of ports: 1\n"
-        "\tFirmware version: 12.28.2006\n"
+        f"\tFirmware version: {port.firmware}\n"
         "\tHardware version: 0\n"
         f"\tNode GUID: 0x{number}\n"
         f"\tSystem image GUID: 0x{number}\n"

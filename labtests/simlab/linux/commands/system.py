@@ -1,19 +1,20 @@
 """Who and what this host is: hostname, uname, id, date, ps, which, systemctl, ss and others."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
+from labtests.simlab.defects import LAB_EPOCH as START
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.options import BadOption, read_options
 from labtests.simlab.linux.processes import Process
 
 KERNEL = "5.15.0-105-generic"
 KERNEL_BUILD = "#115-Ubuntu SMP Mon Apr 15 09:52:04 UTC 2024"
-START = datetime(2024, 5, 29, 8, 0, 0, tzinfo=UTC)  # the date of the lab's source document
 
 
 def wall_clock(call: Call) -> datetime:
     """The host's time: the lab starts at START."""
-    return START + timedelta(microseconds=call.host.kernel.now_ns // 1000)
+    ahead = timedelta(seconds=call.host.faults.defects.clock_ahead_s)
+    return START + timedelta(microseconds=call.host.kernel.now_ns // 1000) + ahead
 
 
 def system_info(host_name: str) -> str:

@@ -1,0 +1,61 @@
+"""Is this lab fit for a run? Read only, one line for each finding (docs/check.md)."""
+
+from collections.abc import Iterator, Sequence
+
+from labtests.check import cables, hosts, quiet
+from labtests.check.finding import LEVELS, Finding, judged
+from labtests.check.gathering import gather, idle
+from labtests.inventory import Testbed
+from labtests.snapshot import Reader
+from labtests.transport import Clock
+
+CHECKS = (
+    "reachable",
+    "obstacles",
+    "leftovers",
+    "versions",
+    "rdma",
+    "gid",
+    "cabling",
+    "speed",
+    "fec",
+    "mtu",
+    "trust",
+    "dscp map",
+    "pfc",
+    "clock",
+    "errors",
+    "noise",
+)
+"""The names that --tolerate takes."""
+
+__all__ = ["CHECKS", "LEVELS", "Finding", "check", "judged"]
+
+
+def check(
+    testbed: Testbed, readers: Sequence[Reader], clock: Clock, *, backend: str, idle_s: float
+) -> Iterator[Finding]:
+    """Everything that is found, check by check. Counters are read twice, `idle_s` of the lab's
+    clock apart; 0 leaves errors and noise out."""
+    known = gather(readers)
+    for name in known:
+        yield Finding(check="reachable", level="ok", device=name, finding="logged in")
+    yield from hosts.obstacles(known)
+    yield from hosts.left_behind(known)
+    yield from hosts.versions(known)
+    yield from hosts.rdma(testbed, known)
+    lab = cables.Lab(testbed, known)
+    for of_cables in (
+        cables.cabling,
+        cables.speed,
+        cables.fec,
+        cables.mtu,
+        cables.trust,
+        cables.pfc,
+    ):
+        yield from of_cables(lab)
+    yield from hosts.clocks(known, backend=backend)
+    if idle_s > 0:
+        grown = idle(readers, clock, idle_s)
+        yield from quiet.errors(grown)
+        yield from quiet.noise(grown)

@@ -1,0 +1,240 @@
+"""Checks of each cable of the testbed, end against end: who is there, speed, FEC, MTU, settings."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from labtests.check.finding import Finding, Level, Unknown
+from labtests.check.gathering import Known
+from labtests.facts import LinkFacts, Neighbour, RoceFacts
+from labtests.inventory import Endpoint, Link, Testbed
+from labtests.journal.values import readable
+from labtests.records import PfcSetting, TrustSetting
+
+HEADER_BYTES = 22
+"""What a frame has beside its IP packet: Ethernet header 14, VLAN tag 4, checksum 4 (802.3)."""
+
+_SET_ALIKE = (
+    "make both ends alike: `labtests plan` shows how (docs/profiles.md); a suite sets its own"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Lab:
+    """The testbed and what is known of its devices."""
+
+    testbed: Testbed
+    known: Mapping[str, Known]
+
+    def link(self, at: Endpoint) -> LinkFacts | Unknown:
+        """Link facts of a port."""
+        found = self.known[at.device].links.get(at.interface)
+        return Unknown(why="the device does not tell") if found is None else found
+
+    def setting(self, at: Endpoint, name: str) -> object:
+        """A setting of a port, Unknown included."""
+        absent = Unknown(why=f"the device has no {name}")
+        return self.known[at.device].settings.get((at.interface, name), absent)
+
+    @property
+    def ends(self) -> Iterator[tuple[Endpoint, Link]]:
+        """Both ends of every cable."""
+        for link in self.testbed.links:
+            yield link.a, link
+            yield link.b, link
+
+
+def cabling(lab: Lab) -> Iterator[Finding]:
+    """LLDP equals the links of the testbed file. One end that hears the other is enough."""
+    for link in lab.testbed.links:
+        heard = [each for end in (link.a, link.b) for each in _heard(lab, end)]
+        if not heard:
+            yield _unknown("cabling", link.a, f"no end of {link.a} - {link.b} shows its neighbour")
+        for end, neighbour in heard:
+            peer = link.b if end == link.a else link.a
+            if _is(lab, neighbour, peer):
+                yield _ok("cabling", end, f"{peer} is at the other end")
+                continue
+            where = neighbour.port_description or neighbour.port_id
+            yield _bad(
+                "cabling",
+                end,
+                f"{neighbour.name or 'a device without a name'} ({where}) is at the other end, "
+                f"and {peer} should be",
+                "move the cable, or correct `links:` of the testbed file",
+            )
+
+
+def _heard(lab: Lab, end: Endpoint) -> list[tuple[Endpoint, Neighbour]]:
+    neighbours = lab.known[end.device].neighbours
+    if neighbours is None or isinstance(neighbours, Unknown):
+        return []
+    return [(end, each) for each in neighbours if each.port == end.interface]
+
+
+def _is(lab: Lab, neighbour: Neighbour, peer: Endpoint) -> bool:
+    """By the port's MAC address, or by the names of device and port."""
+    link = lab.link(peer)
+    digits = neighbour.port_id.replace("-", "").replace(":", "").lower()
+    if isinstance(link, LinkFacts) and link.mac is not None and digits == link.mac:
+        return True
+    named = neighbour.name.partition(".")[0].lower() == peer.device.lower()
+    return named and peer.interface in (neighbour.port_id, neighbour.port_description)
+
+
+def speed(lab: Lab) -> Iterator[Finding]:
+    """Up, and as fast as the testbed file says."""
+    for end, link in lab.ends:
+        facts = lab.link(end)
+        if isinstance(facts, Unknown):
+            yield _unknown("speed", end, facts.why)
+        elif not facts.up:
+            yield _bad("speed", end, "the link is down", "see the cable and both ports")
+        elif facts.speed_bits_per_s is None:
+            yield _unknown("speed", end, "the device does not tell the speed")
+        elif facts.speed_bits_per_s != link.speed_bits_per_s:
+            yield _bad(
+                "speed",
+                end,
+                f"runs at {facts.speed_bits_per_s / 1e9:g} Gb/s, "
+                f"and the testbed file says {link.speed_bits_per_s / 1e9:g}",
+                "set the speed of both ports, or correct speed_gbit_per_s",
+            )
+        else:
+            yield _ok("speed", end, f"{link.speed_bits_per_s / 1e9:g} Gb/s")
+
+
+def fec(lab: Lab) -> Iterator[Finding]:
+    """The same at both ends."""
+    for link in lab.testbed.links:
+        told = {}
+        for end in (link.a, link.b):
+            facts = lab.link(end)
+            if isinstance(facts, LinkFacts) and facts.fec is not None:
+                told[end] = facts.fec
+            else:
+                yield _unknown("fec", end, "the device does not tell which FEC is in force")
+        if len(set(told.values())) > 1:
+            yield _bad(
+                "fec",
+                link.a,
+                f"{told[link.a]} here, {told[link.b]} at {link.b}",
+                "set one FEC at both ends",
+            )
+        elif len(told) == 2:
+            yield _ok("fec", link.a, f"{told[link.a]} at both ends")
+
+
+def mtu(lab: Lab) -> Iterator[Finding]:
+    """The same on all hosts, for IP and for RDMA, and switches let such frames pass."""
+    ends = [end for end, _ in lab.ends]
+    ip: dict[Endpoint, int] = {}
+    for end in ends:
+        facts = lab.link(end)
+        if isinstance(facts, LinkFacts) and facts.mtu_bytes is not None:
+            ip[end] = facts.mtu_bytes
+    yield from _alike(ip, "MTU", "set one MTU: `ip link set dev IF mtu N`")
+    yield from _rdma_mtu(lab, ends)
+    needed = max(ip.values(), default=0) + HEADER_BYTES
+    for end in ends:
+        if end not in ip:
+            yield _passes(end, lab.link(end), needed)
+
+
+def _rdma_mtu(lab: Lab, ends: list[Endpoint]) -> Iterator[Finding]:
+    rdma: dict[Endpoint, int] = {}
+    for end in ends:
+        roce = lab.known[end.device].roces.get(end.interface)
+        if isinstance(roce, RoceFacts) and roce.active_mtu_bytes is not None:
+            rdma[end] = roce.active_mtu_bytes
+        elif roce is not None:
+            yield _unknown("mtu", end, "the host does not tell the MTU of RDMA")
+    yield from _alike(rdma, "RDMA MTU", "it follows the interface's MTU: set that, see ibv_devinfo")
+
+
+def _passes(end: Endpoint, facts: LinkFacts | Unknown, needed: int) -> Finding:
+    if isinstance(facts, Unknown) or facts.frame_bytes is None:
+        return _unknown("mtu", end, "the device does not tell its MTU")
+    if facts.frame_bytes >= needed:
+        return _ok("mtu", end, f"frames of {facts.frame_bytes} bytes pass")
+    text = f"passes frames of {facts.frame_bytes} bytes, and hosts send up to {needed}"
+    return _bad("mtu", end, text, "raise the frame length of the port (jumboframe)")
+
+
+def _alike(found: Mapping[Endpoint, int], what: str, remedy: str) -> Iterator[Finding]:
+    common = max(found.values(), key=list(found.values()).count, default=0)
+    for end, value in found.items():
+        if value == common:
+            yield _ok("mtu", end, f"{what} {value}")
+        else:
+            yield _bad("mtu", end, f"{what} is {value}, and {common} on most hosts", remedy)
+
+
+def trust(lab: Lab) -> Iterator[Finding]:
+    """The same source and the same map at both ends of a cable."""
+    for link in lab.testbed.links:
+        sources = [lab.setting(end, "trust") for end in (link.a, link.b)]
+        yield _ends_alike("trust", link, sources)
+        if all(isinstance(s, TrustSetting) and s.source == "dscp" for s in sources):
+            maps = [lab.setting(end, "dscp_map") for end in (link.a, link.b)]
+            yield _ends_alike("dscp map", link, maps)
+
+
+def pfc(lab: Lab) -> Iterator[Finding]:
+    """The same priorities at both ends, and none that takes what the other end says."""
+    for link in lab.testbed.links:
+        found = [lab.setting(end, "pfc") for end in (link.a, link.b)]
+        paused = [
+            f.priorities if isinstance(f, PfcSetting) and f.mode != "off" else f for f in found
+        ]
+        off: frozenset[int] = frozenset()
+        yield _ends_alike("pfc", link, [off if isinstance(p, PfcSetting) else p for p in paused])
+        for end, setting in zip((link.a, link.b), found, strict=True):
+            if isinstance(setting, PfcSetting) and setting.mode == "auto":
+                yield _bad(
+                    "pfc",
+                    end,
+                    "PFC is auto: DCBX of the other end may change it in a run",
+                    "set it on or off",
+                    level="warning",
+                )
+
+
+def _ends_alike(check: str, link: Link, found: list[object]) -> Finding:
+    dark = [each for each in found if isinstance(each, Unknown)]
+    if dark:
+        end = link.a if isinstance(found[0], Unknown) else link.b
+        return _unknown(check, end, dark[0].why)
+    if found[0] == found[1]:
+        return _ok(check, link.a, f"as at {link.b}")
+    here, there = (_brief(each, found[1 - n]) for n, each in enumerate(found))
+    text = f"{here} here, {there} at {link.b}"
+    return _bad(check, link.a, text, _SET_ALIKE, level="warning")
+
+
+def _brief(value: object, other: object) -> str:
+    """Of a map only what the other end has not."""
+    if isinstance(value, tuple) and isinstance(other, tuple):
+        each = [
+            f"DSCP {n}: {v}" for n, (v, o) in enumerate(zip(value, other, strict=True)) if v != o
+        ]
+        return ", ".join(each[:4]) + (", ..." if len(each) > 4 else "")
+    return readable(value)
+
+
+def _bad(check: str, end: Endpoint, text: str, remedy: str, *, level: Level = "failure") -> Finding:
+    return Finding(
+        check=check,
+        level=level,
+        device=end.device,
+        port=end.interface,
+        finding=text,
+        remedy=remedy,
+    )
+
+
+def _unknown(check: str, end: Endpoint, why: str) -> Finding:
+    return _bad(check, end, why, "", level="not known")
+
+
+def _ok(check: str, end: Endpoint, text: str) -> Finding:
+    return _bad(check, end, text, "", level="ok")

@@ -1,0 +1,161 @@
+"""`labtests check`, without the command line around it."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from labtests.check import CHECKS, Finding, check, judged
+from labtests.errors import DeviceError, LabError, LabErrors, Unreachable
+from labtests.inventory import Testbed
+from labtests.recovery import held_by, left_behind
+from labtests.snapshot.session import opened, readers_of
+
+FIT, NOT_FIT, UNREACHABLE = 0, 10, 15
+IDLE_S = 5.0
+WIDTH_OF_A_FILE = 160
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the command line asks for."""
+
+    testbed: Testbed
+    dry_run: bool = False
+    faults: Sequence[str] = ()
+    tolerated: Sequence[str] = ()
+    strict: bool = False
+    as_json: bool = False
+    every: bool = False
+    idle_s: float = IDLE_S
+
+
+def run(asked: Asked, say: Say) -> int:
+    """Check, print, and the exit code. Raises LabError for what can never be."""
+    tolerated = expect_checks(asked.tolerated)
+    found = judged(_found(asked, say), tolerated=tolerated, strict=asked.strict)
+    if asked.as_json:
+        say(json.dumps([each.plain() for each in found], indent=1))
+    else:
+        show(found, every=asked.every)
+        say(total(found))
+    return code_of(found)
+
+
+def expect_checks(names: Sequence[str]) -> frozenset[str]:
+    """These checks. Raises LabError that lists what there is."""
+    if unknown := [name for name in names if name not in CHECKS]:
+        raise LabError(f"no check is called {unknown[0]!r}; there are: {', '.join(CHECKS)}")
+    return frozenset(names)
+
+
+def code_of(found: Iterable[Finding]) -> int:
+    """The exit code: 15 when a device is not reachable, 10 for any other failure, else 0."""
+    failed = {each.check for each in found if each.level == "failure"}
+    if "reachable" in failed:
+        return UNREACHABLE
+    return NOT_FIT if failed else FIT
+
+
+def _found(asked: Asked, say: Say) -> Iterator[Finding]:
+    if not asked.dry_run:
+        yield from unfinished(asked.testbed)
+    testbed = asked.testbed
+    try:
+        yield from _of_lab(asked, testbed)
+    except LabErrors as errors:
+        gone = list(_unreachable(errors))
+        if not gone:
+            raise
+        yield from gone
+        rest = without(testbed, {each.device for each in gone})
+        if rest.devices:
+            yield from _of_lab(asked, rest)
+
+
+def _of_lab(asked: Asked, testbed: Testbed) -> list[Finding]:
+    with opened(testbed, dry_run=asked.dry_run, faults=asked.faults) as lab:
+        readers = readers_of(lab)
+        return list(check(testbed, readers, lab.clock, backend=lab.backend, idle_s=asked.idle_s))
+
+
+def unfinished(testbed: Testbed) -> Iterator[Finding]:
+    """Journals of runs on this machine that died, or still run."""
+    for run in left_behind(testbed, dry_run=False, say=lambda text: None):
+        yield Finding(
+            check="leftovers",
+            level="failure",
+            device=testbed.name,
+            finding=held_by(run) or f"run {run.run} ({run.runner}) died and was not put back",
+            remedy=run.restore_command,
+        )
+
+
+def _unreachable(errors: LabErrors) -> Iterator[Finding]:
+    for error in errors.exceptions:
+        if isinstance(error, LabErrors):
+            yield from _unreachable(error)
+        elif isinstance(error, Unreachable | DeviceError):
+            yield Finding(
+                check="reachable",
+                level="failure",
+                device=error.device,
+                finding=error.problem,
+                remedy=error.remedy,
+            )
+
+
+def without(testbed: Testbed, names: set[str]) -> Testbed:
+    """The testbed without these devices and their cables."""
+    return replace(
+        testbed,
+        devices=tuple(device for device in testbed.devices if device.name not in names),
+        links=tuple(link for link in testbed.links if not {link.a.device, link.b.device} & names),
+    )
+
+
+def total(found: Sequence[Finding]) -> str:
+    """The last line."""
+    counts = [(level, sum(each.level == level for each in found)) for level in _COLOURS]
+    return ", ".join(
+        f"{count} {level}{'s' * (count != 1 and level in _MANY)}" for level, count in counts
+    )
+
+
+_MANY = ("failure", "warning")
+_COLOURS = {"failure": "bold red", "warning": "yellow", "not known": "cyan", "ok": "green"}
+
+
+def show(found: Sequence[Finding], *, every: bool, console: Console | None = None) -> None:
+    """One table. What is good is one line for each check and device, unless `every` is asked."""
+    console = console or Console()
+    if not console.is_terminal:
+        console = Console(file=console.file, width=WIDTH_OF_A_FILE)
+    table = Table()
+    for column in ("level", "check", "device", "finding", "remedy"):
+        table.add_column(column, overflow="fold")
+    for each in found if every else shortened(found):
+        where = f"{each.device}:{each.port}" if each.port else each.device
+        level = Text(each.level, style=_COLOURS[each.level])
+        table.add_row(level, *map(Text, (each.check, where, each.finding, each.remedy)))
+    console.print(table)
+
+
+def shortened(found: Sequence[Finding]) -> Iterator[Finding]:
+    """Good lines of one check are one line."""
+    good: dict[str, list[Finding]] = {}
+    for each in found:
+        if each.level == "ok":
+            good.setdefault(each.check, []).append(each)
+        else:
+            yield each
+    for of_check in good.values():
+        names = ", ".join(dict.fromkeys(each.device for each in of_check))
+        texts = list(dict.fromkeys(each.finding for each in of_check))
+        told = texts[0] if len(texts) == 1 else f"{len(of_check)} facts as they should be"
+        yield replace(of_check[0], device=names, port="", finding=told)

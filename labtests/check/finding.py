@@ -1,0 +1,53 @@
+"""What a check says: one line with device, finding and remedy."""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from typing import Literal
+
+Level = Literal["failure", "warning", "not known", "ok"]
+LEVELS: tuple[Level, ...] = ("failure", "warning", "not known", "ok")
+"""Worst first. A failure stops a run; what a device does not tell is never taken for good."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One line. `port` is "" for a whole device, `remedy` is "" where nothing is to be done."""
+
+    check: str
+    level: Level
+    device: str
+    port: str = ""
+    finding: str
+    remedy: str = ""
+
+    def plain(self) -> dict[str, str]:
+        """As JSON has it."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        where = f"{self.device}:{self.port}" if self.port else self.device
+        remedy = f"\n  remedy: {self.remedy}" if self.remedy else ""
+        return f"{where}: {self.check}: {self.finding}{remedy}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unknown:
+    """In place of a fact: why the device does not tell."""
+
+    why: str
+
+
+def judged(
+    findings: Iterable[Finding], *, tolerated: frozenset[str] = frozenset(), strict: bool = False
+) -> tuple[Finding, ...]:
+    """Worst first, else in the order of the checks. Failures of `tolerated` checks are warnings;
+    `strict` makes failures of all warnings, and of what is not known."""
+    made = []
+    for each in findings:
+        level = each.level
+        if level == "failure" and each.check in tolerated:
+            level = "warning"
+        if strict and level in ("warning", "not known") and each.check not in tolerated:
+            level = "failure"
+        made.append(replace(each, level=level))
+    return tuple(sorted(made, key=lambda each: LEVELS.index(each.level)))

@@ -1,0 +1,180 @@
+"""What a check knows of each device, read side by side: a value, or Unknown with the reason."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from labtests.capabilities import Obstacles, Versions
+from labtests.check.finding import Unknown
+from labtests.drivers import driver_module
+from labtests.errors import DeviceError, LabError
+from labtests.evidence import Difference, Key, differences
+from labtests.facts import (
+    ClockReading,
+    LinkErrors,
+    LinkFacts,
+    LinkState,
+    Neighbour,
+    Neighbours,
+    OwnClock,
+    RoceFacts,
+    RocePorts,
+)
+from labtests.records import Reading
+from labtests.snapshot import Reader, in_parallel
+from labtests.ssh.connecting import SHELL
+from labtests.telemetry import Telemetry, Watch
+from labtests.transport import Clock
+from labtests.workloads.leftovers import Leftover, leftovers
+
+Value = TypeVar("Value")
+Able = TypeVar("Able")
+
+COMPARED = ("pfc", "trust", "dscp_map")
+"""Settings that have to be the same at both ends of a cable."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """One device. What it has no ability for is absent: no key, or None."""
+
+    name: str
+    obstacles: tuple[str, ...] | Unknown = ()
+    versions: dict[str, str] | Unknown | None = None
+    clock: ClockReading | Unknown | None = None
+    neighbours: tuple[Neighbour, ...] | Unknown | None = None
+    left: tuple[Leftover, ...] | Unknown = ()
+    links: Mapping[str, LinkFacts | Unknown] = field(default_factory=dict)
+    roces: Mapping[str, RoceFacts | Unknown] = field(default_factory=dict)
+    settings: Mapping[tuple[str, str], object] = field(default_factory=dict)
+
+
+def gather(readers: Sequence[Reader]) -> dict[str, Known]:
+    """All of it, by device."""
+    return in_parallel(readers, _known)
+
+
+def _known(reader: Reader) -> Known:
+    with reader.asked_at_once(
+        lambda ahead: (*ahead.state_commands(reader.ports), *ahead.counter_commands(reader.ports))
+    ):
+        return Known(
+            name=reader.device.name,
+            obstacles=_asked(reader, Obstacles, lambda d: d.obstacles()) or (),
+            versions=_asked(reader, Versions, lambda d: d.versions()),
+            clock=_asked(reader, OwnClock, lambda d: d.own_clock()),
+            neighbours=_asked(reader, Neighbours, lambda d: d.neighbours()),
+            left=_left(reader),
+            links=_of_ports(reader, LinkState, lambda d, port: d.link(port)),
+            roces=_of_ports(reader, RocePorts, lambda d, port: d.roce(port)),
+            settings={
+                (port, name): told(lambda p=port, n=name: reader.setting(p, n))  # type: ignore[misc]
+                for port in reader.ports
+                for name in COMPARED
+                if name in reader.settings
+            },
+        )
+
+
+def told(ask: Callable[[], Value]) -> Value | Unknown:
+    """What is answered, or why it is not."""
+    try:
+        return ask()
+    except DeviceError as error:
+        return Unknown(why=error.problem)
+    except LabError as error:
+        return Unknown(why=str(error))
+
+
+def _asked(
+    reader: Reader, ability: type[Able], ask: Callable[[Able], Value]
+) -> Value | Unknown | None:
+    device = reader.able(ability)
+    return None if device is None else told(lambda: ask(device))
+
+
+def _of_ports(
+    reader: Reader, ability: type[Able], ask: Callable[[Able, str], Value]
+) -> dict[str, Value | Unknown]:
+    device = reader.able(ability)
+    if device is None:
+        return {}
+    return {port: told(lambda p=port: ask(device, p)) for port in reader.ports}  # type: ignore[misc]
+
+
+def _left(reader: Reader) -> tuple[Leftover, ...] | Unknown:
+    if driver_module(reader.device.platform).SESSION != SHELL:
+        return ()
+    return told(lambda: leftovers(reader.exchanges, ""))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Idle:
+    """What grew while nothing of ours ran, in `seconds` of the lab's clock."""
+
+    seconds: float
+    counters: Mapping[Key, Difference] | Unknown
+    errors: Mapping[Key, Difference] | Unknown
+
+
+def idle(readers: Sequence[Reader], clock: Clock, seconds: float) -> Idle:
+    """All counters twice, so long apart."""
+    first, begun_s = _counted(readers, clock), clock.now_s()
+    clock.sleep(seconds)
+    second = _counted(readers, clock)
+    return Idle(
+        seconds=clock.now_s() - begun_s,
+        counters=_grown(first[0], second[0]),
+        errors=_grown(first[1], second[1]),
+    )
+
+
+Readings = tuple[Reading, ...] | Unknown
+
+
+def _grown(before: Readings, after: Readings) -> Mapping[Key, Difference] | Unknown:
+    if isinstance(before, Unknown):
+        return before
+    return after if isinstance(after, Unknown) else differences(before, after)
+
+
+def _counted(readers: Sequence[Reader], clock: Clock) -> tuple[Readings, Readings]:
+    """All counters, and those of bad cables, in as few exchanges as can be."""
+    with ExitStack() as scopes:
+        for reader in readers:
+            scopes.enter_context(reader.exchanges.remembered())
+        in_parallel(readers, _ask_counters_ahead)
+        watch = Watch(
+            ports={reader.device.name: reader.ports for reader in readers}, bottleneck=("", "")
+        )
+        counters = told(lambda: Telemetry(_Drivers(readers), clock).snapshot(watch))
+        errors = in_parallel(readers, lambda reader: told(lambda: _errors(reader)))
+    unread = [each for each in errors.values() if isinstance(each, Unknown)]
+    if unread:
+        return counters, unread[0]
+    return counters, tuple(r for each in errors.values() for r in each)  # type: ignore[union-attr]
+
+
+def _ask_counters_ahead(reader: Reader) -> None:
+    with reader.asked_at_once(lambda ahead: ahead.counter_commands(reader.ports)):
+        pass
+
+
+def _errors(reader: Reader) -> tuple[Reading, ...]:
+    device = reader.able(LinkErrors)
+    if device is None:
+        return ()
+    return tuple(reading for port in reader.ports for reading in device.link_errors(port))
+
+
+class _Drivers:
+    """Readers, as telemetry asks for devices."""
+
+    def __init__(self, readers: Sequence[Reader]) -> None:
+        self._readers = readers
+
+    def able(self, ability: type[Able]) -> dict[str, Able]:
+        """See telemetry.Devices."""
+        found = ((reader.device.name, reader.able(ability)) for reader in self._readers)
+        return {name: device for name, device in found if device is not None}

@@ -1,0 +1,186 @@
+"""Checks of devices by themselves and beside each other: versions, RDMA, clocks, what is left."""
+
+import re
+from collections.abc import Iterator, Mapping
+from statistics import median
+
+from labtests.check.finding import Finding, Level, Unknown
+from labtests.check.gathering import Known
+from labtests.facts import ClockReading, RoceFacts
+from labtests.inventory import Testbed
+
+CLOCKS_APART_S = 1.0
+"""More makes it hard to put logs of two devices beside each other."""
+
+_BOARD = re.compile(r"^(?P<version>\S+) \((?P<board>[^)]+)\)$")
+SAME_ON_ALL = {
+    "perftest": ("failure", "install the same perftest on all hosts: its two ends must match"),
+    "ofed": ("warning", "install the same OFED on all hosts"),
+    "driver": ("warning", "install the same mlx5 driver on all hosts"),
+}
+
+
+def obstacles(known: Mapping[str, Known]) -> Iterator[Finding]:
+    """lldpad, DCBX in firmware, configuration that hides what is set: it would undo a setting."""
+    for device in known.values():
+        found = device.obstacles
+        if isinstance(found, Unknown):
+            yield _unknown("obstacles", device.name, found)
+            continue
+        for sentence in found:
+            yield Finding(
+                check="obstacles",
+                level="failure",
+                device=device.name,
+                finding=sentence,
+                remedy="take it away as the finding says: it would undo or distort a setting",
+            )
+        if not found:
+            yield _ok("obstacles", device.name, "nothing that would undo a setting")
+
+
+def versions(known: Mapping[str, Known]) -> Iterator[Finding]:
+    """Equal on all hosts; firmware on all cards of one kind."""
+    told = {}
+    for device in known.values():
+        if isinstance(device.versions, Unknown):
+            yield _unknown("versions", device.name, device.versions)
+        elif device.versions is not None:
+            told[device.name] = device.versions
+    hosts = {name: found for name, found in told.items() if known[name].roces}
+    for tool, (level, remedy) in SAME_ON_ALL.items():
+        yield from _same(tool, {n: v.get(tool, "") for n, v in hosts.items()}, (level, remedy))
+    yield from _same_firmware({name: found.get("firmware", "") for name, found in hosts.items()})
+    for name in told.keys() - hosts.keys():
+        said = ", ".join(f"{what} {version}" for what, version in told[name].items() if version)
+        yield _ok("versions", name, said)
+
+
+def _same(what: str, found: Mapping[str, str], rule: tuple[str, str]) -> Iterator[Finding]:
+    common = max(found.values(), key=list(found.values()).count, default="")
+    for name, version in found.items():
+        if not version:
+            why = Unknown(why=f"{what}: the host does not say which")
+            yield _unknown("versions", name, why)
+        elif version == common or not common:
+            yield _ok("versions", name, f"{what} {version}")
+        else:
+            others = ", ".join(n for n, v in found.items() if v == common)
+            level: Level = "failure" if rule[0] == "failure" else "warning"
+            yield Finding(
+                check="versions",
+                level=level,
+                device=name,
+                finding=f"{what} is {version}, and {common} on {others}",
+                remedy=rule[1],
+            )
+
+
+def _same_firmware(found: Mapping[str, str]) -> Iterator[Finding]:
+    boards: dict[str, dict[str, str]] = {}
+    for name, text in found.items():
+        match = _BOARD.match(text)
+        boards.setdefault(match["board"] if match else "", {})[name] = text
+    for board, of_board in boards.items():
+        rule = ("failure" if board else "warning", "bring the cards to one firmware (mlxfwmanager)")
+        yield from _same("firmware", of_board, rule)
+
+
+def rdma(testbed: Testbed, known: Mapping[str, Known]) -> Iterator[Finding]:
+    """The RDMA link is active, and the port's address has a RoCEv2 GID."""
+    for device in known.values():
+        for port, facts in device.roces.items():
+            if isinstance(facts, Unknown):
+                yield _unknown("rdma", device.name, facts, port)
+            else:
+                address = next(
+                    p.address for p in testbed.device(device.name).ports if p.interface == port
+                )
+                yield _active(device.name, port, facts)
+                yield _gid(device.name, port, facts, address)
+
+
+def _active(device: str, port: str, facts: RoceFacts) -> Finding:
+    if facts.active:
+        return _ok("rdma", device, f"{facts.rdma} is active", port)
+    return Finding(
+        check="rdma",
+        level="failure",
+        device=device,
+        port=port,
+        finding=f"the RDMA link {facts.rdma} is not active",
+        remedy="see `rdma link` and the cable; bring the interface up",
+    )
+
+
+def _gid(device: str, port: str, facts: RoceFacts, address: str | None) -> Finding:
+    if facts.v2_addresses is None:
+        return _unknown("gid", device, Unknown(why="show_gids is not on this host"), port)
+    if address is None:
+        return _ok("gid", device, "the testbed file gives no address to look for", port)
+    if address in facts.v2_addresses:
+        return _ok("gid", device, f"{address} has a RoCEv2 GID", port)
+    there = ", ".join(sorted(facts.v2_addresses)) or "none"
+    return Finding(
+        check="gid",
+        level="failure",
+        device=device,
+        port=port,
+        finding=f"{address} has no RoCEv2 GID (addresses that have one: {there})",
+        remedy="give the interface the address of the testbed file (`ip address`)",
+    )
+
+
+def clocks(known: Mapping[str, Known], *, backend: str) -> Iterator[Finding]:
+    """How far apart the devices' clocks are: from the runner's, in a simulated lab from most."""
+    ahead: dict[str, float] = {}
+    for device in known.values():
+        if isinstance(device.clock, Unknown):
+            yield _unknown("clock", device.name, device.clock)
+        elif isinstance(device.clock, ClockReading):
+            ahead[device.name] = device.clock.device_s - device.clock.lab_s
+    if not ahead:
+        return
+    middle = 0.0 if backend == "hardware" else median(ahead.values())
+    for name, offset_s in ahead.items():
+        reading = known[name].clock
+        assert isinstance(reading, ClockReading)
+        apart_s = offset_s - middle
+        if abs(apart_s) <= CLOCKS_APART_S + reading.resolution_s:
+            yield _ok("clock", name, f"within {CLOCKS_APART_S + reading.resolution_s:g} s")
+            continue
+        yield Finding(
+            check="clock",
+            level="warning",
+            device=name,
+            finding=f"its clock is {apart_s:+.1f} s from "
+            + ("the runner's" if backend == "hardware" else "the others'"),
+            remedy="set up NTP or chrony on it: times in logs cannot be compared",
+        )
+
+
+def left_behind(known: Mapping[str, Known]) -> Iterator[Finding]:
+    """Processes that carry the mark of a run."""
+    for device in known.values():
+        if isinstance(device.left, Unknown):
+            yield _unknown("leftovers", device.name, device.left)
+            continue
+        for process in device.left:
+            yield Finding(
+                check="leftovers",
+                level="failure",
+                device=device.name,
+                finding=f"a process of another run is there: {process.pid} {process.command}",
+                remedy="`labtests restore` of that run ends it; or by hand on that host: "
+                f"kill {process.pid}",
+            )
+        if not device.left and device.roces:
+            yield _ok("leftovers", device.name, "no process of another run")
+
+
+def _unknown(check: str, device: str, unknown: Unknown, port: str = "") -> Finding:
+    return Finding(check=check, level="not known", device=device, port=port, finding=unknown.why)
+
+
+def _ok(check: str, device: str, text: str, port: str = "") -> Finding:
+    return Finding(check=check, level="ok", device=device, port=port, finding=text)

@@ -1,0 +1,89 @@
+"""Checks of what grows while nothing of ours runs: errors of cables, background traffic."""
+
+from collections.abc import Iterator
+
+from labtests import counters as c
+from labtests.check.finding import Finding, Unknown
+from labtests.check.gathering import Idle
+from labtests.evidence import Difference
+
+TRAFFIC = frozenset(
+    {
+        c.QUEUE_FORWARDED_PACKETS,
+        c.QUEUE_DROPPED_PACKETS,
+        c.RX_PACKETS,
+        c.TX_PACKETS,
+        c.RX_DISCARDED_PACKETS,
+        c.PFC_RX_FRAMES,
+        c.PFC_TX_FRAMES,
+        c.ECN_MARKED_PACKETS,
+        c.WRED_DROPPED_PACKETS,
+        c.BUFFER_DROPPED_IN_PACKETS,
+        c.BUFFER_DROPPED_OUT_PACKETS,
+        c.NIC_OUT_OF_BUFFER_PACKETS,
+    }
+)
+"""Counters that a verdict may rest on."""
+
+
+def errors(idle: Idle) -> Iterator[Finding]:
+    """CRC errors, symbol errors and the like stand still."""
+    if isinstance(idle.errors, Unknown):
+        yield Finding(check="errors", level="not known", device="", finding=idle.errors.why)
+        return
+    devices: dict[str, bool] = {}
+    for difference in idle.errors.values():
+        reading = difference.after or difference.before
+        assert reading is not None
+        devices.setdefault(reading.device, True)
+        if difference.increase is None:
+            why = f"{reading.counter}: {reading.missing or 'no number twice'}"
+            yield _of(difference, "errors", "not known", why, "")
+            devices[reading.device] = False
+        elif difference.increase:
+            text = f"{reading.counter} grew by {difference.increase} in {idle.seconds:g} s"
+            yield _of(difference, "errors", "failure", text, "change the cable or clean the optics")
+            devices[reading.device] = False
+    for name in [name for name, still in devices.items() if still]:
+        yield Finding(check="errors", level="ok", device=name, finding="no error counter grows")
+
+
+def noise(idle: Idle) -> Iterator[Finding]:
+    """Background traffic, per counter. It never excuses a drop: a queue that is under test and not
+    quiet makes a verdict inconclusive."""
+    if isinstance(idle.counters, Unknown):
+        yield Finding(check="noise", level="not known", device="", finding=idle.counters.why)
+        return
+    grown = [
+        difference
+        for difference in idle.counters.values()
+        if difference.key[4] in TRAFFIC and difference.increase
+    ]
+    for difference in grown:
+        _, _, scope, index, counter = difference.key
+        where = f"{scope} {index} " if index >= 0 else ""
+        yield _of(
+            difference,
+            "noise",
+            "warning",
+            f"{where}{counter} grew by {difference.increase} in {idle.seconds:g} s, "
+            "and nothing of labtests runs",
+            "find who sends, or test in another queue: a verdict about this one is inconclusive",
+        )
+    noisy = {difference.key[0] for difference in grown}
+    for device in sorted({key[0] for key in idle.counters} - noisy):
+        yield Finding(
+            check="noise", level="ok", device=device, finding=f"quiet for {idle.seconds:g} s"
+        )
+
+
+def _of(difference: Difference, check: str, level: str, text: str, remedy: str) -> Finding:
+    device, port = difference.key[:2]
+    return Finding(
+        check=check,
+        level=level,  # type: ignore[arg-type]
+        device=device,
+        port=port,
+        finding=text,
+        remedy=remedy,
+    )

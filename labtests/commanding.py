@@ -1,0 +1,71 @@
+"""`labtests check | snapshot | diff`: the commands that read a lab and change nothing."""
+
+import importlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from labtests.inventory import load, located
+from labtests.visible import for_terminal
+
+
+def _say(text: str) -> None:
+    """A line that may hold a device's words: nothing in it moves the cursor or hides."""
+    click.echo(for_terminal(text))
+
+
+@click.command()
+@click.option(
+    "--testbed", envvar="LABTESTS_TESTBED", required=True, help="A file, or a name in testbeds/."
+)
+@click.option("--dry-run", is_flag=True, help="A simulated lab made from the testbed.")
+@click.option(
+    "--fault", "faults", multiple=True, help="JSON: something is wrong in it (labtests/simlab)."
+)
+@click.option("--tolerate", "tolerated", multiple=True, help="Failures of this check only warn.")
+@click.option("--strict", is_flag=True, help="Warnings, and what is not known, are failures.")
+@click.option("--json", "as_json", is_flag=True, help="A list of findings.")
+@click.option("--all", "every", is_flag=True, help="Also each line that is good.")
+@click.option(
+    "--idle-s",
+    type=click.FloatRange(0, 3600),
+    default=5.0,
+    show_default=True,
+    help="How long to watch for noise and errors; 0 leaves that out.",
+)
+@click.pass_context
+def check(ctx: click.Context, /, **options: Any) -> None:
+    """Is the lab fit for a run? Changes nothing (docs/check.md).
+
+    Exit code 0 without a failure, 10 with one, 15 when a device is not reachable.
+    """
+    command = importlib.import_module("labtests.check.command")
+    options["testbed"] = load(located(options["testbed"]))
+    ctx.exit(command.run(command.Asked(**options), _say))
+
+
+@click.command()
+@click.option(
+    "--testbed", envvar="LABTESTS_TESTBED", required=True, help="A file, or a name in testbeds/."
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), default=None, help="Into this file."
+)
+@click.option("--dry-run", is_flag=True, help="Of a simulated lab made from the testbed.")
+def snapshot(testbed: str, out: Path | None, dry_run: bool) -> None:
+    """Read the whole QoS state of every device, as JSON (docs/snapshot.md). Changes nothing."""
+    command = importlib.import_module("labtests.snapshot.command")
+    command.snapshot(load(located(testbed)), out=out, dry_run=dry_run, say=_say)
+
+
+@click.command()
+@click.argument("places", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="A [B]")
+@click.option("--json", "as_json", is_flag=True, help="A list of differences.")
+@click.pass_context
+def diff(ctx: click.Context, places: Sequence[Path], as_json: bool) -> None:
+    """What differs between snapshots or runs A and B (a run stands for what it found), or between
+    before and after of the one run A. Exit code 1 when something does."""
+    command = importlib.import_module("labtests.snapshot.command")
+    ctx.exit(command.diff(places, as_json=as_json, say=_say))

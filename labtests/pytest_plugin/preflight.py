@@ -1,0 +1,47 @@
+"""The check before the first change of a run: a failure stops it, a warning is said."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from labtests.check import Finding, check, judged
+from labtests.errors import LabError
+from labtests.lab import Lab
+from labtests.snapshot.session import readers_of
+
+FILE_NAME = "check.json"
+
+
+class NotFit(LabError):
+    """The lab is not fit for a run: every failure, with its remedy."""
+
+
+@dataclass(slots=True)
+class Preflight:
+    """What was found; nothing before it was looked for."""
+
+    folder: Path
+    found: tuple[Finding, ...] = field(default=())
+
+    def expect_fit(
+        self, lab: Lab, *, idle_s: float, tolerated: frozenset[str], say: Callable[[str], None]
+    ) -> None:
+        """Look. Raises NotFit with every failure."""
+        findings = check(
+            lab.testbed, readers_of(lab), lab.clock, backend=lab.backend, idle_s=idle_s
+        )
+        self.found = judged(findings, tolerated=tolerated)
+        target = self.folder / FILE_NAME
+        target.write_text(json.dumps([each.plain() for each in self.found], indent=1))
+        target.chmod(0o600)
+        if failures := [each for each in self.found if each.level == "failure"]:
+            raise NotFit("\n".join(str(each) for each in failures))
+        warnings = [each for each in self.found if each.level == "warning"]
+        if warnings:
+            say(f"check: {len(warnings)} warnings, see {target}")
+
+    def plain(self) -> list[dict[str, Any]]:
+        """As run.json has it: everything that is not good."""
+        return [each.plain() for each in self.found if each.level != "ok"]

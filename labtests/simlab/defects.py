@@ -1,0 +1,74 @@
+"""What a pre-flight check looks for, as faults of an emulated device (see faults.py).
+
+    mtu              port, bytes       the MTU of a host's port, or the longest frame of a switch's
+    link-speed       port, mbit_per_s  the link runs at this speed, by its own account
+    firmware         version           of all NICs of the host
+    broken-frames    port, per_s       so many frames a second arrive with a wrong CRC
+    clock            seconds           the device's clock is so far ahead
+    cabling          port, neighbour   LLDP shows this port ("Host:interface") there, "" for nobody
+    rdma-down        port              the RDMA link is not active
+    willing-dcbx     port              DCBX is in the NIC's firmware
+    leftover         command, run      a process of this dead run is still there
+
+They change what a device says of itself, not what packets do.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+LAB_EPOCH = datetime(2024, 5, 29, 8, 0, 0, tzinfo=UTC)
+"""What every emulated clock shows at the lab's start: the date of the lab's source document."""
+
+Setter = Callable[["Defects", Mapping[str, Any]], None]
+
+
+@dataclass(slots=True)
+class Defects:
+    """What one device shows other than it would."""
+
+    mtus: dict[str, int] = field(default_factory=dict)
+    speeds_mbit_per_s: dict[str, int] = field(default_factory=dict)
+    firmware: str = ""
+    broken_per_s: dict[str, int] = field(default_factory=dict)
+    clock_ahead_s: float = 0.0
+    neighbours: dict[str, str] = field(default_factory=dict)
+    rdma_down: set[str] = field(default_factory=set)
+    on_willing: list[Callable[[str], None]] = field(default_factory=list)
+    on_leftover: list[Callable[[str, str], None]] = field(default_factory=list)
+
+    def broken_frames(self, port: str, now_ns: int) -> int:
+        """How many there have been since the lab's start."""
+        return self.broken_per_s.get(port, 0) * now_ns // 1_000_000_000
+
+
+def _leftover(defects: Defects, fault: Mapping[str, Any]) -> None:
+    for leave in defects.on_leftover:
+        leave(str(fault["command"]), str(fault["run"]))
+
+
+def _willing(defects: Defects, fault: Mapping[str, Any]) -> None:
+    for will in defects.on_willing:
+        will(str(fault["port"]))
+
+
+def _clock(defects: Defects, fault: Mapping[str, Any]) -> None:
+    defects.clock_ahead_s = float(fault["seconds"])
+
+
+def _firmware(defects: Defects, fault: Mapping[str, Any]) -> None:
+    defects.firmware = str(fault["version"])
+
+
+SETTERS: Mapping[str, Setter] = {
+    "mtu": lambda d, f: d.mtus.__setitem__(f["port"], int(f["bytes"])),
+    "link-speed": lambda d, f: d.speeds_mbit_per_s.__setitem__(f["port"], int(f["mbit_per_s"])),
+    "firmware": _firmware,
+    "broken-frames": lambda d, f: d.broken_per_s.__setitem__(f["port"], int(f["per_s"])),
+    "clock": _clock,
+    "cabling": lambda d, f: d.neighbours.__setitem__(f["port"], str(f["neighbour"])),
+    "rdma-down": lambda d, f: d.rdma_down.add(f["port"]),
+    "willing-dcbx": _willing,
+    "leftover": _leftover,
+}
