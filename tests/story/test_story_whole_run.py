@@ -149,7 +149,8 @@ def test_latest_points_to_the_run_and_only_its_owner_can_read_it(good):
     assert stat.S_IMODE(good.folder.stat().st_mode) == 0o700
     assert stat.S_IMODE((good.folder / "journal.jsonl").stat().st_mode) == 0o600
     assert sorted(entry.name for entry in good.folder.iterdir()) == [
-        "journal.jsonl", "junit.xml", "report.html", "run.json", "tests",
+        "changes.jsonl", "check.json", "journal.jsonl", "junit.xml", "report.html", "run.json",
+        "state-after.json", "state-before.json", "tests",
     ]  # fmt: skip
 
 

@@ -1,0 +1,95 @@
+"""`labtests check` and the check before a run: exit codes, JSON, and that nothing was changed."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from labtests.__main__ import main
+from labtests.check import Finding, judged
+from labtests.check.command import code_of, shortened, without
+from labtests.inventory import load
+
+ROOT = Path(__file__).parents[2]
+TESTBED = str(ROOT / "testbeds" / "h3c-s6550-cx4.yaml")
+WRONG = '{"kind": "rdma-down", "device": "ServerA", "port": "enp3s0f0np0"}'
+
+
+def finding(level="failure", check="mtu", device="a"):
+    return Finding(check=check, level=level, device=device, finding="x")
+
+
+def test_the_exit_code_is_that_of_the_worst_line():
+    assert code_of([finding("ok"), finding("warning"), finding("not known")]) == 0
+    assert code_of([finding("ok"), finding("failure")]) == 10
+    assert code_of([finding("failure"), finding("failure", "reachable")]) == 15
+
+
+def test_worst_first_tolerated_and_strict():
+    found = [finding("ok"), finding("not known"), finding("warning"), finding("failure")]
+    assert [f.level for f in judged(found)] == ["failure", "warning", "not known", "ok"]
+    assert judged(found, tolerated=frozenset({"mtu"}))[0].level == "warning"
+    assert [f.level for f in judged(found, strict=True)].count("failure") == 3
+
+
+def test_the_table_has_every_bad_line_and_one_for_the_good_of_a_check():
+    found = [finding("warning"), finding("ok"), finding("ok", device="b"), finding("ok", "pfc")]
+    assert [(f.level, f.device) for f in shortened(found)] == [
+        ("warning", "a"),
+        ("ok", "a, b"),
+        ("ok", "a"),
+    ]
+
+
+def test_a_device_that_is_gone_takes_its_cables_along():
+    rest = without(load(Path(TESTBED)), {"ServerA"})
+    assert [device.name for device in rest.devices] == ["ServerB", "ServerC", "S6550"]
+    assert len(rest.links) == 2
+
+
+@pytest.mark.parametrize(("options", "code"), [((), 0), (("--fault", WRONG), 10)])
+def test_a_dry_run_end_to_end(options, code):
+    run = CliRunner().invoke(
+        main, ["check", "--testbed", TESTBED, "--dry-run", "--json", "--idle-s", "0", *options]
+    )
+    found = json.loads(run.stdout)
+    assert run.exit_code == code
+    failures = [f for f in found if f["level"] == "failure"]
+    assert [(f["check"], f["device"]) for f in failures] == [("rdma", "ServerA")] * bool(options)
+    assert set(found[0]) == {"check", "level", "device", "port", "finding", "remedy"}
+
+
+@pytest.mark.parametrize(
+    "wrong", [("--fault", WRONG), ("--dry-run", "--fault", "{"), ("--dry-run", "--tolerate", "x")]
+)
+def test_a_wrong_option_is_refused(wrong):
+    run = CliRunner().invoke(main, ["check", "--testbed", TESTBED, *wrong])
+    assert run.exit_code == 2
+    assert "Traceback" not in run.output
+
+
+@pytest.mark.parametrize(("options", "code"), [((), 10), (("--tolerate", "rdma"), 0)])
+def test_a_failure_stops_a_run_before_anything_is_changed(tmp_path, options, code):
+    (tmp_path / "conftest.py").write_text((ROOT / "conftest.py").read_text())
+    (tmp_path / "test_suite.py").write_text("def test_looks(lab):\n    assert lab.testbed\n")
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("LABTESTS_", "PYTEST_"))}
+    command = [sys.executable, "-m", "pytest", "test_suite.py", "--testbed", TESTBED]
+    done = subprocess.run(
+        [*command, "--dry-run", "--run-dir", "run", "--fault", WRONG, *options],
+        cwd=tmp_path,
+        env=clean | {"PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(tmp_path / "state")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    run = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert (done.returncode, run["exit_code"]) == (code, code), done.stdout
+    assert [f["device"] for f in run["check"] if f["check"] == "rdma"] == ["ServerA"]
+    changes = (tmp_path / "run" / "changes.jsonl").read_text()
+    assert '"kind": "change"' not in changes
+    assert ("the RDMA link mlx5_0 is not active" in run["problem"]) == (code == 10)
+    assert "ServerA:enp3s0f0np0: rdma" in done.stdout or code == 0

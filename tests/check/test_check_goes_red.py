@@ -1,0 +1,127 @@
+"""Every check has a fault that turns it: absent before, there after, with device and remedy."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from labtests.check import check, judged
+from labtests.inventory import Endpoint
+from labtests.records import PfcSetting, TrustSetting
+from labtests.snapshot.session import readers_of
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "snapshot"))
+
+from snapshot_lab import OUT, open_bench
+
+A, B, C = (
+    ("ServerA", "enp3s0f0np0"),
+    ("ServerB", "ens6f0np0"),
+    ("ServerC", "ens6f0np0"),
+)
+IN_A = "Twenty-FiveGigE1/0/14"
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory):
+    with open_bench(tmp_path_factory.mktemp("check")) as opened:
+        yield opened
+
+
+def found(bench, idle_s=0.0, check_name=None):
+    lab = bench.lab
+    findings = judged(
+        check(lab.testbed, readers_of(lab), lab.clock, backend="simulated", idle_s=idle_s)
+    )
+    return [each for each in findings if check_name in (None, each.check)]
+
+
+def bad(findings):
+    return {(f.check, f.level, f.device) for f in findings if f.level in ("failure", "warning")}
+
+
+def test_a_fresh_lab_has_no_failure_and_what_is_not_told_is_said(bench):
+    findings = found(bench, idle_s=1)
+    assert [f for f in findings if f.level == "failure"] == []
+    assert {f.check for f in findings if f.level == "warning"} == {"trust"}  # nobody has set it
+    dark = {(f.check, f.device) for f in findings if f.level == "not known"}
+    assert ("fec", "S6550") in dark
+    assert ("versions", "ServerA") in dark  # no OFED on the emulated host
+    good = {f.check for f in findings if f.level == "ok"}
+    assert good >= {
+        "reachable", "obstacles", "leftovers", "versions", "rdma", "gid", "cabling", "speed",
+        "mtu", "pfc", "clock", "errors", "noise",
+    }  # fmt: skip
+
+
+FAULTS = [
+    ("cabling", "failure", "S6550", {"kind": "cabling", "port": IN_A, "neighbour": ":".join(B)}),
+    ("mtu", "failure", "ServerB", {"kind": "mtu", "port": B[1], "bytes": 9000}),
+    ("mtu", "failure", "S6550", {"kind": "mtu", "port": OUT, "bytes": 1518}),
+    ("versions", "failure", "ServerC", {"kind": "firmware", "version": "12.20.1010"}),
+    ("speed", "failure", "ServerA", {"kind": "link-speed", "port": A[1], "mbit_per_s": 1000}),
+    ("rdma", "failure", "ServerB", {"kind": "rdma-down", "port": B[1]}),
+    ("clock", "warning", "ServerC", {"kind": "clock", "seconds": 90}),
+    ("obstacles", "failure", "ServerC", {"kind": "willing-dcbx", "port": C[1]}),
+    ("leftovers", "failure", "ServerB",
+     {"kind": "leftover", "command": "ib_send_bw -d mlx5_0", "run": "dead-1"}),
+    ("obstacles", "failure", "ServerA", {"kind": "lldpad"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "level", "device", "fault"), FAULTS, ids=[f["kind"] for *_, f in FAULTS]
+)
+def test_a_fault_turns_its_check(bench, name, level, device, fault):
+    assert (name, level, device) not in bad(found(bench, check_name=name))
+    bench.simulated.fault(device=device, **fault)
+    findings = found(bench, check_name=name)
+    assert (name, level, device) in bad(findings)
+    assert all(f.remedy and f.finding for f in findings if f.level in ("failure", "warning"))
+
+
+@pytest.mark.parametrize(("device", "port"), [A, ("S6550", OUT)])
+def test_errors_that_grow_fail_and_errors_that_stand_still_do_not(bench, device, port):
+    assert (("errors", "failure", device)) not in bad(found(bench, 1, "errors"))
+    bench.simulated.fault(kind="broken-frames", device=device, port=port, per_s=3)
+    assert (("errors", "failure", device)) in bad(found(bench, 1, "errors"))
+
+
+def test_nobody_at_the_other_end_is_not_known_and_never_good(bench):
+    bench.simulated.fault(kind="cabling", device="S6550", port=OUT, neighbour="")
+    findings = found(bench, check_name="cabling")
+    of_port = [f for f in findings if "ServerC" in f.finding]
+    assert {f.level for f in of_port} == {"not known"}
+
+
+def test_settings_that_differ_along_a_path_are_warned_of(bench):
+    nic = Endpoint(device=A[0], interface=A[1])
+    switch = Endpoint(device="S6550", interface=IN_A)
+    with bench.lab.restoring():
+        bench.lab.change(nic, "pfc", PfcSetting(mode="on", priorities=frozenset({3})))
+        assert ("pfc", "warning", "ServerA") in bad(found(bench, check_name="pfc"))
+        bench.lab.change(switch, "pfc", PfcSetting(mode="on", priorities=frozenset({3})))
+        assert ("pfc", "warning", "ServerA") not in bad(found(bench, check_name="pfc"))
+        for end in (nic, switch):
+            bench.lab.change(end, "trust", TrustSetting(source="dscp"))
+        assert ("trust", "warning", "ServerA") not in bad(found(bench, check_name="trust"))
+        whole = bench.lab.current(nic, "dscp_map")
+        bench.lab.change(nic, "dscp_map", (*whole[:26], 5, *whole[27:]))
+        differing = [f for f in found(bench, check_name="dscp map") if f.device == A[0]]
+        assert [f.level for f in differing] == ["warning"]
+        assert "DSCP 26: 5" in differing[0].finding
+
+
+def test_background_traffic_is_noise_per_counter(bench):
+    receiver, sender = bench.lab.transports["ServerC"], bench.lab.transports["ServerB"]
+    assert bad(found(bench, 1, "noise")) == set()
+    server = receiver.start("iperf3 -s -p 5299", limit_s=60)
+    client = sender.start("iperf3 -c 192.168.10.12 -p 5299 -u -b 10M -t 30", limit_s=60)
+    try:
+        noisy = found(bench, 1, "noise")
+    finally:
+        client.close()
+        server.close()
+    assert ("noise", "warning", "S6550") in bad(noisy)
+    told = [f.finding for f in noisy if f.device == "S6550" and f.port == OUT]
+    assert any("queue 0 forwarded_packets grew by" in text for text in told)
