@@ -36,6 +36,7 @@ class Defects:
     neighbours: dict[str, str] = field(default_factory=dict)
     rdma_down: set[str] = field(default_factory=set)
     on_willing: list[Callable[[str], None]] = field(default_factory=list)
+    on_mtu: list[Callable[[str, int], None]] = field(default_factory=list)
     on_leftover: list[Callable[[str, str], None]] = field(default_factory=list)
 
     def broken_frames(self, port: str, now_ns: int) -> int:
@@ -53,6 +54,12 @@ def _willing(defects: Defects, fault: Mapping[str, Any]) -> None:
         will(str(fault["port"]))
 
 
+def _mtu(defects: Defects, fault: Mapping[str, Any]) -> None:
+    defects.mtus[fault["port"]] = int(fault["bytes"])
+    for change in defects.on_mtu:
+        change(fault["port"], int(fault["bytes"]))
+
+
 def _clock(defects: Defects, fault: Mapping[str, Any]) -> None:
     defects.clock_ahead_s = float(fault["seconds"])
 
@@ -62,7 +69,7 @@ def _firmware(defects: Defects, fault: Mapping[str, Any]) -> None:
 
 
 SETTERS: Mapping[str, Setter] = {
-    "mtu": lambda d, f: d.mtus.__setitem__(f["port"], int(f["bytes"])),
+    "mtu": _mtu,
     "link-speed": lambda d, f: d.speeds_mbit_per_s.__setitem__(f["port"], int(f["mbit_per_s"])),
     "firmware": _firmware,
     "broken-frames": lambda d, f: d.broken_per_s.__setitem__(f["port"], int(f["per_s"])),

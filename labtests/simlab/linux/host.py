@@ -65,6 +65,7 @@ class LinuxHost:
         self.faults.on_reset.append(self._reset_counters)
         self.faults.on_kill.append(self._kill)
         self.faults.defects.on_leftover.append(self._leave)
+        self.faults.defects.on_mtu.append(self._set_mtu)
         self.faults.defects.on_willing.append(self._give_dcbx_away)
         self._at_boot = [settings_of(port.nic) for port in self.ports if port.nic is not None]
         self.faults.on_down.append(self._lose_everything)
@@ -190,6 +191,10 @@ class LinuxHost:
     def _reset_counters(self) -> None:
         for port in self.ports:
             port.reset()
+
+    def _set_mtu(self, interface: str, size_bytes: int) -> None:
+        if (port := self.port(interface)) is not None:
+            port.mtu_bytes = size_bytes
 
     def _give_dcbx_away(self, interface: str) -> None:
         self.qos[interface].dcbx = "fw"
