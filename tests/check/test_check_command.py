@@ -56,6 +56,7 @@ def test_a_dry_run_end_to_end(options, code):
     run = CliRunner().invoke(
         main, ["check", "--testbed", TESTBED, "--dry-run", "--json", "--idle-s", "0", *options]
     )
+    assert run.stdout, run.output
     found = json.loads(run.stdout)
     assert run.exit_code == code
     failures = [f for f in found if f["level"] == "failure"]

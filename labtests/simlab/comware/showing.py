@@ -256,11 +256,6 @@ def _state(rate_bits_per_s: int | None, *, shutdown: bool) -> str:
     return "DOWN" if rate_bits_per_s is None else "UP"
 
 
-def _frame_bytes(jumbo: int | None) -> int:
-    """The longest frame: the model's own limit unless it is set, an ordinary one when denied."""
-    return 10_000 if jumbo is None else jumbo or 1518
-
-
 def _interface_block(context: Context, port: str) -> str:
     box = context.box
     settings, rate = box.configuration.ports[port], box.rate_bits_per_s(port)
