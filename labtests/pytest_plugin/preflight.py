@@ -34,8 +34,11 @@ class Preflight:
         )
         self.found = judged(findings, tolerated=tolerated)
         target = self.folder / FILE_NAME
-        target.write_text(json.dumps([each.plain() for each in self.found], indent=1))
-        target.chmod(0o600)
+        try:
+            target.write_text(json.dumps([each.plain() for each in self.found], indent=1))
+            target.chmod(0o600)
+        except OSError as error:
+            raise LabError(f"{target} cannot be written: {error.strerror}") from error
         if failures := [each for each in self.found if each.level == "failure"]:
             raise NotFit("\n".join(str(each) for each in failures))
         warnings = [each for each in self.found if each.level == "warning"]
