@@ -1,0 +1,154 @@
+"""Many hosts: all are contacted at once, by one session each, in few exchanges."""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import pytest
+
+from labtests.inventory import Testbed, load
+from labtests.journal import Journal
+from labtests.lab import Lab
+from labtests.opening import limited
+from labtests.profile.planning import made, planned
+from labtests.profile.reader import load as load_profile
+from labtests.simlab.server import Connection
+from labtests.simlab.serving import InProcessLab
+from labtests.snapshot import compare, take
+from labtests.snapshot.session import readers_of
+from labtests.ssh import connecting
+from labtests.ssh.shell import ShellTransport
+
+HOSTS = 40  # more than the usual defaults of pools
+CHANGED = ("h01", "h02")
+TOGETHER_S = 60.0
+PROFILE = load_profile(Path(__file__).parents[2] / "profiles" / "lossless-25g.yaml").form
+PER_CHANGE = 5  # on average
+"""Read, change (one or two commands), read back; DCQCN asks for its parameters by the way."""
+
+
+class Watch:
+    """What went to each host, and a gate that opens only when every host stands before it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.sent: Counter[str] = Counter()
+        self.sessions: Counter[str] = Counter()
+        self._gate: Barrier | None = None
+        self._waited: set[str] = set()
+        self._watch_commands(monkeypatch)
+        open_line, connected = connecting.open_line, Connection.connection_made
+
+        def opening(device: Any) -> Any:
+            self._wait(device.name)
+            return open_line(device)
+
+        def connection_made(connection: Connection, conn: Any) -> None:
+            self.sessions[connection._gate.face.name] += 1  # type: ignore[attr-defined]
+            connected(connection, conn)
+
+        monkeypatch.setattr(connecting, "open_line", opening)
+        monkeypatch.setattr(Connection, "connection_made", connection_made)
+
+    def _watch_commands(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        execute = ShellTransport.execute
+
+        def executing(transport: ShellTransport, *words: Any, **more: Any) -> Any:
+            self.sent[transport.device] += 1
+            self._wait(transport.device)
+            return execute(transport, *words, **more)
+
+        monkeypatch.setattr(ShellTransport, "execute", executing)
+
+    def _wait(self, device: str) -> None:
+        if self._gate is not None and device not in self._waited:
+            self._waited.add(device)
+            self._gate.wait(TOGETHER_S)  # BrokenBarrierError: some host was not contacted meanwhile
+
+    @contextmanager
+    def all_at_once(self, hosts: int) -> Iterator[Counter[str]]:
+        """Inside, the first contact with each host waits for that with all others. What was sent
+        inside, by host."""
+        self._gate, before = Barrier(hosts), Counter(self.sent)
+        self._waited.clear()
+        sent: Counter[str] = Counter()
+        yield sent
+        sent.update(self.sent - before)
+        assert len(self._waited) == hosts
+        self._gate = None
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[InProcessLab, Testbed]]:
+    file = tmp_path_factory.mktemp("fleet") / "fleet.yaml"
+    file.write_text(written())
+    described = load(file)
+    with InProcessLab(described, seed=1) as simulated:
+        hosts = tuple(f"h{number:02}" for number in range(1, HOSTS + 1))
+        yield simulated, limited(simulated.reroute(described), hosts)
+
+
+def written() -> str:
+    numbers = range(1, HOSTS + 1)
+    lines = ["name: fleet", "devices:", "  sw:", "    platform: comware"]
+    lines += ["    management: {host: 10.9.1.1}", "    ports:"]
+    lines += [f"      Twenty-FiveGigE1/0/{n}: {{}}" for n in numbers]
+    for n in numbers:
+        lines += [f"  h{n:02}:", "    platform: connectx", f"    management: {{host: 10.9.0.{n}}}"]
+        lines += [f"    ports: {{ens1: {{rdma: mlx5_0, address: 172.16.0.{n}/24}}}}"]
+    link = '  - {{between: ["h{0:02}:ens1", "sw:Twenty-FiveGigE1/0/{0}"], {1}}}'
+    lines += ["links:", *(link.format(n, "speed_gbit_per_s: 25, length_m: 3") for n in numbers)]
+    return "\n".join(lines) + "\n"
+
+
+@contextmanager
+def opened(simulated: InProcessLab, testbed: Testbed, folder: Path) -> Iterator[Lab]:
+    with (
+        Journal(folder / f"journal-{len(testbed.devices)}.jsonl") as journal,
+        Lab.open(testbed, clock=simulated.clock, backend="simulated", journal=journal) as lab,
+    ):
+        yield lab
+
+
+def test_all_hosts_at_once_by_one_session_each_in_few_exchanges(fleet, tmp_path, monkeypatch):
+    simulated, testbed = fleet
+    watch = Watch(monkeypatch)
+    once = dict.fromkeys((device.name for device in testbed.devices), 1)
+    with ExitStack() as stack:
+        with watch.all_at_once(HOSTS) as sent:
+            lab = stack.enter_context(opened(simulated, testbed, tmp_path))
+        assert sent == once  # the login shell is asked to be silent
+        readers = readers_of(lab)
+        with watch.all_at_once(HOSTS) as sent:
+            found = take(testbed, readers, backend="simulated")
+        assert sent == once
+        assert not [p for d in found.devices.values() for p in d["ports"].values() if not p]
+        with watch.all_at_once(HOSTS) as sent:
+            plans = planned(PROFILE, lab)
+        assert sent == once
+        assert all(plan.steps and not plan.impossible for plan in plans)
+    assert watch.sessions == once
+
+
+def test_changing_costs_a_few_exchanges_for_each_setting(fleet, tmp_path, monkeypatch):
+    simulated, testbed = fleet
+    some = limited(testbed, CHANGED)
+    watch = Watch(monkeypatch)
+    with opened(simulated, some, tmp_path) as lab:
+        before = take(some, readers_of(lab), backend="simulated")
+        plans = planned(PROFILE, lab)
+        with watch.all_at_once(len(CHANGED)) as sent:
+            done = made(PROFILE, lab, plans)
+        changes = Counter(step.at.device for step in done)
+        assert set(changes) == set(CHANGED)
+        for host in CHANGED:  # and one exchange that looks at everything once more
+            assert sent[host] <= PER_CHANGE * changes[host] + 1
+        with watch.all_at_once(len(CHANGED)) as sent:
+            again = planned(PROFILE, lab)
+        assert made(PROFILE, lab, again) == []
+        assert sent == dict.fromkeys(CHANGED, 1)
+        lab.put_back()
+        assert not compare(before, take(some, readers_of(lab), backend="simulated"))
+    assert watch.sessions == dict.fromkeys(CHANGED, 1)
