@@ -129,3 +129,33 @@ def test_a_problem_says_which(tmp_path: Path) -> None:
     with pytest.raises(HostKeyProblem) as caught:
         KnownHosts("x", (tmp_path / "none",), "strict").missing_host_key(None, "x", key)  # type: ignore[arg-type]
     assert caught.value.why == "unknown"
+
+
+def test_of_a_long_file_only_a_host_s_own_keys_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import paramiko
+
+    from labtests.ssh import host_keys
+
+    own, other = stranger(tmp_path), stranger(tmp_path, "ecdsa")
+    hashed = paramiko.HostKeys.hash_host("leaf1")
+    lines = [f"leaf{number} {other}" for number in range(2, 200)]
+    lines += [
+        f"leaf1 {own}",
+        "|1|damaged|| ssh-ed25519 AAAA",
+        f"*,!leaf1 {other}",
+        f"{hashed} {own}",
+    ]
+    file = tmp_path / "known_hosts"
+    file.write_text("\n".join(lines) + "\n")
+    read: list[str] = []
+    from_line = host_keys.HostKeyEntry.from_line
+    monkeypatch.setattr(
+        host_keys.HostKeyEntry, "from_line", lambda line: read.append(line) or from_line(line)
+    )
+    leaf1 = KnownHosts("leaf1", (file,), "strict")
+    assert leaf1.key_types() == ("ssh-ed25519",)
+    assert read == [f"leaf1 {own}", f"{hashed} {own}"]
+    file.write_text(f"leaf1 {other}\n")  # a file that has changed is read anew
+    assert leaf1.key_types() == ("ecdsa-sha2-nistp256",)
