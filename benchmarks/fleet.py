@@ -36,6 +36,7 @@ Tool = Callable[[], Json]
 
 def main() -> None:
     asked = _arguments()
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # it takes minutes
     with tempfile.TemporaryDirectory(prefix="fleet-") as name:
         folder = Path(name)
         with _ansible(asked, folder) as ansible, sshd_fleet(folder, asked.hosts) as fleet:
@@ -121,13 +122,13 @@ def _turns(tools: dict[str, Tool], fleet: Fleet, runs: int) -> dict[str, list[Js
 
 
 def _median(runs: list[Json], key: str) -> float:
-    return statistics.median(run[key] for run in runs)
+    return statistics.median(float(run[key]) for run in runs)
 
 
 def _ratio(runs: list[Json], others: list[Json]) -> float:
     """Of neighbouring runs, so that it means the same on a machine that is busy at times."""
     pairs = zip(runs, others, strict=True)
-    return statistics.median(one["total_s"] / other["total_s"] for one, other in pairs)
+    return statistics.median(float(one["total_s"] / other["total_s"]) for one, other in pairs)
 
 
 def _work_ratio(runs: list[Json], others: list[Json]) -> float:
@@ -210,12 +211,12 @@ def _print_change(fleet: Fleet, folder: Path, runs: int) -> None:
         found.append(_client("change", fleet, folder))
         servers_s.append(fleet.cpu_s() - before_s)
     print(f"\nprofiles/lossless-25g.yaml on {hosts} emulated hosts: {found[0]['answers']} settings "
-          f"changed\n{'':9} {'s':>7} {'ms a host':>10} {'exchanges a host':>17}")  # fmt: skip
+          f"changed\n{'':16} {'s':>7} {'ms a host':>10} {'exchanges a host':>17}")  # fmt: skip
     for part in found[0]["wall_s"]:
         wall_s = statistics.median(run["wall_s"][part] for run in found)
         sent = found[0]["sent"].get(part)
         each = "" if sent is None else f"{sent / hosts:.1f}"
-        print(f"{part[:16]:16} {wall_s:7.2f} {wall_s / hosts * 1e3:10.1f} {each:>10}")
+        print(f"{part[:16]:16} {wall_s:7.2f} {wall_s / hosts * 1e3:10.1f} {each:>17}")
     print(
         f"labtests {_median(found, 'cpu_s'):.2f} s CPU, {_median(found, 'rss_kib') / 1024:.0f} MiB;"
         f" the simulated lab {statistics.median(servers_s):.2f} s CPU on one core"

@@ -21,8 +21,8 @@ def installed(folder: Path) -> Path | None:
     """The bin folder of a venv with ansible-core; None, and why is printed."""
     place = folder / "ansible"
     steps = (
-        [sys.executable, "-m", "venv", place],
-        [place / "bin" / "pip", "install", "--quiet", "ansible-core"],
+        [sys.executable, "-m", "venv", str(place)],
+        [str(place / "bin" / "pip"), "install", "--quiet", "ansible-core"],
     )
     for step in steps:
         done = subprocess.run(step, capture_output=True, text=True)

@@ -15,6 +15,7 @@ BEGIN = time.perf_counter()
 
 from collections.abc import Callable, Iterator  # noqa: E402  (imports are measured, too)
 from contextlib import contextmanager  # noqa: E402
+from dataclasses import replace  # noqa: E402
 from pathlib import Path  # noqa: E402
 from typing import Any  # noqa: E402
 
@@ -114,10 +115,11 @@ def lab_of(fleet: Json, phases: Phases) -> Iterator[Any]:
     from labtests.inventory import load
     from labtests.journal import Journal
     from labtests.lab import Lab
-    from labtests.opening import limited
 
     phases.mark("import labtests")
-    testbed = limited(load(fleet["testbed"]), tuple(fleet["ports"]))
+    whole = load(fleet["testbed"])
+    hosts = tuple(device for device in whole.devices if device.name in fleet["ports"])
+    testbed = replace(whole, devices=hosts)
     phases.mark("testbed")
     with Journal(Path(fleet["folder"]) / "journal.jsonl") as journal:
         lab = Lab.open(testbed, clock=WallClock(), backend="hardware", journal=journal)
