@@ -82,7 +82,7 @@ class Interrupting:
     def __init__(self, bench: Bench, *, after: int) -> None:
         self.interrupted = False
         self._left = after
-        self._hands = [transport._hand for transport in bench.lab.transports.values()]
+        self._hands = [t._transport._hand for t in bench.lab.transports.values()]
 
     def __enter__(self) -> "Interrupting":
         for hand in self._hands:
