@@ -1,7 +1,7 @@
 """Plans and what is made of them, on toy devices: by ability, in order, all or nothing."""
 
 import pytest
-from toy_lab import toy_lab
+from profile_lab import toy_lab
 
 from labtests.errors import LabError
 from labtests.profile import ProfileFile
