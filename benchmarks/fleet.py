@@ -12,6 +12,7 @@ one table mean anything. Ansible comes from pip, into a venv that is removed at 
 import argparse
 import json
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -36,6 +37,7 @@ Tool = Callable[[], Json]
 
 def main() -> None:
     asked = _arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that no server is left behind
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # it takes minutes
     with tempfile.TemporaryDirectory(prefix="fleet-") as name:
         folder = Path(name)
