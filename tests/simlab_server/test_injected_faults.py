@@ -114,5 +114,5 @@ def test_a_hanging_line_of_a_cli_is_interrupted(lab: InProcessLab) -> None:
     with pytest.raises(CommandTimeout, match="it was interrupted"):
         switch.run("display clock", timeout_s=0.3)
     lab.fault(kind="heal", device=SWITCH)
-    assert "2025" in switch.run("display clock").text
+    assert "2024" in switch.run("display clock").text
     switch.close()

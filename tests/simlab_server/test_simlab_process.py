@@ -137,7 +137,7 @@ def test_a_plain_netmiko_script_configures_and_reads(simulation):
         shown = switch.send_command("display priority-flow-control interface Twenty-FiveGigE1/0/1")
         assert shown.splitlines()[-1].split() == ["WGE1/0/1", "On", "On"]
         assert "^" in switch.send_command("display nonsense")
-        assert switch.send_command("display clock").endswith("2025")
+        assert switch.send_command("display clock").endswith("2024")
         assert "successfully" in switch.save_config()
 
 
@@ -165,7 +165,7 @@ def test_a_fault_reaches_the_lab(simulation):
 
 
 def test_faults_and_requests_that_cannot_be_are_refused_with_what_can(simulation):
-    with pytest.raises(SimulationFailed, match=r"unknown fault 'fire'; known: cut, dead-counter"):
+    with pytest.raises(SimulationFailed, match=r"unknown fault 'fire'; known: .*cut, dead-counter"):
         simulation.fault(kind="fire", device="S1")
     with pytest.raises(SimulationFailed, match="no device 'S9' in this lab; there are: S1, S2"):
         simulation.fault(kind="cut", device="S9")
