@@ -79,9 +79,7 @@ def test_what_is_kept_stays_when_the_lab_closes_and_what_is_not_does_not(toys):
     with lab:
         made(PROFILE, lab, planned(PROFILE, lab))
         lab.ahead.keep()
-    assert boxes["S"].state["pfc", "p1"] == ON
-    more = PROFILE.model_copy(update={"lossless": [3, 4]})
-    with lab:
+        more = PROFILE.model_copy(update={"lossless": [3, 4]})
         made(more, lab, planned(more, lab))
         assert boxes["S"].state["pfc", "p1"] != ON
     assert boxes["S"].state["pfc", "p1"] == ON

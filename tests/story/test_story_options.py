@@ -207,8 +207,8 @@ def test_lldpad_makes_a_lab_not_usable_which_is_10(here, bench):
     elsewhere(here, bench)
     ended = run(here, "suites", "--testbed", "elsewhere")
     assert ended.exit_code == 10, ended.terminal
-    assert "lab not usable: ServerB: lldpad" in ended.terminal
-    assert ended.json["problem"].startswith("lab not usable: ServerB: lldpad")
+    assert "lab not usable: ServerB: obstacles: lldpad" in ended.terminal
+    assert ended.json["problem"].startswith("lab not usable: ServerB: obstacles: lldpad")
     assert ended.json["exit_code"] == 10
     assert "Traceback" not in ended.terminal
 

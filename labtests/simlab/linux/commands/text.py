@@ -193,6 +193,10 @@ def _cut(call: Call) -> Program:
         options, names = read_options(call.arguments, "s", "dfcb")
     except BadOption as error:
         return usage(call, error)
+    wanted = options.get("f", options.get("c", options.get("b", "")))
+    if not re.fullmatch(r"(\d+(-\d*)?|-\d+)(,(\d+(-\d*)?|-\d+))*", wanted):
+        call.err("cut: invalid byte, character or field list\n")
+        return 1
     found, status = yield from texts(call, names)
     for _, text in found:
         for line in text.splitlines():
