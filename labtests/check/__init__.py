@@ -37,7 +37,7 @@ def check(
 ) -> Iterator[Finding]:
     """Everything that is found, check by check. Counters are read twice, `idle_s` of the lab's
     clock apart; 0 leaves errors and noise out."""
-    known = gather(readers)
+    known = gather(readers, clock)
     for name in known:
         yield Finding(check="reachable", level="ok", device=name, finding="logged in")
     yield from hosts.obstacles(known)

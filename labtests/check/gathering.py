@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from labtests.capabilities import Obstacles, Versions
@@ -24,6 +24,7 @@ from labtests.facts import (
 from labtests.records import Reading
 from labtests.snapshot import Reader, in_parallel
 from labtests.ssh.connecting import SHELL
+from labtests.ssh.supervision import KILL_AFTER_S
 from labtests.telemetry import Telemetry, Watch
 from labtests.transport import Clock
 from labtests.workloads.leftovers import Leftover, leftovers
@@ -33,6 +34,10 @@ Able = TypeVar("Able")
 
 COMPARED = ("pfc", "trust", "dscp_map")
 """Settings that have to be the same at both ends of a cable."""
+
+
+ENDING_S = 2.0 * KILL_AFTER_S
+"""So long the processes of a run that has ended may still be seen (ssh/supervision.py)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,9 +55,18 @@ class Known:
     settings: Mapping[tuple[str, str], object] = field(default_factory=dict)
 
 
-def gather(readers: Sequence[Reader]) -> dict[str, Known]:
-    """All of it, by device."""
-    return in_parallel(readers, _known)
+def gather(readers: Sequence[Reader], clock: Clock) -> dict[str, Known]:
+    """All of it, by device. What a run that has just ended has left is looked at again a moment
+    later: supervisors end their processes within seconds."""
+    known = in_parallel(readers, _known)
+    left = [reader for reader in readers if isinstance(known[reader.device.name].left, tuple)]
+    left = [reader for reader in left if known[reader.device.name].left]
+    if left:
+        clock.sleep(ENDING_S)
+    for reader in left:
+        name = reader.device.name
+        known[name] = replace(known[name], left=_left(reader))
+    return known
 
 
 def _known(reader: Reader) -> Known:
