@@ -22,6 +22,7 @@ from labtests.journal import (
     this_runner,
 )
 from labtests.lab import Lab
+from labtests.lease.holding import Terms, holding, lease_host
 from labtests.private import private_folder
 from labtests.recovery import claim, expect_put_back
 from labtests.signals import as_ctrl_c
@@ -79,6 +80,7 @@ def opened(asked: Opening, say: Say) -> Iterator[Session]:
         )
         stack.callback(_end, lab, asked.dry_run)
         if asked.changes:
+            _keep_others_out(asked, lab, stack, Terms(run=run), say)
             lab.ahead = _change_journal(asked, lab, folder, run)
         yield Session(lab=lab, folder=folder, run=run)
 
@@ -119,6 +121,19 @@ def _end(lab: Lab, dry_run: bool) -> None:
             lab.ahead.registered.remove()  # a lab of our own ends with us
 
 
+def _keep_others_out(asked: Opening, lab: Lab, stack: ExitStack, terms: Terms, say: Say) -> None:
+    """The lease is that of the whole testbed, also when only some devices are asked for.
+
+    Raises LeaseBusy with who has it; LabError when the host that keeps it is left out."""
+    host = lease_host(asked.testbed)
+    if host is not None and host.name not in lab.transports:
+        raise LabError(
+            f"{host.name} keeps the lease of {asked.testbed.name} and is left out\n"
+            f"  remedy: --limit {','.join((*asked.limit, host.name))}"
+        )
+    stack.enter_context(holding(lab, why=f"labtests {asked.word}", terms=terms, say=say))
+
+
 def _change_journal(asked: Opening, lab: Lab, folder: Path, run: str) -> ChangeJournal:
     begun = Begun(
         run=run,
@@ -128,6 +143,7 @@ def _change_journal(asked: Opening, lab: Lab, folder: Path, run: str) -> ChangeJ
         backend=lab.backend,
         dry_run=asked.dry_run,
         devices=lab.testbed.devices,
+        lease=lab.testbed.lease,
     )
     assert lab.journal is not None
     journal = ChangeJournal.begin(folder / FILE_NAME, begun, lab.journal.redaction)

@@ -5,6 +5,7 @@ import re
 from labtests.capabilities import RdmaDevices
 from labtests.drivers.answers import Complaint, Tool, expect_success
 from labtests.drivers.connectx.ethtool import ETHTOOL, parse_ethtool_statistics
+from labtests.drivers.connectx.rdma import gid_rows
 from labtests.drivers.connectx.session import HostSession
 from labtests.drivers.connectx.telemetry import NicCounters
 from labtests.errors import CommandRejected, ToolMissing, UnreadableOutput
@@ -22,7 +23,6 @@ from labtests.records import Reading
 from labtests.transport import Reply
 
 IP = Tool(name="ip", install="install the package iproute2 on this host")
-SHOW_GIDS = Tool(name="show_gids", install="install mlnx-tools (part of MLNX_OFED and DOCA-OFED)")
 IBV_DEVINFO = Tool(
     name="ibv_devinfo",
     install="install ibverbs-utils (Debian) or libibverbs-utils (RHEL) on this host",
@@ -42,11 +42,6 @@ _FEC = re.compile(
 _LINK = re.compile(r"^[0-9]+: ([^@:\s]+)(?:@\S+)?: <([A-Za-z0-9_,-]*)> mtu ([0-9]+) .*$")
 _ADDRESS = re.compile(r"^\s+link/\S+ ((?:[0-9a-f]{2}:){5}[0-9a-f]{2})(?: .*)?$")
 _MORE_OF_A_LINK = re.compile(r"^\s+(?:alias|altname|vf|promiscuity) .*$")
-_GID = re.compile(
-    r"^(?P<rdma>\S+)\s+(?P<port>[0-9]+)\s+[0-9]+\s+[0-9a-f]{4}(?::[0-9a-f]{4}){7}\s+"
-    r"(?:(?P<ipv4>[0-9]+(?:\.[0-9]+){3})\s+)?(?P<version>v1|v2)(?:\s+\S+)?\s*$"
-)
-_GID_TITLE = re.compile(r"^(?:DEV\s+PORT\s+INDEX\s+GID\s.*|n_gids_found=(?P<count>[0-9]+))$")
 _DEVICE = re.compile(r"^hca_id:\s*(\S+)$")
 _PORT = re.compile(r"^\t+port:\s*([0-9]+)$")
 _ACTIVE_MTU = re.compile(r"^\t+active_mtu:\s*([0-9]+) \([0-9]+\)$")
@@ -96,22 +91,16 @@ def parse_ip_link(reply: Reply) -> LinkFacts:
     )
 
 
-def parse_show_gids(reply: Reply) -> dict[tuple[str, int], frozenset[str]]:
-    """`show_gids`: (RDMA device, port) -> IPv4 addresses with a RoCEv2 GID."""
-    expect_success(reply, SHOW_GIDS)
-    found: dict[tuple[str, int], set[str]] = {}
-    rows, told = 0, None
-    for line in matches(reply, _GID_TITLE, _GID):
-        if line.re is _GID_TITLE:
-            told = told if line["count"] is None else int(line["count"])
-            continue
-        rows += 1
-        of_port = found.setdefault((line["rdma"], int(line["port"])), set())
-        if line["version"] == "v2" and line["ipv4"]:
-            of_port.add(line["ipv4"])
-    if told != rows:
-        incomplete(reply, f"it has {rows} GIDs and says {told}")
-    return {port: frozenset(addresses) for port, addresses in found.items()}
+def roce_addresses(reply: Reply) -> dict[tuple[str, int], frozenset[str]]:
+    """`show_gids`: (RDMA device, port) -> IPv4 addresses with a RoCEv2 GID. Raises UnreadableOutput
+    also for a GID without a version."""
+    found: dict[tuple[str, int], frozenset[str]] = {}
+    for row in gid_rows(reply):
+        if not row.version:
+            refuse(reply, f"a GID of {row.rdma} has no version")
+        own = {row.ipv4} if row.ipv4 and row.version.lower() == "v2" else set()
+        found[row.rdma, row.port] = found.get((row.rdma, row.port), frozenset()) | own
+    return found
 
 
 def parse_ibv_devinfo(reply: Reply) -> dict[tuple[str, int], int]:
@@ -182,7 +171,7 @@ class Links(NicCounters, RdmaDevices, LinkState, RocePorts, LinkErrors, OwnClock
 
     def _gids(self, key: tuple[str, int]) -> frozenset[str] | None:
         try:
-            return parse_show_gids(self._run("show_gids")).get(key, frozenset())
+            return roce_addresses(self._run("show_gids")).get(key, frozenset())
         except ToolMissing:
             return None
 

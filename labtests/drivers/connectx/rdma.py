@@ -2,7 +2,7 @@
 
 import json
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from labtests import counters as c
 from labtests.drivers.answers import Complaint, Tool, expect_success
@@ -103,27 +103,44 @@ def parse_ibdev2netdev(reply: Reply) -> tuple[RdmaLink, ...]:
     return _each_once(reply, links)
 
 
-def parse_show_gids(reply: Reply) -> tuple[RdmaLink, ...]:
-    """`show_gids`: the links that have a GID; it does not tell their state.
+class GidRow(NamedTuple):
+    """A line of `show_gids`. What a line leaves out is ""."""
 
-    Rows of the same link are one; a row without net device counts when no other row has one.
-    """
+    rdma: str
+    port: int
+    ipv4: str
+    version: str
+    interface: str
+
+
+def gid_rows(reply: Reply) -> tuple[GidRow, ...]:
+    """`show_gids`: every GID. Raises UnreadableOutput when they are not as many as it says."""
     expect_success(reply, SHOW_GIDS)
-    interfaces: dict[tuple[str, int], str] = {}
-    rows, announced = 0, None
+    rows: list[GidRow] = []
+    announced = None
     for line in matches(reply, _GIDS_TITLE, _GIDS_RULER, _GID, _GIDS_END):
         if announced is not None:
             refuse(reply, f"{line[0]!r} comes after the last line")
         if line.re is _GIDS_END:
             announced = int(line[1])
         elif line.re is _GID:
-            rows += 1
-            key = (line[1], int(line[2]))
-            if interfaces.get(key) and line[7] and interfaces[key] != line[7]:
-                refuse(reply, f"{line[1]} has two net devices")
-            interfaces[key] = interfaces.get(key) or line[7] or ""
-    if announced != rows:
-        incomplete(reply, f"{rows} GIDs, but n_gids_found={announced}")
+            rows.append(GidRow(line[1], int(line[2]), line[5] or "", line[6] or "", line[7] or ""))
+    if announced != len(rows):
+        incomplete(reply, f"{len(rows)} GIDs, but n_gids_found={announced}")
+    return tuple(rows)
+
+
+def parse_show_gids(reply: Reply) -> tuple[RdmaLink, ...]:
+    """`show_gids`: the links that have a GID; it does not tell their state.
+
+    Rows of the same link are one; a row without net device counts when no other row has one.
+    """
+    interfaces: dict[tuple[str, int], str] = {}
+    for row in gid_rows(reply):
+        key = (row.rdma, row.port)
+        if interfaces.get(key) and row.interface and interfaces[key] != row.interface:
+            refuse(reply, f"{row.rdma} has two net devices")
+        interfaces[key] = interfaces.get(key) or row.interface
     return tuple(
         RdmaLink(rdma=rdma, rdma_port=port, interface=interface, state="")
         for (rdma, port), interface in interfaces.items()

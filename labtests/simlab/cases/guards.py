@@ -52,12 +52,16 @@ def _guard(part: PortPart) -> Guard | None:
     return None
 
 
+def _priorities(part: PauseTimeoutPart | WatchdogPart | DeadlockPart) -> frozenset[int] | None:
+    return None if part.priorities is None else frozenset(part.priorities)
+
+
 def _pause_timeout(part: PauseTimeoutPart) -> PauseTimeout:
     return PauseTimeout(
         timeout_ms=part.timeout_ms,
         poll_ms=part.poll_ms,
         phase_ms=part.phase_ms,
-        priorities=None if part.priorities is None else frozenset(part.priorities),
+        priorities=_priorities(part),
     )
 
 
@@ -70,7 +74,7 @@ def _watchdog(part: WatchdogPart) -> PfcWatchdog:
         action=part.action,
         poll_ms=part.poll_ms,
         phase_ms=part.phase_ms,
-        priorities=None if part.priorities is None else frozenset(part.priorities),
+        priorities=_priorities(part),
     )
 
 
@@ -82,7 +86,7 @@ def _deadlock(part: DeadlockPart) -> DeadlockDetection:
         action=part.action,
         precision_ms=part.precision_ms,
         phase_ms=part.phase_ms,
-        priorities=None if part.priorities is None else frozenset(part.priorities),
+        priorities=_priorities(part),
     )
 
 
