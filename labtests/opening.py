@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from labtests.clock import WallClock
+from labtests.drivers import driver_module
 from labtests.errors import LabError
 from labtests.inventory import Testbed
 from labtests.journal import (
@@ -26,6 +27,7 @@ from labtests.lease.holding import Terms, holding, lease_host
 from labtests.private import private_folder
 from labtests.recovery import claim, expect_put_back
 from labtests.signals import as_ctrl_c
+from labtests.ssh.connecting import connect_all
 from labtests.ssh.passwords import names_of_passwords, passwords_of
 from labtests.transport import Clock
 
@@ -80,7 +82,10 @@ def opened(asked: Opening, say: Say) -> Iterator[Session]:
         )
         stack.callback(_end, lab, asked.dry_run)
         if asked.changes:
-            _keep_others_out(asked, lab, stack, Terms(run=run), say)
+            _reach_lease(testbed, lab)
+            terms = Terms(run=run, testbed=testbed)
+            why = f"labtests {asked.word}"
+            stack.enter_context(holding(lab, why=why, terms=terms, say=say))
             lab.ahead = _change_journal(asked, lab, folder, run)
         yield Session(lab=lab, folder=folder, run=run)
 
@@ -121,17 +126,14 @@ def _end(lab: Lab, dry_run: bool) -> None:
             lab.ahead.registered.remove()  # a lab of our own ends with us
 
 
-def _keep_others_out(asked: Opening, lab: Lab, stack: ExitStack, terms: Terms, say: Say) -> None:
-    """The lease is that of the whole testbed, also when only some devices are asked for.
-
-    Raises LeaseBusy with who has it; LabError when the host that keeps it is left out."""
-    host = lease_host(asked.testbed)
-    if host is not None and host.name not in lab.transports:
-        raise LabError(
-            f"{host.name} keeps the lease of {asked.testbed.name} and is left out\n"
-            f"  remedy: --limit {','.join((*asked.limit, host.name))}"
-        )
-    stack.enter_context(holding(lab, why=f"labtests {asked.word}", terms=terms, say=say))
+def _reach_lease(testbed: Testbed, lab: Lab) -> None:
+    """There is a session with the host that keeps the lease, also when the lab is without it: the
+    lease is that of the whole testbed. Raises LabErrors when that host does not let us in."""
+    host = lease_host(testbed)
+    if host is not None and host.name not in lab.unrecorded:
+        session = driver_module(host.platform).SESSION
+        own = connect_all((host,), {host.name: session}, clock=lab.clock)
+        lab.unrecorded = {**lab.unrecorded, **own}  # the lab closes it, after its last undo
 
 
 def _change_journal(asked: Opening, lab: Lab, folder: Path, run: str) -> ChangeJournal:

@@ -22,12 +22,14 @@ Say = Callable[[str], None]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
     """How the lease is taken. `wait_s` (lab time) for who has it now; `instead_of` is a run that
-    is known to be dead; `under_lock` works under the lock of the person who runs this."""
+    is known to be dead; `under_lock` works under the lock of the person who runs this. `testbed` is
+    the whole one, where the lab has only a part of it."""
 
     run: str = ""
     wait_s: float = 0.0
     instead_of: str = ""
     under_lock: bool = False
+    testbed: Testbed | None = None
 
 
 @contextmanager
@@ -73,7 +75,8 @@ def register_of(place: LeasePlace, transport: Transport) -> Register:
 
 
 def _taken(lab: Lab, why: str, terms: Terms, say: Say) -> Held | None:
-    place, host = lab.testbed.lease, lease_host(lab.testbed)
+    whole = terms.testbed or lab.testbed
+    place, host = whole.lease, lease_host(whole)
     if place is None or host is None:
         return None
     transport = lab.unrecorded.get(host.name)
