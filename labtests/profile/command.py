@@ -3,7 +3,7 @@
 Exit codes: 0 nothing to do, or all done (plan: everything could be read); 1 something cannot be as
 the profile wants (apply then changes nothing, unless `partial`), or a change failed, or it was
 interrupted, and everything was put back; 10 an earlier run has left changes, or putting back
-failed; 15 a device cannot be reached, or another run has the lab.
+failed; 15 a device cannot be reached, or somebody else has the lab (its lease).
 """
 
 import json
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from labtests.errors import LabError, LabErrors, Unreachable
+from labtests.errors import LabError, LabErrors, LeaseBusy, LeaseLost, Unreachable
 from labtests.opening import Opening, Session, opened
 from labtests.profile.planning import DevicePlan, Step, made, planned
 from labtests.profile.reader import Profile
@@ -116,4 +116,4 @@ def _plain(
 def _unreachable(error: BaseException) -> bool:
     if isinstance(error, LabErrors):
         return any(map(_unreachable, error.exceptions))
-    return isinstance(error, Unreachable)
+    return isinstance(error, (Unreachable, LeaseBusy, LeaseLost))

@@ -144,6 +144,18 @@ def test_a_part_of_the_lab_by_limit(project, lab):
     assert (code, "no device 'ServerX'" in said) == (2, True)
 
 
+@pytest.mark.parametrize("part", [(), ("--limit", "ServerB"), ("--limit", "S6550")])
+def test_nothing_is_applied_to_a_lab_that_somebody_has_locked(project, lab, part):
+    found, file = everything(lab), str(project.testbed_file)
+    assert labtests("lock", file, "--why", "cabling")[0] == 0
+    try:
+        code, said = applied(project, *part)
+        assert (code, "cabling" in said, "labtests unlock" in said) == (15, True, True), said
+        assert everything(lab) == found
+    finally:
+        assert labtests("unlock", file)[0] == 0
+
+
 def started(project):
     words = [sys.executable, "-m", "labtests", "apply", PROFILE]
     return project._start([*words, "--testbed", str(project.testbed_file)])
