@@ -249,8 +249,7 @@ def bench_of(served: ServedLab, starts: FastStarts, folder: Path) -> Iterator[Be
     os.environ["LABTESTS_STATE_DIR"] = str(project.state / "labtests")
     (folder / "test_broken.py").write_text(SUITE)
     (folder / "test_look.py").write_text(LOOK)
-    sabotage.pytest_configure()
-    with small_disk(folder) as disk:
+    with sabotage.patience(sabotage.PATIENCE_S), small_disk(folder) as disk:
         bench = Bench(project, starts, disk)
         with opened(project.testbed) as lab:
             bench.found = everything(lab)

@@ -11,12 +11,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 import labtests.journal.runner
 import labtests.recovery.replay
@@ -30,6 +33,7 @@ from labtests.ssh.unbroken import UnbrokenTransport
 PATIENCE_S = 1.5  # instead of the 30 s that a command gets
 BOOT_S = 0.5
 HOURS_S = 5 * 3600
+PATIENT = (ShellTransport, UnbrokenTransport, JournalledTransport)
 
 
 @dataclass
@@ -148,11 +152,29 @@ def break_there(at: Breaker) -> None:
     Pages.write = watched  # type: ignore[method-assign,assignment]
 
 
-def pytest_configure() -> None:
+@contextmanager
+def patience(limit_s: float) -> Iterator[None]:
+    """What a command gets unless its caller says otherwise, in this process."""
+    defaults = [each.run.__kwdefaults__ for each in PATIENT]
+    before_s = labtests.ssh.cli.DEFAULT_TIMEOUT_S
+    _be_patient(defaults, limit_s)
+    try:
+        yield
+    finally:
+        _be_patient(defaults, before_s)
+
+
+def _be_patient(defaults: list[dict[str, Any]], limit_s: float) -> None:
+    for each in defaults:
+        each["timeout_s"] = limit_s
+    labtests.ssh.cli.DEFAULT_TIMEOUT_S = limit_s
+
+
+def pytest_configure(config: pytest.Config) -> None:
     """Commands get little patience here, so that one that hangs does not take half a minute."""
-    for transport in (ShellTransport, UnbrokenTransport, JournalledTransport):
-        transport.run.__kwdefaults__["timeout_s"] = PATIENCE_S
-    labtests.ssh.cli.DEFAULT_TIMEOUT_S = PATIENCE_S
+    patient = patience(PATIENCE_S)
+    patient.__enter__()
+    config.add_cleanup(partial(patient.__exit__, None, None, None))
     if said := os.environ.get("BREAK"):
         asked = json.loads(said)
         break_there(Breaker(**asked | {"lab": Path(asked["lab"])}))

@@ -4,14 +4,14 @@ import json
 import os
 import shlex
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from hostile import CANARY, EVERY, SHELL, generated
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 
 from labtests.drivers.comware import Driver as Switch
 from labtests.drivers.connectx import Driver as Host
@@ -43,6 +43,7 @@ FIELDS = {
     "role": "roles: {{{}: A}}",
     "port of a role": "roles: {{senders: [{}]}}",
 }
+HARMLESS = "nic0"
 SHOWN_ONLY = {
     "description": "description: {}",
     "key_file": "defaults: {{key_file: {}}}",
@@ -196,24 +197,32 @@ def shell(tmp_path: Path) -> Iterator[RealShell]:
 @settings(
     max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
+@example(port="0")  # harmless ones, so that tools are asked
+@example(port="eth0.7")
 @given(port=generated)
 def test_a_hostile_port_is_one_argument_of_one_tool_or_refused(shell: RealShell, port: str) -> None:
-    host, wanted = Host(shell), PfcSetting(mode="on", priorities=frozenset({3}))
-    earlier = PfcSetting(mode="off", priorities=frozenset())
     if "\0" in port or not port.isascii():  # no shell can be given that; ssh would not either
         return
-    shell.asked()
+    host, wanted = Host(shell), PfcSetting(mode="on", priorities=frozenset({3}))
+    earlier = PfcSetting(mode="off", priorities=frozenset())
     for ask in (
-        lambda: host.nic_counters(port),
-        lambda: [shell.run(line) for line in host.pfc_commands(port, earlier, wanted)],
-        lambda: host.reaction_point(port),
+        host.nic_counters,
+        lambda port: [shell.run(line) for line in host.pfc_commands(port, earlier, wanted)],
+        host.reaction_point,
     ):
-        with suppress(LabError):
-            ask()
-    for word in shell.asked():
-        if port.strip() and port in word:
-            assert word == port or word.startswith("/sys/class/net/")
+        words = words_of(shell, ask, port)
+        if words != [""]:
+            harmless = words_of(shell, ask, HARMLESS)
+            assert words == [word.replace(HARMLESS, port) for word in harmless]
     shell.expect_nothing_ran()
+
+
+def words_of(shell: RealShell, ask: Callable[[str], object], port: str) -> list[str]:
+    """What tools were given when asked about this port."""
+    shell.asked()
+    with suppress(LabError):
+        ask(port)
+    return shell.asked()
 
 
 def test_a_hostile_answer_of_the_host_is_an_argument_too(shell: RealShell) -> None:
