@@ -19,6 +19,7 @@ from labtests.records import (
     EcnSetting,
     NicQos,
     PfcSetting,
+    QueueLimitSetting,
     RdmaLink,
     Reading,
     SchedulingSetting,
@@ -106,12 +107,37 @@ class Scheduling(Protocol):
 
 
 @runtime_checkable
-class DscpMap(Protocol):
-    """A device whose DSCP -> priority map can be read and set (`port` is "" where it is global)."""
+class QueueLimits(Protocol):
+    """An egress port whose queues have lengths that can be read and set (tail drop above)."""
+
+    @abstractmethod
+    def queue_limits(self, port: str) -> QueueLimitSetting:
+        """The limit of every queue now."""
+
+    @abstractmethod
+    def queue_limits_commands(
+        self, port: str, earlier: QueueLimitSetting, wanted: QueueLimitSetting
+    ) -> Commands:
+        """The commands that lead from one to the other."""
+
+    @abstractmethod
+    def set_queue_limits(self, port: str, wanted: QueueLimitSetting) -> None:
+        """Make it so, and read it back. What a queue holds at that moment may be lost."""
+
+
+@runtime_checkable
+class DscpClasses(Protocol):
+    """A device that tells into which class (priority of a NIC, egress queue of a switch) each DSCP
+    goes, at a port; where the map is global, every port gives the same."""
 
     @abstractmethod
     def dscp_map(self, port: str) -> tuple[int, ...]:
-        """The priority of each DSCP, 64 of them."""
+        """The class of each DSCP, 64 of them."""
+
+
+@runtime_checkable
+class DscpMap(DscpClasses, Protocol):
+    """A device whose DSCP -> priority map can be set too (`port` is "" where it is global)."""
 
     @abstractmethod
     def dscp_map_commands(
@@ -274,6 +300,16 @@ class Obstacles(Protocol):
     @abstractmethod
     def obstacles(self) -> tuple[str, ...]:
         """One sentence each, e.g. that lldpad runs and may overwrite PFC settings."""
+
+
+@runtime_checkable
+class Lacking(Protocol):
+    """A device that has an ability by its kind, and not as it is: a kernel without a module."""
+
+    @abstractmethod
+    def lacks(self) -> dict[str, str]:
+        """Setting or counter family (the name of its method) -> why it can not be had here, in one
+        sentence that names what is missing and what follows. Empty when nothing is missing."""
 
 
 @runtime_checkable

@@ -11,6 +11,7 @@ QUEUE_FORWARDED_PACKETS = "forwarded_packets"
 QUEUE_FORWARDED_BYTES = "forwarded_bytes"  # Comware includes 20 B preamble and gap a packet
 QUEUE_DROPPED_PACKETS = "dropped_packets"
 QUEUE_DROPPED_BYTES = "dropped_bytes"  # Comware: without preamble and gap
+QUEUE_MARKED_PACKETS = "marked_packets"  # CE set by RED, where a device counts it per queue
 QUEUE_LENGTH_PACKETS = "queue_length_packets"  # gauge
 
 # -- PFC, switch and NIC alike (scope "priority", index = priority) ------------------------------
@@ -50,13 +51,17 @@ PACKET_SEQ_ERR = "packet_seq_err"
 LOCAL_ACK_TIMEOUT = "local_ack_timeout_err"
 DUPLICATE_REQUEST = "duplicate_request"
 RNR_NAK_RETRY = "rnr_nak_retry_err"
+RDMA_SENT_PACKETS = "sent_pkts"  # rdma_rxe: every RoCE packet, acknowledgements too
+RDMA_RECEIVED_PACKETS = "rcvd_pkts"
 
 # -- host (scope "host"), /proc/net/snmp
+UDP_OUT_DATAGRAMS = "udp_out_datagrams"
 UDP_IN_DATAGRAMS = "udp_in_datagrams"
 UDP_RCVBUF_ERRORS = "udp_rcvbuf_errors"
 UDP_IN_ERRORS = "udp_in_errors"
 IP_REASM_FAILS = "ip_reasm_fails"
 IP_REASM_OKS = "ip_reasm_oks"
+TCP_RETRANSMITTED_SEGMENTS = "tcp_retransmitted_segments"
 
 GAUGES = frozenset({QUEUE_LENGTH_PACKETS})
 """Values that go up and down; they are never subtracted."""

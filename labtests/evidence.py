@@ -32,14 +32,15 @@ class Difference:
 class Place:
     """Where one role stands: its NIC port, the switch port opposite, and its class of traffic.
 
-    `priority` is the NIC's (PFC, counters), `queue` the switch's; both come from maps as read.
+    `priority` is the NIC's (PFC, counters), `queue` the switch's; both come from maps as read. A
+    host whose port has no classes has no priority.
     """
 
     device: str
     port: str
     switch: str
     switch_port: str
-    priority: int
+    priority: int | None
     queue: int
 
 

@@ -76,6 +76,13 @@ class SchedulingSetting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class QueueLimitSetting:
+    """How much each egress queue of a port may hold: (queue, bytes), by queue."""
+
+    limits: tuple[tuple[int, Bytes], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DcqcnSetting:
     """DCQCN parameters of one side by their sysfs names (units: driver docstring)."""
 

@@ -1,4 +1,5 @@
-"""One module per platform. `platform: comware` in a testbed **is** `drivers/comware`, class Driver.
+"""One module per platform. `platform: comware` in a testbed **is** `drivers/comware`, class Driver
+(and `linux-switch` is `drivers/linux_switch`).
 
 There is no registry: a new vendor is a new module here that has `SESSION` (how it is reached:
 "shell" for a Linux host, else a netmiko device type) and `class Driver`, built from an open session
@@ -31,19 +32,20 @@ class DriverModule(Protocol):
 def platforms() -> tuple[str, ...]:
     """The platforms that have a driver here, in alphabetical order."""
     names = sorted(module.name for module in iter_modules(__path__))
-    return tuple(name for name in names if _loaded(name) is not None)
+    return tuple(name.replace("_", "-") for name in names if _loaded(name) is not None)
 
 
 def driver_module(platform: str) -> DriverModule:
     """The module of a platform. Raises InventoryError that lists the platforms there are."""
-    if platform in {module.name for module in iter_modules(__path__)}:
-        module = _loaded(platform)
+    name = platform.replace("-", "_")
+    if name in {module.name for module in iter_modules(__path__)} and "_" not in platform:
+        module = _loaded(name)
         if module is not None:
             return module
     raise InventoryError(
         [
             f"no driver for platform {platform!r}; there are: {', '.join(platforms())}. "
-            f"To add it, write labtests/drivers/{platform}.py with SESSION and class Driver"
+            f"To add it, write labtests/drivers/{name}.py with SESSION and class Driver"
         ]
     )
 

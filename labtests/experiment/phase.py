@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from shlex import quote
 
 from labtests import counters as c
-from labtests.capabilities import DscpMap, RdmaDevices
+from labtests.capabilities import DscpClasses, RdmaDevices
 from labtests.errors import DeviceError
 from labtests.evidence import Evidence, Key, Place
 from labtests.experiment.pace import Pace
@@ -138,11 +138,13 @@ class Phase:
         return Watch(ports=ports, bottleneck=(bottleneck.device, bottleneck.interface))
 
     def _place(self, role: Role, tos: int) -> Place:
-        """The class a TOS byte gets at both ends of the first link, from the maps as read."""
+        """The class a TOS byte gets at the NIC and at the bottleneck, from the maps as read."""
         dscp = dscp_of_tos(tos)
-        priority = self.lab.driver(role.nic.device, DscpMap).dscp_map(role.nic.interface)[dscp]
-        queue = self.lab.driver(role.switch.device, DscpMap).dscp_map("")[dscp]
-        return _place(role, priority, queue)
+        at, bottleneck = role.nic, self.roles.bottleneck
+        classes = self.lab.able(DscpClasses).get(at.device)
+        priority = classes.dscp_map(at.interface)[dscp] if classes else None
+        switch = self.lab.driver(bottleneck.device, DscpClasses)
+        return _place(role, priority, switch.dscp_map(bottleneck.interface)[dscp])
 
     def _unreachable(self, traffic: Iterable[Sending]) -> Iterable[str]:
         address = self.roles.receiver.address
@@ -186,7 +188,7 @@ class Phase:
         return found
 
 
-def _place(role: Role, priority: int, queue: int) -> Place:
+def _place(role: Role, priority: int | None, queue: int) -> Place:
     return Place(
         device=role.nic.device,
         port=role.nic.interface,

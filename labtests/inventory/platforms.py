@@ -13,7 +13,7 @@ def known_platforms(folder: Path = DRIVERS) -> frozenset[str]:
     files = {path.stem: path for path in folder.glob("*.py")}
     files |= {path.parent.name: path for path in folder.glob("*/__init__.py")}
     return frozenset(
-        name
+        name.replace("_", "-")
         for name, path in files.items()
         if not name.startswith("_") and "SESSION" in path.read_text(encoding="utf-8")
     )

@@ -5,6 +5,7 @@ from typing import NoReturn
 
 import pytest
 
+from labtests.capabilities import Lacking
 from labtests.check.command import expect_checks
 from labtests.errors import LabError, LeaseBusy, LeaseLost, Unreachable
 from labtests.experiment import Incast
@@ -105,6 +106,9 @@ def _require(request: pytest.FixtureRequest, lab: Lab) -> None:
     needed = [name for mark in request.node.iter_markers("requires") for name in mark.args]
     if lacking := [name for name in needed if not lab.offers(name)]:
         pytest.skip(f"no device of {lab.testbed.name} has the ability: {', '.join(lacking)}")
+    for device, driver in lab.able(Lacking).items():
+        if why := [why for name, why in driver.lacks().items() if name in needed]:
+            pytest.skip(f"{device}: {'; '.join(why)}")
 
 
 def _progress(run: Run) -> Callable[[str], None]:

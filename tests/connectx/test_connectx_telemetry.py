@@ -302,8 +302,8 @@ def test_the_host_s_udp_and_ip_counters_are_read_by_their_titles():
     found = host_counters(SNMP)
     assert found[c.UDP_IN_DATAGRAMS].value == 677388
     assert found[c.UDP_RCVBUF_ERRORS].value == 0
-    assert found["UdpOutDatagrams"].value == 635596
-    assert found["UdpOutDatagrams"].unit == "datagrams"
+    assert found["udp_out_datagrams"].value == 635596
+    assert found["udp_out_datagrams"].unit == "datagrams"
     assert found["IpReasmReqds"].value == 0
     assert found[c.IP_REASM_FAILS].source == "/proc/net/snmp Ip.ReasmFails"
     assert (found[c.UDP_IN_ERRORS].scope, found[c.UDP_IN_ERRORS].port) == ("host", "")

@@ -19,13 +19,16 @@ CAT = Tool(name="cat", install="install coreutils on this host")
 _LINE = re.compile(r"^([A-Za-z0-9]+):(.*)$")
 _VALUE = re.compile(r"-?[0-9]+")  # Tcp MaxConn is -1
 _NEUTRAL = {
+    ("Udp", "OutDatagrams"): (c.UDP_OUT_DATAGRAMS, "datagrams"),
     ("Udp", "InDatagrams"): (c.UDP_IN_DATAGRAMS, "datagrams"),
     ("Udp", "RcvbufErrors"): (c.UDP_RCVBUF_ERRORS, "datagrams"),
     ("Udp", "InErrors"): (c.UDP_IN_ERRORS, "datagrams"),
     ("Ip", "ReasmFails"): (c.IP_REASM_FAILS, "events"),
     ("Ip", "ReasmOKs"): (c.IP_REASM_OKS, "datagrams"),
+    ("Tcp", "RetransSegs"): (c.TCP_RETRANSMITTED_SEGMENTS, "segments"),
 }
 _SETTINGS = frozenset({("Ip", "Forwarding"), ("Ip", "DefaultTTL")})
+_TCP = frozenset({("Tcp", "RetransSegs"), ("Tcp", "OutSegs"), ("Tcp", "InSegs")})
 
 Protocols = dict[str, dict[str, int]]
 
@@ -52,7 +55,8 @@ def parse_proc_net_snmp(reply: Reply) -> Protocols:
 
 
 def host_readings(reply: Reply) -> tuple[Reading, ...]:
-    """The counters of Ip and Udp. Those without a neutral name are called as nstat calls them."""
+    """The counters of Ip and Udp, and the segments of Tcp; without a neutral name, as nstat calls
+    them."""
     protocols = parse_proc_net_snmp(reply)
     shown = [
         (protocol, column)
@@ -60,6 +64,7 @@ def host_readings(reply: Reply) -> tuple[Reading, ...]:
         for column in protocols.get(protocol, {})
         if (protocol, column) not in _SETTINGS
     ]
+    shown += [key for key in sorted(_TCP) if key[1] in protocols.get(key[0], {})]
     missing = [key for key in _NEUTRAL if key not in shown]
     return tuple(_reading(reply, protocols, key) for key in [*shown, *missing])
 
