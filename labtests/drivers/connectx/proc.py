@@ -28,7 +28,6 @@ _NEUTRAL = {
     ("Tcp", "RetransSegs"): (c.TCP_RETRANSMITTED_SEGMENTS, "segments"),
 }
 _SETTINGS = frozenset({("Ip", "Forwarding"), ("Ip", "DefaultTTL")})
-_TCP = frozenset({("Tcp", "RetransSegs"), ("Tcp", "OutSegs"), ("Tcp", "InSegs")})
 
 Protocols = dict[str, dict[str, int]]
 
@@ -55,8 +54,8 @@ def parse_proc_net_snmp(reply: Reply) -> Protocols:
 
 
 def host_readings(reply: Reply) -> tuple[Reading, ...]:
-    """The counters of Ip and Udp, and the segments of Tcp; without a neutral name, as nstat calls
-    them."""
+    """The counters of Ip and Udp, and TCP's retransmissions. Those without a neutral name are called
+    as nstat calls them."""
     protocols = parse_proc_net_snmp(reply)
     shown = [
         (protocol, column)
@@ -64,9 +63,8 @@ def host_readings(reply: Reply) -> tuple[Reading, ...]:
         for column in protocols.get(protocol, {})
         if (protocol, column) not in _SETTINGS
     ]
-    shown += [key for key in sorted(_TCP) if key[1] in protocols.get(key[0], {})]
-    missing = [key for key in _NEUTRAL if key not in shown]
-    return tuple(_reading(reply, protocols, key) for key in [*shown, *missing])
+    wanted = [key for key in _NEUTRAL if key not in shown]
+    return tuple(_reading(reply, protocols, key) for key in [*shown, *wanted])
 
 
 def _values(reply: Reply, line: re.Match[str], titles: tuple[str, list[str]]) -> dict[str, int]:
