@@ -54,7 +54,7 @@ def parse_proc_net_snmp(reply: Reply) -> Protocols:
 
 
 def host_readings(reply: Reply) -> tuple[Reading, ...]:
-    """The counters of Ip and Udp, and TCP's retransmissions. Those without a neutral name are called
+    """The counters of Ip and Udp, and TCP's retransmissions; without a neutral name they are called
     as nstat calls them."""
     protocols = parse_proc_net_snmp(reply)
     shown = [
