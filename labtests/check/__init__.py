@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from labtests.check import cables, hosts, quiet
 from labtests.check.finding import LEVELS, Finding, judged
-from labtests.check.gathering import gather, idle
+from labtests.check.gathering import Watching, gather
 from labtests.inventory import Testbed
 from labtests.snapshot import Reader
 from labtests.transport import Clock
@@ -35,8 +35,9 @@ __all__ = ["CHECKS", "LEVELS", "Finding", "check", "judged"]
 def check(
     testbed: Testbed, readers: Sequence[Reader], clock: Clock, *, backend: str, idle_s: float
 ) -> Iterator[Finding]:
-    """Everything that is found, check by check. Counters are read twice, `idle_s` of the lab's
-    clock apart; 0 leaves errors and noise out."""
+    """Everything that is found, check by check. Counters are read twice, at least `idle_s` of the
+    lab's clock apart, with the other questions in between; 0 leaves errors and noise out."""
+    watching = Watching(readers, clock, idle_s) if idle_s > 0 else None
     known = gather(readers, clock)
     for name in known:
         yield Finding(check="reachable", level="ok", device=name, finding="logged in")
@@ -55,7 +56,7 @@ def check(
     ):
         yield from of_cables(lab)
     yield from hosts.clocks(known, backend=backend)
-    if idle_s > 0:
-        grown = idle(readers, clock, idle_s)
+    if watching is not None:
+        grown = watching.ended()
         yield from quiet.errors(grown)
         yield from quiet.noise(grown)

@@ -132,16 +132,26 @@ class Idle:
     errors: Mapping[Key, Difference] | Unknown
 
 
-def idle(readers: Sequence[Reader], clock: Clock, seconds: float) -> Idle:
-    """All counters twice, so long apart."""
-    first, begun_s = _counted(readers, clock), clock.now_s()
-    clock.sleep(seconds)
-    second = _counted(readers, clock)
-    return Idle(
-        seconds=clock.now_s() - begun_s,
-        counters=_grown(first[0], second[0]),
-        errors=_grown(first[1], second[1]),
-    )
+class Watching:
+    """All counters twice, at least so long apart: the first time now."""
+
+    def __init__(self, readers: Sequence[Reader], clock: Clock, seconds: float) -> None:
+        self._readers, self._clock, self._seconds = readers, clock, seconds
+        self._first = _counted(readers, clock)
+        self._begun_s = clock.now_s()
+
+    def ended(self) -> Idle:
+        """What grew. Whatever was asked meanwhile has used the time as well."""
+        passed_s = self._clock.now_s() - self._begun_s
+        if passed_s < self._seconds:
+            self._clock.sleep(self._seconds - passed_s)
+        seconds = self._clock.now_s() - self._begun_s
+        second = _counted(self._readers, self._clock)
+        return Idle(
+            seconds=seconds,
+            counters=_grown(self._first[0], second[0]),
+            errors=_grown(self._first[1], second[1]),
+        )
 
 
 Readings = tuple[Reading, ...] | Unknown

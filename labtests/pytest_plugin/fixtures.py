@@ -39,7 +39,7 @@ def lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
         opened = run.open_lab(_progress(run))
         run.preflight.expect_fit(
             opened,
-            idle_s=0 if run.planning else run.pace.quiet_s,
+            idle_s=run.idle_s,
             tolerated=expect_checks(run.config.getoption("tolerate")),
             say=_progress(run),
         )

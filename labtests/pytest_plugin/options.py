@@ -102,6 +102,14 @@ def add_options(parser: pytest.Parser) -> None:
         default=None,
         help="duration of each traffic phase (default: 20 on hardware, 5 in a dry run)",
     )
+    group.addoption(
+        "--idle-s",
+        metavar="S",
+        type=float,
+        default=None,
+        help="so long the pre-flight check watches counters of the idle lab (default: 5 on "
+        "hardware, 0.5 in a dry run; 0: not at all)",
+    )
 
 
 def only_lists(config: pytest.Config) -> bool:
@@ -119,6 +127,8 @@ def expect_possible(config: pytest.Config) -> None:
             f"--lab-seconds {seconds:g}: give {LAB_SECONDS_AT_LEAST} to {LAB_SECONDS_AT_MOST}; "
             "every sender needs some seconds alone and together with the others"
         )
+    if not 0 <= (config.getoption("idle_s") or 0) <= LAB_SECONDS_AT_MOST:
+        raise pytest.UsageError(f"--idle-s: give 0 to {LAB_SECONDS_AT_MOST} seconds")
     if config.getoption("fault") and not config.getoption("dry_run"):
         raise pytest.UsageError("--fault is for a simulated lab: give --dry-run too")
     if config.getoption("numprocesses", None):

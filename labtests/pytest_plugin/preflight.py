@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from labtests.capabilities import Versions
 from labtests.check import Finding, check, judged
 from labtests.errors import LabError
 from labtests.lab import Lab
+from labtests.snapshot import Reader, in_parallel
 from labtests.snapshot.session import readers_of
 
 FILE_NAME = "check.json"
@@ -48,3 +50,20 @@ class Preflight:
     def plain(self) -> list[dict[str, Any]]:
         """As run.json has it: everything that is not good."""
         return [each.plain() for each in self.found if each.level != "ok"]
+
+
+def versions_of(lab: Lab) -> dict[str, dict[str, str]]:
+    """What every device runs, asked side by side; "unknown" with the reason where it cannot be
+    told: it is good to know, not worth a run."""
+
+    def read(reader: Reader) -> dict[str, str]:
+        device = reader.able(Versions)
+        if device is None:
+            return {}
+        try:
+            with reader.asked_at_once(lambda ahead: ahead.state_commands(reader.ports)):
+                return device.versions()
+        except LabError as error:
+            return {"unknown": str(error)}
+
+    return {name: found for name, found in in_parallel(readers_of(lab), read).items() if found}

@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from labtests import __version__
-from labtests.capabilities import Versions
 from labtests.clock import WallClock
 from labtests.errors import LabError, LeaseBusy
 from labtests.experiment import HARDWARE, SIMULATED, Pace
@@ -33,7 +32,7 @@ from labtests.lease.holding import LOOK_AGAIN_S, Terms, holding
 from labtests.private import NotPrivate, private_folder, write_private
 from labtests.pytest_plugin.cleaning import cleaner
 from labtests.pytest_plugin.options import asked_run_directory, asked_testbed
-from labtests.pytest_plugin.preflight import Preflight
+from labtests.pytest_plugin.preflight import Preflight, versions_of
 from labtests.pytest_plugin.proof import Proof
 from labtests.recovery import LabHeld, claim, expect_put_back
 from labtests.report import page, sealed
@@ -127,6 +126,14 @@ class Run:
         asked = self.config.getoption("lab_seconds")
         return pace if asked is None else pace.lasting(asked)
 
+    @property
+    def idle_s(self) -> float:
+        """So long the check before the first change watches counters of the idle lab."""
+        asked = self.config.getoption("idle_s")
+        if self.planning:
+            return 0.0
+        return self.pace.quiet_s if asked is None else float(asked)
+
     def open_lab(self, say: Callable[[str], None]) -> Lab:
         """Connect to every device, simulated or real, and take the lab's lease. Raises LabError;
         LabHeld, LeaseBusy and NotPutBack when somebody else has the lab, or has left changes."""
@@ -157,7 +164,7 @@ class Run:
         else:
             self._take_lease(self.lab, max(deadline_s - WallClock().now_s(), 0.0), say)
             self.lab.ahead = self._change_journal(self.lab)
-        self.versions = _versions(self.lab)
+        self.versions = versions_of(self.lab)
         return self.lab
 
     def _expect_free(self, deadline_s: float, say: Callable[[str], None]) -> None:
@@ -341,16 +348,6 @@ def _secrets(config: pytest.Config, testbed: Testbed) -> tuple[str, ...]:
         return passwords_of(testbed.devices)
     names = names_of_passwords(testbed.devices)
     return tuple(value for name in sorted(names) if (value := os.environ.get(name)))
-
-
-def _versions(lab: Lab) -> dict[str, dict[str, str]]:
-    found: dict[str, dict[str, str]] = {}
-    for name, driver in lab.able(Versions).items():
-        try:
-            found[name] = driver.versions()
-        except LabError as error:  # what a box runs is good to know, not worth a run
-            found[name] = {"unknown": str(error)}
-    return found
 
 
 def _roles(testbed: Testbed, device: str) -> list[str]:

@@ -43,7 +43,8 @@ RAW = {
 }
 TOOLS = "ps -eo args | grep -E '[i]b_send_bw|[i]perf3|[l]abtests-'"
 ENDS_WITHIN_S = 60
-QUICK_START = ("-p", "no:hypothesispytest", "-p", "no:cacheprovider")  # it takes seconds to load
+QUICK_START = ("-p", "no:hypothesispytest", "-p", "no:cacheprovider", "--idle-s=0.3")
+"""Loading the one takes seconds, and so does a lab that is watched while nothing happens."""
 
 
 def written_testbed(served: ServedLab, folder: Path) -> Path:
