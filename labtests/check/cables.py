@@ -13,9 +13,7 @@ from labtests.records import PfcSetting, TrustSetting
 HEADER_BYTES = 22
 """What a frame has beside its IP packet: Ethernet header 14, VLAN tag 4, checksum 4 (802.3)."""
 
-_SET_ALIKE = (
-    "make both ends alike: `labtests plan` shows how (docs/profiles.md); a suite sets its own"
-)
+_SET_ALIKE = "make both ends alike: `labtests plan` shows how (docs/profiles.md)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +27,12 @@ class Lab:
         """Link facts of a port."""
         found = self.known[at.device].links.get(at.interface)
         return Unknown(why="the device does not tell") if found is None else found
+
+    def level(self, link: Link) -> Level:
+        """What ends that differ mean: a suite sets trust and PFC where its hosts are plugged in,
+        and nowhere else."""
+        hosts = any(self.known[end.device].roces for end in (link.a, link.b))
+        return "warning" if hosts else "failure"
 
     def setting(self, at: Endpoint, name: str) -> object:
         """A setting of a port, Unknown included."""
@@ -104,7 +108,9 @@ def speed(lab: Lab) -> Iterator[Finding]:
 
 
 def fec(lab: Lab) -> Iterator[Finding]:
-    """The same at both ends."""
+    """The same at both ends. Where no switch tells, hosts of one speed are held against each other:
+    all we have, so it only warns."""
+    yield from _fec_of_hosts(lab)
     for link in lab.testbed.links:
         told = {}
         for end in (link.a, link.b):
@@ -122,6 +128,21 @@ def fec(lab: Lab) -> Iterator[Finding]:
             )
         elif len(told) == 2:
             yield _ok("fec", link.a, f"{told[link.a]} at both ends")
+
+
+def _fec_of_hosts(lab: Lab) -> Iterator[Finding]:
+    speeds: dict[int, dict[Endpoint, str]] = {}
+    for end, link in lab.ends:
+        facts, peer = lab.link(end), lab.link(link.b if end == link.a else link.a)
+        told = isinstance(peer, LinkFacts) and peer.fec is not None
+        if isinstance(facts, LinkFacts) and facts.fec is not None and not told:
+            speeds.setdefault(link.speed_bits_per_s, {})[end] = facts.fec
+    for found in speeds.values():
+        common = max(found.values(), key=list(found.values()).count)
+        for end, encoding in found.items():
+            if encoding != common:
+                text = f"{encoding} is in force, and {common} at other hosts of this speed"
+                yield _bad("fec", end, text, "set one FEC at both ends", level="warning")
 
 
 def mtu(lab: Lab) -> Iterator[Finding]:
@@ -170,24 +191,20 @@ def _alike(found: Mapping[Endpoint, int], what: str, remedy: str) -> Iterator[Fi
 
 
 def trust(lab: Lab) -> Iterator[Finding]:
-    """The same source and the same map at both ends of a cable."""
+    """The same source and the same map at both ends of a cable. No suite sets a map."""
     for link in lab.testbed.links:
         sources = [lab.setting(end, "trust") for end in (link.a, link.b)]
-        yield _ends_alike("trust", link, sources)
+        yield _ends_alike("trust", link, sources, lab.level(link))
         if all(isinstance(s, TrustSetting) and s.source == "dscp" for s in sources):
             maps = [lab.setting(end, "dscp_map") for end in (link.a, link.b)]
-            yield _ends_alike("dscp map", link, maps)
+            yield _ends_alike("dscp map", link, maps, "failure")
 
 
 def pfc(lab: Lab) -> Iterator[Finding]:
     """The same priorities at both ends, and none that takes what the other end says."""
     for link in lab.testbed.links:
         found = [lab.setting(end, "pfc") for end in (link.a, link.b)]
-        paused = [
-            f.priorities if isinstance(f, PfcSetting) and f.mode != "off" else f for f in found
-        ]
-        off: frozenset[int] = frozenset()
-        yield _ends_alike("pfc", link, [off if isinstance(p, PfcSetting) else p for p in paused])
+        yield _ends_alike("pfc", link, [_paused(each) for each in found], lab.level(link))
         for end, setting in zip((link.a, link.b), found, strict=True):
             if isinstance(setting, PfcSetting) and setting.mode == "auto":
                 yield _bad(
@@ -199,7 +216,14 @@ def pfc(lab: Lab) -> Iterator[Finding]:
                 )
 
 
-def _ends_alike(check: str, link: Link, found: list[object]) -> Finding:
+def _paused(setting: object) -> object:
+    """The priorities that are paused there, whatever is configured beside."""
+    if not isinstance(setting, PfcSetting):
+        return setting
+    return setting.priorities if setting.mode != "off" else frozenset()
+
+
+def _ends_alike(check: str, link: Link, found: list[object], level: Level) -> Finding:
     dark = [each for each in found if isinstance(each, Unknown)]
     if dark:
         end = link.a if isinstance(found[0], Unknown) else link.b
@@ -208,7 +232,7 @@ def _ends_alike(check: str, link: Link, found: list[object]) -> Finding:
         return _ok(check, link.a, f"as at {link.b}")
     here, there = (_brief(each, found[1 - n]) for n, each in enumerate(found))
     text = f"{here} here, {there} at {link.b}"
-    return _bad(check, link.a, text, _SET_ALIKE, level="warning")
+    return _bad(check, link.a, text, _SET_ALIKE, level=level)
 
 
 def _brief(value: object, other: object) -> str:

@@ -3,6 +3,12 @@
     mtu              port, bytes       the MTU of a host's port, or the longest frame of a switch's
     link-speed       port, mbit_per_s  the link runs at this speed, by its own account
     firmware         version           of all NICs of the host
+    driver           version           of the host's mlx5 driver
+    perftest         version           of the host's perftest
+    ofed             version           the host has this OFED; without the fault it has none
+    fec              port, encoding    "RS", "BaseR" or "None" is in force at a host's port
+    no-roce-v2       port              the port's address has no RoCEv2 GID
+    background       to, tos, mbit_per_s   the host sends such UDP datagrams to another host
     broken-frames    port, per_s       so many frames a second arrive with a wrong CRC
     clock            seconds           the device's clock is so far ahead
     cabling          port, neighbour   LLDP shows this port ("Host:interface") there, "" for nobody
@@ -10,7 +16,7 @@
     willing-dcbx     port              DCBX is in the NIC's firmware
     leftover         command, run      a process of this dead run is still there
 
-They change what a device says of itself, not what packets do.
+They change what a device says of itself, not what packets do; but for `background`, which sends.
 """
 
 from collections.abc import Callable, Mapping
@@ -31,6 +37,11 @@ class Defects:
     mtus: dict[str, int] = field(default_factory=dict)
     speeds_mbit_per_s: dict[str, int] = field(default_factory=dict)
     firmware: str = ""
+    driver: str = ""
+    perftest: str = ""
+    ofed: str = ""
+    fecs: dict[str, str] = field(default_factory=dict)
+    without_roce_v2: set[str] = field(default_factory=set)
     broken_per_s: dict[str, int] = field(default_factory=dict)
     clock_ahead_s: float = 0.0
     neighbours: dict[str, str] = field(default_factory=dict)
@@ -38,6 +49,7 @@ class Defects:
     on_willing: list[Callable[[str], None]] = field(default_factory=list)
     on_mtu: list[Callable[[str, int], None]] = field(default_factory=list)
     on_leftover: list[Callable[[str, str], None]] = field(default_factory=list)
+    on_background: list[Callable[[str, int, float], None]] = field(default_factory=list)
 
     def broken_frames(self, port: str, now_ns: int) -> int:
         """How many there have been since the lab's start."""
@@ -64,14 +76,22 @@ def _clock(defects: Defects, fault: Mapping[str, Any]) -> None:
     defects.clock_ahead_s = float(fault["seconds"])
 
 
-def _firmware(defects: Defects, fault: Mapping[str, Any]) -> None:
-    defects.firmware = str(fault["version"])
+def _version(of: str) -> Setter:
+    return lambda defects, fault: setattr(defects, of, str(fault["version"]))
+
+
+def _background(defects: Defects, fault: Mapping[str, Any]) -> None:
+    for send in defects.on_background:
+        send(str(fault["to"]), int(fault["tos"]), 1e6 * float(fault["mbit_per_s"]))
 
 
 SETTERS: Mapping[str, Setter] = {
     "mtu": _mtu,
     "link-speed": lambda d, f: d.speeds_mbit_per_s.__setitem__(f["port"], int(f["mbit_per_s"])),
-    "firmware": _firmware,
+    **{what: _version(what) for what in ("firmware", "driver", "perftest", "ofed")},
+    "fec": lambda d, f: d.fecs.__setitem__(f["port"], str(f["encoding"])),
+    "no-roce-v2": lambda d, f: d.without_roce_v2.add(f["port"]),
+    "background": _background,
     "broken-frames": lambda d, f: d.broken_per_s.__setitem__(f["port"], int(f["per_s"])),
     "clock": _clock,
     "cabling": lambda d, f: d.neighbours.__setitem__(f["port"], str(f["neighbour"])),

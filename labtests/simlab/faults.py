@@ -135,6 +135,10 @@ class DeviceFaults:
         stuck: Any = self.dead_counters[key]
         return stuck  # type: ignore[no-any-return]
 
+    def lacks(self, tool: str) -> bool:
+        """Whether this program is not installed. OFED's is there only with a version to tell."""
+        return tool in self.removed_tools or (tool == "ofed_info" and not self.defects.ofed)
+
     def missing(self, port: str, counter: str) -> bool:
         """Whether this counter has disappeared from the output."""
         return (port, counter) in self.missing_counters

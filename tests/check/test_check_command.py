@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,9 @@ from click.testing import CliRunner
 
 from labtests.__main__ import main
 from labtests.check import Finding, judged
-from labtests.check.command import code_of, shortened, without
+from labtests.check.command import code_of, shortened, unfinished, without
 from labtests.inventory import load
+from labtests.journal import Begun, register, this_runner
 
 ROOT = Path(__file__).parents[2]
 TESTBED = str(ROOT / "testbeds" / "h3c-s6550-cx4.yaml")
@@ -43,6 +45,29 @@ def test_the_table_has_every_bad_line_and_one_for_the_good_of_a_check():
         ("ok", "a, b"),
         ("ok", "a"),
     ]
+
+
+def test_the_journal_of_a_run_that_died_is_a_failure_until_it_is_gone(tmp_path, monkeypatch):
+    monkeypatch.setenv("LABTESTS_STATE_DIR", str(tmp_path / "state"))
+    testbed = load(Path(TESTBED))
+    assert list(unfinished(testbed)) == []
+    died = Begun(
+        run="20260101-120000-abcdef",
+        runner=replace(this_runner(), started_ticks=1),  # its number is another process's by now
+        testbed=testbed.name,
+        file=TESTBED,
+        backend="hardware",
+        dry_run=False,
+        devices=testbed.devices,
+    )
+    registered = register(tmp_path / "changes.jsonl", died)
+    (found,) = unfinished(testbed)
+    assert (found.check, found.level, found.device) == ("leftovers", "failure", testbed.name)
+    assert "20260101-120000-abcdef" in found.finding
+    assert "died" in found.finding
+    assert found.remedy == "labtests restore 20260101-120000-abcdef"
+    registered.remove()
+    assert list(unfinished(testbed)) == []
 
 
 def test_a_device_that_is_gone_takes_its_cables_along():

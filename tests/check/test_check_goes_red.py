@@ -1,11 +1,14 @@
 """Every check has a fault that turns it: absent before, there after, with device and remedy."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from labtests.check import check, judged
+from labtests.check import cables, check, judged
+from labtests.check.gathering import Known
+from labtests.facts import LinkFacts
 from labtests.inventory import Endpoint
 from labtests.records import PfcSetting, TrustSetting
 from labtests.snapshot.session import readers_of
@@ -66,6 +69,10 @@ FAULTS = [
     ("leftovers", "failure", "ServerB",
      {"kind": "leftover", "command": "ib_send_bw -d mlx5_0", "run": "dead-1"}),
     ("obstacles", "failure", "ServerA", {"kind": "lldpad"}),
+    ("versions", "failure", "ServerB", {"kind": "perftest", "version": "6.06"}),
+    ("versions", "warning", "ServerB", {"kind": "driver", "version": "5.9-0.5.6"}),
+    ("gid", "failure", "ServerA", {"kind": "no-roce-v2", "port": A[1]}),
+    ("fec", "warning", "ServerB", {"kind": "fec", "port": B[1], "encoding": "RS"}),
 ]  # fmt: skip
 
 
@@ -78,6 +85,58 @@ def test_a_fault_turns_its_check(bench, name, level, device, fault):
     findings = found(bench, check_name=name)
     assert (name, level, device) in bad(findings)
     assert all(f.remedy and f.finding for f in findings if f.level in ("failure", "warning"))
+
+
+def test_hosts_with_another_ofed_are_warned_of_and_none_is_not_known(bench):
+    dark = {(f.level, f.device) for f in found(bench, check_name="versions") if "ofed" in f.finding}
+    assert dark == {("not known", name) for name in ("ServerA", "ServerB", "ServerC")}
+    for name, version in (("ServerA", "5.8-1.0.1.1"), ("ServerB", "5.8-1.0.1.1"),
+                          ("ServerC", "5.9-0.5.6.0")):  # fmt: skip
+        bench.simulated.fault(kind="ofed", device=name, version=f"MLNX_OFED_LINUX-{version}")
+    told = {f.device: f for f in found(bench, check_name="versions") if "ofed" in f.finding}
+    assert {name: f.level for name, f in told.items()} == {
+        "ServerA": "ok", "ServerB": "ok", "ServerC": "warning",
+    }  # fmt: skip
+    assert "MLNX_OFED_LINUX-5.8-1.0.1.1 on ServerA, ServerB" in told["ServerC"].finding
+
+
+def between_switches(bench, here, there):
+    """A cable whose ends are no hosts, with these settings and FECs."""
+    testbed = bench.testbed
+    link = testbed.links[0]
+
+    def known(end, facts):
+        link_facts = LinkFacts(up=True, fec=facts.pop("fec", None))
+        settings = {(end.interface, name): value for name, value in facts.items()}
+        return Known(name=end.device, links={end.interface: link_facts}, settings=settings)
+
+    ends = {link.a.device: known(link.a, here), link.b.device: known(link.b, there)}
+    return cables.Lab(replace(testbed, links=(link,)), ends)
+
+
+ON, OFF = (PfcSetting(mode=m, priorities=frozenset({3})) for m in ("on", "off"))
+DSCP, DOT1P = (TrustSetting(source=s) for s in ("dscp", "dot1p"))
+
+
+@pytest.mark.parametrize(
+    ("of_cables", "check_name", "here", "there"),
+    [
+        (cables.fec, "fec", {"fec": "rs"}, {"fec": "off"}),
+        (cables.pfc, "pfc", {"pfc": ON}, {"pfc": OFF}),
+        (cables.trust, "trust", {"trust": DSCP}, {"trust": DOT1P}),
+        (cables.trust, "dscp map", {"trust": DSCP, "dscp_map": (0, 1)},
+         {"trust": DSCP, "dscp_map": (0, 2)}),
+    ],
+)  # fmt: skip
+def test_a_cable_that_no_suite_sets_fails_when_its_ends_differ(
+    bench, of_cables, check_name, here, there
+):
+    alike = list(of_cables(between_switches(bench, dict(here), dict(here))))
+    assert ("ok", check_name) in {(f.level, f.check) for f in alike}
+    assert "failure" not in {f.level for f in alike}
+    differing = [f for f in of_cables(between_switches(bench, here, there)) if f.level == "failure"]
+    assert [f.check for f in differing] == [check_name]
+    assert differing[0].remedy
 
 
 @pytest.mark.parametrize(("device", "port"), [A, ("S6550", OUT)])
@@ -108,7 +167,7 @@ def test_settings_that_differ_along_a_path_are_warned_of(bench):
         whole = bench.lab.current(nic, "dscp_map")
         bench.lab.change(nic, "dscp_map", (*whole[:26], 5, *whole[27:]))
         differing = [f for f in found(bench, check_name="dscp map") if f.device == A[0]]
-        assert [f.level for f in differing] == ["warning"]
+        assert [f.level for f in differing] == ["failure"]  # no suite sets a map
         assert "DSCP 26: 5" in differing[0].finding
 
 

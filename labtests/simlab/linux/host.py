@@ -13,6 +13,7 @@ from uuid import UUID
 
 from labtests.inventory import Device
 from labtests.simlab.face import Announced, Console
+from labtests.simlab.faults import UnknownFault
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.linux import builtins, toolbox
 from labtests.simlab.linux.booting import settings_of
@@ -29,9 +30,11 @@ from labtests.simlab.linux.rdma_resources import Connected
 from labtests.simlab.linux.streams import Capture, nothing
 from labtests.simlab.linux.sysfs import populate
 from labtests.simlab.linux.tree import File, FileTree
+from labtests.simlab.network import UdpFlow, UdpRequest
 from labtests.simlab.transfer import Files
 
 FIRST_PID = 2801
+BACKGROUND_BYTES = 996  # one packet each
 TAG = "LABTESTS_RUN"  # the mark of a run's processes, as a host's own environment has it
 RAN_BEFORE_NS = 86_400_000_000_000  # a day, when the lab starts
 SBIN = {"ethtool", "ip", "show_gids", "cma_roce_tos", "ibstat", "lldptool", "rdma"}
@@ -58,6 +61,7 @@ class LinuxHost:
         self.builtins: Mapping[str, Builtin] = builtins.BUILTINS
         self._tools = toolbox.TOOLS
         self._logins: dict[int, Login] = {}
+        self._background: list[UdpFlow] = []
         self.kernel.on_birth = self._show_process
         populate(self)
         for name in self._tools:
@@ -65,6 +69,7 @@ class LinuxHost:
         self.faults.on_reset.append(self._reset_counters)
         self.faults.on_kill.append(self._kill)
         self.faults.defects.on_leftover.append(self._leave)
+        self.faults.defects.on_background.append(self._send_for_others)
         self.faults.defects.on_mtu.append(self._set_mtu)
         self.faults.defects.on_willing.append(self._give_dcbx_away)
         self._at_boot = [settings_of(port.nic) for port in self.ports if port.nic is not None]
@@ -124,13 +129,13 @@ class LinuxHost:
     def program(self, name: str) -> Tool | None:
         """The tool of this name or path; None when it is not installed."""
         folder, _, base = name.rpartition("/")
-        if base in self.faults.removed_tools or (folder and self.path_of(base) != name):
+        if self.faults.lacks(base) or (folder and self.path_of(base) != name):
             return None
         return self._tools.get(base)
 
     def tools(self) -> list[str]:
         """The names of all that are installed."""
-        return [name for name in self._tools if name not in self.faults.removed_tools]
+        return [name for name in self._tools if not self.faults.lacks(name)]
 
     def path_of(self, name: str) -> str:
         """Where a tool is installed."""
@@ -209,6 +214,26 @@ class LinuxHost:
             directory="/root",
         )
         self.kernel.spawn(birth, tuple(command.split()), lambda process: _idle())
+
+    def _send_for_others(self, address: str, tos: int, bits_per_s: float) -> None:
+        """UDP that nobody here asked for, in frames of 1042 B; 0 bits/s ends all of it."""
+        if bits_per_s == 0:
+            for flow in self._background:
+                flow.stop()
+            self._background.clear()
+            return
+        port = self.route(address)
+        if port is None or self.lab.device_with_address(address) in (None, self.name):
+            raise UnknownFault(f"{self.name} reaches no other host with the address {address!r}")
+        request = UdpRequest(
+            device=self.name,
+            interface=port.interface,
+            destination=address,
+            tos=tos,
+            rate_bits_per_s=bits_per_s,
+            datagram_bytes=BACKGROUND_BYTES,
+        )
+        self._background.append(self.lab.network.start_udp(request))
 
     def _kill(self, name: str) -> None:
         for process in list(self.kernel.living()):

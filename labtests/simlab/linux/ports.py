@@ -155,7 +155,9 @@ def gids(port: NicPort) -> list[tuple[str, str]]:
     if port.address is not None:
         packed = ipaddress.IPv4Address(port.address).packed.hex()
         mapped = f"0000:0000:0000:0000:0000:ffff:{packed[:4]}:{packed[4:]}"
-        found += [(mapped, "IB/RoCE v1"), (mapped, "RoCE v2")]
+        found.append((mapped, "IB/RoCE v1"))
+        if port.interface not in port.faults.defects.without_roce_v2:
+            found.append((mapped, "RoCE v2"))
     return found
 
 

@@ -58,4 +58,4 @@ TOOLS: Tools = {
 
 def binary(host: "LinuxHost", name: str) -> File:
     """The tool's file: gone when the tool was removed."""
-    return File(read=lambda: "\x7fELF", hidden=lambda: name in host.faults.removed_tools)
+    return File(read=lambda: "\x7fELF", hidden=lambda: host.faults.lacks(name))

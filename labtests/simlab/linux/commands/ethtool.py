@@ -6,6 +6,7 @@ from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.mlx5_counters import statistics
 from labtests.simlab.linux.ports import NicPort
 
+DRIVER = "5.8-3.0.7"  # mlx5_core's version, unless a fault gives another
 _NO_SUCH_DEVICE = {
     "-S": ("Cannot get stats strings information: No such device\n", 96),
     "-i": ("Cannot get driver information: No such device\n", 71),
@@ -61,7 +62,7 @@ def _on_interface(call: Call, option: str, words: list[str]) -> int:
 def _driver(call: Call, port: NicPort) -> str:
     return (
         "driver: mlx5_core\n"
-        "version: 5.8-3.0.7\n"
+        f"version: {port.faults.defects.driver or DRIVER}\n"
         f"firmware-version: {port.firmware} (MT_2190110032)\n"
         "expansion-rom-version: \n"
         f"bus-info: 0000:03:00.{port.index}\n"
@@ -107,7 +108,8 @@ def _settings(call: Call, port: NicPort) -> str:
 
 def _fec(call: Call, port: NicPort) -> str:
     """RS from 25G on, as auto gives it on copper of these lengths; none below. Chosen by us."""
-    active = "RS" if port.speed_mbit_per_s >= 25_000 else "None"
+    usual = "RS" if port.speed_mbit_per_s >= 25_000 else "None"
+    active = port.faults.defects.fecs.get(port.interface, usual)
     return (
         f"FEC parameters for {port.interface}:\n"
         "Supported/Configured FEC encodings: Auto\n"

@@ -245,6 +245,12 @@ def _nproc(call: Call) -> int:
     return 0
 
 
+def _ofed_info(call: Call) -> int:
+    """`ofed_info -s`, as the recordings of NVIDIA's releases have it."""
+    call.out(f"{call.host.faults.defects.ofed}:\n")
+    return 0
+
+
 TOOLS: Tools = {
     "true": lambda call: 0,
     "false": lambda call: 1,
@@ -258,6 +264,7 @@ TOOLS: Tools = {
     "systemctl": _systemctl,
     "lldptool": _lldptool,
     "ss": _ss,
+    "ofed_info": _ofed_info,
     "nproc": _nproc,
     "uptime": _uptime,
     "lspci": _lspci,

@@ -18,7 +18,8 @@ def _perftest(call: Call) -> Program:
         call.err(f"{refusal} Parser function exited with Error\n")
         return 1
     if "V" in options or "h" in options:
-        call.out(f"Version: {build.version}\n" if "V" in options else _usage(call.name))
+        version = call.host.faults.defects.perftest or build.version
+        call.out(f"Version: {version}\n" if "V" in options else _usage(call.name))
         return 1
     return (yield from Run(call, plan, build).program())
 
