@@ -77,7 +77,7 @@ def _session(line: Line, device: Device, session: str, owner: Owner) -> Transpor
         return CliTransport(line, device_type=session, clock=owner.clock)
     become = device.management.become
     shell = ShellTransport(line, clock=owner.clock, become=become, run=owner.run)
-    shell.expect_silence()
+    shell.look_around()
     return shell
 
 

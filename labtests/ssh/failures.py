@@ -16,10 +16,9 @@ from paramiko.ssh_exception import (
 )
 
 from labtests.errors import DeviceError, HostKeyRefused, LoginRefused, Unreachable
+from labtests.ssh.algorithms import mismatch
 from labtests.ssh.host_keys import HostKeyProblem
 from labtests.ssh.route import Hop
-
-LEGACY = "pip install 'labtests[legacy-ssh]'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +111,10 @@ def _jump(error: ChannelException, place: Place) -> DeviceError:
 
 
 def _incompatible(error: IncompatiblePeer, place: Place) -> DeviceError:
-    return Unreachable(
-        place.device,
-        place.hop.command,
-        f"{place.what} and this side have no algorithm in common: {error}",
-        f"an old switch that only speaks SHA-1 needs the older library: {LEGACY}",
-    )
+    wire = place.hop.connection.client.get_transport()
+    found = mismatch(str(error), getattr(wire, "offered", {}), wire)
+    problem = f"{place.what} and this side have {found.problem}"
+    return Unreachable(place.device, place.hop.command, problem, found.remedy)
 
 
 def _name(error: socket.gaierror, place: Place) -> DeviceError:

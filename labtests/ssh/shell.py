@@ -7,6 +7,9 @@ What is sent (COMMAND is what the caller asked for; `sudo -n ` comes first where
     start    sh -c '... echo $$; exec timeout -k 2 SECONDS COMMAND'     (supervision.py)
     signal   kill -s INT -- -PID      and kill -s 0 -- -PID to see whether the group is gone
 
+A host whose login shell prints, whose PATH has no sbin or whose locale is not C gets some words
+before each COMMAND (surroundings.py).
+
 `timeout` runs on the host, leads a process group and ends the whole group, also when the connection
 or this program has died. What was started ends with the connection, within seconds.
 """
@@ -25,6 +28,7 @@ from labtests.ssh.line import Line
 from labtests.ssh.process import ShellProcess
 from labtests.ssh.streams import OUTPUT_LIMIT_BYTES, WINDOW_BYTES, Streams, TooMuchOutput
 from labtests.ssh.supervision import KILL_AFTER_S, Heart, supervised
+from labtests.ssh.surroundings import Surroundings, new_mark, question, surroundings_of
 from labtests.ssh.wire import end_input
 from labtests.transport import DEFAULT_TIMEOUT_S, Clock, Reply
 
@@ -55,6 +59,8 @@ class ShellTransport:
         self._sudo = "sudo -n " if become else ""
         self._run_tag = run or f"process-{os.getpid()}"
         self._heart = Heart()
+        self._around = Surroundings()
+        self._login_s = 0.0  # how long the login shell takes for each command
 
     # -- what a Transport does -------------------------------------------------------------
 
@@ -63,10 +69,13 @@ class ShellTransport:
         limit_s = max(math.ceil(timeout_s), 1)
         begun_s = self.clock.now_s()
         streams = self.execute(
-            f"{self._sudo}timeout -k {KILL_AFTER_S} {limit_s} sh -c {shlex.quote(command)}", command
+            f"{self._sudo}timeout -k {KILL_AFTER_S} {limit_s} "
+            f"sh -c {shlex.quote(self._around.around(command))}",
+            command,
         )
         with streams:
-            ended = self.await_end(streams, command, begun_s + limit_s + KILL_AFTER_S + LATE_S)
+            late_s = KILL_AFTER_S + LATE_S + self._login_s
+            ended = self.await_end(streams, command, begun_s + limit_s + late_s)
             reply = self._reply(command, streams)
         overdue = reply.time_s - begun_s >= limit_s
         if not ended or (reply.status in TIMED_OUT and overdue):
@@ -78,7 +87,8 @@ class ShellTransport:
         """See Transport. `command` is one program with its arguments; wrap a script in `sh -c`."""
         seconds = max(math.ceil(limit_s), 1)
         script = supervised(command, seconds=seconds, run=self._run_tag, beats=self._wall)
-        streams = self.execute(f"{self._sudo}sh -c {shlex.quote(script)}", command, lasting=True)
+        line = f"{self._sudo}sh -c {shlex.quote(self._around.around(script))}"
+        streams = self.execute(line, command, lasting=True)
         deadline_s = self.clock.now_s() + START_WITHIN_S
         while "\n" not in streams.output() and not streams.ended:
             if self.clock.now_s() > deadline_s:
@@ -113,38 +123,43 @@ class ShellTransport:
 
     # -- opening -----------------------------------------------------------------------------
 
-    def expect_silence(self) -> None:
-        """The login shell adds nothing to a command's output, and sudo works if it is to be used.
+    def look_around(self) -> None:
+        """Find out what the login shell adds to commands; and sudo works if it is to be used.
 
-        A ~/.bashrc that prints would end up inside every output. Raises CommandRejected.
+        Raises CommandRejected where commands cannot be run, CommandTimeout.
         """
-        begun_s = self.clock.now_s()
-        # not by `run`: two programs less on every host, and nothing that could outlive us
-        with self.execute(f"{self._sudo}true", "true") as streams:
-            ended = self.await_end(streams, "true", begun_s + DEFAULT_TIMEOUT_S)
-            reply = self._reply("true", streams)
+        mark, begun_s = new_mark(), self.clock.now_s()
+        ask = question(mark)
+        # not by `run`: a program less on every host, and nothing that could outlive us
+        with self.execute(self._sudo + ask, ask) as streams:
+            ended = self.await_end(streams, ask, begun_s + DEFAULT_TIMEOUT_S)
+            reply = self._reply(ask, streams)
         if not ended:
             self._timed_out(reply, math.ceil(DEFAULT_TIMEOUT_S), ended)
         self._expect_rights(reply)
-        if reply.status != 0 or reply.text:
+        around = surroundings_of(reply.text, reply.errors, mark)
+        if reply.status != 0 or around is None:
             said = (reply.text or reply.errors).strip().splitlines() or ["nothing"]
             raise CommandRejected(
                 self.device,
-                "true",
-                f"`true` ended with status {reply.status} and printed {said[0]!r}",
-                "the login shell must run commands and print nothing of its own: look at what "
+                ask,
+                f"it ended with status {reply.status} and printed {said[0]!r}",
+                "the login shell must run commands and print nothing after them: look at what "
                 "~/.bashrc and /etc/bash.bashrc do when the shell is not interactive",
             )
+        self._around, self._login_s = around, reply.time_s - begun_s
 
     # -- channels, for this class and for ShellProcess -------------------------------------------
 
-    def execute(self, line: str, command: str, *, lasting: bool = False) -> Streams:
+    def execute(
+        self, line: str, command: str, *, lasting: bool = False, marked: bool = True
+    ) -> Streams:
         """The line as it is, running on a channel of its own; `command` is what errors name. A
         `lasting` one is told by its stdin that we live; that of any other ends at once, so that
-        nothing can wait for input for ever."""
+        nothing can wait for input for ever. One that is not `marked` has no preface."""
         try:
             channel = self.line.wire.open_session(window_size=WINDOW_BYTES)
-            streams = Streams(channel)
+            streams = Streams(channel, mark=self._around.mark if marked else "")
             channel.exec_command(line)
             if not lasting:
                 end_input(channel)
@@ -159,8 +174,8 @@ class ShellTransport:
 
     def quick(self, line: str, command: str) -> Reply:
         """A command that does not wait for anything, with `sudo -n` where needed."""
-        with self.execute(self._sudo + line, command) as streams:
-            deadline_s = self.clock.now_s() + LATE_S
+        with self.execute(self._sudo + line, command, marked=False) as streams:
+            deadline_s = self.clock.now_s() + LATE_S + self._login_s
             if not self.await_end(streams, command, deadline_s):
                 raise CommandTimeout(
                     self.device,

@@ -7,6 +7,8 @@ from typing import Self
 
 import paramiko
 
+from labtests.ssh.surroundings import own_output
+
 WINDOW_BYTES = 2**27
 """How much a server may send before somebody reads. So large that a command whose output nobody
 reads for a while is not slowed down, and that one round trip brings everything printed so far."""
@@ -48,10 +50,12 @@ class _Stream:
 
 
 class Streams:
-    """stdout and stderr of one channel, and its end. All methods may be called by any thread."""
+    """stdout and stderr of one channel, and its end. All methods may be called by any thread.
 
-    def __init__(self, channel: paramiko.Channel) -> None:
-        self._channel = channel
+    With a `mark`, what comes before that line is not the command's (surroundings.py)."""
+
+    def __init__(self, channel: paramiko.Channel, *, mark: str = "") -> None:
+        self._channel, self._mark = channel, mark
         self._lock = threading.Lock()
         self._out, self._err = _Stream(), _Stream()
         self._received_bytes = 0
@@ -80,12 +84,12 @@ class Streams:
     def output(self) -> str:
         """stdout so far."""
         with self._lock:
-            return self._out.text()
+            return own_output(self._out.text(), self._mark)
 
     def errors(self) -> str:
         """stderr so far."""
         with self._lock:
-            return self._err.text()
+            return own_output(self._err.text(), self._mark)
 
     @property
     def status(self) -> int | None:

@@ -7,6 +7,7 @@ from typing import Any
 import paramiko
 from paramiko.auth_handler import AuthOnlyHandler
 from paramiko.common import MSG_CHANNEL_REQUEST, cMSG_GLOBAL_REQUEST, cMSG_SERVICE_REQUEST
+from paramiko.kex_curve25519 import KexCurve25519
 from paramiko.transport import ServiceRequestingTransport
 
 # RFC 4254 section 6.10 names signals; a shell shows them as 128 + number (Linux numbers)
@@ -28,6 +29,8 @@ _SIGNAL_NUMBERS = {
     "TERM": 15,
 }
 SIGNALLED = 128
+
+_CURVE = "curve25519-sha256"
 
 DEAD_PEER_MS = 30_000
 """A peer that acknowledges nothing for so long is gone (TCP_USER_TIMEOUT)."""
@@ -70,7 +73,7 @@ class _Login(AuthOnlyHandler):
 
 
 class Wire(ServiceRequestingTransport):
-    """A paramiko transport with six differences.
+    """A paramiko transport with seven differences.
 
     - TCP_NODELAY: without it an exec waits some 40 ms for a delayed acknowledgement.
     - `round_trip`: once it is back, everything the server had sent before is here.
@@ -81,7 +84,12 @@ class Wire(ServiceRequestingTransport):
     - A quick answer to a login is not lost (see _Login).
     - AES-GCM is asked for first: with other ciphers paramiko compares MACs byte by byte in Python,
       a noticeable part of what a short session costs.
+    - curve25519-sha256 is known by its plain name too (RFC 8731), the only one that a hardened sshd
+      may offer. And what the server has offered is kept, for the error when nothing fits.
     """
+
+    _kex_info = {**paramiko.Transport._kex_info, _CURVE: KexCurve25519}  # type: ignore[attr-defined] # noqa: RUF012
+    _preferred_kex = (*paramiko.Transport._preferred_kex, _CURVE)  # type: ignore[attr-defined]
 
     _preferred_ciphers = tuple(
         sorted(paramiko.Transport._preferred_ciphers, key=lambda name: "gcm" not in name)  # type: ignore[attr-defined]
@@ -99,6 +107,7 @@ class Wire(ServiceRequestingTransport):
         self._turn = threading.Condition()
         self._asked = self._answered = 0
         self._may_log_in = False
+        self.offered: dict[str, list[str]] = {}
         super().__init__(sock, **settings)
 
     def round_trip(self, timeout_s: float) -> bool:
@@ -155,6 +164,11 @@ class Wire(ServiceRequestingTransport):
     def _parse_request_failure(self, m: paramiko.Message) -> None:
         super()._parse_request_failure(m)  # type: ignore[misc]
         self._count_answer()
+
+    def _really_parse_kex_init(self, m: paramiko.Message, ignore_first_byte: bool = False) -> Any:
+        parsed = super()._really_parse_kex_init(m, ignore_first_byte)  # type: ignore[misc]
+        self.offered = {n: names for n, names in parsed.items() if isinstance(names, list)}
+        return parsed
 
     def _parse_service_accept(self, m: paramiko.Message) -> None:
         with self._turn:

@@ -50,15 +50,16 @@ def free_port() -> int:
         return port
 
 
-def make_key(path: Path) -> None:
+def make_key(path: Path, kind: str = "ed25519") -> None:
     subprocess.run(
-        ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", str(path)], check=True
+        ["ssh-keygen", "-q", "-t", kind, "-N", "", "-C", "test", "-f", str(path)], check=True
     )
 
 
-def start_sshd(folder: Path) -> Sshd:
-    for name in ("host_key", "user_key"):
-        make_key(folder / name)
+def start_sshd(folder: Path, *settings: str, host_key: str = "ed25519") -> Sshd:
+    """With these further lines in its sshd_config, which come first and so win."""
+    make_key(folder / "host_key", host_key)
+    make_key(folder / "user_key")
     port = free_port()
     public = (folder / "host_key.pub").read_text().split()
     (folder / "known_hosts").write_text(f"[127.0.0.1]:{port} {public[0]} {public[1]}\n")
@@ -66,6 +67,7 @@ def start_sshd(folder: Path) -> Sshd:
     (folder / "sshd_config").write_text(
         "\n".join(
             [
+                *settings,
                 f"Port {port}",
                 "ListenAddress 127.0.0.1",
                 f"HostKey {folder}/host_key",

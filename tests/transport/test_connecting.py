@@ -190,18 +190,6 @@ def test_a_host_that_says_nothing_does_not_hold_us_for_ever(sshd: Sshd, monkeypa
     assert "does not speak SSH" in text or "did not answer" in text
 
 
-def test_algorithms_in_common_are_missed_with_the_legacy_remedy(
-    sshd: Sshd, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from labtests.ssh.wire import Wire
-
-    monkeypatch.setattr(Wire, "_preferred_kex", ("diffie-hellman-group1-sha1",), raising=False)
-    monkeypatch.setattr(
-        Wire, "preferred_kex", property(lambda self: ("diffie-hellman-group1-sha1",)), raising=False
-    )
-    assert "pip install 'labtests[legacy-ssh]'" in refusal(sshd.device())
-
-
 def test_failures_print_nothing_on_stderr(sshd: Sshd, tmp_path: Path) -> None:
     script = f"""
 import sys
