@@ -22,6 +22,7 @@ from labtests.simlab.serving import InProcessLab
 from labtests.ssh import connect
 from labtests.ssh.shell import ShellTransport
 from labtests.ssh.supervision import supervised
+from labtests.ssh.surroundings import Surroundings
 from labtests.transport import Reply
 from labtests.workloads import iperf3, perftest
 
@@ -177,7 +178,7 @@ def _as_sent(command: str) -> str:
 
     shell = ShellTransport.__new__(ShellTransport)
     shell.clock = SimpleNamespace(now_s=lambda: 0.0)  # type: ignore[assignment]
-    shell._sudo = ""
+    shell._sudo, shell._around = "", Surroundings()
     shell.execute = execute  # type: ignore[method-assign,assignment]
     with suppress(_Sent):
         shell.run(command)
