@@ -1,0 +1,148 @@
+"""Into which queue each DSCP goes at a port: filters, then htb's default class or the priomap.
+
+Read for IPv4. A packet that no filter takes goes by its priority (sk_buff) in prio and ets: 0 when
+it is bridged (it came in with 0: net/core/dev.c resets it also for a veth), by TOS when it is
+routed (net/ipv4/ip_forward.c: rt_tos2priority, the table ip_tos2prio of net/ipv4/route.c).
+"""
+
+import json
+from collections.abc import Sequence
+
+from labtests.capabilities import DscpClasses
+from labtests.drivers.answers import expect_success
+from labtests.drivers.linux_switch.filters import Filter, parse_filters
+from labtests.drivers.linux_switch.handles import Handle
+from labtests.drivers.linux_switch.session import IP, SwitchSession
+from labtests.drivers.linux_switch.tree import Leaf, Tree
+from labtests.reading import refuse
+from labtests.transport import Reply
+
+_DSCPS = range(64)
+_ECN_FIELDS = range(4)
+_TOS_MASK = 0x1E  # IPTOS_TOS_MASK: rt_tos2priority looks at these bits
+_PRIORITY_OF_TOS = (0, 0, 0, 0, 2, 2, 2, 2, 6, 6, 6, 6, 4, 4, 4, 4)
+_HAND = "give the port filters that choose a queue for every DSCP (docs/testbeds.md)"
+
+
+class Classes(SwitchSession, DscpClasses):
+    """The classification of a port, read back from what is in force."""
+
+    def dscp_map(self, port: str) -> tuple[int, ...]:
+        """The queue of each DSCP. Raises UnreadableOutput that names the filter which looks at more
+        than the TOS byte, or tells the four ECN codepoints of one DSCP apart."""
+        reply, tree = self.read_tree(port)
+        self._expect_no_hook(port, tree)
+        if tree.scheduler is None:
+            return (0,) * len(_DSCPS)
+        filtered = self.shown(self.filter_command(port, tree.scheduler.handle))
+        filters = parse_filters(filtered)
+        _expect_order(filtered, filters)
+        unfiltered = self._unfiltered(port, reply, tree)
+        return tuple(_queue(filtered, tree, filters, dscp, unfiltered) for dscp in _DSCPS)
+
+    def filter_command(self, port: str, parent: Handle) -> str:
+        """Every filter of one qdisc of a port."""
+        return f"tc filter show dev {self._interface(port)} parent {parent}"
+
+    def link_command(self, port: str) -> str:
+        """Of one port: which bridge it belongs to."""
+        return f"ip -d -j link show dev {self._interface(port)}"
+
+    def _expect_no_hook(self, port: str, tree: Tree) -> None:
+        """Filters of clsact come first and may change a packet's class or priority."""
+        if "clsact" not in tree.hooks:
+            return
+        reply = self.shown(f"tc filter show dev {self._interface(port)} egress")
+        if said := reply.text.strip():
+            first = said.splitlines()[0]
+            refuse(
+                reply, f"clsact filter `{first}` may choose the queue before the port does", _HAND
+            )
+
+    def _unfiltered(self, port: str, reply: Reply, tree: Tree) -> Sequence[int | None]:
+        """The queue of each TOS byte that no filter takes; None: past every queue."""
+        scheduler = tree.scheduler
+        assert scheduler is not None
+        if scheduler.htb is not None:
+            default = Handle(scheduler.handle.major, scheduler.htb.default_minor)
+            leaf = _leaf_at(tree, default)
+            return (None if leaf is None else leaf.queue,) * 256
+        if scheduler.bands is None:
+            refuse(reply, f"labtests does not know how {scheduler} chooses")
+        bridged = self._is_bridged(port)
+        priomap = scheduler.bands.priomap
+        return tuple(priomap[0 if bridged else _routed_priority(tos)] for tos in range(256))
+
+    def _is_bridged(self, port: str) -> bool:
+        reply = self._run(self.link_command(port))
+        expect_success(reply, IP)
+        try:
+            (link,) = json.loads(reply.text)
+            kind = link.get("linkinfo", {}).get("info_slave_kind")
+        except (ValueError, AttributeError) as error:
+            refuse(reply, f"not the JSON of one link: {error}")
+        if kind not in (None, "bridge"):
+            refuse(
+                reply, f"{port} is a port of a {kind}: its packets' priorities are unknown", _HAND
+            )
+        return bool(kind == "bridge")
+
+
+def _routed_priority(tos: int) -> int:
+    return _PRIORITY_OF_TOS[(tos & _TOS_MASK) >> 1]
+
+
+def _leaf_at(tree: Tree, of: Handle) -> Leaf | None:
+    return next((leaf for leaf in tree.leaves if leaf.of == of), None)
+
+
+def _expect_order(reply: Reply, filters: Sequence[Filter]) -> None:
+    """Of two flower filters of one preference that take the same packet, the order is not shown."""
+    for n, first in enumerate(filters):
+        for second in filters[n + 1 :]:
+            same = first.pref == second.pref and first.kind == second.kind == "flower"
+            common = first.tos_mask & second.tos_mask
+            if same and first.to != second.to and not (first.tos_value ^ second.tos_value) & common:
+                refuse(
+                    reply,
+                    f"filters `{first.name}` and `{second.name}` may take the same packet, and "
+                    "their order is not shown",
+                    "give them different preferences (`pref`)",
+                )
+
+
+def _queue(
+    reply: Reply,
+    tree: Tree,
+    filters: Sequence[Filter],
+    dscp: int,
+    unfiltered: Sequence[int | None],
+) -> int:
+    """The one queue of a DSCP, whatever its ECN field."""
+    found = {
+        _queue_of_tos(reply, tree, filters, dscp << 2 | ecn, unfiltered) for ecn in _ECN_FIELDS
+    }
+    if len(found) != 1:
+        names = [f.name for f in filters if f.tos_mask & 3] or ["the priomap"]
+        refuse(reply, f"DSCP {dscp} goes to queues {found} by its ECN field: `{names[0]}`", _HAND)
+    (queue,) = found
+    if queue is None:
+        problem = f"DSCP {dscp} is in no queue: no filter takes it, and htb has no default class"
+        refuse(reply, problem, _HAND)
+    return queue
+
+
+def _queue_of_tos(
+    reply: Reply,
+    tree: Tree,
+    filters: Sequence[Filter],
+    tos: int,
+    unfiltered: Sequence[int | None],
+) -> int | None:
+    taken = next((f for f in filters if f.takes(tos)), None)
+    if taken is None:
+        return unfiltered[tos]
+    leaf = _leaf_at(tree, taken.to)
+    if leaf is None:
+        refuse(reply, f"filter `{taken.name}` leads to {taken.to}, which is no queue", _HAND)
+    return leaf.queue

@@ -1,0 +1,157 @@
+"""What the queues of a Linux switch count, and its net devices.
+
+Forwarded is what left a queue's own qdisc, dropped what that qdisc refused or threw away; of one
+burst, sent = forwarded + dropped once nothing is queued any more. With TSO, GSO or GRO on, `tc`
+counts the segments of what it forwards and one for what it drops: then this sum does not hold
+(Obstacles says so). A reading's `source` names kind, handle and parent, so a queue that was
+replaced between two reads, and began again at 0, is noticed.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from labtests import counters as c
+from labtests.capabilities import DropTelemetry, QueueTelemetry
+from labtests.drivers.linux_switch.qdiscs import Qdisc
+from labtests.drivers.linux_switch.session import SwitchSession
+from labtests.drivers.linux_switch.tree import Leaf, Tree
+from labtests.reading import refuse
+from labtests.records import Reading
+from labtests.transport import Reply
+
+NET_DEVICE_DROPS = ("rx_dropped", "tx_dropped")
+"""Of /sys/class/net/IF/statistics: what the net device itself dropped, beside every queue."""
+
+_COUNTERS = (
+    (c.QUEUE_FORWARDED_PACKETS, "packets"),
+    (c.QUEUE_FORWARDED_BYTES, "bytes"),
+    (c.QUEUE_DROPPED_PACKETS, "packets"),
+    (c.QUEUE_MARKED_PACKETS, "packets"),
+    (c.QUEUE_LENGTH_PACKETS, "packets"),
+)
+
+
+class Counters(SwitchSession, QueueTelemetry, DropTelemetry):
+    """The counters of one switch, as tc has them: a sum over queues is the only arithmetic."""
+
+    def queue_counters(self, port: str) -> tuple[Reading, ...]:
+        """Five counters for each queue of the port; None where tc shows no qdisc for it."""
+        reply, tree = self.read_tree(port)
+        return tuple(
+            reading for leaf in tree.leaves for reading in _of_leaf(_At(reply, port), leaf)
+        )
+
+    def drop_counters(self, port: str) -> tuple[Reading, ...]:
+        """Sums over the queues of the port: marks and early drops of RED, and all other drops;
+        then what the net device dropped."""
+        reply, tree = self.read_tree(port)
+        return (*_sums(_At(reply, port), tree), *self._net_device(port))
+
+    def net_device_command(self, port: str) -> str:
+        """Of one port: its two drop counters."""
+        folder = f"/sys/class/net/{self._interface(port)}/statistics"
+        return "cat " + " ".join(f"{folder}/{name}" for name in NET_DEVICE_DROPS)
+
+    def _net_device(self, port: str) -> tuple[Reading, ...]:
+        reply = self._run(self.net_device_command(port))
+        values = reply.text.split()
+        if reply.status not in (0, None) or len(values) != len(NET_DEVICE_DROPS):
+            values = []
+        elif not all(value.isdecimal() and value.isascii() for value in values):
+            refuse(reply, f"{values} are no two counters")
+        why = "" if values else (reply.errors.strip() or "the file is not there")
+        at = _At(reply, port)
+        return tuple(
+            at.reading(
+                f"net_device_{name}_packets",
+                int(values[n]) if values else None,
+                source=f"statistics/{name}",
+                missing=why,
+            )
+            for n, name in enumerate(NET_DEVICE_DROPS)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _At:
+    """Where and when something was read."""
+
+    reply: Reply
+    port: str
+
+    def reading(
+        self, counter: str, value: int | None, *, source: str, missing: str = ""
+    ) -> Reading:
+        """Of the port."""
+        return Reading(
+            device=self.reply.device,
+            port=self.port,
+            scope="port",
+            index=None,
+            counter=counter,
+            unit="packets",
+            value=value,
+            time_s=self.reply.time_s,
+            source=source,
+            missing=missing if value is None else "",
+        )
+
+
+def _of_leaf(at: _At, leaf: Leaf) -> Iterable[Reading]:
+    for (counter, unit), value in zip(_COUNTERS, _values(leaf), strict=True):
+        yield Reading(
+            device=at.reply.device,
+            port=at.port,
+            scope="queue",
+            index=leaf.queue,
+            counter=counter,
+            unit=unit,
+            value=value,
+            time_s=at.reply.time_s,
+            source=_source(leaf, counter),
+            missing="" if value is not None else _why(leaf),
+        )
+
+
+def _values(leaf: Leaf) -> tuple[int | None, ...]:
+    top = leaf.qdisc
+    if top is None or top.kind == "noqueue":
+        return (None,) * len(_COUNTERS)
+    counts, marked = top.counts, (leaf.red or top).marked
+    return (counts.packets, counts.bytes, counts.drops, marked, counts.backlog_packets)
+
+
+def _source(leaf: Leaf, counter: str) -> str:
+    marks = counter == c.QUEUE_MARKED_PACKETS and leaf.red is not None
+    return f"tc {(leaf.red if marks else leaf.qdisc) or f'nothing at {leaf.of}'}"
+
+
+def _why(leaf: Leaf) -> str:
+    if leaf.qdisc is None:
+        return f"tc shows no qdisc in {leaf.of}"
+    if leaf.qdisc.kind == "noqueue":
+        return "the port has no queue (noqueue), so nothing is counted"
+    return f"labtests does not know where {leaf.qdisc.kind} counts its marks"
+
+
+def _sums(at: _At, tree: Tree) -> tuple[Reading, ...]:
+    tops = [leaf.qdisc for leaf in tree.leaves if leaf.qdisc is not None]
+    reds = [leaf.red for leaf in tree.leaves if leaf.red is not None]
+    marks = [(leaf.red or leaf.qdisc) for leaf in tree.leaves if leaf.qdisc is not None]
+    marked = [each.marked for each in marks if each is not None]
+    early = sum(red.red.early for red in reds if red.red is not None)
+    lost = sum(top.counts.drops for top in tops)
+    known = None if None in marked else sum(n for n in marked if n is not None)
+    unknown = "a queue's kind may mark, and labtests does not know where it counts that"
+    words = f"tc {_all(reds) or 'without red'}"
+    return (
+        at.reading(c.ECN_MARKED_PACKETS, known, source=f"{words}: marked", missing=unknown),
+        at.reading(c.WRED_DROPPED_PACKETS, early, source=f"{words}: early"),
+        at.reading(
+            c.BUFFER_DROPPED_OUT_PACKETS, lost - early, source=f"tc {_all(tops)}: drops - early"
+        ),
+    )
+
+
+def _all(qdiscs: Iterable[Qdisc]) -> str:
+    return ", ".join(f"{each.kind} {each.handle}" for each in qdiscs)

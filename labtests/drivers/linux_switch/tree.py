@@ -1,0 +1,130 @@
+"""The tree of a port's qdiscs, and which of its leaves is which queue.
+
+From the root down, shapers (tbf, or an htb with one class) are passed through until the first qdisc
+that divides: there a queue is a band of prio or ets as tc numbers it from 0 (band 0 is served
+first), or a leaf class of htb, numbered from 0 in ascending order of the class's minor number. A
+port that nothing divides has one queue, 0: its root.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from labtests.drivers.linux_switch.handles import Handle
+from labtests.drivers.linux_switch.qdiscs import HOOKS, Qdisc
+from labtests.reading import refuse
+from labtests.transport import Reply
+
+_DIVIDES = frozenset({"htb", "prio", "ets"})
+_UNKNOWN = frozenset({"hfsc", "drr", "qfq", "cbq", "sfb", "choke", "dsmark", "atm", "taprio"})
+_HAND = "give the port a tree that docs/testbeds.md describes (htb, prio or ets with fifo or red)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaf:
+    """One queue: its class (None where the root is the queue) and the qdisc in it (None where tc
+    shows none)."""
+
+    queue: int
+    of: Handle | None
+    qdisc: Qdisc | None
+    red: Qdisc | None  # the one of this queue, also below a shaper of its own
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tree:
+    """All of a port. `scheduler` divides it into queues; None where nothing does."""
+
+    root: Qdisc
+    above: tuple[Qdisc, ...]  # what everything passes before the scheduler
+    scheduler: Qdisc | None
+    leaves: tuple[Leaf, ...]
+    hooks: frozenset[str]  # ingress, clsact
+
+    def leaf_of(self, queue: int) -> Leaf | None:
+        """The leaf of a queue; None where the port has no such queue."""
+        return next((leaf for leaf in self.leaves if leaf.queue == queue), None)
+
+
+def tree_of(reply: Reply, qdiscs: Sequence[Qdisc]) -> Tree:
+    """Put them together. Refuses what would leave a packet in a queue that is not read."""
+    hooks = frozenset(each.kind for each in qdiscs) & HOOKS
+    qdiscs = [each for each in qdiscs if each.kind not in HOOKS]
+    roots = [each for each in qdiscs if each.parent is None]
+    if len(roots) != 1:
+        refuse(reply, f"{len(roots)} root qdiscs, not one")
+    node, above = roots[0], list[Qdisc]()
+    while (inner := _inner(reply, qdiscs, node)) is not None:
+        above.append(node)
+        node = inner
+    if node.kind in _UNKNOWN:
+        refuse(reply, f"labtests does not know how {node} divides the port", _HAND)
+    divided = node.kind in _DIVIDES
+    leaves = _leaves(reply, qdiscs, node) if divided else (_whole(qdiscs, [*above, node]),)
+    return Tree(
+        root=roots[0],
+        above=tuple(above),
+        scheduler=node if divided else None,
+        leaves=leaves,
+        hooks=hooks,
+    )
+
+
+def _below(qdiscs: Sequence[Qdisc], node: Qdisc) -> list[Qdisc]:
+    """What hangs in the classes of this qdisc, by class. An unnamed qdisc (0:) has no classes."""
+    found = [
+        each
+        for each in qdiscs
+        if each.parent is not None and node.handle.major and each.parent.major == node.handle.major
+    ]
+    return sorted(found, key=lambda each: each.parent or Handle(0))
+
+
+def _inner(reply: Reply, qdiscs: Sequence[Qdisc], node: Qdisc) -> Qdisc | None:
+    """The dividing qdisc that is the only thing below this one."""
+    below = _below(qdiscs, node)
+    if len(below) == 1 and below[0].kind in _DIVIDES | _UNKNOWN:
+        return below[0]
+    if node.kind not in _DIVIDES and any(each.kind in _DIVIDES for each in below):
+        refuse(reply, f"{node} has {len(below)} divided queues", _HAND)
+    return None
+
+
+def _leaves(reply: Reply, qdiscs: Sequence[Qdisc], node: Qdisc) -> tuple[Leaf, ...]:
+    below = {each.parent: each for each in _below(qdiscs, node)}
+    if len(below) != len(_below(qdiscs, node)):
+        refuse(reply, f"a class of {node} has two qdiscs")
+    classes = [parent for parent in below if parent is not None]
+    if node.bands is not None:
+        bands = [Handle(node.handle.major, band + 1) for band in range(node.bands.number)]
+        if strange := set(classes) - set(bands):
+            refuse(reply, f"{node} has no band for {min(strange)}")
+        classes = bands
+    found = tuple(_leaf(qdiscs, n, of, below.get(of)) for n, of in enumerate(classes))
+    for leaf in found:
+        if leaf.qdisc is not None:
+            _expect_undivided(reply, qdiscs, leaf.queue, leaf.qdisc)
+    return found
+
+
+def _leaf(qdiscs: Sequence[Qdisc], queue: int, of: Handle, top: Qdisc | None) -> Leaf:
+    chain = [] if top is None else _chain(qdiscs, top)
+    return Leaf(queue=queue, of=of, qdisc=top, red=next((q for q in chain if q.red), None))
+
+
+def _whole(qdiscs: Sequence[Qdisc], down: Sequence[Qdisc]) -> Leaf:
+    chain = _chain(qdiscs, down[0])
+    return Leaf(queue=0, of=None, qdisc=down[0], red=next((q for q in chain if q.red), None))
+
+
+def _chain(qdiscs: Sequence[Qdisc], top: Qdisc) -> list[Qdisc]:
+    """This one and what is below it, as long as there is one below each."""
+    chain = [top]
+    while len(below := _below(qdiscs, chain[-1])) == 1:
+        chain.append(below[0])
+    return chain
+
+
+def _expect_undivided(reply: Reply, qdiscs: Sequence[Qdisc], queue: int, top: Qdisc) -> None:
+    for each in _chain(qdiscs, top):
+        if each.kind in _DIVIDES | _UNKNOWN:
+            refuse(reply, f"queue {queue} is divided again by {each}", _HAND)
