@@ -1,5 +1,5 @@
 """The command line: `labtests validate | schema | inventory | profile | plan | apply | simlab |
-network | check | snapshot | diff | restore | lock | unlock | who | render`.
+network | linuxlab | check | snapshot | diff | restore | lock | unlock | who | render`.
 
 Exit codes: 0 done; 1 the packet network is not as its references say, or a difference; 2 a wrong
 option or file, or a lab that cannot be (without a traceback); 10 and 15: a lab that is not usable,
@@ -21,6 +21,7 @@ from labtests import __version__, commanding
 from labtests.errors import InventoryError, LabError
 from labtests.inventory import Testbed, json_schema, load, located
 from labtests.lease.cli import lock, unlock, who
+from labtests.linuxlab.cli import linuxlab
 from labtests.private import write_private
 from labtests.profile.cli import apply, plan, profile
 from labtests.visible import for_terminal
@@ -310,7 +311,7 @@ def summary(testbed: Testbed) -> str:
     return f"{text}; roles: {roles or 'none'}"
 
 
-for command in (profile, plan, apply, lock, unlock, who):
+for command in (profile, plan, apply, lock, unlock, who, linuxlab):
     main.add_command(command)
 
 

@@ -4,10 +4,13 @@ from labtests.inventory.finding import located
 from labtests.inventory.reader import load
 from labtests.inventory.schema import json_schema
 from labtests.inventory.testbed import (
+    LINUX_LAB_FOLDER,
     Device,
+    EcnMarking,
     Endpoint,
     LeasePlace,
     Link,
+    LinuxLab,
     Management,
     NotInTestbed,
     Port,
@@ -15,10 +18,13 @@ from labtests.inventory.testbed import (
 )
 
 __all__ = [
+    "LINUX_LAB_FOLDER",
     "Device",
+    "EcnMarking",
     "Endpoint",
     "LeasePlace",
     "Link",
+    "LinuxLab",
     "Management",
     "NotInTestbed",
     "Port",

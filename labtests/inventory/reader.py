@@ -9,11 +9,18 @@ from typing import Any
 from labtests.errors import InventoryError
 from labtests.inventory.document import read_file
 from labtests.inventory.form import check_form
+from labtests.inventory.linux_lab import check_linux_lab, linux_lab, reached_in_lab
 from labtests.inventory.names import split_address
 from labtests.inventory.platforms import known_platforms
 from labtests.inventory.precedence import SETTINGS, setting
 from labtests.inventory.references import check_references, resolved
-from labtests.inventory.schema import DevicePart, LeasePart, LinkPart, PortPart, TestbedFile
+from labtests.inventory.schema import (
+    DevicePart,
+    LeasePart,
+    LinkPart,
+    PortPart,
+    TestbedFile,
+)
 from labtests.inventory.testbed import (
     Device,
     Endpoint,
@@ -39,6 +46,7 @@ def load(path: Path | str, *, platforms: Collection[str] | None = None) -> Testb
         model = check_form(tree, mistakes)
         known = known_platforms() if platforms is None else frozenset(platforms)
         check_references(tree, known, mistakes)
+        check_linux_lab(tree, mistakes)
     lines = mistakes.lines()
     if lines or model is None:
         raise InventoryError(lines)
@@ -46,16 +54,19 @@ def load(path: Path | str, *, platforms: Collection[str] | None = None) -> Testb
 
 
 def _testbed(model: TestbedFile, tree: object, file: Path) -> Testbed:
+    devices = tuple(_device(name, part, tree, file) for name, part in model.devices.items())
+    lab = linux_lab(model.linux_lab)
     return Testbed(
         name=model.name,
         file=file,
         description=model.description,
-        devices=tuple(_device(name, part, tree, file) for name, part in model.devices.items()),
+        devices=devices if lab is None else reached_in_lab(model.name, devices),
         links=tuple(_link(part, tree) for part in model.links),
         roles=MappingProxyType(
             {role: tuple(_endpoint(tree, t) for t in texts) for role, texts in model.roles.items()}
         ),
         lease=_lease(model.lease, by_default="lease" not in model.model_fields_set),
+        linux_lab=lab,
     )
 
 

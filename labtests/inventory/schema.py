@@ -108,6 +108,35 @@ class LeasePart(_Part):
     )
 
 
+class EcnPart(_Part):
+    """RED with ECN at every queue, where the kernel has it."""
+
+    min_bytes: Annotated[int, Field(ge=3000)] = Field(description="Marks begin at this length.")
+    max_bytes: Annotated[int, Field(ge=3000)] = Field(description="Here the probability is full.")
+    probability: Annotated[float, Field(gt=0, le=1)] = 0.1
+
+
+class LinuxLabPart(_Part):
+    """The devices are network namespaces of this machine: `labtests linuxlab up` makes them."""
+
+    runner_address: Address = Field(
+        description="The runner's own in the management network, e.g. 10.255.0.254/24."
+    )
+    mtu: Annotated[int, Field(ge=1280, le=9216)] = Field(default=1500, description="In bytes.")
+    queue_limit_bytes: Annotated[int, Field(ge=3000, le=2**30)] = Field(
+        default=2**20, description="What each of the eight queues of a switch port may hold."
+    )
+    scheduling: Literal["equal", "strict", "weighted"] = Field(
+        default="equal", description="Of the queues of a switch port; strict: queue 7 first."
+    )
+    weights: (
+        Annotated[list[Annotated[int, Field(ge=1, le=100)]], Field(min_length=8, max_length=8)]
+        | None
+    ) = Field(default=None, description="Of queues 0 to 7, with scheduling: weighted.")
+    shaped_senders: bool = Field(default=True, description="Hosts send at most at link speed.")
+    ecn: EcnPart | None = Field(default=None, description="Marking; without it queues only drop.")
+
+
 def _listed(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
@@ -145,6 +174,9 @@ class TestbedFile(_Part):
     roles: dict[Name, Ports] = Field(
         default={},
         description="senders (in order) and receiver (exactly one); other roles are free.",
+    )
+    linux_lab: LinuxLabPart | None = Field(
+        default=None, description="A lab of network namespaces (docs/linux-lab.md)."
     )
 
 

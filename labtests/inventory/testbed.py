@@ -103,11 +103,45 @@ class LeasePlace:
     by_default: bool = True
 
 
+LINUX_LAB_FOLDER = "/run/labtests/linuxlab"
+"""Each lab's keys and notes are in a folder of its name here."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EcnMarking:
+    """RED of a queue: marks begin at `min_bytes` of average length and reach `probability` at
+    `max_bytes`."""
+
+    min_bytes: int
+    max_bytes: int
+    probability: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinuxLab:
+    """What `labtests linuxlab up` makes of the testbed, beside what stands at devices and links.
+
+    `runner_address` (IPv4, `prefix_length`) is the runner's own in the management network.
+    `weights` are those of queues 0..7, empty unless scheduling is "weighted". With "strict", queue
+    7 goes first. `ecn is None`: queues only drop, at their limit.
+    """
+
+    runner_address: str
+    prefix_length: int
+    mtu_bytes: int = 1500
+    queue_limit_bytes: int = 2**20
+    scheduling: Literal["equal", "strict", "weighted"] = "equal"
+    weights: tuple[int, ...] = ()
+    shaped_senders: bool = True
+    ecn: EcnMarking | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Testbed:
     """A whole lab. Every name that a link or a role uses is known to exist.
 
-    `lease is None`: nobody asks whether somebody else uses the lab.
+    `lease is None`: nobody asks whether somebody else uses the lab. `linux_lab`: the devices are
+    network namespaces of the runner's own machine.
     """
 
     __test__ = False  # pytest must not take it for a test class
@@ -119,6 +153,7 @@ class Testbed:
     links: tuple[Link, ...] = ()
     roles: Mapping[str, tuple[Endpoint, ...]] = field(default_factory=lambda: MappingProxyType({}))
     lease: LeasePlace | None = LeasePlace()
+    linux_lab: LinuxLab | None = None
 
     def device(self, name: str) -> Device:
         """The device of this name."""

@@ -1,0 +1,114 @@
+"""What a lab has made, written down before it is made, so that another process can remove it."""
+
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from labtests.errors import LabError
+from labtests.inventory import LINUX_LAB_FOLDER
+from labtests.linuxlab.plan import Plan, folder_of
+from labtests.private import expect_owned, private_folder, write_private
+
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+
+
+@dataclass(slots=True, kw_only=True)
+class Ledger:
+    """The notes of one lab.
+
+    `runners` are the processes that hold the boxes, as (pid, start time in clock ticks);
+    `queues` is what tc printed of a port, by Device:interface, when it had been made.
+    """
+
+    name: str
+    digest: str
+    boot: str = ""
+    namespaces: list[str] = field(default_factory=list)
+    interface: str = ""
+    runners: dict[str, tuple[int, int]] = field(default_factory=dict)
+    queues: dict[str, str] = field(default_factory=dict)
+    lacking: list[str] = field(default_factory=list)
+    complete: bool = False
+
+    def write(self) -> None:
+        """It is on the disk, whole."""
+        folder = folder_of(self.name)
+        private_folder(folder)
+        fresh = folder / "ledger.new"
+        write_private(fresh, json.dumps(asdict(self), indent=1))
+        fresh.replace(folder / "ledger.json")
+
+
+def opened(plan: Plan) -> Ledger:
+    """The notes of a lab that is about to be made."""
+    return Ledger(
+        name=plan.name,
+        digest=plan.digest,
+        boot=boot_id(),
+        namespaces=list(plan.namespaces),
+        interface=plan.runner_interface,
+    )
+
+
+def ledger_of(name: str) -> Ledger | None:
+    """The notes of this lab; None when nothing of it was made. Raises LabError when they cannot be
+    read."""
+    file = folder_of(name) / "ledger.json"
+    if not file.is_file():
+        return None
+    expect_owned(file)
+    try:
+        read = json.loads(file.read_text(encoding="utf-8"))
+        ledger = Ledger(**read)
+        ledger.runners = {
+            box: (int(pid), int(start)) for box, (pid, start) in read["runners"].items()
+        }
+    except (ValueError, TypeError, KeyError) as error:
+        raise LabError(
+            f"{file}: cannot be read ({error}), so what lab {name} has made is not known\n"
+            f"  remedy: end its processes and `ip netns del` its namespaces (ip netns list), then "
+            f"remove {file.parent}"
+        ) from None
+    return ledger
+
+
+def boot_id() -> str:
+    """Another one after each boot: nothing of an earlier one is left but files."""
+    return _BOOT.read_text().strip()
+
+
+def forget(name: str) -> None:
+    """The lab's folder is gone, and those above it when no other lab has one."""
+    shutil.rmtree(folder_of(name), ignore_errors=True)
+    for folder in (Path(LINUX_LAB_FOLDER), Path(LINUX_LAB_FOLDER).parent):
+        with suppress(OSError):
+            folder.rmdir()
+
+
+@contextmanager
+def locked() -> Iterator[None]:
+    """Nobody else on this machine makes or removes a lab meanwhile. Waits for whoever does."""
+    while True:
+        folder = Path(LINUX_LAB_FOLDER)
+        private_folder(folder)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if _same(descriptor, folder):
+                yield
+                return
+        finally:
+            os.close(descriptor)
+
+
+def _same(descriptor: int, folder: Path) -> bool:
+    """Whether the folder that is locked is the one that others will lock."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), folder.stat())
+    except FileNotFoundError:
+        return False

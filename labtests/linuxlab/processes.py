@@ -1,0 +1,99 @@
+"""The processes of a lab: one that holds each box, and whatever runs in its namespaces."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from labtests.linuxlab.keys import box_folder
+from labtests.linuxlab.plan import Box, Plan
+from labtests.linuxlab.programs import NAMESPACES, SEARCHED, program
+
+ENDS_WITHIN_S = 5.0
+
+# own /tmp, /var/tmp, /root and /run, a host name of its own, and sshd as process 1 of the box.
+# $1: the box's part of the lab's folder, seen as /run/box; $2: its name; $3: sshd
+_INIT = """set -e
+fresh() { mount -t tmpfs -o "size=64m,mode=$2" labtests "$1"; }
+fresh /tmp 1777
+mkdir /tmp/box
+mount --bind "$1" /tmp/box
+fresh /run 755
+mkdir /run/sshd /run/box
+mount --move /tmp/box /run/box
+rmdir /tmp/box
+fresh /var/tmp 1777
+fresh /root 700
+echo "$2" > /proc/sys/kernel/hostname
+cd /root
+exec "$3" -D -e -f /run/box/sshd_config
+"""
+
+
+def start(plan: Plan, box: Box) -> tuple[int, int]:
+    """The box runs: PID, UTS and mount namespaces of its own inside its network namespace. Returns
+    the process that holds it (pid, start time); when that ends, so does all of the box."""
+    folder = box_folder(plan, box)
+    inside = ["unshare", "--uts", "--pid", "--mount", "--propagation", "slave", "--kill-child"]
+    init = ["sh", "-c", _INIT, "sh", str(folder), box.name, program("sshd")]
+    with (folder / "sshd.log").open("ab") as log:
+        process = subprocess.Popen(
+            [program("ip"), "netns", "exec", box.namespace, *inside, "--mount-proc", *init],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env={"PATH": SEARCHED, "HOME": "/root", "LANG": "C.UTF-8"},
+            cwd="/",
+            start_new_session=True,
+        )
+    process.returncode = 0  # it outlives us; Popen must not warn of that
+    return process.pid, started_at(process.pid) or 0
+
+
+def started_at(pid: int) -> int | None:
+    """When a process was started, in clock ticks since boot; None when it is gone or dead."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    fields = stat.rpartition(")")[2].split()
+    return None if fields[0] in "ZX" else int(fields[19])
+
+
+def alive(runner: tuple[int, int] | None) -> bool:
+    """Whether this very process still runs, not another one of its number."""
+    return runner is not None and started_at(runner[0]) == runner[1]
+
+
+def inside(namespaces: Iterable[str]) -> set[int]:
+    """Every process in these network namespaces."""
+    wanted = set()
+    for name in namespaces:
+        with suppress(OSError):
+            found = (NAMESPACES / name).stat()
+            wanted.add((found.st_dev, found.st_ino))
+    found_pids = set()
+    for entry in Path("/proc").iterdir() if wanted else ():
+        if entry.name.isdigit():
+            with suppress(OSError):
+                own = (entry / "ns/net").stat()
+                if (own.st_dev, own.st_ino) in wanted and started_at(int(entry.name)) is not None:
+                    found_pids.add(int(entry.name))
+    return found_pids
+
+
+def end_all(namespaces: Iterable[str], runners: Iterable[tuple[int, int]]) -> set[int]:
+    """No process is left in the namespaces, and none that holds a box. Returns those that are."""
+    names, held = tuple(namespaces), tuple(runners)
+    deadline = time.monotonic() + ENDS_WITHIN_S
+    while True:
+        left = inside(names) | {runner[0] for runner in held if alive(runner)}
+        for pid in left:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        if not left or time.monotonic() > deadline:
+            return left
+        time.sleep(0.02)

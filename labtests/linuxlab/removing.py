@@ -1,0 +1,58 @@
+"""Taking a lab down: its processes, its namespaces, its one link on the machine, its folder."""
+
+import time
+from collections.abc import Callable
+
+from labtests.errors import LabError
+from labtests.linuxlab.ledger import Ledger, boot_id, forget
+from labtests.linuxlab.looking import exists, interfaces
+from labtests.linuxlab.processes import end_all
+from labtests.linuxlab.programs import MACHINE, run
+
+GONE_WITHIN_S = 5.0
+
+
+def remove(ledger: Ledger) -> None:
+    """Nothing of the lab is left. Raises LabError with what is."""
+    if ledger.boot == boot_id():  # after a reboot, only its folder is left of it
+        problems = _take_apart(ledger)
+        if problems:
+            raise LabError(
+                f"lab {ledger.name} is not wholly removed: {'; '.join(problems)}\n"
+                "  remedy: look what keeps it (ip netns pids NAMESPACE), then run down again"
+            )
+    forget(ledger.name)
+
+
+def _take_apart(ledger: Ledger) -> list[str]:
+    left = end_all(ledger.namespaces, ledger.runners.values())
+    problems = [f"process {pid} does not end" for pid in sorted(left)]
+    steps: list[tuple[list[str], Callable[[str], bool]]] = [
+        (["ip", "link", "del", "dev", ledger.interface], _has_link),
+        *((["ip", "netns", "del", name], exists) for name in ledger.namespaces),
+    ]
+    for words, there in steps:
+        if not there(words[-1]):
+            continue
+        try:
+            run(words, device=MACHINE)
+        except LabError as error:
+            if there(words[-1]):
+                problems.append(str(error))
+    if not problems and not _gone(ledger.interface):
+        problems.append(f"link {ledger.interface} is still there")
+    return problems
+
+
+def _has_link(name: str) -> bool:
+    return name in interfaces("", MACHINE)
+
+
+def _gone(interface: str) -> bool:
+    """The kernel removes what was in a namespace a little later."""
+    deadline = time.monotonic() + GONE_WITHIN_S
+    while _has_link(interface):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
