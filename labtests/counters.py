@@ -41,6 +41,12 @@ NIC_OUT_OF_BUFFER_PACKETS = "nic_out_of_buffer_packets"  # rx_out_of_buffer
 PAUSE_RX_FRAMES = "pause_rx_frames"  # rx_pause_ctrl_phy: every link-layer pause frame
 PAUSE_TX_FRAMES = "pause_tx_frames"  # tx_pause_ctrl_phy
 
+# -- the port's own queue on a host: its root qdisc (scope "port")
+QDISC_SENT_PACKETS = "qdisc_sent_packets"
+QDISC_DROPPED_PACKETS = "qdisc_dropped_packets"  # at the sender, before any switch
+QDISC_REQUEUED_PACKETS = "qdisc_requeued_packets"
+QDISC_BACKLOG_BYTES = "qdisc_backlog_bytes"  # gauge
+
 # -- RDMA device (scope "port"), names of /sys/class/infiniband/<dev>/ports/<n>/hw_counters ------
 NP_ECN_MARKED_PACKETS = "np_ecn_marked_roce_packets"
 NP_CNP_SENT = "np_cnp_sent"
@@ -63,7 +69,7 @@ IP_REASM_FAILS = "ip_reasm_fails"
 IP_REASM_OKS = "ip_reasm_oks"
 TCP_RETRANSMITTED_SEGMENTS = "tcp_retransmitted_segments"
 
-GAUGES = frozenset({QUEUE_LENGTH_PACKETS})
+GAUGES = frozenset({QUEUE_LENGTH_PACKETS, QDISC_BACKLOG_BYTES})
 """Values that go up and down; they are never subtracted."""
 
 NOT_ENABLED = "not enabled"

@@ -15,7 +15,8 @@ from labtests.records import Reading
 class LinkFacts:
     """One port and its cable. `mtu_bytes` is the largest IP packet of a host's port,
     `frame_bytes` the largest frame that a switch's port passes; `fec` is the encoding in force
-    ("off", "rs", "baser", ...); `mac` is twelve hexadecimal digits."""
+    ("off", "rs", "baser", ...); `mac` is twelve hexadecimal digits. A `virtual` port (veth, bridge,
+    tap) has no cable: speed and FEC are not its own."""
 
     up: bool
     speed_bits_per_s: int | None = None
@@ -23,6 +24,7 @@ class LinkFacts:
     frame_bytes: int | None = None
     fec: str | None = None
     mac: str | None = None
+    virtual: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +70,9 @@ class RocePorts(Protocol):
     """A host that tells how the RDMA side of its ports is."""
 
     @abstractmethod
-    def roce(self, port: str) -> RoceFacts:
-        """State, MTU and GIDs of the RDMA device behind this port."""
+    def roce(self, port: str) -> RoceFacts | None:
+        """State, MTU and GIDs of the RDMA device behind this port; None where it has none and
+        needs none."""
 
 
 @runtime_checkable

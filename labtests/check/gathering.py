@@ -49,7 +49,7 @@ class Known:
     versions: dict[str, str] | Unknown | None = None
     clock: ClockReading | Unknown | None = None
     neighbours: tuple[Neighbour, ...] | Unknown | None = None
-    left: tuple[Leftover, ...] | Unknown = ()
+    left: tuple[Leftover, ...] | Unknown | None = None
     links: Mapping[str, LinkFacts | Unknown] = field(default_factory=dict)
     roces: Mapping[str, RoceFacts | Unknown] = field(default_factory=dict)
     settings: Mapping[tuple[str, str], object] = field(default_factory=dict)
@@ -81,7 +81,7 @@ def _known(reader: Reader) -> Known:
             neighbours=_asked(reader, Neighbours, lambda d: d.neighbours()),
             left=_left(reader),
             links=_of_ports(reader, LinkState, lambda d, port: d.link(port)),
-            roces=_of_ports(reader, RocePorts, lambda d, port: d.roce(port)),
+            roces=_with_rdma(_of_ports(reader, RocePorts, lambda d, port: d.roce(port))),
             settings={
                 (port, name): told(lambda p=port, n=name: reader.setting(p, n))  # type: ignore[misc]
                 for port in reader.ports
@@ -117,9 +117,13 @@ def _of_ports(
     return {port: told(lambda p=port: ask(device, p)) for port in reader.ports}  # type: ignore[misc]
 
 
-def _left(reader: Reader) -> tuple[Leftover, ...] | Unknown:
+def _with_rdma(ports: Mapping[str, RoceFacts | Unknown | None]) -> dict[str, RoceFacts | Unknown]:
+    return {port: facts for port, facts in ports.items() if facts is not None}
+
+
+def _left(reader: Reader) -> tuple[Leftover, ...] | Unknown | None:
     if driver_module(reader.device.platform).SESSION != SHELL:
-        return ()
+        return None
     return told(lambda: leftovers(reader.exchanges, ""))
 
 

@@ -165,7 +165,7 @@ def left_behind(known: Mapping[str, Known]) -> Iterator[Finding]:
         if isinstance(device.left, Unknown):
             yield _unknown("leftovers", device.name, device.left)
             continue
-        for process in device.left:
+        for process in device.left or ():
             yield Finding(
                 check="leftovers",
                 level="failure",
@@ -174,7 +174,7 @@ def left_behind(known: Mapping[str, Known]) -> Iterator[Finding]:
                 remedy="`labtests restore` of that run ends it; or by hand on that host: "
                 f"kill {process.pid}",
             )
-        if not device.left and device.roces:
+        if device.left == ():
             yield _ok("leftovers", device.name, "no process of another run")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from labtests.capabilities import Versions
 from labtests.errors import DeviceError, LabError, Unreachable
-from labtests.facts import LinkState, RocePorts
+from labtests.facts import LinkState, RoceFacts, RocePorts
 from labtests.inventory import Testbed
 from labtests.journal.values import pack
 from labtests.snapshot.files import Snapshot
@@ -56,7 +56,9 @@ def _port(reader: Reader, port: str) -> Json:
     if (links := reader.able(LinkState)) is not None:
         found["link"] = _told(lambda: asdict(links.link(port)), _plain)
     if (roce := reader.able(RocePorts)) is not None:
-        found["roce"] = _told(lambda: asdict(roce.roce(port)), _plain)
+        facts = _told(lambda: roce.roce(port), _facts)
+        if facts != {"value": None}:  # no RDMA device, and none is needed
+            found["roce"] = facts
     return found
 
 
@@ -71,6 +73,10 @@ def _told(ask: Callable[[], object], form: Callable[[Any], Any]) -> Json:
         return {"unreadable": error.problem}
     except LabError as error:
         return {"unreadable": str(error)}
+
+
+def _facts(facts: RoceFacts | None) -> Json | None:
+    return None if facts is None else _plain(asdict(facts))
 
 
 def _plain(facts: dict[str, object]) -> Json:

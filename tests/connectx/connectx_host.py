@@ -7,12 +7,19 @@ from re import search
 from labtests.transport import Process, Reply
 
 TRANSCRIPTS = Path(__file__).parent.parent / "transcripts" / "connectx"
+OF_ANY_HOST = TRANSCRIPTS.parent / "linux"
+
+
+def file_of(name: str) -> Path:
+    """A recording of a host with ConnectX ports, or of any other."""
+    own = TRANSCRIPTS / f"{name}.txt"
+    return own if own.exists() else OF_ANY_HOST / own.name
 
 
 def recording(name: str) -> Reply:
     """A recorded answer. Line 1 is `$ command`, line 2 says where it is from, the rest is stdout;
     stderr, if there was any, is in a file of the same name with `.err`."""
-    file = TRANSCRIPTS / f"{name}.txt"
+    file = file_of(name)
     command, source, text = file.read_bytes().decode().split("\n", 2)
     status = search(r"; exit status ([0-9]+)", source)
     errors = file.with_suffix(".err")

@@ -1,27 +1,29 @@
-"""Every tests/transcripts/connectx/<parser>--<case>.txt is read by parse_<parser>, or refused."""
+"""Every recording in transcripts/{connectx,linux} is read by the parser it is named after, or refused."""
 
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from importlib import import_module
 from inspect import getmembers, isfunction
-from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
 import pytest
+from connectx_host import OF_ANY_HOST, TRANSCRIPTS, file_of
 
-import labtests.drivers.connectx as package
+from labtests.drivers import connectx, linux
 from labtests.drivers.connectx import host
+from labtests.drivers.linux import host as linux_host
 from labtests.errors import DeviceError
 from labtests.transport import Reply
 
-TRANSCRIPTS = Path(__file__).parent.parent / "transcripts" / "connectx"
-NAMES = sorted(file.stem for file in TRANSCRIPTS.glob("*.txt"))
+FILES = [*TRANSCRIPTS.glob("*.txt"), *OF_ANY_HOST.glob("*.txt")]
+NAMES = sorted(file.stem for file in FILES)
 
 
 def parsers() -> dict[str, Callable[..., Any]]:
     return {
         name.removeprefix("parse_"): function
+        for package in (linux, connectx)
         for module in iter_modules(package.__path__)
         for name, function in getmembers(
             import_module(f"{package.__name__}.{module.name}"), isfunction
@@ -34,8 +36,9 @@ def read(name: str, reply: Reply) -> Any:
     parse = parsers()[name.split("--")[0]]
     if parse is not host.parse_version:
         return parse(reply)
-    tool = "mlnx_qos" if "mlnx_qos" in name else "perftest"
-    return parse(reply, host._VERSION_OF[tool][1])
+    tools = {**linux_host._VERSION_OF, **host._VERSION_OF}
+    tool = next((tool for tool in ("mlnx_qos", "iproute2") if tool in name), "perftest")
+    return parse(reply, tools[tool][1])
 
 
 def shown(found: Any) -> str:
@@ -60,7 +63,7 @@ def outcome(name: str, reply: Reply) -> str:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_recording_is_read_as_it_stands_or_refused_with_a_reason(name, recording):
-    assert outcome(name, recording(name)) == (TRANSCRIPTS / f"{name}.expected").read_text()
+    assert outcome(name, recording(name)) == file_of(name).with_suffix(".expected").read_text()
 
 
 def test_every_parser_has_a_recording_and_every_recording_a_parser():
@@ -68,13 +71,16 @@ def test_every_parser_has_a_recording_and_every_recording_a_parser():
 
 
 def test_no_transcript_is_left_without_an_expectation():
-    assert {f.stem for f in TRANSCRIPTS.glob("*.expected")} == set(NAMES)
-    assert {f.stem for f in TRANSCRIPTS.glob("*.err")} <= set(NAMES)
+    for folder in (TRANSCRIPTS, OF_ANY_HOST):
+        names = {file.stem for file in folder.glob("*.txt")}
+        assert {file.stem for file in folder.glob("*.expected")} == names
+        assert {file.stem for file in folder.glob("*.err")} <= names
+    assert len(set(NAMES)) == len(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_recording_says_where_it_is_from_and_whether_its_white_space_is_real(name):
-    command, source = (TRANSCRIPTS / f"{name}.txt").read_text().split("\n")[:2]
+    command, source = file_of(name).read_text().split("\n")[:2]
     assert command.startswith("$ ")
     assert source.startswith("# source: ")
     assert "; white space verbatim;" in source or "; white space collapsed;" in source

@@ -28,15 +28,16 @@ roce_np
 from collections.abc import Mapping
 
 from labtests.capabilities import Commands, DcqcnParameters, NotificationPoint, ReactionPoint
-from labtests.drivers.connectx.session import PRIORITIES, HostSession
 from labtests.drivers.connectx.sysfs import (
     ECN_FOLDER,
+    PRIORITIES,
     Side,
     expect_written,
-    files_are_missing,
     parse_dcqcn_parameters,
     parse_enabled_priorities,
 )
+from labtests.drivers.linux.session import HostSession
+from labtests.drivers.linux.sysfs import files_are_missing
 from labtests.intents import DcqcnWords
 from labtests.records import DcqcnSetting
 from labtests.transport import Reply
@@ -221,11 +222,7 @@ class DcqcnSettings(HostSession, ReactionPoint, NotificationPoint, DcqcnParamete
         if files_are_missing(reply):
             interface = f"/sys/class/net/{self._interface(port)}"
             if self._run(f"test -e {interface}").status == 1:
-                self._reject(
-                    reply.command,
-                    f"there is no interface {port} on this host",
-                    "check the interface name in the testbed file against `ip link` on the host",
-                )
+                self._no_interface(reply.command, port)
         return reply
 
     def _write(self, commands: Commands) -> None:

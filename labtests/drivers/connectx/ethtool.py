@@ -1,4 +1,4 @@
-"""`ethtool -S IF` and `ethtool -i IF` of an mlx5 port.
+"""`ethtool -S IF` of an mlx5 port.
 
 Names and meanings: Linux kernel, Documentation/networking/device_drivers/ethernet/mellanox/mlx5/
 counters.rst. Values are cumulative since the driver was loaded. The pause counters of a priority
@@ -8,31 +8,12 @@ exist only while PFC is enabled on it: a missing name means "not enabled", never
 import re
 
 from labtests import counters as c
-from labtests.drivers.answers import Complaint, Tool, expect_success
-from labtests.reading import BLANK, incomplete, matches, refuse, whole_number
+from labtests.drivers.linux.ethtool import parse_ethtool_statistics, unit_of
+from labtests.reading import incomplete, refuse
 from labtests.records import Reading
 from labtests.transport import Reply
 
 PRIORITIES = range(8)
-
-ETHTOOL = Tool(
-    name="ethtool",
-    install="install the package ethtool on this host",
-    complaints=(
-        Complaint(
-            says=r"No such device|no device matches name",
-            remedy="check the interface name in the testbed file against `ip link` on the host",
-        ),
-        Complaint(
-            says=r"^no stats available|Operation not supported|^Cannot get|^netlink error",
-            remedy="name the physical port of a ConnectX (not a bond, VLAN or loopback)",
-        ),
-        Complaint(
-            says=r"bad command line argument|unknown parameter",
-            remedy="this is a defect of labtests: report it with the run's journal",
-        ),
-    ),
-)
 
 # Per priority, with {p} for its number: device's word -> neutral name and unit.
 _PER_PRIORITY = {
@@ -58,39 +39,8 @@ _PER_PORT = {
 }
 _ALWAYS = ("rx_prio{p}_packets", "tx_prio{p}_packets", "rx_prio{p}_bytes", "tx_prio{p}_bytes")
 
-_TITLE = re.compile(r"^NIC statistics:\s*$")
-_COUNTER = re.compile(r"^\s*(\S.*?):\s*(\S+)\s*$")
-_FIELD = re.compile(r"^([a-z-]+):\s*(.*?)\s*$")
 _PRIORITY_NAME = re.compile(r"^([rt]x)_prio([0-7])_(\w+)$")
 _RING = re.compile(r"^(?:qos_|ptp_)?(?:rx|tx|ch|cq)[0-9]+_")
-_PACKET_LENGTHS = re.compile(r"^rx_[0-9]+(?:_to_[0-9]+)?_bytes_phy$")
-
-
-def parse_ethtool_statistics(reply: Reply) -> dict[str, int]:
-    """`ethtool -S`: name -> value, of any driver, in the order printed."""
-    expect_success(reply, ETHTOOL)
-    statistics: dict[str, int] = {}
-    for line in matches(reply, _TITLE, _COUNTER, skip=BLANK):
-        if line.re is _TITLE:
-            if statistics:
-                refuse(reply, "a second 'NIC statistics:' follows the first")
-            continue
-        if line[1] in statistics:
-            refuse(reply, f"{line[1]} is there twice")
-        statistics[line[1]] = whole_number(reply, line[2], line[1])
-    if not statistics:
-        refuse(reply, "there is no counter in it")
-    return statistics
-
-
-def parse_ethtool_driver(reply: Reply) -> dict[str, str]:
-    """`ethtool -i`: field -> text, "" where ethtool leaves it empty."""
-    expect_success(reply, ETHTOOL)
-    fields = {line[1]: line[2] for line in matches(reply, _FIELD, skip=BLANK)}
-    for needed in ("driver", "firmware-version"):
-        if needed not in fields:
-            refuse(reply, f"the line {needed}: is missing")
-    return fields
 
 
 def nic_readings(reply: Reply, port: str) -> tuple[Reading, ...]:
@@ -188,15 +138,5 @@ def _why_missing(name: str, statistics: dict[str, int]) -> str:
 def _named_by_the_device(name: str) -> tuple[str, str, int | None]:
     match = _PRIORITY_NAME.match(name)
     if match:
-        return f"{match[1]}_prio_{match[3]}", _unit(name), int(match[2])
-    return name, _unit(name), None
-
-
-def _unit(name: str) -> str:
-    if _PACKET_LENGTHS.match(name):  # a histogram: how many packets were that long
-        return "packets"
-    stem = name.removesuffix("_phy")
-    for ending, unit in (("_bytes", "bytes"), ("_packets", "packets"), ("_pkts", "packets")):
-        if stem.endswith(ending):
-            return unit
-    return "us" if stem.endswith("_duration") else "events"
+        return f"{match[1]}_prio_{match[3]}", unit_of(name), int(match[2])
+    return name, unit_of(name), None

@@ -2,14 +2,13 @@
 
 from labtests.drivers.connectx.host import LLDPAD_STATE, VERSION_COMMANDS
 from labtests.drivers.connectx.links import link_commands
-from labtests.drivers.connectx.proc import PROC_NET_SNMP
-from labtests.drivers.connectx.session import HostSession
-from labtests.facts import Foresight
+from labtests.drivers.linux.foresight import Ahead as HostAhead
+from labtests.drivers.linux.proc import PROC_NET_SNMP
 
 _ECN = ("roce_rp/enable/*", "roce_np/enable/*", "roce_rp/*", "roce_np/*")
 
 
-class Ahead(HostSession, Foresight):
+class Ahead(HostAhead):
     """The commands of all settings, facts and counters; a command missing here costs an exchange
     of its own, nothing else."""
 

@@ -1,13 +1,10 @@
 """What a host runs, and what on it would undo or prevent a setting."""
 
-import re
-from collections.abc import Iterable
-
-from labtests.capabilities import Obstacles, Versions
 from labtests.drivers.connectx.dcqcn import DcqcnSettings
-from labtests.drivers.connectx.ethtool import parse_ethtool_driver
 from labtests.drivers.connectx.qos import QosSettings
 from labtests.drivers.connectx.telemetry import NicCounters
+from labtests.drivers.linux.host import IPERF3, KERNEL, PERFTEST, parse_version
+from labtests.drivers.linux.host import HostState as LinuxState
 from labtests.errors import CommandRejected, ToolMissing
 from labtests.reading import refuse
 from labtests.transport import Reply
@@ -21,21 +18,14 @@ _LLDPAD = (
     "stop it (`systemctl stop lldpad`)"
 )
 
-# name -> command, and where its answer has the version. `ib_send_bw --version` exits with 1.
 _VERSION_OF = {
-    "perftest": ("ib_send_bw --version", r"^Version: (\S+)\s*$"),
-    "iperf3": ("iperf3 --version", r"^iperf (\S+)"),
+    "perftest": PERFTEST,
+    "iperf3": IPERF3,
     "mlnx_qos": ("mlnx_qos --version", r"^mlnx_qos (\S+)\s*$"),
     "ofed": ("ofed_info -s", r"^((?:MLNX_OFED|OFED|DOCA)\S*?):?\s*$"),
-    "kernel": ("uname -r", r"\A([0-9]\S*)\s*\Z"),
+    "kernel": KERNEL,
 }
 VERSION_COMMANDS = tuple(command for command, _ in _VERSION_OF.values())
-
-
-def parse_version(reply: Reply, pattern: str) -> str:
-    """The version in an answer, "" when there is none: a tool that is not there has no version."""
-    match = re.search(pattern, reply.text, re.MULTILINE)
-    return match[1] if match else ""
 
 
 def parse_service_state(reply: Reply) -> bool | None:
@@ -48,7 +38,7 @@ def parse_service_state(reply: Reply) -> bool | None:
     return None  # systemctl is not there, or does not run this host
 
 
-class HostState(QosSettings, DcqcnSettings, NicCounters, Versions, Obstacles):
+class HostState(QosSettings, DcqcnSettings, NicCounters, LinuxState):
     """Versions of everything that takes part, and what stands in the way of a setting."""
 
     def versions(self) -> dict[str, str]:
@@ -57,12 +47,7 @@ class HostState(QosSettings, DcqcnSettings, NicCounters, Versions, Obstacles):
             name: parse_version(self._run(command), pattern)
             for name, (command, pattern) in _VERSION_OF.items()
         }
-        cards = [card for port in self._rdma_interfaces() if (card := self._card(port))]
-        found["driver"] = _each_once(
-            f"{card['driver']} {card.get('version', '')}".strip() for card in cards
-        )
-        found["firmware"] = _each_once(card["firmware-version"] for card in cards)
-        return found
+        return found | self._cards(self._rdma_interfaces())
 
     def obstacles(self) -> tuple[str, ...]:
         """One sentence for each: lldpad, DCBX in firmware, mlnx_qos missing.
@@ -97,13 +82,3 @@ class HostState(QosSettings, DcqcnSettings, NicCounters, Versions, Obstacles):
         except ToolMissing:
             return []
         return [link.interface for link in links if link.interface and link.state.startswith(state)]
-
-    def _card(self, port: str) -> dict[str, str] | None:
-        try:
-            return parse_ethtool_driver(self._run(f"ethtool -i {self._interface(port)}"))
-        except (CommandRejected, ToolMissing):
-            return None
-
-
-def _each_once(texts: Iterable[str]) -> str:
-    return ", ".join(dict.fromkeys(texts))

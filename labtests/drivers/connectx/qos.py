@@ -5,7 +5,8 @@ from typing import Any
 from labtests.capabilities import Commands, DscpMap, NicQosView, PriorityFlowControl, Trust
 from labtests.drivers.answers import expect_success
 from labtests.drivers.connectx.mlnx_qos import MLNX_QOS, parse_mlnx_qos
-from labtests.drivers.connectx.session import PRIORITIES, HostSession
+from labtests.drivers.connectx.sysfs import PRIORITIES
+from labtests.drivers.linux.session import HostSession
 from labtests.records import NicQos, PfcSetting, TrustSetting
 
 _DSCPS = 64

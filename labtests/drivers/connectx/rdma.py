@@ -1,26 +1,15 @@
-"""Which RDMA device belongs to which net device, and RDMA counters as the rdma tools print them."""
+"""The RDMA tools of mlnx-tools: ibdev2netdev, show_gids, show_counters."""
 
-import json
 import re
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from labtests import counters as c
 from labtests.drivers.answers import Complaint, Tool, expect_success
-from labtests.drivers.connectx.sysfs import LIFESPAN
-from labtests.reading import READ_AGAIN, incomplete, matches, refuse, whole_number
-from labtests.records import RdmaLink, Reading
+from labtests.drivers.linux.rdma import Counters, each_once
+from labtests.drivers.linux.sysfs import LIFESPAN
+from labtests.reading import incomplete, matches, refuse, whole_number
+from labtests.records import RdmaLink
 from labtests.transport import Reply
 
-RDMA = Tool(
-    name="rdma",
-    install="install the package iproute2 (or rdma-core) on this host",
-    complaints=(
-        Complaint(
-            says=r"Wrong device name",
-            remedy="check the RDMA device in the testbed file against `rdma link` on the host",
-        ),
-    ),
-)
 IBDEV2NETDEV = Tool(
     name="ibdev2netdev",
     install="install iproute2 for `rdma link`, or mlnx-tools for `ibdev2netdev`, on this host",
@@ -37,21 +26,6 @@ SHOW_COUNTERS = Tool(
     ),
 )
 
-Counters = dict[tuple[str, int], dict[str, int]]
-"""(RDMA device, port) -> counter -> value."""
-
-_KNOWN = {  # the names of counters.py are those of mlx5; meanings: NVIDIA's RDMA counter table
-    c.NP_ECN_MARKED_PACKETS: "packets",
-    c.NP_CNP_SENT: "packets",
-    c.RP_CNP_HANDLED: "packets",
-    c.RP_CNP_IGNORED: "packets",
-    c.OUT_OF_SEQUENCE: "packets",
-    c.PACKET_SEQ_ERR: "events",
-    c.LOCAL_ACK_TIMEOUT: "events",
-    c.DUPLICATE_REQUEST: "events",
-    c.RNR_NAK_RETRY: "events",
-}
-
 _IBDEV = re.compile(r"^(?:\S+ )?(\S+)(?: \(.*?\) .*?fw \S+)? port ([0-9]+)(?: \(.*?\))? ==> (.*)$")
 _IBDEV_END = re.compile(r"^(\S+)? ?\((\w*)\)$")
 _GIDS_TITLE = re.compile(r"^DEV\s+PORT\s+INDEX\s+GID\s+IPv4\s+VER\s+DEV\s*$")
@@ -64,24 +38,6 @@ _GIDS_END = re.compile(r"^n_gids_found=([0-9]+)\s*$")
 _COUNTERS_TITLE = re.compile(r"^Port ([0-9]+) (hw|cm) counters:\s*$")
 _COUNTER = re.compile(r"^([A-Za-z0-9_]+): (\S+)\s*$")
 _COMMAND_DEVICE = re.compile(r"show_counters\s+(\S+)")
-
-
-def parse_rdma_links(reply: Reply) -> tuple[RdmaLink, ...]:
-    """`rdma -j link`: every link. `interface` is "" where the link has no net device."""
-    expect_success(reply, RDMA)
-    links: list[RdmaLink] = []
-    for entry in _json_objects(reply):
-        port = _integer(reply, entry, "port")
-        links.append(
-            RdmaLink(
-                # old iproute2 writes the port into the name: "mlx5_0/1"
-                rdma=_text(reply, entry, "ifname").removesuffix(f"/{port}"),
-                rdma_port=port,
-                interface=_text(reply, entry, "netdev") if "netdev" in entry else "",
-                state=_text(reply, entry, "state"),
-            )
-        )
-    return _each_once(reply, links)
 
 
 def parse_ibdev2netdev(reply: Reply) -> tuple[RdmaLink, ...]:
@@ -100,7 +56,7 @@ def parse_ibdev2netdev(reply: Reply) -> tuple[RdmaLink, ...]:
                 state=end[2],
             )
         )
-    return _each_once(reply, links)
+    return each_once(reply, links)
 
 
 class GidRow(NamedTuple):
@@ -147,20 +103,6 @@ def parse_show_gids(reply: Reply) -> tuple[RdmaLink, ...]:
     )
 
 
-def parse_rdma_statistic(reply: Reply) -> Counters:
-    """`rdma -j statistic`: the flat counters of each link (lifespan is a setting: left out)."""
-    expect_success(reply, RDMA)
-    counters: Counters = {}
-    for entry in _json_objects(reply):
-        port = _integer(reply, entry, "port")
-        link = (_text(reply, entry, "ifname").removesuffix(f"/{port}"), port)
-        if link in counters:
-            refuse(reply, f"{link[0]} port {port} is there twice")
-        names = [name for name in entry if name not in ("ifindex", "ifname", "port", LIFESPAN)]
-        counters[link] = {name: _integer(reply, entry, name) for name in names}
-    return counters
-
-
 def parse_show_counters(reply: Reply) -> Counters:
     """`show_counters DEV`: the hw counters of each port (not those of the connection manager)."""
     expect_success(reply, SHOW_COUNTERS)
@@ -189,61 +131,3 @@ def _device_of(reply: Reply) -> str:
     if match is None:
         refuse(reply, "the command does not name a device")
     return match[1]
-
-
-def rdma_readings(
-    reply: Reply, port: str, tool: str, counters: dict[str, int]
-) -> tuple[Reading, ...]:
-    """Every counter of the RDMA device behind a port; a known one that is not shown is None."""
-    missing = [name for name in _KNOWN if name not in counters]
-    return tuple(
-        Reading(
-            device=reply.device,
-            port=port,
-            scope="port",
-            index=None,
-            counter=name,
-            unit=_KNOWN.get(name) or _unit(name),
-            value=counters.get(name),
-            time_s=reply.time_s,
-            source=f"{tool} {name}",
-            missing="" if name in counters else f"{tool} has no {name}",
-        )
-        for name in [*counters, *missing]
-    )
-
-
-def _unit(name: str) -> str:
-    if name.endswith("_bytes"):
-        return "bytes"
-    return "packets" if name.endswith(("_packets", "_pkts")) else "events"
-
-
-def _json_objects(reply: Reply) -> list[dict[str, Any]]:
-    try:
-        entries = json.loads(reply.text)
-    except ValueError as error:
-        refuse(reply, f"this is not JSON, or not all of it: {error}", READ_AGAIN)
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        refuse(reply, "this is not a list of links")
-    return entries
-
-
-def _integer(reply: Reply, entry: dict[str, Any], name: str) -> int:
-    value = entry.get(name)
-    if type(value) is not int or value < 0:  # bool is an int to isinstance
-        refuse(reply, f"{name} should be a whole number, not {value!r}")
-    return value
-
-
-def _text(reply: Reply, entry: dict[str, Any], name: str) -> str:
-    value = entry.get(name)
-    if not isinstance(value, str) or not value:
-        refuse(reply, f"{name} should be a name, not {value!r}")
-    return value
-
-
-def _each_once(reply: Reply, links: list[RdmaLink]) -> tuple[RdmaLink, ...]:
-    if len({(link.rdma, link.rdma_port) for link in links}) != len(links):
-        refuse(reply, "an RDMA link is there twice")
-    return tuple(links)

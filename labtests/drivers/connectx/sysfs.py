@@ -1,49 +1,23 @@
-"""Values under /sys, read as `grep -H . FILES`: one `PATH:VALUE` a line, so nothing is ambiguous.
-
-DCQCN lives in /sys/class/net/IF/ecn (MLNX_OFED and DOCA-OFED only; the inbox driver has no such
-folder), the RDMA counters in /sys/class/infiniband/DEV/ports/N/hw_counters.
-"""
+"""DCQCN in /sys/class/net/IF/ecn (MLNX_OFED and DOCA-OFED only; the inbox driver has no such
+folder)."""
 
 import re
-from dataclasses import dataclass
 from typing import Literal
 
-from labtests.drivers.answers import Complaint, Tool, expect_success, last_words
-from labtests.errors import ToolMissing
-from labtests.reading import BLANK, incomplete, lines, matches, refuse, whole_number
+from labtests.drivers.answers import Complaint, Tool, expect_success
+from labtests.drivers.linux.sysfs import Missing, expect_files, read_values
+from labtests.reading import incomplete, lines, refuse, whole_number
 from labtests.transport import Reply
 
 Side = Literal["roce_rp", "roce_np"]
-PRIORITIES = range(8)
-
-_LINE = re.compile(r"^(/\S[^:]*):(.*)$")
-_MISSING = re.compile(r"No such file or directory|Directory nonexistent|nonexistent directory")
-# `grep -H . roce_rp/*` also meets the folder roce_rp/enable, says so and exits with 2
-_FOLDER = re.compile(r"^grep: \S+: Is a directory$")
-
-LIFESPAN = "lifespan"
-"""In hw_counters, but not a counter: for how many ms a read may be answered from a cache."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Missing:
-    """What it means when files are not there."""
-
-    what: str
-    remedy: str
-
+PRIORITIES = frozenset(range(8))
 
 ECN_FOLDER = Missing(
     what="there is no ecn/ folder: this is the inbox driver, or not a ConnectX port",
     remedy="install MLNX_OFED or DOCA-OFED (the inbox mlx5 driver has no DCQCN in sysfs), "
     "or set the DCQCN parameters with mlxconfig and leave these tests out",
 )
-HW_COUNTERS = Missing(
-    what="there are no hw_counters for this RDMA device",
-    remedy="check `rdma link` and that mlx5_ib is loaded; containers often hide /sys/class",
-)
-
-SYSFS = Tool(
+WRITTEN = Tool(
     name="grep",
     install="install grep and coreutils on this host",
     complaints=(
@@ -53,25 +27,6 @@ SYSFS = Tool(
         ),
     ),
 )
-
-
-def files_are_missing(reply: Reply) -> bool:
-    """Whether the shell or grep said that the files do not exist."""
-    return bool(_MISSING.search(reply.errors))
-
-
-def read_values(reply: Reply, missing: Missing) -> dict[str, str]:
-    """Path -> value of every file. Raises ToolMissing when the files are not there."""
-    _expect_files(reply, missing)
-    _expect_only_folders_skipped(reply)
-    values: dict[str, str] = {}
-    for line in matches(reply, _LINE, skip=BLANK):
-        if line[1] in values:
-            refuse(reply, f"{line[1]} has two values")
-        values[line[1]] = line[2].strip()
-    if not values:
-        refuse(reply, "no file has a value")
-    return values
 
 
 def parse_enabled_priorities(reply: Reply) -> frozenset[int]:
@@ -88,7 +43,7 @@ def parse_enabled_priorities(reply: Reply) -> frozenset[int]:
         if match is None or text not in ("0", "1"):
             refuse(reply, f"{path} with {text!r} is not a priority that is on or off")
         flags[int(match[1])] = text
-    if sorted(flags) != list(PRIORITIES):
+    if sorted(flags) != sorted(PRIORITIES):
         incomplete(reply, f"the priorities {sorted(flags)} are there, not 0 to 7")
     return frozenset(priority for priority, flag in flags.items() if flag == "1")
 
@@ -104,36 +59,7 @@ def parse_dcqcn_parameters(reply: Reply) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(values.items()))
 
 
-def parse_hw_counters(reply: Reply) -> dict[str, int]:
-    """`hw_counters/*`: name -> value, without `lifespan`, which is a setting."""
-    counters: dict[str, int] = {}
-    for path, text in read_values(reply, HW_COUNTERS).items():
-        match = re.search(r"hw_counters/([A-Za-z0-9_]+)$", path)
-        if match is None:
-            refuse(reply, f"{path} is not an RDMA counter")
-        counters[match[1]] = whole_number(reply, text, match[1])
-    counters.pop(LIFESPAN, None)
-    if not counters:
-        refuse(reply, "there is no counter but lifespan")
-    return counters
-
-
 def expect_written(reply: Reply, missing: Missing) -> None:
     """Raise when `echo VALUE > FILE` failed."""
-    _expect_files(reply, missing)
-    expect_success(reply, SYSFS)
-
-
-def _expect_files(reply: Reply, missing: Missing) -> None:
-    if files_are_missing(reply):
-        problem = f"{missing.what} ({last_words(reply)})"
-        raise ToolMissing(reply.device, reply.command, problem, missing.remedy)
-
-
-def _expect_only_folders_skipped(reply: Reply) -> None:
-    others = [line for line in reply.errors.splitlines() if line and not _FOLDER.match(line)]
-    if others or reply.status not in (0, None, 2):
-        expect_success(reply, SYSFS)
-        refuse(reply, f"not every file could be read: {others[0] if others else last_words(reply)}")
-    if reply.status == 2 and not reply.errors.strip():
-        refuse(reply, f"grep failed: {last_words(reply)}")
+    expect_files(reply, missing)
+    expect_success(reply, WRITTEN)

@@ -4,7 +4,7 @@ import re
 
 from labtests.capabilities import Commands
 from labtests.drivers.answers import Complaint, Tool, expect_success
-from labtests.drivers.connectx.session import HostSession
+from labtests.drivers.linux.session import HostSession
 from labtests.intents import Mtu
 from labtests.reading import refuse
 
@@ -27,11 +27,7 @@ class LinkSettings(HostSession, Mtu):
         """Bytes of an IP packet, from /sys/class/net/IF/mtu."""
         reply = self._run(f"cat /sys/class/net/{self._interface(port)}/mtu")
         if reply.status not in (0, None):
-            self._reject(
-                reply.command,
-                f"there is no interface {port} on this host",
-                "check the interface name in the testbed file against `ip link` on the host",
-            )
+            self._no_interface(reply.command, port)
         found = re.fullmatch(r"([0-9]+)\s*", reply.text)
         if found is None:
             refuse(reply, f"{reply.text!r} is no MTU")

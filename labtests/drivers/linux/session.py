@@ -6,11 +6,11 @@ from typing import NoReturn
 from labtests.errors import CommandRejected
 from labtests.transport import Reply, Transport
 
-PRIORITIES = frozenset(range(8))
+NO_INTERFACE = "check the interface name in the testbed file against `ip link` on the host"
 
 
 class HostSession:
-    """A Linux host with ConnectX ports behind an open session. Keeps nothing but the session."""
+    """A Linux host behind an open session. Keeps nothing but the session."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -35,3 +35,6 @@ class HostSession:
                 "give the interface name as `ip link` shows it",
             )
         return quote(port)
+
+    def _no_interface(self, command: str, port: str) -> NoReturn:
+        self._reject(command, f"there is no interface {port} on this host", NO_INTERFACE)

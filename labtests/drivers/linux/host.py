@@ -1,0 +1,85 @@
+"""What a host runs, and what on it would undo or prevent a setting."""
+
+import re
+from collections.abc import Iterable
+
+from labtests.capabilities import Lacking, Obstacles, Versions
+from labtests.drivers.answers import expect_success
+from labtests.drivers.linux.ethtool import parse_ethtool_driver
+from labtests.drivers.linux.link import IP
+from labtests.drivers.linux.links import PHYSICAL, parse_physical
+from labtests.drivers.linux.telemetry import NicCounters
+from labtests.errors import CommandRejected, ToolMissing
+from labtests.transport import Reply
+
+# name -> command, and where its answer has the version. `ib_send_bw --version` exits with 1.
+PERFTEST = ("ib_send_bw --version", r"^Version: (\S+)\s*$")
+IPERF3 = ("iperf3 --version", r"^iperf (\S+)")
+KERNEL = ("uname -r", r"\A([0-9]\S*)\s*\Z")
+IPROUTE2 = ("ip -V", r"^ip utility, iproute2-([^\s,]+)")
+_VERSION_OF = {"perftest": PERFTEST, "iperf3": IPERF3, "iproute2": IPROUTE2, "kernel": KERNEL}
+VERSION_COMMANDS = tuple(command for command, _ in _VERSION_OF.values())
+
+_NO_RDMA_DEVICE = (
+    "there is no RDMA device on this host (`rdma link` shows none): perftest suites can not run; "
+    "`rdma link add rxe0 type rxe netdev IF` makes one where the kernel has rdma_rxe"
+)
+
+
+def parse_version(reply: Reply, pattern: str) -> str:
+    """The version in an answer, "" when there is none: a tool that is not there has no version."""
+    match = re.search(pattern, reply.text, re.MULTILINE)
+    return match[1] if match else ""
+
+
+class HostState(NicCounters, Versions, Obstacles):
+    """Versions of what takes part, and what stands in the way of a setting."""
+
+    def versions(self) -> dict[str, str]:
+        """Tools and kernel, "" for what is not there; and driver and firmware of the physical ports
+        where ethtool tells them."""
+        found = {
+            name: parse_version(self._run(command), pattern)
+            for name, (command, pattern) in _VERSION_OF.items()
+        }
+        ports = sorted(parse_physical(self._run(PHYSICAL)))
+        return found | {name: text for name, text in self._cards(ports).items() if text}
+
+    def obstacles(self) -> tuple[str, ...]:
+        """Without `ip` no MTU can be set and no link be read."""
+        try:
+            expect_success(self._run(IPROUTE2[0]), IP)
+        except ToolMissing as error:
+            return (f"{error.problem}: {error.remedy}",)
+        except CommandRejected:  # some ip that does not know -V
+            pass
+        return ()
+
+    def _cards(self, ports: Iterable[str]) -> dict[str, str]:
+        """Driver and firmware of these ports, each once."""
+        cards = [card for port in ports if (card := self._card(port))]
+        drivers = (f"{card['driver']} {card.get('version', '')}".strip() for card in cards)
+        return {
+            "driver": _each_once(drivers),
+            "firmware": _each_once(card["firmware-version"] for card in cards),
+        }
+
+    def _card(self, port: str) -> dict[str, str] | None:
+        try:
+            return parse_ethtool_driver(self._run(f"ethtool -i {self._interface(port)}"))
+        except (CommandRejected, ToolMissing):
+            return None
+
+
+class Without(NicCounters, Lacking):
+    """What the abilities of this driver need and a host may not have."""
+
+    def lacks(self) -> dict[str, str]:
+        """RDMA, when no RDMA device has a net device."""
+        if any(link.interface for link in self.rdma_links()):
+            return {}
+        return dict.fromkeys(("rdma_links", "rdma_counters"), _NO_RDMA_DEVICE)
+
+
+def _each_once(texts: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(text for text in texts if text))

@@ -1,0 +1,179 @@
+"""A port of a host and its cable: `ip link`, sysfs, ethtool; its RDMA side; the host's clock."""
+
+import re
+from dataclasses import replace
+
+from labtests.drivers.answers import Complaint, Tool, expect_success
+from labtests.drivers.linux.ethtool import ETHTOOL
+from labtests.drivers.linux.link import IP
+from labtests.drivers.linux.roce import gids_command, parse_gids
+from labtests.drivers.linux.session import HostSession
+from labtests.drivers.linux.statistics import error_readings
+from labtests.drivers.linux.telemetry import NicCounters
+from labtests.errors import CommandRejected, ToolMissing, UnreadableOutput
+from labtests.facts import (
+    ClockReading,
+    LinkErrors,
+    LinkFacts,
+    LinkState,
+    OwnClock,
+    RoceFacts,
+    RocePorts,
+)
+from labtests.reading import lines, matches, refuse
+from labtests.records import RdmaLink, Reading
+from labtests.transport import Reply
+
+IBV_DEVINFO = Tool(
+    name="ibv_devinfo",
+    install="install ibverbs-utils (Debian) or libibverbs-utils (RHEL) on this host",
+    complaints=(
+        Complaint(says=r"wasn't found|No IB devices", remedy="see `rdma link` for the devices"),
+    ),
+)
+DATE = Tool(name="date", install="install coreutils on this host")
+
+PHYSICAL = "ls -d /sys/class/net/*/device"
+
+_DEVICE_FOLDER = re.compile(r"^/sys/class/net/([^/]+)/device$")
+_NO_SUCH = re.compile(r"No such file or directory|nonexistent|not found")
+_FEC = re.compile(
+    r"^(FEC parameters for|.*[Cc]onfigured FEC encodings?|Active FEC encodings?)\s*(.*)$"
+)
+_LINK = re.compile(r"^[0-9]+: ([^@:\s]+)(?:@\S+)?: <([A-Za-z0-9_,-]*)> mtu ([0-9]+) .*$")
+_ADDRESS = re.compile(r"^\s+link/\S+ ((?:[0-9a-f]{2}:){5}[0-9a-f]{2})(?: .*)?$")
+_MORE_OF_A_LINK = re.compile(r"^\s+(?:alias|altname|vf|promiscuity) .*$")
+_DEVICE = re.compile(r"^hca_id:\s*(\S+)$")
+_PORT = re.compile(r"^\t+port:\s*([0-9]+)$")
+_ACTIVE_MTU = re.compile(r"^\t+active_mtu:\s*([0-9]+) \([0-9]+\)$")
+
+
+def parse_physical(reply: Reply) -> frozenset[str]:
+    """`ls -d /sys/class/net/*/device`: the interfaces that belong to a device of a bus."""
+    found = [match[1] for line in lines(reply) if (match := _DEVICE_FOLDER.match(line))]
+    if not found and not _NO_SUCH.search(reply.errors):
+        refuse(reply, "it names no interface, and does not say that there is none")
+    return frozenset(found)
+
+
+def parse_speed(reply: Reply) -> int | None:
+    """`cat /sys/class/net/IF/speed`, in bits per second: None where the driver does not know it
+    (-1), or refuses because the link is down."""
+    text = reply.text.strip()
+    return int(text) * 1_000_000 if re.fullmatch(r"[1-9][0-9]*", text) else None
+
+
+def parse_ethtool_fec(reply: Reply) -> str:
+    """`ethtool --show-fec IF`: the encoding in force, in small letters; "off" for none."""
+    expect_success(reply, ETHTOOL)
+    active = [line[2] for line in matches(reply, _FEC) if line[1].startswith("Active")]
+    if len(active) != 1:
+        refuse(reply, "there is no single line `Active FEC encoding:`")
+    word = active[0].removeprefix(":").strip().lower()
+    return "off" if word == "none" else word
+
+
+def parse_ip_link(reply: Reply) -> LinkFacts:
+    """`ip link show dev IF`: state, MTU and address; no speed."""
+    expect_success(reply, IP)
+    lines = list(matches(reply, _LINK, _ADDRESS, _MORE_OF_A_LINK))
+    links = [line for line in lines if line.re is _LINK]
+    addresses = [line[1] for line in lines if line.re is _ADDRESS]
+    if len(links) != 1 or len(addresses) != 1:
+        refuse(reply, f"{len(links)} links with {len(addresses)} addresses, not one")
+    flags = links[0][2].split(",")
+    return LinkFacts(
+        up="LOWER_UP" in flags,
+        mtu_bytes=int(links[0][3]),
+        mac=addresses[0].replace(":", ""),
+    )
+
+
+def parse_ibv_devinfo(reply: Reply) -> dict[tuple[str, int], int]:
+    """`ibv_devinfo`: (RDMA device, port) -> the MTU that RDMA uses there, in bytes. The rest of
+    this output is not read."""
+    expect_success(reply, IBV_DEVINFO)
+    found: dict[tuple[str, int], int] = {}
+    device, port = "", 0
+    for line in reply.text.splitlines():
+        if match := _DEVICE.match(line):
+            device, port = match[1], 0
+        elif match := _PORT.match(line):
+            port = int(match[1])
+        elif match := _ACTIVE_MTU.match(line):
+            found[device, port] = int(match[1])
+    if not found:
+        refuse(reply, "no port has an active_mtu")
+    return found
+
+
+def parse_date(reply: Reply) -> float:
+    """`date +%s.%N`: seconds since 1970 UTC."""
+    expect_success(reply, DATE)
+    text = reply.text.strip()
+    if not re.fullmatch(r"[0-9]+\.[0-9]{9}", text):
+        refuse(reply, f"{text!r} is not a time in seconds")
+    return float(text)
+
+
+class Links(NicCounters, LinkState, RocePorts, LinkErrors, OwnClock):
+    """Links, the RDMA side of ports, and the clock of a host."""
+
+    def link(self, port: str) -> LinkFacts:
+        """State, MTU and address by `ip`, speed by sysfs, FEC by ethtool where that is there. A
+        virtual port (veth, bridge, tap) has neither: what its driver claims is no fact."""
+        facts = parse_ip_link(self._run(f"ip link show dev {self._interface(port)}"))
+        if port not in parse_physical(self._run(PHYSICAL)):
+            return replace(facts, virtual=True)
+        speed = parse_speed(self._run(f"cat /sys/class/net/{self._interface(port)}/speed"))
+        return replace(facts, speed_bits_per_s=speed, fec=self._fec(port))
+
+    def _fec(self, port: str) -> str | None:
+        try:
+            return parse_ethtool_fec(self._run(f"ethtool --show-fec {self._interface(port)}"))
+        except (CommandRejected, ToolMissing, UnreadableOutput):  # drivers and ethtools differ
+            return None
+
+    def roce(self, port: str) -> RoceFacts | None:
+        """By `rdma link`, ibv_devinfo and sysfs; None where no RDMA device belongs to the port.
+        What a missing tool would tell is None."""
+        link = self._rdma_link(port)
+        if link is None:
+            return None
+        return RoceFacts(
+            rdma=link.rdma,
+            active=link.state == "ACTIVE" or link.state == "Up",
+            active_mtu_bytes=self._active_mtus().get((link.rdma, link.rdma_port)),
+            v2_addresses=self._gids(link),
+        )
+
+    def _active_mtus(self) -> dict[tuple[str, int], int]:
+        try:
+            return parse_ibv_devinfo(self._run("ibv_devinfo"))
+        except ToolMissing:
+            return {}
+
+    def _gids(self, link: RdmaLink) -> frozenset[str] | None:
+        return parse_gids(self._run(gids_command(link)))
+
+    def link_errors(self, port: str) -> tuple[Reading, ...]:
+        """Errors of the net device, and how often its link went down."""
+        reply, own = self._net_statistics(port)
+        return error_readings(reply, port, own)
+
+    def own_clock(self) -> ClockReading:
+        """By date, to the millisecond that an exchange takes."""
+        reply = self._run("date +%s.%N")
+        return ClockReading(device_s=parse_date(reply), lab_s=reply.time_s, resolution_s=0.0)
+
+
+def link_commands(session: HostSession, port: str) -> tuple[str, ...]:
+    """What `link` of this port sends, and `roce` before it knows the RDMA device."""
+    name = session._interface(port)
+    return (
+        f"ip link show dev {name}",
+        PHYSICAL,
+        f"cat /sys/class/net/{name}/speed",
+        "rdma -j link",
+        "ibv_devinfo",
+    )

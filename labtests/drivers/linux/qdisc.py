@@ -1,0 +1,82 @@
+"""What a host's own port queue (its root qdisc) dropped: `tc -s -j qdisc show dev IF`.
+
+A sender that drops before the wire explains packets that no switch has seen. The root counts for
+all below it (Linux, net/sched: qdisc_tree_reduce_backlog; mq adds up its children).
+"""
+
+import json
+from typing import Any
+
+from labtests import counters as c
+from labtests.drivers.answers import Tool, expect_success
+from labtests.errors import CommandRejected, ToolMissing
+from labtests.reading import READ_AGAIN, refuse
+from labtests.records import Reading
+from labtests.transport import Reply
+
+TC = Tool(name="tc", install="install the package iproute2 (iproute-tc on RHEL) on this host")
+
+_COUNTED = {
+    "packets": (c.QDISC_SENT_PACKETS, "packets"),
+    "drops": (c.QDISC_DROPPED_PACKETS, "packets"),
+    "requeues": (c.QDISC_REQUEUED_PACKETS, "packets"),
+    "backlog": (c.QDISC_BACKLOG_BYTES, "bytes"),
+}
+_NO_QUEUE = "noqueue"  # a virtual port that hands packets on at once: it counts nothing
+
+
+def qdisc_command(interface: str) -> str:
+    """Reads it, of an interface that is safe in a shell."""
+    return f"tc -s -j qdisc show dev {interface}"
+
+
+def parse_tc_qdiscs(reply: Reply) -> tuple[dict[str, Any], ...]:
+    """`tc -s -j qdisc show dev IF`: every qdisc, as tc gives it."""
+    expect_success(reply, TC)
+    try:
+        found = json.loads(reply.text)
+    except ValueError as error:
+        refuse(reply, f"this is not JSON, or not all of it: {error}", READ_AGAIN)
+    if not isinstance(found, list) or not all(isinstance(q, dict) and "kind" in q for q in found):
+        refuse(reply, "this is not a list of qdiscs")
+    return tuple(found)
+
+
+def qdisc_readings(reply: Reply, port: str) -> tuple[Reading, ...]:
+    """Scope "port": what the root qdisc sent, dropped, requeued and holds; None with the reason
+    where tc does not tell."""
+    root, why = _root(reply)
+    return tuple(
+        Reading(
+            device=reply.device,
+            port=port,
+            scope="port",
+            index=None,
+            counter=counter,
+            unit=unit,
+            value=None if why else _number(reply, root, word),
+            time_s=reply.time_s,
+            source=f"tc qdisc {root.get('kind', 'root')} {word}",
+            missing=why,
+        )
+        for word, (counter, unit) in _COUNTED.items()
+    )
+
+
+def _root(reply: Reply) -> tuple[dict[str, Any], str]:
+    try:
+        roots = [qdisc for qdisc in parse_tc_qdiscs(reply) if qdisc.get("root")]
+    except (ToolMissing, CommandRejected) as error:  # no tc, one without JSON, no right to ask
+        return {}, error.problem
+    if len(roots) != 1:
+        return {}, f"tc shows {len(roots)} root qdiscs"
+    if roots[0]["kind"] == _NO_QUEUE:
+        return roots[0], "this port has no queue (qdisc noqueue)"
+    return roots[0], ""
+
+
+def _number(reply: Reply, qdisc: dict[str, Any], word: str) -> int:
+    value = qdisc.get(word)
+    if type(value) is not int or value < 0:  # bool is an int to isinstance
+        refuse(reply, f"{word} should be a whole number, not {value!r}")
+    return value

@@ -1,0 +1,75 @@
+"""The RDMA side of a host in /sys/class/infiniband, for any driver and without any vendor's tool.
+
+Linux, Documentation/ABI/stable/sysfs-class-infiniband: `ports/N/state`, and of each GID its value,
+its type and its net device. A GID that is not in use is all zeros, and its type can not be read.
+"""
+
+import re
+from ipaddress import IPv6Address
+from shlex import quote
+
+from labtests.drivers.linux.sysfs import those_readable
+from labtests.reading import refuse
+from labtests.records import RdmaLink
+from labtests.transport import Reply
+
+_CLASS = "/sys/class/infiniband"
+LINKS_IN_SYSFS = f"grep -s -H . {_CLASS}/*/ports/*/state {_CLASS}/*/ports/*/gid_attrs/ndevs/0"
+_UNUSED = "'^0000:0000:0000:0000:0000:0000:0000:0000$'"
+_NAME = re.compile(rf"^{_CLASS}/([^/]+)/ports/([0-9]+)/(state|gid_attrs/ndevs/0)$")
+_STATE = re.compile(r"^[0-9]+: ([A-Z]+)$")  # `4: ACTIVE`
+_GID = re.compile(r"/ports/[0-9]+/(gids|gid_attrs/types|gid_attrs/ndevs)/([0-9]+)$")
+_V2 = "RoCE v2"
+_RNIC = "4: RNIC"  # iWARP (siw, cxgb4): it has no RoCE GIDs
+
+
+def rdma_links_in_sysfs(reply: Reply) -> tuple[RdmaLink, ...]:
+    """Every RDMA link, with the net device of its first GID; none without RDMA."""
+    found: dict[tuple[str, int], dict[str, str]] = {}
+    for path, text in those_readable(reply).items():
+        match = _NAME.match(path)
+        if match is None:
+            refuse(reply, f"{path} is not a state or a net device of an RDMA link")
+        found.setdefault((match[1], int(match[2])), {})[match[3]] = text
+    return tuple(
+        RdmaLink(
+            rdma=rdma,
+            rdma_port=port,
+            interface=told.get("gid_attrs/ndevs/0", ""),
+            state=_word(reply, told.get("state", "")),
+        )
+        for (rdma, port), told in found.items()
+    )
+
+
+def gids_command(link: RdmaLink) -> str:
+    """Reads the GIDs of one link, and what kind of device it is."""
+    device = f"{_CLASS}/{quote(link.rdma)}"
+    port = f"{device}/ports/{link.rdma_port}"
+    files = f"{device}/node_type {port}/gids/* {port}/gid_attrs/types/* {port}/gid_attrs/ndevs/*"
+    return f"grep -s -H -v {_UNUSED} {files}"
+
+
+def parse_gids(reply: Reply) -> frozenset[str] | None:
+    """The IPv4 addresses that have a RoCEv2 GID; None when it is no RoCE device, or not told."""
+    files = those_readable(reply)
+    told: dict[str, dict[str, str]] = {}
+    for path, text in files.items():
+        if match := _GID.search(path):
+            told.setdefault(match[2], {})[match[1]] = text
+        elif not path.endswith("/node_type"):
+            refuse(reply, f"{path} does not belong to a GID")
+        elif text == _RNIC:
+            return None
+    if not told:
+        return None
+    v2 = [gid.get("gids", "") for gid in told.values() if gid.get("gid_attrs/types") == _V2]
+    mapped = [IPv6Address(gid).ipv4_mapped for gid in v2 if gid]
+    return frozenset(str(address) for address in mapped if address is not None)
+
+
+def _word(reply: Reply, text: str) -> str:
+    match = _STATE.match(text)
+    if match is None:
+        refuse(reply, f"{text!r} is not a state of an RDMA link")
+    return match[1]

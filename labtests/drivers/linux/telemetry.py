@@ -1,0 +1,107 @@
+"""The counters of a host: its ports, its RDMA devices where it has some, its IP stack."""
+
+from shlex import quote
+from typing import NoReturn
+
+from labtests.capabilities import NicTelemetry, RdmaDevices
+from labtests.drivers.linux.ethtool import parse_ethtool_statistics
+from labtests.drivers.linux.proc import PROC_NET_SNMP, host_readings
+from labtests.drivers.linux.qdisc import qdisc_command, qdisc_readings
+from labtests.drivers.linux.rdma import (
+    no_rdma_in_the_kernel,
+    parse_rdma_links,
+    parse_rdma_statistic,
+    rdma_readings,
+)
+from labtests.drivers.linux.roce import LINKS_IN_SYSFS, rdma_links_in_sysfs
+from labtests.drivers.linux.session import HostSession
+from labtests.drivers.linux.statistics import (
+    net_readings,
+    parse_net_statistics,
+    statistics_command,
+)
+from labtests.drivers.linux.sysfs import files_are_missing, parse_hw_counters
+from labtests.errors import CommandRejected, ToolMissing, UnreadableOutput
+from labtests.reading import refuse
+from labtests.records import RdmaLink, Reading
+from labtests.transport import Reply
+
+
+class NicCounters(HostSession, RdmaDevices, NicTelemetry):
+    """What a host counts. A counter it does not show is None with the reason, never 0."""
+
+    def rdma_links(self) -> tuple[RdmaLink, ...]:
+        """Every RDMA link of the host, none where its kernel has no RDMA: by `rdma -j link`, or
+        sysfs where that program is missing."""
+        reply = self._run("rdma -j link")
+        if no_rdma_in_the_kernel(reply):
+            return ()
+        try:
+            return parse_rdma_links(reply)
+        except ToolMissing:
+            return rdma_links_in_sysfs(self._run(LINKS_IN_SYSFS))
+
+    def nic_counters(self, port: str) -> tuple[Reading, ...]:
+        """Every counter of the net device and of its queue (root qdisc)."""
+        reply, own = self._net_statistics(port)
+        counted = net_readings(reply, port, own, self._of_the_driver(port))
+        queue = qdisc_readings(self._run(qdisc_command(self._interface(port))), port)
+        return (*counted, *queue)
+
+    def rdma_counters(self, port: str) -> tuple[Reading, ...]:
+        """Every counter of the RDMA device behind this port, by sysfs or else by `rdma`; none
+        where no RDMA device belongs to it."""
+        link = self._rdma_link(port)
+        if link is None:
+            return ()
+        folder = f"/sys/class/infiniband/{quote(link.rdma)}/ports/{link.rdma_port}/hw_counters"
+        reply = self._run(f"grep -H . {folder}/*")
+        if not files_are_missing(reply):
+            return rdma_readings(reply, port, "hw_counters", parse_hw_counters(reply))
+        name = quote(f"{link.rdma}/{link.rdma_port}")
+        reply = self._run(f"rdma -j statistic show link {name}")
+        counters = parse_rdma_statistic(reply).get((link.rdma, link.rdma_port))
+        if counters is None:
+            refuse(reply, f"{link.rdma} port {link.rdma_port} is not in it", "check `rdma link`")
+        return rdma_readings(reply, port, "rdma statistic", counters)
+
+    def host_counters(self) -> tuple[Reading, ...]:
+        """IP, UDP and TCP counters of the whole host."""
+        return host_readings(self._run(f"cat {PROC_NET_SNMP}"))
+
+    def _statistics(self, port: str) -> Reply:
+        return self._run(f"ethtool -S {self._interface(port)}")
+
+    def _net_statistics(self, port: str) -> tuple[Reply, dict[str, int]]:
+        reply = self._run(statistics_command(self._interface(port)))
+        own = parse_net_statistics(reply)
+        if not own:
+            self._no_interface(reply.command, port)
+        return reply, own
+
+    def _of_the_driver(self, port: str) -> tuple[Reply, dict[str, int]] | None:
+        """None without ethtool, and where a driver has nothing to add or prints it oddly: the
+        kernel's own counters are there all the same."""
+        reply = self._statistics(port)
+        try:
+            return reply, parse_ethtool_statistics(reply)
+        except (CommandRejected, ToolMissing, UnreadableOutput):
+            return None
+
+    def _rdma_link(self, port: str) -> RdmaLink | None:
+        """The one of this port; None when it has none. Raises CommandRejected when it has two."""
+        links = self.rdma_links()
+        mine = [link for link in links if link.interface == port]
+        if len(mine) > 1:
+            self._not_one(port, links)
+        return mine[0] if mine else None
+
+    def _not_one(self, port: str, links: tuple[RdmaLink, ...]) -> NoReturn:
+        count = sum(link.interface == port for link in links)
+        shown = ", ".join(f"{link.rdma}={link.interface or 'no interface'}" for link in links)
+        self._reject(
+            "rdma -j link",
+            f"{count or 'no'} RDMA devices belong to {port} (there are: {shown or 'none'})",
+            "check the interface in the testbed file and that its RDMA driver is loaded; "
+            "the ports of a bond share the RDMA device of the bond",
+        )
