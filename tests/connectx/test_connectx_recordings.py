@@ -1,4 +1,4 @@
-"""Every recording in transcripts/{connectx,linux} is read by the parser it is named after, or refused."""
+"""Every recording of a host is read by the parser it is named after, or refused."""
 
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass

@@ -1,7 +1,7 @@
 """The open shell of a Linux switch: what it is asked about a port, and how it says no."""
 
 from labtests.drivers.answers import Complaint, Tool, expect_success
-from labtests.drivers.connectx.session import HostSession
+from labtests.drivers.linux.session import HostSession
 from labtests.drivers.linux_switch.qdiscs import parse_qdiscs
 from labtests.drivers.linux_switch.tree import Tree, tree_of
 from labtests.transport import Reply
