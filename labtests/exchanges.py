@@ -1,20 +1,41 @@
 """Fewer exchanges with a device: the same question is asked once, and many go in one exchange.
 
 `Exchanges` is a transport in front of another one. Inside `with exchanges.remembered():` an answer
-is kept, and a command that was answered already is not sent again; `ask_ahead` sends many commands
-to a shell as one. Whatever changes the device forgets what is known of it. Outside it only passes
-on and counts.
+is kept for the thread that asked, and a command that was answered already is not sent again;
+`ask_ahead` sends many commands to a shell as one. Whatever changes the device, by any thread,
+forgets what is known of it. Outside it only passes on and counts.
+
+`change_ahead` makes many changes and reads back in two exchanges. Whoever makes them one by one
+afterwards (`made_ahead`) finds the answers: what was before, what the device said, what is now.
 """
 
-import hashlib
-import re
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 
+from labtests.joining import MORE_S_PER_COMMAND, Joined, block_reply
 from labtests.transport import DEFAULT_TIMEOUT_S, Process, Reply, Transport
 
-MORE_S_PER_COMMAND = 2.0
-"""How much longer an exchange may take for each command in it."""
+
+@dataclass(slots=True)
+class _Memory:
+    """What one thread knows of the device, as of so many changes."""
+
+    changes: int
+    known: dict[str, Reply] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Changes that were sent together: what was known before, and what each was answered. A change
+    that was not sent, because one before it failed, has no answers."""
+
+    before: dict[str, Reply]
+    answers: dict[tuple[str, ...], Reply]
+    after: dict[str, Reply]
+    changes: int
+    """How often the device had been changed then: once more, and all of this is out of date."""
 
 
 class Exchanges:
@@ -24,39 +45,42 @@ class Exchanges:
         self.device = transport.device
         self.sent = 0
         self._transport = transport
-        self._known: dict[str, Reply] | None = None
+        self._changes = 0
+        self._mine = threading.local()
 
     @contextmanager
     def remembered(self) -> Iterator[None]:
-        """Inside, nothing is asked twice. Scopes may nest: the outer one ends it."""
-        outer = self._known
-        self._known = {} if outer is None else outer
+        """Inside, this thread asks nothing twice. Scopes may nest: the outer one ends it."""
+        outer: _Memory | None = getattr(self._mine, "memory", None)
+        self._mine.memory = _Memory(self._changes) if outer is None else outer
         try:
             yield
         finally:
-            self._known = outer
+            self._mine.memory = outer
 
     def ask_ahead(self, commands: Sequence[str]) -> None:
         """Ask a shell all of these, which change nothing, in one exchange. What cannot be told
         apart in the answer is asked again by whoever needs it."""
-        if self._known is None:
+        known = self._known()
+        if known is None:
             raise ValueError("answers are kept only inside `remembered`")
-        fresh = [c for c in dict.fromkeys(commands) if c not in self._known]
+        fresh = [c for c in dict.fromkeys(commands) if c not in known]
         if not fresh:
             return
-        mark, limit_s = _mark(fresh), DEFAULT_TIMEOUT_S + MORE_S_PER_COMMAND * len(fresh)
+        joined, limit_s = Joined(fresh), DEFAULT_TIMEOUT_S + MORE_S_PER_COMMAND * len(fresh)
         self.sent += 1
-        reply = self._transport.run(_script(fresh, mark), timeout_s=limit_s)
-        self._known |= {answer.command: answer for answer in _answers(fresh, reply, mark)}
+        reply = self._transport.run(joined.script, timeout_s=limit_s)
+        known |= {answer.command: answer for answer in joined.answers(reply)}
 
     def run(self, command: str, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Reply:
         """See Transport."""
-        if self._known is not None and command in self._known:
-            return self._known[command]
+        known = self._known()
+        if known is not None and command in known:
+            return known[command]
         self.sent += 1
         reply = self._transport.run(command, timeout_s=timeout_s)
-        if self._known is not None:
-            self._known[command] = reply
+        if known is not None:
+            known[command] = reply
         return reply
 
     def start(self, command: str, *, limit_s: float) -> Process:
@@ -66,6 +90,10 @@ class Exchanges:
 
     def configure(self, commands: tuple[str, ...]) -> Reply:
         """See Transport."""
+        batch: Batch | None = getattr(self._mine, "batch", None)
+        if batch is not None and self._is_new(batch) and commands in batch.answers:
+            self._know(batch.after)
+            return batch.answers.pop(commands)
         self._forget()
         return self._transport.configure(commands)
 
@@ -73,34 +101,56 @@ class Exchanges:
         """See Transport."""
         self._transport.close()
 
+    # -- many changes at once ------------------------------------------------------------------
+
+    def change_ahead(self, changes: Sequence[tuple[str, ...]], questions: Sequence[str]) -> Batch:
+        """Send the commands of all these changes to a shell as one block, then ask the questions,
+        which read everything back. Inside `remembered`. Raises what the transport raises."""
+        before = dict(self._known() or {})
+        reply = self.configure(tuple(command for commands in changes for command in commands))
+        sent = list(reply.parts or (reply,))
+        answers: dict[tuple[str, ...], Reply] = {}
+        for commands in changes:
+            its, sent = sent[: len(commands)], sent[len(commands) :]
+            if its:
+                answers[commands] = block_reply(tuple(its))
+        self.ask_ahead(questions)
+        return Batch(before, answers, dict(self._known() or {}), self._changes)
+
+    @contextmanager
+    def made_ahead(self, batch: Batch) -> Iterator[None]:
+        """Inside, this thread finds the device as it was before the batch; making a change of it
+        sends nothing, is answered what the device has said, and shows the device as it is now."""
+        if self._is_new(batch):
+            self._know(batch.before)
+        self._mine.batch = batch
+        try:
+            yield
+        finally:
+            self._mine.batch = None
+            if self._is_new(batch):
+                self._know(batch.after)
+
+    # -- what is known -------------------------------------------------------------------------
+
+    def _known(self) -> dict[str, Reply] | None:
+        memory: _Memory | None = getattr(self._mine, "memory", None)
+        if memory is None:
+            return None
+        if memory.changes != self._changes:
+            memory.changes = self._changes
+            memory.known.clear()
+        return memory.known
+
+    def _know(self, answers: dict[str, Reply]) -> None:
+        known = self._known()
+        if known is not None:
+            known.clear()
+            known |= answers
+
+    def _is_new(self, batch: Batch) -> bool:
+        return batch.changes == self._changes
+
     def _forget(self) -> None:
         self.sent += 1
-        if self._known is not None:
-            self._known.clear()
-
-
-def _mark(commands: Sequence[str]) -> str:
-    """What no output has by accident. The same commands have the same: recordings fit again."""
-    return "labtests-" + hashlib.sha256("\0".join(commands).encode()).hexdigest()[:20]
-
-
-def _script(commands: Sequence[str], mark: str) -> str:
-    r"""Each command in a subshell of its own, then `\nMARK STATUS\n` on stdout and on stderr."""
-    told = f"s=$?; printf '\\n{mark} %s\\n' $s; printf '\\n{mark} %s\\n' $s >&2"
-    return "; ".join(f"( {command} ); {told}" for command in commands)
-
-
-def _answers(commands: Sequence[str], reply: Reply, mark: str) -> Iterator[Reply]:
-    end = re.compile(rf"\n{mark} ([0-9]+)\n")
-    texts, errors = end.split(reply.text), end.split(reply.errors)
-    if len(texts) != 2 * len(commands) + 1 or len(errors) != len(texts):
-        return  # cut off, or a device that does not know printf: each is asked by itself
-    for number, command in enumerate(commands):
-        yield Reply(
-            device=reply.device,
-            command=command,
-            text=texts[2 * number],
-            errors=errors[2 * number],
-            status=int(texts[2 * number + 1]),
-            time_s=reply.time_s,
-        )
+        self._changes += 1

@@ -4,12 +4,14 @@ The only room that joins inventory, transport and drivers. Every change goes thr
 which reads the earlier value, journals it, makes and proves the new one, and remembers how to undo.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol, TypeVar
+from dataclasses import replace
+from functools import partial
+from typing import Any, Literal, TypeVar
 
 from labtests.capabilities import Resuming
+from labtests.changing import Change, Leased, Planned, PutBack, Wanted
 from labtests.drivers import driver_module
 from labtests.errors import CommandRejected, CommandTimeout, LabError, LabErrors
 from labtests.exchanges import Exchanges
@@ -29,53 +31,6 @@ from labtests.transport import Clock, Transport
 
 Able = TypeVar("Able")
 Backend = Literal["hardware", "simulated"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """One setting that was, or would be, changed. `setting` is the ability's method name."""
-
-    time_s: float
-    device: str
-    port: str
-    setting: str
-    earlier: object
-    wanted: object
-    commands: tuple[str, ...]
-    undo: bool = False
-
-
-@dataclass(slots=True)
-class Planned:
-    """What a `--plan` run has pretended to set: later steps start from it, nothing is sent."""
-
-    values: dict[tuple[str, str, str], object] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PutBack:
-    """What became of one change that was to be undone. `found_so`: it was as before already."""
-
-    entry: Entry
-    found_so: bool = False
-    error: LabError | None = None
-
-
-class Leased(Protocol):
-    """What a lab asks its lease (lease/held.py) before it sends a change."""
-
-    def expect_held(self, *, undoing: bool = False) -> None:
-        """The device says that the lab is ours. Raises LeaseLost, and what the device raises."""
-        ...
-
-    def expect_fresh(self) -> None:
-        """It has said so a moment ago, by our own clock. Raises LeaseLost."""
-        ...
-
-    def give_back(self, *, left: int = 0) -> None:
-        """The lab is free for others; so many changes could not be put back. Never raises for a
-        lease that is lost, or a device that does not answer. Giving back twice is allowed."""
-        ...
 
 
 class Lab:
@@ -146,8 +101,7 @@ class Lab:
 
     @contextmanager
     def remembered(self, device: str) -> Iterator[None]:
-        """Inside, this device is asked nothing twice until something is changed on it. By one
-        thread at a time."""
+        """Inside, this thread asks this device nothing twice until something is changed on it."""
         transport = self.transports[device]
         with transport.remembered() if isinstance(transport, Exchanges) else nullcontext():
             yield
@@ -172,23 +126,64 @@ class Lab:
         `setting` names the triple of an ability: "pfc", "trust", "ecn", "reaction_point", ...
         Raises LeaseLost, before anything is sent, when somebody else has the lab by now.
         """
-        earlier = self._now(at, setting)
-        if earlier == wanted:
+        with self.remembered(at.device):
+            self._change([Wanted(at=at, setting=setting, value=wanted)])
+
+    def joins(self, device: str) -> bool:
+        """Whether changes of this device can be sent together."""
+        shell = isinstance(self._drivers[device], Foresight)
+        return shell and isinstance(self.transports[device], Exchanges) and self.planned is None
+
+    def change_together(self, device: str, wanted: Sequence[Wanted]) -> None:
+        """The same for several settings of a device that `joins`, none of which has an effect on
+        another: all are read, written ahead by one fsync, sent in one exchange that stops at the
+        first failure, and read back in one."""
+        with self.foreseen(device):
+            self._change(wanted, together=self.joins(device))
+
+    def _change(self, wanted: Sequence[Wanted], *, together: bool = False) -> None:
+        intents = [i for want in wanted if (i := self._intent(want)) is not None]
+        if not intents:
             return
         if self.journal is not None and self.journal.problem:
             raise NotWritten(f"nothing is changed that is not written down: {self.journal.problem}")
         self.expect_lease()
-        intent = Intent(
+        entries = self.ahead.ahead(intents)  # first: what fails half-way is undone too
+        done: list[Entry] = []
+        try:
+            with self._sent_together(intents) if together else nullcontext(nullcontext) as each:
+                for entry in entries:
+                    with each():
+                        self._make(entry.intent)
+                    done.append(entry)
+        finally:
+            self.ahead.made(done)
+
+    def _intent(self, want: Wanted) -> Intent | None:
+        at, earlier = want.at, self._now(want.at, want.setting)
+        if earlier == want.value:
+            return None
+        return Intent(
             at=at,
-            setting=setting,
+            setting=want.setting,
             earlier=earlier,
-            wanted=wanted,
-            commands=self.commands(at, setting, earlier, wanted),
-            undo=self.commands(at, setting, wanted, earlier),
+            wanted=want.value,
+            commands=self.commands(at, want.setting, earlier, want.value),
+            undo=self.commands(at, want.setting, want.value, earlier),
         )
-        entry = self.ahead.ahead(intent)  # first: what fails half-way is undone too
-        self._make(intent)
-        self.ahead.made(entry)
+
+    @contextmanager
+    def _sent_together(self, intents: Sequence[Intent]) -> Iterator[Callable[[], Any]]:
+        """The changes of one device are sent and read back at once; whoever makes one of them
+        inside what is yielded finds the answers."""
+        device = intents[0].at.device
+        transport = self.transports[device]
+        assert isinstance(transport, Exchanges)
+        self._expect_fresh()
+        ports = tuple(dict.fromkeys(intent.at.interface for intent in intents))
+        questions = self.driver(device, Foresight).setting_commands(ports)
+        batch = transport.change_ahead([intent.commands for intent in intents], questions)
+        yield partial(transport.made_ahead, batch)
 
     def expect_lease(self, *, undoing: bool = False) -> None:
         """The lab is still ours, if it ever was. Raises LeaseLost."""
@@ -246,6 +241,10 @@ class Lab:
 
     def _put_back(self, entry: Entry) -> "PutBack":
         """The setting is as it was, and nothing else of an interrupted change is left; or why."""
+        with self.remembered(entry.intent.at.device):
+            return self._undo(entry)
+
+    def _undo(self, entry: Entry) -> "PutBack":
         want = entry.intent
         try:
             now = self._now(want.at, want.setting)
@@ -306,9 +305,12 @@ class Lab:
                 f"{'undo' if undo else 'change'} {want.setting} of {at.interface}: "
                 f"from {want.earlier!r} to {want.wanted!r}",
             )
+        self._expect_fresh()
+        getattr(self._drivers[at.device], f"set_{want.setting}")(at.interface, want.wanted)
+
+    def _expect_fresh(self) -> None:
         if self.lease is not None:
             self.lease.expect_fresh()
-        getattr(self._drivers[at.device], f"set_{want.setting}")(at.interface, want.wanted)
 
     # -- the end -------------------------------------------------------------------------------
 

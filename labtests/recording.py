@@ -229,14 +229,7 @@ class _Reading:
 
     def _add_reply(self, line: Mapping[str, Any]) -> None:
         question = tuple(line["commands"]) if "commands" in line else (line["command"],)
-        answer = _failure(line) or Reply(
-            device=line["device"],
-            command=line["command"],
-            text=line["text"],
-            errors=line["errors"],
-            status=line["status"],
-            time_s=line["time_s"],
-        )
+        answer = _failure(line) or _reply(line, line)
         self._add(line, Exchange(kind=line["kind"], question=question, answer=answer))
 
     def _add_start(self, line: Mapping[str, Any]) -> None:
@@ -262,6 +255,18 @@ class _Reading:
 
     def _add(self, line: Mapping[str, Any], exchange: Exchange) -> None:
         self.exchanges[line["device"]].append(exchange)
+
+
+def _reply(line: Mapping[str, Any], answer: Mapping[str, Any]) -> Reply:
+    return Reply(
+        device=line["device"],
+        command=answer["command"],
+        text=answer["text"],
+        errors=answer["errors"],
+        status=answer["status"],
+        time_s=line["time_s"],
+        parts=tuple(_reply(line, part) for part in answer.get("parts", ())),
+    )
 
 
 def _failure(line: Mapping[str, Any]) -> DeviceError | None:

@@ -19,7 +19,8 @@ class Reply:
     """What a device answered to one command, without echo and prompt.
 
     `status` is the exit status; None on a CLI that has none. `time_s` is the lab's clock when the
-    answer was complete.
+    answer was complete. `parts` of a host's answer to several configuration lines: one for each
+    line that was sent.
     """
 
     device: str
@@ -28,6 +29,7 @@ class Reply:
     errors: str = ""
     status: int | None = None
     time_s: float = 0.0
+    parts: tuple["Reply", ...] = ()
 
 
 Signal = Literal["INT", "TERM", "KILL"]
@@ -81,8 +83,8 @@ class Transport(Protocol):
 
     def configure(self, commands: tuple[str, ...]) -> Reply:
         """Send configuration lines: on a CLI inside its configuration mode, in order, as one block
-        and back out; on a host one after the other. The reply's text is everything printed.
-        A host stops at the first nonzero status."""
+        and back out; on a host one after the other, in one exchange. The reply's text is everything
+        printed. A host stops at the first nonzero status."""
         ...
 
     def close(self) -> None:

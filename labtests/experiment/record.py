@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from dataclasses import asdict, is_dataclass
 from typing import Any
 
+from labtests.changing import Change
 from labtests.evidence import Difference, Evidence
 from labtests.experiment.incast import Incast
 from labtests.experiment.judging import Judged
 from labtests.experiment.phase import PhaseRecord
 from labtests.journal.values import readable
-from labtests.lab import Change
 from labtests.records import Reading
 
 Json = dict[str, Any]

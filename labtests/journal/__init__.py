@@ -10,7 +10,8 @@ One JSON object per line (`labtests-journal/1`). Every line has
 and by kind
 
     run         command, text, errors, status
-    configure   commands (a list), command, text, errors, status
+    configure   commands (a list), command, text, errors, status; of a host that was sent several
+                lines also parts: of each that was sent command, text, errors, status
     start       process (a number), command, limit_s
     output      process, text, errors: what was printed since the line before; status: its exit
                 status once known. Written only when something is new.

@@ -19,7 +19,7 @@ A line that is not whole was being written when the runner died: what it announc
 """
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -131,24 +131,27 @@ class ChangeJournal:
 
     # -- a change ------------------------------------------------------------------------------
 
-    def ahead(self, intent: Intent) -> Entry:
-        """The change is on the disk and remembered; it may be sent now. Raises LabError."""
+    def ahead(self, intents: Sequence[Intent]) -> list[Entry]:
+        """The changes are on the disk and remembered; they may be sent now. Raises LabError."""
         with self._lock:
-            self._number += 1
-            entry = Entry(number=self._number, intent=intent)
-            facts = {} if self.pages is None else self._facts(intent)
-            self.entries.append(entry)  # first: who is interrupted here undoes one change too many
-            try:
-                self._write({"kind": "change", "number": entry.number, **facts})
-            except LabError:
-                self.entries.remove(entry)
-                raise
-        return entry
+            facts = [{} if self.pages is None else self._facts(intent) for intent in intents]
+            entries = [Entry(number=self._number + n, intent=i) for n, i in enumerate(intents, 1)]
+            self._number += len(entries)
+            self.entries += entries  # first: who is interrupted here undoes one change too many
+        known = zip(entries, facts, strict=True)
+        try:
+            self._write(*({"kind": "change", "number": e.number, **more} for e, more in known))
+        except LabError:
+            for entry in entries:
+                self._forget(entry)
+            raise
+        return entries
 
-    def made(self, entry: Entry) -> None:
-        """It was read back."""
-        entry.whole = True
-        self._note("made", entry)
+    def made(self, entries: Sequence[Entry]) -> None:
+        """They were read back."""
+        for entry in entries:
+            entry.whole = True
+        self._note("made", *entries)
 
     # -- undoing -------------------------------------------------------------------------------
 
@@ -213,22 +216,22 @@ class ChangeJournal:
             "undo": self.redaction.value(intent.undo),
         }
 
-    def _write(self, line: Mapping[str, Any]) -> None:
-        if self.pages is not None:
+    def _write(self, *lines: Mapping[str, Any]) -> None:
+        if self.pages is not None and lines:
             try:
-                self.pages.write(line)
+                self.pages.write(*lines)
             except NotWritten as error:
                 raise NotWritten(
                     f"the change journal cannot be written, so nothing is changed: {error}\n"
                     "  remedy: make room on that disk, or give another --run-dir"
                 ) from error
 
-    def _note(self, kind: str, entry: Entry, **facts: object) -> None:
-        self._report({"kind": kind, "number": entry.number, **facts})
+    def _note(self, kind: str, *entries: Entry, **facts: object) -> None:
+        self._report(*({"kind": kind, "number": entry.number, **facts} for entry in entries))
 
-    def _report(self, line: Mapping[str, Any]) -> None:
+    def _report(self, *lines: Mapping[str, Any]) -> None:
         try:
-            self._write(line)
+            self._write(*lines)
         except NotWritten as error:
             self.problem = self.problem or str(error)
 

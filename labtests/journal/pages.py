@@ -1,5 +1,6 @@
 """A file of JSON lines that survives a crash: a line is on the disk before `write` returns."""
 
+import errno
 import fcntl
 import json
 import os
@@ -40,24 +41,46 @@ class Pages:
             os.close(self._file)
             raise InUse(f"{path} is being written by another process") from error
         self._open, self._torn = True, not fresh and not _ends_whole(path)
+        self._syncing = threading.Lock()
+        self._written = self._synced = self._lost = 0  # writes so far; up to which they are (not)
 
-    def write(self, line: Mapping[str, Any]) -> None:
-        """The line is on the disk. Raises NotWritten."""
-        data = json.dumps(line).encode() + b"\n"
+    def write(self, *lines: Mapping[str, Any]) -> None:
+        """The lines are on the disk, by one fsync, which threads that write meanwhile share. Raises
+        NotWritten; those before the place where it was cut off may be there then."""
+        data = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+        try:
+            self._sync(self._append(data))
+        except OSError as error:
+            raise NotWritten(f"{self.path}: {error.strerror}") from error
+
+    def _append(self, data: bytes) -> int:
         with self._lock:
             data = b"\n" + data if self._torn else data
             self._torn = True  # until it is whole; also when an exception comes from anywhere
-            try:
-                while data:
-                    data = data[os.write(self._file, data) :]
-                os.fsync(self._file)
-            except OSError as error:
-                raise NotWritten(f"{self.path}: {error.strerror}") from error
+            while data:
+                data = data[os.write(self._file, data) :]
             self._torn = False
+            self._written += 1
+            return self._written
+
+    def _sync(self, number: int) -> None:
+        """This write is on the disk: by its own fsync, or by one that began after it."""
+        with self._syncing:
+            if self._synced >= number:
+                return
+            if self._lost >= number:  # the system tells of a failure only once
+                raise OSError(errno.EIO, "an fsync failed")
+            upto = self._written
+            try:
+                os.fsync(self._file)
+            except OSError:
+                self._lost = upto
+                raise
+            self._synced = upto
 
     def close(self) -> None:
         """Free the file and its lock. Closing twice is allowed."""
-        with self._lock:
+        with self._syncing, self._lock:
             if self._open:
                 self._open = False
                 os.close(self._file)

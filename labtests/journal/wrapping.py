@@ -160,9 +160,12 @@ class _Pages:
 
 
 def _answer(reply: Reply) -> dict[str, Any]:
-    return {
+    found: dict[str, Any] = {
         "command": reply.command,
         "text": reply.text,
         "errors": reply.errors,
         "status": reply.status,
     }
+    if reply.parts:
+        found["parts"] = [_answer(part) for part in reply.parts]
+    return found

@@ -24,7 +24,7 @@ _BOOT_TIME = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # goes on wh
 
 
 class Held:
-    """See lab.Leased. Any thread may ask it."""
+    """See changing.Leased. Any thread may ask it."""
 
     def __init__(self, register: Register, holder: Holder, *, clock: Clock) -> None:
         self.register, self.holder = register, holder
@@ -75,8 +75,8 @@ class Held:
             threading.Thread(target=self._beat, name="lease", daemon=True).start()
 
     def expect_held(self, *, undoing: bool = False) -> None:
-        """See lab.Leased. When the device does not answer, a change is not made; undoing goes on
-        for as long as nobody else can have taken the lab."""
+        """See changing.Leased. When the device does not answer, a change is not made; undoing goes
+        on for as long as nobody else can have taken the lab."""
         begun_s = self._local_s()
         try:
             self._renew(at_age=1 / BEATS)
@@ -85,12 +85,12 @@ class Held:
                 raise
 
     def expect_fresh(self) -> None:
-        """See lab.Leased. Whoever was frozen since the last look asks again."""
+        """See changing.Leased. Whoever was frozen since the last look asks again."""
         if self._local_s() >= self._fresh_until_s:
             self.expect_held()
 
     def give_back(self, *, left: int = 0) -> None:
-        """See lab.Leased."""
+        """See changing.Leased."""
         if self._ended.is_set():
             return
         self._ended.set()

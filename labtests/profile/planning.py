@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from labtests.changing import Wanted
 from labtests.errors import LabError, LabErrors
 from labtests.inventory import Device, Endpoint
 from labtests.lab import Lab
@@ -150,22 +151,41 @@ def _undone(step: Step) -> LabError:
 
 
 def _made(lab: Lab, plan: DevicePlan, stop: threading.Event, progress: Say) -> list[Step]:
+    done: list[Step] = []
+    batches = _batches(lab, plan)
+    if not batches:
+        return done
+    with lab.foreseen(plan.device):
+        for wishes in batches:
+            if stop.is_set():
+                break
+            steps = [step for wish in wishes if (step := _step(lab, wish)) is not None]
+            lab.change_together(
+                plan.device,
+                [Wanted(at=step.at, setting=step.setting, value=step.wanted) for step in steps],
+            )
+            done += steps
+            for step in steps:
+                progress(f"{plan.device}: {step.at.interface} {step.setting} changed")
+    return done
+
+
+def _batches(lab: Lab, plan: DevicePlan) -> list[list[Wish]]:
+    """What is to be done, in the plan's order; what can be sent together in one list. A setting
+    that another one rebuilds, or hides, is in a later list."""
     open_ones = {(step.at, step.setting) for step in plan.steps}
     open_ones |= {(trouble.at, trouble.setting) for trouble in plan.troubles if trouble.later}
-    done: list[Step] = []
-    for wish in plan.wishes:
-        if (wish.at, wish.setting) not in open_ones:
-            continue
-        if stop.is_set():
-            return done
-        with lab.remembered(plan.device):  # read once, change, read back
-            step = _step(lab, wish)
-            if step is not None:
-                lab.change(wish.at, wish.setting, step.wanted)
-        if step is not None:
-            progress(f"{plan.device}: {wish.at.interface} {wish.setting} changed")
-            done.append(step)
-    return done
+    wishes = [wish for wish in plan.wishes if (wish.at, wish.setting) in open_ones]
+    if not lab.joins(plan.device):
+        return [[wish] for wish in wishes]
+    batches: list[list[Wish]] = []
+    for wish in wishes:
+        first = (wish.at, READ_AFTER.get(wish.setting))
+        behind = [n for n, b in enumerate(batches, 1) for o in b if (o.at, o.setting) == first]
+        number = max(behind, default=0)
+        batches += [[] for _ in range(number + 1 - len(batches))]
+        batches[number].append(wish)
+    return batches
 
 
 def at_once(

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from labtests.changing import Change
 from labtests.journal.values import pack
-from labtests.lab import Change
 from labtests.profile.planning import DevicePlan, Step
 from labtests.records import EcnSetting, WredQueue
 

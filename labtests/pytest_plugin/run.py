@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from labtests import __version__
+from labtests.changing import Planned
 from labtests.clock import WallClock
 from labtests.errors import LabError, LeaseBusy
 from labtests.experiment import HARDWARE, SIMULATED, Pace
@@ -27,7 +28,7 @@ from labtests.journal import (
     redacted_logs,
     this_runner,
 )
-from labtests.lab import Lab, Planned
+from labtests.lab import Lab
 from labtests.lease.holding import LOOK_AGAIN_S, Terms, holding
 from labtests.private import NotPrivate, private_folder, write_private
 from labtests.pytest_plugin.cleaning import cleaner

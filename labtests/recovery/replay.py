@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
+from labtests.changing import PutBack
 from labtests.clock import WallClock
 from labtests.drivers import driver_module
 from labtests.errors import LabError, LabErrors
@@ -29,7 +30,7 @@ from labtests.journal import (
     unfinished_runs,
 )
 from labtests.journal.changes import addresses
-from labtests.lab import Lab, PutBack
+from labtests.lab import Lab
 from labtests.lease.holding import Terms, holding
 from labtests.ssh.connecting import AT_ONCE, SHELL, connect_all
 from labtests.ssh.passwords import passwords_of

@@ -4,6 +4,7 @@ What is sent (COMMAND is what the caller asked for; `sudo -n ` comes first where
 `become`):
 
     run      timeout -k 2 SECONDS sh -c 'COMMAND'
+    configure  the same; several lines are one COMMAND that stops at the first failure (joining.py)
     start    sh -c '... echo $$; exec timeout -k 2 SECONDS COMMAND'     (supervision.py)
     signal   kill -s INT -- -PID      and kill -s 0 -- -PID to see whether the group is gone
 
@@ -18,12 +19,14 @@ import math
 import os
 import re
 import shlex
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 import paramiko
 
 from labtests.clock import WallClock
 from labtests.errors import CommandRejected, CommandTimeout
+from labtests.joining import MORE_S_PER_COMMAND, Joined, block_reply
 from labtests.ssh.line import Line
 from labtests.ssh.process import ShellProcess
 from labtests.ssh.streams import OUTPUT_LIMIT_BYTES, WINDOW_BYTES, Streams, TooMuchOutput
@@ -67,21 +70,11 @@ class ShellTransport:
     def run(self, command: str, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Reply:
         """See Transport."""
         limit_s = max(math.ceil(timeout_s), 1)
-        begun_s = self.clock.now_s()
-        streams = self.execute(
-            f"{self._sudo}timeout -k {KILL_AFTER_S} {limit_s} "
-            f"sh -c {shlex.quote(self._around.around(command))}",
-            command,
-        )
-        with streams:
-            late_s = KILL_AFTER_S + LATE_S + self._login_s
-            ended = self.await_end(streams, command, begun_s + limit_s + late_s)
-            reply = self._reply(command, streams)
-        overdue = reply.time_s - begun_s >= limit_s
-        if not ended or (reply.status in TIMED_OUT and overdue):
-            self._timed_out(reply, limit_s, ended)
-        self._expect_rights(reply)
-        return reply
+        answer = self._answer(command, limit_s)
+        if answer.late:
+            self._timed_out(answer.reply, limit_s, answer.ended)
+        self._expect_rights(answer.reply)
+        return answer.reply
 
     def start(self, command: str, *, limit_s: float) -> ShellProcess:
         """See Transport. `command` is one program with its arguments; wrap a script in `sh -c`."""
@@ -102,20 +95,25 @@ class ShellTransport:
         return ShellProcess(self, streams, command=command, pid=int(first_line))
 
     def configure(self, commands: tuple[str, ...]) -> Reply:
-        """See Transport. The reply's command is the last one sent, whose status it has."""
-        replies: list[Reply] = []
-        for command in commands:
-            replies.append(self.run(command))
-            if replies[-1].status != 0:
-                break
-        return Reply(
-            device=self.device,
-            command=replies[-1].command if replies else "",
-            text="".join(reply.text for reply in replies),
-            errors="".join(reply.errors for reply in replies),
-            status=replies[-1].status if replies else 0,
-            time_s=replies[-1].time_s if replies else self.clock.now_s(),
-        )
+        """See Transport. The reply's command is the last one sent, whose status it has. Raises what
+        `run` raises, naming the line that was under way."""
+        if not commands:
+            return Reply(
+                device=self.device, command="", text="", status=0, time_s=self.clock.now_s()
+            )
+        if len(commands) == 1:
+            return self.run(commands[0])
+        joined = Joined(commands, stopping=True)
+        limit_s = math.ceil(DEFAULT_TIMEOUT_S + MORE_S_PER_COMMAND * len(commands))
+        answer = self._answer(joined.script, limit_s)
+        parts = joined.answers(answer.reply)
+        under_way = replace(answer.reply, command=commands[min(len(parts), len(commands) - 1)])
+        if answer.late:
+            self._timed_out(under_way, limit_s, answer.ended)
+        self._expect_rights(under_way)
+        if not parts or (len(parts) < len(commands) and parts[-1].status == 0):
+            self._cut_off(under_way)
+        return block_reply(parts)
 
     def close(self) -> None:
         """See Transport."""
@@ -227,6 +225,21 @@ class ShellTransport:
 
     # -- answers ---------------------------------------------------------------------------------
 
+    def _answer(self, command: str, limit_s: int) -> "_Answer":
+        begun_s = self.clock.now_s()
+        streams = self.execute(
+            f"{self._sudo}timeout -k {KILL_AFTER_S} {limit_s} "
+            f"sh -c {shlex.quote(self._around.around(command))}",
+            command,
+        )
+        with streams:
+            late_s = KILL_AFTER_S + LATE_S + self._login_s
+            ended = self.await_end(streams, command, begun_s + limit_s + late_s)
+            reply = self._reply(command, streams)
+        overdue = reply.time_s - begun_s >= limit_s
+        late = not ended or (reply.status in TIMED_OUT and overdue)
+        return _Answer(reply=reply, ended=ended, late=late)
+
     def _reply(self, command: str, streams: Streams) -> Reply:
         return Reply(
             device=self.device,
@@ -260,6 +273,15 @@ class ShellTransport:
                 "root and drop `become` from the testbed file",
             )
 
+    def _cut_off(self, reply: Reply) -> NoReturn:
+        said = reply.errors.strip().splitlines() or ["nothing"]
+        raise CommandRejected(
+            self.device,
+            reply.command,
+            f"the shell ended before it said what became of it; its last words: {said[-1]!r}",
+            "run it by hand on the host to see what it does to the shell",
+        )
+
     def _no_pid(self, reply: Reply) -> NoReturn:
         self._expect_rights(reply)
         said = (reply.errors or reply.text).strip().splitlines() or ["nothing"]
@@ -269,3 +291,12 @@ class ShellTransport:
             f"it was not started: the host said {said[0]!r} instead of a process id",
             "the login shell must run `sh -c` and print nothing of its own",
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    """What came back. `late`: the time was over; `ended`: the host says that it has ended."""
+
+    reply: Reply
+    ended: bool
+    late: bool

@@ -4,13 +4,16 @@ import errno
 import json
 import os
 import stat
+import threading
+import time
 
 import pytest
 import toy_lab
 from toy_lab import AUTO, OFF, ON, P1, P2, Box, open_lab
 
 from labtests.errors import LabError, LabErrors
-from labtests.journal import ChangeJournal, InUse, Journal, Redaction, read_changes
+from labtests.journal import ChangeJournal, InUse, Journal, NotWritten, Redaction, read_changes
+from labtests.journal.pages import Pages
 
 
 @pytest.fixture(autouse=True)
@@ -206,3 +209,63 @@ def test_a_file_that_is_no_change_journal_is_said_to_be_none(path, text):
     path.write_text(text)
     with pytest.raises(LabError, match=r"changes\.jsonl"):
         read_changes(path)
+
+
+def test_threads_that_write_at_once_share_an_fsync(tmp_path, monkeypatch):
+    pages, real, calls = Pages(tmp_path / "x.jsonl", fresh=True), os.fsync, []
+    begun, go = threading.Event(), threading.Event()
+
+    def slow(descriptor):
+        on_disk = (tmp_path / "x.jsonl").read_text().count("\n")
+        calls.append(on_disk)
+        begun.set()
+        go.wait(10)
+        real(descriptor)
+
+    monkeypatch.setattr("labtests.journal.pages.os.fsync", slow)
+    writers = [threading.Thread(target=pages.write, args=({"n": n},)) for n in range(9)]
+    writers[0].start()
+    begun.wait(10)
+    for writer in writers[1:]:
+        writer.start()
+    while (tmp_path / "x.jsonl").read_text().count("\n") < 9:
+        time.sleep(0.01)
+    assert all(writer.is_alive() for writer in writers)  # nobody goes on before it is on the disk
+    go.set()
+    for writer in writers:
+        writer.join(10)
+    assert calls == [1, 9]
+    pages.close()
+
+
+def test_an_fsync_that_failed_fails_everyone_who_waited_for_it(tmp_path, monkeypatch):
+    pages, calls, told = Pages(tmp_path / "x.jsonl", fresh=True), [], []
+    begun, go = threading.Event(), threading.Event()
+
+    def failing(descriptor):
+        calls.append(descriptor)
+        begun.set()
+        go.wait(10)
+        if len(calls) == 2:
+            raise OSError(errno.EIO, "the disk is broken")
+
+    def write(number):
+        try:
+            pages.write({"n": number})
+        except NotWritten:
+            told.append(number)
+
+    monkeypatch.setattr("labtests.journal.pages.os.fsync", failing)
+    writers = [threading.Thread(target=write, args=(n,)) for n in range(4)]
+    writers[0].start()
+    begun.wait(10)
+    for writer in writers[1:]:
+        writer.start()
+    while (tmp_path / "x.jsonl").read_text().count("\n") < 4:
+        time.sleep(0.01)
+    go.set()
+    for writer in writers:
+        writer.join(10)
+    assert sorted(told) == [1, 2, 3]  # the system says so once: a second fsync would succeed
+    assert len(calls) == 2
+    pages.close()

@@ -3,14 +3,23 @@
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from threading import Barrier
 from typing import Any
 
 import pytest
 
+from labtests.errors import DeviceError
 from labtests.inventory import Testbed, load
-from labtests.journal import Journal
+from labtests.journal import (
+    Begun,
+    ChangeJournal,
+    Journal,
+    Redaction,
+    read_changes,
+    this_runner,
+)
 from labtests.lab import Lab
 from labtests.opening import limited
 from labtests.profile.planning import made, planned
@@ -26,8 +35,10 @@ HOSTS = 40  # more than the usual defaults of pools
 CHANGED = ("h01", "h02")
 TOGETHER_S = 60.0
 PROFILE = load_profile(Path(__file__).parents[2] / "profiles" / "lossless-25g.yaml").form
-PER_CHANGE = 5  # on average
-"""Read, change (one or two commands), read back; DCQCN asks for its parameters by the way."""
+APPLYING = 4
+"""Read, change, read back, and look at everything once more."""
+PER_UNDONE = 3
+"""Read, change, read back."""
 
 
 class Watch:
@@ -132,7 +143,7 @@ def test_all_hosts_at_once_by_one_session_each_in_few_exchanges(fleet, tmp_path,
     assert watch.sessions == once
 
 
-def test_changing_costs_a_few_exchanges_for_each_setting(fleet, tmp_path, monkeypatch):
+def test_all_changes_of_a_host_go_in_a_few_exchanges(fleet, tmp_path, monkeypatch):
     simulated, testbed = fleet
     some = limited(testbed, CHANGED)
     watch = Watch(monkeypatch)
@@ -143,12 +154,90 @@ def test_changing_costs_a_few_exchanges_for_each_setting(fleet, tmp_path, monkey
             done = made(PROFILE, lab, plans)
         changes = Counter(step.at.device for step in done)
         assert set(changes) == set(CHANGED)
-        for host in CHANGED:  # and one exchange that looks at everything once more
-            assert sent[host] <= PER_CHANGE * changes[host] + 1
+        for host in CHANGED:
+            assert sent[host] == APPLYING < changes[host]
         with watch.all_at_once(len(CHANGED)) as sent:
             again = planned(PROFILE, lab)
         assert made(PROFILE, lab, again) == []
         assert sent == dict.fromkeys(CHANGED, 1)
+        before_undo = Counter(watch.sent)
         lab.put_back()
+        for host in CHANGED:
+            assert watch.sent[host] - before_undo[host] <= PER_UNDONE * changes[host]
         assert not compare(before, take(some, readers_of(lab), backend="simulated"))
     assert watch.sessions == dict.fromkeys(CHANGED, 1)
+
+
+def test_all_changes_of_a_host_are_on_the_disk_before_one_is_sent(fleet, tmp_path, monkeypatch):
+    simulated, testbed = fleet
+    some = limited(testbed, CHANGED[:1])
+    path = tmp_path / "changes.jsonl"
+    known: list[set[str]] = []
+    with opened(simulated, some, tmp_path) as lab:
+        lab.ahead = ChangeJournal.begin(path, begun_of(lab), Redaction())
+        plans = planned(PROFILE, lab)
+        configure = ShellTransport.configure
+
+        def configuring(transport: ShellTransport, commands: tuple[str, ...]) -> Any:
+            story = read_changes(path)
+            announced = {c for entry in story.entries for c in entry.intent.commands}
+            assert set(commands) <= announced
+            assert not any(e.whole for e in story.entries if set(e.intent.commands) & set(commands))
+            known.append(set(commands))
+            return configure(transport, commands)
+
+        monkeypatch.setattr(ShellTransport, "configure", configuring)
+        done = made(PROFILE, lab, plans)
+        story = read_changes(path)
+        assert all(entry.whole for entry in story.entries)
+        assert [e.intent.setting for e in story.entries] == [step.setting for step in done]
+        planned_commands = {c for plan in plans for step in plan.steps for c in step.commands}
+        assert planned_commands <= set.union(*known)
+        assert len(known) == 1
+        monkeypatch.undo()
+        lab.put_back()
+
+
+def test_a_refusal_among_many_names_its_command_and_nothing_behind_it_is_sent(
+    fleet, tmp_path, monkeypatch
+):
+    simulated, testbed = fleet
+    some = limited(testbed, CHANGED[:1])
+    with opened(simulated, some, tmp_path) as lab:
+        before = take(some, readers_of(lab), backend="simulated")
+        plans = planned(PROFILE, lab)
+        commands = [c for step in plans[0].steps for c in step.commands]
+        refused = next(c for c in commands if "roce_rp/enable/5" in c)
+        configure = ShellTransport.configure
+
+        def refusing(transport: ShellTransport, lines: tuple[str, ...]) -> Any:
+            wrong = "echo 9 > /sys/class/net/nothing"
+            reply = configure(transport, tuple(wrong if x == refused else x for x in lines))
+            parts = tuple(
+                replace(p, command=refused) if p.command == wrong else p for p in reply.parts
+            )
+            return replace(reply, parts=parts)
+
+        monkeypatch.setattr(ShellTransport, "configure", refusing)
+        with pytest.raises(DeviceError) as caught:
+            made(PROFILE, lab, plans)
+        assert caught.value.command == refused
+        monkeypatch.undo()
+        now = planned(PROFILE, lab)[0]
+        behind = commands[commands.index(refused) :]
+        assert set(behind) <= {c for step in now.steps for c in step.commands}
+        assert len(now.steps) < len(plans[0].steps)
+        assert all(put_back.error is None for put_back in lab.put_back())
+        assert not compare(before, take(some, readers_of(lab), backend="simulated"))
+
+
+def begun_of(lab: Lab) -> Begun:
+    return Begun(
+        run="here",
+        runner=this_runner(),
+        testbed=lab.testbed.name,
+        file=str(lab.testbed.file),
+        backend=lab.backend,
+        dry_run=True,
+        devices=lab.testbed.devices,
+    )

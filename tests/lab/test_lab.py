@@ -5,9 +5,10 @@ from types import SimpleNamespace
 import pytest
 
 from labtests.capabilities import PriorityFlowControl
+from labtests.changing import Planned
 from labtests.errors import CommandRejected, LabErrors
 from labtests.inventory import Endpoint
-from labtests.lab import Lab, Planned
+from labtests.lab import Lab
 from labtests.records import PfcSetting
 
 PORT = Endpoint(device="sw", interface="p1")

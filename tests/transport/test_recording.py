@@ -39,6 +39,7 @@ def questions(transport: Transport) -> list[object]:
         lambda: transport.run("sleep 9", timeout_s=1),
         lambda: transport.run("printf 'no newline, ü, \"quotes\", tab\\t'"),
         lambda: transport.configure(("echo one", "false", "echo never")),
+        lambda: transport.configure(("echo one", "echo two >&2")),
     ):
         try:
             answers.append(ask())

@@ -149,6 +149,35 @@ def test_a_whole_configuration_answers_with_everything_printed(shell) -> None:
     assert (reply.text, reply.status) == ("one\ntwo\n", 0)
 
 
+def test_several_lines_are_one_exchange_and_each_has_its_own_answer(shell, monkeypatch) -> None:
+    sent, execute = [], ShellTransport.execute
+    monkeypatch.setattr(
+        ShellTransport, "execute", lambda *a, **k: (sent.append(a[1]), execute(*a, **k))[1]
+    )
+    lines = ("printf a", "echo b; echo c >&2", "cd /; x=1; exit 3", "echo never")
+    reply = shell.configure(lines)
+    assert len(sent) == 1
+    told = [(part.command, part.text, part.errors, part.status) for part in reply.parts]
+    assert told == [(lines[0], "a", "", 0), (lines[1], "b\n", "c\n", 0), (lines[2], "", "", 3)]
+    assert (reply.command, reply.status) == (lines[2], 3)
+    assert (reply.text, reply.errors) == ("ab\n", "c\n")
+
+
+def test_a_line_that_hangs_is_named_and_the_next_is_not_run(shell, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("labtests.ssh.shell.DEFAULT_TIMEOUT_S", 1)
+    monkeypatch.setattr("labtests.ssh.shell.MORE_S_PER_COMMAND", 0)
+    with pytest.raises(CommandTimeout) as caught:
+        shell.configure(("echo one", "sleep 60", f"touch {tmp_path / 'never'}"))
+    assert caught.value.command == "sleep 60"
+    assert not (tmp_path / "never").exists()
+
+
+def test_a_line_that_ends_the_shell_is_named(shell) -> None:
+    with pytest.raises(CommandRejected) as caught:
+        shell.configure(("echo one", "kill -9 $$", "echo never"))
+    assert caught.value.command == "kill -9 $$"
+
+
 # -- start ---------------------------------------------------------------------------------------
 
 

@@ -226,5 +226,5 @@ class DcqcnSettings(HostSession, ReactionPoint, NotificationPoint, DcqcnParamete
         return reply
 
     def _write(self, commands: Commands) -> None:
-        for command in commands:
-            expect_written(self._change(command), ECN_FOLDER)
+        for reply in self._change(commands):
+            expect_written(reply, ECN_FOLDER)

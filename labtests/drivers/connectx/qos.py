@@ -148,8 +148,8 @@ class QosSettings(HostSession, PriorityFlowControl, Trust, DscpMap, NicQosView):
     # -- how -----------------------------------------------------------------------------
 
     def _send(self, commands: Commands) -> None:
-        for command in commands:
-            expect_success(self._change(command), MLNX_QOS)
+        for reply in self._change(commands):
+            expect_success(reply, MLNX_QOS)
 
     def _expect_same(self, command: str, what: str, wanted: Any, found: Any) -> None:
         if found != wanted:

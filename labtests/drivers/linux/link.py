@@ -42,8 +42,8 @@ class LinkSettings(HostSession, Mtu):
     def set_mtu(self, port: str, wanted: int) -> None:
         """Make it so, and read it back."""
         commands = self.mtu_commands(port, self.mtu(port), wanted)
-        for command in commands:
-            expect_success(self._change(command), IP)
+        for reply in self._change(commands):
+            expect_success(reply, IP)
         if commands and (found := self.mtu(port)) != wanted:
             self._reject(
                 commands[-1],

@@ -3,6 +3,7 @@
 from shlex import quote
 from typing import NoReturn
 
+from labtests.capabilities import Commands
 from labtests.errors import CommandRejected
 from labtests.transport import Reply, Transport
 
@@ -19,9 +20,13 @@ class HostSession:
         """Ask something that changes nothing."""
         return self._transport.run(command)
 
-    def _change(self, command: str) -> Reply:
-        """Change something, one command at a time so that an error names the one that failed."""
-        return self._transport.configure((command,))
+    def _change(self, commands: Commands) -> tuple[Reply, ...]:
+        """Change something, in one exchange that stops at the first failure; the answer to each
+        command that was sent."""
+        if not commands:
+            return ()
+        reply = self._transport.configure(commands)
+        return reply.parts or (reply,)
 
     def _reject(self, command: str, problem: str, remedy: str) -> NoReturn:
         raise CommandRejected(self._transport.device, command, problem, remedy)
