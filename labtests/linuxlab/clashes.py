@@ -2,10 +2,13 @@
 
 import ipaddress
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 from labtests.errors import LabError, LabErrors
+from labtests.inventory import LINUX_LAB_FOLDER
 from labtests.linuxlab.looking import exists, interfaces
-from labtests.linuxlab.plan import Plan, network_of
+from labtests.linuxlab.plan import Plan, network_of, runner_interface
 from labtests.linuxlab.programs import MACHINE, run
 
 
@@ -23,19 +26,38 @@ def _clashes(plan: Plan) -> Iterator[LabError]:
                 f"{MACHINE}: namespace {name} is there, and no lab has noted that it made it\n"
                 f"  remedy: if nobody needs it: ip netns del {name}"
             )
+    there = interfaces("", MACHINE)
+    if plan.runner_interface in there:
+        yield LabError(
+            f"{MACHINE}: link {plan.runner_interface} is there, and no lab has noted that it made "
+            f"it\n  remedy: if nobody needs it: ip link del {plan.runner_interface}"
+        )
     network = network_of(plan.lab.runner_address, plan.lab.prefix_length)
-    for name, link in interfaces("", MACHINE).items():
+    for name, link in there.items():
         for held in link.get("addr_info", []):
-            if held.get("family") == "inet" and network.overlaps(
-                network_of(held["local"], held["prefixlen"])
-            ):
-                yield LabError(
-                    f"{MACHINE}: {name} has {held['local']}/{held['prefixlen']}, which overlaps "
-                    f"with the lab's management network {network}\n"
-                    "  remedy: another runner_address and other management hosts in the file"
-                )
+            yield from _address_clash(name, held, network)
     for route in run(["ip", "-4", "route", "show"]).splitlines():
         yield from _route_clash(route, network)
+
+
+def _address_clash(
+    interface: str, held: dict[str, Any], network: ipaddress.IPv4Network
+) -> Iterator[LabError]:
+    if held.get("family") != "inet":
+        return
+    if network.overlaps(network_of(held["local"], held["prefixlen"])):
+        yield LabError(
+            f"{MACHINE}: {interface}{_whose(interface)} has {held['local']}/{held['prefixlen']}, "
+            f"which overlaps with the lab's management network {network}\n"
+            "  remedy: another runner_address and other management hosts in the file"
+        )
+
+
+def _whose(interface: str) -> str:
+    """The lab that has this link, in brackets."""
+    labs = Path(LINUX_LAB_FOLDER)
+    names = [folder.name for folder in labs.iterdir()] if labs.is_dir() else []
+    return "".join(f" (lab {n})" for n in names if runner_interface(n) == interface)
 
 
 def _route_clash(route: str, network: ipaddress.IPv4Network) -> Iterator[LabError]:

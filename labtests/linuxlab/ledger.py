@@ -83,27 +83,37 @@ def boot_id() -> str:
 
 
 def forget(name: str) -> None:
-    """The lab's folder is gone, and those above it when no other lab has one."""
+    """The lab's folder is gone."""
     shutil.rmtree(folder_of(name), ignore_errors=True)
-    for folder in (Path(LINUX_LAB_FOLDER), Path(LINUX_LAB_FOLDER).parent):
-        with suppress(OSError):
-            folder.rmdir()
 
 
 @contextmanager
 def locked() -> Iterator[None]:
-    """Nobody else on this machine makes or removes a lab meanwhile. Waits for whoever does."""
+    """Nobody else on this machine makes or removes a lab meanwhile. Waits for whoever does, and
+    for programs that somebody who was killed has left running: they inherit the lock."""
+    descriptor = _lock()
+    try:
+        yield
+    finally:
+        for folder in (Path(LINUX_LAB_FOLDER), Path(LINUX_LAB_FOLDER).parent):
+            with suppress(OSError):
+                folder.rmdir()  # only when no lab has anything in it
+        os.close(descriptor)
+
+
+def _lock() -> int:
+    folder = Path(LINUX_LAB_FOLDER)
     while True:
-        folder = Path(LINUX_LAB_FOLDER)
         private_folder(folder)
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            if _same(descriptor, folder):
-                yield
-                return
-        finally:
-            os.close(descriptor)
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        except FileNotFoundError:
+            continue
+        os.set_inheritable(descriptor, True)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if _same(descriptor, folder):
+            return descriptor
+        os.close(descriptor)
 
 
 def _same(descriptor: int, folder: Path) -> bool:

@@ -19,6 +19,7 @@ SINGLE_SEGMENT = 1
 """gso_max_segs of every data port: TCP hands down packets of one segment, so that a "packet" in a
 queue is a frame and not up to 64 KiB. (No ethtool is needed for it.)"""
 
+ACCEPTS_WITHIN_S = 2.0
 Interfaces = dict[str, dict[str, Any]]
 
 
@@ -78,7 +79,8 @@ def box_findings(plan: Plan, ledger: Ledger, box: Box) -> Iterator[Finding]:
         problems += _interface(there.get(BRIDGE), BRIDGE, None)
     for port in box.ports:
         wrong = list(_port(there.get(port.interface), port, plan, box))
-        problems += wrong or _queues(ledger, box, port)
+        queues = "" if wrong else queue_problem(ledger, box, port)
+        problems += [*wrong, queues] if queues else wrong
     yield from (Finding(box.name, problem) for problem in problems)
 
 
@@ -86,6 +88,8 @@ def sshd_finding(plan: Plan, ledger: Ledger, box: Box) -> Finding | None:
     """Whether the box's sshd lets the runner in, with the key of this lab, and is the box's own."""
     if not alive(ledger.runners.get(box.name)):
         return Finding(box.name, f"its sshd ({box.spoken}) does not run")
+    if not listens(box, ACCEPTS_WITHIN_S):
+        return Finding(box.name, f"its sshd ({box.spoken}) does not answer")
     try:
         session = connect(box.device, SHELL, clock=WallClock())
     except LabError as error:
@@ -112,12 +116,13 @@ def lacks_end(plug: Plug, there: Interfaces) -> bool:
     return plug.interface not in there
 
 
-def _queues(ledger: Ledger, box: Box, port: Port) -> list[str]:
+def queue_problem(ledger: Ledger, box: Box, port: Port) -> str:
+    """What is wrong with the queues of a port; "" when they are as they were made."""
     should = ledger.queues.get(f"{box.name}:{port.interface}")
     if should is None:
-        return [f"queues of {port.interface} were never made"]
+        return f"queues of {port.interface} were never made"
     wrong = difference(should, layout_now(box.namespace, port.interface, box.name))
-    return [f"queues of {port.interface} are not as they were made: {wrong}"] if wrong else []
+    return f"queues of {port.interface} are not as they were made: {wrong}" if wrong else ""
 
 
 def _port(link: dict[str, Any] | None, port: Port, plan: Plan, box: Box) -> Iterator[str]:

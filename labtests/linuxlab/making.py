@@ -15,12 +15,12 @@ from labtests.linuxlab.looking import (
     SINGLE_SEGMENT,
     Finding,
     Interfaces,
-    box_findings,
     exists,
     interfaces,
     lacks_end,
     listens,
     network_findings,
+    queue_problem,
     sshd_finding,
 )
 from labtests.linuxlab.plan import BRIDGE, MANAGEMENT, Box, Plan, Plug, network_of
@@ -225,9 +225,8 @@ def _known_neighbours(plan: Plan) -> None:
 
 def _queues(plan: Plan, ledger: Ledger, box: Box, kernel: Kernel) -> None:
     """Ports whose queues are not as they were made get them anew."""
-    wrong = " ".join(str(finding) for finding in box_findings(plan, ledger, box))
     for port in box.ports:
-        if f"queues of {port.interface} " not in wrong:
+        if not queue_problem(ledger, box, port):
             continue
         attempt(["tc", "-n", box.namespace, "qdisc", "del", "dev", port.interface, "root"])
         if box.switch:

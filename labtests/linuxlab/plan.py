@@ -116,7 +116,8 @@ def planned(testbed: Testbed) -> Plan:
         )
     ]
     for number, box in enumerate(boxes):
-        own = Plug(namespace=box.namespace, interface=MANAGEMENT, device=box.name)
+        mac = _mac(testbed, Endpoint(device=box.name, interface=MANAGEMENT))
+        own = Plug(namespace=box.namespace, interface=MANAGEMENT, device=box.name, mac=mac)
         there = Plug(namespace=management, interface=f"m{number}", device="management network")
         cables.append((own, there))
     cables += [(_plug(testbed, link.a), _plug(testbed, link.b)) for link in testbed.links]

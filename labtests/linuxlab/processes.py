@@ -70,19 +70,25 @@ def alive(runner: tuple[int, int] | None) -> bool:
 
 def inside(namespaces: Iterable[str]) -> set[int]:
     """Every process in these network namespaces."""
-    wanted = set()
-    for name in namespaces:
+    wanted, names = set(), tuple(namespaces)
+    for name in names:
         with suppress(OSError):
             found = (NAMESPACES / name).stat()
             wanted.add((found.st_dev, found.st_ino))
-    found_pids = set()
-    for entry in Path("/proc").iterdir() if wanted else ():
-        if entry.name.isdigit():
-            with suppress(OSError):
-                own = (entry / "ns/net").stat()
-                if (own.st_dev, own.st_ino) in wanted and started_at(int(entry.name)) is not None:
-                    found_pids.add(int(entry.name))
-    return found_pids
+    processes = Path("/proc").glob("[0-9]*") if wanted else ()
+    return {int(entry.name) for entry in processes if _belongs(entry, wanted, names)}
+
+
+def _belongs(process: Path, wanted: set[tuple[int, int]], names: tuple[str, ...]) -> bool:
+    """In a namespace, or an `ip netns exec` that is just about to enter it."""
+    try:
+        own = (process / "ns/net").stat()
+        words = (process / "cmdline").read_bytes().decode(errors="replace").split("\0")
+    except OSError:
+        return False
+    entering = words[1:3] == ["netns", "exec"] and words[3] in names
+    there = (own.st_dev, own.st_ino) in wanted or entering
+    return there and started_at(int(process.name)) is not None
 
 
 def end_all(namespaces: Iterable[str], runners: Iterable[tuple[int, int]]) -> set[int]:

@@ -82,6 +82,7 @@ def attempt(
             text=True,
             errors="replace",
             timeout=WITHIN_S,
+            close_fds=False,  # the lock of the labs is held until it ends (ledger.locked)
             env={"PATH": SEARCHED, "LC_ALL": "C"},
             check=False,
         )
