@@ -82,6 +82,11 @@ class Evidence:
         """Switch and port that everybody sends through."""
         return (self.receiver.switch, self.receiver.switch_port)
 
+    @property
+    def queues(self) -> frozenset[int]:
+        """The bottleneck's queues that the senders' traffic is mapped to."""
+        return frozenset(place.queue for place in self.senders)
+
     def change(
         self, where: tuple[str, str], scope: Scope, index: int | None, counter: str
     ) -> Difference:

@@ -2,18 +2,19 @@
 
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from labtests.capabilities import EcnMarking
+from labtests.capabilities import DscpClasses, EcnMarking, Trust
 from labtests.evidence import Evidence
 from labtests.experiment.judging import Judged, NotPassed
 from labtests.experiment.pace import Pace
 from labtests.experiment.phase import Phase, PhaseRecord, Sending
 from labtests.experiment.roles import Role, Roles, roles_of
+from labtests.intents import QueueShares, Shares
 from labtests.inventory import Endpoint
 from labtests.lab import Lab
-from labtests.records import EcnSetting, PfcSetting, TrustSetting
-from labtests.units import BitsPerSecond
+from labtests.records import EcnSetting, PfcSetting, SchedulingSetting, TrustSetting
+from labtests.units import BitsPerSecond, dscp_of_tos
 from labtests.verdicts import Verdict, lossless
 from labtests.workloads import Iperf3, Perftest
 
@@ -23,6 +24,15 @@ IP header, 18 B of Ethernet header and FCS, 20 B of preamble and gap; 8 B of UDP
 
 IPERF3_PORT, PERFTEST_PORT = 5201, 18515
 
+QUEUES, EQUAL_SHARE = 8, 12
+"""Queues of a port; and percent of each when all have the same."""
+
+DATAGRAM_BYTES = 1472
+"""The longest UDP payload in one packet of 1500 B, so that datagrams can be counted as packets."""
+
+WIRE_BYTES = DATAGRAM_BYTES + 8 + 20 + 18 + 20
+"""UDP, IP, Ethernet with FCS, preamble and gap around it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Class:
@@ -30,6 +40,7 @@ class Class:
 
     tos: int
     offered_share: float | None = None
+    window_bytes: int | None = None  # of the sockets; None: the kernel's default
 
 
 @dataclass
@@ -76,10 +87,27 @@ class Incast:
         self.lab.change(at, setting, wanted)
 
     def trust_dscp(self) -> None:
-        """Every port of the incast, NIC or switch, classifies by DSCP."""
+        """Every port of the incast, NIC or switch, that can classify otherwise does it by DSCP."""
+        able = self.lab.able(Trust)
         for role in (*self.senders, self.receiver):
             for at in (role.nic, role.switch):
-                self.set(at, "trust", TrustSetting(source="dscp"))
+                if at.device in able:
+                    self.set(at, "trust", TrustSetting(source="dscp"))
+
+    def serve_equally(self) -> None:
+        """Every queue of the bottleneck gets the same share."""
+        self.serve((EQUAL_SHARE,) * QUEUES)
+
+    def serve(self, shares: Shares) -> SchedulingSetting:
+        """The queues of the bottleneck get these shares; what its scheduler is set to."""
+        wanted = self.lab.driver(self.bottleneck.device, QueueShares).scheduling_for(shares)
+        self.set(self.bottleneck, "scheduling", wanted)
+        return wanted
+
+    def queue_of(self, tos: int) -> int:
+        """The queue of the bottleneck that packets with this TOS byte go to, by its map as read."""
+        classes = self.lab.driver(self.bottleneck.device, DscpClasses)
+        return classes.dscp_map(self.bottleneck.interface)[dscp_of_tos(tos)]
 
     def pfc_at_switch(self, wanted: PfcSetting) -> None:
         """PFC of the switch ports opposite the senders."""
@@ -117,6 +145,28 @@ class Incast:
                 starts_after_s=self.pace.stagger_s if number else 0.0,
             )
             for number, role in enumerate(self.senders)
+        )
+
+    def loads(self, *classes: Class) -> tuple[Sending, ...]:
+        """Sender by sender one class, all starting together, in datagrams of one packet each;
+        `offered_share` is of the line rate, on the wire."""
+        assert len(classes) <= len(self.senders), f"{len(classes)} loads, fewer senders"
+        return tuple(
+            Sending(role=role, tool=self._load(number, traffic), starts_after_s=0.0)
+            for number, (role, traffic) in enumerate(zip(self.senders, classes, strict=False))
+        )
+
+    def _load(self, number: int, traffic: Class) -> Iperf3:
+        payload = self.roles.line_bits_per_s * DATAGRAM_BYTES / WIRE_BYTES
+        return Iperf3(
+            protocol="udp",
+            tos=traffic.tos,
+            port=IPERF3_PORT + number,
+            offered_bits_per_s=BitsPerSecond(round((traffic.offered_share or 1.0) * payload)),
+            duration_s=self.pace.load_s,
+            datagram_bytes=DATAGRAM_BYTES,
+            window_bytes=traffic.window_bytes,
+            interval_s=self.pace.row_every_s,
         )
 
     def _iperf3(self, number: int, traffic: Class) -> Iperf3:
@@ -172,6 +222,12 @@ class Incast:
         self.controls = (*self.controls, seen)
         self.judged += [Judged(verdict=verdict, control=True) for verdict in red(seen)]
 
+    def unproven(self, verdict: Verdict, *, because: str) -> None:
+        """A claim that this evidence can not carry: the verdict has to be inconclusive, and to say
+        this. It is the control of the proof that is missing here."""
+        if self.lab.planned is None:
+            self.judged.append(Judged(verdict=verdict, control=True, unprovable=because))
+
     def alive(self, name: str, traffic: tuple[Sending, ...], queues: AbstractSet[int]) -> None:
         """A phase that drops on purpose in these queues: the control of their drop counters."""
         self.control(
@@ -193,7 +249,7 @@ class Incast:
         phase = Phase(
             lab=self.lab,
             roles=self.roles,
-            pace=self.pace,
+            pace=_lasting(self.pace, traffic),
             name=name,
             control=control,
             progress=self.progress,
@@ -203,3 +259,12 @@ class Incast:
         record = phase.run(traffic)
         self.phases.append(record)
         return record.evidence
+
+
+def _lasting(pace: Pace, traffic: tuple[Sending, ...]) -> Pace:
+    """When all start together and end by themselves, a phase is as long as the longest of them."""
+    ends = [sending.tool.ends_after_s for sending in traffic if not sending.starts_after_s]
+    known = [end_s for end_s in ends if end_s is not None]
+    if not known or len(known) != len(traffic):
+        return pace
+    return replace(pace, lab_seconds=max(known))

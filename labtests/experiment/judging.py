@@ -8,16 +8,26 @@ from labtests.verdicts import Outcome, Verdict, worst
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """A verdict and what it had to be. A control has to be red, a main verdict has to pass."""
+    """A verdict and what it had to be. A control has to be red, a main verdict has to pass.
+
+    A control whose claim can not be proven has to be inconclusive, and to say `unprovable`.
+    """
 
     verdict: Verdict
     control: bool
+    unprovable: str = ""
+
+    @property
+    def expected(self) -> Outcome:
+        """What it had to be."""
+        if not self.control:
+            return Outcome.PASS
+        return Outcome.INCONCLUSIVE if self.unprovable else Outcome.FAIL
 
     @property
     def as_expected(self) -> bool:
-        """A main verdict that passes, a control that fails for a proven reason."""
-        wanted = Outcome.FAIL if self.control else Outcome.PASS
-        return self.verdict.outcome is wanted
+        """A main verdict that passes, a control that is red for the reason that it had to have."""
+        return self.verdict.outcome is self.expected and self.unprovable in self.verdict.because
 
     @property
     def counts_as(self) -> Outcome:

@@ -13,6 +13,7 @@ class Pace:
     quiet_s: float
     sample_every_s: float
     row_every_s: int  # perftest's report interval; iperf3's too
+    load_s: int  # a load in which all start together
     settle_step_s: float
     settle_deadline_s: float
 
@@ -29,6 +30,7 @@ HARDWARE = Pace(
     quiet_s=5.0,
     sample_every_s=2.0,
     row_every_s=1,
+    load_s=8,
     settle_step_s=10.0,
     settle_deadline_s=60.0,
 )
@@ -38,6 +40,7 @@ SIMULATED = Pace(
     quiet_s=0.5,
     sample_every_s=0.5,
     row_every_s=1,
+    load_s=1,
     settle_step_s=0.2,
     settle_deadline_s=3.0,
 )

@@ -46,7 +46,7 @@ def _verdict(judged: Judged) -> Json:
         "because": verdict.because,
         "phase": verdict.phase,
         "role": "control" if judged.control else "main",
-        "expected": "fail" if judged.control else "pass",
+        "expected": judged.expected.value,
         "as_expected": judged.as_expected,
         "backend": verdict.backend,
         "facts": [asdict(fact) for fact in verdict.facts],

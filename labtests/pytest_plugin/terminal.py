@@ -73,7 +73,8 @@ def _print_verdicts(terminal: _Plain, entry: dict[str, Any]) -> None:
         if verdict["role"] == "main":
             line = f"{verdict['outcome']}: {verdict['because']}"
         elif verdict["as_expected"]:
-            line = f"control red, as it must be ({verdict['phase']}): {verdict['because']}"
+            kind = "red" if verdict["expected"] == "fail" else verdict["expected"]
+            line = f"control {kind}, as it must be ({verdict['phase']}): {verdict['because']}"
         else:
             line = f"CONTROL DID NOT GO RED ({verdict['phase']}): {verdict['because']}"
         terminal.write_line(f"    {line}")

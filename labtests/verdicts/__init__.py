@@ -4,6 +4,7 @@ A verdict is pass, fail, inconclusive or error. "Lossless" is a difference of ex
 integers, from counters proven alive, under proven pressure. Missing evidence is inconclusive.
 """
 
+from labtests.verdicts.loads import drops_exactly_in, every_packet, lost_at_the_socket, no_loss
 from labtests.verdicts.outcome import Fact, Finding, Outcome, Verdict, worst
 from labtests.verdicts.questions import (
     drops_where_due,
@@ -18,8 +19,12 @@ __all__ = [
     "Finding",
     "Outcome",
     "Verdict",
+    "drops_exactly_in",
     "drops_where_due",
+    "every_packet",
     "lossless",
+    "lost_at_the_socket",
+    "no_loss",
     "paused",
     "slowed_by_marks",
     "throttled",

@@ -56,7 +56,7 @@ def queue_forwarded(evidence: Evidence, queue: int) -> Difference:
 
 def no_drop(evidence: Evidence, queue: int) -> Iterator[Finding]:
     """Exactly 0 dropped, in a queue that is seen to forward. Noise never softens a drop."""
-    yield from _exactly_zero(queue_drops(evidence, queue))
+    yield from exactly_zero(queue_drops(evidence, queue))
     moved = queue_forwarded(evidence, queue)
     if moved.increase is None:
         yield missing(moved, "> 0", "packets")
@@ -66,7 +66,8 @@ def no_drop(evidence: Evidence, queue: int) -> Iterator[Finding]:
         yield passed(_fact(moved, "> 0", "packets"))
 
 
-def _exactly_zero(drops: Difference) -> Iterator[Finding]:
+def exactly_zero(drops: Difference) -> Iterator[Finding]:
+    """0, known to be 0."""
     if drops.increase is None:
         yield missing(drops, "= 0", "packets")
     elif drops.increase:
@@ -99,7 +100,7 @@ def port_drops(evidence: Evidence) -> Iterator[Finding]:
         for where in dict.fromkeys(ports):
             drops = evidence.change(where, "port", None, counter)
             if drops.before is not None or drops.after is not None:
-                yield from _exactly_zero(drops)
+                yield from exactly_zero(drops)
 
 
 def alive(evidence: Evidence, queue: int, controls: tuple[Evidence, ...]) -> Finding:

@@ -137,7 +137,7 @@ def equal(
         if difference.increase is None:
             return missing(difference, "known", "packets")
     a, b = (sum(d.increase or 0 for d in side) for side in (left, right))
-    slack = sum(_background(evidence, d) for d in (*left, *right))
+    slack = sum(background(evidence, d) for d in (*left, *right))
     note = f"{_sum(left)} = {a}; {_sum(right)} = {b}; background allows {slack}"
     fact = Fact(
         name=what,
@@ -152,7 +152,8 @@ def equal(
     return passed(fact)
 
 
-def _background(evidence: Evidence, difference: Difference) -> int:
+def background(evidence: Evidence, difference: Difference) -> int:
+    """What the counter would grow by in the run if it went on as in the quiet window."""
     quiet = evidence.noise.get(difference.key)
     if quiet is None or not quiet.increase or quiet.before is None or quiet.after is None:
         return 0

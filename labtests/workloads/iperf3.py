@@ -38,10 +38,13 @@ class Iperf3:
     reverse: bool = False
     parallel: int = 1
     interval_s: float = 1
+    window_bytes: int | None = None  # of the sockets at both ends; None: the kernel's default
 
     def __post_init__(self) -> None:
         if not (0 <= self.tos <= 255 and 0 < self.port < 65536):
             raise WorkloadError(f"iperf3: TOS {self.tos} or port {self.port} is out of range")
+        if self.window_bytes is not None and self.window_bytes < 1:
+            raise WorkloadError(f"iperf3: a socket buffer of {self.window_bytes} bytes cannot be")
         if self.duration_s < 1 or self.parallel < 1 or not 0.1 <= self.interval_s <= 60:
             raise WorkloadError(
                 f"iperf3: {self.duration_s} s, {self.parallel} streams or a report every "
@@ -81,6 +84,8 @@ class Iperf3:
             words += ["-l", str(self.datagram_bytes)]
         elif self.offered_bits_per_s is not None:
             words += ["-b", f"{self.offered_bits_per_s:.0f}"]
+        if self.window_bytes is not None:
+            words += ["-w", str(self.window_bytes)]
         if self.parallel > 1:
             words += ["-P", str(self.parallel)]
         return f"{_LINE_BUFFERED} {shlex.join([*words, *(['-R'] if self.reverse else []), '-J'])}"

@@ -36,6 +36,21 @@ def test_a_control_has_to_fail_for_a_proven_reason(outcome, control, counts_as):
     assert judged(outcome, control=control).counts_as is counts_as
 
 
+@pytest.mark.parametrize(
+    ("outcome", "because", "counts_as"),
+    [
+        (Outcome.INCONCLUSIVE, "no proof of pressure: no pause", Outcome.PASS),
+        (Outcome.INCONCLUSIVE, "no traffic ran", Outcome.INCONCLUSIVE),
+        (Outcome.PASS, "no proof of pressure", Outcome.INCONCLUSIVE),
+        (Outcome.FAIL, "no proof of pressure", Outcome.INCONCLUSIVE),
+    ],
+)
+def test_a_claim_without_its_proof_has_to_be_inconclusive_and_say_why(outcome, because, counts_as):
+    verdict = replace(VERDICT, outcome=outcome, because=because)
+    claim = Judged(verdict=verdict, control=True, unprovable="no proof of pressure")
+    assert claim.counts_as is counts_as
+
+
 def test_a_proven_loss_outweighs_missing_evidence():
     red = NotPassed([judged(Outcome.INCONCLUSIVE), judged(Outcome.FAIL)])
     assert red.outcome is Outcome.FAIL

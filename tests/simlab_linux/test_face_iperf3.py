@@ -286,3 +286,25 @@ def test_the_same_seed_gives_the_same_bytes(make_lab: Callable[..., Hands]) -> N
 
     assert run(4) == run(4)
     assert run(4) != run(5)
+
+
+def test_a_small_socket_loses_in_the_host_what_the_network_brought(hands: Hands) -> None:
+    """`-w`: the kernel counts what found the socket full; iperf3 counts it as lost."""
+    _, roomy = start(hands, "-t 1 -u -b 2g -l 1472 -w 1M -J")
+    hands.advance(2)
+    assert udp_counters(hands)["RcvbufErrors"] == 0
+    _, narrow = start(hands, "-t 1 -u -b 2g -l 1472 -w 4096 -J")
+    hands.advance(2)
+    whole, holed = (json.loads(client.out) for client in (roomy, narrow))
+    lost = udp_counters(hands)["RcvbufErrors"]
+    assert 0 < lost < holed["end"]["sum"]["packets"]
+    assert udp_counters(hands)["InErrors"] == lost
+    assert holed["end"]["sum"]["lost_packets"] == lost
+    assert whole["end"]["sum"]["lost_packets"] == 0
+    assert holed["start"]["sock_bufsize"] == 4096
+
+
+def udp_counters(hands: Hands) -> dict[str, int]:
+    text = hands.run("cat /proc/net/snmp", SERVER).out
+    names, values = (line.split()[1:] for line in text.splitlines() if line.startswith("Udp: "))
+    return dict(zip(names, map(int, values), strict=True))

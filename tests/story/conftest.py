@@ -11,7 +11,8 @@ from story_runs import TESTBED, Run, run
 DRY = ("suites", "--testbed", TESTBED, "--dry-run")
 RUNS = {
     "good": DRY,
-    "again": DRY,
+    "once": (*DRY, "-k", "below"),
+    "again": (*DRY, "-k", "below"),
     "other_seed": (*DRY, "-k", "pfc", "--seed", "2"),
     "no_controls": (*DRY, "-k", "pfc", "--no-controls", "--html=mine/page.html",
                     "--self-contained-html", "--junit-xml=mine/junit.xml"),
@@ -36,8 +37,14 @@ def begun(
 
 @pytest.fixture
 def good(begun) -> Run:
-    """All three suites, as `make run` does."""
+    """Every suite, as `make run` does."""
     return begun("good")
+
+
+@pytest.fixture
+def once(begun) -> Run:
+    """A short suite."""
+    return begun("once")
 
 
 @pytest.fixture
@@ -60,7 +67,7 @@ def no_controls(begun) -> Run:
 
 @pytest.fixture
 def plan(begun) -> Run:
-    """All three suites, only planned."""
+    """Every suite, only planned."""
     return begun("plan")
 
 

@@ -18,6 +18,9 @@ from labtests.verdicts import lossless, paused
 
 ROOT = Path(__file__).parents[2]
 TESTBED_FILE = ROOT / "testbeds" / "h3c-s6550-cx4.yaml"
+SUITE_TESTS = sum(
+    file.read_text().count("\ndef test_") for file in (ROOT / "suites").glob("test_*.py")
+)
 NS_PER_S = 1_000_000_000
 SWITCH, OUT = "S6550", "Twenty-FiveGigE1/0/13"  # the bottleneck
 S1 = ("test_s1_pfc", "test_pfc_holds_a_udp_incast_without_loss")

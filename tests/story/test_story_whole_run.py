@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
+from story_lab import SUITE_TESTS
 from story_runs import TESTBED
 
 from labtests.recording import recorded_lab
@@ -17,11 +18,11 @@ SUITES = ("test_s1_pfc", "test_s2_dcqcn", "test_s3_reaction_point")
 COLUMNS = ["device", "port", "scope", "index", "counter", "unit", "time_s", "value", "source"]
 
 
-def test_three_experiments_pass_against_the_simulated_lab(good):
+def test_every_experiment_passes_against_the_simulated_lab(good):
     assert good.exit_code == 0, good.terminal
-    assert re.search(r"^=+ 3 passed in ", good.terminal, re.M)
+    assert re.search(rf"^=+ {SUITE_TESTS} passed in ", good.terminal, re.M)
     assert "verdicts (simulated)" in good.terminal
-    assert good.terminal.count("control red, as it must be") == 6
+    assert good.terminal.count("control red, as it must be") >= 6
     assert "DID NOT GO RED" not in good.terminal
     assert f"report: {good.folder}/report.html" in good.terminal
 
@@ -30,12 +31,15 @@ def test_run_json_has_every_verdict_with_its_outcome_and_red_controls(good):
     run = good.json
     assert (run["format"], run["backend"], run["exit_code"]) == ("labtests-run/1", "simulated", 0)
     assert (run["problem"], run["not_run"], run["seed"]) == ("", [], 1)
-    assert [test["outcome"] for test in run["tests"]] == ["pass"] * 3
-    assert [test["error"] for test in run["tests"]] == [None] * 3
+    assert [test["outcome"] for test in run["tests"]] == ["pass"] * SUITE_TESTS
+    assert [test["error"] for test in run["tests"]] == [None] * SUITE_TESTS
     verdicts = [verdict for test in run["tests"] for verdict in test["verdicts"]]
     roles = [(v["role"], v["expected"], v["outcome"]) for v in verdicts]
-    assert roles.count(("control", "fail", "fail")) == 6
-    assert roles.count(("main", "pass", "pass")) == len(verdicts) - 6 == 6
+    unproven = ("control", "inconclusive", "inconclusive")
+    assert set(roles) == {("control", "fail", "fail"), ("main", "pass", "pass"), unproven}
+    for test in run["tests"]:
+        assert {v["role"] for v in test["verdicts"]} == {"control", "main"}, test["id"]
+        assert ("control", "fail") in {(v["role"], v["expected"]) for v in test["verdicts"]}
     assert all(v["as_expected"] and v["backend"] == "simulated" for v in verdicts)
     assert all(v["question"] and v["because"] and v["facts"] for v in verdicts)
 
@@ -46,7 +50,8 @@ def test_every_phase_ran_and_its_lossless_claims_are_in_its_own_counters(good):
             assert phase["settled"]
             assert phase["unreachable"] == []
             assert {flow["status"] for flow in phase["flows"]} == {"complete"}
-            assert phase["end_s"] - phase["start_s"] >= 5
+            staggered = any(name in test["id"] for name in SUITES)
+            assert phase["end_s"] - phase["start_s"] >= (5 if staggered else 0.9)
     pfc_on = good.test("s1_pfc")["phases"][-1]
     dropped = {
         (row["index"], row["increase"])
@@ -74,7 +79,11 @@ def test_what_was_changed_was_put_back_by_as_many_settings(good):
 def test_junit_says_simulated_for_the_file_and_for_each_test(good):
     root = ET.parse(good.folder / "junit.xml").getroot()
     (suite,) = root.findall("testsuite")
-    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("3", "0", "0")
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == (
+        str(SUITE_TESTS),
+        "0",
+        "0",
+    )
     assert properties(suite)["backend"] == "simulated"
     assert properties(suite)["testbed"] == TESTBED
     cases = suite.findall("testcase")
@@ -83,7 +92,7 @@ def test_junit_says_simulated_for_the_file_and_for_each_test(good):
         assert properties(case)["outcome"] == "pass"
         assert "PASS [SIMULATED]: " in properties(case)["verdict"]
     ids = [(case.get("classname"), case.get("name")) for case in cases]
-    assert len(set(ids)) == 3
+    assert len(set(ids)) == SUITE_TESTS
 
 
 def properties(element: ET.Element) -> dict[str, str]:
@@ -213,9 +222,9 @@ def timeless(value):
     return [timeless(v) for v in value] if isinstance(value, list) else value
 
 
-def test_the_same_seed_gives_the_same_run_to_the_last_packet(good, again):
+def test_the_same_seed_gives_the_same_run_to_the_last_packet(once, again):
     assert again.exit_code == 0
-    assert json.dumps(timeless(good.json)) == json.dumps(timeless(again.json))
+    assert json.dumps(timeless(once.json)) == json.dumps(timeless(again.json))
 
 
 def test_another_seed_gives_other_figures_and_the_same_verdicts(good, other_seed):

@@ -69,6 +69,7 @@ def snmp(host: "LinuxHost") -> str:
         )
 
     received, sent = total("ip_in_receives"), total("udp_out_datagrams")
+    lost = sum(socket.lost(host.kernel.now_ns) for socket in host.sockets)
     reassembly = (total("ip_reasm_reqds"), total("ip_reasm_oks"), total("ip_reasm_fails"))
     rows = {
         "Ip": {
@@ -93,11 +94,11 @@ def snmp(host: "LinuxHost") -> str:
             "FragCreates": 0,
         },
         "Udp": {
-            "InDatagrams": total("udp_in_datagrams"),
+            "InDatagrams": total("udp_in_datagrams") - lost,
             "NoPorts": 0,
-            "InErrors": total("udp_in_errors"),
+            "InErrors": total("udp_in_errors") + lost,
             "OutDatagrams": sent,
-            "RcvbufErrors": total("udp_rcvbuf_errors"),
+            "RcvbufErrors": total("udp_rcvbuf_errors") + lost,
             "SndbufErrors": 0,
             "InCsumErrors": 0,
             "IgnoredMulti": 0,

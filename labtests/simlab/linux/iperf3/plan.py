@@ -12,6 +12,7 @@ TCP_BLOCK_BYTES = 131072
 MSS_BYTES = 1448
 UDP_RATE_BITS_PER_S = 1024 * 1024  # iperf.h: UDP_RATE, 1 Mbit/s
 LARGEST_UDP_BLOCK = 65507
+LARGEST_WINDOW = 512 * 1024 * 1024  # iperf.h: MAX_TCP_BUFFER
 _LONG = {
     "server": "s",
     "client": "c",
@@ -69,6 +70,7 @@ class Plan:
     streams: int = 1
     reverse: bool = False
     tos: int = 0
+    window_bytes: int = 0  # 0: the kernel's default
     form: str = ""
     flushes: bool = False
 
@@ -117,6 +119,7 @@ def read_plan(arguments: tuple[str, ...]) -> tuple[Plan, dict[str, str]]:
         ),
         reverse="R" in options,
         tos=_tos(options),
+        window_bytes=_window(options),
         form=options.get("f", "")[:1],
         flushes="8" in options,
     )
@@ -158,6 +161,13 @@ def _block(options: dict[str, str], *, udp: bool) -> int:
     if udp and not 16 <= block <= LARGEST_UDP_BLOCK:
         raise _parameter("block size invalid (minimum = 16 bytes, maximum = 65507 bytes)")
     return block or default
+
+
+def _window(options: dict[str, str]) -> int:
+    window = int(units.size(options["w"]) or 0) if "w" in options else 0
+    if window > LARGEST_WINDOW:
+        raise _parameter("socket buffer size too large (maximum = 536870912 bytes)")
+    return window
 
 
 def _tos(options: dict[str, str]) -> int:

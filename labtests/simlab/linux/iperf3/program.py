@@ -21,6 +21,7 @@ from labtests.simlab.linux.iperf3.side import CAUGHT, Side
 from labtests.simlab.linux.iperf3.trial import NS_PER_S, Stream, Trial
 from labtests.simlab.linux.ports import NicPort
 from labtests.simlab.linux.processes import Pause, Process, Program
+from labtests.simlab.linux.sockets import ReceiveSocket
 from labtests.simlab.linux.streams import Event
 from labtests.simlab.network import TcpRequest, UdpRequest
 
@@ -236,10 +237,27 @@ class _Client(Side):
                     datagram_bytes=plan.block_bytes,
                 )
             )
+            if plan.window_bytes:
+                self._narrow(stream, target)
         else:
             stream.tcp = network.start_tcp(
                 TcpRequest(device=device, interface=interface, destination=target, tos=plan.tos)
             )
+
+    def _narrow(self, stream: Stream, target: str) -> None:
+        """The receiver's socket holds what was asked for, and loses the rest."""
+        lab, kernel = self.call.host.lab, self.call.host.kernel
+        host = lab.devices[lab.device_with_address(target) or self.call.host.name]
+        if stream.udp is None or not isinstance(host, type(self.call.host)):
+            return
+        socket = ReceiveSocket(
+            flow=stream.udp,
+            asked_bytes=self.plan.window_bytes,
+            datagram_bytes=self.plan.block_bytes,
+            since_ns=kernel.now_ns,
+        )
+        host.sockets.append(socket)
+        stream.lost_in_host = lambda: socket.lost(kernel.now_ns)
 
     def _server_port(self, trial: Trial) -> tuple[str, str]:
         """(device, interface) of the server's address."""

@@ -92,7 +92,13 @@ class Json:
             for stream in trial.streams
         ]
         buffers = UDP_BUFFERS if plan.udp else TCP_BUFFERS
-        sizes = {"sock_bufsize": 0, "sndbuf_actual": buffers[0], "rcvbuf_actual": buffers[1]}
+        if plan.window_bytes:
+            buffers = (2 * plan.window_bytes, 2 * plan.window_bytes)
+        sizes = {
+            "sock_bufsize": plan.window_bytes,
+            "sndbuf_actual": buffers[0],
+            "rcvbuf_actual": buffers[1],
+        }
         rate = {"target_bitrate": plan.rate_bits_per_s}
         if side == "client":
             self.start["timestamp"] = timestamp

@@ -1,5 +1,6 @@
 """One test between an iperf3 client and a server: its streams, and what each side sees of them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from labtests.simlab.linux.iperf3.plan import MSS_BYTES, Plan
@@ -31,6 +32,7 @@ class Stream:
     client_port: int
     tcp: TcpFlow | None = None
     udp: UdpFlow | None = None
+    lost_in_host: Callable[[], int] = lambda: 0
 
     def stop(self) -> None:
         """It sends no more."""
@@ -56,9 +58,12 @@ class Stream:
     def received(self) -> Count:
         """As its receiver counts."""
         if self.udp is not None:
-            lost = max(self.udp.lost_datagrams - self.udp.under_way_datagrams, 0)
-            packets = self.udp.received_datagrams + lost
-            return Count(bytes=self.udp.received_bytes, packets=packets, lost=lost)
+            full = self.lost_in_host()
+            lost = max(self.udp.lost_datagrams - self.udp.under_way_datagrams, 0) + full
+            arrived = self.udp.received_datagrams
+            each = self.udp.received_bytes // arrived if arrived else 0
+            read = self.udp.received_bytes - full * each
+            return Count(bytes=read, packets=arrived - full + lost, lost=lost)
         return Count() if self.tcp is None else Count(bytes=self.tcp.delivered_bytes)
 
 

@@ -1,0 +1,37 @@
+"""A UDP socket with a buffer of a given size, and a program that reads it now and then.
+
+The kernel doubles the size that was asked for and counts a packet with its overhead against it
+(socket(7)). The program here empties the socket at each turn; between two turns no more datagrams
+stay than the buffer holds, and the others are lost in the host.
+"""
+
+from dataclasses import dataclass, field
+
+from labtests.simlab.network import UdpFlow
+
+TURN_NS = 50_000  # how long the reader is away; chosen, not measured
+LEAST_BYTES = 2304  # what the kernel makes of less (SOCK_MIN_RCVBUF, x86-64)
+OVERHEAD_BYTES = 832  # of one packet of 1500 B in memory: 2304 in all (skb->truesize, x86-64)
+
+
+@dataclass(slots=True, kw_only=True)
+class ReceiveSocket:
+    """The receiving end of one flow. `lost` never shrinks."""
+
+    flow: UdpFlow
+    asked_bytes: int
+    datagram_bytes: int
+    since_ns: int
+    _lost: int = field(default=0, init=False)
+
+    @property
+    def holds(self) -> int:
+        """Datagrams between two turns; one always gets in."""
+        buffer = max(2 * self.asked_bytes, LEAST_BYTES)
+        return max(buffer // (self.datagram_bytes + OVERHEAD_BYTES), 1)
+
+    def lost(self, now_ns: int) -> int:
+        """Datagrams that found it full until now."""
+        turns = (now_ns - self.since_ns) // TURN_NS + 1
+        self._lost = max(self._lost, self.flow.received_datagrams - turns * self.holds)
+        return self._lost

@@ -1,0 +1,153 @@
+"""Questions about loads of known rates: below the bottleneck, above it, and lost in the host."""
+
+from collections.abc import Iterable, Iterator
+
+from labtests import counters as c
+from labtests.evidence import Difference, Evidence
+from labtests.verdicts import checks, packets
+from labtests.verdicts.outcome import (
+    Fact,
+    Finding,
+    Verdict,
+    conclude,
+    failed,
+    missing,
+    name_of,
+    passed,
+    unproven,
+)
+
+
+def no_loss(evidence: Evidence, *, alive_in: tuple[Evidence, ...] = ()) -> Verdict:
+    """Exactly 0 packets were dropped in any queue of the bottleneck, at the load that there was.
+
+    The drop counters of the queues under load are seen to count in the controls. It says nothing
+    about congestion: `lossless` does.
+    """
+    moved = [checks.queue_forwarded(evidence, q).increase or 0 for q in packets.loaded(evidence)]
+    used = checks.egress_use(evidence)
+    at = "" if used is None else f" at up to {100 * used:.0f} % of line rate"
+    return conclude(
+        "was nothing lost at this load",
+        evidence,
+        _no_loss(evidence, alive_in),
+        passing=f"0 of {sum(moved)} packets dropped in any queue{at}",
+    )
+
+
+def _no_loss(evidence: Evidence, alive_in: tuple[Evidence, ...]) -> Iterator[Finding]:
+    yield from checks.ran(evidence)
+    under_load = packets.loaded(evidence)
+    for queue in under_load:
+        yield from _clean(evidence, queue, alive_in)
+    yield from packets.none_dropped(evidence, set(packets.queues_of(evidence)) - set(under_load))
+    yield from checks.port_drops(evidence)
+    yield from packets.accounted(evidence)
+
+
+def _clean(evidence: Evidence, queue: int, alive_in: tuple[Evidence, ...]) -> Iterator[Finding]:
+    yield from checks.no_drop(evidence, queue)
+    yield checks.quiet_drops(evidence, queue)
+    yield checks.alive(evidence, queue, alive_in)
+
+
+def drops_exactly_in(
+    evidence: Evidence, queues: Iterable[int], *, alive_in: tuple[Evidence, ...] = ()
+) -> Verdict:
+    """Each of these queues dropped, and every other queue of the bottleneck exactly nothing."""
+    due = sorted(set(queues))
+    lost = [checks.queue_drops(evidence, q).increase or 0 for q in due]
+    said = ", ".join(f"queue {q} dropped {n}" for q, n in zip(due, lost, strict=True))
+    return conclude(
+        f"did exactly the queues {', '.join(map(str, due))} drop",
+        evidence,
+        _drops_exactly_in(evidence, due, alive_in),
+        passing=f"{said} packets, every other queue 0",
+    )
+
+
+def _drops_exactly_in(
+    evidence: Evidence, due: list[int], alive_in: tuple[Evidence, ...]
+) -> Iterator[Finding]:
+    if not due:
+        yield unproven("no queue was to drop")
+    yield from checks.ran(evidence)
+    for queue in due:
+        yield checks.due(evidence, checks.some_drop(evidence, queue))
+        yield checks.quiet_drops(evidence, queue)
+    for queue in sorted(set(packets.queues_of(evidence)) - set(due)):
+        if queue in packets.loaded(evidence):
+            yield from _clean(evidence, queue, alive_in)
+        else:
+            yield from packets.none_dropped(evidence, [queue])
+
+
+def every_packet(evidence: Evidence) -> Verdict:
+    """Sent = forwarded + dropped in each queue under load, and forwarded = received, in packets.
+
+    Witnesses: the tool, the sending hosts, the switch, the receiving host. One that says something
+    else is named, and the verdict is inconclusive: somebody's counter, or the traffic, is not what
+    it is taken for.
+    """
+    return conclude(
+        "is every packet accounted for",
+        evidence,
+        [*checks.ran(evidence), *packets.accounted(evidence)],
+        passing="; ".join(_ledger(evidence)),
+    )
+
+
+def _ledger(evidence: Evidence) -> Iterator[str]:
+    for queue in packets.loaded(evidence):
+        forwarded = checks.queue_forwarded(evidence, queue).increase or 0
+        dropped = checks.queue_drops(evidence, queue).increase or 0
+        yield (
+            f"queue {queue}: sent {forwarded + dropped} = forwarded {forwarded} + dropped {dropped}"
+        )
+
+
+def lost_at_the_socket(evidence: Evidence) -> Verdict:
+    """Datagrams were lost, all of them at a socket of the receiving host, none in the switch."""
+    host = evidence.receiver.device
+    full = _socket(evidence).increase
+    return conclude(
+        f"was it {host} that lost datagrams, not the switch",
+        evidence,
+        _lost_at_the_socket(evidence),
+        passing=f"{full} datagrams lost at a full socket of {host} (RcvbufErrors), 0 in the switch",
+    )
+
+
+def _lost_at_the_socket(evidence: Evidence) -> Iterator[Finding]:
+    yield from checks.ran(evidence)
+    for queue in packets.loaded(evidence):
+        yield from checks.no_drop(evidence, queue)
+        yield packets.by_the_tool(evidence, queue)
+    yield _socket_lost(evidence)
+    yield _tool_lost(evidence)
+    yield packets.losses_told(evidence)
+
+
+def _socket(evidence: Evidence) -> Difference:
+    return evidence.change((evidence.receiver.device, ""), "host", None, c.UDP_RCVBUF_ERRORS)
+
+
+def _socket_lost(evidence: Evidence) -> Finding:
+    full = _socket(evidence)
+    if full.increase is None:
+        return missing(full, "> 0", "datagrams")
+    fact = Fact(name=name_of(full), measured=full.increase, bound="> 0", unit="datagrams")
+    if not full.increase:
+        return failed(f"{name_of(full)} stayed 0: no socket of the host was full", fact)
+    return passed(fact)
+
+
+def _tool_lost(evidence: Evidence) -> Finding:
+    lost = [flow.lost_datagrams for flow in evidence.flows]
+    if not lost or None in lost:
+        return unproven("a receiver did not report how many datagrams it lost")
+    told = sum(n for n in lost if n)
+    fact = Fact(
+        name="lost by the tool's account", measured=told, bound="> 0", unit="datagrams", margin=told
+    )
+    return passed(fact) if told else failed("the tool lost nothing", fact)
