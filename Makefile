@@ -1,6 +1,7 @@
 # Two commands for a fresh clone with only python3 and make:
 #   make run    the suites against a simulated lab made from the testbed file; prints where the report is
 #   make test   the project's own tests
+#   make lab    the suites against real sshd, iperf3 and queues in network namespaces of this machine (root); ARGS="-k ..."
 #   make validate   the packet network against reference results and closed forms (ARGS=--quick: some of each kind)
 #   make break  runs broken in every way at steps of their change journal; points tried and survived (ARGS="--seed 2")
 # uv is used when it is there, otherwise venv and pip; versions are pinned in requirements*.txt.
@@ -9,13 +10,20 @@ PYTHON  ?= python3
 VENV    := .venv
 BIN     := $(VENV)/bin
 TESTBED ?= testbeds/h3c-s6550-cx4.yaml
+LAB     ?= testbeds/linux-lab.yaml
 ARGS    ?=
 
-.PHONY: run test break validate lint setup clean
+.PHONY: run test lab break validate lint setup clean
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.run-ready
 	$(BIN)/python -m pytest suites --testbed $(TESTBED) --dry-run $(ARGS)
+
+# Whatever happens in between, Ctrl-C too, the lab is taken down; a failed `up` takes itself down.
+lab: $(VENV)/.run-ready
+	@$(BIN)/python -m labtests linuxlab up $(LAB) || exit $$?; \
+	trap '$(BIN)/python -m labtests linuxlab down $(LAB)' EXIT; trap 'exit 130' INT; trap 'exit 143' TERM HUP; \
+	$(BIN)/python -m pytest suites --testbed $(LAB) $(ARGS)
 
 # Rooms that run whole labs spend most of their time waiting: they run beside the others.
 WHOLE_LABS := tests/story tests/endtoend tests/byhand tests/lease tests/profiles
