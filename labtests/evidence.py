@@ -28,6 +28,24 @@ class Difference:
     unusable: str = ""
 
 
+When = Literal["in the check before the run", "in the quiet window before the phase"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noise:
+    """A counter that grew while nothing of ours ran; `seconds` of the lab's clock lie between the
+    two reads."""
+
+    when: When
+    difference: Difference
+
+    @property
+    def seconds(self) -> float:
+        """How long it was watched."""
+        before, after = self.difference.before, self.difference.after
+        return after.time_s - before.time_s if before and after else 0.0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
     """Where one role stands: its NIC port, the switch port opposite, and its class of traffic.
@@ -49,6 +67,7 @@ class Evidence:
     """Everything one phase of an experiment saw, raw: both snapshots, samples, flows, quiet window.
 
     Times are seconds of the lab's clock. The bottleneck is the switch port opposite the receiver.
+    `idle` is what the check before the run saw grow.
     """
 
     name: str
@@ -63,6 +82,7 @@ class Evidence:
     before: tuple[Reading, ...] = ()
     after: tuple[Reading, ...] = ()
     quiet_before: tuple[Reading, ...] = ()
+    idle: tuple[Difference, ...] = ()
     samples: tuple[Reading, ...] = ()
     settled: bool = False
     unreachable: tuple[str, ...] = ()
@@ -76,6 +96,20 @@ class Evidence:
     def noise(self) -> dict[Key, Difference]:
         """Every counter's difference over the quiet window before the phase."""
         return differences(self.quiet_before, self.before)
+
+    @cached_property
+    def disturbances(self) -> tuple[Noise, ...]:
+        """Every counter that grew while nothing of ours ran: before the run, before the phase."""
+        windows: tuple[tuple[When, Iterable[Difference]], ...] = (
+            ("in the check before the run", self.idle),
+            ("in the quiet window before the phase", self.noise.values()),
+        )
+        return tuple(
+            Noise(when=when, difference=each)
+            for when, seen in windows
+            for each in seen
+            if each.increase
+        )
 
     @property
     def bottleneck(self) -> tuple[str, str]:

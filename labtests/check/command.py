@@ -81,7 +81,8 @@ def _found(asked: Asked, say: Say) -> Iterator[Finding]:
 def _of_lab(asked: Asked, testbed: Testbed) -> list[Finding]:
     with opened(testbed, dry_run=asked.dry_run, faults=asked.faults) as lab:
         readers = readers_of(lab)
-        return list(check(testbed, readers, lab.clock, backend=lab.backend, idle_s=asked.idle_s))
+        done = check(testbed, readers, lab.clock, backend=lab.backend, idle_s=asked.idle_s)
+        return list(done.findings)
 
 
 def unfinished(testbed: Testbed) -> Iterator[Finding]:

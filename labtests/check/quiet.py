@@ -17,6 +17,9 @@ TRAFFIC = frozenset(
         c.PFC_RX_FRAMES,
         c.PFC_TX_FRAMES,
         c.ECN_MARKED_PACKETS,
+        c.NP_ECN_MARKED_PACKETS,
+        c.NP_CNP_SENT,
+        c.RP_CNP_HANDLED,
         c.WRED_DROPPED_PACKETS,
         c.BUFFER_DROPPED_IN_PACKETS,
         c.BUFFER_DROPPED_OUT_PACKETS,
@@ -48,18 +51,21 @@ def errors(idle: Idle) -> Iterator[Finding]:
         yield Finding(check="errors", level="ok", device=name, finding="no error counter grows")
 
 
+def grown(idle: Idle) -> tuple[Difference, ...]:
+    """Every counter that a phase reads as well, and that grew."""
+    if isinstance(idle.counters, Unknown):
+        return ()
+    return tuple(difference for difference in idle.counters.values() if difference.increase)
+
+
 def noise(idle: Idle) -> Iterator[Finding]:
     """Background traffic, per counter. It never excuses a drop: a queue that is under test and not
     quiet makes a verdict inconclusive."""
     if isinstance(idle.counters, Unknown):
         yield Finding(check="noise", level="not known", device="", finding=idle.counters.why)
         return
-    grown = [
-        difference
-        for difference in idle.counters.values()
-        if difference.key[4] in TRAFFIC and difference.increase
-    ]
-    for difference in grown:
+    noisy_ones = [difference for difference in grown(idle) if difference.key[4] in TRAFFIC]
+    for difference in noisy_ones:
         _, _, scope, index, counter = difference.key
         where = f"{scope} {index} " if index >= 0 else ""
         yield _of(
@@ -68,9 +74,9 @@ def noise(idle: Idle) -> Iterator[Finding]:
             "warning",
             f"{where}{counter} grew by {difference.increase} in {idle.seconds:g} s, "
             "and nothing of labtests runs",
-            "find who sends, or test in another queue: a verdict about this one is inconclusive",
+            "find who sends, or test in another queue: a verdict over this one is inconclusive",
         )
-    noisy = {difference.key[0] for difference in grown}
+    noisy = {difference.key[0] for difference in noisy_ones}
     for device in sorted({key[0] for key in idle.counters} - noisy):
         yield Finding(
             check="noise", level="ok", device=device, finding=f"quiet for {idle.seconds:g} s"

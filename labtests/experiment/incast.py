@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
 from labtests.capabilities import DscpClasses, EcnMarking, Trust
-from labtests.evidence import Evidence
+from labtests.evidence import Difference, Evidence
 from labtests.experiment.judging import Judged, NotPassed
 from labtests.experiment.pace import Pace
 from labtests.experiment.phase import Phase, PhaseRecord, Sending
@@ -45,12 +45,15 @@ class Class:
 
 @dataclass
 class Incast:
-    """The lab's senders against its receiver. One per test; what it changes is put back after."""
+    """The lab's senders against its receiver. One per test; what it changes is put back after.
+
+    `idle` is what the check before the run saw grow: it goes with every phase's evidence."""
 
     lab: Lab
     pace: Pace
     with_controls: bool = True
     progress: Callable[[str], None] = lambda _: None
+    idle: tuple[Difference, ...] = ()
     phases: list[PhaseRecord] = field(default_factory=list)
     judged: list[Judged] = field(default_factory=list)
 
@@ -253,6 +256,7 @@ class Incast:
             name=name,
             control=control,
             progress=self.progress,
+            idle=self.idle,
         )
         if self.lab.planned is not None:
             return phase.planned()

@@ -7,7 +7,7 @@ from shlex import quote
 from labtests import counters as c
 from labtests.capabilities import DscpClasses, RdmaDevices
 from labtests.errors import DeviceError
-from labtests.evidence import Evidence, Key, Place
+from labtests.evidence import Difference, Evidence, Key, Place
 from labtests.experiment.pace import Pace
 from labtests.experiment.roles import Role, Roles
 from labtests.experiment.settings import SettingSeen, settings_seen
@@ -33,6 +33,8 @@ SETTLING = frozenset(
     }
 )
 """Counters that must stand still before the second snapshot counts."""
+OF_CLASSES = frozenset({c.TX_PACKETS, c.RX_PACKETS})
+"""Those of them that a port with classes counts for each class, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +64,7 @@ class Phase:
     name: str
     control: bool
     progress: Callable[[str], None]
+    idle: tuple[Difference, ...] = ()
 
     def planned(self) -> Evidence:
         """No traffic, no evidence: what a `--plan` run has instead of a phase."""
@@ -123,6 +126,7 @@ class Phase:
             line_bits_per_s=self.roles.line_bits_per_s,
             senders=places or tuple(_place(r, 0, 0) for r in self.roles.senders),
             receiver=_place(receiver, 0, 0),
+            idle=self.idle,
         )
 
     def _say(self, what: str) -> None:
@@ -200,8 +204,12 @@ def _place(role: Role, priority: int | None, queue: int) -> Place:
 
 
 def _settling(readings: Iterable[Reading], places: tuple[Place, ...]) -> frozenset[Key]:
-    """The counters of the classes under test; those of other people's traffic may go on."""
+    """The counters of the classes under test; those of other people's traffic may go on, and with
+    them what a port counts of all classes together."""
     classes = {p.priority for p in places} | {p.queue for p in places}
+    whole_ports = {r.key for r in readings if r.index is None and r.counter not in OF_CLASSES}
     return frozenset(
-        r.key for r in readings if r.counter in SETTLING and (r.index is None or r.index in classes)
+        r.key
+        for r in readings
+        if r.counter in SETTLING and (r.index in classes or r.key in whole_ports)
     )

@@ -64,6 +64,10 @@ def _phase(record: PhaseRecord) -> Json:
         "settled": evidence.settled,
         "unreachable": list(evidence.unreachable),
         "flows": [_plain(flow) for flow in evidence.flows],
+        "noise": [
+            {**_counter(noise.difference), "when": noise.when, "seconds": noise.seconds}
+            for noise in evidence.disturbances
+        ],
         "counters": _counters(evidence),
         "samples": [_sample(reading) for reading in evidence.samples],
         "settings": [

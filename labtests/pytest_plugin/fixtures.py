@@ -68,6 +68,7 @@ def incast(request: pytest.FixtureRequest, lab: Lab) -> Iterator[Incast]:
             pace=run.pace,
             with_controls=not run.config.getoption("no_controls"),
             progress=_progress(run),
+            idle=run.preflight.noise,
         )
         request.node.stash[INCAST] = experiment
         yield experiment

@@ -9,6 +9,7 @@ from typing import Any
 from labtests.capabilities import Versions
 from labtests.check import Finding, check, judged
 from labtests.errors import LabError
+from labtests.evidence import Difference
 from labtests.lab import Lab
 from labtests.snapshot import Reader, in_parallel
 from labtests.snapshot.session import readers_of
@@ -22,19 +23,18 @@ class NotFit(LabError):
 
 @dataclass(slots=True)
 class Preflight:
-    """What was found; nothing before it was looked for."""
+    """What was found; nothing before it was looked for. `noise` goes with all evidence."""
 
     folder: Path
     found: tuple[Finding, ...] = field(default=())
+    noise: tuple[Difference, ...] = field(default=())
 
     def expect_fit(
         self, lab: Lab, *, idle_s: float, tolerated: frozenset[str], say: Callable[[str], None]
     ) -> None:
         """Look. Raises NotFit with every failure."""
-        findings = check(
-            lab.testbed, readers_of(lab), lab.clock, backend=lab.backend, idle_s=idle_s
-        )
-        self.found = judged(findings, tolerated=tolerated)
+        done = check(lab.testbed, readers_of(lab), lab.clock, backend=lab.backend, idle_s=idle_s)
+        self.found, self.noise = judged(done.findings, tolerated=tolerated), done.noise
         target = self.folder / FILE_NAME
         try:
             target.write_text(json.dumps([each.plain() for each in self.found], indent=1))

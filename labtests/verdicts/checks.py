@@ -208,17 +208,6 @@ def receiver_silent(evidence: Evidence) -> Finding:
     return passed()
 
 
-def quiet_drops(evidence: Evidence, queue: int) -> Finding:
-    """No drop in the queue under test before the traffic began."""
-    drops = evidence.background(evidence.bottleneck, "queue", queue, c.QUEUE_DROPPED_PACKETS)
-    if drops.increase:
-        return unproven(
-            f"{name_of(drops)} grew by {drops.increase} in the quiet window before the run: "
-            "somebody else uses this queue"
-        )
-    return passed()
-
-
 def _fact(difference: Difference, bound: str, unit: str, margin: int | float | None = None) -> Fact:
     return Fact(
         name=name_of(difference),

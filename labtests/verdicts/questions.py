@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from labtests import counters as c
 from labtests.counters import NOT_ENABLED
 from labtests.evidence import Difference, Evidence, Place
-from labtests.verdicts import checks, goodput, witnesses
+from labtests.verdicts import checks, goodput, idle, witnesses
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -45,8 +45,9 @@ def _lossless(
     for queue in queues:
         yield from checks.no_drop(evidence, queue)
         yield from witnesses.conserved(evidence, queue)
-        yield checks.quiet_drops(evidence, queue)
         yield checks.alive(evidence, queue, alive_in)
+    yield from idle.quiet_queues(evidence, queues)
+    yield idle.quiet_marks(evidence)
     yield from checks.port_drops(evidence)
     yield from _ends_saw_no_loss(evidence)
     yield checks.pressed(evidence)
@@ -81,6 +82,7 @@ def _paused(evidence: Evidence) -> Iterator[Finding]:
         yield from _not_paused_elsewhere(evidence, place)
         yield witnesses.pauses_agree(evidence, place)
     yield checks.due(evidence, _first_paused_most(evidence))
+    yield from idle.quiet_queues(evidence, _queues(evidence))
 
 
 def _pause_sent(evidence: Evidence, place: Place, priority: int | None = None) -> Difference:
@@ -144,6 +146,7 @@ def throttled(evidence: Evidence, *, ceiling_bits_per_s: float) -> Verdict:
         [
             *checks.ran(evidence),
             *(checks.due(evidence, f) for f in _throttled(evidence, ceiling_bits_per_s)),
+            *idle.quiet_queues(evidence, _queues(evidence)),
         ],
         passing=_shares(evidence),
     )
@@ -170,7 +173,12 @@ def slowed_by_marks(evidence: Evidence) -> Verdict:
     return conclude(
         "did DCQCN slow the senders",
         evidence,
-        [*checks.ran(evidence), *(checks.due(evidence, f) for f in _slowed(evidence))],
+        [
+            *checks.ran(evidence),
+            *(checks.due(evidence, f) for f in _slowed(evidence)),
+            *idle.quiet_queues(evidence, _queues(evidence)),
+            idle.quiet_congestion_control(evidence),
+        ],
         passing=f"{marks} packets marked, every sender handled CNPs; {_shares(evidence)}",
     )
 
@@ -226,7 +234,7 @@ def _drops_where_due(
     yield checks.alive(evidence, clean, alive_in)
     for queue in (due, clean):
         yield from witnesses.conserved(evidence, queue)
-        yield checks.quiet_drops(evidence, queue)
+    yield from idle.quiet_queues(evidence, (due, clean))
     yield checks.receiver_silent(evidence)
 
 
@@ -255,6 +263,11 @@ def _shares(evidence: Evidence) -> str:
     got = " + ".join(f"{rate / 1e9:.2f}" for rate in shared)
     first = evidence.senders[0].device
     return f"{first} had {alone / 1e9:.2f} Gb/s alone; together {got} Gb/s"
+
+
+def _queues(evidence: Evidence) -> set[int]:
+    """Those of the senders' classes."""
+    return {place.queue for place in evidence.senders}
 
 
 def _list(queues: Iterable[int]) -> str:

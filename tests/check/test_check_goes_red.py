@@ -33,10 +33,8 @@ def bench(tmp_path_factory):
 
 def found(bench, idle_s=0.0, check_name=None):
     lab = bench.lab
-    findings = judged(
-        check(lab.testbed, readers_of(lab), lab.clock, backend="simulated", idle_s=idle_s)
-    )
-    return [each for each in findings if check_name in (None, each.check)]
+    done = check(lab.testbed, readers_of(lab), lab.clock, backend="simulated", idle_s=idle_s)
+    return [each for each in judged(done.findings) if check_name in (None, each.check)]
 
 
 def bad(findings):
