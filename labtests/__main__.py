@@ -296,9 +296,13 @@ def restore(ctx: click.Context, /, **options: Any) -> None:
     Exit code 0 when nothing is left, 10 when something is (the commands to type by hand are
     printed), 15 when a run is still alive.
     """
-    command = importlib.import_module("labtests.recovery.command")
     if options["testbed"] is not None:
         options["testbed"] = load(located(options["testbed"]))
+    of_snapshots = importlib.import_module("labtests.reinstate")
+    if of_snapshots.is_meant(options["runs"]):
+        place = Path(options["runs"][0])
+        ctx.exit(of_snapshots.reinstate(place, testbed=options["testbed"], say=_say))
+    command = importlib.import_module("labtests.recovery.command")
     ctx.exit(command.restore(command.Asked(**options), _say))
 
 

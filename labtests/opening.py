@@ -6,11 +6,10 @@ Suites have the same by pytest_plugin/run.py, with a report on top.
 import secrets as random_words
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from labtests.clock import WallClock
 from labtests.drivers import driver_module
 from labtests.errors import LabError
 from labtests.inventory import Testbed
@@ -18,18 +17,15 @@ from labtests.journal import (
     FILE_NAME,
     Begun,
     ChangeJournal,
-    Journal,
-    redacted_logs,
     this_runner,
 )
 from labtests.lab import Lab
 from labtests.lease.holding import Terms, holding, lease_host
 from labtests.private import private_folder
 from labtests.recovery import claim, expect_put_back
-from labtests.signals import as_ctrl_c
+from labtests.snapshot import session
+from labtests.snapshot.session import Access
 from labtests.ssh.connecting import connect_all
-from labtests.ssh.passwords import names_of_passwords, passwords_of
-from labtests.transport import Clock
 
 Say = Callable[[str], None]
 
@@ -38,7 +34,8 @@ Say = Callable[[str], None]
 class Opening:
     """How a lab is to be opened. `word` ends the run folder's name; no `limit`: all devices.
 
-    `changes`: there is a change journal, and other runs are kept out meanwhile."""
+    `changes`: there is a change journal, and other runs are kept out meanwhile; `why` is what they
+    are told."""
 
     testbed: Testbed
     word: str
@@ -48,6 +45,7 @@ class Opening:
     seed: int = 1
     run_dir: Path | None = None
     recover: bool = False
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,62 +66,29 @@ def opened(asked: Opening, say: Say) -> Iterator[Session]:
     default = Path("reports") / asked.testbed.name / f"{run}-{asked.word}"
     folder = _made(asked.run_dir or default)
     with ExitStack() as stack:
-        stack.enter_context(as_ctrl_c())
-        known = secrets_of(asked.testbed, dry_run=asked.dry_run)
-        journal = stack.enter_context(Journal(folder / "journal.jsonl", secrets=known))
-        stack.enter_context(redacted_logs(journal.redaction))
-        testbed, clock = _reached(asked, stack)
-        lab = Lab.open(
-            limited(testbed, asked.limit),
-            clock=clock,
-            backend="simulated" if asked.dry_run else "hardware",
-            journal=journal,
+        access = Access(
+            testbed=asked.testbed,
+            limit=asked.limit,
+            dry_run=asked.dry_run,
+            seed=asked.seed,
+            journal=folder / "journal.jsonl",
             run=run,
         )
-        stack.callback(_end, lab, asked.dry_run)
+        lab = stack.enter_context(session.opened(access))
         if asked.changes:
-            _reach_lease(testbed, lab)
-            terms = Terms(run=run, testbed=testbed)
-            why = f"labtests {asked.word}"
+            _reach_lease(asked.testbed, lab)
+            terms = Terms(run=run, testbed=asked.testbed)
+            why = asked.why or f"labtests {asked.word}"
             stack.enter_context(holding(lab, why=why, terms=terms, say=say))
             lab.ahead = _change_journal(asked, lab, folder, run)
+            stack.callback(_forget_dry_run, lab, asked.dry_run)
         yield Session(lab=lab, folder=folder, run=run)
 
 
-def limited(testbed: Testbed, limit: tuple[str, ...]) -> Testbed:
-    """The testbed with these devices only. Raises NotInTestbed for a name that it does not have."""
-    chosen = {testbed.device(name).name for name in limit}
-    if not limit:
-        return testbed
-    return replace(testbed, devices=tuple(d for d in testbed.devices if d.name in chosen))
-
-
-def secrets_of(testbed: Testbed, *, dry_run: bool) -> tuple[str, ...]:
-    """What is never to be written down. A dry run logs in nowhere: nobody is asked then."""
-    return () if dry_run else passwords_of(testbed.devices)
-
-
-def _reached(asked: Opening, stack: ExitStack) -> tuple[Testbed, Clock]:
-    if not asked.dry_run:
-        return asked.testbed, WallClock()
-    from labtests.simlab.control import LabProcess  # only a dry run needs the simulator
-
-    process = stack.enter_context(
-        LabProcess(
-            asked.testbed.file,
-            seed=asked.seed,
-            without=names_of_passwords(asked.testbed.devices),
-        )
-    )
-    return process.reroute(asked.testbed), process.clock
-
-
-def _end(lab: Lab, dry_run: bool) -> None:
-    try:
-        lab.close()
-    finally:
-        if dry_run and lab.ahead.registered is not None:
-            lab.ahead.registered.remove()  # a lab of our own ends with us
+def _forget_dry_run(lab: Lab, dry_run: bool) -> None:
+    """A lab of our own ends with us."""
+    if dry_run and lab.ahead.registered is not None:
+        lab.ahead.registered.remove()
 
 
 def _reach_lease(testbed: Testbed, lab: Lab) -> None:

@@ -12,7 +12,7 @@ from labtests.check import CHECKS, Finding, check, judged
 from labtests.errors import DeviceError, LabError, LabErrors, Unreachable
 from labtests.inventory import Testbed
 from labtests.recovery import held_by, left_behind
-from labtests.snapshot.session import opened, readers_of
+from labtests.snapshot.session import Access, opened, readers_of
 
 FIT, NOT_FIT, UNREACHABLE = 0, 10, 15
 IDLE_S = 5.0
@@ -79,7 +79,8 @@ def _found(asked: Asked, say: Say) -> Iterator[Finding]:
 
 
 def _of_lab(asked: Asked, testbed: Testbed) -> list[Finding]:
-    with opened(testbed, dry_run=asked.dry_run, faults=asked.faults) as lab:
+    access = Access(testbed=testbed, dry_run=asked.dry_run, faults=asked.faults)
+    with opened(access) as lab:
         readers = readers_of(lab)
         done = check(testbed, readers, lab.clock, backend=lab.backend, idle_s=asked.idle_s)
         return list(done.findings)

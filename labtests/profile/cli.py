@@ -105,7 +105,8 @@ def _run(options: dict[str, Any], *, changes: bool) -> int:
     opening: Any = importlib.import_module("labtests.opening")
     limit = tuple(name.strip() for name in options["limit"].split(",") if name.strip())
     testbed = load_testbed(located(options["testbed"]))
-    opening.limited(testbed, limit)  # a wrong name is a wrong option
+    for name in limit:
+        testbed.device(name)  # a wrong name is a wrong option
     asked = command.Asked(
         profile=load(located(options["profile_file"], "profiles")),
         opening=opening.Opening(

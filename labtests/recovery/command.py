@@ -1,18 +1,15 @@
-"""`labtests restore`: what it does, without the command line around it."""
+"""`labtests restore [RUN]`: what it does, without the command line around it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
-from labtests.errors import LabError, LeaseBusy, LeaseLost
+from labtests.errors import LabError, LeaseBusy
 from labtests.inventory import Testbed
 from labtests.journal import InUse, Unfinished, read_changes
 from labtests.recovery import replay
 from labtests.recovery.guard import changes_left, drop_gone, held_by
-from labtests.recovery.reinstate import reinstate
 from labtests.recovery.replay import find, recover
-from labtests.snapshot import is_snapshot
 
 DONE, LEFT, HELD = 0, 10, 15
 
@@ -35,9 +32,6 @@ def restore(asked: Asked, say: Say) -> int:
     """Put back these runs, or all unfinished ones, the newest first; the exit code.
 
     Raises LabError for a name that means no run."""
-    places = [Path(name) for name in asked.runs]
-    if len(places) == 1 and is_snapshot(places[0]):
-        return _reinstated(places[0], asked, say)
     registered = drop_gone(say)
     runs = [find(name) for name in asked.runs] or registered
     if not runs:
@@ -55,14 +49,6 @@ def restore(asked: Asked, say: Say) -> int:
     for run in reversed(runs):
         codes.append(_held(run, say, asked.runner_is_dead) or _tried(run, act, say))
     return max(codes)
-
-
-def _reinstated(place: Path, asked: Asked, say: Say) -> int:
-    try:
-        return reinstate(place, testbed=asked.testbed, say=say)
-    except (LeaseBusy, LeaseLost) as error:
-        say(str(error))
-        return HELD
 
 
 def _held(run: Unfinished, say: Say, dead: bool) -> int:

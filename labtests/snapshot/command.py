@@ -8,7 +8,7 @@ from labtests.errors import LabError
 from labtests.inventory import Testbed
 from labtests.snapshot import files
 from labtests.snapshot.comparing import Difference, compare
-from labtests.snapshot.session import opened, readers_of
+from labtests.snapshot.session import Access, opened, readers_of
 from labtests.snapshot.taking import take
 
 SAME, DIFFERENT = 0, 1
@@ -18,7 +18,7 @@ Say = Callable[[str], None]
 
 def snapshot(testbed: Testbed, *, out: Path | None, dry_run: bool, say: Say) -> None:
     """Take one, into a file or as text. Raises LabError."""
-    with opened(testbed, dry_run=dry_run) as lab:
+    with opened(Access(testbed=testbed, dry_run=dry_run)) as lab:
         taken = take(testbed, readers_of(lab), backend=lab.backend)
     if out is None:
         say(files.text(taken).removesuffix("\n"))

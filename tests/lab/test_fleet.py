@@ -21,13 +21,12 @@ from labtests.journal import (
     this_runner,
 )
 from labtests.lab import Lab
-from labtests.opening import limited
 from labtests.profile.planning import made, planned
 from labtests.profile.reader import load as load_profile
 from labtests.simlab.server import Connection
 from labtests.simlab.serving import InProcessLab
 from labtests.snapshot import compare, take
-from labtests.snapshot.session import readers_of
+from labtests.snapshot.session import limited, readers_of
 from labtests.ssh import connecting
 from labtests.ssh.shell import ShellTransport
 

@@ -1,0 +1,90 @@
+"""`labtests restore SNAPSHOT`: every setting as it says, through `Lab.change`, as apply does it."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from labtests.errors import LabError, LeaseBusy, LeaseLost
+from labtests.intents import SETTINGS
+from labtests.inventory import Endpoint, NotInTestbed, Testbed, load
+from labtests.journal.values import unpack
+from labtests.lab import Lab
+from labtests.opening import Opening, Session, opened
+from labtests.recovery import LabHeld
+from labtests.snapshot import Snapshot, compare, is_snapshot, read, take
+from labtests.snapshot.command import lines
+from labtests.snapshot.session import readers_of
+
+DONE, LEFT, HELD = 0, 10, 15
+
+Say = Callable[[str], None]
+
+
+def is_meant(places: Sequence[str]) -> bool:
+    """Whether these arguments of `labtests restore` are one snapshot."""
+    return len(places) == 1 and is_snapshot(Path(places[0]))
+
+
+def reinstate(place: Path, *, testbed: Testbed | None, say: Say) -> int:
+    """Make every setting as the snapshot has it, and read the lab again; the exit code.
+
+    The changes are written ahead in a folder of their own, under the lab's lease; who is
+    interrupted leaves the lab as it was before. Raises LabError when the lab cannot be used."""
+    wanted = read(place)
+    testbed = testbed or load(Path(wanted.file))
+    opening = Opening(testbed=testbed, word="restore", changes=True, why=f"restore {place}")
+    try:
+        with opened(opening, say) as session:
+            return _reinstated(place, wanted, session, say)
+    except (LabHeld, LeaseBusy, LeaseLost) as error:
+        say(str(error))
+        return HELD
+    except KeyboardInterrupt as signal:  # closing the lab has undone what was changed
+        by = f" by {signal}" if str(signal) else ""
+        say(f"interrupted{by}; whether something is left: labtests restore --list")
+        return LEFT
+
+
+def _reinstated(place: Path, wanted: Snapshot, session: Session, say: Say) -> int:
+    lab = session.lab
+    problems = list(_changed(lab, wanted))
+    lab.ahead.keep()
+    found = take(lab.testbed, readers_of(lab), backend=lab.backend)
+    left = [each for each in compare(wanted, found) if each.setting in SETTINGS]
+    for text in problems:
+        say(text)
+    if not left:
+        say(f"the lab is as in {place} ({len(lab.changes)} changes; {session.folder})")
+        return DONE
+    say(f"still different from {place} (before: the snapshot, after: the lab):")
+    for line in lines(left):
+        say(line)
+    return LEFT
+
+
+def _changed(lab: Lab, wanted: Snapshot) -> Iterator[str]:
+    """Every setting that the snapshot knows; what could not be made."""
+    for device, state in wanted.devices.items():
+        for port, facts in state["ports"].items():
+            at = Endpoint(device=device, interface=port)
+            for setting in SETTINGS:
+                fact = facts["settings"].get(setting, {})
+                if "value" in fact:
+                    yield from _change(lab, at, setting, unpack(fact["value"]))
+
+
+def _change(lab: Lab, at: Endpoint, setting: str, value: object) -> Iterator[str]:
+    try:
+        lab.testbed.port(at)
+        lab.change(at, setting, value)
+    except LeaseLost:
+        raise
+    except NotInTestbed as error:
+        yield str(error)
+    except LabError as error:
+        yield f"{at} {setting} could not be made so: {error}"
+        try:
+            commands = lab.commands(at, setting, lab.current(at, setting), value)
+        except LabError:
+            return
+        yield f"    type these commands by hand on {at.device}:"
+        yield from (f"        {line}" for line in commands)
