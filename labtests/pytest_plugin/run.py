@@ -4,7 +4,6 @@ import json
 import os
 import secrets
 import shlex
-import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -14,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from labtests import __version__
 from labtests.changing import Planned
 from labtests.clock import WallClock
 from labtests.errors import LabError, LeaseBusy
@@ -30,19 +28,16 @@ from labtests.journal import (
 )
 from labtests.lab import Lab
 from labtests.lease.holding import LOOK_AGAIN_S, Terms, holding
-from labtests.private import NotPrivate, private_folder, write_private
+from labtests.private import write_private
 from labtests.pytest_plugin.cleaning import cleaner
+from labtests.pytest_plugin.folder import default_reports, made, point_latest
 from labtests.pytest_plugin.options import asked_run_directory, asked_testbed
 from labtests.pytest_plugin.preflight import Preflight, versions_of
 from labtests.pytest_plugin.proof import Proof
+from labtests.pytest_plugin.telling import told
 from labtests.recovery import LabHeld, claim, expect_put_back
 from labtests.report import page, sealed
 from labtests.ssh.passwords import names_of_passwords, passwords_of
-
-MODELLED = (
-    "packets, shared buffer, PFC, WRED/ECN, DCQCN and go-back-N of a switch and its hosts; not "
-    "firmware, cables, optics or vendor defects (docs/simulated-lab.md)."
-)
 
 STARTS_WITHIN_S = 120.0  # three tries of servers and clients, and reading all counters
 PHASES_AT_MOST = 12
@@ -83,8 +78,8 @@ class Run:
         started = datetime.now(UTC)
         name = f"{started:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
         folder = asked_run_directory(config) or config.rootpath / "reports" / testbed.name / name
-        journal = Journal(_made(folder) / "journal.jsonl", secrets=_secrets(config, testbed))
-        _default_reports(config, folder)
+        journal = Journal(made(folder) / "journal.jsonl", secrets=_secrets(config, testbed))
+        default_reports(config, folder)
         run = cls(config, testbed, folder, journal, started, name)
         run.logs.enter_context(redacted_logs(journal.redaction))
         return run
@@ -260,7 +255,7 @@ class Run:
         self.journal.close()
         self.logs.close()
         if self.tests:
-            _point_latest(self.config.rootpath / "reports", self.folder)
+            point_latest(self.config.rootpath / "reports", self.folder)
 
     def clean(self, text: str) -> str:
         """The text for a terminal: no secret, and nothing that a terminal would obey."""
@@ -268,42 +263,8 @@ class Run:
 
     def as_json(self) -> dict[str, Any]:
         """The run as docs/run-json.md describes it, without secrets."""
-        told = self.journal.redaction.value(self._told())
-        return {**told, "tests": self.tests}  # those are clean already
-
-    def _told(self) -> dict[str, Any]:
-        return {
-            "format": "labtests-run/1",
-            "lab": {
-                "name": self.testbed.name,
-                "file": str(self.testbed.file),
-                "description": self.testbed.description,
-                "devices": [
-                    {
-                        "name": device.name,
-                        "platform": device.platform,
-                        "roles": _roles(self.testbed, device.name),
-                        "versions": self.versions.get(device.name, {}),
-                    }
-                    for device in self.testbed.devices
-                ],
-            },
-            "backend": self.backend,
-            "modelled": MODELLED if self.backend == "simulated" else "",
-            "seed": self.config.getoption("seed") if self.dry else None,
-            "started": self.started.isoformat(timespec="seconds"),
-            "ended": datetime.now(UTC).isoformat(timespec="seconds"),
-            "command_line": shlex.join(["pytest", *self.config.invocation_params.args]),
-            "labtests_version": __version__,
-            "python_version": sys.version.split()[0],
-            "exit_code": self.exit_code,
-            "problem": self.problem,
-            "journal": "journal.jsonl",
-            "check": self.preflight.plain(),
-            "state": self.proof.plain(),
-            "tests": [],
-            "not_run": self.not_run,
-        }
+        clean = self.journal.redaction.value(told(self))
+        return {**clean, "tests": self.tests}  # those are clean already
 
     def rerun(self, nodeid: str) -> str:
         """The command line that runs one test again, the same way."""
@@ -320,47 +281,9 @@ class Run:
 RUN = pytest.StashKey[Run]()
 
 
-def _made(folder: Path) -> Path:
-    """The run folder, for its owner only. What an earlier run left is never written over."""
-    try:
-        private_folder(folder)
-        if (folder / "journal.jsonl").exists():
-            raise pytest.UsageError(f"{folder} holds an earlier run; give another --run-dir")
-    except OSError as error:
-        raise pytest.UsageError(f"{folder}: no run folder can be made: {error.strerror}") from error
-    except NotPrivate as error:
-        raise pytest.UsageError(f"no run folder can be made: {error}") from error
-    return folder
-
-
-def _default_reports(config: pytest.Config, folder: Path) -> None:
-    """report.html and junit.xml in the run folder, unless the user asked for other places or
-    switched the plugin off."""
-    if config.getoption("htmlpath", "off") is None:
-        config.option.htmlpath = str(folder / "report.html")
-        config.option.self_contained_html = True
-    if config.getoption("xmlpath", "off") is None:
-        config.option.xmlpath = str(folder / "junit.xml")
-
-
 def _secrets(config: pytest.Config, testbed: Testbed) -> tuple[str, ...]:
     """What is never to be written down. A dry run logs in nowhere: nobody is asked then."""
     if not config.getoption("dry_run"):
         return passwords_of(testbed.devices)
     names = names_of_passwords(testbed.devices)
     return tuple(value for name in sorted(names) if (value := os.environ.get(name)))
-
-
-def _roles(testbed: Testbed, device: str) -> list[str]:
-    return [role for role, ends in testbed.roles.items() if any(e.device == device for e in ends)]
-
-
-def _point_latest(reports: Path, folder: Path) -> None:
-    """reports/latest -> newest run folder, in one step. A real file of that name is left alone."""
-    reports.mkdir(exist_ok=True)
-    latest = reports / "latest"
-    if latest.exists() and not latest.is_symlink():
-        return
-    fresh = reports / f".latest-{secrets.token_hex(8)}"
-    fresh.symlink_to(os.path.relpath(folder, reports), target_is_directory=True)
-    fresh.replace(latest)

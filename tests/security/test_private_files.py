@@ -11,7 +11,7 @@ from labtests.errors import LabError
 from labtests.journal import Journal, read_changes, state_folder, unfinished_runs
 from labtests.journal.pages import NotWritten, Pages
 from labtests.private import NotPrivate, expect_owned, private_folder, write_private
-from labtests.pytest_plugin.run import _made
+from labtests.pytest_plugin.folder import made
 
 STRANGER = 54321  # a user id that is not ours
 
@@ -47,7 +47,7 @@ def test_a_run_folder_is_private_whatever_the_umask(tmp_path: Path, umask: int) 
     there = tmp_path / "there"
     there.mkdir(mode=0o777)
     for folder in (tmp_path / "new" / "run", there):
-        _made(folder)
+        made(folder)
         assert mode(folder) == 0o700
         Journal(folder / "journal.jsonl").close()
         Pages(folder / "changes.jsonl", fresh=True).close()
@@ -66,7 +66,7 @@ def test_a_file_that_was_open_to_others_is_closed(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("stranger")
 def test_a_run_folder_of_another_user_is_refused(tmp_path: Path) -> None:
     with pytest.raises(pytest.UsageError, match=f"belongs to another user \\({STRANGER}\\)"):
-        _made(tmp_path)
+        made(tmp_path)
 
 
 def test_a_folder_into_which_others_could_have_written_is_refused(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_a_folder_into_which_others_could_have_written_is_refused(tmp_path: Path
     (folder / "anything").touch()
     folder.chmod(0o777)
     with pytest.raises(pytest.UsageError, match="others may have written"):
-        _made(folder)
+        made(folder)
     assert mode(folder) == 0o777  # left alone
 
 
@@ -84,12 +84,12 @@ def test_a_run_folder_that_is_a_link_or_has_links_is_refused(tmp_path: Path) -> 
     target.mkdir()
     link.symlink_to(target)
     with pytest.raises(pytest.UsageError, match="no folder but a link"):
-        _made(link)
+        made(link)
     for name in ("run.json", "report.html", "junit.xml", "tests", "journal.jsonl"):
         folder.mkdir()
         (folder / name).symlink_to(tmp_path / "victim")
         with pytest.raises(pytest.UsageError, match="symbolic link"):
-            _made(folder)
+            made(folder)
         (folder / name).unlink()
         folder.rmdir()
     assert not (tmp_path / "victim").exists()

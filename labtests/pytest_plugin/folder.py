@@ -1,0 +1,43 @@
+"""Where a run's files are: its folder, the reports in it, and reports/latest."""
+
+import os
+import secrets
+from pathlib import Path
+
+import pytest
+
+from labtests.private import NotPrivate, private_folder
+
+
+def made(folder: Path) -> Path:
+    """The run folder, for its owner only. What an earlier run left is never written over."""
+    try:
+        private_folder(folder)
+        if (folder / "journal.jsonl").exists():
+            raise pytest.UsageError(f"{folder} holds an earlier run; give another --run-dir")
+    except OSError as error:
+        raise pytest.UsageError(f"{folder}: no run folder can be made: {error.strerror}") from error
+    except NotPrivate as error:
+        raise pytest.UsageError(f"no run folder can be made: {error}") from error
+    return folder
+
+
+def default_reports(config: pytest.Config, folder: Path) -> None:
+    """report.html and junit.xml in the run folder, unless the user asked for other places or
+    switched the plugin off."""
+    if config.getoption("htmlpath", "off") is None:
+        config.option.htmlpath = str(folder / "report.html")
+        config.option.self_contained_html = True
+    if config.getoption("xmlpath", "off") is None:
+        config.option.xmlpath = str(folder / "junit.xml")
+
+
+def point_latest(reports: Path, folder: Path) -> None:
+    """reports/latest -> newest run folder, in one step. A real file of that name is left alone."""
+    reports.mkdir(exist_ok=True)
+    latest = reports / "latest"
+    if latest.exists() and not latest.is_symlink():
+        return
+    fresh = reports / f".latest-{secrets.token_hex(8)}"
+    fresh.symlink_to(os.path.relpath(folder, reports), target_is_directory=True)
+    fresh.replace(latest)
