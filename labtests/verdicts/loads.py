@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from labtests import counters as c
 from labtests.evidence import Difference, Evidence
-from labtests.verdicts import checks, packets
+from labtests.verdicts import checks, idle, packets
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -40,6 +40,7 @@ def _no_loss(evidence: Evidence, alive_in: tuple[Evidence, ...]) -> Iterator[Fin
     under_load = packets.loaded(evidence)
     for queue in under_load:
         yield from _clean(evidence, queue, alive_in)
+    yield from idle.quiet_queues(evidence, under_load)
     yield from packets.none_dropped(evidence, set(packets.queues_of(evidence)) - set(under_load))
     yield from checks.port_drops(evidence)
     yield from packets.accounted(evidence)
@@ -47,7 +48,6 @@ def _no_loss(evidence: Evidence, alive_in: tuple[Evidence, ...]) -> Iterator[Fin
 
 def _clean(evidence: Evidence, queue: int, alive_in: tuple[Evidence, ...]) -> Iterator[Finding]:
     yield from checks.no_drop(evidence, queue)
-    yield checks.quiet_drops(evidence, queue)
     yield checks.alive(evidence, queue, alive_in)
 
 
@@ -74,7 +74,7 @@ def _drops_exactly_in(
     yield from checks.ran(evidence)
     for queue in due:
         yield checks.due(evidence, checks.some_drop(evidence, queue))
-        yield checks.quiet_drops(evidence, queue)
+    yield from idle.quiet_queues(evidence, {*due, *packets.loaded(evidence)})
     for queue in sorted(set(packets.queues_of(evidence)) - set(due)):
         if queue in packets.loaded(evidence):
             yield from _clean(evidence, queue, alive_in)
@@ -92,7 +92,11 @@ def every_packet(evidence: Evidence) -> Verdict:
     return conclude(
         "is every packet accounted for",
         evidence,
-        [*checks.ran(evidence), *packets.accounted(evidence)],
+        [
+            *checks.ran(evidence),
+            *packets.accounted(evidence),
+            *idle.quiet_queues(evidence, packets.loaded(evidence)),
+        ],
         passing="; ".join(_ledger(evidence)),
     )
 
@@ -123,6 +127,8 @@ def _lost_at_the_socket(evidence: Evidence) -> Iterator[Finding]:
     for queue in packets.loaded(evidence):
         yield from checks.no_drop(evidence, queue)
         yield packets.by_the_tool(evidence, queue)
+    yield from idle.quiet_queues(evidence, packets.loaded(evidence))
+    yield idle.quiet(evidence, [(evidence.receiver.device, "", "host", -1, c.UDP_RCVBUF_ERRORS)])
     yield _socket_lost(evidence)
     yield _tool_lost(evidence)
     yield packets.losses_told(evidence)
