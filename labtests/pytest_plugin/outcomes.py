@@ -12,6 +12,7 @@ from labtests.errors import LabError
 from labtests.experiment import Incast, NotPassed, record
 from labtests.pytest_plugin import terminal
 from labtests.pytest_plugin.cleaning import clean_report
+from labtests.pytest_plugin.disproof import no_pass
 from labtests.pytest_plugin.fixtures import (
     CHANGES_BEFORE,
     INCAST,
@@ -255,11 +256,14 @@ class Labels:
         session.exitstatus = max(session.exitstatus, pytest.ExitCode.TESTS_FAILED)
 
     def _prove(self, session: pytest.Session) -> None:
-        """A lab that is not as it was found makes the run red, whatever its verdicts are."""
+        """A lab that is not as it was found makes the run red, whatever its verdicts are. Where
+        that is not even known, none of them is a pass."""
         if problem := self._run.proof.problem:
             session.exitstatus = max(int(session.exitstatus), UNUSABLE_EXIT)
             self._run.exit_code = int(session.exitstatus)
             self._run.problem = "\n".join(filter(None, [self._run.problem, problem]))
+            if self._run.proof.unknown:
+                no_pass(session, self._run, problem)
 
     def _end_running(self, session: pytest.Session) -> None:
         """What pytest would do later, after JUnit's file is written: fixtures are torn down."""

@@ -44,6 +44,11 @@ class Proof:
         return self.before is not None and self.differences != ()
 
     @property
+    def unknown(self) -> bool:
+        """Whether it is red because the lab, or a part of it, could not be read at the end."""
+        return self.red and (self.differences is None or any(d.unread for d in self.differences))
+
+    @property
     def problem(self) -> str:
         """Why it is red; "" when it is not."""
         if not self.red:

@@ -29,6 +29,7 @@ Counters of a switch: "queue-drops", "queue-0" .. "queue-7" (missing only), "pfc
 Faces look into their device's `DeviceFaults` whenever they print or accept something.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -55,7 +56,10 @@ class Trap:
 class DeviceFaults:
     """What is wrong with one device at present, and whom to tell when something happens to it."""
 
-    lies: bool = False  # accepts configuration and does nothing
+    lying: bool = False  # accepts configuration and does nothing
+    happened: Counter[str] = field(default_factory=Counter)
+    """What it has really suffered, whatever was asked for: "cut" (each connection that broke),
+    "reboot", "hang" and "lie" (each command)."""
     truncated_commands: set[str] = field(default_factory=set)  # beginnings of commands
     missing_counters: set[tuple[str, str]] = field(default_factory=set)  # (port, counter)
     removed_tools: set[str] = field(default_factory=set)
@@ -65,7 +69,7 @@ class DeviceFaults:
     defects: Defects = field(default_factory=Defects)
     on_reset: list[Callable[[], None]] = field(default_factory=list)
     on_kill: list[Callable[[str], None]] = field(default_factory=list)  # gets the process's name
-    on_cut: list[Callable[[], None]] = field(default_factory=list)  # the SSH server registers here
+    on_cut: list[Callable[[], int]] = field(default_factory=list)  # the SSH server: how many broke
     on_loss: list[Callable[[str, int, int], None]] = field(default_factory=list)
     dead_counters: dict[tuple[str, str], object] = field(default_factory=dict)
     hanging_commands: set[str] = field(default_factory=set)  # texts in them
@@ -78,12 +82,18 @@ class DeviceFaults:
 
     def cut(self) -> None:
         """Every SSH connection breaks."""
-        for act in self.on_cut:
-            act()
+        self.happened["cut"] += sum(act() for act in self.on_cut)
+
+    @property
+    def lies(self) -> bool:
+        """Whether what is to be made now is not: asked wherever configuration is made."""
+        self.happened["lie"] += self.lying
+        return self.lying
 
     def reboot(self, seconds: float) -> None:
         """Everything that is not saved is gone; back in so many simulated seconds."""
         self.cut()
+        self.happened["reboot"] += 1
         self.booting = True
         for act in self.on_down:
             act()
@@ -112,12 +122,14 @@ class DeviceFaults:
             trap.act()
 
     def hangs(self, command: str) -> bool:
-        """Whether this command does not end."""
-        return any(text in command for text in self.hanging_commands)
+        """Whether this command, which has come, does not end."""
+        hung = any(text in command for text in self.hanging_commands)
+        self.happened["hang"] += hung
+        return hung
 
     def heal(self) -> None:
         """It does what it is told again. What has happened stays as it is."""
-        self.lies = False
+        self.lying = False
         self.truncated_commands.clear()
         self.hanging_commands.clear()
         self.traps.clear()
@@ -187,7 +199,7 @@ def _kill(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
 
 
 def _lie(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
-    faults.lies = True
+    faults.lying = True
 
 
 def _truncate(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:

@@ -9,7 +9,7 @@ import asyncio
 import json
 import os
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -48,19 +48,32 @@ def _answered(line: bytes, answer: Callable[[Message], Message]) -> Message:
         request = json.loads(line)
     except ValueError as error:
         return {"error": f"not JSON: {error}"}
-    if not isinstance(request, dict) or "fault" not in request:
-        return {"error": 'a request is {"fault": {"kind": ..., "device": ...}}'}
-    return answer({"fault": request["fault"]})
+    asked = {} if not isinstance(request, dict) else request
+    for name in ("fault", "happened"):
+        if name in asked:
+            return answer({name: asked[name]})
+    return {"error": 'a request is {"fault": {"kind": ..., "device": ...}} or {"happened": DEVICE}'}
 
 
 def inject(folder: Path, fault: Message) -> None:
     """It has happened when this returns. Raises SimulationFailed."""
+    _ask(folder, {"fault": fault})
+
+
+def happened(folder: Path, device: str) -> Mapping[str, int]:
+    """What the device has really suffered so far: connections cut, reboots, commands that hung,
+    lies (faults.DeviceFaults.happened). Raises SimulationFailed."""
+    found: Mapping[str, int] = _ask(folder, {"happened": device})["happened"]
+    return found
+
+
+def _ask(folder: Path, request: Message) -> Message:
     path = folder / NAME
     try:
         with socket.socket(socket.AF_UNIX) as asked:
             asked.settimeout(ANSWER_WITHIN_S)
             asked.connect(os.fspath(path))
-            asked.sendall(json.dumps({"fault": fault}).encode() + b"\n")
+            asked.sendall(json.dumps(request).encode() + b"\n")
             with asked.makefile("rb") as answers:
                 line = answers.readline()
     except OSError as error:
@@ -68,6 +81,7 @@ def inject(folder: Path, fault: Message) -> None:
             f"{path}: {error.strerror or error}\n  remedy: give the --directory of a lab that "
             "`labtests simlab serve` is serving now"
         ) from error
-    answer = json.loads(line) if line else {"error": "it gave no answer"}
+    answer: Message = json.loads(line) if line else {"error": "it gave no answer"}
     if "error" in answer:
-        raise SimulationFailed(f"the simulated lab refused {fault}: {answer['error']}")
+        raise SimulationFailed(f"the simulated lab refused {request}: {answer['error']}")
+    return answer

@@ -9,7 +9,7 @@ from typing import Any
 from labtests.errors import LabError
 from labtests.inventory import Device, Endpoint, Testbed
 from labtests.simlab.face import Face
-from labtests.simlab.faults import DeviceFaults, inject
+from labtests.simlab.faults import DeviceFaults, UnknownFault, inject
 from labtests.simlab.network import Cable, HostPort, Network, SwitchPort, Wiring
 from labtests.simlab.timeline import Timeline
 
@@ -60,6 +60,12 @@ class SimulatedLab:
     def inject(self, fault: Mapping[str, Any]) -> None:
         """Something goes wrong from now on (see faults.py)."""
         inject(self.faults, fault)
+
+    def happened(self, device: str) -> dict[str, int]:
+        """What this device has really suffered so far (see DeviceFaults). Raises UnknownFault."""
+        if device not in self.faults:
+            raise UnknownFault(f"no device {device!r} in this lab")
+        return dict(self.faults[device].happened)
 
     def _unplug_while_booting(self, device: Device) -> None:
         """A device that boots has no link."""

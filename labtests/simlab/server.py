@@ -134,6 +134,8 @@ class Servers:
         self._faults[name].on_cut.append(lambda: self._cut(name))
         return Address(name=name, port=listener.get_port(), user=face.user)
 
-    def _cut(self, name: str) -> None:
-        for connection in tuple(self._connections[name]):
+    def _cut(self, name: str) -> int:
+        broken = tuple(self._connections[name])
+        for connection in broken:
             connection.abort()
+        return len(broken)

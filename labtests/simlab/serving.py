@@ -151,8 +151,11 @@ def answer(lab: SimulatedLab, request: Message) -> Message:
             lab.advance(round(request["advance_s"] * NS_PER_S))
         elif "fault" in request:
             lab.inject(request["fault"])
+        elif "happened" in request:
+            return {"happened": lab.happened(request["happened"])}
         elif "now" not in request:
-            return {"error": f"unknown request; known: advance_s, now, fault ({sorted(request)})"}
+            known = "advance_s, now, fault, happened"
+            return {"error": f"unknown request; known: {known} ({sorted(request)})"}
     except (UnknownFault, TypeError, ValueError) as error:
         return {"error": str(error)}
     return {"now_s": lab.timeline.now_ns / NS_PER_S}

@@ -11,6 +11,7 @@ from labtests.snapshot.files import Snapshot
 
 Json = Mapping[str, Any]
 ABSENT = "not there"
+UNREAD = "not readable: "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +23,11 @@ class Difference:
     setting: str
     before: str
     after: str
+
+    @property
+    def unread(self) -> bool:
+        """Whether it only differs because it can be read no more."""
+        return self.after.startswith(UNREAD)
 
     def plain(self) -> dict[str, str]:
         """As JSON has it."""
@@ -83,7 +89,7 @@ def _words(fact: Json | None) -> str:
     if fact is None:
         return ABSENT
     if "unreadable" in fact:
-        return f"not readable: {fact['unreadable']}"
+        return f"{UNREAD}{fact['unreadable']}"
     try:
         return readable(unpack(fact["value"]))
     except (LabError, KeyError):

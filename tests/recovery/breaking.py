@@ -12,57 +12,33 @@ running; something goes wrong at a line of its journal (ways.py, sabotage.py). T
   configurations as they were. While a device still lies or hangs, the commands that are printed
   for it, typed by hand, do;
 - and the next run passes.
+
+A point where nothing went wrong (tripped.py) is counted as such, never as survived.
 """
 
 import argparse
 import json
-import os
-import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
 
-import sabotage
+from bench import Bench, bench_of, journal_of, when_up
 from fast_starts import FastStarts
-from recovery_lab import QUICK_START, Project, ServedLab, everything, nothing_runs, opened
+from recovery_lab import SETTINGS, ServedLab, nothing_runs
+from tripped import Evidence, changed_by_both, not_tripped
 from ways import WAYS, Point, chosen
 
-from labtests.errors import LabErrors
-from labtests.journal import FILE_NAME, unfinished_runs
+from labtests.journal import unfinished_runs
 from labtests.lab import Lab
-from labtests.recovery import Recovered, forget, recover
-from labtests.simlab.injection import inject
+from labtests.recovery import Recovered, recover
 
 ENDS_WITHIN_S = 10
-BOOTS_WITHIN_S = 20
-SMALL_DISK = "size=8m"
 NOBODY_LEFT_TO_SAY = ("kill -9", "SIGINT twice")
-LOOK = "def test_look(lab):\n    pass\n"
-SUITE = '''
-from labtests.records import PfcSetting, TrustSetting
-
-
-def test_broken(incast):
-    """Something on every kind of device, one setting twice, and traffic tools that run."""
-    lab, sender, receiver = incast.lab, incast.senders[0].nic, incast.senders[1].nic
-    (out,) = lab.testbed.roles["receiver"]
-    port = lab.testbed.peer(out)
-    ecn = lab.driver(port.device, object).ecn_on({2, 3})
-    server = lab.transports[out.device].start("iperf3 -s -p 5333", limit_s=600)
-    lab.change(sender, "trust", TrustSetting(source="dscp"))
-    lab.change(port, "pfc", PfcSetting(mode="on", priorities=frozenset({3})))
-    lab.change(port, "ecn", ecn)
-    lab.change(port, "pfc", PfcSetting(mode="auto", priorities=frozenset({3, 4})))
-    lab.change(receiver, "reaction_point", frozenset({1, 2}))
-    lab.change(sender, "pfc", PfcSetting(mode="on", priorities=frozenset({5})))
-    server.close()
-'''
 
 
 @dataclass
@@ -73,89 +49,33 @@ class Tried:
     code: int = 0
     changed: int = 0
     wrong: list[str] = field(default_factory=list)
+    not_tripped: str = ""
+
+    @property
+    def survived(self) -> bool:
+        return not (self.wrong or self.not_tripped)
 
     def __str__(self) -> str:
+        if self.not_tripped:
+            self.wrong.insert(0, f"NOT TRIPPED: {self.not_tripped}")
         after = "; ".join(self.wrong) or "all as before, no process left"
         return f"{self.point}: exit {self.code:3}, {self.changed:2} differences; {after}"
 
 
-@dataclass
-class Bench:
-    """The lab as it was found, and how runs are started on it."""
-
-    project: Project
-    starts: FastStarts
-    disk: Path | None
-    found: dict[str, object] = field(default_factory=dict)
-    _runs: int = 0
-
-    def run(self, *words: str, point: Point | None = None) -> tuple[int, str, Path]:
-        """One pytest run of the suite: exit code, what it printed, its folder."""
-        self._runs += 1
-        small = self.disk if point is not None and point.way == "full disk" else None
-        folder = (small or self.project.folder) / f"run-{self._runs}"
-        env = dict(self.project.environment) | {
-            "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])
-        }
-        if point is not None:
-            asked = {"kind": point.way, "step": point.step, "how": point.how}
-            asked |= {"lab": str(self.project.served.directory)}
-            asked |= {"filler": str(small / "filler") if small else ""}
-            env["BREAK"] = json.dumps(asked)
-        argv = ["pytest", "test_broken.py", "-q", *QUICK_START, "-p", "sabotage"]
-        argv += ["--testbed=served.yaml", f"--run-dir={folder}", *words]
-        output = self.project.folder / f"run-{self._runs}.txt"
-        code, said = self.starts.run(argv, cwd=self.project.folder, env=env, output=output)
-        return code, said, folder
-
-    def differences(self, lab: Lab) -> list[str]:
-        """What is not as it was found."""
-        now = everything(lab)
-        return [name for name in self.found if now[name] != self.found[name]]
-
-    def heal(self) -> None:
-        """Devices do what they are told again; there is room on the disk."""
-        for device in self.project.testbed.devices:
-            inject(self.project.served.directory, {"kind": "heal", "device": device.name})
-        if self.disk is not None:
-            (self.disk / "filler").unlink(missing_ok=True)
-
-    def start_again(self) -> None:
-        """For the next point, whatever this one has left."""
-        for run in unfinished_runs():
-            forget(run)
-        for device in self.project.testbed.devices:
-            fault = {"kind": "reboot", "device": device.name, "seconds": 0.1}
-            inject(self.project.served.directory, fault)
-
-
-@contextmanager
-def when_up(bench: Bench) -> Iterator[Lab]:
-    """The lab, as soon as every device lets us in."""
-    until_s = time.monotonic() + BOOTS_WITHIN_S
-    while True:
-        try:
-            with opened(bench.project.testbed) as lab:
-                yield lab
-            return
-        except LabErrors:
-            if time.monotonic() > until_s:
-                raise
-            time.sleep(0.2)
-
-
 def break_at(bench: Bench, point: Point, number: int) -> Tried:
     """One point: break, look, recover, compare, run again."""
-    code, said, folder = bench.run(point=point)
+    said, seen = bench.broken(point)
+    code = seen.code
     tried = Tried(point, code)
     if WAYS[point.way].harmless:
         tried.wrong += [] if code == 0 else [f"the run did not pass: {said[-800:]}"]
     with when_up(bench) as lab:
+        tried.not_tripped = not_tripped(point.way, seen, lab)
         tried.wrong += [] if nothing_runs(lab, ENDS_WITHIN_S) else ["processes are left"]
         left = bench.differences(lab)
         tried.changed = len(left)
-        tried.wrong += wrong_report(point, tried, said, folder)
-        tried.wrong += second_refused(bench) if point.way == "second run" else []
+        tried.wrong += wrong_report(point, tried, said, seen.folder)
+        tried.wrong += WRONG_WITH_OTHER[point.way](seen) if point.way in WRONG_WITH_OTHER else []
         by_hand = mend_by_hand(bench, lab) if point.way in ("lie", "hang") else []
         tried.wrong += by_hand
     bench.heal()
@@ -196,10 +116,21 @@ def passes(folder: Path) -> Iterator[str]:
                 yield f"junit.xml: {case.get('name')}"
 
 
-def second_refused(bench: Bench) -> list[str]:
+def second_refused(seen: Evidence) -> list[str]:
     """The run that was started in the middle of the other one."""
-    code, _, said = (bench.project.folder / "second.txt").read_text().partition("\n")
+    code, _, said = seen.second.partition("\n")
     return [] if code == "15" and "still runs" in said else [f"second run: {code} {said[-800:]}"]
+
+
+def both_changed(seen: Evidence) -> list[str]:
+    """Two runners never both change the lab: who was frozen stops, and the other has a lab of its
+    own, and leaves it as it found it."""
+    wrong = [f"changed while another had the lab: {each}" for each in changed_by_both(seen)]
+    wrong += [] if seen.second.rstrip().endswith("\nexit 0") else [f"other run: {seen.second}"]
+    return wrong + ([] if seen.code != 0 else ["the frozen run passed"])
+
+
+WRONG_WITH_OTHER = {"second run": second_refused, "frozen": both_changed}
 
 
 def mend_by_hand(bench: Bench, lab: Lab) -> list[str]:
@@ -209,6 +140,8 @@ def mend_by_hand(bench: Bench, lab: Lab) -> list[str]:
     for done in [recover(run) for run in unfinished_runs()]:
         hands = [row for row in done.rows if row.how == "cannot"]
         wrong += [f"no command for {row}" for row in hands if not row.by_hand]
+        named = {f"{row.device}:{row.port}" for row in hands}
+        wrong += [f"{at} is left and not named" for at in settings_left(bench, lab) - named]
         wrong += done.problems
         bench.heal()
         for row in hands:
@@ -219,60 +152,29 @@ def mend_by_hand(bench: Bench, lab: Lab) -> list[str]:
     return wrong
 
 
+def settings_left(bench: Bench, lab: Lab) -> set[str]:
+    """The ports with a setting that is not as it was found."""
+    left = (name.rpartition(" ") for name in bench.differences(lab))
+    return {at for at, _, setting in left if setting in SETTINGS}
+
+
 def recovered() -> list[str]:
     """`labtests restore` of everything that is unfinished."""
     done: list[Recovered] = [recover(run) for run in unfinished_runs()]
     return [line for each in done if not each.complete for line in each.lines()]
 
 
-@contextmanager
-def small_disk(folder: Path) -> Iterator[Path | None]:
-    """A file system of its own for run folders; None where this user cannot mount one."""
-    place = folder / "disk"
-    place.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", SMALL_DISK, "labtests-small-disk", str(place)]
-    try:
-        mounted = subprocess.run(command, capture_output=True).returncode == 0
-    except OSError:
-        mounted = False
-    try:
-        yield place if mounted else None
-    finally:
-        if mounted:
-            subprocess.run(["umount", "-l", str(place)], check=True)
-
-
-@contextmanager
-def bench_of(served: ServedLab, starts: FastStarts, folder: Path) -> Iterator[Bench]:
-    """A project in this folder, on this lab."""
-    project = Project(folder, served, starts)
-    os.environ["LABTESTS_STATE_DIR"] = str(project.state / "labtests")
-    (folder / "test_broken.py").write_text(SUITE)
-    (folder / "test_look.py").write_text(LOOK)
-    with sabotage.patience(sabotage.PATIENCE_S), small_disk(folder) as disk:
-        bench = Bench(project, starts, disk)
-        with opened(project.testbed) as lab:
-            bench.found = everything(lab)
-        yield bench
-
-
-def journal_of(bench: Bench) -> list[str]:
-    """The kinds of the lines of a run that nothing breaks."""
-    code, said, folder = bench.run()
-    assert code == 0, said
-    lines = (folder / FILE_NAME).read_text().splitlines()
-    return [json.loads(line)["kind"] for line in lines]
-
-
 def tally(tried: Sequence[Tried]) -> Iterator[str]:
-    """Points tried and survived, by way."""
-    tries, fell = (
-        Counter(t.point.way for t in tried),
-        Counter(t.point.way for t in tried if t.wrong),
-    )
-    for way, number in tries.items():
-        yield f"{way:12} {number:3} points tried, {number - fell[way]:3} survived"
-    yield f"{'all':12} {len(tried):3} points tried, {len(tried) - sum(fell.values()):3} survived"
+    """Points tried, those where it really went wrong, and those survived, by way."""
+    for way in dict.fromkeys(t.point.way for t in tried):
+        yield _counts(way, [t for t in tried if t.point.way == way])
+    yield _counts("all", tried)
+
+
+def _counts(name: str, tried: Sequence[Tried]) -> str:
+    tripped = sum(not each.not_tripped for each in tried)
+    survived = sum(each.survived for each in tried)
+    return f"{name:12} {len(tried):3} points tried, {tripped:3} tripped, {survived:3} survived"
 
 
 def main() -> int:
@@ -292,16 +194,18 @@ def main() -> int:
                 for number, point in enumerate(points):
                     if asked.ways and point.way not in asked.ways:
                         continue
+                    if point.way == "full disk" and bench.disk is None:
+                        continue
                     tried.append(break_at(bench, point, number))
                     print(tried[-1], flush=True)
         finally:
             starts.close()
             served.end()
-    kind = "a tmpfs of 8 MiB" if bench.disk else "RLIMIT_FSIZE (no right to mount)"
+    kind = "a tmpfs of 8 MiB" if bench.disk else "not tried, no right to mount one"
     print(f"\nseed {asked.seed}; full disk: {kind}; {time.monotonic() - begun_s:.0f} s")
     for line in tally(tried):
         print(line)
-    return int(any(t.wrong for t in tried))
+    return int(not all(t.survived for t in tried))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
 """In the runner: what happens at one write of its change journal. Loaded by `pytest -p sabotage`.
 
-BREAK is JSON: kind, step (the number of the line), how, lab (the folder of the served lab), and
-`filler` (a file on the run folder's small disk) or "" where the disk cannot be a real one.
+BREAK is JSON: kind, step (the number of the line), how, lab (the folder of the served lab),
+`filler` (a file on the run folder's small disk, or ""), `evidence` (a file that gets what really
+happened, a line each), and `other`: the process that a second runner lets go on.
 """
 
+import errno
 import json
 import os
 import resource
@@ -13,7 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -22,6 +24,7 @@ from typing import Any
 import pytest
 
 import labtests.journal.runner
+import labtests.pytest_plugin.run
 import labtests.recovery.replay
 import labtests.ssh.cli
 from labtests.journal.pages import Pages
@@ -33,6 +36,8 @@ from labtests.ssh.unbroken import UnbrokenTransport
 PATIENCE_S = 1.5  # instead of the 30 s that a command gets
 BOOT_S = 0.5
 HOURS_S = 5 * 3600
+HASTY_S = 3.0  # the lease of a runner that is going to be frozen runs out
+ENDS_WITHIN_S = 60.0
 PATIENT = (ShellTransport, UnbrokenTransport, JournalledTransport)
 
 
@@ -45,8 +50,15 @@ class Breaker:
     how: str
     lab: Path
     filler: str
+    evidence: str
+    other: int = 0
     written: int = 0
     commands: dict[int, tuple[str, str, str]] = field(default_factory=dict)  # device, do, undo
+
+    def tell(self, what: str) -> None:
+        """For who judges whether it really happened."""
+        with Path(self.evidence).open("a") as told:
+            told.write(f"{what}\n")
 
     def hear(self, line: Mapping[str, Any]) -> None:
         """A line is about to be written."""
@@ -74,14 +86,33 @@ def hang(at: Breaker, line: Mapping[str, Any]) -> None:
 
 
 def fill(at: Breaker, line: Mapping[str, Any]) -> None:
-    """The disk is full; without a small disk of its own, no file grows any more."""
-    if at.filler:
-        with suppress(OSError), Path(at.filler).open("ab", buffering=0) as filler:
-            while filler.write(b"\0" * 512):
-                pass
-        return
-    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1, most))
+    """The disk is full."""
+    with suppress(OSError), Path(at.filler).open("ab", buffering=0) as filler:
+        while filler.write(b"\0" * 512):
+            pass
+    at.tell(f"disk: {_refused(Path(at.filler).with_name('more'))}")
+
+
+def stunt(at: Breaker, line: Mapping[str, Any]) -> None:
+    """No file grows any more, whoever may not mount a small disk."""
+    allowed = resource.getrlimit(resource.RLIMIT_FSIZE)
+    none = (1, allowed[1])
+    resource.setrlimit(resource.RLIMIT_FSIZE, none)
+    refused = _refused(Path("more"))
+    resource.setrlimit(resource.RLIMIT_FSIZE, allowed)
+    at.tell(f"disk: {refused}")
+    resource.setrlimit(resource.RLIMIT_FSIZE, none)
+
+
+def _refused(path: Path) -> str:
+    """Why two bytes cannot be written there; "" when they can."""
+    try:
+        with path.open("wb", buffering=0) as more:
+            more.write(b"\0")
+            more.write(b"\0")
+    except OSError as error:
+        return errno.errorcode[error.errno or 0]
+    return ""
 
 
 def second(at: Breaker, line: Mapping[str, Any]) -> None:
@@ -107,6 +138,45 @@ def jump(at: Breaker, line: Mapping[str, Any]) -> None:
     for module in list(sys.modules.values()):
         if module.__name__.startswith("labtests.") and getattr(module, "datetime", 0) is datetime:
             module.datetime = Jumped  # type: ignore[attr-defined]
+    true_now = datetime.fromtimestamp(time.clock_gettime(time.CLOCK_REALTIME), UTC)
+    off = labtests.journal.runner.datetime.now(UTC) - true_now
+    at.tell(f"clock: {off.total_seconds():.0f}")
+
+
+def mislead(at: Breaker, line: Mapping[str, Any]) -> None:
+    """The clock of the device that the line is about is set."""
+    device, _ = at.aimed_at(line)
+    seconds = HOURS_S if at.how.startswith("forward") else -HOURS_S
+    inject(at.lab, {"kind": "clock", "device": device, "seconds": seconds})
+
+
+def freeze(at: Breaker, line: Mapping[str, Any]) -> None:
+    """Stopped, until another runner has the lab and lets us go on (other_runner.py)."""
+    program = str(Path(__file__).with_name("other_runner.py"))
+    clean = {name: value for name, value in os.environ.items() if name != "BREAK"}
+    asked = {"frozen": os.getpid(), "lab": str(at.lab), "evidence": at.evidence}
+    with Path("second.txt").open("w") as said:
+        subprocess.Popen(
+            [sys.executable, program, json.dumps(asked)],
+            env=clean,
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=said,
+            start_new_session=True,
+        )
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def thaw(at: Breaker, line: Mapping[str, Any]) -> None:
+    """The frozen runner goes on, and ends, while we have changed the lab."""
+    at.tell(f"thawed: {time.time()}")
+    os.kill(at.other, signal.SIGCONT)
+    until_s = time.monotonic() + ENDS_WITHIN_S
+    while Path(f"/proc/{at.other}").exists():
+        if time.monotonic() > until_s:
+            return
+        time.sleep(0.05)
+    at.tell(f"ended: {time.time()}")
 
 
 def send(name: str) -> Callable[[Breaker, Mapping[str, Any]], None]:
@@ -124,8 +194,12 @@ ACTS: Mapping[str, Callable[[Breaker, Mapping[str, Any]], None]] = {
     "hang": hang,
     "lie": Breaker.fault,
     "full disk": fill,
+    "no growth": stunt,
     "second run": second,
     "clock": jump,
+    "their clock": mislead,
+    "frozen": freeze,
+    "thaw": thaw,
 }
 
 
@@ -143,13 +217,34 @@ def break_there(at: Breaker) -> None:
         if at.how == "torn":
             os.write(self._file, b'{"kind": "change", "number": 9')
         if at.how in ("before", "torn") or at.how.endswith(" before"):
-            act(at, line)
+            _seen(at, act, line)
             write(self, line)
         else:
             write(self, line)
-            act(at, line)
+            _seen(at, act, line)
 
     Pages.write = watched  # type: ignore[method-assign,assignment]
+
+
+def _seen(at: Breaker, act: Callable[[Breaker, Mapping[str, Any]], None], line: Any) -> None:
+    at.tell(f"line: {at.written}")
+    try:
+        act(at, line)
+    except KeyboardInterrupt as caught:
+        at.tell(f"interrupted: {str(caught) or 'SIGINT'}")
+        raise
+
+
+def be_hasty() -> None:
+    """The lease that this run takes runs out soon when nobody renews it."""
+    load = labtests.pytest_plugin.run.load
+
+    def hasty(path: Path) -> Any:
+        testbed = load(path)
+        assert testbed.lease is not None
+        return replace(testbed, lease=replace(testbed.lease, expires_after_s=HASTY_S))
+
+    labtests.pytest_plugin.run.load = hasty
 
 
 @contextmanager
@@ -178,3 +273,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if said := os.environ.get("BREAK"):
         asked = json.loads(said)
         break_there(Breaker(**asked | {"lab": Path(asked["lab"])}))
+
+
+if json.loads(os.environ.get("BREAK", "{}")).get("kind") in ("frozen", "thaw"):
+    be_hasty()  # before the testbed is read, when pytest is configured

@@ -36,7 +36,8 @@ WAYS: Mapping[str, Way] = {
     ),
     "hang": Way(hows=("after",), at=CHANGING, tries=4),
     "lie": Way(hows=("after",), at=CHANGING, tries=5),
-    "full disk": Way(hows=("before", "after"), at=ABOUT_DEVICES, tries=4, quick=1),
+    "full disk": Way(hows=("before", "after"), at=ABOUT_DEVICES, tries=4),
+    "no growth": Way(hows=("before", "after"), at=ABOUT_DEVICES, tries=4, quick=1),
     "second run": Way(hows=("after", "before"), at=ABOUT_DEVICES, tries=2, harmless=True),
     "clock": Way(
         hows=("forward before", "backward before", "forward after", "backward after"),
@@ -44,6 +45,10 @@ WAYS: Mapping[str, Way] = {
         tries=4,
         harmless=True,
     ),
+    "their clock": Way(
+        hows=("forward before", "backward after"), at=ABOUT_DEVICES, tries=4, harmless=True
+    ),
+    "frozen": Way(hows=("before", "after"), at=ABOUT_DEVICES, tries=4),
 }
 
 

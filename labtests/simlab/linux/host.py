@@ -148,7 +148,7 @@ class LinuxHost:
         tool = self.program(argv[0])
         assert tool is not None, argv
         call = Call(host=self, process=process, argv=argv)
-        if self.faults.hangs(call_line(argv)) and "timeout" not in call_line(argv):
+        if "timeout" not in call_line(argv) and self.faults.hangs(call_line(argv)):
             return _never_ending()
         if not any(call_line(argv).startswith(start) for start in self.faults.truncated_commands):
             return _guarded(call, tool)

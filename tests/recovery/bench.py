@@ -1,0 +1,207 @@
+"""The lab that is broken: as it was found, and how runs are started on it."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from unittest.mock import patch
+
+import sabotage
+from fast_starts import FastStarts
+from recovery_lab import QUICK_START, Project, ServedLab, everything, opened
+from tripped import Evidence, sufferings
+from ways import Point
+
+from labtests.errors import LabErrors
+from labtests.journal import FILE_NAME, unfinished_runs
+from labtests.lab import Lab
+from labtests.recovery import forget
+from labtests.simlab.injection import inject
+
+BOOTS_WITHIN_S = 20
+OTHER_ENDS_WITHIN_S = 60
+SMALL_DISK = "size=8m"
+LOOK = "def test_look(lab):\n    pass\n"
+SUITE = '''
+from labtests.records import PfcSetting, TrustSetting
+
+
+def test_broken(incast):
+    """Something on every kind of device, one setting twice, and traffic tools that run."""
+    lab, sender, receiver = incast.lab, incast.senders[0].nic, incast.senders[1].nic
+    (out,) = lab.testbed.roles["receiver"]
+    port = lab.testbed.peer(out)
+    ecn = lab.driver(port.device, object).ecn_on({2, 3})
+    server = lab.transports[out.device].start("iperf3 -s -p 5333", limit_s=600)
+    lab.change(sender, "trust", TrustSetting(source="dscp"))
+    lab.change(port, "pfc", PfcSetting(mode="on", priorities=frozenset({3})))
+    lab.change(port, "ecn", ecn)
+    lab.change(port, "pfc", PfcSetting(mode="auto", priorities=frozenset({3, 4})))
+    lab.change(receiver, "reaction_point", frozenset({1, 2}))
+    lab.change(sender, "pfc", PfcSetting(mode="on", priorities=frozenset({5})))
+    server.close()
+'''
+OTHER = '''
+from labtests.records import PfcSetting, TrustSetting
+
+
+def test_other(incast):
+    """The same settings, to other values."""
+    lab, sender, receiver = incast.lab, incast.senders[0].nic, incast.senders[1].nic
+    port = lab.testbed.peer(*lab.testbed.roles["receiver"])
+    other_trust = "dot1p" if lab.current(sender, "trust").source == "dscp" else "dscp"
+    for at, setting, wanted in (
+        (port, "pfc", PfcSetting(mode="on", priorities=frozenset({6}))),
+        (sender, "trust", TrustSetting(source=other_trust)),
+        (receiver, "reaction_point", frozenset({7})),
+        (sender, "pfc", PfcSetting(mode="on", priorities=frozenset({7}))),
+    ):
+        lab.change(at, setting, wanted)
+        assert lab.current(at, setting) == wanted
+'''
+
+
+@dataclass
+class Bench:
+    """The lab as it was found, and how runs are started on it."""
+
+    project: Project
+    starts: FastStarts
+    disk: Path | None
+    found: dict[str, object] = field(default_factory=dict)
+    _runs: int = 0
+
+    def run(self, *words: str, point: Point | None = None) -> tuple[int, str, Path]:
+        """One pytest run of the suite: exit code, what it printed, its folder."""
+        self._runs += 1
+        small = self.disk if point is not None and point.way == "full disk" else None
+        folder = (small or self.project.folder) / f"run-{self._runs}"
+        env = dict(self.project.environment) | {
+            "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])
+        }
+        if point is not None:
+            asked = {"kind": point.way, "step": point.step, "how": point.how}
+            asked |= {"lab": str(self.project.served.directory)}
+            asked |= {"filler": str(small / "filler") if small else ""}
+            asked |= {"evidence": str(self.evidence)}
+            env["BREAK"] = json.dumps(asked)
+        argv = ["pytest", "test_broken.py", "-q", *QUICK_START, "-p", "sabotage"]
+        argv += ["--testbed=served.yaml", f"--run-dir={folder}", *words]
+        output = self.project.folder / f"run-{self._runs}.txt"
+        code, said = self.starts.run(argv, cwd=self.project.folder, env=env, output=output)
+        return code, said, folder
+
+    @property
+    def evidence(self) -> Path:
+        """What the runner tells of what happens to it."""
+        return self.project.folder / "evidence.txt"
+
+    @property
+    def second(self) -> Path:
+        """What the other runner of a point said."""
+        return self.project.folder / "second.txt"
+
+    def broken(self, point: Point) -> tuple[str, Evidence]:
+        """The run that is broken at this point: what it printed, and what happened."""
+        self.evidence.write_text("")
+        self.second.unlink(missing_ok=True)
+        names = tuple(device.name for device in self.project.testbed.devices)
+        before = sufferings(self.project.served.directory, names)
+        code, said, folder = self.run(point=point)
+        if point.way == "frozen":
+            self._wait_for_other()
+        suffered = sufferings(self.project.served.directory, names) - before
+        told = tuple(self.evidence.read_text().splitlines())
+        second = self.second.read_text() if self.second.exists() else ""
+        return said, Evidence(code, told, suffered, second, folder)
+
+    def _wait_for_other(self) -> None:
+        until_s = time.monotonic() + OTHER_ENDS_WITHIN_S
+        while not self.second.exists() or "\nexit " not in self.second.read_text():
+            if time.monotonic() > until_s:
+                return
+            time.sleep(0.1)
+
+    def differences(self, lab: Lab) -> list[str]:
+        """What is not as it was found."""
+        now = everything(lab)
+        return [name for name in self.found if now[name] != self.found[name]]
+
+    def heal(self) -> None:
+        """Devices do what they are told again; there is room on the disk."""
+        for device in self.project.testbed.devices:
+            for fault in ({"kind": "heal"}, {"kind": "clock", "seconds": 0}):
+                inject(self.project.served.directory, fault | {"device": device.name})
+        if self.disk is not None:
+            (self.disk / "filler").unlink(missing_ok=True)
+
+    def start_again(self) -> None:
+        """For the next point, whatever this one has left."""
+        for run in unfinished_runs():
+            forget(run)
+        for device in self.project.testbed.devices:
+            fault = {"kind": "reboot", "device": device.name, "seconds": 0.1}
+            inject(self.project.served.directory, fault)
+
+
+@contextmanager
+def when_up(bench: Bench) -> Iterator[Lab]:
+    """The lab, as soon as every device lets us in."""
+    until_s = time.monotonic() + BOOTS_WITHIN_S
+    while True:
+        try:
+            with opened(bench.project.testbed) as lab:
+                yield lab
+            return
+        except LabErrors:
+            if time.monotonic() > until_s:
+                raise
+            time.sleep(0.2)
+
+
+@contextmanager
+def small_disk(folder: Path) -> Iterator[Path | None]:
+    """A file system of its own for run folders; None where this user cannot mount one."""
+    place = folder / "disk"
+    place.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", SMALL_DISK, "labtests-small-disk", str(place)]
+    try:
+        mounted = subprocess.run(command, capture_output=True).returncode == 0
+    except OSError:
+        mounted = False
+    try:
+        yield place if mounted else None
+    finally:
+        if mounted:
+            subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+@contextmanager
+def bench_of(served: ServedLab, starts: FastStarts, folder: Path) -> Iterator[Bench]:
+    """A project in this folder, on this lab."""
+    project = Project(folder, served, starts)
+    (folder / "test_broken.py").write_text(SUITE)
+    (folder / "test_look.py").write_text(LOOK)
+    (folder / "test_other.py").write_text(OTHER)
+    with (
+        patch.dict(os.environ, LABTESTS_STATE_DIR=str(project.state / "labtests")),
+        sabotage.patience(sabotage.PATIENCE_S),
+        small_disk(folder) as disk,
+    ):
+        bench = Bench(project, starts, disk)
+        with opened(project.testbed) as lab:
+            bench.found = everything(lab)
+        yield bench
+
+
+def journal_of(bench: Bench) -> list[str]:
+    """The kinds of the lines of a run that nothing breaks."""
+    code, said, folder = bench.run()
+    assert code == 0, said
+    lines = (folder / FILE_NAME).read_text().splitlines()
+    return [json.loads(line)["kind"] for line in lines]
