@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from shlex import quote
 
 from labtests import counters as c
 from labtests.capabilities import DscpClasses, RdmaDevices
 from labtests.errors import DeviceError
 from labtests.evidence import Difference, Evidence, Key, Place
 from labtests.experiment.pace import Pace
+from labtests.experiment.reaching import unreachable
 from labtests.experiment.roles import Role, Roles
 from labtests.experiment.settings import SettingSeen, settings_seen
 from labtests.inventory import Endpoint
@@ -154,11 +154,9 @@ class Phase:
         address = self.roles.receiver.address
         for sending in traffic:
             host = sending.role.name
-            command = f"ping -c 1 -W 2 {quote(address)}"
-            reply = self.lab.transports[host].run(command, timeout_s=10.0)
-            if reply.status != 0:
-                said = (reply.errors or reply.text).strip().splitlines() or ["no answer"]
-                yield f"{host} cannot reach {address}: {command!r}: {said[-1]}"
+            found = unreachable(host, self.lab.transports[host], address)
+            if found is not None:
+                yield found
 
     def _stream(self, sending: Sending) -> Stream:
         return Stream(
