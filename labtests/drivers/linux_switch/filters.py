@@ -8,7 +8,7 @@ queue of a DSCP cannot be told.
       match 00b80000/00fc0000 at 0
     filter parent 1: protocol ip pref 20 flower chain 0 handle 0x1 classid 1:13
       eth_type ipv4
-      ip_tos 0xb8/fc
+      ip_tos 184/0xfc
 """
 
 import re
@@ -27,7 +27,8 @@ _HEAD = re.compile(
 )
 _U32_MATCH = re.compile(r"^\s+match ([0-9a-f]{8})/([0-9a-f]{8}) at (\S+)(?: \(success \d+ \))?\s*$")
 _ETH_TYPE = re.compile(r"^\s+eth_type (\S+)\s*$")
-_IP_TOS = re.compile(r"^\s+ip_tos (0x[0-9a-f]+)(?:/(?:0x)?([0-9a-f]+))?\s*$")
+_IP_TOS = re.compile(r"^\s+ip_tos (0x[0-9a-f]+|\d+)(?:/(?:0x)?([0-9a-f]+))?\s*$")
+"""`0x60/fc` until iproute2 5.1; the same is `96/0xfc` since, and a whole byte `96`."""
 _HARDWARE = re.compile(r"^\s+(?:not_in_hw|in_hw(?: in_hw_count \d+)?|skip_hw|skip_sw)\s*$")
 _OTHER = re.compile(r"^\s+\S.*$")
 
@@ -125,7 +126,7 @@ def _add(reply: Reply, found: list[_Rule], line: re.Match[str]) -> None:
         _match_word(reply, rule, line)
     elif line.re is _IP_TOS and rule.head["kind"] == "flower":
         mask = int(line[2] or "ff", 16)
-        rule.value, rule.mask = int(line[1], 16) & mask, mask
+        rule.value, rule.mask = int(line[1], 0) & mask, mask
         rule.matches += 1
     elif line.re is _ETH_TYPE:
         _expect_ipv4(reply, rule, line)
