@@ -22,6 +22,9 @@ class Garbage(ValueError):
     """A text that is no record; the words say why."""
 
 
+TOKEN_DIGITS = 16  # hexadecimal
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holder:
     """Who has the lab, or (`free`) who had it last. `token` is of one holding only.
@@ -79,7 +82,7 @@ def me(kind: Kind, **facts: Any) -> Holder:
     runner = this_runner()
     return Holder(
         kind=kind,
-        token=secrets.token_hex(8),
+        token=secrets.token_hex(TOKEN_DIGITS // 2),
         user=_user(),
         machine=runner.host,
         pid=runner.pid,

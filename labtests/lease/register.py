@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from shlex import quote
 
 from labtests.errors import LeaseUnusable, LeaseUnwritable
-from labtests.lease.record import Garbage, Holder, as_line, holder_of, shown
+from labtests.lease.record import TOKEN_DIGITS, Garbage, Holder, as_line, holder_of, shown
 from labtests.transport import Reply, Transport
 
 KEPT = 8  # generations: a reader that lists the folder meanwhile finds one of them
@@ -48,11 +48,20 @@ STAMP
 } > OWN || { rm -f OWN; exit 12; }
 ln OWN NEXT
 status=$?
+[ -e OWN ] || status=gone
 rm -f OWN OLD 2>/dev/null
+SWEEP
 for f in g.*; do printf 'name %s\\n' "$f"; done
 if [ "$status" = 0 ]; then exit 0; fi
-[ -e NEXT ] && exit 13
+if [ "$status" = gone ] || [ -e NEXT ]; then exit 13; fi
 exit 12"""
+_OWN_NAME = "t." + "[0-9a-f]" * TOKEN_DIGITS
+_SWEEP = (
+    f"find . ! -name . -prune -type f -name '{_OWN_NAME}' -mtime +0 "
+    "-exec rm -f '{}' + 2>/dev/null"
+)
+"""Files of writers that were killed before they could remove them, a day old or more (POSIX find).
+A writer that slept so long finds its file gone, and has lost."""
 _UNREADABLE, _UNWRITABLE, _LOST = 11, 12, 13
 
 
@@ -133,6 +142,7 @@ class Register:
                 "RECORD": quote(as_line(holder)),
                 "OWN": own,
                 "NEXT": _file(following),
+                "SWEEP": _SWEEP if following % KEPT == 1 else ":",
                 "OLD": " ".join(quote(f"./{name}") for name in old),
             },
         )

@@ -3,6 +3,7 @@
 import os
 import shutil
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -186,3 +187,35 @@ def test_time_is_the_devices_uptime_and_a_reboot_counts_from_the_boot() -> None:
     assert replace(written, clock_s=20.0, boot="b").since(written) == 20.0  # at the least
     wall = Moment(clock_s=1000.0, wall=True, boot="none", date="")
     assert replace(wall, clock_s=400.0).since(wall) == 0.0  # the date was set back: not run out
+
+
+def test_files_of_killed_writers_go_when_they_are_a_day_old_and_nothing_else(folder: Path) -> None:
+    folder.mkdir()
+    day_old = time.time() - 2 * 86_400
+    killed, young = folder / f"t.{'a' * 16}", folder / f"t.{'b' * 16}"
+    others = [folder / "t.txt", folder / "tea", folder / f"t.{'a' * 15}z"]
+    for file in (killed, young, *others):
+        file.write_text("half a rec")
+        if file != young:
+            os.utime(file, (day_old, day_old))
+    held = held_at(folder, "run-1")
+    held.take()
+    assert not killed.exists()
+    assert all(file.exists() for file in (young, *others))
+    held.expect_held()
+    held.give_back()
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_writer_whose_file_was_taken_away_meanwhile_has_lost_and_says_so(
+    folder: Path, shell: str
+) -> None:
+    """Not that the folder cannot be written: who hears that may go on without a lease."""
+
+    class Slow(LocalShell):
+        def run(self, command: str, **settings):  # type: ignore[no-untyped-def]
+            return super().run(command.replace("ln t.", "rm t.*; ln t."), **settings)
+
+    register = Register(Slow(shell=shell), str(folder))
+    assert register.append(register.look(), run_holder("slow")) is False
+    assert list(folder.glob("*")) == []

@@ -1,23 +1,12 @@
-"""Locks by hand, and two runs of one lab that know nothing of each other's machine.
+"""Locks by hand, and two runs of one lab that know nothing of each other's machine."""
 
-Whole runs in processes of their own, so not among the quick tests:
-pytest tests/lease/lease_by_hand.py
-"""
-
-import sys
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
-import pytest
+from recovery_lab import Project, opened
 
 from labtests.lease.held import Held
 from labtests.lease.record import me
 from labtests.lease.register import Register
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "recovery"))
-
-from recovery_lab import Project, ServedLab, opened
 
 SUITE = """
 from labtests.inventory import Endpoint
@@ -39,19 +28,6 @@ def test_first(lab, incast):
 def test_second(incast):
     print("GOES ON", flush=True)
 """
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedLab]:
-    lab = ServedLab(tmp_path_factory.mktemp("lab"))
-    yield lab
-    status = lab.end()
-    assert (status, "Traceback" in lab.text) == (0, False), lab.text
-
-
-@pytest.fixture
-def project(served: ServedLab, tmp_path: Path) -> Project:
-    return Project(tmp_path, served)
 
 
 def elsewhere(register: Register, name: str) -> Held:
@@ -76,14 +52,13 @@ def test_a_lock_by_hand_keeps_runs_away_until_it_is_unlocked(project: Project) -
     code, said = project.labtests("lock", lab, "--why", "cabling", "--for", "2h")
     assert (code, "for 120 min" in said) == (0, True), said
     project.suite("def test_it(lab):\n    print('OPEN', flush=True)\n")
-    refused = project.pytest()
-    said, _ = refused.communicate(timeout=60)
-    assert (refused.returncode, "OPEN" in said) == (15, False), said
+    code, said = project.pytest()
+    assert (code, "OPEN" in said) == (15, False), said
     assert "lab in use: the lab is locked by" in said
     assert "cabling, runs out in 1" in said
     assert "labtests unlock" in said
-    allowed = project.pytest("--under-lock")
-    assert "OPEN" in allowed.communicate(timeout=60)[0]
+    code, said = project.pytest("--under-lock")
+    assert (code, "OPEN" in said) == (0, True), said
     assert "cabling" in project.labtests("who", lab)[1]
     code, said = project.labtests("unlock", lab)
     assert (code, said) == (0, "h3c-s6550-cx4: free\n")
@@ -95,7 +70,7 @@ def test_a_run_that_loses_the_lab_stops_and_is_put_back_when_it_is_free(project:
     with opened(project.testbed) as mine:
         host = mine.transports["ServerA"]
         register = Register(host, "/var/tmp/labtests-lease")
-        run = project.pytest("--lab-seconds", "9")
+        run = project.started("--lab-seconds", "9", "--idle-s", "0.5")
         assert run.stdout is not None
         assert any("CHANGED" in line for line in run.stdout)
         code, said = project.labtests("lock", lab, "--why", "demo")
@@ -105,6 +80,7 @@ def test_a_run_that_loses_the_lab_stops_and_is_put_back_when_it_is_free(project:
         other.take(force=True)
         host.run("touch /tmp/go")
         said, _ = run.communicate(timeout=60)
+        host.run("rm /tmp/go")
         assert run.returncode == 15, said
         assert "TOO LATE" not in said
         assert "GOES ON" not in said
