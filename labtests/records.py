@@ -59,11 +59,16 @@ class EcnSetting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueSchedule:
-    """How one egress queue is served: strict priority, or a weight inside a group."""
+    """How one egress queue is served: strict priority, or a weight inside a group.
+
+    `level` is there where a device lets one choose who is served before whom: 0 is first, equals
+    share by weight. None is the device's own order.
+    """
 
     queue: int
     group: Literal["sp", "1", "2"]
     weight: int | None  # None in the strict-priority group
+    level: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

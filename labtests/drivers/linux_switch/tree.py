@@ -21,13 +21,28 @@ _HAND = "give the port a tree that docs/testbeds.md describes (htb, prio or ets 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaf:
-    """One queue: its class (None where the root is the queue) and the qdisc in it (None where tc
-    shows none)."""
+    """One queue: its class (None where the root is the queue) and the qdiscs in it from above (a
+    shaper, RED, a fifo); none where tc shows none."""
 
     queue: int
     of: Handle | None
-    qdisc: Qdisc | None
-    red: Qdisc | None  # the one of this queue, also below a shaper of its own
+    chain: tuple[Qdisc, ...]
+
+    @property
+    def qdisc(self) -> Qdisc | None:
+        """The uppermost: what it lets out has left the queue."""
+        return self.chain[0] if self.chain else None
+
+    @property
+    def red(self) -> Qdisc | None:
+        """The RED of this queue."""
+        return next((each for each in self.chain if each.red is not None), None)
+
+    @property
+    def fifo(self) -> Qdisc | None:
+        """The fifo that holds its packets, where labtests knows the kind."""
+        last = self.chain[-1] if self.chain else None
+        return last if last is not None and last.limit is not None else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +54,7 @@ class Tree:
     scheduler: Qdisc | None
     leaves: tuple[Leaf, ...]
     hooks: frozenset[str]  # ingress, clsact
+    handles: frozenset[int]  # the major numbers that are taken
 
     def leaf_of(self, queue: int) -> Leaf | None:
         """The leaf of a queue; None where the port has no such queue."""
@@ -66,6 +82,7 @@ def tree_of(reply: Reply, qdiscs: Sequence[Qdisc]) -> Tree:
         scheduler=node if divided else None,
         leaves=leaves,
         hooks=hooks,
+        handles=frozenset(each.handle.major for each in qdiscs),
     )
 
 
@@ -107,13 +124,11 @@ def _leaves(reply: Reply, qdiscs: Sequence[Qdisc], node: Qdisc) -> tuple[Leaf, .
 
 
 def _leaf(qdiscs: Sequence[Qdisc], queue: int, of: Handle, top: Qdisc | None) -> Leaf:
-    chain = [] if top is None else _chain(qdiscs, top)
-    return Leaf(queue=queue, of=of, qdisc=top, red=next((q for q in chain if q.red), None))
+    return Leaf(queue=queue, of=of, chain=() if top is None else tuple(_chain(qdiscs, top)))
 
 
 def _whole(qdiscs: Sequence[Qdisc], down: Sequence[Qdisc]) -> Leaf:
-    chain = _chain(qdiscs, down[0])
-    return Leaf(queue=0, of=None, qdisc=down[0], red=next((q for q in chain if q.red), None))
+    return Leaf(queue=0, of=None, chain=tuple(_chain(qdiscs, down[0])))
 
 
 def _chain(qdiscs: Sequence[Qdisc], top: Qdisc) -> list[Qdisc]:

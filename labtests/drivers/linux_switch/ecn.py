@@ -1,0 +1,219 @@
+"""ECN at the queues of a port: a RED with `ecn` in each, made, changed and taken away again.
+
+Making a RED moves the queue's own fifo below it, same handle and limit; taking it away puts that
+fifo back. Both begin their counters anew, and what the queue held is lost: never while something
+is measured. A queue without a qdisc of its own gets back the class's default.
+"""
+
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+
+from labtests.capabilities import Commands, EcnMarking, Lacking
+from labtests.drivers.answers import expect_success
+from labtests.drivers.linux_switch import red
+from labtests.drivers.linux_switch.session import TC, SwitchSession
+from labtests.drivers.linux_switch.tree import Leaf, Tree
+from labtests.intents import EcnCurves
+from labtests.records import EcnSetting, MarkingCurve, WredQueue
+
+KMIN_BYTES, KMAX_BYTES, PMAX_PERCENT, EXPONENT = 30_000, 90_000, 10, 3
+"""The curve of `ecn_on`: from 20 full frames to 60, and an average over 8 packets, so that a queue
+of 64 KiB and more marks before it is full at 0.1 to 10 Gbit/s. (It is not told the port.)"""
+
+KERNEL = (
+    "grep -hs '^sch_red ' /proc/modules; "
+    'grep -hs sch_red.ko /lib/modules/"$(uname -r)"/modules.dep '
+    '/lib/modules/"$(uname -r)"/modules.builtin; '
+    'zcat -f /proc/config.gz /boot/config-"$(uname -r)" 2>/dev/null '
+    "| grep CONFIG_NET_SCH_RED; true"
+)
+"""Whether this kernel has RED: loaded, installed, built in, or left out. Changes nothing."""
+_NO_RED = (
+    "this kernel has no sch_red (CONFIG_NET_SCH_RED): its queues can not mark by ECN, so nothing "
+    "can be shown of marking here"
+)
+
+
+class Marking(SwitchSession, EcnMarking, EcnCurves, Lacking):
+    """The REDs of one switch."""
+
+    def lacks(self) -> dict[str, str]:
+        """ECN, where the kernel says by /proc, /lib/modules and its configuration that it has no
+        RED. A kernel that says nothing of it lacks nothing: the first command will tell."""
+        said = self._run(KERNEL).text
+        there = "sch_red" in said or "CONFIG_NET_SCH_RED=y" in said
+        if there or "CONFIG_NET_SCH_RED" not in said:
+            return {}
+        return dict.fromkeys(("ecn", "ecn_on", "ecn_for"), _NO_RED)
+
+    def ecn(self, port: str) -> EcnSetting:
+        """RED of every queue that has one; limits in bytes, the exponent is RED's Wlog."""
+        return red.setting(self.tree(port))
+
+    def ecn_on(self, queues: AbstractSet[int]) -> EcnSetting:
+        """RED with ECN in these queues, none in the others."""
+        return EcnSetting(
+            profile=red.OURS, queues=tuple(_default_curve(queue) for queue in sorted(queues))
+        )
+
+    def ecn_for(self, curves: tuple[MarkingCurve, ...], cell_bytes: int) -> EcnSetting:
+        """These curves; Linux counts bytes, so `cell_bytes` is not used."""
+        found = (
+            WredQueue(
+                queue=curve.queue,
+                low_limit=curve.kmin_bytes,
+                high_limit=curve.kmax_bytes,
+                drop_probability_percent=curve.pmax_percent,
+                weighting_exponent=curve.weighting_exponent,
+                ecn=True,
+            )
+            for curve in sorted(curves, key=lambda each: each.queue)
+        )
+        return EcnSetting(profile=red.OURS, queues=tuple(found))
+
+    def ecn_commands(self, port: str, earlier: EcnSetting, wanted: EcnSetting) -> Commands:
+        """One line for each queue that differs. The tree is read: which fifo a queue has of its own
+        is in no setting."""
+        return tuple(self._lines(port, self.tree(port), earlier, wanted))
+
+    def set_ecn(self, port: str, wanted: EcnSetting) -> None:
+        """Make it so, and read it back. Queues that the port has not are left out."""
+        commands = self.ecn_commands(port, self.ecn(port), wanted)
+        for command in commands:
+            expect_success(self._change(command), TC)
+        tree = self.tree(port)
+        read, asked = red.setting(tree), _at_port(wanted, tree)
+        if read != asked:
+            self._reject(
+                commands[-1] if commands else f"ecn of {port}",
+                f"accepted, but reads back as {read} instead of {asked}",
+                "look at `tc -d qdisc show`: something else may change it",
+            )
+
+    def _lines(
+        self, port: str, tree: Tree, earlier: EcnSetting, wanted: EcnSetting
+    ) -> Iterator[str]:
+        before, after = _by_queue(earlier), _by_queue(wanted)
+        for leaf in tree.leaves:
+            if before.get(leaf.queue) != after.get(leaf.queue):
+                curve, detail = after.get(leaf.queue, (None, None))
+                where = _Where(self, port, tree, leaf)
+                yield where.without_red() if curve is None else where.with_red(curve, detail)
+
+
+Curve = tuple[WredQueue, red.Detail | None]
+
+
+def _default_curve(queue: int) -> WredQueue:
+    return WredQueue(
+        queue=queue,
+        low_limit=KMIN_BYTES,
+        high_limit=KMAX_BYTES,
+        drop_probability_percent=PMAX_PERCENT,
+        weighting_exponent=EXPONENT,
+        ecn=True,
+    )
+
+
+def _by_queue(setting: EcnSetting) -> dict[int, Curve]:
+    more = red.details(setting.profile)
+    return {curve.queue: (curve, more.get(curve.queue)) for curve in setting.queues}
+
+
+def _at_port(wanted: EcnSetting, tree: Tree) -> EcnSetting:
+    """What of a setting this port can have: its own queues."""
+    mine = {leaf.queue for leaf in tree.leaves}
+    queues = tuple(curve for curve in wanted.queues if curve.queue in mine)
+    return EcnSetting(profile=wanted.profile, queues=queues) if queues else EcnSetting()
+
+
+class _Where:
+    """One queue of a port, and the lines that change what is in it."""
+
+    def __init__(self, session: SwitchSession, port: str, tree: Tree, leaf: Leaf) -> None:
+        self._session, self._tree, self._leaf = session, tree, leaf
+        self._what = f"ecn of {port}, queue {leaf.queue}"
+        node = leaf.red or (leaf.chain[-1] if leaf.chain else None)
+        self._fifo = leaf.fifo
+        if node is None or self._fifo is None or (node.parent is None and not node.handle.major):
+            session._reject(
+                self._what,
+                f"the queue is {' over '.join(each.kind for each in leaf.chain) or 'not shown'}, "
+                "which labtests can not put a RED into",
+                "give it a bfifo (docs/testbeds.md)",
+            )
+        self._node, self._at = node, node.parent
+        place = "root" if node.parent is None else f"parent {node.parent}"
+        self._start = f"tc qdisc replace dev {session._interface(port)} {place}"
+        self._delete = f"tc qdisc del dev {session._interface(port)} {place}"
+        self._below = f"tc qdisc replace dev {session._interface(port)} parent"
+
+    def with_red(self, curve: WredQueue, detail: red.Detail | None) -> str:
+        """RED in the queue, and its fifo below; a RED of others just as it was."""
+        fifo = self._fifo
+        assert fifo is not None
+        limit = red.limit_bytes(fifo) if detail is None else detail.limit_bytes
+        handle = red.our_handle(red.OUR_RED, self._at) if detail is None else detail.handle
+        if curve.high_limit > limit:
+            self._session._reject(
+                self._what,
+                f"it marks up to {curve.high_limit} bytes, and the queue holds {limit}",
+                "make the queue longer (queue_limits), or the curve lower",
+            )
+        self._expect_free(handle)
+        if detail is None and not fifo.handle.major:
+            self._expect_default()
+        burst = red.burst_for(curve.weighting_exponent, curve.low_limit)
+        if burst is None:
+            self._session._reject(
+                self._what,
+                f"tc has no burst for the exponent {curve.weighting_exponent} at "
+                f"{curve.low_limit} bytes",
+                "take an exponent from 1 to 12, or higher with a greater Kmin",
+            )
+        made = f"{self._start} handle {handle:x}: red {red.red_words(curve, detail, limit, burst)}"
+        below = detail.below if detail is not None else self._own_fifo()
+        return (
+            made
+            if not below
+            else f"{made} && {self._fifo_line(f'{self._below} {handle:x}:1', below)}"
+        )
+
+    def without_red(self) -> str:
+        """The queue's own fifo; the class's default where it had none."""
+        fifo, own = self._fifo, self._own_fifo()
+        assert fifo is not None
+        if not own and red.is_ours(self._node):
+            return self._delete
+        handle = red.our_handle(red.PASSING if own else red.OUR_FIFO, self._at)
+        self._expect_free(handle)
+        made = f"{self._start} handle {handle:x}: bfifo limit {red.limit_bytes(fifo)}"
+        return made if not own else f"{made} && {self._fifo_line(self._start, own)}"
+
+    def _own_fifo(self) -> str:
+        fifo = self._fifo
+        return red.fifo_words(fifo) if fifo is not None and fifo.handle.major else ""
+
+    @staticmethod
+    def _fifo_line(start: str, words: str) -> str:
+        kind, handle, *limit = words.split()
+        return f"{start} handle {handle} {kind} {' '.join(limit)}"
+
+    def _expect_free(self, handle: int) -> None:
+        mine = {each.handle.major for each in self._leaf.chain}
+        if handle in self._tree.handles - mine:
+            self._session._reject(
+                self._what,
+                f"the handle {handle:x}: is taken by another qdisc",
+                "give that one another handle",
+            )
+
+    def _expect_default(self) -> None:
+        """Only these make a new fifo when a class's qdisc is deleted."""
+        above = self._tree.scheduler
+        if above is None or self._at is None or self._at.major != above.handle.major:
+            self._session._reject(
+                self._what,
+                f"its fifo has no handle, and {self._at} would have none after a RED",
+                "give the queue a bfifo of its own: tc qdisc add ... handle 10: bfifo limit ...",
+            )

@@ -1,0 +1,78 @@
+"""How much each queue of a port may hold: the limits of its fifos, below a RED too."""
+
+from labtests.capabilities import Commands, QueueLimits
+from labtests.drivers.answers import expect_success
+from labtests.drivers.linux_switch import red
+from labtests.drivers.linux_switch.qdiscs import Qdisc
+from labtests.drivers.linux_switch.session import TC, SwitchSession
+from labtests.drivers.linux_switch.tree import Leaf, Tree
+from labtests.records import QueueLimitSetting
+from labtests.units import Bytes
+
+_HAND = "give it a fifo of its own: tc qdisc add ... handle 10: bfifo limit ..."
+
+
+class Limits(SwitchSession, QueueLimits):
+    """Tail drop of one switch. A pfifo counts packets; here each is a full frame of 1514 bytes."""
+
+    def queue_limits(self, port: str) -> QueueLimitSetting:
+        """By queue. Raises CommandRejected where a queue is no fifo."""
+        tree = self.tree(port)
+        return QueueLimitSetting(
+            limits=tuple((leaf.queue, self._held(port, leaf)) for leaf in tree.leaves)
+        )
+
+    def queue_limits_commands(
+        self, port: str, earlier: QueueLimitSetting, wanted: QueueLimitSetting
+    ) -> Commands:
+        """`tc qdisc change`, one for each queue that differs; counters go on."""
+        tree, before = self.tree(port), dict(earlier.limits)
+        return tuple(
+            self._line(port, leaf, limit)
+            for queue, limit in wanted.limits
+            if before.get(queue) != limit and (leaf := tree.leaf_of(queue)) is not None
+        )
+
+    def set_queue_limits(self, port: str, wanted: QueueLimitSetting) -> None:
+        """Make it so, and read it back. Queues that the port has not, or that `wanted` leaves out,
+        stay as they are."""
+        commands = self.queue_limits_commands(port, self.queue_limits(port), wanted)
+        for command in commands:
+            expect_success(self._change(command), TC)
+        read, tree = dict(self.queue_limits(port).limits), self.tree(port)
+        for queue, limit in wanted.limits:
+            if queue in read and read[queue] != _possible(tree, queue, limit):
+                self._reject(
+                    commands[-1] if commands else f"queue_limits of {port}",
+                    f"accepted, but queue {queue} holds {read[queue]} bytes, not {limit}",
+                    "look at `tc qdisc show`: something else may change it",
+                )
+
+    def _held(self, port: str, leaf: Leaf) -> Bytes:
+        return Bytes(red.limit_bytes(self._fifo(port, leaf)))
+
+    def _fifo(self, port: str, leaf: Leaf) -> Qdisc:
+        if leaf.fifo is None:
+            kinds = " over ".join(each.kind for each in leaf.chain) or "not shown"
+            self._reject(
+                f"queue_limits of {port}", f"queue {leaf.queue} is {kinds}, and no fifo", _HAND
+            )
+        return leaf.fifo
+
+    def _line(self, port: str, leaf: Leaf, limit: int) -> str:
+        fifo = self._fifo(port, leaf)
+        if not fifo.handle.major:
+            problem = f"the fifo of queue {leaf.queue} has no handle"
+            self._reject(f"queue_limits of {port}", problem, _HAND)
+        place = "root" if fifo.parent is None else f"parent {fifo.parent}"
+        number = max(1, limit // red.FRAME_BYTES) if fifo.kind == "pfifo" else limit
+        return (
+            f"tc qdisc change dev {self._interface(port)} {place} handle {fifo.handle} "
+            f"{fifo.kind} limit {number}"
+        )
+
+
+def _possible(tree: Tree, queue: int, limit: int) -> int:
+    leaf = tree.leaf_of(queue)
+    packets = leaf is not None and leaf.fifo is not None and leaf.fifo.kind == "pfifo"
+    return max(1, limit // red.FRAME_BYTES) * red.FRAME_BYTES if packets else limit
