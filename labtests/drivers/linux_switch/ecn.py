@@ -79,8 +79,8 @@ class Marking(SwitchSession, EcnMarking, EcnCurves, Lacking):
     def set_ecn(self, port: str, wanted: EcnSetting) -> None:
         """Make it so, and read it back. Queues that the port has not are left out."""
         commands = self.ecn_commands(port, self.ecn(port), wanted)
-        for command in commands:
-            expect_success(self._change(command), TC)
+        for reply in self._change(commands):
+            expect_success(reply, TC)
         tree = self.tree(port)
         read, asked = red.setting(tree), _at_port(wanted, tree)
         if read != asked:
@@ -169,7 +169,7 @@ class _Where:
                 self._what,
                 f"tc has no burst for the exponent {curve.weighting_exponent} at "
                 f"{curve.low_limit} bytes",
-                "take an exponent from 1 to 12, or higher with a greater Kmin",
+                "take an exponent from 1 to 31, and a Kmin of several packets",
             )
         made = f"{self._start} handle {handle:x}: red {red.red_words(curve, detail, limit, burst)}"
         below = detail.below if detail is not None else self._own_fifo()

@@ -37,8 +37,8 @@ class Limits(SwitchSession, QueueLimits):
         """Make it so, and read it back. Queues that the port has not, or that `wanted` leaves out,
         stay as they are."""
         commands = self.queue_limits_commands(port, self.queue_limits(port), wanted)
-        for command in commands:
-            expect_success(self._change(command), TC)
+        for reply in self._change(commands):
+            expect_success(reply, TC)
         read, tree = dict(self.queue_limits(port).limits), self.tree(port)
         for queue, limit in wanted.limits:
             if queue in read and read[queue] != _possible(tree, queue, limit):

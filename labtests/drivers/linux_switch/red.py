@@ -7,6 +7,7 @@ else made is written into the setting's profile, handle and all, so that it can 
 """
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
 
 from labtests.drivers.linux_switch.handles import Handle
@@ -133,26 +134,25 @@ def limit_bytes(fifo: Qdisc) -> int:
 
 
 def burst_for(exponent: int, min_bytes: int) -> int | None:
-    """The least `burst` from which tc derives this weight (tc/tc_red.c, tc_red_eval_ewma)."""
-    lowest = -(-min_bytes // AVERAGE_PACKET_BYTES)
-    for burst in range(max(lowest, 1), lowest + 100_000):
-        found = _exponent(burst, min_bytes)
-        if found == exponent:
-            return burst
-        if found is None or found > exponent:
-            return None
-    return None
+    """The least `burst` from which tc derives this weight (tc/tc_red.c, tc_red_eval_ewma); None
+    where there is none up to a million packets. The weight never falls with the burst."""
+    bursts = range(1, 1_000_000)
+    found = bisect_left(bursts, exponent, key=lambda burst: _exponent(burst, min_bytes))
+    if exponent < 1 or found == len(bursts) or _exponent(bursts[found], min_bytes) != exponent:
+        return None
+    return bursts[found]
 
 
-def _exponent(burst: int, min_bytes: int) -> int | None:
+def _exponent(burst: int, min_bytes: int) -> int:
+    """0 for a burst that is too small, 32 for one that is too great."""
     wanted = burst + 1 - min_bytes / AVERAGE_PACKET_BYTES
     if wanted < 1:
-        return None
+        return 0
     for exponent in range(1, 32):
         weight = 0.5**exponent
         if wanted <= (1 - (1 - weight) ** burst) / weight:
             return exponent
-    return None
+    return 32
 
 
 def red_words(curve: WredQueue, detail: Detail | None, limit: int, burst: int) -> str:

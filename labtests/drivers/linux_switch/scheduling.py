@@ -67,8 +67,8 @@ class Schedulers(SwitchSession, Scheduling, QueueShares):
         left out of `wanted`; a queue that `wanted` leaves out is an error."""
         kept = self._kept(port)
         commands = self.scheduling_commands(port, self.scheduling(port), wanted)
-        for command in commands:
-            expect_success(self._change(command), TC)
+        for reply in self._change(commands):
+            expect_success(reply, TC)
         tree = self.tree(port)
         read, asked = self._served(port, tree), self._meant(port, tree, wanted)
         what = commands[-1] if commands else f"scheduling of {port}"
