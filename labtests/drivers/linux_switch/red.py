@@ -138,7 +138,11 @@ def burst_for(exponent: int, min_bytes: int) -> int | None:
     where there is none up to a million packets. The weight never falls with the burst."""
     bursts = range(1, 1_000_000)
     found = bisect_left(bursts, exponent, key=lambda burst: _exponent(burst, min_bytes))
-    if exponent < 1 or found == len(bursts) or _exponent(bursts[found], min_bytes) != exponent:
+    if (
+        not 1 <= exponent <= 31
+        or found == len(bursts)
+        or _exponent(bursts[found], min_bytes) != exponent
+    ):
         return None
     return bursts[found]
 
