@@ -2,11 +2,12 @@
 
 from labtests.experiment.incast import Class, Incast
 from labtests.experiment.judging import NotPassed
-from labtests.experiment.pace import HARDWARE, SIMULATED, Pace
+from labtests.experiment.pace import HARDWARE, LIVE, SIMULATED, Pace, real_pace
 from labtests.experiment.roles import Role, Roles, roles_of
 
 __all__ = [
     "HARDWARE",
+    "LIVE",
     "SIMULATED",
     "Class",
     "Incast",
@@ -14,5 +15,6 @@ __all__ = [
     "Pace",
     "Role",
     "Roles",
+    "real_pace",
     "roles_of",
 ]

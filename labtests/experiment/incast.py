@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from labtests.capabilities import DscpClasses, EcnMarking, Trust
 from labtests.evidence import Difference, Evidence
+from labtests.experiment.classes import ClassRounds
 from labtests.experiment.judging import Judged, NotPassed
 from labtests.experiment.pace import Pace
 from labtests.experiment.phase import Phase, PhaseRecord, Sending
@@ -107,10 +108,15 @@ class Incast:
         self.set(self.bottleneck, "scheduling", wanted)
         return wanted
 
-    def queue_of(self, tos: int) -> int:
-        """The queue of the bottleneck that packets with this TOS byte go to, by its map as read."""
+    @property
+    def queues(self) -> tuple[int, ...]:
+        """The queue of each DSCP at the bottleneck, by its map as read."""
         classes = self.lab.driver(self.bottleneck.device, DscpClasses)
-        return classes.dscp_map(self.bottleneck.interface)[dscp_of_tos(tos)]
+        return classes.dscp_map(self.bottleneck.interface)
+
+    def queue_of(self, tos: int) -> int:
+        """The queue of the bottleneck that packets with this TOS byte go to."""
+        return self.queues[dscp_of_tos(tos)]
 
     def pfc_at_switch(self, wanted: PfcSetting) -> None:
         """PFC of the switch ports opposite the senders."""
@@ -207,6 +213,21 @@ class Incast:
         """One phase: quiet window, counters, traffic with samples, settled counters again."""
         return self._phase(name, traffic, control=False)
 
+    def every_dscp(self) -> tuple[Evidence, ...]:
+        """Rounds of counted packets, all 64 DSCPs together, from the first sender."""
+        rounds = ClassRounds(
+            lab=self.lab,
+            roles=self.roles,
+            pace=self.pace,
+            queues=self.queues,
+            progress=self.progress,
+        )
+        if self.lab.planned is not None:
+            return (self._phase("every DSCP", (), control=False),)
+        tries = rounds.run()
+        self.phases += [record for each in tries for record in each]
+        return tuple(each[-1].evidence for each in tries)
+
     def control(
         self,
         name: str,
@@ -224,6 +245,11 @@ class Incast:
             return
         self.controls = (*self.controls, seen)
         self.judged += [Judged(verdict=verdict, control=True) for verdict in red(seen)]
+
+    def must_be_red(self, verdict: Verdict) -> None:
+        """A verdict on a claim that is wrong: it has to fail."""
+        if self.lab.planned is None and self.with_controls:
+            self.judged.append(Judged(verdict=verdict, control=True))
 
     def unproven(self, verdict: Verdict, *, because: str) -> None:
         """A claim that this evidence can not carry: the verdict has to be inconclusive, and to say

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass, replace
 
+from labtests.capabilities import LiveCounters, QueueTelemetry
+from labtests.telemetry import Devices
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
@@ -44,3 +47,22 @@ SIMULATED = Pace(
     settle_step_s=0.2,
     settle_deadline_s=3.0,
 )
+LIVE = Pace(
+    lab_seconds=10.0,
+    stagger_s=4.0,
+    quiet_s=1.0,
+    sample_every_s=0.5,
+    row_every_s=1,
+    load_s=4,
+    settle_step_s=0.5,
+    settle_deadline_s=15.0,
+)
+"""Of a switch whose counters are those of the moment in which it answers."""
+
+
+def real_pace(devices: Devices | None) -> Pace:
+    """HARDWARE, until it is known that every switch of the lab counts live."""
+    switches = {} if devices is None else devices.able(QueueTelemetry)
+    live = {} if devices is None else devices.able(LiveCounters)
+    known = [name in live and live[name].counts_live() for name in switches]
+    return LIVE if known and all(known) else HARDWARE

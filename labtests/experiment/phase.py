@@ -124,8 +124,8 @@ class Phase:
             start_s=start_s,
             end_s=start_s,
             line_bits_per_s=self.roles.line_bits_per_s,
-            senders=places or tuple(_place(r, 0, 0) for r in self.roles.senders),
-            receiver=_place(receiver, 0, 0),
+            senders=places or tuple(place(r, 0, 0) for r in self.roles.senders),
+            receiver=place(receiver, 0, 0),
             idle=self.idle,
         )
 
@@ -148,7 +148,7 @@ class Phase:
         classes = self.lab.able(DscpClasses).get(at.device)
         priority = classes.dscp_map(at.interface)[dscp] if classes else None
         switch = self.lab.driver(bottleneck.device, DscpClasses)
-        return _place(role, priority, switch.dscp_map(bottleneck.interface)[dscp])
+        return place(role, priority, switch.dscp_map(bottleneck.interface)[dscp])
 
     def _unreachable(self, traffic: Iterable[Sending]) -> Iterable[str]:
         address = self.roles.receiver.address
@@ -190,7 +190,8 @@ class Phase:
         return found
 
 
-def _place(role: Role, priority: int | None, queue: int) -> Place:
+def place(role: Role, priority: int | None, queue: int) -> Place:
+    """A role's ports, with its class at both of them."""
     return Place(
         device=role.nic.device,
         port=role.nic.interface,

@@ -16,7 +16,7 @@ import pytest
 from labtests.changing import Planned
 from labtests.clock import WallClock
 from labtests.errors import LabError, LeaseBusy
-from labtests.experiment import HARDWARE, SIMULATED, Pace
+from labtests.experiment import SIMULATED, Pace, real_pace
 from labtests.inventory import Testbed, load
 from labtests.journal import (
     FILE_NAME,
@@ -118,7 +118,7 @@ class Run:
     @property
     def pace(self) -> Pace:
         """Durations of the phases, as asked or by default."""
-        pace = SIMULATED if self.dry else HARDWARE
+        pace = SIMULATED if self.dry else real_pace(self.lab)
         asked = self.config.getoption("lab_seconds")
         return pace if asked is None else pace.lasting(asked)
 

@@ -4,6 +4,7 @@ A verdict is pass, fail, inconclusive or error. "Lossless" is a difference of ex
 integers, from counters proven alive, under proven pressure. Missing evidence is inconclusive.
 """
 
+from labtests.verdicts.classes import classified, undisturbed
 from labtests.verdicts.loads import drops_exactly_in, every_packet, lost_at_the_socket, no_loss
 from labtests.verdicts.outcome import Fact, Finding, Outcome, Verdict, worst
 from labtests.verdicts.questions import (
@@ -19,6 +20,7 @@ __all__ = [
     "Finding",
     "Outcome",
     "Verdict",
+    "classified",
     "drops_exactly_in",
     "drops_where_due",
     "every_packet",
@@ -28,5 +30,6 @@ __all__ = [
     "paused",
     "slowed_by_marks",
     "throttled",
+    "undisturbed",
     "worst",
 ]

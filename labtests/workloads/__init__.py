@@ -11,6 +11,7 @@ from labtests.workloads.incast import incast
 from labtests.workloads.iperf3 import Iperf3
 from labtests.workloads.iperf3_json import parse_json
 from labtests.workloads.iperf3_text import parse_text
+from labtests.workloads.marked import send_marked
 from labtests.workloads.perftest import Perftest
 from labtests.workloads.perftest_json import parse_out_json
 from labtests.workloads.perftest_report import parse_report
@@ -27,4 +28,5 @@ __all__ = [
     "parse_out_json",
     "parse_report",
     "parse_text",
+    "send_marked",
 ]

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from labtests import counters as c
-from labtests.capabilities import DropTelemetry, QueueTelemetry
+from labtests.capabilities import DropTelemetry, LiveCounters, QueueTelemetry
 from labtests.drivers.linux_switch.qdiscs import Qdisc
 from labtests.drivers.linux_switch.session import SwitchSession
 from labtests.drivers.linux_switch.tree import Leaf, Tree
@@ -31,8 +31,12 @@ _COUNTERS = (
 )
 
 
-class Counters(SwitchSession, QueueTelemetry, DropTelemetry):
+class Counters(SwitchSession, QueueTelemetry, DropTelemetry, LiveCounters):
     """The counters of one switch, as tc has them: a sum over queues is the only arithmetic."""
+
+    def counts_live(self) -> bool:
+        """The kernel answers with its own counters."""
+        return True
 
     def queue_counters(self, port: str) -> tuple[Reading, ...]:
         """Five counters for each queue of the port; None where tc shows no qdisc for it."""

@@ -27,7 +27,7 @@ from labtests.simlab.linux.ports import NicPort, dotted, network_of, ports_of
 from labtests.simlab.linux.processes import Birth, Kernel, Pause, Process, Program, Streams
 from labtests.simlab.linux.qos import QosState
 from labtests.simlab.linux.rdma_resources import Connected
-from labtests.simlab.linux.sockets import ReceiveSocket
+from labtests.simlab.linux.sockets import Sockets
 from labtests.simlab.linux.streams import Capture, nothing
 from labtests.simlab.linux.sysfs import populate
 from labtests.simlab.linux.tree import File, FileTree
@@ -55,7 +55,7 @@ class LinuxHost:
         self.qos = {port.interface: QosState(port) for port in self.ports}
         self.next_qpn = self.random.randrange(0x40, 0x200)
         self.connected: list[Connected] = []
-        self.sockets: list[ReceiveSocket] = []  # those that lose what they cannot hold
+        self.sockets = Sockets()
         self.booted_ns = -RAN_BEFORE_NS
         self.perftest_build = DOCUMENT_000
         self.tree = FileTree(lambda: self.faults.read_only)

@@ -35,3 +35,12 @@ class ReceiveSocket:
         turns = (now_ns - self.since_ns) // TURN_NS + 1
         self._lost = max(self._lost, self.flow.received_datagrams - turns * self.holds)
         return self._lost
+
+
+@dataclass(slots=True)
+class Sockets:
+    """What a host's IP stack knows and its network card does not."""
+
+    narrow: list[ReceiveSocket] = field(default_factory=list)  # may lose what they cannot hold
+    pings_out: list[UdpFlow] = field(default_factory=list)  # the kernel counts them as no UDP
+    pings_in: list[UdpFlow] = field(default_factory=list)

@@ -68,8 +68,11 @@ def snmp(host: "LinuxHost") -> str:
             if counters is not None
         )
 
-    received, sent = total("ip_in_receives"), total("udp_out_datagrams")
-    lost = sum(socket.lost(host.kernel.now_ns) for socket in host.sockets)
+    received = total("ip_in_receives")
+    requests, sent = total("udp_out_datagrams"), total("udp_out_datagrams")
+    sent -= sum(flow.sent_datagrams for flow in host.sockets.pings_out)
+    pings = sum(flow.received_datagrams for flow in host.sockets.pings_in)
+    lost = sum(socket.lost(host.kernel.now_ns) for socket in host.sockets.narrow)
     reassembly = (total("ip_reasm_reqds"), total("ip_reasm_oks"), total("ip_reasm_fails"))
     rows = {
         "Ip": {
@@ -82,7 +85,7 @@ def snmp(host: "LinuxHost") -> str:
             "InUnknownProtos": 0,
             "InDiscards": 0,
             "InDelivers": received - reassembly[0] + reassembly[1],
-            "OutRequests": sent,
+            "OutRequests": requests,
             "OutDiscards": 0,
             "OutNoRoutes": 0,
             "ReasmTimeout": reassembly[2],
@@ -94,7 +97,7 @@ def snmp(host: "LinuxHost") -> str:
             "FragCreates": 0,
         },
         "Udp": {
-            "InDatagrams": total("udp_in_datagrams") - lost,
+            "InDatagrams": total("udp_in_datagrams") - lost - pings,
             "NoPorts": 0,
             "InErrors": total("udp_in_errors") + lost,
             "OutDatagrams": sent,

@@ -1,6 +1,8 @@
 """ping: whether an address of the lab answers, in the words of iputils 20211215 (from memory).
 
 It knows reachability and the MTU, and lets no packets through the network: its times are made up.
+With -Q its requests are packets in the network, of the length and the TOS byte that they have; the
+answers are not.
 """
 
 import re
@@ -10,6 +12,7 @@ from dataclasses import dataclass
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.options import BadOption, read_options, whole
 from labtests.simlab.linux.processes import Pause, Program
+from labtests.simlab.network import UdpFlow, UdpRequest
 
 NS_PER_S = 1_000_000_000
 MTU_BYTES = 1500
@@ -17,6 +20,8 @@ HEADER_BYTES = 28  # of IPv4 and ICMP
 TIME_MS = "0.051"
 ARP_GIVES_UP_NS = 3 * NS_PER_S  # then "Destination Host Unreachable" comes for what waited
 BAD_USAGE = 2
+LEAST_GAP_NS = 100_000
+ANSWERED_NS = NS_PER_S // 10  # no queue of the simulated lab holds a packet for so long
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +34,7 @@ class _Plan:
     size_bytes: int
     quiet: bool
     fragments: bool
+    tos: int | None
 
 
 def _ping(call: Call) -> Program:
@@ -60,7 +66,18 @@ def _plan(arguments: tuple[str, ...]) -> _Plan:
         size_bytes=whole(options, "s", 56, "argument"),
         quiet="q" in options,
         fragments=options.get("M", "want") != "do",
+        tos=_tos(options["Q"]) if "Q" in options else None,
     )
+
+
+def _tos(text: str) -> int:
+    try:
+        tos = int(text, 0)
+    except ValueError:
+        tos = -1
+    if not 0 <= tos <= 255:
+        raise BadOption(f"bad TOS value: {text}")
+    return tos
 
 
 def _seconds(options: dict[str, str], letter: str, default: str) -> float:
@@ -78,21 +95,60 @@ class _Run:
         self._unanswered: list[tuple[int, int]] = []  # when, and the number
         own = plan.target == "localhost" or plan.target.startswith("127.")
         self._answers = own or call.host.lab.device_with_address(plan.target) is not None
+        self._requests: UdpFlow | None = None  # in the network
 
     def run(self) -> Program:
         """Until the count, the deadline or Ctrl-C; 0 when anything answered."""
         call, plan = self._call, self._plan
         call.process.caught.add("INT")
+        if plan.tos is not None and self._answers:
+            self._requests = self._begin_requests(plan.tos)
         while plan.count is None or self._sent < plan.count:
             self._send()
             if self._sent == plan.count:
                 break
             if not (yield from self._pause(self._last_ns + plan.gap_ns)):
                 break
+        yield from self._end_requests()
         if self._unanswered and self._sent == plan.count:
             yield from self._pause(self._last_ns + min(plan.wait_ns, ARP_GIVES_UP_NS))
         self._report()
         return int(self._received == 0)
+
+    def _begin_requests(self, tos: int) -> UdpFlow | None:
+        """Packets of this length, one every gap, the first of them now."""
+        host, plan = self._call.host, self._plan
+        port = host.route(plan.target)
+        if port is None:
+            return None
+        flow = host.lab.network.start_udp(
+            UdpRequest(
+                device=host.name,
+                interface=port.interface,
+                destination=plan.target,
+                tos=tos,
+                rate_bits_per_s=8 * plan.size_bytes * NS_PER_S / max(plan.gap_ns, LEAST_GAP_NS),
+                datagram_bytes=plan.size_bytes,
+            )
+        )
+        host.sockets.pings_out.append(flow)
+        there = host.lab.devices[host.lab.device_with_address(plan.target) or host.name]
+        if isinstance(there, type(host)):
+            there.sockets.pings_in.append(flow)
+        return flow
+
+    def _end_requests(self) -> Generator[Pause, None, None]:
+        """No more than were sent; those that the network lost were not answered."""
+        flow = self._requests
+        if flow is None:
+            return
+        yield from self._pause(self._last_ns + max(self._plan.gap_ns, LEAST_GAP_NS) // 2)
+        flow.stop()
+        due_ns = self._kernel.now_ns + min(self._plan.wait_ns, ANSWERED_NS)
+        while flow.received_datagrams < self._sent and self._kernel.now_ns < due_ns:
+            if not (yield from self._pause(self._kernel.now_ns + LEAST_GAP_NS)):
+                break
+        self._received = min(self._received, flow.received_datagrams)
 
     def _send(self) -> None:
         self._sent += 1

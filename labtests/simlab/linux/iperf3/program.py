@@ -256,7 +256,7 @@ class _Client(Side):
             datagram_bytes=self.plan.block_bytes,
             since_ns=kernel.now_ns,
         )
-        host.sockets.append(socket)
+        host.sockets.narrow.append(socket)
         stream.lost_in_host = lambda: socket.lost(kernel.now_ns)
 
     def _server_port(self, trial: Trial) -> tuple[str, str]:

@@ -1,0 +1,86 @@
+"""Counted packets of given TOS bytes: exactly so many of each, from one host to an address.
+
+By ping, one after the other. A host without ping may have perl (part of every Debian): the same
+numbers of UDP datagrams to the discard port, where nobody answers.
+"""
+
+import re
+import shlex
+from collections.abc import Iterator
+
+from labtests.errors import WorkloadError
+from labtests.records import FlowResult, FlowStatus
+from labtests.transport import Reply
+from labtests.workloads.attempt import Party
+
+GAP_S = 0.002  # between two packets: the least that newer versions of ping let everybody ask for
+NOT_FOUND = 127
+_SUMMARY = re.compile(
+    r"^(?P<sent>[0-9]+) packets transmitted, (?P<back>[0-9]+) (?:packets )?received", re.MULTILINE
+)
+_PERL = (
+    "socket(my $s, PF_INET, SOCK_DGRAM, 17) or die $!; my $to = sockaddr_in(9, inet_aton(shift)); "
+    "while (my ($tos, $n) = splice(@ARGV, 0, 2)) { "
+    'setsockopt($s, 0, 1, pack("i", $tos)) or die $!; '  # IPPROTO_IP, IP_TOS
+    'for (1..$n) { defined(send($s, "x" x 56, 0, $to)) or die $! } print "$n\\n" }'
+)
+
+Counts = tuple[tuple[int, int], ...]
+"""(TOS byte, packets), in the order in which they are sent."""
+
+
+def ping_command(address: str, counts: Counts) -> str:
+    """One ping for each TOS byte."""
+    return "; ".join(
+        f"ping -q -c {count} -i {GAP_S:g} -W 2 -Q {tos:#04x} {shlex.quote(address)}"
+        for tos, count in counts
+    )
+
+
+def perl_command(address: str, counts: Counts) -> str:
+    """All of them in one program."""
+    numbers = [str(number) for pair in counts for number in pair]
+    return shlex.join(["perl", "-MSocket", "-e", _PERL, address, *numbers])
+
+
+def send_marked(sender: Party, receiver: Party, counts: Counts) -> tuple[FlowResult, ...]:
+    """One result for each TOS byte; `sent_datagrams` are packets. Only COMPLETE is evidence."""
+    if not counts or any(not (0 <= tos <= 255 and count > 0) for tos, count in counts):
+        raise WorkloadError(f"packets cannot be sent like this: {counts}")
+    limit_s = 30.0 + sum(count for _, count in counts) * 10 * GAP_S
+    command = ping_command(receiver.address, counts)
+    reply = sender.transport.run(command, timeout_s=limit_s)
+    told: list[tuple[int, int | None]] = [
+        (int(m["sent"]), int(m["back"])) for m in _SUMMARY.finditer(reply.text)
+    ]
+    tool = "ping"
+    if reply.status == NOT_FOUND:
+        tool, command = "perl", perl_command(receiver.address, counts)
+        reply = sender.transport.run(command, timeout_s=limit_s)
+        told = [(int(line), None) for line in reply.text.split() if line.isdecimal()]
+    return tuple(_results(sender, receiver, counts, reply, tool, told))
+
+
+def _results(  # noqa: PLR0913 - one private step of send_marked
+    sender: Party,
+    receiver: Party,
+    counts: Counts,
+    reply: Reply,
+    tool: str,
+    told: list[tuple[int, int | None]],
+) -> Iterator[FlowResult]:
+    said = "; ".join((reply.errors or reply.text).strip().splitlines()[-2:]) or "it said nothing"
+    for number, (tos, count) in enumerate(counts):
+        sent, back = told[number] if len(told) == len(counts) else (None, None)
+        whole = sent == count and back in (None, count)
+        yield FlowResult(
+            sender=sender.name,
+            receiver=receiver.name,
+            tool=tool,
+            tos=tos,
+            status=FlowStatus.COMPLETE if whole else FlowStatus.FAILED,
+            because="" if whole else f"{sent} of {count} sent, {back} answered: {said}",
+            command=reply.command,
+            sent_datagrams=sent,
+            received_datagrams=back,
+        )

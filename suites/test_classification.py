@@ -1,0 +1,19 @@
+"""DSCP -> queue: all 64 values, told by exact counts at the bottleneck.
+
+Each round sends eight DSCPs in 1, 2, 4, ... 128 packets, so that what a queue counts says which of
+them it got. The map is the one that the switch says it has.
+"""
+
+import pytest
+
+from labtests.verdicts import classified
+
+
+@pytest.mark.requires("queue_counters", "dscp_map")
+def test_each_dscp_gets_the_queue_that_the_map_says(incast):
+    """All 64 DSCPs: every packet in the queue that the map says, none in another."""
+    incast.trust_dscp()
+    queues = incast.queues
+    rounds = incast.every_dscp()
+    incast.must_be_red(classified(rounds, queues[8:] + queues[:8]))  # a map that it is not
+    incast.judge(classified(rounds, queues))

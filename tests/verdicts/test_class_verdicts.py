@@ -1,0 +1,114 @@
+"""DSCP -> queue by counts: every wrong queue is seen, and nothing is said of what was disturbed."""
+
+from dataclasses import replace
+
+import pytest
+from handmade import A, R, flow, reading
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from labtests import counters as c
+from labtests.evidence import Evidence
+from labtests.records import FlowStatus
+from labtests.verdicts import Outcome, classified, undisturbed
+
+BY_THREE = tuple(dscp >> 3 for dscp in range(64))
+maps = st.lists(st.integers(min_value=0, max_value=7), min_size=64, max_size=64).map(tuple)
+
+
+def sent(queues, *, stray=None):
+    """Eight rounds through a switch that has this map; `stray` is (queue, packets) of others."""
+    return tuple(one_round(number, queues, stray if number == 2 else None) for number in range(8))
+
+
+def one_round(number, queues, stray):
+    flows = tuple(
+        replace(flow("a", (), None), tool="ping", tos=(number + 8 * n) << 2,
+                sent_datagrams=1 << n, goodput_bits_per_s=None)
+        for n in range(8)
+    )  # fmt: skip
+    counts = dict.fromkeys(range(8), 0)
+    for each in flows:
+        counts[queues[each.tos >> 2]] += each.sent_datagrams
+    if stray:
+        counts[stray[0]] += stray[1]
+
+    def counters(time_s, grown):
+        return tuple(
+            reading(("sw", "p3", "queue", queue, c.QUEUE_FORWARDED_PACKETS),
+                    500 + (count if grown else 0), time_s)
+            for queue, count in counts.items()
+        )  # fmt: skip
+
+    return Evidence(
+        name=f"round {number}", kind="experiment", backend="simulated", start_s=1.0, end_s=2.0,
+        line_bits_per_s=10e9, senders=(A,), receiver=R, flows=flows, before=counters(1.0, False),
+        after=counters(2.0, True), settled=True,
+    )  # fmt: skip
+
+
+@given(queues=maps)
+@settings(max_examples=30)
+def test_any_map_is_recognised(queues):
+    assert classified(sent(queues), queues).outcome is Outcome.PASS
+
+
+@given(queues=maps, dscp=st.integers(0, 63), data=st.data())
+@settings(max_examples=60)
+def test_one_dscp_in_a_wrong_queue_is_named(queues, dscp, data):
+    other = data.draw(st.integers(0, 7).filter(lambda q: q != queues[dscp]))
+    claimed = (*queues[:dscp], other, *queues[dscp + 1 :])
+    verdict = classified(sent(queues), claimed)
+    assert verdict.outcome is Outcome.FAIL
+    assert verdict.because == f"DSCP {dscp} came into queue {queues[dscp]}, not {other}"
+
+
+@given(queue=st.integers(0, 7), count=st.integers(1, 300))
+@settings(max_examples=30)
+def test_packets_of_others_leave_it_open(queue, count):
+    rounds = sent(BY_THREE, stray=(queue, count))
+    assert [undisturbed(seen) for seen in rounds].count(False) == 1
+    verdict = classified(rounds, BY_THREE)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert f"the queues counted {255 + count}" in verdict.because
+
+
+def test_the_map_of_the_next_class_is_red():
+    verdict = classified(sent(BY_THREE), BY_THREE[8:] + BY_THREE[:8])
+    assert verdict.outcome is Outcome.FAIL
+    assert verdict.because.endswith("and 60 more")
+
+
+@given(data=st.data())
+@settings(max_examples=40)
+def test_a_hole_is_never_green(data):
+    rounds = list(sent(BY_THREE))
+    number = data.draw(st.integers(0, 7))
+    seen = rounds[number]
+    key = data.draw(st.sampled_from([r.key for r in seen.before]))
+    side = data.draw(st.sampled_from(["before", "after"]))
+    fields = data.draw(st.sampled_from([None, {"value": None}, {"source": "another"}]))
+    holed = tuple(
+        replace(r, **fields) if r.key == key else r
+        for r in getattr(seen, side)
+        if fields is not None or r.key != key
+    )
+    rounds[number] = replace(seen, **{side: holed})
+    assert classified(rounds, BY_THREE).outcome is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("broken", ["missing round", "failed ping", "unsettled", "equal counts"])
+def test_rounds_that_are_not_whole_prove_nothing(broken):
+    rounds = list(sent(BY_THREE))
+    flows = rounds[0].flows
+    if broken == "missing round":
+        del rounds[0]
+    elif broken == "failed ping":
+        died = replace(flows[0], status=FlowStatus.FAILED, because="Network is unreachable")
+        rounds[0] = replace(rounds[0], flows=(died, *flows[1:]))
+    elif broken == "unsettled":
+        rounds[0] = replace(rounds[0], settled=False)
+    else:
+        same = replace(flows[1], sent_datagrams=1)
+        rounds[0] = replace(rounds[0], flows=(flows[0], same, *flows[2:]))
+    assert classified(rounds, BY_THREE).outcome is Outcome.INCONCLUSIVE
