@@ -51,7 +51,8 @@ def test_every_phase_ran_and_its_lossless_claims_are_in_its_own_counters(good):
             assert phase["unreachable"] == []
             assert {flow["status"] for flow in phase["flows"]} == {"complete"}
             staggered = any(name in test["id"] for name in SUITES)
-            assert phase["end_s"] - phase["start_s"] >= (5 if staggered else 0.9)
+            loaded_s = 5 if staggered else 0.9 if phase["samples"] else 0.4
+            assert phase["end_s"] - phase["start_s"] >= loaded_s
     pfc_on = good.test("s1_pfc")["phases"][-1]
     dropped = {
         (row["index"], row["increase"])
