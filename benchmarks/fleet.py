@@ -1,12 +1,14 @@
 """labtests on many SSH hosts, beside the tools that people use, all in one run.
 
-    python benchmarks/fleet.py [--hosts 64] [--runs 3] [--without-ansible]
+    python benchmarks/fleet.py [--hosts 64] [--runs 3] [--without-ansible | --sshd]
 
 Six short reads of every host, on real sshd on loopback, each tool a process of its own, start to
 end, imports included; the tools take turns, figures are medians. `floor` is bare asyncssh. Then
 labtests' own growth with hosts and its memory, and snapshot, plan, apply and verify of a profile
-on as many emulated ConnectX hosts. Hosts and clients share this machine's cores: only ratios within
-one table mean anything. Ansible comes from pip, into a venv that is removed at the end.
+on as many emulated ConnectX hosts, beside bare asyncssh that sends the same. `--sshd`: only the
+reads, of labtests, Fabric and the floor, and whether the goals are met. Hosts and clients share
+this machine's cores: only ratios within one table mean anything. Ansible comes from pip, into a
+venv that is removed at the end.
 """
 
 import argparse
@@ -29,6 +31,7 @@ from fleet_hosts import Fleet, simulated_fleet, sshd_fleet, testbed_text
 
 CLIENTS = Path(__file__).with_name("fleet_clients.py")
 LIMIT_S = 1800
+CHAIN = ("connect", "snapshot", "plan", "apply", "verify")
 FLOOR, LABTESTS = "floor: bare asyncssh", "labtests"
 FABRIC = "Fabric ThreadingGroup"
 Json = dict[str, Any]
@@ -37,7 +40,7 @@ Tool = Callable[[], Json]
 
 def main() -> None:
     asked = _arguments()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that no server is left behind
+    signal.signal(signal.SIGTERM, _terminated)
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # it takes minutes
     with tempfile.TemporaryDirectory(prefix="fleet-") as name:
         folder = Path(name)
@@ -50,10 +53,19 @@ def main() -> None:
             if ansible is not None:
                 for module in fleet_ansible.MODULES:
                     tools[f"Ansible, {module}"] = _ansible_tool(ansible, fleet, module)
-            _print_tools(_turns(tools, fleet, asked.runs), asked.hosts)
+            found = _turns(tools, fleet, asked.runs)
+            _print_tools(found, asked.hosts)
+            if asked.sshd:
+                _print_goals(found)
+                return
             _print_growth(fleet, folder, asked.runs)
         with simulated_fleet(folder, asked.hosts) as emulated:
             _print_change(emulated, folder, asked.runs)
+
+
+def _terminated(*_: object) -> None:
+    """No server is left behind; and whoever reads the output knows why it ends here."""
+    sys.exit("ended by SIGTERM")
 
 
 def _arguments() -> argparse.Namespace:
@@ -61,13 +73,14 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--hosts", type=int, default=64)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--without-ansible", action="store_true")
+    parser.add_argument("--sshd", action="store_true", help="only the reads, without Ansible")
     parser.add_argument("--ansible", type=Path, help="the bin folder of a venv that has it already")
     return parser.parse_args()
 
 
 @contextmanager
 def _ansible(asked: argparse.Namespace, folder: Path) -> Iterator[Path | None]:
-    if asked.without_ansible:
+    if asked.without_ansible or asked.sshd:
         yield None
     elif asked.ansible:
         yield asked.ansible
@@ -100,11 +113,14 @@ def _client(kind: str, fleet: Fleet, folder: Path) -> Json:
     root = str(CLIENTS.parents[1])
     done = subprocess.run(
         [sys.executable, CLIENTS, kind, file],
-        stdout=subprocess.PIPE,
+        capture_output=True,
+        text=True,
         timeout=LIMIT_S,
         env={**os.environ, "PYTHONPATH": root},
-        check=True,
     )
+    if done.returncode != 0:  # on stdout too: there it ends up beside the tables
+        print(f"{kind} on {len(fleet.ports)} hosts ended with {done.returncode}:\n{done.stderr}")
+        raise SystemExit(1)
     found: Json = json.loads(done.stdout)
     return found | {"total_s": time.perf_counter() - begun}
 
@@ -170,6 +186,20 @@ def _print_tools(found: dict[str, list[Json]], hosts: int) -> None:
     _print_phases(ours, "labtests")
 
 
+def _print_goals(found: dict[str, list[Json]]) -> None:
+    """Issue 5's: no slower than Fabric, and within 1.3 times the floor. Of neighbouring runs."""
+    ours, floor, fabric = found[LABTESTS], found[FLOOR], found[FABRIC]
+    rows = (
+        ("x Fabric ThreadingGroup, whole processes", 1.0, _ratio(ours, fabric)),
+        ("x Fabric ThreadingGroup, without start and imports", 1.0, _work_ratio(ours, fabric)),
+        ("x floor, whole processes", 1.3, _ratio(ours, floor)),
+        ("x floor, without start and imports", 1.3, _work_ratio(ours, floor)),
+    )
+    print(f"\n{'labtests':52} {'goal':>5} {'found':>6}")
+    for name, goal, ratio in rows:
+        print(f"{name:52} {goal:5.2f} {ratio:6.2f} {'met' if ratio <= goal else 'missed'}")
+
+
 def _print_phases(runs: list[Json], name: str) -> None:
     parts = runs[0]["wall_s"]
     told = ", ".join(
@@ -207,22 +237,39 @@ def _print_growth(fleet: Fleet, folder: Path, runs: int) -> None:
 def _print_change(fleet: Fleet, folder: Path, runs: int) -> None:
     hosts = len(fleet.ports)
     found: list[Json] = []
+    floors: list[Json] = []
     servers_s: list[float] = []
     for _ in range(runs):
         before_s = fleet.cpu_s()
         found.append(_client("change", fleet, folder))
         servers_s.append(fleet.cpu_s() - before_s)
+        floors.append(_client("change-floor", fleet, folder))
     print(f"\nprofiles/lossless-25g.yaml on {hosts} emulated hosts: {found[0]['answers']} settings "
-          f"changed\n{'':16} {'s':>7} {'ms a host':>10} {'exchanges a host':>17}")  # fmt: skip
+          f"changed\n{'':16} {'s':>7} {'ms a host':>10} {'cpu s':>6} {'exchanges a host':>17} "
+          f"{'floor s':>8} {'exchanges':>10}")  # fmt: skip
     for part in found[0]["wall_s"]:
         wall_s = statistics.median(run["wall_s"][part] for run in found)
+        cpu_s = statistics.median(run["phase_cpu_s"][part] for run in found)
         sent = found[0]["sent"].get(part)
         each = "" if sent is None else f"{sent / hosts:.1f}"
-        print(f"{part[:16]:16} {wall_s:7.2f} {wall_s / hosts * 1e3:10.1f} {each:>17}")
+        bare = floors[0]["sent"].get(part)
+        beside = "" if bare is None else f"{_part_s(floors, part):8.2f} {bare / hosts:10.1f}"
+        row = f"{part[:16]:16} {wall_s:7.2f} {wall_s / hosts * 1e3:10.1f} {cpu_s:6.2f} {each:>17}"
+        print(f"{row} {beside}")
+    pairs = zip(found, floors, strict=True)
+    ratio = statistics.median(
+        sum(ours["wall_s"][part] for part in CHAIN) / sum(bare["wall_s"][part] for part in CHAIN)
+        for ours, bare in pairs
+    )
+    print(f"{', '.join(CHAIN)}: {ratio:.2f} x floor")
     print(
         f"labtests {_median(found, 'cpu_s'):.2f} s CPU, {_median(found, 'rss_kib') / 1024:.0f} MiB;"
         f" the simulated lab {statistics.median(servers_s):.2f} s CPU on one core"
     )
+
+
+def _part_s(runs: list[Json], part: str) -> float:
+    return statistics.median(float(run["wall_s"][part]) for run in runs)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,9 @@
 
     python benchmarks/fleet_clients.py KIND FLEET.json
 
-KIND: asyncssh, fabric, labtests (six reads of every host) or change (labtests: snapshot, plan,
-apply and verify of a profile). Prints one line of JSON: phases in seconds, CPU, memory, exchanges.
+KIND: asyncssh, fabric, labtests (six reads of every host), change (labtests: snapshot, plan, apply
+and verify of a profile) or change-floor (bare asyncssh: the same reads and the same commands, which
+`change` has left in sent.json). Prints one line of JSON: phases in seconds, CPU, memory, exchanges.
 """
 
 import json
@@ -171,6 +172,7 @@ def change(fleet: Json) -> Json:
         found = part("snapshot", snapshot)
         plans = part("plan", lambda: planned(profile, lab))
         done = part("apply", lambda: made(profile, lab, plans))
+        note_sent(fleet, lab)
         after = part("verify", snapshot)
         assert done
         assert compare(found, after)
@@ -179,7 +181,74 @@ def change(fleet: Json) -> Json:
     return phases.told(len(done)) | {"sent": sent}
 
 
-KINDS = {"asyncssh": floor, "fabric": fabric_group, "labtests": six_reads, "change": change}
+def note_sent(fleet: Json, lab: Any) -> None:
+    """What the floor is to send: reads, commands, and those that undo them."""
+    from labtests.facts import Foresight
+
+    told: Json = {}
+    for device in lab.testbed.devices:
+        ports = tuple(port.interface for port in device.ports)
+        driver = lab.driver(device.name, Foresight)
+        mine = [e.intent for e in lab.ahead.entries if e.intent.at.device == device.name]
+        told[device.name] = {
+            "snapshot": driver.state_commands(ports),
+            "plan": driver.setting_commands(ports),
+            "apply": [c for intent in mine for c in intent.commands]
+            + list(driver.setting_commands(ports)),
+            "undo": [c for intent in reversed(mine) for c in intent.undo],
+        }
+        told[device.name]["verify"] = told[device.name]["snapshot"]
+    Path(fleet["folder"], "sent.json").write_text(json.dumps(told))
+
+
+def change_floor(fleet: Json) -> Json:
+    """Bare asyncssh: each part of it one command, nothing compared, nothing kept."""
+    import asyncio
+
+    import asyncssh
+
+    phases, sent = Phases(), {}
+    told = json.loads(Path(fleet["folder"], "sent.json").read_text())
+    known = asyncssh.read_known_hosts(fleet["known_hosts"])
+    key = asyncssh.read_private_key(fleet["key_file"])
+
+    async def connect(port: int) -> Any:
+        return await asyncssh.connect(
+            "127.0.0.1",
+            port,
+            username=fleet["user"],
+            client_keys=[key],
+            known_hosts=known,
+            config=None,
+            agent_path=None,
+        )
+
+    async def everything() -> None:
+        names = list(fleet["ports"])
+        lines = await asyncio.gather(*map(connect, fleet["ports"].values()))
+        phases.mark("connect")
+        sent["connect"] = 0
+        for part in ("snapshot", "plan", "apply", "verify", "undo"):
+            scripts = ["; echo ---; ".join(told[name][part]) for name in names]
+            runs = (line.run(script) for line, script in zip(lines, scripts, strict=True))
+            replies = await asyncio.gather(*runs)
+            assert all("---" in str(r.stdout) for r in replies)
+            phases.mark(part)
+            sent[part] = len(names)
+        for line in lines:
+            line.close()
+
+    asyncio.run(everything())
+    return phases.told(len(told)) | {"sent": sent}
+
+
+KINDS = {
+    "asyncssh": floor,
+    "fabric": fabric_group,
+    "labtests": six_reads,
+    "change": change,
+    "change-floor": change_floor,
+}
 
 
 def main() -> None:

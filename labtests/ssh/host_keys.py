@@ -131,6 +131,7 @@ def _split(text: str) -> tuple[str, list[str], str]:
     return marker, re.split(r"[ \t]", rest, maxsplit=1)[0].split(","), rest
 
 
+@lru_cache(maxsize=1024)
 def _line(text: str, name: str) -> _Line | None:
     """What this line says of the host. Others (comments, authorities of certificates, damage, key
     types nobody knows here) say nothing about any host."""
@@ -154,6 +155,8 @@ def _means(patterns: Sequence[str], name: str) -> bool:
         wanted = pattern.removeprefix("!")
         if wanted.startswith("|1|"):
             fits = hashed.hash_host(name, wanted) == wanted
+        elif not set(wanted) & set("*?"):
+            fits = wanted.lower() == name.lower()
         else:
             words = re.split(r"([*?])", wanted)
             shape = "".join({"*": ".*", "?": "."}.get(w, re.escape(w)) for w in words)

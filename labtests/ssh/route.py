@@ -7,16 +7,19 @@ reverse of OpenSSH's order and accepts any host key, so the chain is put togethe
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
 import fabric
 import paramiko
+from fabric.util import get_local_user
 
 from labtests.errors import LoginRefused
 from labtests.inventory import Device, Management
 from labtests.ssh.host_keys import KnownHosts, known_hosts_files, known_hosts_name
+from labtests.ssh.key_files import Client
 from labtests.ssh.passwords import ASK, SERVICE, password_named
 from labtests.ssh.settings import ssh_settings
 from labtests.ssh.wire import Wire
@@ -108,7 +111,7 @@ class _Way:
             target.host,
             user=target.user,
             port=target.port,
-            config=fabric.Config(lazy=True, ssh_config=self._settings),
+            config=_shared(self._settings, get_local_user()),
             gateway=gateway or False,
             connect_kwargs={
                 "banner_timeout": LOGIN_WITHIN_S,
@@ -123,6 +126,7 @@ class _Way:
         # as OpenSSH does, pass over an IdentityFile that is not there
         connection.connect_kwargs["key_filename"] = [key for key in keys if Path(key).is_file()]
         connection.connect_kwargs["transport_factory"] = _wires(known_hosts)
+        connection.client = Client()
         connection.client.set_missing_host_key_policy(known_hosts)
         return Hop(connection, known_hosts)
 
@@ -133,6 +137,15 @@ class _Way:
             known_hosts_files(self._management.known_hosts, configured.get("userknownhostsfile")),
             self._management.host_keys,
         )
+
+
+@lru_cache(maxsize=4)
+def _shared(settings: paramiko.SSHConfig, user: str) -> Any:
+    """Fabric's own configuration, made once for many hosts: nobody writes into it. Its default user
+    is who runs this."""
+    config = fabric.Config(lazy=True, ssh_config=settings)
+    config.user = user
+    return config
 
 
 def _wires(known_hosts: KnownHosts) -> Callable[..., Wire]:

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from functools import lru_cache
 from pathlib import Path
 
 import paramiko
@@ -16,10 +17,16 @@ _BLOCK = re.compile(r"^\s*(?:host|match)\b", re.IGNORECASE)
 
 def ssh_settings(honoured: bool) -> paramiko.SSHConfig:
     """What ~/.ssh/config and then /etc/ssh/ssh_config say; nothing when not honoured."""
+    files = (USER_CONFIG.expanduser(), SYSTEM_CONFIG) if honoured else ()
+    return _parsed(tuple(tuple(_lines(file, 0)) for file in files))
+
+
+@lru_cache(maxsize=4)
+def _parsed(files: tuple[tuple[str, ...], ...]) -> paramiko.SSHConfig:
+    """By content: many hosts share it, and a file that has changed has another one."""
     settings = paramiko.SSHConfig()
-    if honoured:
-        for file in (USER_CONFIG.expanduser(), SYSTEM_CONFIG):
-            settings.parse(iter(_lines(file, 0)))
+    for lines in files:
+        settings.parse(iter(lines))
     return settings
 
 
