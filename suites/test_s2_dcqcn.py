@@ -15,7 +15,9 @@ QUEUES = {2, 3}
 EVERY = frozenset(range(8))
 
 
-@pytest.mark.requires("pfc", "trust", "ecn", "reaction_point", "queue_counters", "nic_counters")
+@pytest.mark.requires(
+    "rdma_links", "pfc", "trust", "ecn", "reaction_point", "queue_counters", "nic_counters"
+)
 def test_dcqcn_slows_an_rdma_incast_without_loss(incast):
     """DCQCN: packets are marked, CNPs come back, senders slow down, and nothing is lost."""
     traffic = incast.rdma(EARLY, LATE)

@@ -14,7 +14,9 @@ LATE = Class(tos=64)  # DSCP 16: queue 2
 EVERY = frozenset(range(8))
 
 
-@pytest.mark.requires("pfc", "trust", "ecn", "reaction_point", "queue_counters", "nic_counters")
+@pytest.mark.requires(
+    "rdma_links", "pfc", "trust", "ecn", "reaction_point", "queue_counters", "nic_counters"
+)
 def test_a_sender_without_reaction_point_drops_in_its_own_queue_only(incast):
     """RP off for one priority of one sender: its queue drops, the other queue does not."""
     traffic = incast.rdma(EARLY, LATE)

@@ -31,8 +31,14 @@ class Lab:
     def level(self, link: Link) -> Level:
         """What ends that differ mean: a suite sets trust and PFC where its hosts are plugged in,
         and nowhere else."""
-        hosts = any(self.known[end.device].roces for end in (link.a, link.b))
+        hosts = any(self.known[end.device].host for end in (link.a, link.b))
         return "warning" if hosts else "failure"
+
+    def either_has(self, link: Link, name: str) -> bool:
+        """Whether an end of a cable has a setting at all; where none has, nothing can differ."""
+        return any(
+            (end.interface, name) in self.known[end.device].settings for end in (link.a, link.b)
+        )
 
     def setting(self, at: Endpoint, name: str) -> object:
         """A setting of a port, Unknown included."""
@@ -93,6 +99,8 @@ def speed(lab: Lab) -> Iterator[Finding]:
             yield _unknown("speed", end, facts.why)
         elif not facts.up:
             yield _bad("speed", end, "the link is down", "see the cable and both ports")
+        elif facts.virtual:
+            yield _ok("speed", end, "up; a virtual port has no speed of its own")
         elif facts.speed_bits_per_s is None:
             yield _unknown("speed", end, "the device does not tell the speed")
         elif facts.speed_bits_per_s != link.speed_bits_per_s:
@@ -117,7 +125,7 @@ def fec(lab: Lab) -> Iterator[Finding]:
             facts = lab.link(end)
             if isinstance(facts, LinkFacts) and facts.fec is not None:
                 told[end] = facts.fec
-            else:
+            elif not (isinstance(facts, LinkFacts) and facts.virtual):
                 yield _unknown("fec", end, "the device does not tell which FEC is in force")
         if len(set(told.values())) > 1:
             yield _bad(
@@ -193,6 +201,8 @@ def _alike(found: Mapping[Endpoint, int], what: str, remedy: str) -> Iterator[Fi
 def trust(lab: Lab) -> Iterator[Finding]:
     """The same source and the same map at both ends of a cable. No suite sets a map."""
     for link in lab.testbed.links:
+        if not lab.either_has(link, "trust"):
+            continue
         sources = [lab.setting(end, "trust") for end in (link.a, link.b)]
         yield _ends_alike("trust", link, sources, lab.level(link))
         if all(isinstance(s, TrustSetting) and s.source == "dscp" for s in sources):
@@ -203,6 +213,8 @@ def trust(lab: Lab) -> Iterator[Finding]:
 def pfc(lab: Lab) -> Iterator[Finding]:
     """The same priorities at both ends, and none that takes what the other end says."""
     for link in lab.testbed.links:
+        if not lab.either_has(link, "pfc"):
+            continue
         found = [lab.setting(end, "pfc") for end in (link.a, link.b)]
         yield _ends_alike("pfc", link, [_paused(each) for each in found], lab.level(link))
         for end, setting in zip((link.a, link.b), found, strict=True):

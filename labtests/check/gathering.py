@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from labtests.capabilities import Obstacles, Versions
+from labtests.capabilities import NicTelemetry, Obstacles, Versions
 from labtests.check.finding import Unknown
 from labtests.drivers import driver_module
 from labtests.errors import DeviceError, LabError
@@ -45,6 +45,7 @@ class Known:
     """One device. What it has no ability for is absent: no key, or None."""
 
     name: str
+    host: bool = False  # has NICs, and sends and receives
     obstacles: tuple[str, ...] | Unknown = ()
     versions: dict[str, str] | Unknown | None = None
     clock: ClockReading | Unknown | None = None
@@ -75,6 +76,7 @@ def _known(reader: Reader) -> Known:
     ):
         return Known(
             name=reader.device.name,
+            host=reader.able(NicTelemetry) is not None,
             obstacles=_asked(reader, Obstacles, lambda d: d.obstacles()) or (),
             versions=_asked(reader, Versions, lambda d: d.versions()),
             clock=_asked(reader, OwnClock, lambda d: d.own_clock()),

@@ -16,7 +16,7 @@ _BOARD = re.compile(r"^(?P<version>\S+) \((?P<board>[^)]+)\)$")
 SAME_ON_ALL = {
     "perftest": ("failure", "install the same perftest on all hosts: its two ends must match"),
     "ofed": ("warning", "install the same OFED on all hosts"),
-    "driver": ("warning", "install the same mlx5 driver on all hosts"),
+    "driver": ("warning", "install the same driver of the NIC on all hosts"),
 }
 
 
@@ -40,7 +40,7 @@ def obstacles(known: Mapping[str, Known]) -> Iterator[Finding]:
 
 
 def versions(known: Mapping[str, Known]) -> Iterator[Finding]:
-    """Equal on all hosts; firmware on all cards of one kind."""
+    """Equal on all hosts with RDMA; firmware on all cards of one kind; of others just told."""
     told = {}
     for device in known.values():
         if isinstance(device.versions, Unknown):
@@ -48,12 +48,17 @@ def versions(known: Mapping[str, Known]) -> Iterator[Finding]:
         elif device.versions is not None:
             told[device.name] = device.versions
     hosts = {name: found for name, found in told.items() if known[name].roces}
-    for tool, (level, remedy) in SAME_ON_ALL.items():
-        yield from _same(tool, {n: v.get(tool, "") for n, v in hosts.items()}, (level, remedy))
-    yield from _same_firmware({name: found.get("firmware", "") for name, found in hosts.items()})
-    for name in told.keys() - hosts.keys():
+    for tool, rule in SAME_ON_ALL.items():
+        yield from _same(tool, _those_with(tool, hosts), rule)
+    yield from _same_firmware(_those_with("firmware", hosts))
+    for name in [name for name in told if name not in hosts]:
         said = ", ".join(f"{what} {version}" for what, version in told[name].items() if version)
         yield _ok("versions", name, said)
+
+
+def _those_with(what: str, hosts: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """Of the hosts that have such a thing at all; "" where one does not say which."""
+    return {name: found[what] for name, found in hosts.items() if what in found}
 
 
 def _same(what: str, found: Mapping[str, str], rule: tuple[str, str]) -> Iterator[Finding]:
@@ -87,8 +92,12 @@ def _same_firmware(found: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def rdma(testbed: Testbed, known: Mapping[str, Known]) -> Iterator[Finding]:
-    """The RDMA link is active, and the port's address has a RoCEv2 GID."""
+    """The RDMA link is active, and the port's address has a RoCEv2 GID. Of a port without RDMA
+    device nothing is asked, unless the testbed file names one."""
     for device in known.values():
+        for at in testbed.device(device.name).ports:
+            if at.rdma is not None and device.host and at.interface not in device.roces:
+                yield _absent(device.name, at.interface, at.rdma)
         for port, facts in device.roces.items():
             if isinstance(facts, Unknown):
                 yield _unknown("rdma", device.name, facts, port)
@@ -98,6 +107,17 @@ def rdma(testbed: Testbed, known: Mapping[str, Known]) -> Iterator[Finding]:
                 )
                 yield _active(device.name, port, facts)
                 yield _gid(device.name, port, facts, address)
+
+
+def _absent(device: str, port: str, rdma: str) -> Finding:
+    return Finding(
+        check="rdma",
+        level="failure",
+        device=device,
+        port=port,
+        finding=f"no RDMA device belongs to it, and the testbed file says {rdma}",
+        remedy="load its driver (see `rdma link`), or take `rdma:` out of the testbed file",
+    )
 
 
 def _active(device: str, port: str, facts: RoceFacts) -> Finding:
@@ -115,7 +135,7 @@ def _active(device: str, port: str, facts: RoceFacts) -> Finding:
 
 def _gid(device: str, port: str, facts: RoceFacts, address: str | None) -> Finding:
     if facts.v2_addresses is None:
-        return _unknown("gid", device, Unknown(why="show_gids is not on this host"), port)
+        return _unknown("gid", device, Unknown(why="the host does not tell its GIDs"), port)
     if address is None:
         return _ok("gid", device, "the testbed file gives no address to look for", port)
     if address in facts.v2_addresses:

@@ -3,11 +3,13 @@
 import importlib
 from collections.abc import Iterator, Mapping
 from functools import partial
+from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any
 
 from labtests.errors import LabError
 from labtests.inventory import Device, Endpoint, Testbed
+from labtests.simlab import faces
 from labtests.simlab.face import Face
 from labtests.simlab.faults import DeviceFaults, UnknownFault, inject
 from labtests.simlab.network import Cable, HostPort, Network, SwitchPort, Wiring
@@ -85,15 +87,17 @@ class SimulatedLab:
 
 def face_module(device: Device) -> ModuleType:
     """The module that emulates this device's platform."""
-    name = f"{FACES}.{device.platform}"
+    name = f"{FACES}.{device.platform.replace('-', '_')}"
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name != name:
             raise
+        there = ", ".join(sorted(each.name for each in iter_modules(faces.__path__)))
         raise CannotSimulate(
-            f"{device.name}: platform {device.platform!r} cannot be simulated yet: "
-            f"write labtests/simlab/faces/{device.platform}.py (KIND and face(lab, device))"
+            f"{device.name}: platform {device.platform!r} cannot be simulated "
+            f"(there are: {there}): run this testbed without --dry-run, or write "
+            f"{name.replace('.', '/')}.py with KIND and face(lab, device)"
         ) from None
 
 

@@ -8,7 +8,7 @@ from labtests.drivers.linux.ethtool import ETHTOOL
 from labtests.drivers.linux.link import IP
 from labtests.drivers.linux.roce import gids_command, parse_gids
 from labtests.drivers.linux.session import HostSession
-from labtests.drivers.linux.statistics import error_readings
+from labtests.drivers.linux.statistics import PortCounters, error_readings
 from labtests.drivers.linux.telemetry import NicCounters
 from labtests.errors import CommandRejected, ToolMissing, UnreadableOutput
 from labtests.facts import (
@@ -116,8 +116,8 @@ def parse_date(reply: Reply) -> float:
     return float(text)
 
 
-class Links(NicCounters, LinkState, RocePorts, LinkErrors, OwnClock):
-    """Links, the RDMA side of ports, and the clock of a host."""
+class Cables(PortCounters, LinkState, LinkErrors, OwnClock):
+    """Links and the clock of any Linux box, a server or a switch."""
 
     def link(self, port: str) -> LinkFacts:
         """State, MTU and address by `ip`, speed by sysfs, FEC by ethtool where that is there. A
@@ -133,6 +133,20 @@ class Links(NicCounters, LinkState, RocePorts, LinkErrors, OwnClock):
             return parse_ethtool_fec(self._run(f"ethtool --show-fec {self._interface(port)}"))
         except (CommandRejected, ToolMissing, UnreadableOutput):  # drivers and ethtools differ
             return None
+
+    def link_errors(self, port: str) -> tuple[Reading, ...]:
+        """Errors of the net device, and how often its link went down."""
+        reply, own = self._net_statistics(port)
+        return error_readings(reply, port, own)
+
+    def own_clock(self) -> ClockReading:
+        """By date, to the millisecond that an exchange takes."""
+        reply = self._run("date +%s.%N")
+        return ClockReading(device_s=parse_date(reply), lab_s=reply.time_s, resolution_s=0.0)
+
+
+class Links(Cables, NicCounters, RocePorts):
+    """The same, and the RDMA side of a host's ports."""
 
     def roce(self, port: str) -> RoceFacts | None:
         """By `rdma link`, ibv_devinfo and sysfs; None where no RDMA device belongs to the port.
@@ -155,16 +169,6 @@ class Links(NicCounters, LinkState, RocePorts, LinkErrors, OwnClock):
 
     def _gids(self, link: RdmaLink) -> frozenset[str] | None:
         return parse_gids(self._run(gids_command(link)))
-
-    def link_errors(self, port: str) -> tuple[Reading, ...]:
-        """Errors of the net device, and how often its link went down."""
-        reply, own = self._net_statistics(port)
-        return error_readings(reply, port, own)
-
-    def own_clock(self) -> ClockReading:
-        """By date, to the millisecond that an exchange takes."""
-        reply = self._run("date +%s.%N")
-        return ClockReading(device_s=parse_date(reply), lab_s=reply.time_s, resolution_s=0.0)
 
 
 def link_commands(session: HostSession, port: str) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ _V2 = "RoCE v2"
 _RNIC = "4: RNIC"  # iWARP (siw, cxgb4): it has no RoCE GIDs
 
 
-def rdma_links_in_sysfs(reply: Reply) -> tuple[RdmaLink, ...]:
+def parse_sysfs_links(reply: Reply) -> tuple[RdmaLink, ...]:
     """Every RDMA link, with the net device of its first GID; none without RDMA."""
     found: dict[tuple[str, int], dict[str, str]] = {}
     for path, text in those_readable(reply).items():

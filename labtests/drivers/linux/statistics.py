@@ -10,6 +10,7 @@ import re
 
 from labtests import counters as c
 from labtests.drivers.linux.ethtool import unit_of
+from labtests.drivers.linux.session import HostSession
 from labtests.drivers.linux.sysfs import those_readable
 from labtests.reading import refuse, whole_number
 from labtests.records import Reading
@@ -24,6 +25,17 @@ _IN_PACKETS = re.compile(r"^(?:[rt]x_(?:dropped|compressed|nohandler)|multicast)
 
 ERRORS = ("rx_errors", "rx_crc_errors", "rx_frame_errors", "tx_errors", "tx_carrier_errors")
 LINK_DOWN = "carrier_down_count"  # Linux 4.16; beside the folder, and not on every kernel
+
+
+class PortCounters(HostSession):
+    """What the kernel counts on a port."""
+
+    def _net_statistics(self, port: str) -> tuple[Reply, dict[str, int]]:
+        reply = self._run(statistics_command(self._interface(port)))
+        own = parse_net_statistics(reply)
+        if not own:
+            self._no_interface(reply.command, port)
+        return reply, own
 
 
 def statistics_command(interface: str) -> str:

@@ -13,13 +13,8 @@ from labtests.drivers.linux.rdma import (
     parse_rdma_statistic,
     rdma_readings,
 )
-from labtests.drivers.linux.roce import LINKS_IN_SYSFS, rdma_links_in_sysfs
-from labtests.drivers.linux.session import HostSession
-from labtests.drivers.linux.statistics import (
-    net_readings,
-    parse_net_statistics,
-    statistics_command,
-)
+from labtests.drivers.linux.roce import LINKS_IN_SYSFS, parse_sysfs_links
+from labtests.drivers.linux.statistics import PortCounters, net_readings
 from labtests.drivers.linux.sysfs import files_are_missing, parse_hw_counters
 from labtests.errors import CommandRejected, ToolMissing, UnreadableOutput
 from labtests.reading import refuse
@@ -27,7 +22,7 @@ from labtests.records import RdmaLink, Reading
 from labtests.transport import Reply
 
 
-class NicCounters(HostSession, RdmaDevices, NicTelemetry):
+class NicCounters(PortCounters, RdmaDevices, NicTelemetry):
     """What a host counts. A counter it does not show is None with the reason, never 0."""
 
     def rdma_links(self) -> tuple[RdmaLink, ...]:
@@ -39,7 +34,7 @@ class NicCounters(HostSession, RdmaDevices, NicTelemetry):
         try:
             return parse_rdma_links(reply)
         except ToolMissing:
-            return rdma_links_in_sysfs(self._run(LINKS_IN_SYSFS))
+            return parse_sysfs_links(self._run(LINKS_IN_SYSFS))
 
     def nic_counters(self, port: str) -> tuple[Reading, ...]:
         """Every counter of the net device and of its queue (root qdisc)."""
@@ -71,13 +66,6 @@ class NicCounters(HostSession, RdmaDevices, NicTelemetry):
 
     def _statistics(self, port: str) -> Reply:
         return self._run(f"ethtool -S {self._interface(port)}")
-
-    def _net_statistics(self, port: str) -> tuple[Reply, dict[str, int]]:
-        reply = self._run(statistics_command(self._interface(port)))
-        own = parse_net_statistics(reply)
-        if not own:
-            self._no_interface(reply.command, port)
-        return reply, own
 
     def _of_the_driver(self, port: str) -> tuple[Reply, dict[str, int]] | None:
         """None without ethtool, and where a driver has nothing to add or prints it oddly: the

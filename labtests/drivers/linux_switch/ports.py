@@ -1,0 +1,29 @@
+"""The ports of a Linux switch themselves: links, errors, versions, clock; as on any Linux box."""
+
+from dataclasses import replace
+
+from labtests.capabilities import Versions
+from labtests.drivers.linux.host import IPROUTE2, KERNEL, parse_version
+from labtests.drivers.linux.links import Cables
+from labtests.facts import LinkFacts
+
+FRAME_BEYOND_IP_BYTES = 22
+"""A bridge passes frames of MTU + Ethernet header 14 + VLAN tag 4 (Linux, is_skb_forwardable), and
+the checksum 4 that it does not count."""
+
+
+class Ports(Cables, Versions):
+    """LinkState, LinkErrors, OwnClock by ip, sysfs, ethtool, date; Versions."""
+
+    def link(self, port: str) -> LinkFacts:
+        """As of any port; its MTU limits the frames that pass."""
+        facts = super().link(port)
+        frame_bytes = None if facts.mtu_bytes is None else facts.mtu_bytes + FRAME_BEYOND_IP_BYTES
+        return replace(facts, mtu_bytes=None, frame_bytes=frame_bytes)
+
+    def versions(self) -> dict[str, str]:
+        """Of the kernel, whose queues these are, and of tc."""
+        return {
+            "kernel": parse_version(self._run(KERNEL[0]), KERNEL[1]),
+            "iproute2": parse_version(self._run(IPROUTE2[0]), IPROUTE2[1]),
+        }

@@ -1,0 +1,192 @@
+"""What a plain Linux host counts, and that nothing missing becomes a number."""
+
+import pytest
+from linux_host import (
+    HW,
+    STATISTICS,
+    VETH,
+    VIRTIO,
+    Answer,
+    FakeHost,
+    namespace_host,
+    of,
+    recording,
+    rxe_host,
+)
+
+from labtests import counters as c
+from labtests.drivers.linux import Driver
+from labtests.errors import CommandRejected, UnreadableOutput
+
+TC = f"tc -s -j qdisc show dev {VETH}"
+
+
+def test_a_port_is_counted_by_the_kernel_alone():
+    found = of(Driver(namespace_host()).nic_counters(VETH))
+    assert (found[c.TX_PACKETS].value, found[c.TX_PACKETS].unit) == (3, "packets")
+    assert (found[c.RX_BYTES].value, found[c.RX_BYTES].unit) == (266, "bytes")
+    assert found["tx_dropped"].unit == "packets"
+    assert found["rx_crc_errors"].unit == "events"
+    assert found[c.TX_PACKETS].source == "statistics tx_packets"
+    assert {r.scope for r in found.values()} == {"port"}
+
+
+def test_a_port_without_queue_has_no_count_of_its_drops():
+    found = of(Driver(namespace_host()).nic_counters(VETH))
+    assert found[c.QDISC_DROPPED_PACKETS].value is None
+    assert "noqueue" in found[c.QDISC_DROPPED_PACKETS].missing
+
+
+def test_drops_before_the_wire_are_those_of_the_port_s_queue():
+    host = namespace_host(**{TC: recording("tc_qdiscs--tbf-drops")})
+    found = of(Driver(host).nic_counters(VETH))
+    assert found[c.QDISC_DROPPED_PACKETS].value == 56
+    assert found[c.QDISC_SENT_PACKETS].value == 6
+    assert found[c.QDISC_DROPPED_PACKETS].source == "tc qdisc tbf drops"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer("", "sh: 1: tc: not found\n", 127),
+        recording("tc_qdiscs--no-such-device"),
+        Answer("[]"),
+    ],
+)
+def test_without_an_answer_of_tc_the_queue_s_counters_are_none_and_the_others_there(answer):
+    found = of(Driver(namespace_host(**{TC: answer})).nic_counters(VETH))
+    assert found[c.QDISC_DROPPED_PACKETS].value is None
+    assert found[c.QDISC_DROPPED_PACKETS].missing
+    assert found[c.TX_PACKETS].value == 3
+
+
+@pytest.mark.parametrize("text", ['[{"kind":"tbf"', "{}", '[{"kind":"tbf","root":true}]'])
+def test_half_an_answer_of_tc_is_refused(text):
+    with pytest.raises(UnreadableOutput):
+        Driver(namespace_host(**{TC: Answer(text)})).nic_counters(VETH)
+
+
+def test_an_interface_that_is_not_there_is_said():
+    host = FakeHost({STATISTICS.format("eth9"): recording("net_statistics--no-such-interface")})
+    with pytest.raises(CommandRejected, match="no interface eth9"):
+        Driver(host).nic_counters("eth9")
+
+
+@pytest.mark.parametrize("gone", ["statistics/tx_packets:3\n", "statistics/rx_bytes:266\n"])
+def test_statistics_without_one_of_the_four_are_refused(gone):
+    text = recording("net_statistics--veth").text
+    cut = "".join(line for line in text.splitlines(True) if not line.endswith(gone))
+    assert cut != text
+    host = namespace_host(**{STATISTICS.format(VETH): Answer(cut)})
+    with pytest.raises(UnreadableOutput, match="is missing"):
+        Driver(host).nic_counters(VETH)
+
+
+def test_what_a_driver_adds_is_there_but_for_rings():
+    ixgbe = Answer(recording("ethtool_statistics--ixgbe").text + "     tx_packets: 999\n")
+    found = of(Driver(namespace_host(**{f"ethtool -S {VETH}": ixgbe})).nic_counters(VETH))
+    assert found["tx_flow_control_xon"].source == "ethtool -S tx_flow_control_xon"
+    assert found[c.TX_PACKETS].source == "statistics tx_packets"  # of two with one name
+    virtio, plain = rxe_host(), rxe_host(without=["ethtool"])
+    assert [r.counter for r in Driver(virtio).nic_counters(VIRTIO)] == [
+        r.counter for r in Driver(plain).nic_counters(VIRTIO)
+    ]
+    veth = {f"ethtool -S {VETH}": recording("ethtool_statistics--veth")}
+    assert "peer_ifindex" not in of(Driver(namespace_host(**veth)).nic_counters(VETH))
+
+
+def test_where_a_nic_counts_at_the_wire_rdma_is_in_the_neutral_counters():
+    mlx5 = recording("ethtool_statistics--cx4")
+    at_the_wire = int(mlx5.text.split("tx_packets_phy: ")[1].split()[0])
+    found = of(Driver(namespace_host(**{f"ethtool -S {VETH}": mlx5})).nic_counters(VETH))
+    assert found[c.TX_PACKETS].value == at_the_wire
+    assert found[c.TX_PACKETS].source == "ethtool -S tx_packets_phy"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer("", "no stats available\n", 94),
+        Answer("NIC statistics:\n  rx_ok: 1\n  rx_ok: 2\n"),
+        Answer("", "bash: line 1: ethtool: command not found\n", 127),
+    ],
+)
+def test_an_odd_ethtool_takes_nothing_away(answer):
+    plain = of(Driver(namespace_host()).nic_counters(VETH))
+    odd = of(Driver(namespace_host(**{f"ethtool -S {VETH}": answer})).nic_counters(VETH))
+    assert set(odd) == set(plain)
+
+
+def test_the_link_s_errors_are_the_kernel_s():
+    found = of(Driver(namespace_host()).link_errors(VETH))
+    assert (found["rx_crc_errors"].value, found["carrier_down_count"].value) == (0, 1)
+    text = recording("net_statistics--veth").text
+    old = "".join(line for line in text.splitlines(True) if "carrier_down" not in line)
+    host = namespace_host(**{STATISTICS.format(VETH): Answer(old)})
+    assert "carrier_down_count" not in of(Driver(host).link_errors(VETH))
+
+
+# -- RDMA, where there is some ---------------------------------------------------------------------
+
+
+def test_a_host_without_rdma_has_no_rdma_counters_and_nothing_fails():
+    driver = Driver(namespace_host())
+    assert driver.rdma_links() == ()
+    assert driver.rdma_counters(VETH) == ()
+
+
+def test_soft_roce_is_counted_by_its_own_names_and_the_neutral_ones():
+    found = of(Driver(rxe_host()).rdma_counters(VIRTIO))
+    assert found[c.RDMA_SENT_PACKETS].value == 40721
+    assert found[c.RDMA_RECEIVED_PACKETS].value == 708
+    assert found[c.PACKET_SEQ_ERR].value == 12
+    assert found[c.PACKET_SEQ_ERR].source == "hw_counters rcvd_seq_err"
+    assert found["completer_retry_err"].value == 22
+    assert found[c.DUPLICATE_REQUEST].value == 5
+    assert found[c.NP_CNP_SENT].value is None
+    assert found[c.NP_CNP_SENT].missing == "hw_counters has no np_cnp_sent"
+    shown = {
+        line.split(":")[0].split("/")[-1] for line in recording("hw_counters--rxe").text.split()
+    }
+    assert len([r for r in found.values() if r.value is not None]) == len(shown - {"lifespan"})
+
+
+def test_without_rdma_of_iproute2_sysfs_tells_the_links():
+    whole, without = Driver(rxe_host()), Driver(rxe_host(without=["rdma "]))
+    assert without.rdma_links() == whole.rdma_links()
+    assert of(without.rdma_counters(VIRTIO)).keys() == of(whole.rdma_counters(VIRTIO)).keys()
+
+
+def test_two_rdma_devices_of_one_port_are_not_chosen_between():
+    two = (
+        f'[{{"ifname":"mlx5_0","port":1,"state":"ACTIVE","netdev":"{VIRTIO}"}},'
+        f'{{"ifname":"rxe0","port":1,"state":"ACTIVE","netdev":"{VIRTIO}"}}]'
+    )
+    with pytest.raises(CommandRejected, match="2 RDMA devices"):
+        Driver(rxe_host(**{"rdma -j link": Answer(two)})).rdma_counters(VIRTIO)
+
+
+def test_hw_counters_of_any_name_are_read():
+    text = f"{HW}/lifespan:10\n{HW}/rx_pkts:7\n{HW}/tx_bytes:9\n"
+    host = rxe_host(**{f"grep -H . {HW}/*": Answer(text)})
+    found = of(Driver(host).rdma_counters(VIRTIO))
+    assert (found["rx_pkts"].value, found["rx_pkts"].unit) == (7, "packets")
+    assert found["tx_bytes"].unit == "bytes"
+    assert found[c.OUT_OF_SEQUENCE].value is None
+
+
+def test_the_host_s_own_stack_is_read():
+    found = of(Driver(namespace_host()).host_counters())
+    assert found[c.UDP_OUT_DATAGRAMS].value == 4876
+    assert found[c.UDP_RCVBUF_ERRORS].value == 0
+    assert found[c.TCP_RETRANSMITTED_SEGMENTS].value == 58041
+
+
+def test_everything_that_counters_need_is_foreseen_but_the_folder_of_an_rdma_device():
+    host = rxe_host(**{"cat /proc/net/snmp": recording("proc_net_snmp--kernel618")})
+    driver = Driver(host)
+    driver.nic_counters(VIRTIO)
+    driver.rdma_counters(VIRTIO)
+    driver.host_counters()
+    driver.link_errors(VIRTIO)
+    assert set(host.asked) - set(driver.counter_commands((VIRTIO,))) == {f"grep -H . {HW}/*"}

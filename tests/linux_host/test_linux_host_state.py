@@ -1,0 +1,126 @@
+"""What a plain Linux host tells of itself: links, RDMA side, versions, what it lacks."""
+
+import pytest
+from linux_host import PHYSICAL, VETH, VIRTIO, Answer, FakeHost, namespace_host, recording, rxe_host
+
+from labtests.capabilities import PfcTelemetry, PriorityFlowControl, Trust
+from labtests.drivers import connectx, driver_module, platforms
+from labtests.drivers.linux import Driver
+from labtests.errors import CommandRejected
+from labtests.facts import RoceFacts
+from labtests.intents import Mtu
+
+
+def test_linux_is_a_platform_and_connectx_is_linux_and_more():
+    assert "linux" in platforms()
+    assert driver_module("linux").SESSION == "shell"
+    assert issubclass(connectx.Driver, Driver)
+    driver = Driver(namespace_host())
+    assert isinstance(driver, Mtu)
+    for ability in (PriorityFlowControl, Trust, PfcTelemetry):
+        assert not isinstance(driver, ability)
+
+
+def test_a_virtual_port_has_neither_speed_nor_fec():
+    facts = Driver(namespace_host()).link(VETH)
+    assert facts.virtual
+    assert (facts.up, facts.mtu_bytes, facts.mac) == (True, 9000, "6abbe2534e34")
+    assert (facts.speed_bits_per_s, facts.fec) == (None, None)
+
+
+def test_a_virtual_port_whose_peer_is_down_is_down():
+    host = namespace_host(**{f"ip link show dev {VETH}": recording("ip_link--veth-down")})
+    assert not Driver(host).link(VETH).up
+
+
+def test_the_speed_is_that_of_sysfs_and_unknown_is_none():
+    facts = Driver(rxe_host()).link(VIRTIO)
+    assert not facts.virtual
+    assert facts.speed_bits_per_s is None  # virtio does not know it: -1
+    speed = f"cat /sys/class/net/{VIRTIO}/speed"
+    assert (
+        Driver(rxe_host(**{speed: Answer("25000\n")})).link(VIRTIO).speed_bits_per_s == 25 * 10**9
+    )
+    refused = Answer("", f"cat: /sys/class/net/{VIRTIO}/speed: Invalid argument\n", 1)
+    assert Driver(rxe_host(**{speed: refused})).link(VIRTIO).speed_bits_per_s is None
+
+
+def test_fec_is_told_by_ethtool_or_not_at_all():
+    fec = f"ethtool --show-fec {VIRTIO}"
+    assert Driver(rxe_host()).link(VIRTIO).fec is None
+    for name, told in (("ethtool_fec--veth", None), ("ethtool_fec--cx7", "rs")):
+        assert Driver(rxe_host(**{fec: recording(name)})).link(VIRTIO).fec == told
+
+
+def test_a_list_of_ports_that_can_not_be_true_is_not_taken_for_none():
+    from labtests.errors import UnreadableOutput
+
+    with pytest.raises(UnreadableOutput):
+        Driver(namespace_host(**{PHYSICAL: Answer("")})).link(VETH)
+
+
+def test_the_rdma_side_of_soft_roce_without_any_vendor_s_tool():
+    assert Driver(rxe_host()).roce(VIRTIO) == RoceFacts(
+        rdma="rxe0",
+        active=True,
+        active_mtu_bytes=1024,
+        v2_addresses=frozenset({"192.168.77.1"}),
+    )
+    assert Driver(rxe_host(without=["ibv"])).roce(VIRTIO).active_mtu_bytes is None
+
+
+def test_a_gid_of_another_type_or_family_is_no_roce_v2_address():
+    gids = recording("gids--rxe")
+    v1 = gids.text.replace("types/1:RoCE v2", "types/1:IB/RoCE v1")
+    assert v1 != gids.text
+    assert Driver(rxe_host(**{gids.command: Answer(v1, "", 2)})).roce(VIRTIO).v2_addresses == set()
+    iwarp = gids.text.replace("1: CA", "4: RNIC")
+    assert (
+        Driver(rxe_host(**{gids.command: Answer(iwarp, "", 2)})).roce(VIRTIO).v2_addresses is None
+    )
+
+
+def test_a_port_without_rdma_device_has_no_rdma_side_and_lacks_it():
+    driver = Driver(namespace_host())
+    assert driver.roce(VETH) is None
+    lacks = driver.lacks()
+    assert set(lacks) == {"rdma_links", "rdma_counters"}
+    assert "no RDMA device" in lacks["rdma_links"]
+    assert "perftest" in lacks["rdma_links"]
+    assert Driver(rxe_host()).lacks() == {}
+
+
+def test_versions_name_what_is_there():
+    found = Driver(namespace_host()).versions()
+    assert found == {"perftest": "", "iperf3": "", "iproute2": "6.1.0", "kernel": ""}
+    host = rxe_host(**{f"ethtool -i {VIRTIO}": recording("ethtool_driver--virtio")})
+    assert Driver(host).versions()["driver"] == "virtio_net 1.0.0"
+    assert "firmware" not in Driver(host).versions()
+    assert "ofed" not in found
+
+
+def test_a_host_without_ip_can_not_be_used():
+    assert Driver(namespace_host()).obstacles() == ()
+    (sentence,) = Driver(FakeHost({})).obstacles()
+    assert "iproute2" in sentence
+
+
+def test_an_mtu_that_is_not_taken_is_noticed():
+    host = namespace_host(**{
+        f"cat /sys/class/net/{VETH}/mtu": Answer("9000\n"),
+        f"ip link set dev {VETH} mtu 1500": Answer(),
+    })  # fmt: skip
+    with pytest.raises(CommandRejected, match="MTU of eth1 is 9000"):
+        Driver(host).set_mtu(VETH, 1500)
+
+
+def test_state_is_foreseen_but_the_gids_of_the_rdma_device_and_its_cards():
+    host = rxe_host(**{"cat /sys/class/net/enp0s3/mtu": Answer("1500\n")})
+    driver = Driver(host)
+    driver.versions()
+    driver.obstacles()
+    driver.link(VIRTIO)
+    driver.roce(VIRTIO)
+    driver.mtu(VIRTIO)
+    late = set(host.asked) - set(driver.state_commands((VIRTIO,)))
+    assert {command.split()[0] for command in late} == {"grep", "ethtool"}
