@@ -25,18 +25,11 @@ lab: $(VENV)/.run-ready
 	trap '$(BIN)/python -m labtests linuxlab down $(LAB)' EXIT; trap 'exit 130' INT; trap 'exit 143' TERM HUP; \
 	$(BIN)/python -m pytest suites --testbed $(LAB) $(ARGS)
 
-# Rooms that run whole labs spend most of their time waiting: they run beside the others.
-WHOLE_LABS := tests/story tests/endtoend tests/byhand tests/lease tests/profiles
-
 test: $(VENV)/.dev-ready
 ifneq (,$(findstring tests/,$(ARGS)))
 	env -u LABTESTS_TESTBED $(BIN)/python -m pytest $(ARGS)
 else
-	@unset LABTESTS_TESTBED; \
-	$(BIN)/python -m pytest $(WHOLE_LABS) $(ARGS) >$(VENV)/whole-labs.log 2>&1 & whole=$$!; \
-	$(BIN)/python -m pytest tests $(WHOLE_LABS:%=--ignore=%) $(ARGS); others=$$?; \
-	echo "waiting for the rooms that run whole labs: $(WHOLE_LABS)"; wait $$whole; whole=$$?; \
-	cat $(VENV)/whole-labs.log; [ $$whole -ne 5 ] || whole=0; [ $$others -ne 5 ] || others=$$whole; exit $$((others | whole))
+	@env -u LABTESTS_TESTBED $(BIN)/python tests/side_by_side.py $(ARGS)
 endif
 
 break: $(VENV)/.dev-ready
