@@ -44,7 +44,7 @@ def errors(idle: Idle) -> Iterator[Finding]:
             yield _of(difference, "errors", "not known", why, "")
             devices[reading.device] = False
         elif difference.increase:
-            text = f"{reading.counter} grew by {difference.increase} in {idle.seconds:g} s"
+            text = f"{reading.counter} grew by {difference.increase} in {idle.seconds:.3g} s"
             yield _of(difference, "errors", "failure", text, "change the cable or clean the optics")
             devices[reading.device] = False
     for name in [name for name, still in devices.items() if still]:
@@ -72,14 +72,14 @@ def noise(idle: Idle) -> Iterator[Finding]:
             difference,
             "noise",
             "warning",
-            f"{where}{counter} grew by {difference.increase} in {idle.seconds:g} s, "
+            f"{where}{counter} grew by {difference.increase} in {idle.seconds:.3g} s, "
             "and nothing of labtests runs",
             "find who sends, or test in another queue: a verdict over this one is inconclusive",
         )
     noisy = {difference.key[0] for difference in noisy_ones}
     for device in sorted({key[0] for key in idle.counters} - noisy):
         yield Finding(
-            check="noise", level="ok", device=device, finding=f"quiet for {idle.seconds:g} s"
+            check="noise", level="ok", device=device, finding=f"quiet for {idle.seconds:.3g} s"
         )
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -87,6 +88,23 @@ def test_a_dry_run_end_to_end(options, code):
     failures = [f for f in found if f["level"] == "failure"]
     assert [(f["check"], f["device"]) for f in failures] == [("rdma", "ServerA")] * bool(options)
     assert set(found[0]) == {"check", "level", "device", "port", "finding", "remedy"}
+
+
+def test_boxes_that_do_not_answer_are_failures_with_exit_code_15(tmp_path, monkeypatch):
+    monkeypatch.setenv("LABTESTS_STATE_DIR", str(tmp_path / "state"))
+    number = iter(range(1, 9))  # ports on which nothing listens, a different one each
+    dead = re.sub(
+        r"host: [\w.-]+",
+        lambda _: f"host: 127.0.0.1, port: {next(number)}",
+        Path(TESTBED).read_text(),
+    )
+    (tmp_path / "lab.yaml").write_text(dead)
+    done = CliRunner().invoke(main, ["check", "--testbed", str(tmp_path / "lab.yaml"), "--json"])
+    assert done.exit_code == 15, done.output
+    found = json.loads(done.stdout)
+    assert {(f["check"], f["level"]) for f in found} == {("reachable", "failure")}
+    assert {f["device"] for f in found} == {"ServerA", "ServerB", "ServerC", "S6550"}
+    assert all(f["remedy"] for f in found)
 
 
 @pytest.mark.parametrize(
