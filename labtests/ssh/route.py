@@ -7,14 +7,12 @@ reverse of OpenSSH's order and accepts any host key, so the chain is put togethe
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
 import fabric
 import paramiko
-from fabric.util import get_local_user
 
 from labtests.errors import LoginRefused
 from labtests.inventory import Device, Management
@@ -111,7 +109,8 @@ class _Way:
             target.host,
             user=target.user,
             port=target.port,
-            config=_shared(self._settings, get_local_user()),
+            # one each: a Connection writes into its configuration, which is not made for threads
+            config=fabric.Config(lazy=True, ssh_config=self._settings),
             gateway=gateway or False,
             connect_kwargs={
                 "banner_timeout": LOGIN_WITHIN_S,
@@ -137,15 +136,6 @@ class _Way:
             known_hosts_files(self._management.known_hosts, configured.get("userknownhostsfile")),
             self._management.host_keys,
         )
-
-
-@lru_cache(maxsize=4)
-def _shared(settings: paramiko.SSHConfig, user: str) -> Any:
-    """Fabric's own configuration, made once for many hosts: nobody writes into it. Its default user
-    is who runs this."""
-    config = fabric.Config(lazy=True, ssh_config=settings)
-    config.user = user
-    return config
 
 
 def _wires(known_hosts: KnownHosts) -> Callable[..., Wire]:

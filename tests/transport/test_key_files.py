@@ -2,13 +2,16 @@
 
 import os
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
 import paramiko
 import pytest
 
+from labtests.inventory import Device, Management
 from labtests.ssh.key_files import Client
+from labtests.ssh.route import hops_to
 
 
 @pytest.fixture
@@ -60,3 +63,21 @@ def test_nothing_is_kept_of_a_key_with_a_passphrase(tmp_path, reads):
             key_of(path)
         assert key_of(path, "correct horse").get_name() == "ssh-ed25519"
     assert len(reads) == 4
+
+
+def test_many_hosts_at_once_do_not_share_what_they_write(tmp_path):
+    """Fabric's configuration of one host is written into while another one is being read."""
+    keys = [made(tmp_path / f"key{number}") for number in range(4)]
+    devices = [
+        Device(
+            name=f"h{n}",
+            platform="linux",
+            management=Management(host="127.0.0.1", key_file=key, ssh_config=False),
+        )
+        for n, key in enumerate(keys * 16)
+    ]
+    with ThreadPoolExecutor(max_workers=16) as pool:
+        hops = list(pool.map(hops_to, devices))
+    used = [hop.connection.connect_kwargs["key_filename"] for (hop,) in hops]
+    assert used == [[device.management.key_file] for device in devices]
+    assert len({id(hop.connection.config) for (hop,) in hops}) == len(devices)
