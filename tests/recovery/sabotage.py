@@ -33,7 +33,7 @@ from labtests.simlab.injection import inject
 from labtests.ssh.shell import ShellTransport
 from labtests.ssh.unbroken import UnbrokenTransport
 
-PATIENCE_S = 1.5  # instead of the 30 s that a command gets
+PATIENCE_S = 4.0  # on a busy machine, too; instead of the 30 s that a command gets
 BOOT_S = 0.5
 HOURS_S = 5 * 3600
 HASTY_S = 3.0  # the lease of a runner that is going to be frozen runs out

@@ -1,5 +1,6 @@
 """Some of the points of `make break`, one of each of some ways; all of them take minutes."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -17,10 +18,11 @@ def test_runs_broken_in_some_ways_are_put_back(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setenv("LABTESTS_STATE_DIR", str(tmp_path / "state" / "labtests"))
+    monkeypatch.setenv("LABTESTS_STATE_DIR", "as it was")
     with bench_of(served, starts, tmp_path) as bench:
         points = chosen(journal_of(bench), seed=1, quick=True)
         tried = [break_at(bench, point, number) for number, point in enumerate(points)]
+    assert os.environ["LABTESTS_STATE_DIR"] == "as it was"
     with capsys.disabled():
         print(f"\nbroken runs: {list(tally(tried))[-1]} (`make break` tries more)")  # noqa: T201
     assert len({point.way for point in points}) >= 4
