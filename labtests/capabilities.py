@@ -331,6 +331,16 @@ class Resuming(Protocol):
         `set_...` of it also removes what that session may have left. Sends nothing."""
 
 
+def meaning_of(name: str) -> str:
+    """What a device has whose ability has a method of this name, in the words of its docstring; ""
+    for a name that no ability has."""
+    for ability in tuple(globals().values()):
+        if isinstance(ability, type) and ability.__module__ == __name__ and name in vars(ability):
+            first = " ".join((ability.__doc__ or "").split()).partition(". ")[0].removesuffix(".")
+            return first[:1].lower() + first[1:]
+    return ""
+
+
 def settings_in(names: Mapping[str, object], module: str) -> tuple[str, ...]:
     """The x of every `set_x` of the abilities of a module, in their order."""
     return tuple(

@@ -88,9 +88,10 @@ class Lab:
         """The devices that have an ability, by name."""
         return {name: d for name, d in self._drivers.items() if isinstance(d, ability)}
 
-    def offers(self, name: str) -> bool:
-        """Whether some device has a method of this name: a setting or a counter family."""
-        return any(callable(getattr(driver, name, None)) for driver in self._drivers.values())
+    def offers(self, name: str, device: str | None = None) -> bool:
+        """Whether a device, or any, has a method of this name: a setting or a counter family."""
+        asked = self._drivers.values() if device is None else (self._drivers[device],)
+        return any(callable(getattr(driver, name, None)) for driver in asked)
 
     def driver(self, device: str, ability: type[Able]) -> Able:
         """One device, as something that has this ability."""
@@ -280,7 +281,9 @@ class Lab:
         key = (at.device, at.interface, setting)
         if self.planned is not None and key in self.planned.values:
             return self.planned.values[key]
-        read: Callable[[str], object] = getattr(self._drivers[at.device], setting)
+        read: Callable[[str], object] | None = getattr(self._drivers[at.device], setting, None)
+        if read is None:
+            raise LabError(f"{at.device} has no setting {setting!r}: its platform can not set it")
         return read(at.interface)
 
     def _make(self, want: Intent, undo: bool = False) -> None:

@@ -19,7 +19,9 @@ PFC_ON = PfcSetting(mode="on", priorities=frozenset(range(8)))
 PFC_OFF = PfcSetting(mode="off", priorities=frozenset())
 
 
-@pytest.mark.requires("pfc", "trust", "pfc_counters", "queue_counters")
+@pytest.mark.requires(
+    hosts=("pfc", "trust"), switches=("pfc", "trust", "pfc_counters", "queue_counters")
+)
 def test_pfc_holds_a_udp_incast_without_loss(incast):
     """PFC: the faster of two UDP classes is paused, and nothing is lost."""
     traffic = incast.udp(EARLY, LATE)

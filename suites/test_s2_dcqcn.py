@@ -16,7 +16,8 @@ EVERY = frozenset(range(8))
 
 
 @pytest.mark.requires(
-    "rdma_links", "pfc", "trust", "ecn", "reaction_point", "queue_counters", "nic_counters"
+    hosts=("rdma_links", "trust", "reaction_point", "notification_point", "nic_counters"),
+    switches=("pfc", "trust", "ecn", "queue_counters"),
 )
 def test_dcqcn_slows_an_rdma_incast_without_loss(incast):
     """DCQCN: packets are marked, CNPs come back, senders slow down, and nothing is lost."""

@@ -15,7 +15,8 @@ EVERY = frozenset(range(8))
 
 
 @pytest.mark.requires(
-    "rdma_links", "pfc", "trust", "ecn", "reaction_point", "queue_counters", "nic_counters"
+    hosts=("rdma_links", "trust", "reaction_point", "notification_point", "nic_counters"),
+    switches=("pfc", "trust", "ecn", "queue_counters"),
 )
 def test_a_sender_without_reaction_point_drops_in_its_own_queue_only(incast):
     """RP off for one priority of one sender: its queue drops, the other queue does not."""

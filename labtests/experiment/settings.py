@@ -6,6 +6,7 @@ from labtests.capabilities import (
     EcnMarking,
     NotificationPoint,
     PriorityFlowControl,
+    QueueLimits,
     ReactionPoint,
     Scheduling,
     Trust,
@@ -19,6 +20,7 @@ _SHOWN = {
     "trust": Trust,
     "ecn": EcnMarking,
     "scheduling": Scheduling,
+    "queue_limits": QueueLimits,
     "reaction_point": ReactionPoint,
     "notification_point": NotificationPoint,
 }
@@ -34,7 +36,8 @@ class SettingSeen:
 
 
 def settings_seen(lab: Lab, roles: Roles) -> tuple[SettingSeen, ...]:
-    """PFC, trust, WRED, scheduler, RP and NP of every port of the incast, where there are any."""
+    """PFC, trust, WRED, scheduler, queue lengths, RP and NP of every port of the incast that has
+    them."""
     ends = [roles.bottleneck]
     for role in (*roles.senders, roles.receiver):
         ends += [role.nic, role.switch] if role is not roles.receiver else [role.nic]

@@ -1,14 +1,14 @@
 """Fixtures for suites: `testbed`, `lab` (open devices), `incast` (an experiment on them)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NoReturn
 
 import pytest
 
-from labtests.capabilities import Lacking
+from labtests.capabilities import Lacking, meaning_of
 from labtests.check.command import expect_checks
 from labtests.errors import LabError, LeaseBusy, LeaseLost, Unreachable
-from labtests.experiment import Incast
+from labtests.experiment import Incast, roles_of
 from labtests.inventory import Testbed
 from labtests.lab import Lab
 from labtests.pytest_plugin.run import RUN, Run
@@ -103,13 +103,52 @@ def _exit(run: Run, error: LabError) -> NoReturn:
 
 
 def _require(request: pytest.FixtureRequest, lab: Lab) -> None:
-    """Skip, with the reason, what no device of this testbed can do."""
-    needed = [name for mark in request.node.iter_markers("requires") for name in mark.args]
+    """Skip, with the reason, what no device of this testbed can do, or not the one that has to."""
+    marks = list(request.node.iter_markers("requires"))
+    needed = [name for mark in marks for name in mark.args]
+    sentences = []
     if lacking := [name for name in needed if not lab.offers(name)]:
-        pytest.skip(f"no device of {lab.testbed.name} has the ability: {', '.join(lacking)}")
+        sentences.append(f"no device of {lab.testbed.name} has the ability: {_in_words(lacking)}")
+    for devices, names in _asked_of(marks, lab):
+        needed += names
+        sentences += _not_there(lab, devices, names)
+    why: dict[str, list[str]] = {}
     for device, driver in lab.able(Lacking).items():
-        if why := [why for name, why in driver.lacks().items() if name in needed]:
-            pytest.skip(f"{device}: {'; '.join(why)}")
+        for sentence in {why for name, why in driver.lacks().items() if name in needed}:
+            why.setdefault(sentence, []).append(device)
+    sentences += [f"{', '.join(devices)}: {sentence}" for sentence, devices in why.items()]
+    if sentences:
+        pytest.skip("; ".join(sentences))
+
+
+def _asked_of(marks: Iterable[pytest.Mark], lab: Lab) -> Iterator[tuple[list[str], list[str]]]:
+    """Devices, and what each of them has to have: `hosts=` and `switches=` of the marks."""
+    for mark in marks:
+        if not mark.kwargs:
+            continue
+        roles = roles_of(lab.testbed)
+        each = (*roles.senders, roles.receiver)
+        of_kind = {
+            "hosts": [role.name for role in each],
+            "switches": [r.switch.device for r in each],
+        }
+        for kind, names in mark.kwargs.items():
+            yield list(dict.fromkeys(of_kind[kind])), list(names)
+
+
+def _not_there(lab: Lab, devices: Iterable[str], names: Iterable[str]) -> Iterator[str]:
+    lacking: dict[str, list[str]] = {}  # devices that lack the same are told at once
+    for name in names:
+        if found := [device for device in devices if not lab.offers(name, device)]:
+            lacking.setdefault(", ".join(found), []).append(name)
+    for without, what in lacking.items():
+        yield f"{without}: without the ability {_in_words(what)}"
+
+
+def _in_words(names: Iterable[str]) -> str:
+    """Names of a `requires` mark, each with what its ability is where that is known."""
+    told = ((name, meaning_of(name)) for name in names)
+    return ", ".join(f"{name} ({means})" if means else name for name, means in told)
 
 
 def _progress(run: Run) -> Callable[[str], None]:

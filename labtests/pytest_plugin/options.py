@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 MARKERS = (
-    "requires(*settings): abilities some device of the testbed must have, by the name of what they "
+    "requires(*settings, hosts=(), switches=()): abilities some device of the testbed must have, "
+    "or every host of the roles, or every switch they are plugged into, by the name of what they "
     "read (pfc, trust, ecn, reaction_point, queue_counters, pfc_counters, nic_counters, ...); "
     "otherwise the test is skipped and says what is missing",
 )
