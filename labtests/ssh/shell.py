@@ -36,6 +36,7 @@ from labtests.ssh.wire import end_input
 from labtests.transport import DEFAULT_TIMEOUT_S, Clock, Reply
 
 LATE_S = 5  # how long to wait for a host to say that it has ended a command
+BLOCK_WITHIN_S = DEFAULT_TIMEOUT_S  # configuration lines, and more for each of them
 START_WITHIN_S = 15  # a login shell may read a long ~/.bashrc for every command
 STEP_S = 0.02  # simulated time between two looks at a command that still runs
 LOOK_EVERY_S = 0.2  # wall time; news end the wait earlier
@@ -104,7 +105,7 @@ class ShellTransport:
         if len(commands) == 1:
             return self.run(commands[0])
         joined = Joined(commands, stopping=True)
-        limit_s = math.ceil(DEFAULT_TIMEOUT_S + MORE_S_PER_COMMAND * len(commands))
+        limit_s = math.ceil(BLOCK_WITHIN_S + MORE_S_PER_COMMAND * len(commands))
         answer = self._answer(joined.script, limit_s)
         parts = joined.answers(answer.reply)
         under_way = replace(answer.reply, command=commands[min(len(parts), len(commands) - 1)])

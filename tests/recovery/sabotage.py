@@ -27,6 +27,7 @@ import labtests.journal.runner
 import labtests.pytest_plugin.run
 import labtests.recovery.replay
 import labtests.ssh.cli
+import labtests.ssh.shell
 from labtests.journal.pages import Pages
 from labtests.journal.wrapping import JournalledTransport
 from labtests.simlab.injection import inject
@@ -262,7 +263,7 @@ def patience(limit_s: float) -> Iterator[None]:
 def _be_patient(defaults: list[dict[str, Any]], limit_s: float) -> None:
     for each in defaults:
         each["timeout_s"] = limit_s
-    labtests.ssh.cli.DEFAULT_TIMEOUT_S = limit_s
+    labtests.ssh.cli.DEFAULT_TIMEOUT_S = labtests.ssh.shell.BLOCK_WITHIN_S = limit_s
 
 
 def pytest_configure(config: pytest.Config) -> None:

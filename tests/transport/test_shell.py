@@ -164,7 +164,7 @@ def test_several_lines_are_one_exchange_and_each_has_its_own_answer(shell, monke
 
 
 def test_a_line_that_hangs_is_named_and_the_next_is_not_run(shell, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("labtests.ssh.shell.DEFAULT_TIMEOUT_S", 1)
+    monkeypatch.setattr("labtests.ssh.shell.BLOCK_WITHIN_S", 1)
     monkeypatch.setattr("labtests.ssh.shell.MORE_S_PER_COMMAND", 0)
     with pytest.raises(CommandTimeout) as caught:
         shell.configure(("echo one", "sleep 60", f"touch {tmp_path / 'never'}"))
