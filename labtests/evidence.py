@@ -28,6 +28,9 @@ class Difference:
     unusable: str = ""
 
 
+Backend = Literal["hardware", "namespaces", "simulated"]
+"""What a result is about. "namespaces": real programs and kernel queues, all on one machine."""
+
 When = Literal["in the check before the run", "in the quiet window before the phase"]
 
 
@@ -72,7 +75,7 @@ class Evidence:
 
     name: str
     kind: Literal["experiment", "control"]
-    backend: Literal["hardware", "simulated"]
+    backend: Backend
     start_s: float
     end_s: float
     line_bits_per_s: BitsPerSecond

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from labtests.capabilities import Resuming
 from labtests.changing import Change, Leased, Planned, PutBack, Wanted
 from labtests.drivers import driver_module
 from labtests.errors import CommandRejected, CommandTimeout, LabError, LabErrors
+from labtests.evidence import Backend
 from labtests.exchanges import Exchanges
 from labtests.facts import Foresight
 from labtests.inventory import Endpoint, Testbed
@@ -30,7 +31,6 @@ from labtests.ssh.unbroken import UnbrokenTransport
 from labtests.transport import Clock, Transport
 
 Able = TypeVar("Able")
-Backend = Literal["hardware", "simulated"]
 
 
 class Lab:
@@ -46,7 +46,10 @@ class Lab:
         backend: Backend,
         journal: Journal | None = None,
     ) -> None:
-        self.testbed, self.clock, self.backend = testbed, clock, backend
+        self.testbed, self.clock = testbed, clock
+        self.backend: Backend = backend
+        if backend == "hardware" and testbed.linux_lab is not None:
+            self.backend = "namespaces"
         self.transports = dict(transports)
         self.changes: list[Change] = []
         self.planned: Planned | None = None

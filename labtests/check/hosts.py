@@ -161,7 +161,7 @@ def clocks(known: Mapping[str, Known], *, backend: str) -> Iterator[Finding]:
             ahead[device.name] = device.clock.device_s - device.clock.lab_s
     if not ahead:
         return
-    middle = 0.0 if backend == "hardware" else median(ahead.values())
+    middle = 0.0 if backend != "simulated" else median(ahead.values())
     for name, offset_s in ahead.items():
         reading = known[name].clock
         assert isinstance(reading, ClockReading)
@@ -174,7 +174,7 @@ def clocks(known: Mapping[str, Known], *, backend: str) -> Iterator[Finding]:
             level="warning",
             device=name,
             finding=f"its clock is {apart_s:+.1f} s from "
-            + ("the runner's" if backend == "hardware" else "the others'"),
+            + ("the runner's" if backend != "simulated" else "the others'"),
             remedy="set up NTP or chrony on it: times in logs cannot be compared",
         )
 

@@ -191,8 +191,9 @@ class Labels:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_html_report_title(self, report: Any) -> None:
-        """The page's title names the lab, and says when it is simulated."""
-        stamp = " (SIMULATED)" if self._run.backend == "simulated" else ""
+        """The page's title names the lab, and says when it is no hardware."""
+        real = self._run.backend == "hardware"
+        stamp = "" if real else f" ({self._run.backend.upper()})"
         report.title = f"labtests: {self._run.testbed.name}{stamp}"
 
     @pytest.hookimpl(optionalhook=True)

@@ -95,7 +95,8 @@ class Run:
         lab that somebody serves by hand is stamped as well."""
         if self.lab is not None:
             return self.lab.backend
-        return "simulated" if self.dry else "hardware"
+        real = "hardware" if self.testbed.linux_lab is None else "namespaces"
+        return "simulated" if self.dry else real
 
     @property
     def planning(self) -> bool:

@@ -16,6 +16,7 @@ from labtests.changing import PutBack
 from labtests.clock import WallClock
 from labtests.drivers import driver_module
 from labtests.errors import LabError, LabErrors
+from labtests.evidence import Backend
 from labtests.inventory import Device, LeasePlace, Testbed
 from labtests.journal import (
     FILE_NAME,
@@ -247,9 +248,7 @@ def _leave_unreachable(scene: _Scene, done: Recovered, failed: Mapping[str, LabE
 
 def _lab(scene: _Scene, devices: tuple[Device, ...], opened: Mapping[str, Transport]) -> Lab:
     begun = scene.story.begun
-    backend: Literal["hardware", "simulated"] = (
-        "simulated" if begun.backend == "simulated" else "hardware"
-    )
+    backend: Backend = "simulated" if begun.backend == "simulated" else "hardware"
     testbed = Testbed(name=begun.testbed, file=Path(begun.file), devices=devices, lease=scene.lease)
     lab = Lab(testbed, opened, clock=scene.clock, backend=backend)
     lab.ahead = scene.ahead

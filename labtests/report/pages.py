@@ -85,6 +85,7 @@ def _environment() -> Environment:
         contradicts_itself=view.contradicts_itself,
         kept_its_word=view.kept_its_word,
         simulated=view.simulated,
+        one_machine=view.one_machine,
         plots_of=view.plots_of,
         counters_of=view.counters_of,
         still_of=view.still_of,

@@ -7,6 +7,7 @@ from labtests.report.plots import Plot, draw
 from labtests.report.runs import Json, entries, number
 from labtests.report.series import panels, span_s
 
+NAMESPACES = "namespaces"
 OUTCOMES = ("fail", "error", "inconclusive", "skipped", "pass")
 """Worst first: the order on the page."""
 
@@ -75,7 +76,12 @@ def contradicts_itself(test: Json) -> bool:
 
 def simulated(part: Json) -> bool:
     """Whether it came from a simulated lab. What does not say `hardware` never counts as that."""
-    return part.get("backend") != "hardware"
+    return part.get("backend") not in ("hardware", NAMESPACES)
+
+
+def one_machine(part: Json) -> bool:
+    """Whether real programs and queues answered, all of them on one machine."""
+    return part.get("backend") == NAMESPACES
 
 
 def plots_of(phase: Json) -> tuple[Plot, ...]:

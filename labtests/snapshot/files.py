@@ -2,7 +2,7 @@
 
     format    labtests-snapshot/1
     testbed   name of the lab; `file` is the testbed file it was read with
-    backend   "hardware" or "simulated"
+    backend   "hardware", "namespaces" (of one machine) or "simulated"
     taken     when, ISO 8601
     devices   name -> versions, and ports: interface -> settings, link, roce
 

@@ -3,9 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal
 
-from labtests.evidence import Difference, Evidence
+from labtests.evidence import Backend, Difference, Evidence
 
 
 class Outcome(StrEnum):
@@ -58,13 +57,13 @@ class Verdict:
     question: str
     outcome: Outcome
     because: str
-    backend: Literal["hardware", "simulated"]
+    backend: Backend
     phase: str
     facts: tuple[Fact, ...] = ()
     disagreements: tuple[str, ...] = field(default=())
 
     def __str__(self) -> str:
-        stamp = " [SIMULATED]" if self.backend == "simulated" else ""
+        stamp = "" if self.backend == "hardware" else f" [{self.backend.upper()}]"
         return f"{self.outcome.upper()}{stamp}: {self.question}: {self.because}"
 
 

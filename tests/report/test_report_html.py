@@ -65,6 +65,21 @@ def test_a_hardware_run_has_no_such_band(hardware: Json, text_of: Text) -> None:
     assert "seed — hardware has none" in text_of(html)
 
 
+def test_a_lab_on_one_machine_is_neither_simulated_nor_hardware(
+    hardware: Json, text_of: Text
+) -> None:
+    hardware["backend"] = "namespaces"
+    for test in hardware["tests"]:
+        for verdict in test["verdicts"]:
+            verdict["backend"] = "namespaces"
+
+    shown = text_of(page(hardware))
+
+    assert "backend ONE MACHINE" in shown
+    assert "Nothing below counts as a hardware result." in shown
+    assert "SIMULATED" not in shown
+
+
 @pytest.mark.parametrize("backend", [None, "", "virtual", 1, True])
 def test_a_run_that_does_not_say_hardware_never_counts_as_such(
     hardware: Json, text_of: Text, backend: object
