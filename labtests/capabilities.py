@@ -312,6 +312,15 @@ class Obstacles(Protocol):
 
 
 @runtime_checkable
+class Caveats(Protocol):
+    """A device that can tell what makes its numbers mean less, and prevents nothing."""
+
+    @abstractmethod
+    def caveats(self) -> tuple[str, ...]:
+        """One sentence each, e.g. that a port hands on several packets as one."""
+
+
+@runtime_checkable
 class Lacking(Protocol):
     """A device that has an ability by its kind, and not as it is: a kernel without a module."""
 

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from labtests.capabilities import NicTelemetry, Obstacles, Versions
+from labtests.capabilities import Caveats, NicTelemetry, Obstacles, Versions
 from labtests.check.finding import Unknown
 from labtests.drivers import driver_module
 from labtests.errors import DeviceError, LabError
@@ -47,6 +47,7 @@ class Known:
     name: str
     host: bool = False  # has NICs, and sends and receives
     obstacles: tuple[str, ...] | Unknown = ()
+    caveats: tuple[str, ...] | Unknown = ()
     versions: dict[str, str] | Unknown | None = None
     clock: ClockReading | Unknown | None = None
     neighbours: tuple[Neighbour, ...] | Unknown | None = None
@@ -78,6 +79,7 @@ def _known(reader: Reader) -> Known:
             name=reader.device.name,
             host=reader.able(NicTelemetry) is not None,
             obstacles=_asked(reader, Obstacles, lambda d: d.obstacles()) or (),
+            caveats=_asked(reader, Caveats, lambda d: d.caveats()) or (),
             versions=_asked(reader, Versions, lambda d: d.versions()),
             clock=_asked(reader, OwnClock, lambda d: d.own_clock()),
             neighbours=_asked(reader, Neighbours, lambda d: d.neighbours()),

@@ -37,6 +37,22 @@ def obstacles(known: Mapping[str, Known]) -> Iterator[Finding]:
             )
         if not found:
             yield _ok("obstacles", device.name, "nothing that would undo a setting")
+        yield from _caveats(device)
+
+
+def _caveats(device: Known) -> Iterator[Finding]:
+    """What makes numbers mean less, and prevents nothing: it only warns."""
+    if isinstance(device.caveats, Unknown):
+        yield _unknown("obstacles", device.name, device.caveats)
+        return
+    for sentence in device.caveats:
+        yield Finding(
+            check="obstacles",
+            level="warning",
+            device=device.name,
+            finding=sentence,
+            remedy="do as the finding says, or keep it in mind when reading the numbers",
+        )
 
 
 def versions(known: Mapping[str, Known]) -> Iterator[Finding]:

@@ -3,12 +3,11 @@
 from labtests.drivers.linux_switch.dscp import Classes
 from labtests.drivers.linux_switch.ecn import Marking
 from labtests.drivers.linux_switch.limits import Limits
-from labtests.drivers.linux_switch.ports import Ports
-from labtests.drivers.linux_switch.scheduling import Schedulers
-from labtests.drivers.linux_switch.telemetry import Counters
+from labtests.drivers.linux_switch.shaped import Shaped
+from labtests.drivers.linux_switch.state import State
 
 
-class Driver(Counters, Classes, Schedulers, Marking, Limits, Ports):
+class Driver(State, Classes, Marking, Limits, Shaped):
     """A Linux switch behind an open shell.
 
     Counters: QueueTelemetry, DropTelemetry by `tc -s qdisc`.
@@ -16,5 +15,6 @@ class Driver(Counters, Classes, Schedulers, Marking, Limits, Ports):
     Schedulers: Scheduling, QueueShares by htb and ets (prio is read).
     Marking: EcnMarking, EcnCurves, Lacking by red.
     Limits: QueueLimits of bfifo and pfifo.
-    Ports: LinkState, LinkErrors, OwnClock, Versions, as on any Linux box.
+    State: Obstacles, Caveats, Foresight.
+    Shaped: LinkState, LinkErrors, OwnClock, Versions, as on any Linux box; the speed of a shaper.
     """
