@@ -1,8 +1,8 @@
 """Where every packet went: counted by the tool, the sending host, the queues, the receiving host.
 
-For loads in datagrams of one packet each. iperf3's own control connection, the first datagram of
-each of its UDP streams (it has TOS 0) and ARP go through the same port, so that a whole port is
-added up over all its queues, and a queue under load has nothing but the load in it.
+For RDMA, and for loads in datagrams of one packet each. iperf3's own control connection, the first
+datagram of each of its UDP streams (it has TOS 0) and ARP go through the same port, so that a whole
+port is added up over all its queues, and a queue under load has nothing but the load in it.
 iperf3's account of lost datagrams is one witness, and the weakest: what was lost after the last
 datagram that arrived, it never notices.
 """
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from labtests import counters as c
 from labtests.evidence import Difference, Evidence
-from labtests.verdicts import checks, witnesses
+from labtests.verdicts import checks, rdma_packets, witnesses
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -40,6 +40,9 @@ def loaded(evidence: Evidence) -> tuple[int, ...]:
 
 def accounted(evidence: Evidence) -> Iterator[Finding]:
     """Sent = forwarded + dropped, and forwarded = received, by every witness that there is."""
+    if evidence.flows and all(rdma_packets.is_rdma(flow) for flow in evidence.flows):
+        yield from _rdma_accounted(evidence)
+        return
     for queue in loaded(evidence):
         yield by_the_tool(evidence, queue)
     yield from by_the_nics(evidence)
@@ -47,6 +50,13 @@ def accounted(evidence: Evidence) -> Iterator[Finding]:
         yield by_the_sending_host(evidence, device)
     yield by_the_receiving_host(evidence)
     yield losses_told(evidence)
+
+
+def _rdma_accounted(evidence: Evidence) -> Iterator[Finding]:
+    """perftest counts messages, not packets; NICs count per priority, or rxe all of a host."""
+    yield from by_the_nics(evidence)
+    if any(place.priority is None for place in evidence.senders):
+        yield rdma_packets.sent_and_received(evidence, queues_of(evidence))
 
 
 def by_the_tool(evidence: Evidence, queue: int) -> Finding:

@@ -1,0 +1,106 @@
+"""Every RoCE packet of an incast of ib_send_bw, by the counters of rdma_rxe.
+
+The figures are of a real incast: two guests with Linux 6.1, `ib_send_bw -R -T 96 -D 15` to a third
+through a bridge, tbf 12 Mbit/s over prio with RED (min 30000, max 90000): queue 3 forwarded 3530
+and dropped 904; 51 packets of the connection manager and 6 of ARP and ND went through queue 7.
+"""
+
+from dataclasses import replace
+
+import pytest
+from handmade import A, B, R, flow, reading, rows
+
+from labtests import counters as c
+from labtests.evidence import Evidence
+from labtests.verdicts import Outcome, drops_exactly_in, every_packet
+
+SENT = {"a": 2435, "b": 2050}
+FORWARDED, DROPPED, RECEIVED = {3: 3530, 7: 57}, {3: 904}, 3581
+OTHERS = 6  # ARP, ND: of the NICs, not of the RDMA devices
+
+
+def incast(*, received=RECEIVED, udp=RECEIVED, dropped=904):
+    """What the lab counted; `received` and `udp` by the receiver's RDMA device and its IP stack."""
+    places = tuple(replace(p, queue=3, priority=None) for p in (A, B))
+
+    def counters(time_s, grown):
+        def at(increase, *key):
+            return reading(key, 5000 + (increase if grown else 0), time_s)
+
+        found = [
+            at(RECEIVED + OTHERS, "r", "eth0", "port", None, c.RX_PACKETS),
+            at(received, "r", "eth0", "port", None, c.RDMA_RECEIVED_PACKETS),
+            at(udp, "r", "", "host", None, c.UDP_IN_DATAGRAMS),
+        ]
+        for name, sent in SENT.items():
+            found += [
+                at(sent + OTHERS // 2, name, "eth0", "port", None, c.TX_PACKETS),
+                at(sent, name, "eth0", "port", None, c.RDMA_SENT_PACKETS),
+            ]
+        for queue in range(8):
+            at_queue = ("sw", "p3", "queue", queue)
+            lost = dropped if queue == 3 else 0
+            found += [
+                at(FORWARDED.get(queue, 0), *at_queue, c.QUEUE_FORWARDED_PACKETS),
+                at(lost, *at_queue, c.QUEUE_DROPPED_PACKETS),
+            ]
+        return tuple(found)
+
+    told = tuple(
+        replace(
+            flow(name, rows(10, (0.0002,) * 5), None),
+            tool="ib_send_bw",
+            sent_datagrams=None,
+            received_datagrams=None,
+            lost_datagrams=None,
+            iterations=4,
+        )  # fmt: skip
+        for name in SENT
+    )
+    return Evidence(
+        name="T96", kind="experiment", backend="hardware", start_s=10.0, end_s=15.0,
+        line_bits_per_s=12e6, senders=places, receiver=replace(R, priority=None), flows=told,
+        quiet_before=counters(9.0, False), before=counters(9.5, False),
+        after=counters(16.0, True), settled=True,
+    )  # fmt: skip
+
+
+def test_sent_less_dropped_is_received_to_the_packet():
+    verdict = every_packet(incast())
+
+    assert verdict.outcome is Outcome.PASS, verdict.because
+    (ledger,) = [f for f in verdict.facts if "RoCE" in f.name]
+    assert (ledger.measured, ledger.margin) == (0, 0)
+    assert "sent 4485 - dropped 904 = 3581; received 3581" in ledger.note
+
+
+@pytest.mark.parametrize("error", [1, -1])
+def test_one_packet_more_or_less_is_no_pass(error):
+    for seen in (
+        incast(received=RECEIVED - error, udp=RECEIVED - error),
+        incast(dropped=904 + error),
+    ):
+        verdict = every_packet(seen)
+        assert verdict.outcome is Outcome.INCONCLUSIVE
+        assert "does not hold" in verdict.because
+
+
+def test_what_came_for_a_queue_pair_that_was_gone_is_explained_by_the_ip_stack():
+    verdict = every_packet(incast(received=RECEIVED - 65))
+
+    assert verdict.outcome is Outcome.PASS, verdict.because
+    assert any("65 for queue pairs that were gone" in f.note for f in verdict.facts)
+
+
+def test_without_the_counters_of_rxe_nothing_is_proven():
+    seen = incast()
+    kept = tuple(r for r in seen.after if r.counter != c.RDMA_SENT_PACKETS)
+    verdict = every_packet(replace(seen, after=kept))
+
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "sent_pkts" in verdict.because
+
+
+def test_red_drops_in_exactly_the_queue_of_the_incast():
+    assert drops_exactly_in(incast(), {3}).outcome is Outcome.PASS
+    assert drops_exactly_in(incast(dropped=0), {3}).outcome is not Outcome.PASS
