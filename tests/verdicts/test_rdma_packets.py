@@ -54,7 +54,7 @@ def incast(*, received=RECEIVED, udp=RECEIVED, dropped=904):
             received_datagrams=None,
             lost_datagrams=None,
             iterations=4,
-        )  # fmt: skip
+        )
         for name in SENT
     )
     return Evidence(
