@@ -1,7 +1,8 @@
 """Queues overloaded one by one: drops are exactly there, and every packet is accounted for.
 
-The loaded queue is offered more than the line, the other less than its share, so that only the
-scheduler stands between them. A socket that is too small loses datagrams too: in the host.
+Two senders offer one queue more than the line together, and one of them another queue far less
+than its share, so that only the scheduler stands between the two. A socket that is too small loses
+datagrams too: in the host.
 """
 
 import pytest
@@ -10,8 +11,13 @@ from labtests.experiment import Class
 from labtests.verdicts import drops_exactly_in, every_packet, lost_at_the_socket
 
 EARLY, LATE = 0x60, 0xA0  # DSCP 24 and 40
-OVER, UNDER, CALM = 0.95, 0.25, 0.4  # of line rate
+OVER, UNDER, CALM = 0.75, 0.15, 0.4  # of line rate, each sender
 SMALL_BYTES = 4096
+
+
+def over(tos):
+    """Two senders, one class: half as much again as the line."""
+    return (Class(tos=tos, offered_share=OVER),) * 2
 
 
 @pytest.mark.requires("queue_counters", "scheduling_for")
@@ -21,18 +27,13 @@ def test_drops_are_in_the_overloaded_queue_only(incast):
     incast.serve_equally()
     early, late = (incast.queue_of(tos) for tos in (EARLY, LATE))
 
-    mirrored = incast.loads(
-        Class(tos=EARLY, offered_share=UNDER), Class(tos=LATE, offered_share=OVER)
-    )
     incast.control(
         f"queue {late} overloaded",
-        mirrored,
+        incast.loads(*over(LATE), Class(tos=EARLY, offered_share=UNDER)),
         red=lambda seen: (drops_exactly_in(seen, {early}, alive_in=(seen,)),),
     )
 
-    traffic = incast.loads(
-        Class(tos=EARLY, offered_share=OVER), Class(tos=LATE, offered_share=UNDER)
-    )
+    traffic = incast.loads(*over(EARLY), Class(tos=LATE, offered_share=UNDER))
     seen = incast.run(f"queue {early} overloaded", traffic)
     incast.judge(
         drops_exactly_in(seen, {early}, alive_in=incast.controls),
@@ -44,8 +45,9 @@ def test_drops_are_in_the_overloaded_queue_only(incast):
 def test_a_small_socket_loses_in_the_host_not_in_the_switch(incast):
     """What a host loses at its socket is the host's loss, by its own counter."""
     incast.trust_dscp()
-    over = incast.loads(*(Class(tos=EARLY, offered_share=OVER) for _ in incast.senders[:2]))
-    incast.control("overload", over, red=lambda seen: (lost_at_the_socket(seen),))
+    incast.control(
+        "overload", incast.loads(*over(EARLY)), red=lambda seen: (lost_at_the_socket(seen),)
+    )
 
     traffic = incast.loads(
         *(Class(tos=tos, offered_share=CALM, window_bytes=SMALL_BYTES) for tos in (EARLY, LATE))

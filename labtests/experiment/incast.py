@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
+from itertools import cycle
 
-from labtests.capabilities import DscpClasses, EcnMarking, Trust
+from labtests.capabilities import DscpClasses, EcnMarking, Scheduling, Trust
 from labtests.evidence import Difference, Evidence
 from labtests.experiment.classes import ClassRounds
 from labtests.experiment.judging import Judged, NotPassed
@@ -102,11 +103,17 @@ class Incast:
         """Every queue of the bottleneck gets the same share."""
         self.serve((EQUAL_SHARE,) * QUEUES)
 
-    def serve(self, shares: Shares) -> SchedulingSetting:
-        """The queues of the bottleneck get these shares; what its scheduler is set to."""
+    def serve(self, shares: Shares) -> None:
+        """The queues of the bottleneck get these shares."""
         wanted = self.lab.driver(self.bottleneck.device, QueueShares).scheduling_for(shares)
         self.set(self.bottleneck, "scheduling", wanted)
-        return wanted
+
+    @property
+    def served(self) -> SchedulingSetting:
+        """How the bottleneck says that it serves its queues."""
+        return self.lab.driver(self.bottleneck.device, Scheduling).scheduling(
+            self.bottleneck.interface
+        )
 
     @property
     def queues(self) -> tuple[int, ...]:
@@ -157,12 +164,13 @@ class Incast:
         )
 
     def loads(self, *classes: Class) -> tuple[Sending, ...]:
-        """Sender by sender one class, all starting together, in datagrams of one packet each;
-        `offered_share` is of the line rate, on the wire."""
-        assert len(classes) <= len(self.senders), f"{len(classes)} loads, fewer senders"
+        """Sender by sender one class, and round again, all starting together, in datagrams of one
+        packet each; `offered_share` is of the line rate, on the wire."""
         return tuple(
             Sending(role=role, tool=self._load(number, traffic), starts_after_s=0.0)
-            for number, (role, traffic) in enumerate(zip(self.senders, classes, strict=False))
+            for number, (role, traffic) in enumerate(
+                zip(cycle(self.senders), classes, strict=False)
+            )
         )
 
     def _load(self, number: int, traffic: Class) -> Iperf3:

@@ -14,6 +14,7 @@ from labtests.verdicts.questions import (
     slowed_by_marks,
     throttled,
 )
+from labtests.verdicts.sharing import shared
 
 __all__ = [
     "Fact",
@@ -28,6 +29,7 @@ __all__ = [
     "lost_at_the_socket",
     "no_loss",
     "paused",
+    "shared",
     "slowed_by_marks",
     "throttled",
     "undisturbed",

@@ -45,7 +45,7 @@ def accounted(evidence: Evidence) -> Iterator[Finding]:
         return
     for queue in loaded(evidence):
         yield by_the_tool(evidence, queue)
-    yield from by_the_nics(evidence)
+    yield from by_the_nics(evidence, loaded(evidence))
     for device in dict.fromkeys(place.device for place in evidence.senders):
         yield by_the_sending_host(evidence, device)
     yield by_the_receiving_host(evidence)
@@ -81,19 +81,19 @@ def by_the_tool(evidence: Evidence, queue: int) -> Finding:
     )
 
 
-def by_the_nics(evidence: Evidence) -> Iterator[Finding]:
-    """Per queue where NICs count per priority; else over the whole port, all queues together."""
+def by_the_nics(evidence: Evidence, queues: Iterable[int]) -> Iterator[Finding]:
+    """These queues where NICs count per priority; else the whole port, all queues together."""
     if all(place.priority is not None for place in evidence.senders):
-        for queue in loaded(evidence):
+        for queue in queues:
             yield from witnesses.conserved(evidence, queue)
         return
     ports = dict.fromkeys((place.device, place.port) for place in evidence.senders)
     sent = [evidence.change(port, "port", None, c.TX_PACKETS) for port in ports]
     receiver = (evidence.receiver.device, evidence.receiver.port)
     received = evidence.change(receiver, "port", None, c.RX_PACKETS)
-    queues = queues_of(evidence)
-    forwarded = [checks.queue_forwarded(evidence, queue) for queue in queues]
-    dropped = [checks.queue_drops(evidence, queue) for queue in queues]
+    every = queues_of(evidence)
+    forwarded = [checks.queue_forwarded(evidence, queue) for queue in every]
+    dropped = [checks.queue_drops(evidence, queue) for queue in every]
     yield witnesses.equal(
         evidence, "sent by NICs = forwarded + dropped, all queues", sent, [*forwarded, *dropped]
     )

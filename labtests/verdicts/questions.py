@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from labtests import counters as c
 from labtests.counters import NOT_ENABLED
 from labtests.evidence import Difference, Evidence, Place
-from labtests.verdicts import checks, goodput, idle, witnesses
+from labtests.verdicts import checks, goodput, idle, packets, witnesses
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -44,8 +44,8 @@ def _lossless(
     yield from checks.ran(evidence)
     for queue in queues:
         yield from checks.no_drop(evidence, queue)
-        yield from witnesses.conserved(evidence, queue)
         yield checks.alive(evidence, queue, alive_in)
+    yield from packets.by_the_nics(evidence, queues)
     yield from idle.quiet_queues(evidence, queues)
     yield idle.quiet_marks(evidence)
     yield from checks.port_drops(evidence)

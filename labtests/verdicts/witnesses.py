@@ -24,7 +24,8 @@ from labtests.verdicts.outcome import (
 def conserved(evidence: Evidence, queue: int) -> Iterator[Finding]:
     """Packets sent = forwarded + dropped, and forwarded = received, for one queue."""
     port = evidence.bottleneck
-    sent = [_nic(evidence, p, c.TX_PACKETS) for p in evidence.senders if p.queue == queue]
+    places = {(p.device, p.port, p.priority): p for p in evidence.senders if p.queue == queue}
+    sent = [_nic(evidence, p, c.TX_PACKETS) for p in places.values()]
     forwarded = evidence.change(port, "queue", queue, c.QUEUE_FORWARDED_PACKETS)
     dropped = evidence.change(port, "queue", queue, c.QUEUE_DROPPED_PACKETS)
     priorities = {p.priority for p in evidence.senders if p.queue == queue}

@@ -1,0 +1,205 @@
+"""Who gets how much of a port that is offered more than it can send, by its scheduler.
+
+The rule is weighted max-min fairness, level by level: nobody gets more than it offers, and what one
+leaves the others of its level share by weight; a lower level gets what the levels before it leave.
+Worked out by progressive filling (Bertsekas, Gallager: Data Networks, 2nd edition, section 6.5.2).
+WRR, DRR and htb's quanta keep to it up to one round: while two queues are backlogged, what they
+have got per weight differs by less than one quantum and one packet (Shreedhar, Varghese: Efficient
+Fair Queuing Using Deficit Round Robin, SIGCOMM 1995).
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from labtests import counters as c
+from labtests.evidence import Evidence
+from labtests.records import SchedulingSetting
+from labtests.verdicts import checks, goodput, idle, packets
+from labtests.verdicts.outcome import (
+    Fact,
+    Finding,
+    Outcome,
+    Verdict,
+    conclude,
+    failed,
+    passed,
+    unproven,
+)
+
+ARRIVAL_SHARE = 0.02
+"""How far arrivals and what is forwarded may be apart over some seconds: what is in the queues."""
+ROUNDS = 2
+"""Rounds of the scheduler at each end of what is looked at."""
+OVERLOADED = 1.05
+STEADY_SHARE = 0.95
+"""Of what was asked, in every row of a sender's report."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """How a queue is served: 0 first, and by weight among equals."""
+
+    level: int
+    weight: float
+
+
+def turns(scheduling: SchedulingSetting, queues: tuple[int, ...]) -> dict[int, Turn]:
+    """Of a scheduler as read. Where it gives no levels, strict queues are before the others, the
+    highest number first (IEEE 802.1Q: strict priority). No queues in it: all of them are strict."""
+    served = {each.queue: each for each in scheduling.queues}
+    found: dict[int, Turn] = {}
+    for queue in queues:
+        each = served.get(queue)
+        if each is None and served:
+            continue
+        strict = each is None or each.group == "sp"
+        level = each.level if each is not None else None
+        if level is None:
+            level = -queue if strict else 1
+        weight = 1.0 if each is None or not each.weight else float(each.weight)
+        found[queue] = Turn(level=level, weight=weight)
+    return found
+
+
+def max_min(
+    offered: Mapping[int, float], served: Mapping[int, Turn], capacity: float
+) -> dict[int, float]:
+    """What each queue gets of the capacity, in the unit of what is offered."""
+    got: dict[int, float] = {}
+    for level in sorted({served[queue].level for queue in offered}):
+        left = capacity - sum(got.values())
+        waiting = {q for q in offered if served[q].level == level}
+        while waiting:
+            unit = max(left, 0.0) / sum(served[q].weight for q in waiting)
+            content = {q for q in waiting if offered[q] <= unit * served[q].weight}
+            for queue in content or waiting:
+                got[queue] = offered[queue] if content else unit * served[queue].weight
+                left -= got[queue]
+            waiting -= content or set(waiting)
+    return got
+
+
+def shared(evidence: Evidence, scheduling: SchedulingSetting) -> Verdict:
+    """While all sent, every queue under load got what the scheduler, as read, owes it.
+
+    What was offered is what came to the queue (forwarded and dropped), in packets: they are all of
+    one length. A queue that got less than came to it has dropped the rest.
+    """
+    seen = _while_all_sent(evidence)
+    said = "nothing was seen while all sent"
+    if seen is not None:
+        whole = sum(seen.forwarded.values()) or 1
+        said = ", ".join(
+            f"queue {q}: {100 * n / whole:.1f} %" for q, n in sorted(seen.forwarded.items())
+        )
+    return conclude(
+        "did the scheduler give each queue its share",
+        evidence,
+        _shared(evidence, scheduling, seen),
+        passing=said,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Seen:
+    """Packets between two samples, by queue."""
+
+    forwarded: dict[int, int]
+    offered: dict[int, int]
+
+
+def _shared(
+    evidence: Evidence, scheduling: SchedulingSetting, seen: _Seen | None
+) -> Iterator[Finding]:
+    yield from checks.ran(evidence)
+    yield from idle.quiet_queues(evidence, packets.loaded(evidence))
+    yield from packets.accounted(evidence)
+    if seen is None:
+        yield unproven("no two samples of the queues were taken while all senders sent")
+        return
+    served = turns(scheduling, packets.loaded(evidence))
+    if missed := set(seen.offered) - set(served):
+        yield unproven(f"the scheduler as read says nothing of queue {min(missed)}")
+        return
+    capacity, offered = sum(seen.forwarded.values()), sum(seen.offered.values())
+    if not capacity or offered < OVERLOADED * capacity or len(seen.offered) < 2:
+        yield unproven(
+            f"{offered} packets came and {capacity} were sent on: nobody had to share",
+            Fact(name="offered / sent on", measured=offered, bound=f"> {capacity}", unit="packets"),
+        )
+        return
+    due = max_min({q: float(n) for q, n in seen.offered.items()}, served, float(capacity))
+    slack = tolerance(served, capacity)
+    steady = list(_as_asked(evidence))
+    for queue, packets_due in due.items():
+        share = _share(queue, seen.forwarded[queue] / capacity, packets_due / capacity, slack)
+        if share.outcome is Outcome.FAIL and steady:
+            share = replace(share, outcome=Outcome.INCONCLUSIVE)
+            yield from steady
+        yield share
+
+
+def _as_asked(evidence: Evidence) -> Iterator[Finding]:
+    """A sender that falls short, or sends its arrears in bursts, leaves its queue empty meanwhile:
+    then the rule holds for no average, and a share is nobody's fault."""
+    for flow in evidence.flows:
+        asked = flow.offered_bits_per_s
+        rates = [row.goodput_bits_per_s for row in flow.intervals]
+        if not asked or not rates or min(rates) < STEADY_SHARE * asked:
+            yield unproven(f"{flow.sender} did not send steadily what it was asked for")
+
+
+def tolerance(served: Mapping[int, Turn], packets_seen: int) -> float:
+    """As a share of the port: some rounds of the scheduler, and what the queues hold."""
+    weights = [turn.weight for turn in served.values()]
+    return ARRIVAL_SHARE + 2 * ROUNDS * sum(weights) / min(weights) / packets_seen
+
+
+def _share(queue: int, got: float, due: float, slack: float) -> Finding:
+    margin = slack - abs(got - due)
+    fact = Fact(
+        name=f"share of queue {queue}",
+        measured=round(got, 4),
+        bound=f"{due:.4f} ± {slack:.4f}",
+        unit="of what was sent on",
+        margin=round(margin, 4),
+    )
+    if margin < 0:
+        return failed(f"queue {queue} got {100 * got:.1f} %, not {100 * due:.1f} %", fact)
+    return passed(fact)
+
+
+def _while_all_sent(evidence: Evidence) -> _Seen | None:
+    """From the first to the last sample in which every sender sends."""
+    starts = [goodput.began_s(flow) for flow in evidence.flows]
+    ends = [goodput.ended_s(flow) for flow in evidence.flows]
+    if not starts or None in starts or None in ends:
+        return None
+    first = max(s for s in starts if s is not None)
+    last = min(e for e in ends if e is not None)
+    forwarded: dict[int, int] = {}
+    offered: dict[int, int] = {}
+    for queue in packets.loaded(evidence):
+        moved = _growth(evidence, queue, c.QUEUE_FORWARDED_PACKETS, (first, last))
+        dropped = _growth(evidence, queue, c.QUEUE_DROPPED_PACKETS, (first, last))
+        if moved is None or dropped is None:
+            return None
+        forwarded[queue], offered[queue] = moved, moved + dropped
+    return _Seen(forwarded=forwarded, offered=offered)
+
+
+def _growth(
+    evidence: Evidence, queue: int, counter: str, within: tuple[float, float]
+) -> int | None:
+    """Between the first and the last sample in a time; None when one has no value or ran back."""
+    values = [
+        r.value
+        for r in evidence.samples
+        if (r.device, r.port, r.scope, r.index) == (*evidence.bottleneck, "queue", queue)
+        and r.counter == counter
+        and within[0] <= r.time_s <= within[1]
+    ]
+    known = [v for v in values if v is not None]
+    if len(known) < 2 or len(known) != len(values) or known != sorted(known):
+        return None
+    return known[-1] - known[0]

@@ -1,0 +1,33 @@
+"""How a port that is offered half as much again as its rate serves its queues: three settings.
+
+Each setting is judged by what it owes (labtests/verdicts/sharing.py), and must not look like the
+next one: the same packets judged by another setting have to go red.
+"""
+
+import pytest
+
+from labtests.experiment import Class
+from labtests.verdicts import shared
+
+EARLY, LATE = 0x60, 0xA0  # DSCP 24 and 40
+OFFERED = 0.75  # of line rate, each of two: they have time to make up for what they missed
+
+
+@pytest.mark.requires("queue_counters", "scheduling_for")
+def test_each_queue_gets_the_share_that_the_scheduler_owes_it(incast):
+    """Equal, weighted 2 to 3, strict: every queue gets its share of an overloaded port."""
+    incast.trust_dscp()
+    low, high = sorted(incast.queue_of(tos) for tos in (EARLY, LATE))
+    weighted = [10] * 8
+    weighted[high] = 15
+    settings = {"equal": (12,) * 8, "2 to 3": tuple(weighted), "strict": (None,) * 8}
+    traffic = incast.loads(*(Class(tos=tos, offered_share=OFFERED) for tos in (EARLY, LATE)))
+
+    seen, set_to = {}, {}
+    for name, shares in settings.items():
+        incast.serve(shares)
+        set_to[name] = incast.served
+        seen[name] = incast.run(f"queues {low} and {high}: {name}", traffic)
+    for name, other in zip(seen, [*list(seen)[1:], "equal"], strict=True):
+        incast.must_be_red(shared(seen[name], set_to[other]))
+    incast.judge(*(shared(seen[name], set_to[name]) for name in seen))

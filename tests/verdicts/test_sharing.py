@@ -1,0 +1,141 @@
+"""Shares of an overloaded port: the rule in closed form, and the verdict that is built on it."""
+
+from dataclasses import replace
+
+import pytest
+from handmade import reading, rows
+from handmade_loads import load
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labtests import counters as c
+from labtests.records import QueueSchedule, SchedulingSetting
+from labtests.verdicts import Outcome, shared
+from labtests.verdicts.sharing import Turn, max_min, turns
+
+EQUAL, BY_WEIGHT, STRICT = {3: 1, 5: 1}, {3: 1, 5: 3}, {3: None, 5: None}
+
+
+def scheduler(weights):
+    """A scheduler as a switch shows it; None is strict priority."""
+    return SchedulingSetting(
+        discipline="wrr",
+        unit="weight",
+        queues=tuple(
+            QueueSchedule(queue=q, group="1" if w else "sp", weight=w) for q, w in weights.items()
+        ),
+    )
+
+
+def seen(shares, offered=(0.9, 0.9), steady=True):
+    """Four samples of a port that sends 10 000 packets/s; queues 3 and 5 get these shares."""
+    whole = load(dropped=(40_000, 20_000))
+    samples = []
+    for at_s in range(11, 15):
+        for queue, share, came in zip((3, 5), shares, offered, strict=True):
+            count = (at_s - 10) * 10_000
+            for counter, value in (
+                (c.QUEUE_FORWARDED_PACKETS, round(share * count)),
+                (c.QUEUE_DROPPED_PACKETS, round(max(came - share, 0) * count)),
+            ):
+                key = ("sw", "p3", "queue", queue, counter)
+                samples.append(reading(key, 7000 + value, float(at_s)))
+    rates = (4, 4, 4, 4, 4) if steady else (4, 4, 2, 4, 4)
+    flows = tuple(
+        replace(f, intervals=rows(10, rates), offered_bits_per_s=4e9) for f in whole.flows
+    )
+    return replace(whole, samples=tuple(samples), flows=flows)
+
+
+RIGHT = [((0.5, 0.5), EQUAL), ((0.25, 0.75), BY_WEIGHT), ((0.1, 0.9), STRICT)]
+
+
+@pytest.mark.parametrize(("shares", "weights"), RIGHT)
+def test_what_the_scheduler_owes_passes_and_every_other_setting_is_red(shares, weights):
+    verdict = shared(seen(shares), scheduler(weights))
+    assert verdict.outcome is Outcome.PASS, verdict.because
+    for other in (EQUAL, BY_WEIGHT, STRICT):
+        if other is not weights:
+            assert shared(seen(shares), scheduler(other)).outcome is Outcome.FAIL
+
+
+def test_a_queue_that_offers_less_than_its_share_leaves_the_rest_to_the_other():
+    evidence = seen((0.7, 0.3), offered=(0.9, 0.3))
+    assert shared(evidence, scheduler(EQUAL)).outcome is Outcome.PASS
+    assert shared(evidence, scheduler({3: 3, 5: 1})).outcome is Outcome.FAIL  # 0.75 and 0.25
+
+
+def test_a_device_with_levels_of_its_own_is_judged_by_them():
+    first = tuple(
+        QueueSchedule(queue=q, group="sp", weight=None, level=level)
+        for q, level in ((3, 0), (5, 1))
+    )
+    setting = SchedulingSetting(discipline="sp", unit="", queues=first)
+    assert shared(seen((0.9, 0.1)), setting).outcome is Outcome.PASS
+    assert shared(seen((0.1, 0.9)), setting).outcome is Outcome.FAIL
+    plain = SchedulingSetting(discipline="sp", unit="")  # no table: the highest queue first
+    assert shared(seen((0.1, 0.9)), plain).outcome is Outcome.PASS
+
+
+def test_a_sender_that_was_not_steady_makes_a_wrong_share_nobodys_fault():
+    assert shared(seen((0.4, 0.6)), scheduler(EQUAL)).outcome is Outcome.FAIL
+    verdict = shared(seen((0.4, 0.6), steady=False), scheduler(EQUAL))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "did not send steadily" in verdict.because
+
+
+def test_without_overload_samples_or_a_scheduler_nothing_is_said():
+    assert (
+        "nobody had to share"
+        in shared(seen((0.5, 0.5), offered=(0.5, 0.5)), scheduler(EQUAL)).because
+    )
+    good = seen((0.5, 0.5))
+    for holed in (
+        replace(good, samples=()),
+        replace(good, samples=tuple(r for r in good.samples if r.index != 5)),
+        replace(good, samples=(replace(good.samples[0], value=None), *good.samples[1:])),
+        replace(good, samples=tuple(replace(r, time_s=r.time_s + 60) for r in good.samples)),
+        replace(good, settled=False),
+        replace(good, flows=()),
+    ):
+        assert shared(holed, scheduler(EQUAL)).outcome is Outcome.INCONCLUSIVE
+    unknown = shared(good, scheduler({3: 1}))
+    assert unknown.outcome is Outcome.INCONCLUSIVE
+    assert "says nothing of queue 5" in unknown.because
+
+
+loads = st.dictionaries(
+    st.integers(0, 7), st.floats(min_value=0, max_value=2), min_size=1, max_size=8
+)
+weights = st.lists(st.floats(min_value=0.1, max_value=100), min_size=8, max_size=8)
+levels = st.lists(st.integers(0, 2), min_size=8, max_size=8)
+
+
+@given(offered=loads, weights=weights, levels=levels)
+def test_the_rule_is_work_conserving_and_fair(offered, weights, levels):
+    """Its defining properties: all is used that is asked for; whoever got less than it offered got
+    at least as much per weight as anybody of its level, and nobody after it got anything."""
+    served = {q: Turn(level=levels[q], weight=weights[q]) for q in offered}
+    got = max_min(offered, served, 1.0)
+    assert sum(got.values()) == pytest.approx(min(1.0, sum(offered.values())))
+    for queue, share in got.items():
+        assert -1e-9 <= share <= offered[queue] + 1e-9
+        if share < offered[queue] - 1e-6:
+            for other, theirs in got.items():
+                if served[other].level == served[queue].level:
+                    per_weight = share / served[queue].weight
+                    assert theirs / served[other].weight <= per_weight + 1e-6
+                elif served[other].level > served[queue].level:
+                    assert theirs == pytest.approx(0, abs=1e-6)
+
+
+def test_three_of_one_level_by_hand():
+    served = {q: Turn(level=0, weight=w) for q, w in {1: 1, 2: 2, 3: 1}.items()}
+    got = max_min({1: 0.1, 2: 0.9, 3: 0.9}, served, 1.0)
+    assert got == pytest.approx({1: 0.1, 2: 0.6, 3: 0.3})
+
+
+def test_queues_without_a_group_are_strict_and_the_highest_is_first():
+    assert turns(SchedulingSetting(discipline="sp", unit=""), (3, 5)) == {
+        3: Turn(level=-3, weight=1.0), 5: Turn(level=-5, weight=1.0)
+    }  # fmt: skip
