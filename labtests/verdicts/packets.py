@@ -54,7 +54,7 @@ def accounted(evidence: Evidence) -> Iterator[Finding]:
 
 def _rdma_accounted(evidence: Evidence) -> Iterator[Finding]:
     """perftest counts messages, not packets; NICs count per priority, or rxe all of a host."""
-    yield from by_the_nics(evidence)
+    yield from by_the_nics(evidence, loaded(evidence))
     if any(place.priority is None for place in evidence.senders):
         yield rdma_packets.sent_and_received(evidence, queues_of(evidence))
 
