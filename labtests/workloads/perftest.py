@@ -165,6 +165,12 @@ def _no_messages(rows: tuple[Row, ...]) -> str:
         return "it ended before its first report row"
     if not any(row.iterations for row in rows):
         return "0 iterations: not one message was completed"
+    if not any(row.iterations and row.rate_is_known for row in rows):
+        sent = sum(row.iterations for row in rows)
+        return (
+            f"{sent} messages were completed, but at a rate of 0 by its report: it could not "
+            "measure its CPU's clock (Correlation coefficient r^2 < 0.9)"
+        )
     if not rows[-1].iterations:
         idle = next(k for k, row in enumerate(reversed(rows)) if row.iterations)
         return f"no message was completed in its last {idle} report rows: it stood still"
@@ -221,11 +227,11 @@ def _intervals(tool: Perftest, rows: tuple[Row, ...], attempt: Attempt) -> tuple
             goodput_bits_per_s=row.goodput_bits_per_s,
         )
         for number, row in enumerate(rows)
+        if row.rate_is_known
     )
 
 
 def _mean(rows: tuple[Row, ...]) -> BitsPerSecond | None:
-    """Rows are equally long, so their mean is the mean over the flow."""
-    if not rows:
-        return None
-    return BitsPerSecond(sum(row.goodput_bits_per_s for row in rows) / len(rows))
+    """Rows are equally long: their mean, of those that have a rate, is that of the flow."""
+    rates = [row.goodput_bits_per_s for row in rows if row.rate_is_known]
+    return BitsPerSecond(sum(rates) / len(rates)) if rates else None

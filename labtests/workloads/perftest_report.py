@@ -65,6 +65,12 @@ class Row:
     cpu_percent: float | None = None
     section: str = ""  # --report-both: "local" and "remote" follow the sum of both
 
+    @property
+    def rate_is_known(self) -> bool:
+        """Messages at a rate of 0: the tool could not measure its CPU's clock, so it divided by
+        nothing (get_clock.c says `Correlation coefficient r^2: ... < 0.9`; seen on busy guests)."""
+        return bool(self.goodput_bits_per_s) or not self.iterations
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:

@@ -62,6 +62,7 @@ def perftest(name: str, duration_s: int | None, *, ended_s: float = 1000.0) -> F
         ("soft-roce-ib-send-bw-21", 5, FAILED, "not as a row"),
         ("soft-roce-ib-write-bw-07", 4, FAILED, "'RDMA_Write' test, not 'Send'"),
         ("soft-roce-incast-1-none-09", 10, FAILED, "TOS 96, not 0"),
+        ("soft-roce-no-cpu-clock", 5, FAILED, "188 messages were completed, but at a rate of 0"),
         ("soft-roce-run-infinitely-01", 14, FAILED, "exit status 124 (ended by its time limit)"),
     ],
 )
@@ -82,6 +83,23 @@ def test_an_endless_run_that_was_interrupted_keeps_its_rows(name: str) -> None:
     assert result.goodput_bits_per_s == pytest.approx(
         sum(i.goodput_bits_per_s for i in result.intervals) / 3
     )
+
+
+def test_a_row_without_a_rate_is_left_out_of_the_mean() -> None:
+    reply = recording("perftest", "soft-roce-run-infinitely-01.txt").reply
+    line = next(row for row in reply.text.splitlines() if " 1624 " in row)
+    unclocked = "Correlation coefficient r^2: 0.531425 < 0.9"
+    row = f" 65536      1624           0.000000            0.000000            0.000000{unclocked}"
+    client = replace(reply, text=reply.text.replace(line, row), errors=unclocked)
+    tool = Perftest(verb="send", tos=0, port=18515, report_every_s=3)
+    attempt = Attempt(
+        client=client, server=SERVER, running_s=990.0, ended_s=1000.0, ended_by_us=True
+    )
+    result = tool.judge(blank(tool.name), attempt)
+    assert (result.status, result.because) == (COMPLETE, "")
+    assert [(i.start_s, i.end_s) for i in result.intervals] == [(990, 993), (996, 999)]
+    assert result.goodput_bits_per_s == pytest.approx(0.33e9)
+    assert result.iterations == 1904 + 1624 + 1892
 
 
 def test_an_endless_run_whose_rows_stopped_has_failed() -> None:
