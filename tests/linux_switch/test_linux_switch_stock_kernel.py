@@ -140,6 +140,19 @@ def test_what_red_marks_and_drops_early_is_told_apart_from_full_queues():
     assert queue[c.QUEUE_DROPPED_PACKETS] == 50
 
 
+def test_more_early_drops_than_drops_is_no_number():
+    wrapped = without(recording("qdiscs--tbf_prio_red"), '"early":0', '"early":7')
+    port = {r.counter: r for r in switch("tbf_prio_red", wrapped).drop_counters(PORT)}
+
+    assert port[c.BUFFER_DROPPED_OUT_PACKETS].value is None
+    assert "wrapped" in port[c.BUFFER_DROPPED_OUT_PACKETS].missing
+
+
+def test_a_share_of_nothing_is_a_small_quantum():
+    found = switch("htb_red").scheduling_for((100, 0, 0, 0, 0, 0, 0, 0))
+    assert [q.weight for q in found.queues] == [1514, *[151] * 7]
+
+
 def test_levels_and_quanta_of_ets():
     found = switch("tbf_ets_red").scheduling(PORT)
 

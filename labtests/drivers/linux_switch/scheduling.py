@@ -28,7 +28,8 @@ class Schedulers(SwitchSession, Scheduling, QueueShares):
 
     def scheduling_for(self, shares: Shares) -> SchedulingSetting:
         """Strict queues first, in the scheduler's own order; the others share by quanta of at least
-        one frame. Ports of this platform differ in what they can do: `set_scheduling` says so."""
+        one frame; one of 0 percent has a tenth of a frame. Ports of this platform differ in what
+        they can do: `set_scheduling` says so."""
         least = min((share for share in shares if share), default=1)
         return order.setting(
             tuple(
@@ -152,4 +153,4 @@ class Schedulers(SwitchSession, Scheduling, QueueShares):
 
 
 def _quantum(share: int, least: int) -> int:
-    return max(1, round(FRAME_BYTES * share / least))
+    return round(FRAME_BYTES * share / least) or FRAME_BYTES // 10

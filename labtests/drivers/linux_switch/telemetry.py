@@ -152,7 +152,10 @@ def _sums(at: _At, tree: Tree) -> tuple[Reading, ...]:
         at.reading(c.ECN_MARKED_PACKETS, known, source=f"{words}: marked", missing=unknown),
         at.reading(c.WRED_DROPPED_PACKETS, early, source=f"{words}: early"),
         at.reading(
-            c.BUFFER_DROPPED_OUT_PACKETS, lost - early, source=f"tc {_all(tops)}: drops - early"
+            c.BUFFER_DROPPED_OUT_PACKETS,
+            lost - early if lost >= early else None,
+            source=f"tc {_all(tops)}: drops - early",
+            missing=f"the queues dropped {lost}, and RED {early} of them: a counter has wrapped",
         ),
     )
 
