@@ -7,9 +7,7 @@ from types import ModuleType
 import click
 
 from labtests.errors import LabError
-from labtests.inventory import LINUX_LAB_FOLDER, Testbed, load, located
-from labtests.inventory.linux_lab import PLATFORMS
-from labtests.inventory.platforms import known_platforms
+from labtests.inventory import LINUX_LAB_FOLDER, load, located
 from labtests.visible import for_terminal
 
 DEFAULT = "testbeds/linux-lab.yaml"
@@ -25,7 +23,7 @@ def linuxlab() -> None:
 @TESTBED
 def up(testbed: str) -> None:
     """Make the lab that TESTBED describes, or repair it. Needs root."""
-    _command().up(_load(testbed), _say)
+    _command().up(load(located(testbed)), _say)
 
 
 @linuxlab.command()
@@ -40,15 +38,11 @@ def down(testbed: str) -> None:
 @click.pass_context
 def status(ctx: click.Context, testbed: str) -> None:
     """Say of each device of TESTBED whether it is as it should be. Exit code 10 when one is not."""
-    ctx.exit(_command().status(_load(testbed), _say))
+    ctx.exit(_command().status(load(located(testbed)), _say))
 
 
 def _command() -> ModuleType:
     return importlib.import_module("labtests.linuxlab.command")  # with all of SSH behind it
-
-
-def _load(text: str) -> Testbed:
-    return load(located(text), platforms={*known_platforms(), *PLATFORMS})
 
 
 def _name(text: str) -> str:
@@ -57,7 +51,7 @@ def _name(text: str) -> str:
     if not path.exists() and os.sep not in text:
         return text
     try:
-        lab = _load(text)
+        lab = load(path)
     except LabError as error:
         raise LabError(
             f"{error}\n  remedy: mend the file, or name the lab: labtests linuxlab down NAME "
