@@ -175,6 +175,26 @@ def test_hw_counters_of_any_name_are_read():
     assert found[c.OUT_OF_SEQUENCE].value is None
 
 
+def test_an_rdma_device_that_counts_nothing_fails_nothing_and_shows_nothing():
+    siw = Answer(f'[{{"ifname":"siw0","port":1,"state":"ACTIVE","netdev":"{VIRTIO}"}}]')
+    folder = HW.replace("rxe0", "siw0")
+    missing = Answer("", f"grep: {folder}/*: No such file or directory\n", 2)
+    for statistic in (Answer("[]"), Answer("", "sh: 1: rdma: not found\n", 127)):
+        host = rxe_host(**{
+            "rdma -j link": siw,
+            f"grep -H . {folder}/*": missing,
+            "rdma -j statistic show link siw0/1": statistic,
+        })  # fmt: skip
+        found = Driver(host).rdma_counters(VIRTIO)
+        assert found
+        assert all(r.value is None and r.missing for r in found)
+
+
+def test_an_rdma_too_old_for_json_leaves_it_to_sysfs():
+    old = Answer("", 'Option "-j" is unknown, try "rdma help".\n', 255)
+    assert Driver(rxe_host(**{"rdma -j link": old})).rdma_links() == Driver(rxe_host()).rdma_links()
+
+
 def test_the_host_s_own_stack_is_read():
     found = of(Driver(namespace_host()).host_counters())
     assert found[c.UDP_OUT_DATAGRAMS].value == 4876

@@ -3,9 +3,15 @@
 from labtests.capabilities import PfcTelemetry
 from labtests.drivers.connectx.ethtool import nic_readings, pfc_readings
 from labtests.drivers.connectx.rdma import IBDEV2NETDEV, parse_ibdev2netdev
-from labtests.drivers.linux.rdma import parse_rdma_links
+from labtests.drivers.linux.rdma import (
+    parse_rdma_links,
+    parse_rdma_statistic,
+    rdma_readings,
+    rdma_statistic_command,
+)
 from labtests.drivers.linux.telemetry import NicCounters as HostCounters
 from labtests.errors import ToolMissing
+from labtests.reading import refuse
 from labtests.records import RdmaLink, Reading
 
 
@@ -34,6 +40,14 @@ class NicCounters(HostCounters, PfcTelemetry):
     def nic_counters(self, port: str) -> tuple[Reading, ...]:
         """Every counter of the net device but those of single rings."""
         return nic_readings(self._statistics(port), port)
+
+    def _by_rdma(self, port: str, link: RdmaLink) -> tuple[Reading, ...]:
+        """A ConnectX counts: raises UnreadableOutput when it is not in the answer."""
+        reply = self._run(rdma_statistic_command(link))
+        counters = parse_rdma_statistic(reply).get((link.rdma, link.rdma_port))
+        if counters is None:
+            refuse(reply, f"{link.rdma} port {link.rdma_port} is not in it", "check `rdma link`")
+        return rdma_readings(reply, port, "rdma statistic", counters)
 
     def _rdma_link(self, port: str) -> RdmaLink:
         """Every ConnectX port has one. Raises CommandRejected when this one has not."""

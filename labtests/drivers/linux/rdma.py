@@ -1,6 +1,7 @@
 """Which RDMA device belongs to which net device, and RDMA counters, as `rdma` of iproute2 tells."""
 
 import json
+from shlex import quote
 from typing import Any
 
 from labtests import counters as c
@@ -64,6 +65,11 @@ def parse_rdma_links(reply: Reply) -> tuple[RdmaLink, ...]:
             )
         )
     return each_once(reply, links)
+
+
+def rdma_statistic_command(link: RdmaLink) -> str:
+    """Reads the counters of one link."""
+    return f"rdma -j statistic show link {quote(f'{link.rdma}/{link.rdma_port}')}"
 
 
 def parse_rdma_statistic(reply: Reply) -> Counters:

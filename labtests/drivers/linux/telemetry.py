@@ -12,12 +12,12 @@ from labtests.drivers.linux.rdma import (
     parse_rdma_links,
     parse_rdma_statistic,
     rdma_readings,
+    rdma_statistic_command,
 )
 from labtests.drivers.linux.roce import LINKS_IN_SYSFS, parse_sysfs_links
 from labtests.drivers.linux.statistics import PortCounters, net_readings
 from labtests.drivers.linux.sysfs import files_are_missing, parse_hw_counters
 from labtests.errors import CommandRejected, ToolMissing, UnreadableOutput
-from labtests.reading import refuse
 from labtests.records import RdmaLink, Reading
 from labtests.transport import Reply
 
@@ -27,13 +27,13 @@ class NicCounters(PortCounters, RdmaDevices, NicTelemetry):
 
     def rdma_links(self) -> tuple[RdmaLink, ...]:
         """Every RDMA link of the host, none where its kernel has no RDMA: by `rdma -j link`, or
-        sysfs where that program is missing."""
+        sysfs where that program is missing or too old."""
         reply = self._run("rdma -j link")
         if no_rdma_in_the_kernel(reply):
             return ()
         try:
             return parse_rdma_links(reply)
-        except ToolMissing:
+        except (CommandRejected, ToolMissing):  # no rdma, or one without JSON
             return parse_sysfs_links(self._run(LINKS_IN_SYSFS))
 
     def nic_counters(self, port: str) -> tuple[Reading, ...]:
@@ -53,12 +53,7 @@ class NicCounters(PortCounters, RdmaDevices, NicTelemetry):
         reply = self._run(f"grep -H . {folder}/*")
         if not files_are_missing(reply):
             return rdma_readings(reply, port, "hw_counters", parse_hw_counters(reply))
-        name = quote(f"{link.rdma}/{link.rdma_port}")
-        reply = self._run(f"rdma -j statistic show link {name}")
-        counters = parse_rdma_statistic(reply).get((link.rdma, link.rdma_port))
-        if counters is None:
-            refuse(reply, f"{link.rdma} port {link.rdma_port} is not in it", "check `rdma link`")
-        return rdma_readings(reply, port, "rdma statistic", counters)
+        return self._by_rdma(port, link)
 
     def host_counters(self) -> tuple[Reading, ...]:
         """IP, UDP and TCP counters of the whole host."""
@@ -75,6 +70,15 @@ class NicCounters(PortCounters, RdmaDevices, NicTelemetry):
             return reply, parse_ethtool_statistics(reply)
         except (CommandRejected, ToolMissing, UnreadableOutput):
             return None
+
+    def _by_rdma(self, port: str, link: RdmaLink) -> tuple[Reading, ...]:
+        """A device that counts nothing (siw) has every known counter as None, with the reason."""
+        reply = self._run(rdma_statistic_command(link))
+        try:
+            counters = parse_rdma_statistic(reply).get((link.rdma, link.rdma_port), {})
+        except (CommandRejected, ToolMissing):
+            counters = {}
+        return rdma_readings(reply, port, "rdma statistic", counters)
 
     def _rdma_link(self, port: str) -> RdmaLink | None:
         """The one of this port; None when it has none. Raises CommandRejected when it has two."""

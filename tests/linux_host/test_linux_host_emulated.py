@@ -1,0 +1,95 @@
+"""The driver against the emulated host of a dry run: the same abilities, no tool of NVIDIA's."""
+
+import sys
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "simlab_linux"))
+
+from linux_bench import INTERFACE, FluidNetwork, Hands, three_servers, without_switch_face
+
+from labtests import counters as c
+from labtests.drivers.linux import Driver
+from labtests.simlab import lab as lab_module
+from labtests.transport import Reply
+
+
+class Emulated:
+    """ServerA of a simulated lab, as a driver reaches it."""
+
+    device = "ServerA"
+
+    def __init__(self, hands):
+        self.hands = hands
+
+    def run(self, command, *, timeout_s=30.0):
+        said = self.hands.run(command)
+        return Reply(
+            device=self.device,
+            command=command,
+            text=said.out,
+            errors=said.err,
+            status=said.status,
+            time_s=0.0,
+        )
+
+    def configure(self, commands):
+        (command,) = commands
+        return self.run(command)
+
+
+@pytest.fixture(name="host")
+def emulated_host(monkeypatch):
+    real = lab_module.face_module
+    monkeypatch.setattr(lab_module, "Network", FluidNetwork)
+    monkeypatch.setattr(lab_module, "face_module", partial(without_switch_face, real=real))
+    testbed = three_servers()
+    plain = tuple(
+        replace(d, platform="linux") if d.platform == "connectx" else d for d in testbed.devices
+    )
+    return Emulated(Hands(lab_module.SimulatedLab(replace(testbed, devices=plain), seed=1)))
+
+
+def test_nothing_of_nvidia_s_is_installed_there(host):
+    for tool in ("mlnx_qos", "show_gids", "ibdev2netdev", "ofed_info"):
+        assert host.run(f"{tool} -s").status == 127
+    assert host.run(f"ls /sys/class/net/{INTERFACE}/ecn").status == 2
+
+
+def test_the_driver_reads_all_of_it(host):
+    driver = Driver(host)
+    link = driver.link(INTERFACE)
+    assert (link.up, link.virtual, link.speed_bits_per_s) == (True, False, 10 * 10**9)
+    roce = driver.roce(INTERFACE)
+    assert (roce.rdma, roce.active, roce.v2_addresses) == ("mlx5_0", True, {"192.168.10.10"})
+    assert driver.lacks() == {}
+    assert driver.obstacles() == ()
+    versions = driver.versions()
+    assert versions["driver"].startswith("mlx5_core")
+    assert versions["perftest"]
+    assert versions["iperf3"]
+    assert driver.link_errors(INTERFACE)
+    assert {r.scope for r in driver.host_counters()} == {"host"}
+
+
+def test_packets_of_rdma_are_in_the_port_s_counters(host):
+    host.hands.nic().values["tx_packets"] = (5, 0, 0, 2, 0, 0, 0, 0)
+    found = {r.counter: r for r in Driver(host).nic_counters(INTERFACE)}
+    assert found[c.TX_PACKETS].value == 7
+    assert found[c.TX_PACKETS].source == "ethtool -S tx_packets_phy"
+    assert found[c.QDISC_DROPPED_PACKETS].value is None
+    assert "tc" in found[c.QDISC_DROPPED_PACKETS].missing
+    rdma = {r.counter: r for r in Driver(host).rdma_counters(INTERFACE)}
+    assert rdma[c.NP_CNP_SENT].value == 0
+
+
+def test_its_mtu_can_be_set_and_put_back(host):
+    driver = Driver(host)
+    earlier = driver.mtu(INTERFACE)
+    driver.set_mtu(INTERFACE, 4200)
+    assert driver.mtu(INTERFACE) == 4200
+    driver.set_mtu(INTERFACE, earlier)
+    assert driver.mtu(INTERFACE) == earlier == 1500
