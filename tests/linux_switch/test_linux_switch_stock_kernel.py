@@ -352,5 +352,9 @@ def test_limits_of_packets_are_those_of_full_frames():
         "tc qdisc change dev tcs0 parent 2:2 handle 22: pfifo limit 20",
         "tc qdisc change dev tcs0 parent 2:4 handle 24: bfifo limit 50000",
     )
+    assert driver.queue_limits_commands(PORT, now, QueueLimitSetting(limits=((0, 50000),))) == (
+        "tc qdisc change dev tcs0 parent 2:1 handle 21: red limit 50000 min 30000 max 90000 "
+        "avpkt 1000 burst 45 probability 0.1 ecn",
+    )
     with pytest.raises(CommandRejected, match="queue 2 has no handle"):
         driver.set_queue_limits(PORT, QueueLimitSetting(limits=((2, 30000),)))

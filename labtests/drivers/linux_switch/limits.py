@@ -6,7 +6,7 @@ from labtests.drivers.linux_switch import red
 from labtests.drivers.linux_switch.qdiscs import Qdisc
 from labtests.drivers.linux_switch.session import TC, SwitchSession
 from labtests.drivers.linux_switch.tree import Leaf, Tree
-from labtests.records import QueueLimitSetting
+from labtests.records import QueueLimitSetting, WredQueue
 from labtests.units import Bytes
 
 _HAND = "give it a fifo of its own: tc qdisc add ... handle 10: bfifo limit ..."
@@ -62,17 +62,30 @@ class Limits(SwitchSession, QueueLimits):
     def _line(self, port: str, leaf: Leaf, limit: int) -> str:
         fifo = self._fifo(port, leaf)
         if not fifo.handle.major:
+            return self._line_of_red(port, leaf, limit)
+        number = max(1, limit // red.FRAME_BYTES) if fifo.kind == "pfifo" else limit
+        return f"{self._change_of(port, fifo)} {fifo.kind} limit {number}"
+
+    def _line_of_red(self, port: str, leaf: Leaf, limit: int) -> str:
+        """A RED makes the nameless fifo below itself, as long as its own limit says."""
+        node, curve = leaf.red, red.curve_of(leaf)
+        burst = None if curve is None else _burst(curve)
+        if node is None or curve is None or burst is None:
             problem = f"the fifo of queue {leaf.queue} has no handle"
             self._reject(f"queue_limits of {port}", problem, _HAND)
-        place = "root" if fifo.parent is None else f"parent {fifo.parent}"
-        number = max(1, limit // red.FRAME_BYTES) if fifo.kind == "pfifo" else limit
-        return (
-            f"tc qdisc change dev {self._interface(port)} {place} handle {fifo.handle} "
-            f"{fifo.kind} limit {number}"
-        )
+        words = red.red_words(curve, red.detail_of(leaf), limit, burst)
+        return f"{self._change_of(port, node)} red {words}"
+
+    def _change_of(self, port: str, node: Qdisc) -> str:
+        place = "root" if node.parent is None else f"parent {node.parent}"
+        return f"tc qdisc change dev {self._interface(port)} {place} handle {node.handle}"
 
 
 def _possible(tree: Tree, queue: int, limit: int) -> int:
     leaf = tree.leaf_of(queue)
     packets = leaf is not None and leaf.fifo is not None and leaf.fifo.kind == "pfifo"
     return max(1, limit // red.FRAME_BYTES) * red.FRAME_BYTES if packets else limit
+
+
+def _burst(curve: WredQueue) -> int | None:
+    return red.burst_for(curve.weighting_exponent, curve.low_limit)

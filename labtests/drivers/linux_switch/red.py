@@ -70,16 +70,17 @@ def details(profile: str | None) -> dict[int, Detail]:
 
 def setting(tree: Tree) -> EcnSetting:
     """RED of all queues of a port that have one."""
-    queues = [(leaf, curve) for leaf in tree.leaves if (curve := _curve(leaf)) is not None]
+    queues = [(leaf, curve) for leaf in tree.leaves if (curve := curve_of(leaf)) is not None]
     if not queues:
         return EcnSetting()
-    foreign = [str(d) for leaf, _ in queues if (d := _detail(leaf)) is not None]
+    foreign = [str(d) for leaf, _ in queues if (d := detail_of(leaf)) is not None]
     return EcnSetting(
         profile="; ".join(foreign) or OURS, queues=tuple(curve for _, curve in queues)
     )
 
 
-def _curve(leaf: Leaf) -> WredQueue | None:
+def curve_of(leaf: Leaf) -> WredQueue | None:
+    """RED of a queue."""
     red = None if leaf.red is None else leaf.red.red
     if red is None:
         return None
@@ -93,7 +94,8 @@ def _curve(leaf: Leaf) -> WredQueue | None:
     )
 
 
-def _detail(leaf: Leaf) -> Detail | None:
+def detail_of(leaf: Leaf) -> Detail | None:
+    """What else there is to say of it; None of one that is ours and has nothing special."""
     node = leaf.red
     if node is None or node.red is None:
         return None
