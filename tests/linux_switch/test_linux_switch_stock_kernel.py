@@ -277,6 +277,15 @@ def test_red_of_others_comes_back_as_it_was():
     )
 
 
+def test_our_red_in_place_of_another_keeps_the_queue_as_long():
+    driver = switch("ets_red")
+    lines = driver.ecn_commands(PORT, driver.ecn(PORT), driver.ecn_on({1}))
+
+    below = "tc qdisc replace dev tcs0 parent fe02:1 handle fd02: bfifo limit 400000"
+    assert lines[0].endswith(f" && {below}")
+    assert lines[1] == "tc qdisc replace dev tcs0 parent 1:3 handle fd03: bfifo limit 400000"
+
+
 def test_ecn_moves_a_queues_own_fifo_below_red_and_back():
     driver = switch("tbf_prio_red")
     (on,) = driver.ecn_commands(PORT, EcnSetting(), driver.ecn_on({0}))

@@ -161,7 +161,7 @@ class _Where:
                 "make the queue longer (queue_limits), or the curve lower",
             )
         self._expect_free(handle)
-        if detail is None and not fifo.handle.major:
+        if detail is None and not fifo.handle.major and self._leaf.red is None:
             self._expect_default()
         burst = red.burst_for(curve.weighting_exponent, curve.low_limit)
         if burst is None:
@@ -172,7 +172,7 @@ class _Where:
                 "take an exponent from 1 to 31, and a Kmin of several packets",
             )
         made = f"{self._start} handle {handle:x}: red {red.red_words(curve, detail, limit, burst)}"
-        below = detail.below if detail is not None else self._own_fifo()
+        below = detail.below if detail is not None else self._own_fifo() or self._stand_in(limit)
         return (
             made
             if not below
@@ -189,6 +189,12 @@ class _Where:
         self._expect_free(handle)
         made = f"{self._start} handle {handle:x}: bfifo limit {red.limit_bytes(fifo)}"
         return made if not own else f"{made} && {self._fifo_line(self._start, own)}"
+
+    def _stand_in(self, limit: int) -> str:
+        """A fifo as long as that of somebody else's RED, for when ours is taken away."""
+        if self._leaf.red is None or red.is_ours(self._node):
+            return ""
+        return f"bfifo {red.our_handle(red.OUR_FIFO, self._at):x}: limit {limit}"
 
     def _own_fifo(self) -> str:
         fifo = self._fifo
