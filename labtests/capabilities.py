@@ -248,15 +248,6 @@ class QueueTelemetry(Protocol):
 
 
 @runtime_checkable
-class LiveCounters(Protocol):
-    """A device whose counters are those of the moment in which it answers, never older."""
-
-    @abstractmethod
-    def counts_live(self) -> bool:
-        """Whether it is so with this device."""
-
-
-@runtime_checkable
 class PfcTelemetry(Protocol):
     """A device that counts pause frames per priority."""
 

@@ -117,3 +117,21 @@ class Foresight(Protocol):
     @abstractmethod
     def counter_commands(self, ports: tuple[str, ...]) -> tuple[str, ...]:
         """What reading every counter of these ports will send."""
+
+
+@runtime_checkable
+class TcpEcn(Protocol):
+    """A host that tells whether its TCP asks for ECN (RFC 3168)."""
+
+    @abstractmethod
+    def tcp_ecn(self) -> bool:
+        """Whether connections that it opens ask for it."""
+
+
+@runtime_checkable
+class LiveCounters(Protocol):
+    """A device whose counters are those of the moment in which it answers, never older."""
+
+    @abstractmethod
+    def counts_live(self) -> bool:
+        """Whether it is so with this device."""

@@ -11,7 +11,7 @@ from labtests.experiment import Class
 from labtests.verdicts import drops_exactly_in, every_packet, lost_at_the_socket
 
 EARLY, LATE = 0x60, 0xA0  # DSCP 24 and 40
-OVER, UNDER, CALM = 0.75, 0.15, 0.4  # of line rate, each sender
+OVER, UNDER, CALM = 0.75, 0.15, 0.2  # of line rate, each sender
 SMALL_BYTES = 4096
 
 

@@ -32,6 +32,10 @@ QUEUES, EQUAL_SHARE = 8, 12
 DATAGRAM_BYTES = 1472
 """The longest UDP payload in one packet of 1500 B, so that datagrams can be counted as packets."""
 
+ROOMY_BYTES = 400_000
+"""Of a socket: what every Linux grants (net.core.wmem_max, 212992 by default, is doubled), so that
+a sender which is woken late has something left to send, and a receiver some room."""
+
 WIRE_BYTES = DATAGRAM_BYTES + 8 + 20 + 18 + 20
 """UDP, IP, Ethernet with FCS, preamble and gap around it."""
 
@@ -42,7 +46,7 @@ class Class:
 
     tos: int
     offered_share: float | None = None
-    window_bytes: int | None = None  # of the sockets; None: the kernel's default
+    window_bytes: int | None = None  # of the sockets; None: as much as every host grants
 
 
 @dataclass
@@ -173,6 +177,27 @@ class Incast:
             )
         )
 
+    def tcp(self, *classes: Class, streams: int) -> tuple[Sending, ...]:
+        """Sender by sender so many TCP connections of one class, as fast as they can."""
+        return tuple(
+            Sending(
+                role=role,
+                tool=Iperf3(
+                    protocol="tcp",
+                    tos=traffic.tos,
+                    port=IPERF3_PORT + number,
+                    offered_bits_per_s=None,
+                    duration_s=self.pace.load_s,
+                    parallel=streams,
+                    interval_s=self.pace.row_every_s,
+                ),
+                starts_after_s=0.0,
+            )
+            for number, (role, traffic) in enumerate(
+                zip(cycle(self.senders), classes, strict=False)
+            )
+        )
+
     def _load(self, number: int, traffic: Class) -> Iperf3:
         payload = self.roles.line_bits_per_s * DATAGRAM_BYTES / WIRE_BYTES
         return Iperf3(
@@ -182,7 +207,7 @@ class Incast:
             offered_bits_per_s=BitsPerSecond(round((traffic.offered_share or 1.0) * payload)),
             duration_s=self.pace.load_s,
             datagram_bytes=DATAGRAM_BYTES,
-            window_bytes=traffic.window_bytes,
+            window_bytes=traffic.window_bytes or ROOMY_BYTES,
             interval_s=self.pace.row_every_s,
         )
 

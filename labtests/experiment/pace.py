@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from labtests.capabilities import LiveCounters, QueueTelemetry
+from labtests.capabilities import QueueTelemetry
+from labtests.facts import LiveCounters
 from labtests.telemetry import Devices
 
 

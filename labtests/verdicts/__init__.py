@@ -5,6 +5,7 @@ integers, from counters proven alive, under proven pressure. Missing evidence is
 """
 
 from labtests.verdicts.classes import classified, undisturbed
+from labtests.verdicts.ecn import marked_not_dropped
 from labtests.verdicts.loads import drops_exactly_in, every_packet, lost_at_the_socket, no_loss
 from labtests.verdicts.outcome import Fact, Finding, Outcome, Verdict, worst
 from labtests.verdicts.questions import (
@@ -27,6 +28,7 @@ __all__ = [
     "every_packet",
     "lossless",
     "lost_at_the_socket",
+    "marked_not_dropped",
     "no_loss",
     "paused",
     "shared",

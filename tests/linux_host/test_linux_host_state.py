@@ -59,6 +59,10 @@ def test_a_list_of_ports_that_can_not_be_true_is_not_taken_for_none():
         Driver(namespace_host(**{PHYSICAL: Answer("")})).link(VETH)
 
 
+ECN_OF_TCP = "cat /proc/sys/net/ipv4/tcp_ecn"
+ASKS_FOR_ECN = {ECN_OF_TCP: Answer("1\n")}
+
+
 def test_the_rdma_side_of_soft_roce_without_any_vendor_s_tool():
     assert Driver(rxe_host()).roce(VIRTIO) == RoceFacts(
         rdma="rxe0",
@@ -81,13 +85,20 @@ def test_a_gid_of_another_type_or_family_is_no_roce_v2_address():
 
 
 def test_a_port_without_rdma_device_has_no_rdma_side_and_lacks_it():
-    driver = Driver(namespace_host())
+    driver = Driver(namespace_host(**ASKS_FOR_ECN))
     assert driver.roce(VETH) is None
     lacks = driver.lacks()
     assert set(lacks) == {"rdma_links", "rdma_counters"}
     assert "no RDMA device" in lacks["rdma_links"]
     assert "perftest" in lacks["rdma_links"]
-    assert Driver(rxe_host()).lacks() == {}
+    assert Driver(rxe_host(**ASKS_FOR_ECN)).lacks() == {}
+
+
+@pytest.mark.parametrize("answer", [Answer("2\n"), Answer("0\n"), Answer("", "no such file", 1)])
+def test_a_host_whose_tcp_does_not_ask_for_ecn_lacks_it(answer):
+    driver = Driver(rxe_host(**{ECN_OF_TCP: answer}))
+    assert not driver.tcp_ecn()
+    assert "sysctl -w net.ipv4.tcp_ecn=1" in driver.lacks()["tcp_ecn"]
 
 
 def test_versions_name_what_is_there():

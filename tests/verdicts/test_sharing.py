@@ -84,6 +84,14 @@ def test_a_sender_that_was_not_steady_makes_a_wrong_share_nobodys_fault():
     assert "did not send steadily" in verdict.because
 
 
+def test_a_steady_sender_s_missing_share_is_not_excused_by_another_s_weakness():
+    evidence = seen((0.4, 0.6))
+    early, late = evidence.flows
+    weak = replace(late, intervals=rows(10, (4, 4, 2, 4, 4)))
+    verdict = shared(replace(evidence, flows=(early, weak)), scheduler(EQUAL))
+    assert verdict.outcome is Outcome.FAIL
+
+
 def test_without_overload_samples_or_a_scheduler_nothing_is_said():
     assert (
         "nobody had to share"

@@ -10,6 +10,7 @@ from labtests.drivers.linux.link import IP
 from labtests.drivers.linux.links import PHYSICAL, parse_physical
 from labtests.drivers.linux.telemetry import NicCounters
 from labtests.errors import CommandRejected, ToolMissing
+from labtests.facts import TcpEcn
 from labtests.transport import Reply
 
 # name -> command, and where its answer has the version. `ib_send_bw --version` exits with 1.
@@ -20,6 +21,11 @@ IPROUTE2 = ("ip -V", r"^ip utility, iproute2-([^\s,]+)")
 _VERSION_OF = {"perftest": PERFTEST, "iperf3": IPERF3, "iproute2": IPROUTE2, "kernel": KERNEL}
 VERSION_COMMANDS = tuple(command for command, _ in _VERSION_OF.values())
 
+TCP_ECN = "/proc/sys/net/ipv4/tcp_ecn"
+_NO_TCP_ECN = (
+    "its TCP does not ask for ECN (net.ipv4.tcp_ecn is not 1), so a switch drops its packets and "
+    "marks none; `sysctl -w net.ipv4.tcp_ecn=1` there changes that"
+)
 _NO_RDMA_DEVICE = (
     "there is no RDMA device on this host (`rdma link` shows none): perftest suites can not run; "
     "`rdma link add rxe0 type rxe netdev IF` makes one where the kernel has rdma_rxe"
@@ -71,14 +77,19 @@ class HostState(NicCounters, Versions, Obstacles):
             return None
 
 
-class Without(NicCounters, Lacking):
+class Without(NicCounters, Lacking, TcpEcn):
     """What the abilities of this driver need and a host may not have."""
 
     def lacks(self) -> dict[str, str]:
-        """RDMA, when no RDMA device has a net device."""
+        """RDMA, when no RDMA device has a net device; ECN, when TCP does not ask for it."""
+        found = {} if self.tcp_ecn() else {"tcp_ecn": _NO_TCP_ECN}
         if any(link.interface for link in self.rdma_links()):
-            return {}
-        return dict.fromkeys(("rdma_links", "rdma_counters"), _NO_RDMA_DEVICE)
+            return found
+        return found | dict.fromkeys(("rdma_links", "rdma_counters"), _NO_RDMA_DEVICE)
+
+    def tcp_ecn(self) -> bool:
+        """net.ipv4.tcp_ecn is 1. (2, the default, only accepts it; ip-sysctl of the kernel.)"""
+        return self._run(f"cat {TCP_ECN}").text.strip() == "1"
 
 
 def _each_once(texts: Iterable[str]) -> str:

@@ -11,10 +11,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from labtests import counters as c
-from labtests.capabilities import DropTelemetry, LiveCounters, QueueTelemetry
+from labtests.capabilities import DropTelemetry, QueueTelemetry
 from labtests.drivers.linux_switch.qdiscs import Qdisc
 from labtests.drivers.linux_switch.session import SwitchSession
 from labtests.drivers.linux_switch.tree import Leaf, Tree
+from labtests.facts import LiveCounters
 from labtests.reading import refuse
 from labtests.records import Reading
 from labtests.transport import Reply

@@ -7,7 +7,7 @@ stay than the buffer holds, and the others are lost in the host.
 
 from dataclasses import dataclass, field
 
-from labtests.simlab.network import UdpFlow
+from labtests.simlab.network import TcpFlow, UdpFlow
 
 TURN_NS = 50_000  # how long the reader is away; chosen, not measured
 LEAST_BYTES = 2304  # what the kernel makes of less (SOCK_MIN_RCVBUF, x86-64)
@@ -44,3 +44,5 @@ class Sockets:
     narrow: list[ReceiveSocket] = field(default_factory=list)  # may lose what they cannot hold
     pings_out: list[UdpFlow] = field(default_factory=list)  # the kernel counts them as no UDP
     pings_in: list[UdpFlow] = field(default_factory=list)
+    tcp: list[TcpFlow] = field(default_factory=list)  # that this host sends
+    tcp_ecn: int = 1  # net.ipv4.tcp_ecn; a kernel's own default is 2: only when asked

@@ -50,11 +50,21 @@ def populate(host: "LinuxHost") -> None:
     _add(host, "/proc/uptime", lambda: f"{host.uptime_s():.2f} 0.00\n")
     _add(host, "/proc/sys/kernel/random/boot_id", lambda: f"{host.boot_id}\n")
     _add(host, "/proc/sys/net/core/rmem_max", lambda: "212992\n")
+    host.tree.add("/proc/sys/net/ipv4/tcp_ecn", _tcp_ecn(host))
     _add(host, "/proc/net/snmp", lambda: snmp(host))
     for port in host.ports:
         _add_interface(host, port)
         _add_rdma_device(host, port)
         _add_dcqcn(host, port)
+
+
+def _tcp_ecn(host: "LinuxHost") -> File:
+    def write(text: str) -> None:
+        if text.strip() not in ("0", "1", "2"):
+            raise failure(errno.EINVAL)
+        host.sockets.tcp_ecn = int(text)
+
+    return File(read=lambda: f"{host.sockets.tcp_ecn}\n", write=write)
 
 
 def snmp(host: "LinuxHost") -> str:
@@ -96,6 +106,7 @@ def snmp(host: "LinuxHost") -> str:
             "FragFails": 0,
             "FragCreates": 0,
         },
+        "Tcp": {"RetransSegs": sum(flow.retransmits for flow in host.sockets.tcp)},
         "Udp": {
             "InDatagrams": total("udp_in_datagrams") - lost - pings,
             "NoPorts": 0,

@@ -241,8 +241,24 @@ class _Client(Side):
                 self._narrow(stream, target)
         else:
             stream.tcp = network.start_tcp(
-                TcpRequest(device=device, interface=interface, destination=target, tos=plan.tos)
+                TcpRequest(
+                    device=device,
+                    interface=interface,
+                    destination=target,
+                    tos=plan.tos,
+                    ecn=self._agree_on_ecn(target),
+                )
             )
+            sender = self.call.host.lab.devices[device]
+            if isinstance(sender, type(self.call.host)):
+                sender.sockets.tcp.append(stream.tcp)
+
+    def _agree_on_ecn(self, target: str) -> bool:
+        """The client, which opens the connection, asks for it, and the server does not refuse."""
+        lab, here = self.call.host.lab, self.call.host
+        there = lab.devices.get(lab.device_with_address(target) or "")
+        accepts = isinstance(there, type(here)) and there.sockets.tcp_ecn != 0
+        return here.sockets.tcp_ecn == 1 and accepts
 
     def _narrow(self, stream: Stream, target: str) -> None:
         """The receiver's socket holds what was asked for, and loses the rest."""

@@ -1,0 +1,119 @@
+"""ECN on a TCP incast: marks instead of drops (RFC 3168), beside the same incast without ECN."""
+
+from collections.abc import Iterator
+
+from labtests import counters as c
+from labtests.evidence import Difference, Evidence
+from labtests.verdicts import checks, idle, packets
+from labtests.verdicts.outcome import (
+    Fact,
+    Finding,
+    Verdict,
+    conclude,
+    disagreement,
+    failed,
+    missing,
+    name_of,
+    passed,
+    unproven,
+)
+
+FEW = 0.1
+"""Drops with ECN, of those without it: slow start may fill the queue before the first mark acts."""
+
+
+def marked_not_dropped(evidence: Evidence, *, without: tuple[Evidence, ...] = ()) -> Verdict:
+    """The switch marked, and dropped at most a few; without ECN the same incast did drop.
+
+    `without` are phases of the same incast without ECN. Retransmissions are the senders' witness.
+    """
+    marks = sum(d.increase or 0 for d in marked(evidence))
+    return conclude(
+        "did the switch mark instead of dropping",
+        evidence,
+        _marked_not_dropped(evidence, without),
+        passing=f"{marks} packets marked and {_sum(dropped(evidence))} dropped, "
+        f"{_sum(retransmitted(evidence))} segments sent again; without ECN "
+        f"{max((_sum(dropped(e)) for e in without), default=0)} dropped",
+    )
+
+
+def marked(evidence: Evidence) -> tuple[Difference, ...]:
+    """Per queue under load where the switch counts it so, else of the whole port."""
+    by_queue = tuple(
+        evidence.change(evidence.bottleneck, "queue", queue, c.QUEUE_MARKED_PACKETS)
+        for queue in packets.loaded(evidence)
+    )
+    if any(d.increase is not None for d in by_queue):
+        return by_queue
+    return (evidence.change(evidence.bottleneck, "port", None, c.ECN_MARKED_PACKETS),)
+
+
+def dropped(evidence: Evidence) -> tuple[Difference, ...]:
+    """Of the queues under load."""
+    return tuple(checks.queue_drops(evidence, queue) for queue in packets.loaded(evidence))
+
+
+def retransmitted(evidence: Evidence) -> tuple[Difference, ...]:
+    """By the senders' kernels."""
+    hosts = dict.fromkeys(place.device for place in evidence.senders)
+    return tuple(
+        evidence.change((host, ""), "host", None, c.TCP_RETRANSMITTED_SEGMENTS) for host in hosts
+    )
+
+
+def _marked_not_dropped(evidence: Evidence, without: tuple[Evidence, ...]) -> Iterator[Finding]:
+    yield from checks.ran(evidence)
+    yield from idle.quiet_queues(evidence, packets.loaded(evidence))
+    for difference in (*marked(evidence), *dropped(evidence), *retransmitted(evidence)):
+        if difference.increase is None:
+            yield missing(difference, "known", "packets")
+    marks = _sum(marked(evidence))
+    fact = Fact(name="packets marked", measured=marks, bound="> 0", unit="packets", margin=marks)
+    yield passed(fact) if marks else failed(f"{name_of(marked(evidence)[0])} stayed 0", fact)
+    yield _few_drops(evidence, without)
+    yield from _tools_agree(evidence)
+
+
+def _few_drops(evidence: Evidence, without: tuple[Evidence, ...]) -> Finding:
+    lost = _sum(dropped(evidence))
+    known = [_sum(dropped(e)) for e in without if all(d.increase is not None for d in dropped(e))]
+    most = max(known, default=0)
+    if not most:
+        return unproven("without ECN nothing was dropped in this session: nothing to be spared")
+    fact = Fact(
+        name="packets dropped with ECN",
+        measured=lost,
+        bound=f"<= {FEW:g} of {most} without",
+        unit="packets",
+        margin=round(FEW * most - lost, 1),
+    )
+    if lost > FEW * most:
+        return failed(f"{lost} packets were dropped with ECN, {most} without", fact)
+    return passed(fact)
+
+
+def _tools_agree(evidence: Evidence) -> Iterator[Finding]:
+    """The tool can not have sent more again than the kernel."""
+    told = [flow.retransmits for flow in evidence.flows]
+    if not told or None in told:
+        yield unproven("a sender did not report its retransmissions")
+        return
+    by_tool, by_kernel = sum(n for n in told if n), _sum(retransmitted(evidence))
+    fact = Fact(
+        name="segments sent again, by the kernels",
+        measured=by_kernel,
+        bound=f">= {by_tool} (the tool's)",
+        unit="segments",
+        margin=by_kernel - by_tool,
+    )
+    if by_tool > by_kernel:
+        yield disagreement(
+            f"the tool says that {by_tool} segments were sent again, the kernels {by_kernel}", fact
+        )
+    else:
+        yield passed(fact)
+
+
+def _sum(differences: tuple[Difference, ...]) -> int:
+    return sum(d.increase or 0 for d in differences)
