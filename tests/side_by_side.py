@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO
 
-WHOLE_LABS = ("story", "endtoend", "byhand", "lease", "profiles")
+WHOLE_LABS = ("story", "endtoend", "byhand", "lease", "profiles", "linuxlab")
 NOTHING_COLLECTED = 5
 TAIL_BYTES = 200_000
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
