@@ -7,7 +7,7 @@ integers, from counters proven alive, under proven pressure. Missing evidence is
 from labtests.verdicts.classes import classified, undisturbed
 from labtests.verdicts.ecn import marked_not_dropped
 from labtests.verdicts.loads import drops_exactly_in, every_packet, lost_at_the_socket, no_loss
-from labtests.verdicts.outcome import Fact, Finding, Outcome, Verdict, worst
+from labtests.verdicts.outcome import Fact, Finding, Outcome, Verdict, reddest, worst
 from labtests.verdicts.questions import (
     drops_where_due,
     lossless,
@@ -31,6 +31,7 @@ __all__ = [
     "marked_not_dropped",
     "no_loss",
     "paused",
+    "reddest",
     "shared",
     "slowed_by_marks",
     "throttled",

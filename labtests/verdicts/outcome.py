@@ -24,6 +24,11 @@ def worst(outcomes: Iterable[Outcome]) -> Outcome:
     return max(outcomes, key=_SEVERITY.index, default=Outcome.INCONCLUSIVE)
 
 
+def reddest(verdicts: Iterable["Verdict"]) -> "Verdict":
+    """The verdict with the worst outcome, the first of them."""
+    return max(verdicts, key=lambda verdict: _SEVERITY.index(verdict.outcome))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
     """One number a verdict rests on: measured, the bound it is held to, and what is left of it.

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from labtests import counters as c
 from labtests.records import QueueSchedule, SchedulingSetting
-from labtests.verdicts import Outcome, shared
+from labtests.verdicts import Outcome, reddest, shared
 from labtests.verdicts.sharing import Turn, max_min, turns
 
 EQUAL, BY_WEIGHT, STRICT = {3: 1, 5: 1}, {3: 1, 5: 3}, {3: None, 5: None}
@@ -82,6 +82,12 @@ def test_a_sender_that_was_not_steady_makes_a_wrong_share_nobodys_fault():
     verdict = shared(seen((0.4, 0.6), steady=False), scheduler(EQUAL))
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert "did not send steadily" in verdict.because
+
+
+def test_of_several_verdicts_the_reddest_is_taken():
+    verdicts = [shared(seen((0.5, 0.5)), scheduler(weights)) for weights in (EQUAL, BY_WEIGHT)]
+    assert reddest(verdicts).outcome is Outcome.FAIL
+    assert reddest(verdicts[:1]).outcome is Outcome.PASS
 
 
 def test_a_steady_sender_s_missing_share_is_not_excused_by_another_s_weakness():
