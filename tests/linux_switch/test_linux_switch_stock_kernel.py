@@ -1,5 +1,6 @@
 """Trees of a stock Debian kernel (tbf, prio, ets, htb, RED; u32 and flower), as recorded there."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -9,6 +10,7 @@ from labtests import counters as c
 from labtests.drivers.linux_switch import Driver
 from labtests.drivers.linux_switch.classes import burst_to_ask, parse_classes
 from labtests.drivers.linux_switch.filters import parse_filters
+from labtests.drivers.linux_switch.idling import bandwidth_for, idle_exponent
 from labtests.drivers.linux_switch.qdiscs import parse_qdiscs
 from labtests.drivers.linux_switch.red import burst_for
 from labtests.drivers.linux_switch.tree import tree_of
@@ -367,3 +369,29 @@ def test_limits_of_packets_are_those_of_full_frames():
     )
     with pytest.raises(CommandRejected, match="queue 2 has no handle"):
         driver.set_queue_limits(PORT, QueueLimitSetting(limits=((2, 30000),)))
+
+
+@pytest.mark.parametrize(("bits_per_s", "exponent"), [(10_000_000, 15), (4_000_000, 16)])
+def test_the_idle_exponent_is_that_of_tc(bits_per_s, exponent):
+    """Recorded: `red ... avpkt 1000`, ewma 5, `bandwidth 10mbit` (the default) and `4mbit`."""
+    assert idle_exponent(5, 1000, bits_per_s) == exponent
+
+
+@pytest.mark.parametrize("weight", range(1, 32))
+def test_a_bandwidth_gives_back_its_idle_exponent(weight):
+    for exponent in range(1, 30):
+        found = bandwidth_for(exponent, weight, 1000)
+        if 1000 <= found <= 2**38:  # what tc can be told, and a packet takes some ticks
+            assert idle_exponent(weight, 1000, found) == exponent
+
+
+def test_a_red_made_for_another_bandwidth_comes_back_with_it():
+    slow = without(ETS, '"Scell_log":15', '"Scell_log":16')
+    for tree, words in ((ETS, []), (slow, ["bandwidth"])):
+        driver = Driver(RecordedSwitch((tree,)))
+        found = driver.ecn("swp9")
+        (command, *_) = driver.ecn_commands("swp9", EcnSetting(), found)
+        assert [word for word in ("bandwidth",) if word in command] == words
+    assert "idle 16" in found.profile
+    rate = int(re.search(r"bandwidth (\d+)bit", command)[1])
+    assert idle_exponent(5, 1000, rate) == 16

@@ -48,6 +48,7 @@ class Red:
     ecn: bool
     flags: tuple[str, ...]  # of harddrop, adaptive, nodrop
     ewma: int | None
+    idle: int | None  # Scell_log: how its average falls while nothing comes
     probability: float | None
     marked: int
     early: int
@@ -191,6 +192,7 @@ def _red(look: _Fields, options: _Fields) -> Red:
         ecn=bool(options.shown.get("ecn", False)),
         flags=tuple(f for f in ("harddrop", "adaptive", "nodrop") if options.shown.get(f)),
         ewma=options.number("ewma") if "ewma" in options.shown else None,
+        idle=options.number("Scell_log") if "Scell_log" in options.shown else None,
         probability=None if probability is None else float(probability),
         marked=look.number("marked"),
         early=look.number("early"),

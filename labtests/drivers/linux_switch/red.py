@@ -11,7 +11,12 @@ from bisect import bisect_left
 from dataclasses import dataclass
 
 from labtests.drivers.linux_switch.handles import Handle
-from labtests.drivers.linux_switch.qdiscs import Qdisc
+from labtests.drivers.linux_switch.idling import (
+    DEFAULT_BITS_PER_S,
+    bandwidth_for,
+    idle_exponent,
+)
+from labtests.drivers.linux_switch.qdiscs import Qdisc, Red
 from labtests.drivers.linux_switch.tree import Leaf, Tree
 from labtests.records import EcnSetting, WredQueue
 
@@ -27,6 +32,7 @@ FRAME_BYTES = 1514
 _FLAGS = ("harddrop", "adaptive", "nodrop")
 _DETAIL = re.compile(
     r"queue (?P<queue>\d+): red (?P<handle>[0-9a-f]+): limit (?P<limit>\d+)"
+    r"(?: idle (?P<idle>\d+))?"
     r"(?: probability (?P<probability>[0-9.e+-]+))?(?P<flags>(?: (?:harddrop|adaptive|nodrop))*)"
     r"(?: over (?P<below>[bp]fifo [0-9a-f]+: limit \d+))?"
 )
@@ -40,12 +46,14 @@ class Detail:
     queue: int
     handle: int
     limit_bytes: int
+    idle: int | None  # idling.py; None: as tc has it by itself
     probability: float | None
     flags: tuple[str, ...]
     below: str
 
     def __str__(self) -> str:
         parts = [f"queue {self.queue}: red {self.handle:x}: limit {self.limit_bytes}"]
+        parts += [] if self.idle is None else [f"idle {self.idle}"]
         parts += [] if self.probability is None else [f"probability {self.probability:g}"]
         parts += [*self.flags, *([f"over {self.below}"] if self.below else [])]
         return " ".join(parts)
@@ -59,6 +67,7 @@ def details(profile: str | None) -> dict[int, Detail]:
             queue=int(m["queue"]),
             handle=int(m["handle"], 16),
             limit_bytes=int(m["limit"]),
+            idle=None if m["idle"] is None else int(m["idle"]),
             probability=None if m["probability"] is None else float(m["probability"]),
             flags=tuple(m["flags"].split()),
             below=m["below"] or "",
@@ -108,10 +117,18 @@ def detail_of(leaf: Leaf) -> Detail | None:
         queue=leaf.queue,
         handle=node.handle.major,
         limit_bytes=node.red.limit_bytes,
+        idle=_idle(node.red),
         probability=None if whole else node.red.probability,
         flags=node.red.flags,
         below=fifo_words(fifo) if fifo is not None and fifo.handle.major else "",
     )
+
+
+def _idle(red: Red) -> int | None:
+    if red.idle is None or red.ewma is None or not 1 <= red.ewma <= 31:
+        return None
+    by_itself = idle_exponent(red.ewma, AVERAGE_PACKET_BYTES, DEFAULT_BITS_PER_S)
+    return None if red.idle == by_itself else red.idle
 
 
 def is_ours(node: Qdisc) -> bool:
@@ -162,12 +179,15 @@ def _exponent(burst: int, min_bytes: int) -> int:
 
 
 def red_words(curve: WredQueue, detail: Detail | None, limit: int, burst: int) -> str:
-    """The options of `tc qdisc ... red`, but for the bandwidth."""
+    """The options of `tc qdisc ... red`."""
     percent = curve.drop_probability_percent / 100
     exact = None if detail is None else detail.probability
+    idle = None if detail is None else detail.idle
+    rate = bandwidth_for(idle or 0, curve.weighting_exponent, AVERAGE_PACKET_BYTES)
     parts = [
         f"limit {limit} min {curve.low_limit} max {curve.high_limit}",
         f"avpkt {AVERAGE_PACKET_BYTES} burst {burst} probability {exact or percent:g}",
+        *([] if idle is None else [f"bandwidth {rate}bit"]),
         *(["ecn"] if curve.ecn else []),
         *(() if detail is None else detail.flags),
     ]
