@@ -395,3 +395,15 @@ def test_a_red_made_for_another_bandwidth_comes_back_with_it():
     assert "idle 16" in found.profile
     rate = int(re.search(r"bandwidth (\d+)bit", command)[1])
     assert idle_exponent(5, 1000, rate) == 16
+
+
+def test_a_port_as_the_kernel_makes_it_has_no_limit_to_tell_and_takes_none():
+    driver = Driver(RecordedSwitch((recording("qdiscs--fq-codel"),)))
+    assert driver.queue_limits("enp0s4") == QueueLimitSetting(limits=())
+    wanted = QueueLimitSetting(limits=((0, 30000),))
+    with pytest.raises(CommandRejected, match="queue 0 is fq_codel, and no fifo"):
+        driver.set_queue_limits("enp0s4", wanted)
+    marked = {
+        r.value for r in driver.queue_counters("enp0s4") if r.counter == c.QUEUE_MARKED_PACKETS
+    }
+    assert marked in ({None}, {0})

@@ -16,16 +16,21 @@ class Limits(SwitchSession, QueueLimits):
     """Tail drop of one switch. A pfifo counts packets; here each is a full frame of 1514 bytes."""
 
     def queue_limits(self, port: str) -> QueueLimitSetting:
-        """By queue. Raises CommandRejected where a queue is no fifo."""
-        tree = self.tree(port)
+        """By queue. One that is no fifo (fq_codel, as a port has by default) has no such limit and
+        is left out."""
         return QueueLimitSetting(
-            limits=tuple((leaf.queue, self._held(port, leaf)) for leaf in tree.leaves)
+            limits=tuple(
+                (leaf.queue, Bytes(red.limit_bytes(leaf.fifo)))
+                for leaf in self.tree(port).leaves
+                if leaf.fifo is not None
+            )
         )
 
     def queue_limits_commands(
         self, port: str, earlier: QueueLimitSetting, wanted: QueueLimitSetting
     ) -> Commands:
-        """`tc qdisc change`, one for each queue that differs; counters go on."""
+        """`tc qdisc change`, one for each queue that differs; counters go on. Raises
+        CommandRejected where a queue that is to have a limit is no fifo."""
         tree, before = self.tree(port), dict(earlier.limits)
         return tuple(
             self._line(port, leaf, limit)
@@ -47,9 +52,6 @@ class Limits(SwitchSession, QueueLimits):
                     f"accepted, but queue {queue} holds {read[queue]} bytes, not {limit}",
                     "look at `tc qdisc show`: something else may change it",
                 )
-
-    def _held(self, port: str, leaf: Leaf) -> Bytes:
-        return Bytes(red.limit_bytes(self._fifo(port, leaf)))
 
     def _fifo(self, port: str, leaf: Leaf) -> Qdisc:
         if leaf.fifo is None:
