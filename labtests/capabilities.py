@@ -303,25 +303,6 @@ class Obstacles(Protocol):
 
 
 @runtime_checkable
-class Caveats(Protocol):
-    """A device that can tell what makes its numbers mean less, and prevents nothing."""
-
-    @abstractmethod
-    def caveats(self) -> tuple[str, ...]:
-        """One sentence each, e.g. that a port hands on several packets as one."""
-
-
-@runtime_checkable
-class Lacking(Protocol):
-    """A device that has an ability by its kind, and not as it is: a kernel without a module."""
-
-    @abstractmethod
-    def lacks(self) -> dict[str, str]:
-        """Setting or counter family (the name of its method) -> why it can not be had here, in one
-        sentence that names what is missing and what follows. Empty when nothing is missing."""
-
-
-@runtime_checkable
 class Resuming(Protocol):
     """A device on which a change that was cut off may leave more than its setting shows."""
 

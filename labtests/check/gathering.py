@@ -5,12 +5,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from labtests.capabilities import Caveats, NicTelemetry, Obstacles, Versions
+from labtests.capabilities import NicTelemetry, Obstacles, Versions
 from labtests.check.finding import Unknown
 from labtests.drivers import driver_module
 from labtests.errors import DeviceError, LabError
 from labtests.evidence import Difference, Key, differences
 from labtests.facts import (
+    Caveats,
     ClockReading,
     LinkErrors,
     LinkFacts,

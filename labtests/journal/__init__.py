@@ -31,12 +31,11 @@ from labtests.journal.changes import (
     ChangeJournal,
     Entry,
     Intent,
-    Story,
-    read_changes,
 )
 from labtests.journal.pages import InUse, NotWritten
 from labtests.journal.redaction import RedactingFilter, Redaction, redacted_logs
 from labtests.journal.runner import Runner, state_of, this_runner
+from labtests.journal.story import Story, read_changes
 from labtests.journal.unfinished import Unfinished, register, state_folder, unfinished_runs
 from labtests.journal.wrapping import JournalledProcess, JournalledTransport
 from labtests.journal.writing import Journal

@@ -22,15 +22,17 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from labtests.errors import LabError
 from labtests.inventory import Device, Endpoint, LeasePlace
-from labtests.journal.pages import NotWritten, Pages, Torn, read_lines
+from labtests.journal.pages import NotWritten, Pages
 from labtests.journal.redaction import Redaction
 from labtests.journal.runner import Runner, this_runner
-from labtests.journal.values import NotStorable, pack, unpack
-from labtests.private import expect_owned
+from labtests.journal.values import pack
+
+if TYPE_CHECKING:
+    from labtests.journal.story import Story
 
 FORMAT = "labtests-changes/1"
 FILE_NAME = "changes.jsonl"
@@ -241,85 +243,6 @@ class ChangeJournal:
                 self.entries.remove(entry)
 
 
-# -- reading it after a crash ------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class Story:
-    """What a file tells: `entries` are still to be undone, in the order they were made."""
-
-    begun: Begun
-    entries: list[Entry] = field(default_factory=list)
-    kept: list[Entry] = field(default_factory=list)
-    torn: list[Torn] = field(default_factory=list)
-    last_number: int = 0
-    ended: bool = False
-
-    @property
-    def all(self) -> list[Entry]:
-        """Also those that were meant to stay."""
-        return [*self.kept, *self.entries]
-
-
-def read_changes(path: Path) -> Story:
-    """The story so far. Raises LabError when the file is not there, or not a change journal, or
-    somebody else could have written it."""
-    expect_owned(path)
-    try:
-        lines = list(read_lines(path))
-    except OSError as error:
-        raise LabError(f"{path}: {error.strerror}") from error
-    whole = [line for line in lines if isinstance(line, dict)]
-    if not whole or whole[0].get("format") != FORMAT:
-        raise LabError(f"{path} is not a change journal ({FORMAT})")
-    try:
-        story = Story(_begun(whole[0]), torn=[line for line in lines if isinstance(line, Torn)])
-        for line in whole[1:]:
-            _tell(story, line)
-    except (KeyError, TypeError, NotStorable) as error:
-        raise LabError(f"{path} cannot be understood: {error}") from error
-    return story
-
-
-def _tell(story: Story, line: dict[str, Any]) -> None:
-    kind = line["kind"]
-    if kind == "change":
-        entry = _entry(line)
-        story.entries.append(entry)
-        story.last_number = max(story.last_number, entry.number)
-    elif kind == "kept":
-        story.kept += story.entries
-        story.entries = []
-    elif kind == "ended":
-        story.ended, story.entries = True, []
-    else:
-        for entry in [e for e in story.all if e.number == line.get("number")]:
-            _mark(story, entry, line)
-
-
-def _mark(story: Story, entry: Entry, line: dict[str, Any]) -> None:
-    kind = line["kind"]
-    if kind in ("made", "undoing"):
-        entry.whole = kind == "made"
-    elif kind in ("undone", "folded"):
-        (story.entries if entry in story.entries else story.kept).remove(entry)
-        for into in [e for e in story.all if e.number == line.get("into")]:
-            into.whole = into.whole and entry.whole
-            into.touched = (*into.touched, entry.intent.wanted, *entry.touched)
-
-
-def _entry(line: dict[str, Any]) -> Entry:
-    intent = Intent(
-        at=Endpoint(device=line["device"], interface=line["port"]),
-        setting=line["setting"],
-        earlier=unpack(line["earlier"]),
-        wanted=unpack(line["wanted"]),
-        commands=tuple(line["commands"]),
-        undo=tuple(line["undo"]),
-    )
-    return Entry(number=line["number"], intent=intent)
-
-
 def _begun_facts(begun: Begun) -> dict[str, Any]:
     return {
         "run": begun.run,
@@ -331,19 +254,6 @@ def _begun_facts(begun: Begun) -> dict[str, Any]:
         "devices": [pack(device) for device in begun.devices],
         "lease": pack(begun.lease),
     }
-
-
-def _begun(line: dict[str, Any]) -> Begun:
-    return Begun(
-        run=line["run"],
-        runner=unpack(line["runner"]),
-        testbed=line["testbed"],
-        file=line["file"],
-        backend=line["backend"],
-        dry_run=line["dry_run"],
-        devices=tuple(unpack(device) for device in line["devices"]),
-        lease=unpack(line["lease"]) if "lease" in line else LeasePlace(),
-    )
 
 
 def addresses(devices: tuple[Device, ...]) -> Iterator[str]:

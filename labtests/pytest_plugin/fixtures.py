@@ -5,10 +5,11 @@ from typing import NoReturn
 
 import pytest
 
-from labtests.capabilities import Lacking, meaning_of
+from labtests.capabilities import meaning_of
 from labtests.check.command import expect_checks
 from labtests.errors import LabError, LeaseBusy, LeaseLost, Unreachable
 from labtests.experiment import Incast, roles_of
+from labtests.facts import Lacking
 from labtests.inventory import Testbed
 from labtests.lab import Lab
 from labtests.pytest_plugin.run import RUN, Run

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 from switch_box import RecordedSwitch, recording, without
 
-from labtests.capabilities import Caveats, Obstacles
+from labtests.capabilities import Obstacles
 from labtests.drivers.linux_switch import Driver
 from labtests.drivers.linux_switch.offloads import parse_merging
 from labtests.errors import UnreadableOutput
-from labtests.facts import Foresight, LinkState
+from labtests.facts import Caveats, Foresight, LinkState
 from labtests.transport import Reply
 
 BRIDGED = recording("bridged")

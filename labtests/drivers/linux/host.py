@@ -3,14 +3,14 @@
 import re
 from collections.abc import Iterable
 
-from labtests.capabilities import Lacking, Obstacles, Versions
+from labtests.capabilities import Obstacles, Versions
 from labtests.drivers.answers import expect_success
 from labtests.drivers.linux.ethtool import parse_ethtool_driver
 from labtests.drivers.linux.link import IP
 from labtests.drivers.linux.links import PHYSICAL, parse_physical
 from labtests.drivers.linux.telemetry import NicCounters
 from labtests.errors import CommandRejected, ToolMissing
-from labtests.facts import TcpEcn
+from labtests.facts import Lacking, TcpEcn
 from labtests.transport import Reply
 
 # name -> command, and where its answer has the version. `ib_send_bw --version` exits with 1.

@@ -8,11 +8,12 @@ is measured. A queue without a qdisc of its own gets back the class's default.
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
-from labtests.capabilities import Commands, EcnMarking, Lacking
+from labtests.capabilities import Commands, EcnMarking
 from labtests.drivers.answers import expect_success
 from labtests.drivers.linux_switch import red
 from labtests.drivers.linux_switch.session import TC, SwitchSession
 from labtests.drivers.linux_switch.tree import Leaf, Tree
+from labtests.facts import Lacking
 from labtests.intents import EcnCurves
 from labtests.records import EcnSetting, MarkingCurve, WredQueue
 

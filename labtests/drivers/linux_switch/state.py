@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from labtests.capabilities import Caveats, Obstacles
+from labtests.capabilities import Obstacles
 from labtests.drivers.linux.host import IPROUTE2, KERNEL
 from labtests.drivers.linux.links import PHYSICAL, link_commands, parse_physical
 from labtests.drivers.linux_switch.classes import HtbClass
@@ -12,7 +12,7 @@ from labtests.drivers.linux_switch.scheduling import Schedulers
 from labtests.drivers.linux_switch.telemetry import Counters
 from labtests.drivers.linux_switch.tree import Tree
 from labtests.errors import DeviceError, Unreachable
-from labtests.facts import Foresight
+from labtests.facts import Caveats, Foresight
 
 _BRIDGED = "ls -d /sys/class/net/*/brport"
 _OWN_SHARE = 0.1
