@@ -129,6 +129,16 @@ class TcpEcn(Protocol):
 
 
 @runtime_checkable
+class RdmaEcn(Protocol):
+    """A host that tells whether its RDMA packets carry the ECN field of the TOS byte that a tool
+    asked for. A NIC with DCQCN makes them ECN-capable by itself."""
+
+    @abstractmethod
+    def rdma_ecn(self) -> bool:
+        """Whether `-T 96` is not ECN-capable here, and `-T 98` is; and RoCE packets are counted."""
+
+
+@runtime_checkable
 class LiveCounters(Protocol):
     """A device whose counters are those of the moment in which it answers, never older."""
 

@@ -6,6 +6,7 @@ from linux_host import PHYSICAL, VETH, VIRTIO, Answer, FakeHost, namespace_host,
 from labtests.capabilities import PfcTelemetry, PriorityFlowControl, Trust
 from labtests.drivers import connectx, driver_module, platforms
 from labtests.drivers.linux import Driver
+from labtests.drivers.linux.host import RXE_PACKETS
 from labtests.errors import CommandRejected
 from labtests.facts import RoceFacts
 from labtests.intents import Mtu
@@ -59,6 +60,7 @@ def test_a_list_of_ports_that_can_not_be_true_is_not_taken_for_none():
         Driver(namespace_host(**{PHYSICAL: Answer("")})).link(VETH)
 
 
+RXE_FOLDER = "/sys/class/infiniband/rxe0/ports/1/hw_counters"
 ECN_OF_TCP = "cat /proc/sys/net/ipv4/tcp_ecn"
 ASKS_FOR_ECN = {ECN_OF_TCP: Answer("1\n")}
 
@@ -88,10 +90,13 @@ def test_a_port_without_rdma_device_has_no_rdma_side_and_lacks_it():
     driver = Driver(namespace_host(**ASKS_FOR_ECN))
     assert driver.roce(VETH) is None
     lacks = driver.lacks()
-    assert set(lacks) == {"rdma_links", "rdma_counters"}
+    assert set(lacks) == {"rdma_links", "rdma_counters", "rdma_ecn"}
     assert "no RDMA device" in lacks["rdma_links"]
     assert "perftest" in lacks["rdma_links"]
-    assert Driver(rxe_host(**ASKS_FOR_ECN)).lacks() == {}
+    counted = {RXE_PACKETS: Answer(f"{RXE_FOLDER}/sent_pkts:18660\n")}
+    assert Driver(rxe_host(**ASKS_FOR_ECN, **counted)).lacks() == {}
+    hardware = {RXE_PACKETS: Answer("", "", 2)}
+    assert "not soft-RoCE" in Driver(rxe_host(**ASKS_FOR_ECN, **hardware)).lacks()["rdma_ecn"]
 
 
 @pytest.mark.parametrize("answer", [Answer("2\n"), Answer("0\n"), Answer("", "no such file", 1)])

@@ -12,7 +12,7 @@ from handmade import A, B, R, flow, reading, rows
 
 from labtests import counters as c
 from labtests.evidence import Evidence
-from labtests.verdicts import Outcome, drops_exactly_in, every_packet
+from labtests.verdicts import Outcome, drops_exactly_in, every_packet, marked_not_dropped
 
 SENT = {"a": 2435, "b": 2050}
 FORWARDED, DROPPED, RECEIVED = {3: 3530, 7: 57}, {3: 904}, 3581
@@ -104,3 +104,24 @@ def test_without_the_counters_of_rxe_nothing_is_proven():
 def test_red_drops_in_exactly_the_queue_of_the_incast():
     assert drops_exactly_in(incast(), {3}).outcome is Outcome.PASS
     assert drops_exactly_in(incast(dropped=0), {3}).outcome is not Outcome.PASS
+
+
+def test_marks_of_an_rdma_incast_need_no_account_of_tcp():
+    def marked(seen, packets):
+        at = ("sw", "p3", "queue", 3, c.QUEUE_MARKED_PACKETS)
+        hosts = [(name, "", "host", None, c.TCP_RETRANSMITTED_SEGMENTS) for name in SENT]
+
+        def more(time_s, count):
+            return (reading(at, count, time_s), *(reading(host, 0, time_s) for host in hosts))
+
+        return replace(
+            seen,
+            quiet_before=(*seen.quiet_before, *more(9.0, 0)),
+            before=(*seen.before, *more(9.5, 0)),
+            after=(*seen.after, *more(16.0, packets)),
+        )
+
+    not_capable, capable = marked(incast(), 0), marked(incast(dropped=0), 4106)
+    verdict = marked_not_dropped(capable, without=(not_capable,))
+    assert verdict.outcome is Outcome.PASS, verdict.because
+    assert marked_not_dropped(not_capable, without=(not_capable,)).outcome is Outcome.FAIL

@@ -10,7 +10,7 @@ from labtests.drivers.linux.link import IP
 from labtests.drivers.linux.links import PHYSICAL, parse_physical
 from labtests.drivers.linux.telemetry import NicCounters
 from labtests.errors import CommandRejected, ToolMissing
-from labtests.facts import Lacking, TcpEcn
+from labtests.facts import Lacking, RdmaEcn, TcpEcn
 from labtests.transport import Reply
 
 # name -> command, and where its answer has the version. `ib_send_bw --version` exits with 1.
@@ -25,6 +25,11 @@ TCP_ECN = "/proc/sys/net/ipv4/tcp_ecn"
 _NO_TCP_ECN = (
     "its TCP does not ask for ECN (net.ipv4.tcp_ecn is not 1), so a switch drops its packets and "
     "marks none; `sysctl -w net.ipv4.tcp_ecn=1` there changes that"
+)
+RXE_PACKETS = "grep -s -H . /sys/class/infiniband/*/ports/*/hw_counters/sent_pkts"
+_NO_RDMA_ECN = (
+    "its RDMA devices are not soft-RoCE (rdma_rxe has a counter sent_pkts): whether a packet is "
+    "ECN-capable is up to the NIC there, not to the TOS byte"
 )
 _NO_RDMA_DEVICE = (
     "there is no RDMA device on this host (`rdma link` shows none): perftest suites can not run; "
@@ -77,19 +82,23 @@ class HostState(NicCounters, Versions, Obstacles):
             return None
 
 
-class Without(NicCounters, Lacking, TcpEcn):
+class Without(NicCounters, Lacking, TcpEcn, RdmaEcn):
     """What the abilities of this driver need and a host may not have."""
 
     def lacks(self) -> dict[str, str]:
         """RDMA, when no RDMA device has a net device; ECN, when TCP does not ask for it."""
         found = {} if self.tcp_ecn() else {"tcp_ecn": _NO_TCP_ECN}
         if any(link.interface for link in self.rdma_links()):
-            return found
-        return found | dict.fromkeys(("rdma_links", "rdma_counters"), _NO_RDMA_DEVICE)
+            return found if self.rdma_ecn() else found | {"rdma_ecn": _NO_RDMA_ECN}
+        return found | dict.fromkeys(("rdma_links", "rdma_counters", "rdma_ecn"), _NO_RDMA_DEVICE)
 
     def tcp_ecn(self) -> bool:
         """net.ipv4.tcp_ecn is 1. (2, the default, only accepts it; ip-sysctl of the kernel.)"""
         return self._run(f"cat {TCP_ECN}").text.strip() == "1"
+
+    def rdma_ecn(self) -> bool:
+        """rdma_rxe writes the byte as it is (Linux, drivers/infiniband/sw/rxe/rxe_net.c)."""
+        return "/sent_pkts:" in self._run(RXE_PACKETS).text
 
 
 def _each_once(texts: Iterable[str]) -> str:

@@ -1,0 +1,28 @@
+"""An RDMA incast over RED, ECN-capable and not: what is not, RED drops; what is, it marks.
+
+For soft-RoCE (rdma_rxe), whose packets carry the TOS byte as it was asked. A NIC with DCQCN makes
+its packets ECN-capable by itself: there, suite S2 asks.
+"""
+
+import pytest
+
+from labtests.experiment import Class
+from labtests.verdicts import every_packet, marked_not_dropped
+
+NOT_ECT, ECT = Class(tos=0x60), Class(tos=0x62)  # DSCP 24; -T 96 and -T 98
+
+
+@pytest.mark.requires(
+    hosts=("rdma_links", "rdma_counters", "rdma_ecn"), switches=("ecn", "ecn_on", "queue_counters")
+)
+def test_an_rdma_incast_is_marked_where_it_is_ecn_capable(incast):
+    """RDMA with ECN: packets are marked, few are dropped, and every packet is accounted for."""
+    incast.trust_dscp()
+    incast.ecn_at_bottleneck(incast.marking(frozenset({incast.queue_of(NOT_ECT.tos)})))
+    incast.control(
+        "not ECN-capable",
+        incast.rdma(NOT_ECT, NOT_ECT),
+        red=lambda seen: (marked_not_dropped(seen, without=(seen,)),),
+    )
+    seen = incast.run("ECN-capable", incast.rdma(ECT, ECT))
+    incast.judge(marked_not_dropped(seen, without=incast.controls), every_packet(seen))
