@@ -30,6 +30,7 @@ class Attempt:
     running_s: float | None  # when the client was first seen to send; None = never
     ended_s: float  # when it had ended, or was ended by us
     ended_by_us: bool
+    silent_s: float | None = None  # for how long it had printed nothing when it was ended by us
 
     @property
     def server_left_early(self) -> bool:

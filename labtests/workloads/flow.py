@@ -39,6 +39,9 @@ class Flow:
     running_s: float | None = None
     ended_s: float | None = None
     ended_by_us: bool = False
+    heard: int = 0  # characters of the client's output so far
+    last_words_s: float = 0.0
+    silent_s: float | None = None
     complaints: str = ""  # the client's stderr until we ended it
     server_status: int | None = None  # before we ended it
     retries: list[str] = field(default_factory=list)
@@ -92,6 +95,7 @@ class Flow:
                 self._start_client(now_s)
             return
         self._see_running(now_s)
+        self._listen(now_s)
         if self.client_has_ended():
             self._after_own_end()
         elif self.running_s is None and now_s - self.started_s > START_DEADLINE_S:
@@ -113,6 +117,11 @@ class Flow:
             self.client.output(), self.server.output()
         ):
             self.running_s = now_s
+
+    def _listen(self, now_s: float) -> None:
+        assert self.client is not None
+        if (heard := len(self.client.output())) != self.heard:
+            self.heard, self.last_words_s = heard, now_s
 
     def client_has_ended(self) -> bool:
         """It has ended by itself or was ended; a client that never started has nothing to end."""
@@ -145,7 +154,7 @@ class Flow:
         for process in (self.client, self.server):
             if process is not None:
                 self.scene.processes.end(process)
-        self.client, self.ended_s = None, None
+        self.client, self.ended_s, self.heard = None, None, 0
         self.start_server()
         self.wait_for_server()
 
@@ -163,6 +172,9 @@ class Flow:
         if self.client is None or self.client_has_ended():
             return
         assert self.server is not None
+        now_s = self.scene.clock.now_s()
+        self._listen(now_s)
+        self.silent_s = now_s - self.last_words_s
         self.ended_by_us = True
         self.complaints = self.client.errors()
         self.server_status = self.server.status()
@@ -191,6 +203,7 @@ class Flow:
             running_s=self.running_s,
             ended_s=self.ended_s,
             ended_by_us=self.ended_by_us,
+            silent_s=self.silent_s,
         )
 
     def _blank(self) -> FlowResult:

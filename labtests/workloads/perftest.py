@@ -213,7 +213,9 @@ def _rows_missing(tool: Perftest, report: Report, attempt: Attempt) -> str:
     clock: 200 times 0.1 to 2.09 ms (get_clock.c), 0.22 s together, on a busy guest a second."""
     if tool.duration_s is not None or attempt.running_s is None:
         return ""
-    longest_s = 1.5 * tool.report_every_s + 0.5
+    longest_s = 1.5 * tool.report_every_s + 1.0
+    if attempt.silent_s is not None and attempt.silent_s > longest_s:
+        return f"its last row came {attempt.silent_s:.1f} s before it was ended: it stood still"
     due = int((attempt.ended_s - attempt.running_s) / longest_s) - 1
     if len(report.rows) < due:
         return f"only {len(report.rows)} report rows where {due} were due: it stood still"
@@ -238,15 +240,20 @@ def _with_rate(tool: Perftest, row: Row) -> Row:
 
 
 def _intervals(tool: Perftest, rows: tuple[Row, ...], attempt: Attempt) -> tuple[Interval, ...]:
-    """The rows on the lab's clock: one after the other since the client was connected."""
+    """The rows on the lab's clock: one after the other since the client was connected.
+
+    Between them is the time in which the tool measures its clock (_rows_missing). There were no
+    more rows than these, so one took at least its share of the run with one row more."""
     if attempt.running_s is None:
         return ()
     length_s = _row_s(tool)
+    share_s = (attempt.ended_s - attempt.running_s) / (len(rows) + 1)
+    every_s = length_s if tool.duration_s is not None else max(length_s, share_s)
     start_s = attempt.running_s + (tool.duration_s or 0) // 4
     return tuple(
         Interval(
-            start_s=start_s + number * length_s,
-            end_s=start_s + (number + 1) * length_s,
+            start_s=start_s + number * every_s,
+            end_s=start_s + number * every_s + length_s,
             goodput_bits_per_s=row.goodput_bits_per_s,
         )
         for number, row in enumerate(rows)
