@@ -184,10 +184,8 @@ class Flow:
         """What this flow came to. To be asked while its processes can still be read."""
         if self.outcome is not None:
             return self.outcome
-        cut_off = self.ended_by_us and self.running_s is None and bool(self.retries)
-        if self.client is None or cut_off or (self.scene.called_off and self.ended_by_us):
-            over = "; ".join([*self.retries, "the time was over before another try"])
-            return replace(self._blank(), because=f"not run: {self.scene.called_off or over}")
+        if self.client is None or (self.scene.called_off and self.ended_by_us):
+            return replace(self._blank(), because=f"not run: {self.scene.called_off}")
         if self.ended_s is None:
             self.ended_s = self.scene.clock.now_s()
         return self.stream.tool.judge(self._blank(), self._attempt())

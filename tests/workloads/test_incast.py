@@ -202,19 +202,6 @@ def test_the_connection_race_is_tried_again_with_a_fresh_server_and_recorded() -
     assert lab.nothing_runs()
 
 
-def test_a_race_for_which_there_is_no_time_left_says_so() -> None:
-    """Recorded in slow guests: the fresh server needed the rest of the run to come up."""
-    slow = Script(prints=((6.0, BANNER),))
-    lab = Lab(servers=lambda command, before: slow if before > 1 else server())
-    lab.b = PaperHost("ServerB", lab.clock, lambda command, before: RACE)
-    early, late = lab.run()
-    assert early.status is FlowStatus.COMPLETE
-    assert late.status is FlowStatus.INFRASTRUCTURE
-    assert "RDMA_CM_EVENT_REJECTED" in late.because
-    assert "the time was over before another try" in late.because
-    assert lab.nothing_runs()
-
-
 def test_a_race_that_does_not_pass_is_infrastructure_and_no_verdict() -> None:
     lab = Lab(clients=lambda command, before: RACE)
     early, late = lab.run()

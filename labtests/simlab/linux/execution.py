@@ -147,6 +147,7 @@ class Execution:
         """`exec`: this process becomes the program."""
         tool = self.host.program(argv[0])
         if tool is None:
+            self.host.redirect(self.process, streams)
             self._not_found(argv[0], line)
             return NOT_FOUND
         self.process.argv = argv

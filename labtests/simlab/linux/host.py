@@ -18,7 +18,7 @@ from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.linux import builtins, toolbox
 from labtests.simlab.linux.booting import settings_of
 from labtests.simlab.linux.builtins import Builtin
-from labtests.simlab.linux.calls import Call, Tool
+from labtests.simlab.linux.calls import Call, Tool, Tools
 from labtests.simlab.linux.commands.files import usage
 from labtests.simlab.linux.login import Login
 from labtests.simlab.linux.options import BadOption
@@ -38,7 +38,7 @@ FIRST_PID = 2801
 BACKGROUND_BYTES = 996  # one packet each
 TAG = "LABTESTS_RUN"  # the mark of a run's processes, as a host's own environment has it
 RAN_BEFORE_NS = 86_400_000_000_000  # a day, when the lab starts
-SBIN = {"ethtool", "ip", "show_gids", "cma_roce_tos", "ibstat", "lldptool", "rdma"}
+SBIN = {"ethtool", "ip", "tc", "show_gids", "cma_roce_tos", "ibstat", "lldptool", "rdma"}
 
 
 class LinuxHost:
@@ -51,7 +51,7 @@ class LinuxHost:
         self.faults = lab.faults[device.name]
         self.random = Random(f"{lab.seed} {device.name}")
         self.kernel = Kernel(lab.timeline, first_pid=FIRST_PID)
-        self.ports: tuple[NicPort, ...] = ports_of(lab, device)
+        self.ports: tuple[NicPort, ...] = self.make_ports(device)
         self.qos = {port.interface: QosState(port) for port in self.ports}
         self.next_qpn = self.random.randrange(0x40, 0x200)
         self.connected: list[Connected] = []
@@ -61,11 +61,11 @@ class LinuxHost:
         self.tree = FileTree(lambda: self.faults.read_only)
         self.files: Files | None = self.tree
         self.builtins: Mapping[str, Builtin] = builtins.BUILTINS
-        self._tools = toolbox.TOOLS
+        self._tools = self.installed()
         self._logins: dict[int, Login] = {}
         self._background: list[UdpFlow] = []
         self.kernel.on_birth = self._show_process
-        populate(self)
+        self.populate()
         for name in self._tools:
             self.tree.add(self.path_of(name), toolbox.binary(self, name))
         self.faults.on_reset.append(self._reset_counters)
@@ -76,6 +76,20 @@ class LinuxHost:
         self.faults.defects.on_willing.append(self._give_dcbx_away)
         self._at_boot = [settings_of(port.nic) for port in self.ports if port.nic is not None]
         self.faults.on_down.append(self._lose_everything)
+
+    # -- what a box of another kind has otherwise --
+
+    def make_ports(self, device: Device) -> tuple[NicPort, ...]:
+        """Its ports."""
+        return ports_of(self.lab, device)
+
+    def installed(self) -> Tools:
+        """Its programs, by name."""
+        return toolbox.TOOLS
+
+    def populate(self) -> None:
+        """/sys, /proc and /etc have their files."""
+        populate(self)
 
     # -- Face --
 

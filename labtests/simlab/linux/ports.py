@@ -35,6 +35,7 @@ class NicPort:
     zero: NicCounters | None = None  # the readings at the last reset
     default_roce_tos: int = 0
     mtu_bytes: int = DEFAULT_MTU_BYTES
+    attached: str = "qdisc mq"  # as `ip link` says it, with the bridge if it is in one
 
     @property
     def up(self) -> bool:

@@ -44,6 +44,15 @@ MAX_VALUES = {
 
 def populate(host: "LinuxHost") -> None:
     """The host's tree has everything below /sys, /proc and /etc."""
+    populate_system(host)
+    for port in host.ports:
+        _add_interface(host, port)
+        _add_rdma_device(host, port)
+        _add_dcqcn(host, port)
+
+
+def populate_system(host: "LinuxHost") -> None:
+    """What does not belong to a port."""
     _add(host, "/etc/hostname", lambda: host.name + "\n")
     _add(host, "/etc/os-release", lambda: 'NAME="Ubuntu"\nVERSION_ID="22.04"\n')
     _add(host, "/proc/version", lambda: f"Linux version {KERNEL} {KERNEL_BUILD}\n")
@@ -52,10 +61,6 @@ def populate(host: "LinuxHost") -> None:
     _add(host, "/proc/sys/net/core/rmem_max", lambda: "212992\n")
     host.tree.add("/proc/sys/net/ipv4/tcp_ecn", _tcp_ecn(host))
     _add(host, "/proc/net/snmp", lambda: snmp(host))
-    for port in host.ports:
-        _add_interface(host, port)
-        _add_rdma_device(host, port)
-        _add_dcqcn(host, port)
 
 
 def _tcp_ecn(host: "LinuxHost") -> File:

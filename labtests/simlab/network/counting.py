@@ -1,5 +1,9 @@
-"""Frames in and out of a port, each from where it is counted once: NIC lanes, switch queues."""
+"""Frames in and out of a port, each from where it is counted once: NIC lanes, switch queues; and
+what a switch's memory holds."""
 
+from collections.abc import Mapping
+
+from labtests.simlab.network.memory_settings import MemoryUse
 from labtests.simlab.network.settings import PortCounters
 from labtests.simlab.network.tables import NONE, Tables
 
@@ -19,4 +23,24 @@ def port_counters(t: Tables, p: int) -> PortCounters:
         rx_bytes=int(port.rx_bytes),
         tx_packets=int(queues.forwarded_packets.sum()),
         tx_bytes=int(queues.forwarded_bytes.sum()),
+    )
+
+
+def memory_use(t: Tables, s: int, ports: Mapping[str, int]) -> MemoryUse:
+    """Of switch s, whose ports have these numbers."""
+    switch = t.switch[s]
+    lanes = {(port, i): t.lane[8 * p + i] for port, p in ports.items() for i in range(8)}
+    return MemoryUse(
+        total_cells=int(switch.total_cells),
+        shared_cells=int(switch.shared_cells),
+        used_cells=int(switch.used_cells),
+        shared_used_cells=int(switch.shared_used),
+        peak_used_cells=int(switch.peak_used_cells),
+        headroom_pool_cells=int(switch.pool_cells),
+        headroom_pool_used_cells=int(switch.pool_used),
+        peak_headroom_pool_cells=int(switch.peak_pool_cells),
+        egress_shared_cells=int(switch.egress_shared_cells),
+        egress_shared_used_cells=int(switch.egress_used),
+        headroom_used_cells={key: int(lane.headroom_used) for key, lane in lanes.items()},
+        peak_headroom_cells={key: int(lane.peak_headroom) for key, lane in lanes.items()},
     )

@@ -18,7 +18,8 @@ On the way out, at the egress queue. A queue refuses lossy frames (an output dro
 
 where the egress use is what lossy frames hold in all queues above their guaranteed parts; N equally
 full queues get T = alpha_e B / (1 + alpha_e N) each above their guaranteed part. A lossless egress
-share is never reached (S22), so none is kept.
+share is never reached (S22), so none is kept. A queue may have limits of its own beside that, in
+cells or packets (a Linux box has nothing else: bfifo, pfifo).
 """
 
 from labtests.simlab.network.compiled import compiled, inlined
@@ -138,6 +139,15 @@ def may_resume(t: State, s: int, lane: int) -> bool:
 def is_dynamic(t: State, s: int) -> bool:
     """Whether the egress limits of switch s are dynamic."""
     return bool(switch_at(t, s).egress_limit_cells < 0)
+
+
+@inlined
+def is_over_own_limit(t: State, q: int, cells: int) -> bool:
+    """Whether queue q may not take so many cells more by a limit of its own."""
+    queue = queue_at(t, q)
+    if queue.own_limit_cells and queue.cells + cells > queue.own_limit_cells:
+        return True
+    return bool(queue.own_limit_packets and queue.packets >= queue.own_limit_packets)
 
 
 @compiled

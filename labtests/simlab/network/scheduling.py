@@ -6,6 +6,10 @@ robin: each turn gives a queue weight * quantum of credit, a frame costs its byt
 (byte-count) or one (weight), and a queue that is empty has none. With all queues backlogged the
 shares are w_i / sum(w) (formulas §7).
 A queue beyond its rate limit is passed over (shaping.py).
+
+A levelled port is served as Linux's htb serves classes that borrow all they send: the lowest level
+first, and in a level by deficit round robin whose turns give `weight` bytes (tc-htb(8): prio and
+quantum). Groups are not looked at.
 """
 
 from labtests.simlab.network.arithmetic import highest_bit, lowest_bit
@@ -47,6 +51,8 @@ def cost(t: State, q: int) -> int:
 def round_robin(t: State, p: int, mask: int, turn: int) -> int:
     """The queue number of the non-empty `mask` whose turn it is, from `turn` on; it has paid."""
     quantum = QUANTUM_BYTES if port_at(t, p).count_bytes else 1
+    if port_at(t, p).levelled:
+        quantum = 1
     i = turn
     while True:
         queue = queue_at(t, 8 * p + i)
@@ -84,6 +90,24 @@ def choose_in_groups(t: State, p: int, mask: int) -> int:
     return int(i)
 
 
+@compiled
+def choose_by_level(t: State, p: int, mask: int) -> int:
+    """The queue number of `mask` that port p, a levelled one, serves next."""
+    lowest = 8
+    equals = 0
+    for i in range(8):
+        if (mask >> i) & 1:
+            level = queue_at(t, 8 * p + i).level
+            if level < lowest:
+                lowest = level
+                equals = 0
+            if level == lowest:
+                equals |= 1 << i
+    of_level = queue_at(t, 8 * p + lowest)
+    i = of_level.level_turn = round_robin(t, p, equals, of_level.level_turn)
+    return int(i)
+
+
 @inlined
 def choose_queue(t: State, p: int) -> int:
     """The queue (row) that port p serves next, or NONE."""
@@ -91,6 +115,8 @@ def choose_queue(t: State, p: int) -> int:
     mask = eligible_queues(t, p)
     if mask == 0:
         return NONE
+    if port.levelled:
+        return 8 * p + choose_by_level(t, p, mask)
     if mask & port.strict:
         return int(8 * p + highest_bit(mask & port.strict))
     if mask == port.backlog and mask & (mask - 1) == 0:  # alone: whoever's turn it is

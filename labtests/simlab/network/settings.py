@@ -45,12 +45,15 @@ class WredCurve:
 class Schedule:
     """How the eight queues of a port are served: (group, weight) of queue 0..7. See scheduling.py.
 
-    `sp` puts every queue in the strict group; `wfq` is served like byte-count WRR.
+    `sp` puts every queue in the strict group; `wfq` is served like byte-count WRR. `levels`: as htb
+    serves its classes, the lowest level (0..7) first; a weight is then a quantum in bytes, and
+    groups do not count.
     """
 
     discipline: Literal["sp", "wrr", "wfq"] = "wrr"
     unit: Literal["weight", "byte-count"] = "byte-count"
     queues: tuple[tuple[str, int], ...] = (("1", 1),) * 8
+    levels: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         if len(self.queues) != 8:
@@ -58,6 +61,10 @@ class Schedule:
         for group, weight in self.queues:
             if group not in ("sp", "1", "2") or (group != "sp" and weight < 1):
                 raise ValueError(f"not a group and a weight >= 1: {group!r}, {weight!r}")
+        if self.levels is not None and (
+            len(self.levels) != 8 or not set(self.levels) <= set(range(8))
+        ):
+            raise ValueError(f"not 8 levels 0..7: {self.levels}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

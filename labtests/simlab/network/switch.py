@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from labtests.simlab.network.counting import port_counters
+from labtests.simlab.network.counting import memory_use, port_counters
 from labtests.simlab.network.events import wake_port
 from labtests.simlab.network.fabric import give_headroom, share_memory
 from labtests.simlab.network.flow_control import (
@@ -210,6 +210,10 @@ class Switch:
         self._schedules[port] = schedule
         t.port[p].count_bytes = int(schedule.unit == "byte-count" or schedule.discipline == "wfq")
         t.port[p].group_balance = 0
+        t.port[p].levelled = int(schedule.levels is not None)
+        if schedule.levels is not None:
+            t.port[p].count_bytes = 1
+            t.queue.level[8 * p : 8 * p + 8] = schedule.levels
         groups = ["sp" if schedule.discipline == "sp" else group for group, _ in schedule.queues]
         t.port[p].strict = sum(1 << i for i, group in enumerate(groups) if group == "sp")
         t.port[p].first = sum(1 << i for i, group in enumerate(groups) if group == "1")
@@ -242,6 +246,16 @@ class Switch:
         """The limits of queues 0..7 of a port."""
         self._ports[port]
         return tuple(self._limits.get((port, queue)) for queue in range(8))
+
+    def set_queue_limit(
+        self, port: str, queue: int, *, cells: int | None = None, packets: int | None = None
+    ) -> None:
+        """The most that one queue of a port may hold of its own, beside the switch's limits."""
+        check_priority(queue)
+        if min(cells or 1, packets or 1) < 1:
+            raise ValueError(f"not a limit of 1 or more: {cells} cells, {packets} packets")
+        record = self._tables.queue[8 * self._ports[port] + queue]
+        record.own_limit_cells, record.own_limit_packets = cells or 0, packets or 0
 
     # -- counters --
 
@@ -312,23 +326,7 @@ class Switch:
 
     def memory_use(self) -> MemoryUse:
         """What the packet memory holds now, and the most it ever held."""
-        t = self._tables
-        switch = t.switch[self._row]
-        lanes = {(port, i): t.lane[8 * p + i] for port, p in self._ports.items() for i in range(8)}
-        return MemoryUse(
-            total_cells=int(switch.total_cells),
-            shared_cells=int(switch.shared_cells),
-            used_cells=int(switch.used_cells),
-            shared_used_cells=int(switch.shared_used),
-            peak_used_cells=int(switch.peak_used_cells),
-            headroom_pool_cells=int(switch.pool_cells),
-            headroom_pool_used_cells=int(switch.pool_used),
-            peak_headroom_pool_cells=int(switch.peak_pool_cells),
-            egress_shared_cells=int(switch.egress_shared_cells),
-            egress_shared_used_cells=int(switch.egress_used),
-            headroom_used_cells={key: int(lane.headroom_used) for key, lane in lanes.items()},
-            peak_headroom_cells={key: int(lane.peak_headroom) for key, lane in lanes.items()},
-        )
+        return memory_use(self._tables, self._row, self._ports)
 
     # -- faults and lists --
 

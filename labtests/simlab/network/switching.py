@@ -25,6 +25,7 @@ from labtests.simlab.network.memory import (
     is_dynamic,
     is_lossless,
     is_over_limit,
+    is_over_own_limit,
     may_resume,
     must_pause,
     release,
@@ -110,6 +111,8 @@ def fate(t: State, p: int, q: int, k: int) -> int:
         return FAULT_DROP
     may_be_over = queue.cells + packet.cells > switch_at(t, s).egress_limit_cells
     if may_be_over and is_over_limit(t, q, packet.lane, packet.cells):
+        return OUTPUT_DROP
+    if is_over_own_limit(t, q, packet.cells):
         return OUTPUT_DROP
     verdict = red_verdict(t, q, packet.ecn)
     if verdict == DISCARD:

@@ -80,6 +80,7 @@ PORT = _record(
     "guard watchdog_drops",  # guard: bit i = priority i is watched (guarding.py)
     "lost_draws",  # of all draws, those that lose an arriving frame
     "rest_per_byte rest_owed",
+    "levelled",  # queues are served by level, and by credit in bytes among equals
     "link_pause buffered",  # 802.3x: LINK_SEND, LINK_OBEY; host: packets wait in receive buffers
 )
 QUEUE = _record(
@@ -90,6 +91,8 @@ QUEUE = _record(
     "limit_bits bucket_ps bucket_full_at bucket_rest",  # shaping.py; limit_bits: per second
     "loss_per_million peak_cells tail_dropped lossy_cells",  # lossy_cells: with dynamic limits only
     "poll_ps polls",  # polls: so many periods since time 0 are in the average
+    "own_limit_cells own_limit_packets",  # beside the switch's limits; 0: none
+    "level level_turn",  # level_turn: of the level of this row's number, not of the queue
     floats="average_cells probability newest_weight",
 )
 LANE = _record(

@@ -15,9 +15,10 @@ def usage(call: Call, error: BadOption) -> int:
 
 
 def texts(
-    call: Call, names: list[str]
+    call: Call, names: list[str], *, quiet: bool = False
 ) -> Generator[Pause, None, tuple[list[tuple[str, str]], int]]:
-    """(name, text) of every file, stdin for none or `-`; and 1 when one could not be read."""
+    """(name, text) of every file, stdin for none or `-`; and 1 when one could not be read.
+    `quiet`: nothing is said of those."""
     found: list[tuple[str, str]] = []
     status = 0
     for name in names or ["-"]:
@@ -27,7 +28,7 @@ def texts(
         try:
             found.append((name, call.host.tree.read(call.path(name))))
         except OSError as error:
-            status = call.fail(f"{name}: {error.strerror}")
+            status = 1 if quiet else call.fail(f"{name}: {error.strerror}")
     return found, status
 
 

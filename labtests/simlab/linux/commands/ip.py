@@ -7,14 +7,16 @@ from typing import Any
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.ports import LARGEST_MTU_BYTES, LEAST_MTU_BYTES, NicPort
 
+VERSION = "ip utility, iproute2-6.1.0, libbpf 1.1.2\n"
 _CHANGES = {"set", "add", "del", "delete", "change", "replace", "append", "flush"}
 
 
 def _ip(call: Call) -> int:
     words = list(call.arguments)
-    flags: set[str] = set()
-    while words and words[0].startswith("-"):
-        flags.add(words.pop(0).lstrip("-"))
+    flags = _leading_options(words)
+    if flags & {"V", "Version"}:
+        call.out(VERSION)
+        return 0
     if not words or not any(name.startswith(words[0]) for name in ("address", "link", "route")):
         call.err('Object "' + (words[0] if words else "") + '" is unknown, try "ip help".\n')
         return 255 if words else 1
@@ -35,6 +37,14 @@ def _ip(call: Call) -> int:
     else:
         call.out(_long(ports, names, with_address="address".startswith(kind)))
     return 0
+
+
+def _leading_options(words: list[str]) -> set[str]:
+    """The options before the object, which are taken off."""
+    flags: set[str] = set()
+    while words and words[0].startswith("-"):
+        flags.add(words.pop(0).lstrip("-"))
+    return flags
 
 
 def _set_mtu(call: Call, words: list[str]) -> int:
@@ -119,7 +129,7 @@ def _long(ports: list[NicPort], names: list[str], *, with_address: bool) -> str:
         state = "UP" if port.up else "DOWN"
         lines += [
             f"{port.interface_index}: {port.interface}: {_flags(port)} mtu {port.mtu_bytes} "
-            f"qdisc mq state {state} {mode}group default qlen 1000",
+            f"{port.attached} state {state} {mode}group default qlen 1000",
             f"    link/ether {port.mac} brd ff:ff:ff:ff:ff:ff",
         ]
         if with_address and port.address:

@@ -48,7 +48,7 @@ def _grep(call: Call) -> Program:
     many = len(names) > 1
     names, problems = _expanded(call, names, options)
     if names or not many:
-        found, status = yield from texts(call, names)
+        found, status = yield from texts(call, names, quiet="s" in options)
     titled = "H" in options or ((many or "r" in options) and "h" not in options)
     hits = sum(_grep_one(call, (name, text), chosen, (options, titled)) for name, text in found)
     if "q" in options and hits:

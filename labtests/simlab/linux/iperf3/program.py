@@ -21,7 +21,7 @@ from labtests.simlab.linux.iperf3.side import CAUGHT, Side
 from labtests.simlab.linux.iperf3.trial import NS_PER_S, Stream, Trial
 from labtests.simlab.linux.ports import NicPort
 from labtests.simlab.linux.processes import Pause, Process, Program
-from labtests.simlab.linux.sockets import ReceiveSocket
+from labtests.simlab.linux.sockets import ReceiveSocket, turn_ns
 from labtests.simlab.linux.streams import Event
 from labtests.simlab.network import TcpRequest, UdpRequest
 
@@ -271,6 +271,7 @@ class _Client(Side):
             asked_bytes=self.plan.window_bytes,
             datagram_bytes=self.plan.block_bytes,
             since_ns=kernel.now_ns,
+            turn_ns=turn_ns(host.ports[0].speed_mbit_per_s),
         )
         host.sockets.narrow.append(socket)
         stream.lost_in_host = lambda: socket.lost(kernel.now_ns)

@@ -1,0 +1,70 @@
+"""/sys and /proc of an emulated Linux switch: what its kernel has, and what its ports count."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from labtests.simlab.linux.sysfs import STATISTICS, populate_system
+from labtests.simlab.linux.tree import File
+from labtests.simlab.linux_switch.counting import FCS_BYTES
+from labtests.simlab.network import Switch
+
+if TYPE_CHECKING:
+    from labtests.simlab.linux.ports import NicPort
+    from labtests.simlab.linux_switch.switch import LinuxSwitch
+
+MODULES = ("sch_red", "cls_u32", "sch_htb", "bridge", "veth")
+_VETH_MBIT_PER_S = 10_000  # what the driver veth claims for any cable
+
+
+def populate(box: "LinuxSwitch", network: Switch) -> None:
+    """The box's tree has all its files."""
+    populate_system(box)
+    modules = "".join(f"{name} 16384 1 - Live 0x0000000000000000\n" for name in MODULES)
+    _add(box, "/proc/modules", lambda: modules)
+    for port in box.ports:
+        _add_port(box, network, port)
+
+
+def _add_port(box: "LinuxSwitch", network: Switch, port: "NicPort") -> None:
+    base = f"/sys/class/net/{port.interface}"
+    constants = {
+        "address": port.mac,
+        "operstate": "up" if port.up else "down",
+        "carrier": str(int(port.up)),
+        "speed": str(_VETH_MBIT_PER_S),
+        "duplex": "full",
+        "ifindex": str(port.interface_index),
+        "type": "1",
+        "brport/port_no": f"{port.index + 1:#x}",
+    }
+    for name, text in constants.items():
+        _add(box, f"{base}/{name}", lambda text=text: f"{text}\n")  # type: ignore[misc]
+    _add(box, f"{base}/mtu", lambda: f"{port.mtu_bytes}\n")
+    for name in STATISTICS:
+        _add(box, f"{base}/statistics/{name}", _statistic(network, port, name))
+
+
+def _statistic(network: Switch, port: "NicPort", name: str) -> Callable[[], str]:
+    def read() -> str:
+        return f"{_counted(network, port.interface).get(name, 0)}\n"
+
+    return read
+
+
+def _counted(network: Switch, interface: str) -> Mapping[str, int]:
+    """Those of the net device that move. What its queues drop is counted in none of them."""
+    if interface not in network.ports:
+        return {}
+    frames, errors = network.port_counters(interface), network.drop_counters(interface).crc_errors
+    return {
+        "rx_packets": frames.rx_packets,
+        "rx_bytes": frames.rx_bytes - FCS_BYTES * frames.rx_packets,
+        "tx_packets": frames.tx_packets,
+        "tx_bytes": frames.tx_bytes - FCS_BYTES * frames.tx_packets,
+        "rx_errors": errors,
+        "rx_crc_errors": errors,
+    }
+
+
+def _add(box: "LinuxSwitch", path: str, read: Callable[[], str]) -> None:
+    box.tree.add(path, File(read=read))

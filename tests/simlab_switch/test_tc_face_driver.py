@@ -1,0 +1,73 @@
+"""What the driver of the product sets on the emulated switch holds, and goes back without a trace.
+
+The two are written apart (an import contract holds that): the driver from tc's forms, the face from
+recordings.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+from click.testing import CliRunner
+from switch_bench import PORT, SimulatedBox
+
+from labtests.__main__ import main
+from labtests.drivers.linux_switch import Driver
+from labtests.records import QueueLimitSetting
+from labtests.units import Bytes
+
+
+@pytest.fixture
+def switch(box: SimulatedBox) -> Iterator[Driver]:
+    """The switch has to be found again as it was."""
+    before = box.shell("tc -d qdisc show").out + box.shell(f"tc -d class show dev {PORT}").out
+    yield Driver(box)
+    assert (
+        box.shell("tc -d qdisc show").out + box.shell(f"tc -d class show dev {PORT}").out == before
+    )
+
+
+def test_the_driver_reads_it(switch: Driver) -> None:
+    assert switch.dscp_map(PORT) == tuple(dscp >> 3 for dscp in range(64))
+    assert switch.queue_limits(PORT).limits == tuple((q, 1048576) for q in range(8))
+    assert switch.scheduling(PORT).discipline == "wrr"
+    assert switch.ecn(PORT).queues == ()
+    assert switch.lacks() == {}, "the emulated kernel has RED"
+    assert switch.obstacles() == ()
+    link = switch.link(PORT)
+    assert (link.up, link.speed_bits_per_s, link.frame_bytes) == (True, 200_000_000, 1522)
+    assert {reading.value for reading in switch.queue_counters(PORT)} == {0}
+    assert {reading.value for reading in switch.drop_counters(PORT)} == {0}
+    assert switch.versions()["iproute2"] == "6.1.0"
+
+
+def test_limits_there_and_back(switch: Driver, box: SimulatedBox) -> None:
+    earlier = switch.queue_limits(PORT)
+    wanted = QueueLimitSetting(limits=((3, Bytes(50_000)), (5, Bytes(70_000))))
+    switch.set_queue_limits(PORT, wanted)
+    assert dict(switch.queue_limits(PORT).limits)[3] == 50_000
+    assert len(box.changed) == 2
+    switch.set_queue_limits(PORT, earlier)
+
+
+@pytest.mark.parametrize("shares", [(None,) * 8, (1, 1, 1, 2, 1, 3, 1, 1), (1,) * 6 + (None,) * 2])
+def test_scheduling_there_and_back(switch: Driver, shares: tuple[int | None, ...]) -> None:
+    earlier = switch.scheduling(PORT)
+    switch.set_scheduling(PORT, switch.scheduling_for(shares))
+    strict = [each.queue for each in switch.scheduling(PORT).queues if each.group == "sp"]
+    assert strict == [queue for queue, share in enumerate(shares) if share is None]
+    switch.set_scheduling(PORT, earlier)
+
+
+def test_ecn_there_and_back(switch: Driver) -> None:
+    earlier = switch.ecn(PORT)
+    for queues in ({3}, {3, 5}, {0}):
+        switch.set_ecn(PORT, switch.ecn_on(queues))
+        assert {curve.queue for curve in switch.ecn(PORT).queues} == queues
+    switch.set_ecn(PORT, earlier)
+
+
+def test_a_whole_snapshot_by_ssh() -> None:
+    """As `labtests snapshot --dry-run` does it."""
+    done = CliRunner().invoke(main, ["snapshot", "--testbed", "linux-lab", "--dry-run"])
+    assert done.exit_code == 0, done.output
+    assert '"limits"' in done.output
