@@ -1,11 +1,15 @@
 """The emulated switch does what its tc was told, and counts what it does."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from switch_bench import PORT, SimulatedBox
 
+from labtests.inventory import EcnMarking, LinuxLab, Testbed
 from labtests.simlab.faults import UnknownFault
+from labtests.simlab.lab import SimulatedLab
 
 EARLY, LATE = 0x60, 0xA0  # queues 3 and 5
 FULL_FRAME_BYTES = 1514
@@ -159,3 +163,44 @@ def test_a_reboot_brings_the_queues_of_the_boot_back(box: SimulatedBox) -> None:
     flow = box.send("h1", tos=EARLY, mbit_per_s=100)
     box.send_for(0.1, flow)
     assert box.qdiscs()["1:13"]["packets"] == flow.sent_datagrams > 0
+
+
+LAB: dict[str, Any] = {"runner_address": "10.255.71.254", "prefix_length": 24}
+
+
+@pytest.mark.parametrize(
+    ("settings", "shows"),
+    [
+        (None, "quantum 1514 rate 8Kbit ceil 200Mbit"),
+        (LinuxLab(**LAB, scheduling="strict"), "1:17 parent 1:1 leaf 107: prio 0"),
+        (LinuxLab(**LAB, scheduling="weighted", weights=(1, 2, 3, 4, 5, 6, 7, 8)), "quantum 12112"),
+        (
+            LinuxLab(**LAB, ecn=EcnMarking(min_bytes=30_000, max_bytes=90_000, probability=0.1)),
+            "class red 101:1 parent 101: ",
+        ),
+    ],
+)
+def test_it_boots_with_the_queues_of_the_testbed_file(
+    testbed: Testbed, settings: LinuxLab | None, shows: str
+) -> None:
+    box = SimulatedBox(SimulatedLab(replace(testbed, linux_lab=settings), seed=1))
+    assert shows in box.shell(f"tc -d class show dev {PORT}").out
+    flow = box.send("h1", tos=EARLY, mbit_per_s=100)
+    box.send_for(0.1, flow)
+    assert box.qdiscs()["1:13"]["packets"] == flow.sent_datagrams > 0
+
+
+def test_the_shell_around_it(box: SimulatedBox) -> None:
+    assert "master br0" in box.shell(f"ip link show dev {PORT}").out
+    assert '"qdisc":"htb","master":"br0"' in box.shell(f"ip -j link show dev {PORT}").out
+    details = box.shell(f"ip -d -j link show dev {PORT}")
+    assert (details.status, "does not emulate" in details.err) == (1, True)
+    quiet = box.shell("grep -hs x /no/such; nosuchtool 2>/dev/null | cat; true")
+    assert (quiet.status, quiet.out, quiet.err) == (0, "", "")
+    flow = box.send("h1", tos=EARLY, mbit_per_s=100)
+    box.send_for(0.1, flow)
+    folder = f"/sys/class/net/{PORT}/statistics"
+    assert box.shell(f"cat {folder}/tx_packets").out == f"{flow.sent_datagrams}\n"
+    assert box.shell(f"cat {folder}/tx_bytes").out == f"{1514 * flow.sent_datagrams}\n"
+    for gone in ("ethtool", "iperf3", "ib_send_bw", "rdma", "mlnx_qos"):
+        assert box.shell(gone).status == 127, gone

@@ -14,9 +14,8 @@ _CHANGES = {"set", "add", "del", "delete", "change", "replace", "append", "flush
 def _ip(call: Call) -> int:
     words = list(call.arguments)
     flags = _leading_options(words)
-    if flags & {"V", "Version"}:
-        call.out(VERSION)
-        return 0
+    if flags & {"V", "Version", "d", "details"}:
+        return _beside(call, version=bool(flags & {"V", "Version"}))
     if not words or not any(name.startswith(words[0]) for name in ("address", "link", "route")):
         call.err('Object "' + (words[0] if words else "") + '" is unknown, try "ip help".\n')
         return 255 if words else 1
@@ -37,6 +36,15 @@ def _ip(call: Call) -> int:
     else:
         call.out(_long(ports, names, with_address="address".startswith(kind)))
     return 0
+
+
+def _beside(call: Call, *, version: bool) -> int:
+    """`ip -V`; and `-d`, whose details (such as the bridge of a port) this box does not have."""
+    if version:
+        call.out(VERSION)
+        return 0
+    call.err("ip: the simulated box does not emulate this: -d\n")
+    return 1
 
 
 def _leading_options(words: list[str]) -> set[str]:
@@ -151,7 +159,7 @@ def _row(port: NicPort) -> dict[str, Any]:
         "ifname": port.interface,
         "flags": _flags(port).strip("<>").split(","),
         "mtu": port.mtu_bytes,
-        "qdisc": "mq",
+        **dict(zip(*[iter(port.attached.split())] * 2, strict=True)),  # qdisc, and perhaps master
         "operstate": "UP" if port.up else "DOWN",
         "link_type": "ether",
         "address": port.mac,
