@@ -1,10 +1,14 @@
 """Signals that end a run: the lab is put back and the report written, whoever sends them."""
 
 import signal
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 _OTHERS = (signal.SIGTERM, signal.SIGHUP)  # a cancelled job, a dropped ssh
+
+TOGETHER_S = 1.0
 
 
 @contextmanager
@@ -25,9 +29,22 @@ def as_ctrl_c() -> Iterator[None]:
 def _interrupt(number: int, _: object) -> None:
     for later in _OTHERS:
         signal.signal(later, _ignore)  # not SIG_IGN: Python complains when one is on its way
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGINT, _a_second_ctrl_c(number))
     name = signal.Signals(number).name
     raise KeyboardInterrupt(*([] if number == signal.SIGINT else [name]))
+
+
+def _a_second_ctrl_c(first: int) -> Callable[[int, FrameType | None], None]:
+    """What a SIGINT does after that first signal. Signals that come together are handled in the
+    order of their numbers, so a SIGINT right after a SIGHUP or SIGTERM may be older: it is part of
+    the same cancelling, and nobody's second Ctrl-C."""
+    begun_s = time.monotonic()
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        if first == signal.SIGINT or time.monotonic() - begun_s > TOGETHER_S:
+            signal.default_int_handler(number, frame)
+
+    return interrupt
 
 
 def _ignore(number: int, _: object) -> None:

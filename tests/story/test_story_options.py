@@ -52,7 +52,8 @@ def test_help_shows_every_option_with_its_variable_and_leaves_nothing(here):
 
 
 def test_markers_and_collection_need_no_lab(here):
-    assert "@pytest.mark.requires(*settings): abilities " in run(here, "--markers").terminal
+    said = run(here, "--markers").terminal
+    assert "@pytest.mark.requires(*settings, hosts=(), switches=()): abilities " in said
     collected = run(here, "suites", "--collect-only", "-q")
     assert collected.exit_code == 0
     assert f"suites/test_s1_pfc.py::{PFC}" in collected.terminal
@@ -197,7 +198,8 @@ def test_boxes_that_do_not_answer_end_the_run_with_15(here):
     assert (recorded["backend"], recorded["exit_code"]) == ("hardware", 15)
     assert recorded["problem"].startswith("lab unreachable: ")
     assert [t["outcome"] for t in recorded["tests"]] == ["error"]
-    assert len(recorded["not_run"]) == 5
+    assert len(recorded["not_run"]) > 5
+    assert recorded["tests"][0]["id"] not in recorded["not_run"]
     assert "lab unreachable" in (ended.folder / "report.html").read_text()
     assert "lab unreachable" in (ended.folder / "junit.xml").read_text()
 
