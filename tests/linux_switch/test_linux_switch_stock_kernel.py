@@ -330,6 +330,15 @@ def test_a_red_that_cannot_be_is_refused_before_anything_is_sent(name, curve, wh
     assert there.changed == []
 
 
+def test_no_red_is_put_into_a_class_of_htb_whose_fifo_would_not_come_back_into_sight():
+    # Linux 6.1 and 6.18: after `tc qdisc del ... parent 1:16` tc lists nothing in that class
+    unnamed = without(recording("qdiscs--htb_red"), '"handle":"16:"', '"handle":"0:"')
+    there = RecordedSwitch((unnamed, recording("filters--htb_red"), LINK))
+    with pytest.raises(CommandRejected, match="tc would not show the one that 1:16 gets"):
+        Driver(there).set_ecn(PORT, Driver(there).ecn_on({6}))
+    assert there.changed == []
+
+
 @pytest.mark.parametrize(
     ("said", "lacking"),
     [

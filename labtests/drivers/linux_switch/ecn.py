@@ -216,8 +216,17 @@ class _Where:
             )
 
     def _expect_default(self) -> None:
-        """Only these make a new fifo when a class's qdisc is deleted."""
+        """Only a class of the scheduler gets a new fifo when its qdisc is deleted. That of a class
+        of htb is in no list of tc (htb_graft hides it, qdisc_hash_add is not called): the queue
+        would be gone for whoever reads the tree."""
         above = self._tree.scheduler
+        if above is not None and above.kind == "htb":
+            self._session._reject(
+                self._what,
+                f"its fifo has no handle, and tc would not show the one that {self._at} gets after "
+                "a RED",
+                "give the class a bfifo of its own: tc qdisc add ... handle 10: bfifo limit ...",
+            )
         if above is None or self._at is None or self._at.major != above.handle.major:
             self._session._reject(
                 self._what,
