@@ -49,27 +49,30 @@ class Phases:
         return {"wall_s": self.wall_s, "phase_cpu_s": self.cpu_s, "answers": answers}
 
 
+def bare(fleet: Json) -> Json:
+    """How bare asyncssh logs in: keys read once, no ssh_config, no agent."""
+    import asyncssh
+
+    return {
+        "username": fleet["user"],
+        "client_keys": [asyncssh.read_private_key(fleet["key_file"])],
+        "known_hosts": asyncssh.read_known_hosts(fleet["known_hosts"]),
+        "config": None,
+        "agent_path": None,
+    }
+
+
 def floor(fleet: Json) -> Json:
     """Bare asyncssh: all six in one command, no framework, nothing kept."""
     import asyncio
 
     import asyncssh
 
-    phases = Phases()
-    known = asyncssh.read_known_hosts(fleet["known_hosts"])
-    key = asyncssh.read_private_key(fleet["key_file"])
+    phases, how = Phases(), bare(fleet)
     script = "; echo; echo ---; ".join(READS)
 
     async def ask(port: int) -> int:
-        async with asyncssh.connect(
-            "127.0.0.1",
-            port,
-            username=fleet["user"],
-            client_keys=[key],
-            known_hosts=known,
-            config=None,
-            agent_path=None,
-        ) as connection:
+        async with asyncssh.connect("127.0.0.1", port, **how) as connection:
             done = await connection.run(script, check=True)
             return str(done.stdout).count("---") + 1
 
@@ -207,21 +210,11 @@ def change_floor(fleet: Json) -> Json:
 
     import asyncssh
 
-    phases, sent = Phases(), {}
+    phases, sent, how = Phases(), {}, bare(fleet)
     told = json.loads(Path(fleet["folder"], "sent.json").read_text())
-    known = asyncssh.read_known_hosts(fleet["known_hosts"])
-    key = asyncssh.read_private_key(fleet["key_file"])
 
     async def connect(port: int) -> Any:
-        return await asyncssh.connect(
-            "127.0.0.1",
-            port,
-            username=fleet["user"],
-            client_keys=[key],
-            known_hosts=known,
-            config=None,
-            agent_path=None,
-        )
+        return await asyncssh.connect("127.0.0.1", port, **how)
 
     async def everything() -> None:
         names = list(fleet["ports"])

@@ -46,11 +46,13 @@ def test_a_small_socket_loses_in_the_host_not_in_the_switch(incast):
     """What a host loses at its socket is the host's loss, by its own counter."""
     incast.trust_dscp()
     incast.control(
-        "overload", incast.loads(*over(EARLY)), red=lambda seen: (lost_at_the_socket(seen),)
+        "both queues overloaded",
+        incast.loads(*(Class(tos=tos, offered_share=OVER) for tos in (EARLY, LATE))),
+        red=lambda seen: (lost_at_the_socket(seen, alive_in=(seen,)),),
     )
 
     traffic = incast.loads(
         *(Class(tos=tos, offered_share=CALM, window_bytes=SMALL_BYTES) for tos in (EARLY, LATE))
     )
     seen = incast.run(f"sockets of {SMALL_BYTES} bytes", traffic)
-    incast.judge(lost_at_the_socket(seen), every_packet(seen))
+    incast.judge(lost_at_the_socket(seen, alive_in=incast.controls), every_packet(seen))

@@ -276,6 +276,8 @@ class Run:
             words += ["--lab-seconds", f"{seconds:g}"]
         if self.config.getoption("no_controls"):
             words.append("--no-controls")
+        for fault in self.config.getoption("fault") or ():
+            words += ["--fault", fault]
         return shlex.join(words)
 
 

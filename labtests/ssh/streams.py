@@ -84,12 +84,12 @@ class Streams:
     def output(self) -> str:
         """stdout so far."""
         with self._lock:
-            return own_output(self._out.text(), self._mark)
+            return own_output(self._out.text(), self._mark, ended=self.ended)
 
     def errors(self) -> str:
         """stderr so far."""
         with self._lock:
-            return own_output(self._err.text(), self._mark)
+            return own_output(self._err.text(), self._mark, ended=self.ended)
 
     @property
     def status(self) -> int | None:

@@ -58,9 +58,14 @@ def surroundings_of(text: str, errors: str, mark: str) -> Surroundings | None:
     return Surroundings(preface=preface)
 
 
-def own_output(text: str, mark: str) -> str:
-    """The part of a stream that the command itself has printed."""
-    return text.partition(f"{mark}\n")[2] if mark else text
+def own_output(text: str, mark: str, *, ended: bool) -> str:
+    """The part of a stream that the command itself has printed. A stream that ended without its
+    mark is given whole: the command was not run, and what was said instead must not look like an
+    empty answer."""
+    _, found, own = text.partition(f"{mark}\n")
+    if not mark or (ended and not found):
+        return text
+    return own
 
 
 def _locale(values: list[str]) -> str:

@@ -118,22 +118,25 @@ def _ledger(evidence: Evidence) -> Iterator[str]:
         )
 
 
-def lost_at_the_socket(evidence: Evidence) -> Verdict:
-    """Datagrams were lost, all of them at a socket of the receiving host, none in the switch."""
+def lost_at_the_socket(evidence: Evidence, *, alive_in: tuple[Evidence, ...] = ()) -> Verdict:
+    """Datagrams were lost, all of them at a socket of the receiving host, none in the switch.
+
+    That the switch dropped none is said by counters that are seen to count in the controls.
+    """
     host = evidence.receiver.device
     full = _socket(evidence).increase
     return conclude(
         f"was it {host} that lost datagrams, not the switch",
         evidence,
-        _lost_at_the_socket(evidence),
+        _lost_at_the_socket(evidence, alive_in),
         passing=f"{full} datagrams lost at a full socket of {host} (RcvbufErrors), 0 in the switch",
     )
 
 
-def _lost_at_the_socket(evidence: Evidence) -> Iterator[Finding]:
+def _lost_at_the_socket(evidence: Evidence, alive_in: tuple[Evidence, ...]) -> Iterator[Finding]:
     yield from checks.ran(evidence)
     for queue in packets.loaded(evidence):
-        yield from checks.no_drop(evidence, queue)
+        yield from _clean(evidence, queue, alive_in)
         yield packets.by_the_tool(evidence, queue)
     yield from idle.quiet_queues(evidence, packets.loaded(evidence))
     yield idle.quiet(evidence, [(evidence.receiver.device, "", "host", -1, c.UDP_RCVBUF_ERRORS)])

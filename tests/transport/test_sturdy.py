@@ -77,6 +77,14 @@ def test_a_login_shell_that_prints_is_not_part_of_any_output(sshd, login_shell) 
         assert not Path(f"/proc/{process.pid}").exists()
 
 
+def test_a_noisy_host_that_runs_nothing_any_more_gives_no_empty_answer(sshd, login_shell) -> None:
+    login_shell(f"echo welcome; {RUN}")
+    with login(sshd) as shell:
+        login_shell("echo welcome; echo out of order >&2; exit 0")
+        reply = shell.run("list what is left")
+        assert (reply.text, reply.errors) == ("welcome\n", "out of order\n")
+
+
 def test_a_login_shell_that_prints_behind_commands_is_refused_at_once(sshd, login_shell) -> None:
     login_shell(f"{RUN}; echo goodbye")
     with pytest.raises(CommandRejected, match=r"(?s)printed 'labtests-.*bashrc"), login(sshd):

@@ -132,10 +132,17 @@ def test_losses_that_no_counter_has_are_named():
 @HOSTS
 def test_a_full_socket_is_the_hosts_loss_and_named_so(classes):
     lost = load(in_socket=6000, classes=classes)
-    verdict = lost_at_the_socket(lost)
+    verdict = lost_at_the_socket(lost, alive_in=(OVER[classes],))
     assert verdict.outcome is Outcome.PASS, verdict.because
     assert "6000 datagrams lost at a full socket of r (RcvbufErrors)" in verdict.because
     assert no_loss(lost, alive_in=(OVER[classes],)).outcome is Outcome.PASS  # not the switch's
+
+
+@HOSTS
+def test_a_switch_is_innocent_only_by_counters_that_count(classes):
+    verdict = lost_at_the_socket(load(in_socket=6000, classes=classes))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "drop counter is not proven alive" in verdict.because
 
 
 @HOSTS
@@ -150,7 +157,7 @@ QUESTIONS = {
     "no loss": lambda seen, over: no_loss(seen, alive_in=(over,)),
     "drops": lambda seen, over: drops_exactly_in(seen, {3}, alive_in=(over,)),
     "packets": lambda seen, over: every_packet(seen),
-    "socket": lambda seen, over: lost_at_the_socket(seen),
+    "socket": lambda seen, over: lost_at_the_socket(seen, alive_in=(over,)),
 }
 QUEUES = {c.QUEUE_DROPPED_PACKETS, c.QUEUE_FORWARDED_PACKETS}
 COUNTED = QUEUES | {c.TX_PACKETS, c.RX_PACKETS, c.UDP_OUT_DATAGRAMS, c.UDP_IN_DATAGRAMS,
