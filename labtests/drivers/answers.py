@@ -6,8 +6,8 @@ are read.
 """
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import NoReturn
 
 from labtests.errors import CommandRejected, ToolMissing
@@ -17,7 +17,8 @@ from labtests.transport import Reply
 _NOT_FOUND_STATUS = 127  # POSIX sh: the command could not be found
 _NO_SUCH_PROGRAM = re.compile(
     r"command not found\s*$"  # bash, sudo
-    r"|^\S*sh: (?:line )?\d+: .*: not found\s*$"  # dash: `sh: 1: mlnx_qos: not found`
+    r"|^\S*sh: (?:line )?\d+: .*: not found\s*$",  # dash: `sh: 1: mlnx_qos: not found`
+    re.MULTILINE,
 )
 
 _RIGHTS = "log in as root, or set `become: true` for this device in the testbed file"
@@ -64,11 +65,11 @@ def expect_success(reply: Reply, tool: Tool) -> None:
     says otherwise.
     """
     _expect_program(reply, tool)
-    said = _first_complaint(reply, [c for c in tool.complaints if not c.only_failed])
+    said = _first_complaint(reply, tuple(c for c in tool.complaints if not c.only_failed))
     if said is not None:
         reject(reply, *said)
     if reply.status not in (0, None):
-        said = _first_complaint(reply, [*tool.complaints, *_ANY_TOOL])
+        said = _first_complaint(reply, (*tool.complaints, *_ANY_TOOL))
         problem, remedy = said or (
             last_words(reply),
             f"run it by hand on {reply.device} and look at `dmesg`",
@@ -91,20 +92,31 @@ def last_words(reply: Reply) -> str:
 
 
 def _expect_program(reply: Reply, tool: Tool) -> None:
-    for line in _both_streams(reply):
+    said = _both_streams(reply)
+    known = _NO_SUCH_PROGRAM.search("\n".join(said)) is not None
+    for line in said if known else ():
         if _NO_SUCH_PROGRAM.search(line):
             raise ToolMissing(reply.device, reply.command, line.strip(), tool.install)
     if reply.status == _NOT_FOUND_STATUS:
         raise ToolMissing(reply.device, reply.command, last_words(reply), tool.install)
 
 
-def _first_complaint(reply: Reply, complaints: Iterable[Complaint]) -> tuple[str, str] | None:
-    known = tuple(complaints)
-    for line in _both_streams(reply):
-        for complaint in known:
+def _first_complaint(reply: Reply, complaints: tuple[Complaint, ...]) -> tuple[str, str] | None:
+    said = _both_streams(reply)
+    if not _any_of(complaints).search("\n".join(said)):  # most answers, read in one go
+        return None
+    for line in said:
+        for complaint in complaints:
             if re.search(complaint.says, line, re.IGNORECASE):
                 return line.strip(), complaint.remedy
     return None
+
+
+@cache
+def _any_of(complaints: tuple[Complaint, ...]) -> re.Pattern[str]:
+    """Found in many lines wherever one of the complaints is found in one of them."""
+    said = "|".join(f"(?:{complaint.says})" for complaint in complaints) or r"(?!)"
+    return re.compile(said, re.IGNORECASE | re.MULTILINE)
 
 
 def _both_streams(reply: Reply) -> list[str]:

@@ -1,5 +1,6 @@
 """PFC, trust and the DSCP map of a ConnectX port, set with mlnx_qos and read back with it."""
 
+from functools import lru_cache
 from typing import Any
 
 from labtests.capabilities import Commands, DscpMap, NicQosView, PriorityFlowControl, Trust
@@ -8,6 +9,9 @@ from labtests.drivers.connectx.mlnx_qos import MLNX_QOS, parse_mlnx_qos
 from labtests.drivers.connectx.sysfs import PRIORITIES
 from labtests.drivers.linux.session import HostSession
 from labtests.records import NicQos, PfcSetting, TrustSetting
+
+_read_once = lru_cache(maxsize=256)(parse_mlnx_qos)
+"""Five settings are in one answer, which an exchange may keep (exchanges.py)."""
 
 _DSCPS = 64
 _WORDS = {"dscp": "dscp", "dot1p": "pcp"}  # TrustSetting's word -> mlnx_qos's
@@ -22,7 +26,7 @@ class QosSettings(HostSession, PriorityFlowControl, Trust, DscpMap, NicQosView):
 
     def nic_qos(self, port: str) -> NicQos:
         """Everything `mlnx_qos -i` says of this port."""
-        return parse_mlnx_qos(self._run(f"mlnx_qos -i {self._interface(port)}"))
+        return _read_once(self._run(f"mlnx_qos -i {self._interface(port)}"))
 
     # -- priority flow control -----------------------------------------------------------
 
