@@ -16,6 +16,11 @@ def _say(text: str) -> None:
     click.echo(for_terminal(text))
 
 
+def _tell(text: str) -> None:
+    """The same, for what is not a result: on stderr."""
+    click.echo(for_terminal(text), err=True)
+
+
 @click.command()
 @click.option(
     "--testbed", envvar="LABTESTS_TESTBED", required=True, help="A file, or a name in testbeds/."
@@ -43,7 +48,7 @@ def check(ctx: click.Context, /, **options: Any) -> None:
     """
     command = importlib.import_module("labtests.check.command")
     options["testbed"] = load(located(options["testbed"]))
-    ctx.exit(command.run(command.Asked(**options), _say))
+    ctx.exit(command.run(command.Asked(**options), _say, _tell))
 
 
 @click.command()

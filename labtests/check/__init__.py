@@ -1,6 +1,6 @@
 """Is this lab fit for a run? Read only, one line for each finding (docs/check.md)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from labtests.check import cables, hosts, quiet
@@ -8,8 +8,8 @@ from labtests.check.finding import LEVELS, Finding, judged
 from labtests.check.gathering import Known, Watching, gather
 from labtests.evidence import Difference
 from labtests.inventory import Testbed
-from labtests.snapshot import Reader
-from labtests.transport import Clock
+from labtests.lab import Lab
+from labtests.snapshot.session import readers_of
 
 CHECKS = (
     "reachable",
@@ -24,6 +24,7 @@ CHECKS = (
     "mtu",
     "trust",
     "dscp map",
+    "queue map",
     "pfc",
     "clock",
     "errors",
@@ -43,17 +44,18 @@ class Checked:
     noise: tuple[Difference, ...] = ()
 
 
-def check(
-    testbed: Testbed, readers: Sequence[Reader], clock: Clock, *, backend: str, idle_s: float
-) -> Checked:
-    """Ask every device everything. Counters are read twice, at least `idle_s` of the lab's clock
-    apart, with the other questions in between; 0 leaves errors and noise out."""
-    watching = Watching(readers, clock, idle_s) if idle_s > 0 else None
-    known = gather(readers, clock)
-    findings = list(_asked(testbed, known, backend))
+def check(lab: Lab, *, idle_s: float, progress: Callable[[str], None] = lambda _: None) -> Checked:
+    """Ask every device of an open lab everything. Counters are read twice, at least `idle_s` of the
+    lab's clock apart, with the other questions in between; 0 leaves errors and noise out.
+    `progress` hears what is waited for."""
+    readers = readers_of(lab)
+    progress(f"asking {len(readers)} devices")
+    watching = Watching(readers, lab.clock, idle_s) if idle_s > 0 else None
+    known = gather(readers, lab.clock)
+    findings = list(_asked(lab.testbed, known, lab.backend))
     if watching is None:
         return Checked(findings=tuple(findings))
-    grown = watching.ended()
+    grown = watching.ended(progress)
     findings += [*quiet.errors(grown), *quiet.noise(grown)]
     return Checked(findings=tuple(findings), noise=quiet.grown(grown))
 
@@ -72,6 +74,7 @@ def _asked(testbed: Testbed, known: Mapping[str, Known], backend: str) -> Iterat
         cables.fec,
         cables.mtu,
         cables.trust,
+        cables.queue_map,
         cables.pfc,
     ):
         yield from of_cables(lab)

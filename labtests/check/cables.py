@@ -28,11 +28,14 @@ class Lab:
         found = self.known[at.device].links.get(at.interface)
         return Unknown(why="the device does not tell") if found is None else found
 
+    def between_switches(self, link: Link) -> bool:
+        """Whether neither end is a host."""
+        return not any(self.known[end.device].host for end in (link.a, link.b))
+
     def level(self, link: Link) -> Level:
         """What ends that differ mean: a suite sets trust and PFC where its hosts are plugged in,
         and nowhere else."""
-        hosts = any(self.known[end.device].host for end in (link.a, link.b))
-        return "warning" if hosts else "failure"
+        return "failure" if self.between_switches(link) else "warning"
 
     def either_has(self, link: Link, name: str) -> bool:
         """Whether an end of a cable has a setting at all; where none has, nothing can differ."""
@@ -120,13 +123,13 @@ def fec(lab: Lab) -> Iterator[Finding]:
     all we have, so it only warns."""
     yield from _fec_of_hosts(lab)
     for link in lab.testbed.links:
-        told = {}
+        told: dict[Endpoint, str] = {}
         for end in (link.a, link.b):
             facts = lab.link(end)
             if isinstance(facts, LinkFacts) and facts.fec is not None:
                 told[end] = facts.fec
-            elif not (isinstance(facts, LinkFacts) and facts.virtual):
-                yield _unknown("fec", end, "the device does not tell which FEC is in force")
+        dark = [end for end in (link.a, link.b) if end not in told and not _virtual(lab, end)]
+        yield from (_fec_untold(end, told) for end in dark)
         if len(set(told.values())) > 1:
             yield _bad(
                 "fec",
@@ -136,6 +139,24 @@ def fec(lab: Lab) -> Iterator[Finding]:
             )
         elif len(told) == 2:
             yield _ok("fec", link.a, f"{told[link.a]} at both ends")
+
+
+def _virtual(lab: Lab, end: Endpoint) -> bool:
+    facts = lab.link(end)
+    return isinstance(facts, LinkFacts) and facts.virtual
+
+
+def _fec_untold(end: Endpoint, told: Mapping[Endpoint, str]) -> Finding:
+    """One end's silence is not agreement: what the other end says, to be compared by hand."""
+    there = [f"{peer} has {encoding}" for peer, encoding in told.items()]
+    other = there[0] if there else "nor does the other"
+    return _bad(
+        "fec",
+        end,
+        f"this end does not tell which FEC is in force; {other}",
+        "compare both ends by hand (for a switch: its port's configuration)",
+        level="not known",
+    )
 
 
 def _fec_of_hosts(lab: Lab) -> Iterator[Finding]:
@@ -210,6 +231,17 @@ def trust(lab: Lab) -> Iterator[Finding]:
             yield _ends_alike("dscp map", link, maps, "failure")
 
 
+def queue_map(lab: Lab) -> Iterator[Finding]:
+    """802.1p priority -> queue, of two switches with a cable between them; what classes a NIC has
+    is its own. No suite sets this map."""
+    for link in lab.testbed.links:
+        whole = [Endpoint(device=end.device, interface="") for end in (link.a, link.b)]
+        told = any(("", "queue_map") in lab.known[end.device].settings for end in whole)
+        if told and lab.between_switches(link):
+            maps = [lab.setting(end, "queue_map") for end in whole]
+            yield _ends_alike("queue map", link, maps, "failure")
+
+
 def pfc(lab: Lab) -> Iterator[Finding]:
     """The same priorities at both ends, and none that takes what the other end says."""
     for link in lab.testbed.links:
@@ -242,16 +274,17 @@ def _ends_alike(check: str, link: Link, found: list[object], level: Level) -> Fi
         return _unknown(check, end, dark[0].why)
     if found[0] == found[1]:
         return _ok(check, link.a, f"as at {link.b}")
-    here, there = (_brief(each, found[1 - n]) for n, each in enumerate(found))
+    of = "priority" if check == "queue map" else "DSCP"
+    here, there = (_brief(each, found[1 - n], of) for n, each in enumerate(found))
     text = f"{here} here, {there} at {link.b}"
     return _bad(check, link.a, text, _SET_ALIKE, level=level)
 
 
-def _brief(value: object, other: object) -> str:
-    """Of a map only what the other end has not."""
+def _brief(value: object, other: object, of: str) -> str:
+    """Of a map, from DSCP or priority, only what the other end has not."""
     if isinstance(value, tuple) and isinstance(other, tuple):
         each = [
-            f"DSCP {n}: {v}" for n, (v, o) in enumerate(zip(value, other, strict=True)) if v != o
+            f"{of} {n}: {v}" for n, (v, o) in enumerate(zip(value, other, strict=True)) if v != o
         ]
         return ", ".join(each[:4]) + (", ..." if len(each) > 4 else "")
     return readable(value)

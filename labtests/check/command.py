@@ -12,7 +12,7 @@ from labtests.check import CHECKS, Finding, check, judged
 from labtests.errors import DeviceError, LabError, LabErrors, Unreachable
 from labtests.inventory import Testbed
 from labtests.recovery import held_by, left_behind
-from labtests.snapshot.session import Access, opened, readers_of
+from labtests.snapshot.session import Access, opened
 
 FIT, NOT_FIT, UNREACHABLE = 0, 10, 15
 IDLE_S = 5.0
@@ -35,10 +35,11 @@ class Asked:
     idle_s: float = IDLE_S
 
 
-def run(asked: Asked, say: Say) -> int:
-    """Check, print, and the exit code. Raises LabError for what can never be."""
+def run(asked: Asked, say: Say, tell: Say = lambda _: None) -> int:
+    """Check, print, and the exit code; `tell` hears what is waited for. Raises LabError for what
+    can never be."""
     tolerated = expect_checks(asked.tolerated)
-    found = judged(_found(asked, say), tolerated=tolerated, strict=asked.strict)
+    found = judged(_found(asked, tell), tolerated=tolerated, strict=asked.strict)
     if asked.as_json:
         say(json.dumps([each.plain() for each in found], indent=1))
     else:
@@ -62,12 +63,12 @@ def code_of(found: Iterable[Finding]) -> int:
     return NOT_FIT if failed else FIT
 
 
-def _found(asked: Asked, say: Say) -> Iterator[Finding]:
+def _found(asked: Asked, tell: Say) -> Iterator[Finding]:
     if not asked.dry_run:
         yield from unfinished(asked.testbed)
     testbed = asked.testbed
     try:
-        yield from _of_lab(asked, testbed)
+        yield from _of_lab(asked, testbed, tell)
     except LabErrors as errors:
         gone = list(_unreachable(errors))
         if not gone:
@@ -75,14 +76,13 @@ def _found(asked: Asked, say: Say) -> Iterator[Finding]:
         yield from gone
         rest = without(testbed, {each.device for each in gone})
         if rest.devices:
-            yield from _of_lab(asked, rest)
+            yield from _of_lab(asked, rest, tell)
 
 
-def _of_lab(asked: Asked, testbed: Testbed) -> list[Finding]:
+def _of_lab(asked: Asked, testbed: Testbed, tell: Say) -> list[Finding]:
     access = Access(testbed=testbed, dry_run=asked.dry_run, faults=asked.faults)
     with opened(access) as lab:
-        readers = readers_of(lab)
-        done = check(testbed, readers, lab.clock, backend=lab.backend, idle_s=asked.idle_s)
+        done = check(lab, idle_s=asked.idle_s, progress=lambda text: tell(f"check: {text}"))
         return list(done.findings)
 
 

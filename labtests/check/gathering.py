@@ -36,6 +36,9 @@ Able = TypeVar("Able")
 COMPARED = ("pfc", "trust", "dscp_map")
 """Settings that have to be the same at both ends of a cable."""
 
+COMPARED_WHOLE = ("queue_map",)
+"""Settings of a whole device that have to be the same at both ends of a cable between switches."""
+
 
 ENDING_S = 2.0 * KILL_AFTER_S
 """So long the processes of a run that has ended may still be seen (ssh/supervision.py)."""
@@ -87,13 +90,18 @@ def _known(reader: Reader) -> Known:
             left=_left(reader),
             links=_of_ports(reader, LinkState, lambda d, port: d.link(port)),
             roces=_with_rdma(_of_ports(reader, RocePorts, lambda d, port: d.roce(port))),
-            settings={
-                (port, name): told(lambda p=port, n=name: reader.setting(p, n))  # type: ignore[misc]
-                for port in reader.ports
-                for name in COMPARED
-                if name in reader.settings
-            },
+            settings=_settings(reader),
         )
+
+
+def _settings(reader: Reader) -> dict[tuple[str, str], object]:
+    each = [(port, name) for port in reader.ports for name in COMPARED]
+    each += [("", name) for name in COMPARED_WHOLE]
+    return {
+        (port, name): told(lambda p=port, n=name: reader.setting(p, n))  # type: ignore[misc]
+        for port, name in each
+        if name in reader.settings
+    }
 
 
 def told(ask: Callable[[], Value]) -> Value | Unknown:
@@ -149,11 +157,12 @@ class Watching:
         self._first = _counted(readers, clock)
         self._begun_s = clock.now_s()
 
-    def ended(self) -> Idle:
+    def ended(self, progress: Callable[[str], None] = lambda _: None) -> Idle:
         """What grew. Whatever was asked meanwhile has used the time as well."""
-        passed_s = self._clock.now_s() - self._begun_s
-        if passed_s < self._seconds:
-            self._clock.sleep(self._seconds - passed_s)
+        left_s = self._begun_s + self._seconds - self._clock.now_s()
+        if left_s > 0:
+            progress(f"watching the counters of the idle lab for {left_s:.1f} s more")
+            self._clock.sleep(left_s)
         seconds = self._clock.now_s() - self._begun_s
         second = _counted(self._readers, self._clock)
         return Idle(

@@ -33,7 +33,7 @@ class Preflight:
         self, lab: Lab, *, idle_s: float, tolerated: frozenset[str], say: Callable[[str], None]
     ) -> None:
         """Look. Raises NotFit with every failure."""
-        done = check(lab.testbed, readers_of(lab), lab.clock, backend=lab.backend, idle_s=idle_s)
+        done = check(lab, idle_s=idle_s)
         self.found, self.noise = judged(done.findings, tolerated=tolerated), done.noise
         target = self.folder / FILE_NAME
         try:

@@ -87,6 +87,7 @@ def test_a_dry_run_end_to_end(options, code):
     assert run.exit_code == code
     failures = [f for f in found if f["level"] == "failure"]
     assert [(f["check"], f["device"]) for f in failures] == [("rdma", "ServerA")] * bool(options)
+    assert "check: asking 4 devices" in run.stderr
     assert set(found[0]) == {"check", "level", "device", "port", "finding", "remedy"}
 
 

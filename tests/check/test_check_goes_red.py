@@ -11,7 +11,6 @@ from labtests.check.gathering import Known
 from labtests.facts import LinkFacts
 from labtests.inventory import Endpoint
 from labtests.records import PfcSetting, TrustSetting
-from labtests.snapshot.session import readers_of
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "snapshot"))
 
@@ -32,8 +31,7 @@ def bench(tmp_path_factory):
 
 
 def found(bench, idle_s=0.0, check_name=None):
-    lab = bench.lab
-    done = check(lab.testbed, readers_of(lab), lab.clock, backend="simulated", idle_s=idle_s)
+    done = check(bench.lab, idle_s=idle_s)
     return [each for each in judged(done.findings) if check_name in (None, each.check)]
 
 

@@ -26,5 +26,8 @@ def test_what_is_asked_meanwhile_is_time_that_passes(
     clock = Stopped()
     watching = Watching([], clock, 5.0)
     clock.time_s += asked_s
-    idle = watching.ended()
+    said: list[str] = []
+    idle = watching.ended(said.append)
     assert (clock.slept_s, idle.seconds) == (slept_s, watched_s)
+    waits = [f"watching the counters of the idle lab for {slept_s}.0 s more"]
+    assert said == (waits if slept_s else [])

@@ -27,8 +27,8 @@ class Bench:
 
 
 @contextmanager
-def open_bench(folder: Path) -> Iterator[Bench]:
-    described = load(TESTBED_FILE)
+def open_bench(folder: Path, file: Path = TESTBED_FILE) -> Iterator[Bench]:
+    described = load(file)
     with (
         InProcessLab(described, seed=1) as simulated,
         Journal(folder / "journal.jsonl") as journal,
