@@ -84,9 +84,24 @@ class ShellProcess:
         return not self._alive()
 
     def _alive(self) -> bool:
-        line = f"kill -s 0 -- -{self.pid}"
+        """Raises CommandRejected where the host does not say: silence is no proof of its end.
+
+        Behind a sudo without a terminal of its own the group begins only with timeout(1); until
+        then its leader is asked for.
+        """
+        line = f"kill -s 0 -- -{self.pid} || kill -s 0 {self.pid}"
         reply = self._shell.quick(line, line)
-        return reply.status == 0 or "not permitted" in reply.errors
+        if reply.status == 0 or "not permitted" in reply.errors:
+            return True
+        if "no such process" in reply.errors.lower():
+            return False
+        said = reply.errors.strip() or f"status {reply.status} and not a word"
+        raise CommandRejected(
+            self.device,
+            line,
+            f"it does not tell whether the process group still runs: {said}",
+            f"look at `ps -o pid,stat,args -g {self.pid}` on the host, and why `kill` fails there",
+        )
 
     def _refresh(self) -> None:
         if self._gone:

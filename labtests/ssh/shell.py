@@ -27,6 +27,7 @@ import paramiko
 from labtests.clock import WallClock
 from labtests.errors import CommandRejected, CommandTimeout
 from labtests.joining import MORE_S_PER_COMMAND, Joined, block_reply
+from labtests.ssh.becoming import SUDO, refusal, unknown
 from labtests.ssh.line import Line
 from labtests.ssh.process import ShellProcess
 from labtests.ssh.streams import OUTPUT_LIMIT_BYTES, WINDOW_BYTES, Streams, TooMuchOutput
@@ -45,11 +46,6 @@ BUSY_LAB_ANSWERS_WITHIN_S = 300.0  # a simulated lab answers when it has advance
 
 TIMED_OUT = frozenset({124, 137})  # of timeout(1): after TERM, after KILL
 _FAILED = (OSError, EOFError, paramiko.SSHException)
-_NO_SUDO = re.compile(
-    r"^sudo(?:-rs)?: .*(?:password|terminal|interactive|not allowed|may not|not in the sudoers)"
-    r"|not in the sudoers file",
-    re.MULTILINE,
-)
 
 
 class ShellTransport:
@@ -60,7 +56,7 @@ class ShellTransport:
         self.clock = clock
         self.line = line
         self._wall = isinstance(clock, WallClock)
-        self._sudo = "sudo -n " if become else ""
+        self._sudo = SUDO if become else ""
         self._run_tag = run or f"process-{os.getpid()}"
         self._heart = Heart()
         self._around = Surroundings()
@@ -137,6 +133,8 @@ class ShellTransport:
             self._timed_out(reply, math.ceil(DEFAULT_TIMEOUT_S), ended)
         self._expect_rights(reply)
         around = surroundings_of(reply.text, reply.errors, mark)
+        if self._sudo and reply.status != 0 and mark not in reply.text and (no := unknown(reply)):
+            raise no
         if reply.status != 0 or around is None:
             said = (reply.text or reply.errors).strip().splitlines() or ["nothing"]
             raise CommandRejected(
@@ -150,15 +148,13 @@ class ShellTransport:
 
     # -- channels, for this class and for ShellProcess -------------------------------------------
 
-    def execute(
-        self, line: str, command: str, *, lasting: bool = False, marked: bool = True
-    ) -> Streams:
+    def execute(self, line: str, command: str, *, lasting: bool = False) -> Streams:
         """The line as it is, running on a channel of its own; `command` is what errors name. A
         `lasting` one is told by its stdin that we live; that of any other ends at once, so that
-        nothing can wait for input for ever. One that is not `marked` has no preface."""
+        nothing can wait for input for ever."""
         try:
             channel = self.line.wire.open_session(window_size=WINDOW_BYTES)
-            streams = Streams(channel, mark=self._around.mark if marked else "")
+            streams = Streams(channel, mark=self._around.mark)
             channel.exec_command(line)
             if not lasting:
                 end_input(channel)
@@ -172,8 +168,12 @@ class ShellTransport:
         return streams
 
     def quick(self, line: str, command: str) -> Reply:
-        """A command that does not wait for anything, with `sudo -n` where needed."""
-        with self.execute(self._sudo + line, command, marked=False) as streams:
+        """A command that does not wait for anything, with `sudo -n` where needed. A host's shell
+        has every tool that it needs: under sudo, too, `kill` is the shell's own."""
+        script = self._around.around(line)
+        if self._sudo or script != line:
+            script = f"{self._sudo}sh -c {shlex.quote(script)}"
+        with self.execute(script, command) as streams:
             deadline_s = self.clock.now_s() + LATE_S + self._login_s
             if not self.await_end(streams, command, deadline_s):
                 raise CommandTimeout(
@@ -182,7 +182,9 @@ class ShellTransport:
                     f"it did not end within {LATE_S} s",
                     "is the host out of memory or processes?",
                 )
-            return self._reply(command, streams)
+            reply = self._reply(command, streams)
+        self._expect_rights(reply)
+        return reply
 
     def await_end(self, streams: Streams, command: str, deadline_s: float) -> bool:
         """Wait for the end of a command; False when the deadline (lab time) passes before."""
@@ -265,14 +267,8 @@ class ShellTransport:
         )
 
     def _expect_rights(self, reply: Reply) -> None:
-        if self._sudo and reply.status != 0 and _NO_SUDO.search(reply.errors):
-            raise CommandRejected(
-                self.device,
-                f"sudo -n {reply.command}",
-                reply.errors.strip().splitlines()[-1],
-                "let this user run sudo without a password (NOPASSWD in sudoers), or log in as "
-                "root and drop `become` from the testbed file",
-            )
+        if self._sudo and reply.status != 0 and (error := refusal(reply)):
+            raise error
 
     def _cut_off(self, reply: Reply) -> NoReturn:
         said = reply.errors.strip().splitlines() or ["nothing"]

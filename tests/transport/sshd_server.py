@@ -56,8 +56,11 @@ def make_key(path: Path, kind: str = "ed25519") -> None:
     )
 
 
-def start_sshd(folder: Path, *settings: str, host_key: str = "ed25519") -> Sshd:
-    """With these further lines in its sshd_config, which come first and so win."""
+def start_sshd(
+    folder: Path, *settings: str, host_key: str = "ed25519", within: tuple[str, ...] = ()
+) -> Sshd:
+    """With these further lines in its sshd_config, which come first and so win; `within` is a
+    command that becomes the program whose words follow it."""
     make_key(folder / "host_key", host_key)
     make_key(folder / "user_key")
     port = free_port()
@@ -87,7 +90,7 @@ def start_sshd(folder: Path, *settings: str, host_key: str = "ed25519") -> Sshd:
     Path("/run/sshd").mkdir(exist_ok=True)
     with (folder / "sshd.log").open("wb") as log:
         process = subprocess.Popen(
-            [SSHD, "-D", "-e", "-f", str(folder / "sshd_config")], stderr=log
+            [*within, SSHD, "-D", "-e", "-f", str(folder / "sshd_config")], stderr=log
         )
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:

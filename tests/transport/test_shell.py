@@ -269,7 +269,7 @@ def test_a_process_killed_from_outside_has_status_137(shell) -> None:
 
 
 def fake_sudo(folder: Path, script: str) -> str:
-    """A `sudo` of our own on the host's PATH; a real one is not at hand here."""
+    """A `sudo` of our own on the host's PATH, where there is no real one (test_sudo.py has it)."""
     sudo = folder / "sudo"
     sudo.write_text(f"#!/bin/sh\n{script}\n")
     sudo.chmod(0o755)
@@ -299,7 +299,7 @@ def test_become_puts_sudo_before_everything(sshd: Sshd, clock, tmp_path: Path) -
     assert asked[0] == "-n timeout -k 2 30 sh -c echo hi"
     assert asked[1].startswith("-n sh -c LABTESTS_RUN=")
     assert any(line.endswith("echo $$; exec timeout -k 2 60 sleep 66") for line in asked)
-    assert f"-n kill -s INT -- -{process.pid}" in asked
+    assert f"-n sh -c kill -s INT -- -{process.pid}" in asked
     shell.close()
 
 

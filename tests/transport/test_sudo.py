@@ -1,0 +1,205 @@
+"""An ordinary user with `become: true`, against real sudo and a real sshd on loopback."""
+
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from sshd_server import wait_for
+from sudo_host import ALL, SudoHost, sudo_host, why_not
+from sudo_refusals import REFUSALS
+
+from labtests.clock import WallClock
+from labtests.errors import CommandRejected, CommandTimeout, ToolMissing, Unreachable
+from labtests.ssh import SHELL, connect, supervision
+from labtests.ssh.shell import ShellTransport
+
+NOT_HERE = why_not()
+pytestmark = pytest.mark.skipif(bool(NOT_HERE), reason=NOT_HERE)
+
+WAYS = {
+    "pty": ("Defaults use_pty", ALL),  # Debian's, and everybody's since sudo 1.9.14
+    "no pty": ("Defaults !use_pty", ALL),
+}
+RECORDED = ("Defaults use_pty, log_input, log_output, iolog_dir=/mnt/io", ALL)
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SudoHost]:
+    with sudo_host(tmp_path_factory.mktemp("sudo")) as running:
+        yield running
+
+
+@contextmanager
+def login(host: SudoHost) -> Iterator[ShellTransport]:
+    transport = connect(host.device(), SHELL, clock=WallClock(), run="run-7")
+    assert isinstance(transport, ShellTransport)
+    try:
+        yield transport
+    finally:
+        transport.close()
+
+
+@pytest.fixture(params=WAYS)
+def shell(host: SudoHost, request: pytest.FixtureRequest) -> Iterator[ShellTransport]:
+    host.sudoers(*WAYS[request.param])
+    with login(host) as transport:
+        yield transport
+
+
+def living(tag: str) -> list[str]:
+    """What runs anywhere on this machine with these words in its command line."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = file.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if tag in words:
+            found.append(words)
+    return found
+
+
+def test_commands_are_root_s_with_both_streams_apart(shell) -> None:
+    reply = shell.run("id -u; echo $SUDO_USER >&2; cat; exit 3")
+    assert (reply.text, reply.errors, reply.status) == ("0\n", "ops\n", 3)
+
+
+def test_programs_in_sbin_are_found(shell) -> None:
+    assert shell.run("command -v sshd").text.endswith("/sbin/sshd\n")
+
+
+def test_a_block_stops_at_the_first_failure(shell) -> None:
+    reply = shell.configure(("echo one", "sh -c 'echo two >&2; exit 4'", "echo three"))
+    assert (reply.command, reply.status) == ("sh -c 'echo two >&2; exit 4'", 4)
+    assert "two" in reply.errors
+    assert "three" not in reply.text
+
+
+def test_a_command_that_takes_too_long_is_ended_with_its_children(shell) -> None:
+    with pytest.raises(CommandTimeout, match="its process group on the host was ended"):
+        shell.run("sleep 4711 & sleep 4711", timeout_s=0.5)
+    assert not living("sleep 4711")
+
+
+def test_a_process_says_things_gets_signals_and_is_ended_by_close(shell) -> None:
+    script = "trap 'echo int; exit 7' INT; id -u; echo err >&2; while :; do sleep 0.1; done"
+    process = shell.start(f"sh -c {shlex.quote(script)}", limit_s=60)
+    wait_for(lambda: process.errors() == "err\n")
+    assert (process.output(), process.status()) == ("0\n", None)
+    process.signal("INT")
+    wait_for(lambda: process.status() is not None)
+    assert process.status() == 7
+    assert process.output().startswith("0\nint\n")  # timeout(1) may pass it on once more
+    process.close()
+    other = shell.start("sleep 4712", limit_s=60)
+    other.close()
+    wait_for(lambda: not living("sleep 4712"), within_s=1)  # the shell beside it ends by itself
+
+
+def test_a_runner_that_is_gone_or_silent_leaves_nothing_running(shell, monkeypatch) -> None:
+    monkeypatch.setattr(supervision, "KILL_AFTER_S", 1)
+    gone = shell.start("sleep 4713", limit_s=60)
+    monkeypatch.setattr(supervision, "BEATS_MISSED_S", 1)
+    silent = shell.start("sleep 4714", limit_s=60)
+    assert living("sleep 4713")
+    assert living("sleep 4714")
+    wait_for(lambda: not living("sleep 4714"))
+    assert living("sleep 4713")
+    silent.close()
+    shell.line.wire.close()
+    wait_for(lambda: not living("sleep 4713"))
+    with pytest.raises(Unreachable):
+        gone.status()
+
+
+def test_a_host_that_does_not_tell_is_not_taken_for_a_process_that_is_gone(host) -> None:
+    host.sudoers(ALL)
+    with login(host) as shell:
+        process = shell.start("sleep 4715", limit_s=60)
+        host.sudoers(f"{ALL}, !/usr/bin/sh, !/bin/sh")
+        with pytest.raises(CommandRejected, match=r"ops is not allowed to execute '.*kill -s 0 --"):
+            process.close()
+        wait_for(lambda: not living("exec timeout -k 2 60 sleep 4715"))  # its channel was closed
+
+
+def test_a_sudo_that_records_everything_keeps_streams_whole_and_processes_in_hand(host) -> None:
+    host.sudoers(*RECORDED)
+    with login(host) as shell:
+        reply = shell.run("head -c 3000000 /dev/zero | tr '\\0' x; head -c 99999 /dev/zero >&2")
+        assert (reply.text, len(reply.errors)) == ("x" * 3_000_000, 99_999)
+        process = shell.start("sleep 4718", limit_s=60)
+        shell.line.wire.close()
+        with pytest.raises(Unreachable):
+            process.status()
+        wait_for(lambda: not living("sleep 4718"))
+
+
+# -- refusals --------------------------------------------------------------------------------------
+
+
+BY_RULE = [case for case in REFUSALS if case.sudoers and case.sudoers != (ALL,)]
+
+
+def test_real_sudo_s_refusals_name_device_command_and_remedy(host) -> None:
+    host.sudoers(ALL)
+    with login(host) as shell:
+        for case in BY_RULE:
+            host.sudoers(*case.sudoers)
+            with pytest.raises(CommandRejected) as caught:
+                shell.start("ib_send_bw -a", limit_s=5)
+            assert (caught.value.device, caught.value.command) == ("host", "sudo -n ib_send_bw -a")
+            assert case.remedy in caught.value.remedy, case.name
+        assert len(BY_RULE) >= 10
+
+
+@pytest.mark.parametrize("name", ["no NOPASSWD", "requiretty", "secure_path without programs"])
+def test_a_host_that_never_lets_us_become_root_is_refused_at_login(host, name: str) -> None:
+    (case,) = [case for case in BY_RULE if case.name == name]
+    host.sudoers(*case.sudoers)
+    with pytest.raises(CommandRejected) as caught, login(host):
+        pass
+    assert caught.value.command.startswith("sudo -n sh -c ")
+    assert case.remedy in caught.value.remedy
+
+
+def test_an_account_that_expires_meanwhile_is_said(host) -> None:
+    host.sudoers(ALL)
+    with login(host) as shell:
+        host.expires(18001)
+        try:
+            with pytest.raises(CommandRejected, match=r"account validation.*\n.*chage -l"):
+                shell.start("ib_send_bw", limit_s=5)
+        finally:
+            host.expires(None)
+
+
+def test_a_host_without_sudo_is_told_so(tmp_path: Path) -> None:
+    said = r"sudo: command not found\n.*install sudo"
+    with (
+        sudo_host(tmp_path, "SetEnv SHLVL=2 PATH=/nowhere") as bare,
+        pytest.raises(ToolMissing, match=said),
+        login(bare),
+    ):
+        pass
+
+
+def test_warnings_of_sudo_are_part_of_no_output(host) -> None:
+    host.sudoers("Defaults nosuchthing", ALL)
+    with login(host) as shell:
+        reply = shell.run("echo out; echo err >&2")
+        assert (reply.text, reply.errors) == ("out\n", "err\n")
+        process = shell.start("sleep 4716", limit_s=60)
+        process.close()
+        assert (process.errors(), living("sleep 4716")) == ("", [])
+
+
+def test_a_time_limit_of_sudo_s_own_is_seen(host) -> None:
+    host.sudoers("Defaults command_timeout=1", ALL)
+    with login(host) as shell:
+        process = shell.start("sleep 4717", limit_s=60)
+        wait_for(lambda: process.status() is not None)
+        assert process.status() != 0
+        wait_for(lambda: not living("sleep 4717"))
+        process.close()
