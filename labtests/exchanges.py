@@ -5,17 +5,40 @@ is kept for the thread that asked, and a command that was answered already is no
 `ask_ahead` sends many commands to a shell as one. Whatever changes the device, by any thread,
 forgets what is known of it. Outside it only passes on and counts.
 
-`change_ahead` makes many changes and reads back in two exchanges. Whoever makes them one by one
+`change_ahead` makes many changes and reads back in one exchange. Whoever makes them one by one
 afterwards (`made_ahead`) finds the answers: what was before, what the device said, what is now.
+
+What was read a moment ago, and `kept`, need not be read again (`recall`): see FRESH_S.
 """
 
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from labtests.joining import MORE_S_PER_COMMAND, Joined, block_reply
 from labtests.transport import DEFAULT_TIMEOUT_S, Process, Reply, Transport
+
+_BOOT_TIME = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # goes on while suspended
+
+FRESH_S = 5.0
+"""How long a reading may be `recall`ed, by the lab's clock and by ours: a plan, and applying it at
+once. The device may be changed by others in the meantime; who has the lab's lease keeps them off.
+"""
+
+
+def _now_s() -> float:
+    return time.clock_gettime(_BOOT_TIME)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a device has answered, the first of it at this time of ours, as of so many changes."""
+
+    answers: dict[str, Reply]
+    changes: int
+    since_s: float
 
 
 @dataclass(slots=True)
@@ -24,6 +47,7 @@ class _Memory:
 
     changes: int
     known: dict[str, Reply] = field(default_factory=dict)
+    since_s: float = field(default_factory=_now_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +96,21 @@ class Exchanges:
         reply = self._transport.run(joined.script, timeout_s=limit_s)
         known |= {answer.command: answer for answer in joined.answers(reply)}
 
+    def kept(self) -> Known:
+        """What this thread knows, for `recall`; inside `remembered`."""
+        memory: _Memory = self._mine.memory
+        answers = dict(self._known() or {})
+        return Known(answers, memory.changes, memory.since_s)
+
+    def recall(self, known: Known, now_s: float) -> None:
+        """This thread knows it, too; unless we have changed the device since, or it is older than
+        FRESH_S, by our clock or by the lab's (`now_s`). Inside `remembered`."""
+        ages_s = [_now_s() - known.since_s, *(now_s - a.time_s for a in known.answers.values())]
+        fresh = all(0 <= age_s <= FRESH_S for age_s in ages_s)
+        mine = self._known()
+        if mine is not None and fresh and known.changes == self._changes:
+            mine |= known.answers
+
     def run(self, command: str, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Reply:
         """See Transport."""
         known = self._known()
@@ -104,11 +143,16 @@ class Exchanges:
     # -- many changes at once ------------------------------------------------------------------
 
     def change_ahead(self, changes: Sequence[tuple[str, ...]], questions: Sequence[str]) -> Batch:
-        """Send the commands of all these changes to a shell as one block, then ask the questions,
-        which read everything back. Inside `remembered`. Raises what the transport raises."""
+        """Send the commands of all these changes to a shell as one block, at the end of which the
+        questions read everything back; where a command fails, they are asked afterwards. Inside
+        `remembered`. Raises what the transport raises."""
         before = dict(self._known() or {})
-        reply = self.configure(tuple(command for commands in changes for command in commands))
+        block = tuple(command for commands in changes for command in commands)
+        read_back = Joined(tuple(dict.fromkeys(questions)))
+        reply = self.configure((*block, read_back.script))
         sent = list(reply.parts or (reply,))
+        if (known := self._known()) is not None and len(sent) > len(block):
+            known |= {answer.command: answer for answer in read_back.answers(sent.pop())}
         answers: dict[tuple[str, ...], Reply] = {}
         for commands in changes:
             its, sent = sent[: len(commands)], sent[len(commands) :]
@@ -138,7 +182,7 @@ class Exchanges:
         if memory is None:
             return None
         if memory.changes != self._changes:
-            memory.changes = self._changes
+            memory.changes, memory.since_s = self._changes, _now_s()
             memory.known.clear()
         return memory.known
 

@@ -5,18 +5,18 @@ which reads the earlier value, journals it, makes and proves the new one, and re
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from labtests.capabilities import Resuming
 from labtests.changing import Change, Leased, Planned, PutBack, Wanted
+from labtests.devices import Devices
 from labtests.drivers import driver_module
-from labtests.errors import CommandRejected, CommandTimeout, LabError, LabErrors
+from labtests.errors import LabError, LabErrors
 from labtests.evidence import Backend
 from labtests.exchanges import Exchanges
-from labtests.facts import Foresight
 from labtests.inventory import Endpoint, Testbed
 from labtests.journal import (
     ChangeJournal,
@@ -30,10 +30,8 @@ from labtests.ssh.connecting import connect_all, emulated
 from labtests.ssh.unbroken import UnbrokenTransport
 from labtests.transport import Clock, Transport
 
-Able = TypeVar("Able")
 
-
-class Lab:
+class Lab(Devices):
     """Open devices of one testbed. Leaving the `with` undoes every change, gives the lease back
     and closes."""
 
@@ -87,41 +85,6 @@ class Lab:
         lab.unrecorded = {n: UnbrokenTransport(t) for n, t in plain.items()}
         return lab
 
-    def able(self, ability: type[Able]) -> dict[str, Able]:
-        """The devices that have an ability, by name."""
-        return {name: d for name, d in self._drivers.items() if isinstance(d, ability)}
-
-    def offers(self, name: str, device: str | None = None) -> bool:
-        """Whether a device, or any, has a method of this name: a setting or a counter family."""
-        asked = self._drivers.values() if device is None else (self._drivers[device],)
-        return any(callable(getattr(driver, name, None)) for driver in asked)
-
-    def driver(self, device: str, ability: type[Able]) -> Able:
-        """One device, as something that has this ability."""
-        driver = self._drivers[device]
-        if not isinstance(driver, ability):
-            raise LabError(f"{device} cannot do what {ability.__name__} asks")
-        return driver
-
-    @contextmanager
-    def remembered(self, device: str) -> Iterator[None]:
-        """Inside, this thread asks this device nothing twice until something is changed on it."""
-        transport = self.transports[device]
-        with transport.remembered() if isinstance(transport, Exchanges) else nullcontext():
-            yield
-
-    @contextmanager
-    def foreseen(self, device: str) -> Iterator[None]:
-        """The same; and all settings of a host come in one exchange, ahead of the questions."""
-        with self.remembered(device):
-            transport, driver = self.transports[device], self._drivers[device]
-            if isinstance(transport, Exchanges) and isinstance(driver, Foresight):
-                ports = tuple(port.interface for port in self.testbed.device(device).ports)
-                # on failure each is asked by itself, and tells what is wrong with it
-                with suppress(CommandRejected, CommandTimeout):
-                    transport.ask_ahead(driver.setting_commands(ports))
-            yield
-
     # -- changes -----------------------------------------------------------------------------
 
     def change(self, at: Endpoint, setting: str, wanted: object) -> None:
@@ -133,15 +96,10 @@ class Lab:
         with self.remembered(at.device):
             self._change([Wanted(at=at, setting=setting, value=wanted)])
 
-    def joins(self, device: str) -> bool:
-        """Whether changes of this device can be sent together."""
-        shell = isinstance(self._drivers[device], Foresight)
-        return shell and isinstance(self.transports[device], Exchanges) and self.planned is None
-
     def change_together(self, device: str, wanted: Sequence[Wanted]) -> None:
         """The same for several settings of a device that `joins`, none of which has an effect on
-        another: all are read, written ahead by one fsync, sent in one exchange that stops at the
-        first failure, and read back in one."""
+        another: all are read, written ahead by one fsync, and sent in one exchange that stops at
+        the first failure, and at the end reads everything back."""
         with self.foreseen(device):
             self._change(wanted, together=self.joins(device))
 
@@ -184,24 +142,14 @@ class Lab:
         transport = self.transports[device]
         assert isinstance(transport, Exchanges)
         self._expect_fresh()
-        ports = tuple(dict.fromkeys(intent.at.interface for intent in intents))
-        questions = self.driver(device, Foresight).setting_commands(ports)
-        batch = transport.change_ahead([intent.commands for intent in intents], questions)
+        changes = [intent.commands for intent in intents]
+        batch = transport.change_ahead(changes, self._questions(device))
         yield partial(transport.made_ahead, batch)
 
     def expect_lease(self, *, undoing: bool = False) -> None:
         """The lab is still ours, if it ever was. Raises LeaseLost."""
         if self.lease is not None and self.planned is None:
             self.lease.expect_held(undoing=undoing)
-
-    def note(self, device: str, text: str) -> None:
-        """For the journal of what was said, if there is one."""
-        if self.journal is not None:
-            self.journal.note(device, text)
-
-    def current(self, at: Endpoint, setting: str) -> object:
-        """What a setting is now (in a plan: what it would be by now)."""
-        return self._now(at, setting)
 
     @contextmanager
     def restoring(self) -> Iterator[None]:
@@ -271,23 +219,6 @@ class Lab:
         driver = self._drivers[want.at.device]
         if isinstance(driver, Resuming):
             driver.resume(want.setting, (want.earlier, want.wanted, *entry.touched))
-
-    def commands(
-        self, at: Endpoint, setting: str, earlier: object, wanted: object
-    ) -> tuple[str, ...]:
-        """The commands that lead from one value to the other; nothing is sent."""
-        plan = getattr(self._drivers[at.device], f"{setting}_commands")
-        found: tuple[str, ...] = plan(at.interface, earlier, wanted)
-        return found
-
-    def _now(self, at: Endpoint, setting: str) -> object:
-        key = (at.device, at.interface, setting)
-        if self.planned is not None and key in self.planned.values:
-            return self.planned.values[key]
-        read: Callable[[str], object] | None = getattr(self._drivers[at.device], setting, None)
-        if read is None:
-            raise LabError(f"{at.device} has no setting {setting!r}: its platform can not set it")
-        return read(at.interface)
 
     def _make(self, want: Intent, undo: bool = False) -> None:
         at = want.at

@@ -38,6 +38,16 @@ _NAMED = re.compile(
 )
 
 
+_WORDS = ("passw", "passphrase", "secret", "community", "key", "md5", "sha")
+
+
+def _may_name_one(text: str) -> bool:
+    """Whether a word of the patterns above is in it: most answers have none. Letters that are no
+    ASCII may be other cases of those of a word."""
+    small = text.lower() if text.isascii() else ""
+    return not text.isascii() or any(word in small for word in _WORDS)
+
+
 class Redaction:
     """What to hide: the values of these secrets, and everything at a place where secrets stand."""
 
@@ -48,9 +58,11 @@ class Redaction:
 
     def text(self, text: str) -> str:
         """The text with `***` in place of every secret."""
-        text = _PRIVATE_KEY.sub(rf"\1{HIDDEN}\2", self._values.sub(HIDDEN, text))
-        text = _ENCODED.sub(rf"\g<1>{HIDDEN}", text)
-        text = _NAMED.sub(rf"\g<1>\g<quote>{HIDDEN}\g<quote>", text)
+        text = self._values.sub(HIDDEN, text)
+        if _may_name_one(text):
+            text = _PRIVATE_KEY.sub(rf"\1{HIDDEN}\2", text)
+            text = _ENCODED.sub(rf"\g<1>{HIDDEN}", text)
+            text = _NAMED.sub(rf"\g<1>\g<quote>{HIDDEN}\g<quote>", text)
         while self._values.search(text):  # what is left and `***` may spell a secret anew
             text = self._values.sub(HIDDEN, text)
         return text

@@ -1,17 +1,21 @@
 """What a profile would change on an open lab, and changing it: all devices at once, each in order.
 
 A plan reads and sends nothing that changes anything. Making it goes through `Lab.change`, so each
-change is journalled first and read back, and at the end everything is read once more.
+change is journalled first and read back. At the end every wish is looked at once more: by what a
+host has answered behind its last change; by a new reading of all devices where one that answers
+only one question at a time, such as a switch, was changed.
 """
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from labtests.changing import Wanted
 from labtests.errors import LabError, LabErrors
+from labtests.exchanges import Known
 from labtests.inventory import Device, Endpoint
 from labtests.lab import Lab
 from labtests.profile.form import ProfileFile
@@ -50,13 +54,15 @@ class Trouble:
 
 @dataclass(slots=True)
 class DevicePlan:
-    """What is to be done on one device. `wishes` is everything that was asked of it."""
+    """What is to be done on one device. `wishes` is everything that was asked of it, `known` what
+    it has answered."""
 
     device: str
     wishes: list[Wish]
     findings: list[Finding] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     troubles: list[Trouble] = field(default_factory=list)
+    known: Known | None = field(default=None, repr=False)
 
     @property
     def same(self) -> int:
@@ -81,7 +87,9 @@ def planned(profile: ProfileFile, lab: Lab) -> list[DevicePlan]:
 
 def _foreseen(profile: ProfileFile, lab: Lab, device: Device) -> DevicePlan:
     with lab.foreseen(device.name):
-        return _planned(profile, lab, device)
+        plan = _planned(profile, lab, device)
+        plan.known = lab.kept(device.name)
+        return plan
 
 
 def _planned(profile: ProfileFile, lab: Lab, device: Device) -> DevicePlan:
@@ -124,6 +132,7 @@ def made(
 ) -> list[Step]:
     """Make every step of the plans; what was done, by device. `progress` hears of each.
 
+    What the plan has read a moment ago is not read again before the changes (exchanges.FRESH_S).
     Settings that the plan could not read are left alone. Raises LabError (LabErrors) when a change
     fails, when a device says yes and does nothing, or when a change undid another; what was changed
     is then still to be undone.
@@ -133,14 +142,24 @@ def made(
     stop = threading.Event()
     try:
         done = at_once(plans, lambda plan: _made(lab, plan, stop, progress), stop)
-        after = planned(profile, lab)
+        left = [step for made in done for step in made.left]
+        if not all(lab.joins(plan.device) for plan in plans if plan.open_steps):
+            left = [step for plan in planned(profile, lab) for step in plan.steps]
     except BaseException:
         stop.set()
         raise
-    left = [step for plan in after for step in plan.steps]
     if left:
         raise LabErrors("settings are not as wanted after all was made", list(map(_undone, left)))
-    return [step for steps in done for step in steps]
+    return [step for made in done for step in made.steps]
+
+
+@dataclass(slots=True)
+class _Made:
+    """What was done on one device; and which of its wishes are not so by what it answered last,
+    where that was read behind its last change (it `joins`)."""
+
+    steps: list[Step] = field(default_factory=list)
+    left: list[Step] = field(default_factory=list)
 
 
 def _undone(step: Step) -> LabError:
@@ -150,12 +169,12 @@ def _undone(step: Step) -> LabError:
     )
 
 
-def _made(lab: Lab, plan: DevicePlan, stop: threading.Event, progress: Say) -> list[Step]:
-    done: list[Step] = []
+def _made(lab: Lab, plan: DevicePlan, stop: threading.Event, progress: Say) -> _Made:
+    done = _Made()
     batches = _batches(lab, plan)
     if not batches:
         return done
-    with lab.foreseen(plan.device):
+    with lab.foreseen(plan.device, plan.known):
         for wishes in batches:
             if stop.is_set():
                 break
@@ -164,10 +183,20 @@ def _made(lab: Lab, plan: DevicePlan, stop: threading.Event, progress: Say) -> l
                 plan.device,
                 [Wanted(at=step.at, setting=step.setting, value=step.wanted) for step in steps],
             )
-            done += steps
+            done.steps += steps
             for step in steps:
                 progress(f"{plan.device}: {step.at.interface} {step.setting} changed")
+        if lab.joins(plan.device):
+            done.left = list(_not_so(lab, plan.wishes))
     return done
+
+
+def _not_so(lab: Lab, wishes: Sequence[Wish]) -> Iterator[Step]:
+    """Those that can be read, and differ."""
+    for wish in wishes:
+        with suppress(LabError):
+            if (step := _step(lab, wish)) is not None:
+                yield step
 
 
 def _batches(lab: Lab, plan: DevicePlan) -> list[list[Wish]]:

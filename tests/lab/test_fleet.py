@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from labtests.errors import DeviceError
-from labtests.inventory import Testbed, load
+from labtests.errors import DeviceError, LabErrors
+from labtests.exchanges import FRESH_S, Exchanges
+from labtests.inventory import Endpoint, Testbed, load
 from labtests.journal import (
     Begun,
     ChangeJournal,
@@ -34,8 +35,8 @@ HOSTS = 40  # more than the usual defaults of pools
 CHANGED = ("h01", "h02")
 TOGETHER_S = 60.0
 PROFILE = load_profile(Path(__file__).parents[2] / "profiles" / "lossless-25g.yaml").form
-APPLYING = 4
-"""Read, change, read back, and look at everything once more."""
+APPLYING = 1
+"""Change and read back; what the plan has read a moment ago is not read again."""
 PER_UNDONE = 3
 """Read, change, read back."""
 
@@ -180,9 +181,11 @@ def test_all_changes_of_a_host_are_on_the_disk_before_one_is_sent(fleet, tmp_pat
         def configuring(transport: ShellTransport, commands: tuple[str, ...]) -> Any:
             story = read_changes(path)
             announced = {c for entry in story.entries for c in entry.intent.commands}
-            assert set(commands) <= announced
-            assert not any(e.whole for e in story.entries if set(e.intent.commands) & set(commands))
-            known.append(set(commands))
+            *changing, reading_back = commands
+            assert set(changing) <= announced
+            assert not announced & {reading_back}
+            assert not any(e.whole for e in story.entries if set(e.intent.commands) & set(changing))
+            known.append(set(changing))
             return configure(transport, commands)
 
         monkeypatch.setattr(ShellTransport, "configure", configuring)
@@ -228,6 +231,59 @@ def test_a_refusal_among_many_names_its_command_and_nothing_behind_it_is_sent(
         assert len(now.steps) < len(plans[0].steps)
         assert all(put_back.error is None for put_back in lab.put_back())
         assert not compare(before, take(some, readers_of(lab), backend="simulated"))
+
+
+def test_what_the_plan_has_read_is_read_again_once_it_is_old_or_we_have_changed_the_host(
+    fleet, tmp_path, monkeypatch
+):
+    simulated, testbed = fleet
+    some = limited(testbed, CHANGED)
+    watch = Watch(monkeypatch)
+    old, changed = CHANGED
+    with opened(simulated, some, tmp_path) as lab:
+        before = take(some, readers_of(lab), backend="simulated")
+        plans = {plan.device: plan for plan in planned(PROFILE, lab)}
+        plans[old].known = replace(plans[old].known, since_s=plans[old].known.since_s - FRESH_S)
+        lab.change(Endpoint(device=changed, interface="ens1"), "cable_length", 40)
+        sent = Counter(watch.sent)
+        done = made(PROFILE, lab, list(plans.values()))
+        assert watch.sent - sent == {old: APPLYING + 1, changed: APPLYING + 1}
+        lengths_m = {s.at.device: s.earlier for s in done if s.setting == "cable_length"}
+        assert lengths_m[changed] == 40 != lengths_m[old]  # what it is, not what the plan has seen
+        lab.put_back()
+        assert not compare(before, take(some, readers_of(lab), backend="simulated"))
+
+
+def test_a_setting_that_a_later_one_of_the_host_undid_is_found_by_its_last_answer(
+    fleet, tmp_path, monkeypatch
+):
+    simulated, testbed = fleet
+    some = limited(testbed, CHANGED[:1])
+    watch = Watch(monkeypatch)
+    with opened(simulated, some, tmp_path) as lab:
+        plans = planned(PROFILE, lab)
+        (plan,) = plans
+        ets = next(step for step in plan.steps if step.setting == "ets")
+        overwriting = lab.commands(ets.at, "ets", ets.wanted, ets.earlier)
+        made_ahead = Exchanges.made_ahead
+        last = plan.steps[-1]
+
+        @contextmanager
+        def overwritten(asked: Exchanges, batch: Any) -> Iterator[None]:
+            with made_ahead(asked, batch):
+                yield
+            if not batch.answers:  # behind the last change
+                asked.change_ahead([overwriting], lab._questions(plan.device))
+
+        monkeypatch.setattr(Exchanges, "made_ahead", overwritten)
+        with pytest.raises(LabErrors, match="not as wanted after all") as caught:
+            made(PROFILE, lab, plans)
+        assert last.setting != "ets"
+        (error,) = caught.value.exceptions
+        assert f"ets is {ets.earlier!r} again" in str(error)
+        assert watch.sent[plan.device] <= 1 + 1 + APPLYING + 2
+        monkeypatch.undo()
+        lab.put_back()
 
 
 def begun_of(lab: Lab) -> Begun:

@@ -3,10 +3,11 @@
 import re
 import subprocess
 import threading
+from dataclasses import replace
 
 import pytest
 
-from labtests.exchanges import Exchanges
+from labtests.exchanges import FRESH_S, Exchanges
 from labtests.joining import Joined, block_reply
 from labtests.transport import Reply
 
@@ -138,18 +139,18 @@ def files(tmp_path):
     return shell, asked, File(asked, tmp_path / "a"), File(asked, tmp_path / "b")
 
 
-def test_changes_made_ahead_show_before_answer_and_after_in_two_exchanges(files):
+def test_changes_made_ahead_show_before_answer_and_after_in_one_exchange(files):
     shell, asked, a, b = files
     with asked.remembered():
         assert (a.now(), b.now()) == ("0", "0")
         batch = asked.change_ahead([a.command(1), b.command(2)], [a_cat := shell.ran[0]])
-        assert len(shell.ran) == 4
+        assert len(shell.ran) == 3
         with asked.made_ahead(batch):
             assert a.set(1) == ("0", 0, "1")
-        assert len(shell.ran) == 4
+        assert len(shell.ran) == 3
         with asked.made_ahead(batch):
             assert b.set(2) == ("0", 0, "2")
-        assert shell.ran[4:] == [shell.ran[1]]  # what was not asked ahead is asked
+        assert shell.ran[3:] == [shell.ran[1]]  # what was not asked ahead is asked
         assert asked.run(a_cat).text == "1\n"
 
 
@@ -175,3 +176,36 @@ def test_what_was_made_ahead_is_out_of_date_once_something_else_is_changed(files
         with asked.made_ahead(batch):
             assert a.now() == "7"
             assert a.set(1) == ("7", 0, "1")
+
+
+def test_what_is_kept_is_known_again_until_something_is_changed_or_it_is_old(files):
+    shell, asked, a, b = files
+    with asked.remembered():
+        a.now()
+        kept = asked.kept()
+
+    def asks(known, now_s=0.0):
+        before = len(shell.ran)
+        with asked.remembered():
+            asked.recall(known, now_s)
+            a.now()
+        return len(shell.ran) - before
+
+    assert asks(kept) == asks(kept, FRESH_S) == 0
+    assert (
+        asks(kept, FRESH_S + 0.1) == asks(kept, -0.1) == 1
+    )  # of the lab's clock; a clock set back
+    assert asks(replace(kept, since_s=kept.since_s - FRESH_S - 0.1)) == 1
+    assert asks(replace(kept, since_s=kept.since_s + 60)) == 1
+    asked.configure(b.command(7))
+    assert asks(kept) == 1
+
+
+def test_what_another_thread_changes_while_it_is_read_is_not_kept(files):
+    _, asked, a, b = files
+    with asked.remembered():
+        a.now()
+        other = threading.Thread(target=lambda: asked.configure(b.command(7)))
+        other.start()
+        other.join()
+        assert asked.kept().answers == {}

@@ -154,3 +154,10 @@ def test_a_journal_is_private_and_complete_after_each_line(tmp_path: Path) -> No
     assert lines[1]["text"] == "set to *** because of 'password ***'"
     journal.note("leaf1", "after the end")
     assert len(path.read_text().splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    "text", ["PA\u017f\u017fWORD hunter2", "pa\u017fsword = hunter2", "\u212aey 1 cipher hunter2"]
+)
+def test_letters_that_are_other_cases_of_those_of_a_word_do_not_hide_it(text):
+    assert "hunter2" not in Redaction().text(text)
