@@ -5,6 +5,10 @@ is kept for the thread that asked, and a command that was answered already is no
 `ask_ahead` sends many commands to a shell as one. Whatever changes the device, by any thread,
 forgets what is known of it. Outside it only passes on and counts.
 
+`at_once` is both for a moment that comes again and again (a snapshot, a sample): what was asked the
+last time goes ahead in one exchange. The time of such an answer is when the whole exchange had
+ended: nothing in it is newer.
+
 `change_ahead` makes many changes and reads back in one exchange. Whoever makes them one by one
 afterwards (`made_ahead`) finds the answers: what was before, what the device said, what is now.
 
@@ -17,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from labtests.errors import CommandRejected, CommandTimeout
 from labtests.joining import MORE_S_PER_COMMAND, Joined, block_reply
 from labtests.transport import DEFAULT_TIMEOUT_S, Process, Reply, Transport
 
@@ -48,6 +53,7 @@ class _Memory:
     changes: int
     known: dict[str, Reply] = field(default_factory=dict)
     since_s: float = field(default_factory=_now_s)
+    wanted: dict[str, None] = field(default_factory=dict)  # what somebody really asked, in order
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +77,8 @@ class Exchanges:
         self._transport = transport
         self._changes = 0
         self._mine = threading.local()
+        self._usual: dict[str, tuple[str, ...]] = {}  # by occasion, what was asked the last time
+        self._too_much: set[str] = set()
 
     @contextmanager
     def remembered(self) -> Iterator[None]:
@@ -111,9 +119,32 @@ class Exchanges:
         if mine is not None and fresh and known.changes == self._changes:
             mine |= known.answers
 
+    def usual(self, occasion: str) -> tuple[str, ...]:
+        """What was asked the last time on this occasion; nothing before the first time."""
+        return self._usual.get(occasion, ())
+
+    @contextmanager
+    def at_once(self, occasion: str, foreseen: Sequence[str] = ()) -> Iterator[None]:
+        """Inside, this thread asks a shell nothing twice, and what it was asked the last time on
+        this occasion comes in one exchange; the first time, what is foreseen. A device that does
+        not manage so many at once is asked one by one from then on, as long as it is open."""
+        with self.remembered():
+            ahead = self._usual.get(occasion, tuple(foreseen))
+            if len(ahead) > 1 and occasion not in self._too_much:
+                try:
+                    self.ask_ahead(ahead)
+                except (CommandRejected, CommandTimeout):  # each by itself tells what is wrong
+                    self._too_much.add(occasion)
+            memory: _Memory = self._mine.memory
+            memory.wanted.clear()
+            yield
+            self._usual[occasion] = tuple(memory.wanted)
+
     def run(self, command: str, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Reply:
         """See Transport."""
         known = self._known()
+        if known is not None:
+            self._mine.memory.wanted[command] = None
         if known is not None and command in known:
             return known[command]
         self.sent += 1

@@ -13,6 +13,9 @@ from labtests.transport import Reply
 MORE_S_PER_COMMAND = 2.0
 """How much longer an exchange may take for each command in it."""
 
+_MARK = re.compile(r"labtests-[0-9a-f]{20}")
+_GO_ON = "; test $s -eq 0 || exit $s"
+
 
 class Joined:
     """Some commands as one. `stopping`: none is run after one whose status is not zero, and the
@@ -24,17 +27,30 @@ class Joined:
         self._mark = "labtests-" + hashlib.sha256("\0".join(commands).encode()).hexdigest()[:20]
         self._stopping = stopping
 
+    @classmethod
+    def of(cls, script: str) -> "Joined | None":
+        """The commands that a script was made of; None when it is no such script."""
+        mark = _MARK.search(script)
+        if mark is None:
+            return None
+        commands: list[str] = []
+        rest = script
+        while rest:
+            told = f" ); {_told(mark[0], len(commands))}"
+            command, found, rest = rest.partition(told)
+            if not found:
+                break
+            commands.append(command.removeprefix(_GO_ON).removeprefix("; ").removeprefix("( "))
+        made = (cls(commands, stopping=stopping) for stopping in (False, True))
+        return next((joined for joined in made if joined.script == script), None)
+
     @property
     def script(self) -> str:
         r"""Each command in a subshell, then `\nMARK NUMBER STATUS\n` on stdout and on stderr."""
-        steps = [f"( {c} ); {self._told(number)}" for number, c in enumerate(self.commands)]
+        steps = [f"( {c} ); {_told(self._mark, number)}" for number, c in enumerate(self.commands)]
         if not self._stopping:
             return "; ".join(steps)
-        return "; test $s -eq 0 || exit $s; ".join(steps) + "; exit $s"
-
-    def _told(self, number: int) -> str:
-        mark = f"printf '\\n{self._mark} {number} %s\\n' $s"
-        return f"s=$?; {mark}; {mark} >&2"
+        return f"{_GO_ON}; ".join(steps) + "; exit $s"
 
     def answers(self, reply: Reply) -> tuple[Reply, ...]:
         """The answer to each command that was run to its end, as far as they can be told apart:
@@ -64,6 +80,11 @@ class Joined:
             found.append((stream[: end.start()], int(end[1])))
             stream = stream[end.end() :]
         return found
+
+
+def _told(mark: str, number: int) -> str:
+    words = f"printf '\\n{mark} {number} %s\\n' $s"
+    return f"s=$?; {words}; {words} >&2"
 
 
 def block_reply(parts: tuple[Reply, ...]) -> Reply:

@@ -1,6 +1,7 @@
 """A journal as a lab: the same questions get the same answers, without any device.
 
 The k-th time a command is asked it gets the k-th recorded answer; the last one repeats. What was
+only asked together with others (joining.py) is answered to whoever asks it alone, too. What was
 never recorded is refused, with the nearest command that was. A process prints what it printed by
 that moment of lab time, so a `RecordedClock` belongs to it.
 """
@@ -16,6 +17,7 @@ from typing import Any, NoReturn, Self
 
 from labtests import errors
 from labtests.errors import CommandRejected, DeviceError, LabError
+from labtests.joining import Joined
 from labtests.transport import DEFAULT_TIMEOUT_S, Process, Reply, Signal
 
 
@@ -203,6 +205,7 @@ class _Reading:
 
     exchanges: dict[str, list[Exchange]] = field(default_factory=lambda: defaultdict(list))
     courses: dict[int, tuple[str, int]] = field(default_factory=dict)  # where each process stands
+    together: dict[str, list[Reply]] = field(default_factory=lambda: defaultdict(list))
     start_s: float | None = None
 
     def add(self, line: Mapping[str, Any]) -> None:
@@ -222,6 +225,13 @@ class _Reading:
     def lab(self) -> dict[str, Recording]:
         """What was read."""
         clock = RecordedClock(self.start_s or 0.0)
+        for device, answers in self.together.items():
+            alone = {exchange.question for exchange in self.exchanges[device]}
+            self.exchanges[device] += [
+                Exchange(kind="run", question=(each.command,), answer=each)
+                for each in answers
+                if (each.command,) not in alone
+            ]
         return {
             device: Recording(device, exchanges, clock=clock)
             for device, exchanges in self.exchanges.items()
@@ -231,6 +241,9 @@ class _Reading:
         question = tuple(line["commands"]) if "commands" in line else (line["command"],)
         answer = _failure(line) or _reply(line, line)
         self._add(line, Exchange(kind=line["kind"], question=question, answer=answer))
+        joined = Joined.of(line["command"]) if line["kind"] == "run" else None
+        if joined is not None and isinstance(answer, Reply):
+            self.together[line["device"]] += joined.answers(answer)
 
     def _add_start(self, line: Mapping[str, Any]) -> None:
         answer = _failure(line) or Course(pieces=(), started_s=line["time_s"])

@@ -169,6 +169,8 @@ class Reading:
     """One counter, once. Name and unit as in counters.py; `source` is the device's own word.
 
     `value is None` means the device gave no number; `missing` then says why. That is never 0.
+    `asked_s` of a sample is when it was asked for: the value is of some moment from then to
+    `time_s`, which on a slow host is seconds.
     """
 
     device: str
@@ -181,6 +183,7 @@ class Reading:
     time_s: float  # the lab's clock, when the device answered
     source: str
     missing: str = ""
+    asked_s: float | None = None
 
     @property
     def key(self) -> tuple[str, str, str, int, str]:

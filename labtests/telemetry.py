@@ -1,17 +1,20 @@
 """Counters of a whole lab: snapshots, samples, and waiting until they have settled.
 
 Facts are tuples of Reading; `table` makes the tidy pandas table of them. Nothing here subtracts:
-differences are evidence.py's.
+differences are evidence.py's. Hosts are asked side by side, each in one exchange for one moment.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from labtests.capabilities import DropTelemetry, NicTelemetry, PfcTelemetry, QueueTelemetry
 from labtests.errors import LabError, LabErrors
 from labtests.evidence import Key
+from labtests.facts import Foresight
+from labtests.moments import at_once, usual
 from labtests.records import Reading
 from labtests.transport import Clock
 
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
 
 Able = TypeVar("Able")
 Read = Callable[[], tuple[Reading, ...]]
+Moment = Callable[[str], AbstractContextManager[None]]
+"""By device, what its reads of one moment are done in."""
 
 
 class Devices(Protocol):
@@ -50,11 +55,13 @@ class Telemetry:
         reads: dict[str, list[Read]] = {}
         for name, ports in watch.ports.items():
             reads[name] = list(self._reads(name, ports))
-        return _in_parallel(reads)
+        return _in_parallel(reads, lambda name: self._snapshot_of(name, watch))
 
     def sample(self, watch: Watch) -> tuple[Reading, ...]:
         """The counters that plots need while traffic runs: the bottleneck's queues and marks,
-        pause frames of the switch, ECN and CNP counters of the hosts."""
+        pause frames of the switch, ECN and CNP counters of the hosts. Each says since when it may
+        have been counted (`asked_s`)."""
+        asked_s = self._clock.now_s()
         switch, port = watch.bottleneck
         reads: dict[str, list[Read]] = {name: [] for name in watch.ports}
         for name, ports in watch.ports.items():
@@ -66,7 +73,8 @@ class Telemetry:
             reads[switch].append(_bound(queues.queue_counters, port))
         if drops := self._devices.able(DropTelemetry).get(switch):
             reads[switch].append(_bound(drops.drop_counters, port))
-        return _in_parallel(reads)
+        found = _in_parallel(reads, lambda name: self._sample_of(name, watch))
+        return tuple(replace(reading, asked_s=asked_s) for reading in found)
 
     def settled(
         self, watch: Watch, keys: frozenset[Key], *, step_s: float, deadline_s: float
@@ -82,6 +90,20 @@ class Telemetry:
                 return now, True
             last = now
         return last, False
+
+    def _snapshot_of(self, name: str, watch: Watch) -> AbstractContextManager[None]:
+        ports = watch.ports[name]
+
+        def foreseen(ahead: Foresight) -> Sequence[str]:
+            return ahead.counter_commands(ports)
+
+        return at_once(self._devices, name, f"counters of {' '.join(ports)}", foreseen)
+
+    def _sample_of(self, name: str, watch: Watch) -> AbstractContextManager[None]:
+        """The first one is foreseen to be a part of the snapshot before it."""
+        ports = " ".join(watch.ports[name])
+        ahead = usual(self._devices, name, f"counters of {ports}")
+        return at_once(self._devices, name, f"sample of {ports}", lambda _: ahead)
 
     def _reads(self, name: str, ports: Sequence[str]) -> Iterable[Read]:
         able = self._devices.able
@@ -118,17 +140,19 @@ def _values(readings: Iterable[Reading], keys: frozenset[Key]) -> dict[Key, int 
     return {r.key: r.value for r in readings if r.key in keys}
 
 
-def _in_parallel(reads: dict[str, list[Read]]) -> tuple[Reading, ...]:
+def _in_parallel(reads: dict[str, list[Read]], moment: Moment) -> tuple[Reading, ...]:
     """Devices side by side, the reads of one device one after the other, in a fixed order."""
+    reads = {name: device_reads for name, device_reads in reads.items() if device_reads}
 
-    def all_of(device_reads: list[Read]) -> list[tuple[Reading, ...]] | LabError:
+    def all_of(name: str) -> list[tuple[Reading, ...]] | LabError:
         try:
-            return [read() for read in device_reads]
+            with moment(name):
+                return [read() for read in reads[name]]
         except LabError as error:
             return error
 
     with ThreadPoolExecutor(max_workers=max(1, len(reads))) as pool:
-        answers = list(pool.map(all_of, reads.values()))
+        answers = list(pool.map(all_of, reads))
     if errors := [a for a in answers if isinstance(a, LabError)]:
         raise errors[0] if len(errors) == 1 else LabErrors("reading counters failed", errors)
     return tuple(

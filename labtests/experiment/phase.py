@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from labtests import counters as c
-from labtests.capabilities import DscpClasses, RdmaDevices
+from labtests.capabilities import RdmaDevices
 from labtests.errors import DeviceError
 from labtests.evidence import Difference, Evidence, Key, Place
 from labtests.experiment.pace import Pace
 from labtests.experiment.reaching import unreachable
 from labtests.experiment.roles import Role, Roles
-from labtests.experiment.settings import SettingSeen, settings_seen
+from labtests.experiment.settings import Seen, SettingSeen, settings_seen
 from labtests.inventory import Endpoint
 from labtests.lab import Lab
 from labtests.records import Reading
@@ -76,8 +76,8 @@ class Phase:
         clock, telemetry = self.lab.clock, Telemetry(self.lab, self.lab.clock)
         watch = self._watch()
         self._say("quiet window")
-        settings = settings_seen(self.lab, self.roles)
-        places = tuple(self._place(s.role, s.tool.tos) for s in traffic)
+        seen = settings_seen(self.lab, self.roles)
+        places = tuple(self._place(s.role, s.tool.tos, seen) for s in traffic)
         unreachable = tuple(self._unreachable(traffic))
         quiet = telemetry.snapshot(watch)
         clock.sleep(self.pace.quiet_s)
@@ -113,7 +113,7 @@ class Phase:
             settled=settled,
             unreachable=unreachable,
         )
-        return PhaseRecord(evidence=evidence, settings=settings)
+        return PhaseRecord(evidence=evidence, settings=seen.settings)
 
     def _evidence(self, places: tuple[Place, ...], start_s: float) -> Evidence:
         receiver = self.roles.receiver
@@ -141,14 +141,11 @@ class Phase:
         bottleneck = self.roles.bottleneck
         return Watch(ports=ports, bottleneck=(bottleneck.device, bottleneck.interface))
 
-    def _place(self, role: Role, tos: int) -> Place:
+    def _place(self, role: Role, tos: int, seen: Seen) -> Place:
         """The class a TOS byte gets at the NIC and at the bottleneck, from the maps as read."""
-        dscp = dscp_of_tos(tos)
-        at, bottleneck = role.nic, self.roles.bottleneck
-        classes = self.lab.able(DscpClasses).get(at.device)
-        priority = classes.dscp_map(at.interface)[dscp] if classes else None
-        switch = self.lab.driver(bottleneck.device, DscpClasses)
-        return place(role, priority, switch.dscp_map(bottleneck.interface)[dscp])
+        dscp, at_nic = dscp_of_tos(tos), seen.queues.get(role.nic)
+        priority = at_nic[dscp] if at_nic is not None else None
+        return place(role, priority, seen.queues[self.roles.bottleneck][dscp])
 
     def _unreachable(self, traffic: Iterable[Sending]) -> Iterable[str]:
         address = self.roles.receiver.address

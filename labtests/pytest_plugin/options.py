@@ -104,6 +104,12 @@ def add_options(parser: pytest.Parser) -> None:
         help="duration of each traffic phase (default: 20 on hardware, 5 in a dry run)",
     )
     group.addoption(
+        "--hardware-pace",
+        action="store_true",
+        help="take the durations of a lab whose switches refresh their counters every few seconds, "
+        "whatever this lab is (default on such hardware; docs/pace.md)",
+    )
+    group.addoption(
         "--idle-s",
         metavar="S",
         type=float,

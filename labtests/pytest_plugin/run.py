@@ -16,7 +16,7 @@ import pytest
 from labtests.changing import Planned
 from labtests.clock import WallClock
 from labtests.errors import LabError, LeaseBusy
-from labtests.experiment import SIMULATED, Pace, real_pace
+from labtests.experiment import HARDWARE, SIMULATED, Pace, real_pace
 from labtests.inventory import Testbed, load
 from labtests.journal import (
     FILE_NAME,
@@ -120,6 +120,8 @@ class Run:
     def pace(self) -> Pace:
         """Durations of the phases, as asked or by default."""
         pace = SIMULATED if self.dry else real_pace(self.lab)
+        if self.config.getoption("hardware_pace"):
+            pace = HARDWARE
         asked = self.config.getoption("lab_seconds")
         return pace if asked is None else pace.lasting(asked)
 
@@ -274,8 +276,8 @@ class Run:
             words += ["--dry-run", "--seed", str(self.config.getoption("seed"))]
         if (seconds := self.config.getoption("lab_seconds")) is not None:
             words += ["--lab-seconds", f"{seconds:g}"]
-        if self.config.getoption("no_controls"):
-            words.append("--no-controls")
+        flags = ("no_controls", "hardware_pace")
+        words += [f"--{flag.replace('_', '-')}" for flag in flags if self.config.getoption(flag)]
         for fault in self.config.getoption("fault") or ():
             words += ["--fault", fault]
         return shlex.join(words)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from labtests import counters as c
 from labtests.evidence import Evidence
-from labtests.records import SchedulingSetting
+from labtests.records import Reading, SchedulingSetting
 from labtests.verdicts import checks, goodput, idle, packets
 from labtests.verdicts.outcome import (
     Fact,
@@ -205,7 +205,7 @@ def _growth(
         for r in evidence.samples
         if (r.device, r.port, r.scope, r.index) == (*evidence.bottleneck, "queue", queue)
         and r.counter == counter
-        and within[0] <= r.time_s <= within[1]
+        and _taken_in(r, within)
     ]
     known = [v for v in values if v is not None]
     if len(known) < 2 or len(known) != len(values) or known != sorted(known):
@@ -215,5 +215,11 @@ def _growth(
 
 def _seconds(evidence: Evidence, within: tuple[float, float]) -> float:
     """From the first to the last sample in a time."""
-    times = [r.time_s for r in evidence.samples if within[0] <= r.time_s <= within[1]]
+    times = [r.time_s for r in evidence.samples if _taken_in(r, within)]
     return max(times) - min(times)
+
+
+def _taken_in(sample: Reading, within: tuple[float, float]) -> bool:
+    """Whether it was asked for and answered in this time: it may have been counted at either."""
+    asked_s = sample.time_s if sample.asked_s is None else sample.asked_s
+    return within[0] <= asked_s and sample.time_s <= within[1]

@@ -10,6 +10,7 @@ from cli_server import PASSWORD, CliServer
 from sshd_server import Sshd, wait_for
 
 from labtests.errors import CommandRejected, CommandTimeout, LabError, Unreachable
+from labtests.exchanges import Exchanges
 from labtests.journal import Journal, JournalledTransport
 from labtests.recording import Exchange, RecordedClock, Recording, recorded_lab
 from labtests.ssh import SHELL, connect
@@ -56,6 +57,26 @@ def test_a_replayed_host_gives_the_same_replies(sshd: Sshd, clock, journal: Jour
     assert questions(replayed) == asked
     assert asked[1] != asked[2]  # the k-th time gets the k-th answer
     assert replayed.run("cat /proc/sys/kernel/random/uuid") == asked[2]  # and the last repeats
+
+
+def test_what_was_asked_together_is_replayed_together_and_one_by_one(
+    sshd: Sshd, clock, journal: Journal
+) -> None:
+    asked = Exchanges(JournalledTransport(connect(sshd.device(), SHELL, clock=clock), journal))
+    commands = ("echo out; echo err >&2; exit 3", "cat /proc/sys/kernel/random/uuid")
+    live = []
+    for _ in range(2):
+        with asked.at_once("a moment", commands):
+            live.append([asked.run(command) for command in commands])
+    asked.close()
+    assert asked.sent == 2
+    replayed = recorded_lab(journal.path)["host"]
+    assert [[replayed.run(command) for command in commands] for _ in live] == live
+    assert live[0][1].text != live[1][1].text
+    again = Exchanges(recorded_lab(journal.path)["host"])
+    with again.at_once("a moment", commands):
+        assert [again.run(command) for command in commands] == live[0]
+    assert again.sent == 1
 
 
 def test_a_replayed_switch_gives_the_same_replies(
