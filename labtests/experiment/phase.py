@@ -81,6 +81,7 @@ class Phase:
         unreachable = tuple(self._unreachable(traffic))
         quiet = telemetry.snapshot(watch)
         clock.sleep(self.pace.quiet_s)
+        asked_s = clock.now_s()
         before = telemetry.snapshot(watch)
         samples: list[Reading] = []
         started_s = clock.now_s()
@@ -91,6 +92,7 @@ class Phase:
             duration_s=self.pace.lab_seconds,
             during=lambda _: samples.extend(telemetry.sample(watch)),
             sample_every_s=self.pace.sample_every_s,
+            sample_takes_s=started_s - asked_s,  # a snapshot is a sample and more
             progress=self.progress,
         )
         ended_s = clock.now_s()

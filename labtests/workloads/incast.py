@@ -6,12 +6,14 @@ send. A client that fails to connect for a reason that may pass is tried again w
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 from labtests.errors import WorkloadError
 from labtests.records import FlowResult
 from labtests.transport import Clock, wait_until
 from labtests.workloads.flow import READY_DEADLINE_S, START_DEADLINE_S, STEP_S, TRIES, Flow, Scene
+from labtests.workloads.sampling import Sampler, Sampling, sampler
 from labtests.workloads.streams import Processes, Stream
 
 END_DEADLINE_S = 10.0
@@ -25,22 +27,31 @@ def incast(  # noqa: PLR0913 - one call is one experiment; each keyword is one o
     duration_s: float,
     during: Callable[[float], None] | None = None,
     sample_every_s: float | None = None,
+    sample_takes_s: float = 0.0,
     progress: Callable[[str], None] | None = None,
 ) -> tuple[FlowResult, ...]:
     """Every stream's result, in order, after `duration_s` since the first one sent.
 
-    `during(now_s)` is called every `sample_every_s` of lab time. Whatever is raised meanwhile, all
-    processes are ended before it leaves. WorkloadError: the streams cannot make an incast, or a
-    process survived. A stream that never started is INFRASTRUCTURE and ends the run for all.
+    `during(now_s)` is called every `sample_every_s` of lab time; no start and no end waits for it
+    (sampling.py; `sample_takes_s` is what is known of that before the first one). Whatever is
+    raised meanwhile, all processes are ended before it leaves. WorkloadError: the streams cannot
+    make an incast, or a process survived. A stream that never started is INFRASTRUCTURE and ends
+    the run for all.
     """
     _check(streams, duration_s)
     patience_s = READY_DEADLINE_S + TRIES * (READY_DEADLINE_S + START_DEADLINE_S) + END_DEADLINE_S
-    with Processes(clock, limit_s=duration_s + patience_s + 60.0) as processes:
+    every_s = float("inf") if sample_every_s is None else sample_every_s
+    sampling = during and Sampling(during=during, every_s=every_s, takes_s=sample_takes_s)
+    with (
+        Processes(clock, limit_s=duration_s + patience_s + 60.0) as processes,
+        closing(sampler(sampling, clock)) as samples,
+    ):
         scene = Scene(processes=processes, clock=clock, say=progress or (lambda _: None))
         run = _Run(scene, tuple(Flow(stream=stream, scene=scene) for stream in streams))
         run.bring_up_servers()
-        run.follow(duration_s, _Sampler(during, sample_every_s))
+        run.follow(duration_s, samples)
         run.end()
+        samples.end()
         return tuple(flow.conclude() for flow in run.flows)
 
 
@@ -61,23 +72,6 @@ def _check(streams: tuple[Stream, ...], duration_s: float) -> None:
 
 
 @dataclass(slots=True)
-class _Sampler:
-    """Calls `during` when it is due; a call that took longer than its period skips some."""
-
-    during: Callable[[float], None] | None
-    every_s: float | None
-    due_s: float | None = None
-
-    def sample(self, now_s: float) -> None:
-        """Call it if it is due."""
-        if self.during is None or (self.due_s is not None and now_s < self.due_s - 1e-9):
-            return
-        self.during(now_s)
-        period_s = self.every_s or float("inf")
-        self.due_s = now_s + period_s
-
-
-@dataclass(slots=True)
 class _Run:
     """All flows of one incast. `zero_s` is when the first one was seen to send."""
 
@@ -93,19 +87,25 @@ class _Run:
             if not self.scene.called_off:
                 flow.wait_for_server()
 
-    def follow(self, duration_s: float, sampler: _Sampler) -> None:
+    def follow(self, duration_s: float, samples: Sampler) -> None:
         """Start what is due and watch what runs, until the time is over or the run called off."""
         while not self.scene.called_off:
             now_s = self.scene.clock.now_s()
-            for flow in self.flows:
+            for flow in sorted(self.flows, key=lambda flow: flow.client is not None):
                 flow.step(now_s, 0.0 if self.zero_s is None else now_s - self.zero_s)
             if self.zero_s is None:
                 self._set_zero()
             elif now_s >= self.zero_s + duration_s - 1e-9 or self._all_ended():
                 return
             if self.zero_s is not None:
-                sampler.sample(now_s)
+                samples.sample(now_s, next_s=self._next_s(now_s, duration_s))
             self.scene.clock.sleep(self._step_s(duration_s))
+
+    def _next_s(self, now_s: float, duration_s: float) -> float:
+        """When the next flow is to start, or all are to end."""
+        assert self.zero_s is not None
+        starts = [self.zero_s + flow.stream.starts_after_s for flow in self.flows]
+        return min([s for s in starts if s > now_s], default=self.zero_s + duration_s)
 
     def _set_zero(self) -> None:
         running = [flow.running_s for flow in self.flows if flow.running_s is not None]

@@ -44,6 +44,7 @@ class PaperProcess:
     signals: list[str] = field(default_factory=list)
     ended: tuple[float, int] | None = None
     closed: bool = False
+    on_signal: Callable[["PaperProcess"], None] = lambda process: None
 
     def _until_s(self) -> float:
         until_s = self.clock.now_s() if self.ended is None else self.ended[0]
@@ -67,6 +68,7 @@ class PaperProcess:
 
     def signal(self, name: Signal) -> None:
         self.signals.append(name)
+        self.on_signal(self)
         if self.status() is None and name not in self.script.survives:
             numbers = {"INT": 130, "TERM": 143, "KILL": 137}
             self.ended = (self.clock.now_s(), numbers[name])
@@ -91,6 +93,7 @@ class PaperHost:
     ran: list[str] = field(default_factory=list)
     listening: str = "[]"
     zombies: tuple[str, ...] = ()
+    on_signal: Callable[[PaperProcess], None] = lambda process: None
 
     def run(self, command: str, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Reply:
         self.ran.append(command)
@@ -109,6 +112,7 @@ class PaperHost:
         script = self.plays(command, before)
         number = 4000 + len(self.started)
         process = PaperProcess(self.device, command, script, self.clock, number, self.clock.now_s())
+        process.on_signal = self.on_signal
         self.started.append(process)
         return process
 

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from itertools import pairwise
+from threading import Event
 
 import pytest
-from stage import BANNER, HEADER, PaperClock, PaperHost, Script, rows, server
+from stage import BANNER, HEADER, PaperClock, PaperHost, PaperProcess, Script, rows, server
 
+from labtests.clock import WallClock
 from labtests.errors import CommandTimeout, LabErrors, WorkloadError
 from labtests.records import FlowResult, FlowStatus
 from labtests.workloads import Iperf3, Party, Perftest, Stream, incast
@@ -109,6 +111,98 @@ def test_samples_are_taken_in_lab_time_while_it_sends() -> None:
     steps = [b - a for a, b in pairwise(times)]
     assert len(times) in (4, 5)
     assert steps == pytest.approx([2.0] * len(steps), abs=0.15)
+
+
+@pytest.mark.parametrize("takes_s", [0.0, 1.3, 7.0])
+def test_no_start_and_no_end_waits_for_samples_of_a_slow_host(takes_s: float) -> None:
+    """A command there takes seconds of a clock that moves only when it is asked to."""
+    quick, slow, times = Lab(), Lab(), list[float]()
+    quick.run(during=lambda _: None, sample_every_s=0.5)
+
+    def during(now_s: float) -> None:
+        times.append(now_s)
+        slow.clock.sleep(takes_s)
+
+    slow.run(during=during, sample_every_s=0.5, sample_takes_s=takes_s)
+    for host, other in zip(slow.hosts, quick.hosts, strict=True):
+        for process, same in zip(host.started, other.started, strict=True):
+            assert process.started_s == pytest.approx(same.started_s, abs=0.11)
+            assert process.ended is not None
+            assert same.ended is not None
+            assert process.ended[0] == pytest.approx(same.ended[0], abs=0.11)
+    # alone for 3 s, then together for 5 s: so many whole samples fit, of the other length none
+    assert len(times) == {0.0: 16, 1.3: 2 + 3, 7.0: 0}[takes_s]
+
+
+def test_samples_that_have_become_slow_are_left_out_before_a_start() -> None:
+    lab, times = Lab(), list[float]()
+
+    def during(now_s: float) -> None:
+        times.append(now_s)
+        lab.clock.sleep(0.0 if len(times) < 3 else 1.8)
+
+    lab.run(during=during, sample_every_s=0.5)
+    (early,), (late,) = lab.a.started, lab.b.started
+    assert late.started_s == pytest.approx(early.started_s + 0.5 + 3.0, abs=0.31)
+
+
+class TickingClock(WallClock):
+    """The wall clock, with an hour in six minutes."""
+
+    def now_s(self) -> float:
+        return super().now_s() * 10
+
+    def sleep(self, seconds: float) -> None:
+        super().sleep(max(seconds, 1e-4) / 10)
+
+
+class Wall(Lab):
+    """The same lab in wall time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.clock = TickingClock()  # type: ignore[assignment]
+        for host in self.hosts:
+            host.clock = self.clock
+
+
+def test_on_the_wall_clock_a_sample_that_is_under_way_delays_no_start_and_no_end() -> None:
+    lab, at_start, at_end = Wall(), list[int](), list[bool]()
+    started, ended = Event(), Event()
+
+    def during(now_s: float) -> None:
+        if not lab.b.started:  # this one is answered only after the late sender has started
+            at_start.append(len(lab.b.started))
+            assert started.wait(20)
+        elif not ended.is_set() and now_s > lab.b.started[0].started_s + 4:
+            at_end.append(ended.wait(20))  # and this one after both were ended
+
+    def start(command: str, before: int) -> Script:
+        started.set()
+        return steady(4.36)(command, before)
+
+    def interrupted(process: PaperProcess) -> None:
+        ended.set()
+
+    lab.b.plays, lab.b.on_signal = start, interrupted
+    early, late = lab.run(during=during, sample_every_s=0.5)
+    assert (early.status, late.status) == (FlowStatus.COMPLETE, FlowStatus.COMPLETE)
+    assert at_start == [0]
+    assert at_end == [True]
+    assert lab.nothing_runs()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError, WorkloadError("no")])
+def test_what_a_sample_raises_beside_ends_the_run(error: BaseException) -> None:
+    lab = Wall()
+
+    def during(now_s: float) -> None:
+        raise error
+
+    with pytest.raises(error if isinstance(error, type) else type(error)):
+        lab.run(during=during, sample_every_s=0.5)
+    assert lab.b.started == []
+    assert lab.nothing_runs()
 
 
 def test_a_sender_killed_mid_run_is_recorded_and_the_others_go_on() -> None:
