@@ -60,6 +60,12 @@ _REFUSALS = (
         f"must have /usr/bin and /bin, where sh and timeout (coreutils) are; {OR_ROOT}",
     ),
     _says(
+        r"^timeout: failed to run command \S*sh\S*: Permission denied"
+        r"|^sh: .*exec: timeout: Permission denied",
+        "what sudo runs may run nothing itself: this host's sudoers has `noexec`; say there "
+        f"`Defaults:USER !noexec` for this user; {OR_ROOT}",
+    ),
+    _says(
         r"^sudo(?:-rs)?: .*(?:password|terminal|interactive|not allowed|may not|sudoers|I'm afraid)"
         r"|not in the sudoers file|^Sorry, user .*(?:is not allowed to|may not) "
         r"|is not allowed to run sudo on",

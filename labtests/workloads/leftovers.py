@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 from labtests.errors import WorkloadError
 from labtests.ssh.supervision import TAG
-from labtests.transport import Transport
+from labtests.transport import Reply, Transport
 
 _ENVIRON = re.compile(r"^/proc/([0-9]+)/environ$", re.MULTILINE)
+_GREP_ANSWERS = frozenset({0, 1, 2, None})  # found, not found, some files cannot be read; recorded
+_PS_ANSWERS = frozenset({0, 1, None})  # 1: all have ended meanwhile
 GRACE_S = 1  # between TERM and KILL
 RUN_ID = re.compile(r"[A-Za-z0-9._-]+")
 
@@ -31,17 +33,30 @@ def leftovers(transport: Transport, run: str) -> tuple[Leftover, ...]:
     pattern = f"'{TAG}={run}'" if run else f"'{TAG}=.*'"
     # -z -x: one whole variable; -s: processes of others cannot be read, nor are they ours
     found = transport.run(f"grep -lszx{'F' if run else ''} {pattern} /proc/[0-9]*/environ")
+    _expect_answer(found, _GREP_ANSWERS)
     pids = [int(pid) for pid in _ENVIRON.findall(found.text)]
     if not pids:
         return ()
     listed = transport.run(f"ps -o pid=,args= -p {','.join(str(pid) for pid in pids)}")
     rows = (line.split(None, 1) for line in listed.text.splitlines())
+    _expect_answer(listed, _PS_ANSWERS)
     commands = {int(row[0]): row[1] for row in rows if len(row) == 2 and row[0].isdecimal()}
     return tuple(
         Leftover(host=transport.device, pid=pid, command=commands[pid])
         for pid in pids
         if pid in commands  # the others have ended meanwhile
     )
+
+
+def _expect_answer(reply: Reply, statuses: frozenset[int | None]) -> None:
+    """A program that could not be run has found nothing, and that must not look like an answer."""
+    said = [line for line in reply.errors.splitlines() if not line.startswith("sudo: ")]
+    if reply.status not in statuses or said:
+        raise WorkloadError(
+            f"{reply.device}: {reply.command!r}: {' '.join(said) or 'it failed'} (exit status "
+            f"{reply.status}), so what other runs have left there is not known\n"
+            "  remedy: grep (GNU's, with -z) and ps must work on the host for this user"
+        )
 
 
 def sweep(transport: Transport, run: str) -> tuple[Leftover, ...]:

@@ -20,6 +20,7 @@ REMEDIES = {
     "secure_path without programs": "secure_path",
     "sudoers that anybody may write": "visudo -c",
     "the account's last day is over": "chage -l",
+    "noexec, a command": "!noexec",
     "no new privileges": "no-new-privileges",
     "no sudo, bash": "install sudo",
     "no sudo, dash": "install sudo",

@@ -139,13 +139,15 @@ def test_a_sudo_that_records_everything_keeps_streams_whole_and_processes_in_han
 # -- refusals --------------------------------------------------------------------------------------
 
 
-BY_RULE = [case for case in REFUSALS if case.sudoers and case.sudoers != (ALL,)]
+AT_LOGIN = ("no NOPASSWD", "requiretty", "secure_path without programs")
+NOEXEC = "noexec, a command"
+BY_RULE = {c.name: c for c in REFUSALS if c.sudoers and c.sudoers != (ALL,) and c.name != NOEXEC}
 
 
 def test_real_sudo_s_refusals_name_device_command_and_remedy(host) -> None:
     host.sudoers(ALL)
     with login(host) as shell:
-        for case in BY_RULE:
+        for case in BY_RULE.values():
             host.sudoers(*case.sudoers)
             with pytest.raises(CommandRejected) as caught:
                 shell.start("ib_send_bw -a", limit_s=5)
@@ -154,14 +156,21 @@ def test_real_sudo_s_refusals_name_device_command_and_remedy(host) -> None:
         assert len(BY_RULE) >= 10
 
 
-@pytest.mark.parametrize("name", ["no NOPASSWD", "requiretty", "secure_path without programs"])
+@pytest.mark.parametrize("name", AT_LOGIN)
 def test_a_host_that_never_lets_us_become_root_is_refused_at_login(host, name: str) -> None:
-    (case,) = [case for case in BY_RULE if case.name == name]
+    case = BY_RULE[name]
     host.sudoers(*case.sudoers)
     with pytest.raises(CommandRejected) as caught, login(host):
         pass
     assert caught.value.command.startswith("sudo -n sh -c ")
     assert case.remedy in caught.value.remedy
+
+
+def test_a_sudo_whose_programs_may_run_nothing_says_so_at_the_first_command(host) -> None:
+    (case,) = [case for case in REFUSALS if case.name == NOEXEC]
+    host.sudoers(*case.sudoers)
+    with login(host) as shell, pytest.raises(CommandRejected, match=r"Permission.*\n.*!noexec"):
+        shell.run("ip -V")
 
 
 def test_an_account_that_expires_meanwhile_is_said(host) -> None:

@@ -9,6 +9,7 @@ from labtests.errors import WorkloadError
 from labtests.inventory import load
 from labtests.simlab.serving import InProcessLab
 from labtests.ssh import SHELL, connect
+from labtests.transport import Reply
 from labtests.workloads.leftovers import leftovers, sweep
 
 TESTBED = "testbeds/h3c-s6550-cx4.yaml"
@@ -63,6 +64,46 @@ def test_a_session_that_is_gone_takes_its_processes_along(sessions):
     while leftovers(sessions.theirs, "mine"):
         assert time.monotonic() < deadline_s
         sessions.theirs.run("sleep 1")
+
+
+ENVIRON = "/proc/7/environ\n"
+
+
+@pytest.mark.parametrize(
+    ("grep", "ps", "said"),
+    [  # a host whose sudoers has `noexec`; one without grep, ps; one whose grep has no -z (busybox)
+        (
+            ("", "timeout: failed to run command 'sh': Permission denied", 126),
+            None,
+            "failed to run",
+        ),
+        (("", "sh: 1: grep: not found", 127), None, "grep: not found"),
+        (("", "grep: unrecognized option: z", 1), None, "unrecognized option"),
+        ((ENVIRON, "", 0), ("", "sh: 1: ps: not found", 127), "ps: not found"),
+    ],
+)
+def test_a_host_that_cannot_look_is_not_taken_for_a_clean_one(grep, ps, said):
+    with pytest.raises(WorkloadError, match=f"h: .*{said}.*not known\n.*remedy"):
+        leftovers(canned(grep, ps), "")
+
+
+@pytest.mark.parametrize("status", [1, 2])  # 2: there are processes whose environment is not ours
+def test_a_host_that_has_looked_and_found_nothing_is_clean(status):
+    noise = "sudo: unable to resolve host h: Temporary failure in name resolution"
+    assert leftovers(canned(("", noise, status), None), "") == ()
+
+
+def canned(*answers):
+    """A host that gives these answers (text, errors, status) in this order."""
+    replies = iter(answers)
+
+    def run(command):
+        text, errors, status = next(replies)
+        return Reply(
+            device="h", command=command, text=text, errors=errors, status=status, time_s=0.0
+        )
+
+    return SimpleNamespace(run=run, device="h")
 
 
 @pytest.mark.parametrize("run", ["", "a b", "x'; kill -9 1; '"])

@@ -58,8 +58,9 @@ class HostState(NicCounters, Versions, Obstacles):
 
     def obstacles(self) -> tuple[str, ...]:
         """Without `ip` no MTU can be set and no link be read."""
+        reply = self._run(IPROUTE2[0])
         try:
-            expect_success(self._run(IPROUTE2[0]), IP)
+            expect_success(reply, IP)
         except ToolMissing as error:
             return (f"{error.problem}: {error.remedy}",)
         except CommandRejected:  # some ip that does not know -V
