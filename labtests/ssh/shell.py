@@ -126,7 +126,8 @@ class ShellTransport:
         mark, begun_s = new_mark(), self.clock.now_s()
         ask = question(mark)
         # not by `run`: a program less on every host, and nothing that could outlive us
-        with self.execute(self._sudo + ask, ask) as streams:
+        as_root = f"{self._sudo}timeout {math.ceil(DEFAULT_TIMEOUT_S)} {ask}"  # it, too, must run
+        with self.execute(as_root if self._sudo else ask, ask) as streams:
             ended = self.await_end(streams, ask, begun_s + DEFAULT_TIMEOUT_S)
             reply = self._reply(ask, streams)
         if not ended:
