@@ -49,17 +49,20 @@ class Devices:
             yield
 
     @contextmanager
-    def foreseen(self, device: str, known: Known | None = None) -> Iterator[None]:
-        """The same; and all settings of a host come in one exchange, ahead of the questions, or
-        in none when they are `known` from a moment ago."""
+    def foreseen(
+        self, device: str, known: Known | None = None, *, obstacles: bool = False
+    ) -> Iterator[None]:
+        """The same; and all settings of a host, with `obstacles` also what would undo them, come in
+        one exchange, ahead of the questions, or in none when they are `known` from a moment ago."""
         with self.remembered(device):
             transport, driver = self.transports[device], self._drivers[device]
             if isinstance(transport, Exchanges) and isinstance(driver, Foresight):
                 if known is not None:
                     transport.recall(known, self.clock.now_s())
                 # on failure each is asked by itself, and tells what is wrong with it
+                more = driver.obstacle_commands() if obstacles else ()
                 with suppress(CommandRejected, CommandTimeout):
-                    transport.ask_ahead(self._questions(device))
+                    transport.ask_ahead((*more, *self._questions(device)))
             yield
 
     def _questions(self, device: str) -> tuple[str, ...]:

@@ -69,7 +69,8 @@ class Place:
 class Evidence:
     """Everything one phase of an experiment saw, raw: both snapshots, samples, flows, quiet window.
 
-    Times are seconds of the lab's clock. The bottleneck is the switch port opposite the receiver.
+    Times are seconds of the lab's clock. The bottleneck is the switch port opposite the receiver;
+    `transit` are the ports (device, port) of cables between switches on the senders' way to it.
     `idle` is what the check before the run saw grow.
     """
 
@@ -81,6 +82,7 @@ class Evidence:
     line_bits_per_s: BitsPerSecond
     senders: tuple[Place, ...]
     receiver: Place
+    transit: tuple[tuple[str, str], ...] = ()
     flows: tuple[FlowResult, ...] = ()
     before: tuple[Reading, ...] = ()
     after: tuple[Reading, ...] = ()

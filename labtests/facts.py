@@ -115,6 +115,10 @@ class Foresight(Protocol):
         """What reading every setting of these ports will send, and nothing else."""
 
     @abstractmethod
+    def obstacle_commands(self) -> tuple[str, ...]:
+        """What asking for obstacles (capabilities.py) will send, beside `setting_commands`."""
+
+    @abstractmethod
     def counter_commands(self, ports: tuple[str, ...]) -> tuple[str, ...]:
         """What reading every counter of these ports will send."""
 

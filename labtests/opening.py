@@ -4,15 +4,15 @@ Suites have the same by pytest_plugin/run.py, with a report on top.
 """
 
 import secrets as random_words
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from labtests.drivers import driver_module
 from labtests.errors import LabError
-from labtests.inventory import Testbed
+from labtests.inventory import LeasePlace, Testbed
 from labtests.journal import (
     FILE_NAME,
     Begun,
@@ -43,6 +43,7 @@ class Opening:
     limit: tuple[str, ...] = ()
     dry_run: bool = False
     seed: int = 1
+    faults: Sequence[str] = ()
     run_dir: Path | None = None
     recover: bool = False
     why: str = ""
@@ -71,13 +72,15 @@ def opened(asked: Opening, say: Say) -> Iterator[Session]:
             limit=asked.limit,
             dry_run=asked.dry_run,
             seed=asked.seed,
+            faults=asked.faults,
             journal=folder / "journal.jsonl",
             run=run,
         )
         lab = stack.enter_context(session.opened(access))
         if asked.changes:
-            _reach_lease(asked.testbed, lab)
-            terms = Terms(run=run, testbed=asked.testbed)
+            whole = _whole(asked, lab)
+            _reach_lease(whole, lab)
+            terms = Terms(run=run, testbed=whole)
             why = asked.why or f"labtests {asked.word}"
             stack.enter_context(holding(lab, why=why, terms=terms, say=say))
             lab.ahead = _change_journal(asked, lab, folder, run)
@@ -89,6 +92,15 @@ def _forget_dry_run(lab: Lab, dry_run: bool) -> None:
     """A lab of our own ends with us."""
     if dry_run and lab.ahead.registered is not None:
         lab.ahead.registered.remove()
+
+
+def _whole(asked: Opening, lab: Lab) -> Testbed:
+    """Whose lease it is: that of all devices. A dry run knows only those that it simulates, and
+    must never ask another one: of a part, its first host keeps the lease."""
+    if not asked.dry_run:
+        return asked.testbed
+    some = asked.limit and lab.testbed.lease is not None
+    return replace(lab.testbed, lease=LeasePlace()) if some else lab.testbed
 
 
 def _reach_lease(testbed: Testbed, lab: Lab) -> None:

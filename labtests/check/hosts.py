@@ -4,10 +4,12 @@ import re
 from collections.abc import Iterator, Mapping
 from statistics import median
 
+from labtests.capabilities import Obstacles
 from labtests.check.finding import Finding, Level, Unknown
-from labtests.check.gathering import Known
+from labtests.check.gathering import Known, told
 from labtests.facts import ClockReading, RoceFacts
 from labtests.inventory import Testbed
+from labtests.lab import Lab
 
 CLOCKS_APART_S = 1.0
 """More makes it hard to put logs of two devices beside each other."""
@@ -38,6 +40,15 @@ def obstacles(known: Mapping[str, Known]) -> Iterator[Finding]:
         if not found:
             yield _ok("obstacles", device.name, "nothing that would undo a setting")
         yield from _caveats(device)
+
+
+def obstacles_of(lab: Lab, device: str) -> tuple[Finding, ...]:
+    """The same of one device of an open lab, and only what is not good."""
+    able = lab.able(Obstacles).get(device)
+    if able is None:
+        return ()
+    known = Known(name=device, obstacles=told(able.obstacles))
+    return tuple(found for found in obstacles({device: known}) if found.level != "ok")
 
 
 def _caveats(device: Known) -> Iterator[Finding]:

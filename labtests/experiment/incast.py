@@ -98,10 +98,10 @@ class Incast:
     def trust_dscp(self) -> None:
         """Every port of the incast, NIC or switch, that can classify otherwise does it by DSCP."""
         able = self.lab.able(Trust)
-        for role in (*self.senders, self.receiver):
-            for at in (role.nic, role.switch):
-                if at.device in able:
-                    self.set(at, "trust", TrustSetting(source="dscp"))
+        ends = [end for r in (*self.senders, self.receiver) for end in (r.nic, r.switch)]
+        for at in (*ends, *self.roles.transit):
+            if at.device in able:
+                self.set(at, "trust", TrustSetting(source="dscp"))
 
     def serve_equally(self) -> None:
         """Every queue of the bottleneck gets the same share."""
@@ -130,15 +130,15 @@ class Incast:
         return self.queues[dscp_of_tos(tos)]
 
     def pfc_at_switch(self, wanted: PfcSetting) -> None:
-        """PFC of the switch ports opposite the senders."""
-        for role in self.senders:
-            self.set(role.switch, "pfc", wanted)
+        """PFC of the switch ports opposite the senders, and of those between switches: a pause goes
+        back from switch to switch."""
+        for at in (*(role.switch for role in self.senders), *self.roles.transit):
+            self.set(at, "pfc", wanted)
 
     def no_pfc_anywhere(self) -> None:
-        """PFC off at the switch, the receiver's port too."""
-        off = PfcSetting(mode="off", priorities=frozenset())
-        for role in (*self.senders, self.receiver):
-            self.set(role.switch, "pfc", off)
+        """PFC off at the switches, the receiver's port too."""
+        self.pfc_at_switch(PfcSetting(mode="off", priorities=frozenset()))
+        self.set(self.receiver.switch, "pfc", PfcSetting(mode="off", priorities=frozenset()))
 
     def ecn_at_bottleneck(self, wanted: EcnSetting) -> None:
         """What the bottleneck marks."""

@@ -128,6 +128,7 @@ class Phase:
             line_bits_per_s=self.roles.line_bits_per_s,
             senders=places or tuple(place(r, 0, 0) for r in self.roles.senders),
             receiver=place(receiver, 0, 0),
+            transit=tuple((at.device, at.interface) for at in self.roles.transit),
             idle=self.idle,
         )
 
@@ -140,6 +141,8 @@ class Phase:
         for role in (*self.roles.senders, self.roles.receiver):
             for end in (role.nic, role.switch):
                 ports[end.device] = (*ports.get(end.device, ()), end.interface)
+        for end in self.roles.transit:
+            ports[end.device] = (*ports.get(end.device, ()), end.interface)
         bottleneck = self.roles.bottleneck
         return Watch(ports=ports, bottleneck=(bottleneck.device, bottleneck.interface))
 

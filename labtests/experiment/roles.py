@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from labtests.errors import LabError
+from labtests.experiment.ways import transit_ports
 from labtests.inventory import Endpoint, Testbed
 from labtests.units import BitsPerSecond
 
@@ -23,11 +24,16 @@ class Role:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roles:
-    """Senders in the order they start, the receiver, and the bottleneck between."""
+    """Senders in the order they start, the receiver, and the bottleneck between.
+
+    `transit` are both ends of every cable between switches on a shortest way from a sender to the
+    receiver, where they are plugged into different switches.
+    """
 
     senders: tuple[Role, ...]
     receiver: Role
     line_bits_per_s: BitsPerSecond
+    transit: tuple[Endpoint, ...] = ()
 
     @property
     def bottleneck(self) -> Endpoint:
@@ -49,6 +55,9 @@ def roles_of(testbed: Testbed) -> Roles:
         senders=senders,
         receiver=receivers[0],
         line_bits_per_s=BitsPerSecond(link.speed_bits_per_s),
+        transit=transit_ports(
+            testbed, {s.switch.device for s in senders}, receivers[0].switch.device
+        ),
     )
 
 

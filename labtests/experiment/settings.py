@@ -54,6 +54,7 @@ def settings_seen(lab: Lab, roles: Roles) -> Seen:
     ends = [roles.bottleneck]
     for role in (*roles.senders, roles.receiver):
         ends += [role.nic, role.switch] if role is not roles.receiver else [role.nic]
+    ends += roles.transit
     mapped = [roles.bottleneck, *(role.nic for role in roles.senders)]
     devices = list(dict.fromkeys(end.device for end in ends))
 

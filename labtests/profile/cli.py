@@ -67,6 +67,9 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout."),
         click.option("--dry-run", is_flag=True, help="On a simulated lab made from the testbed."),
         click.option("--seed", type=int, default=1, show_default=True, help="Of a dry run."),
+        click.option(
+            "--fault", "faults", multiple=True, help="JSON: something wrong in a dry run."
+        ),
         click.option("--run-dir", type=folder, default=None, help="Folder for the journals."),
         click.option("--recover", is_flag=True, help="First put back what a dead run has left."),
     ):
@@ -88,6 +91,13 @@ def plan(ctx: click.Context, /, **options: Any) -> None:
 
 @click.command()
 @_options
+@click.option(
+    "--tolerate",
+    "tolerated",
+    multiple=True,
+    type=click.Choice(["obstacles"]),
+    help="Go on although lldpad, DCBX or the like may undo it.",
+)
 @click.option("--partial", is_flag=True, help="Change what can be, when something cannot.")
 @click.pass_context
 def apply(ctx: click.Context, /, **options: Any) -> None:
@@ -95,7 +105,8 @@ def apply(ctx: click.Context, /, **options: Any) -> None:
 
     Nothing is saved to a startup configuration. Exit code 0 when all is so, 1 when something cannot
     be (nothing is changed then, without --partial) or a change failed (everything is put back), 10
-    when an earlier run has left changes, 15 when a device cannot be reached or is in use.
+    when an earlier run has left changes, or something such as lldpad would undo these (nothing is
+    changed then), 15 when a device cannot be reached or is in use.
     """
     ctx.exit(_run(options, changes=True))
 
@@ -114,10 +125,11 @@ def _run(options: dict[str, Any], *, changes: bool) -> int:
             word="apply" if changes else "plan",
             changes=changes,
             limit=limit,
-            **{name: options[name] for name in ("dry_run", "seed", "run_dir", "recover")},
+            **{name: options[name] for name in ("dry_run", "seed", "faults", "run_dir", "recover")},
         ),
         as_json=options["as_json"],
         partial=options.get("partial", False),
+        tolerated=options.get("tolerated", ()),
     )
     code: int = command.run(
         asked,

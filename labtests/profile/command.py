@@ -3,14 +3,17 @@
 Exit codes: 0 nothing to do, or all done (plan: everything could be read); 1 something cannot be as
 the profile wants (apply then changes nothing, unless `partial`), or a change failed, or it was
 interrupted, and everything was put back; 10 an earlier run has left changes, or putting back
-failed; 15 a device cannot be reached, or somebody else has the lab (its lease).
+failed, or something would undo what apply makes (nothing was changed); 15 a device cannot be
+reached, or somebody else has the lab (its lease).
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from labtests.check import Finding as Obstacle
+from labtests.check import judged
 from labtests.errors import LabError, LabErrors, LeaseBusy, LeaseLost, Unreachable
 from labtests.opening import Opening, Session, opened
 from labtests.profile.planning import DevicePlan, Step, made, planned
@@ -31,6 +34,7 @@ class Asked:
     opening: Opening
     as_json: bool = False
     partial: bool = False
+    tolerated: Sequence[str] = ()
 
 
 def run(asked: Asked, say: Say, tell: Say) -> int:
@@ -54,10 +58,11 @@ def run(asked: Asked, say: Say, tell: Say) -> int:
 
 def _run(asked: Asked, session: Session, say: Say, tell: Say) -> int:
     lab = session.lab
-    plans = planned(asked.profile.form, lab)
+    plans = planned(asked.profile.form, lab, obstacles=True)
     done: list[Step] = []
     impossible = [trouble for plan in plans for trouble in plan.impossible]
-    blocked = asked.opening.changes and bool(impossible) and not asked.partial
+    obstacles = _in_the_way(asked, plans)
+    blocked = asked.opening.changes and bool(obstacles or (impossible and not asked.partial))
     if asked.opening.changes and not blocked:
         if not asked.as_json:
             _say_plan(asked, session, plans, say)
@@ -67,8 +72,21 @@ def _run(asked: Asked, session: Session, say: Say, tell: Say) -> int:
         say(json.dumps(_plain(asked, session, plans, done), indent=1))
     elif not asked.opening.changes or blocked:
         _say_plan(asked, session, plans, say)
-    _say_end(asked, session, plans, done, say if not asked.as_json else tell)
+    end = say if not asked.as_json else tell
+    if obstacles and asked.opening.changes:
+        for found in obstacles:
+            tell(str(found))
+        end("nothing was changed; --tolerate obstacles goes on all the same")
+        return UNUSABLE
+    _say_end(asked, session, plans, done, end)
     return NOT_AS_WANTED if impossible else DONE
+
+
+def _in_the_way(asked: Asked, plans: list[DevicePlan]) -> list[Obstacle]:
+    """What stops the check before a run stops this, too: it would undo what is made."""
+    found = [each for plan in plans for each in plan.obstacles]
+    kept = judged(found, tolerated=frozenset(asked.tolerated))
+    return [each for each in kept if each.level == "failure"]
 
 
 def _say_plan(asked: Asked, session: Session, plans: list[DevicePlan], say: Say) -> None:

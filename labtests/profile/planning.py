@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from labtests.changing import Wanted
+from labtests.check import Finding as Obstacle
+from labtests.check.hosts import obstacles_of
 from labtests.errors import LabError, LabErrors
 from labtests.exchanges import Known
 from labtests.inventory import Device, Endpoint
@@ -63,6 +65,7 @@ class DevicePlan:
     steps: list[Step] = field(default_factory=list)
     troubles: list[Trouble] = field(default_factory=list)
     known: Known | None = field(default=None, repr=False)
+    obstacles: tuple[Obstacle, ...] = ()
 
     @property
     def same(self) -> int:
@@ -80,16 +83,18 @@ class DevicePlan:
         return len(self.steps) + len(self.troubles) - len(self.impossible)
 
 
-def planned(profile: ProfileFile, lab: Lab) -> list[DevicePlan]:
-    """The difference between the profile and the lab, by device in the testbed's order."""
-    return at_once(lab.testbed.devices, lambda device: _foreseen(profile, lab, device))
+def planned(profile: ProfileFile, lab: Lab, *, obstacles: bool = False) -> list[DevicePlan]:
+    """The difference between the profile and the lab, by device in the testbed's order; with
+    `obstacles` also what the check before a run finds that would undo a setting."""
 
+    def of(device: Device) -> DevicePlan:
+        with lab.foreseen(device.name, obstacles=obstacles):
+            plan = _planned(profile, lab, device)
+            plan.obstacles = obstacles_of(lab, device.name) if obstacles else ()
+            plan.known = lab.kept(device.name)
+            return plan
 
-def _foreseen(profile: ProfileFile, lab: Lab, device: Device) -> DevicePlan:
-    with lab.foreseen(device.name):
-        plan = _planned(profile, lab, device)
-        plan.known = lab.kept(device.name)
-        return plan
+    return at_once(lab.testbed.devices, of)
 
 
 def _planned(profile: ProfileFile, lab: Lab, device: Device) -> DevicePlan:

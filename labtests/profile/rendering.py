@@ -35,6 +35,9 @@ def plan_lines(plan: DevicePlan) -> Iterator[str]:
         first, *rest = trouble.problem.splitlines()
         yield f"    {word}: {_where(trouble.at.interface)}{trouble.setting}: {first}"
         yield from (f"      {line}" for line in rest)
+    for found in plan.obstacles:
+        yield f"    OBSTACLE ({found.level}): {found.finding}"
+        yield f"        remedy: {found.remedy or 'see that it answers, and plan again'}"
     for finding in plan.findings:
         yield f"    {finding.kind}: {_where(finding.port)}{finding.problem}"
 
@@ -121,6 +124,7 @@ def plain(plans: Iterable[DevicePlan]) -> dict[str, Any]:
                 }
                 for trouble in plan.troubles
             ],
+            "obstacles": [found.plain() for found in plan.obstacles],
             "findings": [
                 {"kind": f.kind, "port": f.port, "problem": f.problem} for f in plan.findings
             ],

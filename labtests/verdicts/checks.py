@@ -1,6 +1,6 @@
 """Single checks on evidence, from which verdicts are put together. Each is pure and total."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 
@@ -96,11 +96,19 @@ def port_drops(evidence: Evidence) -> Iterator[Finding]:
         c.BUFFER_DROPPED_OUT_PACKETS,
         c.WRED_DROPPED_PACKETS,
     ):
-        ports = [evidence.bottleneck, *((p.switch, p.switch_port) for p in evidence.senders)]
-        for where in dict.fromkeys(ports):
+        opposite = ((p.switch, p.switch_port) for p in evidence.senders)
+        for where in dict.fromkeys((evidence.bottleneck, *opposite, *evidence.transit)):
             drops = evidence.change(where, "port", None, counter)
             if drops.before is not None or drops.after is not None:
                 yield from exactly_zero(drops)
+
+
+def none_dropped_on_the_way(evidence: Evidence, queues: Iterable[int]) -> Iterator[Finding]:
+    """Exactly 0 in these queues of the ports between switches. That their counters count is not
+    proven by them: sent = forwarded + dropped at the bottleneck, by the NICs, says that."""
+    for where in evidence.transit:
+        for queue in queues:
+            yield from exactly_zero(evidence.change(where, "queue", queue, c.QUEUE_DROPPED_PACKETS))
 
 
 def alive(evidence: Evidence, queue: int, controls: tuple[Evidence, ...]) -> Finding:

@@ -26,6 +26,7 @@ def marked_not_dropped(evidence: Evidence, *, without: tuple[Evidence, ...] = ()
     """The switch marked, and dropped at most a few; without ECN the same incast did drop.
 
     `without` are phases of the same incast without ECN. Retransmissions are the senders' witness.
+    No other queue of the bottleneck dropped anything, and no port on the way to it.
     """
     marks = sum(d.increase or 0 for d in marked(evidence))
     return conclude(
@@ -72,6 +73,10 @@ def _marked_not_dropped(evidence: Evidence, without: tuple[Evidence, ...]) -> It
     fact = Fact(name="packets marked", measured=marks, bound="> 0", unit="packets", margin=marks)
     yield passed(fact) if marks else failed(f"{name_of(marked(evidence)[0])} stayed 0", fact)
     yield _few_drops(evidence, without)
+    under_load = packets.loaded(evidence)
+    others = set(packets.queues_of(evidence)) - set(under_load)
+    yield from packets.none_dropped(evidence, others)
+    yield from checks.none_dropped_on_the_way(evidence, under_load)
     yield from _tools_agree(evidence)
 
 

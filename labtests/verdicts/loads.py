@@ -51,6 +51,7 @@ def _no_loss(evidence: Evidence, alive_in: tuple[Evidence, ...]) -> Iterator[Fin
     yield from idle.quiet_queues(evidence, under_load)
     yield from packets.none_dropped(evidence, set(packets.queues_of(evidence)) - set(under_load))
     yield from checks.port_drops(evidence)
+    yield from checks.none_dropped_on_the_way(evidence, under_load)
     yield from packets.accounted(evidence)
 
 

@@ -49,6 +49,7 @@ def _lossless(
     yield from idle.quiet_queues(evidence, queues)
     yield idle.quiet_marks(evidence)
     yield from checks.port_drops(evidence)
+    yield from checks.none_dropped_on_the_way(evidence, queues)
     yield from _ends_saw_no_loss(evidence)
     yield checks.pressed(evidence)
     yield checks.receiver_silent(evidence)

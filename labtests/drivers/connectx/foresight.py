@@ -28,6 +28,10 @@ class Ahead(HostAhead):
             found += [f"grep -H . /sys/class/net/{name}/ecn/{files}" for files in _ECN]
         return tuple(found)
 
+    def obstacle_commands(self) -> tuple[str, ...]:
+        """See Foresight."""
+        return (LLDPAD_STATE, "rdma -j link")
+
     def counter_commands(self, ports: tuple[str, ...]) -> tuple[str, ...]:
         """See Foresight. RDMA counters are asked by themselves: their folder is found first."""
         each = [f"ethtool -S {self._interface(port)}" for port in ports]

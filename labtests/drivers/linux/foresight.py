@@ -1,6 +1,6 @@
 """What a host will be asked, so that it can be asked in one exchange."""
 
-from labtests.drivers.linux.host import VERSION_COMMANDS
+from labtests.drivers.linux.host import IPROUTE2, VERSION_COMMANDS
 from labtests.drivers.linux.links import PHYSICAL, link_commands
 from labtests.drivers.linux.proc import PROC_NET_SNMP
 from labtests.drivers.linux.qdisc import qdisc_command
@@ -23,6 +23,10 @@ class Ahead(HostSession, Foresight):
     def setting_commands(self, ports: tuple[str, ...]) -> tuple[str, ...]:
         """See Foresight."""
         return tuple(f"cat /sys/class/net/{self._interface(port)}/mtu" for port in ports)
+
+    def obstacle_commands(self) -> tuple[str, ...]:
+        """See Foresight."""
+        return (IPROUTE2[0],)
 
     def counter_commands(self, ports: tuple[str, ...]) -> tuple[str, ...]:
         """See Foresight. RDMA counters are asked by themselves: their folder is found first."""

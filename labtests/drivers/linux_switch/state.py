@@ -49,6 +49,10 @@ class State(Schedulers, Counters, Obstacles, Caveats, Foresight):
         each = ((self.qdiscs_command(port), self.classes_command(port)) for port in ports)
         return tuple(command for both in each for command in both)
 
+    def obstacle_commands(self) -> tuple[str, ...]:
+        """See Foresight."""
+        return (_BRIDGED,)
+
     def counter_commands(self, ports: tuple[str, ...]) -> tuple[str, ...]:
         """See Foresight."""
         each = ((self.qdiscs_command(port), self.net_device_command(port)) for port in ports)

@@ -1,0 +1,67 @@
+"""Which switch ports lie on the way of an incast, by the links of a testbed."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from labtests.experiment.roles import roles_of
+from labtests.experiment.ways import transit_ports
+from labtests.inventory import Device, Endpoint, Link, Management, Port, Testbed, load
+
+TESTBEDS = Path(__file__).parents[2] / "testbeds"
+
+
+def lab(*cables: str, hosts: str = "") -> Testbed:
+    """Cables as "A1-B1": device A's port 1 to device B's. The others are switches."""
+    ports: dict[str, list[str]] = {}
+    links = []
+    for cable in cables:
+        ends = [Endpoint(device=end[0], interface=end[1:]) for end in cable.split("-")]
+        for end in ends:
+            ports.setdefault(end.device, []).append(end.interface)
+        links.append(Link(a=ends[0], b=ends[1], speed_bits_per_s=10**9, length_m=1.0))
+    devices = tuple(
+        Device(
+            name=name,
+            platform="toy",
+            management=Management(host=name),
+            ports=tuple(
+                Port(device=name, interface=p, address="10.0.0.1" if name in hosts else None)
+                for p in of_device
+            ),
+        )
+        for name, of_device in ports.items()
+    )
+    return Testbed(name="toys", file=Path("toys.yaml"), devices=devices, links=tuple(links))
+
+
+def way(testbed: Testbed, *sources: str, to: str) -> list[str]:
+    return [str(end).replace(":", "") for end in transit_ports(testbed, sources, to)]
+
+
+def test_on_one_switch_nothing_is_between():
+    assert roles_of(load(TESTBEDS / "incast-5to1.yaml")).transit == ()
+
+
+def test_both_ends_of_the_cable_between_two_leaves_and_none_for_senders_beside_the_receiver():
+    testbed = load(TESTBEDS / "two-leaves.yaml")
+    trunk = ["leaf1:HundredGigE1/0/25", "leaf2:HundredGigE1/0/25"]
+    assert [str(end) for end in roles_of(testbed).transit] == trunk
+    beside = replace(testbed, roles=testbed.roles | {"senders": testbed.roles["receiver"] * 2})
+    assert roles_of(beside).transit == ()
+
+
+def test_every_shortest_way_counts_and_no_longer_one():
+    leaf_spine = lab("A1-S1", "A2-T1", "B1-S2", "B2-T2", "A3-C1", "C2-D1", "D2-B3")
+    assert way(leaf_spine, "A", to="B") == ["A1", "S1", "A2", "T1", "B1", "S2", "B2", "T2"]
+    assert way(leaf_spine, "A", "D", to="B")[-2:] == ["D2", "B3"]
+
+
+def test_a_host_with_two_cables_is_no_way():
+    assert way(lab("A1-H1", "H2-B1", hosts="H"), "A", to="B") == []
+    assert way(lab("A1-H1", "H2-B1", "A2-S1", "S2-C1", "C2-B2", hosts="H"), "A", to="B") == [
+        "A2", "S1", "S2", "C1", "C2", "B2",
+    ]  # fmt: skip
+
+
+def test_where_the_links_lead_nowhere_nothing_is_invented():
+    assert way(lab("A1-S1", "B1-T1"), "A", to="B") == []

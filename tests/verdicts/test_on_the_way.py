@@ -1,0 +1,84 @@
+"""What is lost between two switches, or beside the queue that is looked at, is never green."""
+
+from dataclasses import replace
+
+import pytest
+from handmade import control_of, counters_at, flow, reading, rows
+from handmade_loads import load
+from test_ecn_verdict import GOOD, WITHOUT
+
+from labtests import counters as c
+from labtests.evidence import Evidence
+from labtests.verdicts import Outcome, lossless, marked_not_dropped, no_loss
+
+TRUNK = ("leaf", "p9")
+
+
+def through_a_trunk(evidence: Evidence, *, lost: int, queues=(3, 5)) -> Evidence:
+    """The same, and what the port between the switches counted."""
+
+    def read(time_s: float, grown: bool):
+        return tuple(
+            reading((*TRUNK, "queue", q, c.QUEUE_DROPPED_PACKETS), 7 + lost * grown, time_s)
+            for q in queues
+        )
+
+    return replace(
+        evidence,
+        transit=(TRUNK,),
+        before=(*evidence.before, *read(9.5, False)),
+        after=(*evidence.after, *read(16.0, True)),
+    )
+
+
+def s1() -> Evidence:
+    from handmade import A, B, R
+
+    flows = (flow("a", rows(10, (7.5, 4.7, 4.7)), 7.8e9), flow("b", rows(11, (4.7, 4.7)), 5.15e9))
+    return Evidence(
+        name="on", kind="experiment", backend="simulated", start_s=10.0, end_s=15.0,
+        line_bits_per_s=10e9, senders=(A, B), receiver=R, flows=flows,
+        quiet_before=counters_at(9.0, False), before=counters_at(9.5, False),
+        after=counters_at(16.0, True), settled=True,
+    )  # fmt: skip
+
+
+def lossless_of(evidence):
+    return lossless(evidence, {3, 5}, alive_in=(control_of(s1()),))
+
+
+def no_loss_of(evidence):
+    return no_loss(evidence, alive_in=(load(dropped=(40, 40)),))
+
+
+def marked_of(evidence):
+    return marked_not_dropped(evidence, without=(WITHOUT,))
+
+
+ASKED = [(lossless_of, s1(), (3, 5)), (no_loss_of, load(), (3, 5)), (marked_of, GOOD, (3,))]
+
+
+@pytest.mark.parametrize(("question", "good", "queues"), ASKED, ids=["lossless", "load", "ecn"])
+def test_a_packet_lost_between_the_switches_fails_and_an_unread_port_is_not_good(
+    question, good, queues
+):
+    clean = question(through_a_trunk(good, lost=0, queues=queues))
+    assert clean.outcome is Outcome.PASS, clean.because
+    lost = question(through_a_trunk(good, lost=1, queues=queues))
+    assert lost.outcome is Outcome.FAIL
+    assert "leaf p9 queue 3 dropped_packets grew by 1" in lost.because
+    unread = question(replace(good, transit=(TRUNK,)))
+    assert unread.outcome is Outcome.INCONCLUSIVE
+    assert "leaf p9 queue 3 dropped_packets" in unread.because
+
+
+def test_marks_in_one_queue_do_not_excuse_drops_in_another():
+    def read(value: int, time_s: float):
+        return reading(("sw", "p3", "queue", 0, c.QUEUE_DROPPED_PACKETS), value, time_s)
+
+    seen = replace(
+        GOOD, before=(*GOOD.before, read(5, 9.5)), after=(*GOOD.after, read(15_979, 16.0))
+    )
+    verdict = marked_of(seen)
+    assert verdict.outcome is Outcome.FAIL
+    assert "queue 0 dropped_packets grew by 15974" in verdict.because
