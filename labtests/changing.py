@@ -1,5 +1,6 @@
 """Changes of a lab: wanted, made, pretended, put back; and who is asked before each."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -36,6 +37,11 @@ class Planned:
     """What a `--plan` run has pretended to set: later steps start from it, nothing is sent."""
 
     values: dict[tuple[str, str, str], object] = field(default_factory=dict)
+
+
+def first_changes(entries: Sequence[Entry]) -> dict[tuple[Endpoint, str], Entry]:
+    """Of each setting its earliest change: that one knows what is to come back."""
+    return {(e.intent.at, e.intent.setting): e for e in reversed(entries)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,13 +5,14 @@ which reads the earlier value, journals it, makes and proves the new one, and re
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
+from itertools import takewhile
 from typing import Any
 
 from labtests.capabilities import Resuming
-from labtests.changing import Change, Leased, Planned, PutBack, Wanted
+from labtests.changing import Change, Leased, Planned, PutBack, Wanted, first_changes
 from labtests.devices import Devices
 from labtests.drivers import driver_module
 from labtests.errors import LabError, LabErrors
@@ -164,7 +165,7 @@ class Lab(Devices):
         """Undo everything that is still to be undone. Raises LabErrors with what could not be."""
         self._restore_to(0)
 
-    def put_back(self) -> tuple["PutBack", ...]:
+    def put_back(self) -> tuple[PutBack, ...]:
         """Undo everything that is still to be undone, last first; what became of each."""
         done: list[PutBack] = []
         self._undo_to(0, done.append)
@@ -173,45 +174,109 @@ class Lab(Devices):
     def _restore_to(self, mark: int) -> None:
         errors: list[LabError] = []
 
-        def collect(done: "PutBack") -> None:
+        def collect(done: PutBack) -> None:
             errors.extend([_not_undone(done)] if done.error is not None else [])
 
         self._undo_to(mark, collect)
         if errors:
             raise LabErrors("the lab could not be put back as it was found", errors)
 
-    def _undo_to(self, mark: int, tell: Callable[["PutBack"], None]) -> None:
+    def _undo_to(self, mark: int, tell: Callable[[PutBack], None]) -> None:
         """Undo every change after the mark. One that fails does not stop the others; one that is
         interrupted is still there for the next call."""
         while len(pending := self.ahead.pending) > mark and not self._abandoned:
-            entry = pending[-1]
-            first = next(e for e in pending[mark:] if e.same_setting(entry))
-            if first is entry:
+            entry, firsts = pending[-1], first_changes(pending[mark:])
+            if (first := firsts[entry.intent.at, entry.intent.setting]) is not entry:
+                self.ahead.fold(entry, first)  # changed before, too: that value is to come back
+                continue
+            if len(several := self._last_together(pending[mark:], firsts)) == 1:
                 tell(self._put_back(entry))
-            else:  # it was changed before as well: only the first value is to come back
-                self.ahead.fold(entry, first)
+                continue
+            self._put_back_together(several, tell)
+            for each in several:
+                each.together = 0  # what is left of them is tried one by one
 
-    def _put_back(self, entry: Entry) -> "PutBack":
+    def _put_back(self, entry: Entry) -> PutBack:
         """The setting is as it was, and nothing else of an interrupted change is left; or why."""
         with self.remembered(entry.intent.at.device):
             return self._undo(entry)
 
-    def _undo(self, entry: Entry) -> "PutBack":
-        want = entry.intent
+    def _undo(self, entry: Entry) -> PutBack:
         try:
-            now = self._now(want.at, want.setting)
-            found_so = now == want.earlier
-            if not (found_so and entry.whole):
+            intent = self._way_back(entry)
+            if intent is not None:
                 self.expect_lease(undoing=True)  # else it stays for `labtests restore`
-                self._resume(entry)
-                commands = self.commands(want.at, want.setting, now, want.earlier)
-                self.ahead.undoing(entry)
-                self._make(replace(want, earlier=now, wanted=want.earlier, commands=commands), True)
+                self.ahead.undoing([entry])
+                self._make(intent, True)
         except LabError as error:
             self.ahead.leave(entry, str(error))
             return PutBack(entry=entry, error=error)
-        self.ahead.undone(entry, "already as it was" if found_so else "restored")
+        found_so = intent is None or intent.earlier == intent.wanted
+        self.ahead.undone([entry], "already as it was" if found_so else "restored")
         return PutBack(entry=entry, found_so=found_so)
+
+    def _way_back(self, entry: Entry) -> Intent | None:
+        """From what it is now; None when it is back, and nothing of the change was cut off."""
+        want = entry.intent
+        now = self._now(want.at, want.setting)
+        if now == want.earlier and entry.whole:
+            return None
+        self._resume(entry)
+        commands = self.commands(want.at, want.setting, now, want.earlier)
+        return replace(want, earlier=now, wanted=want.earlier, commands=commands)
+
+    # -- undoing what was made together --------------------------------------------------------
+
+    def _last_together(self, pending: Sequence[Entry], firsts: Mapping[Any, Entry]) -> list[Entry]:
+        """The last change, and those before it that were made together with it and can go back
+        together: the last one first."""
+        last = pending[-1]
+        if not (last.together and self.joins(last.intent.at.device)):
+            return [last]
+
+        def goes_with_it(entry: Entry) -> bool:
+            first = firsts[entry.intent.at, entry.intent.setting]
+            return entry.together == last.together and first is entry
+
+        return list(takewhile(goes_with_it, reversed(pending)))
+
+    def _put_back_together(self, entries: Sequence[Entry], tell: Callable[[PutBack], None]) -> None:
+        """Read all, and undo them as one block that stops at the first failure and at the end reads
+        everything back. What could not be proved is still `pending` then, to be tried by itself:
+        only that tells what is wrong with it."""
+        with suppress(LabError), self.foreseen(entries[0].intent.at.device):
+            ways = {}
+            for entry in entries:
+                with suppress(LabError):
+                    ways[entry.number] = self._way_back(entry)
+            back = [e for e in entries if e.number in ways and ways[e.number] is None]
+            self._say_undone(back, tell, found_so=True)
+            sent = [(e, way) for e in entries if (way := ways.get(e.number)) and way.commands]
+            if not sent:
+                return
+            self.expect_lease(undoing=True)
+            self.ahead.undoing([entry for entry, _ in sent])
+            self._prove_undone(sent, tell)
+
+    def _prove_undone(
+        self, sent: Sequence[tuple[Entry, Intent]], tell: Callable[[PutBack], None]
+    ) -> None:
+        proved: list[Entry] = []
+        try:
+            with self._sent_together([way for _, way in sent]) as each:
+                for entry, way in sent:
+                    with suppress(LabError), each():
+                        self._make(way, True)
+                        proved.append(entry)
+        finally:
+            self._say_undone(proved, tell)
+
+    def _say_undone(
+        self, entries: Sequence[Entry], tell: Callable[[PutBack], None], *, found_so: bool = False
+    ) -> None:
+        self.ahead.undone(entries, "already as it was" if found_so else "restored")
+        for entry in entries:
+            tell(PutBack(entry=entry, found_so=found_so))
 
     def _resume(self, entry: Entry) -> None:
         """A session that has not made the change itself learns what may be left of it."""

@@ -5,7 +5,8 @@ The file (`changes.jsonl`, format `labtests-changes/1`) has one JSON object a li
 
     begun     run, format, runner, testbed, file, backend, dry_run, devices, lease: first line
     change    number, device, port, setting, earlier, wanted (values.py), commands, undo (commands
-              to type by hand): before anything of it is sent
+              to type by hand), together (the number of the first of several that are sent at once;
+              else 0): before anything of it is sent
     made      number: it was read back
     undoing   number: before anything that undoes it is sent
     undone    number, how ("restored" or "already as it was"): it was read back
@@ -57,19 +58,16 @@ class Entry:
     """A change that is to be undone.
 
     `whole` is false while a change of it, either way, is under way or was cut off. `touched` are
-    all values that it may have had in between. `left` says why it could not be undone.
+    all values that it may have had in between. `left` says why it could not be undone. Those with
+    the same `together`, unless it is 0, have no effect on each other: they go back together, too.
     """
 
     number: int
     intent: Intent
+    together: int = 0
     whole: bool = False
     touched: tuple[object, ...] = ()
     left: str = ""
-
-    def same_setting(self, other: "Entry") -> bool:
-        """Whether both changed the same thing."""
-        mine, theirs = self.intent, other.intent
-        return (mine.at, mine.setting) == (theirs.at, theirs.setting)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,12 +135,17 @@ class ChangeJournal:
         """The changes are on the disk and remembered; they may be sent now. Raises LabError."""
         with self._lock:
             facts = [{} if self.pages is None else self._facts(intent) for intent in intents]
-            entries = [Entry(number=self._number + n, intent=i) for n, i in enumerate(intents, 1)]
+            first = self._number + 1
+            together = first if len(intents) > 1 else 0
+            entries = [
+                Entry(number=number, intent=intent, together=together)
+                for number, intent in enumerate(intents, first)
+            ]
             self._number += len(entries)
             self.entries += entries  # first: who is interrupted here undoes one change too many
         known = zip(entries, facts, strict=True)
         try:
-            self._write(*({"kind": "change", "number": e.number, **more} for e, more in known))
+            self._write(*(_announced(entry) | more for entry, more in known))
         except LabError:
             for entry in entries:
                 self._forget(entry)
@@ -157,15 +160,17 @@ class ChangeJournal:
 
     # -- undoing -------------------------------------------------------------------------------
 
-    def undoing(self, entry: Entry) -> None:
-        """What undoes it is about to be sent."""
-        entry.whole = False
-        self._note("undoing", entry)
+    def undoing(self, entries: Sequence[Entry]) -> None:
+        """What undoes them is about to be sent."""
+        for entry in entries:
+            entry.whole = False
+        self._note("undoing", *entries)
 
-    def undone(self, entry: Entry, how: How) -> None:
-        """It was read back, or had not to be undone."""
-        self._note("undone", entry, how=how)
-        self._forget(entry)
+    def undone(self, entries: Sequence[Entry], how: How) -> None:
+        """They were read back, or had not to be undone."""
+        self._note("undone", *entries, how=how)
+        for entry in entries:
+            self._forget(entry)
 
     def fold(self, entry: Entry, into: Entry) -> None:
         """An earlier change of the same setting knows the value that is to come back."""
@@ -241,6 +246,10 @@ class ChangeJournal:
         with self._lock:
             if entry in self.entries:
                 self.entries.remove(entry)
+
+
+def _announced(entry: Entry) -> dict[str, Any]:
+    return {"kind": "change", "number": entry.number, "together": entry.together}
 
 
 def _begun_facts(begun: Begun) -> dict[str, Any]:

@@ -85,7 +85,7 @@ def _entry(line: dict[str, Any]) -> Entry:
         commands=tuple(line["commands"]),
         undo=tuple(line["undo"]),
     )
-    return Entry(number=line["number"], intent=intent)
+    return Entry(number=line["number"], intent=intent, together=line.get("together", 0))
 
 
 def _begun(line: dict[str, Any]) -> Begun:

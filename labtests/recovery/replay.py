@@ -17,6 +17,7 @@ from labtests.clock import WallClock
 from labtests.drivers import driver_module
 from labtests.errors import LabError, LabErrors
 from labtests.evidence import Backend
+from labtests.exchanges import Exchanges
 from labtests.inventory import Device, LeasePlace, Testbed
 from labtests.journal import (
     FILE_NAME,
@@ -250,7 +251,9 @@ def _lab(scene: _Scene, devices: tuple[Device, ...], opened: Mapping[str, Transp
     begun = scene.story.begun
     backend: Backend = "simulated" if begun.backend == "simulated" else "hardware"
     testbed = Testbed(name=begun.testbed, file=Path(begun.file), devices=devices, lease=scene.lease)
-    lab = Lab(testbed, opened, clock=scene.clock, backend=backend)
+    counted = {name: Exchanges(transport) for name, transport in opened.items()}
+    lab = Lab(testbed, counted, clock=scene.clock, backend=backend)
+    lab.unrecorded = opened  # the lease: what was seen of it once is never taken for news
     lab.ahead = scene.ahead
     return lab
 

@@ -28,7 +28,10 @@ OTHER_ENDS_WITHIN_S = 60
 SMALL_DISK = "size=8m"
 LOOK = "def test_look(lab):\n    pass\n"
 SUITE = '''
+from labtests.changing import Wanted
 from labtests.records import PfcSetting, TrustSetting
+
+POINTS = ("reaction_point", "notification_point")
 
 
 def test_broken(incast):
@@ -42,7 +45,8 @@ def test_broken(incast):
     lab.change(port, "pfc", PfcSetting(mode="on", priorities=frozenset({3})))
     lab.change(port, "ecn", ecn)
     lab.change(port, "pfc", PfcSetting(mode="auto", priorities=frozenset({3, 4})))
-    lab.change(receiver, "reaction_point", frozenset({1, 2}))
+    points = [Wanted(at=receiver, setting=name, value=frozenset({1, 2})) for name in POINTS]
+    lab.change_together(receiver.device, points)
     lab.change(sender, "pfc", PfcSetting(mode="on", priorities=frozenset({5})))
     server.close()
 '''

@@ -54,6 +54,7 @@ class Breaker:
     evidence: str
     other: int = 0
     written: int = 0
+    acted: int = 0
     commands: dict[int, tuple[str, str, str]] = field(default_factory=dict)  # device, do, undo
 
     def tell(self, what: str) -> None:
@@ -208,27 +209,31 @@ def break_there(at: Breaker) -> None:
     """The act comes before, in the middle of, or after that write."""
     write, act = Pages.write, ACTS[at.kind]
 
-    def watched(self: Pages, line: Mapping[str, Any]) -> None:
-        at.hear(line)
-        due = at.written == at.step
-        due |= at.kind == "SIGINT twice" and at.written == at.step + 1
-        if not due:
-            write(self, line)
+    def watched(self: Pages, *lines: Mapping[str, Any]) -> None:
+        """Several lines at once are one write: what is about one of them comes around all."""
+        first = at.written + 1
+        for line in lines:
+            at.hear(line)
+        again = at.kind == "SIGINT twice" and at.acted == 1
+        if not (first <= at.step <= at.written or again):
+            write(self, *lines)
             return
+        at.acted += 1
+        meant = lines[0 if again else at.step - first]
         if at.how == "torn":
             os.write(self._file, b'{"kind": "change", "number": 9')
         if at.how in ("before", "torn") or at.how.endswith(" before"):
-            _seen(at, act, line)
-            write(self, line)
+            _seen(at, act, meant)
+            write(self, *lines)
         else:
-            write(self, line)
-            _seen(at, act, line)
+            write(self, *lines)
+            _seen(at, act, meant)
 
     Pages.write = watched  # type: ignore[method-assign,assignment]
 
 
 def _seen(at: Breaker, act: Callable[[Breaker, Mapping[str, Any]], None], line: Any) -> None:
-    at.tell(f"line: {at.written}")
+    at.tell(f"line: {at.step}")
     try:
         act(at, line)
     except KeyboardInterrupt as caught:
