@@ -9,6 +9,7 @@ LabError
     +-- Unreachable         no session could be opened, or it broke
     |   +-- HostKeyRefused      the key is unknown, or changed
     |   +-- LoginRefused        wrong password or key
+    |   +-- LoginUnusable       the login works, but runs no commands as they are
     +-- CommandTimeout      the command did not end in time; its remote process was ended
     +-- CommandRejected     the device answered with an error, or accepted and did nothing
     +-- ToolMissing         a program or a driver's sysfs folder is not on the host
@@ -65,6 +66,11 @@ class HostKeyRefused(Unreachable):
 
 class LoginRefused(Unreachable):
     """The device refused user name, key or password."""
+
+
+class LoginUnusable(Unreachable):
+    """The login works, but its shell does not run commands, or adds words behind them; or sudo does
+    not let it. Found out by the first command."""
 
 
 class CommandTimeout(DeviceError):

@@ -17,10 +17,10 @@ AT_ONCE = 64  # devices that are logged in to, and later asked, side by side
 
 
 def connect(device: Device, session: str, *, clock: Clock, run: str = "") -> Transport:
-    """An open session that answers. `run` is the id that its processes carry.
+    """An open session. `run` is the id that its processes carry.
 
-    Raises Unreachable (HostKeyRefused, LoginRefused), CommandRejected for a shell that cannot be
-    used; nothing stays open then."""
+    Raises Unreachable (HostKeyRefused, LoginRefused); nothing stays open then. That a host's shell
+    can be used is seen by its first command (LoginUnusable)."""
     line = open_line(device)
     try:
         return _session(line, device, session, Owner(clock, run))
@@ -76,9 +76,7 @@ def _session(line: Line, device: Device, session: str, owner: Owner) -> Transpor
 
         return CliTransport(line, device_type=session, clock=owner.clock)
     become = device.management.become
-    shell = ShellTransport(line, clock=owner.clock, become=become, run=owner.run)
-    shell.look_around()
-    return shell
+    return ShellTransport(line, clock=owner.clock, become=become, run=owner.run)
 
 
 def _all_or_none(attempts: Mapping[str, Future[Transport]]) -> dict[str, Transport]:

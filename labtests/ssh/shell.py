@@ -8,8 +8,9 @@ What is sent (COMMAND is what the caller asked for; `sudo -n ` comes first where
     start    sh -c '... echo $$; exec timeout -k 2 SECONDS COMMAND'     (supervision.py)
     signal   kill -s INT -- -PID      and kill -s 0 -- -PID to see whether the group is gone
 
-A host whose login shell prints, whose PATH has no sbin or whose locale is not C gets some words
-before each COMMAND (surroundings.py).
+The first COMMAND on a host carries a question about its login. A host whose login shell prints,
+whose PATH has no sbin or whose locale is not C gets some words before each COMMAND
+(surroundings.py).
 
 `timeout` runs on the host, leads a process group and ends the whole group, also when the connection
 or this program has died. What was started ends with the connection, within seconds.
@@ -25,20 +26,21 @@ from typing import NoReturn
 import paramiko
 
 from labtests.clock import WallClock
-from labtests.errors import CommandRejected, CommandTimeout
+from labtests.errors import CommandRejected, CommandTimeout, LoginUnusable
 from labtests.joining import MORE_S_PER_COMMAND, Joined, block_reply
 from labtests.ssh.becoming import SUDO, refusal, unknown
 from labtests.ssh.line import Line
 from labtests.ssh.process import ShellProcess
 from labtests.ssh.streams import OUTPUT_LIMIT_BYTES, WINDOW_BYTES, Streams, TooMuchOutput
 from labtests.ssh.supervision import KILL_AFTER_S, Heart, supervised
-from labtests.ssh.surroundings import Surroundings, new_mark, question, surroundings_of
+from labtests.ssh.surroundings import Opening, Surroundings
 from labtests.ssh.wire import end_input
 from labtests.transport import DEFAULT_TIMEOUT_S, Clock, Reply
 
 LATE_S = 5  # how long to wait for a host to say that it has ended a command
 BLOCK_WITHIN_S = DEFAULT_TIMEOUT_S  # configuration lines, and more for each of them
 START_WITHIN_S = 15  # a login shell may read a long ~/.bashrc for every command
+NOTHING = "true"  # a command
 STEP_S = 0.02  # simulated time between two looks at a command that still runs
 LOOK_EVERY_S = 0.2  # wall time; news end the wait earlier
 ANSWER_WITHIN_S = 30.0  # wall time of a round trip
@@ -59,8 +61,8 @@ class ShellTransport:
         self._sudo = SUDO if become else ""
         self._run_tag = run or f"process-{os.getpid()}"
         self._heart = Heart()
-        self._around = Surroundings()
-        self._login_s = 0.0  # how long the login shell takes for each command
+        self._around: Surroundings | None = None  # until the first answer
+        self._login_s = float(START_WITHIN_S)  # how long the login shell takes for each command
 
     # -- what a Transport does -------------------------------------------------------------
 
@@ -77,8 +79,9 @@ class ShellTransport:
         """See Transport. `command` is one program with its arguments; wrap a script in `sh -c`."""
         seconds = max(math.ceil(limit_s), 1)
         script = supervised(command, seconds=seconds, run=self._run_tag, beats=self._wall)
-        line = f"{self._sudo}sh -c {shlex.quote(self._around.around(script))}"
-        streams = self.execute(line, command, lasting=True)
+        around = self._surroundings()
+        line = f"{self._sudo}sh -c {shlex.quote(around.around(script))}"
+        streams = self.execute(line, command, lasting=True, mark=around.mark)
         deadline_s = self.clock.now_s() + START_WITHIN_S
         while "\n" not in streams.output() and not streams.ended:
             if self.clock.now_s() > deadline_s:
@@ -116,46 +119,15 @@ class ShellTransport:
         """See Transport."""
         self.line.close()
 
-    # -- opening -----------------------------------------------------------------------------
-
-    def look_around(self) -> None:
-        """Find out what the login shell adds to commands; and sudo works if it is to be used.
-
-        Raises CommandRejected where commands cannot be run, CommandTimeout.
-        """
-        mark, begun_s = new_mark(), self.clock.now_s()
-        ask = question(mark)
-        # not by `run`: a program less on every host, and nothing that could outlive us
-        as_root = f"{self._sudo}timeout {math.ceil(DEFAULT_TIMEOUT_S)} {ask}"  # it, too, must run
-        with self.execute(as_root if self._sudo else ask, ask) as streams:
-            ended = self.await_end(streams, ask, begun_s + DEFAULT_TIMEOUT_S)
-            reply = self._reply(ask, streams)
-        if not ended:
-            self._timed_out(reply, math.ceil(DEFAULT_TIMEOUT_S), ended)
-        self._expect_rights(reply)
-        around = surroundings_of(reply.text, reply.errors, mark)
-        if self._sudo and reply.status != 0 and mark not in reply.text and (no := unknown(reply)):
-            raise no
-        if reply.status != 0 or around is None:
-            said = (reply.text or reply.errors).strip().splitlines() or ["nothing"]
-            raise CommandRejected(
-                self.device,
-                ask,
-                f"it ended with status {reply.status} and printed {said[0]!r}",
-                "the login shell must run commands and print nothing after them: look at what "
-                "~/.bashrc and /etc/bash.bashrc do when the shell is not interactive",
-            )
-        self._around, self._login_s = around, reply.time_s - begun_s
-
     # -- channels, for this class and for ShellProcess -------------------------------------------
 
-    def execute(self, line: str, command: str, *, lasting: bool = False) -> Streams:
+    def execute(self, line: str, command: str, *, lasting: bool = False, mark: str = "") -> Streams:
         """The line as it is, running on a channel of its own; `command` is what errors name. A
         `lasting` one is told by its stdin that we live; that of any other ends at once, so that
-        nothing can wait for input for ever."""
+        nothing can wait for input for ever. What comes before a `mark` is not its output."""
         try:
             channel = self.line.wire.open_session(window_size=WINDOW_BYTES)
-            streams = Streams(channel, mark=self._around.mark)
+            streams = Streams(channel, mark=mark)
             channel.exec_command(line)
             if not lasting:
                 end_input(channel)
@@ -171,10 +143,11 @@ class ShellTransport:
     def quick(self, line: str, command: str) -> Reply:
         """A command that does not wait for anything, with `sudo -n` where needed. A host's shell
         has every tool that it needs: under sudo, too, `kill` is the shell's own."""
-        script = self._around.around(line)
+        around = self._surroundings()
+        script = around.around(line)
         if self._sudo or script != line:
             script = f"{self._sudo}sh -c {shlex.quote(script)}"
-        with self.execute(script, command) as streams:
+        with self.execute(script, command, mark=around.mark) as streams:
             deadline_s = self.clock.now_s() + LATE_S + self._login_s
             if not self.await_end(streams, command, deadline_s):
                 raise CommandTimeout(
@@ -230,19 +203,49 @@ class ShellTransport:
     # -- answers ---------------------------------------------------------------------------------
 
     def _answer(self, command: str, limit_s: int) -> "_Answer":
-        begun_s = self.clock.now_s()
-        streams = self.execute(
-            f"{self._sudo}timeout -k {KILL_AFTER_S} {limit_s} "
-            f"sh -c {shlex.quote(self._around.around(command))}",
-            command,
-        )
-        with streams:
-            late_s = KILL_AFTER_S + LATE_S + self._login_s
-            ended = self.await_end(streams, command, begun_s + limit_s + late_s)
-            reply = self._reply(command, streams)
+        around, begun_s = self._around, self.clock.now_s()
+        if around is None:
+            return self._first_answer(command, limit_s)
+        line = self._limited(around.around(command), limit_s)
+        with self.execute(line, command, mark=around.mark) as streams:
+            return self._end_of(streams, command, begun_s, limit_s)
+
+    def _first_answer(self, command: str, limit_s: int) -> "_Answer":
+        """The same, and what the login shell adds to commands. Raises LoginUnusable."""
+        opening, begun_s = Opening(), self.clock.now_s()
+        line = self._limited(opening.around(command), limit_s)
+        with self.execute(line, command) as streams:
+            while not streams.ended and not opening.asked_in(streams.output()):
+                if self.clock.now_s() > begun_s + START_WITHIN_S:
+                    break
+                self.let_pass(streams, command)
+            login_s = self.clock.now_s() - begun_s
+            answer = self._end_of(streams, command, begun_s, limit_s)
+        found = opening.answered(answer.reply.text, answer.reply.errors)
+        if found is not None:
+            self._around, self._login_s = found.surroundings, login_s
+            reply = replace(answer.reply, text=found.text, errors=found.errors)
+            return replace(answer, reply=reply)
+        if not answer.late:
+            self._unusable(answer.reply, ran=opening.asked_in(answer.reply.text))
+        return answer
+
+    def _limited(self, script: str, limit_s: int) -> str:
+        return f"{self._sudo}timeout -k {KILL_AFTER_S} {limit_s} sh -c {shlex.quote(script)}"
+
+    def _end_of(self, streams: Streams, command: str, begun_s: float, limit_s: int) -> "_Answer":
+        late_s = KILL_AFTER_S + LATE_S + self._login_s
+        ended = self.await_end(streams, command, begun_s + limit_s + late_s)
+        reply = self._reply(command, streams)
         overdue = reply.time_s - begun_s >= limit_s
         late = not ended or (reply.status in TIMED_OUT and overdue)
         return _Answer(reply=reply, ended=ended, late=late)
+
+    def _surroundings(self) -> Surroundings:
+        """What the login adds to commands; asked with one that does nothing if need be."""
+        if self._around is None:
+            self.run(NOTHING)
+        return self._around or Surroundings()
 
     def _reply(self, command: str, streams: Streams) -> Reply:
         return Reply(
@@ -270,6 +273,22 @@ class ShellTransport:
     def _expect_rights(self, reply: Reply) -> None:
         if self._sudo and reply.status != 0 and (error := refusal(reply)):
             raise error
+
+    def _unusable(self, reply: Reply, *, ran: bool) -> NoReturn:
+        """The first command's answer makes no sense; `ran`: the command's turn had come."""
+        by_hand = replace(reply, command=NOTHING)  # it shows the same
+        if self._sudo and reply.status != 0:
+            error = refusal(by_hand) or (None if ran else unknown(by_hand))
+            if error:
+                raise LoginUnusable(self.device, error.command, error.problem, error.remedy)
+        said = (reply.text or reply.errors).strip().splitlines() or ["nothing"]
+        raise LoginUnusable(
+            self.device,
+            f"{self._sudo}{NOTHING}",
+            f"it ended with status {reply.status} and printed {said[0]!r}",
+            "the login shell must run commands and print nothing after them: look at what "
+            "~/.bashrc and /etc/bash.bashrc do when the shell is not interactive",
+        )
 
     def _cut_off(self, reply: Reply) -> NoReturn:
         said = reply.errors.strip().splitlines() or ["nothing"]

@@ -1,7 +1,8 @@
 """What a login on a host brings along, found out once: words of its shell, a PATH, a locale.
 
-Most hosts are as their tools need them and get every command as it is. Where a login is different,
-a few words go before the command inside its `sh -c`:
+The first command on a host has the question around it, in the same exchange, and words before it
+that do for every login. Most hosts are as their tools need them and get every command after that as
+it is. Where a login is different, a few words go before the command inside its `sh -c`:
 
 - A ~/.bashrc that prints would be part of every output. A mark is printed on both streams before
   the command says anything, and what comes before it is dropped.
@@ -11,11 +12,11 @@ a few words go before the command inside its `sh -c`:
 
 import re
 import secrets
-from dataclasses import dataclass
-from shlex import quote
+from dataclasses import dataclass, field
 
 SBIN = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 PLAIN_LOCALES = frozenset({"", "C", "POSIX", "C.UTF-8", "C.utf8"})
+_EVERYWHERE = f"LC_ALL=C; export LC_ALL; PATH=$PATH:{':'.join(SBIN)}; export PATH"
 _LOCALES = ("LC_ALL", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME", "LC_COLLATE", "LANG")
 
 
@@ -32,30 +33,52 @@ class Surroundings:
         return self.preface + command
 
 
-def new_mark() -> str:
-    """A word that nobody else prints."""
-    return f"labtests-{secrets.token_hex(8)}"
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """The question around the first command. `mark` is a word that nobody else prints:
+
+    NOISE  MARK  PATH and locales  MARK  what the command prints  MARK  (on stderr: NOISE MARK)
+    """
+
+    mark: str = field(default_factory=lambda: f"labtests-{secrets.token_hex(8)}")
+
+    def around(self, command: str) -> str:
+        """The command and the question, for `sh -c`. The question changes nothing."""
+        names = " ".join(f'"${name}"' for name in ("PATH", *_LOCALES))
+        return (
+            f'echo {self.mark}; echo {self.mark} >&2; printf "%s\\n" {names}; echo {self.mark}\n'
+            f"{_EVERYWHERE}\n( {command}\n)\ns=$?; echo {self.mark}; exit $s"
+        )
+
+    def asked_in(self, text: str) -> bool:
+        """Whether the login shell is through, and the command's turn has come."""
+        return f"{self.mark}\n" in text
+
+    def answered(self, text: str, errors: str) -> "Opened | None":
+        """What was learned of the login, and what the command printed itself; None when the answer
+        makes no sense: then the login shell does not run commands as they are."""
+        end = f"{self.mark}\n"
+        noise, found, rest = text.partition(end)
+        complaints, there, own_errors = errors.partition(end)
+        answer, complete, own = rest.partition(end)
+        lines = answer.split("\n")
+        own, after = own.rpartition(end)[::2] if end in own else (own, "")
+        if not (found and there and complete) or len(lines) != len(_LOCALES) + 2 or after:
+            return None
+        path, *locales = lines[:-1]
+        preface, mark = _locale(locales) + _path(path), ""
+        if noise or complaints:
+            preface, mark = f"echo {self.mark}; echo {self.mark} >&2; {preface}", self.mark
+        return Opened(Surroundings(preface=preface, mark=mark), own, own_errors)
 
 
-def question(mark: str) -> str:
-    """The command whose answer `surroundings_of` reads. It changes nothing."""
-    names = " ".join(f'"${name}"' for name in ("PATH", *_LOCALES))
-    script = rf'echo {mark}; echo {mark} >&2; printf "%s\n" {names}'
-    return f"sh -c {quote(script)}"
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What the answer to an opening says."""
 
-
-def surroundings_of(text: str, errors: str, mark: str) -> Surroundings | None:
-    """What has to be said before each command on this host; None when the answer makes no sense."""
-    noise, found, answer = text.partition(f"{mark}\n")
-    complaints, there, _ = errors.partition(f"{mark}\n")
-    lines = answer.split("\n")
-    if not (found and there) or len(lines) != len(_LOCALES) + 2 or lines[-1]:
-        return None
-    path, *locales = lines[:-1]
-    preface = _locale(locales) + _path(path)
-    if noise or complaints:
-        return Surroundings(preface=f"echo {mark}; echo {mark} >&2; {preface}", mark=mark)
-    return Surroundings(preface=preface)
+    surroundings: Surroundings
+    text: str
+    errors: str
 
 
 def own_output(text: str, mark: str, *, ended: bool) -> str:

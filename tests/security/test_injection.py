@@ -172,7 +172,7 @@ def _as_sent(command: str) -> str:
     """The line that ShellTransport gives to the host's login shell."""
     sent: list[str] = []
 
-    def execute(line: str, _: str) -> None:
+    def execute(line: str, _: str, **__: object) -> None:
         sent.append(line)
         raise _Sent
 

@@ -10,7 +10,7 @@ import pytest
 from sshd_server import Sshd, changed, children_of, wait_for
 
 from labtests.clock import WallClock
-from labtests.errors import CommandRejected, CommandTimeout, Unreachable
+from labtests.errors import CommandRejected, CommandTimeout, LoginUnusable, Unreachable
 from labtests.ssh import SHELL, connect
 from labtests.ssh.shell import ShellTransport
 
@@ -291,6 +291,9 @@ def test_become_puts_sudo_before_everything(sshd: Sshd, clock, tmp_path: Path) -
     log = tmp_path / "log"
     folder = fake_sudo(tmp_path, f'printf "%s\\n" "$*" >>{log}; [ "$1" = -n ] && shift; exec "$@"')
     shell = becoming(sshd, clock, folder)
+    assert shell.run("whoami").text == "root\n"
+    assert log.read_text().startswith("-n timeout -k 2 30 sh -c echo labtests-")  # it asks first
+    log.write_text("")
     assert shell.run("echo hi").text == "hi\n"
     process = shell.start("sleep 66", limit_s=60)
     process.close()
@@ -314,7 +317,17 @@ def test_become_puts_sudo_before_everything(sshd: Sshd, clock, tmp_path: Path) -
 )
 def test_a_sudo_that_refuses_says_what_to_do(sshd: Sshd, clock, tmp_path: Path, words) -> None:
     shell = becoming(sshd, clock, fake_sudo(tmp_path, f"echo '{words}' >&2; exit 1"))
-    with pytest.raises(CommandRejected, match="NOPASSWD") as caught:
+    for ask in (
+        lambda: shell.run("mlnx_qos -i eth0"),
+        lambda: shell.start("ib_send_bw", limit_s=5),
+    ):
+        with pytest.raises(LoginUnusable, match=f"(?s){words}.*NOPASSWD") as refused:
+            ask()
+        assert refused.value.command == "sudo -n true"
+    fake_sudo(tmp_path, 'shift; exec "$@"')
+    shell.run("true")
+    fake_sudo(tmp_path, f"echo '{words}' >&2; exit 1")  # sudoers was changed meanwhile
+    with pytest.raises(CommandRejected, match=f"(?s){words}.*NOPASSWD") as caught:
         shell.run("mlnx_qos -i eth0")
     assert caught.value.command == "sudo -n mlnx_qos -i eth0"
     with pytest.raises(CommandRejected, match="NOPASSWD"):

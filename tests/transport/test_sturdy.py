@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,10 +14,10 @@ import pytest
 from sshd_server import Sshd, children_of, end_sshd, start_sshd
 
 from labtests.clock import WallClock
-from labtests.errors import CommandRejected, Unreachable
+from labtests.errors import CommandTimeout, LoginUnusable, Unreachable
 from labtests.ssh import SHELL, connect
 from labtests.ssh.shell import ShellTransport
-from labtests.ssh.surroundings import Surroundings, question, surroundings_of
+from labtests.ssh.surroundings import Opened, Opening, Surroundings
 
 
 @contextmanager
@@ -80,6 +81,7 @@ def test_a_login_shell_that_prints_is_not_part_of_any_output(sshd, login_shell) 
 def test_a_noisy_host_that_runs_nothing_any_more_gives_no_empty_answer(sshd, login_shell) -> None:
     login_shell(f"echo welcome; {RUN}")
     with login(sshd) as shell:
+        shell.run("true")
         login_shell("echo welcome; echo out of order >&2; exit 0")
         reply = shell.run("list what is left")
         assert (reply.text, reply.errors) == ("welcome\n", "out of order\n")
@@ -87,14 +89,20 @@ def test_a_noisy_host_that_runs_nothing_any_more_gives_no_empty_answer(sshd, log
 
 def test_a_login_shell_that_prints_behind_commands_is_refused_at_once(sshd, login_shell) -> None:
     login_shell(f"{RUN}; echo goodbye")
-    with pytest.raises(CommandRejected, match=r"(?s)printed 'labtests-.*bashrc"), login(sshd):
-        pass
+    refused = pytest.raises(LoginUnusable, match=r"(?s)printed 'labtests-.*bashrc")
+    with login(sshd) as shell, refused:
+        shell.run("echo hi")
 
 
 def test_a_login_shell_that_runs_nothing_is_refused_with_what_it_said(sshd, login_shell) -> None:
     login_shell("echo This account is not available.; exit 1")
-    with pytest.raises(CommandRejected, match=r"status 1 and printed 'This account"), login(sshd):
-        pass
+    refused = r"'true': it ended with status 1 and printed 'This account"
+    with login(sshd) as shell:
+        for ask in (shell.run, lambda command: shell.configure((command, "true"))):
+            with pytest.raises(LoginUnusable, match=refused):
+                ask("echo hi")
+        with pytest.raises(LoginUnusable, match="This account"):
+            shell.start("sleep 66", limit_s=60)
 
 
 def test_a_login_shell_that_is_slow_is_waited_for(sshd, login_shell) -> None:
@@ -109,9 +117,63 @@ def test_a_login_shell_that_is_slow_is_waited_for(sshd, login_shell) -> None:
 # -- PATH and locale -------------------------------------------------------------------------------
 
 
+FIRST = {  # of a shell that nobody has asked anything
+    "a command": lambda shell: shell.run("printf out; printf err >&2; exit 3"),
+    "a script that leaves early": lambda shell: shell.run("printf out; printf err >&2\nexit 3\n#"),
+    "a block": lambda shell: shell.configure(("printf out", "printf err >&2; exit 3", "echo no")),
+}
+
+
+@pytest.mark.parametrize("first", FIRST)
+@pytest.mark.parametrize("words", ["", "echo welcome; echo 'no tty' >&2; printf 'you have mail'; "])
+def test_the_first_answer_is_the_command_s_own_to_the_byte(sshd, login_shell, words, first) -> None:
+    login_shell(f"{words}{RUN}")
+    with login(sshd) as shell:
+        reply = FIRST[first](shell)
+        assert (reply.text, reply.errors, reply.status) == ("out", "err", 3)
+        assert shell._around is not None
+        assert bool(shell._around.mark) is bool(words)
+
+
+def test_the_first_command_is_one_exec(sshd) -> None:
+    with login(sshd) as shell:
+        opened: list[str] = []
+        execute = shell.execute
+        shell.execute = lambda line, *a, **k: opened.append(line) or execute(line, *a, **k)  # type: ignore[method-assign, func-returns-value]
+        assert shell.run("echo hi").text == "hi\n"
+        assert shell.run("echo ho").text == "ho\n"
+    assert len(opened) == 2
+    assert opened[1] == "timeout -k 2 30 sh -c 'echo ho'"
+
+
+def test_a_first_command_with_a_mistake_is_told_like_any_other(sshd) -> None:
+    with login(sshd) as first, login(sshd) as later:
+        later.run("true")
+        replies = [shell.run("echo 'open") for shell in (first, later)]
+    assert {reply.status for reply in replies} == {2}
+    assert {reply.text for reply in replies} == {""}
+    assert all("nterminated" in reply.errors for reply in replies)
+
+
+def test_a_first_command_that_takes_too_long_says_so_and_leaves_nothing(sshd) -> None:
+    with login(sshd) as shell:
+        with pytest.raises(CommandTimeout, match=r"within 1 s; its process group .* ended"):
+            shell.run("echo part; sleep 66.25", timeout_s=1)
+        assert shell.run("pgrep -f '[s]leep 66.25'").text == ""
+
+
+def test_many_threads_may_be_first(sshd, login_shell) -> None:
+    login_shell(f"echo welcome; sleep 0.1; {RUN}")
+    with login(sshd) as shell, ThreadPoolExecutor(6) as pool:
+        texts = list(pool.map(lambda n: shell.run(f"echo {n}").text, range(12)))
+    assert texts == [f"{n}\n" for n in range(12)]
+
+
 def test_programs_in_sbin_are_found_where_the_login_s_path_lacks_it(tmp_path: Path) -> None:
     with server(tmp_path, "SetEnv SHLVL=2 PATH=/usr/bin:/bin") as sshd, login(sshd) as shell:
-        assert shell.run("command -v sshd").text in ("/usr/sbin/sshd\n", "/usr/local/sbin/sshd\n")
+        for _ in ("first", "later"):
+            found = shell.run("command -v sshd").text
+            assert found in ("/usr/sbin/sshd\n", "/usr/local/sbin/sshd\n")
         process = shell.start("sh -c 'command -v sshd; sleep 66'", limit_s=60)
         deadline = time.monotonic() + 10
         while not process.output() and time.monotonic() < deadline:
@@ -122,12 +184,14 @@ def test_programs_in_sbin_are_found_where_the_login_s_path_lacks_it(tmp_path: Pa
 
 def test_tools_speak_c_whatever_the_locale_of_the_login(tmp_path: Path) -> None:
     with server(tmp_path, "SetEnv SHLVL=2 LANG=de_DE.UTF-8") as sshd, login(sshd) as shell:
-        assert shell.run("echo $LC_ALL").text == "C\n"
+        for _ in ("first", "later"):
+            assert shell.run("echo $LC_ALL").text == "C\n"
         assert "LC_ALL=C\n" in shell.run("env").text
 
 
 def test_nothing_is_said_before_a_command_where_all_is_well(sshd) -> None:
     with login(sshd) as shell:
+        shell.run("true")
         assert shell._around == Surroundings()
 
 
@@ -144,14 +208,44 @@ def test_nothing_is_said_before_a_command_where_all_is_well(sshd) -> None:
     ],
 )
 def test_what_goes_before_a_command_follows_from_the_login(answer, preface) -> None:
-    text = "M\n" + "".join(f"{line}\n" for line in answer)
-    assert surroundings_of(text, "M\n", "M") == Surroundings(preface=preface)
+    lines = "".join(f"{line}\n" for line in answer)
+    for own in ("", "M", "own\n", "two\nlines"):
+        opened = Opening("M").answered(f"M\n{lines}M\n{own}M\n", "M\nerr")
+        assert opened == Opened(Surroundings(preface=preface), own, "err")
 
 
-@pytest.mark.parametrize("text", ["", "M\n", "M\n/bin\n\n", "M\n/bin" + "\n" * 7 + "more\n"])
-def test_an_answer_that_makes_no_sense_is_none(text: str) -> None:
-    assert surroundings_of(text, "M\n", "M") is None
-    assert "M" in question("M")
+ANSWER = "/usr/sbin:/sbin" + "\n" * 7
+
+
+def test_what_comes_before_the_mark_makes_a_host_one_that_prints() -> None:
+    for text, errors in ((f"hi M\n{ANSWER}M\nownM\n", "M\n"), (f"M\n{ANSWER}M\nownM\n", "hiM\n")):
+        opened = Opening("M").answered(text, errors)
+        assert opened == Opened(Surroundings(preface="echo M; echo M >&2; ", mark="M"), "own", "")
+
+
+def test_an_opening_whose_command_was_cut_off_has_its_words_so_far() -> None:
+    opened = Opening("M").answered(f"M\n{ANSWER}M\npart", "M\n")
+    assert opened == Opened(Surroundings(), "part", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "errors"),
+    [
+        ("", "M\n"),
+        ("M\n", "M\n"),
+        (f"M\n{ANSWER}", "M\n"),
+        ("M\n/bin\n\nM\nownM\n", "M\n"),
+        (f"M\n{ANSWER}\nM\nownM\n", "M\n"),
+        (f"M\n{ANSWER}M\nownM\n", ""),
+        (f"M\n{ANSWER}M\nownM\ngoodbye\n", "M\n"),
+    ],
+)
+def test_an_answer_that_makes_no_sense_is_none(text: str, errors: str) -> None:
+    assert Opening("M").answered(text, errors) is None
+
+
+def test_two_openings_have_two_marks() -> None:
+    assert Opening().mark != Opening().mark
 
 
 # -- algorithms ------------------------------------------------------------------------------------
