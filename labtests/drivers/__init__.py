@@ -6,6 +6,7 @@ There is no registry: a new vendor is a new module here that has `SESSION` (how 
 and nothing else. What a Driver can do is in its class header (capabilities.py).
 """
 
+from functools import lru_cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Protocol, cast
@@ -35,6 +36,7 @@ def platforms() -> tuple[str, ...]:
     return tuple(name.replace("_", "-") for name in names if _loaded(name) is not None)
 
 
+@lru_cache  # a lab asks for each of its devices; looking through the folder takes its time
 def driver_module(platform: str) -> DriverModule:
     """The module of a platform. Raises InventoryError that lists the platforms there are."""
     name = platform.replace("-", "_")
