@@ -17,8 +17,8 @@ from paramiko.ssh_exception import (
 
 from labtests.errors import DeviceError, HostKeyRefused, LoginRefused, Unreachable
 from labtests.ssh.algorithms import mismatch
+from labtests.ssh.hop import Hop
 from labtests.ssh.host_keys import HostKeyProblem
-from labtests.ssh.route import Hop
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def explained(error: Exception, place: Place) -> DeviceError:
 
 def _host_key(error: HostKeyProblem, place: Place) -> DeviceError:
     trust = place.hop.known_hosts
-    file, connection = quote(str(trust.files[0])), place.hop.connection
+    file, scan = quote(str(trust.files[0])), _keyscan(place.hop)
     fingerprint = f"{error.key.get_name()} {error.key.fingerprint}"
     if error.why == "revoked":
         return HostKeyRefused(
@@ -63,24 +63,23 @@ def _host_key(error: HostKeyProblem, place: Place) -> DeviceError:
             "Either it was reinstalled or somebody sits in between",
             f"compare the fingerprint on the device's console; if it is right, "
             f"ssh-keygen -R {quote(trust.name)} -f {file} and learn the new one with "
-            f"{_keyscan(connection)} >> {file}",
+            f"{scan} >> {file}",
         )
     return HostKeyRefused(
         place.device,
         place.hop.command,
         f"the host key of {place.what} is unknown: {fingerprint} is not in {file}",
-        f"compare the fingerprint on the device's console, then {_keyscan(connection)} >> {file}; "
+        f"compare the fingerprint on the device's console, then {scan} >> {file}; "
         "or say `host_keys: accept-new` in the testbed file",
     )
 
 
-def _keyscan(connection: object) -> str:
-    host = quote(str(getattr(connection, "host", "")))
-    return f"ssh-keyscan -p {getattr(connection, 'port', 22)} {host}"
+def _keyscan(hop: Hop) -> str:
+    return f"ssh-keyscan -p {hop.port} {quote(hop.host)}"
 
 
 def _login(error: AuthenticationException, place: Place) -> DeviceError:
-    user = place.hop.connection.user
+    user = place.hop.user
     return LoginRefused(
         place.device,
         place.hop.command,
@@ -111,7 +110,7 @@ def _jump(error: ChannelException, place: Place) -> DeviceError:
 
 
 def _incompatible(error: IncompatiblePeer, place: Place) -> DeviceError:
-    wire = place.hop.connection.client.get_transport()
+    wire = place.hop.wire
     found = mismatch(str(error), getattr(wire, "offered", {}), wire)
     problem = f"{place.what} and this side have {found.problem}"
     return Unreachable(place.device, place.hop.command, problem, found.remedy)
@@ -139,9 +138,9 @@ def _silent(error: TimeoutError, place: Place) -> DeviceError:
     return Unreachable(
         place.device,
         place.hop.command,
-        f"{place.what} did not answer in {place.hop.connection.connect_timeout} s",
+        f"{place.what} did not answer in {place.hop.within_s} s",
         "is it powered, is the address right, does a firewall drop port "
-        f"{place.hop.connection.port}? Try ping",
+        f"{place.hop.port}? Try ping",
     )
 
 
@@ -164,7 +163,7 @@ def _unreachable(error: Exception, place: Place) -> DeviceError:
 
 def _was_logging_in(place: Place) -> bool:
     """Whether the connection itself still stands: then only the login was the matter."""
-    wire = place.hop.connection.client.get_transport()
+    wire = place.hop.wire
     return wire is not None and wire.is_active()
 
 
@@ -190,4 +189,4 @@ _EXPLANATIONS: tuple[_Explanation, ...] = (
 )
 
 CONNECTING_FAILURES = (OSError, EOFError, ValueError, paramiko.SSHException)
-"""What paramiko and Fabric raise while a connection is made."""
+"""What paramiko raises while a connection is made."""

@@ -3,14 +3,14 @@
 import logging
 from contextlib import suppress
 from traceback import clear_frames
-from typing import Any
 
 import paramiko
 
 from labtests.errors import Unreachable
 from labtests.inventory import Device
 from labtests.ssh.failures import CONNECTING_FAILURES, Place, explained
-from labtests.ssh.route import Hop, hops_to
+from labtests.ssh.hop import Hop
+from labtests.ssh.route import hops_to
 from labtests.ssh.wire import Wire
 from labtests.transport import EMULATED
 
@@ -21,24 +21,20 @@ class Line:
     def __init__(self, device: Device, hops: tuple[Hop, ...]) -> None:
         self.device = device.name
         self._hops = hops
+        wire = hops[-1].wire
+        assert wire is not None  # they are open
+        self.wire: Wire = wire
+        """Its transport, also when it is over."""
 
     @property
     def client(self) -> paramiko.SSHClient:
         """The connection to the device itself."""
-        client: paramiko.SSHClient = self._hops[-1].connection.client
-        return client
+        return self._hops[-1].client
 
     @property
     def address(self) -> str:
         """host:port of the device."""
         return self._hops[-1].address
-
-    @property
-    def wire(self) -> Wire:
-        """Its transport."""
-        wire: Any = self._hops[-1].connection.transport
-        assert isinstance(wire, Wire)
-        return wire
 
     @property
     def emulated(self) -> bool:
@@ -71,7 +67,7 @@ def open_line(device: Device) -> Line:
         through = hops[number - 1] if number else None
         place = Place(device.name, hop, last=hop is hops[-1], through=through)
         try:
-            hop.connection.open()
+            hop.open()
         except BaseException as error:
             told = explained(error, place) if isinstance(error, CONNECTING_FAILURES) else None
             _close(hops)
@@ -105,4 +101,4 @@ def _forget_locals(error: BaseException | None) -> None:
 def _close(hops: tuple[Hop, ...]) -> None:
     for hop in reversed(hops):
         with suppress(OSError, EOFError, paramiko.SSHException):
-            hop.connection.client.close()  # Fabric's close leaves one that failed half-way open
+            hop.close()

@@ -1,53 +1,31 @@
 """The way to a device: which hosts are passed, as whom, with which keys. Nothing is opened here.
 
-Fabric resolves ssh_config for each host. Its own reading of ProxyJump visits several hops in the
-reverse of OpenSSH's order and accepts any host key, so the chain is put together here.
+ssh_config is read by paramiko; what is made of it is put together here, jump hosts in OpenSSH's
+order, each with a trust of its own.
 """
 
+import getpass
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
-import fabric
 import paramiko
 
 from labtests.errors import LoginRefused
 from labtests.inventory import Device, Management
+from labtests.ssh.hop import Hop
 from labtests.ssh.host_keys import KnownHosts, known_hosts_files, known_hosts_name
-from labtests.ssh.key_files import Client
 from labtests.ssh.passwords import ASK, SERVICE, password_named
 from labtests.ssh.settings import ssh_settings
-from labtests.ssh.wire import Wire
 
 CONNECT_WITHIN_S = 10
-LOGIN_WITHIN_S = 30  # banner and authentication, each: slow switches, reverse DNS on the server
-
 _DEFAULT_PORT = Management(host="").port
 _JUMP = re.compile(
     r"(?:ssh://)?(?:(?P<user>[^@]+)@)?(?:\[(?P<bracketed>[^\]]+)\]|(?P<host>[^:]+))(?::(?P<port>\d+))?"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Hop:
-    """One SSH connection of the way: a Fabric connection that is not open, and its trust."""
-
-    connection: Any  # fabric.Connection; Fabric has no types
-    known_hosts: KnownHosts
-
-    @property
-    def address(self) -> str:
-        """host:port, after ssh_config."""
-        return f"{self.connection.host}:{self.connection.port}"
-
-    @property
-    def command(self) -> str:
-        """What a person would type to try the same."""
-        port = "" if self.connection.port == _DEFAULT_PORT else f"-p {self.connection.port} "
-        return f"ssh {port}{quote(f'{self.connection.user}@{self.connection.host}')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +63,7 @@ class _Way:
         self._passed.add(target.host)
         for name in _jump_names(jump or configured.get("proxyjump")):
             before = before + self._jump(name, before)
-        gateway: Any = before[-1].connection if before else _proxy_command(configured)
-        return (*before, self._hop(target, gateway, login))
+        return (*before, self._hop(target, before[-1] if before else None, login))
 
     def _jump(self, name: str, before: tuple[Hop, ...]) -> tuple[Hop, ...]:
         match = _JUMP.fullmatch(name)
@@ -101,58 +78,38 @@ class _Way:
         if target.host in self._passed:  # `Host *` with a ProxyJump: not through itself
             return ()
         if before:
-            return (self._hop(target, before[-1].connection, {}),)
+            return (self._hop(target, before[-1], {}),)
         return self._to(target, None, {})
 
-    def _hop(self, target: _Target, gateway: Any, login: dict[str, Any]) -> Hop:
-        connection = fabric.Connection(
-            target.host,
-            user=target.user,
-            port=target.port,
-            # one each: a Connection writes into its configuration, which is not made for threads
-            config=fabric.Config(lazy=True, ssh_config=self._settings),
-            gateway=gateway or False,
-            connect_kwargs={
-                "banner_timeout": LOGIN_WITHIN_S,
-                "auth_timeout": LOGIN_WITHIN_S,
-                "channel_timeout": LOGIN_WITHIN_S,
-                **login,
-            },
-        )
-        connection.connect_timeout = connection.connect_timeout or CONNECT_WITHIN_S
-        known_hosts = self._known_hosts(connection)
-        keys = connection.connect_kwargs.get("key_filename", [])
+    def _hop(self, target: _Target, through: Hop | None, login: dict[str, Any]) -> Hop:
+        configured = self._settings.lookup(target.host)
+        host = configured.get("hostname", target.host)
+        port = target.port or int(configured.get("port", _DEFAULT_PORT))
+        keys = [*login.get("key_filename", ()), *configured.get("identityfile", ())]
         # as OpenSSH does, pass over an IdentityFile that is not there
-        connection.connect_kwargs["key_filename"] = [key for key in keys if Path(key).is_file()]
-        connection.connect_kwargs["transport_factory"] = _wires(known_hosts)
-        connection.client = Client()
-        connection.client.set_missing_host_key_policy(known_hosts)
-        return Hop(connection, known_hosts)
+        keys = [key for key in keys if Path(key).is_file()]
+        return Hop(
+            name=target.host,
+            host=host,
+            port=port,
+            user=target.user or configured.get("user") or _local_user(),
+            known_hosts=self._known_hosts(host, port, configured),
+            credentials={**login, "key_filename": keys or None},
+            within_s=int(configured.get("connecttimeout", CONNECT_WITHIN_S)),
+            through=through or _proxy_command(configured),
+        )
 
-    def _known_hosts(self, connection: Any) -> KnownHosts:
-        configured = connection.ssh_config
+    def _known_hosts(self, host: str, port: int, configured: paramiko.SSHConfigDict) -> KnownHosts:
         return KnownHosts(
-            known_hosts_name(connection.host, connection.port, configured.get("hostkeyalias")),
+            known_hosts_name(host, port, configured.get("hostkeyalias")),
             known_hosts_files(self._management.known_hosts, configured.get("userknownhostsfile")),
             self._management.host_keys,
         )
 
 
-def _wires(known_hosts: KnownHosts) -> Callable[..., Wire]:
-    def wire(sock: Any, **settings: Any) -> Wire:  # paramiko 4 has more of them than 5
-        new = Wire(sock, **settings)
-        options = new.get_security_options()
-        known = [
-            kind for name in known_hosts.key_types() for kind in _SIGNATURES.get(name, (name,))
-        ]
-        first = [kind for kind in known if kind in options.key_types]
-        options.key_types = [*first, *(k for k in options.key_types if k not in first)]
-        return new
-
-    return wire
-
-
-_SIGNATURES = {"ssh-rsa": ("rsa-sha2-512", "rsa-sha2-256", "ssh-rsa")}  # RFC 8332: one key, three
+@cache
+def _local_user() -> str:
+    return getpass.getuser()
 
 
 def _credentials(device: Device) -> dict[str, Any]:

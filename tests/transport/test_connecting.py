@@ -183,7 +183,7 @@ def test_something_that_is_not_ssh_is_named(sshd: Sshd) -> None:
 
 
 def test_a_host_that_says_nothing_does_not_hold_us_for_ever(sshd: Sshd, monkeypatch) -> None:
-    monkeypatch.setattr("labtests.ssh.route.LOGIN_WITHIN_S", 0.5)
+    monkeypatch.setattr("labtests.ssh.hop.LOGIN_WITHIN_S", 0.5)
     monkeypatch.setattr("labtests.ssh.route.CONNECT_WITHIN_S", 1)
     with socket.create_server(("127.0.0.1", 0)) as server:
         text = refusal(changed(sshd.device(), port=server.getsockname()[1]))
@@ -260,7 +260,7 @@ def test_two_jump_hosts_are_passed_in_the_order_given(sshd: Sshd) -> None:
     from labtests.ssh.route import hops_to
 
     device = by_config(sshd, jump="first,second")
-    names = [hop.connection.original_host for hop in hops_to(device)]
+    names = [hop.name for hop in hops_to(device)]
     assert names == ["first", "second", "target"]
     transport = connect(device, SHELL, clock=WallClock())
     assert transport.run("echo there").text == "there\n"

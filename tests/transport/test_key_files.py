@@ -66,7 +66,6 @@ def test_nothing_is_kept_of_a_key_with_a_passphrase(tmp_path, reads):
 
 
 def test_many_hosts_at_once_do_not_share_what_they_write(tmp_path):
-    """Fabric's configuration of one host is written into while another one is being read."""
     keys = [made(tmp_path / f"key{number}") for number in range(4)]
     devices = [
         Device(
@@ -78,6 +77,6 @@ def test_many_hosts_at_once_do_not_share_what_they_write(tmp_path):
     ]
     with ThreadPoolExecutor(max_workers=16) as pool:
         hops = list(pool.map(hops_to, devices))
-    used = [hop.connection.connect_kwargs["key_filename"] for (hop,) in hops]
+    used = [hop.credentials["key_filename"] for (hop,) in hops]
     assert used == [[device.management.key_file] for device in devices]
-    assert len({id(hop.connection.config) for (hop,) in hops}) == len(devices)
+    assert len({id(hop.client) for (hop,) in hops}) == len(devices)
