@@ -11,7 +11,7 @@ from sudo_host import ALL, SudoHost, sudo_host, why_not
 from sudo_refusals import REFUSALS
 
 from labtests.clock import WallClock
-from labtests.errors import CommandRejected, CommandTimeout, ToolMissing, Unreachable
+from labtests.errors import CommandRejected, CommandTimeout, LoginUnusable, Unreachable
 from labtests.ssh import SHELL, connect, supervision
 from labtests.ssh.shell import ShellTransport
 
@@ -147,6 +147,7 @@ BY_RULE = {case.name: case for case in REFUSALS if case.sudoers not in ((), (ALL
 def test_real_sudo_s_refusals_name_device_command_and_remedy(host) -> None:
     host.sudoers(ALL)
     with login(host) as shell:
+        shell.run("true")
         for case in BY_RULE.values():
             if case.name == NOEXEC:  # a shell starts, and can start nothing
                 continue
@@ -159,18 +160,19 @@ def test_real_sudo_s_refusals_name_device_command_and_remedy(host) -> None:
 
 
 @pytest.mark.parametrize("name", AT_LOGIN)
-def test_a_host_that_never_lets_us_become_root_is_refused_at_login(host, name: str) -> None:
+def test_a_host_that_never_lets_us_become_root_is_refused_at_once(host, name: str) -> None:
     case = BY_RULE[name]
     host.sudoers(*case.sudoers)
-    with pytest.raises(CommandRejected) as caught, login(host):
-        pass
-    assert caught.value.command.startswith("sudo -n sh -c ")
+    with login(host) as shell, pytest.raises(LoginUnusable) as caught:
+        shell.run("whoami")
+    assert caught.value.command == "sudo -n true"
     assert case.remedy in caught.value.remedy
 
 
 def test_an_account_that_expires_meanwhile_is_said(host) -> None:
     host.sudoers(ALL)
     with login(host) as shell:
+        shell.run("true")
         host.expires(18001)
         try:
             with pytest.raises(CommandRejected, match=r"account validation.*\n.*chage -l"):
@@ -183,10 +185,10 @@ def test_a_host_without_sudo_is_told_so(tmp_path: Path) -> None:
     said = r"sudo: command not found\n.*install sudo"
     with (
         sudo_host(tmp_path, "SetEnv SHLVL=2 PATH=/nowhere") as bare,
-        pytest.raises(ToolMissing, match=said),
-        login(bare),
+        login(bare) as shell,
+        pytest.raises(LoginUnusable, match=said),
     ):
-        pass
+        shell.run("whoami")
 
 
 def test_warnings_of_sudo_are_part_of_no_output(host) -> None:
