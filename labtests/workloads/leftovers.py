@@ -14,6 +14,7 @@ _ENVIRON = re.compile(r"^/proc/([0-9]+)/environ$", re.MULTILINE)
 _GREP_ANSWERS = frozenset({0, 1, 2, None})  # found, not found, some files cannot be read; recorded
 _PS_ANSWERS = frozenset({0, 1, None})  # 1: all have ended meanwhile
 GRACE_S = 1  # between TERM and KILL
+MANY = 1000  # processes of one run on one host
 RUN_ID = re.compile(r"[A-Za-z0-9._-]+")
 
 
@@ -60,20 +61,26 @@ def _expect_answer(reply: Reply, statuses: frozenset[int | None]) -> None:
 
 
 def sweep(transport: Transport, run: str) -> tuple[Leftover, ...]:
-    """End what this run has left on a host; what was ended. Raises WorkloadError when something
-    survives."""
+    """End what this run has left on a host; what was ended. What they start while they are ended
+    (a shell goes on behind the program that was killed) is ended as well. Raises WorkloadError when
+    something survives."""
     if not run:
         raise WorkloadError("only processes of a run that is named are ended")
-    found = leftovers(transport, run)
-    if not found:
-        return ()
-    pids = " ".join(str(process.pid) for process in found)
-    transport.run(f"kill -TERM {pids}; sleep {GRACE_S}; kill -KILL {pids}; true")
-    if left := leftovers(transport, run):
-        names = "; ".join(f"{process.pid} {process.command}" for process in left)
-        raise WorkloadError(
-            f"{transport.device}: processes of run {run} survive KILL: {names}\n"
-            "  remedy: look at their state with ps: D is a driver that hangs, and only a reboot "
-            "ends it"
-        )
-    return found
+    ended: dict[int, Leftover] = {}
+    while found := leftovers(transport, run):
+        if survivors := [process for process in found if process.pid in ended]:
+            names = "; ".join(f"{process.pid} {process.command}" for process in survivors)
+            raise WorkloadError(
+                f"{transport.device}: processes of run {run} survive KILL: {names}\n"
+                "  remedy: look at their state with ps: D is a driver that hangs, only a reboot "
+                "ends it"
+            )
+        if len(ended) > MANY:
+            raise WorkloadError(
+                f"{transport.device}: run {run} starts processes as fast as they are ended: "
+                f"{found[0].command}\n  remedy: end by hand what starts them"
+            )
+        pids = " ".join(str(process.pid) for process in found)
+        transport.run(f"kill -TERM {pids}; sleep {GRACE_S}; kill -KILL {pids}; true")
+        ended |= {process.pid: process for process in found}
+    return tuple(ended.values())

@@ -66,7 +66,8 @@ def test_a_session_that_is_gone_takes_its_processes_along(sessions):
         sessions.theirs.run("sleep 1")
 
 
-ENVIRON = "/proc/7/environ\n"
+ENVIRON, ENVIRON_8 = "/proc/7/environ\n", "/proc/8/environ\n"
+QUIET, NONE, NEW = ("", "", 0), ("", "", 1), ("8 sleep 2", "", 0)
 
 
 @pytest.mark.parametrize(
@@ -91,6 +92,23 @@ def test_a_host_that_cannot_look_is_not_taken_for_a_clean_one(grep, ps, said):
 def test_a_host_that_has_looked_and_found_nothing_is_clean(status):
     noise = "sudo: unable to resolve host h: Temporary failure in name resolution"
     assert leftovers(canned(("", noise, status), None), "") == ()
+
+
+def test_what_is_started_by_those_that_are_ended_is_ended_too():
+    asked: list[str] = []
+    host = canned(
+        (ENVIRON, "", 0), ("7 sh -c x", "", 0), QUIET, (ENVIRON_8, "", 0), NEW, QUIET, NONE
+    )
+    plain = host.run
+    host.run = lambda command: asked.append(command) or plain(command)
+    assert [process.pid for process in sweep(host, "mine")] == [7, 8]
+    assert [line for line in asked if "kill -KILL 8;" in line]
+
+
+def test_what_survives_kill_is_said():
+    answer = (ENVIRON, "", 0), ("7 sh -c x", "", 0)
+    with pytest.raises(WorkloadError, match=r"survive KILL: 7 sh -c x\n.*remedy"):
+        sweep(canned(*answer, QUIET, *answer), "mine")
 
 
 def canned(*answers):
