@@ -1,8 +1,8 @@
 """A second login to every box of a lab that is up: an ordinary user with real sudo, and no sbin in
 PATH, as most servers are reached. Root only.
 
-Beside the box's own sshd another one runs, in a mount namespace in which /etc/passwd, /etc/shadow
-and /etc/sudoers are ours. All of it ends with the box.
+Beside the box's own sshd another one runs, in a mount namespace in which /etc/passwd, /etc/shadow,
+/etc/hosts and /etc/sudoers are ours. All of it ends with the box.
 """
 
 import io
@@ -22,7 +22,7 @@ _INIT = f"""set -e
 mkdir /run/ops /run/home && chown {USER_ID} /run/home && tar -C /run/ops -xf -
 cp /run/box/authorized_keys /run/ops/keys && chmod 644 /run/ops/keys
 exec unshare --mount sh -c 'set -e
-for name in passwd shadow sudoers; do mount --bind /run/ops/$name /etc/$name; done
+for name in passwd shadow hosts sudoers; do mount --bind /run/ops/$name /etc/$name; done
 exec "$0" -f /run/ops/sshd_config' "$0"
 """
 
@@ -37,6 +37,8 @@ def let_ops_in(lab: Testbed, *sudoers: str) -> None:
         files = {
             "passwd": f"{users}{USER}:x:{USER_ID}:65534::/run/home:/bin/bash\n",
             "shadow": f"root:*:18000:0:99999:7:::\n{USER}:*:18000:0:99999:7:::\n",
+            # one of them cannot resolve its own name, of which sudo then warns at every command
+            "hosts": f"127.0.0.1 localhost {'' if box == 'h1' else box}\n",
             "sudoers": "".join(f"{line}\n" for line in sudoers),
             "sshd_config": _changed(config),
         }
@@ -87,7 +89,7 @@ def _archive(files: dict[str, str]) -> bytes:
     with tarfile.open(fileobj=packed, mode="w") as archive:
         for name, text in files.items():
             entry = tarfile.TarInfo(name)
-            entry.size, entry.mode = len(text.encode()), 0o440
+            entry.size, entry.mode = len(text.encode()), 0o444
             archive.addfile(entry, io.BytesIO(text.encode()))
     return packed.getvalue()
 
