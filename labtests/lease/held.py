@@ -33,6 +33,7 @@ class Held:
         self._clock = clock
         self._lock = threading.Lock()
         self._fresh_until_s = 0.0
+        self._looked_ns = 0  # when the last look began that found it ours
         self._ended = threading.Event()
         self._adopted = False
 
@@ -77,9 +78,9 @@ class Held:
     def expect_held(self, *, undoing: bool = False) -> None:
         """See changing.Leased. When the device does not answer, a change is not made; undoing goes
         on for as long as nobody else can have taken the lab."""
-        begun_s = self._local_s()
+        begun_s, asked_ns = self._local_s(), time.monotonic_ns()
         try:
-            self._renew(at_age=1 / BEATS)
+            self._renew(at_age=1 / BEATS, since_ns=asked_ns)
         except DeviceError:
             if not (undoing and begun_s < self._fresh_until_s):
                 raise
@@ -102,18 +103,21 @@ class Held:
                 freed = me("free", run=self.holder.run, since=seen.now.date, left=left)
                 self.register.append(seen, freed)
 
-    def _renew(self, *, at_age: float) -> None:
-        """Look, and append a heartbeat when the last one is that old (as a share of the time)."""
+    def _renew(self, *, at_age: float, since_ns: int | None = None) -> None:
+        """Look, and append a heartbeat when the last one is that old (as a share of the time). A
+        look that another thread has begun after `since_ns` will do: many hosts, few looks."""
         with self._lock:
             for _ in range(ROUNDS):
-                begun_s = self._local_s()
+                looked = since_ns is not None and self._looked_ns > since_ns
+                if looked and not self.lost and not self._ended.is_set():
+                    return
+                begun_s, begun_ns = self._local_s(), time.monotonic_ns()
                 seen = self._seen_mine()
                 after_s = self.holder.expires_after_s
-                if self._adopted or after_s is None or seen.age_s < at_age * after_s:
-                    self._confirm(begun_s, seen.age_s)
-                    return
-                if self.register.append(seen, self.holder):
-                    self._confirm(begun_s, 0.0)
+                whole = self._adopted or after_s is None or seen.age_s < at_age * after_s
+                if whole or self.register.append(seen, self.holder):
+                    self._confirm(begun_s, seen.age_s if whole else 0.0)
+                    self._looked_ns = begun_ns
                     return
         raise LeaseBusy(f"the lease in {self.register.place} moves faster than it can be renewed")
 

@@ -4,9 +4,11 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lease_lab import Emulated, LocalShell, held_at, run_holder
@@ -19,6 +21,7 @@ from labtests.lease.held import Held
 from labtests.lease.holding import Terms, holding
 from labtests.lease.record import me
 from labtests.lease.register import Register
+from labtests.transport import Reply
 
 HERE = Path(__file__).parent
 EXPIRES_AFTER_S = 0.8
@@ -154,6 +157,40 @@ def test_a_read_only_host_keeps_no_lease(host: Emulated) -> None:
     host.lab.inject({"kind": "read-only", "device": "ServerA"})
     with pytest.raises(LeaseUnwritable, match="Read-only file system"):
         held.take()
+
+
+def test_many_hosts_share_a_look_that_began_after_they_asked(folder: Path) -> None:
+    shell = LocalShell()
+    held = held_at(folder, "A", transport=shell)
+    held.take()
+    asking, go, run = threading.Event(), threading.Event(), shell.run
+
+    def slow(command: str, **more: Any) -> Reply:
+        asking.set()
+        assert go.wait(10)
+        return run(command, **more)
+
+    def asked() -> int:
+        before = len(shell.sent)
+        threads = [threading.Thread(target=held.expect_held) for _ in range(9)]
+        threads[0].start()
+        assert asking.wait(10)
+        for thread in threads[1:]:
+            thread.start()
+        time.sleep(0.1)  # they have asked by then, after the first one's look began
+        go.set()
+        for thread in threads:
+            thread.join(10)
+        return len(shell.sent) - before
+
+    shell.run = slow  # type: ignore[method-assign]
+    assert asked() == 2  # the first one's, which began too early for the others; and theirs
+    before = len(shell.sent)
+    held.expect_held()
+    assert len(shell.sent) == before + 1  # who asks later is told anew
+    held.give_back()
+    with pytest.raises(LeaseLost):
+        held.expect_held()
 
 
 def test_holding_guards_every_change_and_gives_back(folder: Path, tmp_path: Path) -> None:
