@@ -160,6 +160,7 @@ def change(fleet: Json) -> Json:
 
     profile = load(PROFILE).form
     with lab_of(fleet, phases) as lab:
+        lab.ahead = on_disk(fleet, lab)
         readers = readers_of(lab)
 
         def part(name: str, act: Callable[[], Any]) -> Any:
@@ -182,6 +183,24 @@ def change(fleet: Json) -> Json:
         part("undo", lab.put_back)
         assert not compare(found, part("proof", snapshot)), "the hosts are not as they were"
     return phases.told(len(done)) | {"sent": sent}
+
+
+def on_disk(fleet: Json, lab: Any) -> Any:
+    """A change journal as `labtests apply` has it: each change is on the disk before it is sent."""
+    from labtests.journal import FILE_NAME, Begun, ChangeJournal, this_runner
+
+    path = Path(fleet["folder"], FILE_NAME)
+    path.unlink(missing_ok=True)  # of the round before
+    begun = Begun(
+        run="fleet",
+        runner=this_runner(),
+        testbed=lab.testbed.name,
+        file=str(lab.testbed.file),
+        backend=lab.backend,
+        dry_run=True,
+        devices=lab.testbed.devices,
+    )
+    return ChangeJournal.begin(path, begun, lab.journal.redaction)
 
 
 def note_sent(fleet: Json, lab: Any) -> None:
