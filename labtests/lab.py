@@ -165,10 +165,11 @@ class Lab(Devices):
         """Undo everything that is still to be undone. Raises LabErrors with what could not be."""
         self._restore_to(0)
 
-    def put_back(self) -> tuple[PutBack, ...]:
-        """Undo everything that is still to be undone, last first; what became of each."""
+    def put_back(self, stop: Callable[[], bool] = lambda: False) -> tuple[PutBack, ...]:
+        """Undo everything that is still to be undone, last first; what became of each. The rest is
+        left as it is, and `pending`, when `stop` says so between two of them."""
         done: list[PutBack] = []
-        self._undo_to(0, done.append)
+        self._undo_to(0, done.append, stop)
         return tuple(done)
 
     def _restore_to(self, mark: int) -> None:
@@ -181,10 +182,12 @@ class Lab(Devices):
         if errors:
             raise LabErrors("the lab could not be put back as it was found", errors)
 
-    def _undo_to(self, mark: int, tell: Callable[[PutBack], None]) -> None:
+    def _undo_to(
+        self, mark: int, tell: Callable[[PutBack], None], stop: Callable[[], bool] = lambda: False
+    ) -> None:
         """Undo every change after the mark. One that fails does not stop the others; one that is
         interrupted is still there for the next call."""
-        while len(pending := self.ahead.pending) > mark and not self._abandoned:
+        while len(pending := self.ahead.pending) > mark and not (self._abandoned or stop()):
             entry, firsts = pending[-1], first_changes(pending[mark:])
             if (first := firsts[entry.intent.at, entry.intent.setting]) is not entry:
                 self.ahead.fold(entry, first)  # changed before, too: that value is to come back

@@ -1,9 +1,11 @@
 """Signals that end a run: the lab is put back and the report written, whoever sends them."""
 
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from types import FrameType
 
 _OTHERS = (signal.SIGTERM, signal.SIGHUP)  # a cancelled job, a dropped ssh
@@ -26,10 +28,49 @@ def as_ctrl_c() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _interrupt(number: int, _: object) -> None:
+@dataclass(slots=True)
+class Noted:
+    """`name` of the signal that has come, "" before; False until then."""
+
+    name: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.name)
+
+
+@contextmanager
+def noted() -> Iterator[Noted]:
+    """SIGINT, SIGTERM and SIGHUP are noted: what is under way is finished first. After one of them,
+    another Ctrl-C interrupts at once. In another thread than the first nothing is done."""
+    seen = Noted()
+    if threading.current_thread() is not threading.main_thread():
+        yield seen
+        return
+    handled = (signal.SIGINT, *_OTHERS)
+    earlier = {number: signal.getsignal(number) for number in handled}
+
+    def note(number: int, _: object) -> None:
+        _quieten(number)
+        seen.name = signal.Signals(number).name
+
+    for number in handled:
+        signal.signal(number, note)
+    try:
+        yield seen
+    finally:
+        for number, handler in earlier.items():
+            signal.signal(number, handler)
+
+
+def _quieten(number: int) -> None:
+    """From now on only another Ctrl-C than this signal's own is heard."""
     for later in _OTHERS:
         signal.signal(later, _ignore)  # not SIG_IGN: Python complains when one is on its way
     signal.signal(signal.SIGINT, _a_second_ctrl_c(number))
+
+
+def _interrupt(number: int, _: object) -> None:
+    _quieten(number)
     name = signal.Signals(number).name
     raise KeyboardInterrupt(*([] if number == signal.SIGINT else [name]))
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from shlex import quote
 
 from labtests.errors import LabError, LeaseBusy
 from labtests.inventory import Testbed
@@ -46,9 +47,19 @@ def restore(asked: Asked, say: Say) -> int:
     act = _forget if asked.forget else put_back
     act = partial(act, say=say)
     codes = [DONE]
-    for run in reversed(runs):
-        codes.append(_held(run, say, asked.runner_is_dead) or _tried(run, act, say))
+    try:
+        while runs:
+            run = runs.pop()
+            codes.append(_held(run, say, asked.runner_is_dead) or _tried(run, act, say))
+    except _Stopped:
+        for run in reversed(runs):
+            say(f"run {run.run} was not looked at: {run.restore_command}")
+        return LEFT
     return max(codes)
+
+
+class _Stopped(Exception):
+    """A signal has come, and the run that was being put back is in order."""
 
 
 def _held(run: Unfinished, say: Say, dead: bool) -> int:
@@ -86,13 +97,22 @@ def _recover(run: Unfinished, *, asked: Asked, say: Say, kept: bool) -> int:
     done = recover(run, testbed=asked.testbed, kept=kept, without_lease=asked.without_lease)
     for line in done.lines():
         say(line)
+    if done.stopped_by:
+        say(f"nothing more is done; to go on: {_again(run)}" if done.problems else "that was all")
+        raise _Stopped
     if done.complete:
         return DONE
     say(
-        f"something is left: mend it and run `{run.restore_command}` again, which checks it "
+        f"something is left: mend it and run `{_again(run)}` again, which checks it "
         "(or give up: --forget)"
     )
     return LEFT
+
+
+def _again(run: Unfinished) -> str:
+    """A run that is not registered is found by its folder only."""
+    known = run.file.exists()
+    return run.restore_command if known else f"labtests restore {quote(str(run.journal.parent))}"
 
 
 def _forget(run: Unfinished, *, say: Say) -> int:

@@ -34,6 +34,7 @@ from labtests.journal import (
 from labtests.journal.changes import addresses
 from labtests.lab import Lab
 from labtests.lease.holding import Terms, holding
+from labtests.signals import Noted, noted
 from labtests.ssh.connecting import AT_ONCE, SHELL, connect_all
 from labtests.ssh.passwords import passwords_of
 from labtests.ssh.unbroken import UnbrokenTransport
@@ -71,6 +72,7 @@ class Recovered:
     rows: list[Row] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    stopped_by: str = ""  # a signal
 
     @property
     def complete(self) -> bool:
@@ -137,7 +139,7 @@ def recover(
 
     `testbed` says how its devices are reached today, where it names them. Raises LabError when the
     journal cannot be read, InUse when somebody else recovers it at this moment, and LeaseBusy when
-    somebody else has the lab.
+    somebody else has the lab. SIGTERM, SIGHUP and Ctrl-C end it behind the change under way.
     """
     story = read_changes(run.journal)
     done = Recovered(run.run)
@@ -148,12 +150,13 @@ def recover(
     ahead = ChangeJournal.resume(run.journal, story, secret)
     ahead.registered = run
     finished = False
-    try:
-        lease = None if without_lease else (testbed or story.begun).lease
-        _replay(_Scene(story, ahead, run, clock or WallClock(), lease), done, testbed)
-        finished = not done.problems
-    finally:
-        ahead.end(finished=finished)
+    with noted() as stop:
+        try:
+            lease = None if without_lease else (testbed or story.begun).lease
+            _replay(_Scene(story, ahead, run, clock or WallClock(), lease, stop), done, testbed)
+            finished = not done.problems
+        finally:
+            ahead.end(finished=finished)
     return done
 
 
@@ -164,6 +167,7 @@ class _Scene:
     run: Unfinished
     clock: Clock
     lease: LeasePlace | None
+    stop: Noted
 
 
 def _replay(scene: _Scene, done: Recovered, testbed: Testbed | None) -> None:
@@ -172,6 +176,10 @@ def _replay(scene: _Scene, done: Recovered, testbed: Testbed | None) -> None:
     place = scene.run.journal.with_name(f"recovery-{stamp}.jsonl")
     with Journal(place, secrets=passwords_of(devices), clock=scene.clock) as transcript:
         _put_back(scene, done, devices, transcript)
+    done.stopped_by = scene.stop.name
+    if left := scene.ahead.pending:
+        done.problems.append(f"stopped by {scene.stop.name}; still to be put back: {len(left)}")
+        done.problems += [f"    {e.intent.at} {e.intent.setting}" for e in reversed(left)]
 
 
 def _put_back(
@@ -183,7 +191,11 @@ def _put_back(
         lab = _lab(scene, tuple(d for d in devices if d.name in opened), opened)
         terms = Terms(run=done.run, instead_of=done.run)
         with holding(lab, why=f"put back run {done.run}", terms=terms, say=done.notes.append):
-            done.rows += [_row(lab, put_back) for put_back in lab.put_back()]
+            put_back = lab.put_back(lambda: bool(scene.stop))
+            done.rows += [_row(lab, each) for each in put_back]
+            if scene.ahead.pending:  # stopped on the way: whoever goes on needs the lease
+                lab.abandon()
+                return
             _sweep(devices, opened, done)
     finally:
         for transport in opened.values():
