@@ -2,7 +2,7 @@
 
 from labtests.experiment.incast import Class, Incast
 from labtests.experiment.judging import NotPassed
-from labtests.experiment.pace import HARDWARE, LIVE, SIMULATED, Pace, real_pace
+from labtests.experiment.pace import HARDWARE, LIVE, SIMULATED, Pace, Span, real_pace
 from labtests.experiment.roles import Role, Roles, roles_of
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Pace",
     "Role",
     "Roles",
+    "Span",
     "real_pace",
     "roles_of",
 ]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from labtests import counters as c
 from labtests.evidence import Evidence
-from labtests.experiment.pace import Pace
+from labtests.experiment.pace import Pace, Span
 from labtests.experiment.phase import PhaseRecord, place
 from labtests.experiment.roles import Role, Roles
 from labtests.lab import Lab
@@ -32,6 +32,12 @@ class ClassRounds:
     pace: Pace
     queues: tuple[int, ...]  # the bottleneck's map
     progress: Callable[[str], None]
+
+    @property
+    def span(self) -> Span:
+        """How long all rounds take; at most, with each tried as often as can be."""
+        once = self.pace.settling
+        return Span(least_s=once.least_s, most_s=TRIES * once.most_s) * len(ROUNDS)
 
     def run(self) -> tuple[tuple[PhaseRecord, ...], ...]:
         """Round by round, each with the tries that were disturbed first."""

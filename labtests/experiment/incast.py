@@ -9,7 +9,7 @@ from labtests.capabilities import DscpClasses, EcnMarking, Scheduling, Trust
 from labtests.evidence import Difference, Evidence
 from labtests.experiment.classes import ClassRounds
 from labtests.experiment.judging import Judged, NotPassed
-from labtests.experiment.pace import Pace
+from labtests.experiment.pace import Pace, Span
 from labtests.experiment.phase import Phase, PhaseRecord, Sending
 from labtests.experiment.roles import Role, Roles, roles_of
 from labtests.intents import QueueShares, Shares
@@ -62,6 +62,7 @@ class Incast:
     idle: tuple[Difference, ...] = ()
     phases: list[PhaseRecord] = field(default_factory=list)
     judged: list[Judged] = field(default_factory=list)
+    planned: list[Span] = field(default_factory=list)  # in a plan: how long each phase would take
 
     def __post_init__(self) -> None:
         self.roles: Roles = roles_of(self.lab.testbed)
@@ -256,7 +257,8 @@ class Incast:
             progress=self.progress,
         )
         if self.lab.planned is not None:
-            return (self._phase("every DSCP", (), control=False),)
+            self.planned.append(rounds.span)
+            return (self._ready("every DSCP", (), control=False).planned(),)
         tries = rounds.run()
         self.phases += [record for each in tries for record in each]
         return tuple(each[-1].evidence for each in tries)
@@ -307,8 +309,8 @@ class Incast:
         if not all(j.as_expected for j in self.judged):
             raise NotPassed(self.judged)
 
-    def _phase(self, name: str, traffic: tuple[Sending, ...], *, control: bool) -> Evidence:
-        phase = Phase(
+    def _ready(self, name: str, traffic: tuple[Sending, ...], *, control: bool) -> Phase:
+        return Phase(
             lab=self.lab,
             roles=self.roles,
             pace=_lasting(self.pace, traffic),
@@ -317,7 +319,11 @@ class Incast:
             progress=self.progress,
             idle=self.idle,
         )
+
+    def _phase(self, name: str, traffic: tuple[Sending, ...], *, control: bool) -> Evidence:
+        phase = self._ready(name, traffic, control=control)
         if self.lab.planned is not None:
+            self.planned.append(phase.pace.phase)
             return phase.planned()
         record = phase.run(traffic)
         self.phases.append(record)

@@ -1,10 +1,28 @@
-"""How long the parts of a phase take, in seconds of the lab's clock."""
+"""How long the parts of a phase take, in seconds of the lab's clock (docs/pace.md)."""
 
 from dataclasses import dataclass, replace
 
 from labtests.capabilities import QueueTelemetry
 from labtests.facts import LiveCounters
 from labtests.telemetry import Devices
+
+SAMPLES_AT_MOST = 60
+"""In one phase: a report of an hour of traffic is still a page that a browser opens."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """How long something takes, in seconds of the lab's clock, without what commands and the starts
+    of tools take. `most_s`: with counters that never settle."""
+
+    least_s: float
+    most_s: float
+
+    def __add__(self, other: "Span") -> "Span":
+        return Span(least_s=self.least_s + other.least_s, most_s=self.most_s + other.most_s)
+
+    def __mul__(self, times: int) -> "Span":
+        return Span(least_s=self.least_s * times, most_s=self.most_s * times)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,11 +39,28 @@ class Pace:
     settle_step_s: float
     settle_deadline_s: float
 
+    @property
+    def settling(self) -> Span:
+        """Two equal reads, or the deadline and the step after it."""
+        most_s = self.settle_deadline_s + self.settle_step_s
+        return Span(least_s=self.settle_step_s, most_s=most_s)
+
+    @property
+    def phase(self) -> Span:
+        """One phase from its quiet window to settled counters."""
+        known_s = self.quiet_s + self.lab_seconds
+        return Span(least_s=known_s, most_s=known_s) + self.settling
+
     def lasting(self, lab_seconds: float) -> "Pace":
-        """The same proportions over another duration (at least two report rows alone)."""
+        """The same proportions over another duration (at least two report rows alone, and not more
+        than SAMPLES_AT_MOST)."""
         share = self.stagger_s / self.lab_seconds
-        stagger_s = max(2.0 * self.row_every_s, round(share * lab_seconds))
-        return replace(self, lab_seconds=lab_seconds, stagger_s=stagger_s)
+        return replace(
+            self,
+            lab_seconds=lab_seconds,
+            stagger_s=max(2.0 * self.row_every_s, round(share * lab_seconds)),
+            sample_every_s=max(self.sample_every_s, lab_seconds / SAMPLES_AT_MOST),
+        )
 
 
 HARDWARE = Pace(

@@ -16,7 +16,7 @@ import pytest
 from labtests.changing import Planned
 from labtests.clock import WallClock
 from labtests.errors import LabError, LeaseBusy
-from labtests.experiment import HARDWARE, SIMULATED, Pace, real_pace
+from labtests.experiment import HARDWARE, SIMULATED, Pace, Span, real_pace
 from labtests.inventory import Testbed, load
 from labtests.journal import (
     FILE_NAME,
@@ -56,6 +56,7 @@ class Run:
     tests: list[dict[str, Any]] = field(default_factory=list)
     not_run: list[str] = field(default_factory=list)
     versions: dict[str, dict[str, str]] = field(default_factory=dict)
+    spans: dict[str, Span] = field(default_factory=dict)  # how long each planned test would take
     logs: ExitStack = field(default_factory=ExitStack)
     lease: ExitStack = field(default_factory=ExitStack)
     lab: Lab | None = None

@@ -1,9 +1,11 @@
 """What a run prints at its end: verdicts with their controls, or the plan; and where it all is."""
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
 
+from labtests.experiment import Span
 from labtests.profile.rendering import command_lines
 from labtests.pytest_plugin.fixtures import UNREACHABLE_EXIT, UNUSABLE_EXIT
 from labtests.pytest_plugin.run import Run
@@ -90,3 +92,27 @@ def _print_plan(terminal: pytest.TerminalReporter, run: Run) -> None:
         changes = [change for change in made if change.device == device.name]
         for line in command_lines(device.name, changes):
             terminal.write_line(run.clean(line))
+    for line in _times(run.spans):
+        terminal.write_line(run.clean(line))
+
+
+def _times(spans: Mapping[str, Span]) -> Iterator[str]:
+    """How long a run takes, test by test and together."""
+    if not spans:
+        return
+    yield "how long that takes, by the lab's clock and without what commands take (docs/pace.md):"
+    for test, span in spans.items():
+        yield f"    {_at_least(span)}  {test}"
+    yield f"    {_at_least(sum(spans.values(), Span(least_s=0.0, most_s=0.0)))}  together"
+
+
+def _at_least(span: Span) -> str:
+    return f"{_in_words(span.least_s)}, {_in_words(span.most_s)} at most"
+
+
+def _in_words(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.3g} s"
+    minutes, left_s = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {left_s} s"

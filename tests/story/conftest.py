@@ -16,7 +16,7 @@ RUNS = {
     "other_seed": (*DRY, "-k", "pfc", "--seed", "2"),
     "no_controls": (*DRY, "-k", "pfc", "--no-controls", "--html=mine/page.html",
                     "--self-contained-html", "--junit-xml=mine/junit.xml"),
-    "plan": (*DRY, "--plan"),
+    "plan": (*DRY, "--plan", "--hardware-pace"),
 }  # fmt: skip
 
 

@@ -46,7 +46,8 @@ def test_help_shows_every_option_with_its_variable_and_leaves_nothing(here):
     said = run(here, "--help", *DRY).terminal
     shown = said.partition("labtests: a lossless-Ethernet lab:")[2]
     for option in ("--testbed", "--inventory", "--dry-run", "--plan", "--no-controls", "--run-dir",
-                   "--seed", "--lab-seconds", "LABTESTS_TESTBED", "LABTESTS_RUN_DIR"):  # fmt: skip
+                   "--seed", "--lab-seconds", "--hardware-pace", "LABTESTS_TESTBED",
+                   "LABTESTS_RUN_DIR"):  # fmt: skip
         assert option in shown
     assert not (here / "reports").exists()
 

@@ -67,3 +67,14 @@ def test_a_planned_test_is_no_pass_anywhere(plan):
     assert "PASS" not in plan.terminal
     assert f"{SUITE_TESTS} SKIPPED" in (plan.folder / "report.html").read_text()
     assert f'skipped="{SUITE_TESTS}"' in (plan.folder / "junit.xml").read_text()
+
+
+def test_a_plan_says_how_long_a_run_takes_test_by_test_and_together(plan):
+    told = plan.terminal.partition("how long that takes")[2].splitlines()[1 : SUITE_TESTS + 2]
+    times = [line.strip().partition("  ") for line in told]
+    suites = {re.sub(r".*/|::.*", "", name): time for time, _, name in times}
+    # S1 has a control and an experiment: a quiet window of 5 s, 20 s of traffic, 10 s to settle
+    assert suites["test_s1_pfc.py"] == "1 min 10 s, 3 min 10 s at most"
+    assert suites["test_classification.py"].startswith("1 min 20 s, ")  # eight rounds
+    assert times[-1][0].startswith("9 min ")
+    assert times[-1][2] == "together"
