@@ -101,7 +101,8 @@ def add_options(parser: pytest.Parser) -> None:
         metavar="S",
         type=float,
         default=None,
-        help="duration of each traffic phase (default: 20 on hardware, 5 in a dry run)",
+        help="duration of each phase with staggered senders (docs/pace.md; default: 20 on hardware "
+        "and 5 in a dry run)",
     )
     group.addoption(
         "--hardware-pace",

@@ -77,6 +77,24 @@ def test_a_device_with_levels_of_its_own_is_judged_by_them():
     assert shared(seen((0.1, 0.9)), plain).outcome is Outcome.PASS
 
 
+def test_a_sample_that_was_asked_for_before_all_sent_is_not_counted():
+    """On a slow host: answered while all sent, and counted perhaps when one of them was alone."""
+    whole = seen((0.5, 0.5))
+    began = [replace(r, asked_s=r.time_s - 0.5) for r in whole.samples]
+    first = [
+        replace(r, value=7000, time_s=10.5, asked_s=9.5)  # as it was long before
+        for r in whole.samples
+        if r.time_s == 11 and r.index == 3
+    ]
+    late = replace(whole, samples=(*first, *began))
+    assert shared(late, scheduler(EQUAL)).outcome is Outcome.PASS
+    counted = replace(late, samples=tuple(replace(r, asked_s=None) for r in late.samples))
+    assert shared(counted, scheduler(EQUAL)).outcome is not Outcome.PASS
+    none = tuple(replace(r, asked_s=9.5) for r in whole.samples)
+    verdict = shared(replace(whole, samples=none), scheduler(EQUAL))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+
+
 def weak(evidence, sender, row):
     """This sender fell short in one second, of 4 Gb/s that it was asked for."""
     rates = (4, 4, row, 4, 4)
