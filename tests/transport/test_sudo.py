@@ -169,6 +169,19 @@ def test_a_host_that_never_lets_us_become_root_is_refused_at_once(host, name: st
     assert case.remedy in caught.value.remedy
 
 
+def test_the_remedies_open_a_hardened_host(host) -> None:
+    hardened = "Defaults noexec, requiretty, use_pty, umask=0077, ignore_dot, env_reset"
+    host.sudoers(hardened, ALL)
+    with login(host) as shell, pytest.raises(LoginUnusable, match="!requiretty"):
+        shell.run("true")
+    host.sudoers(hardened, "Defaults:ops !requiretty", ALL)
+    with login(host) as shell, pytest.raises(LoginUnusable, match="!noexec"):
+        shell.run("true")
+    host.sudoers(hardened, "Defaults:ops !requiretty, !noexec", ALL)
+    with login(host) as shell:
+        assert shell.run("sh -c 'id -u'").text == "0\n"
+
+
 def test_an_account_that_expires_meanwhile_is_said(host) -> None:
     host.sudoers(ALL)
     with login(host) as shell:
