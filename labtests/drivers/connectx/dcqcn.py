@@ -26,6 +26,7 @@ roce_np
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from labtests.capabilities import Commands, DcqcnParameters, NotificationPoint, ReactionPoint
 from labtests.drivers.connectx.sysfs import (
@@ -41,6 +42,10 @@ from labtests.drivers.linux.sysfs import files_are_missing
 from labtests.intents import DcqcnWords
 from labtests.records import DcqcnSetting
 from labtests.transport import Reply
+
+# an exchange may keep an answer (exchanges.py): it is parsed once
+_enabled_once = lru_cache(maxsize=512)(parse_enabled_priorities)
+_parameters_once = lru_cache(maxsize=512)(parse_dcqcn_parameters)
 
 _NAMES: dict[Side, dict[str, str]] = {
     "roce_rp": {
@@ -145,7 +150,7 @@ class DcqcnSettings(HostSession, ReactionPoint, NotificationPoint, DcqcnParamete
         return f"/sys/class/net/{self._interface(port)}/ecn/{side}"
 
     def _enabled(self, port: str, side: Side) -> frozenset[int]:
-        return parse_enabled_priorities(self._read(port, f"{self._folder(port, side)}/enable/*"))
+        return _enabled_once(self._read(port, f"{self._folder(port, side)}/enable/*"))
 
     def _enable_commands(
         self, port: str, side: Side, earlier: frozenset[int], wanted: frozenset[int]
@@ -176,7 +181,7 @@ class DcqcnSettings(HostSession, ReactionPoint, NotificationPoint, DcqcnParamete
 
     def _parameters(self, port: str, side: Side) -> DcqcnSetting:
         reply = self._read(port, f"{self._folder(port, side)}/*")
-        return DcqcnSetting(side=side, values=parse_dcqcn_parameters(reply))
+        return DcqcnSetting(side=side, values=_parameters_once(reply))
 
     def _parameter_commands(
         self, port: str, side: Side, earlier: DcqcnSetting, wanted: DcqcnSetting
