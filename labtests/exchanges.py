@@ -129,7 +129,7 @@ class Exchanges:
         this occasion comes in one exchange; the first time, what is foreseen. A device that does
         not manage so many at once is asked one by one from then on, as long as it is open."""
         with self.remembered():
-            ahead = self._usual.get(occasion, tuple(foreseen))
+            ahead = self._usual.get(occasion, tuple(dict.fromkeys(foreseen)))
             if len(ahead) > 1 and occasion not in self._too_much:
                 try:
                     self.ask_ahead(ahead)

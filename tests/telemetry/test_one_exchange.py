@@ -20,6 +20,9 @@ from labtests import counters as c
 from labtests.drivers import connectx, linux, linux_switch
 from labtests.errors import CommandTimeout, LabError
 from labtests.exchanges import Exchanges
+from labtests.experiment.roles import Role, Roles
+from labtests.experiment.settings import settings_seen
+from labtests.inventory import Endpoint
 from labtests.telemetry import Telemetry, Watch
 
 HW = "grep -H . /sys/class/infiniband/{}/ports/1/hw_counters/*"
@@ -54,7 +57,9 @@ HOSTS = {  # driver, port, what it prints
     "linux-switch": (
         linux_switch.Driver,
         TC,
-        recorded("qdiscs--htb_red", of=switch_box.recording),
+        recorded(
+            "qdiscs--htb_red", "classes--htb_red", "filters--htb_red", of=switch_box.recording
+        ),
     ),
 }
 
@@ -76,6 +81,12 @@ class Lab:
 
     def able(self, ability):
         return {name: d for name, d in self.drivers.items() if isinstance(d, ability)}
+
+    def driver(self, device, ability):
+        return self.drivers[device]
+
+    def current(self, at, setting):
+        return getattr(self.drivers[at.device], setting)(at.interface)
 
     def snapshot(self):
         return self.telemetry.snapshot(self.watch)
@@ -193,6 +204,23 @@ def test_what_a_sample_began_before_a_change_is_asked_again_after_it(tmp_path):
     lab.shells["linux"].before = change
     expected = values(Lab(tmp_path, "linux", together=False).snapshot())
     assert values(lab.snapshot()) == expected
+
+
+def test_the_settings_before_a_phase_are_one_exchange_with_each_host(tmp_path):
+    lab = Lab(tmp_path, "linux", "linux-switch")
+    alone = Lab(tmp_path, "linux", "linux-switch", together=False)
+    host = Endpoint(device="linux", interface=VIRTIO)
+    port = Endpoint(device="linux-switch", interface=TC)
+    role = Role(nic=host, switch=port, address="192.0.2.1")
+    roles = Roles(senders=(role,), receiver=role, line_bits_per_s=12_000_000)
+    expected = settings_seen(alone, roles)
+    assert alone.sent("linux-switch") > 3
+    assert [seen.setting for seen in expected.settings if seen.at == port][:1] == ["ecn"]
+    assert sorted(set(expected.queues[port])) == list(range(8))
+    assert settings_seen(lab, roles) == expected
+    assert (lab.sent("linux"), lab.sent("linux-switch")) == (0, 2)  # where filters are
+    assert settings_seen(lab, roles) == expected
+    assert (lab.sent("linux"), lab.sent("linux-switch")) == (0, 1)
 
 
 def test_a_plain_session_is_asked_as_ever():
