@@ -9,10 +9,13 @@ from rich.table import Table
 from rich.text import Text
 
 from labtests.check import CHECKS, Finding, check, judged
+from labtests.drivers import driver_module
 from labtests.errors import DeviceError, LabError, LabErrors, Unreachable
 from labtests.inventory import Testbed
 from labtests.recovery import held_by, left_behind
-from labtests.snapshot.session import Access, opened
+from labtests.snapshot import Reader, in_parallel
+from labtests.snapshot.session import Access, opened, readers_of
+from labtests.ssh.connecting import SHELL
 
 FIT, NOT_FIT, UNREACHABLE = 0, 10, 15
 IDLE_S = 5.0
@@ -82,8 +85,26 @@ def _found(asked: Asked, tell: Say) -> Iterator[Finding]:
 def _of_lab(asked: Asked, testbed: Testbed, tell: Say) -> list[Finding]:
     access = Access(testbed=testbed, dry_run=asked.dry_run, faults=asked.faults)
     with opened(access) as lab:
+        expect_usable(readers_of(lab))
         done = check(lab, idle_s=asked.idle_s, progress=lambda text: tell(f"check: {text}"))
         return list(done.findings)
+
+
+def expect_usable(readers: Sequence[Reader]) -> None:
+    """Every host runs a first command. Raises LabErrors with all those whose login runs none."""
+    refused = in_parallel(readers, _refused)
+    if errors := [error for error in refused.values() if error is not None]:
+        raise LabErrors(f"{len(errors)} of {len(readers)} devices cannot be used", errors)
+
+
+def _refused(reader: Reader) -> Unreachable | None:
+    if driver_module(reader.device.platform).SESSION != SHELL:
+        return None
+    try:
+        reader.exchanges.run("true")
+    except Unreachable as error:
+        return error
+    return None
 
 
 def unfinished(testbed: Testbed) -> Iterator[Finding]:

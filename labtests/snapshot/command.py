@@ -29,11 +29,13 @@ def snapshot(testbed: Testbed, *, out: Path | None, dry_run: bool, say: Say) -> 
 
 def summary(taken: files.Snapshot) -> str:
     """What is in it, counted."""
-    ports = [port for state in taken.devices.values() for port in state["ports"].values()]
+    ports = [port for state in taken.devices.values() for port in state.get("ports", {}).values()]
+    gone = sum("unreadable" in state for state in taken.devices.values())
     settings = [fact for port in ports for fact in port["settings"].values()]
     dark = sum("unreadable" in fact for fact in settings)
     return (
-        f"{len(taken.devices)} devices, {len(ports)} ports, {len(settings)} settings"
+        f"{len(taken.devices)} devices{f' ({gone} of them not readable)' if gone else ''}, "
+        f"{len(ports)} ports, {len(settings)} settings"
         f"{f', {dark} of them not readable' if dark else ''} ({taken.backend})"
     )
 

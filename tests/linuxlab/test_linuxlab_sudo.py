@@ -13,10 +13,14 @@ from types import SimpleNamespace
 
 import pytest
 from linux_labs import loaded, traces
-from sudo_boxes import by_hand, let_ops_in
+from sudo_boxes import by_hand, change_sudoers, let_ops_in
 
+from labtests.check.command import expect_usable
 from labtests.clock import WallClock
+from labtests.errors import LabErrors
 from labtests.linuxlab import command
+from labtests.snapshot.command import snapshot as take
+from labtests.snapshot.session import Access, opened, readers_of
 from labtests.ssh.connecting import SHELL, connect_all
 from labtests.workloads.leftovers import leftovers, sweep
 
@@ -44,7 +48,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory, machine: None) -> Iterator[Sim
     try:
         let_ops_in(testbed, *SUDOERS)
         written = by_hand(testbed, file, folder)
-        yield SimpleNamespace(file=written, testbed=loaded(written))
+        yield SimpleNamespace(file=written, testbed=loaded(written), up=testbed)
     finally:
         command.down(name, lambda _: None)
     assert traces(name) == []
@@ -91,3 +95,20 @@ def test_a_suite_is_as_with_root(lab: SimpleNamespace, tmp_path: Path) -> None:
     assert "PASS          All 64 DSCPs" in ran.stdout, ran.stdout + ran.stderr
     assert "the lab is as it was found" in ran.stdout
     assert ran.returncode == 0
+
+
+def test_a_host_whose_sudo_refuses_is_named_by_the_check_and_missing_in_the_snapshot(
+    lab: SimpleNamespace, tmp_path: Path
+) -> None:
+    change_sudoers(lab.up, "h2", "Defaults requiretty", *SUDOERS)
+    try:
+        with opened(Access(testbed=lab.testbed)) as usable, pytest.raises(LabErrors) as caught:
+            expect_usable(readers_of(usable))
+        said: list[str] = []
+        take(lab.testbed, out=tmp_path / "state.json", dry_run=False, say=said.append)
+    finally:
+        change_sudoers(lab.up, "h2", *SUDOERS)
+    [error] = caught.value.exceptions
+    assert str(error).startswith("h2: 'sudo -n true': sudo: sorry, you must have a tty")
+    assert "!requiretty" in str(error)
+    assert "4 devices (1 of them not readable), 5 ports" in said[0]
