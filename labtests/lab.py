@@ -18,7 +18,7 @@ from labtests.drivers import driver_module
 from labtests.errors import LabError, LabErrors
 from labtests.evidence import Backend
 from labtests.exchanges import Exchanges
-from labtests.inventory import Endpoint, Testbed
+from labtests.inventory import Device, Endpoint, Testbed
 from labtests.journal import (
     ChangeJournal,
     Entry,
@@ -30,6 +30,10 @@ from labtests.journal import (
 from labtests.ssh.connecting import connect_all, emulated
 from labtests.ssh.unbroken import UnbrokenTransport
 from labtests.transport import Clock, Transport
+
+
+def _session_of(device: Device) -> str:
+    return driver_module(device.platform).SESSION
 
 
 class Lab(Devices):
@@ -76,8 +80,7 @@ class Lab(Devices):
 
         `run` is the id by which processes that are left on a host are found again."""
         journal.clock = clock  # notes and what processes print carry the lab's time
-        sessions = {d.name: driver_module(d.platform).SESSION for d in testbed.devices}
-        plain = connect_all(testbed.devices, sessions, clock=clock, run=run)
+        plain = connect_all(testbed.devices, _session_of, clock=clock, run=run)
         if emulated(plain):
             backend = "simulated"  # one emulated device is enough to spoil a hardware result
         whole = {n: UnbrokenTransport(JournalledTransport(t, journal)) for n, t in plain.items()}

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from labtests.drivers import driver_module
 from labtests.errors import LabError
 from labtests.inventory import LeasePlace, Testbed
 from labtests.journal import (
@@ -25,7 +24,7 @@ from labtests.private import private_folder
 from labtests.recovery import claim, expect_put_back
 from labtests.snapshot import session
 from labtests.snapshot.session import Access
-from labtests.ssh.connecting import connect_all
+from labtests.ssh.connecting import SHELL, connect_all
 
 Say = Callable[[str], None]
 
@@ -108,8 +107,7 @@ def _reach_lease(testbed: Testbed, lab: Lab) -> None:
     lease is that of the whole testbed. Raises LabErrors when that host does not let us in."""
     host = lease_host(testbed)
     if host is not None and host.name not in lab.unrecorded:
-        session = driver_module(host.platform).SESSION
-        own = connect_all((host,), {host.name: session}, clock=lab.clock)
+        own = connect_all((host,), lambda _: SHELL, clock=lab.clock)
         lab.unrecorded = {**lab.unrecorded, **own}  # the lab closes it, after its last undo
 
 

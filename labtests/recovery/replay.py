@@ -15,7 +15,7 @@ from typing import Literal
 from labtests.changing import PutBack
 from labtests.clock import WallClock
 from labtests.drivers import driver_module
-from labtests.errors import LabError, LabErrors
+from labtests.errors import LabError
 from labtests.evidence import Backend
 from labtests.exchanges import Exchanges
 from labtests.inventory import Device, LeasePlace, Testbed
@@ -35,7 +35,7 @@ from labtests.journal.changes import addresses
 from labtests.lab import Lab
 from labtests.lease.holding import Terms, holding
 from labtests.signals import Noted, noted
-from labtests.ssh.connecting import AT_ONCE, SHELL, connect_all
+from labtests.ssh.connecting import AT_ONCE, SHELL, connect
 from labtests.ssh.passwords import passwords_of
 from labtests.ssh.unbroken import UnbrokenTransport
 from labtests.transport import Clock, Transport
@@ -233,11 +233,10 @@ def _connect(
     failed: dict[str, LabError] = {}
 
     def attempt(device: Device) -> None:
-        session = {device.name: driver_module(device.platform).SESSION}
         try:
-            plain = connect_all((device,), session, clock=clock)[device.name]
-        except LabErrors as errors:
-            failed[device.name] = LabError(str(errors.exceptions[0]))
+            plain = connect(device, driver_module(device.platform).SESSION, clock=clock)
+        except LabError as error:
+            failed[device.name] = error
             return
         opened[device.name] = UnbrokenTransport(JournalledTransport(plain, transcript))
 

@@ -1,13 +1,16 @@
-"""From a testbed's devices to open sessions, all at once, or one error that names every failure."""
+"""From a testbed's devices to open sessions, all at once, or one error that names every failure.
 
-from collections.abc import Iterable, Mapping
+The hosts are dialled first (dialling.py); what logs in is loaded while they answer.
+"""
+
+import socket
+import threading
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 
 from labtests.errors import LabError, LabErrors
 from labtests.inventory import Device
-from labtests.ssh.line import Line, open_line
-from labtests.ssh.shell import ShellTransport
+from labtests.ssh.dialling import dialled
 from labtests.transport import Clock, Transport
 
 SHELL = "shell"
@@ -16,23 +19,21 @@ SHELL = "shell"
 AT_ONCE = 64  # devices that are logged in to, and later asked, side by side
 
 
+_loading = threading.Lock()  # modules that import each other are best loaded by one thread
+
+
 def connect(device: Device, session: str, *, clock: Clock, run: str = "") -> Transport:
     """An open session. `run` is the id that its processes carry.
 
     Raises Unreachable (HostKeyRefused, LoginRefused); nothing stays open then. That a host's shell
     can be used is seen by its first command (LoginUnusable)."""
-    line = open_line(device)
-    try:
-        return _session(line, device, session, Owner(clock, run))
-    except BaseException:
-        line.close()
-        raise
+    return _connect(device, lambda _: session, clock, run)
 
 
 def connect_all(
-    devices: Iterable[Device], sessions: Mapping[str, str], *, clock: Clock, run: str = ""
+    devices: Iterable[Device], session: Callable[[Device], str], *, clock: Clock, run: str = ""
 ) -> dict[str, Transport]:
-    """Every device's session by name. `sessions` has the kind of session by device name.
+    """Every device's session by name. `session` tells the kind of session that a device has.
 
     Raises LabErrors with every device that failed, after closing those that had been opened.
     """
@@ -41,8 +42,7 @@ def connect_all(
         return {}
     with ThreadPoolExecutor(max_workers=min(len(wanted), AT_ONCE)) as pool:
         attempts = {
-            device.name: pool.submit(connect, device, sessions[device.name], clock=clock, run=run)
-            for device in wanted
+            device.name: pool.submit(_connect, device, session, clock, run) for device in wanted
         }
         try:
             return _all_or_none(attempts)
@@ -53,30 +53,27 @@ def connect_all(
             raise
 
 
+def _connect(device: Device, session: Callable[[Device], str], clock: Clock, run: str) -> Transport:
+    first = dialled(device)
+    try:
+        with _loading:
+            from labtests.ssh.login import Owner, logged_in
+
+            kind = session(device)
+        return logged_in(device, kind, Owner(clock, run), first)
+    except BaseException:
+        if isinstance(first, socket.socket):
+            first.close()
+        raise
+
+
 def emulated(transports: Mapping[str, Transport]) -> frozenset[str]:
     """The devices that are emulated, by their own account."""
     return frozenset(
         name
         for name, transport in transports.items()
-        if isinstance(line := getattr(transport, "line", None), Line) and line.emulated
+        if getattr(getattr(transport, "line", None), "emulated", False)
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Owner:
-    """Whose session it is."""
-
-    clock: Clock
-    run: str
-
-
-def _session(line: Line, device: Device, session: str, owner: Owner) -> Transport:
-    if session != SHELL:
-        from labtests.ssh.cli import CliTransport  # netmiko is large; a lab of hosts needs none
-
-        return CliTransport(line, device_type=session, clock=owner.clock)
-    become = device.management.become
-    return ShellTransport(line, clock=owner.clock, become=become, run=owner.run)
 
 
 def _all_or_none(attempts: Mapping[str, Future[Transport]]) -> dict[str, Transport]:

@@ -1,5 +1,6 @@
 """One SSH connection of the way to a device."""
 
+import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from shlex import quote
@@ -50,8 +51,11 @@ class Hop:
         assert wire is None or isinstance(wire, Wire)
         return wire
 
-    def open(self) -> None:
-        """Connect and log in; what it goes through is open. Raises failures.CONNECTING_FAILURES."""
+    def open(self, dialled: socket.socket | OSError | None = None) -> None:
+        """Connect, unless it was dialled already, and log in; what it goes through is open. Raises
+        failures.CONNECTING_FAILURES."""
+        if isinstance(dialled, OSError):
+            raise dialled
         self.client.set_missing_host_key_policy(self.known_hosts)
         self.client.connect(
             self.host,
@@ -61,7 +65,7 @@ class Hop:
             banner_timeout=LOGIN_WITHIN_S,
             auth_timeout=LOGIN_WITHIN_S,
             channel_timeout=LOGIN_WITHIN_S,
-            sock=self._gateway(),
+            sock=dialled or self._gateway(),
             transport_factory=_wires(self.known_hosts),
             **self.credentials,
         )

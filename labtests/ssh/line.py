@@ -1,6 +1,7 @@
 """An open SSH connection to a device, through every jump host on the way."""
 
 import logging
+import socket
 from contextlib import suppress
 from traceback import clear_frames
 
@@ -56,8 +57,9 @@ class Line:
         _close(self._hops)
 
 
-def open_line(device: Device) -> Line:
-    """Log in to the device. Raises Unreachable (HostKeyRefused, LoginRefused) with the remedy."""
+def open_line(device: Device, first: socket.socket | OSError | None = None) -> Line:
+    """Log in to the device, through the connection that was dialled, if one was. Raises Unreachable
+    (HostKeyRefused, LoginRefused) with the remedy."""
     # paramiko logs what it also raises; without a handler Python would print that on stderr
     logger = logging.getLogger("paramiko")
     if not logger.handlers:
@@ -67,7 +69,7 @@ def open_line(device: Device) -> Line:
         through = hops[number - 1] if number else None
         place = Place(device.name, hop, last=hop is hops[-1], through=through)
         try:
-            hop.open()
+            hop.open(None if number else first)
         except BaseException as error:
             told = explained(error, place) if isinstance(error, CONNECTING_FAILURES) else None
             _close(hops)

@@ -16,12 +16,12 @@ import paramiko
 
 from labtests.errors import LoginRefused
 from labtests.inventory import Device, Management
+from labtests.ssh.dialling import DIAL_WITHIN_S
 from labtests.ssh.hop import Hop
 from labtests.ssh.host_keys import KnownHosts, known_hosts_files, known_hosts_name
 from labtests.ssh.passwords import ASK, SERVICE, password_named
 from labtests.ssh.settings import ssh_settings
 
-CONNECT_WITHIN_S = 10
 _DEFAULT_PORT = Management(host="").port
 _JUMP = re.compile(
     r"(?:ssh://)?(?:(?P<user>[^@]+)@)?(?:\[(?P<bracketed>[^\]]+)\]|(?P<host>[^:]+))(?::(?P<port>\d+))?"
@@ -95,7 +95,7 @@ class _Way:
             user=target.user or configured.get("user") or _local_user(),
             known_hosts=self._known_hosts(host, port, configured),
             credentials={**login, "key_filename": keys or None},
-            within_s=int(configured.get("connecttimeout", CONNECT_WITHIN_S)),
+            within_s=int(configured.get("connecttimeout", DIAL_WITHIN_S)),
             through=through or _proxy_command(configured),
         )
 

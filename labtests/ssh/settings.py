@@ -2,10 +2,13 @@
 
 import re
 import shlex
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import paramiko
+if TYPE_CHECKING:  # it takes its time; and to look for words in the text it is not needed
+    import paramiko
 
 USER_CONFIG = Path("~/.ssh/config")
 SYSTEM_CONFIG = Path("/etc/ssh/ssh_config")
@@ -15,15 +18,27 @@ _INCLUDE = re.compile(r"^\s*include(?:\s+|\s*=\s*)(?P<patterns>.*\S)", re.IGNORE
 _BLOCK = re.compile(r"^\s*(?:host|match)\b", re.IGNORECASE)
 
 
-def ssh_settings(honoured: bool) -> paramiko.SSHConfig:
+def ssh_settings(honoured: bool) -> "paramiko.SSHConfig":
     """What ~/.ssh/config and then /etc/ssh/ssh_config say; nothing when not honoured."""
+    return _parsed(_files(honoured))
+
+
+def settings_text(honoured: bool) -> Iterator[str]:
+    """The same, line by line."""
+    for lines in _files(honoured):
+        yield from lines
+
+
+def _files(honoured: bool) -> tuple[tuple[str, ...], ...]:
     files = (USER_CONFIG.expanduser(), SYSTEM_CONFIG) if honoured else ()
-    return _parsed(tuple(tuple(_lines(file, 0)) for file in files))
+    return tuple(tuple(_lines(file, 0)) for file in files)
 
 
 @lru_cache(maxsize=4)
-def _parsed(files: tuple[tuple[str, ...], ...]) -> paramiko.SSHConfig:
+def _parsed(files: tuple[tuple[str, ...], ...]) -> "paramiko.SSHConfig":
     """By content: many hosts share it, and a file that has changed has another one."""
+    import paramiko
+
     settings = paramiko.SSHConfig()
     for lines in files:
         settings.parse(iter(lines))

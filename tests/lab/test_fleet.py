@@ -28,7 +28,7 @@ from labtests.simlab.server import Connection
 from labtests.simlab.serving import InProcessLab
 from labtests.snapshot import compare, take
 from labtests.snapshot.session import limited, readers_of
-from labtests.ssh import connecting
+from labtests.ssh import login
 from labtests.ssh.shell import ShellTransport
 
 HOSTS = 40  # more than the usual defaults of pools
@@ -50,17 +50,17 @@ class Watch:
         self._gate: Barrier | None = None
         self._waited: set[str] = set()
         self._watch_commands(monkeypatch)
-        open_line, connected = connecting.open_line, Connection.connection_made
+        open_line, connected = login.open_line, Connection.connection_made
 
-        def opening(device: Any) -> Any:
+        def opening(device: Any, *words: Any) -> Any:
             self._wait(device.name)
-            return open_line(device)
+            return open_line(device, *words)
 
         def connection_made(connection: Connection, conn: Any) -> None:
             self.sessions[connection._gate.face.name] += 1  # type: ignore[attr-defined]
             connected(connection, conn)
 
-        monkeypatch.setattr(connecting, "open_line", opening)
+        monkeypatch.setattr(login, "open_line", opening)
         monkeypatch.setattr(Connection, "connection_made", connection_made)
 
     def _watch_commands(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,7 +58,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory, machine: None) -> Iterator[Sim
 def hosts(lab: SimpleNamespace) -> Iterator[SimpleNamespace]:
     devices = lab.testbed.devices
     sessions = dict.fromkeys((device.name for device in devices), SHELL)
-    transports = connect_all(devices, sessions, clock=WallClock(), run="dead-7")
+    transports = connect_all(devices, lambda d: sessions[d.name], clock=WallClock(), run="dead-7")
     yield SimpleNamespace(**transports)
     for transport in transports.values():
         transport.close()

@@ -69,7 +69,7 @@ def opened(testbed: Testbed) -> Iterator[Lab]:
     from labtests.drivers import driver_module
 
     sessions = {d.name: driver_module(d.platform).SESSION for d in testbed.devices}
-    transports = connect_all(testbed.devices, sessions, clock=WallClock())
+    transports = connect_all(testbed.devices, lambda d: sessions[d.name], clock=WallClock())
     with Lab(testbed, transports, clock=WallClock(), backend="simulated") as lab:
         yield lab
 

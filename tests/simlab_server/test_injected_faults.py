@@ -29,7 +29,7 @@ def lab() -> Iterator[InProcessLab]:
 def login(lab: InProcessLab, name: str) -> Transport:
     device = lab.reroute(TESTBED).device(name)
     session = {name: driver_module(device.platform).SESSION}
-    return connect_all((device,), session, clock=lab.clock)[name]
+    return connect_all((device,), lambda d: session[d.name], clock=lab.clock)[name]
 
 
 def links(lab: InProcessLab) -> list[bool]:

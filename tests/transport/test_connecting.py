@@ -1,11 +1,14 @@
 """How connections are opened, and what is said when they cannot be."""
 
+import errno
 import os
 import socket
 import subprocess
 import threading
 from pathlib import Path
+from typing import Any
 
+import paramiko
 import pytest
 from cli_server import PASSWORD, CliServer
 from sshd_server import Sshd, changed, free_port, make_key
@@ -14,6 +17,7 @@ from labtests.clock import WallClock
 from labtests.errors import HostKeyRefused, LabErrors, LoginRefused, Unreachable
 from labtests.inventory import Device
 from labtests.ssh import SHELL, connect, connect_all
+from labtests.ssh.dialling import dialled
 
 
 def refusal(device: Device, kind: type[Unreachable] = Unreachable) -> str:
@@ -184,7 +188,7 @@ def test_something_that_is_not_ssh_is_named(sshd: Sshd) -> None:
 
 def test_a_host_that_says_nothing_does_not_hold_us_for_ever(sshd: Sshd, monkeypatch) -> None:
     monkeypatch.setattr("labtests.ssh.hop.LOGIN_WITHIN_S", 0.5)
-    monkeypatch.setattr("labtests.ssh.route.CONNECT_WITHIN_S", 1)
+    monkeypatch.setattr("labtests.ssh.dialling.DIAL_WITHIN_S", 1)
     with socket.create_server(("127.0.0.1", 0)) as server:
         text = refusal(changed(sshd.device(), port=server.getsockname()[1]))
     assert "does not speak SSH" in text or "did not answer" in text
@@ -314,7 +318,7 @@ def test_a_whole_lab_is_connected_at_once(sshd: Sshd, switch: CliServer, monkeyp
     monkeypatch.setenv("SWITCH_PASSWORD", PASSWORD)
     devices = [sshd.device(f"host{number}") for number in range(6)] + [switch.device()]
     sessions = {device.name: SHELL for device in devices} | {"switch": "hp_comware"}
-    lab = connect_all(devices, sessions, clock=WallClock())
+    lab = connect_all(devices, lambda d: sessions[d.name], clock=WallClock())
     assert list(lab) == [device.name for device in devices]
     assert all(lab[name].device == name for name in lab)
     assert lab["host5"].run("echo five").text == "five\n"
@@ -330,7 +334,7 @@ def test_all_failures_come_together_and_nothing_stays_open(sshd: Sshd, tmp_path:
     ]
     threads = set(threading.enumerate())
     with pytest.raises(LabErrors) as caught:
-        connect_all(devices, {device.name: SHELL for device in devices}, clock=WallClock())
+        connect_all(devices, lambda _: SHELL, clock=WallClock())
     assert {error.device for error in caught.value.exceptions} == {"closed", "unknown"}  # type: ignore[attr-defined]
     assert "2 of 3 devices" in str(caught.value)
     for thread in set(threading.enumerate()) - threads:
@@ -339,4 +343,72 @@ def test_all_failures_come_together_and_nothing_stays_open(sshd: Sshd, tmp_path:
 
 
 def test_no_devices_are_no_sessions() -> None:
-    assert connect_all([], {}, clock=WallClock()) == {}
+    assert connect_all([], lambda _: SHELL, clock=WallClock()) == {}
+
+
+# -- dialling ------------------------------------------------------------------------------------
+
+
+def first_contact(device: Device) -> object:
+    found = dialled(device)
+    if isinstance(found, socket.socket):
+        found.close()
+        return "open"
+    return found
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize(
+    ("config", "found"),
+    [
+        ("", "open"),
+        ("Host *\n  User somebody\n  IdentityFile ~/.ssh/other\n", "open"),
+        ("Host other\n  HostName 127.0.0.9\n", None),
+        ("Host *\n  Port 2222\n", None),
+        ("Host *\n  ProxyJump elsewhere\n", None),
+        ("Match all\n  User somebody\n", None),
+        ("Include more\n", None),
+    ],
+)
+def test_only_a_host_whose_way_is_plain_is_dialled(sshd: Sshd, home: Path, config, found) -> None:
+    (home / ".ssh" / "config").write_text(config)
+    (home / ".ssh" / "more").write_text("Host *\n  ProxyCommand nc %h %p\n")
+    device = changed(sshd.device(), ssh_config=True)
+    assert first_contact(device) == found
+    assert first_contact(changed(device, ssh_config=False)) == "open"
+    assert first_contact(changed(device, ssh_config=False, jump="first")) is None
+
+
+def test_a_host_that_is_not_there_is_dialled_once(sshd: Sshd, monkeypatch) -> None:
+    calls: list[object] = []
+    again = "_families_and_addresses"  # what paramiko asks before it connects by itself
+    monkeypatch.setattr(paramiko.SSHClient, again, lambda *_: pytest.fail("dialled again"))
+    monkeypatch.setattr(socket, "create_connection", _refused(calls))
+    text = refusal(changed(sshd.device(), ssh_config=False))
+    assert "Connection refused" in text
+    assert len(calls) == 1
+
+
+def _refused(calls: list[object]):
+    def create(*words: object, **_: object) -> socket.socket:
+        calls.append(words)
+        raise ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused")
+
+    return create
+
+
+def test_a_connection_that_was_dialled_is_closed_when_the_login_fails(
+    sshd: Sshd, tmp_path: Path, monkeypatch
+) -> None:
+    made: list[socket.socket] = []
+    create = socket.create_connection
+
+    def noted(*words: Any, **more: Any) -> socket.socket:
+        made.append(create(*words, **more))
+        return made[-1]
+
+    monkeypatch.setattr(socket, "create_connection", noted)
+    for wrong in ({"known_hosts": str(tmp_path / "none")}, {"key_file": str(tmp_path / "none")}):
+        refusal(changed(sshd.device(), **wrong), Unreachable)
+    assert len(made) == 2
+    assert {sock.fileno() for sock in made} == {-1}

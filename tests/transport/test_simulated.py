@@ -30,7 +30,7 @@ def lab():
 def devices(lab: InProcessLab):
     testbed = lab.reroute(TESTBED)
     sessions = {device.name: SESSIONS[device.platform] for device in testbed.devices}
-    transports = connect_all(testbed.devices, sessions, clock=lab.clock)
+    transports = connect_all(testbed.devices, lambda d: sessions[d.name], clock=lab.clock)
     yield transports
     for transport in transports.values():
         transport.close()

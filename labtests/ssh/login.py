@@ -1,0 +1,39 @@
+"""A session on a connection that was dialled: logged in, of the kind that the device speaks."""
+
+import socket
+from dataclasses import dataclass
+
+from labtests.inventory import Device
+from labtests.ssh.connecting import SHELL
+from labtests.ssh.line import Line, open_line
+from labtests.ssh.shell import ShellTransport
+from labtests.transport import Clock, Transport
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose session it is."""
+
+    clock: Clock
+    run: str
+
+
+def logged_in(
+    device: Device, session: str, owner: Owner, first: socket.socket | OSError | None
+) -> Transport:
+    """See connecting.connect. `first` is what dialling the device came to."""
+    line = open_line(device, first)
+    try:
+        return _session(line, device, session, owner)
+    except BaseException:
+        line.close()
+        raise
+
+
+def _session(line: Line, device: Device, session: str, owner: Owner) -> Transport:
+    if session != SHELL:
+        from labtests.ssh.cli import CliTransport  # netmiko is large; a lab of hosts needs none
+
+        return CliTransport(line, device_type=session, clock=owner.clock)
+    become = device.management.become
+    return ShellTransport(line, clock=owner.clock, become=become, run=owner.run)
