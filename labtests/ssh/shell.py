@@ -127,7 +127,7 @@ class ShellTransport:
         nothing can wait for input for ever. What comes before a `mark` is not its output."""
         try:
             channel = self.line.wire.open_session(window_size=WINDOW_BYTES)
-            streams = Streams(channel, mark=mark)
+            streams = Streams(channel, mark=mark, lasting=lasting)
             channel.exec_command(line)
             if not lasting:
                 end_input(channel)
@@ -172,7 +172,7 @@ class ShellTransport:
     def let_pass(self, streams: Streams, command: str) -> None:
         """A little lab time passes; with the wall clock it ends as soon as there are news."""
         if self._wall:
-            streams.bell.hear(LOOK_EVERY_S)
+            streams.hear(LOOK_EVERY_S)
         else:
             self.clock.sleep(STEP_S)
             self.sync(command)

@@ -52,17 +52,34 @@ class _Stream:
 class Streams:
     """stdout and stderr of one channel, and its end. All methods may be called by any thread.
 
-    With a `mark`, what comes before that line is not the command's (surroundings.py)."""
+    With a `mark`, what comes before that line is not the command's (surroundings.py). Whoever waits
+    is woken by the exit status and by what comes after it; `lasting`: by every word."""
 
-    def __init__(self, channel: paramiko.Channel, *, mark: str = "") -> None:
+    def __init__(self, channel: paramiko.Channel, *, mark: str = "", lasting: bool = False) -> None:
         self._channel, self._mark = channel, mark
         self._lock = threading.Lock()
         self._out, self._err = _Stream(), _Stream()
         self._received_bytes = 0
         self._last_news_s = time.monotonic()
-        self.bell = Bell()
-        channel.in_buffer.set_event(self.bell)
-        channel.in_stderr_buffer.set_event(self.bell)
+        self._bell: Bell | None = None
+        if lasting:
+            self._ring()
+
+    def hear(self, timeout_s: float) -> None:
+        """Wait for news, at most so long (wall time)."""
+        over = self._channel.status_event
+        if self._bell is None and not over.is_set():
+            over.wait(timeout_s)
+        else:
+            self._ring().hear(timeout_s)
+
+    def _ring(self) -> Bell:
+        """The bell: rung already if there is something to read, or the channel is closed."""
+        if self._bell is None:
+            self._bell = Bell()
+            self._channel.in_buffer.set_event(self._bell)
+            self._channel.in_stderr_buffer.set_event(self._bell)
+        return self._bell
 
     def drain(self) -> int:
         """Take everything that has arrived; the number of bytes. Raises TooMuchOutput."""

@@ -46,7 +46,7 @@ class Opening:
         """The command and the question, for `sh -c`. The question changes nothing."""
         names = " ".join(f'"${name}"' for name in ("PATH", *_LOCALES))
         return (
-            f'echo {self.mark}; echo {self.mark} >&2; printf "%s\\n" {names}; echo {self.mark}\n'
+            f'echo {self.mark} >&2; printf "%s\\n" {self.mark} {names} {self.mark}\n'
             f"{_EVERYWHERE}\n( {command}\n)\ns=$?; echo {self.mark}; exit $s"
         )
 
