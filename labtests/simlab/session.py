@@ -38,6 +38,10 @@ def _loudly() -> Iterator[None]:
         raise
 
 
+HELD_AT_MOST = 2**16
+"""Characters that are kept for one packet. Then it is seen whether the client reads them."""
+
+
 class Session(asyncssh.SSHServerSession[str]):
     """A Console (see face.py), and what asyncssh tells it."""
 
@@ -62,6 +66,8 @@ class Session(asyncssh.SSHServerSession[str]):
         self._delivering = False
         self._status: int | None = None  # of a session that has exited
         self._unsent = False
+        self._held: dict[asyncssh.DataType, list[str]] | None = None  # output of the same moment
+        self._held_characters = 0
         self._transfer: SSHServerStreamSession[Any] | None = None  # of the sftp subsystem
 
     # -- the face's side ------------------------------------------------------------
@@ -114,6 +120,7 @@ class Session(asyncssh.SSHServerSession[str]):
 
     def exit(self, status: int) -> None:
         """See Console. The status is sent behind the output, however long that takes to drain."""
+        self._let_go()
         if self._channel is None or self._status is not None:
             return
         self._status = status
@@ -166,7 +173,9 @@ class Session(asyncssh.SSHServerSession[str]):
             if self._command is None:
                 self._face.shell(self)
             else:
+                self._held = {}
                 self._face.execute(self._command, self)
+        self._let_go()
 
     def data_received(self, data: str, datatype: asyncssh.DataType) -> None:
         """Input."""
@@ -234,9 +243,22 @@ class Session(asyncssh.SSHServerSession[str]):
         return self._channel is not None and self._status is None
 
     def _send(self, text: str, kind: asyncssh.DataType = None) -> None:
-        if self._channel is not None and self._status is None and text:
+        if self._channel is None or self._status is not None or not text:
+            return
+        if self._held is None:
             with suppress(BrokenPipeError):  # the client has closed; connection_lost comes next
                 self._channel.write(text, kind)
+            return
+        self._held.setdefault(kind, []).append(text)
+        self._held_characters += len(text)
+        if self._held_characters > HELD_AT_MOST:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """What a command prints at once is one packet a stream, not one for each word of it."""
+        held, self._held = self._held, None
+        for kind, pieces in (held or {}).items():
+            self._send("".join(pieces), kind)
 
     def _interrupt(self) -> None:
         if self.on_interrupt is not None:

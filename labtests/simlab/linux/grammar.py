@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 
 from labtests.simlab.linux.syntax import Lexer, Operator, ShellSyntax, Token, Word
@@ -90,6 +91,7 @@ class While:
 Command = Simple | Group | If | For | While
 
 
+@lru_cache(maxsize=512)  # many hosts are asked the same
 def parse(text: str) -> List:
     """The commands of a text. Raises ShellSyntax in bash's words."""
     parser = _Parser(list(Lexer(text).tokens()))

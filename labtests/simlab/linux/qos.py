@@ -66,8 +66,10 @@ class QosState:
 
     def dscps(self) -> list[tuple[int, int]]:
         """(DSCP, priority), the latest entry first: the order of the kernel's table."""
-        nic = self._port.nic
-        return [] if nic is None else [(dscp, nic.dscp_map[dscp]) for dscp in self._order]
+        if self._port.nic is None:
+            return []
+        priorities = self._port.nic.dscp_map
+        return [(dscp, priorities[dscp]) for dscp in self._order]
 
     def set_dscp(self, dscp: int, priority: int) -> None:
         """The entry is new in the table. The first one makes DSCP trusted."""

@@ -85,8 +85,9 @@ def _row(name: str, values: Sequence[int]) -> str:
 
 def _mapping(state: QosState) -> list[str]:
     lines: list[str] = []
+    entries = state.dscps()
     for priority in range(8):
-        values = [dscp for dscp, mapped in state.dscps() if mapped == priority]
+        values = [dscp for dscp, mapped in entries if mapped == priority]
         for at in range(0, len(values), VALUES_A_LINE):
             shown = "".join(f"{dscp:02}," for dscp in values[at : at + VALUES_A_LINE])
             lines.append(f"\tprio:{priority} dscp:{shown}")
