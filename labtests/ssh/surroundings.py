@@ -43,11 +43,12 @@ class Opening:
     mark: str = field(default_factory=lambda: f"labtests-{secrets.token_hex(8)}")
 
     def around(self, command: str) -> str:
-        """The command and the question, for `sh -c`. The question changes nothing."""
+        """The command and the question, for `sh -c`. The question changes nothing. A command that
+        leaves the shell leaves before the last mark, and all is well, too."""
         names = " ".join(f'"${name}"' for name in ("PATH", *_LOCALES))
         return (
             f'echo {self.mark} >&2; printf "%s\\n" {self.mark} {names} {self.mark}\n'
-            f"{_EVERYWHERE}\n( {command}\n)\ns=$?; echo {self.mark}; exit $s"
+            f"{_EVERYWHERE}\n{{ {command}\n}}\ns=$?; echo {self.mark}; exit $s"
         )
 
     def asked_in(self, text: str) -> bool:
