@@ -1,7 +1,6 @@
 """What a check knows of each device, read side by side: a value, or Unknown with the reason."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -22,12 +21,13 @@ from labtests.facts import (
     RoceFacts,
     RocePorts,
 )
+from labtests.moments import at_once
 from labtests.records import Reading
 from labtests.snapshot import Reader, in_parallel
 from labtests.ssh.connecting import SHELL
 from labtests.ssh.supervision import KILL_AFTER_S
 from labtests.telemetry import Telemetry, Watch
-from labtests.transport import Clock
+from labtests.transport import Clock, Transport
 from labtests.workloads.leftovers import Leftover, leftovers
 
 Value = TypeVar("Value")
@@ -183,38 +183,32 @@ def _grown(before: Readings, after: Readings) -> Mapping[Key, Difference] | Unkn
 
 def _counted(readers: Sequence[Reader], clock: Clock) -> tuple[Readings, Readings]:
     """All counters, and those of bad cables, in as few exchanges as can be."""
-    with ExitStack() as scopes:
-        for reader in readers:
-            scopes.enter_context(reader.exchanges.remembered())
-        in_parallel(readers, _ask_counters_ahead)
-        watch = Watch(
-            ports={reader.device.name: reader.ports for reader in readers}, bottleneck=("", "")
-        )
-        counters = told(lambda: Telemetry(_Drivers(readers), clock).snapshot(watch))
-        errors = in_parallel(readers, lambda reader: told(lambda: _errors(reader)))
+    sessions = _Sessions(readers)
+    watch = Watch(
+        ports={reader.device.name: reader.ports for reader in readers}, bottleneck=("", "")
+    )
+    counters = told(lambda: Telemetry(sessions, clock).snapshot(watch))
+    errors = in_parallel(readers, lambda reader: told(lambda: _errors(reader, sessions)))
     unread = [each for each in errors.values() if isinstance(each, Unknown)]
     if unread:
         return counters, unread[0]
     return counters, tuple(r for each in errors.values() for r in each)  # type: ignore[union-attr]
 
 
-def _ask_counters_ahead(reader: Reader) -> None:
-    with reader.asked_at_once(lambda ahead: ahead.counter_commands(reader.ports)):
-        pass
-
-
-def _errors(reader: Reader) -> tuple[Reading, ...]:
+def _errors(reader: Reader, sessions: "_Sessions") -> tuple[Reading, ...]:
     device = reader.able(LinkErrors)
     if device is None:
         return ()
-    return tuple(reading for port in reader.ports for reading in device.link_errors(port))
+    with at_once(sessions, reader.device.name, "errors of cables", lambda _: ()):
+        return tuple(reading for port in reader.ports for reading in device.link_errors(port))
 
 
-class _Drivers:
-    """Readers, as telemetry asks for devices."""
+class _Sessions:
+    """Readers, as telemetry and moments ask for devices."""
 
     def __init__(self, readers: Sequence[Reader]) -> None:
         self._readers = readers
+        self.transports: Mapping[str, Transport] = {r.device.name: r.exchanges for r in readers}
 
     def able(self, ability: type[Able]) -> dict[str, Able]:
         """See telemetry.Devices."""

@@ -17,6 +17,7 @@ import switch_box
 from recorded_shell import RecordedShell, called
 
 from labtests import counters as c
+from labtests.check.gathering import Watching
 from labtests.drivers import connectx, linux, linux_switch
 from labtests.errors import CommandTimeout, LabError
 from labtests.exchanges import Exchanges
@@ -231,3 +232,22 @@ def test_a_plain_session_is_asked_as_ever():
         )
         == ()
     )
+
+
+@pytest.mark.parametrize("kind", ["connectx", "linux"])
+def test_a_check_looks_at_an_idle_host_in_two_exchanges(tmp_path, kind):
+    """Its counters, and the errors of its cables."""
+    lab = Lab(tmp_path, kind)
+    driver = lab.drivers[kind]
+    reader = SimpleNamespace(
+        device=SimpleNamespace(name=kind),
+        ports=(HOSTS[kind][1],),
+        exchanges=lab.transports[kind],
+        able=lambda ability: driver if isinstance(driver, ability) else None,
+    )
+    watching = Watching([reader], lab.shells[kind].clock, 0.0)
+    assert lab.sent(kind) <= 4  # what is asked is not all known in advance
+    idle = watching.ended()
+    assert lab.sent(kind) == 2
+    assert len(idle.counters) > 20
+    assert all(difference.increase == 0 for difference in idle.errors.values())
