@@ -3,8 +3,9 @@
     python benchmarks/fleet_clients.py KIND FLEET.json
 
 KIND: asyncssh, fabric, labtests (six reads of every host), change (labtests: snapshot, plan, apply
-and verify of a profile) or change-floor (bare asyncssh: the same reads and the same commands, which
-`change` has left in sent.json). Prints one line of JSON: phases in seconds, CPU, memory, exchanges.
+and verify of a profile), change-floor, change-fabric (bare asyncssh, Fabric: the same reads and the
+same commands, which `change` has left in sent.json) or change-undo (puts hosts back). Prints one
+line of JSON: phases in seconds, CPU, memory, exchanges.
 """
 
 import json
@@ -28,6 +29,7 @@ READS = (
     "cat /proc/sys/net/ipv4/tcp_ecn",
     "date +%s.%N",
 )
+CHAIN_PARTS = ("snapshot", "plan", "apply", "verify")
 Json = dict[str, Any]
 PROFILE = Path(__file__).parents[1] / "profiles" / "lossless-25g.yaml"
 
@@ -89,28 +91,30 @@ def fabric_group(fleet: Json) -> Json:
     import fabric
 
     phases = Phases()
-    config = fabric.Config(overrides={"load_ssh_configs": False})
-    connections = [
-        fabric.Connection(
-            "127.0.0.1",
-            user=fleet["user"],
-            port=port,
-            config=config,
-            connect_kwargs={
-                "key_filename": str(fleet["key_file"]),
-                "allow_agent": False,
-                "look_for_keys": False,
-            },
-        )
-        for port in fleet["ports"].values()
-    ]
     answers = 0
-    with fabric.ThreadingGroup.from_connections(connections) as group:
+    with fabric.ThreadingGroup.from_connections(fabric_connections(fleet)) as group:
         for read in READS:
             replies = group.run(read, hide=True, in_stream=False)
             answers += sum(bool(reply.ok) for reply in replies.values())
     phases.mark("reads")
     return phases.told(answers)
+
+
+def fabric_connections(fleet: Json) -> list[Any]:
+    """Keys as in the other clients; each connects with its first command."""
+    import fabric
+
+    config = fabric.Config(overrides={"load_ssh_configs": False})
+    how = {
+        "key_filename": str(fleet["key_file"]),
+        "allow_agent": False,
+        "look_for_keys": False,
+    }
+    return [
+        fabric.Connection("127.0.0.1", user=fleet["user"], port=port, config=config,
+                          connect_kwargs=dict(how))
+        for port in fleet["ports"].values()
+    ]  # fmt: skip
 
 
 @contextmanager
@@ -177,6 +181,7 @@ def change(fleet: Json) -> Json:
         plans = part("plan", lambda: planned(profile, lab))
         done = part("apply", lambda: made(profile, lab, plans))
         note_sent(fleet, lab)
+        phases.mark("note")  # for the other tools: no part of the task
         after = part("verify", snapshot)
         assert done
         assert compare(found, after)
@@ -223,6 +228,59 @@ def note_sent(fleet: Json, lab: Any) -> None:
     Path(fleet["folder"], "sent.json").write_text(json.dumps(told))
 
 
+def sent_to_all(folder: Path) -> dict[str, list[str]]:
+    """The commands of each part, which have to be the same on all hosts: that is how a
+    ThreadingGroup and a playbook's tasks are written."""
+    told = list(json.loads((folder / "sent.json").read_text()).values())
+    for part in CHAIN_PARTS:
+        if any(host[part] != told[0][part] for host in told):
+            raise SystemExit(f"{part}: not all hosts are sent the same commands")
+    return {part: told[0][part] for part in CHAIN_PARTS}
+
+
+def change_fabric(fleet: Json) -> Json:
+    """Plain Fabric: each command on all hosts at once, one after the other, nothing joined."""
+    import fabric
+
+    phases, sent, answers = Phases(), {}, 0
+    chain = sent_to_all(Path(fleet["folder"]))
+    with fabric.ThreadingGroup.from_connections(fabric_connections(fleet)) as group:
+        for part in CHAIN_PARTS:  # it connects within the first
+            for command in chain[part]:
+                answers += len(group.run(command, hide=True, warn=True, in_stream=False))
+            phases.mark(part)
+            sent[part] = len(chain[part]) * len(fleet["ports"])
+    return phases.told(answers) | {"sent": sent}
+
+
+def change_undo(fleet: Json) -> Json:
+    """Puts back what a tool has changed; digests of all settings before and after."""
+    import asyncio
+    import hashlib
+
+    import asyncssh
+
+    phases, how = Phases(), bare(fleet)
+    told = json.loads(Path(fleet["folder"], "sent.json").read_text())
+
+    async def put_back(name: str, port: int) -> tuple[str, str]:
+        settings, undo = ("; echo ---; ".join(told[name][part]) for part in ("plan", "undo"))
+        async with asyncssh.connect("127.0.0.1", port, **how) as line:
+            found = str((await line.run(settings)).stdout)
+            await line.run(undo)
+            return found, str((await line.run(settings)).stdout)
+
+    async def everywhere() -> list[tuple[str, str]]:
+        return await asyncio.gather(*(put_back(*host) for host in fleet["ports"].items()))
+
+    states = asyncio.run(everywhere())
+    phases.mark("undo")
+    found, left = (
+        hashlib.sha256(repr(one).encode()).hexdigest() for one in zip(*states, strict=True)
+    )
+    return phases.told(len(states)) | {"found": found, "left": left}
+
+
 def change_floor(fleet: Json) -> Json:
     """Bare asyncssh: each part of it one command, nothing compared, nothing kept."""
     import asyncio
@@ -240,7 +298,7 @@ def change_floor(fleet: Json) -> Json:
         lines = await asyncio.gather(*map(connect, fleet["ports"].values()))
         phases.mark("connect")
         sent["connect"] = 0
-        for part in ("snapshot", "plan", "apply", "verify", "undo"):
+        for part in (*CHAIN_PARTS, "undo"):
             scripts = ["; echo ---; ".join(told[name][part]) for name in names]
             runs = (line.run(script) for line, script in zip(lines, scripts, strict=True))
             replies = await asyncio.gather(*runs)
@@ -260,6 +318,8 @@ KINDS = {
     "labtests": six_reads,
     "change": change,
     "change-floor": change_floor,
+    "change-fabric": change_fabric,
+    "change-undo": change_undo,
 }
 
 
