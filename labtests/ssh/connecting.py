@@ -3,12 +3,10 @@
 The hosts are dialled first (dialling.py); what logs in is loaded while they answer.
 """
 
-import gc
 import socket
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cache
 
 from labtests.errors import LabError, LabErrors
 from labtests.inventory import Device
@@ -62,7 +60,6 @@ def _connect(device: Device, session: Callable[[Device], str], clock: Clock, run
             from labtests.ssh.login import Owner, logged_in
 
             kind = session(device)
-            _keep_loaded()
         return logged_in(device, kind, Owner(clock, run), first)
     except BaseException:
         if isinstance(first, socket.socket):
@@ -77,13 +74,6 @@ def emulated(transports: Mapping[str, Transport]) -> frozenset[str]:
         for name, transport in transports.items()
         if getattr(getattr(transport, "line", None), "emulated", False)
     )
-
-
-@cache
-def _keep_loaded() -> None:
-    """Once: what is loaded by now stays until the end, and no collection of garbage looks through
-    it again; the interpreter's last ones would, and every command would end that much later."""
-    gc.freeze()
 
 
 def _all_or_none(attempts: Mapping[str, Future[Transport]]) -> dict[str, Transport]:
