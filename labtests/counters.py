@@ -27,6 +27,33 @@ WRED_DROPPED_PACKETS = "wred_dropped_packets"
 BUFFER_DROPPED_IN_PACKETS = "buffer_dropped_in_packets"
 BUFFER_DROPPED_OUT_PACKETS = "buffer_dropped_out_packets"
 
+# -- the wire at a port's end, switch and host alike (scope "port") ----------------------------------
+# Unit packets unless said; the frames are lost, but for LINK_*, CARRIER_* and FEC_*. RX_ERRORS and
+# TX_ERRORS are the sums a device makes itself: they contain the counters below them, never add both.
+# Sources: sysfs = /sys/class/net/IF/statistics/NAME (Linux, sysfs-class-net-statistics), mlx5 =
+# `ethtool -S`, Comware = `display interface`.
+RX_ERRORS = "rx_errors"  # sysfs; Comware "input errors"
+RX_CRC_ERRORS = "rx_crc_errors"  # wrong FCS: mlx5 rx_crc_errors_phy, else sysfs; Comware "CRC"
+RX_FRAME_ERRORS = "rx_frame_errors"  # not a whole number of bytes: sysfs; Comware "frame"
+RX_LENGTH_ERRORS = "rx_length_errors"  # sysfs
+RX_OVERRUNS = "rx_over_errors"  # no room in the port: sysfs; Comware "overruns"
+RX_SYMBOL_ERRORS = "rx_symbol_errors"  # dropped for wrong symbols: mlx5 rx_symbol_err_phy
+PCS_SYMBOL_ERRORS = "rx_pcs_symbol_errors"  # events, FEC could not mend: mlx5 rx_pcs_symbol_err_phy
+FEC_CORRECTED_BITS = "rx_corrected_bits"  # bits, nothing lost: mlx5 rx_corrected_bits_phy
+TX_ERRORS = "tx_errors"  # mlx5 tx_errors_phy, else sysfs; Comware "output errors"
+TX_CARRIER_ERRORS = "tx_carrier_errors"  # no carrier while sending: sysfs; Comware "no carrier"
+LINK_DOWNS = "link_down_events"  # events: mlx5 link_down_events_phy, else sysfs carrier_down_count
+CARRIER_CHANGES = "carrier_changes"  # events, up and down: /sys/class/net/IF/carrier_changes
+
+# -- a Linux net device, host and switch (scope "port", packets, sysfs) -----------------------------
+NET_RX_DROPPED = "rx_dropped"  # arrived whole; the stack or driver had no room or no taker for it
+NET_TX_DROPPED = "tx_dropped"  # the device or driver threw it away, after the qdisc
+NET_RX_NOHANDLER = "rx_nohandler"  # arrived on an inactive member of a bond or team
+RX_MISSED_ERRORS = "rx_missed_errors"  # no receive buffer; mlx5: the same as rx_out_of_buffer
+RX_FIFO_ERRORS = "rx_fifo_errors"
+TX_FIFO_ERRORS = "tx_fifo_errors"
+TX_ABORTED_ERRORS = "tx_aborted_errors"  # mlx5: the same as tx_discards_phy
+
 # -- NIC port per priority (scope "priority")
 RX_PACKETS = "rx_packets"
 TX_PACKETS = "tx_packets"
@@ -34,12 +61,17 @@ RX_BYTES = "rx_bytes"
 TX_BYTES = "tx_bytes"
 RX_DISCARDED_PACKETS = "rx_discarded_packets"  # the NIC had no receive buffer
 
+RX_BUFFER_DISCARDED_PACKETS = "rx_buffer_discarded_packets"  # rx_prioN_buf_discard: host's share
+RX_CONGESTION_DISCARDED_PACKETS = "rx_congestion_discarded_packets"  # rx_prioN_cong_discard
+
 # -- NIC port (scope "port")
 NIC_RX_DISCARDED_PACKETS = "nic_rx_discarded_packets"  # rx_discards_phy
 NIC_TX_DISCARDED_PACKETS = "nic_tx_discarded_packets"  # tx_discards_phy
 NIC_OUT_OF_BUFFER_PACKETS = "nic_out_of_buffer_packets"  # rx_out_of_buffer
 PAUSE_RX_FRAMES = "pause_rx_frames"  # rx_pause_ctrl_phy: every link-layer pause frame
 PAUSE_TX_FRAMES = "pause_tx_frames"  # tx_pause_ctrl_phy
+PAUSE_STORM_WARNINGS = "tx_pause_storm_warning_events"  # events: it paused others for long
+PAUSE_STORM_ERRORS = "tx_pause_storm_error_events"  # events: it stopped pausing, drops may follow
 
 # -- the port's own queue on a host: its root qdisc (scope "port")
 QDISC_SENT_PACKETS = "qdisc_sent_packets"
@@ -57,17 +89,58 @@ PACKET_SEQ_ERR = "packet_seq_err"
 LOCAL_ACK_TIMEOUT = "local_ack_timeout_err"
 DUPLICATE_REQUEST = "duplicate_request"
 RNR_NAK_RETRY = "rnr_nak_retry_err"
+RDMA_OUT_OF_BUFFER = "out_of_buffer"  # packets: dropped, the QPs had no receive request
+IMPLIED_NAK_SEQ_ERR = "implied_nak_seq_err"  # events: an answer to a read was lost
+RX_ICRC_ERRORS = "rx_icrc_encapsulated"  # packets: wrong ICRC, dropped
+ADAPTIVE_RETRANSMISSIONS = "roce_adp_retrans"  # events
+ADAPTIVE_RETRANSMISSION_TIMEOUTS = "roce_adp_retrans_to"  # events
+RDMA_RETRIES_EXCEEDED = "retry_exceeded_err"  # rdma_rxe, events: a QP has given up
+RDMA_SEND_ERRORS = "send_err"  # rdma_rxe, packets: the host's own stack did not take them
 RDMA_SENT_PACKETS = "sent_pkts"  # rdma_rxe: every RoCE packet, acknowledgements too
 RDMA_RECEIVED_PACKETS = "rcvd_pkts"
 
-# -- host (scope "host"), /proc/net/snmp
+# -- host (scope "host"), /proc/net/snmp: datagrams are of UDP, packets of IP ----------------------
 UDP_OUT_DATAGRAMS = "udp_out_datagrams"
-UDP_IN_DATAGRAMS = "udp_in_datagrams"
-UDP_RCVBUF_ERRORS = "udp_rcvbuf_errors"
-UDP_IN_ERRORS = "udp_in_errors"
-IP_REASM_FAILS = "ip_reasm_fails"
-IP_REASM_OKS = "ip_reasm_oks"
+UDP_IN_DATAGRAMS = "udp_in_datagrams"  # handed to a socket's reader
+UDP_RCVBUF_ERRORS = "udp_rcvbuf_errors"  # the receiving socket was full; inside UDP_IN_ERRORS
+UDP_SNDBUF_ERRORS = "udp_sndbuf_errors"  # the sending socket was full, or below it: never sent
+UDP_IN_ERRORS = "udp_in_errors"  # sum of RCVBUF, CSUM, MEM and others
+UDP_IN_CSUM_ERRORS = "udp_in_csum_errors"  # inside UDP_IN_ERRORS
+UDP_MEM_ERRORS = "udp_mem_errors"  # Linux 5.11; inside UDP_IN_ERRORS
+UDP_NO_PORTS = "udp_no_ports"  # nobody listened; not inside UDP_IN_ERRORS
+IP_IN_RECEIVES = "ip_in_receives"
+IP_IN_DELIVERS = "ip_in_delivers"
+IP_OUT_REQUESTS = "ip_out_requests"
+IP_IN_HDR_ERRORS = "ip_in_hdr_errors"
+IP_IN_ADDR_ERRORS = "ip_in_addr_errors"
+IP_IN_UNKNOWN_PROTOCOLS = "ip_in_unknown_protos"
+IP_IN_DISCARDS = "ip_in_discards"
+IP_OUT_DISCARDS = "ip_out_discards"  # among others: the qdisc refused it, see QDISC_DROPPED_PACKETS
+IP_OUT_NO_ROUTES = "ip_out_no_routes"
+IP_REASM_REQUIRED = "ip_reasm_reqds"  # fragments that arrived
+IP_REASM_FAILS = "ip_reasm_fails"  # events: a datagram of several fragments, or one fragment
+IP_REASM_OKS = "ip_reasm_oks"  # datagrams
+IP_REASM_TIMEOUTS = "ip_reasm_timeout"  # events; a fragment was missing, wherever it was lost
+IP_FRAGMENT_FAILS = "ip_frag_fails"
 TCP_RETRANSMITTED_SEGMENTS = "tcp_retransmitted_segments"
+TCP_IN_ERRORS = "tcp_in_errs"  # segments: bad checksum and the like
+TCP_IN_CSUM_ERRORS = "tcp_in_csum_errors"  # segments; inside TCP_IN_ERRORS
+
+# -- host (scope "host"), /proc/net/netstat
+TCP_TIMEOUTS = "tcp_timeouts"  # events: the retransmission timer ran out
+TCP_LOST_RETRANSMITS = "tcp_lost_retransmits"  # segments sent again that were lost again
+TCP_SPURIOUS_RETRANSMITS = "tcp_dsacks_received"  # events: it had arrived, the repeat was needless
+TCP_BACKLOG_DROPS = "tcp_backlog_drops"  # segments: the socket's backlog was full
+TCP_RECEIVE_QUEUE_DROPS = "tcp_rcvq_drops"  # segments: no memory for the receive queue
+TCP_LISTEN_DROPS = "tcp_listen_drops"  # events: a SYN that was not answered
+IP_IN_NO_ROUTES = "ip_in_no_routes"
+IP_IN_TRUNCATED = "ip_in_truncated_pkts"
+IP_IN_CSUM_ERRORS = "ip_in_csum_errors"
+IP_IN_CE_PACKETS = "ip_in_ce_pkts"  # no loss: arrived with ECN's CE, set by some switch
+IP_IN_ECT0_PACKETS = "ip_in_ect0_pkts"  # no loss: arrived ECN-capable and unmarked
+
+# -- host (scope "host"), /proc/net/softnet_stat, all CPUs of the machine (not of one namespace)
+SOFTNET_DROPPED_PACKETS = "softnet_dropped_packets"  # backlog full; NET_RX_DROPPED has them too
 
 GAUGES = frozenset({QUEUE_LENGTH_PACKETS, QDISC_BACKLOG_BYTES})
 """Values that go up and down; they are never subtracted."""
