@@ -27,9 +27,9 @@ WRED_DROPPED_PACKETS = "wred_dropped_packets"
 BUFFER_DROPPED_IN_PACKETS = "buffer_dropped_in_packets"
 BUFFER_DROPPED_OUT_PACKETS = "buffer_dropped_out_packets"
 
-# -- the wire at a port's end, switch and host alike (scope "port") ----------------------------------
+# -- the wire at a port's end, switch and host alike (scope "port") --------------------------------
 # Unit packets unless said; the frames are lost, but for LINK_*, CARRIER_* and FEC_*. RX_ERRORS and
-# TX_ERRORS are the sums a device makes itself: they contain the counters below them, never add both.
+# TX_ERRORS are sums that a device makes itself: they contain the counters below them.
 # Sources: sysfs = /sys/class/net/IF/statistics/NAME (Linux, sysfs-class-net-statistics), mlx5 =
 # `ethtool -S`, Comware = `display interface`.
 RX_ERRORS = "rx_errors"  # sysfs; Comware "input errors"
@@ -45,7 +45,7 @@ TX_CARRIER_ERRORS = "tx_carrier_errors"  # no carrier while sending: sysfs; Comw
 LINK_DOWNS = "link_down_events"  # events: mlx5 link_down_events_phy, else sysfs carrier_down_count
 CARRIER_CHANGES = "carrier_changes"  # events, up and down: /sys/class/net/IF/carrier_changes
 
-# -- a Linux net device, host and switch (scope "port", packets, sysfs) -----------------------------
+# -- a Linux net device, host and switch (scope "port", packets, sysfs) ---------------------------
 NET_RX_DROPPED = "rx_dropped"  # arrived whole; the stack or driver had no room or no taker for it
 NET_TX_DROPPED = "tx_dropped"  # the device or driver threw it away, after the qdisc
 NET_RX_NOHANDLER = "rx_nohandler"  # arrived on an inactive member of a bond or team
