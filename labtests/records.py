@@ -228,7 +228,13 @@ class FlowResult:
     offered_bits_per_s: BitsPerSecond | None = (
         None  # asked of a paced tool; None = as fast as it can
     )
+    sent_bits_per_s: BitsPerSecond | None = None  # what the sender itself counted, over its time
+    asked_s: float | None = None  # how long it was to send; None = until it is ended
+    ran_s: float | None = None  # how long it sent, as its tool says
+    sent_bytes: Bytes | None = None  # payload, as the sender counted
+    received_bytes: Bytes | None = None  # payload, as the receiver counted
     sent_datagrams: int | None = None
+    extra_packets: int | None = None  # packets with `tos` beside those: exactly; None = not known
     received_datagrams: int | None = None
     lost_datagrams: int | None = None
     retransmits: int | None = None  # TCP only

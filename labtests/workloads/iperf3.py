@@ -15,6 +15,7 @@ from labtests.units import BitsPerSecond
 from labtests.workloads.attempt import Attempt, Party, signal_of
 from labtests.workloads.iperf3_json import parse_json
 from labtests.workloads.iperf3_report import Iperf3Report
+from labtests.workloads.iperf3_uncounted import first_datagrams
 
 _LINE_BUFFERED = "stdbuf -oL"
 _INTERRUPTED = "interrupt - the client has terminated"
@@ -122,7 +123,7 @@ class Iperf3:
         else:
             against = _implausible(self, report, attempt)
             status = FlowStatus.FAILED if against else FlowStatus.COMPLETE
-        return replace(_seen(blank, report, attempt), status=status, because=against)
+        return replace(_seen(self, blank, report, attempt), status=status, because=against)
 
 
 def _complaints(attempt: Attempt) -> str:
@@ -164,7 +165,7 @@ def _implausible(tool: Iperf3, report: Iperf3Report, attempt: Attempt) -> str:
     return ""
 
 
-def _seen(blank: FlowResult, report: Iperf3Report, attempt: Attempt) -> FlowResult:
+def _seen(tool: Iperf3, blank: FlowResult, report: Iperf3Report, attempt: Attempt) -> FlowResult:
     """The report's figures. What a side did not count stays None."""
     sent, received = report.forward.sent, report.forward.received
     missed = received.lost_datagrams if received else None
@@ -183,8 +184,21 @@ def _seen(blank: FlowResult, report: Iperf3Report, attempt: Attempt) -> FlowResu
             for span in report.forward.spans
         ),
         goodput_bits_per_s=BitsPerSecond(received.goodput_bits_per_s) if received else None,
+        sent_bits_per_s=BitsPerSecond(sent.goodput_bits_per_s) if sent else None,
+        asked_s=float(tool.duration_s),
+        ran_s=sent.seconds if sent else None,
+        sent_bytes=sent.payload_bytes if sent else None,
+        received_bytes=received.payload_bytes if received else None,
         sent_datagrams=sent.datagrams if sent else None,
+        extra_packets=_extra_packets(tool, report),
         received_datagrams=None if arrived is None or missed is None else arrived - missed,
         lost_datagrams=missed,
         retransmits=sent.retransmits if sent else None,
     )
+
+
+def _extra_packets(tool: Iperf3, report: Iperf3Report) -> int | None:
+    """Beside the counted datagrams. In reverse they are the server's, whose version is not said."""
+    if tool.protocol == "tcp" or tool.reverse:
+        return None
+    return first_datagrams(report.version, tos=tool.tos, streams=tool.parallel)

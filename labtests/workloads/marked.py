@@ -82,5 +82,6 @@ def _results(  # noqa: PLR0913 - one private step of send_marked
             because="" if whole else f"{sent} of {count} sent, {back} answered: {said}",
             command=reply.command,
             sent_datagrams=sent,
+            extra_packets=0,
             received_datagrams=back,
         )

@@ -181,6 +181,51 @@ def test_a_whole_udp_run_is_complete_with_its_datagrams() -> None:
     assert len(result.intervals) == 2
 
 
+def of_version(version: str | None, *, tos: int = 0x60, streams: int = 1) -> FlowResult:
+    reply = recording("iperf3", "json-3.12-udp.txt").reply
+    report = json.loads(reply.text)
+    report["start"]["version"] = version
+    report["start"]["test_start"]["tos"] = tos
+    tool = Iperf3(
+        protocol="udp",
+        tos=tos,
+        port=15311,
+        offered_bits_per_s=20e6,
+        duration_s=2,
+        parallel=streams,
+    )
+    said = replace(reply, text=json.dumps(report))
+    attempt = Attempt(client=said, server=SERVER, running_s=10.0, ended_s=13.0, ended_by_us=False)
+    return tool.judge(blank("iperf3"), attempt)
+
+
+@pytest.mark.parametrize(
+    ("version", "first"),
+    [
+        ("iperf 3.9", 0),
+        ("iperf 3.12", 0),
+        ("iperf 3.18", 3),
+        ("iperf 3.19.1", 3),
+        ("iperf 3.22", 3),
+    ],
+)
+def test_first_datagrams_are_in_the_class_of_the_stream_from_release_3_16_on(
+    version: str, first: int
+) -> None:
+    assert of_version(version, streams=3).extra_packets == first
+
+
+@pytest.mark.parametrize("version", [None, "", "iperf 3.14", "iperf3", "iperf 3.x"])
+def test_what_a_release_that_nobody_has_counted_sends_beside_its_datagrams_is_not_known(
+    version: str | None,
+) -> None:
+    assert of_version(version).extra_packets is None
+
+
+def test_in_class_0_the_control_connection_goes_too_so_its_packets_are_not_known() -> None:
+    assert of_version("iperf 3.18", tos=0).extra_packets is None
+
+
 def test_a_receiver_that_counted_nothing_is_a_failure_and_no_zero() -> None:
     result = iperf3(changed(bytes=0, bits_per_second=0, packets=0, lost_packets=0))
     assert result.status is FAILED
