@@ -50,6 +50,26 @@ class Noise:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Refresh:
+    """How long a switch of the way may show the same counters while packets go through it.
+
+    `seconds` 0: they are those of the moment. None: not known, and `because` says why.
+    """
+
+    seconds: float | None
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CnpClass:
+    """The DSCP that the receiver gives to its CNPs, as read, and the queue of it at the switch port
+    opposite each sender: (switch, port, queue)."""
+
+    dscp: int
+    queues: tuple[tuple[str, str, int], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
     """Where one role stands: its NIC port, the switch port opposite, and its class of traffic.
 
@@ -71,7 +91,8 @@ class Evidence:
 
     Times are seconds of the lab's clock. The bottleneck is the switch port opposite the receiver;
     `transit` are the ports (device, port) of cables between switches on the senders' way to it.
-    `idle` is what the check before the run saw grow.
+    `idle` is what the check before the run saw grow. `changed` has a sentence for each setting that
+    was another one when the phase had ended.
     """
 
     name: str
@@ -91,6 +112,9 @@ class Evidence:
     samples: tuple[Reading, ...] = ()
     settled: bool = False
     unreachable: tuple[str, ...] = ()
+    refresh: Refresh = Refresh(seconds=0.0)
+    changed: tuple[str, ...] = ()
+    cnp: CnpClass | None = None
 
     @cached_property
     def changes(self) -> dict[Key, Difference]:

@@ -16,6 +16,7 @@ from labtests.verdicts.questions import (
     throttled,
 )
 from labtests.verdicts.sharing import shared
+from labtests.verdicts.sound import sound
 
 __all__ = [
     "Fact",
@@ -34,6 +35,7 @@ __all__ = [
     "reddest",
     "shared",
     "slowed_by_marks",
+    "sound",
     "throttled",
     "undisturbed",
     "worst",

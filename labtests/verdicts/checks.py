@@ -1,16 +1,18 @@
 """Single checks on evidence, from which verdicts are put together. Each is pure and total."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from itertools import combinations, pairwise
 
 from labtests import counters as c
-from labtests.evidence import Difference, Evidence
+from labtests.evidence import Difference, Evidence, Place
 from labtests.records import FlowResult, FlowStatus
+from labtests.verdicts import way
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
     Outcome,
+    disagreement,
     failed,
     missing,
     name_of,
@@ -19,19 +21,33 @@ from labtests.verdicts.outcome import (
 )
 
 BUSY_SHARE = 0.97
-"""Egress use that counts as proof of pressure (assertions: 97 % of line rate)."""
+"""Egress use that counts as proof of pressure."""
+PACE_SHARE = 0.9
+"""Of what a flow was asked to send: what is less is another load than the suite speaks of."""
+IMPOSSIBLE_SHARE = 1.02
+"""Above it a port's use is no measurement: two clocks are apart by 0.02 % at the most (802.3)."""
 
 
 def ran(evidence: Evidence) -> Iterator[Finding]:
-    """Every flow ran to its end by its own tool's account, and the roles could reach each other."""
+    """Every flow ran to its end by its own tool's account, the roles could reach each other, the
+    counters were read when they could be, and the settings under test stayed as they were."""
     if not evidence.flows:
         yield unproven("no traffic ran")
     for flow in evidence.flows:
         yield _flow_ran(flow)
-    for sentence in evidence.unreachable:
+    for sentence in (*evidence.unreachable, *evidence.changed):
         yield unproven(sentence)
+    yield from counters_of_the_end(evidence)
+
+
+def counters_of_the_end(evidence: Evidence) -> Iterator[Finding]:
+    """What was read last is what the devices counted, not what they showed some time before."""
     if not evidence.settled:
         yield unproven("the counters had not settled when they were read")
+    if evidence.refresh.seconds is None:
+        yield unproven(
+            f"how often the counters are refreshed is not known: {evidence.refresh.because}"
+        )
 
 
 def _flow_ran(flow: FlowResult) -> Finding:
@@ -89,26 +105,68 @@ def some_drop(evidence: Evidence, queue: int) -> Finding:
     return passed(_fact(drops, "> 0", "packets", margin=drops.increase))
 
 
-def port_drops(evidence: Evidence) -> Iterator[Finding]:
-    """The switch's own per-port drop counters, where it shows them, are a further witness."""
-    for counter in (
-        c.BUFFER_DROPPED_IN_PACKETS,
-        c.BUFFER_DROPPED_OUT_PACKETS,
-        c.WRED_DROPPED_PACKETS,
-    ):
-        opposite = ((p.switch, p.switch_port) for p in evidence.senders)
-        for where in dict.fromkeys((evidence.bottleneck, *opposite, *evidence.transit)):
+def switch_ports_kept(evidence: Evidence) -> Iterator[Finding]:
+    """No port on the way dropped anything but what the bottleneck's queues counted: neither a port
+    that senders are plugged into, nor one between switches, in any of its own counters."""
+    for counter in _PORT_DROPS:
+        for where in way.opposite(evidence):
             drops = evidence.change(where, "port", None, counter)
             if drops.before is not None or drops.after is not None:
                 yield from exactly_zero(drops)
+    for where in way.opposite(evidence):
+        for queue in way.queues(evidence):
+            drops = evidence.change(where, "queue", queue, c.QUEUE_DROPPED_PACKETS)
+            if where in evidence.transit or drops.before is not None or drops.after is not None:
+                yield from exactly_zero(drops)
+    into = evidence.change(evidence.bottleneck, "port", None, c.BUFFER_DROPPED_IN_PACKETS)
+    if into.before is not None or into.after is not None:
+        yield from exactly_zero(into)
+    yield from _port_and_queues_agree(evidence)
 
 
-def none_dropped_on_the_way(evidence: Evidence, queues: Iterable[int]) -> Iterator[Finding]:
-    """Exactly 0 in these queues of the ports between switches. That their counters count is not
-    proven by them: sent = forwarded + dropped at the bottleneck, by the NICs, says that."""
-    for where in evidence.transit:
-        for queue in queues:
-            yield from exactly_zero(evidence.change(where, "queue", queue, c.QUEUE_DROPPED_PACKETS))
+def none_dropped_by_ports(evidence: Evidence) -> Iterator[Finding]:
+    """Nor did the bottleneck, by its port's own drop counters, where it shows them."""
+    for counter in _PORT_DROPS:
+        drops = evidence.change(evidence.bottleneck, "port", None, counter)
+        if drops.before is not None or drops.after is not None:
+            yield from exactly_zero(drops)
+
+
+_PORT_DROPS = (c.BUFFER_DROPPED_IN_PACKETS, c.BUFFER_DROPPED_OUT_PACKETS, c.WRED_DROPPED_PACKETS)
+
+
+def _port_and_queues_agree(evidence: Evidence) -> Iterator[Finding]:
+    """What the bottleneck's port says that it dropped on its way out is what its queues dropped."""
+    port = [
+        d
+        for counter in (c.BUFFER_DROPPED_OUT_PACKETS, c.WRED_DROPPED_PACKETS)
+        if (d := evidence.change(evidence.bottleneck, "port", None, counter)).before is not None
+        or d.after is not None
+    ]
+    by_queue = [
+        d
+        for d in evidence.changes.values()
+        if d.key[:3] == (*evidence.bottleneck, "queue") and d.key[-1] == c.QUEUE_DROPPED_PACKETS
+    ]
+    if not port:
+        return
+    for difference in (*port, *by_queue):
+        if difference.increase is None:
+            yield missing(difference, "known", "packets")
+            return
+    of_port, of_queues = (sum(d.increase or 0 for d in side) for side in (port, by_queue))
+    fact = Fact(
+        name=f"dropped by the port {' '.join(evidence.bottleneck)} = by its queues",
+        measured=of_port - of_queues,
+        bound="= 0",
+        unit="packets",
+        margin=-abs(of_port - of_queues),
+    )
+    if of_port == of_queues:
+        yield passed(fact)
+        return
+    said = ", ".join(f"{name_of(d)} +{d.increase}" for d in port)
+    yield disagreement(f"{said}, but its queues dropped {of_queues}", fact)
 
 
 def alive(evidence: Evidence, queue: int, controls: tuple[Evidence, ...]) -> Finding:
@@ -139,6 +197,11 @@ def pressed(evidence: Evidence) -> Finding:
     )
     marked = evidence.change(evidence.bottleneck, "port", None, c.ECN_MARKED_PACKETS).increase or 0
     used = egress_use(evidence)
+    if used is not None and used > IMPOSSIBLE_SHARE:
+        return unproven(
+            f"{' '.join(evidence.bottleneck)} shows {100 * used:.0f} % of line rate: its counters "
+            "are not those of the moments in which they were read, or its speed is another one"
+        )
     facts = (
         Fact(
             name="pause frames sent to the senders", measured=paused, bound="> 0 or", unit="frames"
@@ -161,16 +224,53 @@ def pressed(evidence: Evidence) -> Finding:
 
 
 def due(evidence: Evidence, finding: Finding) -> Finding:
-    """What ought to have happened and did not is the fabric's fault only when the traffic ran and
-    there was congestion; otherwise there is no right to an opinion."""
+    """What ought to have happened and did not is the fabric's fault only when the traffic ran as it
+    was asked to and there was congestion; otherwise the evidence is not enough to judge."""
     if finding.outcome is not Outcome.FAIL or (has_run(evidence) and congested(evidence)):
         return finding
     return replace(finding, outcome=Outcome.INCONCLUSIVE)
 
 
 def has_run(evidence: Evidence) -> bool:
-    """Whether all of `ran` holds."""
-    return all(finding.outcome is Outcome.PASS for finding in ran(evidence))
+    """Whether all of `ran` and `kept_pace` holds."""
+    findings = (*ran(evidence), *kept_pace(evidence))
+    return all(finding.outcome is Outcome.PASS for finding in findings)
+
+
+def kept_pace(evidence: Evidence) -> Iterator[Finding]:
+    """Every paced flow sent what it was asked to send, but for the time in which its NIC was held
+    by pause frames. One that did not is the host's limit, or a host that stood still."""
+    for place, flow in zip(evidence.senders, evidence.flows, strict=False):
+        if flow.offered_bits_per_s and flow.intervals:
+            yield _pace_of(evidence, place, flow)
+
+
+def _pace_of(evidence: Evidence, place: Place, flow: FlowResult) -> Finding:
+    seconds = flow.asked_s or flow.intervals[-1].end_s - flow.intervals[0].start_s
+    sent = sum(row.goodput_bits_per_s * (row.end_s - row.start_s) for row in flow.intervals)
+    if flow.sent_bytes is not None:
+        sent = 8.0 * flow.sent_bytes
+    asked = (flow.offered_bits_per_s or 0.0) * seconds
+    nic = (place.device, place.port)
+    pause_us = evidence.change(nic, "priority", place.priority, c.PFC_RX_PAUSE_US).increase or 0
+    held = min(pause_us / 1e6 / seconds, 1.0) if seconds > 0 else 0.0
+    least = PACE_SHARE * (1 - held)
+    share = sent / asked if asked else 0.0
+    fact = Fact(
+        name=f"{flow.sender} -> {flow.receiver} ({flow.tool}): sent / asked for",
+        measured=round(share, 4),
+        bound=f">= {least:.4g} ({100 * held:.0f} % of the time held by PFC)",
+        unit="ratio",
+        margin=round(share - least, 4),
+    )
+    if share >= least:
+        return passed(fact)
+    return unproven(
+        f"{flow.sender} sent {sent / seconds / 1e9:.3g} of {asked / seconds / 1e9:.3g} Gb/s that "
+        f"{flow.tool} was asked for ({100 * share:.0f} %), and pause frames held it for "
+        f"{100 * held:.0f} % of the time: the limit of {flow.sender}, or it stood still",
+        fact,
+    )
 
 
 def congested(evidence: Evidence) -> bool:
@@ -182,20 +282,68 @@ def congested(evidence: Evidence) -> bool:
 
 
 def egress_use(evidence: Evidence) -> float | None:
-    """The largest share of line rate between two samples of forwarded bytes; None without any."""
-    per_time: dict[float, int] = {}
+    """The largest share of line rate that the bottleneck had for certain; None without samples.
+
+    A sample shows a value of some moment in the refresh period before it was answered. So what two
+    samples differ by is held against the longest time that can lie between the two moments.
+    """
+    moments = _bytes_seen(evidence)
+    shares = [
+        8 * (later.shown - earlier.shown) / (later.latest_s - earlier.earliest_s)
+        for earlier, later in combinations(moments, 2)
+        if later.latest_s > earlier.earliest_s
+    ]
+    return max(shares, default=None) and max(shares) / evidence.line_bits_per_s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Moment:
+    """Bytes that the bottleneck had forwarded at some moment between the two."""
+
+    earliest_s: float
+    latest_s: float
+    shown: int
+
+
+def _bytes_seen(evidence: Evidence) -> tuple[_Moment, ...]:
+    """One for each sample with another value than the sample before it. None where one is missing.
+
+    What was not yet shown when the sample before was asked for was counted after that."""
+    shown: dict[float, int] = {}
+    asked: dict[float, float] = {}
     for r in evidence.samples:
         if (r.device, r.port, r.counter) == (*evidence.bottleneck, c.QUEUE_FORWARDED_BYTES):
             if r.value is None:
-                return None
-            per_time[r.time_s] = per_time.get(r.time_s, 0) + r.value
-    moments = sorted(per_time.items())
-    shares = [
-        8 * (b - a) / (t - s) / evidence.line_bits_per_s
-        for (s, a), (t, b) in pairwise(moments)
-        if t > s
+                return ()
+            shown[r.time_s] = shown.get(r.time_s, 0) + r.value
+            asked[r.time_s] = r.time_s if r.asked_s is None else r.asked_s
+    late_s = evidence.refresh.seconds or 0.0
+    found: list[_Moment] = []
+    for before, now in pairwise([None, *sorted(shown)]):
+        assert now is not None
+        if before is not None and shown[before] == shown[now]:
+            continue
+        earliest_s = asked[now] - late_s
+        if before is not None:
+            earliest_s = max(earliest_s, asked[before])
+        found.append(_Moment(earliest_s=earliest_s, latest_s=now, shown=shown[now]))
+    return tuple(found)
+
+
+def mean_use(evidence: Evidence) -> float | None:
+    """The share of line rate over the whole time in which anybody sent, from the counters of the
+    end; None when a part of it is not known."""
+    moved = [
+        d.increase
+        for d in evidence.changes.values()
+        if d.key[:3] == (*evidence.bottleneck, "queue") and d.key[-1] == c.QUEUE_FORWARDED_BYTES
     ]
-    return max(shares, default=None)
+    rows = [row for flow in evidence.flows for row in flow.intervals]
+    if not moved or None in moved or not rows:
+        return None
+    seconds = max(row.end_s for row in rows) - min(row.start_s for row in rows)
+    total = sum(n for n in moved if n is not None)
+    return 8 * total / seconds / evidence.line_bits_per_s if seconds > 0 else None
 
 
 def receiver_silent(evidence: Evidence) -> Finding:

@@ -76,7 +76,9 @@ def _marked_not_dropped(evidence: Evidence, without: tuple[Evidence, ...]) -> It
     under_load = packets.loaded(evidence)
     others = set(packets.queues_of(evidence)) - set(under_load)
     yield from packets.none_dropped(evidence, others)
-    yield from checks.none_dropped_on_the_way(evidence, under_load)
+    yield from checks.switch_ports_kept(evidence)
+    yield from packets.of_streams(evidence)
+    yield from _few_sent_again(evidence, without)
     yield from _tools_agree(evidence)
 
 
@@ -98,10 +100,37 @@ def _few_drops(evidence: Evidence, without: tuple[Evidence, ...]) -> Finding:
     return passed(fact)
 
 
+def _few_sent_again(evidence: Evidence, without: tuple[Evidence, ...]) -> Iterator[Finding]:
+    """TCP repeats what was dropped, and now and then what was not; more is a loss that nobody saw."""
+    before = max((_sum(retransmitted(each)) for each in without if _sum(dropped(each))), default=0)
+    if _of_rdma(evidence) or not before:
+        return
+    repeated, lost = _sum(retransmitted(evidence)), _sum(dropped(evidence))
+    most = lost + round(FEW * before)
+    fact = Fact(
+        name="segments sent again",
+        measured=repeated,
+        bound=f"<= {most}: {lost} dropped, and {FEW:g} of those without ECN",
+        unit="segments",
+        margin=most - repeated,
+    )
+    if repeated > most:
+        yield failed(
+            f"{repeated} segments were sent again, but the switch dropped {lost}: lost elsewhere",
+            fact,
+        )
+    else:
+        yield passed(fact)
+
+
+def _of_rdma(evidence: Evidence) -> bool:
+    return bool(evidence.flows) and all(rdma_packets.is_rdma(flow) for flow in evidence.flows)
+
+
 def _tools_agree(evidence: Evidence) -> Iterator[Finding]:
     """The tool can not have sent more again than the kernel. perftest does not tell, rxe counts
     its packets (every_packet)."""
-    if evidence.flows and all(rdma_packets.is_rdma(flow) for flow in evidence.flows):
+    if _of_rdma(evidence):
         return
     told = [flow.retransmits for flow in evidence.flows]
     if not told or None in told:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from labtests import counters as c
 from labtests.evidence import Difference, Evidence
-from labtests.verdicts import checks, idle, packets
+from labtests.verdicts import checks, idle, packets, witnesses
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -25,33 +25,27 @@ def no_loss(evidence: Evidence, *, alive_in: tuple[Evidence, ...] = ()) -> Verdi
     about congestion: `lossless` does.
     """
     moved = [checks.queue_forwarded(evidence, q).increase or 0 for q in packets.loaded(evidence)]
-    used = checks.egress_use(evidence)
-    at = "" if used is None else f" at up to {100 * used:.0f} % of line rate"
+    used = checks.mean_use(evidence)
+    at = "" if used is None else f" at {100 * used:.0f} % of line rate"
     return conclude(
         "was nothing lost at this load",
         evidence,
         _no_loss(evidence, alive_in),
-        passing=f"0 of {sum(moved)} packets dropped in any queue{at}{_but_in_the_host(evidence)}",
+        passing=f"0 of {sum(moved)} packets dropped in any queue{at}"
+        f"{witnesses.remark_on_hosts(evidence)}",
     )
-
-
-def _but_in_the_host(evidence: Evidence) -> str:
-    """The switch is not blamed for what a host loses, and nobody is to miss it either."""
-    full = _socket(evidence).increase
-    if not full:
-        return ""
-    return f"; {full} datagrams were lost at a full socket of {evidence.receiver.device}"
 
 
 def _no_loss(evidence: Evidence, alive_in: tuple[Evidence, ...]) -> Iterator[Finding]:
     yield from checks.ran(evidence)
+    yield from checks.kept_pace(evidence)
     under_load = packets.loaded(evidence)
     for queue in under_load:
         yield from _clean(evidence, queue, alive_in)
     yield from idle.quiet_queues(evidence, under_load)
     yield from packets.none_dropped(evidence, set(packets.queues_of(evidence)) - set(under_load))
-    yield from checks.port_drops(evidence)
-    yield from checks.none_dropped_on_the_way(evidence, under_load)
+    yield from checks.none_dropped_by_ports(evidence)
+    yield from checks.switch_ports_kept(evidence)
     yield from packets.accounted(evidence)
 
 
@@ -81,6 +75,8 @@ def _drops_exactly_in(
     if not due:
         yield unproven("no queue was to drop")
     yield from checks.ran(evidence)
+    yield from checks.kept_pace(evidence)
+    yield from checks.switch_ports_kept(evidence)
     for queue in due:
         yield checks.due(evidence, checks.some_drop(evidence, queue))
     yield from idle.quiet_queues(evidence, {*due, *packets.loaded(evidence)})
@@ -104,6 +100,7 @@ def every_packet(evidence: Evidence) -> Verdict:
         [
             *checks.ran(evidence),
             *packets.accounted(evidence),
+            *checks.switch_ports_kept(evidence),
             *idle.quiet_queues(evidence, packets.loaded(evidence)),
         ],
         passing="; ".join(_ledger(evidence)),
@@ -141,6 +138,8 @@ def _lost_at_the_socket(evidence: Evidence, alive_in: tuple[Evidence, ...]) -> I
         yield packets.by_the_tool(evidence, queue)
     yield from idle.quiet_queues(evidence, packets.loaded(evidence))
     yield idle.quiet(evidence, [(evidence.receiver.device, "", "host", -1, c.UDP_RCVBUF_ERRORS)])
+    yield from checks.none_dropped_by_ports(evidence)
+    yield from checks.switch_ports_kept(evidence)
     yield _socket_lost(evidence)
     yield _tool_lost(evidence)
     yield packets.losses_told(evidence)

@@ -8,7 +8,8 @@ from labtests.evidence import Backend, Difference, Evidence
 
 
 class Outcome(StrEnum):
-    """FAIL is the fabric's fault; INCONCLUSIVE: no right to an opinion; ERROR: the lab broke."""
+    """FAIL: a loss or a wrong behaviour is proven. INCONCLUSIVE: not enough evidence to judge.
+    ERROR: the lab broke."""
 
     PASS = "pass"
     INCONCLUSIVE = "inconclusive"
@@ -97,12 +98,12 @@ def passed(*facts: Fact) -> Finding:
 
 
 def failed(because: str, *facts: Fact) -> Finding:
-    """The fabric did what it must not."""
+    """Something did what it must not."""
     return Finding(outcome=Outcome.FAIL, because=because, facts=facts)
 
 
 def unproven(because: str, *facts: Fact) -> Finding:
-    """There is no right to an opinion."""
+    """Not enough evidence to judge."""
     return Finding(outcome=Outcome.INCONCLUSIVE, because=because, facts=facts)
 
 

@@ -10,7 +10,7 @@ is gone (its tool has ended), the host's UDP counter has that: RoCEv2 comes by U
 from labtests import counters as c
 from labtests.evidence import Difference, Evidence
 from labtests.records import FlowResult
-from labtests.verdicts import checks, witnesses
+from labtests.verdicts import checks
 from labtests.verdicts.outcome import Fact, Finding, disagreement, missing, passed
 
 
@@ -31,25 +31,23 @@ def sent_and_received(evidence: Evidence, queues: tuple[int, ...]) -> Finding:
         if difference.increase is None:
             return missing(difference, "known", "packets")
     due = _sum(sent) - _sum(dropped)
-    slack = sum(witnesses.background(evidence, each) for each in sides)
     late = due - (got.increase or 0)
     note = f"sent {_sum(sent)} - dropped {_sum(dropped)} = {due}; received {got.increase}"
-    if late > slack:
+    if late > 0:
         came = evidence.change((receiver[0], ""), "host", None, c.UDP_IN_DATAGRAMS)
-        slack += witnesses.background(evidence, came)
-        if came.increase is not None and abs(due - came.increase) <= slack:
+        if came.increase == due:
             note += f" and {late} for queue pairs that were gone (UDP InDatagrams {came.increase})"
-            late = due - came.increase
+            late = 0
     fact = Fact(
         name="sent - dropped = received, RoCE packets",
         measured=late,
-        bound=f"|difference| <= {slack}",
+        bound="= 0",
         unit="packets",
-        margin=slack - abs(late),
+        margin=-abs(late),
         note=note,
     )
-    if abs(late) > slack:
-        return disagreement(f"{fact.name} does not hold: {note}; background allows {slack}", fact)
+    if late:
+        return disagreement(f"{fact.name} does not hold: {note}", fact)
     return passed(fact)
 
 

@@ -27,13 +27,17 @@ def counters_at(time_s, grown):
         return reading(key, start + (increase if grown else 0), time_s)
 
     rows = []
-    for place, packets, pauses in ((A, 600_000, 900), (B, 500_000, 300)):
+    for place, packets, pauses, held_us in (
+        (A, 600_000, 900, 3_000_000),
+        (B, 500_000, 300, 2_500_000),
+    ):
         rows += [
             at(packets, "sw", "p3", "queue", place.queue, c.QUEUE_FORWARDED_PACKETS),
             at(0, "sw", "p3", "queue", place.queue, c.QUEUE_DROPPED_PACKETS),
             at(packets, place.device, "eth0", "priority", place.priority, c.TX_PACKETS),
             at(packets, "r", "eth0", "priority", place.priority, c.RX_PACKETS),
             at(pauses, place.device, "eth0", "priority", place.priority, c.PFC_RX_FRAMES),
+            at(held_us, place.device, "eth0", "priority", place.priority, c.PFC_RX_PAUSE_US),
         ]
         for priority in range(8):
             sent = pauses if priority == place.priority else 0
@@ -41,6 +45,7 @@ def counters_at(time_s, grown):
     rows += [
         at(0, "r", "eth0", "port", None, c.PAUSE_TX_FRAMES),
         at(0, "r", "", "host", None, c.UDP_RCVBUF_ERRORS),
+        at(0, "r", "", "host", None, c.UDP_IN_ERRORS),
         at(0, "r", "", "host", None, c.IP_REASM_FAILS),
     ]
     return tuple(rows)
@@ -67,7 +72,8 @@ def control_of(evidence, drops=4711):
         replace(r, value=r.value + drops) if r.counter == c.QUEUE_DROPPED_PACKETS else r
         for r in evidence.after
     )
-    return replace(evidence, name="off", kind="control", after=after)
+    unheld = tuple(replace(f, sent_bytes=f.offered_bits_per_s, asked_s=8) for f in evidence.flows)
+    return replace(evidence, name="off", kind="control", after=after, flows=unheld)
 
 
 def good_evidence() -> Evidence:

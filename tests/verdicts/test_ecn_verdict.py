@@ -14,7 +14,7 @@ from labtests.verdicts import Outcome, marked_not_dropped
 
 def tcp(*, marks, drops, again, by_queue=False, told=None):
     """Two senders in queue 3. `again`: segments that each kernel sent again; the tool's `told`."""
-    places = (A, replace(B, queue=3))
+    places = (A, replace(B, queue=3, priority=3))
     mark = (
         ("sw", "p3", "queue", 3, c.QUEUE_MARKED_PACKETS)
         if by_queue
@@ -28,6 +28,9 @@ def tcp(*, marks, drops, again, by_queue=False, told=None):
         return (
             at(90_000, "sw", "p3", "queue", 3, c.QUEUE_FORWARDED_PACKETS),
             at(drops, "sw", "p3", "queue", 3, c.QUEUE_DROPPED_PACKETS),
+            at(60_000 + drops, "a", "eth0", "priority", 3, c.TX_PACKETS),
+            at(30_000, "b", "eth0", "priority", 3, c.TX_PACKETS),
+            at(90_000, "r", "eth0", "priority", 3, c.RX_PACKETS),
             at(marks, *mark),
             at(again, "a", "", "host", None, c.TCP_RETRANSMITTED_SEGMENTS),
             at(again, "b", "", "host", None, c.TCP_RETRANSMITTED_SEGMENTS),

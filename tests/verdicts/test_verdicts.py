@@ -137,9 +137,23 @@ def test_lost_datagrams_are_the_hosts_when_its_counters_say_so(good, control):
     unexplained = ask("lossless", missed, control)
     assert unexplained.outcome is Outcome.INCONCLUSIVE
     assert unexplained.disagreements
-    full_socket = ("r", "", "host", None, c.UDP_RCVBUF_ERRORS)
-    explained = replace(missed, after=changed(missed.after, full_socket, value=5000))
-    assert ask("lossless", explained, control).outcome is Outcome.PASS
+    full_socket = ("r", "", "host", None, c.UDP_IN_ERRORS)
+    found = next(r.value for r in good.after if r.key == (*full_socket[:3], -1, full_socket[4]))
+    explained = replace(missed, after=changed(missed.after, full_socket, value=found + 7))
+    verdict = ask("lossless", explained, control)
+    assert verdict.outcome is Outcome.PASS
+    assert "lost by hosts themselves: IP stack of r: udp_in_errors +7" in verdict.because
+
+
+def test_one_event_in_a_host_does_not_excuse_a_thousand_datagrams(good, control):
+    early, late = good.flows
+    missed = replace(good, flows=(replace(early, lost_datagrams=1000), late))
+    fails = ("r", "", "host", None, c.IP_REASM_FAILS)
+    found = next(r.value for r in good.after if r.key == (*fails[:3], -1, fails[4]))
+    one = replace(missed, after=changed(missed.after, fails, value=found + 1))
+    verdict = ask("lossless", one, control)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "no counter says where 999 of them were" in verdict.because
 
 
 def test_pause_at_a_priority_without_traffic_fails(good):
@@ -229,7 +243,7 @@ def test_what_did_not_happen_is_nobodys_fault_when_a_sender_died(control, questi
 
 NEEDED = {
     "lossless": {c.QUEUE_DROPPED_PACKETS, c.QUEUE_FORWARDED_PACKETS, c.TX_PACKETS, c.RX_PACKETS,
-                 c.UDP_RCVBUF_ERRORS, c.IP_REASM_FAILS},
+                 c.UDP_IN_ERRORS, c.IP_REASM_FAILS},
     "paused": {c.PFC_TX_FRAMES, c.PFC_RX_FRAMES},
     "throttled": set(),
 }  # fmt: skip

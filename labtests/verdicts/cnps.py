@@ -1,0 +1,60 @@
+"""CNPs in their class: a notification that waits behind data comes too late to slow anybody."""
+
+from collections.abc import Iterator
+
+from labtests import counters as c
+from labtests.evidence import Evidence
+from labtests.verdicts.outcome import (
+    Fact,
+    Finding,
+    disagreement,
+    failed,
+    missing,
+    passed,
+    unproven,
+)
+
+
+def in_their_class(evidence: Evidence) -> Iterator[Finding]:
+    """The queue of the CNPs' DSCP is none of the data's, and at the senders' switch ports it
+    forwarded at least as many packets as the receiver sent CNPs."""
+    if evidence.cnp is None:
+        yield unproven("which DSCP the receiver gives to its CNPs could not be read")
+        return
+    dscp, receiver = evidence.cnp.dscp, evidence.receiver
+    for switch, port, queue in evidence.cnp.queues:
+        if queue in evidence.queues:
+            yield failed(
+                f"CNPs of {receiver.device} (cnp_dscp {dscp}) share queue {queue} of {switch} "
+                f"{port} with the data"
+            )
+            return
+    yield _counted(evidence, dscp, evidence.cnp.queues)
+
+
+def _counted(evidence: Evidence, dscp: int, queues: tuple[tuple[str, str, int], ...]) -> Finding:
+    receiver = evidence.receiver
+    sent = evidence.change((receiver.device, receiver.port), "port", None, c.NP_CNP_SENT)
+    seen = [
+        evidence.change((switch, port), "queue", queue, c.QUEUE_FORWARDED_PACKETS)
+        for switch, port, queue in queues
+    ]
+    for difference in (sent, *seen):
+        if difference.increase is None:
+            return missing(difference, "known", "packets")
+    due, came = sent.increase or 0, sum(d.increase or 0 for d in seen)
+    numbers = ", ".join(map(str, sorted({queue for _, _, queue in queues})))
+    fact = Fact(
+        name=f"packets through queue {numbers} of the senders' ports (CNPs, DSCP {dscp})",
+        measured=came,
+        bound=f">= {due} CNPs sent",
+        unit="packets",
+        margin=came - due,
+    )
+    if came >= due:
+        return passed(fact)
+    return disagreement(
+        f"{receiver.device} sent {due} CNPs with DSCP {dscp} by its setting, but queue {numbers} of "
+        f"the senders' switch ports forwarded {came} packets: they have another DSCP",
+        fact,
+    )
