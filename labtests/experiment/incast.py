@@ -6,18 +6,19 @@ from dataclasses import dataclass, field, replace
 from itertools import cycle
 
 from labtests.capabilities import DscpClasses, EcnMarking, Scheduling, Trust
-from labtests.evidence import Difference, Evidence
+from labtests.evidence import Difference, Evidence, Refresh
 from labtests.experiment.classes import ClassRounds
 from labtests.experiment.judging import Judged, NotPassed
 from labtests.experiment.pace import Pace, Span
 from labtests.experiment.phase import Phase, PhaseRecord, Sending
+from labtests.experiment.refresh import measure
 from labtests.experiment.roles import Role, Roles, roles_of
 from labtests.intents import QueueShares, Shares
 from labtests.inventory import Endpoint
 from labtests.lab import Lab
 from labtests.records import EcnSetting, PfcSetting, SchedulingSetting, TrustSetting
 from labtests.units import BitsPerSecond, dscp_of_tos
-from labtests.verdicts import Verdict, lossless
+from labtests.verdicts import Verdict, lossless, sound
 from labtests.workloads import Iperf3, Perftest
 
 UDP_GOODPUT_SHARE = 65500 / (65500 + 8 + 45 * (20 + 18 + 20))
@@ -53,13 +54,15 @@ class Class:
 class Incast:
     """The lab's senders against its receiver. One per test; what it changes is put back after.
 
-    `idle` is what the check before the run saw grow: it goes with every phase's evidence."""
+    `idle` is what the check before the run saw grow, `measured` says how often the switches refresh
+    their counters: both go with every phase's evidence."""
 
     lab: Lab
     pace: Pace
     with_controls: bool = True
     progress: Callable[[str], None] = lambda _: None
     idle: tuple[Difference, ...] = ()
+    measured: Callable[[], Refresh] | None = None  # asked once; None: measured by this one itself
     phases: list[PhaseRecord] = field(default_factory=list)
     judged: list[Judged] = field(default_factory=list)
     planned: list[Span] = field(default_factory=list)  # in a plan: how long each phase would take
@@ -67,6 +70,7 @@ class Incast:
     def __post_init__(self) -> None:
         self.roles: Roles = roles_of(self.lab.testbed)
         self.controls: tuple[Evidence, ...] = ()
+        self._refresh: Refresh | None = None
 
     # -- who and where -----------------------------------------------------------------------
 
@@ -325,9 +329,17 @@ class Incast:
         if self.lab.planned is not None:
             self.planned.append(phase.pace.phase)
             return phase.planned()
-        record = phase.run(traffic)
+        record = replace(phase, refresh=self._measured_refresh()).run(traffic)
         self.phases.append(record)
+        self.judged.append(Judged(verdict=sound(record.evidence), control=False))
         return record.evidence
+
+    def _measured_refresh(self) -> Refresh:
+        """Before the first phase, so that no phase rests on a guess."""
+        if self._refresh is None:
+            ask = self.measured or (lambda: measure(self.lab, self.roles, self.progress))
+            self._refresh = ask()
+        return self._refresh
 
 
 def _lasting(pace: Pace, traffic: tuple[Sending, ...]) -> Pace:

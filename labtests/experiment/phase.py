@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from labtests import counters as c
 from labtests.capabilities import RdmaDevices
 from labtests.errors import DeviceError
-from labtests.evidence import Difference, Evidence, Key, Place
+from labtests.evidence import CnpClass, Difference, Evidence, Key, Place, Refresh
 from labtests.experiment.pace import Pace
 from labtests.experiment.reaching import unreachable
 from labtests.experiment.roles import Role, Roles
@@ -33,6 +33,8 @@ SETTLING = frozenset(
     }
 )
 """Counters that must stand still before the second snapshot counts."""
+REFRESHES = 1.25
+"""Two equal reads that are so many refresh periods apart: a refresh was between them for certain."""
 OF_CLASSES = frozenset({c.TX_PACKETS, c.RX_PACKETS})
 """Those of them that a port with classes counts for each class, too."""
 
@@ -65,6 +67,7 @@ class Phase:
     control: bool
     progress: Callable[[str], None]
     idle: tuple[Difference, ...] = ()
+    refresh: Refresh = Refresh(seconds=0.0)
 
     def planned(self) -> Evidence:
         """No traffic, no evidence: what a `--plan` run has instead of a phase."""
@@ -80,7 +83,8 @@ class Phase:
         places = tuple(self._place(s.role, s.tool.tos, seen) for s in traffic)
         unreachable = tuple(self._unreachable(traffic))
         quiet = telemetry.snapshot(watch)
-        clock.sleep(self.pace.quiet_s)
+        late_s = self.refresh.seconds or 0.0
+        clock.sleep(max(self.pace.quiet_s, late_s))
         asked_s = clock.now_s()
         before = telemetry.snapshot(watch)
         samples: list[Reading] = []
@@ -100,10 +104,11 @@ class Phase:
         after, settled = telemetry.settled(
             watch,
             _settling(before, places),
-            step_s=self.pace.settle_step_s,
-            deadline_s=self.pace.settle_deadline_s,
+            step_s=max(self.pace.settle_step_s, REFRESHES * late_s),
+            deadline_s=max(self.pace.settle_deadline_s, 4 * REFRESHES * late_s),
         )
         self.lab.expect_lease()  # what was seen is of our settings only while nobody else sets any
+        changed = settings_seen(self.lab, self.roles).changed_since(seen)
         evidence = replace(
             self._evidence(places, started_s),
             end_s=ended_s,
@@ -114,6 +119,9 @@ class Phase:
             samples=tuple(samples),
             settled=settled,
             unreachable=unreachable,
+            refresh=self.refresh,
+            changed=changed,
+            cnp=self._cnp_class(seen),
         )
         return PhaseRecord(evidence=evidence, settings=seen.settings)
 
@@ -151,6 +159,20 @@ class Phase:
         dscp, at_nic = dscp_of_tos(tos), seen.queues.get(role.nic)
         priority = at_nic[dscp] if at_nic is not None else None
         return place(role, priority, seen.queues[self.roles.bottleneck][dscp])
+
+    def _cnp_class(self, seen: Seen) -> CnpClass | None:
+        """Where the receiver's CNPs go on their way back, by the maps as read."""
+        if seen.cnp_dscp is None:
+            return None
+        ports = dict.fromkeys(role.switch for role in self.roles.senders)
+        return CnpClass(
+            dscp=seen.cnp_dscp,
+            queues=tuple(
+                (at.device, at.interface, seen.queues[at][seen.cnp_dscp])
+                for at in ports
+                if at in seen.queues
+            ),
+        )
 
     def _unreachable(self, traffic: Iterable[Sending]) -> Iterable[str]:
         address = self.roles.receiver.address

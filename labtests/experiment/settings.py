@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from labtests.capabilities import (
+    DcqcnParameters,
     DscpClasses,
     EcnMarking,
     NotificationPoint,
@@ -16,6 +17,7 @@ from labtests.capabilities import (
 )
 from labtests.experiment.roles import Roles
 from labtests.inventory import Endpoint
+from labtests.journal.values import readable
 from labtests.lab import Lab
 from labtests.moments import at_once
 
@@ -41,11 +43,34 @@ class SettingSeen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """What the devices of an incast said before a phase. `queues`: the DSCP map of each port that
-    has one."""
+    """What the devices of an incast said before or after a phase. `queues`: the DSCP map of each port
+    that has one. `cnp_dscp`: of the receiver's CNPs, where it has a notification point."""
 
     settings: tuple[SettingSeen, ...]
     queues: Mapping[Endpoint, tuple[int, ...]]
+    cnp_dscp: int | None = None
+
+    def changed_since(self, earlier: "Seen") -> tuple[str, ...]:
+        """A sentence for each setting that is another one than it was, by whomever."""
+        now = {(seen.at, seen.setting): seen.value for seen in self.settings}
+        sentences = [
+            _changed(seen.at, seen.setting, seen.value, now.get((seen.at, seen.setting)))
+            for seen in earlier.settings
+            if now.get((seen.at, seen.setting)) != seen.value
+        ]
+        sentences += [
+            _changed(at, "DSCP map", queues, self.queues.get(at))
+            for at, queues in earlier.queues.items()
+            if self.queues.get(at) != queues
+        ]
+        return tuple(sentences)
+
+
+def _changed(at: Endpoint, setting: str, before: object, after: object) -> str:
+    return (
+        f"somebody else changed {setting} of {at.device} {at.interface} during the phase: "
+        f"{readable(before)} before, {readable(after)} after it"
+    )
 
 
 def settings_seen(lab: Lab, roles: Roles) -> Seen:
@@ -55,7 +80,8 @@ def settings_seen(lab: Lab, roles: Roles) -> Seen:
     for role in (*roles.senders, roles.receiver):
         ends += [role.nic, role.switch] if role is not roles.receiver else [role.nic]
     ends += roles.transit
-    mapped = [roles.bottleneck, *(role.nic for role in roles.senders)]
+    mapped = [roles.bottleneck, *(end for role in roles.senders for end in (role.nic, role.switch))]
+    notifier = roles.receiver.nic
     devices = list(dict.fromkeys(end.device for end in ends))
 
     def of(device: str) -> Seen:
@@ -67,6 +93,7 @@ def settings_seen(lab: Lab, roles: Roles) -> Seen:
                 queues={at: _map_of(lab, at) for at in mapped if at.device == device}
                 if device in lab.able(DscpClasses)
                 else {},
+                cnp_dscp=_cnp_dscp(lab, notifier) if notifier.device == device else None,
             )
 
     with ThreadPoolExecutor(max_workers=len(devices)) as pool:
@@ -75,6 +102,7 @@ def settings_seen(lab: Lab, roles: Roles) -> Seen:
     return Seen(
         settings=tuple(sorted(settings, key=lambda seen: ends.index(seen.at))),
         queues={at: queues for each in found for at, queues in each.queues.items()},
+        cnp_dscp=next((each.cnp_dscp for each in found if each.cnp_dscp is not None), None),
     )
 
 
@@ -88,3 +116,9 @@ def _settings_of(lab: Lab, at: Endpoint) -> list[SettingSeen]:
 
 def _map_of(lab: Lab, at: Endpoint) -> tuple[int, ...]:
     return lab.driver(at.device, DscpClasses).dscp_map(at.interface)
+
+
+def _cnp_dscp(lab: Lab, at: Endpoint) -> int | None:
+    if at.device not in lab.able(DcqcnParameters) or at.device not in lab.able(NotificationPoint):
+        return None
+    return dict(lab.driver(at.device, DcqcnParameters).dcqcn_np(at.interface).values).get("cnp_dscp")
