@@ -46,7 +46,7 @@ LINK_DOWNS = "link_down_events"  # events: mlx5 link_down_events_phy, else sysfs
 CARRIER_CHANGES = "carrier_changes"  # events, up and down: /sys/class/net/IF/carrier_changes
 
 # -- a Linux net device, host and switch (scope "port", packets, sysfs) ---------------------------
-NET_RX_DROPPED = "rx_dropped"  # arrived whole; the stack or driver had no room or no taker for it
+NET_RX_DROPPED = "rx_dropped"  # arrived whole: no room (softnet's drops too) or no taker for it
 NET_TX_DROPPED = "tx_dropped"  # the device or driver threw it away, after the qdisc
 NET_RX_NOHANDLER = "rx_nohandler"  # arrived on an inactive member of a bond or team
 RX_MISSED_ERRORS = "rx_missed_errors"  # no receive buffer; mlx5: the same as rx_out_of_buffer
@@ -127,20 +127,11 @@ TCP_IN_ERRORS = "tcp_in_errs"  # segments: bad checksum and the like
 TCP_IN_CSUM_ERRORS = "tcp_in_csum_errors"  # segments; inside TCP_IN_ERRORS
 
 # -- host (scope "host"), /proc/net/netstat
-TCP_TIMEOUTS = "tcp_timeouts"  # events: the retransmission timer ran out
-TCP_LOST_RETRANSMITS = "tcp_lost_retransmits"  # segments sent again that were lost again
-TCP_SPURIOUS_RETRANSMITS = "tcp_dsacks_received"  # events: it had arrived, the repeat was needless
 TCP_BACKLOG_DROPS = "tcp_backlog_drops"  # segments: the socket's backlog was full
 TCP_RECEIVE_QUEUE_DROPS = "tcp_rcvq_drops"  # segments: no memory for the receive queue
-TCP_LISTEN_DROPS = "tcp_listen_drops"  # events: a SYN that was not answered
 IP_IN_NO_ROUTES = "ip_in_no_routes"
 IP_IN_TRUNCATED = "ip_in_truncated_pkts"
 IP_IN_CSUM_ERRORS = "ip_in_csum_errors"
-IP_IN_CE_PACKETS = "ip_in_ce_pkts"  # no loss: arrived with ECN's CE, set by some switch
-IP_IN_ECT0_PACKETS = "ip_in_ect0_pkts"  # no loss: arrived ECN-capable and unmarked
-
-# -- host (scope "host"), /proc/net/softnet_stat, all CPUs of the machine (not of one namespace)
-SOFTNET_DROPPED_PACKETS = "softnet_dropped_packets"  # backlog full; NET_RX_DROPPED has them too
 
 GAUGES = frozenset({QUEUE_LENGTH_PACKETS, QDISC_BACKLOG_BYTES})
 """Values that go up and down; they are never subtracted."""

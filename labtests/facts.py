@@ -85,6 +85,16 @@ class LinkErrors(Protocol):
 
 
 @runtime_checkable
+class PortTelemetry(Protocol):
+    """A switch that counts on the port itself, beside its queues."""
+
+    @abstractmethod
+    def port_counters(self, port: str) -> tuple[Reading, ...]:
+        """Scope "port": frames in and out, and each that can mean a loss on the wire or in the
+        port; what it does not count is None, with the reason."""
+
+
+@runtime_checkable
 class Neighbours(Protocol):
     """A device that hears LLDP."""
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from labtests.capabilities import DropTelemetry, NicTelemetry, PfcTelemetry, QueueTelemetry
 from labtests.errors import LabError, LabErrors
 from labtests.evidence import Key
-from labtests.facts import Foresight, LinkErrors
+from labtests.facts import Foresight, PortTelemetry
 from labtests.moments import at_once, usual
 from labtests.records import Reading
 from labtests.transport import Clock
@@ -119,8 +119,8 @@ class Telemetry:
                 yield _bound(queues.queue_counters, port)
             if drops := able(DropTelemetry).get(name):
                 yield _bound(drops.drop_counters, port)
-            if not nic and (errors := able(LinkErrors).get(name)):
-                yield _bound(errors.link_errors, port)
+            if own := able(PortTelemetry).get(name):
+                yield _bound(own.port_counters, port)
 
 
 def table(readings: Iterable[Reading]) -> "pd.DataFrame":

@@ -11,6 +11,7 @@ from labtests.experiment.judging import Judged
 from labtests.experiment.phase import PhaseRecord
 from labtests.journal.values import readable
 from labtests.records import Reading
+from labtests.verdicts import Station, stations
 
 Json = dict[str, Any]
 
@@ -62,12 +63,15 @@ def _phase(record: PhaseRecord) -> Json:
         "start_s": evidence.start_s,
         "end_s": evidence.end_s,
         "settled": evidence.settled,
+        "refresh_s": evidence.refresh.seconds,
+        "changed_by_others": list(evidence.changed),
         "unreachable": list(evidence.unreachable),
         "flows": [_plain(flow) for flow in evidence.flows],
         "noise": [
             {**_counter(noise.difference), "when": noise.when, "seconds": noise.seconds}
             for noise in evidence.disturbances
         ],
+        "way": [_station(station) for station in stations(evidence)],
         "counters": _counters(evidence),
         "samples": [_sample(reading) for reading in evidence.samples],
         "settings": [
@@ -79,6 +83,17 @@ def _phase(record: PhaseRecord) -> Json:
             }
             for seen in record.settings
         ],
+    }
+
+
+def _station(station: Station) -> Json:
+    return {
+        "name": station.name,
+        "part": station.part,
+        "lost": {" ".join(map(str, d.key[2:])): d.increase for d in station.lost},
+        "counted": sorted({d.key[-1] for d in station.losses if d.increase is not None}),
+        "unusable": {d.key[-1]: d.unusable for d in station.losses if d.increase is None},
+        "not_available": list(station.absent),
     }
 
 

@@ -121,4 +121,6 @@ def _map_of(lab: Lab, at: Endpoint) -> tuple[int, ...]:
 def _cnp_dscp(lab: Lab, at: Endpoint) -> int | None:
     if at.device not in lab.able(DcqcnParameters) or at.device not in lab.able(NotificationPoint):
         return None
-    return dict(lab.driver(at.device, DcqcnParameters).dcqcn_np(at.interface).values).get("cnp_dscp")
+    return dict(lab.driver(at.device, DcqcnParameters).dcqcn_np(at.interface).values).get(
+        "cnp_dscp"
+    )

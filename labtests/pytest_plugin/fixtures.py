@@ -8,7 +8,8 @@ import pytest
 from labtests.capabilities import meaning_of
 from labtests.check.command import expect_checks
 from labtests.errors import LabError, LeaseBusy, LeaseLost, Unreachable
-from labtests.experiment import Incast, Span, roles_of
+from labtests.evidence import Refresh
+from labtests.experiment import Incast, Span, measure, roles_of
 from labtests.facts import Lacking
 from labtests.inventory import Testbed
 from labtests.lab import Lab
@@ -70,10 +71,18 @@ def incast(request: pytest.FixtureRequest, lab: Lab) -> Iterator[Incast]:
             with_controls=not run.config.getoption("no_controls"),
             progress=_progress(run),
             idle=run.preflight.noise,
+            measured=lambda: _refresh(run, lab),
         )
         request.node.stash[INCAST] = experiment
         yield experiment
         run.spans[request.node.nodeid] = sum(experiment.planned, Span(least_s=0.0, most_s=0.0))
+
+
+def _refresh(run: Run, lab: Lab) -> Refresh:
+    """Measured before the first phase of a run."""
+    if run.refresh is None:
+        run.refresh = measure(lab, roles_of(lab.testbed), _progress(run))
+    return run.refresh
 
 
 def needs_lab(item: pytest.Item) -> bool:

@@ -16,6 +16,7 @@ import pytest
 from labtests.changing import Planned
 from labtests.clock import WallClock
 from labtests.errors import LabError, LeaseBusy
+from labtests.evidence import Refresh
 from labtests.experiment import HARDWARE, SIMULATED, Pace, Span, real_pace
 from labtests.inventory import Testbed, load
 from labtests.journal import (
@@ -63,6 +64,7 @@ class Run:
     proof: Proof = field(init=False)
     preflight: Preflight = field(init=False)
     process: Any = None
+    refresh: Refresh | None = None  # of the switches' counters, once it has been measured
     problem: str = ""
     exit_code: int | None = None
 

@@ -17,11 +17,13 @@ from labtests.verdicts.questions import (
 )
 from labtests.verdicts.sharing import shared
 from labtests.verdicts.sound import sound
+from labtests.verdicts.way import Station, stations
 
 __all__ = [
     "Fact",
     "Finding",
     "Outcome",
+    "Station",
     "Verdict",
     "classified",
     "drops_exactly_in",
@@ -36,6 +38,7 @@ __all__ = [
     "shared",
     "slowed_by_marks",
     "sound",
+    "stations",
     "throttled",
     "undisturbed",
     "worst",

@@ -50,9 +50,7 @@ def _kept(station: way.Station) -> Iterator[Finding]:
         if difference.increase is None:
             yield missing(difference, "= 0", "packets")
         elif not difference.increase:
-            yield passed(
-                Fact(name=name_of(difference), measured=0, bound="= 0", unit="", margin=0)
-            )
+            yield passed(Fact(name=name_of(difference), measured=0, bound="= 0", unit="", margin=0))
     if station.lost:
         yield _lost(station)
 

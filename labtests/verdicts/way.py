@@ -132,7 +132,9 @@ def of_device(evidence: Evidence, device: str, *parts: Part) -> tuple[Station, .
 def in_words(station: Station) -> str:
     """What grew there, counter by counter."""
     return ", ".join(
-        f"{name} +{each.increase}" if len(station.ends) == 1 else f"{device} {name} +{each.increase}"
+        f"{name} +{each.increase}"
+        if len(station.ends) == 1
+        else f"{device} {name} +{each.increase}"
         for each in station.lost
         for device, _, _, _, name in (each.key,)
     )

@@ -35,9 +35,7 @@ def conserved(evidence: Evidence, queue: int) -> Iterator[Finding]:
         )
         for p in sorted(p for p in priorities if p is not None)
     ]
-    yield equal(
-        f"sent by NICs = forwarded + dropped, queue {queue}", sent, [forwarded, dropped]
-    )
+    yield equal(f"sent by NICs = forwarded + dropped, queue {queue}", sent, [forwarded, dropped])
     yield equal(f"forwarded = received by the NIC, queue {queue}", [forwarded], received)
 
 

@@ -5,11 +5,18 @@ from connectx_host import Answer, FakeHost, grep, no_such_files, recording
 
 from labtests import counters as c
 from labtests.drivers.connectx import Driver
+from labtests.drivers.linux.ethtool import AT_THE_WIRE
 from labtests.errors import CommandRejected, ToolMissing, UnreadableOutput
 from labtests.records import RdmaLink, Reading
 
 IF = "enp3s0f0np0"
 STATISTICS = f"ethtool -S {IF}"
+KERNEL = (
+    f"grep -s -H . /sys/class/net/{IF}/statistics/* /sys/class/net/{IF}/carrier_down_count"
+    f" /sys/class/net/{IF}/carrier_changes"
+)
+VETH = recording("net_statistics--veth-carrier")
+OF_THE_KERNEL = Answer(VETH.text.replace("/eth1/", f"/{IF}/"))
 CX4 = recording("ethtool_statistics--cx4")  # no PFC, global pause
 HW = "/sys/class/infiniband/mlx5_0/ports/1/hw_counters"
 LINKS = Answer(f'[{{"ifname":"mlx5_0","port":1,"state":"ACTIVE","netdev":"{IF}"}}]\n')
@@ -32,7 +39,8 @@ def with_pfc(priority: int, value: int = 7, text: str = CX4.text) -> str:
 
 
 def nic(text: str) -> dict[tuple[str, int | None], Reading]:
-    readings = Driver(FakeHost({STATISTICS: Answer(text)})).nic_counters(IF)
+    host = FakeHost({STATISTICS: Answer(text), KERNEL: OF_THE_KERNEL})
+    readings = Driver(host).nic_counters(IF)
     found = {(r.counter, r.index): r for r in readings}
     assert len(found) == len(readings), "two readings for one counter"
     return found
@@ -64,7 +72,6 @@ def test_a_counter_without_a_neutral_name_keeps_the_device_s_word():
     found = nic(CX4.text)
     assert found["tx_pci_signal_integrity", None].value == 34
     assert found["rx_vport_rdma_unicast_bytes", None].unit == "bytes"
-    assert found["rx_crc_errors_phy", None].unit == "events"
     assert found["rx_packets_phy", None].unit == "packets"
     assert found["rx_global_pause_duration", None].unit == "us"
 
@@ -85,9 +92,8 @@ def test_nothing_but_single_rings_is_left_out():
 
 
 def test_a_priority_counter_without_a_neutral_name_keeps_its_priority():
-    found = nic(CX4.text + "rx_prio3_buf_discard: 9\nrx_prio3_marked: 11\n")
-    assert found["rx_prio_buf_discard", 3].value == 9
-    assert found["rx_prio_buf_discard", 3].scope == "priority"
+    found = nic(CX4.text + "rx_prio3_marked: 11\n")
+    assert found["rx_prio_marked", 3].scope == "priority"
     assert found["rx_prio_marked", 3].source == "ethtool -S rx_prio3_marked"
 
 
@@ -95,6 +101,36 @@ def test_the_discards_of_a_priority_are_none_where_the_driver_is_too_old_to_show
     assert nic(CX4.text)[c.RX_DISCARDED_PACKETS, 3].value is None
     newer = "".join(f"rx_prio{p}_discards: {p}\n" for p in range(8))
     assert nic(CX4.text + newer)[c.RX_DISCARDED_PACKETS, 3].value == 3
+
+
+def test_discards_that_only_a_shared_nic_has_are_read_where_they_are():
+    found = nic(CX4.text + "rx_prio3_buf_discard: 9\nrx_prio3_cong_discard: 2\n")
+    assert found[c.RX_BUFFER_DISCARDED_PACKETS, 3].value == 9
+    assert found[c.RX_CONGESTION_DISCARDED_PACKETS, 3].value == 2
+    assert (c.RX_BUFFER_DISCARDED_PACKETS, 4) not in found
+
+
+def test_errors_of_the_cable_are_counted_at_the_wire_under_neutral_names():
+    for word, (name, unit) in AT_THE_WIRE.items():
+        found = nic(CX4.text.replace(f"{word}: 0", f"{word}: 17"))
+        reading = found[name, None]
+        assert (reading.value, reading.unit, reading.source) == (17, unit, f"ethtool -S {word}")
+
+
+def test_what_the_kernel_counts_beside_the_nic_is_read_too():
+    found = nic(CX4.text)
+    assert (found[c.NET_TX_DROPPED, None].value, found[c.CARRIER_CHANGES, None].value) == (3, 4)
+    assert found[c.LINK_DOWNS, None].source == "ethtool -S link_down_events_phy"
+    assert found[c.QDISC_DROPPED_PACKETS, None].missing  # this host has no tc
+
+
+def test_a_pause_storm_is_named():
+    found = nic(CX4.text + "tx_pause_storm_warning_events: 2\ntx_pause_storm_error_events: 1\n")
+    assert (found[c.PAUSE_STORM_WARNINGS, None].value, found[c.PAUSE_STORM_ERRORS, None].value) == (
+        2,
+        1,
+    )
+    assert nic(CX4.text)[c.PAUSE_STORM_ERRORS, None].value is None  # a driver of 2018
 
 
 def test_pause_of_a_priority_without_pfc_is_none_and_never_0():
@@ -304,7 +340,8 @@ def test_the_host_s_udp_and_ip_counters_are_read_by_their_titles():
     assert found[c.UDP_RCVBUF_ERRORS].value == 0
     assert found["udp_out_datagrams"].value == 635596
     assert found["udp_out_datagrams"].unit == "datagrams"
-    assert found["IpReasmReqds"].value == 0
+    assert found[c.IP_REASM_REQUIRED].value == 0
+    assert found["IpForwDatagrams"].source == "/proc/net/snmp Ip.ForwDatagrams"
     assert found[c.IP_REASM_FAILS].source == "/proc/net/snmp Ip.ReasmFails"
     assert (found[c.UDP_IN_ERRORS].scope, found[c.UDP_IN_ERRORS].port) == ("host", "")
     assert not {"IpForwarding", "IpDefaultTTL", "TcpInSegs"} & set(found)
@@ -343,7 +380,8 @@ def test_an_empty_proc_file_is_not_a_quiet_host():
 
 
 def test_readings_carry_the_moment_of_their_own_answer():
-    host = FakeHost({STATISTICS: CX4, "cat /proc/net/snmp": Answer(SNMP)})
+    host = FakeHost({STATISTICS: CX4, KERNEL: OF_THE_KERNEL, "cat /proc/net/snmp": Answer(SNMP)})
     driver = Driver(host)
-    assert {r.time_s for r in driver.nic_counters(IF)} == {1.0}
-    assert {r.time_s for r in driver.host_counters()} == {2.0}
+    times = {r.source.split()[0]: r.time_s for r in driver.nic_counters(IF)}
+    assert times == {"ethtool": 1.0, "statistics": 2.0, "carrier_changes": 2.0, "tc": 3.0}
+    assert {r.time_s for r in driver.host_counters()} == {4.0, 5.0}

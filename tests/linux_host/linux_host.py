@@ -9,7 +9,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "connectx"))
 from connectx_host import Answer, FakeHost, recording
 
 VETH, VIRTIO = "eth1", "enp0s3"
-STATISTICS = "grep -s -H . /sys/class/net/{0}/statistics/* /sys/class/net/{0}/carrier_down_count"
+STATISTICS = (
+    "grep -s -H . /sys/class/net/{0}/statistics/* /sys/class/net/{0}/carrier_down_count"
+    " /sys/class/net/{0}/carrier_changes"
+)
 HW = "/sys/class/infiniband/rxe0/ports/1/hw_counters"
 PHYSICAL = "ls -d /sys/class/net/*/device"
 
@@ -18,7 +21,7 @@ def namespace_host(**more):
     """A network namespace with one veth port, on a kernel without RDMA; no ethtool."""
     names = ("ip_link--veth", "net_statistics--veth", "tc_qdiscs--noqueue", "physical--none",
              "rdma_links--kernel-without-rdma", "version--iproute2",
-             "proc_net_snmp--kernel618")  # fmt: skip
+             "proc_net_snmp--kernel618", "proc_net_snmp--netstat-kernel618")  # fmt: skip
     return FakeHost(_answers(*names) | more)
 
 
@@ -34,7 +37,10 @@ def rxe_host(without=(), **more):
 
 def _answers(*names):
     replies = [recording(name) for name in names]
-    return {reply.command: reply for reply in replies}
+    found = {reply.command: reply for reply in replies}
+    # recorded before the last file was asked as well
+    old = [command for command in found if command.endswith("/carrier_down_count")]
+    return found | {STATISTICS.format(command.split("/")[4]): found.pop(command) for command in old}
 
 
 def of(readings):

@@ -25,8 +25,7 @@ def test_a_port_is_counted_by_the_kernel_alone():
     found = of(Driver(namespace_host()).nic_counters(VETH))
     assert (found[c.TX_PACKETS].value, found[c.TX_PACKETS].unit) == (3, "packets")
     assert (found[c.RX_BYTES].value, found[c.RX_BYTES].unit) == (266, "bytes")
-    assert found["tx_dropped"].unit == "packets"
-    assert found["rx_crc_errors"].unit == "events"
+    assert found[c.RX_CRC_ERRORS].unit == found[c.NET_TX_DROPPED].unit == "packets"
     assert found[c.TX_PACKETS].source == "statistics tx_packets"
     assert {r.scope for r in found.values()} == {"port"}
 
@@ -119,11 +118,36 @@ def test_an_odd_ethtool_takes_nothing_away(answer):
 
 def test_the_link_s_errors_are_the_kernel_s():
     found = of(Driver(namespace_host()).link_errors(VETH))
-    assert (found["rx_crc_errors"].value, found["carrier_down_count"].value) == (0, 1)
+    assert (found[c.RX_CRC_ERRORS].value, found[c.LINK_DOWNS].value) == (0, 1)
     text = recording("net_statistics--veth").text
     old = "".join(line for line in text.splitlines(True) if "carrier_down" not in line)
     host = namespace_host(**{STATISTICS.format(VETH): Answer(old)})
-    assert "carrier_down_count" not in of(Driver(host).link_errors(VETH))
+    assert c.LINK_DOWNS not in of(Driver(host).link_errors(VETH))
+
+
+def test_a_carrier_that_went_away_and_came_back_is_counted():
+    host = namespace_host(**{STATISTICS.format(VETH): recording("net_statistics--veth-carrier")})
+    found = of(Driver(host).nic_counters(VETH))
+    assert (found[c.CARRIER_CHANGES].value, found[c.LINK_DOWNS].value) == (4, 2)
+    assert found[c.CARRIER_CHANGES].unit == "events"
+
+
+LOSSES = (
+    *(c.NET_RX_DROPPED, c.NET_TX_DROPPED, c.RX_ERRORS, c.RX_CRC_ERRORS, c.TX_ERRORS),
+    *(c.TX_CARRIER_ERRORS, c.RX_MISSED_ERRORS, c.RX_FIFO_ERRORS, c.TX_FIFO_ERRORS),
+    *(c.LINK_DOWNS, c.CARRIER_CHANGES, c.QDISC_DROPPED_PACKETS),
+)
+
+
+def test_a_counter_of_losses_that_a_kernel_has_not_is_named_and_is_none():
+    old = "".join(
+        f"/sys/class/net/{VETH}/statistics/{name}:0\n"
+        for name in (c.RX_PACKETS, c.TX_PACKETS, c.RX_BYTES, c.TX_BYTES)
+    )
+    host = namespace_host(**{STATISTICS.format(VETH): Answer(old)})
+    found = of(Driver(host).nic_counters(VETH))
+    assert {name: found[name].value for name in LOSSES} == dict.fromkeys(LOSSES)
+    assert all(found[name].missing for name in LOSSES)
 
 
 # -- RDMA, where there is some ---------------------------------------------------------------------
@@ -200,10 +224,37 @@ def test_the_host_s_own_stack_is_read():
     assert found[c.UDP_OUT_DATAGRAMS].value == 4876
     assert found[c.UDP_RCVBUF_ERRORS].value == 0
     assert found[c.TCP_RETRANSMITTED_SEGMENTS].value == 58041
+    assert found[c.IP_IN_RECEIVES].value == 30599837
+    assert found[c.TCP_BACKLOG_DROPS].source == "/proc/net/netstat TcpExt.TCPBacklogDrop"
+    assert found[c.IP_IN_NO_ROUTES].value == 0
+    assert all(found[name].unit != "events" for name in found if name.endswith("_errors"))
+
+
+OF_THE_STACK = (
+    *(c.UDP_RCVBUF_ERRORS, c.UDP_SNDBUF_ERRORS, c.UDP_IN_ERRORS, c.UDP_NO_PORTS),
+    *(c.UDP_IN_CSUM_ERRORS, c.UDP_MEM_ERRORS, c.IP_IN_DISCARDS, c.IP_OUT_DISCARDS),
+    *(c.IP_OUT_NO_ROUTES, c.IP_REASM_FAILS, c.IP_REASM_TIMEOUTS, c.IP_FRAGMENT_FAILS),
+    *(c.TCP_RETRANSMITTED_SEGMENTS, c.TCP_BACKLOG_DROPS, c.IP_IN_CSUM_ERRORS),
+)
+
+
+def test_what_a_stack_does_not_tell_of_its_losses_is_none_with_the_file_s_name():
+    bare = {
+        "cat /proc/net/snmp": Answer("Ip: Forwarding\nIp: 1\n"),
+        "cat /proc/net/netstat": Answer("", "cat: /proc/net/netstat: No such file\n", 1),
+    }
+    found = of(Driver(namespace_host(**bare)).host_counters())
+    assert {name: found[name].value for name in OF_THE_STACK} == dict.fromkeys(OF_THE_STACK)
+    assert found[c.TCP_BACKLOG_DROPS].missing == "/proc/net/netstat has no TcpExt TCPBacklogDrop"
+    whole = of(Driver(namespace_host()).host_counters())
+    assert all(whole[name].value is not None for name in OF_THE_STACK)
 
 
 def test_everything_that_counters_need_is_foreseen_but_the_folder_of_an_rdma_device():
-    host = rxe_host(**{"cat /proc/net/snmp": recording("proc_net_snmp--kernel618")})
+    host = rxe_host(**{
+        "cat /proc/net/snmp": recording("proc_net_snmp--kernel618"),
+        "cat /proc/net/netstat": recording("proc_net_snmp--netstat-kernel618"),
+    })  # fmt: skip
     driver = Driver(host)
     driver.nic_counters(VIRTIO)
     driver.rdma_counters(VIRTIO)

@@ -19,6 +19,7 @@ from recorded_shell import RecordedShell, called
 from labtests import counters as c
 from labtests.check.gathering import Watching
 from labtests.drivers import connectx, linux, linux_switch
+from labtests.drivers.linux.statistics import statistics_command
 from labtests.errors import CommandTimeout, LabError
 from labtests.exchanges import Exchanges
 from labtests.experiment.roles import Role, Roles
@@ -35,13 +36,15 @@ def recorded(*names, of=connectx_host.recording):
 
 
 SNMP = connectx_host.recording("proc_net_snmp--kernel618")
+NETSTAT = connectx_host.recording("proc_net_snmp--netstat-kernel618")
+COUNTED = connectx_host.recording("net_statistics--virtio")
 HOSTS = {  # driver, port, what it prints
     "connectx": (
         connectx.Driver,
         MLX,
         [
             *recorded("rdma_links--mlx5"),
-            SNMP,
+            *(SNMP, NETSTAT, called(COUNTED, statistics_command(MLX))),
             called(connectx_host.recording("ethtool_statistics--cx4"), f"ethtool -S {MLX}"),
             called(connectx_host.recording("hw_counters--rxe"), HW.format("mlx5_0")),
         ],
@@ -50,7 +53,8 @@ HOSTS = {  # driver, port, what it prints
         linux.Driver,
         VIRTIO,
         [
-            *recorded("net_statistics--virtio", "tc_qdiscs--fq_codel", "rdma_links--rxe"),
+            *recorded("tc_qdiscs--fq_codel", "rdma_links--rxe"),
+            *(NETSTAT, called(COUNTED, statistics_command(VIRTIO))),
             *recorded("hw_counters--rxe", "ethtool_statistics--virtio-rings"),
             SNMP,
         ],
@@ -108,7 +112,7 @@ def values(readings):
 
 @pytest.mark.parametrize(
     ("kind", "one_by_one", "first"),
-    [("connectx", (4, 2), 2), ("linux", (6, 2), 2), ("linux-switch", (3, 3), 1)],
+    [("connectx", (7, 2), 2), ("linux", (7, 2), 2), ("linux-switch", (3, 2), 1)],
 )
 def test_a_moment_is_one_exchange_and_its_readings_are_the_same(tmp_path, kind, one_by_one, first):
     lab, alone = Lab(tmp_path, kind), Lab(tmp_path, kind, together=False)
@@ -174,7 +178,7 @@ def test_a_host_that_does_not_manage_so_much_at_once_is_asked_one_by_one_from_th
             raise CommandTimeout("linux", command, "it did not end", "wait")
 
     lab.shells["linux"].before = slow
-    for expected in (1 + 6, 6):
+    for expected in (1 + 7, 7):
         assert values(lab.snapshot()) == values(alone.snapshot())
         assert lab.sent("linux") == expected
 

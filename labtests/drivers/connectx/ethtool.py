@@ -8,7 +8,7 @@ exist only while PFC is enabled on it: a missing name means "not enabled", never
 import re
 
 from labtests import counters as c
-from labtests.drivers.linux.ethtool import parse_ethtool_statistics, unit_of
+from labtests.drivers.linux.ethtool import AT_THE_WIRE, parse_ethtool_statistics, unit_of
 from labtests.reading import incomplete, refuse
 from labtests.records import Reading
 from labtests.transport import Reply
@@ -30,12 +30,19 @@ _PFC = {
     "tx_prio{p}_pause_duration": (c.PFC_TX_PAUSE_US, "us"),
     "rx_prio{p}_pause_transition": (c.PFC_RX_TRANSITIONS, "events"),
 }
-_PER_PORT = {
+# Only where several hosts share the NIC: elsewhere these are not there, and cannot lose anything.
+_SHARED = {
+    "rx_prio{p}_buf_discard": (c.RX_BUFFER_DISCARDED_PACKETS, "packets"),
+    "rx_prio{p}_cong_discard": (c.RX_CONGESTION_DISCARDED_PACKETS, "packets"),
+}
+_PER_PORT = AT_THE_WIRE | {
     "rx_discards_phy": (c.NIC_RX_DISCARDED_PACKETS, "packets"),
     "tx_discards_phy": (c.NIC_TX_DISCARDED_PACKETS, "packets"),
     "rx_out_of_buffer": (c.NIC_OUT_OF_BUFFER_PACKETS, "packets"),
     "rx_pause_ctrl_phy": (c.PAUSE_RX_FRAMES, "frames"),
     "tx_pause_ctrl_phy": (c.PAUSE_TX_FRAMES, "frames"),
+    "tx_pause_storm_warning_events": (c.PAUSE_STORM_WARNINGS, "events"),
+    "tx_pause_storm_error_events": (c.PAUSE_STORM_ERRORS, "events"),
 }
 _ALWAYS = ("rx_prio{p}_packets", "tx_prio{p}_packets", "rx_prio{p}_bytes", "tx_prio{p}_bytes")
 
@@ -52,6 +59,8 @@ def nic_readings(reply: Reply, port: str) -> tuple[Reading, ...]:
     statistics = _mlx5_statistics(reply)
     made = _priority_readings(reply, port, statistics, _PER_PRIORITY)
     made += pause_readings(reply, port, statistics)
+    shared = _priority_readings(reply, port, statistics, _SHARED)
+    made += [reading for reading in shared if reading.value is not None]
     for name, (counter, unit) in _PER_PORT.items():
         made.append(_reading(reply, port, name, (counter, unit, None), statistics))
     known = {reading.source.removeprefix("ethtool -S ") for reading in made}

@@ -3,7 +3,6 @@
 from labtests.drivers.connectx.host import LLDPAD_STATE, VERSION_COMMANDS
 from labtests.drivers.connectx.links import link_commands
 from labtests.drivers.linux.foresight import Ahead as HostAhead
-from labtests.drivers.linux.proc import PROC_NET_SNMP
 
 _ECN = ("roce_rp/enable/*", "roce_np/enable/*", "roce_rp/*", "roce_np/*")
 
@@ -31,8 +30,3 @@ class Ahead(HostAhead):
     def obstacle_commands(self) -> tuple[str, ...]:
         """See Foresight."""
         return (LLDPAD_STATE, "rdma -j link")
-
-    def counter_commands(self, ports: tuple[str, ...]) -> tuple[str, ...]:
-        """See Foresight. RDMA counters are asked by themselves: their folder is found first."""
-        each = [f"ethtool -S {self._interface(port)}" for port in ports]
-        return (*each, "rdma -j link", f"cat {PROC_NET_SNMP}", "date +%s.%N")

@@ -2,10 +2,12 @@
 
 import re
 
+from labtests import counters as c
 from labtests.drivers.answers import expect_success
+from labtests.drivers.connectx.ethtool import nic_readings
 from labtests.drivers.connectx.rdma import gid_rows
 from labtests.drivers.connectx.telemetry import NicCounters
-from labtests.drivers.linux.ethtool import ETHTOOL, parse_ethtool_statistics
+from labtests.drivers.linux.ethtool import ETHTOOL
 from labtests.drivers.linux.links import Links as HostLinks
 from labtests.drivers.linux.links import parse_ip_link
 from labtests.drivers.linux.session import HostSession
@@ -20,13 +22,8 @@ _SETTINGS_OF = re.compile(r"^Settings for (\S+):$")
 _MORE_OF_THE_SAME = re.compile(r"^\t[ \t]+\S.*$")
 _SPEED = re.compile(r"([0-9]+)Mb/s")
 
-ERRORS = (
-    "rx_crc_errors_phy",
-    "rx_symbol_err_phy",
-    "rx_pcs_symbol_err_phy",
-    "link_down_events_phy",
-)
-"""Of `ethtool -S`: what a bad cable, plug or port does (mlx5 counters, Linux documentation)."""
+ERRORS = (c.RX_CRC_ERRORS, c.RX_SYMBOL_ERRORS, c.PCS_SYMBOL_ERRORS, c.LINK_DOWNS)
+"""What a bad cable, plug or port does; bits that FEC has mended are no fault."""
 
 
 def parse_ethtool_settings(reply: Reply) -> dict[str, str]:
@@ -76,23 +73,8 @@ class Links(NicCounters, HostLinks):
 
     def link_errors(self, port: str) -> tuple[Reading, ...]:
         """CRC and symbol errors, and how often the link went down."""
-        reply = self._statistics(port)
-        statistics = parse_ethtool_statistics(reply)
-        return tuple(
-            Reading(
-                device=reply.device,
-                port=port,
-                scope="port",
-                index=None,
-                counter=name,
-                unit="events",
-                value=statistics.get(name),
-                time_s=reply.time_s,
-                source=f"ethtool -S {name}",
-                missing="" if name in statistics else f"ethtool shows no {name}",
-            )
-            for name in ERRORS
-        )
+        found = nic_readings(self._statistics(port), port)
+        return tuple(reading for reading in found if reading.counter in ERRORS)
 
 
 def link_commands(session: HostSession, port: str) -> tuple[str, ...]:

@@ -38,8 +38,12 @@ class NicCounters(HostCounters, PfcTelemetry):
         )
 
     def nic_counters(self, port: str) -> tuple[Reading, ...]:
-        """Every counter of the net device but those of single rings."""
-        return nic_readings(self._statistics(port), port)
+        """Every counter of the net device but those of single rings; of two that have one name, the
+        NIC's own, else the kernel's."""
+        found = nic_readings(self._statistics(port), port)
+        known = {reading.counter for reading in found if reading.scope == "port"}
+        kernel = (r for r in self._kernel_counters(port) if r.counter not in known)
+        return (*found, *kernel, *self._queue(port))
 
     def _by_rdma(self, port: str, link: RdmaLink) -> tuple[Reading, ...]:
         """A ConnectX counts: raises UnreadableOutput when it is not in the answer."""

@@ -2,6 +2,7 @@
 
 import re
 
+from labtests import counters as c
 from labtests.drivers.answers import Complaint, Tool, expect_success
 from labtests.reading import BLANK, matches, refuse, whole_number
 from labtests.transport import Reply
@@ -28,6 +29,17 @@ ETHTOOL = Tool(
 _TITLE = re.compile(r"^NIC statistics:\s*$")
 _COUNTER = re.compile(r"^\s*(\S.*?):\s*(\S+)\s*$")
 _FIELD = re.compile(r"^([a-z-]+):\s*(.*?)\s*$")
+AT_THE_WIRE = {
+    "rx_crc_errors_phy": (c.RX_CRC_ERRORS, "packets"),
+    "rx_symbol_err_phy": (c.RX_SYMBOL_ERRORS, "packets"),
+    "rx_pcs_symbol_err_phy": (c.PCS_SYMBOL_ERRORS, "events"),
+    "rx_corrected_bits_phy": (c.FEC_CORRECTED_BITS, "bits"),
+    "tx_errors_phy": (c.TX_ERRORS, "packets"),
+    "link_down_events_phy": (c.LINK_DOWNS, "events"),
+}
+"""What a bad cable, plug or port does, where a driver counts it at the wire: its word -> neutral
+name and unit (mlx5 counters, Linux documentation)."""
+
 _PACKET_LENGTHS = re.compile(r"^rx_[0-9]+(?:_to_[0-9]+)?_bytes_phy$")
 
 

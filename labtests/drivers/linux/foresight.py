@@ -2,7 +2,7 @@
 
 from labtests.drivers.linux.host import IPROUTE2, VERSION_COMMANDS
 from labtests.drivers.linux.links import PHYSICAL, link_commands
-from labtests.drivers.linux.proc import PROC_NET_SNMP
+from labtests.drivers.linux.proc import HOST_COMMANDS
 from labtests.drivers.linux.qdisc import qdisc_command
 from labtests.drivers.linux.session import HostSession
 from labtests.drivers.linux.statistics import statistics_command
@@ -34,4 +34,4 @@ class Ahead(HostSession, Foresight):
         for port in ports:
             name = self._interface(port)
             found += [statistics_command(name), f"ethtool -S {name}", qdisc_command(name)]
-        return (*found, "rdma -j link", f"cat {PROC_NET_SNMP}", "date +%s.%N")
+        return (*found, "rdma -j link", *HOST_COMMANDS, "date +%s.%N")

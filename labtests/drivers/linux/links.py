@@ -8,7 +8,7 @@ from labtests.drivers.linux.ethtool import ETHTOOL
 from labtests.drivers.linux.link import IP
 from labtests.drivers.linux.roce import gids_command, parse_gids
 from labtests.drivers.linux.session import HostSession
-from labtests.drivers.linux.statistics import PortCounters, error_readings
+from labtests.drivers.linux.statistics import PortCounters, error_readings, kernel_readings
 from labtests.drivers.linux.telemetry import NicCounters
 from labtests.errors import CommandRejected, ToolMissing, UnreadableOutput
 from labtests.facts import (
@@ -137,7 +137,7 @@ class Cables(PortCounters, LinkState, LinkErrors, OwnClock):
     def link_errors(self, port: str) -> tuple[Reading, ...]:
         """Errors of the net device, and how often its link went down."""
         reply, own = self._net_statistics(port)
-        return error_readings(reply, port, own)
+        return error_readings(kernel_readings(reply, port, own))
 
     def own_clock(self) -> ClockReading:
         """By date, to the millisecond that an exchange takes."""

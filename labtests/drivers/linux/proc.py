@@ -1,4 +1,5 @@
-"""/proc/net/snmp: what the host's own IP and UDP saw (RFC 1213 names, Linux additions).
+"""/proc/net/snmp and /proc/net/netstat: what the host's own IP, UDP and TCP saw (RFC 1213 names,
+Linux additions).
 
 A protocol has two lines: its name with column titles, then its name with values. Columns differ
 between kernels, so they are read by title. UdpRcvbufErrors and IpReasmFails tell loss in the host
@@ -14,19 +15,47 @@ from labtests.records import Reading
 from labtests.transport import Reply
 
 PROC_NET_SNMP = "/proc/net/snmp"
+PROC_NET_NETSTAT = "/proc/net/netstat"
+HOST_COMMANDS = (f"cat {PROC_NET_SNMP}", f"cat {PROC_NET_NETSTAT}")
 CAT = Tool(name="cat", install="install coreutils on this host")
 
 _LINE = re.compile(r"^([A-Za-z0-9]+):(.*)$")
 _VALUE = re.compile(r"-?[0-9]+")  # Tcp MaxConn is -1
-_NEUTRAL = {
+_OF_SNMP = {
     ("Udp", "OutDatagrams"): (c.UDP_OUT_DATAGRAMS, "datagrams"),
     ("Udp", "InDatagrams"): (c.UDP_IN_DATAGRAMS, "datagrams"),
     ("Udp", "RcvbufErrors"): (c.UDP_RCVBUF_ERRORS, "datagrams"),
+    ("Udp", "SndbufErrors"): (c.UDP_SNDBUF_ERRORS, "datagrams"),
     ("Udp", "InErrors"): (c.UDP_IN_ERRORS, "datagrams"),
+    ("Udp", "InCsumErrors"): (c.UDP_IN_CSUM_ERRORS, "datagrams"),
+    ("Udp", "MemErrors"): (c.UDP_MEM_ERRORS, "datagrams"),
+    ("Udp", "NoPorts"): (c.UDP_NO_PORTS, "datagrams"),
+    ("Ip", "InReceives"): (c.IP_IN_RECEIVES, "packets"),
+    ("Ip", "InDelivers"): (c.IP_IN_DELIVERS, "packets"),
+    ("Ip", "OutRequests"): (c.IP_OUT_REQUESTS, "packets"),
+    ("Ip", "InHdrErrors"): (c.IP_IN_HDR_ERRORS, "packets"),
+    ("Ip", "InAddrErrors"): (c.IP_IN_ADDR_ERRORS, "packets"),
+    ("Ip", "InUnknownProtos"): (c.IP_IN_UNKNOWN_PROTOCOLS, "packets"),
+    ("Ip", "InDiscards"): (c.IP_IN_DISCARDS, "packets"),
+    ("Ip", "OutDiscards"): (c.IP_OUT_DISCARDS, "packets"),
+    ("Ip", "OutNoRoutes"): (c.IP_OUT_NO_ROUTES, "packets"),
+    ("Ip", "ReasmReqds"): (c.IP_REASM_REQUIRED, "packets"),
     ("Ip", "ReasmFails"): (c.IP_REASM_FAILS, "events"),
     ("Ip", "ReasmOKs"): (c.IP_REASM_OKS, "datagrams"),
+    ("Ip", "ReasmTimeout"): (c.IP_REASM_TIMEOUTS, "events"),
+    ("Ip", "FragFails"): (c.IP_FRAGMENT_FAILS, "packets"),
     ("Tcp", "RetransSegs"): (c.TCP_RETRANSMITTED_SEGMENTS, "segments"),
+    ("Tcp", "InErrs"): (c.TCP_IN_ERRORS, "segments"),
+    ("Tcp", "InCsumErrors"): (c.TCP_IN_CSUM_ERRORS, "segments"),
 }
+_OF_NETSTAT = {
+    ("TcpExt", "TCPBacklogDrop"): (c.TCP_BACKLOG_DROPS, "segments"),
+    ("TcpExt", "TCPRcvQDrop"): (c.TCP_RECEIVE_QUEUE_DROPS, "segments"),
+    ("IpExt", "InNoRoutes"): (c.IP_IN_NO_ROUTES, "packets"),
+    ("IpExt", "InTruncatedPkts"): (c.IP_IN_TRUNCATED, "packets"),
+    ("IpExt", "InCsumErrors"): (c.IP_IN_CSUM_ERRORS, "packets"),
+}
+_NEUTRAL = _OF_SNMP | _OF_NETSTAT
 _SETTINGS = frozenset({("Ip", "Forwarding"), ("Ip", "DefaultTTL")})
 
 Protocols = dict[str, dict[str, int]]
@@ -53,18 +82,23 @@ def parse_proc_net_snmp(reply: Reply) -> Protocols:
     return protocols
 
 
-def host_readings(reply: Reply) -> tuple[Reading, ...]:
-    """The counters of Ip and Udp, and TCP's retransmissions; without a neutral name they are called
-    as nstat calls them."""
-    protocols = parse_proc_net_snmp(reply)
+def host_readings(snmp: Reply, netstat: Reply) -> tuple[Reading, ...]:
+    """The counters of Ip and Udp, TCP's retransmissions, and every other one that can mean a loss;
+    without a neutral name they are called as nstat calls them. What an old kernel does not count,
+    or a sandbox does not show, is None."""
+    protocols = parse_proc_net_snmp(snmp)
     shown = [
         (protocol, column)
         for protocol in ("Ip", "Udp")
         for column in protocols.get(protocol, {})
         if (protocol, column) not in _SETTINGS
     ]
-    wanted = [key for key in _NEUTRAL if key not in shown]
-    return tuple(_reading(reply, protocols, key) for key in [*shown, *wanted])
+    wanted = [key for key in _OF_SNMP if key not in shown]
+    more = parse_proc_net_snmp(netstat) if netstat.status in (0, None) else {}
+    return (
+        *(_reading(snmp, protocols, key) for key in [*shown, *wanted]),
+        *(_reading(netstat, more, key) for key in _OF_NETSTAT),
+    )
 
 
 def _values(reply: Reply, line: re.Match[str], titles: tuple[str, list[str]]) -> dict[str, int]:
@@ -82,6 +116,7 @@ def _values(reply: Reply, line: re.Match[str], titles: tuple[str, list[str]]) ->
 
 def _reading(reply: Reply, protocols: Protocols, key: tuple[str, str]) -> Reading:
     protocol, column = key
+    file = PROC_NET_NETSTAT if key in _OF_NETSTAT else PROC_NET_SNMP
     counter, unit = _NEUTRAL.get(key, (f"{protocol}{column}", _unit(column)))
     value = protocols.get(protocol, {}).get(column)
     if value is not None and value < 0:
@@ -95,8 +130,8 @@ def _reading(reply: Reply, protocols: Protocols, key: tuple[str, str]) -> Readin
         unit=unit,
         value=value,
         time_s=reply.time_s,
-        source=f"{PROC_NET_SNMP} {protocol}.{column}",
-        missing="" if value is not None else f"{PROC_NET_SNMP} has no {protocol} {column}",
+        source=f"{file} {protocol}.{column}",
+        missing="" if value is not None else f"{file} has no {protocol} {column}",
     )
 
 

@@ -36,11 +36,17 @@ _KNOWN = {  # the names of counters.py are those of mlx5; meanings: NVIDIA's RDM
     c.LOCAL_ACK_TIMEOUT: "events",
     c.DUPLICATE_REQUEST: "events",
     c.RNR_NAK_RETRY: "events",
+    c.RDMA_OUT_OF_BUFFER: "packets",
+    c.IMPLIED_NAK_SEQ_ERR: "events",
+    c.RX_ICRC_ERRORS: "packets",
+    c.ADAPTIVE_RETRANSMISSIONS: "events",
+    c.ADAPTIVE_RETRANSMISSION_TIMEOUTS: "events",
 }
 _OTHER_WORDS = {  # rdma_rxe (Linux, drivers/infiniband/sw/rxe): the same events by its own names
     "out_of_seq_request": c.OUT_OF_SEQUENCE,  # a responder got a request out of its order
     "rcvd_seq_err": c.PACKET_SEQ_ERR,  # a requester got a NAK for that
     "rcvd_rnr_err": c.RNR_NAK_RETRY,  # a requester got a NAK: the receiver was not ready
+    "send_rnr_err": c.RDMA_OUT_OF_BUFFER,  # a responder had no receive request, and dropped
 }
 
 
@@ -112,7 +118,8 @@ def rdma_readings(
 def _unit(name: str) -> str:
     if name.endswith("_bytes"):
         return "bytes"
-    return "packets" if name.endswith(("_packets", "_pkts")) else "events"
+    of_packets = name.endswith(("_packets", "_pkts")) or name == c.RDMA_SEND_ERRORS
+    return "packets" if of_packets else "events"
 
 
 def _json_objects(reply: Reply) -> list[dict[str, Any]]:

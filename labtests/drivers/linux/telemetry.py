@@ -5,7 +5,7 @@ from typing import NoReturn
 
 from labtests.capabilities import NicTelemetry, RdmaDevices
 from labtests.drivers.linux.ethtool import parse_ethtool_statistics
-from labtests.drivers.linux.proc import PROC_NET_SNMP, host_readings
+from labtests.drivers.linux.proc import HOST_COMMANDS, host_readings
 from labtests.drivers.linux.qdisc import qdisc_command, qdisc_readings
 from labtests.drivers.linux.rdma import (
     no_rdma_in_the_kernel,
@@ -40,8 +40,7 @@ class NicCounters(PortCounters, RdmaDevices, NicTelemetry):
         """Every counter of the net device and of its queue (root qdisc)."""
         reply, own = self._net_statistics(port)
         counted = net_readings(reply, port, own, self._of_the_driver(port))
-        queue = qdisc_readings(self._run(qdisc_command(self._interface(port))), port)
-        return (*counted, *queue)
+        return (*counted, *self._queue(port))
 
     def rdma_counters(self, port: str) -> tuple[Reading, ...]:
         """Every counter of the RDMA device behind this port, by sysfs or else by `rdma`; none
@@ -57,7 +56,11 @@ class NicCounters(PortCounters, RdmaDevices, NicTelemetry):
 
     def host_counters(self) -> tuple[Reading, ...]:
         """IP, UDP and TCP counters of the whole host."""
-        return host_readings(self._run(f"cat {PROC_NET_SNMP}"))
+        snmp, netstat = (self._run(command) for command in HOST_COMMANDS)
+        return host_readings(snmp, netstat)
+
+    def _queue(self, port: str) -> tuple[Reading, ...]:
+        return qdisc_readings(self._run(qdisc_command(self._interface(port))), port)
 
     def _statistics(self, port: str) -> Reply:
         return self._run(f"ethtool -S {self._interface(port)}")

@@ -16,5 +16,6 @@ class Driver(State, Classes, Marking, Limits, Shaped):
     Marking: EcnMarking, EcnCurves, Lacking by red.
     Limits: QueueLimits of bfifo and pfifo.
     State: Obstacles, Caveats, Foresight.
-    Shaped: LinkState, LinkErrors, OwnClock, Versions, as on any Linux box; the speed of a shaper.
+    Shaped: LinkState, LinkErrors, PortTelemetry, OwnClock, Versions, as on any Linux box; the speed
+    of a shaper.
     """

@@ -5,15 +5,20 @@ from dataclasses import replace
 from labtests.capabilities import Versions
 from labtests.drivers.linux.host import IPROUTE2, KERNEL, parse_version
 from labtests.drivers.linux.links import Cables
-from labtests.facts import LinkFacts
+from labtests.facts import LinkFacts, PortTelemetry
+from labtests.records import Reading
 
 FRAME_BEYOND_IP_BYTES = 22
 """A bridge passes frames of MTU + Ethernet header 14 + VLAN tag 4 (Linux, is_skb_forwardable), and
 the checksum 4 that it does not count."""
 
 
-class Ports(Cables, Versions):
-    """LinkState, LinkErrors, OwnClock by ip, sysfs, ethtool, date; Versions."""
+class Ports(Cables, PortTelemetry, Versions):
+    """LinkState, LinkErrors, PortTelemetry, OwnClock by ip, sysfs, ethtool, date; Versions."""
+
+    def port_counters(self, port: str) -> tuple[Reading, ...]:
+        """Of its net device: what it counts is in no queue."""
+        return self._kernel_counters(port)
 
     def link(self, port: str) -> LinkFacts:
         """As of any port; its MTU limits the frames that pass."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from labtests.capabilities import Obstacles
 from labtests.drivers.linux.host import IPROUTE2, KERNEL
 from labtests.drivers.linux.links import PHYSICAL, link_commands, parse_physical
+from labtests.drivers.linux.statistics import statistics_command
 from labtests.drivers.linux_switch.classes import HtbClass
 from labtests.drivers.linux_switch.handles import Handle
 from labtests.drivers.linux_switch.offloads import parse_merging
@@ -55,8 +56,10 @@ class State(Schedulers, Counters, Obstacles, Caveats, Foresight):
 
     def counter_commands(self, ports: tuple[str, ...]) -> tuple[str, ...]:
         """See Foresight."""
-        each = ((self.qdiscs_command(port), self.net_device_command(port)) for port in ports)
-        return (*(command for both in each for command in both), "date +%s.%N")
+        found: list[str] = []
+        for port in ports:
+            found += [self.qdiscs_command(port), statistics_command(self._interface(port))]
+        return (*found, "date +%s.%N")
 
     def _bridged(self) -> tuple[str, ...]:
         """The ports of all bridges, by name."""

@@ -1,4 +1,4 @@
-"""What the queues of a Linux switch count, and its net devices.
+"""What the queues of a Linux switch count.
 
 Forwarded is what left a queue's own qdisc, dropped what that qdisc refused or threw away; of one
 burst, sent = forwarded + dropped once nothing is queued any more. With TSO, GSO or GRO on, `tc`
@@ -16,12 +16,8 @@ from labtests.drivers.linux_switch.qdiscs import Qdisc
 from labtests.drivers.linux_switch.session import SwitchSession
 from labtests.drivers.linux_switch.tree import Leaf, Tree
 from labtests.facts import LiveCounters
-from labtests.reading import refuse
 from labtests.records import Reading
 from labtests.transport import Reply
-
-NET_DEVICE_DROPS = ("rx_dropped", "tx_dropped")
-"""Of /sys/class/net/IF/statistics: what the net device itself dropped, beside every queue."""
 
 _COUNTERS = (
     (c.QUEUE_FORWARDED_PACKETS, "packets"),
@@ -47,34 +43,9 @@ class Counters(SwitchSession, QueueTelemetry, DropTelemetry, LiveCounters):
         )
 
     def drop_counters(self, port: str) -> tuple[Reading, ...]:
-        """Sums over the queues of the port: marks and early drops of RED, and all other drops;
-        then what the net device dropped."""
+        """Sums over the queues of the port: marks and early drops of RED, and all other drops."""
         reply, tree = self.read_tree(port)
-        return (*_sums(_At(reply, port), tree), *self._net_device(port))
-
-    def net_device_command(self, port: str) -> str:
-        """Of one port: its two drop counters."""
-        folder = f"/sys/class/net/{self._interface(port)}/statistics"
-        return "cat " + " ".join(f"{folder}/{name}" for name in NET_DEVICE_DROPS)
-
-    def _net_device(self, port: str) -> tuple[Reading, ...]:
-        reply = self._run(self.net_device_command(port))
-        values = reply.text.split()
-        if reply.status not in (0, None) or len(values) != len(NET_DEVICE_DROPS):
-            values = []
-        elif not all(value.isdecimal() and value.isascii() for value in values):
-            refuse(reply, f"{values} are no two counters")
-        why = "" if values else (reply.errors.strip() or "the file is not there")
-        at = _At(reply, port)
-        return tuple(
-            at.reading(
-                f"net_device_{name}_packets",
-                int(values[n]) if values else None,
-                source=f"statistics/{name}",
-                missing=why,
-            )
-            for n, name in enumerate(NET_DEVICE_DROPS)
-        )
+        return tuple(_sums(_At(reply, port), tree))
 
 
 @dataclass(frozen=True, slots=True)

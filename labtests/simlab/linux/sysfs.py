@@ -61,6 +61,14 @@ def populate_system(host: "LinuxHost") -> None:
     _add(host, "/proc/sys/net/core/rmem_max", lambda: "212992\n")
     host.tree.add("/proc/sys/net/ipv4/tcp_ecn", _tcp_ecn(host))
     _add(host, "/proc/net/snmp", lambda: snmp(host))
+    _add(host, "/proc/net/netstat", lambda: _NETSTAT)
+
+
+# The emulated stack drops nothing of this kind; of the other columns a host does not tell.
+_NETSTAT = (
+    "TcpExt: TCPBacklogDrop TCPRcvQDrop\nTcpExt: 0 0\n"
+    "IpExt: InNoRoutes InTruncatedPkts InCsumErrors\nIpExt: 0 0 0\n"
+)
 
 
 def _tcp_ecn(host: "LinuxHost") -> File:
@@ -111,7 +119,11 @@ def snmp(host: "LinuxHost") -> str:
             "FragFails": 0,
             "FragCreates": 0,
         },
-        "Tcp": {"RetransSegs": sum(flow.retransmits for flow in host.sockets.tcp)},
+        "Tcp": {
+            "RetransSegs": sum(flow.retransmits for flow in host.sockets.tcp),
+            "InErrs": 0,
+            "InCsumErrors": 0,
+        },
         "Udp": {
             "InDatagrams": total("udp_in_datagrams") - lost - pings,
             "NoPorts": 0,
@@ -141,6 +153,7 @@ def _add_interface(host: "LinuxHost", port: NicPort) -> None:
         "address": port.mac,
         "operstate": state,
         "carrier": str(int(port.up)),
+        **carrier_counts(port),
         "speed": str(port.speed_mbit_per_s),
         "duplex": "full",
         "ifindex": str(port.interface_index),
@@ -167,18 +180,31 @@ STATISTICS = (
 )
 
 
+def carrier_counts(port: NicPort) -> dict[str, str]:
+    """A link here came up once, and stayed."""
+    up = str(int(port.up))
+    return {"carrier_changes": up, "carrier_up_count": up, "carrier_down_count": "0"}
+
+
 def _statistic(port: NicPort, name: str) -> Callable[[], str]:
-    """What the kernel's stack saw: not RDMA, which bypasses it."""
+    """What the kernel's stack saw: not RDMA, which bypasses it; and what mlx5 adds of the wire."""
 
     def read() -> str:
         counters = port.counters()
         if counters is None:
             return "0\n"
         live = {"rx_packets": counters.ip_in_receives, "tx_packets": counters.udp_out_datagrams}
-        live |= dict.fromkeys(("rx_crc_errors", "rx_errors"), counters.rx_crc_errors)
-        return f"{live.get(name, 0)}\n"
+        broken = port.faults.defects.broken_frames(port.interface, port.now_ns())
+        live |= dict.fromkeys(("rx_crc_errors", "rx_errors"), counters.rx_crc_errors + broken)
+        return f"{port.reading(name, lambda: live.get(name, 0))}\n"
 
     return read
+
+
+def sent_by_the_stack(port: NicPort) -> tuple[int, int]:
+    """Packets and bytes that went through the port's queue."""
+    counters = port.counters()
+    return (0, 0) if counters is None else (counters.udp_out_datagrams, 0)
 
 
 def _add_rdma_device(host: "LinuxHost", port: NicPort) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from labtests.simlab.linux.sysfs import STATISTICS, populate_system
+from labtests.simlab.linux.sysfs import STATISTICS, carrier_counts, populate_system
 from labtests.simlab.linux.tree import File
 from labtests.simlab.linux_switch.counting import FCS_BYTES
 from labtests.simlab.network import Switch
@@ -31,6 +31,7 @@ def _add_port(box: "LinuxSwitch", network: Switch, port: "NicPort") -> None:
         "address": port.mac,
         "operstate": "up" if port.up else "down",
         "carrier": str(int(port.up)),
+        **carrier_counts(port),
         "speed": str(_VETH_MBIT_PER_S),
         "duplex": "full",
         "ifindex": str(port.interface_index),

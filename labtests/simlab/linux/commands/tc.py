@@ -1,0 +1,54 @@
+"""tc: a host's own queues, read only: `tc -s -j qdisc show dev IF`. An mlx5 port has the root mq
+and below it one fq_codel for each transmit queue (JSON as recorded with iproute2 6.1)."""
+
+import json
+from typing import Any
+
+from labtests.simlab.linux.calls import Call, Tools
+from labtests.simlab.linux.mlx5_counters import CHANNELS
+from labtests.simlab.linux.ports import NicPort
+from labtests.simlab.linux.sysfs import sent_by_the_stack
+
+_FQ_CODEL = {
+    "limit": 10240,
+    "flows": 1024,
+    "quantum": 1514,
+    "target": 4999,
+    "interval": 99999,
+    "memory_limit": 33554432,
+    "ecn": True,
+    "drop_batch": 64,
+}
+
+
+def _tc(call: Call) -> int:
+    *flags, interface = call.arguments or ("",)
+    if flags != ["-s", "-j", "qdisc", "show", "dev"]:
+        call.err("tc: the simulated box does not emulate this: " + " ".join(call.arguments) + "\n")
+        return 1
+    port = call.host.port(interface)
+    if port is None:
+        call.err(f'Cannot find device "{interface}"\n')
+        return 1
+    call.out(json.dumps(_rows(port), separators=(",", ":")) + "\n")
+    return 0
+
+
+def _rows(port: NicPort) -> list[dict[str, Any]]:
+    packets, octets = sent_by_the_stack(port)
+    root: dict[str, Any] = {"kind": "mq", "handle": "0:", "root": True, "options": {}}
+    rows = [root | _counted(packets, octets)]
+    for number in range(1, CHANNELS + 1):
+        counts = _counted(packets, octets) if number == 1 else _counted(0, 0)
+        parent = f":{number:x}"
+        leaf = {"kind": "fq_codel", "handle": "0:", "parent": parent, "options": _FQ_CODEL}
+        rows.append(leaf | counts)
+    return rows
+
+
+def _counted(packets: int, octets: int) -> dict[str, int]:
+    rest = dict.fromkeys(("drops", "overlimits", "requeues", "backlog", "qlen"), 0)
+    return {"bytes": octets, "packets": packets, **rest}
+
+
+TOOLS: Tools = {"tc": _tc}
