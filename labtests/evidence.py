@@ -60,6 +60,9 @@ class Refresh:
     because: str = ""
 
 
+LIVE = Refresh(seconds=0.0)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CnpClass:
     """The DSCP that the receiver gives to its CNPs, as read, and the queue of it at the switch port
@@ -112,7 +115,7 @@ class Evidence:
     samples: tuple[Reading, ...] = ()
     settled: bool = False
     unreachable: tuple[str, ...] = ()
-    refresh: Refresh = Refresh(seconds=0.0)
+    refresh: Refresh = LIVE
     changed: tuple[str, ...] = ()
     cnp: CnpClass | None = None
 

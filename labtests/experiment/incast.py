@@ -272,8 +272,10 @@ class Incast:
         name: str,
         traffic: tuple[Sending, ...],
         red: Callable[[Evidence], tuple[Verdict, ...]],
+        because: str = "",
     ) -> None:
-        """The same with the mechanism off: every verdict of `red` has to fail on what is seen.
+        """The same with the mechanism off: every verdict of `red` has to fail on what is seen, and
+        to say `because`.
 
         Left out with --no-controls; then no counter is proven alive.
         """
@@ -283,7 +285,9 @@ class Incast:
         if self.lab.planned is not None:
             return
         self.controls = (*self.controls, seen)
-        self.judged += [Judged(verdict=verdict, control=True) for verdict in red(seen)]
+        self.judged += [
+            Judged(verdict=verdict, control=True, reason=because) for verdict in red(seen)
+        ]
 
     def must_be_red(self, verdict: Verdict) -> None:
         """A verdict on a claim that is wrong: it has to fail."""

@@ -10,11 +10,13 @@ from labtests.verdicts import Outcome, Verdict, worst
 class Judged:
     """A verdict and what it had to be. A control has to be red, a main verdict has to pass.
 
-    A control whose claim can not be proven has to be inconclusive, and to say `unprovable`.
+    A control has to be red for its own `reason`, a text in its sentence. One whose claim can not be
+    proven has to be inconclusive, and to say `unprovable`.
     """
 
     verdict: Verdict
     control: bool
+    reason: str = ""
     unprovable: str = ""
 
     @property
@@ -27,7 +29,12 @@ class Judged:
     @property
     def as_expected(self) -> bool:
         """A main verdict that passes, a control that is red for the reason that it had to have."""
-        return self.verdict.outcome is self.expected and self.unprovable in self.verdict.because
+        said = self.verdict.because
+        return (
+            self.verdict.outcome is self.expected
+            and self.unprovable in said
+            and self.reason in said
+        )
 
     @property
     def counts_as(self) -> Outcome:
@@ -46,6 +53,13 @@ class NotPassed(AssertionError):
 
 
 def _line(judged: Judged) -> str:
-    if judged.control:
-        return f"CONTROL DID NOT GO RED ({judged.verdict.phase}): {judged.verdict}"
-    return str(judged.verdict)
+    verdict, expected = judged.verdict, judged.expected
+    if not judged.control:
+        return str(verdict)
+    if verdict.outcome is Outcome.PASS:
+        what = "CONTROL DID NOT GO RED"
+    elif verdict.outcome is not expected:
+        what = f"CONTROL IS {verdict.outcome.upper()}, EXPECTED {expected.upper()}"
+    else:
+        what = f"CONTROL IS RED FOR ANOTHER REASON THAN {judged.reason or judged.unprovable!r}"
+    return f"{what} ({verdict.phase}): {verdict}"

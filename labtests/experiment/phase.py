@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from labtests import counters as c
 from labtests.capabilities import RdmaDevices
 from labtests.errors import DeviceError
-from labtests.evidence import CnpClass, Difference, Evidence, Key, Place, Refresh
+from labtests.evidence import LIVE, CnpClass, Difference, Evidence, Key, Place, Refresh
 from labtests.experiment.pace import Pace
 from labtests.experiment.reaching import unreachable
 from labtests.experiment.roles import Role, Roles
@@ -34,7 +34,7 @@ SETTLING = frozenset(
 )
 """Counters that must stand still before the second snapshot counts."""
 REFRESHES = 1.25
-"""Two equal reads that are so many refresh periods apart: a refresh was between them for certain."""
+"""Between two reads that are so many refresh periods apart there was a refresh for certain."""
 OF_CLASSES = frozenset({c.TX_PACKETS, c.RX_PACKETS})
 """Those of them that a port with classes counts for each class, too."""
 
@@ -67,7 +67,7 @@ class Phase:
     control: bool
     progress: Callable[[str], None]
     idle: tuple[Difference, ...] = ()
-    refresh: Refresh = Refresh(seconds=0.0)
+    refresh: Refresh = LIVE
 
     def planned(self) -> Evidence:
         """No traffic, no evidence: what a `--plan` run has instead of a phase."""

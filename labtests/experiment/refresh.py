@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from labtests import counters as c
 from labtests.capabilities import QueueTelemetry
-from labtests.evidence import Refresh
+from labtests.evidence import LIVE, Refresh
 from labtests.experiment.roles import Role, Roles
 from labtests.facts import LiveCounters
 from labtests.lab import Lab
@@ -20,7 +20,7 @@ from labtests.workloads import Party, send_marked
 STEP_S = 0.25
 CHANGES = 3
 MOST_S = 75.0
-"""Two refreshes of a switch that does it every 37 s; HARDWARE's settling could not wait for more."""
+"""Two periods of a switch that refreshes every 37 s."""
 PROBE: tuple[tuple[int, int], ...] = ((0, 1),)
 """One packet of DSCP 0: the class of iperf3's own control connections and of ping."""
 
@@ -63,7 +63,7 @@ def measure(lab: Lab, roles: Roles, progress: Callable[[str], None] = lambda _: 
     A switch whose counters are those of the moment is not watched."""
     waiting = _to_be_watched(lab, roles)
     if not waiting:
-        return Refresh(seconds=0.0)
+        return LIVE
     progress(f"measuring how often {', '.join(waiting)} refreshes its counters")
     known: dict[str, _Seen] = {}
     end_s = lab.clock.now_s() + MOST_S

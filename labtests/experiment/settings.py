@@ -43,8 +43,8 @@ class SettingSeen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """What the devices of an incast said before or after a phase. `queues`: the DSCP map of each port
-    that has one. `cnp_dscp`: of the receiver's CNPs, where it has a notification point."""
+    """What the devices of an incast said before or after a phase. `queues`: the DSCP map of each
+    port that has one. `cnp_dscp`: of the receiver's CNPs, where it has a notification point."""
 
     settings: tuple[SettingSeen, ...]
     queues: Mapping[Endpoint, tuple[int, ...]]

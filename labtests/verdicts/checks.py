@@ -1,6 +1,6 @@
 """Single checks on evidence, from which verdicts are put together. Each is pure and total."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 

@@ -54,7 +54,7 @@ def _counted(evidence: Evidence, dscp: int, queues: tuple[tuple[str, str, int], 
     if came >= due:
         return passed(fact)
     return disagreement(
-        f"{receiver.device} sent {due} CNPs with DSCP {dscp} by its setting, but queue {numbers} of "
-        f"the senders' switch ports forwarded {came} packets: they have another DSCP",
+        f"{receiver.device} sent {due} CNPs with DSCP {dscp} by its setting, but queue {numbers} "
+        f"of the senders' switch ports forwarded {came} packets: they have another DSCP",
         fact,
     )

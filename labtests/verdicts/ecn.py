@@ -101,7 +101,7 @@ def _few_drops(evidence: Evidence, without: tuple[Evidence, ...]) -> Finding:
 
 
 def _few_sent_again(evidence: Evidence, without: tuple[Evidence, ...]) -> Iterator[Finding]:
-    """TCP repeats what was dropped, and now and then what was not; more is a loss that nobody saw."""
+    """TCP repeats what was dropped, and now and then what was not; more was lost unseen."""
     before = max((_sum(retransmitted(each)) for each in without if _sum(dropped(each))), default=0)
     if _of_rdma(evidence) or not before:
         return

@@ -18,14 +18,13 @@ from labtests.verdicts.outcome import (
     unproven,
 )
 
-
 ARRIVED_SHARE = 0.5
 """Of the datagrams: a receiver that loses more has no say in who got how much."""
 SLOWED_LEAST_SHARE = 0.5
 """Of the line, all senders together under DCQCN: below, something else than marks holds them.
 The source experiment had 0.76 of it."""
 FAIR_SHARE_LEAST = 0.05
-"""Of an equal part, each sender under DCQCN: below, it is starved. The source experiment had 0.15."""
+"""Of an equal part, each sender under DCQCN: below, it is starved. The source had 0.15 of it."""
 
 
 def lossless(

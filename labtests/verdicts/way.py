@@ -85,8 +85,8 @@ class Station:
 
     @property
     def events(self) -> int:
-        """How many losses they tell of. In a receiving stack each of them has its own; elsewhere one
-        counter may have what another one has, too, so that only the largest is sure."""
+        """How many losses they tell of. In a receiving stack each counter has its own; elsewhere
+        one may have what another one has, too, so that only the largest is sure."""
         grew = [each.increase or 0 for each in self.losses]
         return sum(grew) if self.part == "receiving stack" else max(grew, default=0)
 
