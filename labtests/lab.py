@@ -27,6 +27,7 @@ from labtests.journal import (
     JournalledTransport,
     NotWritten,
 )
+from labtests.journal.values import readable
 from labtests.ssh.connecting import connect_all, emulated
 from labtests.ssh.unbroken import UnbrokenTransport
 from labtests.transport import Clock, Transport
@@ -56,6 +57,9 @@ class Lab(Devices):
         self.transports = dict(transports)
         self.changes: list[Change] = []
         self.planned: Planned | None = None
+        self.overridden: list[str] = []
+        """A sentence for each setting that was neither what labtests had made nor what it had found
+        when it was put back: somebody else had changed it meanwhile."""
         self.journal = journal
         self.lease: Leased | None = None  # set by lease.holding; without, nobody is asked
         self.unrecorded: Mapping[str, Transport] = self.transports  # beside the journal
@@ -227,6 +231,11 @@ class Lab(Devices):
         now = self._now(want.at, want.setting)
         if now == want.earlier and entry.whole:
             return None
+        if entry.whole and now not in (want.earlier, want.wanted, *entry.touched):
+            self.overridden.append(
+                f"{want.at}: {want.setting} had been changed by somebody else to {readable(now)}; "
+                f"it is {readable(want.earlier)} again, as labtests had found it"
+            )
         self._resume(entry)
         commands = self.commands(want.at, want.setting, now, want.earlier)
         return replace(want, earlier=now, wanted=want.earlier, commands=commands)

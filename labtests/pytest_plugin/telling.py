@@ -48,6 +48,7 @@ def told(run: "Run") -> dict[str, Any]:
         "journal": "journal.jsonl",
         "check": run.preflight.plain(),
         "state": run.proof.plain(),
+        "changed_by_others": list(run.lab.overridden) if run.lab else [],
         "tests": [],
         "not_run": run.not_run,
     }

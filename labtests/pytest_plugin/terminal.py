@@ -44,6 +44,8 @@ def print_problem(run: Run) -> None:
 def _print_proof(terminal: pytest.TerminalReporter, run: Run) -> None:
     if run.proof.differences == ():
         terminal.write_line("the lab is as it was found: no setting, link or version differs")
+    for line in run.lab.overridden if run.lab else ():
+        terminal.write_line(run.clean(line), yellow=True)
     for line in lines(run.proof.differences or ()):
         terminal.write_line(line, red=True)
     if run.proof.red:

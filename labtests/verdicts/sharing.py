@@ -112,6 +112,7 @@ def _shared(
     yield from checks.ran(evidence)
     yield from idle.quiet_queues(evidence, packets.loaded(evidence))
     yield from packets.accounted(evidence)
+    yield from checks.switch_ports_kept(evidence)
     if seen is None:
         yield unproven("no two samples of the queues were taken while all senders sent")
         return

@@ -147,3 +147,15 @@ def test_abilities_are_asked_for_never_vendors(lab):
     assert list(lab.able(PriorityFlowControl)) == ["sw"]
     assert lab.offers("pfc")
     assert not lab.offers("reaction_point")
+
+
+def test_what_somebody_else_set_meanwhile_is_put_back_and_said(lab, box):
+    auto = PfcSetting(mode="auto", priorities=frozenset({3}))
+    with lab.restoring():
+        lab.change(PORT, "pfc", ON)
+        lab.change(OTHER, "pfc", ON)
+        box.state["p1"] = auto
+    assert box.state == {"p1": OFF, "p2": OFF}
+    (sentence,) = lab.overridden
+    assert "sw:p1: pfc had been changed by somebody else to" in sentence
+    assert "auto" in sentence

@@ -1,0 +1,149 @@
+"""Did hosts and cables do their part: each station of the way that loses is named, and is red."""
+
+from dataclasses import replace
+
+import pytest
+from handmade import A, B, R, control_of, good_evidence, reading
+
+from labtests import counters as c
+from labtests.records import FlowStatus, Interval
+from labtests.verdicts import Outcome, lossless, sound, stations
+
+A_NIC, R_NIC = ("a", "eth0"), ("r", "eth0")
+IN, OUT = ("sw", "p1"), ("sw", "p3")
+
+
+def with_counter(seen, where, counter, grew, scope="port", index=None):
+    """A counter that everybody shows, and that grew by so much in the phase."""
+    key = (*where, scope, index, counter)
+    return replace(
+        seen,
+        quiet_before=(*seen.quiet_before, reading(key, 70, 9.0)),
+        before=(*seen.before, reading(key, 70, 9.5)),
+        after=(*seen.after, reading(key, 70 + grew, 16.0)),
+    )
+
+
+@pytest.fixture
+def whole():
+    """Evidence with a NIC counter of each host, all of them silent."""
+    seen = good_evidence()
+    for nic in (A_NIC, ("b", "eth0"), R_NIC):
+        seen = with_counter(seen, nic, c.NIC_RX_DISCARDED_PACKETS, 0)
+    return seen
+
+
+def test_a_lab_in_which_nothing_but_the_traffic_happened_is_sound(whole):
+    verdict = sound(whole)
+    assert verdict.outcome is Outcome.PASS, verdict.because
+    assert "2 flows ran as they were asked to; no NIC and no cable lost anything" in verdict.because
+    assert "not counted by either end: errors of cable a eth0 - sw p1" in verdict.because
+
+
+def test_a_nic_of_which_no_counter_tells_a_discard_proves_nothing():
+    verdict = sound(good_evidence())
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "NIC r eth0: no counter of this device says whether it discarded any" in verdict.because
+
+
+@pytest.mark.parametrize(
+    ("where", "counter", "said"),
+    [
+        (R_NIC, c.NIC_RX_DISCARDED_PACKETS, "NIC r eth0 lost packets itself: nic_rx_discarded"),
+        (R_NIC, c.NIC_OUT_OF_BUFFER_PACKETS, "NIC r eth0 lost packets itself: nic_out_of_buffer"),
+        (A_NIC, c.NET_TX_DROPPED, "NIC a eth0 lost packets itself: tx_dropped +447517"),
+        (A_NIC, c.LINK_DOWNS, "cable a eth0 - sw p1 damaged or interrupted: a link_down_events"),
+        (IN, c.RX_CRC_ERRORS, "cable a eth0 - sw p1 damaged or interrupted: sw rx_crc_errors"),
+        (R_NIC, c.RX_SYMBOL_ERRORS, "cable sw p3 - r eth0 damaged or interrupted: r rx_symbol"),
+        (OUT, c.CARRIER_CHANGES, "cable sw p3 - r eth0 damaged or interrupted: sw carrier_changes"),
+    ],
+)
+def test_whoever_lost_a_packet_is_named(whole, where, counter, said):
+    if (where, counter) == (R_NIC, c.NIC_RX_DISCARDED_PACKETS):
+        whole = replace(
+            whole,
+            after=tuple(
+                replace(r, value=r.value + 447_517)
+                if (r.device, r.counter) == ("r", counter)
+                else r
+                for r in whole.after
+            ),
+        )
+    else:
+        whole = with_counter(whole, where, counter, 447_517)
+    verdict = sound(whole)
+    assert verdict.outcome is Outcome.FAIL
+    assert said in verdict.because
+    # the network is judged without it, and says so where a host lost something
+    network = lossless(whole, {3, 5}, alive_in=(control_of(whole),))
+    assert network.outcome is not Outcome.FAIL
+    if where in (R_NIC, A_NIC) and "NIC" in said:
+        assert f"{counter} +447517" in network.because or "no proof of pressure" in network.because
+
+
+def test_discards_of_one_priority_are_seen_too(whole):
+    seen = with_counter(whole, R_NIC, c.RX_DISCARDED_PACKETS, 1, "priority", 5)
+    assert sound(seen).outcome is Outcome.FAIL
+    other = with_counter(whole, R_NIC, c.RX_DISCARDED_PACKETS, 1, "priority", 6)
+    assert sound(other).outcome is Outcome.PASS  # a class that nobody tested
+
+
+def test_a_counter_that_ran_backwards_is_no_proof(whole):
+    assert sound(with_counter(whole, R_NIC, c.NIC_OUT_OF_BUFFER_PACKETS, -5)).outcome is (
+        Outcome.INCONCLUSIVE
+    )
+
+
+def test_a_control_is_asked_whether_its_traffic_ran_and_nothing_else(whole):
+    lossy = with_counter(whole, R_NIC, c.NIC_OUT_OF_BUFFER_PACKETS, 500)
+    assert sound(control_of(lossy)).outcome is Outcome.PASS
+    dead = tuple(replace(flow, status=FlowStatus.FAILED, because="killed") for flow in lossy.flows)
+    verdict = sound(replace(control_of(lossy), flows=dead))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "a -> r (iperf3) did not run: killed" in verdict.because
+
+
+def unheld(seen):
+    """The same without a word of pauses."""
+    kept = {c.PFC_RX_PAUSE_US}
+    return replace(
+        seen,
+        before=tuple(r for r in seen.before if r.counter not in kept),
+        after=tuple(r for r in seen.after if r.counter not in kept),
+    )
+
+
+def test_a_sender_that_stood_still_or_could_not_is_named_and_not_the_network(whole):
+    early, late = whole.flows
+    frozen = replace(late, intervals=(Interval(start_s=12, end_s=15, goodput_bits_per_s=0.4e9),))
+    verdict = sound(unheld(replace(whole, flows=(early, frozen))))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "b sent 0.4 of 5.15 Gb/s that iperf3 was asked for (8 %)" in verdict.because
+    assert "the limit of b, or it stood still" in verdict.because
+
+
+def test_a_sender_that_pauses_held_has_an_excuse_as_long_as_they_lasted(whole):
+    assert sound(whole).outcome is Outcome.PASS
+    assert sound(unheld(whole)).outcome is Outcome.INCONCLUSIVE
+
+
+def test_a_setting_that_somebody_else_changed_leaves_no_verdict(whole):
+    said = "somebody else changed scheduling of sw p3 during the phase: wrr before, sp after it"
+    verdict = sound(replace(whole, changed=(said,)))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert verdict.because == said
+    network = lossless(replace(whole, changed=(said,)), {3, 5}, alive_in=(control_of(whole),))
+    assert said in network.because
+
+
+def test_the_way_has_each_station_once_in_the_order_of_a_packet(whole):
+    both = replace(whole, senders=(A, B, replace(A, queue=5, priority=5)))
+    names = [station.name for station in stations(both)]
+    assert names == [
+        "IP stack of a", "NIC a eth0", "cable a eth0 - sw p1", "sw p1",
+        "IP stack of b", "NIC b eth0", "cable b eth0 - sw p2", "sw p2",
+        "sw p3", "cable sw p3 - r eth0", "NIC r eth0", "IP stack of r",
+    ]  # fmt: skip
+    assert R.device == "r"
+    nic = next(s for s in stations(both) if s.name == "NIC r eth0")
+    assert c.NIC_OUT_OF_BUFFER_PACKETS in nic.absent
