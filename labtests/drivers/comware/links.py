@@ -2,12 +2,13 @@
 its clock."""
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from labtests.drivers.comware.names import full_name, printed_port, wrong_port
+from labtests import counters as c
+from labtests.drivers.comware.interfaces import COUNTED, Count, Shown, parse_interface
+from labtests.drivers.comware.names import printed_port, wrong_port
 from labtests.drivers.comware.session import Cli
+from labtests.errors import UnreadableOutput
 from labtests.facts import (
     ClockReading,
     LinkErrors,
@@ -16,22 +17,14 @@ from labtests.facts import (
     Neighbour,
     Neighbours,
     OwnClock,
+    PortTelemetry,
 )
 from labtests.reading import lines, refuse
 from labtests.records import Reading
 from labtests.transport import Reply, Transport
 
+_ERRORS = frozenset({c.RX_ERRORS, c.RX_CRC_ERRORS, c.TX_ERRORS})
 _NEIGHBOURS = "display lldp neighbor-information verbose"
-
-_NAME = re.compile(r"^[A-Z][\w-]*[0-9](?:/[0-9]+)*$")
-_STATE = re.compile(r"^Current state: (.+?)\s*$")
-_SPEED = re.compile(r"^([0-9]+)([GM])bps-speed mode, ")
-_FRAME = re.compile(r"^(?:Maximum frame length:|The maximum frame length is) ([0-9]+)\s*$")
-_MAC = re.compile(r"hardware address: ((?:[0-9a-f]{4}-){2}[0-9a-f]{4})\s*$", re.IGNORECASE)
-_INPUT_ERRORS = re.compile(r"^\s*Input:\s+([0-9]+) input errors,")
-_CRC = re.compile(r"^\s+([0-9]+) CRC,")
-_OUTPUT_ERRORS = re.compile(r"^\s*Output: ([0-9]+) output errors,")
-_BITS_PER_S = {"G": 10**9, "M": 10**6}
 
 _OF_PORT = re.compile(r"^(LLDP|CDP) neighbor-information of port [0-9]+\[(\S+?):?\]:?\s*$")
 _AGENT = re.compile(r"^LLDP agent (\S+?)[:：]\s*$")
@@ -43,71 +36,10 @@ _CLOCK = re.compile(
     r"^([0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.[0-9]+)? (\S+) [A-Z][a-z]{2} ([0-9]{2}/[0-9]{2}/[0-9]{4})$"
 )
 _ZONE = re.compile(r"^Time Zone : (\S+) (add|minus) ([0-9]{2}):([0-9]{2}):([0-9]{2})$")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
-    """What `display interface` says of one interface; None for what it has no line for."""
-
-    interface: str
-    state: str
-    speed_bits_per_s: int | None
-    frame_bytes: int | None
-    mac: str | None
-    input_errors: int | None
-    crc_errors: int | None
-    output_errors: int | None
-
-
-def parse_interface(reply: Reply) -> tuple[Shown, ...]:
-    """`display interface`: state, speed, frame length, address and error counts of each. The rest
-    of this output is not read: models and kinds of interface differ in it."""
-    found = [_shown(reply, block) for block in _blocks(reply)]
-    if not found:
-        refuse(reply, "there is no interface in it")
-    return tuple(found)
-
-
-def _blocks(reply: Reply) -> Iterator[list[str]]:
-    block: list[str] = []
-    for line in lines(reply):
-        if _NAME.match(line):
-            if block:
-                yield block
-            block = [line]
-        elif block:
-            block.append(line)
-        elif line.strip():
-            refuse(reply, f"{line!r} comes before the name of an interface")
-    if block:
-        yield block
-
-
-def _shown(reply: Reply, block: list[str]) -> Shown:
-    states = sum(_STATE.match(line) is not None for line in block)
-    state = _first(block, _STATE)
-    if state is None or states > 1:
-        refuse(reply, f"{block[0]} has {states or 'no'} lines `Current state:`")
-    speed, mac = _first(block, _SPEED), _first(block, _MAC)
-    return Shown(
-        interface=full_name(block[0]) or block[0],
-        state=state[1],
-        speed_bits_per_s=None if speed is None else int(speed[1]) * _BITS_PER_S[speed[2]],
-        frame_bytes=_number(block, _FRAME),
-        mac=None if mac is None else mac[1].replace("-", "").lower(),
-        input_errors=_number(block, _INPUT_ERRORS),
-        crc_errors=_number(block, _CRC),
-        output_errors=_number(block, _OUTPUT_ERRORS),
-    )
-
-
-def _first(block: list[str], rule: re.Pattern[str]) -> re.Match[str] | None:
-    return next((match for line in block if (match := rule.search(line))), None)
-
-
-def _number(block: list[str], rule: re.Pattern[str]) -> int | None:
-    match = _first(block, rule)
-    return None if match is None else int(match[1])
+_SUMMER = re.compile(
+    r"^Summer Time : (\S+) ([0-9:]{8}) ([0-9]{2}/[0-9]{2}) ([0-9:]{8}) ([0-9]{2}/[0-9]{2}) "
+    r"([0-9]{2}):([0-9]{2}):([0-9]{2})$"
+)
 
 
 def parse_lldp_neighbors(reply: Reply) -> tuple[Neighbour, ...]:
@@ -160,24 +92,50 @@ def _neighbour(reply: Reply, entry: dict[str, str]) -> Neighbour:
 
 
 def parse_clock(reply: Reply) -> dict[str, float]:
-    """`display clock`: `utc_s`, seconds since 1970."""
+    """`display clock`: `utc_s`, seconds since 1970. Whether summer time counts is said by the
+    zone's name in the first line, and must agree with its dates."""
     texts = [line.strip() for line in lines(reply) if line.strip()]
     shown = _CLOCK.match(texts[0]) if texts else None
     if shown is None:
         refuse(reply, "there is no line with time, zone and date")
-    local = datetime.strptime(f"{shown[1]} {shown[3]}", "%H:%M:%S %m/%d/%Y").replace(tzinfo=UTC)
-    zone = _ZONE.match(texts[1]) if len(texts) == 2 else None
-    if len(texts) > 2 or (zone is None and (len(texts) > 1 or shown[2] != "UTC")):
+    zone, summer = _zones(reply, texts[1:])
+    ahead = _ahead(zone, 3) if zone is not None else timedelta()
+    if zone is not None and zone[2] == "minus":
+        ahead = -ahead
+    if summer is not None and shown[2] == summer[1]:
+        ahead += _ahead(summer, 6)
+    elif shown[2] != (zone[1] if zone is not None else "UTC") or _in_summer(shown, summer):
         refuse(reply, f"how far {shown[2]} is from UTC is not said")
-    if zone is not None:
-        hours, minutes, seconds = (int(zone[n]) for n in (3, 4, 5))
-        ahead = timedelta(hours=hours, minutes=minutes, seconds=seconds)
-        local -= ahead if zone[2] == "add" else -ahead
-    return {"utc_s": local.timestamp()}
+    local = datetime.strptime(f"{shown[1]} {shown[3]}", "%H:%M:%S %m/%d/%Y").replace(tzinfo=UTC)
+    return {"utc_s": (local - ahead).timestamp()}
 
 
-class Links(LinkState, LinkErrors, Neighbours, OwnClock):
-    """Links, LLDP neighbours and the clock of one switch."""
+def _zones(reply: Reply, texts: list[str]) -> tuple[re.Match[str] | None, re.Match[str] | None]:
+    """The lines that tell how far local time is from UTC."""
+    found: dict[re.Pattern[str], re.Match[str]] = {}
+    for text in texts:
+        match = _ZONE.match(text) or _SUMMER.match(text)
+        if match is None or match.re in found:
+            refuse(reply, f"{text!r} tells no zone, or a second one")
+        found[match.re] = match
+    return found.get(_ZONE), found.get(_SUMMER)
+
+
+def _ahead(match: re.Match[str], first: int) -> timedelta:
+    hours, minutes, seconds = (int(match[first + n]) for n in range(3))
+    return timedelta(hours=hours, minutes=minutes, seconds=seconds)
+
+
+def _in_summer(shown: re.Match[str], summer: re.Match[str] | None) -> bool:
+    """Whether the date, to the day, is inside what may also begin late in a year."""
+    if summer is None:
+        return False
+    day, begin, end = shown[3][:5], summer[3], summer[5]
+    return begin < day < end if begin < end else day > begin or day < end
+
+
+class Links(LinkState, LinkErrors, PortTelemetry, Neighbours, OwnClock):
+    """Links, what ports count, LLDP neighbours and the clock of one switch."""
 
     def __init__(self, transport: Transport) -> None:
         self.cli = Cli(transport)
@@ -194,27 +152,23 @@ class Links(LinkState, LinkErrors, Neighbours, OwnClock):
 
     def link_errors(self, port: str) -> tuple[Reading, ...]:
         """Frames that arrived broken, and those that could not be sent whole."""
-        reply, shown = self._interface(port)
-        counted = {
-            "crc_errors": (shown.crc_errors, "CRC"),
-            "input_errors": (shown.input_errors, "input errors"),
-            "output_errors": (shown.output_errors, "output errors"),
-        }
-        return tuple(
-            Reading(
-                device=reply.device,
-                port=port,
-                scope="port",
-                index=None,
-                counter=name,
-                unit="frames",
-                value=value,
-                time_s=reply.time_s,
-                source=f"display interface: {words}",
-                missing="" if value is not None else "`display interface` has no such line",
-            )
-            for name, (value, words) in counted.items()
-        )
+        found = self._readings(*self._interface(port), port)
+        return tuple(reading for reading in found if reading.counter in _ERRORS)
+
+    def port_counters(self, port: str) -> tuple[Reading, ...]:
+        """All that `display interface` counts; None where it counts nothing of the kind, and where
+        it is not understood: the other counters of a switch do not hang on its wording."""
+        reply = self.cli.show(f"display interface {self.cli.port(port)}")
+        try:
+            return self._readings(reply, self._shown(reply, port), port)
+        except UnreadableOutput as error:
+            return tuple(_reading(reply, port, name, None, error.problem) for name in COUNTED)
+
+    def _readings(self, reply: Reply, shown: Shown, port: str) -> tuple[Reading, ...]:
+        counts = {count.counter: count for count in shown.counts}
+        absent = "`display interface` has no such line"
+        none = [_reading(reply, port, n, None, absent) for n in COUNTED if n not in counts]
+        return (*(_reading(reply, port, n, count) for n, count in counts.items()), *none)
 
     def neighbours(self) -> tuple[Neighbour, ...]:
         """By LLDP, nearest bridge."""
@@ -227,9 +181,29 @@ class Links(LinkState, LinkErrors, Neighbours, OwnClock):
         return ClockReading(device_s=device_s, lab_s=reply.time_s, resolution_s=1.0)
 
     def _interface(self, port: str) -> tuple[Reply, Shown]:
-        full = self.cli.port(port)
-        reply = self.cli.show(f"display interface {full}")
-        shown = parse_interface(reply)
+        reply = self.cli.show(f"display interface {self.cli.port(port)}")
+        return reply, self._shown(reply, port)
+
+    def _shown(self, reply: Reply, port: str) -> Shown:
+        full, shown = self.cli.port(port), parse_interface(reply)
         if [each.interface for each in shown] != [full]:
             wrong_port(reply, full, ", ".join(each.interface for each in shown))
-        return reply, shown[0]
+        return shown[0]
+
+
+def _reading(
+    reply: Reply, port: str, name: str, count: Count | None, why: str = "the switch shows no number"
+) -> Reading:
+    value = None if count is None else count.value
+    return Reading(
+        device=reply.device,
+        port=port,
+        scope="port",
+        index=None,
+        counter=name,
+        unit="bytes" if name.endswith("_bytes") else "packets",
+        value=value,
+        time_s=reply.time_s,
+        source=f"display interface: {name if count is None else count.words}",
+        missing="" if value is not None else why,
+    )

@@ -270,7 +270,8 @@ def _interface_block(context: Context, port: str) -> str:
             rate_bits_per_s=rate or NOMINAL_BITS_PER_S,
             traffic=box.statistics.traffic(port),
             per_s=box.statistics.traffic_per_s(port),
-            crc_errors=defects.broken_frames(port, round(box.now_s() * 1e9)),
+            crc_errors=box.statistics.drops(port).crc_errors
+            + defects.broken_frames(port, round(box.now_s() * 1e9)),
             frame_bytes=defects.mtus.get(port, _frame_bytes(settings.jumbo)),
         )
     )
