@@ -1,4 +1,4 @@
-"""What a whole run of iperf3 is judged to be, from recordings: exit status 0 alone proves nothing."""
+"""What a whole run of iperf3 is judged to be, from recordings: its exit status proves nothing."""
 
 import json
 from dataclasses import replace
