@@ -8,10 +8,12 @@ send. A client that fails to connect for a reason that may pass is tried again w
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import chain
 
 from labtests.errors import WorkloadError
 from labtests.records import FlowResult
 from labtests.transport import Clock, wait_until
+from labtests.workloads.crowd import parts, together
 from labtests.workloads.flow import READY_DEADLINE_S, START_DEADLINE_S, STEP_S, TRIES, Flow, Scene
 from labtests.workloads.sampling import Sampler, Sampling, sampler
 from labtests.workloads.streams import Processes, Stream
@@ -30,7 +32,8 @@ def incast(  # noqa: PLR0913 - one call is one experiment; each keyword is one o
     sample_takes_s: float = 0.0,
     progress: Callable[[str], None] | None = None,
 ) -> tuple[FlowResult, ...]:
-    """Every stream's result, in order, after `duration_s` since the first one sent.
+    """Every stream's result, in order, after `duration_s` since the first one sent. A stream that
+    is more than one process can send is several processes, and one result (crowd.py).
 
     `during(now_s)` is called every `sample_every_s` of lab time; no start and no end waits for it
     (sampling.py; `sample_takes_s` is what is known of that before the first one). Whatever is
@@ -38,7 +41,8 @@ def incast(  # noqa: PLR0913 - one call is one experiment; each keyword is one o
     make an incast, or a process survived. A stream that never started is INFRASTRUCTURE and ends
     the run for all.
     """
-    _check(streams, duration_s)
+    crowds = [parts(stream) for stream in streams]
+    _check(tuple(chain.from_iterable(crowds)), duration_s)
     patience_s = READY_DEADLINE_S + TRIES * (READY_DEADLINE_S + START_DEADLINE_S) + END_DEADLINE_S
     every_s = float("inf") if sample_every_s is None else sample_every_s
     sampling = during and Sampling(during=during, every_s=every_s, takes_s=sample_takes_s)
@@ -47,12 +51,13 @@ def incast(  # noqa: PLR0913 - one call is one experiment; each keyword is one o
         closing(sampler(sampling, clock)) as samples,
     ):
         scene = Scene(processes=processes, clock=clock, say=progress or (lambda _: None))
-        run = _Run(scene, tuple(Flow(stream=stream, scene=scene) for stream in streams))
+        crews = [[Flow(stream=part, scene=scene) for part in crowd] for crowd in crowds]
+        run = _Run(scene, tuple(chain.from_iterable(crews)))
         run.bring_up_servers()
         run.follow(duration_s, samples)
         run.end()
         samples.end()
-        return tuple(flow.conclude() for flow in run.flows)
+        return tuple(together(tuple(flow.conclude() for flow in crew)) for crew in crews)
 
 
 def _check(streams: tuple[Stream, ...], duration_s: float) -> None:

@@ -5,6 +5,7 @@ nothing (3.12 exits with 0 after an error). The server prints text, because in J
 that it listens; with `-1` it ends after its one test.
 """
 
+import math
 import shlex
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -20,6 +21,16 @@ from labtests.workloads.iperf3_uncounted import first_datagrams
 _LINE_BUFFERED = "stdbuf -oL"
 _INTERRUPTED = "interrupt - the client has terminated"
 _MAY_PASS = ("unable to connect to server", "server is busy")
+_ENDS_WITHIN_S = 5.0  # after its duration, both sides' results exchanged; then it hangs
+
+PROCESS_BITS_PER_S = 10e9
+PROCESS_DATAGRAMS_PER_S = 300_000
+"""What one process is asked to send over UDP. Up to 3.15 all its streams share one thread, so that
+-P adds nothing. 10 Gbit/s in datagrams of 65500 bytes it did in document 000; 300 000 system calls
+a second are what one core of an older server still makes (3.5 Gbit/s in packets of 1472 bytes)."""
+
+MOST_PROCESSES = 16
+"""For one flow: more would only wait for each other on the cores of a usual server."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +69,17 @@ class Iperf3:
         return "iperf3"
 
     @property
+    def processes(self) -> int:
+        """How many it takes to send this over UDP. TCP, and what has no rate, is left to one."""
+        if self.protocol == "tcp" or self.offered_bits_per_s is None:
+            return 1
+        datagrams_per_s = self.offered_bits_per_s / (8 * self.datagram_bytes)
+        cores = max(
+            self.offered_bits_per_s / PROCESS_BITS_PER_S, datagrams_per_s / PROCESS_DATAGRAMS_PER_S
+        )
+        return min(max(math.ceil(cores), 1), MOST_PROCESSES)
+
+    @property
     def server_is(self) -> Literal["sender", "receiver"]:
         """The client sends, except in reverse."""
         return "sender" if self.reverse else "receiver"
@@ -80,11 +102,11 @@ class Iperf3:
         """As in document 000: `iperf3 -c ADDRESS -p 1000 -t 100 -i 2 -S 0x60 -u -b 10g ...`."""
         words = ["iperf3", "-c", server.address, "-p", str(self.port)]
         words += ["-t", str(self.duration_s), "-i", f"{self.interval_s:g}", "-S", hex(self.tos)]
+        if self.protocol == "udp" or self.offered_bits_per_s is not None:
+            each = (self.offered_bits_per_s or 0) / self.parallel  # 0: no limit
+            words += [*(["-u"] if self.protocol == "udp" else []), "-b", f"{each:.0f}"]
         if self.protocol == "udp":
-            words += ["-u", "-b", f"{self.offered_bits_per_s or 0:.0f}"]  # 0: no limit
             words += ["-l", str(self.datagram_bytes)]
-        elif self.offered_bits_per_s is not None:
-            words += ["-b", f"{self.offered_bits_per_s:.0f}"]
         if self.window_bytes is not None:
             words += ["-w", str(self.window_bytes)]
         if self.parallel > 1:
@@ -149,17 +171,48 @@ def _error(report: Iperf3Report, attempt: Attempt) -> str:
 
 def _implausible(tool: Iperf3, report: Iperf3Report, attempt: Attempt) -> str:
     """Why a report without an error is still no proof of traffic."""
-    spans = report.forward.spans
+    checks = (
+        _of_another_run(tool, report),
+        _stood_still(tool, report, attempt),
+        "" if attempt.ended_by_us else _of_another_length(tool, report),
+    )
+    return next((problem for problem in checks if problem), "")
+
+
+def _of_another_run(tool: Iperf3, report: Iperf3Report) -> str:
     if report.protocol is not None and report.protocol != tool.protocol.upper():
         return f"it ran {report.protocol}, not {tool.protocol.upper()}"
     if report.tos is not None and report.tos != tool.tos:
         return f"it used TOS {report.tos}, not {tool.tos}"
-    if not any(span.payload_bytes for span in spans):
+    if not any(span.payload_bytes for span in report.forward.spans):
         return "it sent nothing in any interval"
-    if attempt.ended_by_us:
+    return ""
+
+
+def _stood_still(tool: Iperf3, report: Iperf3Report, attempt: Attempt) -> str:
+    """A process that was stopped prints one long row when it goes on (recorded with 3.18: it makes
+    up for the lost time in one burst, so that its means look as they should)."""
+    for span in report.forward.spans:
+        if span.length_s > 2 * tool.interval_s + 1:
+            return (
+                f"it stood still: its row of {span.start_s:.1f} s to {span.end_s:.1f} s should be "
+                f"of {tool.interval_s:g} s"
+            )
+    if not attempt.ended_by_us or attempt.running_s is None:
         return ""
+    late_s = attempt.ended_s - attempt.running_s - tool.duration_s
+    if late_s > _ENDS_WITHIN_S:
+        return f"it had not ended {late_s:.1f} s after its {tool.duration_s} s were over"
+    return ""
+
+
+def _of_another_length(tool: Iperf3, report: Iperf3Report) -> str:
+    """It ended by itself, but not when it should have, or without the receiver's figures."""
+    spans, sent = report.forward.spans, report.forward.sent
     if spans[-1].end_s < tool.duration_s - tool.interval_s:
         return f"it reported {spans[-1].end_s:g} s of {tool.duration_s} s"
+    if sent is not None and sent.seconds > 1.1 * tool.duration_s + 1:
+        return f"it sent for {sent.seconds:.1f} s, not {tool.duration_s} s"
     if report.forward.received is None:
         return "the receiver counted nothing of what was sent"
     return ""
@@ -185,11 +238,12 @@ def _seen(tool: Iperf3, blank: FlowResult, report: Iperf3Report, attempt: Attemp
         ),
         goodput_bits_per_s=BitsPerSecond(received.goodput_bits_per_s) if received else None,
         sent_bits_per_s=BitsPerSecond(sent.goodput_bits_per_s) if sent else None,
-        asked_s=float(tool.duration_s),
+        asked_s=None if attempt.ended_by_us else float(tool.duration_s),
         ran_s=sent.seconds if sent else None,
         sent_bytes=sent.payload_bytes if sent else None,
         received_bytes=received.payload_bytes if received else None,
         sent_datagrams=sent.datagrams if sent else None,
+        unsure_datagrams=_unsure_datagrams(tool, report),
         extra_packets=_extra_packets(tool, report),
         received_datagrams=None if arrived is None or missed is None else arrived - missed,
         lost_datagrams=missed,
@@ -202,3 +256,16 @@ def _extra_packets(tool: Iperf3, report: Iperf3Report) -> int | None:
     if tool.protocol == "tcp" or tool.reverse:
         return None
     return first_datagrams(report.version, tos=tool.tos, streams=tool.parallel)
+
+
+def _unsure_datagrams(tool: Iperf3, report: Iperf3Report) -> int | None:
+    """A datagram is counted before it is written. From 3.16 on, each stream's thread may be ended
+    in the middle of that (counted with 3.18: of 4 streams that waited for their link, none or one
+    was not sent). What was written is in its bytes, what arrived has left."""
+    sent, received = report.forward.sent, report.forward.received
+    if sent is None or sent.datagrams is None:
+        return None
+    proven = sent.payload_bytes // tool.datagram_bytes
+    if received is not None and received.datagrams is not None:
+        proven = max(proven, received.datagrams)
+    return max(sent.datagrams - proven, 0)

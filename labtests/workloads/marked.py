@@ -82,6 +82,7 @@ def _results(  # noqa: PLR0913 - one private step of send_marked
             because="" if whole else f"{sent} of {count} sent, {back} answered: {said}",
             command=reply.command,
             sent_datagrams=sent,
+            unsure_datagrams=0,
             extra_packets=0,
             received_datagrams=back,
         )

@@ -1,29 +1,16 @@
 """What a whole run is judged to be, from recordings: exit status 0 alone proves nothing."""
 
-import json
 from dataclasses import replace
 
 import pytest
-from traffic_recordings import recording
+from traffic_recordings import blank, recording
 
 from labtests.records import FlowResult, FlowStatus
 from labtests.transport import Reply
-from labtests.workloads import Attempt, Iperf3, Perftest
+from labtests.workloads import Attempt, Perftest
 
 COMPLETE, FAILED, INFRASTRUCTURE = FlowStatus.COMPLETE, FlowStatus.FAILED, FlowStatus.INFRASTRUCTURE
 SERVER = Reply(device="ServerC", command="the server", text="")
-
-
-def blank(tool: str) -> FlowResult:
-    return FlowResult(
-        sender="ServerA",
-        receiver="ServerC",
-        tool=tool,
-        tos=0,
-        status=INFRASTRUCTURE,
-        because="",
-        command="",
-    )
 
 
 def perftest(name: str, duration_s: int | None, *, ended_s: float = 1000.0) -> FlowResult:
@@ -149,149 +136,3 @@ def test_a_race_may_be_tried_again_but_only_before_anything_was_sent() -> None:
     tool = Perftest(verb="send", tos=0, port=18515)
     assert tool.may_retry(attempt)
     assert not tool.may_retry(replace(attempt, running_s=0.5))
-
-
-# -- iperf3 -----------------------------------------------------------------------------------
-
-
-def iperf3(reply: Reply, *, by_us: bool = False, running: bool = True) -> FlowResult:
-    tool = Iperf3(protocol="udp", tos=0, port=15311, offered_bits_per_s=20e6, duration_s=2)
-    attempt = Attempt(
-        client=reply,
-        server=SERVER,
-        running_s=10.0 if running else None,
-        ended_s=13.0,
-        ended_by_us=by_us,
-    )
-    return tool.judge(blank("iperf3"), attempt)
-
-
-def changed(**received: object) -> Reply:
-    reply = recording("iperf3", "json-3.12-udp.txt").reply
-    report = json.loads(reply.text)
-    report["end"]["sum_received"].update(received)
-    return replace(reply, text=json.dumps(report))
-
-
-def test_a_whole_udp_run_is_complete_with_its_datagrams() -> None:
-    result = iperf3(changed(lost_packets=7))
-    assert result.status is COMPLETE
-    assert (result.sent_datagrams, result.received_datagrams, result.lost_datagrams) == (77, 70, 7)
-    assert result.intervals[0].start_s == 10.0
-    assert len(result.intervals) == 2
-
-
-def of_version(version: str | None, *, tos: int = 0x60, streams: int = 1) -> FlowResult:
-    reply = recording("iperf3", "json-3.12-udp.txt").reply
-    report = json.loads(reply.text)
-    report["start"]["version"] = version
-    report["start"]["test_start"]["tos"] = tos
-    tool = Iperf3(
-        protocol="udp",
-        tos=tos,
-        port=15311,
-        offered_bits_per_s=20e6,
-        duration_s=2,
-        parallel=streams,
-    )
-    said = replace(reply, text=json.dumps(report))
-    attempt = Attempt(client=said, server=SERVER, running_s=10.0, ended_s=13.0, ended_by_us=False)
-    return tool.judge(blank("iperf3"), attempt)
-
-
-@pytest.mark.parametrize(
-    ("version", "first"),
-    [
-        ("iperf 3.9", 0),
-        ("iperf 3.12", 0),
-        ("iperf 3.18", 3),
-        ("iperf 3.19.1", 3),
-        ("iperf 3.22", 3),
-    ],
-)
-def test_first_datagrams_are_in_the_class_of_the_stream_from_release_3_16_on(
-    version: str, first: int
-) -> None:
-    assert of_version(version, streams=3).extra_packets == first
-
-
-@pytest.mark.parametrize("version", [None, "", "iperf 3.14", "iperf3", "iperf 3.x"])
-def test_what_a_release_that_nobody_has_counted_sends_beside_its_datagrams_is_not_known(
-    version: str | None,
-) -> None:
-    assert of_version(version).extra_packets is None
-
-
-def test_in_class_0_the_control_connection_goes_too_so_its_packets_are_not_known() -> None:
-    assert of_version("iperf 3.18", tos=0).extra_packets is None
-
-
-def test_a_receiver_that_counted_nothing_is_a_failure_and_no_zero() -> None:
-    result = iperf3(changed(bytes=0, bits_per_second=0, packets=0, lost_packets=0))
-    assert result.status is FAILED
-    assert "the receiver counted nothing" in result.because
-    assert (result.lost_datagrams, result.goodput_bits_per_s) == (None, None)
-
-
-def test_an_error_with_exit_status_0_is_no_run() -> None:
-    refused = recording("iperf3", "error-json-01.txt").reply
-    result = iperf3(refused, running=False)
-    assert refused.status == 0
-    assert result.status is INFRASTRUCTURE
-    assert "Connection refused" in result.because
-
-
-def test_a_server_killed_mid_run_with_exit_status_0_has_failed() -> None:
-    result = iperf3(recording("iperf3", "error-json-03.txt").reply)
-    assert result.status is FAILED
-    assert "Connection reset by peer" in result.because
-    assert len(result.intervals) == 2
-
-
-def test_a_client_that_we_interrupted_is_complete_but_its_loss_is_unknown() -> None:
-    reply = recording("iperf3", "json-3.12-udp-interrupted.txt").reply
-    result = iperf3(replace(reply, errors=""), by_us=True)
-    assert result.status is COMPLETE
-    assert result.lost_datagrams is None
-    assert iperf3(reply).status is FAILED
-
-
-def test_a_killed_client_leaves_no_report() -> None:
-    result = iperf3(Reply(device="ServerA", command="iperf3", text="", status=137))
-    assert result.status is FAILED
-    assert "KILL" in result.because
-
-
-def test_a_missing_tool_is_infrastructure() -> None:
-    errors = "bash: line 1: iperf3: command not found\n"
-    reply = Reply(device="ServerA", command="iperf3", text="", errors=errors, status=127)
-    result = iperf3(reply, running=False)
-    assert result.status is INFRASTRUCTURE
-    assert "command not found" in result.because
-
-
-def test_a_report_of_another_protocol_length_or_tos_is_not_this_run() -> None:
-    assert "TCP" in iperf3(recording("iperf3", "json-03.txt").reply).because
-    reply = recording("iperf3", "json-3.12-udp.txt").reply
-    shorter = Iperf3(protocol="udp", tos=0, port=1, offered_bits_per_s=20e6, duration_s=9)
-    attempt = Attempt(client=reply, server=SERVER, running_s=0, ended_s=9, ended_by_us=False)
-    assert "of 9 s" in shorter.judge(blank("iperf3"), attempt).because
-    marked = replace(shorter, duration_s=2, tos=96)
-    assert "TOS 0, not 96" in marked.judge(blank("iperf3"), attempt).because
-
-
-def test_the_command_line_is_that_of_document_000() -> None:
-    from labtests.workloads import Party
-
-    tool = Iperf3(
-        protocol="udp", tos=0x60, port=1000, offered_bits_per_s=10e9, duration_s=100, interval_s=2
-    )
-    server = Party(name="ServerC", transport=None, address="192.168.10.12")  # type: ignore[arg-type]
-    assert tool.server_command(server, rdma=None) == "stdbuf -oL iperf3 -s -p 1000 -1"
-    assert tool.client_command(server, rdma=None) == (
-        "stdbuf -oL iperf3 -c 192.168.10.12 -p 1000 -t 100 -i 2 -S 0x60 -u -b 10000000000 "
-        "-l 65500 -J"
-    )
-    tcp = replace(tool, protocol="tcp", offered_bits_per_s=None, parallel=4, reverse=True)
-    assert tcp.client_command(server, rdma=None).endswith("-S 0x60 -P 4 -R -J")
-    assert tcp.server_is == "sender"

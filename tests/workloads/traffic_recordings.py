@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from labtests.records import FlowResult, FlowStatus
 from labtests.transport import Reply
 
 TRANSCRIPTS = Path(__file__).parent.parent / "transcripts"
@@ -42,3 +43,16 @@ def _recording(path: Path) -> Recording:
     said = errors.read_text() if errors.exists() else ""
     reply = Reply(device="host", command=command, text=text, errors=said, status=status)
     return Recording(path, reply)
+
+
+def blank(tool: str) -> FlowResult:
+    """Before it was judged."""
+    return FlowResult(
+        sender="ServerA",
+        receiver="ServerC",
+        tool=tool,
+        tos=0,
+        status=FlowStatus.INFRASTRUCTURE,
+        because="",
+        command="",
+    )
