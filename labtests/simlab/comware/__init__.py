@@ -35,6 +35,7 @@ class ComwareSwitch:
         self.faults.on_loss.append(self.network.drop_randomly)
         self.faults.on_down.append(self._start_again)
         self.faults.on_up.append(self._shut_ports)
+        self.faults.defects.on_map.append(self._set_map)
         self.startup = saved(self.configuration)
         self.booted_ns = 0
         self._lab, self._name = lab, device.name
@@ -72,6 +73,14 @@ class ComwareSwitch:
         self.booted_ns = self._lab.timeline.now_ns
         for reset in self.faults.on_reset:
             reset()
+
+    def _set_map(self, classes: tuple[int, ...]) -> None:
+        for dscp, dot1p in enumerate(classes):
+            self.configuration.set_map("dscp-dot1p", dscp, dot1p)
+        for name, port in self.configuration.ports.items():
+            port.trust = "dscp"
+            self.configuration.apply(name)
+        self.save()
 
     def _shut_ports(self) -> None:
         for name, settings in self.configuration.ports.items():
