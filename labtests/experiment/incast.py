@@ -174,7 +174,7 @@ class Incast:
         return self._phase(name, traffic, control=False)
 
     def every_dscp(self) -> tuple[Evidence, ...]:
-        """Rounds of counted packets, all 64 DSCPs together, from the first sender."""
+        """Rounds of counted packets: all 64 DSCPs from the first sender, some from every other."""
         rounds = ClassRounds(
             lab=self.lab,
             roles=self.roles,

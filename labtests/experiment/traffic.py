@@ -36,6 +36,10 @@ more can absorb more; then S1 calls its senders' sum too high."""
 SENDER_BYTES = 2 * 2**20
 """A socket's buffer and a NIC's ring of 1024 packets."""
 
+APART_S, JOINING = 0.1, 0.25
+"""Between two starts of queue pairs; and at most this share of the time that is left, so that all
+of them send together for the rest of it."""
+
 SMALL_DATAGRAMS = 3
 """In a socket that is too small. Less, and one does not fit in."""
 
@@ -108,7 +112,8 @@ class Traffic:
         )
 
     def rdma(self, early: Class, late: Class) -> tuple[Sending, ...]:
-        """Every sender as fast as it can by ib_send_bw; the others later, in another class."""
+        """Every sender as fast as it can by ib_send_bw; the others later, one after the other, in
+        another class."""
         senders = fastest_at_the_ends(self.roles.senders)
         expect_congestion(senders, self.roles.line_bits_per_s)
         return tuple(
@@ -121,12 +126,22 @@ class Traffic:
                     report_every_s=self.pace.row_every_s,
                 ),
                 number,
+                apart_s=self._apart_s(len(senders)),
             )
             for number, role in enumerate(senders)
         )
 
-    def _sending(self, role: Role, tool: Iperf3 | Perftest, number: int) -> Sending:
-        starts_after_s = self.pace.stagger_s if number else 0.0
+    def _apart_s(self, senders: int) -> float:
+        """From one late sender's start to the next one's. A queue pair starts at line rate, until
+        the first CNPs come back, some tenths of a millisecond later: what one of them has sent by
+        then, buffers hold, and what many have that start at once, they need not."""
+        joining_s = JOINING * (self.pace.lab_seconds - self.pace.stagger_s)
+        return min(APART_S, joining_s / max(senders - 2, 1))
+
+    def _sending(
+        self, role: Role, tool: Iperf3 | Perftest, number: int, *, apart_s: float = 0.0
+    ) -> Sending:
+        starts_after_s = self.pace.stagger_s + (number - 1) * apart_s if number else 0.0
         return Sending(role=role, tool=tool, starts_after_s=starts_after_s)
 
     def _short(self, number: int, traffic: Class) -> Iperf3:

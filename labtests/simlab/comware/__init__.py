@@ -6,6 +6,7 @@ one (displays.py, reports.py); what it refuses, the command references say is re
 
 from typing import Any
 
+from labtests.headroom import headroom_for
 from labtests.inventory import Device, Endpoint
 from labtests.simlab.comware.cli import Terminal, batch
 from labtests.simlab.comware.configuration import Configuration
@@ -73,6 +74,17 @@ class ComwareSwitch:
         self.booted_ns = self._lab.timeline.now_ns
         for reset in self.faults.on_reset:
             reset()
+
+    def expect_frames(self, frame_bytes: int) -> None:
+        """See Forwarding: a lossless port has headroom for two of them, by the white paper's rule
+        (S23). Chosen: a real switch does not follow the hosts' MTU, who sets one sets the other."""
+        for name in self.configuration.ports:
+            link = self._lab.testbed.link_of(Endpoint(device=self._name, interface=name))
+            if link is not None:
+                self.configuration.usual_headroom[name] = headroom_for(
+                    link.speed_bits_per_s, link.length_m, frame_bytes=frame_bytes
+                )
+                self.configuration.apply(name)
 
     def _set_map(self, classes: tuple[int, ...]) -> None:
         for dscp, dot1p in enumerate(classes):

@@ -102,6 +102,7 @@ class Configuration:
         self.default_schedule = Schedule()  # as the network delivers it
         self.globals: set[str] = set()  # lines in system view that change nothing in the simulation
         self._headroom: dict[str, int | None] = {}  # what the network has been told
+        self.usual_headroom: dict[str, int] = {}  # of ports that are not as the network delivers
         self.ports = {port: PortConfiguration(self.default_schedule) for port in ports}
         self.tables = {DEFAULT_TABLE: WredTable(DEFAULT_TABLE)}
         self.default_dscp_dot1p = tuple(network.dscp_dot1p)
@@ -184,7 +185,8 @@ class Configuration:
 
     def _apply_headroom(self, port: str) -> None:
         """The network has one headroom for all lossless groups of a port: the largest counts."""
-        cells = max(self.ports[port].headroom.values(), default=None)
+        usual = self.usual_headroom.get(port)
+        cells = max(self.ports[port].headroom.values(), default=usual)
         if self._headroom.get(port) != cells:
             self._headroom[port] = cells
             self._network.set_headroom(port, cells)

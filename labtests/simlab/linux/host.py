@@ -220,7 +220,7 @@ class LinuxHost:
 
     def _set_mtu(self, interface: str, size_bytes: int) -> None:
         if (port := self.port(interface)) is not None:
-            port.mtu_bytes = size_bytes
+            self.lab.set_mtu(port, size_bytes)
 
     def set_map(self, classes: tuple[int, ...]) -> None:
         """Its ports have this map from DSCP to priority."""
