@@ -14,6 +14,7 @@ from labtests.capabilities import (
     Scheduling,
     Trust,
 )
+from labtests.experiment.choosing import queues_at
 from labtests.experiment.roles import Roles
 from labtests.inventory import Endpoint
 from labtests.lab import Lab
@@ -64,7 +65,7 @@ def settings_seen(lab: Lab, roles: Roles) -> Seen:
         with at_once(lab, device, "settings", lambda ahead: ahead.setting_commands(ports)):
             return Seen(
                 settings=tuple(seen for end in own for seen in _settings_of(lab, end)),
-                queues={at: _map_of(lab, at) for at in mapped if at.device == device}
+                queues={at: queues_at(lab, at) for at in mapped if at.device == device}
                 if device in lab.able(DscpClasses)
                 else {},
             )
@@ -84,7 +85,3 @@ def _settings_of(lab: Lab, at: Endpoint) -> list[SettingSeen]:
         for name, ability in _SHOWN.items()
         if at.device in lab.able(ability)
     ]
-
-
-def _map_of(lab: Lab, at: Endpoint) -> tuple[int, ...]:
-    return lab.driver(at.device, DscpClasses).dscp_map(at.interface)
