@@ -11,6 +11,7 @@ from labtests.verdicts import drops_exactly_in, every_packet, lost_at_the_socket
 
 DSCPS = 24, 40  # or others, where these have no queues of their own
 OVER, UNDER, CALM = 0.75, 0.15, 0.2  # of line rate, each sender
+SMALL_BYTES = 4096
 
 
 def over(traffic):
@@ -51,7 +52,6 @@ def test_a_small_socket_loses_in_the_host_not_in_the_switch(incast):
         red=lambda seen: (lost_at_the_socket(seen, alive_in=(seen,)),),
     )
 
-    small = incast.traffic.small_socket_bytes
-    calm = incast.loads(*(each.offering(CALM, window_bytes=small) for each in classes))
-    seen = incast.run(f"sockets of {small} bytes", calm)
+    calm = incast.loads(*(each.offering(CALM, window_bytes=SMALL_BYTES) for each in classes))
+    seen = incast.run(f"sockets of {SMALL_BYTES} bytes", calm)
     incast.judge(lost_at_the_socket(seen, alive_in=incast.controls), every_packet(seen))

@@ -28,7 +28,7 @@ def test_dcqcn_slows_an_rdma_incast_without_loss(incast):
     incast.ecn_at_bottleneck(EcnSetting())
     incast.control(
         "ECN off at the switch",
-        traffic,
+        incast.rdma(early, late, pair=True),
         red=lambda seen: (lossless(seen, queues, alive_in=(seen,)), slowed_by_marks(seen)),
     )
 

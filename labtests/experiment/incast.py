@@ -163,9 +163,10 @@ class Incast:
         """So many TCP connections of every sender, as fast as they can."""
         return self.traffic.tcp(traffic, streams=streams)
 
-    def rdma(self, early: Class, late: Class) -> tuple[Sending, ...]:
-        """Every sender as fast as it can by ib_send_bw; all but one later, in another class."""
-        return self.traffic.rdma(early, late)
+    def rdma(self, early: Class, late: Class, *, pair: bool = False) -> tuple[Sending, ...]:
+        """Every sender (`pair`: two of them) as fast as it can by ib_send_bw; all but the first
+        later, in another class."""
+        return self.traffic.rdma(early, late, pair=pair)
 
     # -- phases and judging ------------------------------------------------------------------
 

@@ -40,9 +40,6 @@ APART_S, JOINING = 0.1, 0.25
 """Between two starts of queue pairs; and at most this share of the time that is left, so that all
 of them send together for the rest of it."""
 
-SMALL_DATAGRAMS = 3
-"""In a socket that is too small. Less, and one does not fit in."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traffic:
@@ -66,11 +63,6 @@ class Traffic:
         }
         switches |= {at.device for at in self.roles.transit}
         return SWITCH_BYTES * len(switches) + SENDER_BYTES * len(self.roles.senders)
-
-    @property
-    def small_socket_bytes(self) -> int:
-        """A socket in which a few datagrams of a load fit."""
-        return SMALL_DATAGRAMS * one_packet_bytes(self.mtu_bytes)
 
     def udp(self, early: Class, late: Class) -> tuple[Sending, ...]:
         """The sender with the fastest link offers one class; the others, later, share another."""
@@ -111,10 +103,12 @@ class Traffic:
             for number, role in enumerate(self.roles.senders)
         )
 
-    def rdma(self, early: Class, late: Class) -> tuple[Sending, ...]:
+    def rdma(self, early: Class, late: Class, *, pair: bool = False) -> tuple[Sending, ...]:
         """Every sender as fast as it can by ib_send_bw; the others later, one after the other, in
-        another class."""
+        another class. `pair`: the first and the last of them only, so that no two queue pairs are
+        in one queue: where nothing slows them, they would leave each other next to nothing."""
         senders = fastest_at_the_ends(self.roles.senders)
+        senders = (senders[0], senders[-1]) if pair else senders
         expect_congestion(senders, self.roles.line_bits_per_s)
         return tuple(
             self._sending(
@@ -145,7 +139,9 @@ class Traffic:
         return Sending(role=role, tool=tool, starts_after_s=starts_after_s)
 
     def _short(self, number: int, traffic: Class) -> Iperf3:
-        datagram_bytes = one_packet_bytes(self.mtu_bytes)
+        narrow = traffic.window_bytes is not None  # a long datagram might not fit in such a socket
+        longest = min(self.mtu_bytes, USUAL_MTU_BYTES) if narrow else self.mtu_bytes
+        datagram_bytes = one_packet_bytes(longest)
         payload = self.roles.line_bits_per_s * payload_share(self.mtu_bytes, datagram_bytes)
         return Iperf3(
             protocol="udp",

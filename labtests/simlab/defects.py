@@ -15,10 +15,11 @@
     rdma-down        port              the RDMA link is not active
     willing-dcbx     port              DCBX is in the NIC's firmware
     leftover         command, run      a process of this dead run is still there
+    ignores-dscp     port              a switch's port gives every packet class 0, whatever it says
     dscp-map         classes           the device has this map, 64 classes; its ports trust DSCP
 
 They change what a device says of itself, not what packets do; but for `background`, which sends,
-and `dscp-map`, which is how the device was set up and no defect by itself.
+`ignores-dscp`, and `dscp-map`, which is how the device was set up and no defect by itself.
 """
 
 from collections.abc import Callable, Mapping
@@ -52,6 +53,7 @@ class Defects:
     on_mtu: list[Callable[[str, int], None]] = field(default_factory=list)
     on_leftover: list[Callable[[str, str], None]] = field(default_factory=list)
     on_map: list[Callable[[tuple[int, ...]], None]] = field(default_factory=list)
+    on_ignoring: list[Callable[[str], None]] = field(default_factory=list)
     on_background: list[Callable[[str, int, float], None]] = field(default_factory=list)
 
     def broken_frames(self, port: str, now_ns: int) -> int:
@@ -78,6 +80,11 @@ def _mtu(defects: Defects, fault: Mapping[str, Any]) -> None:
 def _map(defects: Defects, fault: Mapping[str, Any]) -> None:
     for change in defects.on_map:
         change(tuple(int(each) for each in fault["classes"]))
+
+
+def _ignores_dscp(defects: Defects, fault: Mapping[str, Any]) -> None:
+    for change in defects.on_ignoring:
+        change(str(fault["port"]))
 
 
 def _clock(defects: Defects, fault: Mapping[str, Any]) -> None:
@@ -107,4 +114,5 @@ SETTERS: Mapping[str, Setter] = {
     "willing-dcbx": _willing,
     "leftover": _leftover,
     "dscp-map": _map,
+    "ignores-dscp": _ignores_dscp,
 }

@@ -39,12 +39,16 @@ def test_a_load_is_in_datagrams_of_one_packet_and_its_share_is_of_the_wire(mtu_b
     assert packets_per_s * 8 * (mtu_bytes + 38) == pytest.approx(5e9)
 
 
-def test_a_small_socket_takes_a_datagram_of_any_mtu_and_is_small():
-    for mtu_bytes in (1500, 9000):
-        lab = traffic(10, 10, mtu_bytes=mtu_bytes)
-        (one,) = lab.loads(EARLY.offering(0.2))
-        assert one.tool.datagram_bytes < lab.small_socket_bytes < 4 * one.tool.datagram_bytes
-        assert lab.small_socket_bytes < one.tool.window_bytes
+@pytest.mark.parametrize("mtu_bytes", [1280, 1500, 9000])
+def test_a_small_socket_has_room_for_a_datagram_whatever_the_mtu(mtu_bytes):
+    (one,) = traffic(10, 10, mtu_bytes=mtu_bytes).loads(EARLY.offering(0.2, window_bytes=4096))
+    assert one.tool.window_bytes == 4096
+    assert one.tool.datagram_bytes == min(mtu_bytes, 1500) - 28
+
+
+def test_of_a_pair_no_two_are_in_one_queue():
+    senders = traffic(10, 25, 10, 25).rdma(EARLY, LATE, pair=True)
+    assert [(s.role.name, s.tool.tos) for s in senders] == [("h2", 0x60), ("h4", 0x40)]
 
 
 def test_buffers_are_those_of_every_switch_and_sender():

@@ -37,6 +37,7 @@ class ComwareSwitch:
         self.faults.on_down.append(self._start_again)
         self.faults.on_up.append(self._shut_ports)
         self.faults.defects.on_map.append(self._set_map)
+        self.faults.defects.on_ignoring.append(self._ignore_dscp)
         self.startup = saved(self.configuration)
         self.booted_ns = 0
         self._lab, self._name = lab, device.name
@@ -74,6 +75,10 @@ class ComwareSwitch:
         self.booted_ns = self._lab.timeline.now_ns
         for reset in self.faults.on_reset:
             reset()
+
+    def _ignore_dscp(self, port: str) -> None:
+        self.configuration.ignoring.add(port)
+        self.configuration.apply(port)
 
     def expect_frames(self, frame_bytes: int) -> None:
         """See Forwarding: a lossless port has headroom for two of them, by the white paper's rule
