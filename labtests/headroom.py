@@ -34,7 +34,13 @@ def densest_frame(
     return max(sizes, key=lambda sized: (sized[1] / sized[0], -sized[0]))
 
 
-def headroom_for(rate_bits_per_s: int, length_m: float, cell_bytes: int = CELL_BYTES) -> int:
+def headroom_for(
+    rate_bits_per_s: int,
+    length_m: float,
+    cell_bytes: int = CELL_BYTES,
+    *,
+    frame_bytes: int = FULL_FRAME_BYTES,
+) -> int:
     """Cells that may still arrive after an xoff, by the white paper's rule (S23).
 
     (1.5 us processing + two full frames + there and back on the cable) * rate, all of it in the
@@ -42,7 +48,7 @@ def headroom_for(rate_bits_per_s: int, length_m: float, cell_bytes: int = CELL_B
     15 m: 98 cells (1.5 us and two frames fit these two numbers; the source does not give them).
     """
     fixed_s = 1.5e-6 + 2 * length_m / SIGNAL_M_PER_S
-    bits = fixed_s * rate_bits_per_s + 2 * FRAME_BITS
+    bits = fixed_s * rate_bits_per_s + 2 * 8 * frame_bytes
     wire_bytes, cells = densest_frame(cell_bytes)
     return round(bits * cells / (8 * wire_bytes))
 

@@ -7,17 +7,16 @@ datagrams too: in the host.
 
 import pytest
 
-from labtests.experiment import Class
 from labtests.verdicts import drops_exactly_in, every_packet, lost_at_the_socket
 
-EARLY, LATE = 0x60, 0xA0  # DSCP 24 and 40
+DSCPS = 24, 40  # or others, where these have no queues of their own
 OVER, UNDER, CALM = 0.75, 0.15, 0.2  # of line rate, each sender
 SMALL_BYTES = 4096
 
 
-def over(tos):
+def over(traffic):
     """Two senders, one class: half as much again as the line."""
-    return (Class(tos=tos, offered_share=OVER),) * 2
+    return (traffic.offering(OVER),) * 2
 
 
 @pytest.mark.requires("queue_counters", "scheduling_for")
@@ -25,15 +24,16 @@ def test_drops_are_in_the_overloaded_queue_only(incast):
     """An overloaded queue drops, the others do not; every packet is accounted for."""
     incast.trust_dscp()
     incast.serve_equally()
-    early, late = (incast.queue_of(tos) for tos in (EARLY, LATE))
+    first, second = incast.classes(*DSCPS)
+    early, late = incast.queue_of(first), incast.queue_of(second)
 
     incast.control(
         f"queue {late} overloaded",
-        incast.loads(*over(LATE), Class(tos=EARLY, offered_share=UNDER)),
+        incast.loads(*over(second), first.offering(UNDER)),
         red=lambda seen: (drops_exactly_in(seen, {early}, alive_in=(seen,)),),
     )
 
-    traffic = incast.loads(*over(EARLY), Class(tos=LATE, offered_share=UNDER))
+    traffic = incast.loads(*over(first), second.offering(UNDER))
     seen = incast.run(f"queue {early} overloaded", traffic)
     incast.judge(
         drops_exactly_in(seen, {early}, alive_in=incast.controls),
@@ -45,14 +45,13 @@ def test_drops_are_in_the_overloaded_queue_only(incast):
 def test_a_small_socket_loses_in_the_host_not_in_the_switch(incast):
     """What a host loses at its socket is the host's loss, by its own counter."""
     incast.trust_dscp()
+    classes = incast.classes(*DSCPS)
     incast.control(
         "both queues overloaded",
-        incast.loads(*(Class(tos=tos, offered_share=OVER) for tos in (EARLY, LATE))),
+        incast.loads(*(each.offering(OVER) for each in classes)),
         red=lambda seen: (lost_at_the_socket(seen, alive_in=(seen,)),),
     )
 
-    traffic = incast.loads(
-        *(Class(tos=tos, offered_share=CALM, window_bytes=SMALL_BYTES) for tos in (EARLY, LATE))
-    )
-    seen = incast.run(f"sockets of {SMALL_BYTES} bytes", traffic)
+    calm = incast.loads(*(each.offering(CALM, window_bytes=SMALL_BYTES) for each in classes))
+    seen = incast.run(f"sockets of {SMALL_BYTES} bytes", calm)
     incast.judge(lost_at_the_socket(seen, alive_in=incast.controls), every_packet(seen))

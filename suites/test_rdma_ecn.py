@@ -4,12 +4,14 @@ For soft-RoCE (rdma_rxe), whose packets carry the TOS byte as it was asked. A NI
 its packets ECN-capable by itself: there, suite S2 asks.
 """
 
+from dataclasses import replace
+
 import pytest
 
-from labtests.experiment import Class
 from labtests.verdicts import every_packet, marked_not_dropped
 
-NOT_ECT, ECT = Class(tos=0x60), Class(tos=0x62)  # DSCP 24; -T 96 and -T 98
+DSCP = 24  # or another one, where this has no queue of its own
+ECT = 2  # in the TOS byte: ECN-capable, ECT(0)
 
 
 @pytest.mark.requires(
@@ -18,11 +20,13 @@ NOT_ECT, ECT = Class(tos=0x60), Class(tos=0x62)  # DSCP 24; -T 96 and -T 98
 def test_an_rdma_incast_is_marked_where_it_is_ecn_capable(incast):
     """RDMA with ECN: packets are marked, few are dropped, and every packet is accounted for."""
     incast.trust_dscp()
-    incast.ecn_at_bottleneck(incast.marking(frozenset({incast.queue_of(NOT_ECT.tos)})))
+    (plain,) = incast.classes(DSCP)
+    capable = replace(plain, tos=plain.tos | ECT)
+    incast.ecn_at_bottleneck(incast.marking(frozenset({incast.queue_of(plain)})))
     incast.control(
         "not ECN-capable",
-        incast.rdma(NOT_ECT, NOT_ECT),
+        incast.rdma(plain, plain),
         red=lambda seen: (marked_not_dropped(seen, without=(seen,)),),
     )
-    seen = incast.run("ECN-capable", incast.rdma(ECT, ECT))
+    seen = incast.run("ECN-capable", incast.rdma(capable, capable))
     incast.judge(marked_not_dropped(seen, without=incast.controls), every_packet(seen))

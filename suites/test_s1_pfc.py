@@ -1,19 +1,19 @@
 """S1 of document 000: priority flow control holds an incast of two UDP classes without loss.
 
-sender 1 (early) --.
-sender 2 (late)  --+-- switch -- receiver
-...              --'
+one sender (early) --.
+another (late)     --+-- switch -- receiver
+...                --'
 """
+
+from functools import partial
 
 import pytest
 
-from labtests.experiment import Class
 from labtests.records import PfcSetting
 from labtests.verdicts import lossless, paused, throttled
 
-EARLY = Class(tos=0x60, offered_share=0.78)  # DSCP 24: priority 3; 7.8 Gb/s on a 10G line
-LATE = Class(tos=0xA0, offered_share=0.515)  # DSCP 40: priority 5; 5.15 Gb/s together
-CLASSES = {3, 5}
+DSCPS = 24, 40  # or others, where these have no queues of their own
+EARLY, LATE = 0.78, 0.515  # of line rate: 7.8 and (all others together) 5.15 Gb/s on a 10G line
 
 PFC_ON = PfcSetting(mode="on", priorities=frozenset(range(8)))
 PFC_OFF = PfcSetting(mode="off", priorities=frozenset())
@@ -24,27 +24,33 @@ PFC_OFF = PfcSetting(mode="off", priorities=frozenset())
 )
 def test_pfc_holds_a_udp_incast_without_loss(incast):
     """PFC: the faster of two UDP classes is paused, and nothing is lost."""
-    traffic = incast.udp(EARLY, LATE)
-    ceiling = incast.udp_ceiling_bits_per_s
     incast.trust_dscp()
-    for number, sender in enumerate(incast.senders):
-        own = {5} if number else {3}
-        incast.set(sender.nic, "pfc", PfcSetting(mode="on", priorities=frozenset(own)))
+    early, late = incast.classes(*DSCPS, paused=True)
+    queues = {incast.queue_of(early), incast.queue_of(late)}
+    traffic = incast.udp(early.offering(EARLY), late.offering(LATE))
+    for number, sending in enumerate(traffic):
+        own = frozenset({incast.priority_of(late if number else early)})
+        incast.set(sending.role.nic, "pfc", PfcSetting(mode="on", priorities=own))
 
+    held = partial(
+        throttled,
+        ceiling_bits_per_s=incast.traffic.ceiling_bits_per_s,
+        buffers_bytes=incast.traffic.buffers_bytes,
+    )
     incast.pfc_at_switch(PFC_OFF)
     incast.control(
         "PFC off at the switch",
         traffic,
         red=lambda seen: (
-            lossless(seen, CLASSES, alive_in=(seen,)),
-            throttled(seen, ceiling_bits_per_s=ceiling),
+            lossless(seen, queues, alive_in=(seen,)),
+            held(seen),
         ),
     )
 
     incast.pfc_at_switch(PFC_ON)
     seen = incast.run("PFC on", traffic)
     incast.judge(
-        lossless(seen, CLASSES, alive_in=incast.controls),
+        lossless(seen, queues, alive_in=incast.controls),
         paused(seen),
-        throttled(seen, ceiling_bits_per_s=ceiling),
+        held(seen),
     )

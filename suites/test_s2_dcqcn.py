@@ -5,13 +5,10 @@ CP: the switch port opposite the receiver (WRED with ECN). NP: the receiver. RP:
 
 import pytest
 
-from labtests.experiment import Class
 from labtests.records import EcnSetting
 from labtests.verdicts import lossless, slowed_by_marks
 
-EARLY = Class(tos=96)  # DSCP 24: queue 3
-LATE = Class(tos=64)  # DSCP 16: queue 2
-QUEUES = {2, 3}
+DSCPS = 24, 16  # or others, where these have no queues of their own
 EVERY = frozenset(range(8))
 
 
@@ -21,18 +18,20 @@ EVERY = frozenset(range(8))
 )
 def test_dcqcn_slows_an_rdma_incast_without_loss(incast):
     """DCQCN: packets are marked, CNPs come back, senders slow down, and nothing is lost."""
-    traffic = incast.rdma(EARLY, LATE)
     incast.trust_dscp()
+    early, late = incast.classes(*DSCPS)
+    queues = {incast.queue_of(early), incast.queue_of(late)}
+    traffic = incast.rdma(early, late)
     incast.no_pfc_anywhere()
     incast.dcqcn_everywhere(EVERY)
 
     incast.ecn_at_bottleneck(EcnSetting())
     incast.control(
         "ECN off at the switch",
-        traffic,
-        red=lambda seen: (lossless(seen, QUEUES, alive_in=(seen,)), slowed_by_marks(seen)),
+        incast.rdma(early, late, pair=True),
+        red=lambda seen: (lossless(seen, queues, alive_in=(seen,)), slowed_by_marks(seen)),
     )
 
     incast.ecn_at_bottleneck(incast.marking(EVERY))
     seen = incast.run("ECN on", traffic)
-    incast.judge(lossless(seen, QUEUES, alive_in=incast.controls), slowed_by_marks(seen))
+    incast.judge(lossless(seen, queues, alive_in=incast.controls), slowed_by_marks(seen))

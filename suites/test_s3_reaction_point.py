@@ -6,11 +6,9 @@ the other, which also proves that the other queue's drop counter counts.
 
 import pytest
 
-from labtests.experiment import Class
 from labtests.verdicts import drops_where_due
 
-EARLY = Class(tos=96)  # DSCP 24: queue 3
-LATE = Class(tos=64)  # DSCP 16: queue 2
+DSCPS = 24, 16  # or others, where these have no queues of their own
 EVERY = frozenset(range(8))
 
 
@@ -20,9 +18,11 @@ EVERY = frozenset(range(8))
 )
 def test_a_sender_without_reaction_point_drops_in_its_own_queue_only(incast):
     """RP off for one priority of one sender: its queue drops, the other queue does not."""
-    traffic = incast.rdma(EARLY, LATE)
-    early, *_, late = incast.senders
     incast.trust_dscp()
+    first, second = incast.classes(*DSCPS)
+    traffic = incast.rdma(first, second)
+    early, late = traffic[0].role, traffic[-1].role
+    clean, due = incast.queue_of(first), incast.queue_of(second)
     incast.no_pfc_anywhere()
     incast.dcqcn_everywhere(EVERY)
     incast.ecn_at_bottleneck(incast.marking(EVERY))
@@ -30,13 +30,15 @@ def test_a_sender_without_reaction_point_drops_in_its_own_queue_only(incast):
     incast.control(
         "RP back on for both",
         traffic,
-        red=lambda seen: (drops_where_due(seen, due=2, clean=3, alive_in=(seen,)),),
+        red=lambda seen: (drops_where_due(seen, due=due, clean=clean, alive_in=(seen,)),),
     )
 
-    incast.set(early.nic, "reaction_point", EVERY - {3})
-    incast.alive(f"RP off for priority 3 of {early.name}", traffic, queues={3})
+    off = incast.priority_of(first)
+    incast.set(early.nic, "reaction_point", EVERY - {off})
+    incast.alive(f"RP off for priority {off} of {early.name}", traffic, queues={clean})
 
     incast.set(early.nic, "reaction_point", EVERY)
-    incast.set(late.nic, "reaction_point", EVERY - {2})
-    seen = incast.run(f"RP off for priority 2 of {late.name}", traffic)
-    incast.judge(drops_where_due(seen, due=2, clean=3, alive_in=incast.controls))
+    off = incast.priority_of(second)
+    incast.set(late.nic, "reaction_point", EVERY - {off})
+    seen = incast.run(f"RP off for priority {off} of {late.name}", traffic)
+    incast.judge(drops_where_due(seen, due=due, clean=clean, alive_in=incast.controls))

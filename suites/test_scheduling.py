@@ -6,10 +6,9 @@ judged by the other settings, one of which at least has to go red for certain.
 
 import pytest
 
-from labtests.experiment import Class
 from labtests.verdicts import reddest, shared
 
-EARLY, LATE = 0x60, 0xA0  # DSCP 24 and 40
+DSCPS = 24, 40  # or others, where these have no queues of their own
 OFFERED = 0.75  # of line rate, each of two: they have time to make up for what they missed
 
 
@@ -17,11 +16,12 @@ OFFERED = 0.75  # of line rate, each of two: they have time to make up for what 
 def test_each_queue_gets_the_share_that_the_scheduler_owes_it(incast):
     """Equal, weighted 2 to 3, strict: every queue gets its share of an overloaded port."""
     incast.trust_dscp()
-    low, high = sorted(incast.queue_of(tos) for tos in (EARLY, LATE))
+    classes = incast.classes(*DSCPS)
+    low, high = sorted(incast.queue_of(each) for each in classes)
     weighted = [10] * 8
     weighted[high] = 15
     settings = {"equal": (12,) * 8, "2 to 3": tuple(weighted), "strict": (None,) * 8}
-    traffic = incast.loads(*(Class(tos=tos, offered_share=OFFERED) for tos in (EARLY, LATE)))
+    traffic = incast.loads(*(each.offering(OFFERED) for each in classes))
 
     seen, set_to = {}, {}
     for name, shares in settings.items():

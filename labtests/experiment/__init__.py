@@ -1,6 +1,7 @@
 """What suites write with: roles, settings, traffic, phases, and judging what was seen."""
 
-from labtests.experiment.incast import Class, Incast
+from labtests.experiment.fitting import Class, NotHere
+from labtests.experiment.incast import Incast
 from labtests.experiment.judging import NotPassed
 from labtests.experiment.pace import HARDWARE, LIVE, SIMULATED, Pace, Span, real_pace
 from labtests.experiment.refresh import measure
@@ -12,6 +13,7 @@ __all__ = [
     "SIMULATED",
     "Class",
     "Incast",
+    "NotHere",
     "NotPassed",
     "Pace",
     "Role",

@@ -1,4 +1,8 @@
-"""Sending counted packets of every DSCP, and what the bottleneck's queues counted meanwhile."""
+"""Sending counted packets of every DSCP, and what the bottleneck's queues counted meanwhile.
+
+The first sender sends all 64. Which queue a packet gets may be decided where it comes in, so every
+other sender sends one round as well: eight DSCPs, those that the map spreads over most queues.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,18 +18,22 @@ from labtests.verdicts import undisturbed
 from labtests.workloads import Party, send_marked
 
 PER_ROUND = 8
-TRIES = 3
-"""Of a round in which somebody else's packets (ARP above all) were counted too."""
+SPACINGS = (1, 4, 16)
+"""Of a round in which somebody else's packets (ARP, LLDP, STP) were counted too, another try sends
+each packet so many times: what a queue counted beside whole multiples is not ours."""
+TRIES = len(SPACINGS)
 
 ROUNDS = tuple(
     tuple((first + 8 * n << 2, 1 << n) for n in range(PER_ROUND)) for first in range(PER_ROUND)
 )
 """(TOS byte, packets): in each round one DSCP of every group of eight, 1 to 128 packets of it."""
 
+Counts = tuple[tuple[int, int], ...]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassRounds:
-    """Eight rounds from the first sender to the receiver, all 64 DSCPs together."""
+    """Eight rounds from the first sender to the receiver, one from every other sender."""
 
     lab: Lab
     roles: Roles
@@ -37,29 +45,48 @@ class ClassRounds:
     def span(self) -> Span:
         """How long all rounds take; at most, with each tried as often as can be."""
         once = self.pace.settling
-        return Span(least_s=once.least_s, most_s=TRIES * once.most_s) * len(ROUNDS)
+        return Span(least_s=once.least_s, most_s=TRIES * once.most_s) * len(self.rounds)
+
+    @property
+    def rounds(self) -> tuple[tuple[Role, Counts], ...]:
+        """Who sends what, one after the other."""
+        first, *others = self.roles.senders
+        spread = [len({self.queues[tos >> 2] for tos, _ in counts}) for counts in ROUNDS]
+        best = [counts for counts, n in zip(ROUNDS, spread, strict=True) if n == max(spread)]
+        return (
+            *((first, counts) for counts in ROUNDS),
+            *((role, best[n % len(best)]) for n, role in enumerate(others)),
+        )
 
     def run(self) -> tuple[tuple[PhaseRecord, ...], ...]:
         """Round by round, each with the tries that were disturbed first."""
-        return tuple(self._round(number) for number in range(len(ROUNDS)))
+        rounds = self.rounds
+        return tuple(
+            self._round(f"round {number} of {len(rounds)}, {sender.name}", sender, counts)
+            for number, (sender, counts) in enumerate(rounds, start=1)
+        )
 
-    def _round(self, number: int) -> tuple[PhaseRecord, ...]:
+    def _round(self, name: str, sender: Role, counts: Counts) -> tuple[PhaseRecord, ...]:
         records: list[PhaseRecord] = []
-        while len(records) < TRIES and not (records and undisturbed(records[-1].evidence)):
+        for spacing in SPACINGS:
+            spaced = tuple((tos, spacing * count) for tos, count in counts)
             again = f", again ({len(records)})" if records else ""
-            records.append(self._once(number, f"round {number + 1} of {len(ROUNDS)}{again}"))
+            records.append(self._once(name + again, sender, spaced))
+            if undisturbed(records[-1].evidence):
+                break
         return tuple(records)
 
-    def _once(self, number: int, name: str) -> PhaseRecord:
+    def _once(self, name: str, sender: Role, counts: Counts) -> PhaseRecord:
         self.lab.expect_lease()
-        self.progress(f"experiment {name!r}: {2**PER_ROUND - 1} packets of {PER_ROUND} DSCPs")
+        total = sum(count for _, count in counts)
+        self.progress(f"experiment {name!r}: {total} packets of {len(counts)} DSCPs")
         clock, telemetry = self.lab.clock, Telemetry(self.lab, self.lab.clock)
         at = self.roles.bottleneck
         watch = Watch(ports={at.device: (at.interface,)}, bottleneck=(at.device, at.interface))
-        sender, receiver = self.roles.senders[0], self.roles.receiver
+        receiver = self.roles.receiver
         before = telemetry.snapshot(watch)
         started_s = clock.now_s()
-        flows = send_marked(self._party(sender), self._party(receiver), ROUNDS[number])
+        flows = send_marked(self._party(sender), self._party(receiver), counts)
         ended_s = clock.now_s()
         keys = frozenset(r.key for r in before if r.counter == c.QUEUE_FORWARDED_PACKETS)
         after, settled = telemetry.settled(
@@ -72,7 +99,7 @@ class ClassRounds:
             start_s=started_s,
             end_s=ended_s,
             line_bits_per_s=self.roles.line_bits_per_s,
-            senders=tuple(place(sender, None, self.queues[tos >> 2]) for tos, _ in ROUNDS[number]),
+            senders=tuple(place(sender, None, self.queues[tos >> 2]) for tos, _ in counts),
             receiver=place(receiver, None, 0),
             flows=flows,
             before=before,

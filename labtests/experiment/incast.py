@@ -3,51 +3,28 @@
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from itertools import cycle
+from functools import cached_property
 
-from labtests.capabilities import DscpClasses, EcnMarking, Scheduling, Trust
+from labtests.capabilities import EcnMarking, Scheduling, Trust
 from labtests.evidence import Difference, Evidence, Refresh
+from labtests.experiment import choosing
 from labtests.experiment.classes import ClassRounds
+from labtests.experiment.fitting import Class
 from labtests.experiment.judging import Judged, NotPassed
 from labtests.experiment.pace import Pace, Span
 from labtests.experiment.phase import Phase, PhaseRecord, Sending
 from labtests.experiment.refresh import measure
 from labtests.experiment.roles import Role, Roles, roles_of
+from labtests.experiment.traffic import Traffic, mtu_of
 from labtests.intents import QueueShares, Shares
 from labtests.inventory import Endpoint
 from labtests.lab import Lab
 from labtests.records import EcnSetting, PfcSetting, SchedulingSetting, TrustSetting
-from labtests.units import BitsPerSecond, dscp_of_tos
+from labtests.units import dscp_of_tos
 from labtests.verdicts import Verdict, lossless, sound
-from labtests.workloads import Iperf3, Perftest
-
-UDP_GOODPUT_SHARE = 65500 / (65500 + 8 + 45 * (20 + 18 + 20))
-"""Goodput per line rate of 65 500 B datagrams in 1500 B packets: 45 fragments, each with 20 B of
-IP header, 18 B of Ethernet header and FCS, 20 B of preamble and gap; 8 B of UDP once. 0.9616."""
-
-IPERF3_PORT, PERFTEST_PORT = 5201, 18515
 
 QUEUES, EQUAL_SHARE = 8, 12
 """Queues of a port; and percent of each when all have the same."""
-
-DATAGRAM_BYTES = 1472
-"""The longest UDP payload in one packet of 1500 B, so that datagrams can be counted as packets."""
-
-ROOMY_BYTES = 400_000
-"""Of a socket: what every Linux grants (net.core.wmem_max, 212992 by default, is doubled), so that
-a sender which is woken late has something left to send, and a receiver some room."""
-
-WIRE_BYTES = DATAGRAM_BYTES + 8 + 20 + 18 + 20
-"""UDP, IP, Ethernet with FCS, preamble and gap around it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Class:
-    """A traffic class: the TOS byte, and for paced tools the share of line rate it offers."""
-
-    tos: int
-    offered_share: float | None = None
-    window_bytes: int | None = None  # of the sockets; None: as much as every host grants
 
 
 @dataclass
@@ -89,10 +66,11 @@ class Incast:
         """The switch port opposite the receiver."""
         return self.roles.bottleneck
 
-    @property
-    def udp_ceiling_bits_per_s(self) -> float:
-        """The most goodput that 65 500 B datagrams can have through the bottleneck."""
-        return UDP_GOODPUT_SHARE * self.roles.line_bits_per_s
+    @cached_property
+    def traffic(self) -> Traffic:
+        """What the senders can be asked, by their links and MTU."""
+        mtu_bytes = mtu_of(self.lab, (*self.senders, self.receiver))
+        return Traffic(roles=self.roles, pace=self.pace, mtu_bytes=mtu_bytes)
 
     # -- settings ----------------------------------------------------------------------------
 
@@ -126,13 +104,28 @@ class Incast:
 
     @property
     def queues(self) -> tuple[int, ...]:
-        """The queue of each DSCP at the bottleneck, by its map as read."""
-        classes = self.lab.driver(self.bottleneck.device, DscpClasses)
-        return classes.dscp_map(self.bottleneck.interface)
+        """The queue of each DSCP at the bottleneck, by its maps as read."""
+        return choosing.queues_at(self.lab, self.bottleneck)
 
-    def queue_of(self, tos: int) -> int:
-        """The queue of the bottleneck that packets with this TOS byte go to."""
-        return self.queues[dscp_of_tos(tos)]
+    def queue_of(self, traffic: Class) -> int:
+        """The queue of the bottleneck that this class goes to."""
+        return self.queues[dscp_of_tos(traffic.tos)]
+
+    def priority_of(self, traffic: Class) -> int:
+        """The priority that the hosts give this class."""
+        return self._maps.priority_of(dscp_of_tos(traffic.tos))
+
+    def classes(self, *dscps: int, paused: bool = False) -> tuple[Class, ...]:
+        """As many classes of traffic, each in a queue of its own: of these DSCPs where they have
+        one, else of others. `paused`: hosts and switch mean the same priority by each. A lab whose
+        maps do not have as many skips the test, with the reason."""
+        return tuple(
+            Class(tos=dscp << 2) for dscp in choosing.chosen(self._maps, dscps, paused=paused)
+        )
+
+    @property
+    def _maps(self) -> choosing.Maps:
+        return choosing.maps_of(self.lab, self.roles)
 
     def pfc_at_switch(self, wanted: PfcSetting) -> None:
         """PFC of the switch ports opposite the senders, and of those between switches: a pause goes
@@ -159,91 +152,25 @@ class Incast:
             self.set(role.nic, "reaction_point", priorities)
         self.set(self.receiver.nic, "notification_point", priorities)
 
-    # -- traffic -----------------------------------------------------------------------------
+    # -- traffic: a lab whose links do not carry it skips the test, with the reason -------------
 
     def udp(self, early: Class, late: Class) -> tuple[Sending, ...]:
-        """The first sender offers one class by iperf3; the others, later, share another."""
-        return tuple(
-            Sending(
-                role=role,
-                tool=self._iperf3(number, late if number else early),
-                starts_after_s=self.pace.stagger_s if number else 0.0,
-            )
-            for number, role in enumerate(self.senders)
-        )
+        """One sender offers one class by iperf3; the others, later, share another."""
+        return self.traffic.udp(early, late)
 
     def loads(self, *classes: Class) -> tuple[Sending, ...]:
         """Sender by sender one class, and round again, all starting together, in datagrams of one
         packet each; `offered_share` is of the line rate, on the wire."""
-        return tuple(
-            Sending(role=role, tool=self._load(number, traffic), starts_after_s=0.0)
-            for number, (role, traffic) in enumerate(
-                zip(cycle(self.senders), classes, strict=False)
-            )
-        )
+        return self.traffic.loads(*classes)
 
-    def tcp(self, *classes: Class, streams: int) -> tuple[Sending, ...]:
-        """Sender by sender so many TCP connections of one class, as fast as they can."""
-        return tuple(
-            Sending(
-                role=role,
-                tool=Iperf3(
-                    protocol="tcp",
-                    tos=traffic.tos,
-                    port=IPERF3_PORT + number,
-                    offered_bits_per_s=None,
-                    duration_s=self.pace.load_s,
-                    parallel=streams,
-                    interval_s=self.pace.row_every_s,
-                ),
-                starts_after_s=0.0,
-            )
-            for number, (role, traffic) in enumerate(
-                zip(cycle(self.senders), classes, strict=False)
-            )
-        )
+    def tcp(self, traffic: Class, *, streams: int) -> tuple[Sending, ...]:
+        """So many TCP connections of every sender, as fast as they can."""
+        return self.traffic.tcp(traffic, streams=streams)
 
-    def _load(self, number: int, traffic: Class) -> Iperf3:
-        payload = self.roles.line_bits_per_s * DATAGRAM_BYTES / WIRE_BYTES
-        return Iperf3(
-            protocol="udp",
-            tos=traffic.tos,
-            port=IPERF3_PORT + number,
-            offered_bits_per_s=BitsPerSecond(round((traffic.offered_share or 1.0) * payload)),
-            duration_s=self.pace.load_s,
-            datagram_bytes=DATAGRAM_BYTES,
-            window_bytes=traffic.window_bytes or ROOMY_BYTES,
-            interval_s=self.pace.row_every_s,
-        )
-
-    def _iperf3(self, number: int, traffic: Class) -> Iperf3:
-        starts_s = self.pace.stagger_s if number else 0.0
-        shared_by = len(self.senders) - 1 if number else 1
-        share = (traffic.offered_share or 1.0) / shared_by
-        return Iperf3(
-            protocol="udp",
-            tos=traffic.tos,
-            port=IPERF3_PORT + number,
-            offered_bits_per_s=BitsPerSecond(round(share * self.roles.line_bits_per_s)),
-            duration_s=round(self.pace.lab_seconds - starts_s),
-            interval_s=self.pace.row_every_s,
-        )
-
-    def rdma(self, early: Class, late: Class) -> tuple[Sending, ...]:
-        """Every sender as fast as it can by ib_send_bw; the others later, in another class."""
-        return tuple(
-            Sending(
-                role=role,
-                tool=Perftest(
-                    verb="send",
-                    tos=(late if number else early).tos,
-                    port=PERFTEST_PORT + number,
-                    report_every_s=self.pace.row_every_s,
-                ),
-                starts_after_s=self.pace.stagger_s if number else 0.0,
-            )
-            for number, role in enumerate(self.senders)
-        )
+    def rdma(self, early: Class, late: Class, *, pair: bool = False) -> tuple[Sending, ...]:
+        """Every sender (`pair`: two of them) as fast as it can by ib_send_bw; all but the first
+        later, in another class."""
+        return self.traffic.rdma(early, late, pair=pair)
 
     # -- phases and judging ------------------------------------------------------------------
 
@@ -252,7 +179,7 @@ class Incast:
         return self._phase(name, traffic, control=False)
 
     def every_dscp(self) -> tuple[Evidence, ...]:
-        """Rounds of counted packets, all 64 DSCPs together, from the first sender."""
+        """Rounds of counted packets: all 64 DSCPs from the first sender, some from every other."""
         rounds = ClassRounds(
             lab=self.lab,
             roles=self.roles,

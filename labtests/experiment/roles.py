@@ -10,10 +10,12 @@ from labtests.units import BitsPerSecond
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Role:
-    """One host's place in an incast: its NIC port, the switch port opposite, its data address."""
+    """One host's place in an incast: its NIC port, the switch port opposite, the speed of the cable
+    between, its data address."""
 
     nic: Endpoint
     switch: Endpoint
+    link_bits_per_s: BitsPerSecond
     address: str
 
     @property
@@ -49,12 +51,10 @@ def roles_of(testbed: Testbed) -> Roles:
         raise LabError(
             f"{testbed.file}: an incast needs `roles:` with at least two `senders` and a `receiver`"
         )
-    link = testbed.link_of(receivers[0].nic)
-    assert link is not None  # _role has found its other end
     return Roles(
         senders=senders,
         receiver=receivers[0],
-        line_bits_per_s=BitsPerSecond(link.speed_bits_per_s),
+        line_bits_per_s=receivers[0].link_bits_per_s,
         transit=transit_ports(
             testbed, {s.switch.device for s in senders}, receivers[0].switch.device
         ),
@@ -63,8 +63,14 @@ def roles_of(testbed: Testbed) -> Roles:
 
 def _role(testbed: Testbed, endpoint: Endpoint) -> Role:
     opposite, address = testbed.peer(endpoint), testbed.port(endpoint).address
-    if opposite is None:
+    link = testbed.link_of(endpoint)
+    if opposite is None or link is None:
         raise LabError(f"{testbed.file}: {endpoint} has a role but no link")
     if address is None:
         raise LabError(f"{testbed.file}: {endpoint} has a role but no address")
-    return Role(nic=endpoint, switch=opposite, address=address)
+    return Role(
+        nic=endpoint,
+        switch=opposite,
+        link_bits_per_s=BitsPerSecond(link.speed_bits_per_s),
+        address=address,
+    )

@@ -15,6 +15,7 @@ from labtests.capabilities import (
     Scheduling,
     Trust,
 )
+from labtests.experiment.choosing import queues_at
 from labtests.experiment.roles import Roles
 from labtests.inventory import Endpoint
 from labtests.journal.values import readable
@@ -90,7 +91,7 @@ def settings_seen(lab: Lab, roles: Roles) -> Seen:
         with at_once(lab, device, "settings", lambda ahead: ahead.setting_commands(ports)):
             return Seen(
                 settings=tuple(seen for end in own for seen in _settings_of(lab, end)),
-                queues={at: _map_of(lab, at) for at in mapped if at.device == device}
+                queues={at: queues_at(lab, at) for at in mapped if at.device == device}
                 if device in lab.able(DscpClasses)
                 else {},
                 cnp_dscp=_cnp_dscp(lab, notifier) if notifier.device == device else None,
@@ -112,10 +113,6 @@ def _settings_of(lab: Lab, at: Endpoint) -> list[SettingSeen]:
         for name, ability in _SHOWN.items()
         if at.device in lab.able(ability)
     ]
-
-
-def _map_of(lab: Lab, at: Endpoint) -> tuple[int, ...]:
-    return lab.driver(at.device, DscpClasses).dscp_map(at.interface)
 
 
 def _cnp_dscp(lab: Lab, at: Endpoint) -> int | None:

@@ -15,8 +15,11 @@
     rdma-down        port              the RDMA link is not active
     willing-dcbx     port              DCBX is in the NIC's firmware
     leftover         command, run      a process of this dead run is still there
+    ignores-dscp     port              a switch's port gives every packet class 0, whatever it says
+    dscp-map         classes           the device has this map, 64 classes; its ports trust DSCP
 
-They change what a device says of itself, not what packets do; but for `background`, which sends.
+They change what a device says of itself, not what packets do; but for `background`, which sends,
+`ignores-dscp`, and `dscp-map`, which is how the device was set up and no defect by itself.
 """
 
 from collections.abc import Callable, Mapping
@@ -49,6 +52,8 @@ class Defects:
     on_willing: list[Callable[[str], None]] = field(default_factory=list)
     on_mtu: list[Callable[[str, int], None]] = field(default_factory=list)
     on_leftover: list[Callable[[str, str], None]] = field(default_factory=list)
+    on_map: list[Callable[[tuple[int, ...]], None]] = field(default_factory=list)
+    on_ignoring: list[Callable[[str], None]] = field(default_factory=list)
     on_background: list[Callable[[str, int, float], None]] = field(default_factory=list)
 
     def broken_frames(self, port: str, now_ns: int) -> int:
@@ -70,6 +75,16 @@ def _mtu(defects: Defects, fault: Mapping[str, Any]) -> None:
     defects.mtus[fault["port"]] = int(fault["bytes"])
     for change in defects.on_mtu:
         change(fault["port"], int(fault["bytes"]))
+
+
+def _map(defects: Defects, fault: Mapping[str, Any]) -> None:
+    for change in defects.on_map:
+        change(tuple(int(each) for each in fault["classes"]))
+
+
+def _ignores_dscp(defects: Defects, fault: Mapping[str, Any]) -> None:
+    for change in defects.on_ignoring:
+        change(str(fault["port"]))
 
 
 def _clock(defects: Defects, fault: Mapping[str, Any]) -> None:
@@ -98,4 +113,6 @@ SETTERS: Mapping[str, Setter] = {
     "rdma-down": lambda d, f: d.rdma_down.add(f["port"]),
     "willing-dcbx": _willing,
     "leftover": _leftover,
+    "dscp-map": _map,
+    "ignores-dscp": _ignores_dscp,
 }

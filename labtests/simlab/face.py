@@ -7,7 +7,7 @@ answers no later packet of that connection before, so a client that has its answ
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from labtests.simlab.transfer import Files
 
@@ -69,6 +69,15 @@ class Console(Protocol):
 
     def exit(self, status: int) -> None:
         """End the session with this status. A second call does nothing."""
+        ...
+
+
+@runtime_checkable
+class Forwarding(Protocol):
+    """A switch whose lossless groups have headroom."""
+
+    def expect_frames(self, frame_bytes: int) -> None:
+        """From now on frames up to this length come, and find room."""
         ...
 
 

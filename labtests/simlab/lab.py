@@ -10,7 +10,7 @@ from typing import Any
 from labtests.errors import LabError
 from labtests.inventory import Device, Endpoint, Testbed
 from labtests.simlab import faces
-from labtests.simlab.face import Face
+from labtests.simlab.face import Face, Forwarding
 from labtests.simlab.faults import DeviceFaults, UnknownFault, inject
 from labtests.simlab.network import Cable, HostPort, Network, SwitchPort, Wiring
 from labtests.simlab.timeline import Timeline
@@ -21,6 +21,8 @@ NIC_GAP_SHARE = 0.0002
 """NICs send up to this share of a frame's time later than they could: as far as two clocks may be
 apart (IEEE 802.3: 100 ppm each), but random. Chosen, not measured: the least that keeps two senders
 from locking in phase, and 0.01 % of the rate on average."""
+
+USUAL_MTU_BYTES, ETHERNET_BYTES = 1500, 18
 
 ListenerKey = tuple[str, str, int]
 """(device, service, port): the service is a program's own word, e.g. "rdma_cm" or "tcp"."""
@@ -60,6 +62,13 @@ class SimulatedLab:
     def advance(self, duration_ns: int) -> None:
         """Let simulated time pass: callbacks and packets, in order."""
         self.timeline.advance_to(self.timeline.now_ns + duration_ns)
+
+    def set_mtu(self, port: Any, size_bytes: int) -> None:
+        """Of a host's port; switches have room for the frames that come by it."""
+        port.mtu_bytes = size_bytes
+        for face in self.devices.values():
+            if isinstance(face, Forwarding) and size_bytes > USUAL_MTU_BYTES:
+                face.expect_frames(size_bytes + ETHERNET_BYTES)
 
     def inject(self, fault: Mapping[str, Any]) -> None:
         """Something goes wrong from now on (see faults.py)."""

@@ -37,11 +37,21 @@ def alone(evidence: Evidence) -> float | None:
 
 def together(evidence: Evidence) -> tuple[float, ...] | None:
     """What each sender got while all of them sent, in bits/s; None when a part is not reported."""
-    starts = [began_s(f) for f in evidence.flows]
-    ends = [ended_s(f) for f in evidence.flows]
-    if not evidence.flows or None in starts or None in ends:
-        return None
-    first, last = max(s for s in starts if s is not None), min(e for e in ends if e is not None)
-    means = [mean_goodput(f, first, last) for f in evidence.flows]
+    span = _together(evidence)
+    means = [] if span is None else [mean_goodput(f, *span) for f in evidence.flows]
     known = tuple(m for m in means if m is not None)
-    return known if len(known) == len(means) else None
+    return known if known and len(known) == len(means) else None
+
+
+def seconds_together(evidence: Evidence) -> float:
+    """How long all of them sent; 0.0 when a part is not reported."""
+    first, last = _together(evidence) or (0.0, 0.0)
+    return max(last - first, 0.0)
+
+
+def _together(evidence: Evidence) -> tuple[float, float] | None:
+    starts = [s for f in evidence.flows if (s := began_s(f)) is not None]
+    ends = [e for f in evidence.flows if (e := ended_s(f)) is not None]
+    if not evidence.flows or not len(starts) == len(ends) == len(evidence.flows):
+        return None
+    return max(starts), min(ends)

@@ -25,6 +25,10 @@ SLOWED_LEAST_SHARE = 0.5
 The source experiment had 0.76 of it."""
 FAIR_SHARE_LEAST = 0.05
 """Of an equal part, each sender under DCQCN: below, it is starved. The source had 0.15 of it."""
+ROWS = 0.01
+"""How far a rate may be off by the times of a tool's rows."""
+OFFERS = 0.95
+"""Of what it was asked: less, and a sender that is alone is itself the bottleneck."""
 
 
 def lossless(
@@ -145,11 +149,12 @@ def _first_paused_most(evidence: Evidence) -> Finding:
     )
 
 
-def throttled(evidence: Evidence, *, ceiling_bits_per_s: float) -> Verdict:
+def throttled(evidence: Evidence, *, ceiling_bits_per_s: float, buffers_bytes: int = 0) -> Verdict:
     """UDP classes of equal weight: the faster one gives way, the slower one keeps what it offers.
 
-    The sum is within 5 % of the bottleneck's goodput ceiling, the first sender loses at least a
-    third of what it had alone, the others together lose at most a tenth of what they offer.
+    The sum is within 5 % of the bottleneck's goodput ceiling, and above it by no more than what
+    the buffers on the way (`buffers_bytes`) hold; the first sender loses at least a third of what
+    it had alone, the others together lose at most a tenth of what they offer.
     """
     return conclude(
         "did the faster sender alone give way",
@@ -158,20 +163,30 @@ def throttled(evidence: Evidence, *, ceiling_bits_per_s: float) -> Verdict:
             *checks.ran(evidence),
             *checks.kept_pace(evidence),
             *_arrived(evidence),
-            *(checks.due(evidence, f) for f in _throttled(evidence, ceiling_bits_per_s)),
+            *(
+                checks.due(evidence, f)
+                for f in _throttled(evidence, ceiling_bits_per_s, buffers_bytes)
+            ),
             *idle.quiet_queues(evidence, _queues(evidence)),
         ],
         passing=_shares(evidence),
     )
 
 
-def _throttled(evidence: Evidence, ceiling: float) -> Iterator[Finding]:
+def _throttled(evidence: Evidence, ceiling: float, buffers_bytes: int) -> Iterator[Finding]:
     alone, shared = goodput.alone(evidence), goodput.together(evidence)
     if not alone or not shared:
         yield unproven("the senders' rows do not cover the time alone and the time together")
         return
+    first = evidence.flows[0].offered_bits_per_s
+    if first and alone < OFFERS * first:
+        yield unproven(
+            f"{evidence.flows[0].sender} sent {alone / 1e9:.2f} of the {first / 1e9:.2f} Gb/s that "
+            "it was asked for while nobody else sent: by what it then gives way is not known"
+        )
+        return
     offered = sum(f.offered_bits_per_s or 0.0 for f in evidence.flows[1:])
-    yield bounded("sum of goodput / ceiling", sum(shared) / ceiling, at_least=0.95, at_most=1.01)
+    yield _within_ceiling(evidence, sum(shared), ceiling, buffers_bytes)
     yield bounded("first sender: goodput together / alone", shared[0] / alone, at_most=2 / 3)
     if offered:
         kept = sum(shared[1:]) / offered
@@ -191,6 +206,16 @@ def _arrived(evidence: Evidence) -> Iterator[Finding]:
             f"{flow.sender} -> {flow.receiver}: arrived / sent", share, at_least=ARRIVED_SHARE
         )
         yield unproven(finding.because, *finding.facts) if finding.because else finding
+
+
+def _within_ceiling(evidence: Evidence, sent: float, ceiling: float, buffers_bytes: int) -> Finding:
+    """What senders count as sent may still lie in a buffer."""
+    seconds = goodput.seconds_together(evidence)
+    held = 8 * buffers_bytes / seconds / ceiling if seconds else 0.0
+    name = "sum of goodput / ceiling"
+    if held:
+        name += f" ({buffers_bytes / 2**20:.0f} MiB of buffers in {seconds:.3g} s: {held:.4f})"
+    return bounded(name, sent / ceiling, at_least=0.95, at_most=1 + ROWS + held)
 
 
 def slowed_by_marks(evidence: Evidence) -> Verdict:

@@ -216,7 +216,7 @@ def test_the_settings_before_a_phase_are_one_exchange_with_each_host(tmp_path):
     alone = Lab(tmp_path, "linux", "linux-switch", together=False)
     host = Endpoint(device="linux", interface=VIRTIO)
     port = Endpoint(device="linux-switch", interface=TC)
-    role = Role(nic=host, switch=port, address="192.0.2.1")
+    role = Role(nic=host, switch=port, link_bits_per_s=12_000_000, address="192.0.2.1")
     roles = Roles(senders=(role,), receiver=role, line_bits_per_s=12_000_000)
     expected = settings_seen(alone, roles)
     assert alone.sent("linux-switch") > 3

@@ -193,7 +193,7 @@ def test_missing_pause_keys_mean_not_enabled_only_by_the_devices_own_account(goo
     [
         ((7.8, 7.8, 7.0, 7.0, 7.0), (2.6, 2.6, 2.6), "offered"),
         ((7.8, 7.8, 2.0, 2.0, 2.0), (5.1, 5.1, 5.1), "ceiling"),
-        ((5.0, 5.0, 4.8, 4.8, 4.8), (4.8, 4.8, 4.8), "alone"),
+        ((7.8, 7.8, 6.0, 6.0, 6.0), (4.8, 4.8, 4.8), "alone"),
         ((7.8, 7.8, 7.8, 7.8, 7.8), (5.1, 5.1, 5.1), "ceiling"),
     ],
 )
@@ -203,6 +203,34 @@ def test_other_shares_fail_and_name_the_bound(good, early, late, broken):
     assert verdict.outcome is Outcome.FAIL
     assert broken in verdict.because
     assert any(f.margin is not None and f.margin < 0 for f in verdict.facts)
+
+
+def test_a_sender_that_does_not_offer_what_it_was_asked_is_no_fault_of_the_fabric(good):
+    flows = (
+        flow("a", rows(10, (5.0, 5.0, 4.8, 4.8, 4.8)), 7.8e9),
+        flow("b", rows(12, (4.8,) * 3), 5.15e9),
+    )
+    verdict = throttled(replace(good, flows=flows), ceiling_bits_per_s=CEILING)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert verdict.because.startswith("a sent 5.00 of the 7.80 Gb/s that it was asked for")
+
+
+def test_a_sum_above_the_ceiling_may_lie_in_buffers_and_nothing_more_may(good):
+    flows = (
+        flow("a", rows(10, (7.8, 7.8, 4.85, 4.85, 4.85)), 7.8e9),
+        flow("b", rows(12, (4.85,) * 3), 5.15e9),
+    )  # 9.7 of 9.616 Gb/s, for 3 s: 31.5 MB above 1 %
+    seen = replace(good, flows=flows)
+    assert throttled(seen, ceiling_bits_per_s=CEILING).outcome is Outcome.PASS
+    least = throttled(seen, ceiling_bits_per_s=CEILING / 1.01)
+    assert least.outcome is Outcome.FAIL
+    held = throttled(seen, ceiling_bits_per_s=CEILING / 1.01, buffers_bytes=40_000_000)
+    assert held.outcome is Outcome.PASS
+    assert any("38 MiB of buffers in 3 s" in fact.name for fact in held.facts)
+    assert (
+        throttled(seen, ceiling_bits_per_s=CEILING / 1.03, buffers_bytes=40_000_000).outcome
+        is Outcome.FAIL
+    )
 
 
 @pytest.mark.parametrize("question", QUESTIONS)

@@ -6,6 +6,7 @@ one (displays.py, reports.py); what it refuses, the command references say is re
 
 from typing import Any
 
+from labtests.headroom import headroom_for
 from labtests.inventory import Device, Endpoint
 from labtests.simlab.comware.cli import Terminal, batch
 from labtests.simlab.comware.configuration import Configuration
@@ -35,6 +36,8 @@ class ComwareSwitch:
         self.faults.on_loss.append(self.network.drop_randomly)
         self.faults.on_down.append(self._start_again)
         self.faults.on_up.append(self._shut_ports)
+        self.faults.defects.on_map.append(self._set_map)
+        self.faults.defects.on_ignoring.append(self._ignore_dscp)
         self.startup = saved(self.configuration)
         self.booted_ns = 0
         self._lab, self._name = lab, device.name
@@ -72,6 +75,29 @@ class ComwareSwitch:
         self.booted_ns = self._lab.timeline.now_ns
         for reset in self.faults.on_reset:
             reset()
+
+    def _ignore_dscp(self, port: str) -> None:
+        self.configuration.ignoring.add(port)
+        self.configuration.apply(port)
+
+    def expect_frames(self, frame_bytes: int) -> None:
+        """See Forwarding: a lossless port has headroom for two of them, by the white paper's rule
+        (S23). Chosen: a real switch does not follow the hosts' MTU, who sets one sets the other."""
+        for name in self.configuration.ports:
+            link = self._lab.testbed.link_of(Endpoint(device=self._name, interface=name))
+            if link is not None:
+                self.configuration.usual_headroom[name] = headroom_for(
+                    link.speed_bits_per_s, link.length_m, frame_bytes=frame_bytes
+                )
+                self.configuration.apply(name)
+
+    def _set_map(self, classes: tuple[int, ...]) -> None:
+        for dscp, dot1p in enumerate(classes):
+            self.configuration.set_map("dscp-dot1p", dscp, dot1p)
+        for name, port in self.configuration.ports.items():
+            port.trust = "dscp"
+            self.configuration.apply(name)
+        self.save()
 
     def _shut_ports(self) -> None:
         for name, settings in self.configuration.ports.items():

@@ -102,6 +102,8 @@ class Configuration:
         self.default_schedule = Schedule()  # as the network delivers it
         self.globals: set[str] = set()  # lines in system view that change nothing in the simulation
         self._headroom: dict[str, int | None] = {}  # what the network has been told
+        self.ignoring: set[str] = set()  # ports for which trust is no more than a word
+        self.usual_headroom: dict[str, int] = {}  # of ports that are not as the network delivers
         self.ports = {port: PortConfiguration(self.default_schedule) for port in ports}
         self.tables = {DEFAULT_TABLE: WredTable(DEFAULT_TABLE)}
         self.default_dscp_dot1p = tuple(network.dscp_dot1p)
@@ -171,8 +173,9 @@ class Configuration:
         settings, network = self.ports[port], self._network
         if network.pfc(port) != (settings.pfc, settings.no_drop):
             network.set_pfc(port, settings.pfc, settings.no_drop)
-        if network.trust(port) != settings.trust:
-            network.set_trust(port, settings.trust)
+        trust = "none" if port in self.ignoring else settings.trust
+        if network.trust(port) != trust:
+            network.set_trust(port, trust)
         self._apply_headroom(port)
         if network.schedule(port) != settings.schedule:
             network.set_schedule(port, settings.schedule)
@@ -184,7 +187,8 @@ class Configuration:
 
     def _apply_headroom(self, port: str) -> None:
         """The network has one headroom for all lossless groups of a port: the largest counts."""
-        cells = max(self.ports[port].headroom.values(), default=None)
+        usual = self.usual_headroom.get(port)
+        cells = max(self.ports[port].headroom.values(), default=usual)
         if self._headroom.get(port) != cells:
             self._headroom[port] = cells
             self._network.set_headroom(port, cells)

@@ -12,6 +12,7 @@ from random import Random
 from uuid import UUID
 
 from labtests.inventory import Device
+from labtests.simlab.defects import Defects
 from labtests.simlab.face import Announced, Console
 from labtests.simlab.faults import UnknownFault
 from labtests.simlab.lab import SimulatedLab
@@ -70,10 +71,7 @@ class LinuxHost:
             self.tree.add(self.path_of(name), toolbox.binary(self, name))
         self.faults.on_reset.append(self._reset_counters)
         self.faults.on_kill.append(self._kill)
-        self.faults.defects.on_leftover.append(self._leave)
-        self.faults.defects.on_background.append(self._send_for_others)
-        self.faults.defects.on_mtu.append(self._set_mtu)
-        self.faults.defects.on_willing.append(self._give_dcbx_away)
+        self._listen(self.faults.defects)
         self._at_boot = [settings_of(port.nic) for port in self.ports if port.nic is not None]
         self.faults.on_down.append(self._lose_everything)
 
@@ -209,13 +207,27 @@ class LinuxHost:
 
     # -- faults --
 
+    def _listen(self, defects: Defects) -> None:
+        defects.on_leftover.append(self._leave)
+        defects.on_background.append(self._send_for_others)
+        defects.on_mtu.append(self._set_mtu)
+        defects.on_map.append(self.set_map)
+        defects.on_willing.append(self._give_dcbx_away)
+
     def _reset_counters(self) -> None:
         for port in self.ports:
             port.reset()
 
     def _set_mtu(self, interface: str, size_bytes: int) -> None:
         if (port := self.port(interface)) is not None:
-            port.mtu_bytes = size_bytes
+            self.lab.set_mtu(port, size_bytes)
+
+    def set_map(self, classes: tuple[int, ...]) -> None:
+        """Its ports have this map from DSCP to priority."""
+        for qos in self.qos.values():
+            qos.set_trust("dscp")
+            for dscp, priority in enumerate(classes):
+                qos.set_dscp(dscp, priority)
 
     def _give_dcbx_away(self, interface: str) -> None:
         self.qos[interface].dcbx = "fw"

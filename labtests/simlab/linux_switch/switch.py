@@ -50,6 +50,7 @@ class LinuxSwitch(LinuxHost):
         self.trees: dict[str, PortTree] = {}
         self._plans: dict[str, PortPlan] = {}
         self.running = False
+        self._map: tuple[int, ...] | None = None  # unless it is that of labtests linuxlab
         self.faults.on_loss.append(self.network.drop_randomly)
         self._boot()
 
@@ -114,7 +115,7 @@ class LinuxSwitch(LinuxHost):
                 continue
             rate = self._rate_of(port.interface)
             plugged = Plugged(interface=port.interface, mac=port.mac, rate_bits_per_s=rate)
-            for line in switch_queues(plugged, settings, red=True):
+            for line in self._lines(plugged, settings):
                 self._do(port.interface, line)
             plan = planned(self.trees[port.interface], rate)
             carry_out(self.network, port.interface, plan, None)
@@ -122,6 +123,21 @@ class LinuxSwitch(LinuxHost):
             classify(self.network, plan.dscp_map)
             self._plans[port.interface] = plan
         self.running = True
+
+    def set_map(self, classes: tuple[int, ...]) -> None:
+        """See LinuxHost: its filters are others from the start."""
+        self._map = classes
+        self._boot()
+
+    def _lines(self, port: Plugged, settings: LinuxLab) -> Iterator[str]:
+        for line in switch_queues(port, settings, red=True):
+            if self._map is None or not line.startswith("filter "):
+                yield line
+        for dscp, queue in enumerate(self._map or ()):
+            yield (
+                f"filter add dev {port.interface} parent 1: protocol ip prio 1 u32 "
+                f"match ip dsfield {dscp << 2:#04x} 0xfc flowid 1:1{queue}"
+            )
 
     def _do(self, interface: str, line: str) -> None:
         """A line of the boot script: `qdisc add dev IF ...`."""

@@ -11,8 +11,8 @@ from labtests.simlab.network.requests import (
 from labtests.simlab.network.streams import INITIAL_WINDOW, RECEIVE_WINDOW
 from labtests.simlab.network.tables import ECT_0, NEVER, NONE, NOT_ECT, PS_PER_S, PS_PER_US
 
-FRAGMENT_PAYLOAD_BYTES = 1480
-"""MTU 1500 less the IPv4 header; a multiple of 8, as fragments must be."""
+IP_HEADER_BYTES, FRAGMENT_UNIT_BYTES = 20, 8
+"""Every fragment but the last carries a multiple of 8 bytes (RFC 791)."""
 IP_FRAME_BYTES = 38
 """Ethernet 14 + IPv4 20 + FCS 4 around a fragment's payload."""
 UDP_HEADER_BYTES = 8
@@ -22,9 +22,12 @@ ENDLESS = 1 << 60
 def fill_udp(record: Any, flow: UdpRequest) -> None:
     """A paced application behind a socket."""
     whole = flow.datagram_bytes + UDP_HEADER_BYTES
-    record.fragments = -(-whole // FRAGMENT_PAYLOAD_BYTES)
-    rest = whole - (int(record.fragments) - 1) * FRAGMENT_PAYLOAD_BYTES
-    record.frame_bytes = FRAGMENT_PAYLOAD_BYTES + IP_FRAME_BYTES
+    room = flow.mtu_bytes - IP_HEADER_BYTES
+    in_each = room // FRAGMENT_UNIT_BYTES * FRAGMENT_UNIT_BYTES
+    fragments = 1 if whole <= room else -(-whole // in_each)
+    rest = whole - (fragments - 1) * in_each
+    record.fragments = fragments
+    record.frame_bytes = in_each + IP_FRAME_BYTES
     record.rest_frame_bytes = rest + IP_FRAME_BYTES
     record.datagram_bytes = flow.datagram_bytes
     record.interval_ps = round(flow.datagram_bytes * 8 * PS_PER_S / flow.rate_bits_per_s)

@@ -77,7 +77,7 @@ class RcRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UdpRequest:
-    """UDP datagrams at a payload rate, fragmented to an MTU of 1500 bytes.
+    """UDP datagrams at a payload rate, fragmented to the MTU of the port.
 
     `send_queue_datagrams`: what the socket holds before the application blocks. `arrivals`: the
     application writes at equal intervals, or at random ones with that mean (Poisson). Packets have
@@ -94,9 +94,11 @@ class UdpRequest:
     arrivals: Literal["periodic", "poisson"] = "periodic"
     ttl: int = DEFAULT_TTL
     source_port: int | None = None
+    mtu_bytes: int = 1500
 
     def __post_init__(self) -> None:
         _check_headers(self.ttl, self.source_port)
+        within("MTU", self.mtu_bytes, 68, 9978)
         within("TOS", self.tos, 0, 255)
         within("bits per second", self.rate_bits_per_s, 1, 1e13)
         within("datagram bytes", self.datagram_bytes, 1, 65507)

@@ -74,7 +74,7 @@ def _set_mtu(call: Call, words: list[str]) -> int:
         call.err(f"Error: mtu {how}.\n")
         return 2
     if not call.host.faults.lies:
-        port.mtu_bytes = int(text)
+        call.host.lab.set_mtu(port, int(text))
     return 0
 
 

@@ -235,6 +235,7 @@ class _Client(Side):
                     tos=plan.tos,
                     rate_bits_per_s=plan.rate_bits_per_s or port.speed_mbit_per_s * 1e6,
                     datagram_bytes=plan.block_bytes,
+                    mtu_bytes=self._mtu_of(device, interface),
                 )
             )
             if plan.window_bytes:
@@ -252,6 +253,14 @@ class _Client(Side):
             sender = self.call.host.lab.devices[device]
             if isinstance(sender, type(self.call.host)):
                 sender.sockets.tcp.append(stream.tcp)
+
+    def _mtu_of(self, device: str, interface: str) -> int:
+        """Of a port of either host."""
+        host = self.call.host.lab.devices[device]
+        assert isinstance(host, type(self.call.host))
+        port = host.port(interface)
+        assert port is not None
+        return port.mtu_bytes
 
     def _agree_on_ecn(self, target: str) -> bool:
         """The client, which opens the connection, asks for it, and the server does not refuse."""

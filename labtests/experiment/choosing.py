@@ -1,0 +1,152 @@
+"""Which DSCPs an experiment uses: those that the maps, as read, give a class of their own.
+
+A queue under test must have nothing in it but the test. So no class is in the queue (or at a host
+in the priority) of what a tool sends with TOS 0 beside it, and of what has no DSCP at all, as ARP.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from labtests.capabilities import DscpClasses
+from labtests.errors import CommandRejected, LabError
+from labtests.experiment.fitting import NotHere
+from labtests.experiment.roles import Roles
+from labtests.intents import QueueMap
+from labtests.inventory import Endpoint
+from labtests.lab import Lab
+
+DSCPS = range(64)
+DEFAULT_MAP = tuple(dscp >> 3 for dscp in DSCPS)
+"""Of a NIC that begins to trust DSCP."""
+
+SELECTORS = (24, 40, 16, 8, 32)
+"""Class selectors (RFC 2474) that come first where those asked for are not free; 48 and 56, which
+routing protocols and CNPs use, come with the rest."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Maps:
+    """The class of each DSCP: `queues` at the bottleneck, `priorities` at hosts that have some (the
+    same at all of them, or None), `pauses`: the priority that the switch pauses for it."""
+
+    where: str
+    queues: tuple[int, ...]
+    untagged: int  # the queue of what has no DSCP
+    priorities: tuple[int | None, ...] | None = None
+    pauses: tuple[int, ...] | None = None
+
+    def mark(self, dscp: int) -> tuple[int, int | None]:
+        """Queue, and priority at the hosts."""
+        return self.queues[dscp], None if self.priorities is None else self.priorities[dscp]
+
+    def priority_of(self, dscp: int) -> int:
+        """At the hosts. Raises LabError where they do not agree, or have none."""
+        found = None if self.priorities is None else self.priorities[dscp]
+        if found is None:
+            raise LabError(f"{self.where}: hosts have no one priority for DSCP {dscp}")
+        return found
+
+    def usable(self, dscp: int, *, paused: bool) -> bool:
+        """Whether all hosts agree about it, and, for pauses, the switch with them."""
+        if self.priorities is None:
+            return True
+        agreed = self.priorities[dscp]
+        return agreed is not None and not (paused and self.pauses and self.pauses[dscp] != agreed)
+
+
+def queues_at(lab: Lab, at: Endpoint) -> tuple[int, ...]:
+    """The class of each DSCP at a port: a NIC's priority, a switch's queue. A switch that maps a
+    DSCP to an 802.1p priority has a second map, from that to a queue."""
+    priorities = lab.driver(at.device, DscpClasses).dscp_map(at.interface)
+    if at.device not in lab.able(QueueMap):
+        return priorities
+    queue_of = lab.driver(at.device, QueueMap).queue_map("")
+    return tuple(queue_of[priority] for priority in priorities)
+
+
+def maps_of(lab: Lab, roles: Roles) -> Maps:
+    """As the devices have them now."""
+    at = roles.bottleneck
+    pauses, untagged = None, 0
+    queues = queues_at(lab, at)
+    if at.device in lab.able(QueueMap):
+        pauses = lab.driver(at.device, DscpClasses).dscp_map(at.interface)
+        untagged = lab.driver(at.device, QueueMap).queue_map("")[0]
+    able = lab.able(DscpClasses)
+    nics = dict.fromkeys(r.nic for r in (*roles.senders, roles.receiver) if r.nic.device in able)
+    of_hosts = [_of_host(lab, nic) for nic in nics]
+    return Maps(
+        where=str(at),
+        queues=queues,
+        untagged=untagged,
+        priorities=tuple(_agreed(each) for each in zip(*of_hosts, strict=True)) or None,
+        pauses=pauses,
+    )
+
+
+def _of_host(lab: Lab, nic: Endpoint) -> tuple[int, ...]:
+    """In a plan, trust is not changed yet: then the map will be the default one."""
+    try:
+        return lab.driver(nic.device, DscpClasses).dscp_map(nic.interface)
+    except CommandRejected:
+        if lab.planned is None:
+            raise
+        return DEFAULT_MAP
+
+
+def chosen(maps: Maps, wanted: Sequence[int], *, paused: bool = False) -> tuple[int, ...]:
+    """As many DSCPs as are wanted, those themselves where they have a class of their own.
+
+    `paused`: hosts and switch must mean the same priority by a DSCP. Raises NotHere."""
+    taken = _Taken(maps)
+    found: dict[int, int] = {}
+    for number, dscp in enumerate(wanted):
+        if maps.usable(dscp, paused=paused) and taken.take(dscp):
+            found[number] = dscp
+    for number in range(len(wanted)):
+        if number not in found:
+            usable = (dscp for dscp in _others() if maps.usable(dscp, paused=paused))
+            free = next((dscp for dscp in usable if taken.take(dscp)), None)
+            if free is None:
+                raise NotHere(_why_not(maps, len(wanted), len(found)))
+            found[number] = free
+    return tuple(found[number] for number in range(len(wanted)))
+
+
+class _Taken:
+    """Queues, and priorities of hosts, that something else uses."""
+
+    def __init__(self, maps: Maps) -> None:
+        self._maps = maps
+        queue, priority = maps.mark(0)
+        self._queues = {queue, maps.untagged}
+        self._priorities: set[int | None] = {priority, 0}
+
+    def take(self, dscp: int) -> bool:
+        """Whether both are free; they are not any more."""
+        queue, priority = self._maps.mark(dscp)
+        if queue in self._queues or (priority is not None and priority in self._priorities):
+            return False
+        self._queues.add(queue)
+        self._priorities.add(priority)
+        return True
+
+
+def _others() -> Iterator[int]:
+    yield from SELECTORS
+    yield from (dscp for dscp in DSCPS if dscp not in SELECTORS)
+
+
+def _agreed(priorities: tuple[int, ...]) -> int | None:
+    return priorities[0] if len(set(priorities)) == 1 else None
+
+
+def _why_not(maps: Maps, needed: int, found: int) -> str:
+    used: Mapping[int, None] = dict.fromkeys(sorted(maps.queues))
+    shared = sorted({maps.queues[0], maps.untagged})
+    return (
+        f"{maps.where}: the suite needs {needed} classes of traffic, each in a queue (and at the "
+        f"hosts in a priority, the same on all) of its own, and the maps leave {found}: DSCPs lead "
+        f"to queues {', '.join(map(str, used))}, of which ARP and packets without DSCP use "
+        f"{', '.join(map(str, shared))}"
+    )

@@ -1,0 +1,145 @@
+"""What a lab can carry: shares of the bottleneck's line rate, spread over senders' links."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+from unittest import SkipTest
+
+from labtests.experiment.roles import Role
+
+FULL = 0.95
+"""Of its link, what a sender is asked at most: more, it could not offer steadily."""
+LEAST = 0.01
+"""Of the bottleneck: a smaller rest is not worth a stream of its own."""
+NOTHING = 1e-9
+CONGESTED = 1.05
+"""Senders' links together, by line rate: less keeps no queue full."""
+GIVES_WAY = 2 / 3
+"""Of what the first sender has alone, its fair share at most, or nothing can be seen to slow it."""
+
+IP_BYTES, UDP_BYTES, ETHERNET_BYTES, GAP_BYTES = 20, 8, 14 + 4, 20
+"""Headers; Ethernet's with the check sequence; preamble and gap."""
+LONG_DATAGRAM_BYTES = 65500  # iperf3's longest, in fragments
+
+
+class NotHere(SkipTest):
+    """This lab cannot show what a suite asks about: a skip, with the reason."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Class:
+    """A traffic class: the TOS byte, and for paced tools the share of line rate it offers."""
+
+    tos: int
+    offered_share: float | None = None
+    window_bytes: int | None = None  # of the sockets; None: as much as every host grants
+
+    def offering(self, share: float, *, window_bytes: int | None = None) -> "Class":
+        """The same class at this share of line rate."""
+        return replace(self, offered_share=share, window_bytes=window_bytes)
+
+
+Part = tuple[Role, Class]
+
+
+def payload_share(mtu_bytes: int, datagram_bytes: int) -> float:
+    """UDP goodput per line rate. Fragments carry multiples of 8 bytes (RFC 791); the UDP header is
+    in the first. 65 500 B at an MTU of 1500 B: 45 packets, 0.9616; at 9000: 8 packets, 0.9928."""
+    in_each = (mtu_bytes - IP_BYTES) // 8 * 8
+    whole = datagram_bytes + UDP_BYTES
+    packets = 1 if whole <= mtu_bytes - IP_BYTES else ceil(whole / in_each)
+    return datagram_bytes / (whole + packets * (IP_BYTES + ETHERNET_BYTES + GAP_BYTES))
+
+
+def one_packet_bytes(mtu_bytes: int) -> int:
+    """The longest datagram in one packet, so that datagrams can be counted as packets."""
+    return mtu_bytes - IP_BYTES - UDP_BYTES
+
+
+def spread(classes: Sequence[Class], senders: Sequence[Role], line: float) -> list[Part]:
+    """Sender by sender one class, and round again. What is more than a sender's link carries goes
+    to those with room, most room first. Raises NotHere when it does not fit."""
+    left = [FULL * role.link_bits_per_s / line for role in senders]
+    found: list[Part] = []
+    for number, traffic in enumerate(classes):
+        share, first = traffic.offered_share or 1.0, number % len(left)
+        parts = _parts(share, first, left)
+        if sum(parts.values()) < share - NOTHING:
+            asked = sum(each.offered_share or 1.0 for each in classes)
+            raise NotHere(_too_much(asked, senders, line))
+        for sender, part in parts.items():
+            left[sender] -= part
+            each = traffic.offering(part, window_bytes=traffic.window_bytes)
+            found.append((senders[sender], each))
+    return found
+
+
+def _parts(share: float, first: int, left: Sequence[float]) -> dict[int, float]:
+    """How much of a share each sender takes: the first one all, as far as there is room."""
+    others = sorted(set(range(len(left))) - {first}, key=lambda sender: -left[sender])
+    found: dict[int, float] = {}
+    for sender in (first, *others):
+        part = min(share, left[sender])
+        if part >= min(LEAST, share) > NOTHING:
+            found[sender] = part
+            share -= part
+    return found
+
+
+def early_and_late(
+    shares: tuple[float, float], senders: Sequence[Role], line: float
+) -> tuple[float, ...]:
+    """What each sender offers: the first one its share, the others theirs together, alike as far as
+    their links go. Raises NotHere when it does not fit."""
+    room = [FULL * role.link_bits_per_s / line for role in senders]
+    found, (first, rest) = dict[int, float](), shares
+    waiting = sorted(range(1, len(room)), key=lambda sender: room[sender])
+    for number, sender in enumerate(waiting):
+        found[sender] = min(rest / (len(waiting) - number), room[sender])
+        rest -= found[sender]
+    if rest > NOTHING or first > room[0]:
+        raise NotHere(_too_much(sum(shares), senders, line))
+    return (first, *(found[sender] for sender in sorted(found)))
+
+
+def fastest_at_the_ends(senders: Sequence[Role]) -> tuple[Role, ...]:
+    """The fastest link starts, the next one is last, the others keep their order between them."""
+    by_speed = sorted(senders, key=lambda role: -role.link_bits_per_s)
+    slowest_of_two = by_speed[1].link_bits_per_s
+    if senders[0].link_bits_per_s >= slowest_of_two <= senders[-1].link_bits_per_s:
+        return tuple(senders)
+    first, last = by_speed[:2]
+    return (first, *(role for role in senders if role not in (first, last)), last)
+
+
+def expect_congestion(senders: Sequence[Role], line: float) -> None:
+    """All of them together, as fast as they can, fill the bottleneck, and the first has to give
+    way. Raises NotHere."""
+    links = [min(role.link_bits_per_s, line) for role in senders]
+    if sum(links) < CONGESTED * line:
+        raise NotHere(_too_much(CONGESTED, senders, line))
+    fair = _fair_share(links, line)
+    if fair > GIVES_WAY * links[0]:
+        raise NotHere(
+            f"{senders[0].name} sends {links[0] / 1e9:g} Gb/s at most, and would have "
+            f"{fair / 1e9:g} of them in a fair share: nothing could be seen to slow it"
+        )
+
+
+def _fair_share(links: Sequence[float], line: float) -> float:
+    """Of the first, by max-min fairness."""
+    left, fair = line, 0.0
+    for number, link in enumerate(sorted(links)):
+        fair = left / (len(links) - number)
+        if link >= fair:
+            break
+        left -= link
+    return min(fair, links[0])
+
+
+def _too_much(asked: float, senders: Sequence[Role], line: float) -> str:
+    links = "+".join(f"{role.link_bits_per_s / 1e9:g}" for role in senders)
+    return (
+        f"the suite asks the senders for {asked * line / 1e9:.4g} Gb/s, and their links "
+        f"({links} Gb/s) do not carry as much"
+    )

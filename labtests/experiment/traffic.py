@@ -1,0 +1,174 @@
+"""Who sends what: an experiment's classes as tools with their options, by what the lab carries."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from labtests.experiment.fitting import (
+    LONG_DATAGRAM_BYTES,
+    Class,
+    early_and_late,
+    expect_congestion,
+    fastest_at_the_ends,
+    one_packet_bytes,
+    payload_share,
+    spread,
+)
+from labtests.experiment.pace import Pace
+from labtests.experiment.phase import Sending
+from labtests.experiment.roles import Role, Roles
+from labtests.intents import Mtu
+from labtests.lab import Lab
+from labtests.units import BitsPerSecond
+from labtests.workloads import Iperf3, Perftest
+
+IPERF3_PORT, PERFTEST_PORT = 5201, 18515
+
+USUAL_MTU_BYTES = 1500
+"""Of hosts that do not tell theirs."""
+
+ROOMY_BYTES = 400_000
+"""Of a socket: what every Linux grants (net.core.wmem_max, 212992 by default, is doubled), so that
+a sender which is woken late has something left to send, and a receiver some room."""
+
+SWITCH_BYTES = 32 * 2**20
+"""The packet memory of common switches of 10G to 100G without external memory: 9 to 42 MB. One with
+more can absorb more; then S1 calls its senders' sum too high."""
+SENDER_BYTES = 2 * 2**20
+"""A socket's buffer and a NIC's ring of 1024 packets."""
+
+APART_S, JOINING = 0.1, 0.25
+"""Between two starts of queue pairs; and at most this share of the time that is left, so that all
+of them send together for the rest of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traffic:
+    """The senders of a lab, and what they can be asked."""
+
+    roles: Roles
+    pace: Pace
+    mtu_bytes: int
+
+    @property
+    def ceiling_bits_per_s(self) -> float:
+        """The most goodput that long datagrams can have through the bottleneck."""
+        return payload_share(self.mtu_bytes, LONG_DATAGRAM_BYTES) * self.roles.line_bits_per_s
+
+    @property
+    def buffers_bytes(self) -> int:
+        """What can lie on the way to the receiver: in the switches' memories, in the senders."""
+        switches = {
+            self.roles.bottleneck.device,
+            *(role.switch.device for role in self.roles.senders),
+        }
+        switches |= {at.device for at in self.roles.transit}
+        return SWITCH_BYTES * len(switches) + SENDER_BYTES * len(self.roles.senders)
+
+    def udp(self, early: Class, late: Class) -> tuple[Sending, ...]:
+        """The sender with the fastest link offers one class; the others, later, share another."""
+        senders = fastest_at_the_ends(self.roles.senders)
+        shares = (early.offered_share or 1.0, late.offered_share or 1.0)
+        offered = early_and_late(shares, senders, self.roles.line_bits_per_s)
+        return tuple(
+            self._sending(role, self._long(number, late if number else early, share), number)
+            for number, (role, share) in enumerate(zip(senders, offered, strict=True))
+        )
+
+    def loads(self, *classes: Class) -> tuple[Sending, ...]:
+        """Sender by sender one class, and round again, all starting together, in datagrams of one
+        packet each; `offered_share` is of the line rate, on the wire."""
+        parts = spread(classes, self.roles.senders, self.roles.line_bits_per_s)
+        return tuple(
+            Sending(role=role, tool=self._short(number, traffic), starts_after_s=0.0)
+            for number, (role, traffic) in enumerate(parts)
+        )
+
+    def tcp(self, traffic: Class, *, streams: int) -> tuple[Sending, ...]:
+        """So many TCP connections of every sender, as fast as they can."""
+        expect_congestion(self.roles.senders, self.roles.line_bits_per_s)
+        return tuple(
+            Sending(
+                role=role,
+                tool=Iperf3(
+                    protocol="tcp",
+                    tos=traffic.tos,
+                    port=IPERF3_PORT + number,
+                    offered_bits_per_s=None,
+                    duration_s=self.pace.load_s,
+                    parallel=streams,
+                    interval_s=self.pace.row_every_s,
+                ),
+                starts_after_s=0.0,
+            )
+            for number, role in enumerate(self.roles.senders)
+        )
+
+    def rdma(self, early: Class, late: Class, *, pair: bool = False) -> tuple[Sending, ...]:
+        """Every sender as fast as it can by ib_send_bw; the others later, one after the other, in
+        another class. `pair`: the first and the last of them only, so that no two queue pairs are
+        in one queue: where nothing slows them, they would leave each other next to nothing."""
+        senders = fastest_at_the_ends(self.roles.senders)
+        senders = (senders[0], senders[-1]) if pair else senders
+        expect_congestion(senders, self.roles.line_bits_per_s)
+        return tuple(
+            self._sending(
+                role,
+                Perftest(
+                    verb="send",
+                    tos=(late if number else early).tos,
+                    port=PERFTEST_PORT + number,
+                    report_every_s=self.pace.row_every_s,
+                ),
+                number,
+                apart_s=self._apart_s(len(senders)),
+            )
+            for number, role in enumerate(senders)
+        )
+
+    def _apart_s(self, senders: int) -> float:
+        """From one late sender's start to the next one's. A queue pair starts at line rate, until
+        the first CNPs come back, some tenths of a millisecond later: what one of them has sent by
+        then, buffers hold, and what many have that start at once, they need not."""
+        joining_s = JOINING * (self.pace.lab_seconds - self.pace.stagger_s)
+        return min(APART_S, joining_s / max(senders - 2, 1))
+
+    def _sending(
+        self, role: Role, tool: Iperf3 | Perftest, number: int, *, apart_s: float = 0.0
+    ) -> Sending:
+        starts_after_s = self.pace.stagger_s + (number - 1) * apart_s if number else 0.0
+        return Sending(role=role, tool=tool, starts_after_s=starts_after_s)
+
+    def _short(self, number: int, traffic: Class) -> Iperf3:
+        narrow = traffic.window_bytes is not None  # a long datagram might not fit in such a socket
+        longest = min(self.mtu_bytes, USUAL_MTU_BYTES) if narrow else self.mtu_bytes
+        datagram_bytes = one_packet_bytes(longest)
+        payload = self.roles.line_bits_per_s * payload_share(self.mtu_bytes, datagram_bytes)
+        return Iperf3(
+            protocol="udp",
+            tos=traffic.tos,
+            port=IPERF3_PORT + number,
+            offered_bits_per_s=BitsPerSecond(round((traffic.offered_share or 1.0) * payload)),
+            duration_s=self.pace.load_s,
+            datagram_bytes=datagram_bytes,
+            window_bytes=traffic.window_bytes or ROOMY_BYTES,
+            interval_s=self.pace.row_every_s,
+        )
+
+    def _long(self, number: int, traffic: Class, share: float) -> Iperf3:
+        starts_s = self.pace.stagger_s if number else 0.0
+        return Iperf3(
+            protocol="udp",
+            tos=traffic.tos,
+            port=IPERF3_PORT + number,
+            offered_bits_per_s=BitsPerSecond(round(share * self.roles.line_bits_per_s)),
+            duration_s=round(self.pace.lab_seconds - starts_s),
+            datagram_bytes=LONG_DATAGRAM_BYTES,
+            interval_s=self.pace.row_every_s,
+        )
+
+
+def mtu_of(lab: Lab, roles: Iterable[Role]) -> int:
+    """The smallest of the hosts' MTUs: what is sent by one must pass at all of them."""
+    able = lab.able(Mtu)
+    told = [able[r.nic.device].mtu(r.nic.interface) for r in roles if r.nic.device in able]
+    return min(told, default=USUAL_MTU_BYTES)

@@ -1,0 +1,57 @@
+"""What each sender is asked, by links, pace and MTU."""
+
+import pytest
+from hosts_of import roles
+
+from labtests.experiment import HARDWARE, SIMULATED, Class, Roles
+from labtests.experiment.traffic import Traffic
+
+EARLY, LATE = Class(tos=0x60), Class(tos=0x40)
+
+
+def traffic(*gbit, line=10e9, mtu_bytes=1500, pace=SIMULATED):
+    *senders, receiver = roles(*gbit, line / 1e9)
+    lab = Roles(senders=tuple(senders), receiver=receiver, line_bits_per_s=line)
+    return Traffic(roles=lab, pace=pace, mtu_bytes=mtu_bytes)
+
+
+@pytest.mark.parametrize("pace", [SIMULATED, HARDWARE])
+@pytest.mark.parametrize("senders", [2, 8, 40])
+def test_late_queue_pairs_do_not_start_at_once_and_soon_send_together(pace, senders):
+    starts = [s.starts_after_s for s in traffic(*[10] * senders, pace=pace).rdma(EARLY, LATE)]
+    assert starts[:2] == [0.0, pace.stagger_s]
+    assert starts == sorted(set(starts))
+    assert starts[-1] <= pace.stagger_s + 0.25 * (pace.lab_seconds - pace.stagger_s)
+
+
+def test_udp_of_slower_links_is_what_they_carry():
+    first, slow, fast = traffic(10, 1, 10).udp(EARLY.offering(0.78), LATE.offering(0.515))
+    assert first.tool.offered_bits_per_s == 7.8e9
+    assert slow.tool.offered_bits_per_s <= 1e9
+    assert slow.tool.offered_bits_per_s + fast.tool.offered_bits_per_s == 5.15e9
+
+
+@pytest.mark.parametrize("mtu_bytes", [1280, 1500, 4200, 9000])
+def test_a_load_is_in_datagrams_of_one_packet_and_its_share_is_of_the_wire(mtu_bytes):
+    (one,) = traffic(10, 10, mtu_bytes=mtu_bytes).loads(EARLY.offering(0.5))
+    assert one.tool.datagram_bytes + 28 == mtu_bytes
+    packets_per_s = one.tool.offered_bits_per_s / 8 / one.tool.datagram_bytes
+    assert packets_per_s * 8 * (mtu_bytes + 38) == pytest.approx(5e9)
+
+
+@pytest.mark.parametrize("mtu_bytes", [1280, 1500, 9000])
+def test_a_small_socket_has_room_for_a_datagram_whatever_the_mtu(mtu_bytes):
+    (one,) = traffic(10, 10, mtu_bytes=mtu_bytes).loads(EARLY.offering(0.2, window_bytes=4096))
+    assert one.tool.window_bytes == 4096
+    assert one.tool.datagram_bytes == min(mtu_bytes, 1500) - 28
+
+
+def test_of_a_pair_no_two_are_in_one_queue():
+    senders = traffic(10, 25, 10, 25).rdma(EARLY, LATE, pair=True)
+    assert [(s.role.name, s.tool.tos) for s in senders] == [("h2", 0x60), ("h4", 0x40)]
+
+
+def test_buffers_are_those_of_every_switch_and_sender():
+    two, eight = traffic(10, 10), traffic(*[10] * 8)
+    assert eight.buffers_bytes - two.buffers_bytes == 6 * 2 * 2**20
+    assert two.buffers_bytes >= 16_000_000
