@@ -16,6 +16,9 @@ from labtests.journal import Runner, state_of, this_runner
 FORMAT = "labtests-lease/1"
 Kind = Literal["run", "person", "free"]
 SHOWN_AT_MOST = 200  # characters of a text that somebody else has written
+MOST_BYTES = 16_384  # of a record
+_MOST_OF_A_TEXT = 500  # characters, of which each may take 12 bytes in JSON
+_MOST_OF_A_NUMBER = 10**15
 
 
 class Garbage(ValueError):
@@ -78,8 +81,10 @@ class Holder:
 
 
 def me(kind: Kind, **facts: Any) -> Holder:
-    """This process, or the person who started it, as a holder with a token of its own."""
+    """This process, or the person who started it, as a holder with a token of its own. A text that
+    no record can have is cut."""
     runner = this_runner()
+    facts = {n: v[:_MOST_OF_A_TEXT] if isinstance(v, str) else v for n, v in facts.items()}
     return Holder(
         kind=kind,
         token=secrets.token_hex(TOKEN_DIGITS // 2),
@@ -102,7 +107,7 @@ def holder_of(line: str) -> Holder:
     """What `as_line` was given. Raises Garbage."""
     try:
         facts = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise Garbage("its first line is no JSON") from None
     if not isinstance(facts, dict) or facts.pop("format", None) != FORMAT:
         raise Garbage(f"its first line is not of the format {FORMAT}")
@@ -119,9 +124,10 @@ def _fits(name: str, value: object) -> bool:
     if name == "kind":
         return value in get_args(Kind)
     if name == "expires_after_s":
-        return value is None or (type(value) in (int, float) and 0 < float(str(value)) < 1e9)
-    whole = name in ("pid", "left", "started_ticks")
-    return type(value) is (int if whole else str)
+        return value is None or (isinstance(value, int | float) and 0 < value < 1e9)
+    if name in ("pid", "left", "started_ticks"):
+        return type(value) is int and 0 <= value < _MOST_OF_A_NUMBER
+    return type(value) is str and len(value) <= _MOST_OF_A_TEXT
 
 
 def shown(text: str) -> str:

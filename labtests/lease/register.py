@@ -8,54 +8,91 @@ moment. A heartbeat, a takeover and a release are all such steps. Numbers are ne
 the highest file is never removed; so who read long ago, froze, and writes now is not heard: his
 number is below the highest.
 
+The host may have users who mean harm. The folder is root's or the login's, with the sticky bit
+(folder.py); each write makes a new file of a name that nobody can foresee, which only its writer
+can change; a record is read only when it is a regular file, and only so much as a record has.
+
 Time is the device's own: its uptime, which no clock setting moves, and its boot id. After a reboot
 at least the new uptime has passed. A host without /proc/uptime counts by its date.
 """
 
 import re
-from dataclasses import dataclass
+import secrets
+from dataclasses import dataclass, replace
 from shlex import quote
 
 from labtests.errors import LeaseUnusable, LeaseUnwritable
-from labtests.lease.record import TOKEN_DIGITS, Garbage, Holder, as_line, holder_of, shown
+from labtests.lease.folder import facts_script, why_not_safe
+from labtests.lease.record import MOST_BYTES, Garbage, Holder, as_line, holder_of, shown
 from labtests.transport import Reply, Transport
 
 KEPT = 8  # generations: a reader that lists the folder meanwhile finds one of them
+LAST = 999_999_999
+"""No lease gets there in 400 years of heartbeats; a higher number is somebody's mischief."""
+MANY = 999  # files
 TRIES = 5
 TIMEOUT_S = 20.0
-_NAME = re.compile(r"g\.[0-9]{12}")
-_CLOCK = re.compile(r"([0-9]{1,15}(?:\.[0-9]+)?) (?:[0-9.]+|(wall))")
+_NAME = re.compile(r"g\.000[0-9]{9}")
+_SHELL_NAME = "g.000" + "[0-9]" * 9
+_STRANGE = "strange"
+_CLOCK = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?) (?:[0-9.]{1,30}|(wall))")
 _NONE = "none"
+_EARLY_S = 1.0  # two looks at a clock that steps by 10 ms, one on each side of a record
 
 _STAMP = """{ cat /proc/uptime 2>/dev/null || echo "$(date +%s) wall"; } &&
 { cat /proc/sys/kernel/random/boot_id 2>/dev/null || echo none; } &&
 date -u +%Y-%m-%dT%H:%M:%SZ && echo end"""
 
-_LOOK = """if [ -d FOLDER ]; then cd FOLDER && [ -r . ] || exit 11
+_READ = f"""if [ -h "./$last" ]; then echo odd
+elif [ -e "./$last" ] && [ ! -f "./$last" ]; then echo odd
+elif dd if=/dev/null iflag=nofollow,nonblock count=0 2>/dev/null
+then dd if="./$last" iflag=nofollow,nonblock bs={MOST_BYTES} count=1 2>/dev/null || echo gone
+else head -c {MOST_BYTES} "./$last" || echo gone; fi"""
+"""A pipe put there just now is not waited for, and a link not followed, where `dd` is GNU's."""
+
+_LOOK = f"""FACTS
+echo names
+if [ -d FOLDER ]; then cd FOLDER && [ -r . ] || exit 11
 elif [ -e FOLDER ]; then echo 'it is not a folder' >&2; exit 11; fi
-last=
-if [ -d FOLDER ]; then for f in g.*; do printf 'name %s\\n' "$f"; last=$f; done; fi
+last= count=0
+if [ -d FOLDER ]; then
+for f in {_SHELL_NAME}; do if [ -e "$f" ] || [ -h "$f" ]; then last=$f
+if [ "$count" -le {MANY} ]; then echo "name $f"; fi
+count=$((count+1)); fi; done
+for f in g.*; do if [ -e "$f" ] || [ -h "$f" ]; then count=$((count-1)); fi; done
+if [ "$count" -ne 0 ]; then echo 'name {_STRANGE}'; fi
+fi
 echo now
 STAMP
-if [ -n "$last" ] && [ -e "$last" ]; then echo found; cat "./$last" || echo gone; fi"""
+if [ -n "$last" ]; then echo found
+READ
+fi"""
 
-_APPEND = """umask 0
-[ -d FOLDER ] || mkdir FOLDER || [ -d FOLDER ] || exit 12
+_APPEND = f"""umask 022
+set -C
+MAKE
 cd FOLDER || exit 12
 BASE
-{ printf '%s\\n' RECORD &&
+{{ printf '%s\\n' RECORD &&
 STAMP
-} > OWN || { rm -f OWN; exit 12; }
-ln OWN NEXT
+}} > OWN || {{ rm -f OWN; exit 12; }}
+link OWN NEXT
 status=$?
 [ -e OWN ] || status=gone
 rm -f OWN OLD 2>/dev/null
 SWEEP
-for f in g.*; do printf 'name %s\\n' "$f"; done
+for f in {_SHELL_NAME}; do echo "name $f"; done
 if [ "$status" = 0 ]; then exit 0; fi
-if [ "$status" = gone ] || [ -e NEXT ]; then exit 13; fi
+if [ "$status" = gone ] || [ -e NEXT ] || [ -h NEXT ]; then exit 13; fi
 exit 12"""
-_OWN_NAME = "t." + "[0-9a-f]" * TOKEN_DIGITS
+_MAKE = "mkdir -m 1777 FOLDER || { [ -d FOLDER ] && exit 13; exit 12; }"
+"""Somebody else may have made it meanwhile: then it is looked at first."""
+_CLEAN = (
+    f"find . ! -name . -prune -name 'g.*' ! -name '{_SHELL_NAME}' -exec rm -f '{{}}' + 2>/dev/null"
+)
+"""Only by force: what is no generation is garbage."""
+OWN_DIGITS = 32  # hexadecimal
+_OWN_NAME = "t." + "[0-9a-f]" * OWN_DIGITS
 _SWEEP = (
     f"find . ! -name . -prune -type f -name '{_OWN_NAME}' -mtime +0 "
     "-exec rm -f '{}' + 2>/dev/null"
@@ -87,11 +124,13 @@ class Seen:
     """What the register held at a look. `age_s` is since its last heartbeat.
 
     `garbage` says why what is there is no record; then `holder` is None, as when nothing is there.
+    `made`: the folder is there.
     """
 
     generation: int
     names: tuple[str, ...]
     now: Moment
+    made: bool = True
     holder: Holder | None = None
     age_s: float = 0.0
     garbage: str = ""
@@ -129,21 +168,22 @@ class Register:
         """The record comes after what was seen; False when somebody else was quicker.
 
         Raises LeaseUnwritable when it cannot be written."""
-        following = seen.generation + 1
-        own = f"t.{holder.token}"
-        old = [n for n in seen.names if not _NAME.fullmatch(n) or _number(n) <= following - KEPT]
+        # after the last number of all only force can follow, and begins anew
+        following = 1 if seen.generation >= LAST else seen.generation + 1
+        old = [n for n in seen.names if _is_old(_number(n), following)]
         base = f"[ -e {_file(seen.generation)} ] || exit 13" if seen.generation else ""
         script = _filled(
             _APPEND,
             {
+                "MAKE": ":" if seen.made else _MAKE.replace("FOLDER", quote(self._folder)),
                 "FOLDER": quote(self._folder),
                 "BASE": base,
                 "STAMP": _STAMP,
                 "RECORD": quote(as_line(holder)),
-                "OWN": own,
+                "OWN": f"t.{secrets.token_hex(OWN_DIGITS // 2)}",
                 "NEXT": _file(following),
-                "SWEEP": _SWEEP if following % KEPT == 1 else ":",
-                "OLD": " ".join(quote(f"./{name}") for name in old),
+                "SWEEP": f"{_SWEEP if following % KEPT == 1 else ':'}\n{_CLEAN * bool(seen.garbage)}",
+                "OLD": " ".join(map(_file, map(_number, old))),
             },
         )
         reply = self._transport.run(script, timeout_s=TIMEOUT_S)
@@ -154,18 +194,42 @@ class Register:
         return max(map(_number, filter(_NAME.fullmatch, _names(reply.text)))) == following
 
     def _looked(self) -> Seen:
-        script = _filled(_LOOK, {"FOLDER": quote(self._folder), "STAMP": _STAMP})
+        words = {"FOLDER": quote(self._folder), "STAMP": _STAMP, "READ": _READ}
+        script = _filled(_LOOK, words | {"FACTS": facts_script(self._folder)})
         reply = self._transport.run(script, timeout_s=TIMEOUT_S)
+        facts, _, rest = reply.text.partition("names\n")
+        self._expect_safe(facts)
+        self._expect_few(rest)
         if reply.status == _UNREADABLE:
             raise self._unusable(reply, "read", "let everybody who uses the lab read and write it")
-        names, _, rest = reply.text.partition("now\n")
+        names, _, rest = rest.partition("now\n")
         stamp, found = rest.split("\n")[:4], rest.split("\n")[4:]
         now = _moment(stamp)
         if reply.status != 0 and now is None:
             raise self._unusable(reply, "read", "look at that host")
         if now is None:
             raise self._unusable(reply, "read: no time is told", "look at its `cat /proc/uptime`")
-        return _seen(_names(names), now, found, self.place)
+        seen = _seen(_names(names), now, found, self.place)
+        return replace(seen, made=f" {self._folder}\n" in facts)
+
+    def _expect_safe(self, facts: str) -> None:
+        if problem := why_not_safe(facts.splitlines(), self._folder):
+            raise LeaseUnusable(
+                self.device,
+                f"lease in {self._folder}",
+                f"other users of {self.device} could misuse the lease: {shown(problem)}",
+                "mend that; or another place in the testbed file (`lease:`), or `lease: ~` for "
+                "none",
+            )
+
+    def _expect_few(self, names: str) -> None:
+        if names.partition("now\n")[0].count("\n") > MANY:
+            raise LeaseUnusable(
+                self.device,
+                f"lease in {self._folder}",
+                f"it has more than {MANY} files",
+                f"remove what is no lease's from {self.place}",
+            )
 
     def _unusable(self, reply: Reply, verb: str, remedy: str) -> LeaseUnusable:
         lines = (reply.errors or reply.text).strip().splitlines() or [f"status {reply.status}"]
@@ -192,9 +256,14 @@ def _number(name: str) -> int:
     return int(name.partition(".")[2])
 
 
+def _is_old(number: int, following: int) -> bool:
+    return number <= following - KEPT or number > following
+
+
 def _names(text: str) -> tuple[str, ...]:
+    """The generations, and what is none as "strange"."""
     names = (line.removeprefix("name ") for line in text.splitlines() if line.startswith("name "))
-    return tuple(name for name in names if name != "g.*")
+    return tuple(names)
 
 
 def _moment(lines: list[str]) -> Moment | None:
@@ -207,25 +276,41 @@ def _moment(lines: list[str]) -> Moment | None:
 
 
 def _seen(names: tuple[str, ...], now: Moment, found: list[str], place: str) -> Seen:
-    known = sorted(filter(_NAME.fullmatch, names))
+    known = tuple(sorted(filter(_NAME.fullmatch, names)))
     generation = _number(known[-1]) if known else 0
-    strange = [name for name in names if name not in known]
-    if strange:
-        garbage = f"{place} has a file {shown(strange[0])!r}, which is no generation of a lease"
-        return Seen(generation=generation, names=names, now=now, garbage=garbage)
     record = found[1:]
     if not known or found[0] != "found" or record[-2:] == ["gone", ""]:  # removed since
-        return Seen(generation=generation, names=names, now=now)
+        seen = Seen(generation=generation, names=known, now=now)
+    else:
+        seen = _read(known, now, record, place)
+    if len(known) < len(names):
+        strange = f"{place} has a file `g.`... which is no generation of a lease"
+        seen = replace(seen, holder=None, garbage=strange)
+    return seen
+
+
+def _read(known: tuple[str, ...], now: Moment, record: list[str], place: str) -> Seen:
+    generation = _number(known[-1])
     try:
         holder, written = _record(record)
-    except Garbage as error:
-        garbage = f"{place}/{known[-1]} is no record of a lease: {error}: {shown(record[0])!r}"
-        return Seen(generation=generation, names=names, now=now, garbage=garbage)
-    age_s = now.since(written)
-    return Seen(generation=generation, names=names, now=now, holder=holder, age_s=age_s)
+        _expect_past(written, now)
+    except Garbage as error:  # what it says instead is not repeated: it may be a link to anything
+        garbage = f"{place}/{known[-1]} is no record of a lease: {error}"
+        return Seen(generation=generation, names=known, now=now, garbage=garbage)
+    seen = Seen(generation=generation, names=known, now=now, holder=holder)
+    return replace(seen, age_s=now.since(written))
+
+
+def _expect_past(written: Moment, now: Moment) -> None:
+    """A record from the future would have the age 0 for as long as the host runs."""
+    same = (written.wall, written.boot) == (now.wall, now.boot) and not written.wall
+    if same and written.boot != _NONE and written.clock_s > now.clock_s + _EARLY_S:
+        raise Garbage("it is from the future of this host's own clock")
 
 
 def _record(lines: list[str]) -> tuple[Holder, Moment]:
+    if lines[:1] == ["odd"]:
+        raise Garbage("it is no regular file")
     written = _moment(lines[1:5])
     if written is None or lines[5:] != [""]:
         raise Garbage("it does not have the five lines of one")

@@ -192,8 +192,8 @@ def test_time_is_the_devices_uptime_and_a_reboot_counts_from_the_boot() -> None:
 def test_files_of_killed_writers_go_when_they_are_a_day_old_and_nothing_else(folder: Path) -> None:
     folder.mkdir()
     day_old = time.time() - 2 * 86_400
-    killed, young = folder / f"t.{'a' * 16}", folder / f"t.{'b' * 16}"
-    others = [folder / "t.txt", folder / "tea", folder / f"t.{'a' * 15}z"]
+    killed, young = folder / f"t.{'a' * 32}", folder / f"t.{'b' * 32}"
+    others = [folder / "t.txt", folder / "tea", folder / f"t.{'a' * 31}z"]
     for file in (killed, young, *others):
         file.write_text("half a rec")
         if file != young:
@@ -214,7 +214,7 @@ def test_a_writer_whose_file_was_taken_away_meanwhile_has_lost_and_says_so(
 
     class Slow(LocalShell):
         def run(self, command: str, **settings):  # type: ignore[no-untyped-def]
-            return super().run(command.replace("ln t.", "rm t.*; ln t."), **settings)
+            return super().run(command.replace("link t.", "rm t.*; link t."), **settings)
 
     register = Register(Slow(shell=shell), str(folder))
     assert register.append(register.look(), run_holder("slow")) is False

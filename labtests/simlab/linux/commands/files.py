@@ -50,7 +50,7 @@ def _cat(call: Call) -> Program:
 
 def _ls(call: Call) -> int:
     try:
-        options, names = read_options(call.arguments, "1laAdRthFr", long={"all": "a"})
+        options, names = read_options(call.arguments, "1laAdRthFrn", long={"all": "a"})
     except BadOption as error:
         usage(call, error)
         return 2
@@ -100,7 +100,8 @@ def _listing(call: Call, names: list[str], options: dict[str, str], prefix: str)
         if tree.writable(path, "root"):
             mode = "-rw-r--r--"
         size = 0 if tree.is_folder(path) else 4096
-        lines.append(f"{mode} 1 root root {size:4} May 29 08:00 {name}\n")
+        owner = "0 0" if "n" in options else "root root"
+        lines.append(f"{mode} 1 {owner} {size:4} May 29 08:00 {name}\n")
     return "".join(lines)
 
 
@@ -192,7 +193,7 @@ def _rm(call: Call) -> int:
 
 def _mkdir(call: Call) -> int:
     try:
-        options, names = read_options(call.arguments, "pv")
+        options, names = read_options(call.arguments, "pv", "m")
     except BadOption as error:
         return usage(call, error)
     status = 0
@@ -242,7 +243,7 @@ def _copy(call: Call) -> int:
 
 
 def _link(call: Call) -> int:
-    """ln: second names of single files. Symbolic links are not emulated."""
+    """ln and link: second names of single files. Symbolic links are not emulated."""
     try:
         options, names = read_options(call.arguments, "fTnv")
     except BadOption as error:
@@ -250,7 +251,7 @@ def _link(call: Call) -> int:
     if len(names) != 2:
         return call.fail("missing file operand" if len(names) < 2 else "too many operands")
     tree, (source, target) = call.host.tree, (call.path(name) for name in names)
-    if tree.is_folder(target) and "T" not in options:
+    if tree.is_folder(target) and "T" not in options and call.name == "ln":
         target = f"{target}/{source.rpartition('/')[2]}"
     if not tree.exists(source):
         return call.fail(f"failed to access '{names[0]}': No such file or directory")
@@ -291,6 +292,7 @@ TOOLS: Tools = {
     "cp": _copy,
     "mv": _copy,
     "ln": _link,
+    "link": _link,
     "basename": _basename,
     "dirname": _dirname,
     "readlink": _readlink,

@@ -64,6 +64,7 @@ def _unary(call: Call, operator: str, word: str) -> bool:
         "-x": lambda: tree.is_folder(path) or call.host.program(word) is not None,
         "-s": lambda: tree.is_file(path) and bool(tree.read(path)),
         "-L": lambda: False,
+        "-h": lambda: False,
     }
     if operator not in checks:
         raise ValueError(f"{operator}: unary operator expected")
