@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from labtests import counters as c
-from labtests.evidence import Evidence
+from labtests.evidence import LIVE, Evidence, Refresh
 from labtests.experiment.pace import Pace, Span
-from labtests.experiment.phase import PhaseRecord, place
+from labtests.experiment.phase import PhaseRecord, place, settling
 from labtests.experiment.roles import Role, Roles
 from labtests.lab import Lab
 from labtests.telemetry import Telemetry, Watch
@@ -40,6 +40,7 @@ class ClassRounds:
     pace: Pace
     queues: tuple[int, ...]  # the bottleneck's map
     progress: Callable[[str], None]
+    refresh: Refresh = LIVE
 
     @property
     def span(self) -> Span:
@@ -89,9 +90,8 @@ class ClassRounds:
         flows = send_marked(self._party(sender), self._party(receiver), counts)
         ended_s = clock.now_s()
         keys = frozenset(r.key for r in before if r.counter == c.QUEUE_FORWARDED_PACKETS)
-        after, settled = telemetry.settled(
-            watch, keys, step_s=self.pace.settle_step_s, deadline_s=self.pace.settle_deadline_s
-        )
+        step_s, deadline_s = settling(self.pace, self.refresh)
+        after, settled = telemetry.settled(watch, keys, step_s=step_s, deadline_s=deadline_s)
         evidence = Evidence(
             name=name,
             kind="experiment",
@@ -105,6 +105,7 @@ class ClassRounds:
             before=before,
             after=after,
             settled=settled,
+            refresh=self.refresh,
         )
         return PhaseRecord(evidence=evidence)
 

@@ -190,7 +190,7 @@ class Incast:
         if self.lab.planned is not None:
             self.planned.append(rounds.span)
             return (self._ready("every DSCP", (), control=False).planned(),)
-        tries = rounds.run()
+        tries = replace(rounds, refresh=self._measured_refresh()).run()
         self.phases += [record for each in tries for record in each]
         return tuple(each[-1].evidence for each in tries)
 

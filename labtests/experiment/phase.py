@@ -83,8 +83,7 @@ class Phase:
         places = tuple(self._place(s.role, s.tool.tos, seen) for s in traffic)
         unreachable = tuple(self._unreachable(traffic))
         quiet = telemetry.snapshot(watch)
-        late_s = self.refresh.seconds or 0.0
-        clock.sleep(max(self.pace.quiet_s, late_s))
+        clock.sleep(max(self.pace.quiet_s, self.refresh.seconds or 0.0))
         asked_s = clock.now_s()
         before = telemetry.snapshot(watch)
         samples: list[Reading] = []
@@ -101,11 +100,9 @@ class Phase:
         )
         ended_s = clock.now_s()
         self._say("waiting until the counters have settled")
+        step_s, deadline_s = settling(self.pace, self.refresh)
         after, settled = telemetry.settled(
-            watch,
-            _settling(before, places),
-            step_s=max(self.pace.settle_step_s, REFRESHES * late_s),
-            deadline_s=max(self.pace.settle_deadline_s, 4 * REFRESHES * late_s),
+            watch, _settling(before, places), step_s=step_s, deadline_s=deadline_s
         )
         self.lab.expect_lease()  # what was seen is of our settings only while nobody else sets any
         changed = settings_seen(self.lab, self.roles).changed_since(seen)
@@ -212,6 +209,12 @@ class Phase:
                 "correct `rdma:` of this port in the testbed file, or load the RDMA driver",
             )
         return found
+
+
+def settling(pace: Pace, refresh: Refresh) -> tuple[float, float]:
+    """How far apart two equal reads have to be, and how long they are waited for, in seconds."""
+    step_s = max(pace.settle_step_s, REFRESHES * (refresh.seconds or 0.0))
+    return step_s, max(pace.settle_deadline_s, 4 * step_s)
 
 
 def place(role: Role, priority: int | None, queue: int) -> Place:

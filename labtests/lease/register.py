@@ -182,7 +182,8 @@ class Register:
                 "RECORD": quote(as_line(holder)),
                 "OWN": f"t.{secrets.token_hex(OWN_DIGITS // 2)}",
                 "NEXT": _file(following),
-                "SWEEP": f"{_SWEEP if following % KEPT == 1 else ':'}\n{_CLEAN * bool(seen.garbage)}",
+                "SWEEP": f"{_SWEEP if following % KEPT == 1 else ':'}\n"
+                f"{_CLEAN * bool(seen.garbage)}",
                 "OLD": " ".join(map(_file, map(_number, old))),
             },
         )

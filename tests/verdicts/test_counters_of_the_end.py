@@ -1,4 +1,4 @@
-"""Counters that are refreshed slowly, ports that disagree with their queues, CNPs in a wrong class."""
+"""Counters refreshed slowly, ports that disagree with their queues, CNPs in a wrong class."""
 
 from dataclasses import replace
 

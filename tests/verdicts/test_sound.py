@@ -13,7 +13,7 @@ A_NIC, R_NIC = ("a", "eth0"), ("r", "eth0")
 IN, OUT = ("sw", "p1"), ("sw", "p3")
 
 
-def with_counter(seen, where, counter, grew, scope="port", index=None):
+def with_counter(seen, where, counter, grew, scope="port", index=None):  # noqa: PLR0913
     """A counter that everybody shows, and that grew by so much in the phase."""
     key = (*where, scope, index, counter)
     return replace(
