@@ -90,11 +90,17 @@ def _station(station: Station) -> Json:
     return {
         "name": station.name,
         "part": station.part,
-        "lost": {" ".join(map(str, d.key[2:])): d.increase for d in station.lost},
+        "lost": {_short(d): d.increase for d in station.lost},
         "counted": sorted({d.key[-1] for d in station.losses if d.increase is not None}),
         "unusable": {d.key[-1]: d.unusable for d in station.losses if d.increase is None},
         "not_available": list(station.absent),
     }
+
+
+def _short(difference: Difference) -> str:
+    """A counter at a station: its device, and the priority where it has one."""
+    device, _, _, index, counter = difference.key
+    return f"{device} {counter}" if index < 0 else f"{device} priority {index} {counter}"
 
 
 def _counters(evidence: Evidence) -> list[Json]:

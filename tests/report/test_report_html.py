@@ -235,6 +235,31 @@ def test_unsettled_counters_and_unreachable_roles_are_said(run: Json, text_of: T
     assert "Unreachable: ServerA to ServerC: 100 %" in text
 
 
+def test_the_way_of_a_packet_shows_what_each_station_lost_and_what_nobody_counts(
+    run: Json, text_of: Text
+) -> None:
+    test = run["tests"][0]
+    test["phases"][0]["changed_by_others"] = ["somebody else changed trust of sw p1"]
+    test["phases"][0]["way"] = [
+        {
+            "name": "NIC r eth0",
+            "part": "NIC",
+            "lost": {"r nic_rx_discarded_packets": 447517},
+            "counted": ["nic_rx_discarded_packets", "tx_dropped"],
+            "unusable": {},
+            "not_available": ["rx_fifo_errors"],
+        },
+        {"name": "cable a - b", "lost": {}, "counted": [], "not_available": ["rx_crc_errors"]},
+        {"name": "sw p1", "lost": {}, "counted": ["wred_dropped_packets"], "unusable": {}},
+    ]
+    text = text_of(test_html(test))
+
+    assert "NIC r eth0 r nic_rx_discarded_packets +447517 2 rx_fifo_errors" in text
+    assert "cable a - b — no counter tells 0 rx_crc_errors" in text
+    assert "sw p1 0 1" in text
+    assert "Somebody else changed trust of sw p1" in text
+
+
 def test_an_error_is_shown_as_it_was_raised(run: Json, text_of: Text) -> None:
     run["tests"][0].update(
         error="ServerA: 'mlnx_qos': not found\n  remedy: install it", outcome="error", verdicts=[]
