@@ -47,7 +47,7 @@ def test_a_small_socket_has_room_for_a_datagram_whatever_the_mtu(mtu_bytes):
 
 
 def test_a_sender_that_can_not_overload_its_queue_is_no_sender_of_a_control():
-    with pytest.raises(NotHere, match="h2 sends 4 Gb/s at most, and its class has half of 10 Gb/s"):
+    with pytest.raises(NotHere, match="h3 sends 4 Gb/s at most, and its class has half of 10 Gb/s"):
         traffic(10, 4, 4).rdma(EARLY, LATE)
     assert len(traffic(10, 4, 10).rdma(EARLY, LATE)) == 3
 
