@@ -3,6 +3,7 @@
 #   make test   the project's own tests
 #   make lab    the suites against real sshd, iperf3 and queues in network namespaces of this machine (root); ARGS="-k ..."
 #   make validate   the packet network against reference results and closed forms (ARGS=--quick: some of each kind)
+#   make healthy  every suite on labs in which nothing is wrong, drawn from seeds (ARGS="--seeds 1-30")
 #   make break  runs broken in every way at steps of their change journal; points tried and survived (ARGS="--seed 2")
 # uv is used when it is there, otherwise venv and pip; versions are pinned in requirements*.txt.
 
@@ -13,7 +14,7 @@ TESTBED ?= testbeds/h3c-s6550-cx4.yaml
 LAB     ?= testbeds/linux-lab.yaml
 ARGS    ?=
 
-.PHONY: run test lab break validate lint setup clean
+.PHONY: run test lab healthy break validate lint setup clean
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.run-ready
@@ -34,6 +35,9 @@ endif
 
 break: $(VENV)/.dev-ready
 	env -u LABTESTS_TESTBED $(BIN)/python tests/recovery/breaking.py $(ARGS)
+
+healthy: $(VENV)/.dev-ready
+	env -u LABTESTS_TESTBED $(BIN)/python tests/healthy/healthy.py $(ARGS)
 
 validate: $(VENV)/.run-ready
 	$(BIN)/python -m labtests network validate $(ARGS)

@@ -14,6 +14,8 @@ LEAST = 0.01
 NOTHING = 1e-9
 CONGESTED = 1.05
 """Senders' links together, by line rate: less keeps no queue full."""
+OVERLOADS = 0.6
+"""Of line rate, what is clearly more than half."""
 GIVES_WAY = 2 / 3
 """Of what the first sender has alone, its fair share at most, or nothing can be seen to slow it."""
 
@@ -123,6 +125,15 @@ def expect_congestion(senders: Sequence[Role], line: float) -> None:
         raise NotHere(
             f"{senders[0].name} sends {links[0] / 1e9:g} Gb/s at most, and would have "
             f"{fair / 1e9:g} of them in a fair share: nothing could be seen to slow it"
+        )
+
+
+def expect_overload(sender: Role, line: float) -> None:
+    """One sender by itself keeps a queue full that has half of the bottleneck. Raises NotHere."""
+    if sender.link_bits_per_s < OVERLOADS * line:
+        raise NotHere(
+            f"{sender.name} sends {sender.link_bits_per_s / 1e9:g} Gb/s at most, and its class has "
+            f"half of {line / 1e9:g} Gb/s: it does not overload a queue by itself"
         )
 
 

@@ -8,6 +8,7 @@ from labtests.experiment.fitting import (
     Class,
     early_and_late,
     expect_congestion,
+    expect_overload,
     fastest_at_the_ends,
     one_packet_bytes,
     payload_share,
@@ -108,6 +109,8 @@ class Traffic:
         another class. `pair`: the first and the last of them only, so that no two queue pairs are
         in one queue: where nothing slows them, they would leave each other next to nothing."""
         senders = fastest_at_the_ends(self.roles.senders)
+        for alone in (senders[0], senders[-1]):  # in controls
+            expect_overload(alone, self.roles.line_bits_per_s)
         senders = (senders[0], senders[-1]) if pair else senders
         expect_congestion(senders, self.roles.line_bits_per_s)
         return tuple(

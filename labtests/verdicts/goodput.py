@@ -1,5 +1,6 @@
 """What senders got over time, from their own report rows. Times are seconds of the lab's clock."""
 
+from labtests import counters as c
 from labtests.evidence import Evidence
 from labtests.records import FlowResult
 
@@ -41,6 +42,25 @@ def together(evidence: Evidence) -> tuple[float, ...] | None:
     means = [] if span is None else [mean_goodput(f, *span) for f in evidence.flows]
     known = tuple(m for m in means if m is not None)
     return known if known and len(known) == len(means) else None
+
+
+def others_share(evidence: Evidence) -> float:
+    """Of the bottleneck's line rate, what queues that are not under test sent on while all senders
+    sent: by samples of that time, 0.0 where there are not two of each."""
+    first, last = _together(evidence) or (0.0, 0.0)
+    seen: dict[int | None, list[tuple[float, int]]] = {}
+    for r in evidence.samples:
+        inside = first <= (r.time_s if r.asked_s is None else r.asked_s) and r.time_s <= last
+        of_queue = (r.device, r.port, r.counter) == (*evidence.bottleneck, c.QUEUE_FORWARDED_BYTES)
+        if of_queue and inside and r.index not in evidence.queues and r.value is not None:
+            seen.setdefault(r.index, []).append((r.time_s, r.value))
+    rates = [_rate(rows) for rows in seen.values() if len(rows) > 1]
+    return max(8 * sum(rates) / evidence.line_bits_per_s, 0.0)
+
+
+def _rate(rows: list[tuple[float, int]]) -> float:
+    (start_s, start), (end_s, end) = min(rows), max(rows)
+    return (end - start) / (end_s - start_s) if end_s > start_s else 0.0
 
 
 def seconds_together(evidence: Evidence) -> float:

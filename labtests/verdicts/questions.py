@@ -27,6 +27,8 @@ FAIR_SHARE_LEAST = 0.05
 """Of an equal part, each sender under DCQCN: below, it is starved. The source had 0.15 of it."""
 ROWS = 0.01
 """How far a rate may be off by the times of a tool's rows."""
+HALF = 0.5
+"""Of the bottleneck: what others leave at least, or it is their incast and not ours."""
 OFFERS = 0.95
 """Of what it was asked: less, and a sender that is alone is itself the bottleneck."""
 
@@ -154,7 +156,8 @@ def throttled(evidence: Evidence, *, ceiling_bits_per_s: float, buffers_bytes: i
 
     The sum is within 5 % of the bottleneck's goodput ceiling, and above it by no more than what
     the buffers on the way (`buffers_bytes`) hold; the first sender loses at least a third of what
-    it had alone, the others together lose at most a tenth of what they offer.
+    it had alone, the others together lose at most a tenth of what they offer. What other people's
+    traffic took meanwhile, in other queues, is not there to be had.
     """
     return conclude(
         "did the faster sender alone give way",
@@ -185,12 +188,17 @@ def _throttled(evidence: Evidence, ceiling: float, buffers_bytes: int) -> Iterat
             "it was asked for while nobody else sent: by what it then gives way is not known"
         )
         return
+    left = 1 - goodput.others_share(evidence)
+    if left < HALF:
+        yield unproven(f"other people's traffic took {1 - left:.0%} of the bottleneck")
+        return
+    ceiling *= left
     offered = sum(f.offered_bits_per_s or 0.0 for f in evidence.flows[1:])
     yield _within_ceiling(evidence, sum(shared), ceiling, buffers_bytes)
     yield bounded("first sender: goodput together / alone", shared[0] / alone, at_most=2 / 3)
     if offered:
         kept = sum(shared[1:]) / offered
-        yield bounded("other senders: goodput / offered", kept, at_least=0.9)
+        yield bounded("other senders: goodput / offered", kept, at_least=0.9 * left)
     else:
         yield unproven("what the other senders offered is not known")
 

@@ -39,7 +39,7 @@ def test_a_second_senders_port_that_ignores_dscp_is_red(tmp_path: Path) -> None:
     (test,) = suite(tmp_path, "classification", DEAF)["tests"]
     assert test["outcome"] == "fail"
     (main,) = [v for v in test["verdicts"] if v["role"] == "main"]
-    assert "DSCP 16 came into queue 0, not 2" in main["because"]
+    assert "DSCP 16 of ServerB came into queue 0, not 2" in main["because"]
     rounds = [phase["name"] for phase in test["phases"]]
     assert rounds[-1] == "round 9 of 9, ServerB"
 

@@ -3,7 +3,7 @@
 import pytest
 from hosts_of import roles
 
-from labtests.experiment import HARDWARE, SIMULATED, Class, Roles
+from labtests.experiment import HARDWARE, SIMULATED, Class, NotHere, Roles
 from labtests.experiment.traffic import Traffic
 
 EARLY, LATE = Class(tos=0x60), Class(tos=0x40)
@@ -44,6 +44,12 @@ def test_a_small_socket_has_room_for_a_datagram_whatever_the_mtu(mtu_bytes):
     (one,) = traffic(10, 10, mtu_bytes=mtu_bytes).loads(EARLY.offering(0.2, window_bytes=4096))
     assert one.tool.window_bytes == 4096
     assert one.tool.datagram_bytes == min(mtu_bytes, 1500) - 28
+
+
+def test_a_sender_that_can_not_overload_its_queue_is_no_sender_of_a_control():
+    with pytest.raises(NotHere, match="h3 sends 4 Gb/s at most, and its class has half of 10 Gb/s"):
+        traffic(10, 4, 4).rdma(EARLY, LATE)
+    assert len(traffic(10, 4, 10).rdma(EARLY, LATE)) == 3
 
 
 def test_of_a_pair_no_two_are_in_one_queue():

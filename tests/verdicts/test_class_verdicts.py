@@ -16,15 +16,17 @@ BY_THREE = tuple(dscp >> 3 for dscp in range(64))
 maps = st.lists(st.integers(min_value=0, max_value=7), min_size=64, max_size=64).map(tuple)
 
 
-def sent(queues, *, stray=None):
+def sent(queues, *, stray=None, spacing=1):
     """Eight rounds through a switch that has this map; `stray` is (queue, packets) of others."""
-    return tuple(one_round(number, queues, stray if number == 2 else None) for number in range(8))
+    return tuple(
+        one_round(number, queues, stray if number == 2 else None, spacing) for number in range(8)
+    )
 
 
-def one_round(number, queues, stray):
+def one_round(number, queues, stray, spacing=1):
     flows = tuple(
         replace(flow("a", (), None), tool="ping", tos=(number + 8 * n) << 2,
-                sent_datagrams=1 << n, goodput_bits_per_s=None)
+                sent_datagrams=spacing << n, goodput_bits_per_s=None)
         for n in range(8)
     )  # fmt: skip
     counts = dict.fromkeys(range(8), 0)
@@ -60,7 +62,7 @@ def test_one_dscp_in_a_wrong_queue_is_named(queues, dscp, data):
     claimed = (*queues[:dscp], other, *queues[dscp + 1 :])
     verdict = classified(sent(queues), claimed)
     assert verdict.outcome is Outcome.FAIL
-    assert verdict.because == f"DSCP {dscp} came into queue {queues[dscp]}, not {other}"
+    assert verdict.because == f"DSCP {dscp} of a came into queue {queues[dscp]}, not {other}"
 
 
 @given(queue=st.integers(0, 7), count=st.integers(1, 300))
@@ -112,3 +114,23 @@ def test_rounds_that_are_not_whole_prove_nothing(broken):
         same = replace(flows[1], sent_datagrams=1)
         rounds[0] = replace(rounds[0], flows=(flows[0], same, *flows[2:]))
     assert classified(rounds, BY_THREE).outcome is Outcome.INCONCLUSIVE
+
+
+@given(queues=maps, at=st.integers(0, 7), stray=st.integers(1, 3))
+@settings(max_examples=30)
+def test_a_stray_packet_is_told_apart_where_each_is_sent_several_times(queues, at, stray):
+    assert classified(sent(queues, stray=(at, stray)), queues).outcome is Outcome.INCONCLUSIVE
+    rounds = sent(queues, stray=(at, stray), spacing=4)
+    verdict = classified(rounds, queues)
+    assert verdict.outcome is Outcome.PASS
+    assert [f"and {stray} of others"] == [fact.note for fact in verdict.facts if fact.note]
+    wrong = tuple((queue + 1) % 8 for queue in queues)
+    assert classified(rounds, wrong).outcome is Outcome.FAIL
+
+
+@given(queues=maps, dscp=st.integers(0, 63), lost=st.integers(1, 3))
+@settings(max_examples=30)
+def test_a_stray_packet_excuses_no_loss(queues, dscp, lost):
+    rounds = sent(queues, stray=(queues[2], -lost), spacing=4)
+    assert classified(rounds, queues).outcome is Outcome.INCONCLUSIVE
+    assert not undisturbed(rounds[2])

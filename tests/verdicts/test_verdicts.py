@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from labtests import counters as c
-from labtests.records import FlowStatus
+from labtests.records import FlowStatus, Reading
 from labtests.verdicts import Outcome, drops_where_due, lossless, paused, slowed_by_marks, throttled
 
 CEILING = 9.62e9
@@ -231,6 +231,32 @@ def test_a_sum_above_the_ceiling_may_lie_in_buffers_and_nothing_more_may(good):
         throttled(seen, ceiling_bits_per_s=CEILING / 1.03, buffers_bytes=40_000_000).outcome
         is Outcome.FAIL
     )
+
+
+def forwarded(queue, bits_per_s, times=(12.0, 13.0, 14.0)):
+    """Samples of a queue of the bottleneck that sends on steadily."""
+    return tuple(
+        Reading(
+            device="sw", port="p3", scope="queue", index=queue, counter=c.QUEUE_FORWARDED_BYTES,
+            value=round(bits_per_s / 8 * (time_s - 12)), unit="bytes", source="", time_s=time_s,
+        )
+        for time_s in times
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("others", "outcome"), [(1e9, "pass"), (6e9, "inconclusive")])
+def test_what_others_send_in_another_queue_is_not_there_to_be_had(good, others, outcome):
+    rest = (9.62 - others / 1e9) / 2
+    flows = (
+        flow("a", rows(10, (7.8, 7.8, rest, rest, rest)), 7.8e9),
+        flow("b", rows(12, (rest,) * 3), 5.15e9),
+    )
+    seen = replace(good, flows=flows)
+    assert throttled(seen, ceiling_bits_per_s=CEILING).outcome is Outcome.FAIL
+    beside = replace(seen, samples=(*forwarded(0, others), *forwarded(3, 4e9)))
+    verdict = throttled(beside, ceiling_bits_per_s=CEILING)
+    assert verdict.outcome.value == outcome
+    assert outcome == "pass" or "took 60% of the bottleneck" in verdict.because
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
