@@ -1,7 +1,8 @@
 """Strict reading of command output, shared by every parser.
 
 An unread line is how a drop counter becomes "0 drops". So every line of an output is read by a rule
-or skipped by a rule, and anything else is refused with the line, its number and what to do.
+or skipped by a rule, and anything else is refused with the line, its number and what to do; so is
+an output whose last line has no end.
 """
 
 import re
@@ -40,13 +41,28 @@ def numbered_matches(
     reply: Reply, *rules: re.Pattern[str], skip: re.Pattern[str] = BLANK_OR_RULER
 ) -> Iterator[tuple[int, re.Match[str]]]:
     """Like `matches`, each with its line number (from 1), for a parser that checks the order."""
-    for number, line in enumerate(lines(reply), start=1):
+    for number, line in enumerate(whole_lines(reply), start=1):
         if skip.match(line):
             continue
         match = next((m for rule in rules if (m := rule.match(line))), None)
         if match is None:
             refuse(reply, f"line {number} is new to us: {line!r}")
         yield number, match
+
+
+def whole(reply: Reply) -> str:
+    """What was answered. Every program that is read by a driver ends its last line; where the end
+    is missing, the line is not whole, and `99` may have been 99393. That it is the last line is
+    proven by the transports: a host's exit status, a mark after each command, a CLI's prompt."""
+    if reply.text and not reply.text.endswith(("\n", "\r")):
+        incomplete(reply, f"the last line has no end: {lines(reply)[-1]!r}")
+    return reply.text
+
+
+def whole_lines(reply: Reply) -> list[str]:
+    """The lines of an answer, each of which has its end."""
+    whole(reply)
+    return lines(reply)
 
 
 def lines(reply: Reply) -> list[str]:

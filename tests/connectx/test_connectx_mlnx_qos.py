@@ -77,9 +77,10 @@ def test_a_digit_that_changed_is_noticed(name):
 @pytest.mark.parametrize("name", WHOLE)
 def test_an_output_cut_anywhere_is_refused_or_lacks_only_its_last_section(name):
     text = recording(name).text.rstrip()
-    whole = parse_mlnx_qos(reply(text))
+    whole = parse_mlnx_qos(reply(text + "\n"))
     for end in range(len(text)):
-        found = damaged(text[:end].rstrip())
+        assert damaged(text[:end].rstrip("\n")) is None
+        found = damaged(text[:end].rstrip() + "\n")
         # a tool that printed no traffic classes at all is possible; half of them are not
         allowed = (None, replace(whole, traffic_classes=None))
         without_map = replace(whole, traffic_classes=None, priority_to_buffer=None)

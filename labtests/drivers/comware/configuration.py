@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 
 from labtests.drivers.comware.names import full_name, wrong_port
-from labtests.reading import lines, refuse
+from labtests.reading import refuse, whole_lines
 from labtests.records import PfcSetting
 from labtests.transport import Reply
 
@@ -42,7 +42,7 @@ def parse_configuration(reply: Reply) -> tuple[Section, ...]:
     without it was cut."""
     sections: list[Section] = []
     open_lines: list[str] = []
-    texts = [line.strip() for line in lines(reply) if line.strip()]
+    texts = [line.strip() for line in whole_lines(reply) if line.strip()]
     if not texts or texts[-1] != "return":
         refuse(reply, "the configuration does not end with `return`", CUT)
     if "return" in texts[:-1] or texts[0] != "#" or texts[-2] != "#":

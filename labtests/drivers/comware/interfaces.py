@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from labtests import counters as c
 from labtests.drivers.comware.names import full_name
 from labtests.drivers.comware.values import COUNTER, counted
-from labtests.reading import lines, refuse
+from labtests.reading import refuse, whole_lines
 from labtests.transport import Reply
 
 _NAME = re.compile(r"^ ?([A-Z][\w-]*[0-9](?:/[0-9]+)*(?::[0-9]+)?)(?: current state: (.+?))?\s*$")
@@ -119,7 +119,7 @@ def parse_interface(reply: Reply) -> tuple[Shown, ...]:
 
 def _blocks(reply: Reply) -> Iterator[list[str]]:
     block: list[str] = []
-    for line in lines(reply):
+    for line in whole_lines(reply):
         if match := _NAME.match(line):
             if block:
                 yield block

@@ -19,7 +19,7 @@ from labtests.facts import (
     OwnClock,
     PortTelemetry,
 )
-from labtests.reading import lines, refuse
+from labtests.reading import refuse, whole_lines
 from labtests.records import Reading
 from labtests.transport import Reply, Transport
 
@@ -47,7 +47,7 @@ def parse_lldp_neighbors(reply: Reply) -> tuple[Neighbour, ...]:
     neighbour tells (DCBX, VLANs, addresses) is not read."""
     found: list[dict[str, str]] = []
     port = ""
-    for line in lines(reply):
+    for line in whole_lines(reply):
         if match := _OF_PORT.match(line):
             port = printed_port(reply, match[2]) if match[1] == "LLDP" else ""
             found.append({})
@@ -94,7 +94,7 @@ def _neighbour(reply: Reply, entry: dict[str, str]) -> Neighbour:
 def parse_clock(reply: Reply) -> dict[str, float]:
     """`display clock`: `utc_s`, seconds since 1970. Whether summer time counts is said by the
     zone's name in the first line, and must agree with its dates."""
-    texts = [line.strip() for line in lines(reply) if line.strip()]
+    texts = [line.strip() for line in whole_lines(reply) if line.strip()]
     shown = _CLOCK.match(texts[0]) if texts else None
     if shown is None:
         refuse(reply, "there is no line with time, zone and date")

@@ -18,7 +18,7 @@ from labtests.drivers.comware.columns import Columns, unwrapped
 from labtests.drivers.comware.configuration import priorities
 from labtests.drivers.comware.names import printed_port
 from labtests.drivers.comware.values import NOT_A_NUMBER, counted
-from labtests.reading import BLANK_OR_RULER, lines, refuse
+from labtests.reading import BLANK_OR_RULER, refuse, whole_lines
 from labtests.transport import Reply
 
 Mode = Literal["off", "on", "auto"]
@@ -70,7 +70,7 @@ def parse_priority_flow_control(reply: Reply) -> tuple[PfcPort, ...]:
     """Every port of the table, in order."""
     columns: Columns | None = None
     ports: dict[str, PfcPort] = {}
-    for number, line in enumerate(unwrapped(lines(reply)), start=1):
+    for number, line in enumerate(unwrapped(whole_lines(reply)), start=1):
         if BLANK_OR_RULER.match(line) or _LEGEND.match(line):
             continue
         if _HEADER.match(line):

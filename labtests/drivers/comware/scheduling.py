@@ -11,7 +11,7 @@ from typing import Literal
 
 from labtests.drivers.comware.names import printed_port
 from labtests.drivers.comware.values import NOT_A_NUMBER, exactly
-from labtests.reading import lines, matches, refuse
+from labtests.reading import matches, refuse, whole_lines
 from labtests.records import QueueSchedule, SchedulingSetting
 from labtests.transport import Reply
 
@@ -49,7 +49,7 @@ class _Block:
 
 def shows_no_scheduler(reply: Reply) -> bool:
     """Whether this answer names at most the port: the port does not use this discipline."""
-    texts = [line for line in lines(reply) if line.strip()]
+    texts = [line for line in whole_lines(reply) if line.strip()]
     return all(_INTERFACE.match(text) for text in texts) and len(texts) <= 1
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-from labtests.reading import lines, refuse
+from labtests.reading import refuse, whole_lines
 from labtests.transport import Reply
 
 _SOFTWARE = re.compile(
@@ -18,7 +18,7 @@ def parse_version(reply: Reply) -> dict[str, str]:
     The rest of this output is boards and boot images, and is not read.
     """
     found = {"model": "", "comware": "", "release": ""}
-    for line in lines(reply):
+    for line in whole_lines(reply):
         if not found["comware"] and (match := _SOFTWARE.search(line)):
             found["comware"], found["release"] = match["version"], match["release"] or ""
         elif not found["model"] and (match := _MODEL.match(line)):

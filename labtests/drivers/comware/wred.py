@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from labtests.drivers.comware.names import printed_port
 from labtests.drivers.comware.values import exactly
-from labtests.reading import lines, matches, refuse
+from labtests.reading import matches, refuse, whole_lines
 from labtests.records import WredQueue
 from labtests.transport import Reply
 
@@ -84,7 +84,7 @@ def parse_qos_wred_table(reply: Reply) -> tuple[WredTable, ...]:
 
 def shows_wred_table(reply: Reply, name: str) -> bool:
     """Whether this answer has the table. What a switch says when there is none is not recorded."""
-    return any((m := _TABLE.match(line)) and m["name"] == name for line in lines(reply))
+    return any((m := _TABLE.match(line)) and m["name"] == name for line in whole_lines(reply))
 
 
 def _complete(reply: Reply, name: str, queues: list[WredQueue]) -> WredTable:

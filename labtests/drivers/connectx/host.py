@@ -6,7 +6,7 @@ from labtests.drivers.connectx.telemetry import NicCounters
 from labtests.drivers.linux.host import IPERF3, KERNEL, PERFTEST, parse_version
 from labtests.drivers.linux.host import HostState as LinuxState
 from labtests.errors import CommandRejected, ToolMissing
-from labtests.reading import refuse
+from labtests.reading import refuse, whole
 from labtests.transport import Reply
 
 _FIRMWARE_DCBX = "Firmware controlled"
@@ -30,7 +30,7 @@ VERSION_COMMANDS = tuple(command for command, _ in _VERSION_OF.values())
 
 def parse_service_state(reply: Reply) -> bool | None:
     """`systemctl is-active NAME`: whether it runs; None on a host without systemd."""
-    word = reply.text.strip()
+    word = whole(reply).strip()
     if word in _RUNNING or word in _NOT_RUNNING:
         return word in _RUNNING
     if word or not reply.errors.strip():

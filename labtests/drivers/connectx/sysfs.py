@@ -6,7 +6,7 @@ from typing import Literal
 
 from labtests.drivers.answers import Complaint, Tool, expect_success
 from labtests.drivers.linux.sysfs import Missing, expect_files, read_values
-from labtests.reading import incomplete, lines, refuse, whole_number
+from labtests.reading import incomplete, refuse, whole_lines, whole_number
 from labtests.transport import Reply
 
 Side = Literal["roce_rp", "roce_np"]
@@ -34,7 +34,7 @@ def parse_enabled_priorities(reply: Reply) -> frozenset[int]:
 
     Also reads what plain `cat` prints for these eight files: eight lines in the order 0 to 7.
     """
-    bare = [line.strip() for line in lines(reply) if line.strip()]
+    bare = [line.strip() for line in whole_lines(reply) if line.strip()]
     if reply.status in (0, None) and len(bare) == 8 and all(flag in ("0", "1") for flag in bare):
         return frozenset(priority for priority, flag in enumerate(bare) if flag == "1")
     flags: dict[int, str] = {}

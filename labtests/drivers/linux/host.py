@@ -11,6 +11,7 @@ from labtests.drivers.linux.links import PHYSICAL, parse_physical
 from labtests.drivers.linux.telemetry import NicCounters
 from labtests.errors import CommandRejected, ToolMissing
 from labtests.facts import Lacking, RdmaEcn, TcpEcn
+from labtests.reading import whole
 from labtests.transport import Reply
 
 # name -> command, and where its answer has the version. `ib_send_bw --version` exits with 1.
@@ -39,7 +40,7 @@ _NO_RDMA_DEVICE = (
 
 def parse_version(reply: Reply, pattern: str) -> str:
     """The version in an answer, "" when there is none: a tool that is not there has no version."""
-    match = re.search(pattern, reply.text, re.MULTILINE)
+    match = re.search(pattern, whole(reply), re.MULTILINE)
     return match[1] if match else ""
 
 
@@ -95,11 +96,11 @@ class Without(NicCounters, Lacking, TcpEcn, RdmaEcn):
 
     def tcp_ecn(self) -> bool:
         """net.ipv4.tcp_ecn is 1. (2, the default, only accepts it; ip-sysctl of the kernel.)"""
-        return self._run(f"cat {TCP_ECN}").text.strip() == "1"
+        return whole(self._run(f"cat {TCP_ECN}")).strip() == "1"
 
     def rdma_ecn(self) -> bool:
         """rdma_rxe writes the byte as it is (Linux, drivers/infiniband/sw/rxe/rxe_net.c)."""
-        return "/sent_pkts:" in self._run(RXE_PACKETS).text
+        return "/sent_pkts:" in whole(self._run(RXE_PACKETS))
 
 
 def _each_once(texts: Iterable[str]) -> str:

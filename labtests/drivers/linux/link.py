@@ -6,7 +6,7 @@ from labtests.capabilities import Commands
 from labtests.drivers.answers import Complaint, Tool, expect_success
 from labtests.drivers.linux.session import HostSession
 from labtests.intents import Mtu
-from labtests.reading import refuse
+from labtests.reading import refuse, whole
 
 IP = Tool(
     name="ip",
@@ -28,7 +28,7 @@ class LinkSettings(HostSession, Mtu):
         reply = self._run(f"cat /sys/class/net/{self._interface(port)}/mtu")
         if reply.status not in (0, None):
             self._no_interface(reply.command, port)
-        found = re.fullmatch(r"([0-9]+)\s*", reply.text)
+        found = re.fullmatch(r"([0-9]+)\s*", whole(reply))
         if found is None:
             refuse(reply, f"{reply.text!r} is no MTU")
         return int(found[1])

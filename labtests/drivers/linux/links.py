@@ -20,7 +20,7 @@ from labtests.facts import (
     RoceFacts,
     RocePorts,
 )
-from labtests.reading import lines, matches, refuse
+from labtests.reading import matches, refuse, whole, whole_lines
 from labtests.records import RdmaLink, Reading
 from labtests.transport import Reply
 
@@ -50,7 +50,7 @@ _ACTIVE_MTU = re.compile(r"^\t+active_mtu:\s*([0-9]+) \([0-9]+\)$")
 
 def parse_physical(reply: Reply) -> frozenset[str]:
     """`ls -d /sys/class/net/*/device`: the interfaces that belong to a device of a bus."""
-    found = [match[1] for line in lines(reply) if (match := _DEVICE_FOLDER.match(line))]
+    found = [match[1] for line in whole_lines(reply) if (match := _DEVICE_FOLDER.match(line))]
     if not found and not _NO_SUCH.search(reply.errors):
         refuse(reply, "it names no interface, and does not say that there is none")
     return frozenset(found)
@@ -59,7 +59,7 @@ def parse_physical(reply: Reply) -> frozenset[str]:
 def parse_speed(reply: Reply) -> int | None:
     """`cat /sys/class/net/IF/speed`, in bits per second: None where the driver does not know it
     (-1), or refuses because the link is down."""
-    text = reply.text.strip()
+    text = whole(reply).strip()
     return int(text) * 1_000_000 if re.fullmatch(r"[1-9][0-9]*", text) else None
 
 
@@ -95,7 +95,7 @@ def parse_ibv_devinfo(reply: Reply) -> dict[tuple[str, int], int]:
     expect_success(reply, IBV_DEVINFO)
     found: dict[tuple[str, int], int] = {}
     device, port = "", 0
-    for line in reply.text.splitlines():
+    for line in whole_lines(reply):
         if match := _DEVICE.match(line):
             device, port = match[1], 0
         elif match := _PORT.match(line):
@@ -110,7 +110,7 @@ def parse_ibv_devinfo(reply: Reply) -> dict[tuple[str, int], int]:
 def parse_date(reply: Reply) -> float:
     """`date +%s.%N`: seconds since 1970 UTC."""
     expect_success(reply, DATE)
-    text = reply.text.strip()
+    text = whole(reply).strip()
     if not re.fullmatch(r"[0-9]+\.[0-9]{9}", text):
         refuse(reply, f"{text!r} is not a time in seconds")
     return float(text)

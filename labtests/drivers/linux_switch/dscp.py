@@ -14,7 +14,7 @@ from labtests.drivers.linux_switch.filters import Filter, parse_filters
 from labtests.drivers.linux_switch.handles import Handle
 from labtests.drivers.linux_switch.session import IP, SwitchSession
 from labtests.drivers.linux_switch.tree import Leaf, Tree
-from labtests.reading import refuse
+from labtests.reading import refuse, whole
 from labtests.transport import Reply
 
 _DSCPS = range(64)
@@ -53,7 +53,7 @@ class Classes(SwitchSession, DscpClasses):
         if "clsact" not in tree.hooks:
             return
         reply = self.shown(f"tc filter show dev {self._interface(port)} egress")
-        if said := reply.text.strip():
+        if said := whole(reply).strip():
             first = said.splitlines()[0]
             refuse(
                 reply, f"clsact filter `{first}` may choose the queue before the port does", _HAND

@@ -15,6 +15,7 @@ from labtests.drivers.linux_switch.session import TC, SwitchSession
 from labtests.drivers.linux_switch.tree import Leaf, Tree
 from labtests.facts import Lacking
 from labtests.intents import EcnCurves
+from labtests.reading import whole
 from labtests.records import EcnSetting, MarkingCurve, WredQueue
 
 KMIN_BYTES, KMAX_BYTES, PMAX_PERCENT, EXPONENT = 30_000, 90_000, 10, 3
@@ -41,7 +42,7 @@ class Marking(SwitchSession, EcnMarking, EcnCurves, Lacking):
     def lacks(self) -> dict[str, str]:
         """ECN, where the kernel says by /proc, /lib/modules and its configuration that it has no
         RED. A kernel that says nothing of it lacks nothing: the first command will tell."""
-        said = self._run(KERNEL).text
+        said = whole(self._run(KERNEL))
         there = "sch_red" in said or "CONFIG_NET_SCH_RED=y" in said
         if there or "CONFIG_NET_SCH_RED" not in said:
             return {}

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from labtests.drivers.linux_switch.handles import Handle, handle
-from labtests.reading import BLANK, numbered_matches, refuse
+from labtests.reading import BLANK, incomplete, numbered_matches, refuse
 from labtests.transport import Reply
 
 _HEAD = re.compile(
@@ -76,6 +76,7 @@ class _Rule:
     value: int = 0
     mask: int = 0
     matches: int = 0
+    hardware: bool = False  # whether it is said if the hardware has it: flower's last line
 
     @property
     def name(self) -> str:
@@ -130,7 +131,9 @@ def _add(reply: Reply, found: list[_Rule], line: re.Match[str]) -> None:
         rule.matches += 1
     elif line.re is _ETH_TYPE:
         _expect_ipv4(reply, rule, line)
-    elif line.re is not _HARDWARE:
+    elif line.re is _HARDWARE:
+        rule.hardware = True
+    else:
         _undecided(reply, rule.head, f"also says {line.group().strip()!r}")
 
 
@@ -155,6 +158,8 @@ def _filters(reply: Reply, found: list[_Rule]) -> Iterator[Filter]:
     for rule in found:
         if rule.head["kind"] == "u32" and not rule.matches:
             _undecided(reply, rule.head, "matches nothing")
+        if rule.head["kind"] == "flower" and not rule.hardware:  # there may be more that it matches
+            incomplete(reply, f"`{rule.name}` has no line `not_in_hw` or `in_hw` (Linux 4.13)")
         assert rule.to is not None
         yield Filter(
             name=rule.name,

@@ -14,6 +14,7 @@ from labtests.drivers.linux_switch.telemetry import Counters
 from labtests.drivers.linux_switch.tree import Tree
 from labtests.errors import DeviceError, Unreachable
 from labtests.facts import Caveats, Foresight
+from labtests.reading import whole
 
 _BRIDGED = "ls -d /sys/class/net/*/brport"
 _OWN_SHARE = 0.1
@@ -63,7 +64,7 @@ class State(Schedulers, Counters, Obstacles, Caveats, Foresight):
 
     def _bridged(self) -> tuple[str, ...]:
         """The ports of all bridges, by name."""
-        shown = self._run(_BRIDGED).text.split()
+        shown = whole(self._run(_BRIDGED)).split()
         return tuple(sorted(path.split("/")[4] for path in shown if path.endswith("/brport")))
 
     def _obstacles_of(self, port: str) -> Iterator[str]:
