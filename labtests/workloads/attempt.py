@@ -31,6 +31,7 @@ class Attempt:
     ended_s: float  # when it had ended, or was ended by us
     ended_by_us: bool
     silent_s: float | None = None  # for how long it had printed nothing when it was ended by us
+    pause_s: float = 0.0  # for how long it printed nothing before it went on: at least so long
 
     @property
     def server_left_early(self) -> bool:

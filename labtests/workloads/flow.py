@@ -42,6 +42,8 @@ class Flow:
     heard: int = 0  # characters of the client's output so far
     last_words_s: float = 0.0
     silent_s: float | None = None
+    silence_s: float = 0.0  # of now, as of the last look
+    pause_s: float = 0.0  # the longest one that ended
     complaints: str = ""  # the client's stderr until we ended it
     server_status: int | None = None  # before we ended it
     retries: list[str] = field(default_factory=list)
@@ -120,8 +122,12 @@ class Flow:
 
     def _listen(self, now_s: float) -> None:
         assert self.client is not None
-        if (heard := len(self.client.output())) != self.heard:
-            self.heard, self.last_words_s = heard, now_s
+        if (heard := len(self.client.output())) == self.heard:
+            self.silence_s = now_s - self.last_words_s
+            return
+        if self.heard:  # of a silence that was not looked at to its end, what was seen counts
+            self.pause_s = max(self.pause_s, self.silence_s)
+        self.heard, self.last_words_s, self.silence_s = heard, now_s, 0.0
 
     def client_has_ended(self) -> bool:
         """It has ended by itself or was ended; a client that never started has nothing to end."""
@@ -154,7 +160,7 @@ class Flow:
         for process in (self.client, self.server):
             if process is not None:
                 self.scene.processes.end(process)
-        self.client, self.ended_s, self.heard = None, None, 0
+        self.client, self.ended_s, self.heard, self.pause_s = None, None, 0, 0.0
         self.start_server()
         self.wait_for_server()
 
@@ -204,6 +210,7 @@ class Flow:
             ended_s=self.ended_s,
             ended_by_us=self.ended_by_us,
             silent_s=self.silent_s,
+            pause_s=self.pause_s,
         )
 
     def _blank(self) -> FlowResult:

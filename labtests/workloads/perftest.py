@@ -23,6 +23,9 @@ from labtests.workloads.perftest_words import (
 _LINE_BUFFERED = "stdbuf -oL"
 """Into a pipe perftest is block-buffered: its server's banner would only show at its end."""
 
+_CLOCK_S = 2.0
+"""Between two rows perftest may measure its CPU's clock, on a busy guest for so long."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Perftest:
@@ -192,6 +195,8 @@ def _not_as_asked(tool: Perftest, report: Report) -> str:
     if report.tos is not None and report.tos != tool.tos:
         return f"it used TOS {report.tos}, not {tool.tos}"
     sizes = {row.message_bytes for row in report.rows}
+    if len(sizes) > 1:
+        return f"it sent messages of {sorted(sizes)} bytes: rates of several sizes have no mean"
     if tool.message_bytes is not None and sizes - {tool.message_bytes}:
         return f"it sent messages of {sorted(sizes)} bytes, not {tool.message_bytes}"
     return ""
@@ -206,8 +211,9 @@ def _wrong_end(tool: Perftest, report: Report, attempt: Attempt) -> str:
 
 
 def _rows_missing(tool: Perftest, report: Report, attempt: Attempt) -> str:
-    """Of an endless run there must be rows all the time; the last may be under way, and one may be
-    missing because an interval began later than we saw the connection.
+    """Of an endless run there must be rows all the time, none much later than the one before; the
+    last may be under way, and one may be missing because an interval began later than we saw the
+    connection.
 
     The next interval begins when a row is printed, and for that the tool first measures its CPU's
     clock: 200 times 0.1 to 2.09 ms (get_clock.c), 0.22 s together, on a busy guest 2 s."""
@@ -215,9 +221,12 @@ def _rows_missing(tool: Perftest, report: Report, attempt: Attempt) -> str:
         return ""
     longest_s = 1.5 * tool.report_every_s + 1.0
     if attempt.silent_s is not None:  # watched: then a row may take as long as it does
-        if attempt.silent_s <= longest_s:
-            return ""
-        return f"its last row came {attempt.silent_s:.1f} s before it was ended: it stood still"
+        if attempt.silent_s > longest_s:
+            return f"its last row came {attempt.silent_s:.1f} s before it was ended: it stood still"
+        usual_s = (attempt.ended_s - attempt.running_s) / (len(report.rows) + 1)
+        if attempt.pause_s > max(longest_s + _CLOCK_S, 2 * usual_s):
+            return f"it stood still: no row for {attempt.pause_s:.1f} s in the middle of its run"
+        return ""
     due = int((attempt.ended_s - attempt.running_s) / longest_s) - 1
     if len(report.rows) < due:
         return f"only {len(report.rows)} report rows where {due} were due: it stood still"
@@ -263,7 +272,7 @@ def _intervals(tool: Perftest, rows: tuple[Row, ...], attempt: Attempt) -> tuple
 
 
 def _mean(rows: tuple[Row, ...]) -> BitsPerSecond | None:
-    """Rows are equally long, so their mean is the mean over the flow."""
-    if not rows:
+    """Rows are equally long, so their mean is the mean over the flow: of one message size."""
+    if len({row.message_bytes for row in rows}) != 1:
         return None
     return BitsPerSecond(sum(row.goodput_bits_per_s for row in rows) / len(rows))

@@ -309,7 +309,16 @@ def test_options_reach_the_network(hands: Hands) -> None:
     request = hands.lab.network.flows[0].request  # type: ignore[attr-defined]
     assert (request.verb, request.tos, request.qps) == ("read", 104, 2)
     assert (request.message_bytes, request.mtu_bytes, request.destination) == (4096, 512, ADDRESS)
-    assert (request.timeout_exponent, request.retry_limit) == (10, 2)
+    assert request.retry_limit == 2
+
+
+def test_the_time_out_is_the_options_but_the_kernel_s_where_rdma_cm_connects(hands: Hands) -> None:
+    pair(hands, "-D 3 -u 10")
+    hands.advance(0.1)
+    pair(hands, "-R -D 3 -u 10 -p 18516")
+    hands.advance(0.1)
+    own, kernels = (flow.request.timeout_exponent for flow in hands.lab.network.flows)  # type: ignore[attr-defined]
+    assert (own, kernels) == (10, 18)
 
 
 def test_the_result_is_left_as_json(hands: Hands) -> None:

@@ -239,6 +239,12 @@ def test_a_sender_whose_server_died_while_it_hung_has_failed() -> None:
         (Script(prints=rows(*[0.0] * 30)), "0 iterations"),
         (Script(prints=rows(9.26, 9.26, *[0.0] * 30)), "stood still"),
         (Script(prints=rows(9.26, 9.26)), "before it was ended: it stood still"),
+        (
+            Script(
+                prints=(*rows(9.26, 9.26), *((at_s + 6.0, row) for at_s, row in rows(9.26)[1:]))
+            ),
+            "no row for 4.9 s in the middle",
+        ),
         (Script(prints=((0.5, HEADER),)), "before its first report row"),
         (Script(prints=rows(9.26, 9.26), ends=(2.7, 0)), "ended by itself"),
         (Script(prints=(*rows(9.26, 9.26), (3.0, " 65536   88"))), "is cut"),

@@ -130,6 +130,24 @@ def test_rows_that_take_the_tool_s_own_time_are_not_missing() -> None:
     assert spans == [(990, 993), (994, 997), (998, 1001)]
 
 
+def test_a_table_of_several_message_sizes_has_no_mean_and_is_not_what_was_asked() -> None:
+    reply = recording("perftest", "soft-roce-run-infinitely-01.txt").reply
+    head = reply.text[: reply.text.index(" 65536")]
+    table = " 2 9000000 0.000000 0.048000 3.000000\n 65536 30 0.000000 0.005243 0.000010\n"
+    attempt = Attempt(
+        client=replace(reply, text=head + table),
+        server=SERVER,
+        running_s=990.0,
+        ended_s=996.0,
+        ended_by_us=True,
+    )
+    tool = Perftest(verb="send", tos=0, port=18515, report_every_s=3)
+    result = tool.judge(blank(tool.name), attempt)
+    assert result.goodput_bits_per_s is None
+    assert result.status is FAILED
+    assert "messages of [2, 65536] bytes" in result.because
+
+
 def test_a_race_may_be_tried_again_but_only_before_anything_was_sent() -> None:
     reply = recording("perftest", "soft-roce-ib-send-bw-15.txt").reply
     attempt = Attempt(client=reply, server=SERVER, running_s=None, ended_s=1.0, ended_by_us=False)

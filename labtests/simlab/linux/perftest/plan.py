@@ -101,6 +101,12 @@ DEBIAN_12 = Build(version="6.06", warns=False, new_columns=False, wr_api="OFF", 
 """perftest 4.5 on soft-RoCE, as recorded."""
 
 
+RDMA_CM_TIMEOUT_EXPONENT = 18
+"""Of a QP that rdma_cm connects (-R), 1.07 s: perftest gives the connection its retry count and its
+TOS alone, so -u has no effect on it. The kernel chooses: packet lifetime 16 (cma.c; 18 in older
+kernels) + 1, and one more where the NIC's own delay is as large, as of ConnectX (cm.c)."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """One run, as its options say."""
@@ -175,6 +181,8 @@ def read_plan(tool: str, arguments: tuple[str, ...]) -> tuple[Plan, dict[str, st
     if "U" in options or "1" in options:
         plan = replace(plan, json_file=options.get("1", "perftest_out.json"))
     plan = _with_numbers(plan, options)
+    if "R" in options:
+        plan = replace(plan, timeout_exponent=RDMA_CM_TIMEOUT_EXPONENT)
     if plan.forever and plan.duration_s is None:
         plan = replace(plan, duration_s=DEFAULT_DURATION_S)
     return plan, options
