@@ -9,14 +9,18 @@ from labtests.journal.known import strange
 Agree = Callable[[str], bool]
 
 
+class NotAgreed(LabError):
+    """A file leads where no testbed file of this user does, and nobody has agreed to it."""
+
+
 def expect_yes(source: str, devices: Sequence[Device], agree: Agree | None) -> None:
     """A person has agreed to it, or a testbed file that this user named has led there before.
-    Raises LabError."""
+    Raises NotAgreed."""
     if not (unknown := strange(devices)):
         return
     told = "\n".join([f"{source} leads to", *(f"  {way(device)}" for device in unknown)])
     if agree is None or not agree(told):
-        raise LabError(
+        raise NotAgreed(
             f"{told}\nnobody has agreed to that, so nothing is done\n"
             "  remedy: name the testbed file yourself (--testbed FILE), or say --yes"
         )

@@ -9,7 +9,7 @@ from labtests.errors import LabError, LeaseBusy
 from labtests.inventory import Testbed
 from labtests.journal import InUse, Unfinished, read_changes
 from labtests.recovery import replay
-from labtests.recovery.asking import expect_yes
+from labtests.recovery.asking import NotAgreed, expect_yes
 from labtests.recovery.guard import changes_left, drop_gone, held_by
 from labtests.recovery.replay import find, recover
 
@@ -102,6 +102,8 @@ def _tried(run: Unfinished, act: Callable[[Unfinished], int], say: Say) -> int:
     except LeaseBusy as error:
         say(f"run {run.run}: {error}")
         return HELD
+    except NotAgreed:
+        raise
     except LabError as error:
         say(f"run {run.run}: {error}\n  remedy: look at the lab, then restore {run.run} --forget")
         return LEFT
@@ -127,7 +129,7 @@ def _recover(run: Unfinished, *, asked: Asked, say: Say, kept: bool) -> int:
 
 def expect_agreed(run: Unfinished, testbed: Testbed | None, agree: Agree | None) -> None:
     """A person knows where the journal leads, as far as the testbed file that was named does not
-    say so itself. Raises LabError."""
+    say so itself. Raises NotAgreed, LabError."""
     story = read_changes(run.journal)
     named = () if testbed is None else testbed.devices
     strange = [device for device in replay.devices_of(story, testbed) if device not in named]
