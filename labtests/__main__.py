@@ -286,24 +286,39 @@ def render(run_folder: Path) -> None:
 @click.option(
     "--without-lease", is_flag=True, help="Also when nobody can tell who has the lab (you can)."
 )
+@click.option(
+    "--yes", is_flag=True, help="Go where a journal or snapshot leads without asking anybody."
+)
 @click.option("--forget", is_flag=True, help="Give up RUN: change nothing, and let others work.")
 @click.pass_context
 def restore(ctx: click.Context, /, **options: Any) -> None:
     """Put back what runs that died have left changed. RUN is an id or a run folder; without one,
-    all unfinished runs of this machine. A snapshot (a file of `labtests snapshot`, or a run's
-    state-before.json) in place of RUN: make every setting as it says.
+    all unfinished runs of this machine that no longer run. A snapshot (a file of `labtests
+    snapshot`, or a run's state-before.json) in place of RUN: make every setting as it says.
+
+    What a file leads to where no testbed file has led before is said and asked about.
 
     Exit code 0 when nothing is left, 10 when something is (the commands to type by hand are
     printed), 15 when a run is still alive.
     """
     if options["testbed"] is not None:
         options["testbed"] = load(located(options["testbed"]))
+    agree = _agree if not options.pop("yes") else lambda told: True
     of_snapshots = importlib.import_module("labtests.reinstate")
     if of_snapshots.is_meant(options["runs"]):
         place = Path(options["runs"][0])
-        ctx.exit(of_snapshots.reinstate(place, testbed=options["testbed"], say=_say))
+        ctx.exit(of_snapshots.reinstate(place, testbed=options["testbed"], say=_say, agree=agree))
     command = importlib.import_module("labtests.recovery.command")
-    ctx.exit(command.restore(command.Asked(**options), _say))
+    ctx.exit(command.restore(command.Asked(**options, agree=agree), _say))
+
+
+def _agree(told: str) -> bool:
+    """A person at a terminal has read it and says yes."""
+    _say(told)
+    try:
+        return click.confirm("go on?")
+    except click.Abort:  # nobody is there
+        return False
 
 
 def summary(testbed: Testbed) -> str:

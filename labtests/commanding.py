@@ -7,8 +7,11 @@ from typing import Any
 
 import click
 
+from labtests.errors import LabError, unreachable
 from labtests.inventory import load, located
 from labtests.visible import for_terminal
+
+UNREACHABLE = 15
 
 
 def _say(text: str) -> None:
@@ -59,10 +62,21 @@ def check(ctx: click.Context, /, **options: Any) -> None:
     "--out", type=click.Path(path_type=Path, dir_okay=False), default=None, help="Into this file."
 )
 @click.option("--dry-run", is_flag=True, help="Of a simulated lab made from the testbed.")
-def snapshot(testbed: str, out: Path | None, dry_run: bool) -> None:
-    """Read the whole QoS state of every device, as JSON (docs/snapshot.md). Changes nothing."""
+@click.pass_context
+def snapshot(ctx: click.Context, testbed: str, out: Path | None, dry_run: bool) -> None:
+    """Read the whole QoS state of every device, as JSON (docs/snapshot.md). Changes nothing.
+
+    Exit code 15 when a device is not reachable.
+    """
     command = importlib.import_module("labtests.snapshot.command")
-    command.snapshot(load(located(testbed)), out=out, dry_run=dry_run, say=_say)
+    lab = load(located(testbed))
+    try:
+        command.snapshot(lab, out=out, dry_run=dry_run, say=_say)
+    except LabError as error:
+        if not unreachable(error):
+            raise
+        _tell(str(error))
+        ctx.exit(UNREACHABLE)
 
 
 @click.command()

@@ -10,6 +10,7 @@ from labtests.exchanges import Exchanges, Known
 from labtests.facts import Foresight
 from labtests.inventory import Endpoint, Testbed
 from labtests.journal import Journal
+from labtests.settings import expect_value
 from labtests.transport import Clock, Transport
 
 Able = TypeVar("Able")
@@ -95,7 +96,10 @@ class Devices:
     def commands(
         self, at: Endpoint, setting: str, earlier: object, wanted: object
     ) -> tuple[str, ...]:
-        """The commands that lead from one value to the other; nothing is sent."""
+        """The commands that lead from one value to the other; nothing is sent. Raises NoSuchValue
+        for what comes from a file, or a device, and is no value of this setting."""
+        expect_value(setting, earlier)
+        expect_value(setting, wanted)
         plan = getattr(self._drivers[at.device], f"{setting}_commands")
         found: tuple[str, ...] = plan(at.interface, earlier, wanted)
         return found

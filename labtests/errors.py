@@ -102,3 +102,10 @@ class LabErrors(ExceptionGroup[LabError], LabError):
 
     def __str__(self) -> str:
         return "\n".join([self.message, *(str(error) for error in self.exceptions)])
+
+
+def unreachable(error: Exception) -> bool:
+    """Whether it says that a device, or one of several, cannot be reached."""
+    if isinstance(error, LabErrors):
+        return any(unreachable(each) for each in error.exceptions)
+    return isinstance(error, Unreachable)

@@ -27,7 +27,9 @@ from labtests.journal import (
     JournalledTransport,
     NotWritten,
 )
+from labtests.journal.known import remember
 from labtests.journal.values import readable
+from labtests.settings import expect_value
 from labtests.ssh.connecting import connect_all, emulated
 from labtests.ssh.unbroken import UnbrokenTransport
 from labtests.transport import Clock, Transport
@@ -84,6 +86,8 @@ class Lab(Devices):
 
         `run` is the id by which processes that are left on a host are found again."""
         journal.clock = clock  # notes and what processes print carry the lab's time
+        if backend != "simulated":
+            remember(testbed.devices)
         plain = connect_all(testbed.devices, _session_of, clock=clock, run=run)
         if emulated(plain):
             backend = "simulated"  # one emulated device is enough to spoil a hardware result
@@ -298,7 +302,10 @@ class Lab(Devices):
         want = entry.intent
         driver = self._drivers[want.at.device]
         if isinstance(driver, Resuming):
-            driver.resume(want.setting, (want.earlier, want.wanted, *entry.touched))
+            values = (want.earlier, want.wanted, *entry.touched)
+            for value in values:
+                expect_value(want.setting, value)
+            driver.resume(want.setting, values)
 
     def _make(self, want: Intent, undo: bool = False) -> None:
         at = want.at

@@ -41,6 +41,11 @@ def expect_owned(path: Path) -> None:
         found = path.stat()
     except OSError:
         return
+    expect_ours(path, found)
+
+
+def expect_ours(path: Path, found: os.stat_result) -> None:
+    """The same of what fstat(2) tells of an open file, which cannot change any more."""
     if found.st_uid not in (os.geteuid(), 0) or found.st_mode & _OTHERS_WRITE:
         raise NotPrivate(
             f"{path} can be written by somebody else (owner {found.st_uid}, mode "

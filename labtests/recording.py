@@ -7,7 +7,6 @@ that moment of lab time, so a `RecordedClock` belongs to it.
 """
 
 import difflib
-import json
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
@@ -17,6 +16,7 @@ from typing import Any, NoReturn, Self
 
 from labtests import errors
 from labtests.errors import CommandRejected, DeviceError, LabError
+from labtests.handed import handed, json_of
 from labtests.joining import Joined
 from labtests.transport import DEFAULT_TIMEOUT_S, Process, Reply, Signal
 
@@ -190,12 +190,13 @@ def recorded_lab(journal: Path | str) -> dict[str, Recording]:
     """Every device of a journal by name, on one common clock. Raises LabError for a file that is
     no journal, or was cut."""
     reading = _Reading()
-    with Path(journal).open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
-            try:
-                reading.add(json.loads(line))
-            except (ValueError, KeyError, TypeError) as error:
-                raise LabError(f"{journal}:{number}: not a line of a journal: {error!r}") from error
+    lines = handed(Path(journal)).decode("utf-8", errors="surrogateescape").split("\n")
+    for number, line in enumerate(lines, start=1):
+        try:
+            if line or number < len(lines):
+                reading.add(json_of(line))
+        except (ValueError, KeyError, TypeError, AttributeError, AssertionError) as error:
+            raise LabError(f"{journal}:{number}: not a line of a journal: {error!r}") from error
     return reading.lab()
 
 
@@ -286,6 +287,8 @@ def _failure(line: Mapping[str, Any]) -> DeviceError | None:
     if "error" not in line:
         return None
     kind = getattr(errors, line["error"])
+    if not (isinstance(kind, type) and issubclass(kind, DeviceError)):
+        raise ValueError(f"{line['error']!r} is no error of a device")
     command = line["command"] if "command" in line else "; ".join(line["commands"])
     failure: DeviceError = kind(line["device"], command, line["problem"], line["remedy"])
     return failure

@@ -10,6 +10,8 @@ from labtests.journal.values import unpack
 from labtests.lab import Lab
 from labtests.opening import Opening, Session, opened
 from labtests.recovery import LabHeld
+from labtests.recovery.asking import Agree, expect_yes
+from labtests.settings import expect_value
 from labtests.snapshot import Snapshot, compare, is_snapshot, read, take
 from labtests.snapshot.command import lines
 from labtests.snapshot.session import readers_of
@@ -17,6 +19,7 @@ from labtests.snapshot.session import readers_of
 DONE, LEFT, HELD = 0, 10, 15
 
 Say = Callable[[str], None]
+Values = list[tuple[Endpoint, str, object]]
 
 
 def is_meant(places: Sequence[str]) -> bool:
@@ -24,17 +27,21 @@ def is_meant(places: Sequence[str]) -> bool:
     return len(places) == 1 and is_snapshot(Path(places[0]))
 
 
-def reinstate(place: Path, *, testbed: Testbed | None, say: Say) -> int:
-    """Make every setting as the snapshot has it, and read the lab again; the exit code.
+def reinstate(place: Path, *, testbed: Testbed | None, say: Say, agree: Agree | None = None) -> int:
+    """Make every setting as the snapshot has it, and read the lab again; the exit code. Where only
+    the snapshot says which testbed file that is, `agree` asks a person.
 
     The changes are written ahead in a folder of their own, under the lab's lease; who is
     interrupted leaves the lab as it was before. Raises LabError when the lab cannot be used."""
-    wanted = read(place)
-    testbed = testbed or load(Path(wanted.file))
+    wanted = read(place, to_be_done=True)
+    values = _values(wanted)  # before anything is opened: each is a value of its setting
+    if testbed is None:
+        testbed = load(Path(wanted.file))
+        expect_yes(f"{place} names {wanted.file}, which", testbed.devices, agree)
     opening = Opening(testbed=testbed, word="restore", changes=True, why=f"restore {place}")
     try:
         with opened(opening, say) as session:
-            return _reinstated(place, wanted, session, say)
+            return _reinstated(place, wanted, values, session, say)
     except (LabHeld, LeaseBusy, LeaseLost) as error:
         say(str(error))
         return HELD
@@ -44,9 +51,9 @@ def reinstate(place: Path, *, testbed: Testbed | None, say: Say) -> int:
         return LEFT
 
 
-def _reinstated(place: Path, wanted: Snapshot, session: Session, say: Say) -> int:
+def _reinstated(place: Path, wanted: Snapshot, values: Values, session: Session, say: Say) -> int:
     lab = session.lab
-    problems = list(_changed(lab, wanted))
+    problems = [text for each in values for text in _change(lab, *each)]
     lab.ahead.keep()
     found = take(lab.testbed, readers_of(lab), backend=lab.backend)
     left = [each for each in compare(wanted, found) if each.setting in SETTINGS]
@@ -61,15 +68,19 @@ def _reinstated(place: Path, wanted: Snapshot, session: Session, say: Say) -> in
     return LEFT
 
 
-def _changed(lab: Lab, wanted: Snapshot) -> Iterator[str]:
-    """Every setting that the snapshot knows; what could not be made."""
+def _values(wanted: Snapshot) -> Values:
+    """Every setting that the snapshot knows. Raises LabError for one that is no value of it."""
+    found = []
     for device, state in wanted.devices.items():
-        for port, facts in state["ports"].items():
+        for port, facts in state.get("ports", {}).items():
             at = Endpoint(device=device, interface=port)
             for setting in SETTINGS:
-                fact = facts["settings"].get(setting, {})
+                fact = facts.get("settings", {}).get(setting, {})
                 if "value" in fact:
-                    yield from _change(lab, at, setting, unpack(fact["value"]))
+                    value = unpack(fact["value"])
+                    expect_value(setting, value)
+                    found.append((at, setting, value))
+    return found
 
 
 def _change(lab: Lab, at: Endpoint, setting: str, value: object) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from labtests.inventory.finding import located
 from labtests.inventory.reader import load
+from labtests.inventory.recorded import expect_place, expect_sound, is_name
 from labtests.inventory.schema import json_schema
 from labtests.inventory.testbed import (
     LINUX_LAB_FOLDER,
@@ -29,6 +30,9 @@ __all__ = [
     "NotInTestbed",
     "Port",
     "Testbed",
+    "expect_place",
+    "expect_sound",
+    "is_name",
     "json_schema",
     "load",
     "located",

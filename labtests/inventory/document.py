@@ -14,6 +14,7 @@ from typing import cast
 import yaml
 
 from labtests.errors import InventoryError
+from labtests.handed import NotAFile, TooLong, handed
 from labtests.inventory.mistakes import Mistakes, Path, Place, Position, quoted
 from labtests.inventory.names import names_a_secret
 
@@ -25,6 +26,8 @@ ALIAS_LIMIT = 10_000
 
 SIZE_LIMIT_BYTES = 2**20
 """A lab of 1000 devices is some 300 kB."""
+
+_TOO_LONG = f"larger than {SIZE_LIMIT_BYTES} bytes: no file of labtests needs that"
 
 _TAG = "tag:yaml.org,2002:"
 _INT = re.compile(r"-?(0|[1-9][0-9]*)")
@@ -59,12 +62,15 @@ class Document:
 def read_file(file: FilePath) -> Document:
     """The tree of a file. Raises InventoryError when it cannot be read.
 
-    No more is read than a file may have, so that one without end (/dev/zero) is refused, too."""
+    Only a regular file is, and no more than it may have: /dev/zero and a pipe are refused."""
     try:
-        with file.open("rb") as stream:
-            content = stream.read(SIZE_LIMIT_BYTES + 1)
+        content = handed(file, most_bytes=SIZE_LIMIT_BYTES)
     except OSError as error:
         raise InventoryError([f"{file}:1:1: file: cannot be read: {error.strerror}"]) from error
+    except TooLong as error:
+        raise InventoryError([f"{file}:1:1: file: {_TOO_LONG}"]) from error
+    except NotAFile as error:
+        raise InventoryError([f"{file}:1:1: file: {error}"]) from error
     return read(str(file), content)
 
 
@@ -91,7 +97,7 @@ def read(file: str, content: bytes) -> Document:
 
 def _decoded(content: bytes, mistakes: Mistakes) -> str | None:
     if len(content) > SIZE_LIMIT_BYTES:
-        mistakes.add((), f"larger than {SIZE_LIMIT_BYTES} bytes: no file of labtests needs that")
+        mistakes.add((), _TOO_LONG)
         return None
     try:
         text = content.decode("utf-8-sig")

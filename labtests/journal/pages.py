@@ -4,6 +4,7 @@ import errno
 import fcntl
 import json
 import os
+import stat
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from labtests.errors import LabError
+from labtests.handed import believed, json_of
 
 
 class NotWritten(LabError):
@@ -32,9 +34,10 @@ class Pages:
         self._lock = threading.Lock()
         flags = os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | (os.O_CREAT | os.O_EXCL if fresh else 0)
         try:
-            self._file = os.open(path, flags, 0o600)
+            self._file = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise NotWritten(f"{path}: {error.strerror}") from error
+        self._expect_ours()
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -43,6 +46,12 @@ class Pages:
         self._open, self._torn = True, not fresh and not _ends_whole(path)
         self._syncing = threading.Lock()
         self._written = self._synced = self._lost = 0  # writes so far; up to which they are (not)
+
+    def _expect_ours(self) -> None:
+        found = os.fstat(self._file)
+        if not stat.S_ISREG(found.st_mode) or found.st_uid not in (os.geteuid(), 0):
+            os.close(self._file)
+            raise NotWritten(f"{self.path} is no file of this user")
 
     def write(self, *lines: Mapping[str, Any]) -> None:
         """The lines are on the disk, by one fsync, which threads that write meanwhile share. Raises
@@ -103,7 +112,7 @@ def sync_folder(folder: Path) -> None:
 def is_locked(path: Path) -> bool:
     """Whether some process has it open as Pages. False when it cannot be opened."""
     try:
-        descriptor = os.open(path, os.O_RDONLY)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
         return False
     try:
@@ -124,18 +133,19 @@ class Torn:
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any] | Torn]:
-    """Every line that has something, whole or torn. Raises OSError."""
-    text = path.read_bytes().decode("utf-8", errors="replace")
+    """Every line that has something, whole or torn, of a file that nobody else can have written.
+    Raises NotPrivate, NotAFile, OSError."""
+    text = believed(path).decode("utf-8", errors="replace")
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         try:
-            found = json.loads(line)
+            found = json_of(line)
         except ValueError:
             found = None
         yield found if isinstance(found, dict) else Torn(number, line)
 
 
 def _ends_whole(path: Path) -> bool:
-    data = path.read_bytes()
+    data = believed(path)
     return not data or data.endswith(b"\n")

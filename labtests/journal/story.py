@@ -1,15 +1,19 @@
 """A change journal, read after a crash: what is still to be undone (changes.py writes it)."""
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from labtests.errors import LabError
-from labtests.inventory import Endpoint, LeasePlace
+from labtests.inventory import Endpoint, LeasePlace, expect_place, expect_sound, is_name
 from labtests.journal.changes import FORMAT, Begun, Entry, Intent
 from labtests.journal.pages import Torn, read_lines
+from labtests.journal.runner import Runner
 from labtests.journal.values import NotStorable, unpack
-from labtests.private import expect_owned
+from labtests.settings import expect_value
+
+_SETTING = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
 
 @dataclass(slots=True)
@@ -32,7 +36,6 @@ class Story:
 def read_changes(path: Path) -> Story:
     """The story so far. Raises LabError when the file is not there, or not a change journal, or
     somebody else could have written it."""
-    expect_owned(path)
     try:
         lines = list(read_lines(path))
     except OSError as error:
@@ -44,9 +47,23 @@ def read_changes(path: Path) -> Story:
         story = Story(_begun(whole[0]), torn=[line for line in lines if isinstance(line, Torn)])
         for line in whole[1:]:
             _tell(story, line)
-    except (KeyError, TypeError, NotStorable) as error:
+        _expect_sound(story, path)
+    except (KeyError, TypeError, ValueError, AttributeError, NotStorable) as error:
         raise LabError(f"{path} cannot be understood: {error}") from error
     return story
+
+
+def _expect_sound(story: Story, path: Path) -> None:
+    """What is dialled and what is changed could stand in a testbed file. Raises LabError."""
+    begun = story.begun
+    texts = (begun.testbed, begun.file, begun.backend)
+    if not is_name(begun.run) or not is_name(begun.testbed) or type(begun.runner) is not Runner:
+        raise ValueError("its first line names no run, testbed or runner")
+    if any(type(text) is not str for text in texts) or type(begun.dry_run) is not bool:
+        raise ValueError("its first line has facts of another kind")
+    expect_sound(begun.devices, begun.lease, place=str(path))
+    for entry in story.all:
+        expect_place(entry.intent.at, begun.devices, place=str(path))
 
 
 def _tell(story: Story, line: dict[str, Any]) -> None:
@@ -77,11 +94,20 @@ def _mark(story: Story, entry: Entry, line: dict[str, Any]) -> None:
 
 
 def _entry(line: dict[str, Any]) -> Entry:
+    earlier, wanted = unpack(line["earlier"]), unpack(line["wanted"])
+    words = [line["setting"], line["device"], line["port"], *line["commands"], *line["undo"]]
+    numbers = (line["number"], line.get("together", 0))
+    if {*map(type, words)} != {str} or {*map(type, numbers)} != {int}:
+        raise ValueError(f"change {line['number']!r:.20} has facts of another kind")
+    if not _SETTING.fullmatch(line["setting"]):
+        raise ValueError(f"{line['setting']!r:.60} is no setting")
+    for value in (earlier, wanted):
+        expect_value(line["setting"], value)
     intent = Intent(
         at=Endpoint(device=line["device"], interface=line["port"]),
         setting=line["setting"],
-        earlier=unpack(line["earlier"]),
-        wanted=unpack(line["wanted"]),
+        earlier=earlier,
+        wanted=wanted,
         commands=tuple(line["commands"]),
         undo=tuple(line["undo"]),
     )

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from labtests.errors import LabError
+from labtests.handed import NotAFile, believed, json_of
 from labtests.inventory import Testbed
 from labtests.journal.changes import Begun, addresses
 from labtests.journal.pages import NotWritten, is_locked, sync_folder
@@ -22,6 +23,7 @@ from labtests.journal.runner import Runner, State, state_of
 from labtests.journal.values import NotStorable, pack, unpack
 from labtests.private import NotPrivate, expect_owned, open_private, private_folder
 
+_MOST_BYTES = 2**20  # of an entry of the index
 LOOPBACK = ("127.", "localhost:", "[::1]", "::1")
 
 
@@ -144,7 +146,7 @@ def _write_whole(entry: Unfinished) -> None:
 
 def _read(file: Path) -> Unfinished | None:
     try:
-        facts: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        facts: dict[str, Any] = json_of(believed(file, most_bytes=_MOST_BYTES))
         return Unfinished(
             file=file,
             run=facts["run"],
@@ -155,5 +157,5 @@ def _read(file: Path) -> Unfinished | None:
             dry_run=facts["dry_run"],
             runner=unpack(facts["runner"]),
         )
-    except (OSError, ValueError, KeyError, TypeError, NotStorable):
+    except (OSError, ValueError, KeyError, TypeError, NotStorable, NotAFile):
         return None

@@ -18,7 +18,8 @@ from typing import Any
 from labtests.errors import LabError
 
 Json = Any
-_OURS = "labtests."
+_HOMES = ("labtests.records", "labtests.inventory.testbed", "labtests.journal.runner")
+"""The modules whose types are stored. A file that names another one has nothing imported for it."""
 
 
 class NotStorable(LabError):
@@ -37,8 +38,9 @@ def unpack(packed: Json) -> Any:
     """The value that `pack` was given. Raises NotStorable for what it cannot have written."""
     try:
         return _unpacked(packed)
-    except (KeyError, TypeError, ValueError, AttributeError, ImportError) as error:
-        raise NotStorable(f"{packed!r} is no stored value: {error}") from error
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        shown = f"{packed!r:.120}" if not isinstance(error, RecursionError) else "this"
+        raise NotStorable(f"{shown} is no stored value: {error}") from None
 
 
 def _packed(value: object) -> Json:
@@ -60,8 +62,8 @@ def _packed(value: object) -> Json:
 
 
 def _name(kind: type) -> str:
-    if not kind.__module__.startswith(_OURS):
-        raise NotStorable(f"{kind.__module__}:{kind.__qualname__} is not a type of this project")
+    if kind.__module__ not in _HOMES:
+        raise NotStorable(f"{kind.__module__}:{kind.__qualname__} is not a type that is stored")
     return f"{kind.__module__}:{kind.__qualname__}"
 
 
@@ -85,8 +87,8 @@ def _unpacked(packed: Json) -> Any:
 def _type(name: str, kind: type | None) -> Any:
     """Only data types of this project are made from what a file says."""
     module, _, qualified = name.partition(":")
-    if not module.startswith(_OURS):
-        raise ValueError(f"{name} is not of this project")
+    if module not in _HOMES:
+        raise ValueError(f"{name} is not a type that is stored")
     found: Any = importlib.import_module(module)
     for part in qualified.split("."):
         found = getattr(found, part)

@@ -81,6 +81,7 @@ status=$?
 [ -e OWN ] || status=gone
 rm -f OWN OLD 2>/dev/null
 SWEEP
+CLEAN
 for f in {_SHELL_NAME}; do echo "name $f"; done
 if [ "$status" = 0 ]; then exit 0; fi
 if [ "$status" = gone ] || [ -e NEXT ] || [ -h NEXT ]; then exit 13; fi
@@ -182,8 +183,8 @@ class Register:
                 "RECORD": quote(as_line(holder)),
                 "OWN": f"t.{secrets.token_hex(OWN_DIGITS // 2)}",
                 "NEXT": _file(following),
-                "SWEEP": f"{_SWEEP if following % KEPT == 1 else ':'}\n"
-                f"{_CLEAN * bool(seen.garbage)}",
+                "SWEEP": _SWEEP if following % KEPT == 1 else ":",
+                "CLEAN": _CLEAN if seen.garbage else ":",
                 "OLD": " ".join(map(_file, map(_number, old))),
             },
         )

@@ -9,17 +9,20 @@ from labtests.errors import LabError, LeaseBusy
 from labtests.inventory import Testbed
 from labtests.journal import InUse, Unfinished, read_changes
 from labtests.recovery import replay
+from labtests.recovery.asking import NotAgreed, expect_yes
 from labtests.recovery.guard import changes_left, drop_gone, held_by
 from labtests.recovery.replay import find, recover
 
 DONE, LEFT, HELD = 0, 10, 15
 
 Say = Callable[[str], None]
+Agree = Callable[[str], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What the command line asks for. No `runs`: all unfinished ones."""
+    """What the command line asks for. No `runs`: all unfinished ones. `agree` asks a person whether
+    to go on, having said what with; without it nobody can be asked."""
 
     runs: Sequence[str] = ()
     testbed: Testbed | None = None
@@ -27,6 +30,7 @@ class Asked:
     runner_is_dead: bool = False
     without_lease: bool = False
     forget: bool = False
+    agree: Agree | None = None
 
 
 def restore(asked: Asked, say: Say) -> int:
@@ -34,7 +38,9 @@ def restore(asked: Asked, say: Say) -> int:
 
     Raises LabError for a name that means no run."""
     registered = drop_gone(say)
-    runs = [find(name) for name in asked.runs] or registered
+    runs = [find(name) for name in asked.runs] or [
+        run for run in registered if asked.only_list or not _is_at_work(run, say)
+    ]
     if not runs:
         say("no unfinished run: nothing is to be put back")
     if asked.only_list:
@@ -72,6 +78,14 @@ def _held(run: Unfinished, say: Say, dead: bool) -> int:
     return DONE
 
 
+def _is_at_work(run: Unfinished, say: Say) -> bool:
+    """Whether nobody but its own runner has anything to do for it."""
+    if run.state != "alive" or _ended(run):
+        return False
+    say(f"run {run.run} of {run.testbed} ({run.runner}) still runs: left to itself")
+    return True
+
+
 def _ended(run: Unfinished) -> bool:
     try:
         return read_changes(run.journal).ended
@@ -88,12 +102,16 @@ def _tried(run: Unfinished, act: Callable[[Unfinished], int], say: Say) -> int:
     except LeaseBusy as error:
         say(f"run {run.run}: {error}")
         return HELD
+    except NotAgreed:
+        raise
     except LabError as error:
         say(f"run {run.run}: {error}\n  remedy: look at the lab, then restore {run.run} --forget")
         return LEFT
 
 
 def _recover(run: Unfinished, *, asked: Asked, say: Say, kept: bool) -> int:
+    if not run.file.exists():  # not of this user's own index: somebody may have handed it over
+        expect_agreed(run, asked.testbed, asked.agree)
     done = recover(run, testbed=asked.testbed, kept=kept, without_lease=asked.without_lease)
     for line in done.lines():
         say(line)
@@ -107,6 +125,15 @@ def _recover(run: Unfinished, *, asked: Asked, say: Say, kept: bool) -> int:
         "(or give up: --forget)"
     )
     return LEFT
+
+
+def expect_agreed(run: Unfinished, testbed: Testbed | None, agree: Agree | None) -> None:
+    """A person knows where the journal leads, as far as the testbed file that was named does not
+    say so itself. Raises NotAgreed, LabError."""
+    story = read_changes(run.journal)
+    named = () if testbed is None else testbed.devices
+    strange = [device for device in replay.devices_of(story, testbed) if device not in named]
+    expect_yes(f"{run.journal} ({len(story.entries)} changes to put back)", strange, agree)
 
 
 def _again(run: Unfinished) -> str:

@@ -171,7 +171,7 @@ class _Scene:
 
 
 def _replay(scene: _Scene, done: Recovered, testbed: Testbed | None) -> None:
-    devices = _devices(scene.story, testbed)
+    devices = devices_of(scene.story, testbed)
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
     place = scene.run.journal.with_name(f"recovery-{stamp}.jsonl")
     with Journal(place, secrets=passwords_of(devices), clock=scene.clock) as transcript:
@@ -214,7 +214,7 @@ def _sweep(devices: tuple[Device, ...], opened: Mapping[str, Transport], done: R
             done.problems.append(str(error))
 
 
-def _devices(story: Story, testbed: Testbed | None) -> tuple[Device, ...]:
+def devices_of(story: Story, testbed: Testbed | None) -> tuple[Device, ...]:
     """Those that were changed, and every host: a process of the run may be left on it."""
     changed = {entry.intent.at.device for entry in story.entries}
     today = {} if testbed is None else {device.name: device for device in testbed.devices}

@@ -1,10 +1,10 @@
 """run.json as it was left by a run."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 from labtests.errors import LabError
+from labtests.handed import NotAFile, handed, json_of
 
 FORMAT = "labtests-run/1"
 
@@ -19,13 +19,15 @@ def read_run(folder: Path) -> Json:
     """What run.json of a run folder says. Raises UnreadableRun."""
     file = folder / "run.json"
     try:
-        run = json.loads(file.read_text(encoding="utf-8"))
+        run = json_of(handed(file))
     except OSError as error:
         raise UnreadableRun(
             f"{file} cannot be read: {error.strerror}\n"
             "  remedy: name the folder of a run, such as reports/latest"
         ) from error
-    except (ValueError, RecursionError) as error:
+    except NotAFile as error:
+        raise UnreadableRun(str(error)) from error
+    except ValueError as error:
         raise UnreadableRun(f"{file} is not JSON: {error}") from error
     problem = _problem(run)
     if problem:

@@ -11,12 +11,13 @@ same state gives the same bytes but for `taken`.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from labtests.errors import LabError
+from labtests.handed import believed, handed, json_of
 from labtests.private import write_private
 
 FORMAT = "labtests-snapshot/1"
@@ -57,25 +58,47 @@ def text(snapshot: Snapshot) -> str:
 def is_snapshot(path: Path) -> bool:
     """Whether a file says that it is one."""
     try:
-        return path.is_file() and _json(path).get("format") == FORMAT
+        return path.is_file() and _json(path, handed).get("format") == FORMAT
     except LabError:
         return False
 
 
-def read(path: Path) -> Snapshot:
-    """A file's snapshot; of a run folder what the run found. Raises LabError."""
-    found = _json(path / BEFORE if path.is_dir() else path)
+def read(path: Path, *, to_be_done: bool = False) -> Snapshot:
+    """A file's snapshot; of a run folder what the run found. Raises LabError, and where it is to be
+    done what it says, NotPrivate for a file that somebody else could have written."""
+    found = _json(path / BEFORE if path.is_dir() else path, believed if to_be_done else handed)
     if found.pop("format", None) != FORMAT:
         raise LabError(f"{path} is not a snapshot ({FORMAT})")
     try:
-        return Snapshot(**found)
-    except TypeError as error:
+        return _formed(Snapshot(**found))
+    except (TypeError, ValueError) as error:
         raise LabError(f"{path} is not a whole snapshot: {error}") from error
 
 
-def _json(path: Path) -> Json:
+def _formed(snapshot: Snapshot) -> Snapshot:
+    """Every part is of its kind. Raises ValueError."""
+    facts = [snapshot.testbed, snapshot.file, snapshot.backend, snapshot.taken]
+    kinds = {True} | {isinstance(fact, str) for fact in facts}
+    states = list(_mapping(snapshot.devices).values())
+    for state in map(_mapping, states):
+        _mapping(state.get("versions", {}))
+        for port in map(_mapping, _mapping(state.get("ports", {})).values()):
+            parts = [*_mapping(port.get("settings", {})).values(), port.get("link", {})]
+            kinds |= {isinstance(part, dict) for part in [*parts, port.get("roce", {})]}
+    if False in kinds:
+        raise ValueError("a part of it is of another kind")
+    return snapshot
+
+
+def _mapping(value: Any) -> Json:
+    if not isinstance(value, dict):
+        raise ValueError("a part of it is no object")
+    return value
+
+
+def _json(path: Path, read_file: Callable[[Path], bytes]) -> Json:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json_of(read_file(path))
     except OSError as error:
         raise LabError(f"{path}: {error.strerror}") from error
     except ValueError as error:
