@@ -70,7 +70,7 @@ _OF_A_PRIORITY = (
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Station:
     """One part of the way. `losses` are its counters that this device has, with their differences;
-    `absent` are the names of those that it has not."""
+    `absent` are the names of those that it has not, or shows no number of."""
 
     name: str
     part: Part
@@ -146,10 +146,16 @@ def _cable(evidence: Evidence, a: Where, b: Where) -> Station:
 
 def _station(evidence: Evidence, name: str, part: Part, *ends: Where) -> Station:
     found = list(chain.from_iterable(_counters(evidence, part, end) for end in ends))
-    there = [d for d in found if d.before is not None or d.after is not None]
+    there = [d for d in found if _has_number(d)]
     names = {d.key[-1] for d in there}
     absent = dict.fromkeys(d.key[-1] for d in found if d.key[-1] not in names)
     return Station(name=name, part=part, ends=ends, losses=tuple(there), absent=tuple(absent))
+
+
+def _has_number(difference: Difference) -> bool:
+    """Before or after. A device that prints a dash both times does not have this counter."""
+    reads = (difference.before, difference.after)
+    return any(read is not None and read.value is not None for read in reads)
 
 
 def _counters(evidence: Evidence, part: Part, where: Where) -> Iterator[Difference]:

@@ -70,7 +70,9 @@ def part_of(some: Any, whole: Any) -> bool:
     if some is None or some == whole or some == "":
         return True
     if isinstance(some, dict) and isinstance(whole, dict):
-        return some.items() <= whole.items() or all(key in whole and part_of(value, whole[key]) for key, value in some.items())
+        return some.items() <= whole.items() or all(
+            key in whole and part_of(value, whole[key]) for key, value in some.items()
+        )
     if isinstance(some, frozenset) and isinstance(whole, frozenset):
         return some <= whole
     if isinstance(some, tuple | list) and isinstance(whole, tuple | list):

@@ -94,6 +94,28 @@ def test_a_counter_that_ran_backwards_is_no_proof(whole):
     )
 
 
+def test_a_counter_that_a_device_only_shows_a_dash_for_is_not_available_there(whole):
+    def with_dashes(sides):
+        key = (*OUT, "port", None, c.TX_CARRIER_ERRORS)
+        shown = {side: None if side in sides else 5 for side in ("before", "after")}
+        return replace(
+            whole,
+            before=(
+                *whole.before,
+                reading(key, shown["before"], 9.5, "the switch shows no number"),
+            ),
+            after=(*whole.after, reading(key, shown["after"], 16.0, "the switch shows no number")),
+        )
+
+    assert sound(with_dashes({"before", "after"})).outcome is Outcome.PASS
+    cable = next(
+        s for s in stations(with_dashes({"before", "after"})) if s.name == "cable sw p3 - r eth0"
+    )
+    assert c.TX_CARRIER_ERRORS in cable.absent
+    for side in ("before", "after"):
+        assert sound(with_dashes({side})).outcome is Outcome.INCONCLUSIVE
+
+
 def test_a_control_is_asked_whether_its_traffic_ran_and_nothing_else(whole):
     lossy = with_counter(whole, R_NIC, c.NIC_OUT_OF_BUFFER_PACKETS, 500)
     assert sound(control_of(lossy)).outcome is Outcome.PASS
