@@ -14,9 +14,23 @@ from labtests.errors import LeaseBusy, LeaseLost, LeaseUnusable, LeaseUnwritable
 from labtests.lease.held import Held
 from labtests.lease.record import me
 from labtests.lease.register import KEPT, Moment, Register
+from labtests.transport import DEFAULT_TIMEOUT_S, Reply
 
 RUNNERS, HOLDINGS = 4, 16
 SHELLS = [shell for shell in ("sh", "dash", "bash --posix") if shutil.which(shell.split()[0])]
+
+
+class Stopped(LocalShell):
+    """This machine, with an uptime that only passes when a test says so."""
+
+    def __init__(self, uptime_s: float) -> None:
+        super().__init__()
+        self.uptime_s = uptime_s
+
+    def run(self, command: str, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Reply:
+        told = f"echo {self.uptime_s:.2f} 0.00"
+        assert "cat /proc/uptime" in command
+        return super().run(command.replace("cat /proc/uptime", told), timeout_s=timeout_s)
 
 
 def at_once(acts) -> None:  # type: ignore[no-untyped-def]
@@ -54,10 +68,28 @@ def test_several_runners_take_turns_and_never_hold_it_together(
     assert len(list(folder.iterdir())) <= KEPT + 1
 
 
+def wait_until_it_has_run_out(register: Register) -> None:
+    """By the device's clock, which ticks every 10 ms: until then the lease is alive for everybody."""
+    while (left_s := register.look().left_s) is not None and left_s > 0:
+        time.sleep(0.01)
+
+
+def test_a_lease_is_alive_until_the_device_s_clock_has_reached_its_end(folder: Path) -> None:
+    """Within one tick of that clock no time has passed, however short the lease is."""
+    still = Stopped(uptime_s=100.0)
+    dead = Register(still, str(folder))
+    assert dead.append(dead.look(), run_holder("dead", expires_after_s=1e-6))
+    with pytest.raises(LeaseBusy, match="run dead"):
+        held_at(folder, "early", transport=still).take()
+    still.uptime_s += 0.01
+    held_at(folder, "due", transport=still).take()
+
+
 def test_of_all_who_see_it_run_out_one_takes_it_over(folder: Path) -> None:
     for round_ in range(5):
         dead = Register(LocalShell(), str(folder))
         assert dead.append(dead.look(), run_holder(f"dead-{round_}", expires_after_s=1e-6))
+        wait_until_it_has_run_out(dead)
         takers = [held_at(folder, f"taker-{n}") for n in range(RUNNERS)]
         got: list[Held] = []
 
