@@ -6,10 +6,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from labtests.capabilities import EcnMarking, Scheduling, Trust
+from labtests.errors import CommandRejected
 from labtests.evidence import Difference, Evidence, Refresh
 from labtests.experiment import choosing
 from labtests.experiment.classes import ClassRounds
-from labtests.experiment.fitting import Class
+from labtests.experiment.fitting import Class, NotHere
 from labtests.experiment.judging import Judged, NotPassed
 from labtests.experiment.pace import Pace, Span
 from labtests.experiment.phase import Phase, PhaseRecord, Sending
@@ -91,8 +92,14 @@ class Incast:
         self.serve((EQUAL_SHARE,) * QUEUES)
 
     def serve(self, shares: Shares) -> None:
-        """The queues of the bottleneck get these shares."""
+        """The queues of the bottleneck get these shares. A port whose scheduler has no way there
+        (tc's prio) skips the test, with the reason."""
         wanted = self.lab.driver(self.bottleneck.device, QueueShares).scheduling_for(shares)
+        now = self.lab.current(self.bottleneck, "scheduling")
+        try:
+            self.lab.commands(self.bottleneck, "scheduling", now, wanted)
+        except CommandRejected as refused:  # nothing was sent
+            raise NotHere(f"{refused.device}: {refused.problem}; {refused.remedy}") from refused
         self.set(self.bottleneck, "scheduling", wanted)
 
     @property
