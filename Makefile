@@ -5,6 +5,7 @@
 #   make validate   the packet network against reference results and closed forms (ARGS=--quick: some of each kind)
 #   make healthy  every suite on labs in which nothing is wrong, drawn from seeds (ARGS="--seeds 1-30")
 #   make break  runs broken in every way at steps of their change journal; points tried and survived (ARGS="--seed 2")
+#   make faults   every row of the catalogue of faults against the suites: never green (half an hour; ARGS="-k carrier")
 # uv is used when it is there, otherwise venv and pip; versions are pinned in requirements*.txt.
 
 PYTHON  ?= python3
@@ -14,7 +15,7 @@ TESTBED ?= testbeds/h3c-s6550-cx4.yaml
 LAB     ?= testbeds/linux-lab.yaml
 ARGS    ?=
 
-.PHONY: run test lab healthy break validate lint setup clean
+.PHONY: run test lab healthy break faults validate lint setup clean
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.run-ready
@@ -38,6 +39,9 @@ break: $(VENV)/.dev-ready
 
 healthy: $(VENV)/.dev-ready
 	env -u LABTESTS_TESTBED $(BIN)/python tests/healthy/healthy.py $(ARGS)
+
+faults: $(VENV)/.dev-ready
+	env -u LABTESTS_TESTBED $(BIN)/python -m pytest tests/faults --whole-catalogue $(ARGS)
 
 validate: $(VENV)/.run-ready
 	$(BIN)/python -m labtests network validate $(ARGS)

@@ -17,13 +17,15 @@ A fault is a JSON object with "kind" and "device"; the other keys depend on the 
     reboot           seconds           sessions and processes end, settings are those of the start
                                        again, nobody can log in for so many (simulated) seconds
     hang             command           a command with this text does not end
-    heal                               lies, hangs and truncations end, and what was to happen
+    heal                               lies, hangs and truncations end, what was to happen, and
+                                       what losses.py has
 
 `cut` and `reboot` happen at once, or, with `command` (a text in it), when the device is next given
 such a command: before it does anything, or with `after` true when it has done it and before it has
 answered.
 
 What a device says of itself (MTU, LLDP, versions, clock, ...) has faults of its own: defects.py.
+What is lost or held up on packets' way, or shown of it, too: losses.py.
 
 Counters of a switch: "queue-drops", "queue-0" .. "queue-7" (missing only), "pfc", "packet-drop".
 Faces look into their device's `DeviceFaults` whenever they print or accept something.
@@ -35,7 +37,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
+from labtests.simlab import losses
 from labtests.simlab.defects import SETTERS, Defects
+from labtests.simlab.losses import Losses
 
 T = TypeVar("T")
 Handler = Callable[["DeviceFaults", Mapping[str, Any]], None]
@@ -67,6 +71,7 @@ class DeviceFaults:
     read_only: bool = False
     lldpad: bool = False
     defects: Defects = field(default_factory=Defects)
+    losses: Losses = field(default_factory=Losses)
     on_reset: list[Callable[[], None]] = field(default_factory=list)
     on_kill: list[Callable[[str], None]] = field(default_factory=list)  # gets the process's name
     on_cut: list[Callable[[], int]] = field(default_factory=list)  # the SSH server: how many broke
@@ -94,6 +99,7 @@ class DeviceFaults:
         """Everything that is not saved is gone; back in so many simulated seconds."""
         self.cut()
         self.happened["reboot"] += 1
+        self.losses.reset()
         self.booting = True
         for act in self.on_down:
             act()
@@ -133,6 +139,7 @@ class DeviceFaults:
         self.truncated_commands.clear()
         self.hanging_commands.clear()
         self.traps.clear()
+        self.losses.heal()
 
     def reading(self, port: str, counter: str, live: Callable[[], T]) -> T:
         """The counter as the device shows it: alive, or stuck at what it was when it died.
@@ -188,6 +195,7 @@ def _missing_counter(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
 
 
 def _reset_counters(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
+    faults.losses.reset()
     for reset in faults.on_reset:
         reset()
 
@@ -259,6 +267,15 @@ def _defect(kind: str) -> Handler:
     return lambda faults, fault: SETTERS[kind](faults.defects, fault)
 
 
+def _loss(kind: str) -> Handler:
+    def suffer(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
+        if kind not in faults.losses.acts:
+            raise UnknownFault(f"{fault['device']} has nothing that {kind!r} could happen to")
+        faults.losses.acts[kind](fault)
+
+    return suffer
+
+
 KINDS: Mapping[str, Handler] = {
     "dead-counter": _dead_counter,
     "missing-counter": _missing_counter,
@@ -276,4 +293,5 @@ KINDS: Mapping[str, Handler] = {
     "hang": _hang,
     "heal": _heal,
     **{kind: _defect(kind) for kind in SETTERS},
+    **{kind: _loss(kind) for kind in losses.KINDS},
 }

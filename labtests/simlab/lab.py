@@ -12,6 +12,7 @@ from labtests.inventory import Device, Endpoint, Testbed
 from labtests.simlab import faces
 from labtests.simlab.face import Face, Forwarding
 from labtests.simlab.faults import DeviceFaults, UnknownFault, inject
+from labtests.simlab.mischief import Mischief
 from labtests.simlab.network import Cable, HostPort, Network, SwitchPort, Wiring
 from labtests.simlab.timeline import Timeline
 
@@ -53,6 +54,7 @@ class SimulatedLab:
         self.faults = {d.name: DeviceFaults(later=self.timeline.after) for d in testbed.devices}
         for device in testbed.devices:
             self._unplug_while_booting(device)
+            Mischief(self, device.name)
         self.listeners: dict[ListenerKey, Any] = {}
         self._device_of_address = dict(_addresses(testbed))
         self.devices: Mapping[str, Face] = {

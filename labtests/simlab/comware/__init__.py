@@ -14,9 +14,12 @@ from labtests.simlab.comware.displays import PfcColumns
 from labtests.simlab.comware.moving import grammars
 from labtests.simlab.comware.neighbours import endpoint
 from labtests.simlab.comware.startup import saved
-from labtests.simlab.comware.statistics import Statistics
+from labtests.simlab.comware.statistics import GROWING, Statistics
 from labtests.simlab.face import Announced, Console
+from labtests.simlab.faults import UnknownFault
 from labtests.simlab.lab import SimulatedLab
+from labtests.simlab.losses import Fault
+from labtests.simlab.refreshing import Shown
 from labtests.simlab.timeline import NS_PER_S
 from labtests.simlab.transfer import Files
 
@@ -32,7 +35,9 @@ class ComwareSwitch:
         self.network = lab.network.switch(device.name)
         self.faults = lab.faults[device.name]
         self.configuration = Configuration(device.name, names, self.network)
-        self.statistics = Statistics(names, self.network, lab.timeline, self.faults)
+        shown = Shown(self.network, lab.timeline, self.faults.losses)
+        self.statistics = Statistics(names, shown, lab.timeline, self.faults)
+        self.faults.losses.acts["growing-counter"] = self._grow
         self.faults.on_loss.append(self.network.drop_randomly)
         self.faults.on_down.append(self._start_again)
         self.faults.on_up.append(self._shut_ports)
@@ -69,6 +74,15 @@ class ComwareSwitch:
     def save(self) -> None:
         """See Box."""
         self.startup = saved(self.configuration)
+
+    def _grow(self, fault: Fault) -> None:
+        port, counter, by = str(fault["port"]), str(fault["counter"]), int(fault["by"])
+        if port not in self.configuration.ports or counter not in GROWING:
+            known = ", ".join(GROWING)
+            raise UnknownFault(
+                f"{port!r} {counter!r} is no port of {self._name} and one of {known}"
+            )
+        self.faults.losses.grow(port, counter, lambda: by)
 
     def _start_again(self) -> None:
         self.startup.load(self.configuration)

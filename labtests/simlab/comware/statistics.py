@@ -11,8 +11,8 @@ from labtests.simlab.network import (
     PortCounters,
     PortDrops,
     QueueCounters,
-    Switch,
 )
+from labtests.simlab.refreshing import Shown
 from labtests.simlab.timeline import NS_PER_S, Timeline
 
 WIRE_OVERHEAD_BYTES = 20
@@ -21,6 +21,15 @@ all queues of document 000: 1106 = 1086 + 20 for RoCE frames."""
 
 RATE_WINDOW_S = 5
 """Rates are means over the last seconds; how many the real switch takes is not documented."""
+
+GROWING = {
+    "Input dropped": "input_buffer_drops",
+    "Output dropped": "output_buffer_drops",
+    "Packets of WRED dropped": "wred_drops",
+    "Packets of ECN marked": "ecn_marked",
+    "CRC": "crc_errors",
+}
+"""Counters that a fault may let grow, in the switch's words."""
 
 _GAUGES = frozenset({"length_packets", "length_cells", "peak_cells"})
 _NO_QUEUE = QueueCounters(**dict.fromkeys((f.name for f in fields(QueueCounters)), 0))
@@ -79,7 +88,7 @@ class Statistics:
     """The counters of all ports of one switch. A port without a cable counts nothing."""
 
     def __init__(
-        self, ports: Sequence[str], network: Switch, timeline: Timeline, faults: DeviceFaults
+        self, ports: Sequence[str], network: Shown, timeline: Timeline, faults: DeviceFaults
     ) -> None:
         self._ports, self._network = tuple(ports), network
         self._timeline, self._faults = timeline, faults
@@ -124,8 +133,15 @@ class Statistics:
         return self._faults.reading(
             port,
             "packet-drop",
-            lambda: _since(self._snapshot(port).drops, self._base[port].drops),
+            lambda: self._with_grown(
+                port, _since(self._snapshot(port).drops, self._base[port].drops)
+            ),
         )
+
+    def _with_grown(self, port: str, drops: PortDrops) -> PortDrops:
+        grown = self._faults.losses.grown
+        more = {name: getattr(drops, name) + grown(port, words) for words, name in GROWING.items()}
+        return replace(drops, **more)
 
     def all_drops(self) -> PortDrops:
         """The same for the whole switch."""

@@ -21,6 +21,7 @@ from labtests.simlab.linux.booting import settings_of
 from labtests.simlab.linux.builtins import Builtin
 from labtests.simlab.linux.calls import Call, Tool, Tools
 from labtests.simlab.linux.commands.files import usage
+from labtests.simlab.linux.hindering import Hindered
 from labtests.simlab.linux.login import Login
 from labtests.simlab.linux.options import BadOption
 from labtests.simlab.linux.perftest.plan import DOCUMENT_000
@@ -69,11 +70,9 @@ class LinuxHost:
         self.populate()
         for name in self._tools:
             self.tree.add(self.path_of(name), toolbox.binary(self, name))
-        self.faults.on_reset.append(self._reset_counters)
-        self.faults.on_kill.append(self._kill)
-        self._listen(self.faults.defects)
         self._at_boot = [settings_of(port.nic) for port in self.ports if port.nic is not None]
-        self.faults.on_down.append(self._lose_everything)
+        self._expect_faults()
+        self.hinder()
 
     # -- what a box of another kind has otherwise --
 
@@ -88,6 +87,10 @@ class LinuxHost:
     def populate(self) -> None:
         """/sys, /proc and /etc have their files."""
         populate(self)
+
+    def hinder(self) -> None:
+        """Its faults know what may be wrong with it."""
+        Hindered(self)
 
     # -- Face --
 
@@ -206,6 +209,12 @@ class LinuxHost:
         return self.next_qpn
 
     # -- faults --
+
+    def _expect_faults(self) -> None:
+        self.faults.on_reset.append(self._reset_counters)
+        self.faults.on_kill.append(self._kill)
+        self.faults.on_down.append(self._lose_everything)
+        self._listen(self.faults.defects)
 
     def _listen(self, defects: Defects) -> None:
         defects.on_leftover.append(self._leave)

@@ -88,7 +88,10 @@ class NicPort:
             "pfc",
         ) in self.faults.dead_counters:
             self.faults.dead_counters.setdefault((self.interface, counter), None)
-        return self.faults.reading(self.interface, counter, live)
+        grown = self.faults.losses.grown
+        return self.faults.reading(
+            self.interface, counter, lambda: live() + grown(self.interface, counter)
+        )
 
     def missing(self, counter: str) -> bool:
         """Whether a counter has disappeared from all output."""

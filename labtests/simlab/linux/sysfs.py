@@ -81,7 +81,20 @@ def _tcp_ecn(host: "LinuxHost") -> File:
 
 
 def snmp(host: "LinuxHost") -> str:
-    """/proc/net/snmp: Ip and Udp (a header line and a value line each) from the NICs' counters."""
+    """/proc/net/snmp: a header line and a value line for each protocol."""
+    return "".join(
+        f"{group}: {' '.join(values)}\n{group}: {' '.join(map(str, values.values()))}\n"
+        for group, values in _protocols(host).items()
+    )
+
+
+def snmp_counters(host: "LinuxHost") -> frozenset[str]:
+    """All that are in it, as nstat calls them."""
+    return frozenset(group + name for group, names in _protocols(host).items() for name in names)
+
+
+def _protocols(host: "LinuxHost") -> dict[str, dict[str, int]]:
+    """Ip, Tcp and Udp from the NICs' counters."""
     found = [(port, port.counters()) for port in host.ports]
 
     def total(name: str) -> int:
@@ -136,10 +149,11 @@ def snmp(host: "LinuxHost") -> str:
             "MemErrors": 0,
         },
     }
-    return "".join(
-        f"{group}: {' '.join(values)}\n{group}: {' '.join(map(str, values.values()))}\n"
+    grown = host.faults.losses.grown
+    return {
+        group: {name: value + grown("", group + name) for name, value in values.items()}
         for group, values in rows.items()
-    )
+    }
 
 
 def _add(host: "LinuxHost", path: str, read: Callable[[], str]) -> None:
@@ -153,7 +167,6 @@ def _add_interface(host: "LinuxHost", port: NicPort) -> None:
         "address": port.mac,
         "operstate": state,
         "carrier": str(int(port.up)),
-        **carrier_counts(port),
         "speed": str(port.speed_mbit_per_s),
         "duplex": "full",
         "ifindex": str(port.interface_index),
@@ -169,8 +182,11 @@ def _add_interface(host: "LinuxHost", port: NicPort) -> None:
     host.tree.add_folder(f"{base}/device/infiniband/{port.rdma}")
     for name in STATISTICS:
         _add(host, f"{base}/statistics/{name}", _statistic(port, name))
+    for name in CARRIER:
+        _add(host, f"{base}/{name}", carrier_count(port, name))
 
 
+CARRIER = ("carrier_changes", "carrier_up_count", "carrier_down_count")
 STATISTICS = (
     *("collisions", "multicast", "rx_bytes", "rx_compressed", "rx_crc_errors", "rx_dropped"),
     *("rx_errors", "rx_fifo_errors", "rx_frame_errors", "rx_length_errors", "rx_missed_errors"),
@@ -180,10 +196,10 @@ STATISTICS = (
 )
 
 
-def carrier_counts(port: NicPort) -> dict[str, str]:
-    """A link here came up once, and stayed."""
-    up = str(int(port.up))
-    return {"carrier_changes": up, "carrier_up_count": up, "carrier_down_count": "0"}
+def carrier_count(port: NicPort, name: str) -> Callable[[], str]:
+    """A link here came up once, and stayed, unless a fault took it down."""
+    first = 0 if name == "carrier_down_count" else int(port.up)
+    return lambda: f"{port.reading(name, lambda: first)}\n"
 
 
 def _statistic(port: NicPort, name: str) -> Callable[[], str]:

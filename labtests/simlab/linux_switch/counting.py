@@ -10,7 +10,8 @@ from dataclasses import dataclass, fields, replace
 
 from labtests.simlab.faults import DeviceFaults
 from labtests.simlab.linux_switch.nodes import PortTree, Qdisc
-from labtests.simlab.network import QueueCounters, Switch
+from labtests.simlab.network import QueueCounters
+from labtests.simlab.refreshing import Shown
 
 FCS_BYTES = 4
 QUEUES = 8
@@ -41,7 +42,7 @@ class Counts:
 class Counting:
     """The counters of a switch's ports. A port without a cable counts nothing."""
 
-    def __init__(self, network: Switch, faults: DeviceFaults) -> None:
+    def __init__(self, network: Shown, faults: DeviceFaults) -> None:
         self._network, self._faults = network, faults
 
     def now(self, port: str) -> tuple[QueueCounters, ...]:

@@ -8,6 +8,7 @@ from hashlib import sha256
 from labtests.inventory import Device, LinuxLab
 from labtests.linuxlab.layout import switch_queues
 from labtests.linuxlab.plan import Port as Plugged
+from labtests.simlab.faults import UnknownFault
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.linux import toolbox
 from labtests.simlab.linux.calls import Tools
@@ -16,12 +17,15 @@ from labtests.simlab.linux.host import LinuxHost
 from labtests.simlab.linux.iperf3 import program as iperf3
 from labtests.simlab.linux.perftest import program as perftest
 from labtests.simlab.linux.ports import NicPort
+from labtests.simlab.linux.sysfs import CARRIER, STATISTICS
 from labtests.simlab.linux_switch.binding import PortPlan, carry_out, classify, planned
 from labtests.simlab.linux_switch.counting import NOTHING, QUEUES, Counting
 from labtests.simlab.linux_switch.nodes import UNNAMED, PortTree, Qdisc
 from labtests.simlab.linux_switch.sysfs import populate
 from labtests.simlab.linux_switch.tool import alter, tc
 from labtests.simlab.linux_switch.words import NotEmulated, Words
+from labtests.simlab.losses import Fault
+from labtests.simlab.refreshing import Shown
 
 BRIDGE = "br0"
 _OF_HOSTS = (ethtool, mlnx_qos, rdma, perftest, iperf3)
@@ -45,8 +49,9 @@ class LinuxSwitch(LinuxHost):
     def __init__(self, lab: SimulatedLab, device: Device) -> None:
         self.lab = lab
         self.network = lab.network.switch(device.name)
+        self.shown = Shown(self.network, lab.timeline, lab.faults[device.name].losses)
         super().__init__(lab, device)
-        self.counting = Counting(self.network, self.faults)
+        self.counting = Counting(self.shown, self.faults)
         self.trees: dict[str, PortTree] = {}
         self._plans: dict[str, PortPlan] = {}
         self.running = False
@@ -85,7 +90,17 @@ class LinuxSwitch(LinuxHost):
 
     def populate(self) -> None:
         """See LinuxHost."""
-        populate(self, self.network)
+        populate(self, self.shown)
+
+    def hinder(self) -> None:
+        """See LinuxHost: it has no NIC and runs no traffic."""
+        self.faults.losses.acts["growing-counter"] = self._grow
+
+    def _grow(self, fault: Fault) -> None:
+        port, counter, by = str(fault["port"]), str(fault["counter"]), int(fault["by"])
+        if self.port(port) is None or counter not in (*STATISTICS, *CARRIER):
+            raise UnknownFault(f"{self.name} has no {port!r} with statistics/{counter}")
+        self.faults.losses.grow(port, counter, lambda: by)
 
     @contextmanager
     def changing(self, interface: str) -> Iterator[PortTree]:

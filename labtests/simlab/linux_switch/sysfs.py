@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from labtests.simlab.linux.sysfs import STATISTICS, carrier_counts, populate_system
+from labtests.simlab.linux.sysfs import CARRIER, STATISTICS, carrier_count, populate_system
 from labtests.simlab.linux.tree import File
 from labtests.simlab.linux_switch.counting import FCS_BYTES
-from labtests.simlab.network import Switch
+from labtests.simlab.refreshing import Shown
 
 if TYPE_CHECKING:
     from labtests.simlab.linux.ports import NicPort
@@ -16,7 +16,7 @@ MODULES = ("sch_red", "cls_u32", "sch_htb", "bridge", "veth")
 _VETH_MBIT_PER_S = 10_000  # what the driver veth claims for any cable
 
 
-def populate(box: "LinuxSwitch", network: Switch) -> None:
+def populate(box: "LinuxSwitch", network: Shown) -> None:
     """The box's tree has all its files."""
     populate_system(box)
     modules = "".join(f"{name} 16384 1 - Live 0x0000000000000000\n" for name in MODULES)
@@ -25,13 +25,12 @@ def populate(box: "LinuxSwitch", network: Switch) -> None:
         _add_port(box, network, port)
 
 
-def _add_port(box: "LinuxSwitch", network: Switch, port: "NicPort") -> None:
+def _add_port(box: "LinuxSwitch", network: Shown, port: "NicPort") -> None:
     base = f"/sys/class/net/{port.interface}"
     constants = {
         "address": port.mac,
         "operstate": "up" if port.up else "down",
         "carrier": str(int(port.up)),
-        **carrier_counts(port),
         "speed": str(_VETH_MBIT_PER_S),
         "duplex": "full",
         "ifindex": str(port.interface_index),
@@ -43,16 +42,19 @@ def _add_port(box: "LinuxSwitch", network: Switch, port: "NicPort") -> None:
     _add(box, f"{base}/mtu", lambda: f"{port.mtu_bytes}\n")
     for name in STATISTICS:
         _add(box, f"{base}/statistics/{name}", _statistic(network, port, name))
+    for name in CARRIER:
+        _add(box, f"{base}/{name}", carrier_count(port, name))
 
 
-def _statistic(network: Switch, port: "NicPort", name: str) -> Callable[[], str]:
+def _statistic(network: Shown, port: "NicPort", name: str) -> Callable[[], str]:
     def read() -> str:
-        return f"{_counted(network, port.interface).get(name, 0)}\n"
+        grown = port.faults.losses.grown(port.interface, name)
+        return f"{_counted(network, port.interface).get(name, 0) + grown}\n"
 
     return read
 
 
-def _counted(network: Switch, interface: str) -> Mapping[str, int]:
+def _counted(network: Shown, interface: str) -> Mapping[str, int]:
     """Those of the net device that move. What its queues drop is counted in none of them."""
     if interface not in network.ports:
         return {}

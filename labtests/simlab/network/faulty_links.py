@@ -5,6 +5,7 @@ from typing import Literal
 
 from labtests.simlab.network.impairments import CORRUPTED, LOST
 from labtests.simlab.network.tables import (
+    DAMAGED,
     NEVER,
     PAUSE,
     PS_PER_NS,
@@ -64,5 +65,5 @@ def with_script(t: Tables, sender: int, script: Script) -> Tables:
     record.first, record.last, record.every = script.first, script.last, script.every
     record.damage = CORRUPTED if script.damage == "corrupted" else LOST
     far.script = row
-    far.impaired = 1
+    far.impaired |= DAMAGED
     return t._replace(script=table)

@@ -10,7 +10,7 @@ from labtests.simlab.network.compiled import compiled, inlined
 from labtests.simlab.network.datagrams import next_udp_packet, receive_udp, wake_udp
 from labtests.simlab.network.flows import host_priority, take_ready
 from labtests.simlab.network.packets import free_packet, take
-from labtests.simlab.network.receiving import store
+from labtests.simlab.network.receiving import is_discarded, store
 from labtests.simlab.network.reliable import next_rc_packet, receive_roce, resume_rc, wake_rc
 from labtests.simlab.network.rows import (
     clock_at,
@@ -27,9 +27,11 @@ from labtests.simlab.network.streams import (
     wake_tcp,
 )
 from labtests.simlab.network.tables import (
+    DISCARDING,
     NONE,
     RC,
     ROCE_LAST,
+    STORING,
     TCP_DATA,
     UDP,
     UDP_FRAGMENT,
@@ -117,7 +119,10 @@ def receive_at_host(t: State, p: int, k: int) -> None:
     lane = lane_at(t, 8 * p + i)
     lane.rx_packets += 1
     lane.rx_bytes += packet.frame_bytes
-    if port_at(t, p).buffered:
+    buffered = port_at(t, p).buffered
+    if buffered & DISCARDING and is_discarded(t, 8 * p + i, k):
+        return
+    if buffered & STORING:
         store(t, p, i, k)
     else:
         take_in(t, k)

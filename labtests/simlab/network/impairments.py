@@ -10,7 +10,7 @@ from labtests.simlab.network.arithmetic import DRAWS, random_below
 from labtests.simlab.network.compiled import compiled
 from labtests.simlab.network.packets import free_packet
 from labtests.simlab.network.rows import clock_at, packet_at, port_at, script_at
-from labtests.simlab.network.tables import NONE, PAUSE, State
+from labtests.simlab.network.tables import CORRUPTING, NONE, PAUSE, State
 
 INTACT, LOST, CORRUPTED = 0, 1, 2
 
@@ -39,7 +39,7 @@ def is_damaged(t: State, p: int, k: int) -> bool:
     kind = packet_at(t, k).kind
     damage = INTACT
     if port.lost_draws and random_below(t, DRAWS) < port.lost_draws:
-        damage = LOST
+        damage = CORRUPTED if port.impaired & CORRUPTING else LOST
     elif port.script != NONE:
         damage = scripted_damage(t, p, kind)
     if damage == INTACT:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from labtests.simlab.network.arithmetic import random_below
+from labtests.simlab.network.arithmetic import DRAWS, random_below
 from labtests.simlab.network.counting import port_counters
 from labtests.simlab.network.engine import advance, cut_port
 from labtests.simlab.network.events import wake_port
@@ -36,7 +36,7 @@ from labtests.simlab.network.requests import (
     UdpRequest,
 )
 from labtests.simlab.network.rows import state_of
-from labtests.simlab.network.settings import PortCounters
+from labtests.simlab.network.settings import PortCounters, within
 from labtests.simlab.network.streams import (
     MSS_BYTES,
     WINDOW_SIZE,
@@ -44,6 +44,8 @@ from labtests.simlab.network.streams import (
 from labtests.simlab.network.switch import Switch
 from labtests.simlab.network.tables import (
     ACTIVE,
+    CORRUPTING,
+    DAMAGED,
     ENDED,
     FLOW,
     NONE,
@@ -183,8 +185,26 @@ class Network:
         break_silence(self.state, number)
         self.tables = with_script(self.tables, number, script)
 
+    def damage_randomly(
+        self, device: str, interface: str, per_million: int, *, corrupting: bool
+    ) -> None:
+        """Fault: that share of the frames that arrive at this port is lost; `corrupting`: counted
+        there as CRC errors and discarded."""
+        within("per million", per_million, 0, 1_000_000)
+        number = self._numbers[device, interface]
+        break_silence(self.state, number ^ 1)
+        port = self.tables.port[number]
+        port.lost_draws = per_million * DRAWS // 1_000_000
+        random = CORRUPTING if corrupting else 0
+        port.impaired = (DAMAGED if per_million or port.script != NONE else 0) | random
+
+    def opposite(self, device: str, interface: str) -> tuple[str, str]:
+        """The port at the other end of the cable."""
+        number = self._numbers[device, interface] ^ 1
+        return next(end for end, row in self._numbers.items() if row == number)
+
     def lost_on_wire(self, device: str, interface: str) -> int:
-        """Frames sent by this port that a cut took from the wire."""
+        """Frames sent by this port that a cut, or a bad cable, took from the wire."""
         return int(self.tables.port[self._numbers[device, interface]].lost_on_wire)
 
     def unlimit(self, host: int, priority: int) -> None:

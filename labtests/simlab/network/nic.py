@@ -20,14 +20,18 @@ from labtests.simlab.network.settings import (
     NicCounters,
     ReactionPoint,
     check_dcqcn,
+    within,
 )
+from labtests.simlab.network.stalling import Programs
 from labtests.simlab.network.tables import (
+    DISCARDING,
     ENDED,
     NONE,
     NOT_PACED,
     PACED_BY_FLOW,
     PACED_BY_PORT,
     PS_PER_US,
+    STORING,
     TRUST_DOT1P,
     TRUST_DSCP,
     UDP,
@@ -52,6 +56,8 @@ class Nic:
         self._port = int(network.tables.host[host].port)
         self.flow_control = FlowControl(network, self._port)
         self._dcqcn = {"roce_rp": dict(RP_DEFAULTS), "roce_np": dict(NP_DEFAULTS)}
+        self._wrong_cnp_dscp: int | None = None
+        self.programs = Programs(network, host)
 
     @property
     def _tables(self) -> Tables:
@@ -99,7 +105,9 @@ class Nic:
             return
         control.host_bits_per_s = NONE if bits_per_s is None else bits_per_s
         waiting = control.buffer_head != NONE
-        t.port[self._port].buffered = int(bits_per_s is not None or waiting)
+        discarding = int(t.port[self._port].buffered) & DISCARDING
+        storing = STORING if bits_per_s is not None or waiting else 0
+        t.port[self._port].buffered = storing | discarding
         if bits_per_s is not None:
             break_silence(self._network.state, int(t.port[self._port].peer))
         begin_delivery(self._network.state, self._port)
@@ -211,6 +219,33 @@ class Nic:
         values[name] = value
         apply = apply_rp if side == "roce_rp" else apply_np
         apply(self._tables, self._host, values)
+        self.mark_cnps(self._wrong_cnp_dscp)
+
+    # -- faults --
+
+    def mark_cnps(self, dscp: int | None) -> None:
+        """Fault: CNPs have this DSCP, whatever `cnp_dscp` says; None: they have that one again."""
+        self._wrong_cnp_dscp = dscp
+        own = self._dcqcn["roce_np"]["cnp_dscp"]
+        self._record.cnp_dscp = own if dscp is None else dscp
+
+    def discard_randomly(self, priority: int, per_million: int) -> None:
+        """Fault: that share of the packets that arrive with this priority gets no further."""
+        check_priority(priority)
+        within("per million", per_million, 0, 1_000_000)
+        t = self._tables
+        queues = t.queue[8 * self._port : 8 * self._port + 8]
+        queues.loss_per_million[priority] = per_million
+        break_silence(self._network.state, int(t.port[self._port].peer))
+        buffered = int(t.port[self._port].buffered) & ~DISCARDING
+        t.port[self._port].buffered = buffered | (
+            DISCARDING if queues.loss_per_million.any() else 0
+        )
+
+    @property
+    def discarded(self) -> tuple[int, ...]:
+        """Packets of each priority that were lost so."""
+        return _eight(self._tables.queue[8 * self._port : 8 * self._port + 8].dropped_packets)
 
     def counters(self) -> NicCounters:
         """All counters, now."""

@@ -9,11 +9,19 @@ with FCS. A packet means nothing to the host, and is answered by nobody, before 
     drop   of any frame that its buffer has no room for (`rx_prioN_discards`)
 """
 
+from labtests.simlab.network.arithmetic import random_below
 from labtests.simlab.network.compiled import compiled
 from labtests.simlab.network.events import wake_by
 from labtests.simlab.network.packets import free_packet
 from labtests.simlab.network.pause_frames import request_pause_frame, timer_slot
-from labtests.simlab.network.rows import clock_at, control_at, lane_at, packet_at, port_at
+from labtests.simlab.network.rows import (
+    clock_at,
+    control_at,
+    lane_at,
+    packet_at,
+    port_at,
+    queue_at,
+)
 from labtests.simlab.network.tables import LINK_SEND, NEVER, NONE, State
 
 BIT_PS_PER_BYTE = 8_000_000_000_000
@@ -73,6 +81,17 @@ def store(t: State, p: int, i: int, k: int) -> None:
     if not lane.xoff and lane.ingress_cells >= control.xoff_size and can_pause(t, p, i):
         lane.xoff = 1
         request_pause_frame(t, p, i)
+
+
+@compiled
+def is_discarded(t: State, q: int, k: int) -> bool:
+    """Fault: whether the NIC has no room for packet k of lane q, by chance; then it is gone."""
+    queue = queue_at(t, q)
+    if random_below(t, 1_000_000) >= queue.loss_per_million:
+        return False
+    queue.dropped_packets += 1
+    free_packet(t, k)
+    return True
 
 
 @compiled

@@ -59,6 +59,7 @@ class Switch:
         self._limits: dict[tuple[str, int], RateLimit] = {}
         self.guards = Guards(network, ports)
         self._headroom: dict[str, int | None] = {}
+        self._deaf: dict[str, int] = {}  # trust as set, of ports that classify nothing
 
     @property
     def ports(self) -> tuple[str, ...]:
@@ -143,12 +144,15 @@ class Switch:
         """`dscp`, `dot1p` or `none`: which field of the (untagged) arriving packets decides."""
         if trust not in _TRUST:
             raise ValueError(f"not a trust mode: {trust!r}")
-        self._port(port).trust = _TRUST[trust]
+        if port in self._deaf:
+            self._deaf[port] = _TRUST[trust]
+        else:
+            self._port(port).trust = _TRUST[trust]
         self._operate_pfc(port)
 
     def trust(self, port: str) -> str:
-        """The trust mode of a port."""
-        number = int(self._port(port).trust)
+        """The trust mode of a port, as it was set."""
+        number = self._deaf.get(port, int(self._port(port).trust))
         return next(name for name, value in _TRUST.items() if value == number)
 
     # -- maps --
@@ -336,6 +340,14 @@ class Switch:
         if not 0 <= per_million <= 1_000_000:
             raise ValueError(f"not 0..1000000 per million: {per_million}")
         self._tables.queue[8 * self._ports[port] + queue].loss_per_million = per_million
+
+    def ignore_dscp(self, port: str, deaf: bool) -> None:
+        """Fault: packets that arrive here are taken for priority 0, whatever the port trusts."""
+        if deaf and port not in self._deaf:
+            self._deaf[port] = int(self._port(port).trust)
+            self._port(port).trust = TRUST_NONE
+        elif not deaf and port in self._deaf:
+            self._port(port).trust = self._deaf.pop(port)
 
     def pfc_working(self, port: str) -> frozenset[int]:
         """The priorities for which PFC works on this port now."""

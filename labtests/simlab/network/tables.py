@@ -45,6 +45,11 @@ PACED_BY_FLOW, PACED_BY_PORT, NOT_PACED = 0, 1, 2
 LINK_SEND, LINK_OBEY = 1, 2
 LINK = 8
 
+# What a host's port does with arriving packets beside handing them over (bits of `buffered`), and
+# what may happen to frames on their way to a port (bits of `impaired`).
+STORING, DISCARDING = 1, 2
+DAMAGED, CORRUPTING = 1, 2
+
 OVERHEAD_BYTES = 20
 """Preamble, start delimiter (8) and smallest inter-frame gap (12): IEEE 802.3. What a link adds to
 a frame unless its cable says otherwise."""
@@ -67,7 +72,7 @@ CLOCK = _record(
 PORT = _record(
     "peer host switch up ps_per_byte propagation_ps quantum_ps busy_until wire_head wire_tail",
     "silence silent_run loud_head loud_tail",  # wire.py
-    "overhead_bytes impaired",  # impaired: frames that arrive may be lost (impairments.py)
+    "overhead_bytes impaired",  # DAMAGED: frames that arrive may be lost (impairments.py)
     "rest_parts",  # a byte lasts ps_per_byte + rest_per_byte / rest_parts, if not 0
     "backlog held strict first turn turn_1 turn_2 group_balance count_bytes",  # masks of queues:
     # backlog: has work; held: was paused; strict, first: of the strict group, of WRR group 1
@@ -81,7 +86,7 @@ PORT = _record(
     "lost_draws",  # of all draws, those that lose an arriving frame
     "rest_per_byte rest_owed",
     "levelled",  # queues are served by level, and by credit in bytes among equals
-    "link_pause buffered",  # 802.3x: LINK_SEND, LINK_OBEY; host: packets wait in receive buffers
+    "link_pause buffered",  # 802.3x: LINK_SEND, LINK_OBEY; host: STORING in buffers, DISCARDING
 )
 QUEUE = _record(
     "head tail packets cells paused_until empty_since weight credit",

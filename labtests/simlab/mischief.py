@@ -1,0 +1,127 @@
+"""How any device suffers the faults of losses.py: bad cables, and people who give commands."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from labtests.simlab.face import Help, SignalName
+from labtests.simlab.faults import UnknownFault
+from labtests.simlab.losses import Fault, Losses
+from labtests.simlab.network import Script
+
+if TYPE_CHECKING:
+    from labtests.simlab.lab import SimulatedLab
+
+NS_PER_MS = 1_000_000
+COUNTED = ("fcs", "symbol", "nothing")
+
+
+class Unheard:
+    """A console that nobody looks at."""
+
+    username, pty, width, height = "somebody", False, 80, 24
+    congested = False
+    on_line: Callable[[str], None] | None = None
+    on_key: Callable[[str], None] | None = None
+    on_help: Callable[[str, str], Help | None] | None = None
+    on_data: Callable[[str], None] | None = None
+    on_eof: Callable[[], None] | None = None
+    on_interrupt: Callable[[], None] | None = None
+    on_suspend: Callable[[], None] | None = None
+    on_signal: Callable[[SignalName], None] | None = None
+
+    def write(self, text: str) -> None:
+        """See Console."""
+
+    def write_error(self, text: str) -> None:
+        """See Console."""
+
+    def exit(self, status: int) -> None:
+        """See Console."""
+
+
+class Mischief:
+    """What may happen to one device. Its faults know of it from now on."""
+
+    def __init__(self, lab: "SimulatedLab", name: str) -> None:
+        self._lab, self._name = lab, name
+        self._bad: set[str] = set()  # ports whose cable loses frames
+        losses = self._losses
+        losses.acts |= {
+            "lossy-cable": self._lose,
+            "carrier-flap": self._flap,
+            "somebody": self._command,
+        }
+        losses.on_heal.append(self._heal)
+
+    @property
+    def _losses(self) -> Losses:
+        return self._lab.faults[self._name].losses
+
+    def _plugged(self, fault: Fault) -> str:
+        port = str(fault["port"])
+        if not any((end.device, end.interface) == (self._name, port) for end in self._ends()):
+            raise UnknownFault(f"{self._name} has no cable in {port!r}")
+        return port
+
+    def _ends(self) -> Any:
+        return (end for link in self._lab.testbed.links for end in (link.a, link.b))
+
+    def _lose(self, fault: Fault) -> None:
+        port, counted = self._plugged(fault), fault.get("counted", COUNTED[0])
+        host = self._host_port(port)
+        if counted not in COUNTED or (counted == "symbol" and host is None):
+            raise UnknownFault(f"errors of {self._name} {port} are not counted as {counted!r}")
+        network = self._lab.network
+        if counted == "symbol":
+            sender = network.opposite(self._name, port)
+            before = network.lost_on_wire(*sender)
+            lost = lambda: network.lost_on_wire(*sender) - before  # noqa: E731
+            for name in ("rx_symbol_err_phy", "rx_errors"):
+                self._losses.grow(port, name, lost)
+        if "frames" in fault:
+            script = Script(
+                damage="corrupted" if counted == "fcs" else "lost",
+                last=int(fault["frames"]),
+                from_ns=self._lab.timeline.now_ns,
+            )
+            network.impair(*network.opposite(self._name, port), script)
+            return
+        self._bad.add(port)
+        network.damage_randomly(
+            self._name, port, int(fault["per_million"]), corrupting=counted == "fcs"
+        )
+
+    def _flap(self, fault: Fault) -> None:
+        port = self._plugged(fault)
+        down_ns = round(float(fault["milliseconds"]) * NS_PER_MS)
+        self._lab.network.cut(self._name, port)
+        for name in ("link_down_events_phy", "carrier_down_count"):
+            self._losses.grow(port, name, lambda: 1)
+        self._losses.grow(port, "carrier_changes", lambda: 1)
+        began_ns = self._lab.timeline.now_ns
+        self._lab.timeline.after(down_ns, partial(self._plug_in, port, began_ns))
+
+    def _plug_in(self, port: str, since_ns: int) -> None:
+        host = self._host_port(port)
+        if host is not None:
+            lost = host.programs.lose_written(since_ns)
+            self._losses.grow(port, "tx_dropped", lambda: lost)
+        for name in ("carrier_up_count", "carrier_changes"):
+            self._losses.grow(port, name, lambda: 1)
+        self._lab.network.restore(self._name, port)
+
+    def _host_port(self, port: str) -> Any:
+        """The NIC, if this is one."""
+        address = next(
+            p.address for p in self._lab.testbed.device(self._name).ports if p.interface == port
+        )
+        return None if address is None else self._lab.network.nic(self._name, port)
+
+    def _command(self, fault: Fault) -> None:
+        self._lab.devices[self._name].execute(str(fault["command"]), Unheard())
+
+    def _heal(self) -> None:
+        for port in self._bad:
+            self._lab.network.damage_randomly(self._name, port, 0, corrupting=False)
+        self._bad.clear()

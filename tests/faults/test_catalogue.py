@@ -1,0 +1,54 @@
+"""Every row of the catalogue: something goes wrong in a lab that passes, and nothing is green."""
+
+import pytest
+from catalogue import BELOW, H3C, LINUX, OVERLOAD, ROWS, S1, SUITES, Row
+
+from labtests.verdicts import Outcome
+
+
+def param(row: Row):
+    marks = () if row.usual else (pytest.mark.whole_catalogue,)
+    return pytest.param(row, id=row.name.replace(" ", "-"), marks=marks)
+
+
+HEALTHY = [(H3C, suite) for suite in SUITES] + [(LINUX, BELOW), (LINUX, OVERLOAD)]
+OF_USUAL = {(row.testbed, row.suite) for row in ROWS if row.usual}
+
+
+@pytest.mark.parametrize(
+    ("testbed", "suite"),
+    [
+        pytest.param(
+            *twin,
+            id=f"{twin[0]}-{twin[1][1]}",
+            marks=() if twin in ((H3C, S1), (LINUX, BELOW)) else (pytest.mark.whole_catalogue,),
+        )
+        for twin in HEALTHY
+    ],
+)
+def test_nothing_is_wrong_and_it_passes(benches, testbed, suite):
+    ended = benches(testbed).run(*suite)
+    assert ended.outcome is Outcome.PASS, ended.words
+
+
+@pytest.mark.parametrize("row", map(param, ROWS))
+def test_what_goes_wrong_is_red_in_its_own_words(benches, row):
+    bench = benches(row.testbed)
+    found = bench.settings()
+    for moment in row.moments():
+        bench.fault_when(*moment)
+    try:
+        ended = bench.run(*row.suite, anew=row.anew)
+        assert not bench.due, "the moment of a fault never came"
+    finally:
+        bench.heal()
+    assert ended.outcome in row.outcomes, ended.words or "it passed"
+    for words in row.says:
+        choice = (words,) if isinstance(words, str) else words
+        assert any(word in ended.words for word in choice), (words, ended.words)
+    assert bench.settings() == found
+
+
+def test_every_row_has_a_name_of_its_own():
+    names = [row.name for row in ROWS]
+    assert len(set(names)) == len(names)
