@@ -18,7 +18,12 @@ def test_nothing_is_lost_below_the_bottleneck(incast):
     incast.serve_equally()
     classes = incast.classes(*DSCPS)
     above = incast.loads(*(each.offering(ABOVE) for each in classes))
-    incast.control("150 % of line rate", above, red=lambda seen: (no_loss(seen, alive_in=(seen,)),))
+    incast.control(
+        "150 % of line rate",
+        above,
+        red=lambda seen: (no_loss(seen, alive_in=(seen,)),),
+        because=("dropped_packets grew by",),
+    )
 
     below = incast.loads(*(each.offering(BELOW) for each in classes))
     seen = incast.run("80 % of line rate", below)

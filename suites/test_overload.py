@@ -31,6 +31,7 @@ def test_drops_are_in_the_overloaded_queue_only(incast):
         f"queue {late} overloaded",
         incast.loads(*over(second), first.offering(UNDER)),
         red=lambda seen: (drops_exactly_in(seen, {early}, alive_in=(seen,)),),
+        because=(f"queue {late} dropped_packets grew by",),
     )
 
     traffic = incast.loads(*over(first), second.offering(UNDER))
@@ -50,6 +51,7 @@ def test_a_small_socket_loses_in_the_host_not_in_the_switch(incast):
         "both queues overloaded",
         incast.loads(*(each.offering(OVER) for each in classes)),
         red=lambda seen: (lost_at_the_socket(seen, alive_in=(seen,)),),
+        because=("dropped_packets grew by",),
     )
 
     calm = incast.loads(*(each.offering(CALM, window_bytes=SMALL_BYTES) for each in classes))

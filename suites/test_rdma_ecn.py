@@ -27,6 +27,7 @@ def test_an_rdma_incast_is_marked_where_it_is_ecn_capable(incast):
         "not ECN-capable",
         incast.rdma(plain, plain),
         red=lambda seen: (marked_not_dropped(seen, without=(seen,)),),
+        because=("packets stayed 0",),
     )
     seen = incast.run("ECN-capable", incast.rdma(capable, capable))
     incast.judge(marked_not_dropped(seen, without=incast.controls), every_packet(seen))

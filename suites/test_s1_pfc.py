@@ -45,6 +45,7 @@ def test_pfc_holds_a_udp_incast_without_loss(incast):
             lossless(seen, queues, alive_in=(seen,)),
             held(seen),
         ),
+        because=("dropped_packets grew by", "goodput"),
     )
 
     incast.pfc_at_switch(PFC_ON)

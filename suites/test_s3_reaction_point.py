@@ -31,6 +31,7 @@ def test_a_sender_without_reaction_point_drops_in_its_own_queue_only(incast):
         "RP back on for both",
         traffic,
         red=lambda seen: (drops_where_due(seen, due=due, clean=clean, alive_in=(seen,)),),
+        because=(f"queue {due} dropped_packets stayed 0",),
     )
 
     off = incast.priority_of(first)

@@ -23,6 +23,7 @@ def test_a_tcp_incast_is_marked_instead_of_dropped(incast):
         "ECN off at the switch",
         traffic,
         red=lambda seen: (marked_not_dropped(seen, without=(seen,)),),
+        because=("packets stayed 0",),
     )
     incast.ecn_at_bottleneck(incast.marking(frozenset({incast.queue_of(each)})))
     seen = incast.run("ECN on", traffic)

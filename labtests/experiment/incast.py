@@ -24,6 +24,9 @@ from labtests.records import EcnSetting, PfcSetting, SchedulingSetting, TrustSet
 from labtests.units import dscp_of_tos
 from labtests.verdicts import Verdict, lossless, sound
 
+DROPPED = "dropped_packets grew by"
+"""Why a control that drops on purpose is red."""
+
 QUEUES, EQUAL_SHARE = 8, 12
 """Queues of a port; and percent of each when all have the same."""
 
@@ -206,10 +209,10 @@ class Incast:
         name: str,
         traffic: tuple[Sending, ...],
         red: Callable[[Evidence], tuple[Verdict, ...]],
-        because: str = "",
+        because: tuple[str, ...],
     ) -> None:
         """The same with the mechanism off: every verdict of `red` has to fail on what is seen, and
-        to say `because`.
+        its sentence to have its part of `because` in it: a control is red for its own reason.
 
         Left out with --no-controls; then no counter is proven alive.
         """
@@ -220,7 +223,8 @@ class Incast:
             return
         self.controls = (*self.controls, seen)
         self.judged += [
-            Judged(verdict=verdict, control=True, reason=because) for verdict in red(seen)
+            Judged(verdict=verdict, control=True, reason=reason)
+            for verdict, reason in zip(red(seen), because, strict=True)
         ]
 
     def must_be_red(self, verdict: Verdict) -> None:
@@ -240,6 +244,7 @@ class Incast:
             name,
             traffic,
             red=lambda seen: tuple(lossless(seen, {q}, alive_in=(seen,)) for q in sorted(queues)),
+            because=tuple(f"queue {q} {DROPPED}" for q in sorted(queues)),
         )
 
     def judge(self, *verdicts: Verdict) -> None:

@@ -31,7 +31,7 @@ class Remembering(Incast):
 
     controls_seen: dict[str, Evidence]
 
-    def control(self, name: str, traffic: Any, red: Any, because: str = "") -> None:
+    def control(self, name: str, traffic: Any, red: Any, because: Any) -> None:
         remembered = self.controls_seen.get(name)
         if remembered is None or not self.with_controls:
             super().control(name, traffic, red, because)
