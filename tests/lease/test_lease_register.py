@@ -69,7 +69,7 @@ def test_several_runners_take_turns_and_never_hold_it_together(
 
 
 def wait_until_it_has_run_out(register: Register) -> None:
-    """By the device's clock, which ticks every 10 ms: until then the lease is alive for everybody."""
+    """By the device's clock, which ticks every 10 ms: until then it is alive for everybody."""
     while (left_s := register.look().left_s) is not None and left_s > 0:
         time.sleep(0.01)
 
