@@ -18,6 +18,7 @@ from labtests.capabilities import (
     ReactionPoint,
     Trust,
 )
+from labtests.errors import CommandRejected
 from labtests.inventory import Device, Endpoint, Link
 from labtests.lab import Lab
 from labtests.profile import words
@@ -27,6 +28,7 @@ from labtests.records import (
     EtsSetting,
     MarkingCurve,
     PfcSetting,
+    SchedulingSetting,
     TrustSetting,
 )
 
@@ -179,7 +181,31 @@ def _scheduling(scene: Scene) -> From | None:
     if scene.profile.scheduling is None:
         return None
     shares = tuple(None if s == STRICT else int(s) for s in scene.profile.scheduling)
-    return lambda _: scene.driver.scheduling_for(shares)
+
+    def wanted(now: SchedulingSetting) -> object:
+        _expect_queues(scene.at, shares, now)
+        return scene.driver.scheduling_for(shares)
+
+    return wanted
+
+
+def _expect_queues(at: Endpoint, shares: i.Shares, now: SchedulingSetting) -> None:
+    """Raise CommandRejected where a queue that is to get something is none of the port's: the
+    others would be served otherwise than the profile says. A port that lists none has them all."""
+    there = {each.queue for each in now.queues}
+    lacking = {q: share for q, share in enumerate(shares) if share != 0 and q not in there}
+    if there and lacking:
+        asked = ", ".join(
+            f"queue {q}: {'strict' if share is None else f'{share} %'}"
+            for q, share in lacking.items()
+        )
+        raise CommandRejected(
+            at.device,
+            f"scheduling of {at.interface}",
+            f"it has {len(there)} queues, and not those of the profile ({asked})",
+            "give the port these queues, or write a profile for those that it has "
+            "(maps.queue_of_priority, scheduling)",
+        )
 
 
 def _ets(scene: Scene) -> From | None:

@@ -154,6 +154,14 @@ def test_pause_of_a_priority_with_pfc_has_five_counters():
     }
 
 
+def test_an_answer_that_ends_before_the_pause_counters_is_not_called_pfc_off():
+    whole = with_pfc(3)
+    found = nic(whole[: whole.index("rx_prio3_pause:")])[c.PFC_RX_FRAMES, 3]
+    assert found.value is None
+    assert c.NOT_ENABLED not in found.missing
+    assert "may be cut" in found.missing
+
+
 def test_a_pause_counter_that_vanished_is_not_called_pfc_off():
     text = with_pfc(3).replace("rx_prio3_pause: 7\n", "")
     found = nic(text)[c.PFC_RX_FRAMES, 3]

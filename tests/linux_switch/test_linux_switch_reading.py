@@ -233,3 +233,28 @@ def test_the_first_filter_that_takes_a_packet_wins():
     found = switch(EIGHT, filters).dscp_map("swb")
     assert found == tuple(min(dscp // 8, 3) for dscp in range(64))
     assert len(parse_filters(filters)) == 8
+
+
+@pytest.mark.parametrize("release", ["5.10", "6.1", "6.15", "7.3"])
+def test_every_release_of_iproute2_that_debian_has_says_the_same(release):
+    """One tree, shown by the tc of Debian 11, 12, 13 and sid."""
+    box = switch(*(recording(f"{what}--iproute2-{release}") for what in OF_ONE_TREE))
+    served = box.scheduling("swb")
+    assert [(q.queue, q.level, q.weight) for q in served.queues] == [
+        (0, 7, 3000),
+        (1, 6, 3000),
+        (2, 4, 3000),
+        (3, 2, 3000),
+    ]
+    assert box.dscp_map("swb")[0x60 >> 2] == 2
+    assert of(box.queue_counters("swb"), c.QUEUE_FORWARDED_PACKETS)[0] == 1
+    (change, *_) = box.scheduling_commands("swb", served, _swapped(served))
+    assert "burst 1600b cburst 1600b" in change
+
+
+OF_ONE_TREE = ("qdiscs", "classes", "filters")
+
+
+def _swapped(served):
+    first, *others = served.queues
+    return replace(served, queues=(replace(first, weight=1500), *others))

@@ -47,6 +47,7 @@ _PER_PORT = AT_THE_WIRE | {
 _ALWAYS = ("rx_prio{p}_packets", "tx_prio{p}_packets", "rx_prio{p}_bytes", "tx_prio{p}_bytes")
 
 _PRIORITY_NAME = re.compile(r"^([rt]x)_prio([0-7])_(\w+)$")
+_AFTER_PAUSE = "module_unplug"  # of the group that the driver prints after those of priorities
 _RING = re.compile(r"^(?:qos_|ptp_)?(?:rx|tx|ch|cq)[0-9]+_")
 
 
@@ -138,6 +139,8 @@ def _why_missing(name: str, statistics: dict[str, int]) -> str:
     siblings = [f"{side}_prio{match[2]}_pause" for side in ("rx", "tx")]
     if any(sibling in statistics for sibling in siblings):
         return f"PFC is enabled on priority {match[2]}, but ethtool shows no {name}"
+    if _AFTER_PAUSE not in statistics:
+        return f"ethtool shows no {name}, nor anything that comes after it: the answer may be cut"
     why = f"PFC is not enabled on priority {match[2]} (ethtool shows no {name})"
     if "rx_global_pause" in statistics:
         why += "; the port uses global pause (802.3x) instead"

@@ -2,6 +2,7 @@
 
 A class first sends at its own `rate`; what is left of its parent's goes by `prio` (0 is served
 first) and among equals by `quantum`, in bytes a round. Rates and bursts are kept as tc words them.
+iproute2 6.15 and 7.3 print `burst 1600b/1mpu 0b`, older ones `burst 1600b/1 mpu 0b`.
 """
 
 import re
@@ -16,8 +17,8 @@ _CLASS = re.compile(
     r"(?: prio (?P<prio>\d+))?(?: quantum (?P<quantum>\d+))? rate (?P<rate>\S+)"
     r"(?P<odd1>(?: overhead \S+)?) ceil (?P<ceil>\S+)(?P<odd2>(?: overhead \S+)?)"
     r"(?: linklayer (?P<linklayer>\S+))? burst (?P<burst>\d+(?:\.\d+)?[KM]?b)(?:/\d+)?"
-    r"(?: mpu (?P<mpu>\S+))?(?P<odd3>(?: overhead \S+)?)"
-    r" cburst (?P<cburst>\d+(?:\.\d+)?[KM]?b)(?:/\d+)?(?: mpu (?P<cmpu>\S+))?"
+    r"(?: ?mpu (?P<mpu>\S+))?(?P<odd3>(?: overhead \S+)?)"
+    r" cburst (?P<cburst>\d+(?:\.\d+)?[KM]?b)(?:/\d+)?(?: ?mpu (?P<cmpu>\S+))?"
     r"(?P<odd4>(?: overhead \S+)?) level (?P<level>\d+)(?: offload)?\s*$"
 )
 _OF_OTHERS = re.compile(r"^class (?!htb )\w+ \S+ .*$")

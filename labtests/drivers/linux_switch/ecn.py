@@ -75,16 +75,23 @@ class Marking(SwitchSession, EcnMarking, EcnCurves, Lacking):
 
     def ecn_commands(self, port: str, earlier: EcnSetting, wanted: EcnSetting) -> Commands:
         """One line for each queue that differs. The tree is read: which fifo a queue has of its own
-        is in no setting."""
-        return tuple(self._lines(port, self.tree(port), earlier, wanted))
+        is in no setting. Raises CommandRejected for a queue that the port has not."""
+        tree = self.tree(port)
+        there = [leaf.queue for leaf in tree.leaves]
+        if lacking := [curve.queue for curve in wanted.queues if curve.queue not in there]:
+            self._reject(
+                f"ecn of {port}",
+                f"it has the queues {there}, and is to mark in {lacking}",
+                "give the port more queues, or mark in one that it has (docs/testbeds.md)",
+            )
+        return tuple(self._lines(port, tree, earlier, wanted))
 
     def set_ecn(self, port: str, wanted: EcnSetting) -> None:
-        """Make it so, and read it back. Queues that the port has not are left out."""
+        """Make it so, and read it back."""
         commands = self.ecn_commands(port, self.ecn(port), wanted)
         for reply in self._change(commands):
             expect_success(reply, TC)
-        tree = self.tree(port)
-        read, asked = red.setting(tree), _at_port(wanted, tree)
+        read, asked = self.ecn(port), wanted if wanted.queues else EcnSetting()
         if read != asked:
             self._reject(
                 commands[-1] if commands else f"ecn of {port}",
@@ -120,13 +127,6 @@ def _default_curve(queue: int) -> WredQueue:
 def _by_queue(setting: EcnSetting) -> dict[int, Curve]:
     more = red.details(setting.profile)
     return {curve.queue: (curve, more.get(curve.queue)) for curve in setting.queues}
-
-
-def _at_port(wanted: EcnSetting, tree: Tree) -> EcnSetting:
-    """What of a setting this port can have: its own queues."""
-    mine = {leaf.queue for leaf in tree.leaves}
-    queues = tuple(curve for curve in wanted.queues if curve.queue in mine)
-    return EcnSetting(profile=wanted.profile, queues=queues) if queues else EcnSetting()
 
 
 class _Where:
