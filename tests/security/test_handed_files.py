@@ -17,7 +17,7 @@ import labtests.recovery.replay as replay
 from labtests.__main__ import main
 from labtests.errors import InventoryError, LabError
 from labtests.intents import SETTINGS
-from labtests.inventory import Device, Endpoint, Management, Port, load
+from labtests.inventory import Device, Endpoint, Management, Port, Testbed, load
 from labtests.journal import Begun, ChangeJournal, Intent, Redaction, read_changes, this_runner
 from labtests.journal.known import remember
 from labtests.recording import recorded_lab
@@ -279,7 +279,7 @@ def test_where_a_snapshot_leads_is_asked_unless_the_testbed_file_was_named(
 
 
 def test_what_is_known_is_a_way_and_not_a_name(tmp_path: Path, dialled: Dialled) -> None:
-    remember([HOST])
+    remember(Testbed(name="lab", file=tmp_path / "lab.yaml", devices=(HOST,)))
     journal_of(tmp_path / "run", {}, managed(password_env="OTHER"))
     assert (restore("run").exit_code, dialled.hosts) == (2, [])
     journal_of(tmp_path / "run", {}, {})
