@@ -1,7 +1,8 @@
 """The ways to devices that this user has gone before, because a testbed file that he named says so.
 
 A file of the state folder, a digest a line: of a testbed file's path, and of how a device is
-reached, as whom, with which secret by name. What a file leads to that was handed over is not among them, and a person is asked.
+reached, as whom, with which secret by name. What a file leads to that was handed over is not among
+them, and a person is asked.
 """
 
 import json

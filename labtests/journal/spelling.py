@@ -15,6 +15,7 @@ from functools import lru_cache
 from urllib.parse import quote
 
 SHORTEST_CODE = 6  # characters of base64 or hexadecimal that are taken for a secret's
+SHORTEST_PLAIN = 3  # characters that are left of a secret in plain form
 SHORTEST_SPREAD = 8  # characters of a secret that is also looked for across line ends
 
 _ESCAPE = (
@@ -71,16 +72,8 @@ class Spelled:
         hollow = [each for each in known if len(_plain(each, _FORMS[-1]).text) < SHORTEST_PLAIN]
         self._exact = (*known, *(form for each in hollow for form in _escaped(each)))
         self._codes = tuple(dict.fromkeys(code for each in known for code in _codes(each)))
-        self._plain = tuple(
-            tuple(
-                dict.fromkeys(
-                    filter(_long_enough, (_plain(each, form).text for each in self._exact))
-                )
-            )
-            for form in _FORMS
-        )
-        spread = [each for each in known if _is_distinct(each)]
-        self._spread = tuple(filter(_long_enough, (_plain(each, _SPREAD).text for each in spread)))
+        self._plain = tuple(_needles(known, form) for form in _FORMS)
+        self._spread = _needles(filter(_is_distinct, known), _SPREAD)
 
     def hidden(self, text: str, instead: str) -> str:
         """The text with this in place of each of them."""
@@ -110,6 +103,11 @@ class Spelled:
             plain = _plain(text, _SPREAD)
             for secret in self._spread:
                 yield from (plain.span(*place) for place in _found(plain.text, secret))
+
+
+def _needles(secrets: Iterable[str], odd: re.Pattern[str]) -> tuple[str, ...]:
+    plain = (_plain(each, odd).text for each in secrets)
+    return tuple(dict.fromkeys(text for text in plain if len(text) >= SHORTEST_PLAIN))
 
 
 def _plain(text: str, odd: re.Pattern[str]) -> _Plain:
@@ -200,10 +198,6 @@ def _with_edges(text: str, start: int, end: int) -> tuple[int, int]:
         start -= start > 0 and _CODE.match(text[start - 1]) is not None
         end += end < len(text) and _CODE.match(text[end]) is not None
     return start, end
-
-
-def _long_enough(secret: str) -> bool:
-    return len(secret) > 2
 
 
 def _is_distinct(secret: str) -> bool:
