@@ -87,7 +87,7 @@ class Lab(Devices):
         `run` is the id by which processes that are left on a host are found again."""
         journal.clock = clock  # notes and what processes print carry the lab's time
         if backend != "simulated":
-            remember(testbed.devices)
+            remember(testbed)
         plain = connect_all(testbed.devices, _session_of, clock=clock, run=run)
         if emulated(plain):
             backend = "simulated"  # one emulated device is enough to spoil a hardware result

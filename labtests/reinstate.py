@@ -10,7 +10,7 @@ from labtests.journal.values import unpack
 from labtests.lab import Lab
 from labtests.opening import Opening, Session, opened
 from labtests.recovery import LabHeld
-from labtests.recovery.asking import Agree, expect_yes
+from labtests.recovery.asking import Agree, Source, expect_yes
 from labtests.settings import expect_value
 from labtests.snapshot import Snapshot, compare, is_snapshot, read, take
 from labtests.snapshot.command import lines
@@ -37,7 +37,8 @@ def reinstate(place: Path, *, testbed: Testbed | None, say: Say, agree: Agree | 
     values = _values(wanted)  # before anything is opened: each is a value of its setting
     if testbed is None:
         testbed = load(Path(wanted.file))
-        expect_yes(f"{place} names {wanted.file}, which", testbed.devices, agree)
+        source = Source(what=f"{place} names {wanted.file}, which", file=wanted.file)
+        expect_yes(source, testbed.devices, agree)
     opening = Opening(testbed=testbed, word="restore", changes=True, why=f"restore {place}")
     try:
         with opened(opening, say) as session:

@@ -26,6 +26,7 @@ _WAYS = {
     "host_keys": _KEYS,
     "jump": "the devices of such a lab are reached from this machine: remove this line",
     "become": "one logs in as root there: remove this line",
+    "legacy_ssh": "such a lab has a current sshd: remove this line",
     "ssh_config": "such a lab does not look at ~/.ssh/config: remove this line",
 }
 

@@ -59,9 +59,27 @@ RdmaDevice = _text(
     r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}",
     "an RDMA device is a name such as mlx5_0; leave it out to have it discovered",
 )
+# options of a line of authorized_keys (sshd(8)): a line of known_hosts that began so would be leave
+# to log in, were it read there
+_OPTIONS = (
+    "pty user-rc agent-forwarding port-forwarding x11-forwarding no-pty no-user-rc "
+    "no-agent-forwarding no-port-forwarding no-x11-forwarding no-touch-required verify-required "
+    "restrict cert-authority permitopen permitlisten principals tunnel command environment "
+    "expiry-time from"
+)
+
+
+def _in_any_case(word: str) -> str:
+    """A pattern that editors read, too: their regular expressions have no flags inside."""
+    return "".join(f"[{c}{c.upper()}]" if c.isalpha() else c for c in word)
+
+
+_NO_HOST = f"(?!({'|'.join(map(_in_any_case, _OPTIONS.split()))})($|[,:]))"
 Host = _text(
-    r"[A-Za-z0-9_][A-Za-z0-9._-]{0,252}|[0-9A-Fa-f:]{2,39}(%[A-Za-z0-9._-]{1,32})?",
-    "a host is a DNS name, a name of ~/.ssh/config or an IP address, without user and port",
+    rf"{_NO_HOST}[A-Za-z0-9_][A-Za-z0-9._-]{{0,252}}"
+    r"|[0-9A-Fa-f:]{2,39}(%[A-Za-z0-9._-]{1,32})?",
+    "a host is a DNS name, a name of ~/.ssh/config or an IP address, without user and port, and no "
+    "option of an authorized_keys file",
 )
 User = _text(
     r"[A-Za-z0-9_][A-Za-z0-9._@\\-]{0,63}",
@@ -69,7 +87,7 @@ User = _text(
 )
 _HOP = (
     r"(ssh://)?([A-Za-z0-9_][A-Za-z0-9._-]*@)?"
-    r"([A-Za-z0-9_][A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?"
+    rf"({_NO_HOST}[A-Za-z0-9_][A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+\])(:[0-9]{{1,5}})?"
 )
 Jump = _text(
     rf"{_HOP}(,{_HOP})*",

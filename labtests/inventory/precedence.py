@@ -19,6 +19,7 @@ SETTINGS = (
     "host_keys",
     "known_hosts",
     "ssh_config",
+    "legacy_ssh",
 )
 
 

@@ -49,6 +49,9 @@ class Settings(_Part):
         default=None, description="known_hosts file instead of the user's own."
     )
     ssh_config: bool | None = Field(default=None, description="Honour ~/.ssh/config (true).")
+    legacy_ssh: bool | None = Field(
+        default=None, description="Offer CBC, MD5 and SHA-1, too: for old switches only."
+    )
 
 
 class Defaults(Settings):

@@ -31,6 +31,7 @@ class Management:
     `jump` is in OpenSSH's ProxyJump syntax; `password_env` names an environment variable; paths are
     absolute. `host_keys="strict"` refuses unknown host keys, "accept-new" learns them once.
     `become` runs commands under `sudo -n`. `ssh_config` honours the user's own ~/.ssh/config.
+    `legacy_ssh` offers old algorithms (CBC, MD5, SHA-1), too.
     """
 
     host: str
@@ -43,6 +44,7 @@ class Management:
     host_keys: Literal["strict", "accept-new"] = "strict"
     known_hosts: str | None = None
     ssh_config: bool = True
+    legacy_ssh: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,8 @@
 """Secrets do not leave the process: not in the journal, not in a log that a report shows.
 
-Two ways of knowing one: its value (passwords from the environment), in whatever escaping it comes;
-and its place (`password hunter2`, `cipher $c$3$...`, a private key), where only the value goes.
+Two ways of knowing one: its value (passwords from the environment), however it is written
+(spelling.py); and its place (`password hunter2`, `cipher $c$3$...`, a private key), where only the
+value goes. Time is linear in the text's length: a device chooses the text.
 """
 
 import logging
@@ -10,30 +11,38 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from labtests.journal.spelling import Spelled
+
 HIDDEN = "***"
 SHORTEST_SECRET = 4  # characters; shorter values would shred ordinary output
+_AGAIN = 8  # times that what is left and `***` may spell a secret anew
 
+# possessive runs (`*+`) and bounds everywhere: no part of a text is looked at again and again
 _PRIVATE_KEY = re.compile(
-    r"(-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----).*?(-----END [A-Z0-9 ]*PRIVATE KEY-----|\Z)", re.DOTALL
+    r"(-----BEGIN [A-Z0-9 ]{0,64}?PRIVATE KEY-----).*?"
+    r"(-----END [A-Z0-9 ]{0,64}?PRIVATE KEY-----|\Z)",
+    re.DOTALL,
 )
-_QUOTE = r"(?:\\*[\"'])?"
+_QUOTE = r"(?:\\*+[\"'])?+"
 # Comware: `password simple X`, `snmp-agent community read cipher X`, `key authentication cipher X`;
 # IOS style: `secret 5 X`, `password 7 X`
 _ENCODED = re.compile(
     r"(\b(?:password|passwd|passphrase|secret|community|key|md5|sha)\b"
-    r"[^\n]{0,80}?\b(?:cipher|simple|hash|plain(?:text)?)[ \t]+"
-    r"|\b(?:password|secret)[ \t]+[05-9][ \t]+)"
-    r"([^\s\"',]+)",
+    r"[^\n]{0,80}?\b(?:cipher|simple|hash|plain(?:text)?)[ \t]++"
+    r"|\b(?:password|secret)[ \t]++[05-9][ \t]++)"
+    r"([^\s\"',]++)",
     re.IGNORECASE,
 )
 # `password X`, `password=X`, `"password": "X y"`, `'password': 'X'`; not None, not prose such as "a
 # password is required" or a prompt `password for root:`, and not the words that _ENCODED reads
 _NAMED = re.compile(
-    rf"(\b(?:\w*_)?(?:password|passwd|passphrase)\b{_QUOTE}(?:[ \t]*[:=][ \t]*|[ \t]+))"
+    rf"((?<![A-Za-z0-9])(?:password|passwd|passphrase)\b{_QUOTE}"
+    r"(?:[ \t]*+[:=][ \t]*+|[ \t]++))"
     r"(?!(?:is|was|are|for|required|prompt|and|or|has|must|cannot|authentication|auth|login|role"
     r"|level|control|recovery|None|null|true|false|cipher|simple|hash|plain)\b|\*{3}"
-    r"|[05-9][ \t]+\*{3})"
-    r"(?:(?P<quote>\\*[\"'])(?!\*{3}(?P=quote)).+?(?P=quote)|[^\s\"'\\,]+)",
+    r"|[05-9][ \t]++\*{3})"
+    r"(?:(?P<quote>\\*+[\"'])(?!\*{3}(?P=quote))[^\n]{1,512}?(?P=quote)|[^\s\"'\\,]++"
+    r"|(?P<open>\\*+[\"'])(?!\*{3})[^\s\"'\\,]++)",
     re.IGNORECASE,
 )
 
@@ -54,18 +63,20 @@ class Redaction:
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         known = {secret for secret in secrets if len(secret) >= SHORTEST_SECRET}
         longest_first = sorted(known, key=lambda secret: (-len(secret), secret))
-        self._values = re.compile("|".join(_any_escaping(s) for s in longest_first) or r"(?!)")
+        self._spelled = Spelled(longest_first)
 
     def text(self, text: str) -> str:
         """The text with `***` in place of every secret."""
-        text = self._values.sub(HIDDEN, text)
+        text = self._spelled.hidden(text, HIDDEN)
         if _may_name_one(text):
             text = _PRIVATE_KEY.sub(rf"\1{HIDDEN}\2", text)
             text = _ENCODED.sub(rf"\g<1>{HIDDEN}", text)
-            text = _NAMED.sub(rf"\g<1>\g<quote>{HIDDEN}\g<quote>", text)
-        while self._values.search(text):  # what is left and `***` may spell a secret anew
-            text = self._values.sub(HIDDEN, text)
-        return text
+            text = _NAMED.sub(rf"\g<1>\g<open>\g<quote>{HIDDEN}\g<quote>", text)
+        for _ in range(_AGAIN):  # what is left and `***` may spell a secret anew
+            if (again := self._spelled.hidden(text, HIDDEN)) == text:
+                return text
+            text = again
+        return HIDDEN  # a text that was made to do so for ever
 
     def value(self, value: Any) -> Any:
         """The same for every string inside a value of JSON."""
@@ -76,29 +87,6 @@ class Redaction:
         if isinstance(value, list | tuple):
             return [self.value(each) for each in value]
         return value
-
-
-def _any_escaping(secret: str) -> str:
-    r"""A pattern of the secret: plain, and as JSON or repr write it, also one inside the other."""
-    return "".join(_any_escaping_of(character) for character in secret)
-
-
-_SHORT = {"\n": "n", "\r": "r", "\t": "t", "\b": "b", "\f": "f"}
-
-
-def _any_escaping_of(character: str) -> str:
-    code = ord(character)
-    forms = [r"\\+" if character == "\\" else r"\\*" + re.escape(character)]
-    if character in _SHORT:
-        forms.append(r"\\+" + _SHORT[character])
-    if code > 0xFFFF:  # JSON writes a surrogate pair, repr \U0001f600
-        high, low = 0xD800 + ((code - 0x10000) >> 10), 0xDC00 + (code & 0x3FF)
-        forms += [rf"\\+(?i:u{high:04x})\\+(?i:u{low:04x})", rf"\\+U(?i:{code:08x})"]
-    else:
-        forms.append(rf"\\+u(?i:{code:04x})")
-    if code <= 0xFF:
-        forms.append(rf"\\+x(?i:{code:02x})")
-    return f"(?:{'|'.join(forms)})"
 
 
 class RedactingFilter(logging.Filter):

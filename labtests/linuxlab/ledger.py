@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -10,10 +11,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from labtests.errors import LabError
+from labtests.handed import NotAFile, believed, json_of
 from labtests.inventory import LINUX_LAB_FOLDER
-from labtests.linuxlab.plan import Plan, folder_of
-from labtests.private import expect_owned, private_folder, write_private
+from labtests.linuxlab.plan import Plan, folder_of, runner_interface
+from labtests.private import private_folder, write_private
 
+_MOST_BYTES = 2**24
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -61,19 +65,31 @@ def ledger_of(name: str) -> Ledger | None:
     file = folder_of(name) / "ledger.json"
     if not file.is_file():
         return None
-    expect_owned(file)
     try:
-        read = json.loads(file.read_text(encoding="utf-8"))
-        ledger = Ledger(**read)
+        read = json_of(believed(file, most_bytes=_MOST_BYTES))
+        ledger = _sound(Ledger(**read), name)
         ledger.runners = {
             box: (int(pid), int(start)) for box, (pid, start) in read["runners"].items()
         }
-    except (ValueError, TypeError, KeyError) as error:
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, NotAFile) as error:
         raise LabError(
             f"{file}: cannot be read ({error}), so what lab {name} has made is not known\n"
             f"  remedy: end its processes and `ip netns del` its namespaces (ip netns list), then "
             f"remove {file.parent}"
         ) from None
+    return ledger
+
+
+def _sound(ledger: Ledger, name: str) -> Ledger:
+    """What it names is what such a lab can have made: folders and namespaces are removed by these
+    names. Raises ValueError."""
+    whole = isinstance(ledger.queues, dict) and isinstance(ledger.runners, dict)
+    if ledger.name != name or not whole:
+        raise ValueError("it is not this lab's")
+    if ledger.interface not in ("", runner_interface(name)):
+        raise ValueError("it names another link than this lab's")
+    if any(type(each) is not str or not _NAME.fullmatch(each) for each in ledger.namespaces):
+        raise ValueError("it names what is no namespace")
     return ledger
 
 

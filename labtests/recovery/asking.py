@@ -1,6 +1,7 @@
 """Before labtests goes where a file says that nobody named: where, as whom, with which secrets."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from labtests.errors import LabError
 from labtests.inventory import Device
@@ -13,12 +14,20 @@ class NotAgreed(LabError):
     """A file leads where no testbed file of this user does, and nobody has agreed to it."""
 
 
-def expect_yes(source: str, devices: Sequence[Device], agree: Agree | None) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """What leads there: in words, and by which testbed file, as it says."""
+
+    what: str
+    file: str
+
+
+def expect_yes(source: Source, devices: Sequence[Device], agree: Agree | None) -> None:
     """A person has agreed to it, or a testbed file that this user named has led there before.
     Raises NotAgreed."""
-    if not (unknown := strange(devices)):
+    if not (unknown := strange(devices, source.file)):
         return
-    told = "\n".join([f"{source} leads to", *(f"  {way(device)}" for device in unknown)])
+    told = "\n".join([f"{source.what} leads to", *(f"  {way(device)}" for device in unknown)])
     if agree is None or not agree(told):
         raise NotAgreed(
             f"{told}\nnobody has agreed to that, so nothing is done\n"

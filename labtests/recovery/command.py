@@ -9,7 +9,7 @@ from labtests.errors import LabError, LeaseBusy
 from labtests.inventory import Testbed
 from labtests.journal import InUse, Unfinished, read_changes
 from labtests.recovery import replay
-from labtests.recovery.asking import NotAgreed, expect_yes
+from labtests.recovery.asking import NotAgreed, Source, expect_yes
 from labtests.recovery.guard import changes_left, drop_gone, held_by
 from labtests.recovery.replay import find, recover
 
@@ -133,7 +133,8 @@ def expect_agreed(run: Unfinished, testbed: Testbed | None, agree: Agree | None)
     story = read_changes(run.journal)
     named = () if testbed is None else testbed.devices
     strange = [device for device in replay.devices_of(story, testbed) if device not in named]
-    expect_yes(f"{run.journal} ({len(story.entries)} changes to put back)", strange, agree)
+    what = f"{run.journal} ({len(story.entries)} changes to put back)"
+    expect_yes(Source(what=what, file=story.begun.file), strange, agree)
 
 
 def _again(run: Unfinished) -> str:

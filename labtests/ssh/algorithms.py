@@ -24,6 +24,11 @@ class Mismatch:
     remedy: str
 
 
+def is_old(algorithm: str) -> bool:
+    """Whether it is offered only where the testbed file says `legacy_ssh: true`."""
+    return any(old in algorithm.lower() for old in _OLD) and "rsa-sha2" not in algorithm
+
+
 def mismatch(said: str, offered: Mapping[str, Sequence[str]], wire: object) -> Mismatch:
     """From paramiko's words, and the lists of both sides where they are known."""
     found = next((lists for words, lists in _LISTS.items() if words in said), None)
@@ -35,8 +40,11 @@ def mismatch(said: str, offered: Mapping[str, Sequence[str]], wire: object) -> M
     theirs, name = offered[found[0]], found[2]
     ours = tuple(getattr(wire, found[1], ()))
     problem = f"no {name} in common: it offers only {', '.join(theirs)}"
-    if all(any(old in algorithm for old in _OLD) for algorithm in theirs):
-        remedy = f"the device's are old; this side can be changed to speak them: {LEGACY}"
+    if all(is_old(algorithm) for algorithm in theirs):
+        remedy = (
+            f"the device's are old; this side can be changed to speak them: {LEGACY} for keys "
+            "and key exchanges with SHA-1; in either case `legacy_ssh: true` in the testbed file"
+        )
     else:
         remedy = (
             f"change the device's side: add one of these to {name} in its sshd_config: "

@@ -11,7 +11,7 @@ from paramiko.config import SSH_PORT
 
 from labtests.ssh.host_keys import KnownHosts
 from labtests.ssh.key_files import Client
-from labtests.ssh.wire import Wire
+from labtests.ssh.wire import LegacyWire, Wire
 
 LOGIN_WITHIN_S = 30  # banner and authentication, each: slow switches, reverse DNS on the server
 
@@ -30,6 +30,7 @@ class Hop:
     known_hosts: KnownHosts
     credentials: Mapping[str, Any] = field(repr=False)
     within_s: float
+    legacy: bool = False
     through: "Hop | str | None" = None
     client: Client = field(default_factory=Client, repr=False)
 
@@ -66,7 +67,7 @@ class Hop:
             auth_timeout=LOGIN_WITHIN_S,
             channel_timeout=LOGIN_WITHIN_S,
             sock=dialled or self._gateway(),
-            transport_factory=_wires(self.known_hosts),
+            transport_factory=_wires(self.known_hosts, LegacyWire if self.legacy else Wire),
             **self.credentials,
         )
 
@@ -84,9 +85,9 @@ class Hop:
         return wire.open_channel("direct-tcpip", (self.host, self.port), ("", 0))
 
 
-def _wires(known_hosts: KnownHosts) -> Callable[..., Wire]:
+def _wires(known_hosts: KnownHosts, kind_of_wire: type[Wire]) -> Callable[..., Wire]:
     def wire(sock: Any, **settings: Any) -> Wire:  # paramiko 4 has more of them than 5
-        new = Wire(sock, **settings)
+        new = kind_of_wire(sock, **settings)
         options = new.get_security_options()
         known = [
             kind for name in known_hosts.key_types() for kind in _SIGNATURES.get(name, (name,))

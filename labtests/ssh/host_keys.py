@@ -2,7 +2,10 @@
 patterns and no revoked keys, and rewrites the file when it learns; here any listed key will do, as
 with OpenSSH, and a file only grows."""
 
+import io
+import os
 import re
+import stat
 import threading
 from collections import defaultdict
 from collections.abc import Sequence
@@ -18,6 +21,13 @@ from paramiko.hostkeys import HostKeyEntry, InvalidHostKey
 SYSTEM_FILE = Path("/etc/ssh/ssh_known_hosts")
 USER_FILE = Path("~/.ssh/known_hosts")
 REVOKED = "@revoked"
+
+MOST_BYTES = 2**24
+"""Of a file of host keys: some 100 000 lines."""
+_APPENDING = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK | os.O_CLOEXEC
+_NEVER = ("authorized_keys", "authorized_principals", "rc", "environment", "config")
+"""Beginnings of names of files that sshd and ssh obey (sshd(8), FILES)."""
+_KEY_TYPE = re.compile(r"(ssh|ecdsa|sk-ssh|sk-ecdsa)-[A-Za-z0-9@.-]{1,60}")
 
 _appending = threading.Lock()  # guards files, not state: devices are connected in parallel
 
@@ -79,11 +89,40 @@ class KnownHosts(paramiko.MissingHostKeyPolicy):
         file = self.files[0]
         with _appending:
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            file.touch(mode=0o600)
-            text = file.read_text(encoding="utf-8")
-            newline = "" if not text or text.endswith("\n") else "\n"
-            with file.open("a", encoding="utf-8") as lines:
-                lines.write(f"{newline}{self.name} {key.get_name()} {key.get_base64()}\n")
+            with os.fdopen(os.open(file, _APPENDING, 0o600), "rb+", buffering=0) as lines:
+                text = _start(lines)
+                if text is None or not _is_for_host_keys(file, text):
+                    raise HostKeyProblem(self.name, key, "unknown")
+                newline = "" if not text or text.endswith("\n") else "\n"
+                line = f"{newline}{self.name} {key.get_name()} {key.get_base64()}\n"
+                lines.write(line.encode())
+
+
+def _start(file: io.FileIO) -> str | None:
+    """All of it, as far as such a file is read; None of what is no regular file."""
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        return None
+    return (file.read(MOST_BYTES + 1) or b"").decode("utf-8", errors="replace")
+
+
+def _is_for_host_keys(file: Path, text: str) -> bool:
+    """Whether a key that was learned may be written there: a file of host keys, or a new one. A
+    testbed file that somebody handed over could name any file, and what it names a host could be
+    read there as leave to log in."""
+    if len(text) > MOST_BYTES:
+        return False
+    real = {file.name.lower(), file.resolve().name.lower()}
+    if any(name.startswith(_NEVER) for name in real):
+        return False
+    return all(_is_host_line(line) for line in text.splitlines())
+
+
+def _is_host_line(line: str) -> bool:
+    text = line.strip()
+    if not text or text.startswith("#"):
+        return True
+    words = text.removeprefix("@revoked").removeprefix("@cert-authority").split()
+    return len(words) >= 3 and _KEY_TYPE.fullmatch(words[1]) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,6 +96,7 @@ class _Way:
             known_hosts=self._known_hosts(host, port, configured),
             credentials={**login, "key_filename": keys or None},
             within_s=int(configured.get("connecttimeout", DIAL_WITHIN_S)),
+            legacy=self._management.legacy_ssh,
             through=through or _proxy_command(configured),
         )
 

@@ -2,6 +2,7 @@
 
 import socket
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 import paramiko
@@ -9,6 +10,8 @@ from paramiko.auth_handler import AuthOnlyHandler
 from paramiko.common import MSG_CHANNEL_REQUEST, cMSG_GLOBAL_REQUEST, cMSG_SERVICE_REQUEST
 from paramiko.kex_curve25519 import KexCurve25519
 from paramiko.transport import ServiceRequestingTransport
+
+from labtests.ssh.algorithms import is_old
 
 # RFC 4254 section 6.10 names signals; a shell shows them as 128 + number (Linux numbers)
 _SIGNAL_NUMBERS = {
@@ -32,6 +35,15 @@ SIGNALLED = 128
 
 _CURVE = "curve25519-sha256"
 _QUICK_KEX = "ecdh-sha2-nistp256"
+
+
+def _current(names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if not is_old(name))
+
+
+def _old_too(current: Sequence[str], every: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*current, *every)))
+
 
 DEAD_PEER_MS = 30_000
 """A peer that acknowledges nothing for so long is gone (TCP_USER_TIMEOUT)."""
@@ -74,7 +86,7 @@ class _Login(AuthOnlyHandler):
 
 
 class Wire(ServiceRequestingTransport):
-    """A paramiko transport with eight differences.
+    """A paramiko transport with nine differences.
 
     - TCP_NODELAY: without it an exec waits some 40 ms for a delayed acknowledgement.
     - `round_trip`: once it is back, everything the server had sent before is here.
@@ -87,18 +99,25 @@ class Wire(ServiceRequestingTransport):
       a noticeable part of what a short session costs.
     - ecdh-sha2-nistp256 is asked for first: of OpenSSH's key exchanges it takes least of a server's
       CPU, which is most of what many logins at once wait for (RFC 9142 puts it beside curve25519).
+    - CBC, MD5 and SHA-1 are not offered (RFC 9142; CBC: CVE-2008-5161).
     - curve25519-sha256 is known by its plain name too (RFC 8731), the only one that a hardened sshd
       may offer. And what the server has offered is kept, for the error when nothing fits.
     """
 
     _kex_info = {**paramiko.Transport._kex_info, _CURVE: KexCurve25519}  # type: ignore[attr-defined] # noqa: RUF012
     _preferred_kex = tuple(
-        sorted((*paramiko.Transport._preferred_kex, _CURVE), key=lambda name: name != _QUICK_KEX)  # type: ignore[attr-defined]
+        sorted(
+            (*_current(paramiko.Transport._preferred_kex), _CURVE),  # type: ignore[attr-defined]
+            key=lambda name: name != _QUICK_KEX,
+        )
     )
 
     _preferred_ciphers = tuple(
-        sorted(paramiko.Transport._preferred_ciphers, key=lambda name: "gcm" not in name)  # type: ignore[attr-defined]
+        sorted(_current(paramiko.Transport._preferred_ciphers), key=lambda name: "gcm" not in name)  # type: ignore[attr-defined]
     )
+    _preferred_macs = _current(paramiko.Transport._preferred_macs)  # type: ignore[attr-defined]
+    _preferred_keys = _current(paramiko.Transport._preferred_keys)  # type: ignore[attr-defined]
+    _preferred_pubkeys = _current(paramiko.Transport._preferred_pubkeys)  # type: ignore[attr-defined]
 
     _channel_handler_table = {  # noqa: RUF012 - paramiko's own, a table of its class
         **paramiko.Transport._channel_handler_table,  # type: ignore[attr-defined]
@@ -185,6 +204,17 @@ class Wire(ServiceRequestingTransport):
         with self._turn:
             self._answered += 1
             self._turn.notify_all()
+
+
+class LegacyWire(Wire):
+    """The same with a device whose testbed file says `legacy_ssh: true`: whatever paramiko can do,
+    the current algorithms first."""
+
+    _preferred_ciphers = _old_too(Wire._preferred_ciphers, paramiko.Transport._preferred_ciphers)  # type: ignore[attr-defined]
+    _preferred_macs = _old_too(Wire._preferred_macs, paramiko.Transport._preferred_macs)  # type: ignore[attr-defined]
+    _preferred_kex = _old_too(Wire._preferred_kex, paramiko.Transport._preferred_kex)  # type: ignore[attr-defined]
+    _preferred_keys = _old_too(Wire._preferred_keys, paramiko.Transport._preferred_keys)  # type: ignore[attr-defined]
+    _preferred_pubkeys = _old_too(Wire._preferred_pubkeys, paramiko.Transport._preferred_pubkeys)  # type: ignore[attr-defined]
 
 
 def end_input(channel: paramiko.Channel) -> None:

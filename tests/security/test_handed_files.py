@@ -17,9 +17,11 @@ import labtests.recovery.replay as replay
 from labtests.__main__ import main
 from labtests.errors import InventoryError, LabError
 from labtests.intents import SETTINGS
-from labtests.inventory import Device, Endpoint, Management, Port, load
+from labtests.inventory import Device, Endpoint, Management, Port, Testbed, load
 from labtests.journal import Begun, ChangeJournal, Intent, Redaction, read_changes, this_runner
 from labtests.journal.known import remember
+from labtests.linuxlab import plan
+from labtests.linuxlab.ledger import Ledger, ledger_of
 from labtests.recording import recorded_lab
 from labtests.records import PfcSetting
 from labtests.report.runs import UnreadableRun, read_run
@@ -279,7 +281,7 @@ def test_where_a_snapshot_leads_is_asked_unless_the_testbed_file_was_named(
 
 
 def test_what_is_known_is_a_way_and_not_a_name(tmp_path: Path, dialled: Dialled) -> None:
-    remember([HOST])
+    remember(Testbed(name="lab", file=tmp_path / "lab.yaml", devices=(HOST,)))
     journal_of(tmp_path / "run", {}, managed(password_env="OTHER"))
     assert (restore("run").exit_code, dialled.hosts) == (2, [])
     journal_of(tmp_path / "run", {}, {})
@@ -408,3 +410,27 @@ def test_no_text_makes_a_traceback_of_a_reader(tmp_path_factory: Any, lines: lis
     for reader in (read_changes, read, recorded_lab, load):
         with suppress(LabError):
             assert reader(path) is not None  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"name": "../../precious"},
+        {"name": "another"},
+        {"namespaces": ["-all"]},
+        {"namespaces": ["a/../b"]},
+        {"interface": "eth0"},
+        {"runners": {"a": ["x", 1]}},
+        {"queues": []},
+    ],
+)
+def test_a_ledger_names_nothing_but_what_its_lab_has_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, facts: dict[str, Any]
+) -> None:
+    monkeypatch.setattr(plan, "LINUX_LAB_FOLDER", str(tmp_path))
+    Ledger(name="lab", digest="d", namespaces=["lab.a"]).write()
+    assert ledger_of("lab") is not None
+    file = tmp_path / "lab" / "ledger.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | facts))
+    with pytest.raises(LabError, match="cannot be read"):
+        ledger_of("lab")

@@ -1,9 +1,13 @@
 """No secret leaves by the journal or by a log."""
 
+import base64
 import io
 import json
 import logging
+import time
+from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from cli_server import PASSWORD, CliServer
@@ -161,3 +165,61 @@ def test_a_journal_is_private_and_complete_after_each_line(tmp_path: Path) -> No
 )
 def test_letters_that_are_other_cases_of_those_of_a_word_do_not_hide_it(text):
     assert "hunter2" not in Redaction().text(text)
+
+
+HARD = 'hunter2-"S\\écret'
+DISGUISES = [
+    HARD.upper(),
+    HARD.swapcase(),
+    "".join(f"{c}\x00" for c in HARD),
+    "".join(f"{c}\x1b[31m" for c in HARD),
+    "".join(f"{c}\u200b" for c in HARD),
+    "\n".join(HARD),
+    json.dumps(HARD.upper()),
+    HARD.encode().hex(),
+    HARD.encode().hex().upper(),
+    quote(HARD, safe=""),
+    *(base64.b64encode(f"{'x' * n}{HARD}{'y' * n}".encode()).decode() for n in range(4)),
+    *(base64.urlsafe_b64encode(f"{'x' * n}{HARD}".encode()).decode() for n in range(3)),
+]
+
+
+@pytest.mark.parametrize("disguise", DISGUISES)
+def test_a_secret_is_known_in_other_spellings(disguise: str) -> None:
+    clean = Redaction([HARD]).text(f"said {disguise} and more")
+    assert "***" in clean
+    assert clean.startswith("said ")
+    assert clean.endswith(" and more")
+    assert len(clean) < len("said  and more") + 12  # of base64, what stands around it
+
+
+def test_columns_of_digits_are_not_joined_to_a_secret() -> None:
+    text = "0\n0\n0\n0\n12\t34\n1234\n5678\n"
+    assert Redaction(["0000", "12345678", "1234"]).text(text) == text.replace("1234", "***")
+
+
+def test_a_text_that_spells_a_secret_for_ever_is_hidden_as_a_whole() -> None:
+    assert Redaction(["***a"]).text("***" + "a" * 10_000) == "***"
+
+
+UNITS = ["\\", "password '", "password ", " ", "\x00", "a\n", "key cipher ", "secret 5 ", "\t", "'"]
+UNITS += ['password \\"', "\\u0068", "password_", "hunter2-", "-----BEGIN PRIVATE KEY-----"]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("start", ["", "password '"])
+def test_twice_the_text_takes_twice_the_time(unit: str, start: str) -> None:
+    """Whatever a device says. The time of the process is taken, the least of two."""
+    redaction = Redaction([HARD, "hunter2-hunter3"])
+
+    def least_s(length: int) -> float:
+        text = start + unit * (length // len(unit))
+        return min(_took_s(lambda: redaction.text(text)) for _ in range(2))
+
+    assert least_s(40_000) < 8 * least_s(10_000) + 0.02  # 4 times the text; squared, it were 16
+
+
+def _took_s(act: Callable[[], object]) -> float:
+    begun_s = time.process_time()
+    act()
+    return time.process_time() - begun_s

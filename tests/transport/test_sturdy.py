@@ -30,8 +30,8 @@ def server(folder: Path, *settings: str, host_key: str = "ed25519") -> Iterator[
 
 
 @contextmanager
-def login(sshd: Sshd) -> Iterator[ShellTransport]:
-    transport = connect(sshd.device(), SHELL, clock=WallClock())
+def login(sshd: Sshd, **settings: bool) -> Iterator[ShellTransport]:
+    transport = connect(sshd.device(**settings), SHELL, clock=WallClock())
     assert isinstance(transport, ShellTransport)
     try:
         yield transport
@@ -284,6 +284,22 @@ def test_a_host_that_speaks_only_sha_1_needs_the_older_library(tmp_path: Path) -
         text = str(caught.value)
         assert "no HostKeyAlgorithms in common: it offers only ssh-rsa" in text
         assert "this side can be changed to speak them: pip install 'labtests[legacy-ssh]'" in text
+
+
+@pytest.mark.parametrize("setting", ["Ciphers aes128-cbc", "MACs hmac-sha1"])
+def test_old_algorithms_are_spoken_only_where_the_testbed_file_says_so(
+    tmp_path: Path, setting: str
+) -> None:
+    """A MAC only counts beside a cipher without one of its own."""
+    name, said = setting.split()
+    more = ("Ciphers aes128-ctr",) if name == "MACs" else ()
+    with server(tmp_path, setting, *more) as sshd:
+        with pytest.raises(Unreachable) as caught, login(sshd):
+            pass
+        assert f"no {name} in common: it offers only {said}" in str(caught.value)
+        assert "`legacy_ssh: true` in the testbed file" in str(caught.value)
+        with login(sshd, legacy_ssh=True) as shell:
+            assert shell.run("echo hi").text == "hi\n"
 
 
 # -- hosts that stand still ------------------------------------------------------------------------
