@@ -1,19 +1,25 @@
 """The compiled network is put on the disk by one process as a whole; all others only read it."""
 
+import importlib
 import os
 import pickle
+import pkgutil
 import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
+from types import CodeType, ModuleType
 
 import numpy as np
 import pytest
 from network_star import Lab
 
-from labtests.simlab import code_folder
+from labtests.simlab import code_folder, network
+from labtests.simlab.network.ahead import OF_INTEGERS, SAMPLING
 from labtests.simlab.network.arithmetic import highest_bit
+from labtests.simlab.network.compiled import FUNCTIONS
 
 ADDING = """
 import numba
@@ -163,3 +169,32 @@ def test_each_index_leads_to_code_of_the_types_that_it_says() -> None:
             assert pickle.loads((index.parent / name).read_bytes())[3].args == types, name
             looked_at += 1
     assert looked_at > 100
+
+
+def _modules() -> list[ModuleType]:
+    names = [module.name for module in pkgutil.iter_modules(network.__path__)]
+    return [importlib.import_module(f"labtests.simlab.network.{name}") for name in names]
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """A function's code, and that of all in it."""
+    yield code
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _codes(inner)
+
+
+def test_all_that_python_calls_is_compiled_ahead() -> None:
+    """Compiled code is called from elsewhere than compiled code by these names only."""
+    called = set()
+    for module in _modules():
+        compiled = {n: f for n, f in vars(module).items() if any(f is one for one in FUNCTIONS)}
+        own = {f.py_func.__code__ for f in compiled.values()}
+        source = compile(Path(str(module.__file__)).read_text(), str(module.__file__), "exec")
+        skipped = {(code.co_name, code.co_firstlineno) for code in own}
+        for code in _codes(source):
+            if code.co_name != "<module>" and (code.co_name, code.co_firstlineno) not in skipped:
+                called |= {compiled[name] for name in code.co_names if name in compiled}
+    assert {f.py_func.__name__ for f in called} == {
+        f.py_func.__name__ for f in (*OF_INTEGERS, SAMPLING)
+    }

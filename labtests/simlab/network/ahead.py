@@ -1,7 +1,7 @@
 """What Python calls of the compiled network, compiled ahead (simlab/code_folder.py).
 
 What these functions call goes with them. One that is missing here works, but is compiled by each
-process anew: tests/network/conftest.py looks for that.
+process anew: tests/network looks for that.
 """
 
 import inspect
@@ -14,12 +14,13 @@ from labtests.simlab.network.arithmetic import random_below
 from labtests.simlab.network.compiled import keep_in
 from labtests.simlab.network.engine import advance, cut_port
 from labtests.simlab.network.events import wake_by, wake_port
-from labtests.simlab.network.flows import choose_lane, wake_flow_by
+from labtests.simlab.network.flows import choose_lane, make_ready, wake_flow_by
 from labtests.simlab.network.guarding import restore, watch_pauses
 from labtests.simlab.network.memory import is_dynamic, recount_lossy, shared_use
 from labtests.simlab.network.pause_frames import end_storm, timer_slot
 from labtests.simlab.network.pausing import hold, hold_link
 from labtests.simlab.network.receiving import begin_delivery
+from labtests.simlab.network.reliable import window_end
 from labtests.simlab.network.watching import advance_sampling
 from labtests.simlab.network.wire import break_silence
 
@@ -33,6 +34,7 @@ OF_INTEGERS: tuple[Any, ...] = (
     hold,
     hold_link,
     is_dynamic,
+    make_ready,
     random_below,
     recount_lossy,
     restore,
@@ -42,6 +44,7 @@ OF_INTEGERS: tuple[Any, ...] = (
     wake_flow_by,
     wake_port,
     watch_pauses,
+    window_end,
 )
 SAMPLING: Any = advance_sampling
 
