@@ -1,30 +1,20 @@
-"""Compiling the packet network ahead of time, so that the first dry run need not wait for it."""
+"""Compiling the packet network ahead of time, in a process that does nothing else."""
 
-from labtests.simlab.network import Cable, HostPort, Network, SwitchPort, UdpRequest, Wiring
+from pathlib import Path
+
+from labtests.simlab.code_folder import code_folder, complete_folder, fill
 
 
 def warm() -> None:
-    """The compiled network is in the on-disk cache (some seconds the first time, then none)."""
-    ends = [
-        (HostPort(device=name, interface="eth0", address=f"192.0.2.{number}"), f"port{number}")
-        for number, name in enumerate(("sender", "receiver"), start=1)
-    ]
-    cables = tuple(
-        Cable(
-            a=host,
-            b=SwitchPort(device="switch", interface=port),
-            rate_bits_per_s=10_000_000_000,
-            length_m=1.0,
-        )
-        for host, port in ends
-    )
-    network = Network(Wiring(cables=cables), seed=1)
-    flow = UdpRequest(
-        device="sender",
-        interface="eth0",
-        destination="192.0.2.2",
-        tos=0,
-        rate_bits_per_s=1_000_000_000,
-    )
-    network.start_udp(flow).stop()
-    network.advance_to(1_000)
+    """The compiled network is on the disk (half a minute and more the first time, then none)."""
+    complete_folder()
+
+
+def _compile_into(folder: Path) -> None:
+    from labtests.simlab.network.ahead import compile_all  # heavy, and not if another was first
+
+    compile_all(folder)
+
+
+if __name__ == "__main__":
+    fill(code_folder(), _compile_into)

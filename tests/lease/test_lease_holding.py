@@ -24,7 +24,7 @@ from labtests.lease.register import Register
 from labtests.transport import Reply
 
 HERE = Path(__file__).parent
-EXPIRES_AFTER_S = 0.8
+EXPIRES_AFTER_S = 3.0  # a runner on a busy machine beats four times in it, with seconds to spare
 pytestmark = pytest.mark.usefixtures("toy_platform")
 
 
@@ -72,7 +72,7 @@ def test_a_frozen_holder_stops_before_its_next_change(folder: Path, tmp_path: Pa
         with box.open("a") as file:
             file.write("second 1000000\n")
         runner.send_signal(signal.SIGCONT)
-        said, _ = runner.communicate(timeout=20)
+        said, _ = runner.communicate(timeout=60)
     finally:
         runner.kill()
         runner.wait()

@@ -1,9 +1,30 @@
-"""The fixture of this folder."""
+"""The fixtures of this folder, and what is looked at after each test and after the last."""
+
+from collections.abc import Iterator
 
 import pytest
+from network_canaries import Canaries
 from network_star import Lab, Star, star_wiring
 
 from labtests.simlab.network import Network, SwitchMemory
+from labtests.simlab.network.compiled import FUNCTIONS
+
+
+@pytest.fixture(autouse=True)
+def canaries(monkeypatch: pytest.MonkeyPatch) -> Iterator[Canaries]:
+    """No test writes outside of a table."""
+    guards = Canaries()
+    guards.in_place_of_tables(monkeypatch)
+    yield guards
+    assert guards.damaged() == []
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _compiled_ahead() -> Iterator[None]:
+    """What Python calls was not compiled here: ahead.py has it, with the types of each call."""
+    yield
+    missed = {f.py_func.__name__: list(f.stats.cache_misses) for f in FUNCTIONS}
+    assert {name: types for name, types in missed.items() if types} == {}
 
 
 @pytest.fixture

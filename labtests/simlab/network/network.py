@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from labtests.simlab.network.arithmetic import DRAWS, random_below
+from labtests.simlab.network.compiled import use_compiled
 from labtests.simlab.network.counting import port_counters
 from labtests.simlab.network.engine import advance, cut_port
 from labtests.simlab.network.events import wake_port
@@ -82,6 +83,7 @@ class Network:
 
         Raises ValueError for a static route that cannot be.
         """
+        use_compiled()
         self.wiring = wiring
         given = memory if isinstance(memory, Mapping) else {}
         common = memory if isinstance(memory, SwitchMemory) else SwitchMemory()
