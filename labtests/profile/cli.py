@@ -39,9 +39,7 @@ def check(files: Sequence[str]) -> None:
         for warning in found.warnings:
             click.echo(f"warning: {warning}", err=True)
         lossless = ", ".join(map(str, found.form.lossless)) or "none"
-        click.echo(
-            f"OK {found.file}: lossless {lossless}; {len(found.warnings)} warnings"
-        )
+        click.echo(f"OK {found.file}: lossless {lossless}; {len(found.warnings)} warnings")
     if mistakes:
         raise InventoryError(mistakes)
 
