@@ -38,7 +38,7 @@ def check(files: Sequence[str]) -> None:
             continue
         for warning in found.warnings:
             click.echo(f"warning: {warning}", err=True)
-        lossless = ", ".join(map(str, found.form.lossless))
+        lossless = ", ".join(map(str, found.form.lossless)) or "none"
         click.echo(f"OK {found.file}: lossless {lossless}; {len(found.warnings)} warnings")
     if mistakes:
         raise InventoryError(mistakes)

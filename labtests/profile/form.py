@@ -173,19 +173,29 @@ class ProfileFile(_Part):
 
     name: Name = Field(description="The profile's name.")
     description: Description = ""
-    rate_gbit_per_s: Annotated[float, Field(gt=0, le=3200)] = Field(
-        description="The fastest link it is meant for: headroom grows with it."
+    rate_gbit_per_s: Annotated[float, Field(gt=0, le=3200)] | None = Field(
+        default=None,
+        description="The fastest link it is meant for: headroom grows with it. Required with "
+        "lossless and with buffer.",
     )
-    mtu_bytes: Annotated[int, Field(ge=576, le=9978)] = Field(
-        description="Of IP packets at the hosts; switches pass frames that carry them."
+    mtu_bytes: Annotated[int, Field(ge=576, le=9978)] | None = Field(
+        default=None,
+        description="Of IP packets at the hosts; switches pass frames that carry them. Required "
+        "with lossless; unless given, it stays as it is.",
     )
     lossless: list[Priority] = Field(
-        min_length=1, description="Priorities with PFC on every port, host and switch."
+        default=[],
+        description="Priorities with PFC on every port, host and switch; unless given, PFC stays "
+        "as it is.",
     )
     negotiate_pfc: bool = Field(
         default=False, description="Switches let DCBX decide (auto) instead of PFC always on."
     )
-    trust: Literal["dscp", "dot1p"] = Field(description="What decides a packet's priority.")
+    trust: Literal["dscp", "dot1p"] | None = Field(
+        default=None,
+        description="What decides a packet's priority. Required with lossless, maps and cnp; "
+        "unless given, it stays as it is.",
+    )
     maps: MapsPart = MapsPart()
     ecn: list[EcnPart] = []
     scheduling: list[Share] | None = Field(

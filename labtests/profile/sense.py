@@ -55,6 +55,26 @@ def _rule(
 
 # -- errors ------------------------------------------------------------------------------------
 
+_NEEDS = {
+    "lossless": ("rate_gbit_per_s", "mtu_bytes", "trust"),
+    "buffer": ("rate_gbit_per_s",),
+    "cnp": ("trust",),
+    "maps": ("trust",),
+}
+
+
+@_rule("error")
+def _needs(profile: ProfileFile) -> Found:
+    """A key is not there that another one needs: lossless needs rate, MTU and trust; buffer needs
+    the rate; cnp and maps need trust."""
+    given = profile.model_fields_set
+    for key, needed in _NEEDS.items():
+        lacking = [each for each in needed if getattr(profile, each) is None]
+        if key in given and lacking:
+            yield (key,), f"needs {' and '.join(lacking)} beside it"
+    if not given - {"name", "description"}:
+        yield ("name",), "the profile asks for nothing"
+
 
 @_rule("error")
 def _ecn_order(profile: ProfileFile) -> Found:
@@ -94,7 +114,7 @@ def _egress_too_small(profile: ProfileFile) -> Found:
 def _headroom_too_small(profile: ProfileFile) -> Found:
     """S23: headroom_cells is less than what arrives after a pause."""
     buffer = profile.buffer
-    if buffer is None or buffer.headroom_cells is None:
+    if buffer is None or buffer.headroom_cells is None or profile.rate_gbit_per_s is None:
         return
     needed = words.headroom_by_rule(profile, buffer)
     if buffer.headroom_cells < needed:
@@ -282,7 +302,7 @@ def _jumbo_headroom(profile: ProfileFile) -> Found:
     """S23 counts two frames of 1518 B; with a larger MTU headroom_cells is too small by the same
     rule."""
     buffer = profile.buffer
-    if buffer is None or words.frame_bytes(profile) <= 1522:
+    if buffer is None or profile.rate_gbit_per_s is None or words.frame_bytes(profile) <= 1522:
         return
     rule = words.headroom_by_rule(profile, buffer)
     longer = 2 * 8 * (words.frame_bytes(profile) - 1518)

@@ -121,7 +121,7 @@ def _about_links(
         link = lab.testbed.link_of(port.endpoint)
         if link is None:
             yield _finding("note", device, "no cable in the testbed: left alone", port.interface)
-        elif link.speed_bits_per_s > rate or (buffer and link.length_m > buffer.cable_m):
+        elif (rate and link.speed_bits_per_s > rate) or (buffer and link.length_m > buffer.cable_m):
             yield _finding(
                 "warning",
                 device,
@@ -144,7 +144,9 @@ def _always(value: object) -> From:
     return lambda _: value
 
 
-def _trust(scene: Scene) -> From:
+def _trust(scene: Scene) -> From | None:
+    if scene.profile.trust is None:
+        return None
     return _always(TrustSetting(source=scene.profile.trust))
 
 
@@ -154,7 +156,9 @@ def _dscp_map(scene: Scene) -> From | None:
     return _always(words.dscp_map(scene.profile))
 
 
-def _queue_map(scene: Scene) -> From:
+def _queue_map(scene: Scene) -> From | None:
+    if scene.profile.trust is None:  # how packets get a priority is left as it is
+        return None
     return _always(words.queue_map(scene.profile))
 
 
@@ -222,13 +226,15 @@ def _ets(scene: Scene) -> From | None:
     )
 
 
-def _mtu(scene: Scene) -> From:
-    return _always(scene.profile.mtu_bytes)
+def _mtu(scene: Scene) -> From | None:
+    return None if scene.profile.mtu_bytes is None else _always(scene.profile.mtu_bytes)
 
 
-def _frame_limit(scene: Scene) -> From:
+def _frame_limit(scene: Scene) -> From | None:
     """At least so much."""
     needed = words.frame_bytes(scene.profile)
+    if not needed:
+        return None
     return lambda now: now if scene.driver.passes(now, needed) else needed
 
 
@@ -298,8 +304,10 @@ def _parameters(
     return wanted
 
 
-def _pfc(scene: Scene) -> From:
+def _pfc(scene: Scene) -> From | None:
     """A host cannot negotiate by itself (capabilities: DCBX is its firmware's or lldpad's)."""
+    if not scene.profile.lossless:
+        return None
     auto = scene.profile.negotiate_pfc and not isinstance(scene.driver, RdmaDevices)
     mode: Literal["auto", "on"] = "auto" if auto else "on"
     return _always(PfcSetting(mode=mode, priorities=frozenset(scene.profile.lossless)))

@@ -32,13 +32,13 @@ def marked(profile: ProfileFile) -> frozenset[int]:
 
 
 def frame_bytes(profile: ProfileFile) -> int:
-    """The largest frame, FCS included."""
-    return profile.mtu_bytes + FRAME_OVERHEAD_BYTES
+    """The largest frame, FCS included; 0 where the profile leaves the MTU as it is."""
+    return 0 if profile.mtu_bytes is None else profile.mtu_bytes + FRAME_OVERHEAD_BYTES
 
 
 def rate_bits_per_s(profile: ProfileFile) -> int:
-    """Of the fastest link."""
-    return round(profile.rate_gbit_per_s * 1e9)
+    """Of the fastest link; 0 where the profile is for any."""
+    return round((profile.rate_gbit_per_s or 0) * 1e9)
 
 
 def headroom_by_rule(profile: ProfileFile, buffer: BufferPart) -> int:

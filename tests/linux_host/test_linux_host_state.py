@@ -138,5 +138,17 @@ def test_state_is_foreseen_but_the_gids_of_the_rdma_device_and_its_cards():
     driver.link(VIRTIO)
     driver.roce(VIRTIO)
     driver.mtu(VIRTIO)
-    late = set(host.asked) - set(driver.state_commands((VIRTIO,)))
+    foreseen = {*driver.state_commands((VIRTIO,)), *driver.obstacle_commands()}
+    late = set(host.asked) - foreseen
     assert {command.split()[0] for command in late} == {"grep", "ethtool"}
+
+
+def test_a_user_without_rights_is_an_obstacle_and_root_is_none():
+    def of_user(number):
+        host = namespace_host(**{"id -u": Answer(f"{number}\n")})
+        return Driver(host).obstacles()
+
+    (sentence,) = of_user(1000)
+    assert "as user 1000 and not as root" in sentence
+    assert "become: true" in sentence
+    assert of_user(0) == ()

@@ -61,3 +61,18 @@ def test_a_profile_of_the_queues_that_are_there_is_planned():
     assert plan.impossible == []
     assert [step.setting for step in plan.steps] == ["scheduling"]
     assert box.changed == []
+
+
+def test_a_profile_of_the_mtu_alone_asks_for_nothing_else():
+    plan, box = planned_at("htb_red", load(LOSSLESS_25G.with_name("mtu-9000.yaml")).form)
+    assert plan.wishes == plan.steps == plan.troubles == []
+    assert [f.kind for f in plan.findings if f.kind != "note"] == ["cannot"]  # no MTU on a switch
+    assert box.changed == []
+
+
+def test_the_profile_of_the_linux_lab_fits_a_switch_of_eight_htb_queues():
+    plan, box = planned_at("htb_red", load(LOSSLESS_25G.with_name("linux-lab.yaml")).form)
+    assert plan.impossible == []
+    assert [step.setting for step in plan.steps] == ["scheduling"]
+    assert len(plan.steps[0].commands) == 7  # one is served so already
+    assert box.changed == []

@@ -18,6 +18,7 @@ EXAMPLES = sorted(FOLDER.glob("*.yaml"))
 
 # what fires a rule: the keys that are changed in lossless-25g.yaml
 FIRES = {
+    "needs": {"trust": None},
     "ecn-order": {"ecn": [{"kmin_bytes": 400_000}]},
     "shares": {"scheduling": [20, 5, 5, 50, 10, 11, "strict", "strict"]},
     "egress-too-small": {"buffer": {"egress": {"share_cells": 50_000}}},
@@ -46,6 +47,37 @@ FIRES = {
     "alpha-decays-between-cnps": {"dcqcn": {"notification_point": {"cnp_interval_us": 55}}},
     "marked-but-not-heard": {"dcqcn": {"reaction_point": {"priorities": [4]}}},
 }
+
+
+def told_of(tmp_path, **keys):
+    """The errors of a profile of these keys alone."""
+    path = tmp_path / "own.yaml"
+    path.write_text(yaml.safe_dump({"name": "own"} | keys))
+    try:
+        load(path)
+    except InventoryError as error:
+        return str(error)
+    return ""
+
+
+def test_a_profile_may_be_of_the_mtu_alone(tmp_path):
+    assert told_of(tmp_path, mtu_bytes=9000) == ""
+    found = load(FOLDER / "mtu-9000.yaml").form
+    assert (found.lossless, found.trust, found.rate_gbit_per_s) == ([], None, None)
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        ({}, "asks for nothing"),
+        ({"lossless": [3]}, "needs rate_gbit_per_s and mtu_bytes and trust beside it"),
+        ({"mtu_bytes": 1500, "buffer": {"cable_m": 5.0}}, "needs rate_gbit_per_s beside it"),
+        ({"cnp": {"dscp": 48, "priority": 6}}, "needs trust beside it"),
+        ({"maps": {"dscp": [{"dscp": [26], "priority": 3}]}}, "needs trust beside it"),
+    ],
+)
+def test_what_a_key_needs_beside_it_is_said(tmp_path, keys, says):
+    assert says in told_of(tmp_path, **keys)
 
 
 def changed(base, by):

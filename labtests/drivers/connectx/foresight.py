@@ -3,6 +3,7 @@
 from labtests.drivers.connectx.host import LLDPAD_STATE, VERSION_COMMANDS
 from labtests.drivers.connectx.links import link_commands
 from labtests.drivers.linux.foresight import Ahead as HostAhead
+from labtests.drivers.linux.host import RIGHTS
 
 _ECN = ("roce_rp/enable/*", "roce_np/enable/*", "roce_rp/*", "roce_np/*")
 
@@ -29,4 +30,4 @@ class Ahead(HostAhead):
 
     def obstacle_commands(self) -> tuple[str, ...]:
         """See Foresight."""
-        return (LLDPAD_STATE, "rdma -j link")
+        return (RIGHTS, LLDPAD_STATE, "rdma -j link")

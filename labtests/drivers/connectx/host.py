@@ -3,7 +3,14 @@
 from labtests.drivers.connectx.dcqcn import DcqcnSettings
 from labtests.drivers.connectx.qos import QosSettings
 from labtests.drivers.connectx.telemetry import NicCounters
-from labtests.drivers.linux.host import IPERF3, KERNEL, PERFTEST, parse_version
+from labtests.drivers.linux.host import (
+    IPERF3,
+    KERNEL,
+    PERFTEST,
+    RIGHTS,
+    parse_version,
+    without_rights,
+)
 from labtests.drivers.linux.host import HostState as LinuxState
 from labtests.errors import CommandRejected, ToolMissing
 from labtests.reading import refuse, whole
@@ -50,11 +57,11 @@ class HostState(QosSettings, DcqcnSettings, NicCounters, LinuxState):
         return found | self._cards(self._rdma_interfaces())
 
     def obstacles(self) -> tuple[str, ...]:
-        """One sentence for each: lldpad, DCBX in firmware, mlnx_qos missing.
+        """One sentence for each: no rights, lldpad, DCBX in firmware, mlnx_qos missing.
 
         Ports that are down do not count. A missing ecn/ folder hinders only who uses it.
         """
-        sentences = []
+        sentences = [*without_rights(self._run(RIGHTS))]
         if parse_service_state(self._run(LLDPAD_STATE)):
             sentences.append(_LLDPAD)
         if not self._rdma_interfaces():

@@ -1,6 +1,6 @@
 """What a host will be asked, so that it can be asked in one exchange."""
 
-from labtests.drivers.linux.host import IPROUTE2, VERSION_COMMANDS
+from labtests.drivers.linux.host import IPROUTE2, RIGHTS, VERSION_COMMANDS
 from labtests.drivers.linux.links import PHYSICAL, link_commands
 from labtests.drivers.linux.proc import HOST_COMMANDS
 from labtests.drivers.linux.qdisc import qdisc_command
@@ -26,7 +26,7 @@ class Ahead(HostSession, Foresight):
 
     def obstacle_commands(self) -> tuple[str, ...]:
         """See Foresight."""
-        return (IPROUTE2[0],)
+        return (RIGHTS, IPROUTE2[0])
 
     def counter_commands(self, ports: tuple[str, ...]) -> tuple[str, ...]:
         """See Foresight. RDMA counters are asked by themselves: their folder is found first."""

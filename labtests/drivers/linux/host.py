@@ -22,6 +22,8 @@ IPROUTE2 = ("ip -V", r"^ip utility, iproute2-([^\s,]+)")
 _VERSION_OF = {"perftest": PERFTEST, "iperf3": IPERF3, "iproute2": IPROUTE2, "kernel": KERNEL}
 VERSION_COMMANDS = tuple(command for command, _ in _VERSION_OF.values())
 
+RIGHTS = "id -u"
+
 TCP_ECN = "/proc/sys/net/ipv4/tcp_ecn"
 _NO_TCP_ECN = (
     "its TCP does not ask for ECN (net.ipv4.tcp_ecn is not 1), so a switch drops its packets and "
@@ -44,6 +46,18 @@ def parse_version(reply: Reply, pattern: str) -> str:
     return match[1] if match else ""
 
 
+def without_rights(reply: Reply) -> tuple[str, ...]:
+    """`id -u`: the sentence for a user who may read and change nothing; none where it is not
+    told."""
+    user = whole(reply).strip()
+    if user in ("", "0") or not user.isdecimal():
+        return ()
+    return (
+        f"commands run there as user {user} and not as root: no setting can be changed; log in as "
+        "root, or set `become: true` for this device in the testbed file",
+    )
+
+
 class HostState(NicCounters, Versions, Obstacles):
     """Versions of what takes part, and what stands in the way of a setting."""
 
@@ -58,7 +72,11 @@ class HostState(NicCounters, Versions, Obstacles):
         return found | {name: text for name, text in self._cards(ports).items() if text}
 
     def obstacles(self) -> tuple[str, ...]:
-        """Without `ip` no MTU can be set and no link be read."""
+        """Without `ip` no MTU can be set and no link be read; without root's rights nothing can be
+        set."""
+        return (*without_rights(self._run(RIGHTS)), *self._without_ip())
+
+    def _without_ip(self) -> tuple[str, ...]:
         reply = self._run(IPROUTE2[0])
         try:
             expect_success(reply, IP)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from labtests.capabilities import Obstacles
-from labtests.drivers.linux.host import IPROUTE2, KERNEL
+from labtests.drivers.linux.host import IPROUTE2, KERNEL, RIGHTS, without_rights
 from labtests.drivers.linux.links import PHYSICAL, link_commands, parse_physical
 from labtests.drivers.linux.statistics import statistics_command
 from labtests.drivers.linux_switch.classes import HtbClass
@@ -25,8 +25,9 @@ class State(Schedulers, Counters, Obstacles, Caveats, Foresight):
     """Of the ports of the switch's bridges; a port that is only routed is not looked at."""
 
     def obstacles(self) -> tuple[str, ...]:
-        """Ports whose queues cannot be told or counted."""
-        return tuple(sentence for port in self._bridged() for sentence in self._obstacles_of(port))
+        """A user who may change nothing; ports whose queues cannot be told or counted."""
+        told = (sentence for port in self._bridged() for sentence in self._obstacles_of(port))
+        return (*without_rights(self._run(RIGHTS)), *told)
 
     def caveats(self) -> tuple[str, ...]:
         """Ports with one queue only, with packets of several segments, with classes that are served
@@ -53,7 +54,7 @@ class State(Schedulers, Counters, Obstacles, Caveats, Foresight):
 
     def obstacle_commands(self) -> tuple[str, ...]:
         """See Foresight."""
-        return (_BRIDGED,)
+        return (RIGHTS, _BRIDGED)
 
     def counter_commands(self, ports: tuple[str, ...]) -> tuple[str, ...]:
         """See Foresight."""
