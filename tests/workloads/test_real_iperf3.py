@@ -1,8 +1,15 @@
 """The real iperf3 over loopback, through the same incast that runs on the lab."""
 
+import os
 import shutil
 import socket
+import struct
 import subprocess
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 from local_transport import LocalTransport, WallClock
@@ -67,3 +74,57 @@ def test_a_port_that_is_taken_is_infrastructure_in_iperf3s_own_words() -> None:
 def test_the_real_json_of_a_refused_connection_is_an_error_whatever_its_exit_status() -> None:
     command = f"iperf3 -c 127.0.0.1 -p {free_port()} -t 1 -J"
     assert "Connection refused" in parse_json(LocalTransport().run(command)).error
+
+
+ARRIVES = 0  # PACKET_HOST: on the loopback device each packet is seen as leaving, too
+
+
+@contextmanager
+def counted(port: int) -> Iterator[Counter[int]]:
+    """How many UDP packets to this port each TOS byte had on the loopback device."""
+    seen: Counter[int] = Counter()
+    done = threading.Event()
+
+    def listen(wire: socket.socket) -> None:
+        while True:
+            try:
+                frame, address = wire.recvfrom(2048)
+            except TimeoutError:
+                if done.is_set():
+                    return
+                continue
+            packet = frame[14:]
+            start = (packet[0] & 15) * 4
+            if address[2] == ARRIVES and packet[9] == socket.IPPROTO_UDP:
+                (to,) = struct.unpack("!H", packet[start + 2 : start + 4])
+                seen.update([packet[1]] if to == port else [])
+
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800)) as wire:
+        wire.bind(("lo", 0x0800))
+        wire.settimeout(0.3)
+        listener = threading.Thread(target=listen, args=(wire,))
+        listener.start()
+        try:
+            yield seen
+        finally:
+            done.set()
+            listener.join()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may count packets")
+@pytest.mark.parametrize("streams", [1, 3])
+def test_the_packets_of_a_class_are_the_datagrams_and_as_many_more_as_the_release_says(
+    streams: int,
+) -> None:
+    port = free_port()
+    one = stream(port, tos=0x60)
+    with counted(port) as seen:
+        crowd = replace(one, tool=replace(one.tool, parallel=streams))
+        (flow,) = incast((crowd,), clock=WallClock(), duration_s=1.5)
+    assert (flow.status, flow.because) == (FlowStatus.COMPLETE, "")
+    assert flow.sent_datagrams is not None
+    assert flow.extra_packets is not None
+    assert flow.unsure_datagrams == 0
+    assert seen[0x60] == flow.sent_datagrams + flow.extra_packets
+    assert seen.total() == flow.sent_datagrams + streams
+    assert flow.offered_bits_per_s == pytest.approx(flow.sent_bits_per_s, rel=0.1)
