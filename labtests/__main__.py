@@ -18,13 +18,13 @@ from typing import Any
 import click
 
 from labtests import __version__, commanding
+from labtests.door import say, tell
 from labtests.errors import InventoryError, LabError
 from labtests.inventory import Testbed, json_schema, load, located
 from labtests.lease.cli import lock, unlock, who
 from labtests.linuxlab.cli import linuxlab
 from labtests.private import write_private
 from labtests.profile.cli import apply, plan, profile
-from labtests.visible import for_terminal
 
 SIMLAB_PACKAGES = frozenset({"asyncssh", "numba", "numpy"})
 
@@ -36,13 +36,8 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except LabError as error:
-            click.echo(for_terminal(str(error)), err=True)
+            tell(str(error))
             ctx.exit(2)
-
-
-def _say(text: str) -> None:
-    """A line that may hold a device's words: nothing in it moves the cursor or hides."""
-    click.echo(for_terminal(text))
 
 
 @click.group(
@@ -69,7 +64,7 @@ def validate(files: Sequence[str]) -> None:
         except InventoryError as error:
             mistakes += error.mistakes
         else:
-            click.echo(f"OK {testbed.file}: {summary(testbed)}")
+            say(f"OK {testbed.file}: {summary(testbed)}")
     if mistakes:
         raise InventoryError(mistakes)
 
@@ -77,7 +72,7 @@ def validate(files: Sequence[str]) -> None:
 @main.command()
 def schema() -> None:
     """Print the JSON Schema of testbed files, for editors."""
-    click.echo(json.dumps(json_schema(), indent=2))
+    say(json.dumps(json_schema(), indent=2))
 
 
 for _command in (commanding.check, commanding.snapshot, commanding.diff):
@@ -170,10 +165,10 @@ def run_case(case: str, seed: int | None, as_json: bool, plot: Path | None) -> N
         except OSError as error:
             raise LabError(f"{plot} cannot be written: {error.strerror}") from error
     if as_json:
-        click.echo(json.dumps(figures.plain(), indent=1))
+        say(json.dumps(figures.plain(), indent=1))
         return
     for line in _simlab("cases.printing").lines(figures):
-        click.echo(line)
+        say(line)
 
 
 @network.command(name="validate")
@@ -203,15 +198,15 @@ def validate_network(
     jobs = jobs or (1 if quick else len(os.sched_getaffinity(0)))
     rows = []
     if not as_json:
-        click.echo(validation.HEADING)
+        say(validation.HEADING)
     for row in validation.judged(quick=quick, folder=folder, jobs=jobs):
         rows.append(row)
         if not as_json:
-            click.echo(validation.line(row))
+            say(validation.line(row))
     if as_json:
-        click.echo(json.dumps([row.plain() for row in rows], indent=1))
+        say(json.dumps([row.plain() for row in rows], indent=1))
     else:
-        click.echo(validation.tally(rows))
+        say(validation.tally(rows))
     if any(row.verdict == "fail" for row in rows):
         ctx.exit(1)
 
@@ -241,9 +236,9 @@ def draw_figures(ctx: click.Context, names: Sequence[str], out: Path, page: Path
     pictures = []
     for picture in gallery.made(names):
         pictures.append(picture)
-        click.echo(str(gallery.write(picture, out)))
+        say(str(gallery.write(picture, out)))
         for line in gallery.lines(picture.rows):
-            click.echo(line)
+            say(line)
     if page is not None:
         gallery.quote(page, pictures)
     if any(row.verdict != "pass" for picture in pictures for row in picture.rows):
@@ -273,7 +268,7 @@ def render(run_folder: Path) -> None:
         write_private(target, report.page(run))
     except OSError as error:
         raise LabError(f"{target} cannot be written: {error.strerror}") from error
-    click.echo(str(target))
+    say(str(target))
 
 
 @main.command()
@@ -307,14 +302,14 @@ def restore(ctx: click.Context, /, **options: Any) -> None:
     of_snapshots = importlib.import_module("labtests.reinstate")
     if of_snapshots.is_meant(options["runs"]):
         place = Path(options["runs"][0])
-        ctx.exit(of_snapshots.reinstate(place, testbed=options["testbed"], say=_say, agree=agree))
+        ctx.exit(of_snapshots.reinstate(place, testbed=options["testbed"], say=say, agree=agree))
     command = importlib.import_module("labtests.recovery.command")
-    ctx.exit(command.restore(command.Asked(**options, agree=agree), _say))
+    ctx.exit(command.restore(command.Asked(**options, agree=agree), say))
 
 
 def _agree(told: str) -> bool:
     """A person at a terminal has read it and says yes."""
-    _say(told)
+    say(told)
     try:
         return click.confirm("go on?")
     except click.Abort:  # nobody is there

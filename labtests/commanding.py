@@ -7,21 +7,11 @@ from typing import Any
 
 import click
 
+from labtests.door import say, tell
 from labtests.errors import LabError, unreachable
 from labtests.inventory import load, located
-from labtests.visible import for_terminal
 
 UNREACHABLE = 15
-
-
-def _say(text: str) -> None:
-    """A line that may hold a device's words: nothing in it moves the cursor or hides."""
-    click.echo(for_terminal(text))
-
-
-def _tell(text: str) -> None:
-    """The same, for what is not a result: on stderr."""
-    click.echo(for_terminal(text), err=True)
 
 
 @click.command()
@@ -51,7 +41,7 @@ def check(ctx: click.Context, /, **options: Any) -> None:
     """
     command = importlib.import_module("labtests.check.command")
     options["testbed"] = load(located(options["testbed"]))
-    ctx.exit(command.run(command.Asked(**options), _say, _tell))
+    ctx.exit(command.run(command.Asked(**options), say, tell))
 
 
 @click.command()
@@ -71,11 +61,11 @@ def snapshot(ctx: click.Context, testbed: str, out: Path | None, dry_run: bool) 
     command = importlib.import_module("labtests.snapshot.command")
     lab = load(located(testbed))
     try:
-        command.snapshot(lab, out=out, dry_run=dry_run, say=_say)
+        command.snapshot(lab, out=out, dry_run=dry_run, say=say)
     except LabError as error:
         if not unreachable(error):
             raise
-        _tell(str(error))
+        tell(str(error))
         ctx.exit(UNREACHABLE)
 
 
@@ -87,4 +77,4 @@ def diff(ctx: click.Context, places: Sequence[Path], as_json: bool) -> None:
     """What differs between snapshots or runs A and B (a run stands for what it found), or between
     before and after of the one run A. Exit code 1 when something does."""
     command = importlib.import_module("labtests.snapshot.command")
-    ctx.exit(command.diff(places, as_json=as_json, say=_say))
+    ctx.exit(command.diff(places, as_json=as_json, say=say))

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from labtests.check import CHECKS, Finding, check, judged
+from labtests.door import clean
 from labtests.drivers import driver_module
 from labtests.errors import DeviceError, LabError, LabErrors, Unreachable
 from labtests.inventory import Testbed
@@ -165,7 +166,9 @@ def show(found: Sequence[Finding], *, every: bool, console: Console | None = Non
     for each in found if every else shortened(found):
         where = f"{each.device}:{each.port}" if each.port else each.device
         level = Text(each.level, style=_COLOURS[each.level])
-        table.add_row(level, *map(Text, (each.check, where, each.finding, each.remedy)))
+        table.add_row(
+            level, *(Text(clean(t)) for t in (each.check, where, each.finding, each.remedy))
+        )
     console.print(table)
 
 

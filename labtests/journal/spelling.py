@@ -175,7 +175,9 @@ def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 def _escaped(secret: str) -> tuple[str, ...]:
     """One of hardly anything but control characters and backslashes, as JSON and repr write it."""
     once = json.dumps(secret)[1:-1]
-    return (once, json.dumps(secret, ensure_ascii=False)[1:-1], json.dumps(once)[1:-1])
+    each = "".join(f"\\u{ord(character):04x}" for character in secret)
+    forms = (once, json.dumps(secret, ensure_ascii=False)[1:-1], json.dumps(once)[1:-1], each)
+    return (*forms, each.upper().replace("\\U", "\\u"), repr(secret)[1:-1])
 
 
 @lru_cache(maxsize=256)

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from labtests.door import say
 from labtests.inventory import Testbed, load, located
 
 TESTBED = click.argument("testbed", required=False, envvar="LABTESTS_TESTBED")
@@ -23,7 +24,7 @@ def lock(ctx: click.Context, /, testbed: str | None, **options: Any) -> None:
     A run that goes on is not interrupted: then the exit code is 15, with who has the lab.
     """
     command = _command()
-    ctx.exit(command.lock(_testbed(testbed), command.Asked(**options), click.echo))
+    ctx.exit(command.lock(_testbed(testbed), command.Asked(**options), say))
 
 
 @click.command()
@@ -33,7 +34,7 @@ def lock(ctx: click.Context, /, testbed: str | None, **options: Any) -> None:
 def unlock(ctx: click.Context, /, testbed: str | None, **options: Any) -> None:
     """Let others use TESTBED again. Exit code 15 when it is not your lock."""
     command = _command()
-    ctx.exit(command.unlock(_testbed(testbed), command.Asked(**options), click.echo))
+    ctx.exit(command.unlock(_testbed(testbed), command.Asked(**options), say))
 
 
 @click.command()
@@ -41,7 +42,7 @@ def unlock(ctx: click.Context, /, testbed: str | None, **options: Any) -> None:
 @click.pass_context
 def who(ctx: click.Context, /, testbed: str | None) -> None:
     """Say who has TESTBED, since when and why. Exit code 0, also when somebody has."""
-    ctx.exit(_command().who(_testbed(testbed), click.echo))
+    ctx.exit(_command().who(_testbed(testbed), say))
 
 
 def _command() -> Any:

@@ -6,9 +6,9 @@ from types import ModuleType
 
 import click
 
+from labtests.door import say
 from labtests.errors import LabError
 from labtests.inventory import LINUX_LAB_FOLDER, load, located
-from labtests.visible import for_terminal
 
 DEFAULT = "testbeds/linux-lab.yaml"
 TESTBED = click.argument("testbed", default=DEFAULT, envvar="LABTESTS_LINUXLAB_TESTBED")
@@ -23,14 +23,14 @@ def linuxlab() -> None:
 @TESTBED
 def up(testbed: str) -> None:
     """Make the lab that TESTBED describes, or repair it. Needs root."""
-    _command().up(load(located(testbed)), _say)
+    _command().up(load(located(testbed)), say)
 
 
 @linuxlab.command()
 @TESTBED
 def down(testbed: str) -> None:
     """Remove the lab of TESTBED (a file, or the lab's name): nothing of it is left. Needs root."""
-    _command().down(_name(testbed), _say)
+    _command().down(_name(testbed), say)
 
 
 @linuxlab.command()
@@ -38,7 +38,7 @@ def down(testbed: str) -> None:
 @click.pass_context
 def status(ctx: click.Context, testbed: str) -> None:
     """Say of each device of TESTBED whether it is as it should be. Exit code 10 when one is not."""
-    ctx.exit(_command().status(load(located(testbed)), _say))
+    ctx.exit(_command().status(load(located(testbed)), say))
 
 
 def _command() -> ModuleType:
@@ -58,7 +58,3 @@ def _name(text: str) -> str:
             f"(ls {LINUX_LAB_FOLDER})"
         ) from None
     return lab.name
-
-
-def _say(text: str) -> None:
-    click.echo(for_terminal(text))

@@ -8,13 +8,13 @@ from typing import Any
 
 import click
 
+from labtests.door import say, tell
 from labtests.errors import InventoryError
 from labtests.inventory import load as load_testbed
 from labtests.inventory import located
 from labtests.profile.form import json_schema
 from labtests.profile.reader import load
 from labtests.profile.sense import rules
-from labtests.visible import for_terminal
 
 
 @click.group()
@@ -37,9 +37,9 @@ def check(files: Sequence[str]) -> None:
             mistakes += error.mistakes
             continue
         for warning in found.warnings:
-            click.echo(f"warning: {warning}", err=True)
+            tell(f"warning: {warning}")
         lossless = ", ".join(map(str, found.form.lossless)) or "none"
-        click.echo(f"OK {found.file}: lossless {lossless}; {len(found.warnings)} warnings")
+        say(f"OK {found.file}: lossless {lossless}; {len(found.warnings)} warnings")
     if mistakes:
         raise InventoryError(mistakes)
 
@@ -47,14 +47,14 @@ def check(files: Sequence[str]) -> None:
 @profile.command()
 def schema() -> None:
     """Print the JSON Schema of profile files, for editors."""
-    click.echo(json.dumps(json_schema(), indent=2))
+    say(json.dumps(json_schema(), indent=2))
 
 
 @profile.command(name="rules")
 def show_rules() -> None:
     """Print every rule that a profile is checked by."""
     for severity, name, meaning in rules():
-        click.echo(f"{severity:<8} {name:<26} {' '.join(meaning.split())}")
+        say(f"{severity:<8} {name:<26} {' '.join(meaning.split())}")
 
 
 def _options(command: Callable[..., None]) -> Callable[..., None]:
@@ -133,7 +133,7 @@ def _run(options: dict[str, Any], *, changes: bool) -> int:
     )
     code: int = command.run(
         asked,
-        lambda text: click.echo(for_terminal(text)),
-        lambda text: click.echo(for_terminal(text), err=True),
+        say,
+        tell,
     )
     return code

@@ -15,6 +15,7 @@ import os
 import threading
 from collections.abc import Iterable
 
+from labtests.door import used
 from labtests.inventory import Device
 
 SERVICE = "labtests"
@@ -37,9 +38,10 @@ class Password(str):
 def password_named(name: str) -> Password | None:
     """The password of this name; None when nobody has it. May wait for a person."""
     found = os.environ.get(name) or _kept(name)
-    if found:
-        return Password(found)
-    return _typed(name) if os.environ.get(ASK) else None
+    password = Password(found) if found else _typed(name) if os.environ.get(ASK) else None
+    if password:
+        used(password)
+    return password
 
 
 def passwords_of(devices: Iterable[Device]) -> tuple[str, ...]:

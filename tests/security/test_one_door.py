@@ -1,0 +1,78 @@
+"""What is printed or written goes through one door, which hides every password that was used."""
+
+import ast
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import labtests
+from labtests.__main__ import main
+from labtests.door import clean
+from labtests.lease import command
+from labtests.private import write_private
+from labtests.ssh.passwords import password_named
+from labtests.transport import Reply
+
+SECRET = "Correct-Horse-7"
+CODE = Path(labtests.__file__).parent
+TESTBED = """
+name: lab
+devices:
+  h: {platform: linux, management: {host: 192.0.2.66, user: root, password_env: LAB_PASSWORD}}
+"""
+
+
+class Echoing:
+    """A host that says everybody's password whatever it is asked."""
+
+    device = "h"
+
+    def run(self, command: str, *, timeout_s: float = 0.0) -> Reply:
+        said = f"{SECRET} {SECRET.upper()} {SECRET[:4]}\x00{SECRET[4:]}\n"
+        facts = "me 0\ndrwxr-xr-x 1 0 0 4096 Jan 1 00:00 /\nnames\n"
+        return Reply(device="h", command=command, text=facts, errors=said, status=11)
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture
+def used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAB_PASSWORD", SECRET)
+    assert password_named("LAB_PASSWORD") == SECRET
+
+
+@pytest.mark.parametrize("words", [("who",), ("lock", "--why", "x"), ("unlock",)])
+def test_a_password_that_a_host_echoes_is_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, used: None, words: tuple[str, ...]
+) -> None:
+    (tmp_path / "lab.yaml").write_text(TESTBED)
+    monkeypatch.setattr(command, "connect", lambda *_, **__: Echoing())
+    done = CliRunner().invoke(main, [words[0], str(tmp_path / "lab.yaml"), *words[1:]])
+    assert "***" in done.output
+    assert "horse" not in done.output.lower()
+
+
+def test_a_password_is_in_no_file_that_is_written(tmp_path: Path, used: None) -> None:
+    write_private(tmp_path / "snapshot.json", f'{{"unreadable": "% {SECRET.lower()}: no"}}')
+    assert (tmp_path / "snapshot.json").read_text() == '{"unreadable": "% ***: no"}'
+
+
+def test_what_was_not_used_as_a_password_goes_out_as_it_is() -> None:
+    assert clean("nothing of that kind \x00") == "nothing of that kind \x00"
+
+
+PRINTING = {"print", "click.echo", "click.secho", "sys.stdout.write", "sys.stderr.write"}
+ITS_OWN = {"door.py"}  # and the emulated lab, which has no password of anybody
+
+
+def test_nothing_is_printed_beside_the_door() -> None:
+    beside = [
+        f"{file.relative_to(CODE)}:{node.lineno}"
+        for file in sorted(CODE.rglob("*.py"))
+        if file.name not in ITS_OWN and "simlab" not in file.parts
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in PRINTING
+    ]
+    assert beside == []
