@@ -31,7 +31,7 @@ def test_nothing_is_wrong_and_it_passes(benches, testbed, suite):
     assert ended.outcome is Outcome.PASS, ended.words
 
 
-@pytest.mark.parametrize("row", map(param, ROWS))
+@pytest.mark.parametrize("row", [param(row) for row in ROWS])
 def test_what_goes_wrong_is_red_in_its_own_words(benches, row):
     bench = benches(row.testbed)
     found = bench.settings()
