@@ -69,6 +69,13 @@ class Losses:
         self._zero = {key: sum(by() for by in all_of) for key, all_of in self._growing.items()}
 
     def heal(self) -> None:
-        """What acts on packets ends."""
+        """What acts on packets ends, and counters grow no more by it."""
         for end in self.on_heal:
             end()
+        self._growing = {
+            key: [_always(sum(by() for by in all_of))] for key, all_of in self._growing.items()
+        }
+
+
+def _always(number: int) -> Growth:
+    return lambda: number

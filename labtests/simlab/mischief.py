@@ -17,9 +17,9 @@ COUNTED = ("fcs", "symbol", "nothing")
 
 
 class Unheard:
-    """A console that nobody looks at."""
+    """A console that nobody looks at, of somebody who may do everything."""
 
-    username, pty, width, height = "somebody", False, 80, 24
+    username, pty, width, height = "root", False, 80, 24
     congested = False
     on_line: Callable[[str], None] | None = None
     on_key: Callable[[str], None] | None = None

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from catalogue import FROM_A, FROM_B, NIC_A, NIC_C, OUT, SWITCH, A, B, C
+from catalogue import FROM_A, FROM_B, NIC_A, NIC_B, NIC_C, OUT, SWITCH, A, B, C
 
 from labtests.inventory import load
 from labtests.simlab.faults import UnknownFault
@@ -15,7 +15,7 @@ from labtests.simlab.network import RcRequest, TcpRequest, UdpRequest
 
 ROOT = Path(__file__).parents[2]
 MS = 1_000_000
-TO_C = "192.168.10.12"
+ENDS = {"device": A, "interface": NIC_A, "destination": "192.168.10.12", "tos": 0x60}
 
 
 class Heard(Unheard):
@@ -33,6 +33,7 @@ class Box:
 
     def __init__(self, testbed: str) -> None:
         self.lab = SimulatedLab(load(ROOT / "testbeds" / f"{testbed}.yaml"), seed=1)
+        self.flows: list = []
 
     def says(self, device: str, command: str) -> str:
         heard = Heard()
@@ -64,11 +65,25 @@ class Box:
         text = self.says(SWITCH, f"display qos queue-statistics interface {port} outbound")
         return [int(n) for n in re.findall(r"^  Forwarded: (\d+) packets", text, re.M)]
 
-    def udp(self, sender: str = A, nic: str = NIC_A, **more):
-        asked = {"datagram_bytes": 1472, "rate_bits_per_s": 1e9, "tos": 0x60, **more}
-        return self.lab.network.start_udp(
-            UdpRequest(device=sender, interface=nic, destination=TO_C, **asked)
-        )
+    def udp(self, **more):
+        asked = {"datagram_bytes": 1472, "rate_bits_per_s": 1e9, **ENDS, **more}
+        return self._begun(self.lab.network.start_udp(UdpRequest(**asked)))
+
+    def rdma(self):
+        return self._begun(self.lab.network.start_rc(RcRequest(**ENDS)))
+
+    def tcp(self):
+        return self._begun(self.lab.network.start_tcp(TcpRequest(**ENDS)))
+
+    def _begun(self, flow):
+        self.flows.append(flow)
+        return flow
+
+    def end_traffic(self) -> None:
+        for flow in self.flows:
+            flow.stop()
+        self.flows.clear()
+        self.pass_ms(20)
 
     def hurt(self, kind: str, device: str, **more) -> None:
         self.lab.inject({"kind": kind, "device": device, **more})
@@ -95,8 +110,7 @@ def box(opened) -> Iterator[Box]:
     yield opened
     for device in (A, B, C, SWITCH):
         opened.heal(device)
-    opened.pass_ms(200)
-    assert opened.lab.network.active_flows == 0
+    opened.end_traffic()
 
 
 def grown(now: dict[str, int], before: dict[str, int]) -> dict[str, int]:
@@ -153,10 +167,8 @@ def test_fragments_that_a_nic_discards_fail_in_reassembly(box):
 
 def test_rdma_packets_that_a_nic_discards_are_sent_again(box):
     before = box.counters(C, NIC_C)
-    box.hurt("nic-discards", C, port=NIC_C, per_million=100)
-    flow = box.lab.network.start_rc(
-        RcRequest(device=A, interface=NIC_A, destination=TO_C, tos=0x60)
-    )
+    box.hurt("nic-discards", C, port=NIC_C, per_million=1000)
+    flow = box.rdma()
     box.pass_ms(20)
     flow.stop()
     box.pass_ms(50)
@@ -260,14 +272,13 @@ def test_cnps_have_another_dscp_than_the_setting(box):
     box.hurt("cnp-dscp", C, port=NIC_C, dscp=8)
     assert box.says(C, f"cat /sys/class/net/{NIC_C}/ecn/roce_np/cnp_dscp").strip() == "48"
     box.says(C, f"echo 3 > /sys/class/net/{NIC_C}/ecn/roce_np/min_time_between_cnps")
-    box.says(SWITCH, "system-view\nqos wred queue table t\nqueue 3 drop-level 0 low-limit 1 "
-                     "high-limit 2 discard-probability 100\nqueue 3 ecn")  # fmt: skip
+    curve = "queue 3 low-limit 1 high-limit 2 discard-probability 100"
+    box.says(SWITCH, f"system-view\nqos wred queue table t\nqueue 3 ecn\n{curve}")
     box.says(SWITCH, f"system-view\ninterface {OUT}\nqos wred apply t")
-    request = RcRequest(device=A, interface=NIC_A, destination=TO_C, tos=0x60)
-    flow = box.lab.network.start_rc(request)
+    box.udp(device=B, interface=NIC_B, tos=0, rate_bits_per_s=5e9)
+    box.rdma()
     box.pass_ms(5)
-    flow.stop()
-    box.pass_ms(5)
+    box.end_traffic()
     box.says(SWITCH, f"system-view\ninterface {OUT}\nundo qos wred apply")
     cnps = box.counters(C, NIC_C)["np_cnp_sent"]
     moved = [now - then for now, then in zip(box.queues(FROM_A), before, strict=True)]
@@ -277,14 +288,7 @@ def test_cnps_have_another_dscp_than_the_setting(box):
 
 @pytest.mark.parametrize("kind", ["udp", "rc", "tcp"])
 def test_a_frozen_host_sends_nothing_and_goes_on(box, kind):
-    network = box.lab.network
-    ends = {"device": A, "interface": NIC_A, "destination": TO_C, "tos": 0x60}
-    begin = {
-        "udp": box.udp,
-        "rc": lambda: network.start_rc(RcRequest(**ends)),
-        "tcp": lambda: network.start_tcp(TcpRequest(**ends)),
-    }
-    flow = begin[kind]()
+    flow = {"udp": box.udp, "rc": box.rdma, "tcp": box.tcp}[kind]()
     done = lambda: flow.received_bytes if kind == "udp" else flow.delivered_bytes  # noqa: E731
     box.pass_ms(50)
     usual = done()
@@ -305,8 +309,7 @@ def test_a_frozen_host_sends_nothing_and_goes_on(box, kind):
 @pytest.mark.parametrize("share", [0.5, 0.1])
 def test_a_host_with_a_share_of_a_processor_sends_that_share(box, kind, share):
     box.hurt("cpu-limit", A, share=share)
-    request = RcRequest(device=A, interface=NIC_A, destination=TO_C, tos=0x60)
-    flow = box.udp() if kind == "udp" else box.lab.network.start_rc(request)
+    flow = box.udp() if kind == "udp" else box.rdma()
     box.pass_ms(200)
     got = flow.received_bytes if kind == "udp" else flow.delivered_bytes
     rate = 1e9 if kind == "udp" else 1e10 * 1024 / 1106
