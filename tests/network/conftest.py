@@ -9,6 +9,9 @@ from network_star import Lab, Star, star_wiring
 from labtests.simlab.network import Network, SwitchMemory
 from labtests.simlab.network.compiled import FUNCTIONS
 
+CALLED_BY_TESTS = {"new_packet"}
+"""As no Python of the network does (network_guarded.py)."""
+
 
 @pytest.fixture(autouse=True)
 def canaries(monkeypatch: pytest.MonkeyPatch) -> Iterator[Canaries]:
@@ -24,7 +27,7 @@ def _compiled_ahead() -> Iterator[None]:
     """What Python calls was not compiled here: ahead.py has it, with the types of each call."""
     yield
     missed = {f.py_func.__name__: list(f.stats.cache_misses) for f in FUNCTIONS}
-    assert {name: types for name, types in missed.items() if types} == {}
+    assert {n: types for n, types in missed.items() if types and n not in CALLED_BY_TESTS} == {}
 
 
 @pytest.fixture
