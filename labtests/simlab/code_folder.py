@@ -84,14 +84,15 @@ def complete_folder() -> Path:
 def _fill_elsewhere() -> None:
     root = str(PACKAGE.parents[2])
     path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
-    child = subprocess.run(
+    # not run(): that would kill it with a caller whose patience ends, and the next begins anew
+    child = subprocess.Popen(
         [sys.executable, "-X", "faulthandler", "-m", "labtests.simlab.warming"],
         env={**os.environ, "PYTHONPATH": path},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,  # ours may be a protocol's
         stderr=subprocess.PIPE,
-        check=False,
     )
+    _, said = child.communicate()
     if child.returncode == 0:
         return
     ended = f"exit code {child.returncode}"
@@ -99,7 +100,7 @@ def _fill_elsewhere() -> None:
         ended = signal.Signals(-child.returncode).name
     raise CompilingFailed(
         f"the packet network could not be compiled; the process that does it ended with {ended}:\n"
-        f"{child.stderr.decode(errors='replace')[-2000:].strip()}\n"
+        f"{said.decode(errors='replace')[-2000:].strip()}\n"
         "  remedy: labtests simlab warm; without a compiler: LABTESTS_INTERPRETED=1 (very slow)"
     )
 

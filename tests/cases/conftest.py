@@ -10,6 +10,13 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "network"))
 
 from network_canaries import Canaries
 
+from labtests.simlab.network.compiled import use_compiled
+
+
+def pytest_collection_finish() -> None:
+    """What is compiled now takes no test's time."""
+    use_compiled()
+
 
 @pytest.fixture(autouse=True)
 def canaries(monkeypatch: pytest.MonkeyPatch) -> Iterator[Canaries]:

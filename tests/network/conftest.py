@@ -7,10 +7,15 @@ from network_canaries import Canaries
 from network_star import Lab, Star, star_wiring
 
 from labtests.simlab.network import Network, SwitchMemory
-from labtests.simlab.network.compiled import FUNCTIONS
+from labtests.simlab.network.compiled import FUNCTIONS, use_compiled
 
 CALLED_BY_TESTS = {"new_packet"}
 """As no Python of the network does (network_guarded.py)."""
+
+
+def pytest_collection_finish() -> None:
+    """What is compiled now takes no test's time."""
+    use_compiled()
 
 
 @pytest.fixture(autouse=True)
