@@ -13,11 +13,11 @@ from pathlib import Path
 from labtests.errors import LabError
 from labtests.handed import NotAFile, believed, json_of
 from labtests.inventory import LINUX_LAB_FOLDER
-from labtests.linuxlab.plan import Plan, folder_of, runner_interface
+from labtests.linuxlab.plan import PREFIX, Plan, folder_of, runner_interface
 from labtests.private import private_folder, write_private
 
 _MOST_BYTES = 2**24
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+_DEVICE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -88,9 +88,18 @@ def _sound(ledger: Ledger, name: str) -> Ledger:
         raise ValueError("it is not this lab's")
     if ledger.interface not in ("", runner_interface(name)):
         raise ValueError("it names another link than this lab's")
-    if any(type(each) is not str or not _NAME.fullmatch(each) for each in ledger.namespaces):
-        raise ValueError("it names what is no namespace")
+    if not all(_is_of(name, each) for each in ledger.namespaces):
+        raise ValueError("it names what is no namespace of this lab's")
     return ledger
+
+
+def _is_of(name: str, namespace: object) -> bool:
+    """The lab's own namespace, or that of one of its devices (plan.py)."""
+    own = PREFIX + name
+    if not isinstance(namespace, str):
+        return False
+    device = namespace.removeprefix(f"{own}:")
+    return namespace == own or (device != namespace and _DEVICE.fullmatch(device) is not None)
 
 
 def boot_id() -> str:

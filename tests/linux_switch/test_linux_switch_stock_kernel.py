@@ -49,6 +49,10 @@ def map_but(rest, **queues):
         ("prio_red", "red tbf pfifo"),
         ("ets_red", "pfifo red red pfifo"),
         ("ets_tbf_red", "tbf pfifo pfifo"),
+        ("6.15-tbf_prio_red", "bfifo bfifo bfifo red bfifo bfifo bfifo bfifo"),
+        ("6.15-tbf_ets_red", "pfifo pfifo pfifo red red pfifo pfifo pfifo"),
+        ("6.15-htb_red", "bfifo bfifo bfifo red bfifo bfifo bfifo bfifo"),
+        ("6.15-ets_red", "pfifo red red pfifo"),
     ],
 )
 def test_each_band_or_class_is_a_queue(name, kinds):
@@ -69,6 +73,10 @@ def test_each_band_or_class_is_a_queue(name, kinds):
         ("prio_red", map_but(1, dscp24=0)),
         ("ets_red", map_but(3, dscp24=1, dscp26=2)),
         ("ets_tbf_red", map_but(2, dscp24=0)),
+        ("6.15-tbf_prio_red", map_but(7, dscp32=3, dscp24=4, dscp8=6)),
+        ("6.15-tbf_ets_red", map_but(7, dscp32=3, dscp24=4)),
+        ("6.15-htb_red", tuple(dscp >> 3 for dscp in range(64))),
+        ("6.15-ets_red", map_but(3, dscp24=1, dscp26=2)),
     ],
 )
 def test_filters_first_then_the_priority_of_bridged_packets(name, expected):

@@ -11,6 +11,7 @@ from labtests.errors import LabError
 from labtests.inventory import load
 from labtests.linuxlab import command, programs
 from labtests.linuxlab.layout import difference, host_shaper, switch_queues
+from labtests.linuxlab.ledger import ledger_of, opened
 from labtests.linuxlab.plan import Plan, planned
 
 TESTBEDS = Path(__file__).parents[2] / "testbeds"
@@ -125,3 +126,30 @@ def test_every_missing_program_is_named_with_its_package(
         assert f"'{name}': is not installed\n  remedy: install it: apt install {package}" in str(
             caught.value
         )
+
+
+def test_what_was_written_of_a_lab_is_believed_when_it_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("labtests.linuxlab.plan.LINUX_LAB_FOLDER", str(tmp_path / "labs"))
+    plan = _plan(tmp_path)
+    notes = opened(plan)
+    notes.write()
+
+    assert ledger_of(plan.name) == notes
+
+
+@pytest.mark.parametrize(
+    "namespace", ["labtests:other", "labtests:other:h1", "h1", "", "{own}:", "{own}:a/b", "{own}x"]
+)
+def test_notes_that_name_a_namespace_of_somebody_else_are_not_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, namespace: str
+) -> None:
+    monkeypatch.setattr("labtests.linuxlab.plan.LINUX_LAB_FOLDER", str(tmp_path / "labs"))
+    plan = _plan(tmp_path)
+    notes = opened(plan)
+    notes.namespaces.append(namespace.format(own=plan.management))
+    notes.write()
+
+    with pytest.raises(LabError, match="no namespace of this lab"):
+        ledger_of(plan.name)

@@ -428,7 +428,7 @@ def test_a_ledger_names_nothing_but_what_its_lab_has_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, facts: dict[str, Any]
 ) -> None:
     monkeypatch.setattr(plan, "LINUX_LAB_FOLDER", str(tmp_path))
-    Ledger(name="lab", digest="d", namespaces=["lab.a"]).write()
+    Ledger(name="lab", digest="d", namespaces=["labtests:lab", "labtests:lab:a"]).write()
     assert ledger_of("lab") is not None
     file = tmp_path / "lab" / "ledger.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | facts))
