@@ -1,11 +1,11 @@
 """What a lab can carry: shares of the bottleneck's line rate, spread over senders' links."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from unittest import SkipTest
 
-from labtests.experiment.roles import Role
+from labtests.experiment.roles import Role, Roles, Trunk
 
 FULL = 0.95
 """Of its link, what a sender is asked at most: more, it could not offer steadily."""
@@ -135,6 +135,25 @@ def expect_overload(sender: Role, line: float) -> None:
             f"{sender.name} sends {sender.link_bits_per_s / 1e9:g} Gb/s at most, and its class has "
             f"half of {line / 1e9:g} Gb/s: it does not overload a queue by itself"
         )
+
+
+def expect_room(asked: Mapping[str, float], trunks: Sequence[Trunk]) -> None:
+    """No cable between switches is asked for more than it carries (bits/s by sender): else the
+    queue is there, and not where the suite looks. Raises NotHere."""
+    for trunk in trunks:
+        load = sum(rate for name, rate in asked.items() if name in trunk.senders)
+        if load > trunk.bits_per_s:
+            raise NotHere(
+                f"{trunk.ends[0]} - {trunk.ends[1]} carries {trunk.bits_per_s / 1e9:g} Gb/s, and "
+                f"the suite sends {load / 1e9:.4g} Gb/s through it: the queue would be there"
+            )
+
+
+def expect_one_bottleneck(senders: Sequence[Role], roles: Roles) -> None:
+    """The same for senders that are as fast as they can: a cable that is faster than the
+    bottleneck has no queue that stays. Raises NotHere."""
+    slow = [each for each in roles.trunks if each.bits_per_s < CONGESTED * roles.line_bits_per_s]
+    expect_room({role.name: role.link_bits_per_s for role in senders}, slow)
 
 
 def _fair_share(links: Sequence[float], line: float) -> float:

@@ -1,5 +1,6 @@
 """Who sends, who receives, and which switch ports stand between: read from a testbed's links."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from labtests.errors import LabError
@@ -25,6 +26,15 @@ class Role:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Trunk:
+    """The only cable between two switches on the way of these senders, by name."""
+
+    ends: tuple[Endpoint, Endpoint]
+    bits_per_s: BitsPerSecond
+    senders: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Roles:
     """Senders in the order they start, the receiver, and the bottleneck between.
 
@@ -36,6 +46,7 @@ class Roles:
     receiver: Role
     line_bits_per_s: BitsPerSecond
     transit: tuple[Endpoint, ...] = ()
+    trunks: tuple[Trunk, ...] = ()
 
     @property
     def bottleneck(self) -> Endpoint:
@@ -58,7 +69,23 @@ def roles_of(testbed: Testbed) -> Roles:
         transit=transit_ports(
             testbed, {s.switch.device for s in senders}, receivers[0].switch.device
         ),
+        trunks=tuple(_trunks(testbed, senders, receivers[0])),
     )
+
+
+def _trunks(testbed: Testbed, senders: tuple[Role, ...], receiver: Role) -> Iterator[Trunk]:
+    """Which of several cables between the same switches a packet takes is not known: none."""
+    ways = {
+        role.name: transit_ports(testbed, {role.switch.device}, receiver.switch.device)
+        for role in senders
+    }
+    for link in testbed.links:
+        using = frozenset(name for name, ends in ways.items() if link.a in ends)
+        pair = {link.a.device, link.b.device}
+        alike = [each for each in testbed.links if {each.a.device, each.b.device} == pair]
+        if using and len(alike) == 1:
+            speed = BitsPerSecond(link.speed_bits_per_s)
+            yield Trunk(ends=(link.a, link.b), bits_per_s=speed, senders=using)
 
 
 def _role(testbed: Testbed, endpoint: Endpoint) -> Role:

@@ -8,7 +8,9 @@ from labtests.experiment.fitting import (
     Class,
     early_and_late,
     expect_congestion,
+    expect_one_bottleneck,
     expect_overload,
+    expect_room,
     fastest_at_the_ends,
     one_packet_bytes,
     payload_share,
@@ -69,7 +71,10 @@ class Traffic:
         """The sender with the fastest link offers one class; the others, later, share another."""
         senders = fastest_at_the_ends(self.roles.senders)
         shares = (early.offered_share or 1.0, late.offered_share or 1.0)
-        offered = early_and_late(shares, senders, self.roles.line_bits_per_s)
+        line = self.roles.line_bits_per_s
+        offered = early_and_late(shares, senders, line)
+        asked = {role.name: share * line for role, share in zip(senders, offered, strict=True)}
+        expect_room(asked, self.roles.trunks)
         return tuple(
             self._sending(role, self._long(number, late if number else early, share), number)
             for number, (role, share) in enumerate(zip(senders, offered, strict=True))
@@ -78,7 +83,12 @@ class Traffic:
     def loads(self, *classes: Class) -> tuple[Sending, ...]:
         """Sender by sender one class, and round again, all starting together, in datagrams of one
         packet each; `offered_share` is of the line rate, on the wire."""
-        parts = spread(classes, self.roles.senders, self.roles.line_bits_per_s)
+        line = self.roles.line_bits_per_s
+        parts = spread(classes, self.roles.senders, line)
+        asked = dict.fromkeys((role.name for role, _ in parts), 0.0)
+        for role, traffic in parts:
+            asked[role.name] += (traffic.offered_share or 1.0) * line
+        expect_room(asked, self.roles.trunks)
         return tuple(
             Sending(role=role, tool=self._short(number, traffic), starts_after_s=0.0)
             for number, (role, traffic) in enumerate(parts)
@@ -87,6 +97,7 @@ class Traffic:
     def tcp(self, traffic: Class, *, streams: int) -> tuple[Sending, ...]:
         """So many TCP connections of every sender, as fast as they can."""
         expect_congestion(self.roles.senders, self.roles.line_bits_per_s)
+        expect_one_bottleneck(self.roles.senders, self.roles)
         return tuple(
             Sending(
                 role=role,
@@ -113,6 +124,7 @@ class Traffic:
             expect_overload(alone, self.roles.line_bits_per_s)
         senders = (senders[0], senders[-1]) if pair else senders
         expect_congestion(senders, self.roles.line_bits_per_s)
+        expect_one_bottleneck(senders, self.roles)
         return tuple(
             self._sending(
                 role,

@@ -1,10 +1,14 @@
 """What each sender is asked, by links, pace and MTU."""
 
+from dataclasses import replace
+
 import pytest
 from hosts_of import roles
 
 from labtests.experiment import HARDWARE, SIMULATED, Class, NotHere, Roles
+from labtests.experiment.roles import Trunk
 from labtests.experiment.traffic import Traffic
+from labtests.inventory import Endpoint
 
 EARLY, LATE = Class(tos=0x60), Class(tos=0x40)
 
@@ -50,6 +54,25 @@ def test_a_sender_that_can_not_overload_its_queue_is_no_sender_of_a_control():
     with pytest.raises(NotHere, match="h3 sends 4 Gb/s at most, and its class has half of 10 Gb/s"):
         traffic(10, 4, 4).rdma(EARLY, LATE)
     assert len(traffic(10, 4, 10).rdma(EARLY, LATE)) == 3
+
+
+def behind(trunk_gbit, *gbit, line=10e9):
+    """All senders but the last go through one cable."""
+    lab = traffic(*gbit, line=line)
+    names = frozenset(role.name for role in lab.roles.senders[:-1])
+    ends = (Endpoint(device="s", interface="up"), Endpoint(device="t", interface="down"))
+    trunk = Trunk(ends=ends, bits_per_s=trunk_gbit * 1e9, senders=names)
+    return replace(lab, roles=replace(lab.roles, trunks=(trunk,)))
+
+
+def test_a_cable_between_switches_that_would_be_the_bottleneck_skips_the_suite():
+    with pytest.raises(NotHere, match=r"s:up - t:down carries 10 Gb/s, and .* sends 15 Gb/s"):
+        behind(10, 10, 10, 10).loads(EARLY.offering(0.75), LATE.offering(0.75))
+    assert len(behind(16, 10, 10, 10).loads(EARLY.offering(0.75), LATE.offering(0.75))) == 2
+    with pytest.raises(NotHere, match=r"sends 20 Gb/s through it: the queue would be there"):
+        behind(10, 10, 10, 10).rdma(EARLY, LATE)
+    assert len(behind(10, 10, 10).rdma(EARLY, LATE)) == 2  # one of them goes through it
+    assert len(behind(10, 10, 10, 10, line=1e9).rdma(EARLY, LATE)) == 3  # wider than the bottleneck
 
 
 def test_of_a_pair_no_two_are_in_one_queue():

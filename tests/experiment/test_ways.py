@@ -50,6 +50,16 @@ def test_both_ends_of_the_cable_between_two_leaves_and_none_for_senders_beside_t
     assert roles_of(beside).transit == ()
 
 
+def test_a_trunk_knows_who_sends_through_it_and_parallel_cables_are_none():
+    (trunk,) = roles_of(load(TESTBEDS / "two-leaves.yaml")).trunks
+    assert (trunk.bits_per_s, trunk.senders) == (100 * 10**9, {"srv1", "srv2"})
+    assert roles_of(load(TESTBEDS / "incast-5to1.yaml")).trunks == ()
+    testbed = load(TESTBEDS / "two-leaves.yaml")
+    (cable,) = [link for link in testbed.links if link.speed_bits_per_s == 100 * 10**9]
+    other = replace(cable, a=replace(cable.a, interface="x"), b=replace(cable.b, interface="x"))
+    assert roles_of(replace(testbed, links=(*testbed.links, other))).trunks == ()
+
+
 def test_every_shortest_way_counts_and_no_longer_one():
     leaf_spine = lab("A1-S1", "A2-T1", "B1-S2", "B2-T2", "A3-C1", "C2-D1", "D2-B3")
     assert way(leaf_spine, "A", to="B") == ["A1", "S1", "A2", "T1", "B1", "S2", "B2", "T2"]
