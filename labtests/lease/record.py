@@ -132,7 +132,7 @@ def _fits(name: str, value: object) -> bool:
 
 def shown(text: str) -> str:
     """What somebody else wrote, fit for a terminal: printable, and not without end."""
-    plain = "".join(c if c.isprintable() else "?" for c in text)
+    plain = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
     return plain if len(plain) <= SHOWN_AT_MOST else plain[:SHOWN_AT_MOST] + "..."
 
 

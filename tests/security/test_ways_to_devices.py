@@ -124,7 +124,8 @@ LOOKED_AT = {
     """,
     "a port in the switch's own form (comware/names.py)": """
         drivers/comware/commands.py:in_interface port
-        drivers/comware/links.py:_interface full
+        drivers/comware/links.py:_interface self.cli.port(port)
+        drivers/comware/links.py:port_counters self.cli.port(port)
         drivers/comware/session.py:interface port
         drivers/comware/settings.py:pfc full
         drivers/comware/settings.py:trust full
@@ -138,23 +139,19 @@ LOOKED_AT = {
         drivers/connectx/dcqcn.py:_read files interface
         drivers/connectx/foresight.py:setting_commands files name
         drivers/connectx/links.py:link_commands name
-        drivers/linux/foresight.py:counter_commands PROC_NET_SNMP name
+        drivers/linux/foresight.py:counter_commands name
         drivers/linux/links.py:link_commands name
         drivers/linux/qdisc.py:qdisc_command interface
         drivers/linux/roce.py:gids_command _CLASS _UNUSED device files link.rdma_port port
-        drivers/linux/statistics.py:statistics_command LINK_DOWN folder interface
+        drivers/linux/statistics.py:statistics_command carrier folder interface name
         drivers/linux/telemetry.py:rdma_counters folder
-        drivers/linux_switch/telemetry.py:net_device_command folder name
     """,
     "words and numbers of this program": """
         devices.py:commands setting
-        drivers/connectx/foresight.py:counter_commands PROC_NET_SNMP
         drivers/linux/host.py:tcp_ecn TCP_ECN
-        drivers/linux/telemetry.py:host_counters PROC_NET_SNMP
         drivers/linux_switch/dscp.py:filter_command parent
         workloads/iperf3.py:server_command _LINE_BUFFERED
-        workloads/iperf3.py:client_command _LINE_BUFFERED self.interval_s
-        workloads/iperf3.py:client_command self.offered_bits_per_s self.offered_bits_per_sor0
+        workloads/iperf3.py:client_command _LINE_BUFFERED self.interval_s each
         workloads/leftovers.py:leftovers 'F'ifrunelse'' pattern ','.join((str(pid)forpidinpids))
         workloads/leftovers.py:sweep GRACE_S pids
         workloads/marked.py:ping_command GAP_S count tos
