@@ -6,7 +6,7 @@ A difference is an integer or it is not there. Missing before or after, a counte
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -121,8 +121,18 @@ class Evidence:
 
     @cached_property
     def changes(self) -> dict[Key, Difference]:
-        """Every counter's difference over the phase."""
-        return differences(self.before, self.after)
+        """Every counter's difference over the phase: one that was read after the traffic had begun,
+        or before it had ended, has none."""
+        found = differences(self.before, self.after)
+        return {key: self._over_the_traffic(difference) for key, difference in found.items()}
+
+    def _over_the_traffic(self, difference: Difference) -> Difference:
+        before, after = difference.before, difference.after
+        if before is None or after is None or difference.increase is None:
+            return difference
+        if before.time_s <= self.start_s and after.time_s >= self.end_s:
+            return difference
+        return replace(difference, increase=None, unusable="it was read while the traffic ran")
 
     @cached_property
     def noise(self) -> dict[Key, Difference]:
@@ -182,9 +192,23 @@ def _look_up(
 
 def differences(before: Iterable[Reading], after: Iterable[Reading]) -> dict[Key, Difference]:
     """Every counter that either snapshot has, except gauges."""
-    first = {r.key: r for r in before if r.counter not in GAUGES}
-    second = {r.key: r for r in after if r.counter not in GAUGES}
+    first, second = _by_key(before), _by_key(after)
     return {key: _difference(key, first.get(key), second.get(key)) for key in first | second}
+
+
+def _by_key(readings: Iterable[Reading]) -> dict[Key, Reading]:
+    """Each counter once. One that a snapshot has twice, with two values, has none."""
+    found: dict[Key, Reading] = {}
+    for reading in readings:
+        if reading.counter in GAUGES:
+            continue
+        earlier = found.get(reading.key)
+        if earlier is not None and earlier.value != reading.value:
+            missing = f"read twice at once: {earlier.value} and {reading.value}"
+            found[reading.key] = replace(reading, value=None, missing=missing)
+        else:
+            found[reading.key] = reading
+    return found
 
 
 def _difference(key: Key, before: Reading | None, after: Reading | None) -> Difference:

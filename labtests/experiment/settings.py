@@ -59,6 +59,11 @@ class Seen:
             for seen in earlier.settings
             if now.get((seen.at, seen.setting)) != seen.value
         ]
+        if self.cnp_dscp != earlier.cnp_dscp:
+            sentences.append(
+                f"somebody else changed cnp_dscp of the receiver during the phase: "
+                f"{earlier.cnp_dscp} before, {self.cnp_dscp} after it"
+            )
         sentences += [
             _changed(at, "DSCP map", queues, self.queues.get(at))
             for at, queues in earlier.queues.items()

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from labtests import counters as c
-from labtests.evidence import Evidence
+from labtests.evidence import Evidence, Place
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -13,6 +13,9 @@ from labtests.verdicts.outcome import (
     passed,
     unproven,
 )
+
+HEEDED_SHARE = 0.9
+"""Of the CNPs; the rest may be of queue pairs that are gone."""
 
 
 def in_their_class(evidence: Evidence) -> Iterator[Finding]:
@@ -30,6 +33,31 @@ def in_their_class(evidence: Evidence) -> Iterator[Finding]:
             )
             return
     yield _counted(evidence, dscp, evidence.cnp.queues)
+
+
+def heeded(evidence: Evidence, place: Place) -> Iterator[Finding]:
+    """The sender's reaction point handled most of the CNPs that it got."""
+    nic = (place.device, place.port)
+    handled = evidence.change(nic, "port", None, c.RP_CNP_HANDLED)
+    ignored = evidence.change(nic, "port", None, c.RP_CNP_IGNORED)
+    if handled.increase is None or ignored.increase is None or not handled.increase:
+        return  # said elsewhere
+    share = handled.increase / (handled.increase + ignored.increase)
+    fact = Fact(
+        name=f"{' '.join(nic)}: CNPs handled / got",
+        measured=round(share, 4),
+        bound=f">= {HEEDED_SHARE}",
+        unit="ratio",
+        margin=round(share - HEEDED_SHARE, 4),
+    )
+    if share >= HEEDED_SHARE:
+        yield passed(fact)
+    else:
+        yield failed(
+            f"{place.device} ignored {ignored.increase} of "
+            f"{handled.increase + ignored.increase} CNPs",
+            fact,
+        )
 
 
 def _counted(evidence: Evidence, dscp: int, queues: tuple[tuple[str, str, int], ...]) -> Finding:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from labtests import counters as c
 from labtests.evidence import Difference, Evidence
-from labtests.verdicts import checks, idle, packets, rdma_packets
+from labtests.verdicts import checks, idle, packets, rdma_packets, witnesses
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -18,6 +18,10 @@ from labtests.verdicts.outcome import (
     unproven,
 )
 
+LEAST_SHARE, LEAST_RDMA_SHARE = 0.5, 0.1
+"""Of the line, all senders together: TCP, and soft-RoCE (0.23 was seen beside RED with ECN)."""
+FAIR = 0.05
+"""Of an equal part of that, each sender."""
 FEW = 0.1
 """Drops with ECN, of those without it: slow start may fill the queue before the first mark acts."""
 
@@ -35,7 +39,8 @@ def marked_not_dropped(evidence: Evidence, *, without: tuple[Evidence, ...] = ()
         _marked_not_dropped(evidence, without),
         passing=f"{marks} packets marked and {_sum(dropped(evidence))} dropped, "
         f"{_sum(retransmitted(evidence))} segments sent again; without ECN "
-        f"{max((_sum(dropped(e)) for e in without), default=0)} dropped",
+        f"{max((_sum(dropped(e)) for e in without), default=0)} dropped"
+        f"{witnesses.remark_on_hosts(evidence)}",
     )
 
 
@@ -73,6 +78,7 @@ def _marked_not_dropped(evidence: Evidence, without: tuple[Evidence, ...]) -> It
     fact = Fact(name="packets marked", measured=marks, bound="> 0", unit="packets", margin=marks)
     yield passed(fact) if marks else failed(f"{name_of(marked(evidence)[0])} stayed 0", fact)
     yield _few_drops(evidence, without)
+    yield from _everybody_got_some(evidence)
     under_load = packets.loaded(evidence)
     others = set(packets.queues_of(evidence)) - set(under_load)
     yield from packets.none_dropped(evidence, others)
@@ -98,6 +104,32 @@ def _few_drops(evidence: Evidence, without: tuple[Evidence, ...]) -> Finding:
     if lost > FEW * most:
         return failed(f"{lost} packets were dropped with ECN, {most} without", fact)
     return passed(fact)
+
+
+def _everybody_got_some(evidence: Evidence) -> Iterator[Finding]:
+    """Marks slow senders down and do not stop them. A software NIC is slow by itself."""
+    rates = [flow.goodput_bits_per_s or 0.0 for flow in evidence.flows]
+    if not rates:
+        return
+    line = evidence.line_bits_per_s
+    least = LEAST_RDMA_SHARE if _of_rdma(evidence) else LEAST_SHARE
+    yield _at_least("sum of goodput / line rate", sum(rates) / line, least)
+    for flow, rate in zip(evidence.flows, rates, strict=True):
+        part = rate * len(rates) / line
+        yield _at_least(f"{flow.sender}: goodput / equal part of the line", part, FAIR * least)
+
+
+def _at_least(name: str, share: float, least: float) -> Finding:
+    fact = Fact(
+        name=name,
+        measured=round(share, 4),
+        bound=f">= {least:g}",
+        unit="ratio",
+        margin=round(share - least, 4),
+    )
+    if share >= least:
+        return passed(fact)
+    return unproven(f"{name} is {share:.4f}, not >= {least:g}: hardly anything was sent", fact)
 
 
 def _few_sent_again(evidence: Evidence, without: tuple[Evidence, ...]) -> Iterator[Finding]:

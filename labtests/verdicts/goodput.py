@@ -31,7 +31,7 @@ def alone(evidence: Evidence) -> float | None:
     early, *late = evidence.flows
     starts = [s for flow in late if (s := began_s(flow)) is not None]
     start = began_s(early)
-    if start is None or len(starts) != len(late):
+    if start is None or not late or len(starts) != len(late):
         return None
     return mean_goodput(early, start, min(starts))
 

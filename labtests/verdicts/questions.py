@@ -248,6 +248,7 @@ def _slowed(evidence: Evidence) -> Iterator[Finding]:
     yield _grew(evidence, receiver, c.NP_CNP_SENT)
     for place in evidence.senders:
         yield _grew(evidence, (place.device, place.port), c.RP_CNP_HANDLED)
+        yield from cnps.heeded(evidence, place)
     yield witnesses.marks_agree(evidence)
     yield witnesses.cnps_agree(evidence)
     yield from cnps.in_their_class(evidence)

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Literal
 
 from labtests import counters as c
-from labtests.evidence import Difference, Evidence
+from labtests.evidence import Difference, Evidence, Key
 from labtests.records import Scope
 
 Part = Literal["sending stack", "NIC", "cable", "switch port", "receiving stack"]
@@ -22,8 +22,6 @@ _LOSSES: Mapping[Part, tuple[tuple[Scope, str], ...]] = {
     "sending stack": (
         ("host", c.UDP_SNDBUF_ERRORS),
         ("host", c.IP_OUT_DISCARDS),
-        ("host", c.IP_OUT_NO_ROUTES),
-        ("host", c.IP_FRAGMENT_FAILS),
         ("port", c.QDISC_DROPPED_PACKETS),
     ),
     "NIC": (
@@ -37,10 +35,15 @@ _LOSSES: Mapping[Part, tuple[tuple[Scope, str], ...]] = {
         ("port", c.RX_OVERRUNS),
         ("port", c.RX_FIFO_ERRORS),
         ("port", c.PAUSE_STORM_ERRORS),
+        ("port", c.TX_ERRORS),
+        ("port", c.RDMA_OUT_OF_BUFFER),
+        ("port", c.RX_ICRC_ERRORS),
     ),
     "cable": (
+        ("port", c.RX_ERRORS),
         ("port", c.RX_CRC_ERRORS),
         ("port", c.RX_FRAME_ERRORS),
+        ("port", c.RX_LENGTH_ERRORS),
         ("port", c.RX_SYMBOL_ERRORS),
         ("port", c.PCS_SYMBOL_ERRORS),
         ("port", c.TX_CARRIER_ERRORS),
@@ -57,7 +60,10 @@ _LOSSES: Mapping[Part, tuple[tuple[Scope, str], ...]] = {
         ("host", c.IP_REASM_FAILS),
         ("host", c.IP_IN_DISCARDS),
         ("host", c.IP_IN_HDR_ERRORS),
-        ("host", c.UDP_NO_PORTS),
+        ("host", c.IP_IN_CSUM_ERRORS),
+        ("host", c.TCP_IN_ERRORS),
+        ("host", c.TCP_BACKLOG_DROPS),
+        ("host", c.TCP_RECEIVE_QUEUE_DROPS),
     ),
 }
 _OF_A_PRIORITY = (
@@ -77,6 +83,7 @@ class Station:
     ends: tuple[Where, ...]  # a cable has two
     losses: tuple[Difference, ...]
     absent: tuple[str, ...]
+    restless: frozenset[Key] = frozenset()  # counters that grew in the quiet window, too
 
     @property
     def lost(self) -> tuple[Difference, ...]:
@@ -85,9 +92,10 @@ class Station:
 
     @property
     def events(self) -> int:
-        """How many losses they tell of. In a receiving stack each counter has its own; elsewhere
-        one may have what another one has, too, so that only the largest is sure."""
-        grew = [each.increase or 0 for each in self.losses]
+        """How many losses of ours they may tell of. In a receiving stack each counter has its own;
+        elsewhere one may have what another one has, too, so that only the largest is sure. What
+        grew while nothing of ours ran tells of somebody else's."""
+        grew = [each.increase or 0 for each in self.losses if each.key not in self.restless]
         return sum(grew) if self.part == "receiving stack" else max(grew, default=0)
 
 
@@ -149,7 +157,15 @@ def _station(evidence: Evidence, name: str, part: Part, *ends: Where) -> Station
     there = [d for d in found if _has_number(d)]
     names = {d.key[-1] for d in there}
     absent = dict.fromkeys(d.key[-1] for d in found if d.key[-1] not in names)
-    return Station(name=name, part=part, ends=ends, losses=tuple(there), absent=tuple(absent))
+    noise = evidence.noise
+    return Station(
+        name=name,
+        part=part,
+        ends=ends,
+        losses=tuple(there),
+        absent=tuple(absent),
+        restless=frozenset(d.key for d in there if d.key in noise and noise[d.key].increase),
+    )
 
 
 def _has_number(difference: Difference) -> bool:

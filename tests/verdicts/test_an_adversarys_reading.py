@@ -1,0 +1,205 @@
+"""What an outside reader made green although it was wrong, or red although nothing was."""
+
+from dataclasses import replace
+
+import pytest
+from handmade import A, B, control_of, reading
+from handmade_loads import load
+from test_counters_of_the_end import notified
+from test_sound import R_NIC, with_counter
+
+from labtests import counters as c
+from labtests.evidence import Evidence
+from labtests.records import FlowResult
+from labtests.verdicts import (
+    Outcome,
+    checks,
+    cnps,
+    drops_where_due,
+    every_packet,
+    lossless,
+    no_loss,
+    slowed_by_marks,
+    sound,
+)
+from labtests.verdicts.outcome import worst
+
+OUT = ("sw", "p3")
+OVER = load(dropped=(40_000, 20_000), name="over")
+
+
+@pytest.fixture
+def whole(good):
+    for nic in (("a", "eth0"), ("b", "eth0"), R_NIC):
+        good = with_counter(good, nic, c.NIC_RX_DISCARDED_PACKETS, 0)
+    return good
+
+
+def unpaced(flow: FlowResult, goodput_bits_per_s: float) -> FlowResult:
+    return replace(flow, offered_bits_per_s=None, goodput_bits_per_s=goodput_bits_per_s)
+
+
+def test_a_flow_that_hardly_sent_is_no_load_whatever_the_counters_agree_on(whole: Evidence):
+    early, late = whole.flows
+    fine = replace(whole, flows=(unpaced(early, 5e9), unpaced(late, 4e9)))
+    assert sound(fine).outcome is Outcome.PASS
+    verdict = sound(replace(whole, flows=(unpaced(early, 5e9), unpaced(late, 2e5))))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "b sent 0.0002 Gb/s by iperf3" in verdict.because
+
+
+def test_a_sender_that_reports_no_rows_is_judged_by_its_bytes_or_not_at_all(whole: Evidence):
+    early, late = whole.flows
+    silent = replace(late, intervals=())
+    assert sound(replace(whole, flows=(early, silent))).outcome is Outcome.INCONCLUSIVE
+    tenth = replace(silent, sent_bytes=200_000_000, asked_s=3.0)
+    verdict = sound(replace(whole, flows=(early, tenth)))
+    assert "b sent 0.533 of 5.15 Gb/s" in verdict.because
+
+
+def test_a_flow_that_was_never_reported_leaves_no_verdict_and_no_crash(whole: Evidence, control):
+    missing = replace(whole, flows=whole.flows[:1])
+    for verdict in (
+        sound(missing),
+        lossless(missing, {3, 5}, alive_in=(control,)),
+        slowed_by_marks(missing),
+        drops_where_due(missing, due=3, clean=5),
+    ):
+        assert verdict.outcome is not Outcome.PASS
+        assert "1 of 2 flows were reported" in verdict.because or verdict.outcome is Outcome.FAIL
+
+
+def test_what_nics_sent_has_to_carry_what_the_tools_say(whole: Evidence):
+    """Ten thousand bytes through the port, gigabytes by the tool."""
+    key = ("a", "eth0", "priority", 3)
+    few = with_counter(whole, key[:2], c.TX_BYTES, 10_000, *key[2:])
+    verdict = sound(few)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "the tools on a say that they sent 3750000000 bytes" in verdict.because
+    enough = with_counter(whole, key[:2], c.TX_BYTES, 4_000_000_000, *key[2:])
+    assert sound(enough).outcome is Outcome.PASS
+
+
+def test_pause_time_without_a_pause_frame_excuses_nothing(whole: Evidence):
+    unpaused = replace(
+        whole,
+        after=tuple(
+            replace(r, value=1000 + len(r.counter))
+            if (r.device, r.counter) == ("a", c.PFC_RX_FRAMES)
+            else r
+            for r in whole.after
+        ),
+    )
+    verdict = sound(unpaused)
+    assert "pause frames held it for 0 % of the time" in verdict.because
+
+
+def test_a_receiver_that_paused_its_port_did_not_do_its_part(whole: Evidence):
+    seen = with_counter(whole, OUT, c.PFC_RX_FRAMES, 5000, "priority", 3)
+    verdict = sound(seen)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "the receiver paused its port" in verdict.because
+
+
+def test_events_of_others_excuse_no_loss(good: Evidence, control):
+    early, late = good.flows
+    missed = replace(good, flows=(replace(early, lost_datagrams=1000), late))
+    ports = with_counter(missed, ("r", ""), c.UDP_NO_PORTS, 1000, "host")
+    assert lossless(ports, {3, 5}, alive_in=(control,)).outcome is Outcome.INCONCLUSIVE
+    discards = with_counter(missed, ("r", ""), c.IP_IN_DISCARDS, 1000, "host")
+    assert lossless(discards, {3, 5}, alive_in=(control,)).outcome is Outcome.PASS
+    restless = tuple(
+        replace(r, value=60) if r.counter == c.IP_IN_DISCARDS else r for r in discards.quiet_before
+    )
+    verdict = lossless(replace(discards, quiet_before=restless), {3, 5}, alive_in=(control,))
+    assert verdict.outcome is Outcome.INCONCLUSIVE  # they came in the quiet window, too
+
+
+def test_routes_that_others_lack_do_not_explain_a_packet_between_nic_and_switch():
+    seen = load(classes=False)
+    short = replace(
+        seen,
+        after=tuple(
+            replace(r, value=r.value - 50)
+            if (r.index, r.counter) == (3, c.QUEUE_FORWARDED_PACKETS)
+            else r
+            for r in seen.after
+        ),
+    )
+    routes = with_counter(short, ("a", ""), c.IP_OUT_NO_ROUTES, 50, "host")
+    assert every_packet(routes).outcome is Outcome.INCONCLUSIVE
+
+
+def test_other_datagrams_that_come_to_the_receiver_do_not_matter():
+    seen = load()
+    more = tuple(
+        replace(r, value=r.value + 500) if r.counter == c.UDP_IN_DATAGRAMS else r
+        for r in seen.after
+    )
+    verdict = no_loss(replace(seen, after=more), alive_in=(OVER,))
+    assert verdict.outcome is Outcome.PASS, verdict.because
+
+
+@pytest.mark.parametrize(("on_top", "outcome"), [(1, Outcome.PASS), (-1, Outcome.INCONCLUSIVE),
+                                                 (50, Outcome.INCONCLUSIVE)])  # fmt: skip
+def test_a_frame_of_the_switchs_own_does_not_matter_and_a_missing_one_does(on_top, outcome):
+    seen = load(classes=False)
+    after = tuple(
+        replace(r, value=r.value + on_top) if (r.device, r.counter) == ("r", c.RX_PACKETS) else r
+        for r in seen.after
+    )
+    assert every_packet(replace(seen, after=after)).outcome is outcome
+
+
+def test_one_pause_frame_is_no_proof_of_pressure(good: Evidence):
+    def paused(frames):
+        kept = tuple(r for r in good.after if r.counter != c.PFC_TX_FRAMES)
+        seen = replace(good, after=kept, before=tuple(
+            r for r in good.before if r.counter != c.PFC_TX_FRAMES))  # fmt: skip
+        return with_counter(seen, ("sw", "p1"), c.PFC_TX_FRAMES, frames, "priority", 3)
+
+    assert checks.pressed(paused(1)).outcome is Outcome.INCONCLUSIVE
+    assert "1 pauses, 0 marks" in checks.pressed(paused(1)).because
+    assert checks.pressed(paused(26)).outcome is Outcome.PASS  # more than 5 a second
+
+
+def test_what_others_lose_on_their_way_to_a_sender_is_theirs(good: Evidence, control):
+    lost = with_counter(good, ("sw", "p1"), c.QUEUE_DROPPED_PACKETS, 40, "queue", 0)
+    lost = with_counter(lost, ("sw", "p1"), c.BUFFER_DROPPED_OUT_PACKETS, 40)
+    assert lossless(lost, {3, 5}, alive_in=(control,)).outcome is Outcome.PASS
+    untold = with_counter(good, ("sw", "p1"), c.BUFFER_DROPPED_OUT_PACKETS, 40)
+    assert lossless(untold, {3, 5}, alive_in=(control,)).outcome is Outcome.FAIL
+
+
+def test_a_sender_that_ignores_its_cnps_is_named(good: Evidence):
+    def got(handled, ignored):
+        seen = notified(good, sent=handled + ignored, came=handled + ignored)
+        seen = with_counter(seen, ("a", "eth0"), c.RP_CNP_HANDLED, handled)
+        seen = with_counter(seen, ("a", "eth0"), c.RP_CNP_IGNORED, ignored)
+        return worst(f.outcome for f in cnps.heeded(seen, A))
+
+    assert got(6907, 0) is Outcome.PASS
+    assert got(1, 6906) is Outcome.FAIL
+
+
+def test_a_snapshot_that_tells_two_values_tells_none(good: Evidence, control):
+    key = ("sw", "p3", "queue", 5, c.QUEUE_DROPPED_PACKETS)
+    twice = (reading(key, 9999, 16.0), *good.after)
+    verdict = lossless(replace(good, after=twice), {3, 5}, alive_in=(control,))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "read twice at once: 9999 and" in verdict.because
+
+
+def test_a_counter_that_was_read_while_the_traffic_ran_is_not_the_end(good: Evidence, control):
+    early = tuple(
+        replace(r, time_s=14.0) if r.counter == c.QUEUE_DROPPED_PACKETS else r for r in good.after
+    )
+    verdict = lossless(replace(good, after=early), {3, 5}, alive_in=(control,))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "it was read while the traffic ran" in verdict.because
+
+
+def test_the_control_itself_is_still_red(good: Evidence):
+    over = control_of(good)
+    assert lossless(over, {3, 5}, alive_in=(over,)).outcome is Outcome.FAIL
+    assert B.queue == 5
