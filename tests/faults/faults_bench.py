@@ -64,6 +64,7 @@ class Bench:
     due: list[tuple[str, Callable[[], None]]] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
     _refresh: list[Refresh] = field(default_factory=list)
+    _losing: list[Fault] = field(default_factory=list)
 
     def run(self, suite: str, test: str, *, anew: bool = False, lab_seconds: float = 5) -> Ended:
         """A test of suites/ to its end; what it changed is put back. `anew`: nothing that earlier
@@ -99,6 +100,8 @@ class Bench:
 
     def fault_when(self, text: str, after_s: float, fault: Fault) -> None:
         """The fault, so many simulated seconds after the progress has said so."""
+        if fault["kind"] == "drop-packets":
+            self._losing.append(fault)
 
         def inject() -> None:
             timeline = self.simulated.lab.timeline
@@ -110,6 +113,8 @@ class Bench:
 
     def heal(self) -> None:
         """Nothing is wrong any more; what counters show of it stays."""
+        while self._losing:
+            self.simulated.fault(**{**self._losing.pop(), "per_million": 0})
         for device in self.lab.testbed.devices:
             self.simulated.fault(kind="heal", device=device.name)
             self.simulated.lab.faults[device.name].dead_counters.clear()
