@@ -106,13 +106,23 @@ def by_the_tool(evidence: Evidence, queue: int) -> Finding:
         if station.lost
     ]
     unsure = sum(flow.unsure_datagrams or 0 for _, flow in pairs)
-    if 0 < astray <= unsure:  # the tool counts a datagram before it writes it
+    devices = dict.fromkeys(place.device for place, _ in pairs)
+    if 0 < astray <= min(unsure, sum(_not_written(evidence, device) for device in devices)):
         note += f"; {astray} of them may never have been written"
         astray = 0
     if 0 < astray <= sum(station.events for station in lost):
         note += "; " + "; ".join(f"{s.name} lost some itself: {way.in_words(s)}" for s in lost)
         astray = 0
     return _balance(f"sent by the tool = forwarded + dropped, queue {queue}", astray, note)
+
+
+def _not_written(evidence: Evidence, device: str) -> int:
+    """Datagrams that the tools on a host counted, before they wrote them, and that its IP stack has
+    not sent."""
+    flows = [flow for flow in evidence.flows if flow.sender == device]
+    told = sum((flow.sent_datagrams or 0) + (flow.extra_packets or 0) for flow in flows)
+    sent = evidence.change((device, ""), "host", None, c.UDP_OUT_DATAGRAMS).increase
+    return 0 if sent is None else max(told - sent, 0)
 
 
 def by_the_nics(evidence: Evidence, queues: Iterable[int]) -> Iterator[Finding]:

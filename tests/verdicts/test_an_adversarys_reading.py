@@ -130,6 +130,23 @@ def test_routes_that_others_lack_do_not_explain_a_packet_between_nic_and_switch(
     assert every_packet(routes).outcome is Outcome.INCONCLUSIVE
 
 
+@pytest.mark.parametrize(
+    ("written", "outcome"), [(False, Outcome.PASS), (True, Outcome.INCONCLUSIVE)]
+)
+def test_a_datagram_that_was_counted_and_not_written_is_not_lost_one_that_was_is(written, outcome):
+    seen = load(classes=False)
+    early, late = seen.flows
+    unsure = replace(early, unsure_datagrams=1, extra_packets=1)  # neither of them came
+    short = 0 if written else 1
+    after = tuple(
+        replace(r, value=r.value - short)
+        if (r.device, r.counter) == ("a", c.UDP_OUT_DATAGRAMS)
+        else r
+        for r in seen.after
+    )
+    assert every_packet(replace(seen, after=after, flows=(unsure, late))).outcome is outcome
+
+
 def test_other_datagrams_that_come_to_the_receiver_do_not_matter():
     seen = load()
     more = tuple(
