@@ -7,7 +7,6 @@ from labtests.evidence import Evidence, Place
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
-    disagreement,
     failed,
     missing,
     passed,
@@ -81,7 +80,7 @@ def _counted(evidence: Evidence, dscp: int, queues: tuple[tuple[str, str, int], 
     )
     if came >= due:
         return passed(fact)
-    return disagreement(
+    return failed(
         f"{receiver.device} sent {due} CNPs with DSCP {dscp} by its setting, but queue {numbers} "
         f"of the senders' switch ports forwarded {came} packets: they have another DSCP",
         fact,

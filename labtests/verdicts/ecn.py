@@ -148,7 +148,8 @@ def _few_sent_again(evidence: Evidence, without: tuple[Evidence, ...]) -> Iterat
     )
     if repeated > most:
         yield failed(
-            f"{repeated} segments were sent again, but the switch dropped {lost}: lost elsewhere",
+            f"{repeated} segments to {evidence.receiver.device} were sent again, but the switch "
+            f"dropped {lost}: lost elsewhere",
             fact,
         )
     else:

@@ -255,9 +255,9 @@ def losses_told(evidence: Evidence) -> Finding:
     )
     if sum(known) > switch + hosts:
         return disagreement(
-            f"{sum(known)} datagrams were lost by the tool's account, {switch} dropped by the "
-            f"switch, {hosts} lost inside hosts{f' ({said})' if said else ''}: no counter has the "
-            "others",
+            f"{sum(known)} datagrams were lost on the way to {evidence.receiver.device} by the "
+            f"tool's account, {switch} dropped by the switch, {hosts} lost inside hosts"
+            f"{f' ({said})' if said else ''}: no counter has the others",
             fact,
         )
     return passed(fact)

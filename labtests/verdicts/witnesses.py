@@ -147,8 +147,8 @@ def datagrams_accounted(evidence: Evidence) -> Iterator[Finding]:
     )
     if missed > found:
         yield disagreement(
-            f"{missed} datagrams were lost, and no counter says where {missed - found} of them "
-            f"were{f' ({said})' if said else ''}",
+            f"{missed} datagrams were lost on the way to {evidence.receiver.device}, and no "
+            f"counter says where {missed - found} of them were{f' ({said})' if said else ''}",
             fact,
         )
     else:
