@@ -235,7 +235,7 @@ class Lab(Devices):
         now = self._now(want.at, want.setting)
         if now == want.earlier and entry.whole:
             return None
-        if entry.whole and now not in (want.earlier, want.wanted, *entry.touched):
+        if entry.whole and self._is_foreign(entry, now):
             self.overridden.append(
                 f"{want.at}: {want.setting} had been changed by somebody else to {readable(now)}; "
                 f"it is {readable(want.earlier)} again, as labtests had found it"
@@ -243,6 +243,15 @@ class Lab(Devices):
         self._resume(entry)
         commands = self.commands(want.at, want.setting, now, want.earlier)
         return replace(want, earlier=now, wanted=want.earlier, commands=commands)
+
+    def _is_foreign(self, entry: Entry, now: object) -> bool:
+        """Whether nothing that this lab has made or found there is it, as the driver judges: it would
+        have to send something to come from one to the other."""
+        want = entry.intent
+        ours = (want.earlier, want.wanted, *entry.touched)
+        return all(
+            now != each and bool(self.commands(want.at, want.setting, now, each)) for each in ours
+        )
 
     # -- undoing what was made together --------------------------------------------------------
 
