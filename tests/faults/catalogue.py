@@ -95,16 +95,16 @@ UNCOUNTED: Words = ((C, "no counter has the others", "no counter says where", "l
 """Of what nobody counts: who is next to it, or that nobody counts it."""
 
 _RECEIVER = [
-    Row(name=f"the receiver's NIC discards packets: {suite[0]}", suite=suite,
+    Row(name=f"the receiver's NIC discards packets: {suite[1]}", suite=suite,
         faults=(discards(),), says=DISCARDED, usual=suite is BELOW)
     for suite in (S1, S2, S3, BELOW, OVERLOAD, SOCKET, SHARES, TCP)
 ] + [
-    Row(name=f"it has no receive request for them: {suite[0]}", suite=suite,
+    Row(name=f"it has no receive request for them: {suite[1]}", suite=suite,
         faults=(discards(counted="rx_out_of_buffer"),),
         says=(f"{C} {NIC_C}", "out_of_buffer"))
     for suite in (S1, S2, BELOW)
 ] + [
-    Row(name=f"it discards them and counts nothing: {suite[0]}", suite=suite,
+    Row(name=f"it discards them and counts nothing: {suite[1]}", suite=suite,
         faults=(discards(counted="nothing"),), says=UNCOUNTED, usual=suite is BELOW)
     for suite in (S1, S2, BELOW, TCP)
 ] + [
@@ -121,39 +121,39 @@ _RECEIVER = [
 ]  # fmt: skip
 
 _CABLES = [
-    Row(name=f"frames are damaged on the cable to the switch: {suite[0]}", suite=suite,
+    Row(name=f"frames are damaged on the cable to the switch: {suite[1]}", suite=suite,
         faults=(fault("lossy-cable", SWITCH, FROM_A, per_million=1000),),
         says=(f"{SWITCH} {FROM_A}", ("crc", "CRC")), usual=suite is BELOW)
     for suite in (S1, S2, BELOW, TCP)
 ] + [
-    Row(name=f"frames are damaged on the last cable: {suite[0]}", suite=suite,
+    Row(name=f"frames are damaged on the last cable: {suite[1]}", suite=suite,
         faults=(fault("lossy-cable", C, NIC_C, per_million=1000),),
         says=(f"{C} {NIC_C}", ("crc", "CRC")))
     for suite in (S1, S2, S3, BELOW, SHARES, TCP)
 ] + [
-    Row(name=f"symbols are wrong on the last cable: {suite[0]}", suite=suite,
+    Row(name=f"symbols are wrong on the last cable: {suite[1]}", suite=suite,
         faults=(fault("lossy-cable", C, NIC_C, per_million=1000, counted="symbol"),),
         says=(f"{C} {NIC_C}", "symbol"))
     for suite in (S1, BELOW)
 ] + [
-    Row(name=f"a cable loses frames and nobody counts them: {suite[0]}", suite=suite,
+    Row(name=f"a cable loses frames and nobody counts them: {suite[1]}", suite=suite,
         faults=(fault("lossy-cable", C, NIC_C, per_million=1000, counted="nothing"),),
         says=UNCOUNTED)
     for suite in (S1, S2, S3, BELOW, OVERLOAD, SHARES, TCP)
 ] + [
-    Row(name=f"one single frame is lost on the last cable: {suite[0]}", suite=suite,
+    Row(name=f"one single frame is lost on the last cable: {suite[1]}", suite=suite,
         faults=(fault("lossy-cable", C, NIC_C, frames=1, counted="nothing"),),
         says=UNCOUNTED, usual=suite is TCP)
     for suite in (S1, S2, BELOW, TCP)
 ] + [
-    Row(name=f"the carrier of a sender is gone for 50 ms: {suite[0]}", suite=suite,
+    Row(name=f"the carrier of a sender is gone for 50 ms: {suite[1]}", suite=suite,
         faults=(fault("carrier-flap", A, NIC_A, milliseconds=50),),
         says=(f"{A} {NIC_A}", ("tx_dropped", "carrier", "link_down")), usual=suite is BELOW)
     for suite in (S1, S2, BELOW, SHARES, TCP)
 ]  # fmt: skip
 
 _BACKGROUND = [
-    Row(name=f"background does not excuse losses on the last cable: {suite[0]}", suite=suite,
+    Row(name=f"background does not excuse losses on the last cable: {suite[1]}", suite=suite,
         testbed=LINUX, says=("h3",), usual=suite is BELOW, at=f"{quiet}: quiet window",
         faults=(fault("background", "h2", to="10.71.0.3", tos=32, mbit_per_s=4),
                 fault("lossy-cable", "h3", "eth1", per_million=30_000, counted="nothing")))
@@ -162,7 +162,7 @@ _BACKGROUND = [
 ]  # fmt: skip
 
 _SLOW = [
-    Row(name=f"losses behind counters that are refreshed every {seconds} s: {suite[0]}",
+    Row(name=f"losses behind counters that are refreshed every {seconds} s: {suite[1]}",
         suite=suite, anew=True, at="measuring", says=(SWITCH,),
         usual=(suite, seconds) == (BELOW, 8),
         faults=(fault("slow-counters", SWITCH, seconds=seconds),
@@ -182,7 +182,7 @@ _SETTINGS = [
 ]  # fmt: skip
 
 _RDMA = [
-    Row(name=f"{counter} of {device} grows without a drop: {suite[0]}", suite=suite,
+    Row(name=f"{counter} of {device} grows without a drop: {suite[1]}", suite=suite,
         faults=(grows(device, nic, counter, 5),), says=(f"{device} {nic}", counter),
         usual=(suite, counter) == (S2, "implied_nak_seq_err"))
     for suite, device, nic, counter in (
@@ -195,11 +195,11 @@ _RDMA = [
 ]  # fmt: skip
 
 _SENDERS = [
-    Row(name=f"a sender stands still for a while: {suite[0]}", suite=suite,
+    Row(name=f"a sender stands still for a while: {suite[1]}", suite=suite,
         faults=(fault("freeze", A, seconds=seconds),), says=(A,), usual=suite is BELOW)
     for suite, seconds in ((S1, 1.2), (BELOW, 0.4), (OVERLOAD, 0.4), (SHARES, 0.4), (TCP, 0.4))
 ] + [
-    Row(name=f"a sender has a fifth of the processor: {suite[0]}", suite=suite,
+    Row(name=f"a sender has a fifth of the processor: {suite[1]}", suite=suite,
         faults=(fault("cpu-limit", A, share=0.2),), says=(A,), at=EXPERIMENT[suite])
     for suite in (S1, S2, BELOW, OVERLOAD, SHARES, TCP)
 ] + [
@@ -219,9 +219,9 @@ _SENDERS = [
 ]  # fmt: skip
 
 _PORTS = [
-    Row(name=f"{counter} grows by 1 at {port}: {suite[0]}", suite=suite,
+    Row(name=f"{counter} grows by 1 at {port}: {suite[1]}", suite=suite,
         faults=(grows(SWITCH, port, counter),), says=(f"{SWITCH} {port}", ("drop", "CRC", "crc")),
-        usual=(suite, port) == (SHARES, FROM_A))
+        usual=(suite, port) == (BELOW, OUT))
     for suite, port, counter in (
         (S1, OUT, "Output dropped"), (S3, FROM_B, "Input dropped"), (S3, FROM_A, "Output dropped"),
         (OVERLOAD, FROM_A, "Input dropped"), (SOCKET, OUT, "Output dropped"),
