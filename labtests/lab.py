@@ -245,8 +245,8 @@ class Lab(Devices):
         return replace(want, earlier=now, wanted=want.earlier, commands=commands)
 
     def _is_foreign(self, entry: Entry, now: object) -> bool:
-        """Whether nothing that this lab has made or found there is it, as the driver judges: it would
-        have to send something to come from one to the other."""
+        """Whether it is nothing that this lab has made or found there, as the driver judges: by
+        whether anything had to be sent to come from one to the other."""
         want = entry.intent
         ours = (want.earlier, want.wanted, *entry.touched)
         return all(

@@ -91,8 +91,8 @@ def on_port(port: str, line: str) -> str:
 
 
 DISCARDED: Words = (f"{C} {NIC_C}", "discard")
-UNCOUNTED: Words = ((C, "no counter has the others", "no counter says where", "lost elsewhere"),)
-"""Of what nobody counts: who is next to it, or that nobody counts it."""
+UNCOUNTED: Words = (C,)
+"""Of what nobody counts: the receiver that it was on its way to."""
 
 _RECEIVER = [
     Row(name=f"the receiver's NIC discards packets: {suite[1]}", suite=suite,
