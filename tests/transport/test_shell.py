@@ -97,7 +97,8 @@ def test_a_command_that_hangs_is_ended_on_the_host(shell, tmp_path: Path) -> Non
         )
     assert caught.value.device == "host"
     assert "its process group on the host was ended" in str(caught.value)
-    assert not any(is_running(pid_in(file)) for file in pids)
+    # KILL was sent; on a busy machine the kernel comes to it a moment later
+    wait_for(lambda: not any(is_running(pid_in(file)) for file in pids))
 
 
 def test_the_status_of_the_commands_own_timeout_is_an_answer(shell) -> None:
