@@ -19,8 +19,8 @@ from labtests.workloads import Party, send_marked
 
 STEP_S = 0.25
 CHANGES = 3
-MOST_S = 75.0
-"""Two periods of a switch that refreshes every 37 s."""
+MOST_S = 100.0
+"""Three refreshes of a switch that does it every 33 s."""
 PROBE: tuple[tuple[int, int], ...] = ((0, 1),)
 """One packet of DSCP 0: the class of iperf3's own control connections and of ping."""
 
