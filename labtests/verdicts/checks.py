@@ -295,12 +295,12 @@ def egress_use(evidence: Evidence) -> float | None:
     samples differ by is held against the longest time that can lie between the two moments.
     """
     moments = _bytes_seen(evidence)
-    shares = [
+    rates = [
         8 * (later.shown - earlier.shown) / (later.latest_s - earlier.earliest_s)
         for earlier, later in combinations(moments, 2)
         if later.latest_s > earlier.earliest_s
     ]
-    return max(shares, default=None) and max(shares) / evidence.line_bits_per_s
+    return max(rates) / evidence.line_bits_per_s if rates else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -313,7 +313,7 @@ class _Moment:
 
 
 def _bytes_seen(evidence: Evidence) -> tuple[_Moment, ...]:
-    """One for each sample with another value than the sample before it. None where one is missing.
+    """One for each sample with another value than the sample before it; none where one is missing.
 
     What was not yet shown when the sample before was asked for was counted after that."""
     shown: dict[float, int] = {}
@@ -358,22 +358,54 @@ def _priority(place: Place) -> int:
     return place.queue if place.priority is None else place.priority
 
 
+def pauses_of_the_receiver(evidence: Evidence) -> tuple[Difference, ...]:
+    """Frames: what its NIC sent, and what the switch received at each class under test."""
+    nic = (evidence.receiver.device, evidence.receiver.port)
+    received = (
+        evidence.change(evidence.bottleneck, "priority", priority, c.PFC_RX_FRAMES)
+        for priority in sorted({_priority(place) for place in evidence.senders})
+    )
+    return (evidence.change(nic, "port", None, c.PAUSE_TX_FRAMES), *received)
+
+
 def receiver_silent(evidence: Evidence) -> Finding:
     """The receiver did not pause its own port: the congestion is the fabric's, not a slow host's.
 
     Two witnesses, the switch's received pause frames and the NIC's sent ones; one has to be known.
     """
-    nic = (evidence.receiver.device, evidence.receiver.port)
-    witnesses = [evidence.change(nic, "port", None, c.PAUSE_TX_FRAMES)] + [
-        evidence.change(evidence.bottleneck, "priority", priority, c.PFC_RX_FRAMES)
-        for priority in sorted({_priority(place) for place in evidence.senders})
-    ]
+    witnesses = pauses_of_the_receiver(evidence)
     if held := [d for d in witnesses if d.increase]:
         said = ", ".join(f"{name_of(d)} +{d.increase}" for d in held)
         return unproven(f"the receiver paused its port ({said}): a slow host, not the fabric")
     if all(d.increase is None for d in witnesses):
         return missing(witnesses[0], "= 0", "frames")
     return passed()
+
+
+def bounded(
+    name: str, measured: float, *, at_least: float | None = None, at_most: float | None = None
+) -> Finding:
+    """A ratio inside its bounds; the margin is to the nearer one."""
+    low = None if at_least is None else measured - at_least
+    high = None if at_most is None else at_most - measured
+    margin = min(m for m in (low, high) if m is not None)
+    bound = " and ".join(
+        f"{sign} {value:.4g}"
+        for sign, value in ((">=", at_least), ("<=", at_most))
+        if value is not None
+    )
+    fact = Fact(
+        name=name, measured=round(measured, 4), bound=bound, unit="ratio", margin=round(margin, 4)
+    )
+    return passed(fact) if margin >= 0 else failed(f"{name} is {measured:.3f}, not {bound}", fact)
+
+
+def or_unproven(finding: Finding, why: str = "") -> Finding:
+    """A bound that is not kept says, with `why`, that the evidence is not enough to judge."""
+    if finding.outcome is not Outcome.FAIL:
+        return finding
+    said = f"{finding.because}: {why}" if why else finding.because
+    return replace(finding, outcome=Outcome.INCONCLUSIVE, because=said)
 
 
 def _fact(difference: Difference, bound: str, unit: str, margin: int | float | None = None) -> Fact:

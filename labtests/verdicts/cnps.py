@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from labtests import counters as c
 from labtests.evidence import Evidence, Place
+from labtests.verdicts import checks
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -41,22 +42,12 @@ def heeded(evidence: Evidence, place: Place) -> Iterator[Finding]:
     ignored = evidence.change(nic, "port", None, c.RP_CNP_IGNORED)
     if handled.increase is None or ignored.increase is None or not handled.increase:
         return  # said elsewhere
-    share = handled.increase / (handled.increase + ignored.increase)
-    fact = Fact(
-        name=f"{' '.join(nic)}: CNPs handled / got",
-        measured=round(share, 4),
-        bound=f">= {HEEDED_SHARE}",
-        unit="ratio",
-        margin=round(share - HEEDED_SHARE, 4),
+    got = handled.increase + ignored.increase
+    yield checks.bounded(
+        f"{place.device}: CNPs handled / {got} got, {ignored.increase} of them ignored",
+        handled.increase / got,
+        at_least=HEEDED_SHARE,
     )
-    if share >= HEEDED_SHARE:
-        yield passed(fact)
-    else:
-        yield failed(
-            f"{place.device} ignored {ignored.increase} of "
-            f"{handled.increase + ignored.increase} CNPs",
-            fact,
-        )
 
 
 def _counted(evidence: Evidence, dscp: int, queues: tuple[tuple[str, str, int], ...]) -> Finding:

@@ -113,23 +113,16 @@ def _everybody_got_some(evidence: Evidence) -> Iterator[Finding]:
         return
     line = evidence.line_bits_per_s
     least = LEAST_RDMA_SHARE if _of_rdma(evidence) else LEAST_SHARE
-    yield _at_least("sum of goodput / line rate", sum(rates) / line, least)
+    yield _some("sum of goodput / line rate", sum(rates) / line, least)
     for flow, rate in zip(evidence.flows, rates, strict=True):
         part = rate * len(rates) / line
-        yield _at_least(f"{flow.sender}: goodput / equal part of the line", part, FAIR * least)
+        yield _some(f"{flow.sender}: goodput / equal part of the line", part, FAIR * least)
 
 
-def _at_least(name: str, share: float, least: float) -> Finding:
-    fact = Fact(
-        name=name,
-        measured=round(share, 4),
-        bound=f">= {least:g}",
-        unit="ratio",
-        margin=round(share - least, 4),
+def _some(name: str, share: float, least: float) -> Finding:
+    return checks.or_unproven(
+        checks.bounded(name, share, at_least=least), "hardly anything was sent"
     )
-    if share >= least:
-        return passed(fact)
-    return unproven(f"{name} is {share:.4f}, not >= {least:g}: hardly anything was sent", fact)
 
 
 def _few_sent_again(evidence: Evidence, without: tuple[Evidence, ...]) -> Iterator[Finding]:

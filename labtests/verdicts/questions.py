@@ -195,10 +195,10 @@ def _throttled(evidence: Evidence, ceiling: float, buffers_bytes: int) -> Iterat
     ceiling *= left
     offered = sum(f.offered_bits_per_s or 0.0 for f in evidence.flows[1:])
     yield _within_ceiling(evidence, sum(shared), ceiling, buffers_bytes)
-    yield bounded("first sender: goodput together / alone", shared[0] / alone, at_most=2 / 3)
+    yield checks.bounded("first sender: goodput together / alone", shared[0] / alone, at_most=2 / 3)
     if offered:
         kept = sum(shared[1:]) / offered
-        yield bounded("other senders: goodput / offered", kept, at_least=0.9 * left)
+        yield checks.bounded("other senders: goodput / offered", kept, at_least=0.9 * left)
     else:
         yield unproven("what the other senders offered is not known")
 
@@ -210,10 +210,10 @@ def _arrived(evidence: Evidence) -> Iterator[Finding]:
         if not flow.sent_datagrams or flow.lost_datagrams is None:
             continue
         share = 1 - flow.lost_datagrams / flow.sent_datagrams
-        finding = bounded(
+        finding = checks.bounded(
             f"{flow.sender} -> {flow.receiver}: arrived / sent", share, at_least=ARRIVED_SHARE
         )
-        yield unproven(finding.because, *finding.facts) if finding.because else finding
+        yield checks.or_unproven(finding)
 
 
 def _within_ceiling(evidence: Evidence, sent: float, ceiling: float, buffers_bytes: int) -> Finding:
@@ -223,7 +223,7 @@ def _within_ceiling(evidence: Evidence, sent: float, ceiling: float, buffers_byt
     name = "sum of goodput / ceiling"
     if held:
         name += f" ({buffers_bytes / 2**20:.0f} MiB of buffers in {seconds:.3g} s: {held:.4f})"
-    return bounded(name, sent / ceiling, at_least=0.95, at_most=1 + ROWS + held)
+    return checks.bounded(name, sent / ceiling, at_least=0.95, at_most=1 + ROWS + held)
 
 
 def slowed_by_marks(evidence: Evidence) -> Verdict:
@@ -256,12 +256,14 @@ def _slowed(evidence: Evidence) -> Iterator[Finding]:
     if not alone or not shared:
         yield unproven("the senders' rows do not cover the time alone and the time together")
         return
-    yield bounded("first sender: goodput together / alone", shared[0] / alone, at_most=0.75)
+    yield checks.bounded("first sender: goodput together / alone", shared[0] / alone, at_most=0.75)
     line = evidence.line_bits_per_s
-    yield bounded("sum of goodput / line rate", sum(shared) / line, at_least=SLOWED_LEAST_SHARE)
+    yield checks.bounded(
+        "sum of goodput / line rate", sum(shared) / line, at_least=SLOWED_LEAST_SHARE
+    )
     for place, got in zip(evidence.senders, shared, strict=False):
         part = got * len(shared) / line
-        yield bounded(
+        yield checks.bounded(
             f"{place.device}: goodput / equal part of the line", part, at_least=FAIR_SHARE_LEAST
         )
 
@@ -308,24 +310,6 @@ def _drops_where_due(
             yield from witnesses.sender_repeated_nothing(evidence, place)
     yield from idle.quiet_queues(evidence, (due, clean))
     yield checks.receiver_silent(evidence)
-
-
-def bounded(
-    name: str, measured: float, *, at_least: float | None = None, at_most: float | None = None
-) -> Finding:
-    """A ratio inside its bounds; the margin is to the nearer one."""
-    low = None if at_least is None else measured - at_least
-    high = None if at_most is None else at_most - measured
-    margin = min(m for m in (low, high) if m is not None)
-    bound = " and ".join(
-        f"{sign} {value:.4g}"
-        for sign, value in ((">=", at_least), ("<=", at_most))
-        if value is not None
-    )
-    fact = Fact(
-        name=name, measured=round(measured, 4), bound=bound, unit="ratio", margin=round(margin, 4)
-    )
-    return passed(fact) if margin >= 0 else failed(f"{name} is {measured:.3f}, not {bound}", fact)
 
 
 def _shares(evidence: Evidence) -> str:

@@ -49,9 +49,8 @@ def _sound(evidence: Evidence) -> Iterator[Finding]:
         return
     for station in way.of_part(evidence, "NIC", "cable"):
         yield from _kept(station)
-    silent = checks.receiver_silent(evidence)
-    if any(fact.measured is not None for fact in silent.facts) or "paused" in silent.because:
-        yield silent
+    if any(pauses.increase for pauses in checks.pauses_of_the_receiver(evidence)):
+        yield checks.receiver_silent(evidence)
     yield from _nics_sent_it(evidence)
 
 
