@@ -80,11 +80,19 @@ def _print_verdicts(terminal: _Plain, entry: dict[str, Any]) -> None:
             kind = "red" if verdict["expected"] == "fail" else verdict["expected"]
             line = f"control {kind}, as it must be ({verdict['phase']}): {verdict['because']}"
         else:
-            line = f"CONTROL DID NOT GO RED ({verdict['phase']}): {verdict['because']}"
+            line = f"{_wrong_control(verdict)} ({verdict['phase']}): {verdict['because']}"
         terminal.write_line(f"    {line}")
     if entry["error"] and (entry["outcome"] in ("error", "skipped") or not entry["verdicts"]):
         for line in entry["error"].splitlines():
             terminal.write_line(f"    {line}")
+
+
+def _wrong_control(verdict: dict[str, Any]) -> str:
+    if verdict["outcome"] == "pass":
+        return "CONTROL DID NOT GO RED"
+    if verdict["outcome"] != verdict["expected"]:
+        return f"CONTROL IS {verdict['outcome'].upper()}, EXPECTED {verdict['expected'].upper()}"
+    return "CONTROL IS RED FOR ANOTHER REASON THAN ITS OWN"
 
 
 def _print_plan(terminal: pytest.TerminalReporter, run: Run) -> None:

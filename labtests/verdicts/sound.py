@@ -119,8 +119,15 @@ def _lost(station: way.Station) -> Finding:
         Fact(name=name_of(d), measured=d.increase, bound="= 0", unit="", margin=-(d.increase or 0))
         for d in station.lost
     )
-    what = "damaged or interrupted" if station.part == "cable" else "lost packets itself"
-    return failed(f"{station.name} {what}: {way.in_words(station)}", *facts)
+    what, remedy = _CABLE if station.part == "cable" else _NIC
+    return failed(f"{station.name} {what}: {way.in_words(station)}; {remedy}", *facts)
+
+
+_CABLE = (
+    "damaged or interrupted",
+    "clean or replace the cable and its optics, compare FEC of both ends",
+)
+_NIC = "lost packets itself", "look at its rings, its PFC and the host's CPU (ethtool -g, -S)"
 
 
 def _said(evidence: Evidence) -> Iterator[str]:

@@ -138,14 +138,15 @@ def of_device(evidence: Evidence, device: str, *parts: Part) -> tuple[Station, .
 
 
 def in_words(station: Station) -> str:
-    """What grew there, counter by counter."""
-    return ", ".join(
-        f"{name} +{each.increase}"
-        if len(station.ends) == 1
-        else f"{device} {name} +{each.increase}"
-        for each in station.lost
-        for device, _, _, _, name in (each.key,)
-    )
+    """What grew there, counter by counter; which end of a cable, and which priority, it is of."""
+    return ", ".join(_grown(each, len(station.ends) > 1) for each in station.lost)
+
+
+def _grown(difference: Difference, of_two_ends: bool) -> str:
+    device, _, scope, index, name = difference.key
+    end = f"{device} " if of_two_ends else ""
+    which = f"{scope} {index} " if index >= 0 else ""
+    return f"{end}{which}{name} +{difference.increase}"
 
 
 def _cable(evidence: Evidence, a: Where, b: Where) -> Station:
