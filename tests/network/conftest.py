@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from network_canaries import Canaries
+from network_canaries import canaries  # noqa: F401 - a fixture of every test here
 from network_star import Lab, Star, star_wiring
 
 from labtests.simlab.network import Network, SwitchMemory
@@ -16,15 +16,6 @@ CALLED_BY_TESTS = {"new_packet"}
 def pytest_collection_finish() -> None:
     """What is compiled now takes no test's time."""
     use_compiled()
-
-
-@pytest.fixture(autouse=True)
-def canaries(monkeypatch: pytest.MonkeyPatch) -> Iterator[Canaries]:
-    """No test writes outside of a table."""
-    guards = Canaries()
-    guards.in_place_of_tables(monkeypatch)
-    yield guards
-    assert guards.damaged() == []
 
 
 @pytest.fixture(scope="session", autouse=True)

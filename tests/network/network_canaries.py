@@ -4,6 +4,7 @@ Compiled code reaches rows by address (rows.py): nothing else notices a row that
 """
 
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -49,3 +50,12 @@ class Canaries:
                     found.append(f"{end} {_tables_of(dtype)}")
         self._blocks.clear()
         return found
+
+
+@pytest.fixture(autouse=True)
+def canaries(monkeypatch: pytest.MonkeyPatch) -> Iterator[Canaries]:
+    """No test writes outside of a table."""
+    guards = Canaries()
+    guards.in_place_of_tables(monkeypatch)
+    yield guards
+    assert guards.damaged() == []
