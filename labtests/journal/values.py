@@ -10,9 +10,10 @@ JSON's own scalars stay as they are. Everything else is an object with one of th
 
 import importlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields, is_dataclass
 from enum import Enum
+from itertools import groupby
 from typing import Any
 
 from labtests.errors import LabError
@@ -109,10 +110,32 @@ def readable(value: object) -> str:
     return str(value)
 
 
+def _pairs(value: object) -> str:
+    """A table of two columns in one line, neighbours of one value together: `0-6 4096, 7 0`."""
+    if not isinstance(value, list | tuple) or not value:
+        return ""
+    if not all(isinstance(row, list | tuple) and len(row) == 2 for row in value):
+        return ""
+    told = []
+    for held, rows in groupby(value, key=lambda row: row[1]):
+        names = [row[0] for row in rows]
+        if len(names) > 1 and _consecutive(names):
+            names = [f"{names[0]}-{names[-1]}"]
+        told += [f"{name} {held}" for name in names]
+    return ", ".join(told)
+
+
+def _consecutive(names: Sequence[object]) -> bool:
+    first = names[0]
+    return isinstance(first, int) and list(names) == [*range(first, first + len(names))]
+
+
 def _fields_of(fields: Json) -> str:
     parts = []
     for name, value in fields.items():
-        if isinstance(value, list | tuple):
+        if pairs := _pairs(value):
+            parts.append(f"{name}: {pairs}")
+        elif isinstance(value, list | tuple):
             rows = [_fields_of(v) if isinstance(v, dict) else readable(v) for v in value]
             parts.append(f"{name}:\n  " + "\n  ".join(rows) if rows else f"{name}: none")
         else:

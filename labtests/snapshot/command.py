@@ -55,10 +55,13 @@ def diff(places: Sequence[Path], *, as_json: bool, say: Say) -> int:
 
 
 def lines(found: Sequence[Difference]) -> list[str]:
-    """For a person: what, and below it the values before and after."""
+    """For a person: a line for each fact; values of several lines below it, before and after."""
     told = []
     for each in found:
         where = f"{each.device}:{each.port}" if each.port else each.device
+        if "\n" not in each.before + each.after:
+            told.append(f"{where} {each.setting}: {each.before} -> {each.after}")
+            continue
         told.append(f"{where} {each.setting}")
         for word, value in (("before", each.before), ("after", each.after)):
             first, *more = value.splitlines() or [""]

@@ -11,8 +11,11 @@ from labtests.__main__ import main
 from labtests.errors import LabError
 from labtests.intents import SETTINGS
 from labtests.inventory import Endpoint
-from labtests.records import PfcSetting, TrustSetting
+from labtests.journal.values import readable
+from labtests.records import PfcSetting, QueueLimitSetting, TrustSetting
 from labtests.snapshot import compare, read, write
+from labtests.snapshot.command import lines
+from labtests.snapshot.comparing import Difference
 from labtests.snapshot.files import AFTER, BEFORE, text
 from labtests.snapshot.session import readers_of
 
@@ -125,3 +128,19 @@ def test_diff_of_files_and_of_a_run_by_exit_code_and_json(bench, found, tmp_path
     assert [d["setting"] for d in json.loads(told.output)] == ["pfc"]
     same = CliRunner().invoke(main, ["diff", str(tmp_path), str(tmp_path / "same.json")])
     assert (same.exit_code, "no difference" in same.output) == (0, True)
+
+
+def test_a_difference_of_limits_is_one_line_a_port():
+    def limits(*each):
+        return readable(QueueLimitSetting(limits=tuple(enumerate(each))))
+
+    changed = Difference(
+        device="leaf", port="p1", setting="queue_limits",
+        before=limits(*[4096] * 8), after=limits(*[4096] * 7, 0),
+    )  # fmt: skip
+    assert lines([changed]) == ["leaf:p1 queue_limits: limits: 0-7 4096 -> limits: 0-6 4096, 7 0"]
+
+
+def test_a_difference_of_several_rows_has_them_below():
+    changed = Difference(device="leaf", port="p1", setting="ecn", before="a\nb", after="a")
+    assert lines([changed]) == ["leaf:p1 ecn", "    before  a", "            b", "    after   a"]

@@ -9,7 +9,7 @@ from test_ecn_verdict import GOOD, WITHOUT
 
 from labtests import counters as c
 from labtests.evidence import Evidence
-from labtests.verdicts import Outcome, lossless, marked_not_dropped, no_loss
+from labtests.verdicts import Outcome, lossless, marked_not_dropped, no_loss, witnesses
 
 TRUNK = ("leaf", "p9")
 
@@ -82,3 +82,37 @@ def test_marks_in_one_queue_do_not_excuse_drops_in_another():
     verdict = marked_of(seen)
     assert verdict.outcome is Outcome.FAIL
     assert "queue 0 dropped_packets grew by 15974" in verdict.because
+
+
+@pytest.mark.parametrize(
+    ("bottleneck", "trunk", "seen", "agree"),
+    [
+        (40, 0, 40, True),
+        (40, 10, 50, True),
+        (40, 10, 45, True),  # both switches would have marked 5 of them
+        (40, 10, 39, False),
+        (40, 10, 51, False),
+        (40, 0, 41, False),
+        (40, None, 50, False),  # the trunk's port does not tell
+    ],
+)
+def test_marks_of_switches_before_the_bottleneck_are_seen_by_the_receiver_too(
+    bottleneck, trunk, seen, agree
+):
+    base = s1()
+    nic = (base.receiver.device, base.receiver.port)
+    grown = [
+        (base.bottleneck, bottleneck, c.ECN_MARKED_PACKETS),
+        (nic, seen, c.NP_ECN_MARKED_PACKETS),
+    ]
+    if trunk is not None:
+        grown.append((TRUNK, trunk, c.ECN_MARKED_PACKETS))
+
+    def read(time_s, times):
+        return tuple(
+            reading((*at, "port", None, counter), 3 + times * by, time_s)
+            for at, by, counter in grown
+        )
+
+    evidence = replace(base, transit=(TRUNK,), before=read(9.5, 0), after=read(16.0, 1))
+    assert (witnesses.marks_agree(evidence).outcome is Outcome.PASS) is agree
