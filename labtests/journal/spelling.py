@@ -176,9 +176,11 @@ def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 def _escaped(secret: str) -> tuple[str, ...]:
     """One of hardly anything but control characters and backslashes, as JSON and repr write it."""
     once = json.dumps(secret)[1:-1]
-    each = "".join(f"\\u{ord(character):04x}" for character in secret)
-    forms = (once, json.dumps(secret, ensure_ascii=False)[1:-1], json.dumps(once)[1:-1], each)
-    return (*forms, each.upper().replace("\\U", "\\u"), repr(secret)[1:-1])
+    forms = [once, json.dumps(secret, ensure_ascii=False)[1:-1], json.dumps(once)[1:-1]]
+    for wide in (str, lambda character: json.dumps(character)[1:-1]):  # beyond 16 bits
+        each = "".join(f"\\u{ord(c):04x}" if ord(c) < 0x10000 else wide(c) for c in secret)
+        forms += [each, each.upper().replace("\\U", "\\u")]
+    return (*forms, repr(secret)[1:-1])
 
 
 @lru_cache(maxsize=256)

@@ -54,13 +54,14 @@ _LOOK = f"""FACTS
 echo names
 if [ -d FOLDER ]; then cd FOLDER && [ -r . ] || exit 11
 elif [ -e FOLDER ]; then echo 'it is not a folder' >&2; exit 11; fi
-last= count=0
+last= count=0 strange=
 if [ -d FOLDER ]; then
-for f in {_SHELL_NAME}; do if [ -e "$f" ] || [ -h "$f" ]; then last=$f
+for f in g.*; do if [ -e "$f" ] || [ -h "$f" ]; then case $f in
+{_SHELL_NAME}) last=$f
 if [ "$count" -le {MANY} ]; then echo "name $f"; fi
-count=$((count+1)); fi; done
-for f in g.*; do if [ -e "$f" ] || [ -h "$f" ]; then count=$((count-1)); fi; done
-if [ "$count" -ne 0 ]; then echo 'name {_STRANGE}'; fi
+count=$((count+1));;
+*) strange=1;; esac; fi; done
+if [ -n "$strange" ]; then echo 'name {_STRANGE}'; fi
 fi
 echo now
 STAMP

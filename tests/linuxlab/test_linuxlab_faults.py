@@ -118,8 +118,9 @@ def test_a_receiver_that_stands_still_for_ten_seconds_and_comes_back_is_blamed_f
     [said] = [
         v["because"] for v in ran.verdicts if v["question"] == "was nothing lost at this load"
     ]
-    # the switch is innocent, as long as its own counters say so
-    assert "0 of" in said or "did not run" in said
+    # the switch is innocent; on a busy machine nothing may be proven
+    assert ran.outcome in ("pass", "inconclusive")
+    assert "grew by" not in said
     if ran.outcome == "pass":
         lost = re.search(r"; ([0-9]+) datagrams were lost at a full socket of h3", said)
         assert lost is not None

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import pytest
 from cli_server import PASSWORD, CliServer
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from labtests.clock import WallClock
@@ -37,6 +37,7 @@ def escapings(text: str) -> list[str]:
 
 
 @given(SECRETS, AROUND, AROUND, st.integers(0, 6))
+@example("0\x1f\x08\U00010000", "", "", 5)
 def test_no_secret_survives_in_any_escaping(
     secret: str, before: str, after: str, number: int
 ) -> None:
