@@ -56,11 +56,10 @@ if [ -d FOLDER ]; then cd FOLDER && [ -r . ] || exit 11
 elif [ -e FOLDER ]; then echo 'it is not a folder' >&2; exit 11; fi
 last= count=0 strange=
 if [ -d FOLDER ]; then
-for f in g.*; do if [ -e "$f" ] || [ -h "$f" ]; then case $f in
-{_SHELL_NAME}) last=$f
+for f in g.*; do if [ -e "$f" ] || [ -h "$f" ]; then
+if [ -n "${{f##{_SHELL_NAME}}}" ]; then strange=1; else last=$f
 if [ "$count" -le {MANY} ]; then echo "name $f"; fi
-count=$((count+1));;
-*) strange=1;; esac; fi; done
+count=$((count+1)); fi; fi; done
 if [ -n "$strange" ]; then echo 'name {_STRANGE}'; fi
 fi
 echo now
