@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from labtests.simlab.network.arithmetic import DRAWS, random_below
 from labtests.simlab.network.compiled import use_compiled
 from labtests.simlab.network.counting import port_counters
@@ -95,6 +97,7 @@ class Network:
         self.mss_bytes = MSS_BYTES
         self.start_jitter_ps = START_JITTER_PS
         self._numbers: dict[tuple[str, str], int] = {}
+        self._found: tuple[Tables, State] | None = None
         self._addresses: dict[str, tuple[str, int]] = {}
         self._own_address: dict[int, str] = {}
         self._nics: dict[tuple[str, str], Nic] = {}
@@ -114,8 +117,10 @@ class Network:
 
     @property
     def state(self) -> State:
-        """What compiled functions take."""
-        return state_of(self.tables)
+        """What compiled functions take. The tables are found anew when one of them has moved."""
+        if self._found is None or self._found[0] is not self.tables:
+            self._found = self.tables, state_of(self.tables)
+        return self._found[1]
 
     # -- time --
 
@@ -220,9 +225,8 @@ class Network:
 
     def choose_lanes(self, host: int) -> None:
         """What a host's NIC makes of DSCPs has changed: its flows follow."""
-        for row in range(self.flow_rows):
-            if self.tables.flow[row].source == host:
-                choose_lane(self.state, row)
+        for row in np.flatnonzero(self.tables.flow["source"][: self.flow_rows] == host):
+            choose_lane(self.state, int(row))
 
     # -- flows --
 

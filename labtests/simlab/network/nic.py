@@ -1,5 +1,6 @@
 """One NIC port as its driver sees it: settings that take effect now, and counters."""
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from labtests.simlab.network.fabric import apply_np, apply_reaction_point, apply_rp
@@ -245,57 +246,52 @@ class Nic:
     @property
     def discarded(self) -> tuple[int, ...]:
         """Packets of each priority that were lost so."""
-        return _eight(self._tables.queue[8 * self._port : 8 * self._port + 8].dropped_packets)
+        queues = self._tables.queue[8 * self._port : 8 * self._port + 8]
+        return tuple(queues.dropped_packets.tolist())
 
     def counters(self) -> NicCounters:
         """All counters, now."""
-        host = self._record
-        t = self._tables
-        lanes = t.lane[8 * self._port : 8 * self._port + 8]
-        control, link = t.control[self._port], self.flow_control.link_counters()
-        pauses = [self._pause(lane) for lane in lanes]
+        t, now_ps = self._tables, self._now_ps
+        host, control = _still(self._record), _still(t.control[self._port])
+        lanes = [_still(t.lane[row]) for row in range(8 * self._port, 8 * self._port + 8)]
+        link, pauses = self.flow_control.link_counters(), [_pause(lane, now_ps) for lane in lanes]
         return NicCounters(
-            rx_packets=_eight(lanes.rx_packets),
-            tx_packets=_eight(lanes.tx_packets),
-            rx_bytes=_eight(lanes.rx_bytes),
-            tx_bytes=_eight(lanes.tx_bytes),
-            pfc_rx_frames=_eight(lanes.pfc_rx_frames),
-            pfc_tx_frames=_eight(lanes.pfc_tx_frames),
+            rx_packets=tuple(lane.rx_packets for lane in lanes),
+            tx_packets=tuple(lane.tx_packets for lane in lanes),
+            rx_bytes=tuple(lane.rx_bytes for lane in lanes),
+            tx_bytes=tuple(lane.tx_bytes for lane in lanes),
+            pfc_rx_frames=tuple(lane.pfc_rx_frames for lane in lanes),
+            pfc_tx_frames=tuple(lane.pfc_tx_frames for lane in lanes),
             pfc_rx_pause_us=tuple(paused_ps // PS_PER_US for paused_ps, _ in pauses),
-            pfc_tx_pause_us=tuple(told_ps(lane, self._now_ps) // PS_PER_US for lane in lanes),
+            pfc_tx_pause_us=tuple(told_ps(lane, now_ps) // PS_PER_US for lane in lanes),
             pfc_rx_transitions=tuple(transitions for _, transitions in pauses),
-            pause_rx_frames=int(control.rx_frames),
-            pause_tx_frames=int(control.tx_frames),
-            rx_discards=_eight(lanes.buffer_drops),
+            pause_rx_frames=control.rx_frames,
+            pause_tx_frames=control.tx_frames,
+            rx_discards=tuple(lane.buffer_drops for lane in lanes),
             link_pause_rx_frames=link.rx_frames,
             link_pause_tx_frames=link.tx_frames,
             link_rx_pause_us=link.rx_paused_ps // PS_PER_US,
             link_tx_pause_us=link.tx_paused_ps // PS_PER_US,
             link_rx_transitions=link.transitions,
-            np_ecn_marked=int(host.np_ecn_marked),
-            np_cnp_sent=int(host.np_cnp_sent),
-            rp_cnp_handled=int(host.rp_cnp_handled),
-            rp_cnp_ignored=int(host.rp_cnp_ignored),
-            out_of_sequence=int(host.out_of_sequence),
-            packet_seq_err=int(host.packet_seq_err),
-            local_ack_timeout_err=int(host.local_ack_timeout),
-            duplicate_request=int(host.duplicate_request),
-            implied_nak_seq_err=int(host.implied_nak),
-            udp_in_datagrams=int(host.udp_in),
-            udp_rcvbuf_errors=int(host.udp_rcvbuf_errors),
-            udp_in_errors=int(host.udp_rcvbuf_errors),
-            udp_out_datagrams=int(host.udp_out),
-            ip_reasm_fails=int(host.reasm_fails) + self._unfinished(),
-            ip_reasm_oks=int(host.reasm_oks),
-            ip_reasm_reqds=int(host.reasm_reqds),
-            ip_in_receives=int(host.ip_in),
+            np_ecn_marked=host.np_ecn_marked,
+            np_cnp_sent=host.np_cnp_sent,
+            rp_cnp_handled=host.rp_cnp_handled,
+            rp_cnp_ignored=host.rp_cnp_ignored,
+            out_of_sequence=host.out_of_sequence,
+            packet_seq_err=host.packet_seq_err,
+            local_ack_timeout_err=host.local_ack_timeout,
+            duplicate_request=host.duplicate_request,
+            implied_nak_seq_err=host.implied_nak,
+            udp_in_datagrams=host.udp_in,
+            udp_rcvbuf_errors=host.udp_rcvbuf_errors,
+            udp_in_errors=host.udp_rcvbuf_errors,
+            udp_out_datagrams=host.udp_out,
+            ip_reasm_fails=host.reasm_fails + self._unfinished(),
+            ip_reasm_oks=host.reasm_oks,
+            ip_reasm_reqds=host.reasm_reqds,
+            ip_in_receives=host.ip_in,
             rx_crc_errors=int(t.port[self._port].crc_errors),
         )
-
-    def _pause(self, lane: Any) -> tuple[int, int]:
-        """(time paused so far in ps, xoff -> xon transitions), a pause under way included."""
-        ended = lane.paused_since != NONE and int(lane.paused_until) <= self._now_ps
-        return paused_ps(lane, self._now_ps), int(lane.transitions) + ended
 
     def _unfinished(self) -> int:
         """Datagrams of flows that have ended whose missing fragments can no longer come."""
@@ -304,5 +300,12 @@ class Nic:
         return int((here & (flow.in_flight == 0) & (flow.rx_fragments > 0)).sum())
 
 
-def _eight(column: Any) -> tuple[int, ...]:
-    return tuple(int(number) for number in column)
+def _pause(lane: SimpleNamespace, now_ps: int) -> tuple[int, int]:
+    """(time paused so far in ps, xoff -> xon transitions), a pause under way included."""
+    ended = lane.paused_since != NONE and lane.paused_until <= now_ps
+    return paused_ps(lane, now_ps), lane.transitions + ended
+
+
+def _still(row: Any) -> SimpleNamespace:
+    """The row as it is now, in plain numbers: numpy is slow at fields one by one."""
+    return SimpleNamespace(**dict(zip(row.dtype.names, row.item(), strict=True)))
