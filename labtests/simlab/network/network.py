@@ -98,6 +98,7 @@ class Network:
         self.start_jitter_ps = START_JITTER_PS
         self._numbers: dict[tuple[str, str], int] = {}
         self._found: tuple[Tables, State] | None = None
+        self.handed_out = 0  # the state, so often: in between no counter has changed
         self._addresses: dict[str, tuple[str, int]] = {}
         self._own_address: dict[int, str] = {}
         self._nics: dict[tuple[str, str], Nic] = {}
@@ -117,7 +118,9 @@ class Network:
 
     @property
     def state(self) -> State:
-        """What compiled functions take. The tables are found anew when one of them has moved."""
+        """What compiled functions take: who asks for it may change anything. The tables are found
+        anew when one of them has moved."""
+        self.handed_out += 1
         if self._found is None or self._found[0] is not self.tables:
             self._found = self.tables, state_of(self.tables)
         return self._found[1]
