@@ -77,7 +77,7 @@ class Place:
     """Where one role stands: its NIC port, the switch port opposite, and its class of traffic.
 
     `priority` is the NIC's (PFC, counters), `queue` the switch's; both come from maps as read. A
-    host whose port has no classes has no priority.
+    host whose port has no classes has no priority. `link_bits_per_s` is the speed of the cable.
     """
 
     device: str
@@ -86,6 +86,7 @@ class Place:
     switch_port: str
     priority: int | None
     queue: int
+    link_bits_per_s: BitsPerSecond | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +96,8 @@ class Evidence:
     Times are seconds of the lab's clock. The bottleneck is the switch port opposite the receiver;
     `transit` are the ports (device, port) of cables between switches on the senders' way to it.
     `idle` is what the check before the run saw grow. `changed` has a sentence for each setting that
-    was another one when the phase had ended.
+    was another one when the phase had ended. `shown` are the counters that had a number in a phase
+    before this one: one that has none now is missing, and not one that the device has not.
     """
 
     name: str
@@ -118,6 +120,19 @@ class Evidence:
     refresh: Refresh = LIVE
     changed: tuple[str, ...] = ()
     cnp: CnpClass | None = None
+    shown: frozenset[Key] = frozenset()
+
+    @cached_property
+    def numbers(self) -> frozenset[Key]:
+        """The counters that had a number in this phase, or in one before it."""
+        reads = (r for r in (*self.before, *self.after) if r.value is not None)
+        return self.shown | {r.key for r in reads}
+
+    def has(self, difference: Difference) -> bool:
+        """Whether the device has this counter: it was answered, if only with a reason why there is
+        no number, or it had one in an earlier phase."""
+        known = (difference.before, difference.after) != (None, None)
+        return known or difference.key in self.shown
 
     @cached_property
     def changes(self) -> dict[Key, Difference]:

@@ -43,7 +43,7 @@ class Incast:
     with_controls: bool = True
     progress: Callable[[str], None] = lambda _: None
     idle: tuple[Difference, ...] = ()
-    measured: Callable[[], Refresh] | None = None  # asked once; None: measured by this one itself
+    measured: Callable[[bool], Refresh] | None = None  # True: anew; None: by this one itself
     phases: list[PhaseRecord] = field(default_factory=list)
     judged: list[Judged] = field(default_factory=list)
     planned: list[Span] = field(default_factory=list)  # in a plan: how long each phase would take
@@ -265,6 +265,7 @@ class Incast:
             control=control,
             progress=self.progress,
             idle=self.idle,
+            shown=self.phases[-1].evidence.numbers if self.phases else frozenset(),
         )
 
     def _phase(self, name: str, traffic: tuple[Sending, ...], *, control: bool) -> Evidence:
@@ -274,16 +275,19 @@ class Incast:
             return phase.planned()
         record = replace(phase, refresh=self._measured_refresh()).run(traffic)
         self.phases.append(record)
+        if record.evidence.refresh.seconds is None:
+            self._refresh = None
         did_their_part = Judged(verdict=sound(record.evidence), control=False)
         if not control or not did_their_part.as_expected:  # that a control ran is not worth a line
             self.judged.append(did_their_part)
         return record.evidence
 
     def _measured_refresh(self) -> Refresh:
-        """Before the first phase, so that no phase rests on a guess."""
+        """Before the first phase, so that no phase rests on a guess; and behind one in which it was
+        found to be another one."""
         if self._refresh is None:
-            ask = self.measured or (lambda: measure(self.lab, self.roles, self.progress))
-            self._refresh = ask()
+            ask = self.measured or (lambda _: measure(self.lab, self.roles, self.progress))
+            self._refresh = ask(bool(self.phases))
         return self._refresh
 
 

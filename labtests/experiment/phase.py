@@ -9,6 +9,7 @@ from labtests.errors import DeviceError
 from labtests.evidence import LIVE, CnpClass, Difference, Evidence, Key, Place, Refresh
 from labtests.experiment.pace import Pace
 from labtests.experiment.reaching import unreachable
+from labtests.experiment.refresh import still
 from labtests.experiment.roles import Role, Roles
 from labtests.experiment.settings import Seen, SettingSeen, settings_seen
 from labtests.inventory import Endpoint
@@ -68,6 +69,7 @@ class Phase:
     progress: Callable[[str], None]
     idle: tuple[Difference, ...] = ()
     refresh: Refresh = LIVE
+    shown: frozenset[Key] = frozenset()
 
     def planned(self) -> Evidence:
         """No traffic, no evidence: what a `--plan` run has instead of a phase."""
@@ -104,6 +106,7 @@ class Phase:
         after, settled = telemetry.settled(
             watch, _settling(before, places), step_s=step_s, deadline_s=deadline_s
         )
+        refresh = still(self.lab, self.roles, self.refresh)
         self.lab.expect_lease()  # what was seen is of our settings only while nobody else sets any
         changed = settings_seen(self.lab, self.roles).changed_since(seen)
         evidence = replace(
@@ -116,7 +119,7 @@ class Phase:
             samples=tuple(samples),
             settled=settled,
             unreachable=unreachable,
-            refresh=self.refresh,
+            refresh=refresh,
             changed=changed,
             cnp=self._cnp_class(seen),
         )
@@ -135,6 +138,7 @@ class Phase:
             receiver=place(receiver, 0, 0),
             transit=tuple((at.device, at.interface) for at in self.roles.transit),
             idle=self.idle,
+            shown=self.shown,
         )
 
     def _say(self, what: str) -> None:
@@ -226,6 +230,7 @@ def place(role: Role, priority: int | None, queue: int) -> Place:
         switch_port=role.switch.interface,
         priority=priority,
         queue=queue,
+        link_bits_per_s=role.link_bits_per_s,
     )
 
 

@@ -1,49 +1,52 @@
-"""How often switches refresh the counters that they show: measured, before anything rests on them.
+"""How often devices refresh the counters that they show: measured, before anything rests on them.
 
-Many switches read their hardware every 5 to 10 s and answer from memory in between. Two equal reads
-that are closer together than that say nothing; so packets are sent one by one, and the counters of
-the way are read after each, until they have been seen to change often enough.
+Many switches read their hardware every 5 to 10 s and answer from memory in between; so may a NIC.
+Two equal reads that are closer together than that say nothing; so packets are sent one by one, and
+the counters of the way are read after each, until they have been seen to change often enough. After
+each phase one packet more says whether that still holds: it may have become slower meanwhile.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 
 from labtests import counters as c
-from labtests.capabilities import QueueTelemetry
+from labtests.capabilities import NicTelemetry, QueueTelemetry
 from labtests.evidence import LIVE, Refresh
 from labtests.experiment.roles import Role, Roles
 from labtests.facts import LiveCounters
+from labtests.inventory import Endpoint
 from labtests.lab import Lab
+from labtests.records import Reading
 from labtests.workloads import Party, send_marked
 
 STEP_S = 0.25
 CHANGES = 3
 MOST_S = 100.0
 """Three refreshes of a switch that does it every 33 s."""
+PACKETS = frozenset({c.QUEUE_FORWARDED_PACKETS, c.TX_PACKETS, c.RX_PACKETS})
 PROBE: tuple[tuple[int, int], ...] = ((0, 1),)
 """One packet of DSCP 0: the class of iperf3's own control connections and of ping."""
 
 
 @dataclass(slots=True)
 class _Seen:
-    """When what a switch shows was seen to change, and how far apart the reads were."""
+    """When what a device shows was seen to change, and how far apart the reads were."""
 
-    ports: tuple[str, ...]
+    counters: Callable[[], Iterator[Reading]]
+    prompt: bool  # until a packet is not seen at once: a host's kernel counts as it goes
     last: int | None = None
     changed_s: list[float] = field(default_factory=list)
     step_s: float = 0.0
 
-    def read(self, driver: QueueTelemetry, now_s: Callable[[], float]) -> None:
+    def read(self, now_s: Callable[[], float]) -> None:
         asked_s = now_s()
-        shown = sum(
-            r.value or 0
-            for port in self.ports
-            for r in driver.queue_counters(port)
-            if r.counter == c.QUEUE_FORWARDED_PACKETS
-        )
+        shown = sum(r.value or 0 for r in self.counters() if r.counter in PACKETS)
         if self.last is not None and shown != self.last:
             self.changed_s.append(now_s())
+        elif self.last is not None:
+            self.prompt = False
         self.last = shown
         self.step_s = max(self.step_s, now_s() - asked_s)
 
@@ -55,12 +58,14 @@ class _Seen:
     @property
     def period_s(self) -> float:
         """At most so long."""
+        if self.prompt:
+            return 0.0
         return max(b - a for a, b in pairwise(self.changed_s)) + self.step_s
 
 
 def measure(lab: Lab, roles: Roles, progress: Callable[[str], None] = lambda _: None) -> Refresh:
-    """The longest time for which a switch of the way showed the same while packets went through.
-    A switch whose counters are those of the moment is not watched."""
+    """The longest time for which a device of the way showed the same while packets went through.
+    One whose counters are those of the moment is not watched."""
     waiting = _to_be_watched(lab, roles)
     if not waiting:
         return LIVE
@@ -70,30 +75,66 @@ def measure(lab: Lab, roles: Roles, progress: Callable[[str], None] = lambda _: 
     while waiting and lab.clock.now_s() < end_s:
         lab.expect_lease()
         _send(lab, roles)
-        for name, seen in waiting.items():
-            seen.read(lab.driver(name, QueueTelemetry), lab.clock.now_s)
+        for seen in waiting.values():
+            seen.read(lab.clock.now_s)
         known |= {name: seen for name, seen in waiting.items() if seen.known}
         waiting = {name: seen for name, seen in waiting.items() if not seen.known}
         lab.clock.sleep(STEP_S)
     if waiting:
         return Refresh(
             seconds=None,
-            because=f"the forwarded packets that {', '.join(waiting)} shows changed less than "
-            f"{CHANGES} times in {MOST_S:g} s in which packets were sent",
+            because=f"the packets that {', '.join(waiting)} shows changed less than {CHANGES} "
+            f"times in {MOST_S:g} s in which packets were sent",
         )
     found_s = max(seen.period_s for seen in known.values())
+    if not found_s:
+        return LIVE
     lab.clock.sleep(found_s)  # what was sent here is counted before anything begins
     return Refresh(seconds=found_s)
 
 
+def still(lab: Lab, roles: Roles, refresh: Refresh) -> Refresh:
+    """The same, if each device showed one packet more within that time; else not known."""
+    watched = _to_be_watched(lab, roles)
+    for seen in watched.values():
+        seen.read(lab.clock.now_s)
+    _send(lab, roles)
+    lab.clock.sleep((refresh.seconds or 0.0) + STEP_S)
+    for seen in watched.values():
+        seen.read(lab.clock.now_s)
+    stale = [name for name, seen in watched.items() if not seen.changed_s]
+    if not stale:
+        return refresh
+    return Refresh(
+        seconds=None,
+        because=f"{', '.join(stale)} did not show a packet {refresh.seconds or 0.0:.3g} s after it "
+        "was sent, though before the phase it did",
+    )
+
+
 def _to_be_watched(lab: Lab, roles: Roles) -> dict[str, _Seen]:
-    ends = [roles.bottleneck, *roles.transit]
-    live, able = lab.able(LiveCounters), lab.able(QueueTelemetry)
+    live, queues = lab.able(LiveCounters), lab.able(QueueTelemetry)
+    nics = lab.able(NicTelemetry)
+    ends = [roles.bottleneck, *roles.transit, *(role.nic for role in roles.senders)]
+    ports: dict[str, list[Endpoint]] = {}
+    for end in (*ends, roles.receiver.nic):
+        if not (end.device in live and live[end.device].counts_live()):
+            ports.setdefault(end.device, []).append(end)
+    reads = {name: queues[name].queue_counters for name in ports if name in queues}
+    reads |= {name: nics[name].nic_counters for name in ports if name in nics}
     return {
-        name: _Seen(tuple(dict.fromkeys(end.interface for end in ends if end.device == name)))
-        for name in dict.fromkeys(end.device for end in ends)
-        if name in able and not (name in live and live[name].counts_live())
+        name: _Seen(
+            partial(_of_ports, read, [end.interface for end in ports[name]]), prompt=name in nics
+        )
+        for name, read in reads.items()
     }
+
+
+def _of_ports(
+    read: Callable[[str], tuple[Reading, ...]], ports: Sequence[str]
+) -> Iterator[Reading]:
+    for port in dict.fromkeys(ports):
+        yield from read(port)
 
 
 def _send(lab: Lab, roles: Roles) -> None:

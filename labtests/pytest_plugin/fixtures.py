@@ -71,16 +71,16 @@ def incast(request: pytest.FixtureRequest, lab: Lab) -> Iterator[Incast]:
             with_controls=not run.config.getoption("no_controls"),
             progress=_progress(run),
             idle=run.preflight.noise,
-            measured=lambda: _refresh(run, lab),
+            measured=lambda anew: _refresh(run, lab, anew=anew),
         )
         request.node.stash[INCAST] = experiment
         yield experiment
         run.spans[request.node.nodeid] = sum(experiment.planned, Span(least_s=0.0, most_s=0.0))
 
 
-def _refresh(run: Run, lab: Lab) -> Refresh:
-    """Measured before the first phase of a run."""
-    if run.refresh is None:
+def _refresh(run: Run, lab: Lab, *, anew: bool) -> Refresh:
+    """Measured before the first phase of a run, and when it has turned out to be another one."""
+    if run.refresh is None or anew:
         run.refresh = measure(lab, roles_of(lab.testbed), _progress(run))
     return run.refresh
 

@@ -1,5 +1,6 @@
 """Single checks on evidence, from which verdicts are put together. Each is pure and total."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
@@ -27,6 +28,9 @@ PACE_SHARE = 0.9
 PRESSED_PER_S = 5.0
 """Pause frames, or marks: a network at rest has no more, by the goal of those who run large ones
 (UCloud's design notes: at most 5 pause frames a second in 99 % of the time)."""
+PAUSE_BITS, SLOWEST = 65_535 * 512, 1e9
+"""The time for which one pause frame holds a port at most, in bits at its speed (802.1Qbb); and the
+speed of a port that is not known."""
 IMPOSSIBLE_SHARE = 1.02
 """Above it a port's use is no measurement: two clocks are apart by 0.02 % at the most (802.3)."""
 
@@ -38,8 +42,8 @@ def ran(evidence: Evidence) -> Iterator[Finding]:
         yield unproven("no traffic ran")
     if len(evidence.flows) != len(evidence.senders):
         yield unproven(f"{len(evidence.flows)} of {len(evidence.senders)} flows were reported")
-    for flow in evidence.flows:
-        yield _flow_ran(flow)
+    for place, flow in zip(evidence.senders, evidence.flows, strict=False):
+        yield _flow_ran(flow, place, evidence.receiver)
     for sentence in (*evidence.unreachable, *evidence.changed):
         yield unproven(sentence)
     yield from counters_of_the_end(evidence)
@@ -55,12 +59,16 @@ def counters_of_the_end(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def _flow_ran(flow: FlowResult) -> Finding:
+def _flow_ran(flow: FlowResult, place: Place, receiver: Place) -> Finding:
     who = f"{flow.sender} -> {flow.receiver} ({flow.tool})"
+    if (flow.sender, flow.receiver) != (place.device, receiver.device):
+        return unproven(f"{who} is not the flow of {place.device} -> {receiver.device}")
     if flow.status is not FlowStatus.COMPLETE:
         return unproven(f"{who} did not run: {flow.because or flow.status}")
     if not flow.goodput_bits_per_s:
         return unproven(f"{who} reported no goodput")
+    if not 0 < flow.goodput_bits_per_s <= IMPOSSIBLE_SHARE * (place.link_bits_per_s or math.inf):
+        return unproven(f"{who} reported a goodput that its link cannot have")
     gbit = round(flow.goodput_bits_per_s / 1e9, 3)
     return passed(Fact(name=f"{who} goodput", measured=gbit, bound="> 0", unit="Gb/s"))
 
@@ -116,13 +124,13 @@ def switch_ports_kept(evidence: Evidence) -> Iterator[Finding]:
     tell, so that what others lose in queues of theirs stays theirs."""
     for where in dict.fromkeys((*way.opposite(evidence), evidence.bottleneck)):
         into = evidence.change(where, "port", None, c.BUFFER_DROPPED_IN_PACKETS)
-        if into.before is not None or into.after is not None:
+        if evidence.has(into):
             yield from exactly_zero(into)
         yield from _port_and_queues_agree(evidence, where)
     for where in way.opposite(evidence):
         for queue in way.queues(evidence):
             drops = evidence.change(where, "queue", queue, c.QUEUE_DROPPED_PACKETS)
-            if where in evidence.transit or drops.before is not None or drops.after is not None:
+            if where in evidence.transit or evidence.has(drops):
                 yield from exactly_zero(drops)
 
 
@@ -130,7 +138,7 @@ def none_dropped_by_ports(evidence: Evidence) -> Iterator[Finding]:
     """Nor did the bottleneck, by its port's own drop counters, where it shows them."""
     for counter in _PORT_DROPS:
         drops = evidence.change(evidence.bottleneck, "port", None, counter)
-        if drops.before is not None or drops.after is not None:
+        if evidence.has(drops):
             yield from exactly_zero(drops)
 
 
@@ -142,11 +150,11 @@ def _port_and_queues_agree(evidence: Evidence, where: way.Where) -> Iterator[Fin
     tell, it is nothing."""
     out = (c.BUFFER_DROPPED_OUT_PACKETS, c.WRED_DROPPED_PACKETS)
     shown = [evidence.change(where, "port", None, counter) for counter in out]
-    port = [d for d in shown if d.before is not None or d.after is not None]
+    port = [d for d in shown if evidence.has(d)]
     by_queue = [
-        d
-        for d in evidence.changes.values()
-        if d.key[:3] == (*where, "queue") and d.key[-1] == c.QUEUE_DROPPED_PACKETS
+        evidence.change(where, "queue", key[3], key[-1])
+        for key in dict.fromkeys((*evidence.changes, *evidence.shown))
+        if key[:3] == (*where, "queue") and key[-1] == c.QUEUE_DROPPED_PACKETS
     ]
     if not port:
         return
@@ -174,12 +182,14 @@ def _port_and_queues_agree(evidence: Evidence, where: way.Where) -> Iterator[Fin
 
 
 def alive(evidence: Evidence, queue: int, controls: tuple[Evidence, ...]) -> Finding:
-    """The queue's drop counter is seen to count: it grew in a control of this session."""
+    """The queue's drop counter is seen to count: it grew in a control of this session, and not by
+    less than what the tools of the control miss."""
     grew = [
         d.increase
         for control in controls
         if control.bottleneck == evidence.bottleneck
         if (d := queue_drops(control, queue)).increase
+        if d.increase >= COUNTED_SHARE * _lost_through(control, queue)
     ]
     where = f"{' '.join(evidence.bottleneck)} queue {queue} drop counter"
     if not grew:
@@ -189,6 +199,20 @@ def alive(evidence: Evidence, queue: int, controls: tuple[Evidence, ...]) -> Fin
         )
     return passed(
         Fact(name=f"{where} in controls", measured=max(grew), bound="> 0", unit="packets")
+    )
+
+
+COUNTED_SHARE = 0.5
+"""Of the datagrams that were lost through a queue: the rest may have been lost elsewhere."""
+
+
+def _lost_through(control: Evidence, queue: int) -> int:
+    """Datagrams of a queue's flows that did not arrive, by their tools; with those dropped in their
+    own hosts, which only a control with drops can have in great number."""
+    return sum(
+        flow.lost_datagrams or 0
+        for place, flow in zip(control.senders, control.flows, strict=False)
+        if place.queue == queue
     )
 
 
@@ -258,9 +282,9 @@ def _pace_of(evidence: Evidence, place: Place, flow: FlowResult) -> Finding:
     asked = (flow.offered_bits_per_s or 0.0) * seconds
     nic = (place.device, place.port)
     pause_us = evidence.change(nic, "priority", place.priority, c.PFC_RX_PAUSE_US).increase or 0
-    if not evidence.change(nic, "priority", place.priority, c.PFC_RX_FRAMES).increase:
-        pause_us = 0
-    held = min(pause_us / 1e6 / seconds, 1.0) if seconds > 0 else 0.0
+    frames = evidence.change(nic, "priority", place.priority, c.PFC_RX_FRAMES).increase or 0
+    held_us = min(pause_us, frames * 1e6 * PAUSE_BITS / (place.link_bits_per_s or SLOWEST))
+    held = min(held_us / 1e6 / seconds, 1.0) if seconds > 0 else 0.0
     least = PACE_SHARE * (1 - held)
     share = sent / asked if asked else 0.0
     fact = Fact(

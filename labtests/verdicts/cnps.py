@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 
 from labtests import counters as c
-from labtests.evidence import Evidence, Place
+from labtests.evidence import CnpClass, Evidence, Place
 from labtests.verdicts import checks
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
+    disagreement,
     failed,
     missing,
     passed,
@@ -33,6 +34,8 @@ def in_their_class(evidence: Evidence) -> Iterator[Finding]:
             )
             return
     yield _counted(evidence, dscp, evidence.cnp.queues)
+    for place in evidence.senders:
+        yield from _came(evidence, place, evidence.cnp)
 
 
 def heeded(evidence: Evidence, place: Place) -> Iterator[Finding]:
@@ -48,6 +51,25 @@ def heeded(evidence: Evidence, place: Place) -> Iterator[Finding]:
         handled.increase / got,
         at_least=HEEDED_SHARE,
     )
+
+
+def _came(evidence: Evidence, place: Place, cnp: CnpClass) -> Iterator[Finding]:
+    """The CNPs that a sender's NIC got went through their queue of its own switch port."""
+    nic = (place.device, place.port)
+    ours = [(s, p, q) for s, p, q in cnp.queues if (s, p) == (place.switch, place.switch_port)]
+    got = [
+        evidence.change(nic, "port", None, counter).increase
+        for counter in (c.RP_CNP_HANDLED, c.RP_CNP_IGNORED)
+    ]
+    if None in got:
+        return  # said elsewhere
+    for switch, port, queue in ours:
+        came = evidence.change((switch, port), "queue", queue, c.QUEUE_FORWARDED_PACKETS)
+        if came.increase is not None and came.increase < sum(n or 0 for n in got):
+            yield disagreement(
+                f"{place.device} got {sum(n or 0 for n in got)} CNPs, and queue {queue} of "
+                f"{switch} {port} forwarded {came.increase} packets: some came with another DSCP"
+            )
 
 
 def _counted(evidence: Evidence, dscp: int, queues: tuple[tuple[str, str, int], ...]) -> Finding:

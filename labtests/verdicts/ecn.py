@@ -127,10 +127,14 @@ def _some(name: str, share: float, least: float) -> Finding:
 
 def _few_sent_again(evidence: Evidence, without: tuple[Evidence, ...]) -> Iterator[Finding]:
     """TCP repeats what was dropped, and now and then what was not; more was lost unseen."""
-    before = max((_sum(retransmitted(each)) for each in without if _sum(dropped(each))), default=0)
-    if _of_rdma(evidence) or not before:
+    losing = [each for each in without if _sum(dropped(each))]
+    if _of_rdma(evidence) or not losing:
         return
-    repeated, lost = _sum(retransmitted(evidence)), _sum(dropped(evidence))
+    before = max(_sum(retransmitted(each)) for each in losing)
+    if not before:
+        yield unproven("without ECN packets were dropped and no sender's kernel sent one again")
+        return
+    repeated, lost = _repeated(evidence), _sum(dropped(evidence))
     most = lost + round(FEW * before)
     fact = Fact(
         name="segments sent again",
@@ -147,6 +151,14 @@ def _few_sent_again(evidence: Evidence, without: tuple[Evidence, ...]) -> Iterat
         )
     else:
         yield passed(fact)
+
+
+def _repeated(evidence: Evidence) -> int:
+    """By the tools, where all of them tell: kernels count every connection of a host."""
+    told = [flow.retransmits for flow in evidence.flows]
+    if not told or None in told:
+        return _sum(retransmitted(evidence))
+    return sum(n or 0 for n in told)
 
 
 def _of_rdma(evidence: Evidence) -> bool:

@@ -138,7 +138,6 @@ def _lost_at_the_socket(evidence: Evidence, alive_in: tuple[Evidence, ...]) -> I
         yield packets.by_the_tool(evidence, queue)
     yield from idle.quiet_queues(evidence, packets.loaded(evidence))
     yield idle.quiet(evidence, [(evidence.receiver.device, "", "host", -1, c.UDP_RCVBUF_ERRORS)])
-    yield from checks.none_dropped_by_ports(evidence)
     yield from checks.switch_ports_kept(evidence)
     yield _socket_lost(evidence)
     yield _tool_lost(evidence)

@@ -26,9 +26,9 @@ from labtests.verdicts.outcome import (
 def queues_of(evidence: Evidence) -> tuple[int, ...]:
     """Every queue of the bottleneck that was read, and those under load."""
     read = {
-        r.index
-        for r in (*evidence.before, *evidence.after)
-        if (r.device, r.port, r.scope) == (*evidence.bottleneck, "queue") and r.index is not None
+        key[3]
+        for key in (*evidence.changes, *evidence.shown)
+        if key[:3] == (*evidence.bottleneck, "queue") and key[3] >= 0
     }
     return tuple(sorted(read | set(loaded(evidence))))
 
@@ -107,10 +107,11 @@ def by_the_tool(evidence: Evidence, queue: int) -> Finding:
     ]
     unsure = sum(flow.unsure_datagrams or 0 for _, flow in pairs)
     devices = dict.fromkeys(place.device for place, _ in pairs)
+    inside = sum(witnesses.kept_inside(evidence, device) for device in devices)
     if 0 < astray <= min(unsure, sum(_not_written(evidence, device) for device in devices)):
         note += f"; {astray} of them may never have been written"
         astray = 0
-    if 0 < astray <= sum(station.events for station in lost):
+    if 0 < astray <= min(inside, sum(station.events for station in lost)):
         note += "; " + "; ".join(f"{s.name} lost some itself: {way.in_words(s)}" for s in lost)
         astray = 0
     return _balance(f"sent by the tool = forwarded + dropped, queue {queue}", astray, note)
@@ -150,10 +151,6 @@ def by_the_sending_nics(evidence: Evidence) -> Iterator[Finding]:
         yield _at_least(evidence, device, sent, "its port")
 
 
-STRAYS = 10
-"""Packets of a phase that a switch makes itself and sends to a host past its queues (LLDP, STP)."""
-
-
 def last_cable(evidence: Evidence) -> Finding:
     """What the bottleneck forwarded, in all queues together, its receiver's NIC received. Not one
     is missing; a few may be on top that no queue counts."""
@@ -164,7 +161,7 @@ def last_cable(evidence: Evidence) -> Finding:
     if received.increase is None or not exact.because:
         return exact
     on_top = received.increase - sum(d.increase or 0 for d in forwarded)
-    return passed(*exact.facts) if 0 < on_top <= STRAYS else exact
+    return passed(*exact.facts) if 0 < on_top <= way.STRAYS else exact
 
 
 def _all_of_them_told(evidence: Evidence) -> bool:
@@ -202,9 +199,14 @@ def _at_least(evidence: Evidence, device: str, sent: Difference, who: str) -> Fi
     return passed(fact)
 
 
+TAIL_SHARE = 0.05
+"""Of the datagrams: what was still on its way when the tool stopped to read, and no counter has."""
+
+
 def by_the_receiving_host(evidence: Evidence) -> Finding:
-    """The host's IP stack handed out at least what the tools received, and these no more than was
-    forwarded. What else came to the host by UDP does not matter."""
+    """The host's IP stack handed out at least what the tools received; these got no more than was
+    forwarded, and, but for the tail and what the host lost, no less. What else came to the host by
+    UDP does not matter."""
     host = (evidence.receiver.device, "")
     read = evidence.change(host, "host", None, c.UDP_IN_DATAGRAMS)
     forwarded = [checks.queue_forwarded(evidence, queue) for queue in loaded(evidence)]
@@ -213,13 +215,21 @@ def by_the_receiving_host(evidence: Evidence) -> Finding:
             return missing(part, "known", "packets")
     got = sum(flow.received_datagrams or 0 for flow in evidence.flows)
     came = sum(d.increase or 0 for d in forwarded)
+    least = came - witnesses.lost_by_receiver(evidence)
+    least -= max(round(TAIL_SHARE * came), way.STRAYS)
     fact = Fact(
         name=f"received by the tools on {host[0]}",
         measured=got,
-        bound=f"<= {came} forwarded, <= {read.increase} that its IP stack handed out",
+        bound=f"<= {came} forwarded, <= {read.increase} that its IP stack handed out, >= {least}",
         unit="datagrams",
-        margin=min(came, read.increase or 0) - got,
+        margin=min(came - got, (read.increase or 0) - got, got - least),
     )
+    if got < least:
+        return disagreement(
+            f"{came} datagrams were forwarded to {host[0]} and its tools received {got}: its own "
+            "counters do not explain that",
+            fact,
+        )
     if got > came:
         return disagreement(f"{host[0]} got {got} datagrams, the queues forwarded {came}", fact)
     if got > (read.increase or 0):
@@ -243,7 +253,7 @@ def losses_told(evidence: Evidence) -> Finding:
     if len(known) != len(lost):
         return unproven("a receiver did not report how many datagrams it lost")
     switch = sum(d.increase or 0 for d in dropped)
-    hosts = sum(station.events for station in inside)
+    hosts = witnesses.lost_by_hosts(evidence)
     said = ", ".join(f"{s.name}: {way.in_words(s)}" for s in inside if s.lost)
     fact = Fact(
         name="lost by the tool's account",

@@ -120,6 +120,9 @@ def _not_paused_elsewhere(evidence: Evidence, place: Place) -> Iterator[Finding]
     """Other priorities: 0 frames, or PFC not enabled there by the device's own account."""
     for priority in sorted(set(range(8)) - {place.priority}):
         other = _pause_sent(evidence, place, priority)
+        nic = (place.device, place.port)
+        if evidence.change(nic, "priority", priority, c.TX_PACKETS).increase:
+            continue  # somebody else's traffic, and their pauses
         if other.increase:
             yield failed(f"{name_of(other)} grew by {other.increase}: a priority without traffic")
         elif other.increase is None and not _not_enabled(other):
@@ -305,11 +308,23 @@ def _drops_where_due(
     for queue in (due, clean):
         yield from witnesses.conserved(evidence, queue)
     yield from checks.switch_ports_kept(evidence)
+    yield from _clean_ones_sent(evidence, clean)
     for place, flow in zip(evidence.senders, evidence.flows, strict=False):
         if place.queue == clean and rdma_packets.is_rdma(flow):
             yield from witnesses.sender_repeated_nothing(evidence, place)
     yield from idle.quiet_queues(evidence, (due, clean))
     yield checks.receiver_silent(evidence)
+
+
+def _clean_ones_sent(evidence: Evidence, clean: int) -> Iterator[Finding]:
+    """Who loses nothing is not starved either."""
+    for place, flow in zip(evidence.senders, evidence.flows, strict=False):
+        if place.queue == clean and flow.goodput_bits_per_s:
+            part = flow.goodput_bits_per_s * len(evidence.flows) / evidence.line_bits_per_s
+            finding = checks.bounded(
+                f"{place.device}: goodput / equal part of the line", part, at_least=FAIR_SHARE_LEAST
+            )
+            yield checks.or_unproven(finding, "hardly anything was sent into the clean queue")
 
 
 def _shares(evidence: Evidence) -> str:

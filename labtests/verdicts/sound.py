@@ -4,7 +4,8 @@ What a network does with its packets can only be judged when the traffic ran as 
 when what is missing was not lost in a NIC or on a cable.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from labtests import counters as c
 from labtests.evidence import Evidence
@@ -49,6 +50,11 @@ def _sound(evidence: Evidence) -> Iterator[Finding]:
         return
     for station in way.of_part(evidence, "NIC", "cable"):
         yield from _kept(station)
+    for station in way.of_part(evidence, "switch port"):
+        others = tuple(d for d in station.losses if d.key[-1] not in way.BY_CLASS)
+        yield from _kept(replace(station, losses=others))
+    yield from _cables_carried(evidence)
+    yield from _undamaged(evidence)
     if any(pauses.increase for pauses in checks.pauses_of_the_receiver(evidence)):
         yield checks.receiver_silent(evidence)
     yield from _nics_sent_it(evidence)
@@ -96,6 +102,45 @@ def _nics_sent_it(evidence: Evidence) -> Iterator[Finding]:
             )
 
 
+def _cables_carried(evidence: Evidence) -> Iterator[Finding]:
+    """What a sender's NIC counts on its way out came in at the switch port, where both count. It
+    names the cable; to the packet it is asked by class, where nothing passes between two reads."""
+    for place in {(p.device, p.port): p for p in evidence.senders}.values():
+        sent = way.sent_by_nic(evidence, place.device, place.port)
+        port = (place.switch, place.switch_port)
+        came = evidence.change(port, "port", None, c.RX_PACKETS).increase
+        if sent is None or came is None:
+            continue
+        fact = Fact(
+            name=f"sent by {place.device} {place.port} - received by {' '.join(port)}",
+            measured=sent - came,
+            bound=f"<= {way.STRAYS}",
+            unit="packets",
+            margin=way.STRAYS - sent + came,
+        )
+        if sent - came <= way.STRAYS:
+            yield passed(fact)
+        else:
+            yield disagreement(
+                f"{sent} packets left {place.device} {place.port} and {came} came to "
+                f"{' '.join(port)}: lost on the cable between, or miscounted",
+                fact,
+            )
+
+
+def _undamaged(evidence: Evidence) -> Iterator[Finding]:
+    """A datagram whose checksum is wrong passed every FCS: a switch or a NIC damages data."""
+    host = evidence.receiver.device
+    for counter in way.DAMAGED:
+        wrong = evidence.change((host, ""), "host", None, counter)
+        quiet = evidence.background((host, ""), "host", None, counter)
+        if wrong.increase and not quiet.increase:
+            yield unproven(
+                f"{name_of(wrong)} +{wrong.increase}: what came was damaged on the way, behind or "
+                "between the checks of the cables; look for a switch or NIC with bad memory"
+            )
+
+
 def _payload_bytes(flow: FlowResult) -> int:
     if flow.sent_bytes is not None:
         return flow.sent_bytes
@@ -119,15 +164,24 @@ def _lost(station: way.Station) -> Finding:
         Fact(name=name_of(d), measured=d.increase, bound="= 0", unit="", margin=-(d.increase or 0))
         for d in station.lost
     )
-    what, remedy = _CABLE if station.part == "cable" else _NIC
+    what, remedy = _SAYING[station.part]
     return failed(f"{station.name} {what}: {way.in_words(station)}; {remedy}", *facts)
 
 
-_CABLE = (
-    "damaged or interrupted",
-    "clean or replace the cable and its optics, compare FEC of both ends",
-)
-_NIC = "lost packets itself", "look at its rings, its PFC and the host's CPU (ethtool -g, -S)"
+_SAYING: Mapping[way.Part, tuple[str, str]] = {
+    "cable": (
+        "damaged or interrupted",
+        "clean or replace the cable and its optics, compare FEC of both ends",
+    ),
+    "NIC": (
+        "lost packets itself",
+        "look at its rings, its PFC and the host's CPU (ethtool -g, -S)",
+    ),
+    "switch port": (
+        "lost packets beside its queues",
+        "look at the port's errors, its module and its driver",
+    ),
+}
 
 
 def _said(evidence: Evidence) -> Iterator[str]:

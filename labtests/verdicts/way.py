@@ -54,6 +54,13 @@ _LOSSES: Mapping[Part, tuple[tuple[Scope, str], ...]] = {
         ("port", c.BUFFER_DROPPED_IN_PACKETS),
         ("port", c.BUFFER_DROPPED_OUT_PACKETS),
         ("port", c.WRED_DROPPED_PACKETS),
+        ("port", c.RX_MISSED_ERRORS),
+        ("port", c.RX_OVERRUNS),
+        ("port", c.RX_FIFO_ERRORS),
+        ("port", c.NET_TX_DROPPED),
+        ("port", c.TX_ERRORS),
+        ("port", c.TX_FIFO_ERRORS),
+        ("port", c.TX_ABORTED_ERRORS),
     ),
     "receiving stack": (
         ("host", c.UDP_IN_ERRORS),
@@ -66,6 +73,12 @@ _LOSSES: Mapping[Part, tuple[tuple[Scope, str], ...]] = {
         ("host", c.TCP_RECEIVE_QUEUE_DROPS),
     ),
 }
+STRAYS = 10
+"""Packets of a phase that are not ours: LLDP, STP, ARP, and what passes between two reads."""
+BY_CLASS = (c.BUFFER_DROPPED_IN_PACKETS, c.BUFFER_DROPPED_OUT_PACKETS, c.WRED_DROPPED_PACKETS)
+"""Losses of a switch port that its queues tell apart: some of them are meant to be."""
+DAMAGED = (c.UDP_IN_CSUM_ERRORS, c.IP_IN_CSUM_ERRORS, c.TCP_IN_CSUM_ERRORS)
+"""Of a receiving stack: what came with a wrong checksum was damaged on the way."""
 _OF_A_PRIORITY = (
     c.RX_DISCARDED_PACKETS,
     c.RX_BUFFER_DISCARDED_PACKETS,
@@ -75,8 +88,8 @@ _OF_A_PRIORITY = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Station:
-    """One part of the way. `losses` are its counters that this device has, with their differences;
-    `absent` are the names of those that it has not, or shows no number of."""
+    """One part of the way. `losses` are its counters that this device has shown a number of, with
+    their differences; `absent` are the names of the others."""
 
     name: str
     part: Part
@@ -84,6 +97,7 @@ class Station:
     losses: tuple[Difference, ...]
     absent: tuple[str, ...]
     restless: frozenset[Key] = frozenset()  # counters that grew in the quiet window, too
+    damaged: int = 0  # datagrams that a receiving stack refused for their checksum
 
     @property
     def lost(self) -> tuple[Difference, ...]:
@@ -94,9 +108,13 @@ class Station:
     def events(self) -> int:
         """How many losses of ours they may tell of. In a receiving stack each counter has its own;
         elsewhere one may have what another one has, too, so that only the largest is sure. What
-        grew while nothing of ours ran tells of somebody else's."""
-        grew = [each.increase or 0 for each in self.losses if each.key not in self.restless]
-        return sum(grew) if self.part == "receiving stack" else max(grew, default=0)
+        grew while nothing of ours ran tells of somebody else's, and what was damaged on the way was
+        not lost by the host."""
+        ours = [each for each in self.losses if each.key not in self.restless]
+        if self.part != "receiving stack":
+            return max((each.increase or 0 for each in ours), default=0)
+        whole = sum(each.increase or 0 for each in ours if each.key[-1] not in DAMAGED)
+        return max(whole - self.damaged, 0)
 
 
 def stations(evidence: Evidence) -> tuple[Station, ...]:
@@ -155,7 +173,7 @@ def _cable(evidence: Evidence, a: Where, b: Where) -> Station:
 
 def _station(evidence: Evidence, name: str, part: Part, *ends: Where) -> Station:
     found = list(chain.from_iterable(_counters(evidence, part, end) for end in ends))
-    there = [d for d in found if _has_number(d)]
+    there = [d for d in found if d.key in evidence.numbers]
     names = {d.key[-1] for d in there}
     absent = dict.fromkeys(d.key[-1] for d in found if d.key[-1] not in names)
     noise = evidence.noise
@@ -166,13 +184,25 @@ def _station(evidence: Evidence, name: str, part: Part, *ends: Where) -> Station
         losses=tuple(there),
         absent=tuple(absent),
         restless=frozenset(d.key for d in there if d.key in noise and noise[d.key].increase),
+        damaged=damaged_udp(evidence, ends[0][0]) if part == "receiving stack" else 0,
     )
 
 
-def _has_number(difference: Difference) -> bool:
-    """Before or after. A device that prints a dash both times does not have this counter."""
-    reads = (difference.before, difference.after)
-    return any(read is not None and read.value is not None for read in reads)
+def sent_by_nic(evidence: Evidence, device: str, port: str) -> int | None:
+    """Packets that left a NIC, of all classes together; None when they are not counted."""
+    by_class = [
+        d.increase
+        for d in evidence.changes.values()
+        if d.key[:3] == (device, port, "priority") and d.key[-1] == c.TX_PACKETS
+    ]
+    if not by_class:
+        return evidence.change((device, port), "port", None, c.TX_PACKETS).increase
+    return None if None in by_class else sum(n or 0 for n in by_class)
+
+
+def damaged_udp(evidence: Evidence, host: str) -> int:
+    """Datagrams that came to a host with a wrong checksum; they are in its UDP InErrors, too."""
+    return evidence.change((host, ""), "host", None, c.UDP_IN_CSUM_ERRORS).increase or 0
 
 
 def _counters(evidence: Evidence, part: Part, where: Where) -> Iterator[Difference]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from labtests import counters as c
 from labtests.evidence import Difference, Evidence, Place
+from labtests.records import Scope
 from labtests.verdicts import way
 from labtests.verdicts.outcome import (
     Fact,
@@ -96,7 +97,7 @@ _EVERY_NIC_HAS = frozenset({c.OUT_OF_SEQUENCE, c.PACKET_SEQ_ERR, c.LOCAL_ACK_TIM
 def rdma_saw_no_loss(evidence: Evidence) -> Iterator[Finding]:
     """With no drop at the switch, no NIC may have missed, asked for or sent anything again."""
     for counter in _AT_RECEIVER:
-        yield from _no_repetition(_rdma(evidence, evidence.receiver, counter))
+        yield from _no_repetition(evidence, _rdma(evidence, evidence.receiver, counter))
     for place in evidence.senders:
         yield from sender_repeated_nothing(evidence, place)
 
@@ -104,12 +105,11 @@ def rdma_saw_no_loss(evidence: Evidence) -> Iterator[Finding]:
 def sender_repeated_nothing(evidence: Evidence, place: Place) -> Iterator[Finding]:
     """Nor this sender. Counters that not every NIC has are asked where they are."""
     for counter in _AT_SENDER:
-        yield from _no_repetition(_rdma(evidence, place, counter))
+        yield from _no_repetition(evidence, _rdma(evidence, place, counter))
 
 
-def _no_repetition(difference: Difference) -> Iterator[Finding]:
-    known = difference.before is not None or difference.after is not None
-    if known or difference.key[-1] in _EVERY_NIC_HAS:
+def _no_repetition(evidence: Evidence, difference: Difference) -> Iterator[Finding]:
+    if evidence.has(difference) or difference.key[-1] in _EVERY_NIC_HAS:
         yield _no_retransmission(difference)
 
 
@@ -143,7 +143,7 @@ def datagrams_accounted(evidence: Evidence) -> Iterator[Finding]:
             if difference.increase is None:
                 yield missing(difference, "known", "events")
                 return
-    found = sum(station.events for station in kept)
+    found = lost_by_hosts(evidence)
     said = ", ".join(way.in_words(station) for station in kept if station.lost)
     fact = Fact(
         name="datagrams that receivers miss",
@@ -167,6 +167,41 @@ def _missed(evidence: Evidence) -> int | None:
     told = [f.lost_datagrams for f in evidence.flows if f.sent_datagrams is not None]
     known = [n for n in told if n is not None]
     return sum(known) if len(known) == len(told) else None
+
+
+def kept_inside(evidence: Evidence, device: str) -> int:
+    """Packets of the tools on a host that its NIC did not send, by its own count: no more than that
+    the host can have lost of them. All of them where a NIC does not count."""
+    told = sum(
+        (flow.sent_datagrams or 0) + (flow.extra_packets or 0)
+        for flow in evidence.flows
+        if flow.sender == device
+    )
+    ports = {(p.device, p.port, p.priority) for p in evidence.senders if p.device == device}
+    left = 0
+    for nic, port, priority in ports:
+        scope: Scope = "port" if priority is None else "priority"
+        sent = evidence.change((nic, port), scope, priority, c.TX_PACKETS)
+        if sent.increase is None:
+            return told
+        left += sent.increase
+    return max(told - left, 0)
+
+
+def lost_by_hosts(evidence: Evidence) -> int:
+    """How many packets hosts may have lost, by their counters: a sender no more than its NIC did
+    not send."""
+    inside = 0
+    for device in dict.fromkeys(place.device for place in evidence.senders):
+        stations = way.of_device(evidence, device, "sending stack", "NIC")
+        inside += min(kept_inside(evidence, device), sum(s.events for s in stations))
+    return inside + lost_by_receiver(evidence)
+
+
+def lost_by_receiver(evidence: Evidence) -> int:
+    """How many packets the receiver's NIC and stack say that they lost."""
+    stations = way.of_device(evidence, evidence.receiver.device, "NIC", "receiving stack")
+    return sum(station.events for station in stations)
 
 
 def hosts_losses(evidence: Evidence) -> tuple[way.Station, ...]:

@@ -8,6 +8,7 @@ from labtests import counters as c
 from labtests.evidence import Evidence
 
 SENT = {3: 90_000, 5: 70_000}
+TAIL = 2  # datagrams that came when iperf3 had stopped to read
 STRAY = 30  # iperf3's control connection and its like, in queue 0
 
 
@@ -16,9 +17,10 @@ def load(*, dropped=(0, 0), in_socket=0, classes=True, name="load"):
     drops = dict(zip((3, 5), dropped, strict=True))
     forwarded = {queue: SENT[queue] - drops[queue] for queue in SENT}
     places = tuple(p if classes else replace(p, priority=None) for p in (A, B))
+    there = (forwarded[3] - in_socket // 2, forwarded[5] - (in_socket - in_socket // 2) - TAIL)
     told = [
-        replace(one, sent_datagrams=SENT[place.queue], lost_datagrams=lost)
-        for one, place, lost in zip(_flows(), places, _lost(drops, in_socket), strict=True)
+        replace(f, sent_datagrams=SENT[p.queue], lost_datagrams=lost, received_datagrams=came)
+        for f, p, lost, came in zip(_flows(), places, _lost(drops, in_socket), there, strict=True)
     ]
 
     def counters(time_s, grown):
