@@ -86,9 +86,9 @@ class Bench:
             self.due.clear()
         return Ended(Outcome.PASS, "", incast)
 
-    def _measured(self) -> Refresh:
-        if not self._refresh:
-            self._refresh.append(measure(self.lab, Incast(lab=self.lab, pace=SIMULATED).roles))
+    def _measured(self, anew: bool) -> Refresh:
+        if anew or not self._refresh:
+            self._refresh.insert(0, measure(self.lab, Incast(lab=self.lab, pace=SIMULATED).roles))
         return self._refresh[0]
 
     def hear(self, text: str) -> None:
