@@ -17,6 +17,7 @@ from labtests.recovery import held_by, left_behind
 from labtests.snapshot import Reader, in_parallel
 from labtests.snapshot.session import Access, opened, readers_of
 from labtests.ssh.connecting import SHELL
+from labtests.words import program
 
 FIT, NOT_FIT, UNREACHABLE = 0, 10, 15
 IDLE_S = 5.0
@@ -102,7 +103,7 @@ def _refused(reader: Reader) -> Unreachable | None:
     if driver_module(reader.device.platform).SESSION != SHELL:
         return None
     try:
-        reader.exchanges.run("true")
+        reader.exchanges.run(program("true"))
     except Unreachable as error:
         return error
     return None

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from typed import typed
 
 from labtests.check import cables, check, judged
 from labtests.check.gathering import Known
@@ -170,8 +171,8 @@ def test_settings_that_differ_along_a_path_are_warned_of(bench):
 def test_background_traffic_is_noise_per_counter(bench):
     receiver, sender = bench.lab.transports["ServerC"], bench.lab.transports["ServerB"]
     assert bad(found(bench, 1, "noise")) == set()
-    server = receiver.start("iperf3 -s -p 5299", limit_s=60)
-    client = sender.start("iperf3 -c 192.168.10.12 -p 5299 -u -b 10M -t 30", limit_s=60)
+    server = receiver.start(typed("iperf3 -s -p 5299"), limit_s=60)
+    client = sender.start(typed("iperf3 -c 192.168.10.12 -p 5299 -u -b 10M -t 30"), limit_s=60)
     try:
         noisy = found(bench, 1, "noise")
     finally:

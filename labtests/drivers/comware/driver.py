@@ -29,7 +29,7 @@ class Driver(Intents, Telemetry, Links, Versions, Obstacles):
 
     def versions(self) -> dict[str, str]:
         """`model`, `comware` and `release`."""
-        return parse_version(self.cli.show("display version"))
+        return parse_version(self.cli.show("display", "version"))
 
     def obstacles(self) -> tuple[str, ...]:
         """What the interfaces' configuration has that would undo or distort a test's settings."""

@@ -13,23 +13,24 @@ from labtests.errors import CommandRejected, ToolMissing
 from labtests.facts import Lacking, RdmaEcn, TcpEcn
 from labtests.reading import whole
 from labtests.transport import Reply
+from labtests.words import Shell, program, root, script
 
 # name -> command, and where its answer has the version. `ib_send_bw --version` exits with 1.
-PERFTEST = ("ib_send_bw --version", r"^Version: (\S+)\s*$")
-IPERF3 = ("iperf3 --version", r"^iperf (\S+)")
-KERNEL = ("uname -r", r"\A([0-9]\S*)\s*\Z")
-IPROUTE2 = ("ip -V", r"^ip utility, iproute2-([^\s,]+)")
+PERFTEST = (program("ib_send_bw", "--version"), r"^Version: (\S+)\s*$")
+IPERF3 = (program("iperf3", "--version"), r"^iperf (\S+)")
+KERNEL = (program("uname", "-r"), r"\A([0-9]\S*)\s*\Z")
+IPROUTE2 = (program("ip", "-V"), r"^ip utility, iproute2-([^\s,]+)")
 _VERSION_OF = {"perftest": PERFTEST, "iperf3": IPERF3, "iproute2": IPROUTE2, "kernel": KERNEL}
 VERSION_COMMANDS = tuple(command for command, _ in _VERSION_OF.values())
 
-RIGHTS = "id -u"
+RIGHTS = root("id", "-u")
 
-TCP_ECN = "/proc/sys/net/ipv4/tcp_ecn"
+TCP_ECN = program("cat", "/proc/sys/net/ipv4/tcp_ecn")
 _NO_TCP_ECN = (
     "its TCP does not ask for ECN (net.ipv4.tcp_ecn is not 1), so a switch drops its packets and "
     "marks none; `sysctl -w net.ipv4.tcp_ecn=1` there changes that"
 )
-RXE_PACKETS = "grep -s -H . /sys/class/infiniband/*/ports/*/hw_counters/sent_pkts"
+RXE_PACKETS = script("grep -s -H . /sys/class/infiniband/*/ports/*/hw_counters/sent_pkts")
 _NO_RDMA_ECN = (
     "its RDMA devices are not soft-RoCE (rdma_rxe has a counter sent_pkts): whether a packet is "
     "ECN-capable is up to the NIC there, not to the TOS byte"
@@ -38,6 +39,11 @@ _NO_RDMA_DEVICE = (
     "there is no RDMA device on this host (`rdma link` shows none): perftest suites can not run; "
     "`rdma link add rxe0 type rxe netdev IF` makes one where the kernel has rdma_rxe"
 )
+
+
+def card_command(interface: str) -> Shell:
+    """Reads what drives an interface."""
+    return program("ethtool", "-i", interface)
 
 
 def parse_version(reply: Reply, pattern: str) -> str:
@@ -97,7 +103,7 @@ class HostState(NicCounters, Versions, Obstacles):
 
     def _card(self, port: str) -> dict[str, str] | None:
         try:
-            return parse_ethtool_driver(self._run(f"ethtool -i {self._interface(port)}"))
+            return parse_ethtool_driver(self._run(card_command(self._interface(port))))
         except (CommandRejected, ToolMissing):
             return None
 
@@ -114,7 +120,7 @@ class Without(NicCounters, Lacking, TcpEcn, RdmaEcn):
 
     def tcp_ecn(self) -> bool:
         """net.ipv4.tcp_ecn is 1. (2, the default, only accepts it; ip-sysctl of the kernel.)"""
-        return whole(self._run(f"cat {TCP_ECN}")).strip() == "1"
+        return whole(self._run(TCP_ECN)).strip() == "1"
 
     def rdma_ecn(self) -> bool:
         """rdma_rxe writes the byte as it is (Linux, drivers/infiniband/sw/rxe/rxe_net.c)."""
