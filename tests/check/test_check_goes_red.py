@@ -59,6 +59,7 @@ FAULTS = [
     ("mtu", "failure", "ServerB", {"kind": "mtu", "port": B[1], "bytes": 9000}),
     ("mtu", "failure", "S6550", {"kind": "mtu", "port": OUT, "bytes": 1518}),
     ("versions", "failure", "ServerC", {"kind": "firmware", "version": "12.20.1010"}),
+    ("obstacles", "failure", "S6550", {"kind": "role", "role": "network-operator"}),
     ("speed", "failure", "ServerA", {"kind": "link-speed", "port": A[1], "mbit_per_s": 1000}),
     ("rdma", "failure", "ServerB", {"kind": "rdma-down", "port": B[1]}),
     ("clock", "warning", "ServerC", {"kind": "clock", "seconds": 90}),

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from labtests.capabilities import Obstacles, Versions
-from labtests.drivers.answers import expect_success
+from labtests.drivers.answers import expect_success, last_words
 from labtests.drivers.linux.ethtool import parse_ethtool_driver
 from labtests.drivers.linux.link import IP
 from labtests.drivers.linux.links import PHYSICAL, parse_physical
@@ -53,11 +53,16 @@ def parse_version(reply: Reply, pattern: str) -> str:
 
 
 def without_rights(reply: Reply) -> tuple[str, ...]:
-    """`id -u`: the sentence for a user who may read and change nothing; none where it is not
-    told."""
+    """`id -u`: the sentence for a user who may read and change nothing, and for a host that does
+    not tell."""
     user = whole(reply).strip()
-    if user in ("", "0") or not user.isdecimal():
+    if user == "0" and reply.status in (0, None):
         return ()
+    if reply.status not in (0, None) or not user.isdecimal():
+        return (
+            f"whether settings can be changed there is not told: `{reply.command}` as root failed: "
+            f"{last_words(reply)}",
+        )
     return (
         f"commands run there as user {user} and not as root: no setting can be changed; log in as "
         "root, or set `become: true` for this device in the testbed file",
