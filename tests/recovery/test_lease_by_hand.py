@@ -12,6 +12,7 @@ from labtests.lease.register import Register
 SUITE = """
 from labtests.inventory import Endpoint
 from labtests.records import PfcSetting
+from labtests.words import script
 
 PORT = Endpoint(device="S6550", interface="Twenty-FiveGigE1/0/13")
 
@@ -19,7 +20,7 @@ PORT = Endpoint(device="S6550", interface="Twenty-FiveGigE1/0/13")
 def test_first(lab, incast):
     lab.change(PORT, "pfc", PfcSetting(mode="on", priorities=frozenset({3})))
     print("CHANGED", flush=True)
-    ask = "test -e /tmp/go && echo yes"
+    ask = script("test -e /tmp/go && echo yes")
     while lab.transports["ServerA"].run(ask).text != "yes\\n":
         lab.clock.sleep(0.1)
     lab.change(PORT, "pfc", PfcSetting(mode="on", priorities=frozenset({3, 5})))

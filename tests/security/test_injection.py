@@ -179,7 +179,7 @@ def _as_sent(command: str) -> str:
 
     shell = ShellTransport.__new__(ShellTransport)
     shell.clock = SimpleNamespace(now_s=lambda: 0.0)  # type: ignore[assignment]
-    shell._sudo, shell._around = "", Surroundings()
+    shell._sudo, shell._single, shell._around = "", False, Surroundings()
     shell.execute = execute  # type: ignore[method-assign,assignment]
     with suppress(_Sent):
         shell.run(command)
@@ -249,7 +249,7 @@ def test_commands_and_long_commands_pass_through_the_login_shell_unharmed(
 ) -> None:
     words = [text for text in EVERY if "\0" not in text and text.isascii() and len(text) < 4000]
     line = shlex.join(["iperf3", *words])
-    shell.sh(_as_sent(line))
+    shell.sh(_as_sent(typed(line)))
     assert shell.asked() == ["iperf3", *words, ""]
     script = supervised(line, seconds=5, run="r'; touch owned; '", beats=False)
     (shell.tools / "sudo").write_text('#!/bin/sh\nshift; exec "$@"\n')

@@ -101,7 +101,7 @@ def test_a_login_shell_that_runs_nothing_is_refused_with_what_it_said(sshd, logi
     with login(sshd) as shell:
         for ask in (shell.run, lambda command: shell.configure(typed((command, "true")))):
             with pytest.raises(LoginUnusable, match=refused):
-                ask("echo hi")
+                ask(typed("echo hi"))
         with pytest.raises(LoginUnusable, match="This account"):
             shell.start(typed("sleep 66"), limit_s=60)
 
