@@ -148,12 +148,20 @@ def total(found: Sequence[Finding]) -> str:
     """The last line."""
     counts = [(level, sum(each.level == level for each in found)) for level in _COLOURS]
     return ", ".join(
-        f"{count} {level}{'s' * (count != 1 and level in _MANY)}" for level, count in counts
+        f"{count} {level}{'s' * (count != 1 and level in _MANY)}"
+        for level, count in counts
+        if count or level != "note"
     )
 
 
-_MANY = ("failure", "warning")
-_COLOURS = {"failure": "bold red", "warning": "yellow", "not known": "cyan", "ok": "green"}
+_MANY = ("failure", "warning", "note")
+_COLOURS = {
+    "failure": "bold red",
+    "warning": "yellow",
+    "not known": "cyan",
+    "note": "dim",
+    "ok": "green",
+}
 
 
 def show(found: Sequence[Finding], *, every: bool, console: Console | None = None) -> None:

@@ -1,6 +1,7 @@
 """The same transports against the simulated lab: identical words, simulated time."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,14 +9,18 @@ from sshd_server import Sshd
 from typed import typed
 
 from labtests.clock import WallClock
+from labtests.drivers.connectx import Driver as ConnectX
+from labtests.drivers.linux.host import RIGHTS
 from labtests.errors import CommandTimeout, Unreachable
 from labtests.inventory import load
 from labtests.journal import Journal, JournalledTransport
 from labtests.recording import recorded_lab
+from labtests.records import PfcSetting
 from labtests.simlab.serving import InProcessLab
 from labtests.ssh import SHELL, connect, connect_all
 from labtests.ssh.connecting import emulated
 from labtests.transport import Clock, Transport, wait_until
+from labtests.words import program
 
 TESTBED = load(Path(__file__).parents[2] / "testbeds" / "h3c-s6550-cx4.yaml")
 SESSIONS = {"comware": "hp_comware", "connectx": SHELL}
@@ -128,6 +133,21 @@ def test_a_simulated_cable_cut_to_the_management_is_unreachable(lab) -> None:
     lab.fault(kind="cut", device="ServerC")
     with pytest.raises(Unreachable, match="ServerC: 'true': the SSH session"):
         transport.run(typed("true"))
+
+
+def test_an_emulated_host_is_set_by_single_programs_of_root_too(lab) -> None:
+    device = lab.reroute(TESTBED).device("ServerA")
+    device = replace(device, management=replace(device.management, become="commands"))
+    transport = connect(device, SHELL, clock=lab.clock)
+    (port,) = (port.interface for port in device.ports)
+    host = ConnectX(transport)
+    host.set_mtu(port, 1500)
+    host.set_pfc(port, PfcSetting(mode="on", priorities=frozenset({4})))
+    host.set_reaction_point(port, frozenset({2, 5}))
+    assert host.reaction_point(port) == {2, 5}
+    assert transport.run(RIGHTS).text == "0\n"
+    assert "NOPASSWD: ALL" in transport.run(program("sudo", "-n", "-l")).text
+    transport.close()
 
 
 def test_emulated_devices_say_so_and_real_ones_do_not(devices, sshd: Sshd) -> None:
