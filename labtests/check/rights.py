@@ -19,7 +19,7 @@ Rights = Literal["root", "all", "some"]
 _LISTED = program("sudo", "-n", "-l")
 # `    (ALL : ALL) NOPASSWD: ALL`, `(root) NOPASSWD: SETENV: ALL`, `(ALL) NOPASSWD: /bin/ls, ALL`
 _EVERYTHING = re.compile(r"^\s+\([^)]*\) (?:.*[:,] )?ALL$", re.MULTILINE)
-_TOLD: Mapping[Rights, str] = {
+_TOLD: Mapping[str, str] = {
     "root": "one logs in as root there, which is more than labtests needs",
     "all": "sudo lets this login do everything there, which is more than labtests needs",
 }
@@ -51,7 +51,7 @@ def notes(known: Mapping[str, Rights | Unknown | None]) -> Iterator[Finding]:
         if isinstance(found, Unknown):
             why = f"what the login may do is not told: {found.why}"
             yield Finding(check="rights", level="note", device=device, finding=why)
-        elif found in _TOLD:
+        elif found is not None and found in _TOLD:
             yield Finding(
                 check="rights", level="note", device=device, finding=_TOLD[found], remedy=_REMEDY
             )

@@ -19,7 +19,6 @@ or this program has died. What was started ends with the connection, within seco
 import math
 import os
 import re
-import shlex
 from dataclasses import dataclass, replace
 from typing import Literal, NoReturn
 
@@ -63,7 +62,7 @@ class ShellTransport:
         self.clock = clock
         self.line = line
         self._wall = isinstance(clock, WallClock)
-        self._sudo = SUDO if become is True else ""  # before everything
+        self._sudo = tuple(SUDO.split()) if become is True else ()  # before everything
         self._single = become == "commands"  # before the programs that only root may run
         self._run_tag = run or f"process-{os.getpid()}"
         self._heart = Heart()
@@ -88,7 +87,7 @@ class ShellTransport:
             self._sent(command), seconds=seconds, run=self._run_tag, beats=self._wall
         )
         around = self._surroundings()
-        line = f"{self._sudo}sh -c {shlex.quote(around.around(script))}"
+        line = program(*self._sudo, "sh", "-c", around.around(script))
         streams = self.execute(line, command, lasting=True, mark=around.mark)
         deadline_s = self.clock.now_s() + START_WITHIN_S
         while "\n" not in streams.output() and not streams.ended:
@@ -129,7 +128,9 @@ class ShellTransport:
 
     # -- channels, for this class and for ShellProcess -------------------------------------------
 
-    def execute(self, line: str, command: str, *, lasting: bool = False, mark: str = "") -> Streams:
+    def execute(
+        self, line: Shell, command: str, *, lasting: bool = False, mark: str = ""
+    ) -> Streams:
         """The line as it is, running on a channel of its own; `command` is what errors name. A
         `lasting` one is told by its stdin that we live; that of any other ends at once, so that
         nothing can wait for input for ever. What comes before a `mark` is not its output."""
@@ -148,19 +149,20 @@ class ShellTransport:
         self.drain(streams, command)
         return streams
 
-    def quick(self, line: str, command: str) -> Reply:
+    def quick(self, command: Shell) -> Reply:
         """A command that does not wait for anything, with `sudo -n` where needed. A host's shell
         has every tool that it needs: under sudo, too, `kill` is the shell's own."""
         around = self._surroundings()
-        script = around.around(line)
+        script = around.around(command)
+        line = command
         if self._sudo or script != line:
-            script = f"{self._sudo}sh -c {shlex.quote(script)}"
-        with self.execute(script, command, mark=around.mark) as streams:
+            line = program(*self._sudo, "sh", "-c", script)
+        with self.execute(line, command, mark=around.mark) as streams:
             deadline_s = self.clock.now_s() + LATE_S + self._login_s
             if not self.await_end(streams, command, deadline_s):
                 raise CommandTimeout(
                     self.device,
-                    line,
+                    command,
                     f"it did not end within {LATE_S} s",
                     "is the host out of memory or processes?",
                 )
@@ -243,8 +245,8 @@ class ShellTransport:
             self._unusable(answer.reply, ran=opening.asked_in(answer.reply.text))
         return answer
 
-    def _limited(self, script: str, limit_s: int) -> str:
-        return f"{self._sudo}timeout -k {KILL_AFTER_S} {limit_s} sh -c {shlex.quote(script)}"
+    def _limited(self, script: str, limit_s: int) -> Shell:
+        return program(*self._sudo, "timeout", "-k", KILL_AFTER_S, limit_s, "sh", "-c", script)
 
     def _end_of(self, streams: Streams, command: str, begun_s: float, limit_s: int) -> "_Answer":
         late_s = KILL_AFTER_S + LATE_S + self._login_s
@@ -298,7 +300,7 @@ class ShellTransport:
         said = (reply.text or reply.errors).strip().splitlines() or ["nothing"]
         raise LoginUnusable(
             self.device,
-            f"{self._sudo}{NOTHING}",
+            program(*self._sudo, NOTHING),
             f"it ended with status {reply.status} and printed {said[0]!r}",
             "the login shell must run commands and print nothing after them: look at what "
             "~/.bashrc and /etc/bash.bashrc do when the shell is not interactive",

@@ -179,7 +179,7 @@ def _as_sent(command: str) -> str:
 
     shell = ShellTransport.__new__(ShellTransport)
     shell.clock = SimpleNamespace(now_s=lambda: 0.0)  # type: ignore[assignment]
-    shell._sudo, shell._single, shell._around = "", False, Surroundings()
+    shell._sudo, shell._single, shell._around = (), False, Surroundings()
     shell.execute = execute  # type: ignore[method-assign,assignment]
     with suppress(_Sent):
         shell.run(command)
@@ -251,7 +251,7 @@ def test_commands_and_long_commands_pass_through_the_login_shell_unharmed(
     line = shlex.join(["iperf3", *words])
     shell.sh(_as_sent(typed(line)))
     assert shell.asked() == ["iperf3", *words, ""]
-    script = supervised(line, seconds=5, run="r'; touch owned; '", beats=False)
+    script = supervised(typed(line), seconds=5, run="r'; touch owned; '", beats=False)
     (shell.tools / "sudo").write_text('#!/bin/sh\nshift; exec "$@"\n')
     (shell.tools / "sudo").chmod(0o700)
     done = shell.sh(f"{become}sh -c {shlex.quote(script)}")
