@@ -59,7 +59,6 @@ FAULTS = [
     ("mtu", "failure", "ServerB", {"kind": "mtu", "port": B[1], "bytes": 9000}),
     ("mtu", "failure", "S6550", {"kind": "mtu", "port": OUT, "bytes": 1518}),
     ("versions", "failure", "ServerC", {"kind": "firmware", "version": "12.20.1010"}),
-    ("obstacles", "failure", "S6550", {"kind": "role", "role": "network-operator"}),
     ("speed", "failure", "ServerA", {"kind": "link-speed", "port": A[1], "mbit_per_s": 1000}),
     ("rdma", "failure", "ServerB", {"kind": "rdma-down", "port": B[1]}),
     ("clock", "warning", "ServerC", {"kind": "clock", "seconds": 90}),
@@ -83,6 +82,18 @@ def test_a_fault_turns_its_check(bench, name, level, device, fault):
     findings = found(bench, check_name=name)
     assert (name, level, device) in bad(findings)
     assert all(f.remedy and f.finding for f in findings if f.level in ("failure", "warning"))
+
+
+def test_an_account_that_may_only_look_is_no_good_and_one_that_may_configure_is(bench):
+    wrong = ("obstacles", "failure", "S6550")
+    assert wrong not in bad(found(bench, check_name="obstacles"))
+    bench.simulated.fault(kind="role", device="S6550", role="network-operator")
+    (finding,) = (f for f in found(bench, check_name="obstacles") if f.device == "S6550")
+    assert finding.level == "failure"
+    assert "Permission denied" in finding.finding
+    assert "network-admin" in finding.finding
+    bench.simulated.fault(kind="role", device="S6550", role="network-admin")
+    assert wrong not in bad(found(bench, check_name="obstacles"))
 
 
 def test_hosts_with_another_ofed_are_warned_of_and_none_is_not_known(bench):
