@@ -93,7 +93,7 @@ def _everything_of(lab: Lab, device: Device) -> dict[str, object]:
     for command in dict.fromkeys(
         raw.format(port=port.interface) for raw in RAW[device.platform] for port in device.ports
     ):
-        found[f"{device.name} {command}"] = run(command).text
+        found[f"{device.name} {command}"] = run(typed(command)).text
     return found
 
 
