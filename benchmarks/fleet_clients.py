@@ -142,11 +142,14 @@ def six_reads(fleet: Json) -> Json:
     phases = Phases()
     from labtests.snapshot import in_parallel
     from labtests.snapshot.session import readers_of
+    from labtests.words import script
+
+    reads = tuple(map(script, READS))
 
     def ask(reader: Any) -> int:
         with reader.exchanges.remembered():
-            reader.exchanges.ask_ahead(READS)
-            return sum(reader.exchanges.run(read).status == 0 for read in READS)
+            reader.exchanges.ask_ahead(reads)
+            return sum(reader.exchanges.run(read).status == 0 for read in reads)
 
     with lab_of(fleet, phases) as lab:
         answers = sum(in_parallel(readers_of(lab), ask).values())

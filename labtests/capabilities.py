@@ -25,8 +25,9 @@ from labtests.records import (
     SchedulingSetting,
     TrustSetting,
 )
+from labtests.words import Command
 
-Commands = tuple[str, ...]
+Commands = tuple[Command, ...]
 
 
 # -- settings ----------------------------------------------------------------------------------

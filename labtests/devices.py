@@ -12,6 +12,7 @@ from labtests.inventory import Endpoint, Testbed
 from labtests.journal import Journal
 from labtests.settings import expect_value
 from labtests.transport import Clock, Transport
+from labtests.words import Command
 
 Able = TypeVar("Able")
 
@@ -66,7 +67,7 @@ class Devices:
                     transport.ask_ahead((*more, *self._questions(device)))
             yield
 
-    def _questions(self, device: str) -> tuple[str, ...]:
+    def _questions(self, device: str) -> tuple[Command, ...]:
         """What reads all settings of a device that knows it in advance."""
         ports = tuple(port.interface for port in self.testbed.device(device).ports)
         return self.driver(device, Foresight).setting_commands(ports)
@@ -95,13 +96,13 @@ class Devices:
 
     def commands(
         self, at: Endpoint, setting: str, earlier: object, wanted: object
-    ) -> tuple[str, ...]:
+    ) -> tuple[Command, ...]:
         """The commands that lead from one value to the other; nothing is sent. Raises NoSuchValue
         for what comes from a file, or a device, and is no value of this setting."""
         expect_value(setting, earlier)
         expect_value(setting, wanted)
         plan = getattr(self._drivers[at.device], f"{setting}_commands")
-        found: tuple[str, ...] = plan(at.interface, earlier, wanted)
+        found: tuple[Command, ...] = plan(at.interface, earlier, wanted)
         return found
 
     def _now(self, at: Endpoint, setting: str) -> object:

@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from labtests.errors import CommandRejected, CommandTimeout
 from labtests.joining import MORE_S_PER_COMMAND, Joined, block_reply
 from labtests.transport import DEFAULT_TIMEOUT_S, Process, Reply, Transport
+from labtests.words import Command
 
 _BOOT_TIME = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # goes on while suspended
 
@@ -53,7 +54,9 @@ class _Memory:
     changes: int
     known: dict[str, Reply] = field(default_factory=dict)
     since_s: float = field(default_factory=_now_s)
-    wanted: dict[str, None] = field(default_factory=dict)  # what somebody really asked, in order
+    wanted: dict[Command, None] = field(
+        default_factory=dict
+    )  # what somebody really asked, in order
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,9 @@ class Exchanges:
         self._transport = transport
         self._changes = 0
         self._mine = threading.local()
-        self._usual: dict[str, tuple[str, ...]] = {}  # by occasion, what was asked the last time
+        self._usual: dict[
+            str, tuple[Command, ...]
+        ] = {}  # by occasion, what was asked the last time
         self._too_much: set[str] = set()
 
     @contextmanager
@@ -90,7 +95,7 @@ class Exchanges:
         finally:
             self._mine.memory = outer
 
-    def ask_ahead(self, commands: Sequence[str]) -> None:
+    def ask_ahead(self, commands: Sequence[Command]) -> None:
         """Ask a shell all of these, which change nothing, in one exchange. What cannot be told
         apart in the answer is asked again by whoever needs it."""
         known = self._known()
@@ -119,12 +124,12 @@ class Exchanges:
         if mine is not None and fresh and known.changes == self._changes:
             mine |= known.answers
 
-    def usual(self, occasion: str) -> tuple[str, ...]:
+    def usual(self, occasion: str) -> tuple[Command, ...]:
         """What was asked the last time on this occasion; nothing before the first time."""
         return self._usual.get(occasion, ())
 
     @contextmanager
-    def at_once(self, occasion: str, foreseen: Sequence[str] = ()) -> Iterator[None]:
+    def at_once(self, occasion: str, foreseen: Sequence[Command] = ()) -> Iterator[None]:
         """Inside, this thread asks a shell nothing twice, and what it was asked the last time on
         this occasion comes in one exchange; the first time, what is foreseen. A device that does
         not manage so many at once is asked one by one from then on, as long as it is open."""
@@ -140,7 +145,7 @@ class Exchanges:
             yield
             self._usual[occasion] = tuple(memory.wanted)
 
-    def run(self, command: str, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Reply:
+    def run(self, command: Command, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Reply:
         """See Transport."""
         known = self._known()
         if known is not None:
@@ -153,12 +158,12 @@ class Exchanges:
             known[command] = reply
         return reply
 
-    def start(self, command: str, *, limit_s: float) -> Process:
+    def start(self, command: Command, *, limit_s: float) -> Process:
         """See Transport."""
         self._forget()
         return self._transport.start(command, limit_s=limit_s)
 
-    def configure(self, commands: tuple[str, ...]) -> Reply:
+    def configure(self, commands: tuple[Command, ...]) -> Reply:
         """See Transport."""
         batch: Batch | None = getattr(self._mine, "batch", None)
         if batch is not None and self._is_new(batch) and commands in batch.answers:
@@ -173,7 +178,9 @@ class Exchanges:
 
     # -- many changes at once ------------------------------------------------------------------
 
-    def change_ahead(self, changes: Sequence[tuple[str, ...]], questions: Sequence[str]) -> Batch:
+    def change_ahead(
+        self, changes: Sequence[tuple[Command, ...]], questions: Sequence[Command]
+    ) -> Batch:
         """Send the commands of all these changes to a shell as one block, at the end of which the
         questions read everything back; where a command fails, they are asked afterwards. Inside
         `remembered`. Raises what the transport raises."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from labtests.records import Reading
+from labtests.words import Command
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,19 +118,19 @@ class Foresight(Protocol):
     """A device that knows in advance what will be asked of it, so that it can be one exchange."""
 
     @abstractmethod
-    def state_commands(self, ports: tuple[str, ...]) -> tuple[str, ...]:
+    def state_commands(self, ports: tuple[str, ...]) -> tuple[Command, ...]:
         """What reading every setting, link fact and version of these ports will send."""
 
     @abstractmethod
-    def setting_commands(self, ports: tuple[str, ...]) -> tuple[str, ...]:
+    def setting_commands(self, ports: tuple[str, ...]) -> tuple[Command, ...]:
         """What reading every setting of these ports will send, and nothing else."""
 
     @abstractmethod
-    def obstacle_commands(self) -> tuple[str, ...]:
+    def obstacle_commands(self) -> tuple[Command, ...]:
         """What asking for obstacles (capabilities.py) will send, beside `setting_commands`."""
 
     @abstractmethod
-    def counter_commands(self, ports: tuple[str, ...]) -> tuple[str, ...]:
+    def counter_commands(self, ports: tuple[str, ...]) -> tuple[Command, ...]:
         """What reading every counter of these ports will send."""
 
 

@@ -9,12 +9,14 @@ import re
 from collections.abc import Sequence
 
 from labtests.transport import Reply
+from labtests.words import Shell, as_shell, in_turn, script
 
 MORE_S_PER_COMMAND = 2.0
 """How much longer an exchange may take for each command in it."""
 
 _MARK = re.compile(r"labtests-[0-9a-f]{20}")
-_GO_ON = "; test $s -eq 0 || exit $s"
+_GO_ON = script("test $s -eq 0 || exit $s")
+_LEAVE = script("exit $s")
 
 
 class Joined:
@@ -28,29 +30,25 @@ class Joined:
         self._stopping = stopping
 
     @classmethod
-    def of(cls, script: str) -> "Joined | None":
+    def of(cls, text: str) -> "Joined | None":
         """The commands that a script was made of; None when it is no such script."""
-        mark = _MARK.search(script)
+        mark = _MARK.search(text)
         if mark is None:
             return None
-        commands: list[str] = []
-        rest = script
-        while rest:
-            told = f" ); {_told(mark[0], len(commands))}"
-            command, found, rest = rest.partition(told)
-            if not found:
-                break
-            commands.append(command.removeprefix(_GO_ON).removeprefix("; ").removeprefix("( "))
-        made = (cls(commands, stopping=stopping) for stopping in (False, True))
-        return next((joined for joined in made if joined.script == script), None)
+        stopping = text.endswith(f"; {_LEAVE}")
+        found = _parted(text.removesuffix(f"; {_LEAVE}"), mark[0], stopping=stopping)
+        joined = None if found is None else cls(found, stopping=stopping)
+        return joined if joined is not None and joined._mark == mark[0] else None
 
     @property
-    def script(self) -> str:
+    def script(self) -> Shell:
         r"""Each command in a subshell, then `\nMARK NUMBER STATUS\n` on stdout and on stderr."""
-        steps = [f"( {c} ); {_told(self._mark, number)}" for number, c in enumerate(self.commands)]
-        if not self._stopping:
-            return "; ".join(steps)
-        return f"{_GO_ON}; ".join(steps) + "; exit $s"
+        parts: list[Shell] = []
+        for number, command in enumerate(self.commands):
+            parts += [_GO_ON] if self._stopping and parts else []
+            step = script("( COMMAND )", COMMAND=as_shell(command))
+            parts += [step, _told(self._mark, number)]
+        return in_turn(*parts, *([_LEAVE] if self._stopping else []))
 
     def answers(self, reply: Reply) -> tuple[Reply, ...]:
         """The answer to each command that was run to its end, as far as they can be told apart:
@@ -82,9 +80,22 @@ class Joined:
         return found
 
 
-def _told(mark: str, number: int) -> str:
-    words = f"printf '\\n{mark} {number} %s\\n' $s"
-    return f"s=$?; {words}; {words} >&2"
+def _told(mark: str, number: int) -> Shell:
+    return script("s=$?; printf FORMAT $s; printf FORMAT $s >&2", FORMAT=rf"\n{mark} {number} %s\n")
+
+
+def _parted(text: str, mark: str, *, stopping: bool) -> list[str] | None:
+    """The commands of a script without its end; None when it is no such script."""
+    between = f"; {_GO_ON}; ( " if stopping else "; ( "
+    commands: list[str] = []
+    while text:
+        start = between if commands else "( "
+        command, end, rest = text.removeprefix(start).partition(f" ); {_told(mark, len(commands))}")
+        if not text.startswith(start) or not end:
+            return None
+        commands.append(command)
+        text = rest
+    return commands
 
 
 def block_reply(parts: tuple[Reply, ...]) -> Reply:

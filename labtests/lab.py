@@ -33,6 +33,7 @@ from labtests.settings import expect_value
 from labtests.ssh.connecting import connect_all, emulated
 from labtests.ssh.unbroken import UnbrokenTransport
 from labtests.transport import Clock, Transport
+from labtests.words import as_shell
 
 
 def _session_of(device: Device) -> str:
@@ -154,7 +155,7 @@ class Lab(Devices):
         transport = self.transports[device]
         assert isinstance(transport, Exchanges)
         self._expect_fresh()
-        changes = [intent.commands for intent in intents]
+        changes = [tuple(map(as_shell, intent.commands)) for intent in intents]
         batch = transport.change_ahead(changes, self._questions(device))
         yield partial(transport.made_ahead, batch)
 

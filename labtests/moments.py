@@ -12,6 +12,7 @@ from typing import Protocol, TypeVar, runtime_checkable
 from labtests.exchanges import Exchanges
 from labtests.facts import Foresight
 from labtests.transport import Transport
+from labtests.words import Command
 
 Able = TypeVar("Able")
 
@@ -28,7 +29,7 @@ class Sessions(Protocol):
 
 
 def at_once(
-    sessions: object, device: str, occasion: str, foreseen: Callable[[Foresight], Sequence[str]]
+    sessions: object, device: str, occasion: str, foreseen: Callable[[Foresight], Sequence[Command]]
 ) -> AbstractContextManager[None]:
     """Inside, this thread asks this host nothing twice and, ahead, in one exchange what it asked
     the last time on this occasion (exchanges.Exchanges.at_once). Answers that cannot be told apart
@@ -41,7 +42,7 @@ def at_once(
     return transport.at_once(occasion, foreseen(driver))
 
 
-def usual(sessions: object, device: str, occasion: str) -> tuple[str, ...]:
+def usual(sessions: object, device: str, occasion: str) -> tuple[Command, ...]:
     """What was asked of this host the last time on this occasion; nothing where none is kept."""
     transport = sessions.transports.get(device) if isinstance(sessions, Sessions) else None
     return transport.usual(occasion) if isinstance(transport, Exchanges) else ()

@@ -17,6 +17,7 @@ from labtests.facts import Foresight, PortTelemetry
 from labtests.moments import at_once, usual
 from labtests.records import Reading
 from labtests.transport import Clock
+from labtests.words import Command
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,7 +95,7 @@ class Telemetry:
     def _snapshot_of(self, name: str, watch: Watch) -> AbstractContextManager[None]:
         ports = watch.ports[name]
 
-        def foreseen(ahead: Foresight) -> Sequence[str]:
+        def foreseen(ahead: Foresight) -> Sequence[Command]:
             return ahead.counter_commands(ports)
 
         return at_once(self._devices, name, f"counters of {' '.join(ports)}", foreseen)

@@ -1,4 +1,5 @@
-"""The seam: text in, text out. SSH, a recording and the simulated lab (behind SSH) all fit it.
+"""The seam: a command made of words (words.py) in, text out. SSH, a recording and the simulated lab
+(behind SSH) all fit it.
 
 A `Transport` is an open session with one device. A `Clock` is the lab's time: the wall clock on
 hardware, the simulated network's clock in a dry run. Nothing else differs between the two.
@@ -7,6 +8,8 @@ hardware, the simulated network's clock in a dry run. Nothing else differs betwe
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
+
+from labtests.words import Command
 
 DEFAULT_TIMEOUT_S = 30.0
 EMULATED = "labtests_simlab"
@@ -68,7 +71,7 @@ class Transport(Protocol):
 
     device: str
 
-    def run(self, command: str, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Reply:
+    def run(self, command: Command, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Reply:
         """Run one command to its end. A nonzero status is an answer, not an exception.
 
         Raises Unreachable when the session broke, CommandTimeout when it did not end in time (the
@@ -76,12 +79,12 @@ class Transport(Protocol):
         """
         ...
 
-    def start(self, command: str, *, limit_s: float) -> Process:
+    def start(self, command: Command, *, limit_s: float) -> Process:
         """Start a long command and return at once. It ends by itself after `limit_s` at the latest,
         also when this side has died. A CLI session has no processes and raises CommandRejected."""
         ...
 
-    def configure(self, commands: tuple[str, ...]) -> Reply:
+    def configure(self, commands: tuple[Command, ...]) -> Reply:
         """Send configuration lines: on a CLI inside its configuration mode, in order, as one block
         and back out; on a host one after the other, in one exchange. The reply's text is everything
         printed. A host stops at the first nonzero status."""

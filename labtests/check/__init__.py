@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from labtests.check import cables, hosts, quiet
 from labtests.check.finding import LEVELS, Finding, judged
 from labtests.check.gathering import Known, Watching, gather
+from labtests.check.rights import notes
 from labtests.evidence import Difference
 from labtests.inventory import Testbed
 from labtests.lab import Lab
@@ -64,6 +65,8 @@ def _asked(testbed: Testbed, known: Mapping[str, Known], backend: str) -> Iterat
     for name in known:
         yield Finding(check="reachable", level="ok", device=name, finding="logged in")
     yield from hosts.obstacles(known)
+    if backend != "simulated":  # an emulated host has nobody to keep from anything
+        yield from notes({name: device.rights for name, device in known.items()})
     yield from hosts.left_behind(known)
     yield from hosts.versions(known)
     yield from hosts.rdma(testbed, known)

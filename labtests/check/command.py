@@ -17,6 +17,7 @@ from labtests.recovery import held_by, left_behind
 from labtests.snapshot import Reader, in_parallel
 from labtests.snapshot.session import Access, opened, readers_of
 from labtests.ssh.connecting import SHELL
+from labtests.words import program
 
 FIT, NOT_FIT, UNREACHABLE = 0, 10, 15
 IDLE_S = 5.0
@@ -102,7 +103,7 @@ def _refused(reader: Reader) -> Unreachable | None:
     if driver_module(reader.device.platform).SESSION != SHELL:
         return None
     try:
-        reader.exchanges.run("true")
+        reader.exchanges.run(program("true"))
     except Unreachable as error:
         return error
     return None
@@ -147,12 +148,20 @@ def total(found: Sequence[Finding]) -> str:
     """The last line."""
     counts = [(level, sum(each.level == level for each in found)) for level in _COLOURS]
     return ", ".join(
-        f"{count} {level}{'s' * (count != 1 and level in _MANY)}" for level, count in counts
+        f"{count} {level}{'s' * (count != 1 and level in _MANY)}"
+        for level, count in counts
+        if count or level != "note"
     )
 
 
-_MANY = ("failure", "warning")
-_COLOURS = {"failure": "bold red", "warning": "yellow", "not known": "cyan", "ok": "green"}
+_MANY = ("failure", "warning", "note")
+_COLOURS = {
+    "failure": "bold red",
+    "warning": "yellow",
+    "not known": "cyan",
+    "note": "dim",
+    "ok": "green",
+}
 
 
 def show(found: Sequence[Finding], *, every: bool, console: Console | None = None) -> None:

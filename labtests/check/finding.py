@@ -4,9 +4,10 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
-Level = Literal["failure", "warning", "not known", "ok"]
-LEVELS: tuple[Level, ...] = ("failure", "warning", "not known", "ok")
-"""Worst first. A failure stops a run; what a device does not tell is never taken for good."""
+Level = Literal["failure", "warning", "not known", "note", "ok"]
+LEVELS: tuple[Level, ...] = ("failure", "warning", "not known", "note", "ok")
+"""Worst first. A failure stops a run; what a device does not tell is never taken for good; a note
+hinders nothing, also with `--strict`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from labtests.capabilities import NicTelemetry, Obstacles, Versions
 from labtests.check.finding import Unknown
+from labtests.check.rights import Rights, rights
 from labtests.drivers import driver_module
 from labtests.errors import DeviceError, LabError
 from labtests.evidence import Difference, Key, differences
@@ -56,6 +57,7 @@ class Known:
     clock: ClockReading | Unknown | None = None
     neighbours: tuple[Neighbour, ...] | Unknown | None = None
     left: tuple[Leftover, ...] | Unknown | None = None
+    rights: Rights | Unknown | None = None
     links: Mapping[str, LinkFacts | Unknown] = field(default_factory=dict)
     roces: Mapping[str, RoceFacts | Unknown] = field(default_factory=dict)
     settings: Mapping[tuple[str, str], object] = field(default_factory=dict)
@@ -88,6 +90,7 @@ def _known(reader: Reader) -> Known:
             clock=_asked(reader, OwnClock, lambda d: d.own_clock()),
             neighbours=_asked(reader, Neighbours, lambda d: d.neighbours()),
             left=_left(reader),
+            rights=rights(reader),
             links=_of_ports(reader, LinkState, lambda d, port: d.link(port)),
             roces=_with_rdma(_of_ports(reader, RocePorts, lambda d, port: d.roce(port))),
             settings=_settings(reader),

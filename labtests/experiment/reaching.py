@@ -1,8 +1,7 @@
 """Whether a host reaches an address, before traffic is sent to it."""
 
-from shlex import quote
-
 from labtests.transport import Reply, Transport
+from labtests.words import program
 
 NOT_FOUND = 127
 """What a POSIX shell says of a program that is not there."""
@@ -15,11 +14,11 @@ def unreachable(host: str, transport: Transport, address: str) -> str | None:
     """Why this host does not reach the address, with what was tried; None when it does.
 
     By ping; where that is not installed by a TCP connection, that may be taken or refused."""
-    command = f"ping -c 1 -W 2 {quote(address)}"
+    command = program("ping", "-c", 1, "-W", 2, address)
     reply = transport.run(command, timeout_s=10.0)
     if reply.status == NOT_FOUND:
-        port = quote(f": > /dev/tcp/{address}/{_DISCARD_PORT}")
-        command = f"LC_ALL=C timeout 2 bash -c {port}"
+        connecting = f": > /dev/tcp/{address}/{_DISCARD_PORT}"
+        command = program("LC_ALL=C", "timeout", 2, "bash", "-c", connecting)
         reply = transport.run(command, timeout_s=10.0)
         if _REFUSED in reply.errors:
             return None

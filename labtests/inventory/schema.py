@@ -41,7 +41,11 @@ class Settings(_Part):
     key_file: FilePath | None = Field(
         default=None, description="Private key file; relative paths start at this file's folder."
     )
-    become: bool | None = Field(default=None, description="Run commands under `sudo -n`.")
+    become: bool | Literal["commands"] | None = Field(
+        default=None,
+        description="true: run everything under `sudo -n`; commands: only each single program that "
+        "needs root (docs/security.md has the sudoers file).",
+    )
     host_keys: Literal["strict", "accept-new"] | None = Field(
         default=None, description="strict refuses unknown SSH host keys; accept-new learns them."
     )

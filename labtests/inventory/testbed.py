@@ -30,7 +30,8 @@ class Management:
 
     `jump` is in OpenSSH's ProxyJump syntax; `password_env` names an environment variable; paths are
     absolute. `host_keys="strict"` refuses unknown host keys, "accept-new" learns them once.
-    `become` runs commands under `sudo -n`. `ssh_config` honours the user's own ~/.ssh/config.
+    `become` runs commands under `sudo -n`, "commands" only those that need root, one by one.
+    `ssh_config` honours the user's own ~/.ssh/config.
     `legacy_ssh` offers old algorithms (CBC, MD5, SHA-1), too.
     """
 
@@ -40,7 +41,7 @@ class Management:
     jump: str | None = None
     password_env: str | None = None
     key_file: str | None = None
-    become: bool = False
+    become: bool | Literal["commands"] = False
     host_keys: Literal["strict", "accept-new"] = "strict"
     known_hosts: str | None = None
     ssh_config: bool = True

@@ -9,6 +9,7 @@ from typing import Any
 from labtests.errors import DeviceError
 from labtests.journal.writing import Journal, Kind
 from labtests.transport import DEFAULT_TIMEOUT_S, Clock, Process, Reply, Signal, Transport
+from labtests.words import Command
 
 
 class JournalledTransport:
@@ -22,14 +23,14 @@ class JournalledTransport:
         self._transport, self._journal = transport, journal
         self._clock = clock or journal.clock
 
-    def run(self, command: str, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Reply:
+    def run(self, command: Command, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Reply:
         """See Transport."""
         with self._noting_errors("run", {"command": command}):
             reply = self._transport.run(command, timeout_s=timeout_s)
         self._journal.write(self.device, "run", reply.time_s, _answer(reply))
         return reply
 
-    def configure(self, commands: tuple[str, ...]) -> Reply:
+    def configure(self, commands: tuple[Command, ...]) -> Reply:
         """See Transport."""
         asked = {"commands": list(commands)}
         with self._noting_errors("configure", asked):
@@ -37,7 +38,7 @@ class JournalledTransport:
         self._journal.write(self.device, "configure", reply.time_s, asked | _answer(reply))
         return reply
 
-    def start(self, command: str, *, limit_s: float) -> "JournalledProcess":
+    def start(self, command: Command, *, limit_s: float) -> "JournalledProcess":
         """See Transport."""
         asked = {"command": command, "limit_s": limit_s}
         with self._noting_errors("start", asked):

@@ -8,7 +8,8 @@ holding: a stranger can change none of the things that were checked.
 import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
-from shlex import quote
+
+from labtests.words import Shell, script
 
 ROOT = "0"
 
@@ -17,10 +18,10 @@ _LISTED = re.compile(
 )
 
 
-def facts_script(folder: str) -> str:
+def facts_script(folder: str) -> Shell:
     """Prints who asks, and what stands on the way to the folder, as far as anything does."""
     way = [*reversed(PurePosixPath(folder).parents), PurePosixPath(folder)]
-    return f'echo "me $(id -u)"; ls -ldn {" ".join(quote(str(step)) for step in way)} 2>/dev/null'
+    return script('echo "me $(id -u)"; ls -ldn WAY 2>/dev/null', WAY=list(map(str, way)))
 
 
 def why_not_safe(lines: Sequence[str], folder: str) -> str:

@@ -19,12 +19,12 @@ at least the new uptime has passed. A host without /proc/uptime counts by its da
 import re
 import secrets
 from dataclasses import dataclass, replace
-from shlex import quote
 
 from labtests.errors import LeaseUnusable, LeaseUnwritable
 from labtests.lease.folder import facts_script, why_not_safe
 from labtests.lease.record import MOST_BYTES, Garbage, Holder, as_line, holder_of, shown
 from labtests.transport import Reply, Transport
+from labtests.words import script
 
 KEPT = 8  # generations: a reader that lists the folder meanwhile finds one of them
 LAST = 999_999_999
@@ -39,15 +39,15 @@ _CLOCK = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?) (?:[0-9.]{1,30}|(wall))")
 _NONE = "none"
 _EARLY_S = 1.0  # two looks at a clock that steps by 10 ms, one on each side of a record
 
-_STAMP = """{ cat /proc/uptime 2>/dev/null || echo "$(date +%s) wall"; } &&
+_STAMP = script("""{ cat /proc/uptime 2>/dev/null || echo "$(date +%s) wall"; } &&
 { cat /proc/sys/kernel/random/boot_id 2>/dev/null || echo none; } &&
-date -u +%Y-%m-%dT%H:%M:%SZ && echo end"""
+date -u +%Y-%m-%dT%H:%M:%SZ && echo end""")
 
-_READ = f"""if [ -h "./$last" ]; then echo odd
+_READ = script(f"""if [ -h "./$last" ]; then echo odd
 elif [ -e "./$last" ] && [ ! -f "./$last" ]; then echo odd
 elif dd if=/dev/null iflag=nofollow,nonblock count=0 2>/dev/null
 then dd if="./$last" iflag=nofollow,nonblock bs={MOST_BYTES} count=1 2>/dev/null || echo gone
-else head -c {MOST_BYTES} "./$last" || echo gone; fi"""
+else head -c {MOST_BYTES} "./$last" || echo gone; fi""")
 """A pipe put there just now is not waited for, and a link not followed, where `dd` is GNU's."""
 
 _LOOK = f"""FACTS
@@ -88,13 +88,15 @@ if [ "$status" = gone ] || [ -e NEXT ] || [ -h NEXT ]; then exit 13; fi
 exit 12"""
 _MAKE = "mkdir -m 1777 FOLDER || { [ -d FOLDER ] && exit 13; exit 12; }"
 """Somebody else may have made it meanwhile: then it is looked at first."""
-_CLEAN = (
+_CLEAN = script(
     f"find . ! -name . -prune -name 'g.*' ! -name '{_SHELL_NAME}' -exec rm -f '{{}}' + 2>/dev/null"
 )
 """Only by force: what is no generation is garbage."""
+_BASE = "[ -e SEEN ] || exit 13"
+_NOTHING = script(":")
 OWN_DIGITS = 32  # hexadecimal
 _OWN_NAME = "t." + "[0-9a-f]" * OWN_DIGITS
-_SWEEP = (
+_SWEEP = script(
     f"find . ! -name . -prune -type f -name '{_OWN_NAME}' -mtime +0 "
     "-exec rm -f '{}' + 2>/dev/null"
 )
@@ -172,23 +174,21 @@ class Register:
         # after the last number of all only force can follow, and begins anew
         following = 1 if seen.generation >= LAST else seen.generation + 1
         old = [n for n in seen.names if _is_old(_number(n), following)]
-        base = f"[ -e {_file(seen.generation)} ] || exit 13" if seen.generation else ""
-        script = _filled(
+        base = script(_BASE, SEEN=_file(seen.generation)) if seen.generation else script("")
+        command = script(
             _APPEND,
-            {
-                "MAKE": ":" if seen.made else _MAKE.replace("FOLDER", quote(self._folder)),
-                "FOLDER": quote(self._folder),
-                "BASE": base,
-                "STAMP": _STAMP,
-                "RECORD": quote(as_line(holder)),
-                "OWN": f"t.{secrets.token_hex(OWN_DIGITS // 2)}",
-                "NEXT": _file(following),
-                "SWEEP": _SWEEP if following % KEPT == 1 else ":",
-                "CLEAN": _CLEAN if seen.garbage else ":",
-                "OLD": " ".join(map(_file, map(_number, old))),
-            },
+            MAKE=_NOTHING if seen.made else script(_MAKE, FOLDER=self._folder),
+            FOLDER=self._folder,
+            BASE=base,
+            STAMP=_STAMP,
+            RECORD=as_line(holder),
+            OWN=f"t.{secrets.token_hex(OWN_DIGITS // 2)}",
+            NEXT=_file(following),
+            SWEEP=_SWEEP if following % KEPT == 1 else _NOTHING,
+            CLEAN=_CLEAN if seen.garbage else _NOTHING,
+            OLD=[_file(_number(name)) for name in old],
         )
-        reply = self._transport.run(script, timeout_s=TIMEOUT_S)
+        reply = self._transport.run(command, timeout_s=TIMEOUT_S)
         if reply.status == _LOST:
             return False
         if reply.status != 0:
@@ -196,11 +196,11 @@ class Register:
         return max(map(_number, filter(_NAME.fullmatch, _names(reply.text)))) == following
 
     def _looked(self) -> Seen:
-        words = {"FOLDER": quote(self._folder), "STAMP": _STAMP, "READ": _READ}
-        script = _filled(_LOOK, words | {"FACTS": facts_script(self._folder)})
-        reply = self._transport.run(script, timeout_s=TIMEOUT_S)
-        facts, _, rest = reply.text.partition("names\n")
-        self._expect_safe(facts)
+        facts = facts_script(self._folder)
+        look = script(_LOOK, FOLDER=self._folder, STAMP=_STAMP, READ=_READ, FACTS=facts)
+        reply = self._transport.run(look, timeout_s=TIMEOUT_S)
+        told, _, rest = reply.text.partition("names\n")
+        self._expect_safe(told)
         self._expect_few(rest)
         if reply.status == _UNREADABLE:
             raise self._unusable(reply, "read", "let everybody who uses the lab read and write it")
@@ -212,7 +212,7 @@ class Register:
         if now is None:
             raise self._unusable(reply, "read: no time is told", "look at its `cat /proc/uptime`")
         seen = _seen(_names(names), now, found, self.place)
-        return replace(seen, made=f" {self._folder}\n" in facts)
+        return replace(seen, made=f" {self._folder}\n" in told)
 
     def _expect_safe(self, facts: str) -> None:
         if problem := why_not_safe(facts.splitlines(), self._folder):
@@ -243,11 +243,6 @@ class Register:
             f"the lease cannot be {verb}: {said}",
             f"{remedy}; or another place in the testbed file (`lease:`), or `lease: ~` for none",
         )
-
-
-def _filled(script: str, words: dict[str, str]) -> str:
-    """Each placeholder replaced once over, and nothing inside what was put in."""
-    return re.sub("|".join(words), lambda match: words[match[0]], script)
 
 
 def _file(generation: int) -> str:

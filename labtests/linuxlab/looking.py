@@ -14,6 +14,7 @@ from labtests.linuxlab.plan import BRIDGE, MANAGEMENT, Box, Plan, Plug, Port
 from labtests.linuxlab.processes import alive
 from labtests.linuxlab.programs import NAMESPACES, run
 from labtests.ssh.connecting import SHELL, connect
+from labtests.words import program
 
 SINGLE_SEGMENT = 1
 """gso_max_segs of every data port: TCP hands down packets of one segment, so that a "packet" in a
@@ -95,7 +96,7 @@ def sshd_finding(plan: Plan, ledger: Ledger, box: Box) -> Finding | None:
     except LabError as error:
         return Finding(box.name, f"its sshd cannot be used: {error}")
     try:
-        name = session.run("hostname").text.strip()
+        name = session.run(program("hostname")).text.strip()
     finally:
         session.close()
     return None if name == box.name else Finding(box.name, f"{box.spoken} answers as {name!r}")

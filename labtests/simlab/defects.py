@@ -16,6 +16,7 @@
     willing-dcbx     port              DCBX is in the NIC's firmware
     leftover         command, run      a process of this dead run is still there
     ignores-dscp     port              a switch's port gives every packet class 0, whatever it says
+    role             role              who logs in to a switch has this role: network-operator
     dscp-map         classes           the device has this map, 64 classes; its ports trust DSCP
 
 They change what a device says of itself, not what packets do; but for `background`, which sends,
@@ -47,6 +48,7 @@ class Defects:
     without_roce_v2: set[str] = field(default_factory=set)
     broken_per_s: dict[str, int] = field(default_factory=dict)
     clock_ahead_s: float = 0.0
+    role: str = ""
     neighbours: dict[str, str] = field(default_factory=dict)
     rdma_down: set[str] = field(default_factory=set)
     on_willing: list[Callable[[str], None]] = field(default_factory=list)
@@ -106,6 +108,7 @@ SETTERS: Mapping[str, Setter] = {
     **{what: _version(what) for what in ("firmware", "driver", "perftest", "ofed")},
     "fec": lambda d, f: d.fecs.__setitem__(f["port"], str(f["encoding"])),
     "no-roce-v2": lambda d, f: d.without_roce_v2.add(f["port"]),
+    "role": lambda d, f: setattr(d, "role", str(f["role"])),
     "background": _background,
     "broken-frames": lambda d, f: d.broken_per_s.__setitem__(f["port"], int(f["per_s"])),
     "clock": _clock,

@@ -13,6 +13,7 @@ from labtests.facts import Foresight
 from labtests.intents import SETTINGS
 from labtests.inventory import Device
 from labtests.transport import Transport
+from labtests.words import Command
 
 Able = TypeVar("Able")
 Answer = TypeVar("Answer")
@@ -46,7 +47,7 @@ class Reader:
         return self._driver if isinstance(self._driver, ability) else None
 
     @contextmanager
-    def asked_at_once(self, commands: Callable[[Foresight], Sequence[str]]) -> Iterator[None]:
+    def asked_at_once(self, commands: Callable[[Foresight], Sequence[Command]]) -> Iterator[None]:
         """Inside, nothing is asked twice; what the device foresees is asked in one exchange."""
         with self.exchanges.remembered():
             ahead = self.able(Foresight)

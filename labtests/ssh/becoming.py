@@ -9,14 +9,18 @@ from dataclasses import dataclass
 
 from labtests.errors import CommandRejected, DeviceError, ToolMissing
 from labtests.transport import Reply
+from labtests.words import SUDO
 
-SUDO = "sudo -n "
 OR_ROOT = "or log in as root and drop `become` from the testbed file"
 
 _RULE = (
     "let this user run everything as root without a password: a line `USER ALL=(ALL) NOPASSWD: "
     "ALL` in sudoers (`visudo -f /etc/sudoers.d/labtests`); a rule for some programs is not "
     f"enough, since labtests runs `sh` and `timeout`; {OR_ROOT}"
+)
+_OF_SINGLE = (
+    "the rules of docs/security.md (`Rights on a host`) in sudoers let this user run this program "
+    f"so; or `become: true` and a rule for everything, {OR_ROOT}"
 )
 
 
@@ -78,10 +82,11 @@ _NO_SUDO_AT_ALL = re.compile(
 )
 
 
-def refusal(reply: Reply) -> DeviceError | None:
-    """The error for an answer that is sudo's own refusal; None when it is not known as one."""
+def refusal(reply: Reply, *, single: bool = False) -> DeviceError | None:
+    """The error for an answer that is sudo's own refusal; None when it is not known as one.
+    `single`: this login runs single programs as root, and not everything."""
     lines = [line.strip() for line in reply.errors.splitlines()]
-    command = f"{SUDO}{reply.command}"
+    command = reply.command if single else f"{SUDO}{reply.command}"
     for line in lines:
         if _NO_SUDO_AT_ALL.search(line):
             remedy = f"install sudo on the host, {OR_ROOT}"
@@ -89,7 +94,8 @@ def refusal(reply: Reply) -> DeviceError | None:
     for known in _REFUSALS:
         for line in lines:
             if known.says.search(line):
-                return CommandRejected(reply.device, command, line, known.remedy)
+                remedy = _OF_SINGLE if single and known.remedy is _RULE else known.remedy
+                return CommandRejected(reply.device, command, line, remedy)
     return None
 
 

@@ -28,13 +28,15 @@ from labtests.ssh.terminal import (
     without_prompt,
 )
 from labtests.transport import DEFAULT_TIMEOUT_S, Clock, Process, Reply
+from labtests.words import Command, as_line
 
 PROMPT_WITHIN_S = 15.0
 INTERRUPTED_WITHIN_S = 5.0
 MAY_BE_REFUSED = "try it by hand; the account needs a role that may configure (network-admin)"
 
-# "% Unrecognized command ...", " % Incomplete command", "% Invalid input"; no log line "%Nov 21"
-_REFUSED = re.compile(r"(?m)^\s*%\s")
+# "% Unrecognized command ...", " % Incomplete command", "% Invalid input"; no log line "%Nov 21".
+# Comware says of what the role may not do "Permission denied.", without a %.
+_REFUSED = re.compile(r"(?m)^\s*%\s|^Permission denied\.\s*$")
 _FAILED = (OSError, EOFError, ValueError, paramiko.SSHException, netmiko.NetmikoBaseException)
 Answer = TypeVar("Answer")
 
@@ -52,10 +54,10 @@ class CliTransport:
         self._terminal = Terminal(cast(paramiko.Channel, self._session.remote_conn), line.wire)
         self._prompt = self._find_prompt()
 
-    def run(self, command: str, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Reply:
+    def run(self, command: Command, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Reply:
         """See Transport. The text is what the device printed between echo and prompt; only line
         ends are made \\n."""
-        self._expect_one_line(command)
+        self._expect_one_line(as_line(command))
         with self._lock:
             end = self._prompt.here
             text = self._guarded(
@@ -63,7 +65,7 @@ class CliTransport:
             )
         return self._reply(command, without_prompt(without_echo(text, command), end))
 
-    def start(self, command: str, *, limit_s: float) -> Process:
+    def start(self, command: Command, *, limit_s: float) -> Process:
         """See Transport: refused."""
         raise CommandRejected(
             self.device,
@@ -72,12 +74,12 @@ class CliTransport:
             "start it on a Linux host, or use run",
         )
 
-    def configure(self, commands: tuple[str, ...]) -> Reply:
+    def configure(self, commands: tuple[Command, ...]) -> Reply:
         """See Transport. Nothing more is sent after a line that the device refuses with `% ...`,
         because a refused `interface X` would make the next lines apply to something else."""
         printed: list[str] = []
         for command in commands:
-            self._expect_one_line(command)
+            self._expect_one_line(as_line(command))
         with self._lock:
             if commands:
                 self._configure(commands, printed)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from labtests.errors import CommandRejected, CommandTimeout
 from labtests.ssh.streams import Streams
 from labtests.transport import Signal, wait_until
+from labtests.words import program, script
 
 if TYPE_CHECKING:
     from labtests.ssh.shell import ShellTransport
@@ -43,8 +44,8 @@ class ShellProcess:
         """See Process."""
         if self._gone:
             return
-        line = f"kill -s {name} -- -{self.pid}"
-        reply = self._shell.quick(line, line)
+        line = program("kill", "-s", name, "--", -self.pid)
+        reply = self._shell.quick(line)
         if reply.status != 0 and "not permitted" in reply.errors:
             raise CommandRejected(
                 self.device,
@@ -89,8 +90,8 @@ class ShellProcess:
         Behind a sudo without a terminal of its own the group begins only with timeout(1); until
         then its leader is asked for.
         """
-        line = f"kill -s 0 -- -{self.pid} || kill -s 0 {self.pid}"
-        reply = self._shell.quick(line, line)
+        line = script("kill -s 0 -- GROUP || kill -s 0 PID", GROUP=-self.pid, PID=self.pid)
+        reply = self._shell.quick(line)
         if reply.status == 0 or "not permitted" in reply.errors:
             return True
         if "no such process" in reply.errors.lower():

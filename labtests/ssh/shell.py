@@ -1,7 +1,7 @@
 """A session with a Linux host: commands over SSH, each on a channel of its own.
 
 What is sent (COMMAND is what the caller asked for; `sudo -n ` comes first where the testbed says
-`become`):
+`become: true`, and with `become: commands` inside COMMAND before what only root may do, words.py):
 
     run      timeout -k 2 SECONDS sh -c 'COMMAND'
     configure  the same; several lines are one COMMAND that stops at the first failure (joining.py)
@@ -19,16 +19,15 @@ or this program has died. What was started ends with the connection, within seco
 import math
 import os
 import re
-import shlex
 from dataclasses import dataclass, replace
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 import paramiko
 
 from labtests.clock import WallClock
 from labtests.errors import CommandRejected, CommandTimeout, LoginUnusable
 from labtests.joining import MORE_S_PER_COMMAND, Joined, block_reply
-from labtests.ssh.becoming import SUDO, refusal, unknown
+from labtests.ssh.becoming import refusal, unknown
 from labtests.ssh.line import Line
 from labtests.ssh.process import ShellProcess
 from labtests.ssh.streams import OUTPUT_LIMIT_BYTES, WINDOW_BYTES, Streams, TooMuchOutput
@@ -36,11 +35,14 @@ from labtests.ssh.supervision import KILL_AFTER_S, Heart, supervised
 from labtests.ssh.surroundings import Opening, Surroundings
 from labtests.ssh.wire import end_input
 from labtests.transport import DEFAULT_TIMEOUT_S, Clock, Reply
+from labtests.words import SUDO, Command, Shell, as_shell, program
 
+Becoming = bool | Literal["commands"]
+"""See inventory.Management.become."""
 LATE_S = 5  # how long to wait for a host to say that it has ended a command
 BLOCK_WITHIN_S = DEFAULT_TIMEOUT_S  # configuration lines, and more for each of them
 START_WITHIN_S = 15  # a login shell may read a long ~/.bashrc for every command
-NOTHING = "true"  # a command
+NOTHING = program("true")
 STEP_S = 0.02  # simulated time between two looks at a command that still runs
 LOOK_EVERY_S = 0.2  # wall time; news end the wait earlier
 ANSWER_WITHIN_S = 30.0  # wall time of a round trip
@@ -53,12 +55,15 @@ _FAILED = (OSError, EOFError, paramiko.SSHException)
 class ShellTransport:
     """See transport.Transport. Any number of threads may use it at once."""
 
-    def __init__(self, line: Line, *, clock: Clock, become: bool = False, run: str = "") -> None:
+    def __init__(
+        self, line: Line, *, clock: Clock, become: Becoming = False, run: str = ""
+    ) -> None:
         self.device = line.device
         self.clock = clock
         self.line = line
         self._wall = isinstance(clock, WallClock)
-        self._sudo = SUDO if become else ""
+        self._sudo = tuple(SUDO.split()) if become is True else ()  # before everything
+        self._single = become == "commands"  # before the programs that only root may run
         self._run_tag = run or f"process-{os.getpid()}"
         self._heart = Heart()
         self._around: Surroundings | None = None  # until the first answer
@@ -66,7 +71,7 @@ class ShellTransport:
 
     # -- what a Transport does -------------------------------------------------------------
 
-    def run(self, command: str, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Reply:
+    def run(self, command: Command, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Reply:
         """See Transport."""
         limit_s = max(math.ceil(timeout_s), 1)
         answer = self._answer(command, limit_s)
@@ -75,12 +80,14 @@ class ShellTransport:
         self._expect_rights(answer.reply)
         return answer.reply
 
-    def start(self, command: str, *, limit_s: float) -> ShellProcess:
+    def start(self, command: Command, *, limit_s: float) -> ShellProcess:
         """See Transport. `command` is one program with its arguments; wrap a script in `sh -c`."""
         seconds = max(math.ceil(limit_s), 1)
-        script = supervised(command, seconds=seconds, run=self._run_tag, beats=self._wall)
+        script = supervised(
+            self._sent(command), seconds=seconds, run=self._run_tag, beats=self._wall
+        )
         around = self._surroundings()
-        line = f"{self._sudo}sh -c {shlex.quote(around.around(script))}"
+        line = program(*self._sudo, "sh", "-c", around.around(script))
         streams = self.execute(line, command, lasting=True, mark=around.mark)
         deadline_s = self.clock.now_s() + START_WITHIN_S
         while "\n" not in streams.output() and not streams.ended:
@@ -94,7 +101,7 @@ class ShellTransport:
             self._no_pid(self._reply(command, streams))
         return ShellProcess(self, streams, command=command, pid=int(first_line))
 
-    def configure(self, commands: tuple[str, ...]) -> Reply:
+    def configure(self, commands: tuple[Command, ...]) -> Reply:
         """See Transport. The reply's command is the last one sent, whose status it has. Raises what
         `run` raises, naming the line that was under way."""
         if not commands:
@@ -121,7 +128,9 @@ class ShellTransport:
 
     # -- channels, for this class and for ShellProcess -------------------------------------------
 
-    def execute(self, line: str, command: str, *, lasting: bool = False, mark: str = "") -> Streams:
+    def execute(
+        self, line: Shell, command: str, *, lasting: bool = False, mark: str = ""
+    ) -> Streams:
         """The line as it is, running on a channel of its own; `command` is what errors name. A
         `lasting` one is told by its stdin that we live; that of any other ends at once, so that
         nothing can wait for input for ever. What comes before a `mark` is not its output."""
@@ -140,19 +149,20 @@ class ShellTransport:
         self.drain(streams, command)
         return streams
 
-    def quick(self, line: str, command: str) -> Reply:
+    def quick(self, command: Shell) -> Reply:
         """A command that does not wait for anything, with `sudo -n` where needed. A host's shell
         has every tool that it needs: under sudo, too, `kill` is the shell's own."""
         around = self._surroundings()
-        script = around.around(line)
+        script = around.around(command)
+        line = command
         if self._sudo or script != line:
-            script = f"{self._sudo}sh -c {shlex.quote(script)}"
-        with self.execute(script, command, mark=around.mark) as streams:
+            line = program(*self._sudo, "sh", "-c", script)
+        with self.execute(line, command, mark=around.mark) as streams:
             deadline_s = self.clock.now_s() + LATE_S + self._login_s
             if not self.await_end(streams, command, deadline_s):
                 raise CommandTimeout(
                     self.device,
-                    line,
+                    command,
                     f"it did not end within {LATE_S} s",
                     "is the host out of memory or processes?",
                 )
@@ -202,18 +212,23 @@ class ShellTransport:
 
     # -- answers ---------------------------------------------------------------------------------
 
-    def _answer(self, command: str, limit_s: int) -> "_Answer":
+    def _sent(self, command: Command) -> Shell:
+        """As it is run by this login. Raises TypeError for a text that was not made of words."""
+        made = as_shell(command)
+        return made.by_sudo if self._single else made
+
+    def _answer(self, command: Command, limit_s: int) -> "_Answer":
         around, begun_s = self._around, self.clock.now_s()
         if around is None:
             return self._first_answer(command, limit_s)
-        line = self._limited(around.around(command), limit_s)
+        line = self._limited(around.around(self._sent(command)), limit_s)
         with self.execute(line, command, mark=around.mark) as streams:
             return self._end_of(streams, command, begun_s, limit_s)
 
-    def _first_answer(self, command: str, limit_s: int) -> "_Answer":
+    def _first_answer(self, command: Command, limit_s: int) -> "_Answer":
         """The same, and what the login shell adds to commands. Raises LoginUnusable."""
         opening, begun_s = Opening(), self.clock.now_s()
-        line = self._limited(opening.around(command), limit_s)
+        line = self._limited(opening.around(self._sent(command)), limit_s)
         with self.execute(line, command) as streams:
             while not streams.ended and not opening.asked_in(streams.output()):
                 if self.clock.now_s() > begun_s + START_WITHIN_S:
@@ -230,8 +245,8 @@ class ShellTransport:
             self._unusable(answer.reply, ran=opening.asked_in(answer.reply.text))
         return answer
 
-    def _limited(self, script: str, limit_s: int) -> str:
-        return f"{self._sudo}timeout -k {KILL_AFTER_S} {limit_s} sh -c {shlex.quote(script)}"
+    def _limited(self, script: str, limit_s: int) -> Shell:
+        return program(*self._sudo, "timeout", "-k", KILL_AFTER_S, limit_s, "sh", "-c", script)
 
     def _end_of(self, streams: Streams, command: str, begun_s: float, limit_s: int) -> "_Answer":
         late_s = KILL_AFTER_S + LATE_S + self._login_s
@@ -271,7 +286,8 @@ class ShellTransport:
         )
 
     def _expect_rights(self, reply: Reply) -> None:
-        if self._sudo and reply.status != 0 and (error := refusal(reply)):
+        by_sudo = self._sudo or self._single
+        if by_sudo and reply.status != 0 and (error := refusal(reply, single=self._single)):
             raise error
 
     def _unusable(self, reply: Reply, *, ran: bool) -> NoReturn:
@@ -284,7 +300,7 @@ class ShellTransport:
         said = (reply.text or reply.errors).strip().splitlines() or ["nothing"]
         raise LoginUnusable(
             self.device,
-            f"{self._sudo}{NOTHING}",
+            program(*self._sudo, NOTHING),
             f"it ended with status {reply.status} and printed {said[0]!r}",
             "the login shell must run commands and print nothing after them: look at what "
             "~/.bashrc and /etc/bash.bashrc do when the shell is not interactive",

@@ -18,10 +18,11 @@ LABTESTS_RUN=<run> in its environment, by which it is found again (workloads/lef
 import threading
 import time
 from contextlib import suppress
-from shlex import quote
 from weakref import WeakSet
 
 import paramiko
+
+from labtests.words import Shell, program, script
 
 TAG = "LABTESTS_RUN"
 KILL_AFTER_S = 2  # between TERM and KILL, on the host
@@ -29,22 +30,22 @@ BEAT_EVERY_S = 3.0
 BEATS_MISSED_S = 15
 
 
-def supervised(command: str, *, seconds: int, run: str, beats: bool) -> str:
+_SCRIPT = f"""{TAG}=RUN; export {TAG}; exec 3<&0 </dev/null
+( trap '' HUP INT TERM; exec >/dev/null 2>&1
+while WAIT <&3; do :; done
+kill -0 $$ && kill -s TERM -- -$$ && sleep {KILL_AFTER_S}
+kill -s KILL -- -$$ ) &
+exec 3<&-; echo $$; exec timeout -k {KILL_AFTER_S} SECONDS COMMAND"""
+_NEXT_BEAT = script("read -r beat")
+
+
+def supervised(command: Shell, *, seconds: int, run: str, beats: bool) -> Shell:
     """The script for `sh -c` that runs the command as described above, for so long at most.
 
     Without `beats` (a simulated lab whose time stands still) only the channel's end counts.
     """
-    wait = "read -r beat"
-    if beats:
-        wait = f"timeout {BEATS_MISSED_S} sh -c 'read -r beat'"
-    return (
-        f"{TAG}={quote(run)}; export {TAG}; exec 3<&0 </dev/null\n"
-        "( trap '' HUP INT TERM; exec >/dev/null 2>&1\n"
-        f"while {wait} <&3; do :; done\n"
-        f"kill -0 $$ && kill -s TERM -- -$$ && sleep {KILL_AFTER_S}\n"
-        "kill -s KILL -- -$$ ) &\n"
-        f"exec 3<&-; echo $$; exec timeout -k {KILL_AFTER_S} {seconds} {command}"
-    )
+    wait = program("timeout", BEATS_MISSED_S, "sh", "-c", _NEXT_BEAT) if beats else _NEXT_BEAT
+    return script(_SCRIPT, RUN=run, WAIT=wait, SECONDS=seconds, COMMAND=command)
 
 
 class Heart:

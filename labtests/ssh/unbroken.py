@@ -13,6 +13,7 @@ from functools import partial
 from typing import TypeVar
 
 from labtests.transport import DEFAULT_TIMEOUT_S, Process, Reply, Signal, Transport
+from labtests.words import Command
 
 Answer = TypeVar("Answer")
 
@@ -25,16 +26,16 @@ class UnbrokenTransport:
         self._transport = transport
         self._hand = _Hand(transport.device)
 
-    def run(self, command: str, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Reply:
+    def run(self, command: Command, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Reply:
         """See Transport."""
         return self._hand.do(partial(self._transport.run, command, timeout_s=timeout_s))
 
-    def start(self, command: str, *, limit_s: float) -> Process:
+    def start(self, command: Command, *, limit_s: float) -> Process:
         """See Transport. A process that nobody waited for is ended when it has started."""
         act = partial(self._transport.start, command, limit_s=limit_s)
         return UnbrokenProcess(self._hand.do(act, unwanted=_end), self._hand)
 
-    def configure(self, commands: tuple[str, ...]) -> Reply:
+    def configure(self, commands: tuple[Command, ...]) -> Reply:
         """See Transport."""
         return self._hand.do(partial(self._transport.configure, commands))
 

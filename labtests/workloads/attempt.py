@@ -5,6 +5,7 @@ from typing import Literal, Protocol
 
 from labtests.records import FlowResult
 from labtests.transport import Reply, Transport
+from labtests.words import Shell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,12 +77,12 @@ class Tool(Protocol):
         """How long the client sends by itself; None = until it is ended."""
         ...
 
-    def server_command(self, server: Party, *, rdma: str | None) -> str:
-        """The command line of the server, every argument quoted."""
+    def server_command(self, server: Party, *, rdma: str | None) -> Shell:
+        """What the server is started with."""
         ...
 
-    def client_command(self, server: Party, *, rdma: str | None) -> str:
-        """The command line of the client that connects to this server, every argument quoted."""
+    def client_command(self, server: Party, *, rdma: str | None) -> Shell:
+        """What the client that connects to this server is started with."""
         ...
 
     def is_ready(self, server_output: str) -> bool:

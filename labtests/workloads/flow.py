@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from labtests.records import FlowResult, FlowStatus
 from labtests.transport import Clock, Process, Reply, wait_until
 from labtests.units import BitsPerSecond
+from labtests.words import program
 from labtests.workloads.attempt import Attempt, signal_of
 from labtests.workloads.perftest import Perftest
 from labtests.workloads.streams import Processes, Stream
@@ -250,7 +251,7 @@ def _last_words(process: Process) -> str:
 def _listens(stream: Stream) -> bool:
     """The RDMA connection manager of the server's host has a listener on the port (a `-R` server is
     not in `ss`). Without the `rdma` tool there this stays unknown, which is no."""
-    reply = stream.server.transport.run("rdma -j res show cm_id")
+    reply = stream.server.transport.run(program("rdma", "-j", "res", "show", "cm_id"))
     entries = reply.text.replace(" ", "").split("}")
     port = f':{stream.tool.port}"'
     return any('"state":"LISTEN"' in entry and port in entry for entry in entries)

@@ -6,19 +6,19 @@ that it listens; with `-1` it ends after its one test.
 """
 
 import math
-import shlex
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from labtests.errors import UnreadableOutput, WorkloadError
 from labtests.records import FlowResult, FlowStatus, Interval
 from labtests.units import BitsPerSecond
+from labtests.words import Shell, program
 from labtests.workloads.attempt import Attempt, Party, signal_of
 from labtests.workloads.iperf3_json import parse_json
 from labtests.workloads.iperf3_report import Iperf3Report
 from labtests.workloads.iperf3_uncounted import first_datagrams
 
-_LINE_BUFFERED = "stdbuf -oL"
+_LINE_BUFFERED = ("stdbuf", "-oL")
 _INTERRUPTED = "interrupt - the client has terminated"
 _MAY_PASS = ("unable to connect to server", "server is busy")
 _ENDS_WITHIN_S = 5.0  # after its duration, both sides' results exchanged; then it hangs
@@ -94,11 +94,11 @@ class Iperf3:
         """It ends by itself."""
         return float(self.duration_s)
 
-    def server_command(self, server: Party, *, rdma: str | None) -> str:
+    def server_command(self, server: Party, *, rdma: str | None) -> Shell:
         """`iperf3 -s -p PORT -1`."""
-        return f"{_LINE_BUFFERED} {shlex.join(['iperf3', '-s', '-p', str(self.port), '-1'])}"
+        return program(*_LINE_BUFFERED, "iperf3", "-s", "-p", self.port, "-1")
 
-    def client_command(self, server: Party, *, rdma: str | None) -> str:
+    def client_command(self, server: Party, *, rdma: str | None) -> Shell:
         """As in document 000: `iperf3 -c ADDRESS -p 1000 -t 100 -i 2 -S 0x60 -u -b 10g ...`."""
         words = ["iperf3", "-c", server.address, "-p", str(self.port)]
         words += ["-t", str(self.duration_s), "-i", f"{self.interval_s:g}", "-S", hex(self.tos)]
@@ -111,7 +111,7 @@ class Iperf3:
             words += ["-w", str(self.window_bytes)]
         if self.parallel > 1:
             words += ["-P", str(self.parallel)]
-        return f"{_LINE_BUFFERED} {shlex.join([*words, *(['-R'] if self.reverse else []), '-J'])}"
+        return program(*_LINE_BUFFERED, *words, *(["-R"] if self.reverse else []), "-J")
 
     def is_ready(self, server_output: str) -> bool:
         """It says on which port it listens."""

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from labtests.errors import WorkloadError
 from labtests.ssh.supervision import TAG
 from labtests.transport import Reply, Transport
+from labtests.words import program, script
 
 _ENVIRON = re.compile(r"^/proc/([0-9]+)/environ$", re.MULTILINE)
 _GREP_ANSWERS = frozenset({0, 1, 2, None})  # found, not found, some files cannot be read; recorded
 _PS_ANSWERS = frozenset({0, 1, None})  # 1: all have ended meanwhile
+_END = "kill -TERM PIDS; sleep GRACE; kill -KILL PIDS; true"
 GRACE_S = 1  # between TERM and KILL
 MANY = 1000  # processes of one run on one host
 RUN_ID = re.compile(r"[A-Za-z0-9._-]+")
@@ -31,14 +33,16 @@ def leftovers(transport: Transport, run: str) -> tuple[Leftover, ...]:
     """What this run has left on a host; "" means any run. Raises WorkloadError."""
     if run and not RUN_ID.fullmatch(run):
         raise WorkloadError(f"{run!r} is no run id")
-    pattern = f"'{TAG}={run}'" if run else f"'{TAG}=.*'"
     # -z -x: one whole variable; -s: processes of others cannot be read, nor are they ours
-    found = transport.run(f"grep -lszx{'F' if run else ''} {pattern} /proc/[0-9]*/environ")
+    how = "-lszxF" if run else "-lszx"
+    pattern = f"{TAG}={run or '.*'}"
+    search = script("grep HOW PATTERN /proc/[0-9]*/environ", HOW=how, PATTERN=pattern)
+    found = transport.run(search)
     _expect_answer(found, _GREP_ANSWERS)
     pids = [int(pid) for pid in _ENVIRON.findall(found.text)]
     if not pids:
         return ()
-    listed = transport.run(f"ps -o pid=,args= -p {','.join(str(pid) for pid in pids)}")
+    listed = transport.run(program("ps", "-o", "pid=,args=", "-p", ",".join(map(str, pids))))
     rows = (line.split(None, 1) for line in listed.text.splitlines())
     _expect_answer(listed, _PS_ANSWERS)
     commands = {int(row[0]): row[1] for row in rows if len(row) == 2 and row[0].isdecimal()}
@@ -80,7 +84,7 @@ def sweep(transport: Transport, run: str) -> tuple[Leftover, ...]:
                 f"{transport.device}: run {run} starts processes as fast as they are ended: "
                 f"{found[0].command}\n  remedy: end by hand what starts them"
             )
-        pids = " ".join(str(process.pid) for process in found)
-        transport.run(f"kill -TERM {pids}; sleep {GRACE_S}; kill -KILL {pids}; true")
+        pids = [process.pid for process in found]
+        transport.run(script(_END, PIDS=pids, GRACE=GRACE_S))
         ended |= {process.pid: process for process in found}
     return tuple(ended.values())

@@ -5,12 +5,12 @@ numbers of UDP datagrams to the discard port, where nobody answers.
 """
 
 import re
-import shlex
 from collections.abc import Iterator
 
 from labtests.errors import WorkloadError
 from labtests.records import FlowResult, FlowStatus
 from labtests.transport import Reply
+from labtests.words import Shell, in_turn, program
 from labtests.workloads.attempt import Party
 
 GAP_S = 0.002  # between two packets: the least that newer versions of ping let everybody ask for
@@ -29,18 +29,21 @@ Counts = tuple[tuple[int, int], ...]
 """(TOS byte, packets), in the order in which they are sent."""
 
 
-def ping_command(address: str, counts: Counts) -> str:
+def ping_command(address: str, counts: Counts) -> Shell:
     """One ping for each TOS byte."""
-    return "; ".join(
-        f"ping -q -c {count} -i {GAP_S:g} -W 2 -Q {tos:#04x} {shlex.quote(address)}"
-        for tos, count in counts
+    options = ("-i", f"{GAP_S:g}", "-W", 2)
+    return in_turn(
+        *(
+            program("ping", "-q", "-c", count, *options, "-Q", f"{tos:#04x}", address)
+            for tos, count in counts
+        )
     )
 
 
-def perl_command(address: str, counts: Counts) -> str:
+def perl_command(address: str, counts: Counts) -> Shell:
     """All of them in one program."""
-    numbers = [str(number) for pair in counts for number in pair]
-    return shlex.join(["perl", "-MSocket", "-e", _PERL, address, *numbers])
+    numbers = [number for pair in counts for number in pair]
+    return program("perl", "-MSocket", "-e", _PERL, address, *numbers)
 
 
 def send_marked(sender: Party, receiver: Party, counts: Counts) -> tuple[FlowResult, ...]:

@@ -5,13 +5,13 @@ Its exit status is never trusted alone: it exits 0 after its peer was killed, an
 complaint.
 """
 
-import shlex
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from labtests.errors import UnreadableOutput, WorkloadError
 from labtests.records import FlowResult, FlowStatus, Interval
 from labtests.units import BitsPerSecond
+from labtests.words import Shell, program
 from labtests.workloads.attempt import Attempt, Party, signal_of
 from labtests.workloads.perftest_report import Report, Row, parse_report
 from labtests.workloads.perftest_words import (
@@ -20,7 +20,7 @@ from labtests.workloads.perftest_words import (
     never_connected,
 )
 
-_LINE_BUFFERED = "stdbuf -oL"
+_LINE_BUFFERED = ("stdbuf", "-oL")
 """Into a pipe perftest is block-buffered: its server's banner would only show at its end."""
 
 _CLOCK_S = 2.0
@@ -73,13 +73,13 @@ class Perftest:
         """None with --run_infinitely."""
         return None if self.duration_s is None else float(self.duration_s)
 
-    def server_command(self, server: Party, *, rdma: str | None) -> str:
+    def server_command(self, server: Party, *, rdma: str | None) -> Shell:
         """As in document 000: `ib_send_bw -d mlx5_0 --report_gbits -F --run_infinitely -R ...`."""
-        return f"{_LINE_BUFFERED} {shlex.join(self._arguments(server, rdma))}"
+        return program(*_LINE_BUFFERED, *self._arguments(server, rdma))
 
-    def client_command(self, server: Party, *, rdma: str | None) -> str:
+    def client_command(self, server: Party, *, rdma: str | None) -> Shell:
         """The same command with the server's data address."""
-        return f"{_LINE_BUFFERED} {shlex.join([*self._arguments(server, rdma), server.address])}"
+        return program(*_LINE_BUFFERED, *self._arguments(server, rdma), server.address)
 
     def _arguments(self, server: Party, rdma: str | None) -> list[str]:
         if rdma is None and not self.rdma_cm:

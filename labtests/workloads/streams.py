@@ -7,6 +7,7 @@ from functools import partial
 
 from labtests.errors import LabError, LabErrors, WorkloadError
 from labtests.transport import Clock, Process, Transport, wait_until
+from labtests.words import Shell, program
 from labtests.workloads.attempt import Party
 from labtests.workloads.iperf3 import Iperf3
 from labtests.workloads.perftest import Perftest
@@ -35,12 +36,12 @@ class Stream:
         return self.receiver if self.tool.server_is == "sender" else self.sender
 
     @property
-    def server_command(self) -> str:
+    def server_command(self) -> Shell:
         """What the server is started with."""
         return self.tool.server_command(self.server, rdma=self._rdma(self.server))
 
     @property
-    def client_command(self) -> str:
+    def client_command(self) -> Shell:
         """What the client is started with."""
         return self.tool.client_command(self.server, rdma=self._rdma(self.client))
 
@@ -65,7 +66,7 @@ class Processes:
     def __enter__(self) -> "Processes":
         return self
 
-    def start(self, transport: Transport, command: str) -> Process:
+    def start(self, transport: Transport, command: Shell) -> Process:
         """Start it. It ends by itself after the limit, should this side die."""
         self._started.setdefault(transport.device, (transport, set()))[1].add(command)
         process = transport.start(command, limit_s=self._limit_s)
@@ -120,7 +121,7 @@ def _listed(transport: Transport, commands: set[str]) -> list[str]:
 
     The first letter stands in brackets so that the pattern does not find its own command line."""
     patterns = sorted(_pattern(command) for command in commands)
-    command = f"pgrep -a -f '({'|'.join(patterns)})( |$)'"
+    command = program("pgrep", "-a", "-f", f"({'|'.join(patterns)})( |$)")
     reply = transport.run(command)
     if reply.status == 1 and not reply.text.strip():  # pgrep(1): no process matched
         return []

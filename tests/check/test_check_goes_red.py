@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from typed import typed
 
 from labtests.check import cables, check, judged
 from labtests.check.gathering import Known
@@ -81,6 +82,18 @@ def test_a_fault_turns_its_check(bench, name, level, device, fault):
     findings = found(bench, check_name=name)
     assert (name, level, device) in bad(findings)
     assert all(f.remedy and f.finding for f in findings if f.level in ("failure", "warning"))
+
+
+def test_an_account_that_may_only_look_is_no_good_and_one_that_may_configure_is(bench):
+    wrong = ("obstacles", "failure", "S6550")
+    assert wrong not in bad(found(bench, check_name="obstacles"))
+    bench.simulated.fault(kind="role", device="S6550", role="network-operator")
+    (finding,) = (f for f in found(bench, check_name="obstacles") if f.device == "S6550")
+    assert finding.level == "failure"
+    assert "Permission denied" in finding.finding
+    assert "network-admin" in finding.finding
+    bench.simulated.fault(kind="role", device="S6550", role="network-admin")
+    assert wrong not in bad(found(bench, check_name="obstacles"))
 
 
 def test_hosts_with_another_ofed_are_warned_of_and_none_is_not_known(bench):
@@ -170,8 +183,8 @@ def test_settings_that_differ_along_a_path_are_warned_of(bench):
 def test_background_traffic_is_noise_per_counter(bench):
     receiver, sender = bench.lab.transports["ServerC"], bench.lab.transports["ServerB"]
     assert bad(found(bench, 1, "noise")) == set()
-    server = receiver.start("iperf3 -s -p 5299", limit_s=60)
-    client = sender.start("iperf3 -c 192.168.10.12 -p 5299 -u -b 10M -t 30", limit_s=60)
+    server = receiver.start(typed("iperf3 -s -p 5299"), limit_s=60)
+    client = sender.start(typed("iperf3 -c 192.168.10.12 -p 5299 -u -b 10M -t 30"), limit_s=60)
     try:
         noisy = found(bench, 1, "noise")
     finally:

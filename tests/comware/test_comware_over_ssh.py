@@ -4,6 +4,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
+from typed import typed
 
 from labtests.drivers.comware import SESSION, Driver
 from labtests.errors import CommandRejected, LabError, UnreadableOutput
@@ -100,8 +101,8 @@ def test_marking_is_made_so_and_put_back_and_leaves_no_table(leaf, session):
     assert leaf.ecn(OUT) == leaf.ecn_on({2, 3})
     leaf.set_ecn(OUT, earlier)
     assert leaf.ecn(OUT) == earlier == EcnSetting()
-    assert "labtests" not in session.run("display current-configuration").text
-    assert "labtests" not in session.run("display qos wred table").text
+    assert "labtests" not in session.run(typed("display current-configuration")).text
+    assert "labtests" not in session.run(typed("display qos wred table")).text
 
 
 def test_two_ports_may_mark_differently_and_one_keeps_its_table_when_the_other_goes(leaf):
@@ -118,14 +119,16 @@ def test_two_ports_may_mark_differently_and_one_keeps_its_table_when_the_other_g
 def test_a_users_table_is_applied_again_as_it_was(leaf, session):
     # as in document 000: all queues mark, with the model's own curve
     session.configure(
-        (
-            "qos wred queue table test1",
-            *(f"queue {q} ecn" for q in range(8)),
-            "queue 5 drop-level 0 low-limit 10 high-limit 20 discard-probability 30",
-            "quit",
-            f"interface {OUT}",
-            "qos wred apply test1",
-            "quit",
+        typed(
+            (
+                "qos wred queue table test1",
+                *(f"queue {q} ecn" for q in range(8)),
+                "queue 5 drop-level 0 low-limit 10 high-limit 20 discard-probability 30",
+                "quit",
+                f"interface {OUT}",
+                "qos wred apply test1",
+                "quit",
+            )
         )
     )
     earlier = leaf.ecn(OUT)
@@ -135,7 +138,7 @@ def test_a_users_table_is_applied_again_as_it_was(leaf, session):
     leaf.set_ecn(OUT, leaf.ecn_on({2}))
     leaf.set_ecn(OUT, earlier)
     assert leaf.ecn(OUT) == earlier
-    session.configure((f"interface {OUT}", "undo qos wred apply", "quit"))
+    session.configure(typed((f"interface {OUT}", "undo qos wred apply", "quit")))
 
 
 def test_scheduling_is_made_so_and_put_back(leaf):

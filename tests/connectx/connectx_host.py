@@ -44,12 +44,12 @@ class Answer:
 
 class FakeHost:
     """A host of a few exact commands. It answers what it was told to, and notes what it was asked;
-    what it does not know it has not installed."""
+    what it does not know it has not installed. One logs in as root unless it says otherwise."""
 
     device = "ServerA"
 
     def __init__(self, answers: dict[str, Answer | Reply | list[Answer | Reply]]) -> None:
-        self.answers = answers
+        self.answers = {"id -u": Answer("0\n")} | answers
         self.asked: list[str] = []
         self.changed: list[str] = []
         self._time_s = 0.0

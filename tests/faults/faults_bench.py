@@ -8,6 +8,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from typed import typed
+
 from labtests.evidence import Evidence, Refresh
 from labtests.experiment import SIMULATED, Incast, NotPassed
 from labtests.experiment.refresh import measure
@@ -133,7 +135,7 @@ class Bench:
 
     def shown(self, device: str, command: str) -> str:
         """What a device prints."""
-        return self.lab.transports[device].run(command).text
+        return self.lab.transports[device].run(typed(command)).text
 
 
 def _showing(platform: str, ports: list[str]) -> list[str]:

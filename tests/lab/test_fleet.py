@@ -9,6 +9,7 @@ from threading import Barrier
 from typing import Any
 
 import pytest
+from typed import typed
 
 from labtests.errors import DeviceError, LabErrors
 from labtests.exchanges import FRESH_S, Exchanges
@@ -213,7 +214,7 @@ def test_a_refusal_among_many_names_its_command_and_nothing_behind_it_is_sent(
         configure = ShellTransport.configure
 
         def refusing(transport: ShellTransport, lines: tuple[str, ...]) -> Any:
-            wrong = "echo 9 > /sys/class/net/nothing"
+            wrong = typed("echo 9 > /sys/class/net/nothing")
             reply = configure(transport, tuple(wrong if x == refused else x for x in lines))
             parts = tuple(
                 replace(p, command=refused) if p.command == wrong else p for p in reply.parts

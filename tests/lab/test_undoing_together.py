@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typed import typed
 
 from labtests.changing import PutBack
 from labtests.errors import LeaseLost
@@ -216,7 +217,7 @@ def test_a_refusal_in_the_middle_is_named_and_everything_else_goes_back(
     applied: Applied, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     refused = next(c for c in applied.commands["h1"] if RP_FILES in c)
-    wrong = "echo 9 > /sys/class/net/nothing"
+    wrong = typed("echo 9 > /sys/class/net/nothing")
 
     def refusing(configure: Callable[..., Any], commands: tuple[str, ...]) -> Any:
         return configure(tuple(wrong if c == refused else c for c in commands))

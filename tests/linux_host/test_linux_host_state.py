@@ -152,3 +152,10 @@ def test_a_user_without_rights_is_an_obstacle_and_root_is_none():
     assert "as user 1000 and not as root" in sentence
     assert "become: true" in sentence
     assert of_user(0) == ()
+
+
+def test_a_host_that_does_not_tell_who_one_is_there_is_an_obstacle():
+    refused = Answer("", "sudo: a password is required\n", 1)
+    for answer in (refused, Answer(""), Answer("0\n", "", 1), Answer("root\n")):
+        (sentence,) = Driver(namespace_host(**{"id -u": answer})).obstacles()
+        assert "is not told" in sentence

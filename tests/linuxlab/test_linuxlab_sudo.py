@@ -14,6 +14,7 @@ from types import SimpleNamespace
 import pytest
 from linux_labs import loaded, traces
 from sudo_boxes import by_hand, change_sudoers, let_ops_in
+from typed import typed
 
 from labtests.check.command import expect_usable
 from labtests.clock import WallClock
@@ -65,19 +66,19 @@ def hosts(lab: SimpleNamespace) -> Iterator[SimpleNamespace]:
 
 
 def test_iperf3_runs_as_root_and_nothing_of_it_stays(hosts: SimpleNamespace) -> None:
-    server = hosts.h3.start("iperf3 -s --forceflush -p 5301", limit_s=60)
+    server = hosts.h3.start(typed("iperf3 -s --forceflush -p 5301"), limit_s=60)
     deadline = time.monotonic() + 10
     while "listening" not in server.output() and time.monotonic() < deadline:
         time.sleep(0.05)
-    sent = json.loads(hosts.h1.run("iperf3 -J -u -b 20M -t 1 -p 5301 -c 10.71.0.3").text)
+    sent = json.loads(hosts.h1.run(typed("iperf3 -J -u -b 20M -t 1 -p 5301 -c 10.71.0.3")).text)
     assert sent["end"]["sum"]["packets"] > 1000
-    owners = hosts.h3.run("ps -C iperf3 -o user=").text.split()
+    owners = hosts.h3.run(typed("ps -C iperf3 -o user=")).text.split()
     assert owners == ["root"]
     assert [left.command for left in leftovers(hosts.h3, "dead-7")]
     assert "iperf3" in " ".join(left.command for left in sweep(hosts.h3, "dead-7"))
     server.close()
     assert leftovers(hosts.h3, "dead-7") == ()
-    assert hosts.h3.run("ps -C iperf3 -o user=").text == ""
+    assert hosts.h3.run(typed("ps -C iperf3 -o user=")).text == ""
 
 
 def test_a_suite_is_as_with_root(lab: SimpleNamespace, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from linux_labs import file_of, in_namespace, loaded, traces
+from typed import typed
 
 from labtests.__main__ import main
 from labtests.clock import WallClock
@@ -85,14 +86,14 @@ def test_every_device_is_a_host_of_its_own_behind_its_own_sshd(lab: Testbed) -> 
     try:
         for name, session in sessions.items():
             asked = session.run(
-                "hostname; ps -e -o pid=,comm= | head -1; ls -A /tmp; ls /sys/class/net"
+                typed("hostname; ps -e -o pid=,comm= | head -1; ls -A /tmp; ls /sys/class/net")
             )
             hostname, first, *interfaces = asked.text.split("\n")
             assert hostname == name
             assert first.split() == ["1", "sshd"]
             assert {"lo", "mgmt0"} < set(interfaces)
-        sessions["a"].run("echo left > /tmp/note; echo left > /root/note")
-        assert sessions["b"].run("cat /tmp/note /root/note").status != 0
+        sessions["a"].run(typed("echo left > /tmp/note; echo left > /root/note"))
+        assert sessions["b"].run(typed("cat /tmp/note /root/note")).status != 0
     finally:
         for session in sessions.values():
             session.close()

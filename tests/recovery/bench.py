@@ -30,7 +30,9 @@ LOOK = "def test_look(lab):\n    pass\n"
 SUITE = '''
 from labtests.changing import Wanted
 from labtests.records import PfcSetting, TrustSetting
+from labtests.words import program
 
+SERVER = program("iperf3", "-s", "-p", 5333)
 POINTS = ("reaction_point", "notification_point")
 
 
@@ -40,7 +42,7 @@ def test_broken(incast):
     (out,) = lab.testbed.roles["receiver"]
     port = lab.testbed.peer(out)
     ecn = lab.driver(port.device, object).ecn_on({2, 3})
-    server = lab.transports[out.device].start("iperf3 -s -p 5333", limit_s=600)
+    server = lab.transports[out.device].start(SERVER, limit_s=600)
     lab.change(sender, "trust", TrustSetting(source="dscp"))
     lab.change(port, "pfc", PfcSetting(mode="on", priorities=frozenset({3})))
     lab.change(port, "ecn", ecn)

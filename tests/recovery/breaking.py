@@ -31,6 +31,7 @@ from bench import Bench, bench_of, journal_of, when_up
 from fast_starts import FastStarts
 from recovery_lab import SETTINGS, ServedLab, nothing_runs
 from tripped import Evidence, changed_by_both, not_tripped
+from typed import typed
 from ways import WAYS, Point, chosen
 
 from labtests.journal import unfinished_runs
@@ -145,7 +146,7 @@ def mend_by_hand(bench: Bench, lab: Lab) -> list[str]:
         wrong += done.problems
         bench.heal()
         for row in hands:
-            lab.transports[row.device].configure(row.by_hand)
+            lab.transports[row.device].configure(typed(row.by_hand))
         if hands:
             left = bench.differences(lab)
             wrong += [f"{name} is not as it was after {hands}" for name in left]

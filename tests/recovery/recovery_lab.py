@@ -14,6 +14,7 @@ from typing import Any
 
 import yaml
 from fast_starts import FastStarts
+from typed import typed
 
 from labtests.clock import WallClock
 from labtests.errors import DeviceError
@@ -92,7 +93,7 @@ def _everything_of(lab: Lab, device: Device) -> dict[str, object]:
     for command in dict.fromkeys(
         raw.format(port=port.interface) for raw in RAW[device.platform] for port in device.ports
     ):
-        found[f"{device.name} {command}"] = run(command).text
+        found[f"{device.name} {command}"] = run(typed(command)).text
     return found
 
 
@@ -106,7 +107,7 @@ def _value(lab: Lab, at: Endpoint, name: str) -> object:
 def traffic_tools(lab: Lab) -> dict[str, str]:
     """What of ours still runs, by host."""
     hosts = [device.name for device in lab.testbed.devices if device.platform == "connectx"]
-    listed = {host: lab.transports[host].run(TOOLS).text for host in hosts}
+    listed = {host: lab.transports[host].run(typed(TOOLS)).text for host in hosts}
     return {host: text for host, text in listed.items() if text}
 
 

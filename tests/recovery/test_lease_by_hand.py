@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from recovery_lab import Project, opened
+from typed import typed
 
 from labtests.lease.held import Held
 from labtests.lease.record import me
@@ -11,6 +12,7 @@ from labtests.lease.register import Register
 SUITE = """
 from labtests.inventory import Endpoint
 from labtests.records import PfcSetting
+from labtests.words import script
 
 PORT = Endpoint(device="S6550", interface="Twenty-FiveGigE1/0/13")
 
@@ -18,7 +20,7 @@ PORT = Endpoint(device="S6550", interface="Twenty-FiveGigE1/0/13")
 def test_first(lab, incast):
     lab.change(PORT, "pfc", PfcSetting(mode="on", priorities=frozenset({3})))
     print("CHANGED", flush=True)
-    ask = "test -e /tmp/go && echo yes"
+    ask = script("test -e /tmp/go && echo yes")
     while lab.transports["ServerA"].run(ask).text != "yes\\n":
         lab.clock.sleep(0.1)
     lab.change(PORT, "pfc", PfcSetting(mode="on", priorities=frozenset({3, 5})))
@@ -78,9 +80,9 @@ def test_a_run_that_loses_the_lab_stops_and_is_put_back_when_it_is_free(project:
         assert project.labtests("unlock", lab)[0] == 15  # not ours
         other = elsewhere(register, "far-run")
         other.take(force=True)
-        host.run("touch /tmp/go")
+        host.run(typed("touch /tmp/go"))
         said, _ = run.communicate(timeout=60)
-        host.run("rm /tmp/go")
+        host.run(typed("rm /tmp/go"))
         assert run.returncode == 15, said
         assert "TOO LATE" not in said
         assert "GOES ON" not in said

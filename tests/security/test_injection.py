@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 from hostile import CANARY, EVERY, SHELL, generated
 from hypothesis import HealthCheck, example, given, settings
+from typed import typed
 
 from labtests.drivers.comware import Driver as Switch
 from labtests.drivers.connectx import Driver as Host
@@ -178,7 +179,7 @@ def _as_sent(command: str) -> str:
 
     shell = ShellTransport.__new__(ShellTransport)
     shell.clock = SimpleNamespace(now_s=lambda: 0.0)  # type: ignore[assignment]
-    shell._sudo, shell._around = "", Surroundings()
+    shell._sudo, shell._single, shell._around = (), False, Surroundings()
     shell.execute = execute  # type: ignore[method-assign,assignment]
     with suppress(_Sent):
         shell.run(command)
@@ -248,9 +249,9 @@ def test_commands_and_long_commands_pass_through_the_login_shell_unharmed(
 ) -> None:
     words = [text for text in EVERY if "\0" not in text and text.isascii() and len(text) < 4000]
     line = shlex.join(["iperf3", *words])
-    shell.sh(_as_sent(line))
+    shell.sh(_as_sent(typed(line)))
     assert shell.asked() == ["iperf3", *words, ""]
-    script = supervised(line, seconds=5, run="r'; touch owned; '", beats=False)
+    script = supervised(typed(line), seconds=5, run="r'; touch owned; '", beats=False)
     (shell.tools / "sudo").write_text('#!/bin/sh\nshift; exec "$@"\n')
     (shell.tools / "sudo").chmod(0o700)
     done = shell.sh(f"{become}sh -c {shlex.quote(script)}")
@@ -306,7 +307,7 @@ def leaf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[object]:
 
 
 def configuration(leaf) -> str:
-    return leaf.run("display current-configuration").text
+    return leaf.run(typed("display current-configuration")).text
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
@@ -327,7 +328,7 @@ def test_a_hostile_port_or_profile_changes_nothing_on_a_switch(leaf, text: str) 
     with suppress(LabError):
         switch.set_ecn(port, EcnSetting(profile=f"nobody's {text}"))
     assert configuration(leaf) == before
-    assert leaf.run("display clock").text  # and question and answer still belong together
+    assert leaf.run(typed("display clock")).text  # and question and answer still belong together
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
@@ -336,7 +337,7 @@ def test_one_command_is_one_line_to_a_switch(leaf, text: str) -> None:
     """A line end would be a second command, a Tab a completion, a question mark a key."""
     command = f"display nonsense{text}"
     try:
-        reply = leaf.run(command)
+        reply = leaf.run(typed(command))
     except CommandRejected:
         assert not command.isprintable() or "?" in command
     else:

@@ -1,7 +1,10 @@
-"""Where text becomes a command or a page: every place is known, so that a new one is looked at."""
+"""Where text becomes a command or a page: by one module of words, and by templates that escape."""
 
 import ast
-from collections import defaultdict
+import importlib
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -9,12 +12,11 @@ from pathlib import Path
 import pytest
 
 import labtests
+from labtests.words import Command
 
 CODE = Path(labtests.__file__).parent
-SENDING = {"run", "_run", "start", "configure", "_change", "show", "ask", "shown", "ask_ahead"}
-QUOTING = {"quote", "_interface", "join", "_folder", "word"}
-"""What gives a word that a shell takes as one; `_folder` is made of `_interface`."""
-OTHER_ROOMS = {"simlab", "report", "verdicts", "linuxlab"}
+WORDS = CODE / "words.py"
+QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 
 
 @cache
@@ -22,165 +24,145 @@ def nodes(file: Path) -> tuple[ast.AST, ...]:
     return tuple(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
 
 
-def functions(file: Path) -> Iterator[tuple[str, ast.FunctionDef]]:
-    for node in nodes(file):
-        if isinstance(node, ast.FunctionDef):
-            yield node.name, node
+def calls(file: Path) -> Iterator[ast.Call]:
+    return (node for node in nodes(file) if isinstance(node, ast.Call))
 
 
-def is_quoted(value: ast.expr) -> bool:
-    if isinstance(value, ast.Constant):
-        return True
-    called = value.func if isinstance(value, ast.Call) else None
-    if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Constant):
-        return False  # " ".join quotes nothing, as shlex's does
-    name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
-    return name in QUOTING
+def files() -> list[Path]:
+    """All but what makes commands, and the emulated devices, which are sent them."""
+    return [f for f in sorted(CODE.rglob("*.py")) if f != WORDS and "simlab" not in f.parts]
 
 
-def raw_words(node: ast.AST) -> Iterator[str]:
-    """What stands in an f-string and is not quoted there."""
-    if isinstance(node, ast.expr) and is_quoted(node):
-        return
-    if isinstance(node, ast.FormattedValue) and not is_quoted(node.value):
-        yield ast.unparse(node.value)
-    for child in ast.iter_child_nodes(node):
-        yield from raw_words(child)
+def fixed_text(file: Path, text: ast.expr) -> str | None:
+    """A literal, or what a name in capitals of this module stands for; None for anything else."""
+    if isinstance(text, ast.Constant) and isinstance(text.value, str):
+        return text.value
+    if isinstance(text, ast.Name) and text.id.isupper():
+        name = ".".join(file.relative_to(CODE.parent).with_suffix("").parts)
+        return str(getattr(importlib.import_module(name), text.id))
+    return None
 
 
-def is_telling(node: ast.AST) -> bool:
-    """A text for a person: an error, a refusal, a note."""
-    if isinstance(node, ast.Raise):
-        return True
-    if not isinstance(node, ast.Call):
-        return False
-    called = node.func
-    name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
-    telling = ("reject", "refuse", "expect", "Error", "Rejected", "note", "incomplete", "say")
-    return any(word in name for word in telling)
+def names_inside_quotes(text: str, names: list[str]) -> list[str]:
+    """Where a word that is quoted would end the quotes around it."""
+    quoted = " ".join(QUOTED.findall(text))
+    return [name for name in names if re.search(rf"\b{name}\b", quoted)]
 
 
-def without_telling(node: ast.AST) -> Iterator[ast.AST]:
-    """The node and what is below it, but for what only a person reads, and what is quoted."""
-    if is_telling(node) or (isinstance(node, ast.Call) and is_quoted(node)):
-        return
-    yield node
-    for child in ast.iter_child_nodes(node):
-        yield from without_telling(child)
+def wrong_script(file: Path, call: ast.Call) -> str:
+    """What is wrong with a call of `script`; "" for nothing."""
+    first = call.args[0]
+    fixed = isinstance(first, ast.JoinedStr) and call in module_values(file)
+    text = "" if fixed else fixed_text(file, first)
+    if text is None or len(call.args) != 1 or not all(word.arg for word in call.keywords):
+        return f"{file.relative_to(CODE)}:{call.lineno}: the text is made at run time"
+    if inside := names_inside_quotes(text, [str(word.arg) for word in call.keywords]):
+        return f"{file.relative_to(CODE)}:{call.lineno}: {inside} stands inside quotes"
+    return ""
 
 
-def sent(function: ast.FunctionDef) -> Iterator[str]:
-    """Raw words in what this function sends, or gives back as commands."""
-    whole = "command" in function.name.lower() or (
-        function.returns is not None and "Commands" in ast.unparse(function.returns)
+def module_values(file: Path) -> list[ast.expr]:
+    """What a module is given when it is loaded: an f-string there has only fixed parts."""
+    module = nodes(file)[0]
+    assert isinstance(module, ast.Module)
+    return [node.value for node in module.body if isinstance(node, ast.Assign)]
+
+
+def test_texts_for_a_shell_are_fixed_and_their_words_are_words() -> None:
+    scripts = [
+        (file, call)
+        for file in files()
+        for call in calls(file)
+        if ast.unparse(call.func) in ("script", "words.script")
+    ]
+    assert scripts
+    assert [wrong for each in scripts if (wrong := wrong_script(*each))] == []
+
+
+def test_nothing_but_the_module_of_words_makes_a_command() -> None:
+    """No constructor, no cast, no annotation that mypy would have to believe, no way around."""
+    beside = []
+    for file in files():
+        for node in nodes(file):
+            if isinstance(node, ast.Call):
+                called, given = ast.unparse(node.func), [ast.unparse(arg) for arg in node.args]
+                cast = called in ("cast", "typing.cast") and re.search(
+                    r"\b(?:Command|Commands|Shell|CliLine)\b", given[0]
+                )
+                if cast or called in ("str.__new__", "Command", "Shell", "CliLine"):
+                    beside.append(f"{file.relative_to(CODE)}:{node.lineno} {called}")
+            if isinstance(node, ast.Attribute) and node.attr == "_by_sudo":
+                beside.append(f"{file.relative_to(CODE)}:{node.lineno} {node.attr}")
+    assert beside == []
+
+
+SNIPPET = """
+from labtests.transport import Transport
+from labtests.words import program, script
+def sends(transport: Transport, port: str) -> None:
+    transport.run(program("ip", "link", "show", "dev", port))
+    transport.run(script("ls /sys/class/net/IF/*", IF=port))
+    transport.run({raw})
+    transport.configure(({raw},))
+    transport.start({raw}, limit_s=1)
+"""
+RAW = (
+    'f"ip link show dev {port}"',
+    '"ip link show dev " + port',
+    '"ip link show dev %s" % port',
+    '"ip link show dev {}".format(port)',
+    'f"{program(port)}"',
+    '" ".join([program(port)])',
+    'program("ip") + port',
+)
+
+
+def test_a_text_that_is_not_made_of_words_does_not_pass_mypy(tmp_path: Path) -> None:
+    for number, raw in enumerate(RAW):
+        (tmp_path / f"snippet_{number}.py").write_text(SNIPPET.replace("{raw}", raw))
+    checked = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--cache-dir=cache", "."],
+        cwd=tmp_path,
+        env={"MYPYPATH": str(CODE.parent), "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    for node in without_telling(function):
-        if whole and isinstance(node, ast.JoinedStr):
-            yield from raw_words(node)
-        elif not whole and isinstance(node, ast.Call):
-            called = node.func
-            name = called.attr if isinstance(called, ast.Attribute) else ""
-            if name in SENDING:
-                for argument in node.args:
-                    yield from raw_words(argument)
+    found = re.findall(r"^snippet_(\d)\.py:(\d+): error: .*\[(\S+)\]$", checked.stdout, re.M)
+    wanted = [(str(number), str(line)) for number in range(len(RAW)) for line in (7, 8, 9)]
+    assert sorted((number, line) for number, line, _ in found) == wanted, checked.stdout
+    assert {kind for *_, kind in found} == {"arg-type"}
 
 
-def found() -> dict[str, set[str]]:
-    places: defaultdict[str, set[str]] = defaultdict(set)
-    for file in sorted(CODE.rglob("*.py")):
-        room = file.relative_to(CODE)
-        if OTHER_ROOMS.isdisjoint(room.parts):
-            for name, function in functions(file):
-                if words := set(sent(function)):
-                    places[f"{room}:{name}"] |= words
-    return dict(places)
+@pytest.mark.parametrize("raw", ["ip link", 7, None, b"ip"])
+def test_nor_does_it_pass_at_run_time(raw: object) -> None:
+    from labtests.words import as_line, as_shell
+
+    with pytest.raises(TypeError, match="made of words"):
+        as_shell(raw)
+    with pytest.raises(TypeError, match="made of words"):
+        as_line(raw)
+    with pytest.raises(TypeError, match="made of words"):
+        Command(raw)
 
 
-LOOKED_AT = {
-    "a number of a setting, by its form (settings.py)": """
-        drivers/comware/commands.py:pfc_commands listed
-        drivers/comware/commands.py:dscp_map_commands after dscp
-        drivers/comware/intents.py:queue_map_commands after priority
-        drivers/comware/intents.py:frame_limit_commands wanted
-        drivers/comware/intents.py:headroom_commands cells p priority
-        drivers/connectx/classes.py:ets_commands classes shares ','.join(wanted.algorithms)
-        drivers/connectx/classes.py:cable_length_commands wanted
-        drivers/connectx/qos.py:pfc_commands flags
-        drivers/connectx/qos.py:dscp_map_commands dscp priority
-        drivers/linux/link.py:mtu_commands wanted
-    """,
-    "words and numbers of a setting, each one of a few (settings.py)": """
-        drivers/comware/commands.py:trust_commands override wanted.source
-        drivers/comware/commands.py:scheduling_commands _group(q,wanted.unit) q.queue wanted.unit
-        drivers/connectx/dcqcn.py:_enable_commands 1ifpriorityinwantedelse0 folder priority
-        drivers/connectx/dcqcn.py:_parameter_commands folder name value
-        drivers/connectx/qos.py:trust_commands _WORDS[wanted.source]
-    """,
-    "a table's name: no line end, no quote (settings.py); a CLI refuses `?` and controls": """
-        drivers/comware/commands.py:ecn_commands wanted.profile
-        drivers/comware/commands.py:removal earlier.profile
-        drivers/comware/settings.py:_table name
-        drivers/comware/settings.py:_remove_unused table
-    """,
-    "a port in the switch's own form (comware/names.py)": """
-        drivers/comware/commands.py:in_interface port
-        drivers/comware/links.py:_interface self.cli.port(port)
-        drivers/comware/links.py:port_counters self.cli.port(port)
-        drivers/comware/session.py:interface port
-        drivers/comware/settings.py:pfc full
-        drivers/comware/settings.py:trust full
-        drivers/comware/settings.py:ecn full
-        drivers/comware/settings.py:scheduling discipline full
-        drivers/comware/telemetry.py:queue_counters full
-        drivers/comware/telemetry.py:_pfc_of full
-        drivers/comware/telemetry.py:drop_counters full
-    """,
-    "made a line before, or by the caller, with a name that is quoted there": """
-        drivers/connectx/dcqcn.py:_read files interface
-        drivers/connectx/foresight.py:setting_commands files name
-        drivers/connectx/links.py:link_commands name
-        drivers/linux/foresight.py:counter_commands name
-        drivers/linux/links.py:link_commands name
-        drivers/linux/qdisc.py:qdisc_command interface
-        drivers/linux/roce.py:gids_command _CLASS _UNUSED device files link.rdma_port port
-        drivers/linux/statistics.py:statistics_command carrier folder interface name
-        drivers/linux/telemetry.py:rdma_counters folder
-    """,
-    "words and numbers of this program": """
-        devices.py:commands setting
-        drivers/linux/host.py:tcp_ecn TCP_ECN
-        drivers/linux_switch/dscp.py:filter_command parent
-        workloads/iperf3.py:server_command _LINE_BUFFERED
-        workloads/iperf3.py:client_command _LINE_BUFFERED self.interval_s each
-        workloads/leftovers.py:leftovers 'F'ifrunelse'' pattern ','.join((str(pid)forpidinpids))
-        workloads/leftovers.py:sweep GRACE_S pids
-        workloads/marked.py:ping_command GAP_S count tos
-        workloads/perftest.py:server_command _LINE_BUFFERED
-        workloads/perftest.py:client_command _LINE_BUFFERED
-    """,
-    "shown to a person, and sent nowhere": """
-        journal/unfinished.py:restore_command self.run
-        profile/rendering.py:command_lines '#putback'ifchange.undoelse'' device line
-        ssh/hop.py:command port self.port
-    """,
-}
-"""Why each raw word can be nothing but one word, or part of one."""
-
-
-def known() -> dict[str, set[str]]:
-    places: defaultdict[str, set[str]] = defaultdict(set)
-    for text in LOOKED_AT.values():
-        for line in text.strip().splitlines():
-            place, *words = line.split()
-            places[place] |= set(words)
-    return dict(places)
-
-
-def test_every_raw_word_of_a_command_is_known() -> None:
-    without_blanks = {
-        place: {"".join(word.split()) for word in words} for place, words in found().items()
-    }
-    assert without_blanks == known()
+@pytest.mark.parametrize(
+    ("code", "wrong"),
+    [
+        ("script('cat FILE', FILE=x)", False),
+        ("script(f'cat {x}')", True),
+        ("script('cat ' + x)", True),
+        ("script('cat %s' % x)", True),
+        ("script(text, FILE=x)", True),
+        ("script('cat \"FILE\"', FILE=x)", True),
+        ("script('cat FILE', **words)", True),
+    ],
+)
+def test_the_look_itself_finds_what_is_raw(tmp_path: Path, code: str, wrong: bool) -> None:
+    file = CODE / "drivers" / "linux" / "qdisc.py"
+    call = ast.parse(code, mode="eval").body
+    assert isinstance(call, ast.Call)
+    assert bool(wrong_script(file, call)) is wrong
 
 
 def test_nothing_is_given_to_a_shell_of_this_machine() -> None:
@@ -214,19 +196,3 @@ def test_pages_escape_what_they_show() -> None:
 
 SAFE_MARKUP = {"report/pages.py", "report/plots.py", "report/text.py"}
 """Markup made of templates, of text that was escaped, and of numbers (tests/report)."""
-
-
-@pytest.mark.parametrize(
-    ("code", "raw"),
-    [
-        ("def a(self): self._run(f'cat {x}')", {"x"}),
-        ("def a(self): self._run(f'cat {quote(x)}')", set()),
-        ("def mtu_commands(self): return (f'mtu {wanted}',)", {"wanted"}),
-        ("def a(self) -> Commands: return [f'mtu {w}' for w in ws]", {"w"}),
-        ("def a(self): self._reject(f'no {x}')", set()),
-    ],
-)
-def test_the_look_itself_finds_what_is_raw(code: str, raw: set[str]) -> None:
-    (function,) = ast.parse(code).body
-    assert isinstance(function, ast.FunctionDef)
-    assert set(sent(function)) == raw

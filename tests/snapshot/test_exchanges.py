@@ -6,6 +6,7 @@ import threading
 from dataclasses import replace
 
 import pytest
+from typed import typed
 
 from labtests.exchanges import FRESH_S, Exchanges
 from labtests.joining import Joined, block_reply
@@ -40,13 +41,15 @@ class Shell:
         return block_reply(joined.answers(self._answer(joined.script)))
 
 
-COMMANDS = (
-    "printf 'no newline at the end'",
-    "echo out; echo err >&2; exit 3",
-    "true",
-    "exit 7",
-    "printf 'two\\nlines\\n'",
-    "cd /; false",
+COMMANDS = typed(
+    (
+        "printf 'no newline at the end'",
+        "echo out; echo err >&2; exit 3",
+        "true",
+        "exit 7",
+        "printf 'two\\nlines\\n'",
+        "cd /; false",
+    )
 )
 
 
@@ -70,12 +73,12 @@ def test_nothing_is_asked_twice_until_something_is_changed_or_the_scope_ends():
     shell = Shell()
     asked = Exchanges(shell)
     with asked.remembered():
-        asked.run("echo 1")
-        asked.run("echo 1")
+        asked.run(typed("echo 1"))
+        asked.run(typed("echo 1"))
         assert shell.ran == ["echo 1"]
-        asked.configure(("true",))
-        asked.run("echo 1")
-    asked.run("echo 1")
+        asked.configure(typed(("true",)))
+        asked.run(typed("echo 1"))
+    asked.run(typed("echo 1"))
     assert shell.ran == ["echo 1", "true", "echo 1", "echo 1"]
 
 
@@ -84,7 +87,7 @@ def test_an_answer_that_is_cut_off_is_asked_for_again(damage):
     shell = Shell(damage)
     asked = Exchanges(shell)
     with asked.remembered():
-        asked.ask_ahead(("echo first", "echo second"))
+        asked.ask_ahead(typed(("echo first", "echo second")))
         asked.run("echo second")
     assert shell.ran[1:] == ["echo second"]
 
@@ -93,7 +96,7 @@ def test_an_answer_without_its_middle_is_asked_for_again():
     shell = Shell(lambda text: re.sub(r"labtests-[0-9a-f]+ 1 0", "", text))
     asked = Exchanges(shell)
     with asked.remembered():
-        asked.ask_ahead(("echo first", "echo second", "echo third"))
+        asked.ask_ahead(typed(("echo first", "echo second", "echo third")))
         assert [asked.run(f"echo {n}").text for n in ("first", "second", "third")] == [
             "first\n", "second\n", "third\n",
         ]  # fmt: skip
@@ -104,12 +107,14 @@ def test_what_one_thread_remembers_another_asks():
     shell = Shell()
     asked = Exchanges(shell)
     with asked.remembered():
-        asked.run("echo 1")
-        other = threading.Thread(target=lambda: (asked.run("echo 1"), asked.configure(("true",))))
+        asked.run(typed("echo 1"))
+        other = threading.Thread(
+            target=lambda: (asked.run(typed("echo 1")), asked.configure(typed(("true",))))
+        )
         other.start()
         other.join()
         assert shell.ran == ["echo 1", "echo 1", "true"]
-        asked.run("echo 1")  # the other one has changed something since
+        asked.run(typed("echo 1"))  # the other one has changed something since
     assert shell.ran[3:] == ["echo 1"]
 
 
@@ -120,10 +125,10 @@ class File:
         self._asked, self._path = asked, path
 
     def now(self):
-        return self._asked.run(f"cat {self._path}").text.strip()
+        return self._asked.run(typed(f"cat {self._path}")).text.strip()
 
     def command(self, wanted):
-        return (f"echo {wanted} > {self._path}",)
+        return typed((f"echo {wanted} > {self._path}",))
 
     def set(self, wanted):
         """Before, the device's answer, after."""
@@ -158,9 +163,9 @@ def test_a_change_behind_one_that_failed_was_not_sent(files):
     shell, asked, a, b = files
     with asked.remembered():
         a.now(), b.now()
-        batch = asked.change_ahead([("exit 4",), b.command(2)], shell.ran[:2])
+        batch = asked.change_ahead([typed(("exit 4",)), b.command(2)], shell.ran[:2])
         with asked.made_ahead(batch):
-            assert asked.configure(("exit 4",)).status == 4
+            assert asked.configure(typed(("exit 4",))).status == 4
         assert len(shell.ran) == 4
         with asked.made_ahead(batch):
             assert b.set(2) == ("0", 0, "2")  # now it is, by itself

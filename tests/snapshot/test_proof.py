@@ -13,8 +13,12 @@ from labtests.report import page, state_html
 
 ROOT = Path(__file__).parents[2]
 LOOKS = "def test_looks(lab):\n    assert lab.testbed.devices\n"
-MEDDLES = f"""def test_meddles(lab):
-    told = lab.transports["S6550"].configure(("interface {OUT}", "qos trust dscp", "quit"))
+MEDDLES = f"""from labtests.drivers.comware.session import line
+
+
+def test_meddles(lab):
+    change = (line("interface", "{OUT}"), line("qos", "trust", "dscp"), line("quit"))
+    told = lab.transports["S6550"].configure(change)
     assert "%" not in told.text
 """
 

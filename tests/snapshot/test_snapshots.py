@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 from snapshot_lab import OUT, open_bench
+from typed import typed
 
 from labtests.__main__ import main
 from labtests.errors import LabError
@@ -81,7 +82,7 @@ def test_what_was_changed_is_told_with_device_port_setting_before_and_after(benc
 
 def test_a_change_behind_the_lab_s_back_is_told_too(bench, found):
     def by_hand(*commands):
-        assert "%" not in bench.lab.transports["S6550"].configure(commands).text
+        assert "%" not in bench.lab.transports["S6550"].configure(typed(commands)).text
 
     by_hand(f"interface {OUT}", "qos trust dscp", "quit")
     try:

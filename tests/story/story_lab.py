@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 
+from typed import typed
+
 from labtests.experiment import SIMULATED, Class, Incast
 from labtests.inventory import load
 from labtests.journal import Journal
@@ -117,7 +119,7 @@ class Bench:
             run = self.lab.transports[device.name].run
             if device.platform == "comware":
                 for command in ("display current-configuration", "display qos wred table"):
-                    found[f"{device.name} {command}"] = run(command).text
+                    found[f"{device.name} {command}"] = run(typed(command)).text
                 continue
             for port in device.ports:
                 name = port.interface
@@ -126,7 +128,7 @@ class Bench:
                     f"grep -r . /sys/class/net/{name}/ecn",
                     "ps -eo args",
                 ):
-                    found[f"{device.name} {command}"] = run(command).text
+                    found[f"{device.name} {command}"] = run(typed(command)).text
         return found
 
 

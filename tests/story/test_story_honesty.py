@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from story_lab import EVERY, OUT, S2, SWITCH, Bench
+from typed import typed
 
 from labtests.counters import QUEUE_DROPPED_PACKETS, QUEUE_FORWARDED_PACKETS
 from labtests.errors import CommandRejected, LabError, LabErrors, ToolMissing, UnreadableOutput
@@ -145,7 +146,7 @@ def test_a_nic_that_does_not_obey_pause_is_red(bench):
     """Somebody switches PFC off at the NIC after it was read back: the switch pauses in vain."""
 
     def off() -> None:
-        bench.lab.transports["ServerA"].run("mlnx_qos -i enp3s0f0np0 -f 0,0,0,0,0,0,0,0")
+        bench.lab.transports["ServerA"].run(typed("mlnx_qos -i enp3s0f0np0 -f 0,0,0,0,0,0,0,0"))
 
     bench.when(QUIET, off)
     expect_red(

@@ -221,6 +221,7 @@ import time
 from pathlib import Path
 from labtests.inventory import Endpoint
 from labtests.records import PfcSetting
+from labtests.words import program
 
 def test_cut_off(incast):
     on = PfcSetting(mode="on", priorities=frozenset({3}))
@@ -228,7 +229,7 @@ def test_cut_off(incast):
     print("ready")
     while not Path("cut").exists():
         time.sleep(0.01)
-    incast.lab.transports["ServerB"].run("true")
+    incast.lab.transports["ServerB"].run(program("true"))
 
 def test_that_comes_later(incast):
     assert incast.senders

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 from story_lab import EVERY, OUT, PFC_ON, S2, SWITCH, Bench
+from typed import typed
 
 from labtests.errors import CommandRejected, LabErrors
 from labtests.experiment import NotPassed
@@ -29,10 +30,10 @@ def test_settings_of_other_people_come_back_with_their_values(bench):
     curve = "drop-level 0 low-limit 30 high-limit 60 discard-probability 7"
     table = ("qos wred queue table theirs", f"queue 2 {curve}", "queue 2 ecn", "quit")
     port = ("qos wred apply theirs", "qos trust dot1p", "priority-flow-control no-drop dot1p 1,4")
-    bench.lab.transports[SWITCH].configure((*table, f"interface {OUT}", *port, "quit"))
+    bench.lab.transports[SWITCH].configure(typed((*table, f"interface {OUT}", *port, "quit")))
     host = bench.lab.transports["ServerA"]
-    host.run("mlnx_qos -i enp3s0f0np0 --trust dscp -f 0,1,0,0,0,0,1,0")
-    host.run("echo 0 > /sys/class/net/enp3s0f0np0/ecn/roce_rp/enable/2")
+    host.run(typed("mlnx_qos -i enp3s0f0np0 --trust dscp -f 0,1,0,0,0,0,1,0"))
+    host.run(typed("echo 0 > /sys/class/net/enp3s0f0np0/ecn/roce_rp/enable/2"))
     found = bench.settings()
     assert "qos wred apply theirs" in found[f"{SWITCH} display current-configuration"]
     with pytest.raises(NotPassed, match="not proven alive"):

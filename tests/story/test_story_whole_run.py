@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from story_lab import SUITE_TESTS
 from story_runs import TESTBED
+from typed import typed
 
 from labtests.recording import recorded_lab
 
@@ -167,8 +168,8 @@ def test_latest_points_to_the_run_and_only_its_owner_can_read_it(good):
 def test_the_journal_replays_as_a_lab_and_holds_no_key(good):
     lab = recorded_lab(good.folder / "journal.jsonl")
     assert set(lab) == {"ServerA", "ServerB", "ServerC", "S6550"}
-    assert "Comware" in lab["S6550"].run("display version").text
-    assert "Priority trust state" in lab["ServerA"].run("mlnx_qos -i enp3s0f0np0").text
+    assert "Comware" in lab["S6550"].run(typed("display version")).text
+    assert "Priority trust state" in lab["ServerA"].run(typed("mlnx_qos -i enp3s0f0np0")).text
     for file in filter(lambda path: path.is_file(), good.folder.rglob("*")):
         assert b"PRIVATE KEY" not in file.read_bytes()
 

@@ -5,6 +5,7 @@ import time
 
 import pytest
 from cli_server import INDENTED, LONG, LOOKALIKE, PASSWORD, CliServer
+from typed import typed
 
 from labtests.clock import WallClock
 from labtests.errors import CommandRejected, CommandTimeout, Unreachable
@@ -41,76 +42,83 @@ def own_cli(switch: CliServer):
 # -- run -----------------------------------------------------------------------------------------
 
 
+def test_a_text_that_is_not_made_of_words_is_not_sent(cli) -> None:
+    for send in (cli.run, lambda text: cli.configure((text,))):
+        with pytest.raises(TypeError, match="made of words"):
+            send("display indented")
+    assert cli.run(typed("display empty")).text == ""
+
+
 def test_an_output_comes_back_byte_for_byte(cli) -> None:
-    reply = cli.run("display indented")
+    reply = cli.run(typed("display indented"))
     assert reply.text == INDENTED
     assert (reply.device, reply.command, reply.status) == ("switch", "display indented", None)
 
 
 def test_an_empty_output_is_empty(cli) -> None:
-    assert cli.run("display empty").text == ""
+    assert cli.run(typed("display empty")).text == ""
 
 
 def test_a_long_output_is_whole(cli) -> None:
-    assert cli.run("display long").text == LONG
+    assert cli.run(typed("display long")).text == LONG
 
 
 def test_prompts_inside_an_output_do_not_end_it(cli) -> None:
-    assert cli.run("display lookalike").text == LOOKALIKE
-    assert cli.run("display name").text == "H3C\n"
+    assert cli.run(typed("display lookalike")).text == LOOKALIKE
+    assert cli.run(typed("display name")).text == "H3C\n"
 
 
 def test_an_output_that_comes_in_bits_is_waited_for(cli) -> None:
-    assert cli.run("display slow").text == "one line\n<H3C> is my prompt\nend\n"
+    assert cli.run(typed("display slow")).text == "one line\n<H3C> is my prompt\nend\n"
 
 
 def test_a_pager_that_is_on_all_the_same_is_turned_and_leaves_no_trace(own_cli) -> None:
-    own_cli.run("screen-length enable")
-    assert own_cli.run("display long").text == LONG
-    assert own_cli.run("display indented").text == INDENTED
+    own_cli.run(typed("screen-length enable"))
+    assert own_cli.run(typed("display long")).text == LONG
+    assert own_cli.run(typed("display indented")).text == INDENTED
 
 
 def test_a_log_line_behind_the_prompt_does_not_hold_the_answer(cli) -> None:
-    assert cli.run("display noisy", timeout_s=5).text == "one line\n"
-    assert cli.run("", timeout_s=5).text == ""
-    assert cli.run("display name").text == "H3C\n"
+    assert cli.run(typed("display noisy"), timeout_s=5).text == "one line\n"
+    assert cli.run(typed(""), timeout_s=5).text == ""
+    assert cli.run(typed("display name")).text == "H3C\n"
 
 
 def test_colours_and_titles_are_no_output(cli) -> None:
-    assert cli.run("display coloured").text == "green\n"
+    assert cli.run(typed("display coloured")).text == "green\n"
 
 
 @pytest.mark.parametrize("command", ["display name\nreboot", "display\tname", "hang\x03"])
 def test_keys_inside_a_command_are_refused(cli, command: str) -> None:
     with pytest.raises(CommandRejected, match="control characters"):
-        cli.run(command)
+        cli.run(typed(command))
     with pytest.raises(CommandRejected, match="control characters"):
-        cli.configure(("qos trust dscp", command))
-    assert cli.run("display name").text == "H3C\n"
+        cli.configure(typed(("qos trust dscp", command)))
+    assert cli.run(typed("display name")).text == "H3C\n"
 
 
 def test_a_request_for_help_inside_a_command_is_refused(cli) -> None:
     with pytest.raises(CommandRejected, match="question mark"):
-        cli.run("display name ?")
-    assert cli.run("display name").text == "H3C\n"
+        cli.run(typed("display name ?"))
+    assert cli.run(typed("display name")).text == "H3C\n"
 
 
 def test_a_refusal_is_an_answer(cli) -> None:
-    assert cli.run("display nonsense").text == (
+    assert cli.run(typed("display nonsense")).text == (
         "  ^\n % Unrecognized command found at '^' position.\n"
     )
 
 
 def test_a_question_is_declined_and_the_session_goes_on(cli) -> None:
     with pytest.raises(CommandRejected, match=r"Continue.*told no"):
-        cli.run("reboot")
-    assert cli.run("display name").text == "H3C\n"
+        cli.run(typed("reboot"))
+    assert cli.run(typed("display name")).text == "H3C\n"
 
 
 def test_a_command_without_end_is_interrupted_and_the_session_goes_on(cli) -> None:
     with pytest.raises(CommandTimeout, match=r"no prompt within 0.5 s \(it was interrupted\)"):
-        cli.run("hang", timeout_s=0.5)
-    assert cli.run("display indented").text == INDENTED
+        cli.run(typed("hang"), timeout_s=0.5)
+    assert cli.run(typed("display indented")).text == INDENTED
 
 
 def test_nothing_is_believed_after_a_command_that_cannot_be_interrupted(
@@ -118,15 +126,15 @@ def test_nothing_is_believed_after_a_command_that_cannot_be_interrupted(
 ) -> None:
     monkeypatch.setattr("labtests.ssh.cli.INTERRUPTED_WITHIN_S", 0.5)
     with pytest.raises(CommandTimeout, match="the session was closed"):
-        own_cli.run("deaf", timeout_s=0.2)
+        own_cli.run(typed("deaf"), timeout_s=0.2)
     with pytest.raises(Unreachable):
-        own_cli.run("display name")
+        own_cli.run(typed("display name"))
 
 
 def test_commands_are_quick(cli) -> None:
     def run_s() -> float:
         begun_s = time.monotonic()
-        cli.run("display name")
+        cli.run(typed("display name"))
         return time.monotonic() - begun_s
 
     # the best of netmiko's send_command; a wait of ours would be in each one
@@ -137,7 +145,7 @@ def test_threads_take_turns(cli) -> None:
     texts: list[str] = []
 
     def ask() -> None:
-        texts.extend(cli.run("display indented").text for _ in range(5))
+        texts.extend(cli.run(typed("display indented")).text for _ in range(5))
 
     threads = [threading.Thread(target=ask) for _ in range(4)]
     for thread in threads:
@@ -151,7 +159,7 @@ def test_threads_take_turns(cli) -> None:
 
 
 def test_a_block_is_sent_inside_configuration_mode_and_back_out(cli) -> None:
-    reply = cli.configure(("interface Twenty-FiveGigE1/0/13", "qos trust dscp"))
+    reply = cli.configure(typed(("interface Twenty-FiveGigE1/0/13", "qos trust dscp")))
     assert reply.text == (
         "system-view\n"
         "System View: return to User View with Ctrl+Z.\n"
@@ -160,44 +168,44 @@ def test_a_block_is_sent_inside_configuration_mode_and_back_out(cli) -> None:
         "[H3C-Twenty-FiveGigE1/0/13]return\n"
         "<H3C>"
     )
-    assert cli.run("display name").text == "H3C\n"
+    assert cli.run(typed("display name")).text == "H3C\n"
 
 
 def test_nothing_is_sent_after_a_refused_line(cli) -> None:
-    reply = cli.configure(("interface Nowhere1/0/1", "qos trust dscp"))
+    reply = cli.configure(typed(("interface Nowhere1/0/1", "qos trust dscp")))
     assert "Unrecognized command" in reply.text
     assert "qos trust" not in reply.text
     assert reply.text.endswith("[H3C]return\n<H3C>")
 
 
 def test_no_commands_change_no_view(cli) -> None:
-    assert cli.configure(()).text == ""
+    assert cli.configure(typed(())).text == ""
 
 
 def test_the_view_is_left_after_a_line_that_hangs(cli, monkeypatch) -> None:
     monkeypatch.setattr("labtests.ssh.cli.DEFAULT_TIMEOUT_S", 0.5)
     with pytest.raises(CommandTimeout, match="it was interrupted"):
-        cli.configure(("hang",))
-    assert cli.run("display name").text == "H3C\n"
+        cli.configure(typed(("hang",)))
+    assert cli.run(typed("display name")).text == "H3C\n"
 
 
 def test_the_view_is_left_after_a_line_that_asks(cli) -> None:
     with pytest.raises(CommandRejected, match="told no"):
-        cli.configure(("reboot",))
-    assert cli.run("display name").text == "H3C\n"
+        cli.configure(typed(("reboot",)))
+    assert cli.run(typed("display name")).text == "H3C\n"
 
 
 def test_a_renamed_device_is_still_understood(cli) -> None:
-    cli.configure(("sysname Leaf",))
-    assert cli.run("display name").text == "Leaf\n"
-    cli.configure(("sysname H3C",))
-    assert cli.run("display indented").text == INDENTED
+    cli.configure(typed(("sysname Leaf",)))
+    assert cli.run(typed("display name")).text == "Leaf\n"
+    cli.configure(typed(("sysname H3C",)))
+    assert cli.run(typed("display indented")).text == INDENTED
 
 
 def test_an_account_that_may_not_configure_is_told_so(own_cli) -> None:
-    own_cli.configure(("sysname Readonly",))
+    own_cli.configure(typed(("sysname Readonly",)))
     with pytest.raises(CommandRejected, match=r"no configuration mode.*\n.*network-admin"):
-        own_cli.configure(("qos trust dscp",))
+        own_cli.configure(typed(("qos trust dscp",)))
 
 
 # -- the session ---------------------------------------------------------------------------------
@@ -205,19 +213,19 @@ def test_an_account_that_may_not_configure_is_told_so(own_cli) -> None:
 
 def test_a_cli_has_no_processes(cli) -> None:
     with pytest.raises(CommandRejected, match="Linux host"):
-        cli.start("ping 10.0.0.1", limit_s=5)
+        cli.start(typed("ping 10.0.0.1"), limit_s=5)
 
 
 def test_a_switch_that_goes_away_is_unreachable(own_cli, switch: CliServer) -> None:
     switch.cut()
     with pytest.raises(Unreachable, match="switch: 'display name': the SSH session"):
-        own_cli.run("display name")
+        own_cli.run(typed("display name"))
     with pytest.raises(Unreachable):
-        own_cli.configure(("qos trust dscp",))
+        own_cli.configure(typed(("qos trust dscp",)))
     own_cli.close()
 
 
 def test_a_switch_that_goes_away_in_the_middle_is_unreachable(own_cli, switch: CliServer) -> None:
     threading.Timer(0.2, switch.cut).start()
     with pytest.raises(Unreachable):
-        own_cli.run("hang", timeout_s=20)
+        own_cli.run(typed("hang"), timeout_s=20)

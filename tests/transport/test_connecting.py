@@ -12,6 +12,7 @@ import paramiko
 import pytest
 from cli_server import PASSWORD, CliServer
 from sshd_server import Sshd, changed, free_port, make_key
+from typed import typed
 
 from labtests.clock import WallClock
 from labtests.errors import HostKeyRefused, LabErrors, LoginRefused, Unreachable
@@ -255,7 +256,7 @@ def by_config(sshd: Sshd, **management: object) -> Device:
 @pytest.mark.usefixtures("home")
 def test_the_users_ssh_config_is_honoured(sshd: Sshd) -> None:
     transport = connect(by_config(sshd), SHELL, clock=WallClock())
-    assert transport.run("echo $SSH_CONNECTION").text.split()[3] == str(sshd.port)
+    assert transport.run(typed("echo $SSH_CONNECTION")).text.split()[3] == str(sshd.port)
     transport.close()
 
 
@@ -267,7 +268,7 @@ def test_two_jump_hosts_are_passed_in_the_order_given(sshd: Sshd) -> None:
     names = [hop.name for hop in hops_to(device)]
     assert names == ["first", "second", "target"]
     transport = connect(device, SHELL, clock=WallClock())
-    assert transport.run("echo there").text == "there\n"
+    assert transport.run(typed("echo there")).text == "there\n"
     transport.close()
 
 
@@ -288,7 +289,7 @@ def test_a_switch_is_reached_through_two_jump_hosts(
     )
     device = changed(device, known_hosts=str(known_hosts))
     transport = connect(device, "hp_comware", clock=WallClock())
-    assert transport.run("display name").text == "H3C\n"
+    assert transport.run(typed("display name")).text == "H3C\n"
     transport.close()
 
 
@@ -321,7 +322,7 @@ def test_a_whole_lab_is_connected_at_once(sshd: Sshd, switch: CliServer, monkeyp
     lab = connect_all(devices, lambda d: sessions[d.name], clock=WallClock())
     assert list(lab) == [device.name for device in devices]
     assert all(lab[name].device == name for name in lab)
-    assert lab["host5"].run("echo five").text == "five\n"
+    assert lab["host5"].run(typed("echo five")).text == "five\n"
     for transport in lab.values():
         transport.close()
 

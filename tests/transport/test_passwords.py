@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 from cli_server import PASSWORD, CliServer
 from sshd_server import Sshd, children_of
+from typed import typed
 
 from labtests.clock import WallClock
 from labtests.errors import LoginRefused
@@ -129,7 +130,7 @@ def test_no_local_variable_of_ours_shows_the_password_of_a_refused_login(
 def test_a_password_is_in_no_process_list_and_no_child(monkeypatch, switch: CliServer) -> None:
     monkeypatch.setenv("SWITCH_PASSWORD", PASSWORD)
     transport = connect(switch.device(), "hp_comware", clock=WallClock())
-    transport.run("display name")
+    transport.run(typed("display name"))
     lists = [Path(f"/proc/{pid}/cmdline") for pid in (os.getpid(), *children_of(os.getpid()))]
     shown = b"".join(path.read_bytes() for path in lists if path.exists())
     transport.close()

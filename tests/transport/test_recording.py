@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from cli_server import PASSWORD, CliServer
 from sshd_server import Sshd, wait_for
+from typed import typed
 
 from labtests.errors import CommandRejected, CommandTimeout, LabError, Unreachable
 from labtests.exchanges import Exchanges
@@ -34,13 +35,13 @@ def questions(transport: Transport) -> list[object]:
     """What a test asks, and what it got: replies whole, errors by kind and text."""
     answers: list[object] = []
     for ask in (
-        lambda: transport.run("echo hi; echo err >&2; exit 3"),
-        lambda: transport.run("cat /proc/sys/kernel/random/uuid"),
-        lambda: transport.run("cat /proc/sys/kernel/random/uuid"),
-        lambda: transport.run("sleep 9", timeout_s=1),
-        lambda: transport.run("printf 'no newline, ü, \"quotes\", tab\\t'"),
-        lambda: transport.configure(("echo one", "false", "echo never")),
-        lambda: transport.configure(("echo one", "echo two >&2")),
+        lambda: transport.run(typed("echo hi; echo err >&2; exit 3")),
+        lambda: transport.run(typed("cat /proc/sys/kernel/random/uuid")),
+        lambda: transport.run(typed("cat /proc/sys/kernel/random/uuid")),
+        lambda: transport.run(typed("sleep 9"), timeout_s=1),
+        lambda: transport.run(typed("printf 'no newline, ü, \"quotes\", tab\\t'")),
+        lambda: transport.configure(typed(("echo one", "false", "echo never"))),
+        lambda: transport.configure(typed(("echo one", "echo two >&2"))),
     ):
         try:
             answers.append(ask())
@@ -63,11 +64,11 @@ def test_what_was_asked_together_is_replayed_together_and_one_by_one(
     sshd: Sshd, clock, journal: Journal
 ) -> None:
     asked = Exchanges(JournalledTransport(connect(sshd.device(), SHELL, clock=clock), journal))
-    commands = ("echo out; echo err >&2; exit 3", "cat /proc/sys/kernel/random/uuid")
+    commands = typed(("echo out; echo err >&2; exit 3", "cat /proc/sys/kernel/random/uuid"))
     live = []
     for _ in range(2):
         with asked.at_once("a moment", commands):
-            live.append([asked.run(command) for command in commands])
+            live.append([asked.run(typed(command)) for command in commands])
     asked.close()
     assert asked.sent == 2
     replayed = recorded_lab(journal.path)["host"]
@@ -85,7 +86,7 @@ def test_a_replayed_switch_gives_the_same_replies(
     monkeypatch.setenv("SWITCH_PASSWORD", PASSWORD)
     transport = JournalledTransport(connect(switch.device(), "hp_comware", clock=clock), journal)
     block = ("interface Twenty-FiveGigE1/0/13", "qos trust dscp")
-    asked = [transport.run("display long"), transport.configure(block)]
+    asked = [transport.run(typed("display long")), transport.configure(typed(block))]
     transport.close()
     replayed = recorded_lab(journal.path)["switch"]
     assert [replayed.run("display long"), replayed.configure(block)] == asked
@@ -108,7 +109,7 @@ def test_a_replayed_process_prints_what_it_printed_by_then(
 ) -> None:
     transport = JournalledTransport(connect(sshd.device(), SHELL, clock=clock), journal)
     command = "sh -c 'for n in 1 2 3; do echo row $n; sleep 0.25; done; echo bye >&2; exit 5'"
-    process = transport.start(command, limit_s=10)
+    process = transport.start(typed(command), limit_s=10)
     live = course(process, clock)
     transport.close()
     recording = recorded_lab(journal.path)["host"]
@@ -124,9 +125,9 @@ def test_errors_are_recorded_and_raised_again(sshd: Sshd, clock, journal: Journa
     transport = JournalledTransport(connect(sshd.device(), SHELL, clock=clock), journal)
     transport.close()
     with pytest.raises(Unreachable) as live:
-        transport.run("true")
+        transport.run(typed("true"))
     with pytest.raises(Unreachable):
-        transport.start("sleep 1", limit_s=1)
+        transport.start(typed("sleep 1"), limit_s=1)
     replayed = recorded_lab(journal.path)["host"]
     with pytest.raises(Unreachable) as again:
         replayed.run("true")
@@ -140,12 +141,12 @@ def test_errors_are_recorded_and_raised_again(sshd: Sshd, clock, journal: Journa
 
 def test_the_journal_has_every_kind_of_line_in_order(sshd: Sshd, clock, journal: Journal) -> None:
     transport = JournalledTransport(connect(sshd.device(), SHELL, clock=clock), journal)
-    reply = transport.run("echo hi")
-    process = transport.start("sh -c 'echo up; sleep 68'", limit_s=30)
+    reply = transport.run(typed("echo hi"))
+    process = transport.start(typed("sh -c 'echo up; sleep 68'"), limit_s=30)
     wait_for(lambda: process.output() == "up\n")
     process.signal("INT")
     process.close()
-    transport.configure(("echo a",))
+    transport.configure(typed(("echo a",)))
     journal.note("host", "why")
     transport.close()
     lines = lines_of(journal)
@@ -183,7 +184,7 @@ def test_half_a_line_of_a_process_waits_for_its_end(journal: Journal) -> None:
             return typing  # type: ignore[return-value]
 
     typing = Typing()
-    process = JournalledTransport(Host(), journal).start("tool", limit_s=1)  # type: ignore[arg-type]
+    process = JournalledTransport(Host(), journal).start(typed("tool"), limit_s=1)  # type: ignore[arg-type]
     for typing.printed in ("a\nmy open ses", f"a\nmy {PASSWORD}", f"a\nmy {PASSWORD}\nz"):
         assert process.output() == typing.printed
     typing.ended = 0
@@ -210,7 +211,7 @@ def test_many_threads_write_whole_lines(journal: Journal) -> None:
 
 def test_a_recording_for_a_parser_test_is_made_from_texts() -> None:
     host = Recording.of("ServerA", {"mlnx_qos -i eth0": "DCBX mode: OS\n"})
-    assert host.run("mlnx_qos -i eth0") == Reply(
+    assert host.run(typed("mlnx_qos -i eth0")) == Reply(
         device="ServerA", command="mlnx_qos -i eth0", text="DCBX mode: OS\n", status=0
     )
 
@@ -218,12 +219,12 @@ def test_a_recording_for_a_parser_test_is_made_from_texts() -> None:
 def test_what_was_not_recorded_is_refused_with_the_nearest() -> None:
     host = Recording.of("ServerA", {"mlnx_qos -i eth0": "", "ethtool -S eth0": ""})
     with pytest.raises(CommandRejected, match="nearest that was is 'mlnx_qos -i eth0'") as caught:
-        host.run("mlnx_qos -i eth1")
+        host.run(typed("mlnx_qos -i eth1"))
     assert caught.value.device == "ServerA"
     with pytest.raises(CommandRejected, match="no configure was"):
-        host.configure(("anything",))
+        host.configure(typed(("anything",)))
     with pytest.raises(CommandRejected, match="no start was"):
-        host.start("ib_send_bw", limit_s=5)
+        host.start(typed("ib_send_bw"), limit_s=5)
 
 
 def test_a_recorded_clock_takes_no_wall_time() -> None:
@@ -245,7 +246,7 @@ def test_an_answer_brings_its_time_along() -> None:
         for time_s in (10.0, 20.0)
     ]
     host = Recording("a", answers)
-    assert [(host.run("date").time_s, host.clock.now_s()) for _ in range(3)] == [
+    assert [(host.run(typed("date")).time_s, host.clock.now_s()) for _ in range(3)] == [
         (10.0, 10.0), (20.0, 20.0), (20.0, 20.0),
     ]  # fmt: skip
 
@@ -254,7 +255,7 @@ def test_a_recorded_timeout_is_raised_again() -> None:
     late = CommandTimeout("a", "slow", "it did not end", "wait")
     host = Recording("a", [Exchange(kind="run", question=("slow",), answer=late)])
     with pytest.raises(CommandTimeout, match="it did not end"):
-        host.run("slow")
+        host.run(typed("slow"))
 
 
 @pytest.mark.parametrize(

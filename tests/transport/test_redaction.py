@@ -13,6 +13,7 @@ import pytest
 from cli_server import PASSWORD, CliServer
 from hypothesis import example, given
 from hypothesis import strategies as st
+from typed import typed
 
 from labtests.clock import WallClock
 from labtests.journal import Journal, RedactingFilter, Redaction, redacted_logs
@@ -135,7 +136,7 @@ def test_no_library_logs_a_secret_at_debug(
     caplog.set_level(logging.DEBUG)
     with redacted_logs(Redaction([PASSWORD])):
         transport = connect(switch.device(), "hp_comware", clock=WallClock())
-        transport.run(f"display {PASSWORD}")
+        transport.run(typed(f"display {PASSWORD}"))
         transport.close()
         logging.getLogger("invoke").debug("config: %s", {"sudo": {"password": PASSWORD}})
     assert "paramiko.transport" in {record.name for record in caplog.records}

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from sshd_server import Sshd, changed, children_of, wait_for
+from typed import typed
 
 from labtests.clock import WallClock
 from labtests.errors import CommandRejected, CommandTimeout, LoginUnusable, Unreachable
@@ -41,9 +42,22 @@ def pid_in(file: Path) -> int:
 # -- run -----------------------------------------------------------------------------------------
 
 
+def test_a_text_that_is_not_made_of_words_is_not_sent(shell, tmp_path: Path) -> None:
+    raw = f"touch {tmp_path / 'run'}"
+    sending = (
+        shell.run,
+        lambda text: shell.configure((text, text)),
+        lambda text: shell.start(text, limit_s=5),
+    )
+    for send in sending:
+        with pytest.raises(TypeError, match="made of words"):
+            send(raw)
+    assert list(tmp_path.glob("run")) == []
+
+
 def test_both_streams_and_the_status_come_back_apart(shell, clock) -> None:
     before_s = clock.now_s()
-    reply = shell.run("echo out; echo err >&2; exit 3")
+    reply = shell.run(typed("echo out; echo err >&2; exit 3"))
     assert (reply.text, reply.errors, reply.status) == ("out\n", "err\n", 3)
     assert (reply.device, reply.command) == ("host", "echo out; echo err >&2; exit 3")
     assert before_s <= reply.time_s <= clock.now_s()
@@ -55,44 +69,46 @@ def test_both_streams_and_the_status_come_back_apart(shell, clock) -> None:
 )
 def test_every_word_arrives_as_it_was_quoted(shell, word: str) -> None:
     quoted = "'" + word.replace("'", "'\"'\"'") + "'"
-    assert shell.run(f"printf %s {quoted}").text == word
+    assert shell.run(typed(f"printf %s {quoted}")).text == word
 
 
 def test_a_command_that_reads_stdin_finds_its_end(shell) -> None:
-    assert shell.run("cat; echo after", timeout_s=5).text == "after\n"
+    assert shell.run(typed("cat; echo after"), timeout_s=5).text == "after\n"
 
 
 def test_twenty_megabytes_come_through_whole_and_fast(shell) -> None:
     begun_s = time.process_time()  # our own work; a neighbour's is not in it
-    reply = shell.run("head -c 20000000 /dev/zero | tr '\\0' x")
+    reply = shell.run(typed("head -c 20000000 /dev/zero | tr '\\0' x"))
     assert reply.text == "x" * 20_000_000
     assert time.process_time() - begun_s < 5  # Fabric's run takes 32 s
 
 
 def test_twenty_megabytes_of_errors_come_through_too(shell) -> None:
-    reply = shell.run("head -c 20000000 /dev/zero | tr '\\0' e >&2; echo done")
+    reply = shell.run(typed("head -c 20000000 /dev/zero | tr '\\0' e >&2; echo done"))
     assert (reply.text, len(reply.errors)) == ("done\n", 20_000_000)
 
 
 def test_a_character_cut_by_a_packet_is_put_together(shell) -> None:
-    reply = shell.run("printf 'a\\303'; sleep 0.1; printf '\\274b'")
+    reply = shell.run(typed("printf 'a\\303'; sleep 0.1; printf '\\274b'"))
     assert reply.text == "aüb"
 
 
 def test_bytes_that_are_no_utf8_are_shown_not_dropped(shell) -> None:
-    assert shell.run("printf 'a\\377b'").text == "a\ufffdb"
+    assert shell.run(typed("printf 'a\\377b'")).text == "a\ufffdb"
 
 
 def test_a_process_that_died_by_a_signal_has_status_128_plus_n(shell) -> None:
-    assert shell.run("kill -SEGV $$").status == 128 + signal.SIGSEGV
+    assert shell.run(typed("kill -SEGV $$")).status == 128 + signal.SIGSEGV
 
 
 def test_a_command_that_hangs_is_ended_on_the_host(shell, tmp_path: Path) -> None:
     pids = tmp_path / "parent", tmp_path / "child"
     with pytest.raises(CommandTimeout, match="did not end within 1 s") as caught:
         shell.run(
-            f"sleep 61 & echo $! >{pids[1]}; trap '' TERM; echo $$ >{pids[0]}; "
-            "while :; do sleep 0.2; done",
+            typed(
+                f"sleep 61 & echo $! >{pids[1]}; trap '' TERM; echo $$ >{pids[0]}; "
+                "while :; do sleep 0.2; done"
+            ),
             timeout_s=0.5,
         )
     assert caught.value.device == "host"
@@ -102,13 +118,13 @@ def test_a_command_that_hangs_is_ended_on_the_host(shell, tmp_path: Path) -> Non
 
 
 def test_the_status_of_the_commands_own_timeout_is_an_answer(shell) -> None:
-    assert shell.run("timeout 0.1 sleep 5").status == 124
+    assert shell.run(typed("timeout 0.1 sleep 5")).status == 124
 
 
 def test_a_background_process_that_keeps_stdout_open_does_not_hold_the_answer(
     shell, tmp_path: Path
 ) -> None:
-    reply = shell.run(f"sleep 600 & echo $! >{tmp_path / 'pid'}; echo started", timeout_s=60)
+    reply = shell.run(typed(f"sleep 600 & echo $! >{tmp_path / 'pid'}; echo started"), timeout_s=60)
     assert (reply.text, reply.status) == ("started\n", 0)  # and no CommandTimeout
     os.kill(pid_in(tmp_path / "pid"), signal.SIGKILL)
 
@@ -117,7 +133,7 @@ def test_threads_share_one_session(shell) -> None:
     texts: dict[int, str] = {}
 
     def ask(number: int) -> None:
-        texts[number] = shell.run(f"sleep 0.05; echo {number}").text
+        texts[number] = shell.run(typed(f"sleep 0.05; echo {number}")).text
 
     threads = [threading.Thread(target=ask, args=(number,)) for number in range(8)]
     for thread in threads:
@@ -128,10 +144,10 @@ def test_threads_share_one_session(shell) -> None:
 
 
 def test_runs_leave_no_descriptors_open_here(shell) -> None:
-    shell.run("true")
+    shell.run(typed("true"))
     before = len(list(Path("/proc/self/fd").iterdir()))
     for _ in range(20):
-        shell.run("true")
+        shell.run(typed("true"))
     assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
@@ -139,13 +155,13 @@ def test_runs_leave_no_descriptors_open_here(shell) -> None:
 
 
 def test_configuration_stops_at_the_first_line_that_fails(shell, tmp_path: Path) -> None:
-    reply = shell.configure(("echo one", "false", f"touch {tmp_path / 'never'}"))
+    reply = shell.configure(typed(("echo one", "false", f"touch {tmp_path / 'never'}")))
     assert (reply.text, reply.status, reply.command) == ("one\n", 1, "false")
     assert not (tmp_path / "never").exists()
 
 
 def test_a_whole_configuration_answers_with_everything_printed(shell) -> None:
-    reply = shell.configure(("echo one", "echo two"))
+    reply = shell.configure(typed(("echo one", "echo two")))
     assert (reply.text, reply.status) == ("one\ntwo\n", 0)
 
 
@@ -155,7 +171,7 @@ def test_several_lines_are_one_exchange_and_each_has_its_own_answer(shell, monke
         ShellTransport, "execute", lambda *a, **k: (sent.append(a[1]), execute(*a, **k))[1]
     )
     lines = ("printf a", "echo b; echo c >&2", "cd /; x=1; exit 3", "echo never")
-    reply = shell.configure(lines)
+    reply = shell.configure(typed(lines))
     assert len(sent) == 1
     told = [(part.command, part.text, part.errors, part.status) for part in reply.parts]
     assert told == [(lines[0], "a", "", 0), (lines[1], "b\n", "c\n", 0), (lines[2], "", "", 3)]
@@ -167,14 +183,14 @@ def test_a_line_that_hangs_is_named_and_the_next_is_not_run(shell, tmp_path, mon
     monkeypatch.setattr("labtests.ssh.shell.BLOCK_WITHIN_S", 1)
     monkeypatch.setattr("labtests.ssh.shell.MORE_S_PER_COMMAND", 0)
     with pytest.raises(CommandTimeout) as caught:
-        shell.configure(("echo one", "sleep 60", f"touch {tmp_path / 'never'}"))
+        shell.configure(typed(("echo one", "sleep 60", f"touch {tmp_path / 'never'}")))
     assert caught.value.command == "sleep 60"
     assert not (tmp_path / "never").exists()
 
 
 def test_a_line_that_ends_the_shell_is_named(shell) -> None:
     with pytest.raises(CommandRejected) as caught:
-        shell.configure(("echo one", "kill -9 $$", "echo never"))
+        shell.configure(typed(("echo one", "kill -9 $$", "echo never")))
     assert caught.value.command == "kill -9 $$"
 
 
@@ -182,7 +198,9 @@ def test_a_line_that_ends_the_shell_is_named(shell) -> None:
 
 
 def test_output_is_followed_while_a_process_runs(shell) -> None:
-    process = shell.start("sh -c 'echo first; read never; sleep 0.3; echo second'", limit_s=20)
+    process = shell.start(
+        typed("sh -c 'echo first; read never; sleep 0.3; echo second'"), limit_s=20
+    )
     wait_for(lambda: process.output() == "first\n")
     assert process.status() is None
     wait_for(lambda: process.status() is not None)
@@ -199,7 +217,9 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("impatient")
 def test_a_process_ends_with_its_children_when_it_is_closed(shell, tmp_path: Path) -> None:
-    process = shell.start(f"sh -c 'sleep 62 & echo $! >{tmp_path / 'child'}; wait'", limit_s=60)
+    process = shell.start(
+        typed(f"sh -c 'sleep 62 & echo $! >{tmp_path / 'child'}; wait'"), limit_s=60
+    )
     child = pid_in(tmp_path / "child")
     assert is_running(process.pid)
     process.close()
@@ -212,7 +232,7 @@ def test_a_process_ends_with_its_children_when_it_is_closed(shell, tmp_path: Pat
 @pytest.mark.usefixtures("impatient")
 def test_a_process_that_ignores_int_and_term_is_killed(shell) -> None:
     process = shell.start(
-        "sh -c 'trap \"\" INT TERM; echo deaf; while :; do sleep 0.1; done'", limit_s=60
+        typed("sh -c 'trap \"\" INT TERM; echo deaf; while :; do sleep 0.1; done'"), limit_s=60
     )
     wait_for(lambda: process.output() == "deaf\n")
     process.close()
@@ -221,7 +241,7 @@ def test_a_process_that_ignores_int_and_term_is_killed(shell) -> None:
 
 def test_what_a_process_says_to_a_signal_is_its_output(shell) -> None:
     process = shell.start(
-        "sh -c 'trap \"echo summary; exit 7\" INT; echo up; while :; do sleep 0.05; done'",
+        typed("sh -c 'trap \"echo summary; exit 7\" INT; echo up; while :; do sleep 0.05; done'"),
         limit_s=60,
     )
     wait_for(lambda: process.output() == "up\n")
@@ -234,7 +254,7 @@ def test_what_a_process_says_to_a_signal_is_its_output(shell) -> None:
 
 
 def test_a_process_ends_by_itself_at_its_limit(shell) -> None:
-    process = shell.start("sleep 63", limit_s=1)
+    process = shell.start(typed("sleep 63"), limit_s=1)
     wait_for(lambda: process.status() is not None)
     assert process.status() == 124
     process.close()
@@ -242,14 +262,14 @@ def test_a_process_ends_by_itself_at_its_limit(shell) -> None:
 
 def test_a_process_ends_at_its_limit_when_this_side_has_died(sshd: Sshd, clock) -> None:
     transport = connect(sshd.device(), SHELL, clock=clock)
-    process = transport.start("sleep 64", limit_s=1)
+    process = transport.start(typed("sleep 64"), limit_s=1)
     assert is_running(process.pid)  # type: ignore[attr-defined]
     transport.close()
     wait_for(lambda: not is_running(process.pid))  # type: ignore[attr-defined]
 
 
 def test_a_missing_program_is_an_exit_status_with_words(shell) -> None:
-    process = shell.start("ib_send_wb -d mlx5_0", limit_s=5)
+    process = shell.start(typed("ib_send_wb -d mlx5_0"), limit_s=5)
     wait_for(lambda: process.status() is not None)
     assert process.status() == 127
     assert "ib_send_wb" in process.errors()
@@ -257,7 +277,7 @@ def test_a_missing_program_is_an_exit_status_with_words(shell) -> None:
 
 
 def test_a_process_killed_from_outside_has_status_137(shell) -> None:
-    process = shell.start("sleep 65", limit_s=60)
+    process = shell.start(typed("sleep 65"), limit_s=60)
     wait_for(lambda: len(children_of(process.pid)) == 2)  # beside it, the shell that waits
     os.kill(children_of(process.pid)[-1], signal.SIGKILL)
     wait_for(lambda: process.status() is not None)
@@ -291,11 +311,11 @@ def test_become_puts_sudo_before_everything(sshd: Sshd, clock, tmp_path: Path) -
     log = tmp_path / "log"
     folder = fake_sudo(tmp_path, f'printf "%s\\n" "$*" >>{log}; [ "$1" = -n ] && shift; exec "$@"')
     shell = becoming(sshd, clock, folder)
-    assert shell.run("whoami").text == "root\n"
+    assert shell.run(typed("whoami")).text == "root\n"
     assert log.read_text().startswith("-n timeout -k 2 30 sh -c echo labtests-")  # it asks first
     log.write_text("")
-    assert shell.run("echo hi").text == "hi\n"
-    process = shell.start("sleep 66", limit_s=60)
+    assert shell.run(typed("echo hi")).text == "hi\n"
+    process = shell.start(typed("sleep 66"), limit_s=60)
     process.close()
     assert not is_running(process.pid)
     asked = log.read_text().splitlines()
@@ -318,20 +338,20 @@ def test_become_puts_sudo_before_everything(sshd: Sshd, clock, tmp_path: Path) -
 def test_a_sudo_that_refuses_says_what_to_do(sshd: Sshd, clock, tmp_path: Path, words) -> None:
     shell = becoming(sshd, clock, fake_sudo(tmp_path, f"echo '{words}' >&2; exit 1"))
     for ask in (
-        lambda: shell.run("mlnx_qos -i eth0"),
-        lambda: shell.start("ib_send_bw", limit_s=5),
+        lambda: shell.run(typed("mlnx_qos -i eth0")),
+        lambda: shell.start(typed("ib_send_bw"), limit_s=5),
     ):
         with pytest.raises(LoginUnusable, match=f"(?s){words}.*NOPASSWD") as refused:
             ask()
         assert refused.value.command == "sudo -n true"
     fake_sudo(tmp_path, 'shift; exec "$@"')
-    shell.run("true")
+    shell.run(typed("true"))
     fake_sudo(tmp_path, f"echo '{words}' >&2; exit 1")  # sudoers was changed meanwhile
     with pytest.raises(CommandRejected, match=f"(?s){words}.*NOPASSWD") as caught:
-        shell.run("mlnx_qos -i eth0")
+        shell.run(typed("mlnx_qos -i eth0"))
     assert caught.value.command == "sudo -n mlnx_qos -i eth0"
     with pytest.raises(CommandRejected, match="NOPASSWD"):
-        shell.start("ib_send_bw", limit_s=5)
+        shell.start(typed("ib_send_bw"), limit_s=5)
     shell.close()
 
 
@@ -346,16 +366,16 @@ def test_a_session_killed_in_the_middle_of_a_command_is_unreachable(sshd: Sshd, 
     session = (set(children_of(sshd.process.pid)) - before).pop()
     threading.Timer(0.3, os.kill, (session, signal.SIGKILL)).start()
     with pytest.raises(Unreachable, match=rf"session with 127.0.0.1:{sshd.port} broke"):
-        transport.run("sleep 3", timeout_s=20)
+        transport.run(typed("sleep 3"), timeout_s=20)
     with pytest.raises(Unreachable):
-        transport.run("true")
+        transport.run(typed("true"))
     with pytest.raises(Unreachable):
-        transport.start("sleep 1", limit_s=1)
+        transport.start(typed("sleep 1"), limit_s=1)
 
 
 def test_a_process_of_a_broken_session_says_so(sshd: Sshd, clock) -> None:
     transport = connect(sshd.device(), SHELL, clock=clock)
-    process = transport.start("sleep 67", limit_s=2)
+    process = transport.start(typed("sleep 67"), limit_s=2)
     transport.close()
     with pytest.raises(Unreachable):
         process.status()

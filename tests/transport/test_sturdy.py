@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from sshd_server import Sshd, children_of, end_sshd, start_sshd
+from typed import typed
 
 from labtests.clock import WallClock
 from labtests.errors import CommandTimeout, LoginUnusable, Unreachable
@@ -65,10 +66,10 @@ RUN = 'bash -c "$SSH_ORIGINAL_COMMAND"'
 def test_a_login_shell_that_prints_is_not_part_of_any_output(sshd, login_shell) -> None:
     login_shell(f"echo welcome; printf 'no tty' >&2; printf 'you have mail'; {RUN}")
     with login(sshd) as shell:
-        reply = shell.run("echo out; echo err >&2; exit 3")
+        reply = shell.run(typed("echo out; echo err >&2; exit 3"))
         assert (reply.text, reply.errors, reply.status) == ("out\n", "err\n", 3)
-        assert shell.run("true").text == ""
-        process = shell.start("sh -c 'echo first; echo second; sleep 66'", limit_s=60)
+        assert shell.run(typed("true")).text == ""
+        process = shell.start(typed("sh -c 'echo first; echo second; sleep 66'"), limit_s=60)
         assert process.pid > 1
         deadline = time.monotonic() + 10
         while "second" not in process.output() and time.monotonic() < deadline:
@@ -81,9 +82,9 @@ def test_a_login_shell_that_prints_is_not_part_of_any_output(sshd, login_shell) 
 def test_a_noisy_host_that_runs_nothing_any_more_gives_no_empty_answer(sshd, login_shell) -> None:
     login_shell(f"echo welcome; {RUN}")
     with login(sshd) as shell:
-        shell.run("true")
+        shell.run(typed("true"))
         login_shell("echo welcome; echo out of order >&2; exit 0")
-        reply = shell.run("list what is left")
+        reply = shell.run(typed("list what is left"))
         assert (reply.text, reply.errors) == ("welcome\n", "out of order\n")
 
 
@@ -91,25 +92,27 @@ def test_a_login_shell_that_prints_behind_commands_is_refused_at_once(sshd, logi
     login_shell(f"{RUN}; echo goodbye")
     refused = pytest.raises(LoginUnusable, match=r"(?s)printed 'labtests-.*bashrc")
     with login(sshd) as shell, refused:
-        shell.run("echo hi")
+        shell.run(typed("echo hi"))
 
 
 def test_a_login_shell_that_runs_nothing_is_refused_with_what_it_said(sshd, login_shell) -> None:
     login_shell("echo This account is not available.; exit 1")
     refused = r"'true': it ended with status 1 and printed 'This account"
     with login(sshd) as shell:
-        for ask in (shell.run, lambda command: shell.configure((command, "true"))):
+        for ask in (shell.run, lambda command: shell.configure(typed((command, "true")))):
             with pytest.raises(LoginUnusable, match=refused):
-                ask("echo hi")
+                ask(typed("echo hi"))
         with pytest.raises(LoginUnusable, match="This account"):
-            shell.start("sleep 66", limit_s=60)
+            shell.start(typed("sleep 66"), limit_s=60)
 
 
 def test_a_login_shell_that_is_slow_is_waited_for(sshd, login_shell) -> None:
     login_shell(f"sleep 0.7; {RUN}")
     with login(sshd) as shell:
-        assert shell.run("echo hi", timeout_s=1).text == "hi\n"  # the time is the command's own
-        process = shell.start("sleep 66", limit_s=60)
+        assert (
+            shell.run(typed("echo hi"), timeout_s=1).text == "hi\n"
+        )  # the time is the command's own
+        process = shell.start(typed("sleep 66"), limit_s=60)
         process.close()
         assert not Path(f"/proc/{process.pid}").exists()
 
@@ -118,9 +121,13 @@ def test_a_login_shell_that_is_slow_is_waited_for(sshd, login_shell) -> None:
 
 
 FIRST = {  # of a shell that nobody has asked anything
-    "a command": lambda shell: shell.run("printf out; printf err >&2; exit 3"),
-    "a script that leaves early": lambda shell: shell.run("printf out; printf err >&2\nexit 3\n#"),
-    "a block": lambda shell: shell.configure(("printf out", "printf err >&2; exit 3", "echo no")),
+    "a command": lambda shell: shell.run(typed("printf out; printf err >&2; exit 3")),
+    "a script that leaves early": lambda shell: shell.run(
+        typed("printf out; printf err >&2\nexit 3\n#")
+    ),
+    "a block": lambda shell: shell.configure(
+        typed(("printf out", "printf err >&2; exit 3", "echo no"))
+    ),
 }
 
 
@@ -140,16 +147,16 @@ def test_the_first_command_is_one_exec(sshd) -> None:
         opened: list[str] = []
         execute = shell.execute
         shell.execute = lambda line, *a, **k: opened.append(line) or execute(line, *a, **k)  # type: ignore[method-assign, func-returns-value]
-        assert shell.run("echo hi").text == "hi\n"
-        assert shell.run("echo ho").text == "ho\n"
+        assert shell.run(typed("echo hi")).text == "hi\n"
+        assert shell.run(typed("echo ho")).text == "ho\n"
     assert len(opened) == 2
     assert opened[1] == "timeout -k 2 30 sh -c 'echo ho'"
 
 
 def test_a_first_command_with_a_mistake_is_told_like_any_other(sshd) -> None:
     with login(sshd) as first, login(sshd) as later:
-        later.run("true")
-        replies = [shell.run("echo 'open") for shell in (first, later)]
+        later.run(typed("true"))
+        replies = [shell.run(typed("echo 'open")) for shell in (first, later)]
     assert {reply.status for reply in replies} == {2}
     assert {reply.text for reply in replies} == {""}
     assert all("nterminated" in reply.errors for reply in replies)
@@ -158,23 +165,23 @@ def test_a_first_command_with_a_mistake_is_told_like_any_other(sshd) -> None:
 def test_a_first_command_that_takes_too_long_says_so_and_leaves_nothing(sshd) -> None:
     with login(sshd) as shell:
         with pytest.raises(CommandTimeout, match=r"within 1 s; its process group .* ended"):
-            shell.run("echo part; sleep 66.25", timeout_s=1)
-        assert shell.run("pgrep -f '[s]leep 66.25'").text == ""
+            shell.run(typed("echo part; sleep 66.25"), timeout_s=1)
+        assert shell.run(typed("pgrep -f '[s]leep 66.25'")).text == ""
 
 
 def test_many_threads_may_be_first(sshd, login_shell) -> None:
     login_shell(f"echo welcome; sleep 0.1; {RUN}")
     with login(sshd) as shell, ThreadPoolExecutor(6) as pool:
-        texts = list(pool.map(lambda n: shell.run(f"echo {n}").text, range(12)))
+        texts = list(pool.map(lambda n: shell.run(typed(f"echo {n}")).text, range(12)))
     assert texts == [f"{n}\n" for n in range(12)]
 
 
 def test_programs_in_sbin_are_found_where_the_login_s_path_lacks_it(tmp_path: Path) -> None:
     with server(tmp_path, "SetEnv SHLVL=2 PATH=/usr/bin:/bin") as sshd, login(sshd) as shell:
         for _ in ("first", "later"):
-            found = shell.run("command -v sshd").text
+            found = shell.run(typed("command -v sshd")).text
             assert found in ("/usr/sbin/sshd\n", "/usr/local/sbin/sshd\n")
-        process = shell.start("sh -c 'command -v sshd; sleep 66'", limit_s=60)
+        process = shell.start(typed("sh -c 'command -v sshd; sleep 66'"), limit_s=60)
         deadline = time.monotonic() + 10
         while not process.output() and time.monotonic() < deadline:
             time.sleep(0.02)
@@ -185,13 +192,13 @@ def test_programs_in_sbin_are_found_where_the_login_s_path_lacks_it(tmp_path: Pa
 def test_tools_speak_c_whatever_the_locale_of_the_login(tmp_path: Path) -> None:
     with server(tmp_path, "SetEnv SHLVL=2 LANG=de_DE.UTF-8") as sshd, login(sshd) as shell:
         for _ in ("first", "later"):
-            assert shell.run("echo $LC_ALL").text == "C\n"
-        assert "LC_ALL=C\n" in shell.run("env").text
+            assert shell.run(typed("echo $LC_ALL")).text == "C\n"
+        assert "LC_ALL=C\n" in shell.run(typed("env")).text
 
 
 def test_nothing_is_said_before_a_command_where_all_is_well(sshd) -> None:
     with login(sshd) as shell:
-        shell.run("true")
+        shell.run(typed("true"))
         assert shell._around == Surroundings()
 
 
@@ -253,7 +260,7 @@ def test_two_openings_have_two_marks() -> None:
 
 def test_a_hardened_host_with_one_key_exchange_is_reached(tmp_path: Path) -> None:
     with server(tmp_path, "KexAlgorithms curve25519-sha256") as sshd, login(sshd) as shell:
-        assert shell.run("echo hi").text == "hi\n"
+        assert shell.run(typed("echo hi")).text == "hi\n"
 
 
 @pytest.mark.parametrize(
@@ -299,7 +306,7 @@ def test_old_algorithms_are_spoken_only_where_the_testbed_file_says_so(
         assert f"no {name} in common: it offers only {said}" in str(caught.value)
         assert "`legacy_ssh: true` in the testbed file" in str(caught.value)
         with login(sshd, legacy_ssh=True) as shell:
-            assert shell.run("echo hi").text == "hi\n"
+            assert shell.run(typed("echo hi")).text == "hi\n"
 
 
 # -- hosts that stand still ------------------------------------------------------------------------
@@ -330,10 +337,10 @@ def frozen(pids: list[int], for_s: float) -> Iterator[None]:
 
 def test_a_host_that_freezes_and_comes_back_has_answered(tmp_path: Path) -> None:
     with server(tmp_path) as sshd, login(sshd) as shell:
-        process = shell.start("sh -c 'while sleep 0.2; do echo tick; done'", limit_s=60)
+        process = shell.start(typed("sh -c 'while sleep 0.2; do echo tick; done'"), limit_s=60)
         begun_s = time.monotonic()
         with frozen(session_of(sshd), 2.5):
-            reply = shell.run("echo back", timeout_s=1)
+            reply = shell.run(typed("echo back"), timeout_s=1)
         assert reply.text == "back\n"
         assert time.monotonic() - begun_s > 2.4  # it was frozen
         assert process.status() is None
@@ -343,7 +350,7 @@ def test_a_host_that_freezes_and_comes_back_has_answered(tmp_path: Path) -> None
 
 def test_output_that_nobody_reads_holds_no_process_up(sshd) -> None:
     with login(sshd) as shell:
-        process = shell.start("sh -c 'head -c 9000000 /dev/zero | tr \"\\0\" x'", limit_s=60)
+        process = shell.start(typed("sh -c 'head -c 9000000 /dev/zero | tr \"\\0\" x'"), limit_s=60)
         deadline = time.monotonic() + 20
         while Path(f"/proc/{process.pid}").exists() and time.monotonic() < deadline:
             time.sleep(0.05)  # nothing of ours reads in between

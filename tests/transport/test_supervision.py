@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from typed import typed
 
 from labtests.ssh import supervision
 from labtests.ssh.supervision import supervised
@@ -22,7 +23,7 @@ class Host:
 
     def __init__(self, shell: str, command: str, *, beats: bool = True, seconds: int = 30) -> None:
         words = [shell, "sh"] if shell == "busybox" else [shell]
-        script = supervised(command, seconds=seconds, run="run-7", beats=beats)
+        script = supervised(typed(command), seconds=seconds, run="run-7", beats=beats)
         self.process = subprocess.Popen(
             [*words, "-c", script],
             stdin=subprocess.PIPE,

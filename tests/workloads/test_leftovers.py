@@ -4,6 +4,7 @@ import time
 from types import SimpleNamespace
 
 import pytest
+from typed import typed
 
 from labtests.errors import WorkloadError
 from labtests.inventory import load
@@ -37,10 +38,10 @@ def sessions(simulated):
 
 def test_only_the_run_s_own_processes_are_found_and_ended(sessions):
     started = [  # kept: a process that nobody holds any more ends
-        getattr(sessions, name).start(f"iperf3 -s -p 520{len(name)}", limit_s=600)
+        getattr(sessions, name).start(typed(f"iperf3 -s -p 520{len(name)}"), limit_s=600)
         for name in ("mine", "mine2", "theirs")
     ]
-    sessions.theirs.run("nohup sleep 500 >/dev/null 2>&1 &")  # a person's, without a mark
+    sessions.theirs.run(typed("nohup sleep 500 >/dev/null 2>&1 &"))  # a person's, without a mark
     found = leftovers(sessions.theirs, "mine")
     assert any(process.command == "iperf3 -s -p 5204" for process in found)
     assert len(leftovers(sessions.theirs, "")) == len(started) * len(found)
@@ -48,7 +49,7 @@ def test_only_the_run_s_own_processes_are_found_and_ended(sessions):
     ended = sweep(sessions.theirs, "mine")
     assert {process.pid for process in ended} == {process.pid for process in found}
     assert leftovers(sessions.theirs, "mine") == ()
-    listed = sessions.theirs.run("ps -eo args").text
+    listed = sessions.theirs.run(typed("ps -eo args")).text
     assert "iperf3 -s -p 5204" not in listed
     for other in ("iperf3 -s -p 5205", "iperf3 -s -p 5206", "sleep 500"):
         assert other in listed
@@ -56,14 +57,14 @@ def test_only_the_run_s_own_processes_are_found_and_ended(sessions):
 
 
 def test_a_session_that_is_gone_takes_its_processes_along(sessions):
-    server = sessions.mine.start("iperf3 -s -p 5300", limit_s=600)
+    server = sessions.mine.start(typed("iperf3 -s -p 5300"), limit_s=600)
     assert leftovers(sessions.theirs, "mine")
     sessions.mine.close()
     assert server.pid not in {process.pid for process in leftovers(sessions.theirs, "theirs")}
     deadline_s = time.monotonic() + 20  # until the other side knows, which takes no lab time
     while leftovers(sessions.theirs, "mine"):
         assert time.monotonic() < deadline_s
-        sessions.theirs.run("sleep 1")
+        sessions.theirs.run(typed("sleep 1"))
 
 
 ENVIRON, ENVIRON_8 = "/proc/7/environ\n", "/proc/8/environ\n"

@@ -7,6 +7,7 @@ system view and carry the `interface ...` and `quit` that enter and leave other 
 
 from labtests.capabilities import Commands
 from labtests.drivers.comware.configuration import priority_list
+from labtests.drivers.comware.session import line
 from labtests.records import (
     EcnSetting,
     PfcSetting,
@@ -15,6 +16,7 @@ from labtests.records import (
     TrustSetting,
     WredQueue,
 )
+from labtests.words import CliLine
 
 OURS = "labtests"
 """WRED tables whose names start so are ours to change and remove."""
@@ -28,32 +30,37 @@ DEFAULT_EXPONENT = 9
 QUEUES = range(8)
 
 
-def in_interface(port: str, *commands: str) -> Commands:
+QUIT = line("quit")
+
+
+def in_interface(port: str, *commands: CliLine) -> Commands:
     """These lines in the view of a port (full name); nothing when there are none."""
-    return (f"interface {port}", *commands, "quit") if commands else ()
+    return (line("interface", port), *commands, QUIT) if commands else ()
 
 
 # -- PFC ---------------------------------------------------------------------------------------
 
 
+_NO_DROP = ("priority-flow-control", "no-drop", "dot1p")
+_MODES = {
+    "on": line("priority-flow-control", "enable"),
+    "auto": line("priority-flow-control", "auto"),
+    "off": line("undo", "priority-flow-control"),
+}
+
+
 def pfc_commands(port: str, earlier: PfcSetting, wanted: PfcSetting) -> Commands:
     """The no-drop list first, so that PFC never works with the list of somebody else."""
-    commands: list[str] = []
+    commands: list[CliLine] = []
     if wanted.priorities != earlier.priorities:
         if not wanted.priorities >= earlier.priorities:
             # whether a shorter list replaces a longer one is not written anywhere
-            commands.append("undo priority-flow-control no-drop dot1p")
+            commands.append(line("undo", *_NO_DROP))
         if wanted.priorities:
             listed = priority_list(wanted.priorities)
-            commands.append(f"priority-flow-control no-drop dot1p {listed}")
+            commands.append(line(*_NO_DROP, listed))
     if wanted.mode != earlier.mode:
-        commands.append(
-            {
-                "on": "priority-flow-control enable",
-                "auto": "priority-flow-control auto",
-                "off": "undo priority-flow-control",
-            }[wanted.mode]
-        )
+        commands.append(_MODES[wanted.mode])
     return in_interface(port, *commands)
 
 
@@ -65,12 +72,15 @@ def trust_commands(port: str, earlier: TrustSetting, wanted: TrustSetting) -> Co
     if earlier == wanted:
         return ()
     if wanted.source == "none":
-        return in_interface(port, "undo qos trust")
-    override = " override" if wanted.override else ""
-    return in_interface(port, f"qos trust {wanted.source}{override}")
+        return in_interface(port, line("undo", "qos", "trust"))
+    override = ("override",) if wanted.override else ()
+    return in_interface(port, line("qos", "trust", wanted.source, *override))
 
 
 # -- ECN ---------------------------------------------------------------------------------------
+
+
+_TABLE = ("qos", "wred", "queue", "table")
 
 
 def default_curve(queue: int, *, ecn: bool) -> WredQueue:
@@ -101,44 +111,53 @@ def ecn_commands(port: str, earlier: EcnSetting, wanted: EcnSetting) -> Commands
     table: Commands = ()
     if wanted.profile is not None and is_ours(wanted.profile):
         lines = _table_lines(earlier, wanted)
-        table = (f"qos wred queue table {wanted.profile}", *lines, "quit")
-    applied: list[str] = []
+        table = (line(*_TABLE, wanted.profile), *lines, QUIT)
+    applied: list[CliLine] = []
     if earlier.profile not in (None, wanted.profile):
-        applied.append("undo qos wred apply")
-    if wanted.profile not in (None, earlier.profile):
-        applied.append(f"qos wred apply {wanted.profile}".rstrip())
+        applied.append(line("undo", "qos", "wred", "apply"))
+    if wanted.profile is not None and wanted.profile != earlier.profile:
+        name = (wanted.profile,) if wanted.profile else ()
+        applied.append(line("qos", "wred", "apply", *name))
     return (*table, *in_interface(port, *applied), *removal(earlier, wanted))
+
+
+def undo_table(table: str) -> CliLine:
+    """Remove it."""
+    return line("undo", *_TABLE, table)
 
 
 def removal(earlier: EcnSetting, wanted: EcnSetting) -> Commands:
     """Remove the table that `earlier` applied, if it is ours and not wanted any more."""
-    if is_ours(earlier.profile) and earlier.profile != wanted.profile:
-        return (f"undo qos wred queue table {earlier.profile}",)
+    table = earlier.profile
+    if table is not None and is_ours(table) and table != wanted.profile:
+        return (undo_table(table),)
     return ()
 
 
-def _table_lines(earlier: EcnSetting, wanted: EcnSetting) -> list[str]:
+def _table_lines(earlier: EcnSetting, wanted: EcnSetting) -> list[CliLine]:
     same = earlier.profile == wanted.profile
     before = {q.queue: q for q in earlier.queues} if same else {}
-    lines: list[str] = []
+    lines: list[CliLine] = []
     for q in wanted.queues:
         lines.extend(_queue_lines(before.get(q.queue), q))
     return lines
 
 
-def _queue_lines(before: WredQueue | None, q: WredQueue) -> list[str]:
-    lines: list[str] = []
+def _queue_lines(before: WredQueue | None, q: WredQueue) -> list[CliLine]:
+    lines: list[CliLine] = []
     known = before or default_curve(q.queue, ecn=False)
     # the curve of a marking queue is written even where it is the documented default: models differ
     if _limits(q) != _limits(known) or (q.ecn and before is None):
         lines.append(
-            f"queue {q.queue} drop-level 0 low-limit {q.low_limit} "
-            f"high-limit {q.high_limit} discard-probability {q.drop_probability_percent}"
+            line(
+                *("queue", q.queue, "drop-level", 0, "low-limit", q.low_limit),
+                *("high-limit", q.high_limit, "discard-probability", q.drop_probability_percent),
+            )
         )
     if q.weighting_exponent != known.weighting_exponent:
-        lines.append(f"queue {q.queue} weighting-constant {q.weighting_exponent}")
+        lines.append(line("queue", q.queue, "weighting-constant", q.weighting_exponent))
     if q.ecn != known.ecn:
-        lines.append(f"{'' if q.ecn else 'undo '}queue {q.queue} ecn")
+        lines.append(line(*(() if q.ecn else ("undo",)), "queue", q.queue, "ecn"))
     return lines
 
 
@@ -171,30 +190,30 @@ def scheduling_commands(
     if earlier == wanted:
         return ()
     if wanted.discipline == "sp":
-        return in_interface(port, "qos sp")
+        return in_interface(port, line("qos", "sp"))
     kept = earlier if _same_scheduler(earlier, wanted) else None
     before = {q.queue: q for q in kept.queues} if kept else {}
     changed = [q for q in wanted.queues if before.get(q.queue) != q]
-    lines = [f"qos wrr {q.queue} group {_group(q, wanted.unit)}" for q in changed]
-    return in_interface(port, f"qos wrr {wanted.unit}", *lines)
+    lines = [line("qos", "wrr", q.queue, "group", *_group(q, wanted.unit)) for q in changed]
+    return in_interface(port, line("qos", "wrr", wanted.unit), *lines)
 
 
 def _same_scheduler(one: SchedulingSetting, other: SchedulingSetting) -> bool:
     return (one.discipline, one.unit) == (other.discipline, other.unit)
 
 
-def _group(q: QueueSchedule, unit: str) -> str:
-    return "sp" if q.group == "sp" else f"{q.group} {unit} {q.weight}"
+def _group(q: QueueSchedule, unit: str) -> tuple[str, ...]:
+    return ("sp",) if q.group == "sp" else (q.group, unit, str(q.weight))
 
 
 # -- maps ----------------------------------------------------------------------------------------
 
 
-def dscp_map_commands(earlier: tuple[int, ...], wanted: tuple[int, ...]) -> Commands:
-    """Every DSCP whose priority changes; the map is the whole switch's."""
+def map_commands(table: str, earlier: tuple[int, ...], wanted: tuple[int, ...]) -> Commands:
+    """Every entry of this map that changes; the map is the whole switch's."""
     changed = [
-        f"import {dscp} export {after}"
-        for dscp, (before, after) in enumerate(zip(earlier, wanted, strict=True))
+        line("import", entry, "export", after)
+        for entry, (before, after) in enumerate(zip(earlier, wanted, strict=True))
         if before != after
     ]
-    return ("qos map-table dscp-dot1p", *changed, "quit") if changed else ()
+    return (line("qos", "map-table", table), *changed, QUIT) if changed else ()

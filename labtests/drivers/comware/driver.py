@@ -1,11 +1,14 @@
 """The driver: everything a suite may ask of a switch with Comware 7 (H3C, HPE)."""
 
 from labtests.capabilities import Obstacles, Versions
+from labtests.drivers.comware import commands as lines
 from labtests.drivers.comware.configuration import Section
 from labtests.drivers.comware.intents import Intents
 from labtests.drivers.comware.links import Links
+from labtests.drivers.comware.session import line
 from labtests.drivers.comware.telemetry import Telemetry
 from labtests.drivers.comware.versions import parse_version
+from labtests.errors import CommandRejected
 
 SESSION = "hp_comware"
 """How it is reached: netmiko's device type for the Comware CLI."""
@@ -29,12 +32,25 @@ class Driver(Intents, Telemetry, Links, Versions, Obstacles):
 
     def versions(self) -> dict[str, str]:
         """`model`, `comware` and `release`."""
-        return parse_version(self.cli.show("display version"))
+        return parse_version(self.cli.show("display", "version"))
 
     def obstacles(self) -> tuple[str, ...]:
-        """What the interfaces' configuration has that would undo or distort a test's settings."""
+        """A role that may not configure; what the interfaces' configuration has that would undo or
+        distort a test's settings."""
         _, sections = self.cli.interfaces()
-        return tuple(sentence for section in sections for sentence in _obstacles_of(section))
+        told = (sentence for section in sections for sentence in _obstacles_of(section))
+        return (*self._without_rights(sections), *told)
+
+    def _without_rights(self, sections: tuple[Section, ...]) -> tuple[str, ...]:
+        """Into the view of a port and out again: that changes nothing, and takes a role that may
+        configure. (Every role may enter the system view; only network-admin may ask for roles.)"""
+        ports = [s.interface for s in sections if s.interface and "/" in s.interface]
+        try:
+            for port in ports[:1]:
+                self.cli.configure((line("interface", port), lines.QUIT))
+        except CommandRejected as error:
+            return (f"this account cannot set anything: {error.problem}; {error.remedy}",)
+        return ()
 
 
 def _obstacles_of(section: Section) -> list[str]:

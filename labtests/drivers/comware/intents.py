@@ -11,6 +11,7 @@ from hashlib import sha256
 from labtests.capabilities import Commands
 from labtests.drivers.comware import commands as lines
 from labtests.drivers.comware.maps import parse_map_table
+from labtests.drivers.comware.session import line
 from labtests.drivers.comware.settings import Settings
 from labtests.intents import (
     DeviceWide,
@@ -33,7 +34,7 @@ from labtests.records import (
 
 DEFAULT_FRAME_BYTES = 9216
 """What data-centre models pass at least when nothing is configured (S6850: 9416)."""
-_QUEUE_MAP = "display qos map-table dot1p-lp"
+_QUEUE_MAP = ("display", "qos", "map-table", "dot1p-lp")
 _JUMBO = re.compile(r"jumboframe enable(?: (?P<bytes>[0-9]+))?")
 _HEADROOM = re.compile(
     r"priority-flow-control dot1p (?P<priority>[0-7]) headroom (?P<cells>[0-9]+)"
@@ -79,7 +80,7 @@ class Intents(Settings, EcnCurves, QueueShares, QueueMap, FrameLimit, Headroom, 
 
     def queue_map(self, port: str) -> tuple[int, ...]:
         """The local precedence, which is the queue, of each 802.1p priority, for all ports."""
-        reply = self.cli.show(_QUEUE_MAP)
+        reply = self.cli.show(*_QUEUE_MAP)
         maps = [m for m in parse_map_table(reply) if not m.direction and not m.color]
         if [m.name for m in maps] != ["dot1p-lp"]:
             refuse(reply, "there is no map dot1p-lp without direction")
@@ -89,12 +90,7 @@ class Intents(Settings, EcnCurves, QueueShares, QueueMap, FrameLimit, Headroom, 
         self, port: str, earlier: tuple[int, ...], wanted: tuple[int, ...]
     ) -> Commands:
         """In the map's view: one line for each priority that changes."""
-        changed = [
-            f"import {priority} export {after}"
-            for priority, (before, after) in enumerate(zip(earlier, wanted, strict=True))
-            if before != after
-        ]
-        return ("qos map-table dot1p-lp", *changed, "quit") if changed else ()
+        return lines.map_commands("dot1p-lp", earlier, wanted)
 
     def set_queue_map(self, port: str, wanted: tuple[int, ...]) -> None:
         """Make it so, and read it back."""
@@ -122,9 +118,10 @@ class Intents(Settings, EcnCurves, QueueShares, QueueMap, FrameLimit, Headroom, 
         """One line. Without a size it is the model's default again."""
         if earlier == wanted:
             return ()
-        words = {None: "jumboframe enable", 0: "undo jumboframe enable"}
-        word = words.get(wanted, f"jumboframe enable {wanted}")
-        return lines.in_interface(self.cli.port(port), word)
+        undo = ("undo",) if wanted == 0 else ()
+        size = (wanted,) if wanted else ()
+        change = line(*undo, "jumboframe", "enable", *size)
+        return lines.in_interface(self.cli.port(port), change)
 
     def set_frame_limit(self, port: str, wanted: int | None) -> None:
         """Make it so, and read it back."""
@@ -143,9 +140,10 @@ class Intents(Settings, EcnCurves, QueueShares, QueueMap, FrameLimit, Headroom, 
     def headroom_commands(self, port: str, earlier: Headrooms, wanted: Headrooms) -> Commands:
         """One line for each priority that differs."""
         before, after = dict(earlier), dict(wanted)
-        sent = [f"undo priority-flow-control dot1p {p} headroom" for p in before if p not in after]
+        words = ("priority-flow-control", "dot1p")
+        sent = [line("undo", *words, p, "headroom") for p in before if p not in after]
         sent += [
-            f"priority-flow-control dot1p {priority} headroom {cells}"
+            line(*words, priority, "headroom", cells)
             for priority, cells in wanted
             if before.get(priority) != cells
         ]

@@ -24,7 +24,7 @@ from labtests.records import Reading
 from labtests.transport import Reply, Transport
 
 _ERRORS = frozenset({c.RX_ERRORS, c.RX_CRC_ERRORS, c.TX_ERRORS})
-_NEIGHBOURS = "display lldp neighbor-information verbose"
+_NEIGHBOURS = ("display", "lldp", "neighbor-information", "verbose")
 
 _OF_PORT = re.compile(r"^(LLDP|CDP) neighbor-information of port [0-9]+\[(\S+?):?\]:?\s*$")
 _AGENT = re.compile(r"^LLDP agent (\S+?)[:：]\s*$")
@@ -158,7 +158,7 @@ class Links(LinkState, LinkErrors, PortTelemetry, Neighbours, OwnClock):
     def port_counters(self, port: str) -> tuple[Reading, ...]:
         """All that `display interface` counts; None where it counts nothing of the kind, and where
         it is not understood: the other counters of a switch do not hang on its wording."""
-        reply = self.cli.show(f"display interface {self.cli.port(port)}")
+        reply = self.cli.show("display", "interface", self.cli.port(port))
         try:
             return self._readings(reply, self._shown(reply, port), port)
         except UnreadableOutput as error:
@@ -172,16 +172,16 @@ class Links(LinkState, LinkErrors, PortTelemetry, Neighbours, OwnClock):
 
     def neighbours(self) -> tuple[Neighbour, ...]:
         """By LLDP, nearest bridge."""
-        return parse_lldp_neighbors(self.cli.show(_NEIGHBOURS))
+        return parse_lldp_neighbors(self.cli.show(*_NEIGHBOURS))
 
     def own_clock(self) -> ClockReading:
         """By `display clock`, which shows whole seconds."""
-        reply = self.cli.show("display clock")
+        reply = self.cli.show("display", "clock")
         device_s = parse_clock(reply)["utc_s"]
         return ClockReading(device_s=device_s, lab_s=reply.time_s, resolution_s=1.0)
 
     def _interface(self, port: str) -> tuple[Reply, Shown]:
-        reply = self.cli.show(f"display interface {self.cli.port(port)}")
+        reply = self.cli.show("display", "interface", self.cli.port(port))
         return reply, self._shown(reply, port)
 
     def _shown(self, reply: Reply, port: str) -> Shown:

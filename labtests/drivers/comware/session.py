@@ -1,11 +1,24 @@
 """An open session with a switch: ask, configure, and hear it say no."""
 
+import re
+
 from labtests.capabilities import Commands
 from labtests.drivers.comware.configuration import Section, interface_section, parse_configuration
 from labtests.drivers.comware.names import asked_port
 from labtests.drivers.comware.rejections import expect_accepted, expect_answer
 from labtests.errors import CommandRejected
 from labtests.transport import Reply, Transport
+from labtests.words import CliLine, Word, cli
+
+_WORD = re.compile(r"[A-Za-z0-9._/:,@#%+=~^()\[\]{}*!-]{1,80}")
+"""What the CLI takes as one word: no blank, no line end, no `?` (help), no `|` (a filter) and no
+quotes. Names of tables and ports have no other characters (Comware 7: names are words)."""
+_CONFIGURED = ("display", "current-configuration", "interface")
+
+
+def line(*words: Word) -> CliLine:
+    """A line for a Comware switch. Raises NotAWord."""
+    return cli(_WORD, *words)
 
 
 class Cli:
@@ -23,13 +36,13 @@ class Cli:
         """The full name of a port of the testbed file."""
         return asked_port(self.device, port)
 
-    def ask(self, command: str) -> Reply:
+    def ask(self, *words: Word) -> Reply:
         """The answer to a `display` command as it is, refusal or not."""
-        return self._transport.run(command)
+        return self._transport.run(line(*words))
 
-    def show(self, command: str) -> Reply:
+    def show(self, *words: Word) -> Reply:
         """The answer to a `display` command. Raises CommandRejected when it is a refusal."""
-        reply = self.ask(command)
+        reply = self.ask(*words)
         expect_answer(reply)
         return reply
 
@@ -40,12 +53,12 @@ class Cli:
 
     def interface(self, port: str) -> tuple[Reply, Section]:
         """The configuration of one port (full name)."""
-        reply = self.show(f"display current-configuration interface {port}")
+        reply = self.show(*_CONFIGURED, port)
         return reply, interface_section(reply, port)
 
     def interfaces(self) -> tuple[Reply, tuple[Section, ...]]:
         """The configuration of every interface of the switch."""
-        reply = self.show("display current-configuration interface")
+        reply = self.show(*_CONFIGURED)
         return reply, tuple(s for s in parse_configuration(reply) if s.interface is not None)
 
     def expect_read_back(self, what: str, read: object, wanted: object, *, same: bool) -> None:

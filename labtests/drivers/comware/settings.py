@@ -42,7 +42,8 @@ from labtests.records import (
 )
 from labtests.transport import Transport
 
-_DSCP_MAP = "display qos map-table dscp-dot1p"
+_DSCP_MAP = ("display", "qos", "map-table", "dscp-dot1p")
+_WRED_TABLE = ("display", "qos", "wred", "table", "name")
 
 
 class Settings(PriorityFlowControl, Trust, EcnMarking, Scheduling, DscpMap, Resuming):
@@ -66,7 +67,7 @@ class Settings(PriorityFlowControl, Trust, EcnMarking, Scheduling, DscpMap, Resu
         full = self.cli.port(port)
         reply, section = self.cli.interface(full)
         configured = configured_pfc(reply, section)
-        shown = self.cli.show(f"display priority-flow-control interface {full}")
+        shown = self.cli.show("display", "priority-flow-control", "interface", full)
         for row in parse_priority_flow_control(shown):
             if row.interface != full:
                 wrong_port(shown, full, row.interface)
@@ -93,7 +94,7 @@ class Settings(PriorityFlowControl, Trust, EcnMarking, Scheduling, DscpMap, Resu
     def trust(self, port: str) -> TrustSetting:
         """What the port trusts now, defaults included."""
         full = self.cli.port(port)
-        reply = self.cli.show(f"display qos trust interface {full}")
+        reply = self.cli.show("display", "qos", "trust", "interface", full)
         found = parse_qos_trust(reply)
         if set(found) != {full}:
             wrong_port(reply, full, ", ".join(found))
@@ -118,7 +119,7 @@ class Settings(PriorityFlowControl, Trust, EcnMarking, Scheduling, DscpMap, Resu
         table = applied_wred_table(reply, section)
         if table is None:
             return EcnSetting()
-        shown = self.cli.show(f"display qos wred interface {full}")
+        shown = self.cli.show("display", "qos", "wred", "interface", full)
         applied = parse_qos_wred_interface(shown)
         if set(applied) != {full}:
             wrong_port(shown, full, ", ".join(applied))
@@ -127,7 +128,7 @@ class Settings(PriorityFlowControl, Trust, EcnMarking, Scheduling, DscpMap, Resu
         return self._table(table, applied[full])
 
     def _table(self, configured: str, name: str) -> EcnSetting:
-        reply = self.cli.show(f"display qos wred table name {name}")
+        reply = self.cli.show(*_WRED_TABLE, name)
         tables = parse_qos_wred_table(reply)
         if [t.name for t in tables] != [name]:
             refuse(reply, f"asked for table {name!r}, not for {[t.name for t in tables]}")
@@ -166,11 +167,10 @@ class Settings(PriorityFlowControl, Trust, EcnMarking, Scheduling, DscpMap, Resu
 
     def _remove_unused(self, table: str, *, known: bool) -> None:
         """A table of ours goes when no port applies it; also one whose making was interrupted."""
-        shown = f"display qos wred table name {table}"
-        if known or shows_wred_table(self.cli.ask(shown), table):
+        if known or shows_wred_table(self.cli.ask(*_WRED_TABLE, table), table):
             if self._ports_applying(table):
                 return
-            self.cli.configure((f"undo qos wred queue table {table}",))
+            self.cli.configure((lines.undo_table(table),))
         self._begun.discard(table)
 
     def _expect_not_shared(self, port: str, wanted: EcnSetting) -> None:
@@ -200,7 +200,7 @@ class Settings(PriorityFlowControl, Trust, EcnMarking, Scheduling, DscpMap, Resu
         """Asked by discipline: WRR, strict priority, WFQ. The first that answers is in force."""
         full = self.cli.port(port)
         for discipline in ("wrr", "sp", "wfq"):
-            reply = self.cli.ask(f"display qos queue {discipline} interface {full}")
+            reply = self.cli.ask("display", "qos", "queue", discipline, "interface", full)
             if is_refusal(reply) or shows_no_scheduler(reply):
                 continue
             found = parse_queue_schedule(reply)
@@ -238,7 +238,7 @@ class Settings(PriorityFlowControl, Trust, EcnMarking, Scheduling, DscpMap, Resu
 
     def dscp_map(self, port: str) -> tuple[int, ...]:
         """The 802.1p priority of each DSCP. One map for the whole switch; `port` is not used."""
-        reply = self.cli.show(_DSCP_MAP)
+        reply = self.cli.show(*_DSCP_MAP)
         maps = [m for m in parse_map_table(reply) if not m.direction and not m.color]
         if [m.name for m in maps] != ["dscp-dot1p"]:
             refuse(reply, "there is no map dscp-dot1p without direction")
@@ -250,7 +250,7 @@ class Settings(PriorityFlowControl, Trust, EcnMarking, Scheduling, DscpMap, Resu
         self, port: str, earlier: tuple[int, ...], wanted: tuple[int, ...]
     ) -> Commands:
         """In the map's view: one line for each DSCP that changes."""
-        return lines.dscp_map_commands(earlier, wanted)
+        return lines.map_commands("dscp-dot1p", earlier, wanted)
 
     def set_dscp_map(self, port: str, wanted: tuple[int, ...]) -> None:
         """Make it so, and read it back."""

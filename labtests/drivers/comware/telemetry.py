@@ -23,6 +23,7 @@ from labtests.transport import Reply, Transport
 
 _PRIORITIES = range(8)
 _QUEUES = range(8)
+_QUEUES_OF = ("display", "qos", "queue-statistics", "interface")
 
 # counter, unit, the switch's words
 _QUEUE_COUNTERS = (
@@ -46,7 +47,7 @@ class Telemetry(QueueTelemetry, PfcTelemetry, DropTelemetry):
     def queue_counters(self, port: str) -> tuple[Reading, ...]:
         """Five counters for each of the eight queues; None for a queue that was not shown."""
         full = self.cli.port(port)
-        reply = self.cli.show(f"display qos queue-statistics interface {full} outbound")
+        reply = self.cli.show(*_QUEUES_OF, full, "outbound")
         ports = parse_queue_statistics(reply)
         if [p.interface for p in ports] != [full]:
             wrong_port(reply, full, ", ".join(p.interface for p in ports))
@@ -70,7 +71,7 @@ class Telemetry(QueueTelemetry, PfcTelemetry, DropTelemetry):
 
     def _pfc_of(self, port: str) -> tuple[Reading, ...]:
         full = self.cli.port(port)
-        reply = self.cli.show(f"display priority-flow-control interface {full}")
+        reply = self.cli.show("display", "priority-flow-control", "interface", full)
         shown = parse_priority_flow_control(reply)
         if {p.interface for p in shown} - {full}:
             wrong_port(reply, full, ", ".join(p.interface for p in shown))
@@ -84,7 +85,7 @@ class Telemetry(QueueTelemetry, PfcTelemetry, DropTelemetry):
     def drop_counters(self, port: str) -> tuple[Reading, ...]:
         """The four neutral counters (None where this model has no such line), then its own."""
         full = self.cli.port(port)
-        reply = self.cli.show(f"display packet-drop interface {full}")
+        reply = self.cli.show("display", "packet-drop", "interface", full)
         ports = parse_packet_drop(reply)
         if [p.interface for p in ports] != [full]:
             wrong_port(reply, full, ", ".join(p.interface for p in ports))

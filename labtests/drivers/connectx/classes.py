@@ -44,10 +44,8 @@ class ClassSettings(QosSettings, TrafficClasses, CableLength):
             )
         classes = ",".join(map(str, wanted.class_of_priority))
         shares = ",".join(map(str, wanted.percent))
-        return (
-            f"mlnx_qos -i {self._interface(port)} -p {classes} "
-            f"-s {','.join(wanted.algorithms)} -t {shares}",
-        )
+        algorithms = ",".join(wanted.algorithms)
+        return (self._mlnx_qos(port, "-p", classes, "-s", algorithms, "-t", shares),)
 
     def set_ets(self, port: str, wanted: EtsSetting) -> None:
         """Make it so, and read it back."""
@@ -73,7 +71,7 @@ class ClassSettings(QosSettings, TrafficClasses, CableLength):
         """One `mlnx_qos --cable_len`."""
         if earlier == wanted:
             return ()
-        return (f"mlnx_qos -i {self._interface(port)} --cable_len {wanted}",)
+        return (self._mlnx_qos(port, "--cable_len", wanted),)
 
     def set_cable_length(self, port: str, wanted: int) -> None:
         """Make it so, and read it back."""

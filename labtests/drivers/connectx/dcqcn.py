@@ -42,6 +42,7 @@ from labtests.drivers.linux.sysfs import files_are_missing
 from labtests.intents import DcqcnWords
 from labtests.records import DcqcnSetting
 from labtests.transport import Reply
+from labtests.words import Shell, program, script, write
 
 # an exchange may keep an answer (exchanges.py): it is parsed once
 _enabled_once = lru_cache(maxsize=512)(parse_enabled_priorities)
@@ -68,6 +69,16 @@ _NAMES: dict[Side, dict[str, str]] = {
     },
 }
 """The field's names of parameters -> those of sysfs; the units are the same."""
+
+
+def enabled_command(interface: str, side: Side) -> Shell:
+    """Reads the priorities of one side: `PATH:VALUE`, so no value can be taken for another's."""
+    return script("grep -H . /sys/class/net/IF/ecn/SIDE/enable/*", IF=interface, SIDE=side)
+
+
+def parameters_command(interface: str, side: Side) -> Shell:
+    """Reads the parameters of one side likewise."""
+    return script("grep -H . /sys/class/net/IF/ecn/SIDE/*", IF=interface, SIDE=side)
 
 
 class DcqcnSettings(HostSession, ReactionPoint, NotificationPoint, DcqcnParameters, DcqcnWords):
@@ -150,7 +161,7 @@ class DcqcnSettings(HostSession, ReactionPoint, NotificationPoint, DcqcnParamete
         return f"/sys/class/net/{self._interface(port)}/ecn/{side}"
 
     def _enabled(self, port: str, side: Side) -> frozenset[int]:
-        return _enabled_once(self._read(port, f"{self._folder(port, side)}/enable/*"))
+        return _enabled_once(self._read(port, enabled_command(self._interface(port), side)))
 
     def _enable_commands(
         self, port: str, side: Side, earlier: frozenset[int], wanted: frozenset[int]
@@ -163,7 +174,7 @@ class DcqcnSettings(HostSession, ReactionPoint, NotificationPoint, DcqcnParamete
                 "give priorities of 0 to 7",
             )
         return tuple(
-            f"echo {1 if priority in wanted else 0} > {folder}/{priority}"
+            write(int(priority in wanted), f"{folder}/{priority}")
             for priority in sorted(earlier ^ wanted)
         )
 
@@ -180,7 +191,7 @@ class DcqcnSettings(HostSession, ReactionPoint, NotificationPoint, DcqcnParamete
             )
 
     def _parameters(self, port: str, side: Side) -> DcqcnSetting:
-        reply = self._read(port, f"{self._folder(port, side)}/*")
+        reply = self._read(port, parameters_command(self._interface(port), side))
         return DcqcnSetting(side=side, values=_parameters_once(reply))
 
     def _parameter_commands(
@@ -200,7 +211,7 @@ class DcqcnSettings(HostSession, ReactionPoint, NotificationPoint, DcqcnParamete
                     f"the parameters are {', '.join(sorted(before))}; values are whole numbers",
                 )
         return tuple(
-            f"echo {value} > {folder}/{name}"
+            write(value, f"{folder}/{name}")
             for name, value in wanted.values
             if before[name] != value
         )
@@ -221,12 +232,11 @@ class DcqcnSettings(HostSession, ReactionPoint, NotificationPoint, DcqcnParamete
                 "see `dmesg` and the ranges in `mlxconfig -d DEV show_confs`",
             )
 
-    def _read(self, port: str, files: str) -> Reply:
-        """`grep -H .` of these files: `PATH:VALUE`, so no value can be taken for another's."""
-        reply = self._run(f"grep -H . {files}")
+    def _read(self, port: str, command: Shell) -> Reply:
+        reply = self._run(command)
         if files_are_missing(reply):
             interface = f"/sys/class/net/{self._interface(port)}"
-            if self._run(f"test -e {interface}").status == 1:
+            if self._run(program("test", "-e", interface)).status == 1:
                 self._no_interface(reply.command, port)
         return reply
 

@@ -1,33 +1,40 @@
 """What a host will be asked, so that it can be asked in one exchange."""
 
+from labtests.drivers.connectx.dcqcn import enabled_command, parameters_command
 from labtests.drivers.connectx.host import LLDPAD_STATE, VERSION_COMMANDS
 from labtests.drivers.connectx.links import link_commands
+from labtests.drivers.connectx.qos import mlnx_qos_command
+from labtests.drivers.connectx.sysfs import Side
 from labtests.drivers.linux.foresight import Ahead as HostAhead
-from labtests.drivers.linux.host import RIGHTS
+from labtests.drivers.linux.host import RIGHTS, card_command
+from labtests.drivers.linux.link import mtu_command
+from labtests.drivers.linux.rdma import RDMA_LINKS
+from labtests.words import Shell
 
-_ECN = ("roce_rp/enable/*", "roce_np/enable/*", "roce_rp/*", "roce_np/*")
+_SIDES: tuple[Side, ...] = ("roce_rp", "roce_np")
 
 
 class Ahead(HostAhead):
     """The commands of all settings, facts and counters; a command missing here costs an exchange
     of its own, nothing else."""
 
-    def state_commands(self, ports: tuple[str, ...]) -> tuple[str, ...]:
+    def state_commands(self, ports: tuple[str, ...]) -> tuple[Shell, ...]:
         """See Foresight."""
-        found = [*VERSION_COMMANDS, LLDPAD_STATE, *self.setting_commands(ports)]
+        found: list[Shell] = [*VERSION_COMMANDS, LLDPAD_STATE, *self.setting_commands(ports)]
         for port in ports:
-            found += [*link_commands(self, port), f"ethtool -i {self._interface(port)}"]
+            found += [*link_commands(self, port), card_command(self._interface(port))]
         return tuple(dict.fromkeys(found))
 
-    def setting_commands(self, ports: tuple[str, ...]) -> tuple[str, ...]:
+    def setting_commands(self, ports: tuple[str, ...]) -> tuple[Shell, ...]:
         """See Foresight."""
-        found: list[str] = []
+        found: list[Shell] = []
         for port in ports:
             name = self._interface(port)
-            found += [f"mlnx_qos -i {name}", f"cat /sys/class/net/{name}/mtu"]
-            found += [f"grep -H . /sys/class/net/{name}/ecn/{files}" for files in _ECN]
+            found += [mlnx_qos_command(name), mtu_command(name)]
+            found += [enabled_command(name, side) for side in _SIDES]
+            found += [parameters_command(name, side) for side in _SIDES]
         return tuple(found)
 
-    def obstacle_commands(self) -> tuple[str, ...]:
+    def obstacle_commands(self) -> tuple[Shell, ...]:
         """See Foresight."""
-        return (RIGHTS, LLDPAD_STATE, "rdma -j link")
+        return (RIGHTS, LLDPAD_STATE, RDMA_LINKS)

@@ -15,11 +15,12 @@ from labtests.drivers.linux.host import HostState as LinuxState
 from labtests.errors import CommandRejected, ToolMissing
 from labtests.reading import refuse, whole
 from labtests.transport import Reply
+from labtests.words import program
 
 _FIRMWARE_DCBX = "Firmware controlled"
 _RUNNING = frozenset({"active", "activating", "reloading"})
 _NOT_RUNNING = frozenset({"inactive", "failed", "deactivating", "unknown", "maintenance"})
-LLDPAD_STATE = "systemctl is-active lldpad"
+LLDPAD_STATE = program("systemctl", "is-active", "lldpad")
 _LLDPAD = (
     "lldpad is running and may overwrite PFC, trust and buffer settings: "
     "stop it (`systemctl stop lldpad`)"
@@ -28,8 +29,8 @@ _LLDPAD = (
 _VERSION_OF = {
     "perftest": PERFTEST,
     "iperf3": IPERF3,
-    "mlnx_qos": ("mlnx_qos --version", r"^mlnx_qos (\S+)\s*$"),
-    "ofed": ("ofed_info -s", r"^((?:MLNX_OFED|OFED|DOCA)\S*?):?\s*$"),
+    "mlnx_qos": (program("mlnx_qos", "--version"), r"^mlnx_qos (\S+)\s*$"),
+    "ofed": (program("ofed_info", "-s"), r"^((?:MLNX_OFED|OFED|DOCA)\S*?):?\s*$"),
     "kernel": KERNEL,
 }
 VERSION_COMMANDS = tuple(command for command, _ in _VERSION_OF.values())

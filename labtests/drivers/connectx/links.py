@@ -8,19 +8,28 @@ from labtests.drivers.connectx.ethtool import nic_readings
 from labtests.drivers.connectx.rdma import gid_rows
 from labtests.drivers.connectx.telemetry import NicCounters
 from labtests.drivers.linux.ethtool import ETHTOOL
+from labtests.drivers.linux.links import (
+    IBV_DEVINFO_COMMAND,
+    fec_command,
+    parse_ip_link,
+    shown_command,
+)
 from labtests.drivers.linux.links import Links as HostLinks
-from labtests.drivers.linux.links import parse_ip_link
+from labtests.drivers.linux.rdma import RDMA_LINKS
 from labtests.drivers.linux.session import HostSession
 from labtests.errors import ToolMissing
 from labtests.facts import LinkFacts
 from labtests.reading import incomplete, matches, refuse
 from labtests.records import RdmaLink, Reading
 from labtests.transport import Reply
+from labtests.words import Shell, program
 
 _SETTING = re.compile(r"^\t([A-Z][^:\t]*):[ \t]*(.*?)\s*$")
 _SETTINGS_OF = re.compile(r"^Settings for (\S+):$")
 _MORE_OF_THE_SAME = re.compile(r"^\t[ \t]+\S.*$")
 _SPEED = re.compile(r"([0-9]+)Mb/s")
+
+_SHOW_GIDS = program("show_gids")
 
 ERRORS = (c.RX_CRC_ERRORS, c.RX_SYMBOL_ERRORS, c.PCS_SYMBOL_ERRORS, c.LINK_DOWNS)
 """What a bad cable, plug or port does; bits that FEC has mended are no fault."""
@@ -53,8 +62,8 @@ class Links(NicCounters, HostLinks):
 
     def link(self, port: str) -> LinkFacts:
         """State, MTU and address by `ip`, speed and FEC by ethtool."""
-        facts = parse_ip_link(self._run(f"ip link show dev {self._interface(port)}"))
-        settings = parse_ethtool_settings(self._run(f"ethtool {self._interface(port)}"))
+        facts = parse_ip_link(self._run(shown_command(self._interface(port))))
+        settings = parse_ethtool_settings(self._run(settings_command(self._interface(port))))
         speed = _SPEED.fullmatch(settings.get("Speed", ""))
         return LinkFacts(
             up=facts.up and settings["Link detected"] == "yes",
@@ -66,7 +75,7 @@ class Links(NicCounters, HostLinks):
 
     def _gids(self, link: RdmaLink) -> frozenset[str] | None:
         try:
-            found = roce_addresses(self._run("show_gids"))
+            found = roce_addresses(self._run(_SHOW_GIDS))
         except ToolMissing:
             return None
         return found.get((link.rdma, link.rdma_port), frozenset())
@@ -77,14 +86,19 @@ class Links(NicCounters, HostLinks):
         return tuple(reading for reading in found if reading.counter in ERRORS)
 
 
-def link_commands(session: HostSession, port: str) -> tuple[str, ...]:
+def settings_command(interface: str) -> Shell:
+    """Reads speed and link of an interface."""
+    return program("ethtool", interface)
+
+
+def link_commands(session: HostSession, port: str) -> tuple[Shell, ...]:
     """What `link` and `roce` of this port send."""
     name = session._interface(port)
     return (
-        f"ip link show dev {name}",
-        f"ethtool {name}",
-        f"ethtool --show-fec {name}",
-        "rdma -j link",
-        "ibv_devinfo",
-        "show_gids",
+        shown_command(name),
+        settings_command(name),
+        fec_command(name),
+        RDMA_LINKS,
+        IBV_DEVINFO_COMMAND,
+        _SHOW_GIDS,
     )

@@ -9,12 +9,18 @@ from labtests.drivers.connectx.mlnx_qos import MLNX_QOS, parse_mlnx_qos
 from labtests.drivers.connectx.sysfs import PRIORITIES
 from labtests.drivers.linux.session import HostSession
 from labtests.records import NicQos, PfcSetting, TrustSetting
+from labtests.words import Shell, Word, program, root
 
 _read_once = lru_cache(maxsize=256)(parse_mlnx_qos)
 """Five settings are in one answer, which an exchange may keep (exchanges.py)."""
 
 _DSCPS = 64
 _WORDS = {"dscp": "dscp", "dot1p": "pcp"}  # TrustSetting's word -> mlnx_qos's
+
+
+def mlnx_qos_command(interface: str) -> Shell:
+    """Reads all of it."""
+    return program("mlnx_qos", "-i", interface)
 
 
 class QosSettings(HostSession, PriorityFlowControl, Trust, DscpMap, NicQosView):
@@ -26,7 +32,7 @@ class QosSettings(HostSession, PriorityFlowControl, Trust, DscpMap, NicQosView):
 
     def nic_qos(self, port: str) -> NicQos:
         """Everything `mlnx_qos -i` says of this port."""
-        return _read_once(self._run(f"mlnx_qos -i {self._interface(port)}"))
+        return _read_once(self._run(mlnx_qos_command(self._interface(port))))
 
     # -- priority flow control -----------------------------------------------------------
 
@@ -42,7 +48,7 @@ class QosSettings(HostSession, PriorityFlowControl, Trust, DscpMap, NicQosView):
         if earlier == wanted:
             return ()
         flags = ",".join("1" if p in wanted.priorities else "0" for p in sorted(PRIORITIES))
-        return (f"mlnx_qos -i {self._interface(port)} -f {flags}",)
+        return (self._mlnx_qos(port, "-f", flags),)
 
     def set_pfc(self, port: str, wanted: PfcSetting) -> None:
         """Make it so, and read it back."""
@@ -81,7 +87,7 @@ class QosSettings(HostSession, PriorityFlowControl, Trust, DscpMap, NicQosView):
         if earlier == wanted:
             return ()
         self._expect_trustable(port, wanted)
-        return (f"mlnx_qos -i {self._interface(port)} --trust {_WORDS[wanted.source]}",)
+        return (self._mlnx_qos(port, "--trust", _WORDS[wanted.source]),)
 
     def set_trust(self, port: str, wanted: TrustSetting) -> None:
         """Make it so, and read it back."""
@@ -128,7 +134,7 @@ class QosSettings(HostSession, PriorityFlowControl, Trust, DscpMap, NicQosView):
         """One `--dscp2prio set` for each DSCP that differs (old versions take one at a time)."""
         self._expect_map(port, wanted)
         return tuple(
-            f"mlnx_qos -i {self._interface(port)} --dscp2prio set,{dscp},{priority}"
+            self._mlnx_qos(port, "--dscp2prio", f"set,{dscp},{priority}")
             for dscp, (before, priority) in enumerate(zip(earlier, wanted, strict=True))
             if before != priority
         )
@@ -150,6 +156,10 @@ class QosSettings(HostSession, PriorityFlowControl, Trust, DscpMap, NicQosView):
             )
 
     # -- how -----------------------------------------------------------------------------
+
+    def _mlnx_qos(self, port: str, *words: Word) -> Shell:
+        """Changes something of this port."""
+        return root("mlnx_qos", "-i", self._interface(port), *words)
 
     def _send(self, commands: Commands) -> None:
         for reply in self._change(commands):

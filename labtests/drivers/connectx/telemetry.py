@@ -4,6 +4,7 @@ from labtests.capabilities import PfcTelemetry
 from labtests.drivers.connectx.ethtool import nic_readings, pfc_readings
 from labtests.drivers.connectx.rdma import IBDEV2NETDEV, parse_ibdev2netdev
 from labtests.drivers.linux.rdma import (
+    RDMA_LINKS,
     parse_rdma_links,
     parse_rdma_statistic,
     rdma_readings,
@@ -13,6 +14,7 @@ from labtests.drivers.linux.telemetry import NicCounters as HostCounters
 from labtests.errors import ToolMissing
 from labtests.reading import refuse
 from labtests.records import RdmaLink, Reading
+from labtests.words import program
 
 
 class NicCounters(HostCounters, PfcTelemetry):
@@ -21,14 +23,14 @@ class NicCounters(HostCounters, PfcTelemetry):
     def rdma_links(self) -> tuple[RdmaLink, ...]:
         """Every RDMA link of the host: by `rdma -j link`, or ibdev2netdev where that is missing."""
         try:
-            return parse_rdma_links(self._run("rdma -j link"))
+            return parse_rdma_links(self._run(RDMA_LINKS))
         except ToolMissing as no_rdma:
             try:
-                return parse_ibdev2netdev(self._run("ibdev2netdev"))
+                return parse_ibdev2netdev(self._run(program("ibdev2netdev")))
             except ToolMissing as error:
                 problem = f"{no_rdma.problem}; {error.problem}"
                 raise ToolMissing(
-                    error.device, "rdma -j link", problem, IBDEV2NETDEV.install
+                    error.device, RDMA_LINKS, problem, IBDEV2NETDEV.install
                 ) from error
 
     def pfc_counters(self, ports: tuple[str, ...]) -> tuple[Reading, ...]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from labtests.capabilities import Obstacles, Versions
-from labtests.drivers.answers import expect_success
+from labtests.drivers.answers import expect_success, last_words
 from labtests.drivers.linux.ethtool import parse_ethtool_driver
 from labtests.drivers.linux.link import IP
 from labtests.drivers.linux.links import PHYSICAL, parse_physical
@@ -13,23 +13,24 @@ from labtests.errors import CommandRejected, ToolMissing
 from labtests.facts import Lacking, RdmaEcn, TcpEcn
 from labtests.reading import whole
 from labtests.transport import Reply
+from labtests.words import Shell, program, root, script
 
 # name -> command, and where its answer has the version. `ib_send_bw --version` exits with 1.
-PERFTEST = ("ib_send_bw --version", r"^Version: (\S+)\s*$")
-IPERF3 = ("iperf3 --version", r"^iperf (\S+)")
-KERNEL = ("uname -r", r"\A([0-9]\S*)\s*\Z")
-IPROUTE2 = ("ip -V", r"^ip utility, iproute2-([^\s,]+)")
+PERFTEST = (program("ib_send_bw", "--version"), r"^Version: (\S+)\s*$")
+IPERF3 = (program("iperf3", "--version"), r"^iperf (\S+)")
+KERNEL = (program("uname", "-r"), r"\A([0-9]\S*)\s*\Z")
+IPROUTE2 = (program("ip", "-V"), r"^ip utility, iproute2-([^\s,]+)")
 _VERSION_OF = {"perftest": PERFTEST, "iperf3": IPERF3, "iproute2": IPROUTE2, "kernel": KERNEL}
 VERSION_COMMANDS = tuple(command for command, _ in _VERSION_OF.values())
 
-RIGHTS = "id -u"
+RIGHTS = root("id", "-u")
 
-TCP_ECN = "/proc/sys/net/ipv4/tcp_ecn"
+TCP_ECN = program("cat", "/proc/sys/net/ipv4/tcp_ecn")
 _NO_TCP_ECN = (
     "its TCP does not ask for ECN (net.ipv4.tcp_ecn is not 1), so a switch drops its packets and "
     "marks none; `sysctl -w net.ipv4.tcp_ecn=1` there changes that"
 )
-RXE_PACKETS = "grep -s -H . /sys/class/infiniband/*/ports/*/hw_counters/sent_pkts"
+RXE_PACKETS = script("grep -s -H . /sys/class/infiniband/*/ports/*/hw_counters/sent_pkts")
 _NO_RDMA_ECN = (
     "its RDMA devices are not soft-RoCE (rdma_rxe has a counter sent_pkts): whether a packet is "
     "ECN-capable is up to the NIC there, not to the TOS byte"
@@ -40,6 +41,11 @@ _NO_RDMA_DEVICE = (
 )
 
 
+def card_command(interface: str) -> Shell:
+    """Reads what drives an interface."""
+    return program("ethtool", "-i", interface)
+
+
 def parse_version(reply: Reply, pattern: str) -> str:
     """The version in an answer, "" when there is none: a tool that is not there has no version."""
     match = re.search(pattern, whole(reply), re.MULTILINE)
@@ -47,11 +53,16 @@ def parse_version(reply: Reply, pattern: str) -> str:
 
 
 def without_rights(reply: Reply) -> tuple[str, ...]:
-    """`id -u`: the sentence for a user who may read and change nothing; none where it is not
-    told."""
+    """`id -u`: the sentence for a user who may read and change nothing, and for a host that does
+    not tell."""
     user = whole(reply).strip()
-    if user in ("", "0") or not user.isdecimal():
+    if user == "0" and reply.status in (0, None):
         return ()
+    if reply.status not in (0, None) or not user.isdecimal():
+        return (
+            f"whether settings can be changed there is not told: `{reply.command}` as root failed: "
+            f"{last_words(reply)}",
+        )
     return (
         f"commands run there as user {user} and not as root: no setting can be changed; log in as "
         "root, or set `become: true` for this device in the testbed file",
@@ -97,7 +108,7 @@ class HostState(NicCounters, Versions, Obstacles):
 
     def _card(self, port: str) -> dict[str, str] | None:
         try:
-            return parse_ethtool_driver(self._run(f"ethtool -i {self._interface(port)}"))
+            return parse_ethtool_driver(self._run(card_command(self._interface(port))))
         except (CommandRejected, ToolMissing):
             return None
 
@@ -114,7 +125,7 @@ class Without(NicCounters, Lacking, TcpEcn, RdmaEcn):
 
     def tcp_ecn(self) -> bool:
         """net.ipv4.tcp_ecn is 1. (2, the default, only accepts it; ip-sysctl of the kernel.)"""
-        return whole(self._run(f"cat {TCP_ECN}")).strip() == "1"
+        return whole(self._run(TCP_ECN)).strip() == "1"
 
     def rdma_ecn(self) -> bool:
         """rdma_rxe writes the byte as it is (Linux, drivers/infiniband/sw/rxe/rxe_net.c)."""

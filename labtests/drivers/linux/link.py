@@ -7,6 +7,7 @@ from labtests.drivers.answers import Complaint, Tool, expect_success
 from labtests.drivers.linux.session import HostSession
 from labtests.intents import Mtu
 from labtests.reading import refuse, whole
+from labtests.words import Shell, program, root
 
 IP = Tool(
     name="ip",
@@ -20,12 +21,17 @@ IP = Tool(
 )
 
 
+def mtu_command(interface: str) -> Shell:
+    """Reads it."""
+    return program("cat", f"/sys/class/net/{interface}/mtu")
+
+
 class LinkSettings(HostSession, Mtu):
     """What belongs to the net device itself."""
 
     def mtu(self, port: str) -> int:
         """Bytes of an IP packet, from /sys/class/net/IF/mtu."""
-        reply = self._run(f"cat /sys/class/net/{self._interface(port)}/mtu")
+        reply = self._run(mtu_command(self._interface(port)))
         if reply.status not in (0, None):
             self._no_interface(reply.command, port)
         found = re.fullmatch(r"([0-9]+)\s*", whole(reply))
@@ -37,7 +43,7 @@ class LinkSettings(HostSession, Mtu):
         """One `ip link set`. Connections in progress are cut down or stall: set it before."""
         if earlier == wanted:
             return ()
-        return (f"ip link set dev {self._interface(port)} mtu {wanted}",)
+        return (root("ip", "link", "set", "dev", self._interface(port), "mtu", wanted),)
 
     def set_mtu(self, port: str, wanted: int) -> None:
         """Make it so, and read it back."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 from labtests.drivers.answers import Complaint, Tool, expect_success
 from labtests.drivers.linux.ethtool import ETHTOOL
 from labtests.drivers.linux.link import IP
+from labtests.drivers.linux.rdma import RDMA_LINKS
 from labtests.drivers.linux.roce import gids_command, parse_gids
 from labtests.drivers.linux.session import HostSession
 from labtests.drivers.linux.statistics import PortCounters, error_readings, kernel_readings
@@ -23,6 +24,7 @@ from labtests.facts import (
 from labtests.reading import matches, refuse, whole, whole_lines
 from labtests.records import RdmaLink, Reading
 from labtests.transport import Reply
+from labtests.words import Shell, program, script
 
 IBV_DEVINFO = Tool(
     name="ibv_devinfo",
@@ -33,7 +35,9 @@ IBV_DEVINFO = Tool(
 )
 DATE = Tool(name="date", install="install coreutils on this host")
 
-PHYSICAL = "ls -d /sys/class/net/*/device"
+PHYSICAL = script("ls -d /sys/class/net/*/device")
+IBV_DEVINFO_COMMAND = program("ibv_devinfo")
+DATE_COMMAND = program("date", "+%s.%N")
 
 _DEVICE_FOLDER = re.compile(r"^/sys/class/net/([^/]+)/device$")
 _NO_SUCH = re.compile(r"No such file or directory|nonexistent|not found")
@@ -122,15 +126,15 @@ class Cables(PortCounters, LinkState, LinkErrors, OwnClock):
     def link(self, port: str) -> LinkFacts:
         """State, MTU and address by `ip`, speed by sysfs, FEC by ethtool where that is there. A
         virtual port (veth, bridge, tap) has neither: what its driver claims is no fact."""
-        facts = parse_ip_link(self._run(f"ip link show dev {self._interface(port)}"))
+        facts = parse_ip_link(self._run(shown_command(self._interface(port))))
         if port not in parse_physical(self._run(PHYSICAL)):
             return replace(facts, virtual=True)
-        speed = parse_speed(self._run(f"cat /sys/class/net/{self._interface(port)}/speed"))
+        speed = parse_speed(self._run(speed_command(self._interface(port))))
         return replace(facts, speed_bits_per_s=speed, fec=self._fec(port))
 
     def _fec(self, port: str) -> str | None:
         try:
-            return parse_ethtool_fec(self._run(f"ethtool --show-fec {self._interface(port)}"))
+            return parse_ethtool_fec(self._run(fec_command(self._interface(port))))
         except (CommandRejected, ToolMissing, UnreadableOutput):  # drivers and ethtools differ
             return None
 
@@ -141,7 +145,7 @@ class Cables(PortCounters, LinkState, LinkErrors, OwnClock):
 
     def own_clock(self) -> ClockReading:
         """By date, to the millisecond that an exchange takes."""
-        reply = self._run("date +%s.%N")
+        reply = self._run(DATE_COMMAND)
         return ClockReading(device_s=parse_date(reply), lab_s=reply.time_s, resolution_s=0.0)
 
 
@@ -163,7 +167,7 @@ class Links(Cables, NicCounters, RocePorts):
 
     def _active_mtus(self) -> dict[tuple[str, int], int]:
         try:
-            return parse_ibv_devinfo(self._run("ibv_devinfo"))
+            return parse_ibv_devinfo(self._run(IBV_DEVINFO_COMMAND))
         except ToolMissing:
             return {}
 
@@ -171,13 +175,28 @@ class Links(Cables, NicCounters, RocePorts):
         return parse_gids(self._run(gids_command(link)))
 
 
-def link_commands(session: HostSession, port: str) -> tuple[str, ...]:
+def shown_command(interface: str) -> Shell:
+    """Reads state, MTU and address of an interface."""
+    return program("ip", "link", "show", "dev", interface)
+
+
+def speed_command(interface: str) -> Shell:
+    """Reads its speed."""
+    return program("cat", f"/sys/class/net/{interface}/speed")
+
+
+def fec_command(interface: str) -> Shell:
+    """Reads which FEC is in force."""
+    return program("ethtool", "--show-fec", interface)
+
+
+def link_commands(session: HostSession, port: str) -> tuple[Shell, ...]:
     """What `link` of this port sends, and `roce` before it knows the RDMA device."""
     name = session._interface(port)
     return (
-        f"ip link show dev {name}",
+        shown_command(name),
         PHYSICAL,
-        f"cat /sys/class/net/{name}/speed",
-        "rdma -j link",
-        "ibv_devinfo",
+        speed_command(name),
+        RDMA_LINKS,
+        IBV_DEVINFO_COMMAND,
     )

@@ -13,10 +13,11 @@ from labtests.drivers.answers import Tool, expect_success
 from labtests.reading import BLANK, incomplete, matches, refuse
 from labtests.records import Reading
 from labtests.transport import Reply
+from labtests.words import program
 
 PROC_NET_SNMP = "/proc/net/snmp"
 PROC_NET_NETSTAT = "/proc/net/netstat"
-HOST_COMMANDS = (f"cat {PROC_NET_SNMP}", f"cat {PROC_NET_NETSTAT}")
+HOST_COMMANDS = (program("cat", PROC_NET_SNMP), program("cat", PROC_NET_NETSTAT))
 CAT = Tool(name="cat", install="install coreutils on this host")
 
 _LINE = re.compile(r"^([A-Za-z0-9]+):(.*)$")

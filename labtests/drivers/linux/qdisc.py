@@ -13,6 +13,7 @@ from labtests.errors import CommandRejected, ToolMissing
 from labtests.reading import READ_AGAIN, refuse
 from labtests.records import Reading
 from labtests.transport import Reply
+from labtests.words import Shell, program
 
 TC = Tool(name="tc", install="install the package iproute2 (iproute-tc on RHEL) on this host")
 
@@ -25,9 +26,9 @@ _COUNTED = {
 _NO_QUEUE = "noqueue"  # a virtual port that hands packets on at once: it counts nothing
 
 
-def qdisc_command(interface: str) -> str:
-    """Reads it, of an interface that is safe in a shell."""
-    return f"tc -s -j qdisc show dev {interface}"
+def qdisc_command(interface: str) -> Shell:
+    """Reads it."""
+    return program("tc", "-s", "-j", "qdisc", "show", "dev", interface)
 
 
 def parse_tc_qdiscs(reply: Reply) -> tuple[dict[str, Any], ...]:

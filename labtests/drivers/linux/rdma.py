@@ -1,7 +1,6 @@
 """Which RDMA device belongs to which net device, and RDMA counters, as `rdma` of iproute2 tells."""
 
 import json
-from shlex import quote
 from typing import Any
 
 from labtests import counters as c
@@ -10,6 +9,7 @@ from labtests.drivers.linux.sysfs import LIFESPAN
 from labtests.reading import READ_AGAIN, refuse
 from labtests.records import RdmaLink, Reading
 from labtests.transport import Reply
+from labtests.words import Shell, program
 
 RDMA = Tool(
     name="rdma",
@@ -21,6 +21,7 @@ RDMA = Tool(
         ),
     ),
 )
+RDMA_LINKS = program("rdma", "-j", "link")
 _NO_RDMA_IN_THE_KERNEL = "Failed to open NETLINK_RDMA socket"  # iproute2, rdma/utils.c
 
 Counters = dict[tuple[str, int], dict[str, int]]
@@ -73,9 +74,9 @@ def parse_rdma_links(reply: Reply) -> tuple[RdmaLink, ...]:
     return each_once(reply, links)
 
 
-def rdma_statistic_command(link: RdmaLink) -> str:
+def rdma_statistic_command(link: RdmaLink) -> Shell:
     """Reads the counters of one link."""
-    return f"rdma -j statistic show link {quote(f'{link.rdma}/{link.rdma_port}')}"
+    return program("rdma", "-j", "statistic", "show", "link", f"{link.rdma}/{link.rdma_port}")
 
 
 def parse_rdma_statistic(reply: Reply) -> Counters:

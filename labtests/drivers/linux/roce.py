@@ -6,16 +6,18 @@ its type and its net device. A GID that is not in use is all zeros, and its type
 
 import re
 from ipaddress import IPv6Address
-from shlex import quote
 
 from labtests.drivers.linux.sysfs import those_readable
 from labtests.reading import refuse
 from labtests.records import RdmaLink
 from labtests.transport import Reply
+from labtests.words import Shell, script
 
 _CLASS = "/sys/class/infiniband"
-LINKS_IN_SYSFS = f"grep -s -H . {_CLASS}/*/ports/*/state {_CLASS}/*/ports/*/gid_attrs/ndevs/0"
-_UNUSED = "'^0000:0000:0000:0000:0000:0000:0000:0000$'"
+LINKS_IN_SYSFS = script(
+    "grep -s -H . CLASS/*/ports/*/state CLASS/*/ports/*/gid_attrs/ndevs/0", CLASS=_CLASS
+)
+_UNUSED = "^0000:0000:0000:0000:0000:0000:0000:0000$"
 _NAME = re.compile(rf"^{_CLASS}/([^/]+)/ports/([0-9]+)/(state|gid_attrs/ndevs/0)$")
 _STATE = re.compile(r"^[0-9]+: ([A-Z]+)$")  # `4: ACTIVE`
 _GID = re.compile(r"/ports/[0-9]+/(gids|gid_attrs/types|gid_attrs/ndevs)/([0-9]+)$")
@@ -42,12 +44,16 @@ def parse_sysfs_links(reply: Reply) -> tuple[RdmaLink, ...]:
     )
 
 
-def gids_command(link: RdmaLink) -> str:
+def gids_command(link: RdmaLink) -> Shell:
     """Reads the GIDs of one link, and what kind of device it is."""
-    device = f"{_CLASS}/{quote(link.rdma)}"
-    port = f"{device}/ports/{link.rdma_port}"
-    files = f"{device}/node_type {port}/gids/* {port}/gid_attrs/types/* {port}/gid_attrs/ndevs/*"
-    return f"grep -s -H -v {_UNUSED} {files}"
+    device = f"{_CLASS}/{link.rdma}"
+    return script(
+        "grep -s -H -v UNUSED DEVICE/node_type PORT/gids/* PORT/gid_attrs/types/* "
+        "PORT/gid_attrs/ndevs/*",
+        UNUSED=_UNUSED,
+        DEVICE=device,
+        PORT=f"{device}/ports/{link.rdma_port}",
+    )
 
 
 def parse_gids(reply: Reply) -> frozenset[str] | None:

@@ -1,11 +1,11 @@
 """The open shell of a host, as the parts of the driver share it."""
 
-from shlex import quote
 from typing import NoReturn
 
 from labtests.capabilities import Commands
 from labtests.errors import CommandRejected
 from labtests.transport import Reply, Transport
+from labtests.words import Shell
 
 NO_INTERFACE = "check the interface name in the testbed file against `ip link` on the host"
 
@@ -16,7 +16,7 @@ class HostSession:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    def _run(self, command: str) -> Reply:
+    def _run(self, command: Shell) -> Reply:
         """Ask something that changes nothing."""
         return self._transport.run(command)
 
@@ -32,14 +32,14 @@ class HostSession:
         raise CommandRejected(self._transport.device, command, problem, remedy)
 
     def _interface(self, port: str) -> str:
-        """A port's name, safe in a shell and as a folder below /sys/class/net."""
+        """A port's name, when it can be a folder below /sys/class/net and no option."""
         if not port or port.startswith(("-", ".")) or "/" in port:
             self._reject(
                 f"interface {port!r}",
                 "this is not a name that a Linux interface can have",
                 "give the interface name as `ip link` shows it",
             )
-        return quote(port)
+        return port
 
     def _no_interface(self, command: str, port: str) -> NoReturn:
         self._reject(command, f"there is no interface {port} on this host", NO_INTERFACE)

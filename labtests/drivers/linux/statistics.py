@@ -17,6 +17,7 @@ from labtests.errors import ToolMissing
 from labtests.reading import refuse, whole_number
 from labtests.records import Reading
 from labtests.transport import Reply
+from labtests.words import Shell, program, script
 
 _FILE = re.compile(r"^/sys/class/net/[^/]+/(?:statistics/)?(\w+)$")
 _ALWAYS = (c.RX_PACKETS, c.TX_PACKETS, c.RX_BYTES, c.TX_BYTES)
@@ -68,11 +69,16 @@ class PortCounters(HostSession):
         return kernel_readings(reply, port, own)
 
 
-def statistics_command(interface: str) -> str:
-    """Reads all of it, of an interface that is safe in a shell."""
+def statistics_command(interface: str) -> Shell:
+    """Reads all of it."""
     folder = f"/sys/class/net/{interface}"
-    carrier = " ".join(f"{folder}/{name}" for name in _OF_THE_CARRIER)
-    return f"grep -s -H . {folder}/statistics/* {carrier}"
+    carrier = [f"{folder}/{name}" for name in _OF_THE_CARRIER]
+    return script("grep -s -H . FOLDER/statistics/* CARRIER", FOLDER=folder, CARRIER=carrier)
+
+
+def driver_command(interface: str) -> Shell:
+    """Reads what its driver counts."""
+    return program("ethtool", "-S", interface)
 
 
 def parse_net_statistics(reply: Reply) -> dict[str, int]:

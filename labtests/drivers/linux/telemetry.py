@@ -1,6 +1,5 @@
 """The counters of a host: its ports, its RDMA devices where it has some, its IP stack."""
 
-from shlex import quote
 from typing import NoReturn
 
 from labtests.capabilities import NicTelemetry, RdmaDevices
@@ -8,6 +7,7 @@ from labtests.drivers.linux.ethtool import parse_ethtool_statistics
 from labtests.drivers.linux.proc import HOST_COMMANDS, host_readings
 from labtests.drivers.linux.qdisc import qdisc_command, qdisc_readings
 from labtests.drivers.linux.rdma import (
+    RDMA_LINKS,
     no_rdma_in_the_kernel,
     parse_rdma_links,
     parse_rdma_statistic,
@@ -15,11 +15,12 @@ from labtests.drivers.linux.rdma import (
     rdma_statistic_command,
 )
 from labtests.drivers.linux.roce import LINKS_IN_SYSFS, parse_sysfs_links
-from labtests.drivers.linux.statistics import PortCounters, net_readings
+from labtests.drivers.linux.statistics import PortCounters, driver_command, net_readings
 from labtests.drivers.linux.sysfs import files_are_missing, parse_hw_counters
 from labtests.errors import CommandRejected, ToolMissing, UnreadableOutput
 from labtests.records import RdmaLink, Reading
 from labtests.transport import Reply
+from labtests.words import script
 
 
 class NicCounters(PortCounters, RdmaDevices, NicTelemetry):
@@ -28,7 +29,7 @@ class NicCounters(PortCounters, RdmaDevices, NicTelemetry):
     def rdma_links(self) -> tuple[RdmaLink, ...]:
         """Every RDMA link of the host, none where its kernel has no RDMA: by `rdma -j link`, or
         sysfs where that program is missing or too old."""
-        reply = self._run("rdma -j link")
+        reply = self._run(RDMA_LINKS)
         if no_rdma_in_the_kernel(reply):
             return ()
         try:
@@ -48,8 +49,8 @@ class NicCounters(PortCounters, RdmaDevices, NicTelemetry):
         link = self._rdma_link(port)
         if link is None:
             return ()
-        folder = f"/sys/class/infiniband/{quote(link.rdma)}/ports/{link.rdma_port}/hw_counters"
-        reply = self._run(f"grep -H . {folder}/*")
+        folder = f"/sys/class/infiniband/{link.rdma}/ports/{link.rdma_port}/hw_counters"
+        reply = self._run(script("grep -H . FOLDER/*", FOLDER=folder))
         if not files_are_missing(reply):
             return rdma_readings(reply, port, "hw_counters", parse_hw_counters(reply))
         return self._by_rdma(port, link)
@@ -63,7 +64,7 @@ class NicCounters(PortCounters, RdmaDevices, NicTelemetry):
         return qdisc_readings(self._run(qdisc_command(self._interface(port))), port)
 
     def _statistics(self, port: str) -> Reply:
-        return self._run(f"ethtool -S {self._interface(port)}")
+        return self._run(driver_command(self._interface(port)))
 
     def _of_the_driver(self, port: str) -> tuple[Reply, dict[str, int]] | None:
         """None without ethtool, and where a driver has nothing to add or prints it oddly: the
@@ -95,7 +96,7 @@ class NicCounters(PortCounters, RdmaDevices, NicTelemetry):
         count = sum(link.interface == port for link in links)
         shown = ", ".join(f"{link.rdma}={link.interface or 'no interface'}" for link in links)
         self._reject(
-            "rdma -j link",
+            RDMA_LINKS,
             f"{count or 'no'} RDMA devices belong to {port} (there are: {shown or 'none'})",
             "check the interface in the testbed file and that its RDMA driver is loaded; "
             "the ports of a bond share the RDMA device of the bond",

@@ -16,6 +16,7 @@ from labtests.drivers.linux_switch.session import IP, SwitchSession
 from labtests.drivers.linux_switch.tree import Leaf, Tree
 from labtests.reading import refuse, whole
 from labtests.transport import Reply
+from labtests.words import Shell, program
 
 _DSCPS = range(64)
 _ECN_FIELDS = range(4)
@@ -34,25 +35,25 @@ class Classes(SwitchSession, DscpClasses):
         self._expect_no_hook(port, tree)
         if tree.scheduler is None:
             return (0,) * len(_DSCPS)
-        filtered = self.shown(self.filter_command(port, tree.scheduler.handle))
+        filtered = self.shown(self.filter_command(port, "parent", str(tree.scheduler.handle)))
         filters = parse_filters(filtered)
         _expect_order(filtered, filters)
         unfiltered = self._unfiltered(port, reply, tree)
         return tuple(_queue(filtered, tree, filters, dscp, unfiltered) for dscp in _DSCPS)
 
-    def filter_command(self, port: str, parent: Handle) -> str:
-        """Every filter of one qdisc of a port."""
-        return f"tc filter show dev {self._interface(port)} parent {parent}"
+    def filter_command(self, port: str, *where: str) -> Shell:
+        """Every filter of one qdisc of a port, or of one of its hooks."""
+        return program("tc", "filter", "show", "dev", self._interface(port), *where)
 
-    def link_command(self, port: str) -> str:
+    def link_command(self, port: str) -> Shell:
         """Of one port: which bridge it belongs to."""
-        return f"ip -d -j link show dev {self._interface(port)}"
+        return program("ip", "-d", "-j", "link", "show", "dev", self._interface(port))
 
     def _expect_no_hook(self, port: str, tree: Tree) -> None:
         """Filters of clsact come first and may change a packet's class or priority."""
         if "clsact" not in tree.hooks:
             return
-        reply = self.shown(f"tc filter show dev {self._interface(port)} egress")
+        reply = self.shown(self.filter_command(port, "egress"))
         if said := whole(reply).strip():
             first = said.splitlines()[0]
             refuse(

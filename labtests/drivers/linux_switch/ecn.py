@@ -5,24 +5,25 @@ fifo back. Both begin their counters anew, and what the queue held is lost: neve
 is measured. A queue without a qdisc of its own gets back the class's default.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from labtests.capabilities import Commands, EcnMarking
 from labtests.drivers.answers import expect_success
 from labtests.drivers.linux_switch import red
 from labtests.drivers.linux_switch.session import TC, SwitchSession
-from labtests.drivers.linux_switch.tree import Leaf, Tree
+from labtests.drivers.linux_switch.tree import Leaf, Tree, at_place
 from labtests.facts import Lacking
 from labtests.intents import EcnCurves
 from labtests.reading import whole
 from labtests.records import EcnSetting, MarkingCurve, WredQueue
+from labtests.words import Shell, Word, if_done, root, script
 
 KMIN_BYTES, KMAX_BYTES, PMAX_PERCENT, EXPONENT = 30_000, 90_000, 10, 3
 """The curve of `ecn_on`: from 20 full frames to 60, and an average over 8 packets, so that a queue
 of 64 KiB and more marks before it is full at 0.1 to 10 Gbit/s. (It is not told the port.)"""
 
-KERNEL = (
+KERNEL = script(
     "grep -hs '^sch_red ' /proc/modules; "
     'grep -hs sch_red.ko /lib/modules/"$(uname -r)"/modules.dep '
     '/lib/modules/"$(uname -r)"/modules.builtin; '
@@ -101,7 +102,7 @@ class Marking(SwitchSession, EcnMarking, EcnCurves, Lacking):
 
     def _lines(
         self, port: str, tree: Tree, earlier: EcnSetting, wanted: EcnSetting
-    ) -> Iterator[str]:
+    ) -> Iterator[Shell]:
         before, after = _by_queue(earlier), _by_queue(wanted)
         for leaf in tree.leaves:
             if before.get(leaf.queue) != after.get(leaf.queue):
@@ -145,12 +146,10 @@ class _Where:
                 "give it a bfifo (docs/testbeds.md)",
             )
         self._node, self._at = node, node.parent
-        place = "root" if node.parent is None else f"parent {node.parent}"
-        self._start = f"tc qdisc replace dev {session._interface(port)} {place}"
-        self._delete = f"tc qdisc del dev {session._interface(port)} {place}"
-        self._below = f"tc qdisc replace dev {session._interface(port)} parent"
+        self._dev = session._interface(port)
+        self._place = at_place(node)
 
-    def with_red(self, curve: WredQueue, detail: red.Detail | None) -> str:
+    def with_red(self, curve: WredQueue, detail: red.Detail | None) -> Shell:
         """RED in the queue, and its fifo below; a RED of others just as it was."""
         fifo = self._fifo
         assert fifo is not None
@@ -173,24 +172,22 @@ class _Where:
                 f"{curve.low_limit} bytes",
                 "take an exponent from 1 to 31, and a Kmin of several packets",
             )
-        made = f"{self._start} handle {handle:x}: red {red.red_words(curve, detail, limit, burst)}"
+        words = red.red_words(curve, detail, limit, burst)
+        made = self._replace(self._place, f"{handle:x}:", "red", *words)
         below = detail.below if detail is not None else self._own_fifo() or self._stand_in(limit)
-        return (
-            made
-            if not below
-            else f"{made} && {self._fifo_line(f'{self._below} {handle:x}:1', below)}"
-        )
+        return if_done(made, self._fifo_line(("parent", f"{handle:x}:1"), below)) if below else made
 
-    def without_red(self) -> str:
+    def without_red(self) -> Shell:
         """The queue's own fifo; the class's default where it had none."""
         fifo, own = self._fifo, self._own_fifo()
         assert fifo is not None
         if not own and red.is_ours(self._node):
-            return self._delete
+            return root("tc", "qdisc", "del", "dev", self._dev, *self._place)
         handle = red.our_handle(red.PASSING if own else red.OUR_FIFO, self._at)
         self._expect_free(handle)
-        made = f"{self._start} handle {handle:x}: bfifo limit {red.limit_bytes(fifo)}"
-        return made if not own else f"{made} && {self._fifo_line(self._start, own)}"
+        limit = red.limit_bytes(fifo)
+        made = self._replace(self._place, f"{handle:x}:", "bfifo", "limit", limit)
+        return if_done(made, self._fifo_line(self._place, own)) if own else made
 
     def _stand_in(self, limit: int) -> str:
         """A fifo as long as that of somebody else's RED, for when ours is taken away."""
@@ -202,10 +199,12 @@ class _Where:
         fifo = self._fifo
         return red.fifo_words(fifo) if fifo is not None and fifo.handle.major else ""
 
-    @staticmethod
-    def _fifo_line(start: str, words: str) -> str:
+    def _fifo_line(self, place: Sequence[str], words: str) -> Shell:
         kind, handle, *limit = words.split()
-        return f"{start} handle {handle} {kind} {' '.join(limit)}"
+        return self._replace(place, handle, kind, *limit)
+
+    def _replace(self, place: Sequence[str], handle: str, *words: Word) -> Shell:
+        return root("tc", "qdisc", "replace", "dev", self._dev, *place, "handle", handle, *words)
 
     def _expect_free(self, handle: int) -> None:
         mine = {each.handle.major for each in self._leaf.chain}

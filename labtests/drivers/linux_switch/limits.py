@@ -5,9 +5,10 @@ from labtests.drivers.answers import expect_success
 from labtests.drivers.linux_switch import red
 from labtests.drivers.linux_switch.qdiscs import Qdisc
 from labtests.drivers.linux_switch.session import TC, SwitchSession
-from labtests.drivers.linux_switch.tree import Leaf, Tree
+from labtests.drivers.linux_switch.tree import Leaf, Tree, at_place
 from labtests.records import QueueLimitSetting, WredQueue
 from labtests.units import Bytes
+from labtests.words import Shell, Word, root
 
 _HAND = "give it a fifo of its own: tc qdisc add ... handle 10: bfifo limit ..."
 
@@ -61,14 +62,14 @@ class Limits(SwitchSession, QueueLimits):
             )
         return leaf.fifo
 
-    def _line(self, port: str, leaf: Leaf, limit: int) -> str:
+    def _line(self, port: str, leaf: Leaf, limit: int) -> Shell:
         fifo = self._fifo(port, leaf)
         if not fifo.handle.major:
             return self._line_of_red(port, leaf, limit)
         number = max(1, limit // red.FRAME_BYTES) if fifo.kind == "pfifo" else limit
-        return f"{self._change_of(port, fifo)} {fifo.kind} limit {number}"
+        return self._change_of(port, fifo, fifo.kind, "limit", number)
 
-    def _line_of_red(self, port: str, leaf: Leaf, limit: int) -> str:
+    def _line_of_red(self, port: str, leaf: Leaf, limit: int) -> Shell:
         """A RED makes the nameless fifo below itself, as long as its own limit says."""
         node, curve = leaf.red, red.curve_of(leaf)
         burst = None if curve is None else _burst(curve)
@@ -76,11 +77,11 @@ class Limits(SwitchSession, QueueLimits):
             problem = f"the fifo of queue {leaf.queue} has no handle"
             self._reject(f"queue_limits of {port}", problem, _HAND)
         words = red.red_words(curve, red.detail_of(leaf), limit, burst)
-        return f"{self._change_of(port, node)} red {words}"
+        return self._change_of(port, node, "red", *words)
 
-    def _change_of(self, port: str, node: Qdisc) -> str:
-        place = "root" if node.parent is None else f"parent {node.parent}"
-        return f"tc qdisc change dev {self._interface(port)} {place} handle {node.handle}"
+    def _change_of(self, port: str, node: Qdisc, *words: Word) -> Shell:
+        at = (*at_place(node), "handle", str(node.handle))
+        return root("tc", "qdisc", "change", "dev", self._interface(port), *at, *words)
 
 
 def _possible(tree: Tree, queue: int, limit: int) -> int:

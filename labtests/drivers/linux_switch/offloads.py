@@ -11,6 +11,7 @@ from labtests.drivers.answers import expect_success
 from labtests.drivers.linux.ethtool import ETHTOOL
 from labtests.reading import incomplete, matches
 from labtests.transport import Reply
+from labtests.words import Shell, program
 
 MERGING = {
     "tcp-segmentation-offload": "tso",
@@ -23,6 +24,11 @@ _HEAD = re.compile(r"^Features for (\S+):$")
 _FEATURE = re.compile(
     r"^\t*([a-z0-9_-]+): (on|off)(?: \[(?:fixed|requested on|requested off|not requested)\])?\s*$"
 )
+
+
+def features_command(interface: str) -> Shell:
+    """Reads what an interface does with packets."""
+    return program("ethtool", "-k", interface)
 
 
 def parse_merging(reply: Reply) -> frozenset[str]:

@@ -19,6 +19,7 @@ from labtests.drivers.linux_switch.idling import (
 from labtests.drivers.linux_switch.qdiscs import Qdisc, Red
 from labtests.drivers.linux_switch.tree import Leaf, Tree
 from labtests.records import EcnSetting, WredQueue
+from labtests.words import Word
 
 OURS = "labtests-red"
 """The profile of a port where only labtests made REDs."""
@@ -178,17 +179,16 @@ def _exponent(burst: int, min_bytes: int) -> int:
     return 32
 
 
-def red_words(curve: WredQueue, detail: Detail | None, limit: int, burst: int) -> str:
+def red_words(curve: WredQueue, detail: Detail | None, limit: int, burst: int) -> tuple[Word, ...]:
     """The options of `tc qdisc ... red`."""
     percent = curve.drop_probability_percent / 100
     exact = None if detail is None else detail.probability
     idle = None if detail is None else detail.idle
     rate = bandwidth_for(idle or 0, curve.weighting_exponent, AVERAGE_PACKET_BYTES)
-    parts = [
-        f"limit {limit} min {curve.low_limit} max {curve.high_limit}",
-        f"avpkt {AVERAGE_PACKET_BYTES} burst {burst} probability {exact or percent:g}",
-        *([] if idle is None else [f"bandwidth {rate}bit"]),
-        *(["ecn"] if curve.ecn else []),
+    return (
+        *("limit", limit, "min", curve.low_limit, "max", curve.high_limit),
+        *("avpkt", AVERAGE_PACKET_BYTES, "burst", burst, "probability", f"{exact or percent:g}"),
+        *(() if idle is None else ("bandwidth", f"{rate}bit")),
+        *(("ecn",) if curve.ecn else ()),
         *(() if detail is None else detail.flags),
-    ]
-    return " ".join(parts)
+    )

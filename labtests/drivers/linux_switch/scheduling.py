@@ -7,10 +7,11 @@ from labtests.drivers.linux_switch.classes import HtbClass, burst_to_ask, parse_
 from labtests.drivers.linux_switch.qdiscs import Bands, Qdisc
 from labtests.drivers.linux_switch.red import FRAME_BYTES
 from labtests.drivers.linux_switch.session import TC, SwitchSession
-from labtests.drivers.linux_switch.tree import Tree
+from labtests.drivers.linux_switch.tree import Tree, at_place
 from labtests.intents import QueueShares, Shares
 from labtests.reading import refuse
 from labtests.records import QueueSchedule, SchedulingSetting
+from labtests.words import Shell, program, root
 
 _LOOK = "look at `tc -d class show` and `tc qdisc show`: something else may change them"
 
@@ -18,9 +19,9 @@ _LOOK = "look at `tc -d class show` and `tc qdisc show`: something else may chan
 class Schedulers(SwitchSession, Scheduling, QueueShares):
     """The scheduler of a port, as far as its own qdisc can be told."""
 
-    def classes_command(self, port: str) -> str:
+    def classes_command(self, port: str) -> Shell:
         """Every class of a port."""
-        return f"tc -d class show dev {self._interface(port)}"
+        return program("tc", "-d", "class", "show", "dev", self._interface(port))
 
     def scheduling(self, port: str) -> SchedulingSetting:
         """How the queues are served now. A port that nothing divides is one queue, served alone."""
@@ -116,40 +117,40 @@ class Schedulers(SwitchSession, Scheduling, QueueShares):
         classes = self.htb_classes(port, tree)
         return [(str(c.handle), c.rate, c.ceil, c.burst, c.cburst) for c in classes]
 
-    def _change_class(self, port: str, old: HtbClass, new: QueueSchedule) -> str:
-        place = f"parent {old.parent}" if old.parent is not None else "root"
-        command = f"tc class change dev {self._interface(port)} {place} classid {old.handle} htb"
+    def _change_class(self, port: str, old: HtbClass, new: QueueSchedule) -> Shell:
+        place = ("parent", str(old.parent)) if old.parent is not None else ("root",)
+        command = root(
+            *("tc", "class", "change", "dev", self._interface(port), *place),
+            *("classid", str(old.handle), "htb"),
+            *("rate", str(old.rate), "ceil", str(old.ceil)),
+            *("burst", burst_to_ask(old.rate, old.burst)),
+            *("cburst", burst_to_ask(old.ceil, old.cburst)),
+            *("prio", str(new.level), "quantum", str(new.weight)),
+        )
         if old.odd:
             self._reject(
                 command,
                 f"class {old.handle} has {old.odd}, which the change would lose",
                 "take that off the class, or set prio and quantum by hand",
             )
-        return (
-            f"{command} rate {old.rate} ceil {old.ceil} burst {burst_to_ask(old.rate, old.burst)} "
-            f"cburst {burst_to_ask(old.ceil, old.cburst)} prio {new.level} quantum {new.weight}"
-        )
+        return command
 
-    def _change_ets(self, port: str, node: Qdisc, bands: Bands, wanted: order.Queues) -> str:
-        place = "root" if node.parent is None else f"parent {node.parent}"
+    def _change_ets(self, port: str, node: Qdisc, bands: Bands, wanted: order.Queues) -> Shell:
         strict = [each.queue for each in wanted if each.group == "sp"]
-        start = (
-            f"tc qdisc change dev {self._interface(port)} {place} handle {node.handle} ets "
-            f"bands {len(wanted)}"
-        )
+        start = ("tc", "qdisc", "change", "dev", self._interface(port), *at_place(node), "handle")
+        start += (str(node.handle), "ets", "bands", str(len(wanted)))
         in_order = [(each.queue, each.level) for each in wanted[: len(strict)]]
         if in_order != [(band, band) for band in range(len(strict))]:
             self._reject(
-                start,
+                " ".join(start),
                 f"ets serves bands strictly from 0 upwards, so queues {strict} cannot be strict "
                 "in that order",
                 "ask for strict queues from 0 upwards, or give the port an htb",
             )
-        quanta = " ".join(str(each.weight) for each in wanted[len(strict) :])
-        parts = [start]
-        parts += [f"strict {len(strict)}"] if strict else []
-        parts += [f"quanta {quanta}"] if quanta else []
-        return " ".join([*parts, "priomap", *map(str, bands.priomap)])
+        quanta = [str(each.weight) for each in wanted[len(strict) :]]
+        strictly = ("strict", len(strict)) if strict else ()
+        shared = ("quanta", *quanta) if quanta else ()
+        return root(*start, *strictly, *shared, "priomap", *bands.priomap)
 
 
 def _quantum(share: int, least: int) -> int:

@@ -5,6 +5,7 @@ from labtests.drivers.linux.session import HostSession
 from labtests.drivers.linux_switch.qdiscs import parse_qdiscs
 from labtests.drivers.linux_switch.tree import Tree, tree_of
 from labtests.transport import Reply
+from labtests.words import Shell, program
 
 IP = Tool(name="ip", install="install the package iproute2 on this switch")
 TC = Tool(
@@ -29,9 +30,10 @@ TC = Tool(
 class SwitchSession(HostSession):
     """A Linux box whose ports have tc queues, behind an open session. Keeps nothing else."""
 
-    def qdiscs_command(self, port: str) -> str:
+    def qdiscs_command(self, port: str) -> Shell:
         """Of one port: every qdisc with its counters, also those that tc hides by default."""
-        return f"tc -s -d -j qdisc show dev {self._interface(port)} invisible"
+        dev = self._interface(port)
+        return program("tc", "-s", "-d", "-j", "qdisc", "show", "dev", dev, "invisible")
 
     def read_tree(self, port: str) -> tuple[Reply, Tree]:
         """The queues of a port as they are now, and the answer that says so."""
@@ -42,7 +44,7 @@ class SwitchSession(HostSession):
         """The queues of a port, as they are now."""
         return self.read_tree(port)[1]
 
-    def shown(self, command: str) -> Reply:
+    def shown(self, command: Shell) -> Reply:
         """The answer to a `tc ... show`. Raises CommandRejected, ToolMissing."""
         reply = self._run(command)
         expect_success(reply, TC)

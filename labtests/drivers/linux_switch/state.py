@@ -4,19 +4,20 @@ from collections.abc import Iterator
 
 from labtests.capabilities import Obstacles
 from labtests.drivers.linux.host import IPROUTE2, KERNEL, RIGHTS, without_rights
-from labtests.drivers.linux.links import PHYSICAL, link_commands, parse_physical
+from labtests.drivers.linux.links import DATE_COMMAND, PHYSICAL, link_commands, parse_physical
 from labtests.drivers.linux.statistics import statistics_command
 from labtests.drivers.linux_switch.classes import HtbClass
 from labtests.drivers.linux_switch.handles import Handle
-from labtests.drivers.linux_switch.offloads import parse_merging
+from labtests.drivers.linux_switch.offloads import features_command, parse_merging
 from labtests.drivers.linux_switch.scheduling import Schedulers
 from labtests.drivers.linux_switch.telemetry import Counters
 from labtests.drivers.linux_switch.tree import Tree
 from labtests.errors import DeviceError, Unreachable
 from labtests.facts import Caveats, Foresight
 from labtests.reading import whole
+from labtests.words import Shell, script
 
-_BRIDGED = "ls -d /sys/class/net/*/brport"
+_BRIDGED = script("ls -d /sys/class/net/*/brport")
 _OWN_SHARE = 0.1
 """Rates of classes that add up to more of the port than this are worth a sentence."""
 
@@ -40,28 +41,34 @@ class State(Schedulers, Counters, Obstacles, Caveats, Foresight):
             found += self._own_rates(port)
         return tuple(found)
 
-    def state_commands(self, ports: tuple[str, ...]) -> tuple[str, ...]:
+    def state_commands(self, ports: tuple[str, ...]) -> tuple[Shell, ...]:
         """See Foresight."""
-        found = [KERNEL[0], IPROUTE2[0], PHYSICAL, _BRIDGED, *self.setting_commands(ports)]
+        found: list[Shell] = [
+            KERNEL[0],
+            IPROUTE2[0],
+            PHYSICAL,
+            _BRIDGED,
+            *self.setting_commands(ports),
+        ]
         for port in ports:
-            found += [*link_commands(self, port), f"ethtool -k {self._interface(port)}"]
+            found += [*link_commands(self, port), features_command(self._interface(port))]
         return tuple(dict.fromkeys(found))
 
-    def setting_commands(self, ports: tuple[str, ...]) -> tuple[str, ...]:
+    def setting_commands(self, ports: tuple[str, ...]) -> tuple[Shell, ...]:
         """See Foresight. Where filters hang is known only when the qdiscs are."""
         each = ((self.qdiscs_command(port), self.classes_command(port)) for port in ports)
         return tuple(command for both in each for command in both)
 
-    def obstacle_commands(self) -> tuple[str, ...]:
+    def obstacle_commands(self) -> tuple[Shell, ...]:
         """See Foresight."""
         return (RIGHTS, _BRIDGED)
 
-    def counter_commands(self, ports: tuple[str, ...]) -> tuple[str, ...]:
+    def counter_commands(self, ports: tuple[str, ...]) -> tuple[Shell, ...]:
         """See Foresight."""
-        found: list[str] = []
+        found: list[Shell] = []
         for port in ports:
             found += [self.qdiscs_command(port), statistics_command(self._interface(port))]
-        return (*found, "date +%s.%N")
+        return (*found, DATE_COMMAND)
 
     def _bridged(self) -> tuple[str, ...]:
         """The ports of all bridges, by name."""
@@ -97,7 +104,7 @@ class State(Schedulers, Counters, Obstacles, Caveats, Foresight):
 
     def _merging(self, port: str) -> Iterator[str]:
         try:
-            on = parse_merging(self._run(f"ethtool -k {self._interface(port)}"))
+            on = parse_merging(self._run(features_command(self._interface(port))))
         except Unreachable:
             raise
         except DeviceError as error:

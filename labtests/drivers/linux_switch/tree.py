@@ -61,6 +61,11 @@ class Tree:
         return next((leaf for leaf in self.leaves if leaf.queue == queue), None)
 
 
+def at_place(node: Qdisc) -> tuple[str, ...]:
+    """Where it hangs, as tc wants to be told."""
+    return ("root",) if node.parent is None else ("parent", str(node.parent))
+
+
 def tree_of(reply: Reply, qdiscs: Sequence[Qdisc]) -> Tree:
     """Put them together. Refuses what would leave a packet in a queue that is not read."""
     hooks = frozenset(each.kind for each in qdiscs) & HOOKS

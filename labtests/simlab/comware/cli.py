@@ -20,6 +20,11 @@ MORE = "  ---- More ----"  # driver facts have the words; blanks and what erases
 ERASE_MORE = f"\x1b[{len(MORE)}D{' ' * len(MORE)}\x1b[{len(MORE)}D"
 PAGE_LINES = 24  # the default `screen-length` of a VTY line
 
+OPERATOR = "network-operator"
+OPERATORS_MAY = ("display", "system-view", "quit", "return", "screen-length", "terminal", "ping")
+"""Every role may enter and leave the system view; an operator can do nothing there (HPE 5710
+Fundamentals Configuration Guide: RBAC; each command's predefined user roles)."""
+
 _FILTER = re.compile(r"\s\|\s*(?P<how>\w+)\s+(?P<pattern>.+?)\s*$")
 
 
@@ -75,6 +80,8 @@ class Interpreter:
 
     def _execute(self, command: Command, call: Call) -> str:
         faults = self.context.box.faults
+        if faults.defects.role == OPERATOR and call.keywords[0] not in OPERATORS_MAY:
+            raise Refused("Permission denied.")
         if command.changes and faults.lies:
             return ""
         text = command.handler(self.context, call)

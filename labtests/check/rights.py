@@ -1,0 +1,57 @@
+"""Whether a login can more than labtests needs of it: a note, since it hinders nothing.
+
+What is needed is in docs/security.md, `Rights on a host`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+from labtests.check.finding import Finding, Unknown
+from labtests.drivers import driver_module
+from labtests.drivers.linux.host import RIGHTS
+from labtests.errors import DeviceError
+from labtests.snapshot import Reader
+from labtests.ssh.connecting import SHELL
+from labtests.words import program
+
+Rights = Literal["root", "all", "some"]
+_LISTED = program("sudo", "-n", "-l")
+# `    (ALL : ALL) NOPASSWD: ALL`, `(root) NOPASSWD: SETENV: ALL`, `(ALL) NOPASSWD: /bin/ls, ALL`
+_EVERYTHING = re.compile(r"^\s+\([^)]*\) (?:.*[:,] )?ALL$", re.MULTILINE)
+_TOLD: Mapping[str, str] = {
+    "root": "one logs in as root there, which is more than labtests needs",
+    "all": "sudo lets this login do everything there, which is more than labtests needs",
+}
+_REMEDY = (
+    "an account of its own with `become: commands` and the rules of docs/security.md (`Rights on a "
+    "host`) can do what is needed, and nothing else"
+)
+
+
+def rights(reader: Reader) -> Rights | Unknown | None:
+    """What the login of a host may do there; None of a device that has no shell."""
+    if driver_module(reader.device.platform).SESSION != SHELL:
+        return None
+    become = reader.device.management.become
+    if become is True:
+        return "all"
+    try:
+        if become == "commands":
+            listed = reader.exchanges.run(_LISTED)
+            return "all" if _EVERYTHING.search(listed.text) else "some"
+        return "root" if reader.exchanges.run(RIGHTS).text.strip() == "0" else "some"
+    except DeviceError as error:
+        return Unknown(why=error.problem)
+
+
+def notes(known: Mapping[str, Rights | Unknown | None]) -> Iterator[Finding]:
+    """One for each login that may do more than it must."""
+    for device, found in known.items():
+        if isinstance(found, Unknown):
+            why = f"what the login may do is not told: {found.why}"
+            yield Finding(check="rights", level="note", device=device, finding=why)
+        elif found is not None and found in _TOLD:
+            yield Finding(
+                check="rights", level="note", device=device, finding=_TOLD[found], remedy=_REMEDY
+            )
