@@ -21,6 +21,10 @@ GIVES_WAY = 2 / 3
 
 IP_BYTES, UDP_BYTES, ETHERNET_BYTES, GAP_BYTES = 20, 8, 14 + 4, 20
 """Headers; Ethernet's with the check sequence; preamble and gap."""
+ROCE_SIZES, ROCE_BYTES = (256, 512, 1024, 2048, 4096), 96
+"""Payloads of RoCE frames, and their headers as the kernel counts them (iboe_get_mtu)."""
+PMAX, SPEEDS_UP_S = 0.1, 300e-6
+"""The curve's default (Comware, DCQCN's paper), and mlx5's rpg_time_reset by default."""
 LONG_DATAGRAM_BYTES = 65500  # iperf3's longest, in fragments
 
 
@@ -125,6 +129,21 @@ def expect_congestion(senders: Sequence[Role], line: float) -> None:
         raise NotHere(
             f"{senders[0].name} sends {links[0] / 1e9:g} Gb/s at most, and would have "
             f"{fair / 1e9:g} of them in a fair share: nothing could be seen to slow it"
+        )
+
+
+def expect_marks_in_time(senders: int, line: float, mtu_bytes: int) -> None:
+    """A sender's packets are marked more often than its RP speeds up again by itself: at Pmax each
+    has one marked in so many packets of all of them. Raises NotHere."""
+    roce_bytes = max((size for size in ROCE_SIZES if size + ROCE_BYTES <= mtu_bytes), default=256)
+    packet_s = 8 * (roce_bytes + ROCE_BYTES) / line
+    apart_s = senders * packet_s / PMAX
+    if apart_s > SPEEDS_UP_S:
+        raise NotHere(
+            f"at {line / 1e9:g} Gb/s a packet of {roce_bytes} B lasts {packet_s * 1e6:.3g} us: of "
+            f"{senders} senders each has one marked in {apart_s * 1e3:.2g} ms at Pmax "
+            f"{PMAX:.0%}, and its RP speeds up every {SPEEDS_UP_S * 1e3:g} ms (rpg_time_reset): "
+            "marks come too late to hold it; a smaller MTU would help"
         )
 
 

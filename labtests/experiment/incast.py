@@ -158,6 +158,7 @@ class Incast:
 
     def dcqcn_everywhere(self, priorities: frozenset[int]) -> None:
         """RP of every sender and NP of the receiver on these priorities, off on the others."""
+        self.traffic.expect_marks_in_time()
         for role in self.senders:
             self.set(role.nic, "reaction_point", priorities)
         self.set(self.receiver.nic, "notification_point", priorities)

@@ -8,6 +8,7 @@ from labtests.experiment.fitting import (
     Class,
     early_and_late,
     expect_congestion,
+    expect_marks_in_time,
     expect_one_bottleneck,
     expect_overload,
     expect_room,
@@ -139,6 +140,10 @@ class Traffic:
             )
             for number, role in enumerate(senders)
         )
+
+    def expect_marks_in_time(self) -> None:
+        """DCQCN can hold the senders here. Raises NotHere."""
+        expect_marks_in_time(len(self.roles.senders), self.roles.line_bits_per_s, self.mtu_bytes)
 
     def _apart_s(self, senders: int) -> float:
         """From one late sender's start to the next one's. A queue pair starts at line rate, until

@@ -10,6 +10,7 @@ from labtests.experiment.fitting import (
     FULL,
     early_and_late,
     expect_congestion,
+    expect_marks_in_time,
     fastest_at_the_ends,
     one_packet_bytes,
     payload_share,
@@ -52,6 +53,18 @@ def test_what_a_slow_link_does_not_carry_goes_to_others():
 def test_more_than_all_links_carry_is_not_asked_and_the_reason_has_the_figures():
     with pytest.raises(NotHere, match=r"asks the senders for 15 Gb/s.*\(1\+10 Gb/s\)"):
         spread([A.offering(0.75), B.offering(0.75)], roles(1, 10), 10e9)
+
+
+@pytest.mark.parametrize(
+    ("senders", "gbit", "mtu_bytes"), [(2, 10, 1500), (8, 10, 4200), (3, 1, 1500), (2, 100, 9000)]
+)
+def test_where_marks_come_before_the_rp_speeds_up_dcqcn_is_asked(senders, gbit, mtu_bytes):
+    expect_marks_in_time(senders, gbit * 1e9, mtu_bytes)
+
+
+def test_where_marks_come_too_late_it_is_skipped_with_the_figures():
+    with pytest.raises(NotHere, match=r"a packet of 4096 B lasts 33.5 us: of 3 .* in 1 ms"):
+        expect_marks_in_time(3, 1e9, 4200)
 
 
 links = st.lists(st.sampled_from([1, 10, 25, 40, 100]), min_size=2, max_size=8)
