@@ -207,13 +207,19 @@ COUNTED_SHARE = 0.5
 
 
 def _lost_through(control: Evidence, queue: int) -> int:
-    """Datagrams of a queue's flows that did not arrive, by their tools; with those dropped in their
-    own hosts, which only a control with drops can have in great number."""
-    return sum(
+    """Packets of a queue's flows that did not come out of it, by the tools or by the NICs, where
+    they count by class."""
+    by_tool = sum(
         flow.lost_datagrams or 0
         for place, flow in zip(control.senders, control.flows, strict=False)
         if place.queue == queue
     )
+    classes = {(p.device, p.port, p.priority) for p in control.senders if p.queue == queue}
+    sent = [control.change((d, p), "priority", n, c.TX_PACKETS).increase for d, p, n in classes]
+    out = queue_forwarded(control, queue).increase
+    if None in sent or out is None:
+        return by_tool
+    return max(by_tool, sum(n or 0 for n in sent) - out)
 
 
 def pressed(evidence: Evidence) -> Finding:
