@@ -88,10 +88,15 @@ if [ "$status" = gone ] || [ -e NEXT ] || [ -h NEXT ]; then exit 13; fi
 exit 12"""
 _MAKE = "mkdir -m 1777 FOLDER || { [ -d FOLDER ] && exit 13; exit 12; }"
 """Somebody else may have made it meanwhile: then it is looked at first."""
-_CLEAN = (
-    f"find . ! -name . -prune -name 'g.*' ! -name '{_SHELL_NAME}' -exec rm -f '{{}}' + 2>/dev/null"
-)
-"""Only by force: what is no generation is garbage."""
+_CLEAN = f"""n=0 stays=
+for f in g.*; do case $f in
+{_SHELL_NAME}) [ -d "./$f" ] || continue;;
+esac
+n=$((n+1))
+[ ! -e "./$f" ] && [ ! -h "./$f" ] || rm -f "./$f" || mv "./$f" "x.OWN.$n" || stays=1; done 2>/dev/null
+if [ -n "$stays" ]; then exit 14; fi"""
+"""Only by force: what is no generation is garbage. A folder with something in it gets another name:
+what is in it is another user's, and is not gone through."""
 OWN_DIGITS = 32  # hexadecimal
 _OWN_NAME = "t." + "[0-9a-f]" * OWN_DIGITS
 _SWEEP = (
@@ -100,7 +105,7 @@ _SWEEP = (
 )
 """Files of writers that were killed before they could remove them, a day old or more (POSIX find).
 A writer that slept so long finds its file gone, and has lost."""
-_UNREADABLE, _UNWRITABLE, _LOST = 11, 12, 13
+_UNREADABLE, _UNWRITABLE, _LOST, _STAYS = 11, 12, 13, 14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,6 +177,7 @@ class Register:
         # after the last number of all only force can follow, and begins anew
         following = 1 if seen.generation >= LAST else seen.generation + 1
         old = [n for n in seen.names if _is_old(_number(n), following)]
+        own = f"t.{secrets.token_hex(OWN_DIGITS // 2)}"
         base = f"[ -e {_file(seen.generation)} ] || exit 13" if seen.generation else ""
         script = _filled(
             _APPEND,
@@ -181,19 +187,23 @@ class Register:
                 "BASE": base,
                 "STAMP": _STAMP,
                 "RECORD": quote(as_line(holder)),
-                "OWN": f"t.{secrets.token_hex(OWN_DIGITS // 2)}",
+                "OWN": own,
                 "NEXT": _file(following),
                 "SWEEP": _SWEEP if following % KEPT == 1 else ":",
-                "CLEAN": _CLEAN if seen.garbage else ":",
+                "CLEAN": _CLEAN.replace("OWN", own) if seen.garbage else ":",
                 "OLD": " ".join(map(_file, map(_number, old))),
             },
         )
         reply = self._transport.run(script, timeout_s=TIMEOUT_S)
         if reply.status == _LOST:
             return False
+        names = tuple(filter(_NAME.fullmatch, _names(reply.text)))
+        beyond = {name for name in old if _number(name) > following}
+        if reply.status == _STAYS or beyond & set(names):
+            raise self._stuck()
         if reply.status != 0:
             raise self._unusable(reply, "written", "make it writable, or make room there")
-        return max(map(_number, filter(_NAME.fullmatch, _names(reply.text)))) == following
+        return max(map(_number, names)) == following
 
     def _looked(self) -> Seen:
         words = {"FOLDER": quote(self._folder), "STAMP": _STAMP, "READ": _READ}
@@ -232,6 +242,15 @@ class Register:
                 f"it has more than {MANY} files",
                 f"remove what is no lease's from {self.place}",
             )
+
+    def _stuck(self) -> LeaseUnusable:
+        return LeaseUnusable(
+            self.device,
+            f"lease in {self._folder}",
+            "other users have put files there that this login may not remove",
+            f"as root on {self.device}: rm -r {self._folder}/g.*; or another place in the testbed "
+            "file (`lease:`)",
+        )
 
     def _unusable(self, reply: Reply, verb: str, remedy: str) -> LeaseUnusable:
         lines = (reply.errors or reply.text).strip().splitlines() or [f"status {reply.status}"]

@@ -34,7 +34,7 @@ INTERRUPTED_WITHIN_S = 5.0
 MAY_BE_REFUSED = "try it by hand; the account needs a role that may configure (network-admin)"
 
 # "% Unrecognized command ...", " % Incomplete command", "% Invalid input"; no log line "%Nov 21"
-_REFUSED = re.compile(r"(?m)^\s*%\s")
+_REFUSED = re.compile(r"(?m)^[^\S\n]*+%\s")
 _FAILED = (OSError, EOFError, ValueError, paramiko.SSHException, netmiko.NetmikoBaseException)
 Answer = TypeVar("Answer")
 

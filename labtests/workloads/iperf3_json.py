@@ -18,7 +18,7 @@ from labtests.workloads.iperf3_report import Direction, Iperf3Report, Span, Tota
 
 Object = Mapping[str, Any]
 
-_BEFORE = re.compile(r"(?:\s*(?:warning:.*)?\n)*\s*")
+_BEFORE = re.compile(r"(?:[^\S\n]*+(?:warning:.*)?\n)*+\s*+")
 _AFTER = re.compile(r"\s*(?:rc=[0-9]+\s*)?$")
 OLD_SUM_S = 0.2
 """3.9 has one `sum` for both sides: the rate is over the sender's time, `seconds` is the receiver's

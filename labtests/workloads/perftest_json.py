@@ -18,8 +18,8 @@ from labtests.units import BitsPerSecond, gbit_per_second, mib_per_second
 from labtests.workloads.figures import is_figure
 from labtests.workloads.perftest_report import Row
 
-_BARE_KEY = re.compile(r"^(\s*)([A-Za-z_][\w.]*)(\s*:)", re.MULTILINE)
-_BARE_WORD = re.compile(r'^(\s*"[^"\n]*"\s*:\s*)([A-Za-z][^",{}\[\]\n]*?)(\s*,?\s*)$', re.MULTILINE)
+_BARE_KEY = re.compile(r"^([^\S\n]*+)([A-Za-z_][\w.]*+)(\s*+:)", re.MULTILINE)
+_BARE_WORD = re.compile(r'^([^\S\n]*+"[^"\n]*"[^\S\n]*+:[^\S\n]*+)([A-Za-z](?:[^",{}\[\]\n]*[^\s",{}\[\]])?)([^\S\n]*+,?[^\S\n]*+)$', re.MULTILINE)
 _COMMA_BEFORE_END = re.compile(r",(\s*[}\]])")
 _HALF = 0.0051
 """Half of the last digit of BW_average (two decimals), and a little."""
