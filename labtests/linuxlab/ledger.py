@@ -73,7 +73,15 @@ def ledger_of(name: str) -> Ledger | None:
         ledger.runners = {
             box: (int(pid), int(start)) for box, (pid, start) in read["runners"].items()
         }
-    except (OSError, ArithmeticError, ValueError, TypeError, KeyError, AttributeError, NotAFile) as error:
+    except (
+        OSError,
+        ArithmeticError,
+        ValueError,
+        TypeError,
+        KeyError,
+        AttributeError,
+        NotAFile,
+    ) as error:
         raise LabError(
             f"{file}: cannot be read ({error}), so what lab {name} has made is not known\n"
             f"  remedy: end its processes and `ip netns del` its namespaces (ip netns list), then "

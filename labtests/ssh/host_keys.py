@@ -99,7 +99,7 @@ class KnownHosts(paramiko.MissingHostKeyPolicy):
 
 
 def _text(file: Path) -> str:
-    """"" where there is no such file: then nothing is known of the host, and it is refused."""
+    """ "" where there is no such file: then nothing is known of the host, and it is refused."""
     try:
         return handed(file, most_bytes=MOST_BYTES).decode("utf-8", errors="replace")
     except (OSError, NotAFile):

@@ -22,7 +22,8 @@ _PAGER = re.compile(rf"(?:^|\n){_MORE}\Z", re.IGNORECASE)
 _WIPED = r"(?:\x1b\[\d*D {1,80}\x1b\[\d*D|\r {1,80}\r|\x08++ ++\x08++|\r?\x1b\[2?K\r?)*"
 _PAGED = re.compile(rf"(?m)^{_MORE}{_WIPED}", re.IGNORECASE)
 _QUESTION = re.compile(
-    r"(?<![^\n])[^\n]*(?:\[y(?:es)?/n(?:o)?\]|\(y(?:es)?/n(?:o)?\)|to continue\?)[^\n]{0,30}\Z", re.IGNORECASE
+    r"(?<![^\n])[^\n]*(?:\[y(?:es)?/n(?:o)?\]|\(y(?:es)?/n(?:o)?\)|to continue\?)[^\n]{0,30}\Z",
+    re.IGNORECASE,
 )
 _PROMPT_ENDS = (">", "]", "#", "$", "%")
 # colours, window titles, bracketed paste: how a prompt looks, not what it says (ECMA-48, xterm)

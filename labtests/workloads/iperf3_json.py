@@ -46,7 +46,7 @@ def _documents(reply: Reply) -> list[dict[str, Any]]:
     while not (found and _AFTER.match(text, position)):
         try:
             document, position = decoder.raw_decode(text, position)
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:
             refuse(reply, f"no JSON report, or one cut short: {error}", _CUT)
         if not isinstance(document, dict):
             refuse(reply, f"a JSON report is an object, not {document!r}", _CUT)

@@ -9,7 +9,7 @@ from re import _parser  # type: ignore[attr-defined]
 from typing import Any
 
 LENGTH = 10_000
-PROBES = " \t\n0a-\""
+PROBES = ' \t\n0a-"'
 TRIES = 2  # texts of each repetition
 _CATEGORIES = {
     sre.CATEGORY_DIGIT: "7",

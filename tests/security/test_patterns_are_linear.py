@@ -55,7 +55,9 @@ def patterns_in(value: object, deep: int = 3) -> Iterator[re.Pattern[str]]:
     if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
         yield value
     elif deep and isinstance(value, dict):
-        yield from (p for pair in value.items() for each in pair for p in patterns_in(each, deep - 1))
+        yield from (
+            p for pair in value.items() for each in pair for p in patterns_in(each, deep - 1)
+        )
     elif deep and isinstance(value, (tuple, list, set, frozenset)):
         yield from (found for each in value for found in patterns_in(each, deep - 1))
 
