@@ -19,8 +19,8 @@ class NotPrivate(LabError):
 def private_folder(folder: Path) -> None:
     """The folder is there, ours, and 0700. Raises NotPrivate, OSError.
 
-    Nobody else can put another one, or a link, in its place. One that was there may have files of ours, but no symbolic link: what is written there must not
-    end up elsewhere."""
+    Nobody else can put another one, or a link, in its place. One that was there may have files of
+    ours, but no symbolic link: what is written there must not end up elsewhere."""
     _expect_safe_way(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     try:

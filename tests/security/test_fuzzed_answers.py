@@ -1,5 +1,5 @@
-"""Every reading method of every driver, over answers in which anything stands in any place: a value,
-or an error of the device with a sentence. LABTESTS_FUZZ=2000 tries more."""
+"""Every reading method of every driver, over answers in which anything stands in any place: a
+value, or an error of the device with a sentence. LABTESTS_FUZZ=2000 tries more."""
 
 import inspect
 import os
@@ -22,7 +22,6 @@ from labtests.transport import DEFAULT_TIMEOUT_S, Process, Reply, Transport
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = int(os.environ.get("LABTESTS_FUZZ", "120"))
-LABS = {"h3c-s6550-cx4.yaml": ("ServerA", "S6550"), "linux-lab.yaml": ()}
 
 STRANGE = (
     *TERMINAL,
