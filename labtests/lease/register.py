@@ -93,7 +93,8 @@ for f in g.*; do case $f in
 {_SHELL_NAME}) [ -d "./$f" ] || continue;;
 esac
 n=$((n+1))
-[ ! -e "./$f" ] && [ ! -h "./$f" ] || rm -f "./$f" || mv "./$f" "x.OWN.$n" || stays=1; done 2>/dev/null
+[ ! -e "./$f" ] && [ ! -h "./$f" ] || rm -f "./$f" || mv "./$f" "x.OWN.$n" || stays=1
+done 2>/dev/null
 if [ -n "$stays" ]; then exit 14; fi"""
 """Only by force: what is no generation is garbage. A folder with something in it gets another name:
 what is in it is another user's, and is not gone through."""
