@@ -6,7 +6,7 @@
 #   make healthy  every suite on labs in which nothing is wrong, drawn from seeds (ARGS="--seeds 1-30")
 #   make break  runs broken in every way at steps of their change journal; points tried and survived (ARGS="--seed 2")
 #   make faults   every row of the catalogue of faults against the suites: never green (half an hour; ARGS="-k carrier")
-# uv is used when it is there, otherwise venv and pip; versions are pinned in requirements*.txt.
+# uv is used when it is there, otherwise venv and pip; versions are pinned with hashes in requirements*.txt.
 
 PYTHON  ?= python3
 VENV    := .venv

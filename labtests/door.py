@@ -4,6 +4,7 @@ A password that this process has used is hidden in it, however a device writes i
 line moves the cursor or hides (visible.py).
 """
 
+import resource
 import threading
 from importlib import import_module
 from typing import Any
@@ -20,10 +21,16 @@ _lock = threading.Lock()  # devices are connected in parallel
 
 
 def used(secret: str) -> None:
-    """From now on it does not go out."""
+    """From now on it does not go out, not in a core file either."""
+    _leave_no_core()
     if len(secret) >= _SHORTEST:
         with _lock:
             _used.add(secret)
+
+
+def _leave_no_core() -> None:
+    _, most = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, most))
 
 
 def clean(text: str) -> str:

@@ -32,10 +32,19 @@ def handed(path: Path, *, most_bytes: int = MOST_BYTES) -> bytes:
     return _read(os.open(path, _FLAGS), path, most_bytes)
 
 
+def own(path: Path, *, most_bytes: int = MOST_BYTES) -> bytes:
+    """The same of a file that may be reached through a link, as people keep their own settings.
+    Raises NotPrivate, NotAFile, OSError."""
+    return _if_ours(os.open(path, _FLAGS), path, most_bytes)
+
+
 def believed(path: Path, *, most_bytes: int = MOST_BYTES) -> bytes:
     """What a file says that only this user, or root, can have written: commands are sent to devices
     because of it. Raises NotPrivate, NotAFile, OSError (ELOOP for a symbolic link)."""
-    descriptor = os.open(path, _FLAGS | os.O_NOFOLLOW)
+    return _if_ours(os.open(path, _FLAGS | os.O_NOFOLLOW), path, most_bytes)
+
+
+def _if_ours(descriptor: int, path: Path, most_bytes: int) -> bytes:
     try:
         expect_ours(path, os.fstat(descriptor))
     except NotPrivate:
@@ -48,7 +57,7 @@ def _read(descriptor: int, path: Path, most_bytes: int) -> bytes:
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise NotAFile(f"{path} is no regular file, so it is not read")
-        content = file.read(most_bytes + 1)
+        content = file.read(most_bytes + 1) or b""  # None: one that has nothing yet
     if len(content) > most_bytes:
         raise TooLong(f"{path} has more than {most_bytes} bytes: no such file needs that")
     return content

@@ -19,8 +19,9 @@ class NotPrivate(LabError):
 def private_folder(folder: Path) -> None:
     """The folder is there, ours, and 0700. Raises NotPrivate, OSError.
 
-    One that was there may have files of ours, but no symbolic link: what is written there must not
-    end up elsewhere."""
+    Nobody else can put another one, or a link, in its place. One that was there may have files of
+    ours, but no symbolic link: what is written there must not end up elsewhere."""
+    _expect_safe_way(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     try:
         folder.mkdir(mode=FOLDER_MODE)
@@ -37,7 +38,8 @@ def private_folder(folder: Path) -> None:
 
 def expect_owned(path: Path) -> None:
     """What this file or folder says may be believed: it is ours, or root's, and nobody else may
-    write it. A path where nothing is passes. Raises NotPrivate."""
+    write it, or put another in its place. A path where nothing is passes. Raises NotPrivate."""
+    _expect_safe_way(path)
     try:
         found = path.stat()
     except OSError:
@@ -58,7 +60,8 @@ def expect_ours(path: Path, found: os.stat_result) -> None:
 def open_private(path: Path, flags: int) -> int:
     """A descriptor of a file that is ours and 0600. Raises NotPrivate, OSError (ELOOP for a
     symbolic link)."""
-    descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, FILE_MODE)
+    flags |= os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK  # a pipe is not waited for
+    descriptor = os.open(path, flags, FILE_MODE)
     found = os.fstat(descriptor)
     if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
         os.close(descriptor)
@@ -72,6 +75,26 @@ def write_private(path: Path, text: str) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     with os.fdopen(open_private(path, flags), "w", encoding="utf-8") as file:
         file.write(clean(text))
+
+
+def _expect_safe_way(path: Path) -> None:
+    """Folders and links on the way to it are ours or root's, and where everybody may write nobody
+    can rename what is another's (the sticky bit, as /tmp has it). Those of one's group are trusted
+    with that, and whoever owns the code that runs here. Raises NotPrivate."""
+    trusted = {os.geteuid(), 0, Path(__file__).stat().st_uid}
+    written = path.absolute()
+    for step in dict.fromkeys([*written.parents, *written.resolve().parents]):
+        try:
+            found = step.lstat()
+        except OSError:
+            continue  # made by us, then
+        open_to_all = found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX
+        if found.st_uid not in trusted or (open_to_all and not step.is_symlink()):
+            raise NotPrivate(
+                f"{step}, on the way to {path}, belongs to another user or lets everybody replace "
+                f"what is in it (owner {found.st_uid}, mode {stat.S_IMODE(found.st_mode):04o})\n"
+                "  remedy: a folder of yours elsewhere, or: chmod o-w"
+            )
 
 
 def _expect_ours(folder: Path) -> None:

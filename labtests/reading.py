@@ -14,6 +14,7 @@ from labtests.transport import Reply
 
 BLANK = re.compile(r"^\s*$")
 BLANK_OR_RULER = re.compile(r"^[-\s]*$")
+_NO_NUMBER = re.compile(r"[0-9]{100}")
 
 SAVE_IT = "save the output under tests/transcripts and teach the parser this line"
 READ_AGAIN = "run it again by hand; if it stays so, save the output under tests/transcripts"
@@ -54,6 +55,7 @@ def whole(reply: Reply) -> str:
     """What was answered. Every program that is read by a driver ends its last line; where the end
     is missing, the line is not whole, and `99` may have been 99393. That it is the last line is
     proven by the transports: a host's exit status, a mark after each command, a CLI's prompt."""
+    _expect_numbers(reply)
     if reply.text and not reply.text.endswith(("\n", "\r")):
         incomplete(reply, f"the last line has no end: {lines(reply)[-1]!r}")
     return reply.text
@@ -68,11 +70,18 @@ def whole_lines(reply: Reply) -> list[str]:
 def lines(reply: Reply) -> list[str]:
     r"""The lines of an answer. Only \n, \r\n and \r end a line: str.splitlines would also cut at
     form feeds and Unicode separators, which a hostile port description may hold."""
+    _expect_numbers(reply)
     return re.split(r"\r\n|\n|\r", reply.text.removesuffix("\n").removesuffix("\r"))
+
+
+def _expect_numbers(reply: Reply) -> None:
+    """int() would refuse 4300 digits with an error that is none of a device."""
+    if _NO_NUMBER.search(reply.text):
+        refuse(reply, "it has a number of 100 digits or more")
 
 
 def whole_number(reply: Reply, text: str, what: str) -> int:
     """A counter's value: ASCII digits only. A sign, a unit, a comma or anything else is refused."""
-    if not re.fullmatch(r"[0-9]+", text):
-        refuse(reply, f"{what} should be a whole number, not {text!r}")
+    if not re.fullmatch(r"[0-9]{1,40}", text):
+        refuse(reply, f"{what} should be a whole number, not {text[:80]!r}")
     return int(text)

@@ -27,7 +27,7 @@ _SHORT = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 _UNSEEN = (
     r"\x1b\[[0-?]{0,32}[ -/]{0,4}[@-~]"
     r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
-    r"\u2400-\u2421\ufffd]"  # as visible.py shows them
+    r"\u2400-\u2421\ufff9-\ufffb\ufffd-\uffff]"  # as visible.py shows them
 )
 _UNSEEN_CHARACTER = re.compile(_UNSEEN)
 _FORMS = tuple(

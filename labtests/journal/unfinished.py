@@ -131,6 +131,15 @@ def unfinished_runs() -> list[Unfinished]:
     return sorted(found, key=lambda entry: entry.runner.since)
 
 
+def _expect_sound(**facts: Any) -> Unfinished:
+    """Each fact is of its kind. Raises TypeError."""
+    run = Unfinished(**facts)
+    texts = (run.run, run.testbed, run.runner.since, run.runner.host, *run.addresses)
+    if type(run.runner) is not Runner or any(type(text) is not str for text in texts):
+        raise TypeError("a fact of another kind")
+    return run
+
+
 def _write_whole(entry: Unfinished) -> None:
     """All of it or nothing, also when the machine stops in between."""
     facts = {name: getattr(entry, name) for name in ("run", "testbed", "simulated", "dry_run")}
@@ -147,7 +156,7 @@ def _write_whole(entry: Unfinished) -> None:
 def _read(file: Path) -> Unfinished | None:
     try:
         facts: dict[str, Any] = json_of(believed(file, most_bytes=_MOST_BYTES))
-        return Unfinished(
+        return _expect_sound(
             file=file,
             run=facts["run"],
             journal=Path(facts["journal"]),
@@ -157,5 +166,5 @@ def _read(file: Path) -> Unfinished | None:
             dry_run=facts["dry_run"],
             runner=unpack(facts["runner"]),
         )
-    except (OSError, ValueError, KeyError, TypeError, NotStorable, NotAFile):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, NotStorable, NotAFile):
         return None

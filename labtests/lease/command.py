@@ -11,7 +11,7 @@ from labtests.errors import LabError, LeaseBusy, LeaseUnusable, Unreachable
 from labtests.inventory import LeasePlace, Testbed
 from labtests.lease.held import Held, described, expect_sense
 from labtests.lease.holding import lease_host, register_of
-from labtests.lease.record import Holder, me
+from labtests.lease.record import Holder, me, shown
 from labtests.lease.register import Register, Seen
 from labtests.ssh.connecting import SHELL, connect
 
@@ -133,7 +133,7 @@ def _told(seen: Seen, register: Register) -> str:
     if holder is None:
         return f"free; nobody has had it yet ({register.place})"
     if holder.kind == "free":
-        last = f" by run {holder.run}" if holder.run else ""
+        last = f" by run {shown(holder.run)}" if holder.run else ""
         left = f", which left {holder.left} changes: labtests restore" if holder.left else ""
         return f"free since {holder.since}, given back{last}{left} ({register.place})"
     if seen.left_s is not None and seen.left_s <= 0:

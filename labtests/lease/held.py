@@ -9,10 +9,11 @@ import threading
 import time
 from contextlib import suppress
 from dataclasses import replace
+from shlex import quote
 
 from labtests.clock import WallClock
 from labtests.errors import DeviceError, LabError, LeaseBusy, LeaseLost, LeaseUnusable
-from labtests.lease.record import Holder, me
+from labtests.lease.record import Holder, me, shown
 from labtests.lease.register import Register, Seen
 from labtests.transport import Clock
 
@@ -219,9 +220,9 @@ def _legacy(seen: Seen, instead_of: str) -> str:
     before = seen.holder
     if before is None or before.kind == "person" or before.run == instead_of != "":
         return ""
-    where = f"(labtests restore {before.run} on {before.machine})"
+    where = f"(labtests restore {quote(shown(before.run))} on {shown(before.machine)})"
     if before.kind == "run":
         return f"{before}: did not give the lab back, and may have left changes {where}"
     if before.left:
-        return f"run {before.run} has left {before.left} changes on this lab {where}"
+        return f"run {shown(before.run)} has left {before.left} changes on this lab {where}"
     return ""

@@ -88,10 +88,14 @@ if [ "$status" = gone ] || [ -e NEXT ] || [ -h NEXT ]; then exit 13; fi
 exit 12"""
 _MAKE = "mkdir -m 1777 FOLDER || { [ -d FOLDER ] && exit 13; exit 12; }"
 """Somebody else may have made it meanwhile: then it is looked at first."""
-_CLEAN = script(
-    f"find . ! -name . -prune -name 'g.*' ! -name '{_SHELL_NAME}' -exec rm -f '{{}}' + 2>/dev/null"
-)
-"""Only by force: what is no generation is garbage."""
+_CLEAN = f"""n=0 stays=
+for f in g.*; do if [ -n "${{f##{_SHELL_NAME}}}" ] || [ -d "./$f" ]; then
+n=$((n+1))
+[ ! -e "./$f" ] && [ ! -h "./$f" ] || rm -f "./$f" || mv "./$f" ASIDE."$n" || stays=1
+fi; done 2>/dev/null
+if [ -n "$stays" ]; then exit 14; fi"""
+"""Only by force: what is no generation is garbage. A folder with something in it gets another name:
+what is in it is another user's, and is not gone through."""
 _BASE = "[ -e SEEN ] || exit 13"
 _NOTHING = script(":")
 OWN_DIGITS = 32  # hexadecimal
@@ -102,7 +106,7 @@ _SWEEP = script(
 )
 """Files of writers that were killed before they could remove them, a day old or more (POSIX find).
 A writer that slept so long finds its file gone, and has lost."""
-_UNREADABLE, _UNWRITABLE, _LOST = 11, 12, 13
+_UNREADABLE, _UNWRITABLE, _LOST, _STAYS = 11, 12, 13, 14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,6 +179,7 @@ class Register:
         following = 1 if seen.generation >= LAST else seen.generation + 1
         old = [n for n in seen.names if _is_old(_number(n), following)]
         base = script(_BASE, SEEN=_file(seen.generation)) if seen.generation else script("")
+        own = f"t.{secrets.token_hex(OWN_DIGITS // 2)}"
         command = script(
             _APPEND,
             MAKE=_NOTHING if seen.made else script(_MAKE, FOLDER=self._folder),
@@ -182,18 +187,22 @@ class Register:
             BASE=base,
             STAMP=_STAMP,
             RECORD=as_line(holder),
-            OWN=f"t.{secrets.token_hex(OWN_DIGITS // 2)}",
+            OWN=own,
             NEXT=_file(following),
             SWEEP=_SWEEP if following % KEPT == 1 else _NOTHING,
-            CLEAN=_CLEAN if seen.garbage else _NOTHING,
+            CLEAN=script(_CLEAN, ASIDE=f"x.{own}") if seen.garbage else _NOTHING,
             OLD=[_file(_number(name)) for name in old],
         )
         reply = self._transport.run(command, timeout_s=TIMEOUT_S)
         if reply.status == _LOST:
             return False
+        names = tuple(filter(_NAME.fullmatch, _names(reply.text)))
+        beyond = {name for name in old if _number(name) > following}
+        if reply.status == _STAYS or beyond & set(names):
+            raise self._stuck()
         if reply.status != 0:
             raise self._unusable(reply, "written", "make it writable, or make room there")
-        return max(map(_number, filter(_NAME.fullmatch, _names(reply.text)))) == following
+        return max(map(_number, names)) == following
 
     def _looked(self) -> Seen:
         facts = facts_script(self._folder)
@@ -232,6 +241,15 @@ class Register:
                 f"it has more than {MANY} files",
                 f"remove what is no lease's from {self.place}",
             )
+
+    def _stuck(self) -> LeaseUnusable:
+        return LeaseUnusable(
+            self.device,
+            f"lease in {self._folder}",
+            "other users have put files there that this login may not remove",
+            f"as root on {self.device}: rm -r {self._folder}/g.*; or another place in the testbed "
+            "file (`lease:`)",
+        )
 
     def _unusable(self, reply: Reply, verb: str, remedy: str) -> LeaseUnusable:
         lines = (reply.errors or reply.text).strip().splitlines() or [f"status {reply.status}"]

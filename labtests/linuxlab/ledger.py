@@ -17,7 +17,7 @@ from labtests.linuxlab.plan import PREFIX, Plan, folder_of, runner_interface
 from labtests.private import private_folder, write_private
 
 _MOST_BYTES = 2**24
-_DEVICE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -62,6 +62,8 @@ def opened(plan: Plan) -> Ledger:
 def ledger_of(name: str) -> Ledger | None:
     """The notes of this lab; None when nothing of it was made. Raises LabError when they cannot be
     read."""
+    if not _NAME.fullmatch(name):  # such as `..`
+        return None
     file = folder_of(name) / "ledger.json"
     if not file.is_file():
         return None
@@ -71,7 +73,15 @@ def ledger_of(name: str) -> Ledger | None:
         ledger.runners = {
             box: (int(pid), int(start)) for box, (pid, start) in read["runners"].items()
         }
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, NotAFile) as error:
+    except (
+        OSError,
+        ArithmeticError,
+        ValueError,
+        TypeError,
+        KeyError,
+        AttributeError,
+        NotAFile,
+    ) as error:
         raise LabError(
             f"{file}: cannot be read ({error}), so what lab {name} has made is not known\n"
             f"  remedy: end its processes and `ip netns del` its namespaces (ip netns list), then "
@@ -99,7 +109,7 @@ def _is_of(name: str, namespace: object) -> bool:
     if not isinstance(namespace, str):
         return False
     device = namespace.removeprefix(f"{own}:")
-    return namespace == own or (device != namespace and _DEVICE.fullmatch(device) is not None)
+    return namespace == own or (device != namespace and _NAME.fullmatch(device) is not None)
 
 
 def boot_id() -> str:

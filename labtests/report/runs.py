@@ -56,8 +56,12 @@ def texts(value: object) -> list[str]:
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
+LARGEST = 1e100
+"""Nothing that is measured comes near; what is larger cannot be drawn."""
+
+
 def number(value: object) -> int | float | None:
-    """A finite number, or None. A truth value is no number."""
+    """A number that can be reckoned with, or None. A truth value is no number."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
-    return value if abs(value) < float("inf") else None  # NaN compares false as well
+    return value if abs(value) < LARGEST else None  # NaN compares false as well

@@ -36,7 +36,7 @@ MAY_BE_REFUSED = "try it by hand; the account needs a role that may configure (n
 
 # "% Unrecognized command ...", " % Incomplete command", "% Invalid input"; no log line "%Nov 21".
 # Comware says of what the role may not do "Permission denied.", without a %.
-_REFUSED = re.compile(r"(?m)^\s*%\s|^Permission denied\.\s*$")
+_REFUSED = re.compile(r"(?m)^[^\S\n]*+%\s|^Permission denied\.[^\S\n]*+$")
 _FAILED = (OSError, EOFError, ValueError, paramiko.SSHException, netmiko.NetmikoBaseException)
 Answer = TypeVar("Answer")
 

@@ -18,6 +18,8 @@ import paramiko
 from paramiko.config import SSH_PORT
 from paramiko.hostkeys import HostKeyEntry, InvalidHostKey
 
+from labtests.handed import NotAFile, handed
+
 SYSTEM_FILE = Path("/etc/ssh/ssh_known_hosts")
 USER_FILE = Path("~/.ssh/known_hosts")
 REVOKED = "@revoked"
@@ -78,11 +80,9 @@ class KnownHosts(paramiko.MissingHostKeyPolicy):
     def _lines(self) -> list["_Line"]:
         found: list[_Line] = []
         for file in self.files:
-            if file.is_file():
-                text = file.read_text(encoding="utf-8", errors="replace")
-                for candidate in _index(text).about(self.name):
-                    line = _line(candidate, self.name)
-                    found += [line] if line else []
+            for candidate in _index(_text(file)).about(self.name):
+                line = _line(candidate, self.name)
+                found += [line] if line else []
         return found
 
     def _learn(self, key: paramiko.PKey) -> None:
@@ -96,6 +96,14 @@ class KnownHosts(paramiko.MissingHostKeyPolicy):
                 newline = "" if not text or text.endswith("\n") else "\n"
                 line = f"{newline}{self.name} {key.get_name()} {key.get_base64()}\n"
                 lines.write(line.encode())
+
+
+def _text(file: Path) -> str:
+    """ "" where there is no such file: then nothing is known of the host, and it is refused."""
+    try:
+        return handed(file, most_bytes=MOST_BYTES).decode("utf-8", errors="replace")
+    except (OSError, NotAFile):
+        return ""
 
 
 def _start(file: io.FileIO) -> str | None:
@@ -197,13 +205,22 @@ def _means(patterns: Sequence[str], name: str) -> bool:
         elif not set(wanted) & set("*?"):
             fits = wanted.lower() == name.lower()
         else:
-            words = re.split(r"([*?])", wanted)
-            shape = "".join({"*": ".*", "?": "."}.get(w, re.escape(w)) for w in words)
-            fits = re.fullmatch(shape, name, re.IGNORECASE) is not None
+            fits = _fits(wanted.lower(), name.lower())
         if fits and pattern.startswith("!"):
             return False
         found = found or fits
     return found
+
+
+def _fits(pattern: str, name: str) -> bool:
+    """`*` and `?` as sshd(8): in at most as many steps as both lengths multiplied."""
+    reached = {0}  # how much of the name each beginning of the pattern can have taken
+    for each in pattern:
+        if each == "*":
+            reached = set(range(min(reached), len(name) + 1)) if reached else reached
+        else:
+            reached = {at + 1 for at in reached if at < len(name) and each in ("?", name[at])}
+    return len(name) in reached
 
 
 def known_hosts_name(host: str, port: int, alias: str | None) -> str:

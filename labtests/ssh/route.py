@@ -22,6 +22,7 @@ from labtests.ssh.host_keys import KnownHosts, known_hosts_files, known_hosts_na
 from labtests.ssh.passwords import ASK, SERVICE, password_named
 from labtests.ssh.settings import ssh_settings
 
+_LONGEST_KEY_BYTES = 2**17
 _DEFAULT_PORT = Management(host="").port
 _JUMP = re.compile(
     r"(?:ssh://)?(?:(?P<user>[^@]+)@)?(?:\[(?P<bracketed>[^\]]+)\]|(?P<host>[^:]+))(?::(?P<port>\d+))?"
@@ -87,7 +88,7 @@ class _Way:
         port = target.port or int(configured.get("port", _DEFAULT_PORT))
         keys = [*login.get("key_filename", ()), *configured.get("identityfile", ())]
         # as OpenSSH does, pass over an IdentityFile that is not there
-        keys = [key for key in keys if Path(key).is_file()]
+        keys = [key for key in keys if _may_be_key(Path(key))]
         return Hop(
             name=target.host,
             host=host,
@@ -128,13 +129,17 @@ def _credentials(device: Device) -> dict[str, Any]:
 
 
 def _expect_file(device: Device, key_file: str) -> None:
-    if not Path(key_file).expanduser().is_file():
+    if not _may_be_key(Path(key_file).expanduser()):
         raise LoginRefused(
             device.name,
             f"ssh -i {quote(key_file)} {device.management.host}",
-            f"the key file {key_file} is not there",
+            f"the key file {key_file} is not there, or is no key: no regular file, or a long one",
             "make one with ssh-keygen, or correct key_file in the testbed file",
         )
+
+
+def _may_be_key(file: Path) -> bool:
+    return file.is_file() and file.stat().st_size <= _LONGEST_KEY_BYTES
 
 
 def _password(device: Device) -> str:

@@ -7,14 +7,17 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from labtests.handed import own
+
 if TYPE_CHECKING:  # it takes its time; and to look for words in the text it is not needed
     import paramiko
 
 USER_CONFIG = Path("~/.ssh/config")
 SYSTEM_CONFIG = Path("/etc/ssh/ssh_config")
 DEEPEST_INCLUDE = 16  # as OpenSSH
+MOST_BYTES = 2**20  # of a file
 
-_INCLUDE = re.compile(r"^\s*include(?:\s+|\s*=\s*)(?P<patterns>.*\S)", re.IGNORECASE)
+_INCLUDE = re.compile(r"^\s*include(?:\s*+=\s*+|\s++)(?P<patterns>.*\S)", re.IGNORECASE)
 _BLOCK = re.compile(r"^\s*(?:host|match)\b", re.IGNORECASE)
 
 
@@ -31,7 +34,7 @@ def settings_text(honoured: bool) -> Iterator[str]:
 
 def _files(honoured: bool) -> tuple[tuple[str, ...], ...]:
     files = (USER_CONFIG.expanduser(), SYSTEM_CONFIG) if honoured else ()
-    return tuple(tuple(_lines(file, 0)) for file in files)
+    return tuple(tuple(_lines(file, ())) for file in files)
 
 
 @lru_cache(maxsize=4)
@@ -45,20 +48,22 @@ def _parsed(files: tuple[tuple[str, ...], ...]) -> "paramiko.SSHConfig":
     return settings
 
 
-def _lines(file: Path, depth: int) -> list[str]:
-    """The file's lines with `Include` replaced by what it names, which paramiko does not do."""
-    if depth > DEEPEST_INCLUDE or not file.is_file():
+def _lines(file: Path, around: tuple[Path, ...]) -> list[str]:
+    """The file's lines with `Include` replaced by what it names, which paramiko does not do; in
+    itself no file is included. A ProxyCommand is run: what others can write is refused, as OpenSSH
+    does. Raises NotPrivate, NotAFile."""
+    if len(around) > DEEPEST_INCLUDE or file in around or not file.is_file():
         return []
     lines: list[str] = []
     block = "Host *"
-    for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+    for line in own(file, most_bytes=MOST_BYTES).decode(errors="replace").splitlines():
         include = _INCLUDE.match(line)
         if include is None:
             block = line if _BLOCK.match(line) else block
             lines.append(line)
             continue
         for included in _included(file, include["patterns"]):
-            lines += _lines(included, depth + 1)
+            lines += _lines(included, (*around, file))
         lines.append(block)  # what follows belongs to the block around the Include again
     return lines
 

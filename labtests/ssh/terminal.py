@@ -15,21 +15,24 @@ QUIET_S = 0.05  # silence that counts as the end where there is no round trip
 LOOK_EVERY_S = 0.2
 INTERRUPT = "\x03"
 
-_LINE_ENDS = re.compile(r"\r+\n|\n\r")
+_LINE_ENDS = re.compile(r"\r{1,64}\n|\n\r")
 _MORE = r"[ \t]*-{2,} ?\(?more\)? ?[^\n]{0,40}?-{2,}[ \t]*"
 _PAGER = re.compile(rf"(?:^|\n){_MORE}\Z", re.IGNORECASE)
 # how pagers wipe their own line: Comware moves the cursor, others return or step back
-_WIPED = r"(?:\x1b\[\d*D {1,80}\x1b\[\d*D|\r {1,80}\r|\x08+ +\x08+|\r?\x1b\[2?K\r?)*"
+_WIPED = r"(?:\x1b\[\d*D {1,80}\x1b\[\d*D|\r {1,80}\r|\x08++ ++\x08++|\r?\x1b\[2?K\r?)*"
 _PAGED = re.compile(rf"(?m)^{_MORE}{_WIPED}", re.IGNORECASE)
 _QUESTION = re.compile(
-    r"[^\n]*(?:\[y(?:es)?/n(?:o)?\]|\(y(?:es)?/n(?:o)?\)|to continue\?)[^\n]{0,30}\Z", re.IGNORECASE
+    r"(?<![^\n])[^\n]*(?:\[y(?:es)?/n(?:o)?\]|\(y(?:es)?/n(?:o)?\)|to continue\?)[^\n]{0,30}\Z",
+    re.IGNORECASE,
 )
 _PROMPT_ENDS = (">", "]", "#", "$", "%")
 # colours, window titles, bracketed paste: how a prompt looks, not what it says (ECMA-48, xterm)
 _LOOKS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)|\x1b[=>]")
 _CONTROL = re.compile(r"[\r\x08\x07\x00]")
 # log lines that `terminal monitor` prints behind the prompt: "%Nov 21 09:00:00:123 2026 H3C ..."
-_LOGGED = r"(?:\s*%[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d[^\n]*)*\s*"
+_LOGGED = r"(?:\s*+%[A-Z][a-z]{2} ++\d++ \d\d:\d\d:\d\d[^\n]*+)*+\s*+"
+_MOST = 2**26  # characters of an answer: a device that prints for ever is interrupted
+_AT_ONCE = 2**22
 _TAIL = 2000  # characters in which the end of an output is looked for
 
 
@@ -86,8 +89,8 @@ class Terminal:
         while True:
             self.forget()
             self.send("\n")
-            text = self._wait(deadline_s, before)
-            while late := self._late_news():
+            text = self._wait(deadline_s, before)[-_TAIL:]
+            while time.monotonic() < deadline_s and (late := self._late_news()):
                 text += late
             prompt = _CONTROL.sub("", _LOOKS.sub("", text)).rpartition("\n")[2].strip()
             if prompt == before and prompt.endswith(_PROMPT_ENDS):
@@ -121,11 +124,15 @@ class Terminal:
         while True:
             text += self._take()
             tail = _LOOKS.sub("", _LINE_ENDS.sub("\n", text[-_TAIL:]))
+            if len(text) > _MOST:
+                raise NoPrompt(text[-_TAIL:])
             if end.search(tail):
                 late = self._late_news()
                 if not late:
                     break
                 text += late
+                if time.monotonic() > deadline_s:
+                    raise NoPrompt(text)
                 continue
             if _PAGER.search(tail):
                 self.send(" ")
@@ -141,8 +148,8 @@ class Terminal:
     def _decline(self, end: re.Pattern[str], deadline_s: float) -> None:
         self.send("n\n")
         text = ""
-        while not end.search(text):
-            text += self._wait(deadline_s, text)
+        while not end.search(text) and time.monotonic() < deadline_s:
+            text = (text + self._wait(deadline_s, text))[-_TAIL:]
 
     def _wait(self, deadline_s: float, text: str) -> str:
         """The next news. Raises NoPrompt at the deadline and EOFError at the end."""
@@ -167,7 +174,7 @@ class Terminal:
 
     def _take(self) -> str:
         text = ""
-        while self._channel.recv_ready():
+        while self._channel.recv_ready() and len(text) < _AT_ONCE:
             text += self._decoder.decode(self._channel.recv(READ_BYTES))
         return text
 

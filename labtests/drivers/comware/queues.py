@@ -24,7 +24,7 @@ from labtests.drivers.comware.values import COUNTER, counted
 from labtests.reading import matches, refuse
 from labtests.transport import Reply
 
-_INTERFACE = re.compile(r"^\s*Interface:\s*(?P<name>\S.*?)\s*$")
+_INTERFACE = re.compile(r"^\s*Interface:\s*(?P<name>\S(?:.*\S)?)\s*$")
 _DIRECTION = re.compile(r"^\s*Direction:\s*(?P<direction>\w+)\s*$")
 _QUEUE = re.compile(r"^\s*Queue (?P<queue>[0-7])\s*$")
 _COUNT = re.compile(

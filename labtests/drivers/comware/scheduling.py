@@ -15,8 +15,8 @@ from labtests.reading import matches, refuse, whole_lines
 from labtests.records import QueueSchedule, SchedulingSetting
 from labtests.transport import Reply
 
-_INTERFACE = re.compile(r"^\s*Interface:\s*(?P<name>\S.*?)\s*$")
-_KIND = re.compile(r"^\s*Output queue:\s*(?P<kind>\S.*?)\s*$")
+_INTERFACE = re.compile(r"^\s*Interface:\s*(?P<name>\S(?:.*\S)?)\s*$")
+_KIND = re.compile(r"^\s*Output queue:\s*(?P<kind>\S(?:.*\S)?)\s*$")
 _SOFTWARE = re.compile(r"^\s*Output queue - (?P<kind>[\w ]+?):?\s")
 _HEADER = re.compile(
     r"^\s*Queue ID\s+Queue\s+name\s+Group\s+(?P<unit>Weight|Byte[ -]count)"

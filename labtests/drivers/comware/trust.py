@@ -10,7 +10,7 @@ from labtests.transport import Reply
 
 Source = Literal["dscp", "dot1p", "none", "auto", "exp", "ip-precedence"]
 
-_INTERFACE = re.compile(r"^\s*Interface:\s*(?P<name>\S.*?)\s*$")
+_INTERFACE = re.compile(r"^\s*Interface:\s*(?P<name>\S(?:.*\S)?)\s*$")
 _TITLE = re.compile(r"^\s*Port priority (?:trust )?information\s*$")
 _PRIORITY = re.compile(r"^\s*Port (?:\w+ )?priority\s*:\s*(?:\d+|-+)\s*$")
 _TRUST = re.compile(

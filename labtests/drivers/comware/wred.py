@@ -15,13 +15,13 @@ from labtests.reading import matches, refuse, whole_lines
 from labtests.records import WredQueue
 from labtests.transport import Reply
 
-_INTERFACE = re.compile(r"^\s*Interface:\s*(?P<name>\S.*?)\s*$")
+_INTERFACE = re.compile(r"^\s*Interface:\s*(?P<name>\S(?:.*\S)?)\s*$")
 _CURRENT = re.compile(r"^\s*Current WRED configuration:\s*$")
 _APPLIED = re.compile(r"^\s*Applied WRED table name:\s*(?P<table>\S+)\s*$")
 _BY_PRECEDENCE = re.compile(r"^\s*(?:Exponent:\s|Pre\s+Low\s)")
 
 _TABLE = re.compile(r"^\s*Table name:\s*(?P<name>\S+)\s*$")
-_TYPE = re.compile(r"^\s*Table type:\s*(?P<type>\S.*?)\s*$")
+_TYPE = re.compile(r"^\s*Table type:\s*(?P<type>\S(?:.*\S)?)\s*$")
 _HEADER = re.compile(
     r"^\s*QID\s+gmin\s+gmax\s+gprob\s+ymin\s+ymax\s+yprob\s+rmin\s+rmax\s+rprob\s+exponent\s+ECN\s*$"
 )

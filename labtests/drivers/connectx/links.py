@@ -24,7 +24,7 @@ from labtests.records import RdmaLink, Reading
 from labtests.transport import Reply
 from labtests.words import Shell, program
 
-_SETTING = re.compile(r"^\t([A-Z][^:\t]*):[ \t]*(.*?)\s*$")
+_SETTING = re.compile(r"^\t([A-Z][^:\t]*):[ \t]*+((?:.*\S)?)\s*$")
 _SETTINGS_OF = re.compile(r"^Settings for (\S+):$")
 _MORE_OF_THE_SAME = re.compile(r"^\t[ \t]+\S.*$")
 _SPEED = re.compile(r"([0-9]+)Mb/s")

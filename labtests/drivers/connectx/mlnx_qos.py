@@ -91,7 +91,7 @@ def _rule(stage: int, name: str, pattern: str, *, repeats: bool = False) -> _Rul
 
 
 _RULES = (
-    _rule(0, "lldpad", r"\*+ WARNING: lldpad service is running.*"),
+    _rule(0, "lldpad", r"\*+ WARNING: lldpad service is running(?:.*\S)?"),
     _rule(
         0,
         "unsupported",

@@ -28,7 +28,7 @@ ETHTOOL = Tool(
 
 _TITLE = re.compile(r"^NIC statistics:\s*$")
 _COUNTER = re.compile(r"^\s*(\S.*?):\s*(\S+)\s*$")
-_FIELD = re.compile(r"^([a-z-]+):\s*(.*?)\s*$")
+_FIELD = re.compile(r"^([a-z-]+):\s*+((?:.*\S)?)\s*$")
 AT_THE_WIRE = {
     "rx_crc_errors_phy": (c.RX_CRC_ERRORS, "packets"),
     "rx_symbol_err_phy": (c.RX_SYMBOL_ERRORS, "packets"),

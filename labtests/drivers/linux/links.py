@@ -42,7 +42,7 @@ DATE_COMMAND = program("date", "+%s.%N")
 _DEVICE_FOLDER = re.compile(r"^/sys/class/net/([^/]+)/device$")
 _NO_SUCH = re.compile(r"No such file or directory|nonexistent|not found")
 _FEC = re.compile(
-    r"^(FEC parameters for|.*[Cc]onfigured FEC encodings?|Active FEC encodings?)\s*(.*)$"
+    r"^(FEC parameters for|.*[Cc]onfigured FEC encodings?|Active FEC encodings?)\s*+(.*)$"
 )
 _LINK = re.compile(r"^[0-9]+: ([^@:\s]+)(?:@\S+)?: <([A-Za-z0-9_,-]*)> mtu ([0-9]+) .*$")
 _ADDRESS = re.compile(r"^\s+link/\S+ ((?:[0-9a-f]{2}:){5}[0-9a-f]{2})(?: .*)?$")

@@ -4,12 +4,12 @@ A sender that drops before the wire explains packets that no switch has seen. Th
 all below it (Linux, net/sched: qdisc_tree_reduce_backlog; mq adds up its children).
 """
 
-import json
 from typing import Any
 
 from labtests import counters as c
 from labtests.drivers.answers import Tool, expect_success
 from labtests.errors import CommandRejected, ToolMissing
+from labtests.handed import json_of
 from labtests.reading import READ_AGAIN, refuse
 from labtests.records import Reading
 from labtests.transport import Reply
@@ -35,7 +35,7 @@ def parse_tc_qdiscs(reply: Reply) -> tuple[dict[str, Any], ...]:
     """`tc -s -j qdisc show dev IF`: every qdisc, as tc gives it."""
     expect_success(reply, TC)
     try:
-        found = json.loads(reply.text)
+        found = json_of(reply.text)
     except ValueError as error:
         refuse(reply, f"this is not JSON, or not all of it: {error}", READ_AGAIN)
     if not isinstance(found, list) or not all(isinstance(q, dict) and "kind" in q for q in found):

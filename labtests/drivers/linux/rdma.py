@@ -1,11 +1,11 @@
 """Which RDMA device belongs to which net device, and RDMA counters, as `rdma` of iproute2 tells."""
 
-import json
 from typing import Any
 
 from labtests import counters as c
 from labtests.drivers.answers import Complaint, Tool, expect_success
 from labtests.drivers.linux.sysfs import LIFESPAN
+from labtests.handed import json_of
 from labtests.reading import READ_AGAIN, refuse
 from labtests.records import RdmaLink, Reading
 from labtests.transport import Reply
@@ -125,7 +125,7 @@ def _unit(name: str) -> str:
 
 def _json_objects(reply: Reply) -> list[dict[str, Any]]:
     try:
-        entries = json.loads(reply.text)
+        entries = json_of(reply.text)
     except ValueError as error:
         refuse(reply, f"this is not JSON, or not all of it: {error}", READ_AGAIN)
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):

@@ -5,7 +5,6 @@ it is bridged (it came in with 0: net/core/dev.c resets it also for a veth), by 
 routed (net/ipv4/ip_forward.c: rt_tos2priority, the table ip_tos2prio of net/ipv4/route.c).
 """
 
-import json
 from collections.abc import Sequence
 
 from labtests.capabilities import DscpClasses
@@ -14,6 +13,7 @@ from labtests.drivers.linux_switch.filters import Filter, parse_filters
 from labtests.drivers.linux_switch.handles import Handle
 from labtests.drivers.linux_switch.session import IP, SwitchSession
 from labtests.drivers.linux_switch.tree import Leaf, Tree
+from labtests.handed import json_of
 from labtests.reading import refuse, whole
 from labtests.transport import Reply
 from labtests.words import Shell, program
@@ -78,9 +78,9 @@ class Classes(SwitchSession, DscpClasses):
         reply = self._run(self.link_command(port))
         expect_success(reply, IP)
         try:
-            (link,) = json.loads(reply.text)
+            (link,) = json_of(reply.text)
             kind = link.get("linkinfo", {}).get("info_slave_kind")
-        except (ValueError, AttributeError) as error:
+        except (ValueError, TypeError, AttributeError) as error:
             refuse(reply, f"not the JSON of one link: {error}")
         if kind not in (None, "bridge"):
             refuse(

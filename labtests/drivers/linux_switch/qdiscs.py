@@ -6,12 +6,12 @@ frame without its check sequence. Options of a kind that matters here are read i
 kinds only the counters are. JSON of iproute2 5.0 and newer; `-d` for RED's weight and probability.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from labtests.drivers.linux_switch.handles import Handle, handle
+from labtests.handed import json_of
 from labtests.reading import refuse
 from labtests.transport import Reply
 
@@ -103,7 +103,7 @@ class Qdisc:
 def parse_qdiscs(reply: Reply) -> tuple[Qdisc, ...]:
     """Every qdisc of a port, in the order of tc."""
     try:
-        shown = json.loads(reply.text)
+        shown = json_of(reply.text)
     except ValueError:
         refuse(reply, f"the answer is no JSON: {reply.text[:80]!r}", _REMEDY)
     if not isinstance(shown, list) or not all(isinstance(each, dict) for each in shown):

@@ -1,0 +1,155 @@
+"""Every reading method of every driver, over answers in which anything stands in any place: a
+value, or an error of the device with a sentence. LABTESTS_FUZZ=2000 tries more."""
+
+import inspect
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hostile import TERMINAL
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from labtests.drivers import driver_module
+from labtests.errors import LabError
+from labtests.inventory import Device, load
+from labtests.simlab.serving import InProcessLab
+from labtests.ssh.connecting import connect
+from labtests.transport import DEFAULT_TIMEOUT_S, Process, Reply, Transport
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = int(os.environ.get("LABTESTS_FUZZ", "120"))
+
+STRANGE = (
+    *TERMINAL,
+    "",
+    "-1",
+    "9" * 5000,
+    "1e999",
+    "NaN",
+    "\ud800",
+    "٣",
+    "²",
+    "[" * 3000,
+    '{"a": ' * 3000,
+    "null",
+    "[]",
+    "{}",
+    "[null]",
+    "[[]]",
+    '[{"a": 1}]',
+    "\n\n\n",
+    " " * 3000,
+    "N/A",
+)
+
+
+class Told:
+    """A device that gives each question the answer that it gave once, but for one change."""
+
+    def __init__(self, device: str, answers: Mapping[str, Reply]) -> None:
+        self.device, self.answers = device, answers
+        self.at, self.length, self.text = 0.0, 0, ""
+        self.whole = False
+
+    def run(self, command: str, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Reply:
+        known = self.answers.get(command)
+        if known is None:
+            return Reply(device=self.device, command=command, text=self.text, status=0)
+        at = int(self.at * len(known.text))
+        text = known.text[:at] + self.text + known.text[at + self.length :]
+        text = self.text if self.whole else text
+        return Reply(
+            device=self.device, command=command, text=text, status=known.status, errors=known.errors
+        )
+
+    def configure(self, commands: tuple[str, ...]) -> Reply:
+        raise AssertionError("reading changes nothing")
+
+    def start(self, command: str, *, limit_s: float) -> Process:
+        raise AssertionError("reading starts nothing")
+
+    def close(self) -> None: ...
+
+
+class Noting:
+    """The real session, and what it was asked."""
+
+    def __init__(self, inner: Transport) -> None:
+        self.device, self._inner = inner.device, inner
+        self.answers: dict[str, Reply] = {}
+
+    def run(self, command: str, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Reply:
+        reply = self._inner.run(command, timeout_s=timeout_s)
+        self.answers[command] = reply
+        return reply
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+def readers(driver: Any) -> list[tuple[str, bool]]:
+    """Its methods that ask of a port, or of nothing, and whether of a port."""
+    found = []
+    for name, method in inspect.getmembers(driver, callable):
+        if name.startswith(("_", "set_", "clear", "prepare")) or name.endswith("_commands"):
+            continue
+        with suppress(ValueError, TypeError):
+            needed = [
+                each
+                for each in inspect.signature(method).parameters.values()
+                if each.default is each.empty and each.kind is each.POSITIONAL_OR_KEYWORD
+            ]
+            if len(needed) <= 1 and all(each.name == "port" for each in needed):
+                found.append((name, bool(needed)))
+    return found
+
+
+@pytest.fixture(scope="module")
+def told() -> Iterator[list[tuple[Device, Noting]]]:
+    testbed = load(ROOT / "testbeds" / "h3c-s6550-cx4.yaml")
+    with InProcessLab(testbed, seed=1) as lab:
+        found = []
+        for name in ("ServerA", "S6550"):
+            device = lab.reroute(testbed).device(name)
+            session = driver_module(device.platform).SESSION
+            found.append((device, Noting(connect(device, session, clock=lab.clock))))
+        for device, noting in found:
+            driver = driver_module(device.platform).Driver(noting)
+            for name, of_port in readers(driver):
+                with suppress(LabError):
+                    getattr(driver, name)(*([device.ports[0].interface] if of_port else []))
+        yield found
+        for _, noting in found:
+            noting.close()
+
+
+def test_every_answer_is_read_or_refused_with_a_sentence(
+    told: list[tuple[Device, Noting]],
+) -> None:
+    asked = 0
+
+    @settings(max_examples=EXAMPLES, database=None, suppress_health_check=list(HealthCheck))
+    @given(
+        st.sampled_from([0, 1]),
+        st.floats(0, 1),
+        st.integers(0, 40),
+        st.sampled_from(STRANGE) | st.text(max_size=20),
+        st.booleans(),
+    )
+    def fuzzed(which: int, at: float, length: int, text: str, whole: bool) -> None:
+        nonlocal asked
+        device, noting = told[which]
+        changed = Told(device.name, noting.answers)
+        changed.at, changed.length, changed.text, changed.whole = at, length, text, whole
+        driver = driver_module(device.platform).Driver(changed)
+        for name, of_port in readers(driver):
+            with suppress(LabError):
+                getattr(driver, name)(*([device.ports[0].interface] if of_port else []))
+            asked += 1
+
+    fuzzed()
+    assert asked > 20 * EXAMPLES / 4  # there is something to read

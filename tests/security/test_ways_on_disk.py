@@ -1,0 +1,147 @@
+"""A farm of links, and folders in which others may rename what is ours."""
+
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from labtests.handed import NotAFile
+from labtests.journal.unfinished import unfinished_runs
+from labtests.private import NotPrivate, private_folder, write_private
+from labtests.ssh.settings import ssh_settings
+
+STRANGER = 12345
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can make another user's files")
+
+
+@pytest.fixture
+def victim(tmp_path: Path) -> Path:
+    """A folder of ours into which nothing was meant to be written."""
+    folder = tmp_path / "victim"
+    folder.mkdir()
+    return folder
+
+
+@as_root
+def test_no_run_folder_is_made_where_another_user_could_put_another_in_its_place(
+    tmp_path: Path,
+) -> None:
+    theirs = tmp_path / "reports"
+    theirs.mkdir()
+    os.chown(theirs, STRANGER, STRANGER)
+    for run in (theirs / "run", theirs / "lab" / "run"):
+        with pytest.raises(NotPrivate, match="12345"):
+            private_folder(run)
+    assert list(theirs.iterdir()) == []
+
+
+@pytest.mark.parametrize(("mode", "fits"), [(0o777, False), (0o1777, True), (0o755, True)])
+def test_a_folder_open_to_all_needs_the_sticky_bit(tmp_path: Path, mode: int, fits: bool) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(mode)
+    if fits:
+        private_folder(shared / "lab" / "run")
+        return
+    with pytest.raises(NotPrivate, match="0777"):
+        private_folder(shared / "lab" / "run")
+
+
+@as_root
+def test_no_run_folder_is_made_behind_a_link_of_another_user(tmp_path: Path, victim: Path) -> None:
+    link = tmp_path / "lab"
+    link.symlink_to(victim)
+    private_folder(link / "mine")  # a link of ours
+    os.lchown(link, STRANGER, STRANGER)
+    with pytest.raises(NotPrivate):
+        private_folder(link / "theirs")
+    assert [entry.name for entry in victim.iterdir()] == ["mine"]
+
+
+@as_root
+def test_what_stands_behind_a_link_of_another_user_is_not_believed(
+    tmp_path: Path, victim: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of it is ours; which of our folders it is, is not."""
+    (victim / "unfinished").mkdir()
+    link = tmp_path / "state"
+    link.symlink_to(tmp_path)
+    monkeypatch.setenv("LABTESTS_STATE_DIR", str(link / "victim"))
+    assert unfinished_runs() == []
+    os.lchown(link, STRANGER, STRANGER)
+    with pytest.raises(NotPrivate):
+        unfinished_runs()
+
+
+def test_a_pipe_in_place_of_a_page_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "rendered.html")
+    with pytest.raises(OSError, match="No such device"):
+        write_private(tmp_path / "rendered.html", "page")
+
+
+def test_a_process_that_has_used_a_password_leaves_no_core_file() -> None:
+    code = (
+        "import os, resource\n"
+        "from labtests.ssh.passwords import password_named\n"
+        "password_named('LAB_PASSWORD')\n"
+        "print(resource.getrlimit(resource.RLIMIT_CORE)[0])\n"
+        "os.abort()"
+    )
+    most = resource.getrlimit(resource.RLIMIT_CORE)[1]
+    done = subprocess.run(
+        [sys.executable, "-c", code.replace("os.abort", "print")],
+        env={**os.environ, "LAB_PASSWORD": "hunter2-hunter3"},
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (most, most)),
+    )
+    assert done.stdout.strip() == "0", done.stderr
+
+
+# -- ~/.ssh/config: a ProxyCommand in it is run ----------------------------------------------------
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    file = tmp_path / ".ssh" / "config"
+    file.parent.mkdir()
+    file.write_text("Host *\n  ProxyCommand evil\n")
+    file.chmod(0o600)
+    return file
+
+
+def test_an_own_config_is_read_also_through_a_link(config: Path, tmp_path: Path) -> None:
+    config.rename(tmp_path / "dotfile")
+    config.symlink_to(tmp_path / "dotfile")
+    assert ssh_settings(True).lookup("x")["proxycommand"] == "evil"
+
+
+@pytest.mark.parametrize("mode", [0o666, 0o622, 0o620])
+def test_a_config_that_others_can_write_is_refused(config: Path, mode: int) -> None:
+    config.chmod(mode)
+    with pytest.raises(NotPrivate, match="config"):
+        ssh_settings(True)
+
+
+@as_root
+def test_a_config_of_another_user_is_refused_also_as_an_include(
+    config: Path, tmp_path: Path
+) -> None:
+    theirs = tmp_path / "theirs"
+    config.rename(theirs)
+    os.chown(theirs, STRANGER, STRANGER)
+    config.write_text(f"Include {theirs}\n")
+    with pytest.raises(NotPrivate, match="theirs"):
+        ssh_settings(True)
+
+
+def test_a_config_that_includes_itself_or_never_ends_is_no_bomb(config: Path) -> None:
+    config.write_text("Include config\n" * 8 + "Host *\n  Port 7\n")
+    assert ssh_settings(True).lookup("x")["port"] == "7"
+    config.write_text("# much\n" * 300_000)
+    with pytest.raises(NotAFile):
+        ssh_settings(True)
