@@ -18,7 +18,7 @@ from labtests.words import program
 Rights = Literal["root", "all", "some"]
 _LISTED = program("sudo", "-n", "-l")
 # `    (ALL : ALL) NOPASSWD: ALL`, `(root) NOPASSWD: SETENV: ALL`, `(ALL) NOPASSWD: /bin/ls, ALL`
-_EVERYTHING = re.compile(r"^\s+\([^)]*\) (?:.*[:,] )?ALL$", re.MULTILINE)
+_EVERYTHING = re.compile(r"^[ \t]++\([^)\n]*+\) (?:.*[:,] )?ALL$", re.MULTILINE)
 _TOLD: Mapping[str, str] = {
     "root": "one logs in as root there, which is more than labtests needs",
     "all": "sudo lets this login do everything there, which is more than labtests needs",

@@ -11,6 +11,7 @@ from typing import Any
 import asyncssh
 import paramiko
 import pytest
+from typed import typed
 
 from labtests.clock import WallClock
 from labtests.inventory import Device, Management
@@ -188,7 +189,7 @@ def test_a_host_gets_nothing_of_the_runner_and_opens_nothing_there(
     seen: dict[str, Any] = {}
     session = connect(device(hosts.port(seen), tmp_path), SHELL, clock=WallClock())
     try:
-        assert session.run("echo hi").text == "hi\n"
+        assert session.run(typed("echo hi")).text == "hi\n"
         assert (seen["env"], seen["agent"], seen["display"]) == ({}, None, None)
         assert hosts.do(opened_from_there(seen["connections"][0])) == []
     finally:
@@ -208,7 +209,7 @@ def test_a_jump_host_gets_neither_the_devices_password_nor_the_agent(
     hop = f"u@localhost:{hosts.port(passed)}"
     session = connect(device(hosts.port(behind), tmp_path, hop), SHELL, clock=WallClock())
     try:
-        assert session.run("echo hi").text == "hi\n"
+        assert session.run(typed("echo hi")).text == "hi\n"
         assert hosts.do(opened_from_there(passed["connections"][0])) == []
     finally:
         session.close()
