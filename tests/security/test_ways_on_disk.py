@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import labtests.private
 from labtests.handed import NotAFile
 from labtests.journal.unfinished import unfinished_runs
 from labtests.private import NotPrivate, private_folder, write_private
@@ -48,6 +49,22 @@ def test_a_folder_open_to_all_needs_the_sticky_bit(tmp_path: Path, mode: int, fi
         return
     with pytest.raises(NotPrivate, match="0777"):
         private_folder(shared / "lab" / "run")
+
+
+def test_what_is_above_the_code_is_trusted_with_its_reports_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a job runner's /builds: who may replace the checkout may replace the code."""
+    builds = tmp_path / "builds"
+    builds.mkdir()
+    builds.chmod(0o777)
+    (builds / "labtests").mkdir()
+    (builds / "labtests" / "private.py").touch()
+    monkeypatch.setattr(labtests.private, "__file__", str(builds / "labtests" / "private.py"))
+    private_folder(builds / "reports" / "run")
+    (builds / "reports").chmod(0o777)
+    with pytest.raises(NotPrivate, match="0777"):
+        private_folder(builds / "reports" / "another")
 
 
 @as_root
