@@ -63,10 +63,10 @@ class _Way:
         before: tuple[Hop, ...] = ()
         self._passed.add(target.host)
         for name in _jump_names(jump or configured.get("proxyjump")):
-            before = before + self._jump(name, before)
+            before = before + self._jump(name, before, named=jump is not None)
         return (*before, self._hop(target, before[-1] if before else None, login))
 
-    def _jump(self, name: str, before: tuple[Hop, ...]) -> tuple[Hop, ...]:
+    def _jump(self, name: str, before: tuple[Hop, ...], *, named: bool) -> tuple[Hop, ...]:
         match = _JUMP.fullmatch(name)
         if match is None:
             raise ValueError(f"jump host {name!r} is not [user@]host[:port]")
@@ -76,10 +76,11 @@ class _Way:
             user=match["user"],
             port=int(port) if port else None,
         )
-        if target.host in self._passed:  # `Host *` with a ProxyJump: not through itself
+        again = target.host in self._passed
+        if again and not named:  # `Host *` with a ProxyJump: not through itself
             return ()
-        if before:
-            return (self._hop(target, before[-1], {}),)
+        if before or again:  # the testbed file's own: another port of the same machine
+            return (self._hop(target, before[-1] if before else None, {}),)
         return self._to(target, None, {})
 
     def _hop(self, target: _Target, through: Hop | None, login: dict[str, Any]) -> Hop:

@@ -16,7 +16,7 @@ from typed import typed
 
 from labtests.clock import WallClock
 from labtests.errors import HostKeyRefused, LabErrors, LoginRefused, Unreachable
-from labtests.inventory import Device
+from labtests.inventory import Device, Management
 from labtests.ssh import SHELL, connect, connect_all
 from labtests.ssh.dialling import dialled
 
@@ -270,6 +270,15 @@ def test_two_jump_hosts_are_passed_in_the_order_given(sshd: Sshd) -> None:
     transport = connect(device, SHELL, clock=WallClock())
     assert transport.run(typed("echo there")).text == "there\n"
     transport.close()
+
+
+def test_a_jump_of_the_testbed_file_may_be_another_port_of_the_same_machine() -> None:
+    """As a device behind a port that a gateway forwards; only `Host *` skips itself."""
+    from labtests.ssh.route import hops_to
+
+    management = Management(host="gateway", port=2201, user="root", jump="admin@gateway:22")
+    device = Device(name="behind", platform="linux", management=management)
+    assert [(hop.name, hop.port) for hop in hops_to(device)] == [("gateway", 22), ("gateway", 2201)]
 
 
 @pytest.mark.usefixtures("home")
