@@ -304,6 +304,16 @@ class Obstacles(Protocol):
 
 
 @runtime_checkable
+class Entitled(Protocol):
+    """A device that shows what its account may do only when that is tried; the try changes nothing.
+    A plan, which sends nothing but questions, does not."""
+
+    @abstractmethod
+    def refusals(self) -> tuple[str, ...]:
+        """One sentence for each thing that the account may not do."""
+
+
+@runtime_checkable
 class Resuming(Protocol):
     """A device on which a change that was cut off may leave more than its setting shows."""
 

@@ -52,7 +52,7 @@ def check(lab: Lab, *, idle_s: float, progress: Callable[[str], None] = lambda _
     readers = readers_of(lab)
     progress(f"asking {len(readers)} devices")
     watching = Watching(readers, lab.clock, idle_s) if idle_s > 0 else None
-    known = gather(readers, lab.clock)
+    known = gather(readers, lab.clock, tried=lab.planned is None)
     findings = list(_asked(lab.testbed, known, lab.backend))
     if watching is None:
         return Checked(findings=tuple(findings))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from labtests.capabilities import NicTelemetry, Obstacles, Versions
+from labtests.capabilities import Entitled, NicTelemetry, Obstacles, Versions
 from labtests.check.finding import Unknown
 from labtests.check.rights import Rights, rights
 from labtests.drivers import driver_module
@@ -63,10 +63,11 @@ class Known:
     settings: Mapping[tuple[str, str], object] = field(default_factory=dict)
 
 
-def gather(readers: Sequence[Reader], clock: Clock) -> dict[str, Known]:
-    """All of it, by device. What a run that has just ended has left is looked at again a moment
-    later: supervisors end their processes within seconds."""
-    known = in_parallel(readers, _known)
+def gather(readers: Sequence[Reader], clock: Clock, *, tried: bool = True) -> dict[str, Known]:
+    """All of it, by device; what an account may do only where that may be `tried`. What a run that
+    has just ended has left is looked at again a moment later: supervisors end their processes
+    within seconds."""
+    known = in_parallel(readers, lambda reader: _known(reader, tried=tried))
     left = [reader for reader in readers if isinstance(known[reader.device.name].left, tuple)]
     left = [reader for reader in left if known[reader.device.name].left]
     if left:
@@ -77,14 +78,14 @@ def gather(readers: Sequence[Reader], clock: Clock) -> dict[str, Known]:
     return known
 
 
-def _known(reader: Reader) -> Known:
+def _known(reader: Reader, *, tried: bool) -> Known:
     with reader.asked_at_once(
         lambda ahead: (*ahead.state_commands(reader.ports), *ahead.counter_commands(reader.ports))
     ):
         return Known(
             name=reader.device.name,
             host=reader.able(NicTelemetry) is not None,
-            obstacles=_asked(reader, Obstacles, lambda d: d.obstacles()) or (),
+            obstacles=_in_the_way(reader, tried=tried),
             caveats=_asked(reader, Caveats, lambda d: d.caveats()) or (),
             versions=_asked(reader, Versions, lambda d: d.versions()),
             clock=_asked(reader, OwnClock, lambda d: d.own_clock()),
@@ -95,6 +96,14 @@ def _known(reader: Reader) -> Known:
             roces=_with_rdma(_of_ports(reader, RocePorts, lambda d, port: d.roce(port))),
             settings=_settings(reader),
         )
+
+
+def _in_the_way(reader: Reader, *, tried: bool) -> tuple[str, ...] | Unknown:
+    found = _asked(reader, Obstacles, lambda d: d.obstacles()) or ()
+    may_not = (_asked(reader, Entitled, lambda d: d.refusals()) or ()) if tried else ()
+    if isinstance(found, Unknown) or isinstance(may_not, Unknown):
+        return found if isinstance(found, Unknown) else may_not
+    return (*may_not, *found)
 
 
 def _settings(reader: Reader) -> dict[tuple[str, str], object]:

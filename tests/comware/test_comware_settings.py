@@ -602,14 +602,14 @@ def test_what_would_undo_a_setting_is_told_in_sentences():
     assert [o.split(":")[0] for o in obstacles] == [PORT, PORT]
     assert "802.3x flow control" in obstacles[0]
     assert "qmprofile" in obstacles[1]
-    assert switch.configured == [(f"interface {PORT}", "quit")]  # which changes nothing
+    assert not switch.configured
 
 
 def test_a_role_that_may_only_look_is_an_obstacle():
     """It may enter the system view, as every role may, and can do nothing there."""
     refused = f"[H3C]interface {PORT}\nPermission denied.\n[H3C]quit\n"
     switch = ScriptedSwitch({ALL_PORTS: f"#\ninterface {PORT}\n#\nreturn\n"}, says=refused)
-    (sentence,) = Driver(switch).obstacles()
+    (sentence,) = Driver(switch).refusals()
     assert "cannot set anything" in sentence
     assert "Permission denied" in sentence
     assert "network-admin" in sentence

@@ -146,7 +146,8 @@ def damaged(draw: st.DrawFn, tree: Any) -> Any:
             around = around[key]
         kind = draw(st.sampled_from(("other", "other", "other", "gone", "named")))
         if kind == "other":
-            around[last] = draw(st.sampled_from(STRANGE) | st.text(max_size=20) | st.floats())
+            other = draw(st.sampled_from(STRANGE) | st.text(max_size=20) | st.floats())
+            around[last] = deepcopy(other)  # what is put into it later stays out of the next draw
         elif kind == "gone" or not isinstance(around, dict):
             del around[last]
         else:

@@ -1,6 +1,6 @@
 """The driver: everything a suite may ask of a switch with Comware 7 (H3C, HPE)."""
 
-from labtests.capabilities import Obstacles, Versions
+from labtests.capabilities import Entitled, Obstacles, Versions
 from labtests.drivers.comware import commands as lines
 from labtests.drivers.comware.configuration import Section
 from labtests.drivers.comware.intents import Intents
@@ -27,7 +27,7 @@ _IN_THE_WAY = (
 )
 
 
-class Driver(Intents, Telemetry, Links, Versions, Obstacles):
+class Driver(Intents, Telemetry, Links, Versions, Obstacles, Entitled):
     """A Comware switch behind an open CLI session."""
 
     def versions(self) -> dict[str, str]:
@@ -35,15 +35,14 @@ class Driver(Intents, Telemetry, Links, Versions, Obstacles):
         return parse_version(self.cli.show("display", "version"))
 
     def obstacles(self) -> tuple[str, ...]:
-        """A role that may not configure; what the interfaces' configuration has that would undo or
-        distort a test's settings."""
+        """What the interfaces' configuration has that would undo or distort a test's settings."""
         _, sections = self.cli.interfaces()
-        told = (sentence for section in sections for sentence in _obstacles_of(section))
-        return (*self._without_rights(sections), *told)
+        return tuple(sentence for section in sections for sentence in _obstacles_of(section))
 
-    def _without_rights(self, sections: tuple[Section, ...]) -> tuple[str, ...]:
+    def refusals(self) -> tuple[str, ...]:
         """Into the view of a port and out again: that changes nothing, and takes a role that may
         configure. (Every role may enter the system view; only network-admin may ask for roles.)"""
+        _, sections = self.cli.interfaces()
         ports = [s.interface for s in sections if s.interface and "/" in s.interface]
         try:
             for port in ports[:1]:
