@@ -119,8 +119,8 @@ def _same_firmware(found: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def rdma(testbed: Testbed, known: Mapping[str, Known]) -> Iterator[Finding]:
-    """The RDMA link is active, and the port's address has a RoCEv2 GID. Of a port without RDMA
-    device nothing is asked, unless the testbed file names one."""
+    """The RDMA link is active where the testbed file has a cable, and the port's address has a
+    RoCEv2 GID. Of a port without RDMA device nothing is asked unless the testbed file names one."""
     for device in known.values():
         for at in testbed.device(device.name).ports:
             if at.rdma is not None and device.host and at.interface not in device.roces:
@@ -129,11 +129,12 @@ def rdma(testbed: Testbed, known: Mapping[str, Known]) -> Iterator[Finding]:
             if isinstance(facts, Unknown):
                 yield _unknown("rdma", device.name, facts, port)
             else:
-                address = next(
-                    p.address for p in testbed.device(device.name).ports if p.interface == port
-                )
-                yield _active(device.name, port, facts)
-                yield _gid(device.name, port, facts, address)
+                at = next(p for p in testbed.device(device.name).ports if p.interface == port)
+                if testbed.link_of(at.endpoint) is None:
+                    yield _ok("rdma", device.name, "the testbed file has no cable there", port)
+                else:
+                    yield _active(device.name, port, facts)
+                yield _gid(device.name, port, facts, at.address)
 
 
 def _absent(device: str, port: str, rdma: str) -> Finding:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from typed import typed
 
-from labtests.check import cables, check, judged
+from labtests.check import cables, check, hosts, judged
 from labtests.check.gathering import Known
-from labtests.facts import LinkFacts
+from labtests.facts import LinkFacts, RoceFacts
 from labtests.inventory import Endpoint
 from labtests.records import PfcSetting, TrustSetting
 
@@ -94,6 +94,15 @@ def test_an_account_that_may_only_look_is_no_good_and_one_that_may_configure_is(
     assert "network-admin" in finding.finding
     bench.simulated.fault(kind="role", device="S6550", role="network-admin")
     assert wrong not in bad(found(bench, check_name="obstacles"))
+
+
+def test_an_rdma_link_is_active_where_there_is_a_cable_and_elsewhere_it_need_not_be(bench):
+    nic, testbed = "ens6f0np0", bench.lab.testbed
+    dark = RoceFacts(rdma="mlx5_0", active=False, active_mtu_bytes=None, v2_addresses=frozenset())
+    known = {"ServerC": Known(name="ServerC", host=True, roces={nic: dark})}
+    assert [f.level for f in hosts.rdma(testbed, known) if f.check == "rdma"] == ["failure"]
+    uncabled = replace(testbed, links=())
+    assert [f.level for f in hosts.rdma(uncabled, known) if f.check == "rdma"] == ["ok"]
 
 
 def test_hosts_with_another_ofed_are_warned_of_and_none_is_not_known(bench):
