@@ -14,6 +14,8 @@ BIN     := $(VENV)/bin
 TESTBED ?= testbeds/h3c-s6550-cx4.yaml
 LAB     ?= testbeds/linux-lab.yaml
 ARGS    ?=
+# else each of some hundred processes would compile all modules anew
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: run test lab healthy break faults validate lint setup clean
 .DEFAULT_GOAL := run
