@@ -10,7 +10,7 @@ from labtests.errors import CommandRejected
 from labtests.transport import Reply, Transport
 from labtests.words import CliLine, Word, cli
 
-_WORD = re.compile(r"[A-Za-z0-9._/:,@#%+=~^()\[\]{}*!-]{1,80}")
+WORD = re.compile(r"[A-Za-z0-9._/:,@#%+=~^()\[\]{}*!-]{1,80}")
 """What the CLI takes as one word: no blank, no line end, no `?` (help), no `|` (a filter) and no
 quotes. Names of tables and ports have no other characters (Comware 7: names are words)."""
 _CONFIGURED = ("display", "current-configuration", "interface")
@@ -18,7 +18,7 @@ _CONFIGURED = ("display", "current-configuration", "interface")
 
 def line(*words: Word) -> CliLine:
     """A line for a Comware switch. Raises NotAWord."""
-    return cli(_WORD, *words)
+    return cli(WORD, *words)
 
 
 class Cli:
