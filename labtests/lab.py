@@ -231,10 +231,12 @@ class Lab(Devices):
         return PutBack(entry=entry, found_so=found_so)
 
     def _way_back(self, entry: Entry) -> Intent | None:
-        """From what it is now; None when it is back, and nothing of the change was cut off."""
+        """From what it is now; None when it is back, and nothing of the change can be left: not cut
+        off, nor undone by somebody else who knew only a part of it."""
         want = entry.intent
         now = self._now(want.at, want.setting)
-        if now == want.earlier and entry.whole:
+        leaves_more = isinstance(self._drivers[want.at.device], Resuming)
+        if now == want.earlier and entry.whole and not leaves_more:
             return None
         if entry.whole and self._is_foreign(entry, now):
             self.overridden.append(

@@ -83,6 +83,7 @@ def _counted(evidence: Evidence, dscp: int, queues: tuple[tuple[str, str, int], 
         if difference.increase is None:
             return missing(difference, "known", "packets")
     due, came = sent.increase or 0, sum(d.increase or 0 for d in seen)
+    where = ", ".join(f"{switch} {port}" for switch, port, _ in queues)
     numbers = ", ".join(map(str, sorted({queue for _, _, queue in queues})))
     fact = Fact(
         name=f"packets through queue {numbers} of the senders' ports (CNPs, DSCP {dscp})",
@@ -95,6 +96,6 @@ def _counted(evidence: Evidence, dscp: int, queues: tuple[tuple[str, str, int], 
         return passed(fact)
     return failed(
         f"{receiver.device} sent {due} CNPs with DSCP {dscp} by its setting, but queue {numbers} "
-        f"of the senders' switch ports forwarded {came} packets: they have another DSCP",
+        f"of the senders' switch ports ({where}) forwarded {came} packets: they have another DSCP",
         fact,
     )

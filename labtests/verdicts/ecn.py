@@ -143,6 +143,12 @@ def _few_sent_again(evidence: Evidence, without: tuple[Evidence, ...]) -> Iterat
         unit="segments",
         margin=most - repeated,
     )
+    beside = _sum(retransmitted(evidence)) - repeated
+    if beside > round(FEW * before):
+        yield unproven(
+            f"the senders' kernels sent {beside} segments more again than their tools tell of: "
+            "other connections of these hosts, or the tools do not tell it all"
+        )
     if repeated > most:
         yield failed(
             f"{repeated} segments to {evidence.receiver.device} were sent again, but the switch "

@@ -309,6 +309,8 @@ def _drops_where_due(
         yield from witnesses.conserved(evidence, queue)
     yield from checks.switch_ports_kept(evidence)
     yield from _clean_ones_sent(evidence, clean)
+    if any(rdma_packets.is_rdma(flow) for flow in evidence.flows):
+        yield from cnps.in_their_class(evidence)
     for place, flow in zip(evidence.senders, evidence.flows, strict=False):
         if place.queue == clean and rdma_packets.is_rdma(flow):
             yield from witnesses.sender_repeated_nothing(evidence, place)

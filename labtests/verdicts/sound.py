@@ -70,6 +70,13 @@ def _nobody_was_starved(evidence: Evidence) -> Iterator[Finding]:
                 f"{flow.sender} sent {flow.goodput_bits_per_s / 1e9:.3g} Gb/s by {flow.tool}: less "
                 f"than {STARVED_SHARE:g} of an equal part of the line is no load"
             )
+        if evidence.kind == "experiment" and flow.retransmits is not None:
+            for row in flow.intervals:
+                if row.goodput_bits_per_s < least:
+                    yield unproven(
+                        f"{flow.sender} sent nothing by {flow.tool} from {row.start_s:.3g} to "
+                        f"{row.end_s:.3g} s: it stood still"
+                    )
 
 
 def _nics_sent_it(evidence: Evidence) -> Iterator[Finding]:

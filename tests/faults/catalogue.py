@@ -60,6 +60,7 @@ class Row:
     at: str | None = None
     usual: bool = False
     anew: bool = False  # nothing is remembered of earlier runs
+    theirs: dict[str, Any] | None = None  # puts back what labtests has not set and leaves alone
 
     def moments(self) -> list[tuple[str, float, dict[str, Any]]]:
         """When each fault comes: progress, seconds after it, fault."""
@@ -197,11 +198,11 @@ _RDMA = [
 _SENDERS = [
     Row(name=f"a sender stands still for a while: {suite[1]}", suite=suite,
         faults=(fault("freeze", A, seconds=seconds),), says=(A,), usual=suite is BELOW)
-    for suite, seconds in ((S1, 1.2), (BELOW, 0.4), (OVERLOAD, 0.4), (SHARES, 0.4), (TCP, 0.4))
+    for suite, seconds in ((S1, 1.2), (BELOW, 0.4), (OVERLOAD, 0.4), (SHARES, 0.4), (TCP, 2.4))
 ] + [
     Row(name=f"a sender has a fifth of the processor: {suite[1]}", suite=suite,
         faults=(fault("cpu-limit", A, share=0.2),), says=(A,), at=EXPERIMENT[suite])
-    for suite in (S1, S2, BELOW, OVERLOAD, SHARES, TCP)
+    for suite in (S1, BELOW, OVERLOAD, SHARES)  # in the others nobody is asked for a rate
 ] + [
     Row(name="both senders of RDMA hardly send", suite=S2, at=EXPERIMENT[S2],
         faults=(fault("cpu-limit", A, share=0.02), fault("cpu-limit", B, share=0.02)),
@@ -215,7 +216,7 @@ _SENDERS = [
     Row(name="the tools of a control of loads are killed", suite=BELOW, anew=True,
         faults=(fault("somebody", A, command="sleep 0.2; pkill -KILL iperf3"),
                 fault("somebody", B, command="sleep 0.2; pkill -KILL iperf3")),
-        at="control '150 % of line rate': traffic", says=("CONTROL", A, B)),
+        at="control '150 % of line rate': traffic", says=("did not run", A, B)),
 ]  # fmt: skip
 
 _PORTS = [
@@ -230,7 +231,8 @@ _PORTS = [
     )
 ] + [
     Row(name="segments are sent again without a loss", suite=TCP,
-        faults=(grows(A, "", "TcpRetransSegs", 100_000),), says=(A, "retrans")),
+        faults=(grows(A, "", "TcpRetransSegs", 100_000),),
+        says=("sent 100000 segments more again than their tools tell of",)),
 ]  # fmt: skip
 
 _PEOPLE = [
@@ -250,7 +252,8 @@ _PEOPLE = [
         faults=(typed(A, f"mlnx_qos -i {NIC_A} --pfc 0,0,0,0,0,0,0,0"),), says=(A, NIC_A, "pfc")),
     Row(name="somebody switches a reaction point off", suite=S2,
         faults=(typed(B, f"echo 0 > /sys/class/net/{NIC_B}/ecn/roce_rp/enable/2"),),
-        says=(B, NIC_B, "reaction_point")),
+        says=(B, NIC_B, "reaction_point"),
+        theirs=typed(B, f"echo 1 > /sys/class/net/{NIC_B}/ecn/roce_rp/enable/2")),
 ]  # fmt: skip
 
 ROWS: tuple[Row, ...] = (

@@ -70,6 +70,9 @@ def test_what_goes_wrong_is_red_in_its_own_words(benches, row):
     for words in row.says:
         choice = (words,) if isinstance(words, str) else words
         assert any(word in ended.words for word in choice), (words, ended.words)
+    if row.theirs is not None:
+        assert bench.settings() != found
+        bench.simulated.fault(**row.theirs)
     assert bench.settings() == found
 
 
