@@ -14,6 +14,18 @@ def mean_goodput(flow: FlowResult, from_s: float, to_s: float) -> float | None:
     return sum(r.goodput_bits_per_s * (r.end_s - r.start_s) for r in rows) / seconds
 
 
+def _goodput_about(flow: FlowResult, from_s: float, to_s: float) -> float | None:
+    """The same, or of the rows that lie mostly inside: senders that start one after the other have
+    rows that begin one after the other, and in a short time together not one fits wholly."""
+    whole = mean_goodput(flow, from_s, to_s)
+    if whole is not None:
+        return whole
+    rows = [(min(r.end_s, to_s) - max(r.start_s, from_s), r) for r in flow.intervals]
+    mostly = [(inside, r) for inside, r in rows if inside > (r.end_s - r.start_s) / 2]
+    seconds = sum(inside for inside, _ in mostly)
+    return sum(r.goodput_bits_per_s * inside for inside, r in mostly) / seconds if mostly else None
+
+
 def began_s(flow: FlowResult) -> float | None:
     """When its first row begins."""
     return flow.intervals[0].start_s if flow.intervals else None
@@ -39,7 +51,7 @@ def alone(evidence: Evidence) -> float | None:
 def together(evidence: Evidence) -> tuple[float, ...] | None:
     """What each sender got while all of them sent, in bits/s; None when a part is not reported."""
     span = _together(evidence)
-    means = [] if span is None else [mean_goodput(f, *span) for f in evidence.flows]
+    means = [] if span is None else [_goodput_about(f, *span) for f in evidence.flows]
     known = tuple(m for m in means if m is not None)
     return known if known and len(known) == len(means) else None
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from handmade import A, B, R, reading
+from handmade import A, B, R, reading, rows
 from handmade_loads import load
 from test_ecn_verdict import GOOD, WITHOUT, tcp
 from test_sound import R_NIC, with_counter
@@ -16,6 +16,7 @@ from labtests.verdicts import (
     cnps,
     drops_exactly_in,
     every_packet,
+    goodput,
     lossless,
     lost_at_the_socket,
     marked_not_dropped,
@@ -245,3 +246,16 @@ def test_pauses_of_somebody_elses_class_accuse_nobody(good: Evidence):
 def test_the_controls_of_these_tests_are_green():
     assert drops_exactly_in(OVER, {3, 5}, alive_in=(OVER,)).outcome is Outcome.PASS
     assert R.device == "r"
+
+
+def test_senders_that_start_one_after_the_other_have_a_time_together(good: Evidence):
+    """Rows of a second, of which not one lies wholly in the time in which all of them send."""
+    early, late = good.flows
+    flows = (
+        replace(early, intervals=rows(10.0, (9, 9, 9, 4, 4))),
+        replace(late, intervals=rows(12.1, (3, 3))),
+        replace(late, intervals=rows(12.3, (2, 2))),
+    )
+    assert goodput.together(replace(good, flows=flows)) == pytest.approx((4e9, 3e9, 2e9))
+    short = (*flows[:2], replace(late, intervals=rows(14.05, (2,))))
+    assert goodput.together(replace(good, flows=short)) is None
