@@ -198,7 +198,7 @@ _RDMA = [
 _SENDERS = [
     Row(name=f"a sender stands still for a while: {suite[1]}", suite=suite,
         faults=(fault("freeze", A, seconds=seconds),), says=(A,), usual=suite is BELOW)
-    for suite, seconds in ((S1, 1.2), (BELOW, 0.4), (OVERLOAD, 0.4), (SHARES, 0.4), (TCP, 2.4))
+    for suite, seconds in ((S1, 1.2), (BELOW, 0.4), (OVERLOAD, 0.4), (SHARES, 0.4))
 ] + [
     Row(name=f"a sender has a fifth of the processor: {suite[1]}", suite=suite,
         faults=(fault("cpu-limit", A, share=0.2),), says=(A,), at=EXPERIMENT[suite])

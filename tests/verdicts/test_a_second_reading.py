@@ -259,3 +259,12 @@ def test_senders_that_start_one_after_the_other_have_a_time_together(good: Evide
     assert goodput.together(replace(good, flows=flows)) == pytest.approx((4e9, 3e9, 2e9))
     short = (*flows[:2], replace(late, intervals=rows(14.05, (2,))))
     assert goodput.together(replace(good, flows=short)) is None
+
+
+def test_a_tcp_sender_without_a_byte_in_a_row_stood_still(whole: Evidence):
+    early, late = (replace(f, offered_bits_per_s=None, retransmits=0) for f in whole.flows)
+    assert sound(replace(whole, flows=(early, late))).outcome is Outcome.PASS
+    still = replace(early, intervals=rows(10.0, (5, 5, 0, 5, 5)))
+    verdict = sound(replace(whole, flows=(still, late)))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "a sent nothing by iperf3 from 12 to 13 s: it stood still" in verdict.because
