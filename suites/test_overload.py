@@ -47,6 +47,7 @@ def test_a_small_socket_loses_in_the_host_not_in_the_switch(incast):
     """What a host loses at its socket is the host's loss, by its own counter."""
     incast.trust_dscp()
     classes = incast.classes(*DSCPS)
+    calm = incast.loads(*(each.offering(CALM, window_bytes=SMALL_BYTES) for each in classes))
     incast.control(
         "both queues overloaded",
         incast.loads(*(each.offering(OVER) for each in classes)),
@@ -54,6 +55,5 @@ def test_a_small_socket_loses_in_the_host_not_in_the_switch(incast):
         because=("dropped_packets grew by",),
     )
 
-    calm = incast.loads(*(each.offering(CALM, window_bytes=SMALL_BYTES) for each in classes))
     seen = incast.run(f"sockets of {SMALL_BYTES} bytes", calm)
     incast.judge(lost_at_the_socket(seen, alive_in=incast.controls), every_packet(seen))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from labtests.experiment.fitting import (
     LONG_DATAGRAM_BYTES,
     Class,
+    NotHere,
     early_and_late,
     expect_congestion,
     expect_marks_in_time,
@@ -90,9 +91,16 @@ class Traffic:
         for role, traffic in parts:
             asked[role.name] += (traffic.offered_share or 1.0) * line
         expect_room(asked, self.roles.trunks)
+        tools = [self._short(number, traffic) for number, (_, traffic) in enumerate(parts)]
+        crowds = [tool for tool in tools if tool.processes > 1]
+        if crowds and any(each.window_bytes is not None for each in classes):
+            raise NotHere(
+                f"{(crowds[0].offered_bits_per_s or 0) / 1e9:.3g} Gb/s takes {crowds[0].processes} "
+                "processes of iperf3, each with a socket of its own that it may well read in time"
+            )
         return tuple(
-            Sending(role=role, tool=self._short(number, traffic), starts_after_s=0.0)
-            for number, (role, traffic) in enumerate(parts)
+            Sending(role=role, tool=tool, starts_after_s=0.0)
+            for (role, _), tool in zip(parts, tools, strict=True)
         )
 
     def tcp(self, traffic: Class, *, streams: int) -> tuple[Sending, ...]:

@@ -50,6 +50,14 @@ def test_a_small_socket_has_room_for_a_datagram_whatever_the_mtu(mtu_bytes):
     assert one.tool.datagram_bytes == min(mtu_bytes, 1500) - 28
 
 
+def test_a_small_socket_is_not_asked_of_many_processes():
+    """Each has a socket of its own: at 40 Gbit/s it is read in time, and nothing is lost there."""
+    narrow = [Class(tos=tos).offering(0.2, window_bytes=4096) for tos in (0x60, 0xA0)]
+    assert len(traffic(10, 10).loads(*narrow)) == 2
+    with pytest.raises(NotHere, match="processes of iperf3, each with a socket of its own"):
+        traffic(40, 40, line=40e9).loads(*narrow)
+
+
 def test_a_sender_that_can_not_overload_its_queue_is_no_sender_of_a_control():
     with pytest.raises(NotHere, match="h3 sends 4 Gb/s at most, and its class has half of 10 Gb/s"):
         traffic(10, 4, 4).rdma(EARLY, LATE)
