@@ -101,9 +101,16 @@ class Devices:
         for what comes from a file, or a device, and is no value of this setting."""
         expect_value(setting, earlier)
         expect_value(setting, wanted)
-        plan = getattr(self._drivers[at.device], f"{setting}_commands")
-        found: tuple[Command, ...] = plan(at.interface, earlier, wanted)
-        return found
+        plan: Callable[..., tuple[Command, ...]] | None = getattr(
+            self._drivers[at.device], f"{setting}_commands", None
+        )
+        if plan is None:
+            raise self._cannot_set(at, setting)
+        return plan(at.interface, earlier, wanted)
+
+    @staticmethod
+    def _cannot_set(at: Endpoint, setting: str) -> LabError:
+        return LabError(f"{at.device} has no setting {setting!r}: its platform can not set it")
 
     def _now(self, at: Endpoint, setting: str) -> object:
         key = (at.device, at.interface, setting)
@@ -111,5 +118,5 @@ class Devices:
             return self.planned.values[key]
         read: Callable[[str], object] | None = getattr(self._drivers[at.device], setting, None)
         if read is None:
-            raise LabError(f"{at.device} has no setting {setting!r}: its platform can not set it")
+            raise self._cannot_set(at, setting)
         return read(at.interface)
