@@ -171,7 +171,7 @@ def test_names_of_tests_never_lead_out_of_the_run_folder(labelled):
     left = {path.relative_to(labelled.project).parts[0] for path in labelled.project.iterdir()}
     assert left <= {
         "conftest.py", "pyproject.toml", "suites", "testbeds", "tests", "reports", "terminal.txt",
-        ".pytest_cache",
+        ".pytest_cache", "__pycache__",
     }  # fmt: skip
 
 
