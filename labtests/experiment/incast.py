@@ -274,9 +274,10 @@ class Incast:
         if self.lab.planned is not None:
             self.planned.append(phase.pace.phase)
             return phase.planned()
-        record = replace(phase, refresh=self._measured_refresh()).run(traffic)
+        refresh = self._measured_refresh()
+        record = replace(phase, refresh=refresh).run(traffic)
         self.phases.append(record)
-        if record.evidence.refresh.seconds is None:
+        if record.evidence.refresh.seconds is None and refresh.seconds is not None:
             self._refresh = None
         did_their_part = Judged(verdict=sound(record.evidence), control=False)
         if not control or not did_their_part.as_expected:  # that a control ran is not worth a line

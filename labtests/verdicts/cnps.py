@@ -57,17 +57,20 @@ def _came(evidence: Evidence, place: Place, cnp: CnpClass) -> Iterator[Finding]:
     """The CNPs that a sender's NIC got went through their queue of its own switch port."""
     nic = (place.device, place.port)
     ours = [(s, p, q) for s, p, q in cnp.queues if (s, p) == (place.switch, place.switch_port)]
-    got = [
-        evidence.change(nic, "port", None, counter).increase
+    seen = [
+        evidence.change(nic, "port", None, counter)
         for counter in (c.RP_CNP_HANDLED, c.RP_CNP_IGNORED)
     ]
-    if None in got:
-        return  # said elsewhere
+    unread = [each for each in seen if each.increase is None]
+    if unread:
+        yield from (missing(d, "known", "packets") for d in unread if evidence.has(d))
+        return
+    got = sum(each.increase or 0 for each in seen)
     for switch, port, queue in ours:
         came = evidence.change((switch, port), "queue", queue, c.QUEUE_FORWARDED_PACKETS)
-        if came.increase is not None and came.increase < sum(n or 0 for n in got):
+        if came.increase is not None and came.increase < got:  # None is said by _counted
             yield disagreement(
-                f"{place.device} got {sum(n or 0 for n in got)} CNPs, and queue {queue} of "
+                f"{place.device} got {got} CNPs, and queue {queue} of "
                 f"{switch} {port} forwarded {came.increase} packets: some came with another DSCP"
             )
 

@@ -199,10 +199,6 @@ def _at_least(evidence: Evidence, device: str, sent: Difference, who: str) -> Fi
     return passed(fact)
 
 
-TAIL_SHARE = 0.05
-"""Of the datagrams: what was still on its way when the tool stopped to read, and no counter has."""
-
-
 def by_the_receiving_host(evidence: Evidence) -> Finding:
     """The host's IP stack handed out at least what the tools received; these got no more than was
     forwarded, and, but for the tail and what the host lost, no less. What else came to the host by
@@ -216,7 +212,7 @@ def by_the_receiving_host(evidence: Evidence) -> Finding:
     got = sum(flow.received_datagrams or 0 for flow in evidence.flows)
     came = sum(d.increase or 0 for d in forwarded)
     least = came - witnesses.lost_by_receiver(evidence)
-    least -= max(round(TAIL_SHARE * came), way.STRAYS)
+    least -= witnesses.tail(came)
     fact = Fact(
         name=f"received by the tools on {host[0]}",
         measured=got,

@@ -188,16 +188,14 @@ def _station(evidence: Evidence, name: str, part: Part, *ends: Where) -> Station
     )
 
 
-def sent_by_nic(evidence: Evidence, device: str, port: str) -> int | None:
-    """Packets that left a NIC, of all classes together; None when they are not counted."""
-    by_class = [
-        d.increase
-        for d in evidence.changes.values()
-        if d.key[:3] == (device, port, "priority") and d.key[-1] == c.TX_PACKETS
-    ]
-    if not by_class:
-        return evidence.change((device, port), "port", None, c.TX_PACKETS).increase
-    return None if None in by_class else sum(n or 0 for n in by_class)
+def sent_by_nic(evidence: Evidence, device: str, port: str) -> tuple[Difference, ...]:
+    """Packets that left a NIC: of each of its classes where it counts those, else of the port."""
+    by_class = tuple(
+        evidence.change((device, port), "priority", key[3], c.TX_PACKETS)
+        for key in dict.fromkeys((*evidence.changes, *sorted(evidence.shown)))
+        if key[:3] == (device, port, "priority") and key[-1] == c.TX_PACKETS
+    )
+    return by_class or (evidence.change((device, port), "port", None, c.TX_PACKETS),)
 
 
 def damaged_udp(evidence: Evidence, host: str) -> int:

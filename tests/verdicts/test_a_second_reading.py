@@ -23,6 +23,8 @@ from labtests.verdicts import (
     no_loss,
     paused,
     sound,
+    way,
+    witnesses,
 )
 from labtests.verdicts.outcome import worst
 
@@ -268,3 +270,40 @@ def test_a_tcp_sender_without_a_byte_in_a_row_stood_still(whole: Evidence):
     verdict = sound(replace(whole, flows=(still, late)))
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert "a sent nothing by iperf3 from 12 to 13 s: it stood still" in verdict.because
+
+
+def test_s1_misses_what_its_receivers_do_not(good: Evidence, control: Evidence):
+    assert lossless(good, {3, 5}, alive_in=(control,)).outcome is Outcome.PASS
+    early, late = (replace(f, sent_datagrams=40_000, received_datagrams=39_000) for f in good.flows)
+    assert lossless(replace(good, flows=(early, late)), {3, 5}, alive_in=(control,)).outcome is (
+        Outcome.PASS
+    )
+    for received in (20_000, None):
+        flows = (replace(early, received_datagrams=received), late)
+        verdict = lossless(replace(good, flows=flows), {3, 5}, alive_in=(control,))
+        assert verdict.outcome is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("place", [("a", "eth0", "priority"), ("sw", "p1", "port")])
+def test_a_cable_of_which_one_end_could_not_be_read_is_not_passed_over(whole: Evidence, place):
+    """An end that never counted packets is not asked; one that did and now does not is missing."""
+    sent = sum(d.increase or 0 for d in way.sent_by_nic(whole, *A_NIC))
+    seen = with_counter(whole, ("sw", "p1"), c.RX_PACKETS, sent)
+    assert sound(seen).outcome is Outcome.PASS
+    counter = c.TX_PACKETS if place[0] == "a" else c.RX_PACKETS
+
+    def gone(rows):
+        return tuple(r for r in rows if (r.device, r.port, r.scope, r.counter) != (*place, counter))
+
+    now = replace(seen, before=gone(seen.before), after=gone(seen.after), shown=seen.numbers)
+    verdict = sound(now)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert f"{counter}: the counter was never read" in verdict.because
+
+
+def test_a_nic_that_could_not_be_read_excuses_no_loss():
+    seen = less(load(), 50, *OUT, "queue", 3, c.QUEUE_FORWARDED_PACKETS)
+    excused = with_counter(seen, ("a", ""), c.UDP_SNDBUF_ERRORS, 1000, "host")
+    wrapped = less(excused, 10**9, "a", "eth0", "priority", 3, c.TX_PACKETS)
+    assert witnesses.kept_inside(wrapped, "a") == 0
+    assert every_packet(wrapped).outcome is Outcome.INCONCLUSIVE
