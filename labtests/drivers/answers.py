@@ -21,6 +21,8 @@ _NO_SUCH_PROGRAM = re.compile(
     re.MULTILINE,
 )
 
+_COUNTER = re.compile(r"\s*[\w.\[\]]+: [0-9]+")
+
 _RIGHTS = "log in as root, or set `become: true` for this device in the testbed file"
 
 
@@ -120,4 +122,6 @@ def _any_of(complaints: tuple[Complaint, ...]) -> re.Pattern[str]:
 
 
 def _both_streams(reply: Reply) -> list[str]:
-    return [*lines(reply), *reply.errors.splitlines()]
+    """The sentences of an answer. A counter is none; of those an answer may have thousands."""
+    said = [line for line in lines(reply) if not _COUNTER.fullmatch(line)]
+    return [*said, *reply.errors.splitlines()]

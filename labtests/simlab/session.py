@@ -188,7 +188,9 @@ class Session(asyncssh.SSHServerSession[str]):
             self._editor.type(Control.INTERRUPT)
             self._interrupt()
         self._typed += data
+        self._held = {} if self._held is None else self._held
         self._deliver()
+        self._let_go()
 
     def eof_received(self) -> bool:
         """No more input; output goes on."""
@@ -255,8 +257,9 @@ class Session(asyncssh.SSHServerSession[str]):
             self._let_go()
 
     def _let_go(self) -> None:
-        """What a command prints at once is one packet a stream, not one for each word of it."""
-        held, self._held = self._held, None
+        """What a command prints at once, and the echo of what was typed, is one packet a stream,
+        not one for each word and key of it."""
+        held, self._held, self._held_characters = self._held, None, 0
         for kind, pieces in (held or {}).items():
             self._send("".join(pieces), kind)
 

@@ -64,10 +64,10 @@ class Pfc:
 @dataclass(frozen=True, slots=True)
 class _Snapshot:
     time_ns: int
-    queues: tuple[QueueCounters, ...] = (_NO_QUEUE,) * 8
-    pfc: tuple[PfcCounters, ...] = (_NO_PFC,) * 8
-    drops: PortDrops = _NO_DROPS
-    traffic: PortCounters = _NO_TRAFFIC
+    queues: tuple[QueueCounters, ...]
+    pfc: tuple[PfcCounters, ...]
+    drops: PortDrops
+    traffic: PortCounters
 
 
 Counters = TypeVar("Counters", QueueCounters, PortDrops)
@@ -106,7 +106,7 @@ class Statistics:
 
     def queues(self, port: str) -> tuple[Queue, ...]:
         """The eight egress queues."""
-        live, then = self._snapshot(port), self._recent[port][0]
+        live, then, now_ns = self._queues(port), self._recent[port][0], self._timeline.now_ns
         drops = self._faults.reading(port, "queue-drops", lambda: self._dropped(port, live))
         return tuple(
             Queue(
@@ -116,11 +116,11 @@ class Statistics:
                 dropped_bytes=dropped[1],
                 # That switch shows cells and calls them packets, see network/marking.py.
                 length=total.length_cells,
-                packets_per_s=_per_s(lately.forwarded_packets, live, then),
-                bits_per_s=_per_s(8 * _on_the_wire(lately), live, then),
+                packets_per_s=_per_s(lately.forwarded_packets, now_ns, then),
+                bits_per_s=_per_s(8 * _on_the_wire(lately), now_ns, then),
             )
             for total, lately, dropped in zip(
-                self._totals(port, live), map(_since, live.queues, then.queues), drops, strict=True
+                self._totals(port, live), map(_since, live, then.queues), drops, strict=True
             )
         )
 
@@ -133,9 +133,7 @@ class Statistics:
         return self._faults.reading(
             port,
             "packet-drop",
-            lambda: self._with_grown(
-                port, _since(self._snapshot(port).drops, self._base[port].drops)
-            ),
+            lambda: self._with_grown(port, _since(self._drops(port), self._base[port].drops)),
         )
 
     def _with_grown(self, port: str, drops: PortDrops) -> PortDrops:
@@ -152,45 +150,58 @@ class Statistics:
 
     def traffic(self, port: str) -> PortCounters:
         """Packets and bytes in and out."""
-        return _minus(self._snapshot(port).traffic, self._base[port].traffic)
+        return _minus(self._traffic(port), self._base[port].traffic)
 
     def traffic_per_s(self, port: str) -> PortCounters:
         """The same per second, lately."""
-        now, then = self._snapshot(port), self._recent[port][0]
-        lately = _minus(now.traffic, then.traffic)
-        return PortCounters(*(_per_s(count, now, then) for count in lately))
+        then, now_ns = self._recent[port][0], self._timeline.now_ns
+        lately = _minus(self._traffic(port), then.traffic)
+        return PortCounters(*(_per_s(count, now_ns, then) for count in lately))
 
-    def _totals(self, port: str, live: _Snapshot) -> tuple[QueueCounters, ...]:
-        return tuple(map(_since, live.queues, self._base[port].queues))
+    def _totals(self, port: str, live: tuple[QueueCounters, ...]) -> tuple[QueueCounters, ...]:
+        return tuple(map(_since, live, self._base[port].queues))
 
-    def _dropped(self, port: str, live: _Snapshot) -> tuple[tuple[int, int], ...]:
+    def _dropped(self, port: str, live: tuple[QueueCounters, ...]) -> tuple[tuple[int, int], ...]:
         totals = self._totals(port, live)
         return tuple((total.dropped_packets, total.dropped_bytes) for total in totals)
 
     def _live_pfc(self, port: str) -> tuple[Pfc, ...]:
-        live, base, then = self._snapshot(port), self._base[port], self._recent[port][0]
+        live, base, then = self._pfc(port), self._base[port], self._recent[port][0]
+        now_ns = self._timeline.now_ns
         return tuple(
             Pfc(
                 received=total.rx_frames,
                 sent=total.tx_frames,
-                received_per_s=_per_s(lately.rx_frames, live, then),
-                sent_per_s=_per_s(lately.tx_frames, live, then),
+                received_per_s=_per_s(lately.rx_frames, now_ns, then),
+                sent_per_s=_per_s(lately.tx_frames, now_ns, then),
             )
             for total, lately in zip(
-                map(_minus, live.pfc, base.pfc), map(_minus, live.pfc, then.pfc), strict=True
+                map(_minus, live, base.pfc), map(_minus, live, then.pfc), strict=True
             )
         )
 
     def _snapshot(self, port: str) -> _Snapshot:
-        if port not in self._network.ports:
-            return _Snapshot(self._timeline.now_ns)
         return _Snapshot(
             time_ns=self._timeline.now_ns,
-            queues=self._network.queue_counters(port),
-            pfc=self._network.pfc_counters(port),
-            drops=self._network.drop_counters(port),
-            traffic=self._network.port_counters(port),
+            queues=self._queues(port),
+            pfc=self._pfc(port),
+            drops=self._drops(port),
+            traffic=self._traffic(port),
         )
+
+    def _queues(self, port: str) -> tuple[QueueCounters, ...]:
+        known = port in self._network.ports
+        return self._network.queue_counters(port) if known else (_NO_QUEUE,) * 8
+
+    def _pfc(self, port: str) -> tuple[PfcCounters, ...]:
+        known = port in self._network.ports
+        return self._network.pfc_counters(port) if known else (_NO_PFC,) * 8
+
+    def _drops(self, port: str) -> PortDrops:
+        return self._network.drop_counters(port) if port in self._network.ports else _NO_DROPS
+
+    def _traffic(self, port: str) -> PortCounters:
+        return self._network.port_counters(port) if port in self._network.ports else _NO_TRAFFIC
 
     def _sample(self) -> None:
         for port in self._ports:
@@ -202,6 +213,6 @@ def _on_the_wire(queue: QueueCounters) -> int:
     return queue.forwarded_bytes + WIRE_OVERHEAD_BYTES * queue.forwarded_packets
 
 
-def _per_s(count: int, now: _Snapshot, then: _Snapshot) -> int:
-    elapsed_ns = now.time_ns - then.time_ns
+def _per_s(count: int, now_ns: int, then: _Snapshot) -> int:
+    elapsed_ns = now_ns - then.time_ns
     return count * NS_PER_S // elapsed_ns if elapsed_ns else 0

@@ -1,5 +1,6 @@
 """A switch as its operating system sees it: settings that take effect now, and counters."""
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from labtests.simlab.network.counting import memory_use, port_counters
@@ -43,6 +44,20 @@ if TYPE_CHECKING:
 
 _TRUST = {"none": TRUST_NONE, "dot1p": TRUST_DOT1P, "dscp": TRUST_DSCP}
 _MODES = ("off", "on", "auto")
+_QUEUE_COLUMNS = {
+    "forwarded_packets": "forwarded_packets",
+    "forwarded_bytes": "forwarded_bytes",
+    "dropped_packets": "dropped_packets",
+    "dropped_bytes": "dropped_bytes",
+    "length_packets": "packets",
+    "length_cells": "cells",
+    "marked_packets": "marked",
+    "tail_dropped_packets": "tail_dropped",
+    "wred_dropped_packets": "wred_dropped",
+    "peak_cells": "peak_cells",
+    "lossy_cells": "lossy_cells",
+}
+"""Each of QueueCounters -> its column of a queue; read row by row: a record is slow to ask."""
 
 
 class Switch:
@@ -266,21 +281,11 @@ class Switch:
     def queue_counters(self, port: str) -> tuple[QueueCounters, ...]:
         """Egress queues 0..7 of a port."""
         first = 8 * self._ports[port]
+        rows = self._tables.queue[first : first + 8]
+        columns = [rows.dtype.names.index(column) for column in _QUEUE_COLUMNS.values()]
         return tuple(
-            QueueCounters(
-                forwarded_packets=int(queue.forwarded_packets),
-                forwarded_bytes=int(queue.forwarded_bytes),
-                dropped_packets=int(queue.dropped_packets),
-                dropped_bytes=int(queue.dropped_bytes),
-                length_packets=int(queue.packets),
-                length_cells=int(queue.cells),
-                marked_packets=int(queue.marked),
-                tail_dropped_packets=int(queue.tail_dropped),
-                wred_dropped_packets=int(queue.wred_dropped),
-                peak_cells=int(queue.peak_cells),
-                lossy_cells=int(queue.lossy_cells),
-            )
-            for queue in self._tables.queue[first : first + 8]
+            QueueCounters(**dict(zip(_QUEUE_COLUMNS, itemgetter(*columns)(row), strict=True)))
+            for row in rows.tolist()
         )
 
     def pfc_counters(self, port: str) -> tuple[PfcCounters, ...]:
