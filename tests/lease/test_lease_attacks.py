@@ -1,7 +1,8 @@
 """Other users of the lease host: what they put there neither writes, deletes, shows nor locks."""
 
 import os
-import subprocess
+import tempfile
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -251,14 +252,20 @@ def test_a_reason_of_any_length_is_shown_cut_and_the_record_can_be_read(folder: 
         held_at(folder, "second").take()
 
 
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """The same where other accounts can reach it; pytest's folders are for one only."""
+    with tempfile.TemporaryDirectory() as above:
+        Path(above).chmod(0o755)
+        yield Path(above) / "lease"
+
+
 @as_root
 def test_two_accounts_of_a_host_share_a_lease_that_neither_can_take_from_the_other(
-    folder: Path,
+    open_folder: Path,
 ) -> None:
     """The folder is root's, with the sticky bit; whose turn it is, both see."""
-    subprocess.run(["chmod", "-R", "go+x", str(folder.parents[2])], check=True)
-    for above in (folder.parent, folder.parent.parent, folder.parent.parent.parent):
-        above.chmod(0o755)
+    folder = open_folder
     user = LocalShell(shell=f"setpriv --reuid={STRANGER} --regid={STRANGER} --clear-groups sh")
     root = held_at(folder, "roots")
     root.take()
@@ -298,12 +305,14 @@ def test_a_folder_in_place_of_a_record_does_not_lock_the_lab_for_good(
 
 @as_root
 @pytest.mark.parametrize("name", [f"g.{LAST:012}", "g.strange"])
-def test_what_this_login_may_not_remove_is_said_with_a_remedy(folder: Path, name: str) -> None:
+def test_what_this_login_may_not_remove_is_said_with_a_remedy(
+    open_folder: Path, name: str
+) -> None:
     """The lab's login is no root, and the folder has the sticky bit."""
+    folder = open_folder
     folder.mkdir()
     folder.chmod(0o1777)
     planted(folder, name, expires_after_s=None)
-    folder.parent.chmod(0o755)
     shell = LocalShell(shell=f"setpriv --reuid={STRANGER} --regid={STRANGER} --clear-groups sh")
     held = held_at(folder, "first", transport=shell)
     with pytest.raises(LeaseUnusable, match="may not remove") as raised:
