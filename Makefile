@@ -14,6 +14,8 @@ BIN     := $(VENV)/bin
 TESTBED ?= testbeds/h3c-s6550-cx4.yaml
 LAB     ?= testbeds/linux-lab.yaml
 ARGS    ?=
+# tests wait as much as they compute: one process more than there are CPUs
+SHARED  := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist loadgroup --no-loadscope-reorder
 # else each of some hundred processes would compile all modules anew
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -33,7 +35,7 @@ test: $(VENV)/.dev-ready
 ifneq (,$(findstring tests/,$(ARGS)))
 	env -u LABTESTS_TESTBED $(BIN)/python -m pytest $(ARGS)
 else
-	@env -u LABTESTS_TESTBED $(BIN)/python tests/side_by_side.py $(ARGS)
+	env -u LABTESTS_TESTBED $(BIN)/python -m pytest tests $(SHARED) $(ARGS)
 endif
 
 break: $(VENV)/.dev-ready

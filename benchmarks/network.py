@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 BEGIN = time.perf_counter()
 
-from labtests.simlab.network import (  # noqa: E402  (the import is part of what is measured)
+from labtests.network import (  # noqa: E402  (the import is part of what is measured)
     Cable,
     HostPort,
     Network,
@@ -27,7 +27,7 @@ from labtests.simlab.network import (  # noqa: E402  (the import is part of what
     Wiring,
     WredCurve,
 )
-from labtests.simlab.network.wiring import leaf_spine  # noqa: E402
+from labtests.network.wiring import leaf_spine  # noqa: E402
 
 RUNS = 7
 ALL = frozenset(range(8))

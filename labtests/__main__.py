@@ -9,15 +9,15 @@ Every option is also an environment variable, e.g. LABTESTS_SIMLAB_SERVE_SEED.
 
 import importlib
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import click
 
-from labtests import __version__, commanding
+from labtests import __version__
+from labtests.cli import states
+from labtests.cli.network import network, simulation
 from labtests.door import say, tell
 from labtests.errors import InventoryError, LabError
 from labtests.inventory import Testbed, json_schema, load, located
@@ -25,8 +25,6 @@ from labtests.lease.cli import lock, unlock, who
 from labtests.linuxlab.cli import linuxlab
 from labtests.private import write_private
 from labtests.profile.cli import apply, plan, profile
-
-SIMLAB_PACKAGES = frozenset({"asyncssh", "numba", "numpy"})
 
 
 class _Commands(click.Group):
@@ -75,7 +73,7 @@ def schema() -> None:
     say(json.dumps(json_schema(), indent=2))
 
 
-for _command in (commanding.check, commanding.snapshot, commanding.diff):
+for _command in (states.check, states.snapshot, states.diff, network):
     main.add_command(_command)
 
 
@@ -116,7 +114,7 @@ def simlab() -> None:
 def serve(testbed: str, seed: int, driven: bool, directory: Path | None) -> None:
     """Serve a simulated lab made from TESTBED (a file, or the name of one in testbeds/)."""
     lab = load(located(testbed))
-    _simlab("serving").serve(lab, seed=seed, driven=driven, directory=directory)
+    simulation("simlab.serving").serve(lab, seed=seed, driven=driven, directory=directory)
 
 
 @simlab.command()
@@ -129,132 +127,13 @@ def fault(directory: Path, fault: str) -> None:
         asked = json.loads(fault)
     except ValueError as error:
         raise click.UsageError(f"FAULT is not JSON: {error}") from error
-    _simlab("injection").inject(directory, asked)
+    simulation("simlab.injection").inject(directory, asked)
 
 
 @simlab.command()
 def warm() -> None:
     """Compile the packet network now, so that the first dry run need not."""
-    _simlab("warming").warm()
-
-
-@main.group()
-def network() -> None:
-    """The packet network by itself: cases, and what it is held against."""
-
-
-@network.command(name="run")
-@click.argument("case")
-@click.option(
-    "--seed", type=click.IntRange(0, 2**31), default=None, help="Instead of the case's own."
-)
-@click.option("--json", "as_json", is_flag=True, help="All figures, series included, as JSON.")
-@click.option(
-    "--plot",
-    type=click.Path(path_type=Path, dir_okay=False),
-    default=None,
-    help="Draw goodput and queues over time into this SVG file.",
-)
-def run_case(case: str, seed: int | None, as_json: bool, plot: Path | None) -> None:
-    """Run a CASE file (docs/network-cases.md) and show what came out."""
-    cases = _simlab("cases")
-    figures = cases.run(cases.load(case), seed=seed)
-    if plot is not None:
-        try:
-            plot.write_text(_simlab("cases.plotting").svg(figures), encoding="utf-8")
-        except OSError as error:
-            raise LabError(f"{plot} cannot be written: {error.strerror}") from error
-    if as_json:
-        say(json.dumps(figures.plain(), indent=1))
-        return
-    for line in _simlab("cases.printing").lines(figures):
-        say(line)
-
-
-@network.command(name="validate")
-@click.option("--quick", is_flag=True, help="Some checks of each kind, a few seconds.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document.")
-@click.option(
-    "--reference",
-    "folder",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    default=None,
-    help="Compare with the checks and runs of this folder instead (docs/network-cases.md).",
-)
-@click.option(
-    "--jobs",
-    type=click.IntRange(1, 256),
-    default=None,
-    help="Processes to use; one with --quick, else one for each CPU.",
-)
-@click.pass_context
-def validate_network(
-    ctx: click.Context, quick: bool, as_json: bool, folder: Path | None, jobs: int | None
-) -> None:
-    """Run the reference cases and closed forms, and compare. Exit code 1 when one is out."""
-    if quick and folder is not None:
-        raise LabError("--quick chooses among the packaged checks: not with --reference")
-    validation = _simlab("reference.validation")
-    jobs = jobs or (1 if quick else len(os.sched_getaffinity(0)))
-    rows = []
-    if not as_json:
-        say(validation.HEADING)
-    for row in validation.judged(quick=quick, folder=folder, jobs=jobs):
-        rows.append(row)
-        if not as_json:
-            say(validation.line(row))
-    if as_json:
-        say(json.dumps([row.plain() for row in rows], indent=1))
-    else:
-        say(validation.tally(rows))
-    if any(row.verdict == "fail" for row in rows):
-        ctx.exit(1)
-
-
-@network.command(name="figures")
-@click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("docs/figures"),
-    show_default=True,
-    help="Folder for the SVG files, made if need be.",
-)
-@click.option(
-    "--page",
-    type=click.Path(path_type=Path, dir_okay=False),
-    default=None,
-    help="Put what was measured into this document too (docs/figures.md).",
-)
-@click.pass_context
-def draw_figures(ctx: click.Context, names: Sequence[str], out: Path, page: Path | None) -> None:
-    """Draw the known ills, their cures and closed forms (docs/figures.md); all unless NAMEd.
-
-    Prints what each shows beside what it should show. Exit code 1 when one is out.
-    """
-    gallery = _simlab("pictures.gallery")
-    pictures = []
-    for picture in gallery.made(names):
-        pictures.append(picture)
-        say(str(gallery.write(picture, out)))
-        for line in gallery.lines(picture.rows):
-            say(line)
-    if page is not None:
-        gallery.quote(page, pictures)
-    if any(row.verdict != "pass" for picture in pictures for row in picture.rows):
-        ctx.exit(1)
-
-
-def _simlab(module: str) -> ModuleType:
-    try:
-        return importlib.import_module(f"labtests.simlab.{module}")
-    except ModuleNotFoundError as error:
-        if error.name not in SIMLAB_PACKAGES:
-            raise
-        raise LabError(
-            f"the simulated lab needs the package {error.name}, which is not installed\n"
-            "  remedy: pip install 'labtests[simlab]'"
-        ) from error
+    simulation("network.warming").warm()
 
 
 @main.command()

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from labtests.network import Script
 from labtests.simlab.face import Help, SignalName
 from labtests.simlab.faults import UnknownFault
 from labtests.simlab.losses import Fault, Losses
-from labtests.simlab.network import Script
 
 if TYPE_CHECKING:
     from labtests.simlab.lab import SimulatedLab

@@ -3,15 +3,15 @@
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
-from labtests.simlab.faults import UnknownFault
-from labtests.simlab.losses import Fault, Losses
-from labtests.simlab.network import (
+from labtests.network import (
     PfcCounters,
     PortCounters,
     PortDrops,
     QueueCounters,
     Switch,
 )
+from labtests.simlab.faults import UnknownFault
+from labtests.simlab.losses import Fault, Losses
 
 Counted = TypeVar("Counted")
 NS_PER_S = 1_000_000_000

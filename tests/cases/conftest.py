@@ -7,7 +7,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "network"))
 
 from network_canaries import canaries  # noqa: F401 - a fixture of every test here
 
-from labtests.simlab.network.compiled import use_compiled
+from labtests.network.compiled import use_compiled
 
 
 def pytest_collection_finish() -> None:

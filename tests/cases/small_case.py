@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from labtests.simlab.cases import CaseFile, load
+from labtests.network.cases import CaseFile, load
 
 SMALL = """\
 name: small

@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from labtests.errors import InventoryError
-from labtests.simlab.cases import load
-from labtests.simlab.cases.building import build, start
+from labtests.network.cases import load
+from labtests.network.cases.building import build, start
 
 LINES = """\
 name: full

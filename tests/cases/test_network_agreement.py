@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from labtests.simlab.cases import Figures, load, run
+from labtests.network.cases import Figures, load, run
 
 CASE = """\
 name: everything

@@ -9,10 +9,10 @@ from click.testing import CliRunner
 from small_case import SMALL, case
 
 from labtests.__main__ import main
-from labtests.simlab.cases import load, run
-from labtests.simlab.cases.building import build, reserved_bytes
-from labtests.simlab.cases.plotting import svg
-from labtests.simlab.cases.printing import lines
+from labtests.network.cases import load, run
+from labtests.network.cases.building import build, reserved_bytes
+from labtests.network.cases.plotting import svg
+from labtests.network.cases.printing import lines
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -6,8 +6,8 @@ import pytest
 from small_case import SMALL, case
 
 from labtests.errors import InventoryError
-from labtests.simlab.cases import run
-from labtests.simlab.cases.building import build
+from labtests.network.cases import run
+from labtests.network.cases.building import build
 
 MARKED = SMALL.replace("duration_ms: 2", "duration_ms: 1").replace(
     "switch: {pfc: [3]}",

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from labtests.errors import InventoryError
-from labtests.simlab.cases import CaseFile, Figures, load, run
-from labtests.simlab.cases.printing import lines
+from labtests.network.cases import CaseFile, Figures, load, run
+from labtests.network.cases.printing import lines
 
 CASES = Path(__file__).parents[2] / "docs" / "cases"
 RING = 4 * 100_000  # bytes: every ingress group of the ring at its xoff

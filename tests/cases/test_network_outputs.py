@@ -12,11 +12,11 @@ import pytest
 from click.testing import CliRunner
 
 from labtests.__main__ import main
-from labtests.simlab.cases import CaseFile, Figures, load, run
-from labtests.simlab.cases.plotting import svg
-from labtests.simlab.cases.printing import lines
-from labtests.simlab.reference.hpcc import case_of
-from labtests.simlab.reference.reading import reference
+from labtests.network.cases import CaseFile, Figures, load, run
+from labtests.network.cases.plotting import svg
+from labtests.network.cases.printing import lines
+from labtests.network.reference.hpcc import case_of
+from labtests.network.reference.reading import reference
 
 DOCS = Path(__file__).parents[2] / "docs"
 FRAME = 1024 + 62 + 20

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from labtests.errors import InventoryError
-from labtests.simlab.cases import CaseFile, Figures, load, run
-from labtests.simlab.cases.figures import PauseFigures
-from labtests.simlab.cases.printing import lines
+from labtests.network.cases import CaseFile, Figures, load, run
+from labtests.network.cases.figures import PauseFigures
+from labtests.network.cases.printing import lines
 
 SMALL = """\
 name: small

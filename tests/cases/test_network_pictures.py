@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner
 
 from labtests.__main__ import main
-from labtests.simlab.cases.drawing import WIDTH
-from labtests.simlab.pictures import locking, losing, mixing, queueing
-from labtests.simlab.pictures.gallery import PICTURES, lines
-from labtests.simlab.pictures.picture import Picture, check
+from labtests.network.cases.drawing import WIDTH
+from labtests.network.pictures import locking, losing, mixing, queueing
+from labtests.network.pictures.gallery import PICTURES, lines
+from labtests.network.pictures.picture import Picture, check
 
 DOCS = Path(__file__).parents[2] / "docs"
 SHORTER: dict[str, Callable[[], Picture]] = {

@@ -5,11 +5,11 @@ import json
 from click.testing import CliRunner
 
 from labtests.__main__ import main
-from labtests.simlab.reference import validation
-from labtests.simlab.reference.comparing import Comparison
-from labtests.simlab.reference.judging import Check, Judged
-from labtests.simlab.reference.reading import reference
-from labtests.simlab.reference.rules import judge
+from labtests.network.reference import validation
+from labtests.network.reference.comparing import Comparison
+from labtests.network.reference.judging import Check, Judged
+from labtests.network.reference.reading import reference
+from labtests.network.reference.rules import judge
 
 
 def test_every_quick_check_is_within_its_tolerance() -> None:

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from labtests.__main__ import main
-from labtests.simlab.reference.reading import reference
-from labtests.simlab.reference.validation import judged
+from labtests.network.reference.reading import reference
+from labtests.network.reference.validation import judged
 
 RUN = "vi_dt_alpha0.125_2to1_25g"
 Change = Callable[[Path], None]

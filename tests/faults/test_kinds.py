@@ -8,10 +8,10 @@ import pytest
 from catalogue import FROM_A, FROM_B, NIC_A, NIC_B, NIC_C, OUT, SWITCH, A, B, C
 
 from labtests.inventory import load
+from labtests.network import RcRequest, TcpRequest, UdpRequest
 from labtests.simlab.faults import UnknownFault
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.mischief import Unheard
-from labtests.simlab.network import RcRequest, TcpRequest, UdpRequest
 
 ROOT = Path(__file__).parents[2]
 MS = 1_000_000

@@ -305,9 +305,7 @@ def test_a_folder_in_place_of_a_record_does_not_lock_the_lab_for_good(
 
 @as_root
 @pytest.mark.parametrize("name", [f"g.{LAST:012}", "g.strange"])
-def test_what_this_login_may_not_remove_is_said_with_a_remedy(
-    open_folder: Path, name: str
-) -> None:
+def test_what_this_login_may_not_remove_is_said_with_a_remedy(open_folder: Path, name: str) -> None:
     """The lab's login is no root, and the folder has the sticky bit."""
     folder = open_folder
     folder.mkdir()

@@ -6,8 +6,8 @@ import pytest
 from network_canaries import canaries  # noqa: F401 - a fixture of every test here
 from network_star import Lab, Star, star_wiring
 
-from labtests.simlab.network import Network, SwitchMemory
-from labtests.simlab.network.compiled import FUNCTIONS, use_compiled
+from labtests.network import Network, SwitchMemory
+from labtests.network.compiled import FUNCTIONS, use_compiled
 
 CALLED_BY_TESTS = {"new_packet"}
 """As no Python of the network does (network_guarded.py)."""

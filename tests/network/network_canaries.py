@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from labtests.simlab.network import tables
+from labtests.network import tables
 
 GUARD_ROWS = 16
 """8 * NONE + i, and as far behind."""
@@ -37,7 +37,7 @@ class Canaries:
     def in_place_of_tables(self, patch: pytest.MonkeyPatch) -> None:
         own = tables.table
         for name, module in list(sys.modules.items()):
-            if name.startswith("labtests.simlab.network.") and vars(module).get("table") is own:
+            if name.startswith("labtests.network.") and vars(module).get("table") is own:
                 patch.setattr(module, "table", self.table)
 
     def damaged(self) -> list[str]:

@@ -2,15 +2,15 @@
 
 from network_star import Lab, Star
 
-from labtests.simlab.network import (
+from labtests.network import (
     GuardCounters,
     RcFlow,
 )
-from labtests.simlab.network.packets import new_packet
-from labtests.simlab.network.pause_frames import set_time
-from labtests.simlab.network.pausing import receive_pause
-from labtests.simlab.network.tables import MIN_FRAME_BYTES, NONE, PAUSE
-from labtests.simlab.network.watchdog import Guard
+from labtests.network.packets import new_packet
+from labtests.network.pause_frames import set_time
+from labtests.network.pausing import receive_pause
+from labtests.network.tables import MIN_FRAME_BYTES, NONE, PAUSE
+from labtests.network.watchdog import Guard
 
 MS = 1_000_000  # ns
 XOFF, XON = 65535, 0

@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from labtests.simlab.network import (
+from labtests.network import (
     Cable,
     GroupMemory,
     HostPort,

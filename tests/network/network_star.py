@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from labtests.simlab.network import (
+from labtests.network import (
     Cable,
     HostPort,
     Network,

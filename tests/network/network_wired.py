@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from labtests.simlab.network import (
+from labtests.network import (
     Cable,
     HostPort,
     Network,

@@ -5,8 +5,8 @@ import pytest
 from network_canaries import GUARD_ROWS, Canaries
 from network_star import Lab
 
-from labtests.simlab.network.rows import flow_at, lane_at
-from labtests.simlab.network.tables import TABLE_TYPES
+from labtests.network.rows import flow_at, lane_at
+from labtests.network.tables import TABLE_TYPES
 
 
 @numba.njit

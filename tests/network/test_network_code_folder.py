@@ -16,10 +16,11 @@ import numpy as np
 import pytest
 from network_star import Lab
 
-from labtests.simlab import code_folder, network
-from labtests.simlab.network.ahead import OF_INTEGERS, SAMPLING
-from labtests.simlab.network.arithmetic import highest_bit
-from labtests.simlab.network.compiled import FUNCTIONS
+from labtests import network
+from labtests.network import code_folder
+from labtests.network.ahead import OF_INTEGERS, SAMPLING
+from labtests.network.arithmetic import highest_bit
+from labtests.network.compiled import FUNCTIONS
 
 ADDING = """
 import numba
@@ -84,7 +85,7 @@ def test_of_several_at_once_one_fills_the_folder_and_all_find_it_whole(tmp_path:
 DIES = """
 import os, signal, sys
 from pathlib import Path
-from labtests.simlab.code_folder import fill
+from labtests.network.code_folder import fill
 
 def compile_into(folder):
     folder.mkdir()
@@ -173,7 +174,7 @@ def test_each_index_leads_to_code_of_the_types_that_it_says() -> None:
 
 def _modules() -> list[ModuleType]:
     names = [module.name for module in pkgutil.iter_modules(network.__path__)]
-    return [importlib.import_module(f"labtests.simlab.network.{name}") for name in names]
+    return [importlib.import_module(f"labtests.network.{name}") for name in names]
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
@@ -198,3 +199,17 @@ def test_all_that_python_calls_is_compiled_ahead() -> None:
     assert {f.py_func.__name__ for f in called} == {
         f.py_func.__name__ for f in (*OF_INTEGERS, SAMPLING)
     }
+
+
+def test_the_network_stands_by_itself() -> None:
+    """It runs, with its cases and references, where nothing of a lab's is installed."""
+    named = "import labtests.network.pictures.gallery, labtests.network.reference.validation, sys"
+    of_labs = {"paramiko", "asyncssh", "netmiko", "pytest", "pandas", "labtests.simlab"}
+    done = subprocess.run(
+        [sys.executable, "-c", f"{named}; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert of_labs & set(done.stdout.split()) == set()

@@ -6,10 +6,10 @@ from dataclasses import fields
 import pytest
 from network_star import Lab, Star
 
-from labtests.simlab.network import (
+from labtests.network import (
     ReactionPoint,
 )
-from labtests.simlab.network.dcqcn import handle_cnp
+from labtests.network.dcqcn import handle_cnp
 
 
 def delivered(star: Lab, settings: Mapping[str, int], cnps_us: tuple[int, ...]) -> int:

@@ -3,7 +3,7 @@
 import pytest
 from network_star import Lab, Star
 
-from labtests.simlab.network import WredCurve
+from labtests.network import WredCurve
 
 CEILING = 65500 / 68118 * 10  # 44 frames of 1538 B and one of 446 B per datagram: 9.62 Gb/s
 

@@ -3,7 +3,7 @@
 import pytest
 from network_star import Lab
 
-from labtests.simlab.network import SwitchMemory
+from labtests.network import SwitchMemory
 
 
 class TestReliableTransport:

@@ -15,7 +15,7 @@ from network_guarded import (
 )
 from network_star import Lab
 
-from labtests.simlab.network import (
+from labtests.network import (
     PfcWatchdog,
 )
 

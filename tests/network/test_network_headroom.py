@@ -16,7 +16,7 @@ from labtests.headroom import (
     sonic_profile,
     standard_headroom_bits,
 )
-from labtests.simlab.network import SwitchMemory, headroom_for
+from labtests.network import SwitchMemory, headroom_for
 
 SPECTRUM = Asic(cell_bytes=96, pipeline_latency_bytes=18 * 1024, mac_phy_delay_bytes=0.8 * 1024)
 

@@ -3,7 +3,7 @@
 import pytest
 from network_star import Lab, Star
 
-from labtests.simlab.network import Schedule
+from labtests.network import Schedule
 
 
 def forwarded(lab: Star) -> list[int]:

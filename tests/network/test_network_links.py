@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 from network_wired import GBIT, NS_PER_MS, rc, udp, wired
 
-from labtests.simlab.network import (
+from labtests.network import (
     Cable,
     HostPort,
     Network,

@@ -3,7 +3,7 @@
 import pytest
 from network_star import Lab, Star
 
-from labtests.simlab.network import (
+from labtests.network import (
     QueueCounters,
     RcFlow,
     RcRequest,
@@ -11,7 +11,7 @@ from labtests.simlab.network import (
     UdpRequest,
     WredCurve,
 )
-from labtests.simlab.network.pausing import hold
+from labtests.network.pausing import hold
 
 PICK_ALL = WredCurve(low_limit=0, high_limit=0, weighting_exponent=0, ecn=True)
 NOT_ECT, ECT_1, ECT_0, CE = 0, 1, 2, 3

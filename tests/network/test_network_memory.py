@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from network_star import Lab, Star
 
-from labtests.simlab.network import GroupMemory, RcFlow, SwitchMemory, WredCurve
+from labtests.network import GroupMemory, RcFlow, SwitchMemory, WredCurve
 
 GIGABIT = 10**9
 FRAME_CELLS = 6  # 1106 bytes in cells of 208

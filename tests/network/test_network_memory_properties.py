@@ -16,8 +16,8 @@ from network_random import (
 from network_star import Star, star_wiring
 
 from labtests.headroom import Hop, headroom_bound_cells
-from labtests.simlab.network import Network, PauseTiming, SwitchMemory
-from labtests.simlab.network.tables import NONE, UDP_FRAGMENT
+from labtests.network import Network, PauseTiming, SwitchMemory
+from labtests.network.tables import NONE, UDP_FRAGMENT
 
 NS_PER_M = 5
 ROCE_HEADER_BYTES = 62

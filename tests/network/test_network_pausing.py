@@ -3,8 +3,8 @@
 import pytest
 from network_star import Lab, Star
 
-from labtests.simlab.network import LinkPause, PauseTiming, longest_response_ns
-from labtests.simlab.network.flow_control import paused_ps
+from labtests.network import LinkPause, PauseTiming, longest_response_ns
+from labtests.network.flow_control import paused_ps
 
 PS_PER_NS = 1000
 BYTE_PS = 800  # 10G

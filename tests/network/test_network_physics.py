@@ -3,9 +3,9 @@
 import pytest
 from network_star import Lab
 
-from labtests.simlab.network import Schedule, SwitchMemory, WredCurve, headroom_for
-from labtests.simlab.network.dcqcn import handle_cnp, pace, update_alpha
-from labtests.simlab.network.pausing import hold
+from labtests.network import Schedule, SwitchMemory, WredCurve, headroom_for
+from labtests.network.dcqcn import handle_cnp, pace, update_alpha
+from labtests.network.pausing import hold
 
 PS_PER_US = 1_000_000
 QUANTUM_NS_10G = 51.2

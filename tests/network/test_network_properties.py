@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from network_star import Lab, Star, star_wiring
 
-from labtests.simlab.network import Network, SwitchMemory, UdpRequest, WredCurve
+from labtests.network import Network, SwitchMemory, UdpRequest, WredCurve
 
 REPOSITORY = Path(__file__).parents[2]
 

@@ -5,9 +5,9 @@ from collections import Counter
 import pytest
 from network_wired import NS_PER_MS, rc, udp, wired
 
-from labtests.simlab.network import Network, RcFlow, Routing, StaticRoute, leaf_spine
-from labtests.simlab.network.forwarding import mixed
-from labtests.simlab.network.paths import five_tuple_hash
+from labtests.network import Network, RcFlow, Routing, StaticRoute, leaf_spine
+from labtests.network.forwarding import mixed
+from labtests.network.paths import five_tuple_hash
 
 
 def ring(switches: int) -> Routing:

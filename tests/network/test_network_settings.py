@@ -3,7 +3,7 @@
 import pytest
 from network_star import Lab
 
-from labtests.simlab.network import (
+from labtests.network import (
     Cable,
     HostPort,
     Network,
@@ -13,7 +13,7 @@ from labtests.simlab.network import (
     Wiring,
     WredCurve,
 )
-from labtests.simlab.network.pausing import hold
+from labtests.network.pausing import hold
 
 
 def test_nic_settings_read_back(star: Lab) -> None:

@@ -3,7 +3,7 @@
 import pytest
 from network_star import Lab, Star
 
-from labtests.simlab.network import RateLimit, Schedule
+from labtests.network import RateLimit, Schedule
 
 FRAME_ON_WIRE = 1024 + 62 + 20
 

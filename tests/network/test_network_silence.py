@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from network_random import MEMORY, NETWORK, NS_PER_US, Case, network_of, set_red, started
 from network_star import Lab
 
-from labtests.simlab.network import Network, RcRequest, ReceiveBuffer, Script, SwitchMemory
-from labtests.simlab.network.wire import MOST_SILENT
+from labtests.network import Network, RcRequest, ReceiveBuffer, Script, SwitchMemory
+from labtests.network.wire import MOST_SILENT
 
 ROWS = {  # numbers of rows in the pool, and silence itself
     "port": {"wire_head", "wire_tail", "loud_head", "loud_tail", "silence", "silent_run"},

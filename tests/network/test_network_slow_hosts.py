@@ -3,7 +3,7 @@
 import pytest
 from network_star import Lab
 
-from labtests.simlab.network import LinkPause, ReceiveBuffer
+from labtests.network import LinkPause, ReceiveBuffer
 
 
 class TestSlowHost:

@@ -3,9 +3,9 @@
 import pytest
 from network_star import Lab, Star
 
-from labtests.simlab.network import QueueWatch, RcRequest, UdpRequest, WredCurve
-from labtests.simlab.network.arithmetic import exponential
-from labtests.simlab.network.streams import answer_mark
+from labtests.network import QueueWatch, RcRequest, UdpRequest, WredCurve
+from labtests.network.arithmetic import exponential
+from labtests.network.streams import answer_mark
 
 UNIT_NS = 4096
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from network_random import MEMORY, NETWORK, Case, network_of, set_red, started
 from test_network_memory_properties import check_links, check_order, check_switch
 
-from labtests.simlab.network import (
+from labtests.network import (
     DeadlockDetection,
     FlowControl,
     HostPort,

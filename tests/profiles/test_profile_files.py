@@ -9,9 +9,9 @@ from click.testing import CliRunner
 
 from labtests.__main__ import main
 from labtests.errors import InventoryError
+from labtests.network.tables import MIN_FRAME_BYTES, OVERHEAD_BYTES
 from labtests.profile import json_schema, load
 from labtests.profile.sense import remarks, rules
-from labtests.simlab.network.tables import MIN_FRAME_BYTES, OVERHEAD_BYTES
 
 FOLDER = Path(__file__).parents[2] / "profiles"
 EXAMPLES = sorted(FOLDER.glob("*.yaml"))

@@ -24,9 +24,9 @@ from labtests.journal.unfinished import state_folder, unfinished_runs
 from labtests.lease.record import Garbage, as_line, holder_of, me
 from labtests.linuxlab import plan
 from labtests.linuxlab.ledger import Ledger, ledger_of
+from labtests.network import cases
 from labtests.profile import reader as profiles
 from labtests.recording import recorded_lab
-from labtests.simlab import cases
 from labtests.snapshot import read
 
 ROOT = Path(__file__).parents[2]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from labtests.simlab.network import Schedule
+from labtests.network import Schedule
 
 PORT = "Twenty-FiveGigE1/0/14"
 UNRECOGNIZED = "% Unrecognized command found at '^' position."

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
+from labtests.network import RcRequest
 from labtests.simlab.comware.cli import Interpreter
 from labtests.simlab.lab import SimulatedLab
-from labtests.simlab.network import RcRequest
 from labtests.simlab.timeline import NS_PER_S
 
 BOTTLENECK = "Twenty-FiveGigE1/0/13"

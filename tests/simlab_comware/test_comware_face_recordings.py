@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from labtests.network import PortCounters, PortDrops, Schedule
 from labtests.simlab.comware import displays, reports
 from labtests.simlab.comware.configuration import WredTable
 from labtests.simlab.comware.displays import PfcRows
 from labtests.simlab.comware.reports import Brief, Interface
 from labtests.simlab.comware.statistics import Pfc, Queue
-from labtests.simlab.network import PortCounters, PortDrops, Schedule
 
 DRIVER_TRANSCRIPTS = Path(__file__).parents[1] / "transcripts" / "comware"
 FACE_TRANSCRIPTS = Path(__file__).parents[1] / "transcripts" / "comware-face"

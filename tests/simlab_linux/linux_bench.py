@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from labtests.inventory import Device, Endpoint, Link, Management, Port, Testbed
+from labtests.network import NicCounters, RcRequest, TcpRequest, UdpRequest
+from labtests.network.settings import NP_DEFAULTS, RP_DEFAULTS
 from labtests.simlab import lab as lab_module
-from labtests.simlab.network import NicCounters, RcRequest, TcpRequest, UdpRequest
-from labtests.simlab.network.settings import NP_DEFAULTS, RP_DEFAULTS
 
 GBIT = 10**9
 TRANSCRIPTS = Path(__file__).parents[1] / "transcripts" / "linux-face"

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from labtests.network import Switch, TcpRequest, UdpRequest
 from labtests.simlab.lab import SimulatedLab
-from labtests.simlab.network import Switch, TcpRequest, UdpRequest
 from labtests.transport import Process, Reply
 
 TRANSCRIPTS = Path(__file__).parents[1] / "transcripts"

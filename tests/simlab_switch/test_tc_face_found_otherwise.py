@@ -4,7 +4,7 @@ import pytest
 from switch_bench import MBIT, PORT, TO, SimulatedBox
 
 from labtests.drivers.linux_switch import Driver
-from labtests.simlab.network import UdpRequest
+from labtests.network import UdpRequest
 
 CLASSES = tuple((5 * dscp + 3) % 7 for dscp in range(64))
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from labtests.network import Schedule, Switch, WredCurve
 from labtests.simlab.comware.parameters import QUEUE_NAMES, priority_list
-from labtests.simlab.network import Schedule, Switch, WredCurve
 
 QUEUES = range(8)
 DEFAULT_TABLE = "Default"  # our name; that there is one, unchangeable, is in the command reference

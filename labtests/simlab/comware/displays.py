@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from labtests.network import PortDrops, Schedule
 from labtests.simlab.comware.configuration import WredTable
 from labtests.simlab.comware.interfaces import short_name
 from labtests.simlab.comware.parameters import QUEUE_NAMES, priority_list
 from labtests.simlab.comware.statistics import Pfc, Queue
-from labtests.simlab.network import PortDrops, Schedule
 
 PfcColumns = Literal["old", "new"]
 """old: S6550XE-56HF-HI of document 000. new: S6550X-HI R1116, S9825."""

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from labtests.network import PortCounters
 from labtests.simlab.comware.displays import lines
 from labtests.simlab.comware.interfaces import short_name
 from labtests.simlab.comware.statistics import RATE_WINDOW_S
 from labtests.simlab.defects import LAB_EPOCH
-from labtests.simlab.network import PortCounters
 
 MODEL = "S6550XE-56HF-HI"
 

@@ -3,10 +3,10 @@
 from dataclasses import replace
 from typing import Literal
 
+from labtests.network import Schedule
 from labtests.simlab.comware.configuration import Refused
 from labtests.simlab.comware.grammar import Call, Handler
 from labtests.simlab.comware.views import Context
-from labtests.simlab.network import Schedule
 
 _DEFAULT_QUEUE = ("1", 1)
 

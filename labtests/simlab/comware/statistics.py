@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
-from labtests.simlab.faults import DeviceFaults
-from labtests.simlab.network import (
+from labtests.network import (
     PfcCounters,
     PortCounters,
     PortDrops,
     QueueCounters,
 )
+from labtests.simlab.faults import DeviceFaults
 from labtests.simlab.refreshing import Shown
 from labtests.simlab.timeline import NS_PER_S, Timeline
 

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from labtests.network import Switch
 from labtests.simlab.comware.configuration import Configuration, PortConfiguration
 from labtests.simlab.comware.displays import PfcColumns
 from labtests.simlab.comware.statistics import Statistics
 from labtests.simlab.face import Announced
 from labtests.simlab.faults import DeviceFaults
-from labtests.simlab.network import Switch
 
 Kind = Literal["user", "system", "interface", "wred", "dscp-dot1p", "dot1p-lp"]
 

@@ -1,10 +1,10 @@
 """A Linux box that is a switch: a bridge whose ports have tc queues."""
 
 from labtests.inventory import Device
+from labtests.network import SwitchMemory
 from labtests.simlab.face import Face, Kind
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.linux_switch import LinuxSwitch
-from labtests.simlab.network import SwitchMemory
 
 KIND: Kind = "switch"
 

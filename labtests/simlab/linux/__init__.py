@@ -1,6 +1,6 @@
 """An emulated Linux server with ConnectX NICs: shell, files, processes, and the lab's tools.
 
-The faces' packet side is labtests.simlab.network; every text here is as recordings print it, never
+The faces' packet side is labtests.network; every text here is as recordings print it, never
 as labtests' own parsers would like it.
 """
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from labtests.simlab.network import Nic
+    from labtests.network import Nic
 
 SIDES = ("roce_rp", "roce_np")
 

@@ -4,12 +4,12 @@ still, counters that grow."""
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from labtests.network import Nic
 from labtests.simlab.faults import UnknownFault
 from labtests.simlab.linux import mlx5_counters, rdma_counters
 from labtests.simlab.linux.ports import NicPort
 from labtests.simlab.linux.sysfs import STATISTICS, snmp_counters
 from labtests.simlab.losses import Fault, Growth
-from labtests.simlab.network import Nic
 
 if TYPE_CHECKING:
     from labtests.simlab.linux.host import LinuxHost

@@ -12,6 +12,7 @@ from random import Random
 from uuid import UUID
 
 from labtests.inventory import Device
+from labtests.network import UdpFlow, UdpRequest
 from labtests.simlab.defects import Defects
 from labtests.simlab.face import Announced, Console
 from labtests.simlab.faults import UnknownFault
@@ -33,7 +34,6 @@ from labtests.simlab.linux.sockets import Sockets
 from labtests.simlab.linux.streams import Capture, nothing
 from labtests.simlab.linux.sysfs import populate
 from labtests.simlab.linux.tree import File, FileTree
-from labtests.simlab.network import UdpFlow, UdpRequest
 from labtests.simlab.transfer import Files
 
 FIRST_PID = 2801

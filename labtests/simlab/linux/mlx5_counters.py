@@ -8,8 +8,8 @@ it is on for none (Linux Documentation, mlx5 counters).
 
 from collections.abc import Callable, Iterator, Mapping
 
+from labtests.network import NicCounters
 from labtests.simlab.linux.ports import NicPort
-from labtests.simlab.network import NicCounters
 
 CHANNELS = 16
 

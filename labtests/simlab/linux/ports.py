@@ -6,9 +6,9 @@ from dataclasses import dataclass, fields
 from hashlib import sha256
 
 from labtests.inventory import Device
+from labtests.network import Nic, NicCounters
 from labtests.simlab.faults import DeviceFaults
 from labtests.simlab.lab import SimulatedLab
-from labtests.simlab.network import Nic, NicCounters
 
 DEFAULT_PREFIX = 24
 FIRMWARE = "12.28.2006"

@@ -6,8 +6,8 @@ counter but the ageing of reads in ms.
 
 from collections.abc import Callable, Mapping
 
+from labtests.network import NicCounters
 from labtests.simlab.linux.ports import NicPort
-from labtests.simlab.network import NicCounters
 
 LIFESPAN_MS = 10
 

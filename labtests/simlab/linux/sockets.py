@@ -7,7 +7,7 @@ stay than the buffer holds, and the others are lost in the host.
 
 from dataclasses import dataclass, field
 
-from labtests.simlab.network import TcpFlow, UdpFlow
+from labtests.network import TcpFlow, UdpFlow
 
 TURN_BYTES = 62_500  # at line rate: how long the reader is away; chosen, not measured
 LEAST_BYTES = 2304  # what the kernel makes of less (SOCK_MIN_RCVBUF, x86-64)

@@ -8,9 +8,9 @@ of an htb, which count how often it had to wait, stay 0: not modelled.
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 
+from labtests.network import QueueCounters
 from labtests.simlab.faults import DeviceFaults
 from labtests.simlab.linux_switch.nodes import PortTree, Qdisc
-from labtests.simlab.network import QueueCounters
 from labtests.simlab.refreshing import Shown
 
 FCS_BYTES = 4

@@ -7,8 +7,8 @@ net/sched/sch_api.c): the root, then by hash of the handle, the newest first.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
+from labtests.network import QueueCounters
 from labtests.simlab.linux_switch.quantities import Id
-from labtests.simlab.network import QueueCounters
 
 UNNAMED = 0
 FIRST_OWN_HANDLE = 0x8001  # what the kernel calls a qdisc that nobody named

@@ -7,11 +7,11 @@ of Linux 6.18. This kernel has htb, bfifo, pfifo and red; it says of all others 
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from labtests.network import QueueCounters
 from labtests.simlab.linux_switch.nodes import DEFAULT_PACKETS, UNNAMED, PortTree, Qdisc
 from labtests.simlab.linux_switch.quantities import Id, read_size
 from labtests.simlab.linux_switch.red import red_options
 from labtests.simlab.linux_switch.words import NotEmulated, Refused, Words, kernel_says
-from labtests.simlab.network import QueueCounters
 
 Now = Callable[[], tuple[QueueCounters, ...]]
 FIFOS = ("bfifo", "pfifo")

@@ -9,10 +9,10 @@ import re
 from collections.abc import Generator
 from dataclasses import dataclass
 
+from labtests.network import UdpFlow, UdpRequest
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.options import BadOption, read_options, whole
 from labtests.simlab.linux.processes import Pause, Program
-from labtests.simlab.network import UdpFlow, UdpRequest
 
 NS_PER_S = 1_000_000_000
 MTU_BYTES = 1500

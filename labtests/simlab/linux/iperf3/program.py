@@ -6,6 +6,7 @@ Words and exit statuses of 3.12: errors end with 1 in text mode and with 0 under
 from collections.abc import Generator
 from dataclasses import dataclass, field
 
+from labtests.network import TcpRequest, UdpRequest
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.commands.system import system_info
 from labtests.simlab.linux.iperf3.plan import (
@@ -23,7 +24,6 @@ from labtests.simlab.linux.ports import NicPort
 from labtests.simlab.linux.processes import Pause, Process, Program
 from labtests.simlab.linux.sockets import ReceiveSocket, turn_ns
 from labtests.simlab.linux.streams import Event
-from labtests.simlab.network import TcpRequest, UdpRequest
 
 CONNECTING_NS = 3_000_000
 SETTLING_NS = 10_000_000  # nothing new for so long: what was under way has arrived

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from labtests.network import TcpFlow, UdpFlow
 from labtests.simlab.linux.iperf3.plan import MSS_BYTES, Plan
 from labtests.simlab.linux.iperf3.rows import Span
 from labtests.simlab.linux.processes import Process
 from labtests.simlab.linux.streams import Event
-from labtests.simlab.network import TcpFlow, UdpFlow
 
 NS_PER_S = 1_000_000_000
 CLIENT_SOCKETS, SERVER_SOCKETS = (5, 2), (5, 3)  # the first descriptor and the distance

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass, field
 
+from labtests.network import RcFlow
 from labtests.simlab.linux.perftest.plan import Plan
 from labtests.simlab.linux.ports import NicPort
 from labtests.simlab.linux.processes import Process
 from labtests.simlab.linux.rdma_resources import QueuePair
 from labtests.simlab.linux.streams import Event
-from labtests.simlab.network import RcFlow
 
 REMOTE_OPERATION_ERROR = 11  # ibv_wc_status: the message did not fit the receive buffer
 

@@ -7,6 +7,7 @@ soft-RoCE with perftest 25.01: survivors print a figure and hang (with -R), or e
 from collections.abc import Generator
 from dataclasses import replace
 
+from labtests.network import RcFlow, RcRequest
 from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux.perftest import report
 from labtests.simlab.linux.perftest.contact import Contact, Failed
@@ -16,7 +17,6 @@ from labtests.simlab.linux.ports import gids
 from labtests.simlab.linux.processes import Pause, Program
 from labtests.simlab.linux.rdma_resources import Connected
 from labtests.simlab.linux.streams import Stdio
-from labtests.simlab.network import RcFlow, RcRequest
 
 NS_PER_S = 1_000_000_000
 CONNECTING_NS = 5_000_000

@@ -1,0 +1,178 @@
+"""The form of a case file, as pydantic models. They know forms, not what names refer to.
+
+Devices: device_form.py.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from labtests.inventory.names import Name
+from labtests.network.cases.device_form import (
+    Count,
+    Dscp,
+    GbitPerS,
+    HostRate,
+    Milliseconds,
+    NicPart,
+    NotNegative,
+    Part,
+    Period,
+    Positive,
+    Priority,
+    Share,
+    SwitchPart,
+)
+
+
+class LinkPart(Part):
+    """A full-duplex link between two devices; a host has one."""
+
+    between: list[Name] = Field(min_length=2, max_length=2)
+    rate_gbit_per_s: GbitPerS
+    delay_us: NotNegative | None = Field(default=None, description="One way; or length_m.")
+    length_m: NotNegative | None = None
+    overhead_bytes: Annotated[int, Field(ge=0, le=255)] = 20
+    loss: Share = 0.0
+
+
+class FlowPart(Part):
+    """Traffic between two hosts."""
+
+    name: Name | None = None
+    source: Name
+    target: Name
+    kind: Literal["rc", "udp", "tcp"] = "rc"
+    priority: Priority = 3
+    dscp: Dscp | None = Field(default=None, description="Of its packets; 8 x priority.")
+    start_us: NotNegative = 0.0
+    stop_us: NotNegative | None = None
+    size_bytes: Annotated[int, Field(ge=1, le=2**50)] | None = Field(
+        default=None, description="rc: ends after so many bytes (whole messages)."
+    )
+    rate_gbit_per_s: GbitPerS | None = Field(default=None, description="udp: payload rate.")
+    datagram_bytes: Annotated[int, Field(ge=1, le=65507)] = 65500
+    arrivals: Literal["periodic", "poisson"] = Field(
+        default="periodic", description="udp: datagrams at equal intervals, or at random ones."
+    )
+    send_queue_datagrams: Annotated[int, Field(ge=1, le=2**20)] = 4
+    ecn: bool | None = Field(
+        default=None, description="Packets are ECT(0), or not; unless given, those of rc are."
+    )
+    streams: Annotated[int, Field(ge=1, le=1024)] = 1
+    verb: Literal["send", "write", "read"] = "send"
+    message_bytes: Annotated[int, Field(ge=1, le=2**31)] = 65536
+    mtu_bytes: Annotated[int, Field(ge=256, le=4096)] = 1024
+    header_bytes: Annotated[int, Field(ge=0, le=255)] = 62
+    qps: Annotated[int, Field(ge=1, le=2**14)] = 1
+    tx_depth: Annotated[int, Field(ge=1, le=2**15)] = 128
+    nack_repeat_us: Count = 16_000
+    retry_limit: Annotated[int, Field(ge=0, le=2**20)] = 7
+    timeout_exponent: Annotated[int, Field(ge=0, le=31)] = Field(
+        default=14, description="rc: retransmission after 4.096 us * 2**exponent; 0: never."
+    )
+    ack_every_packets: Count | None = Field(
+        default=None, description="rc: packets of an ACK; one per message unless given."
+    )
+    control_priority: Priority | None = Field(default=None, description="Of ACKs; else the flow's.")
+    go_back: Literal["packet", "message"] = "packet"
+    ttl: Annotated[int, Field(ge=1, le=255)] = 64
+    source_port: Annotated[int, Field(ge=0, le=65535)] | None = Field(
+        default=None, description="UDP's or TCP's, of the first queue pair; 49152 and on."
+    )
+
+
+class StormPart(Part):
+    """Fault: a port that sends pauses whatever its memory holds; pause_frames.py."""
+
+    device: Name
+    port: Name | None = Field(default=None, description="Of a switch: the device it leads to.")
+    priorities: Annotated[list[Priority], Field(min_length=1)] | Literal["all"] = Field(
+        description="all: 802.3x frames."
+    )
+    start_us: NotNegative = 0.0
+    stop_us: NotNegative | None = Field(default=None, description="Unless given it never ends.")
+    quanta: Annotated[int, Field(ge=1, le=65535)] = 65535
+    period_us: Period | None = Field(
+        default=None, description="Between frames; half of what a pause lasts unless given."
+    )
+
+
+class EventPart(Part):
+    """Something that happens to a link or a route at a time; happenings.py."""
+
+    at_us: NotNegative = 0.0
+    device: Name
+    port: str | None = Field(default=None, description="By the device it leads to; a host has one.")
+    do: Literal["down", "up", "lose", "corrupt", "route"]
+    until_us: NotNegative | None = Field(default=None, description="down, lose, corrupt: the end.")
+    frames: list[Count] | None = Field(default=None, description="The n-th ones that arrive.")
+    every: Count | None = Field(default=None, description="Or each n-th one.")
+    of: Literal["any", "data", "control", "pause"] = "any"
+    to: str | None = Field(default=None, description="route: as in a switch's `routes`.")
+    via: str | list[str] | None = Field(default=None, description="route: none withdraws it.")
+
+
+class TunnelPart(Part):
+    """A VXLAN tunnel between two switches, for their hosts; labtests/network/tunnels.py."""
+
+    between: list[Name] = Field(min_length=2, max_length=2)
+    copy_dscp: bool = True
+    copy_ecn: bool = True
+    copy_back: bool = True
+
+
+class SlowReceiverPart(Part):
+    """Fault: a host takes packets in at this rate for a while; receiving.py."""
+
+    host: Name
+    rate_gbit_per_s: HostRate
+    start_us: NotNegative = 0.0
+    stop_us: NotNegative | None = Field(default=None, description="Unless given it never ends.")
+
+
+class QueueName(Part):
+    """One egress queue of a switch: that of the port towards `port`."""
+
+    switch: Name
+    port: Name
+    queue: Priority = 3
+
+
+class SamplingPart(Part):
+    """What is noted while time passes."""
+
+    queue_period_us: Positive | None = Field(
+        default=None, description="Between queue lengths; duration / 20000 unless given."
+    )
+    bin_ms: Positive | None = Field(
+        default=None, description="Of series over time; duration / 50 unless given."
+    )
+    queues: list[QueueName] | None = Field(
+        default=None, description="Unless given: those of the ports that lead to a flow's target."
+    )
+
+
+class CaseFile(Part):
+    """The top of a case file."""
+
+    name: Name
+    description: str = ""
+    duration_ms: Annotated[float, Field(gt=0, le=1e9)]
+    warmup_ms: Milliseconds = Field(default=0.0, description="Means and percentiles start here.")
+    seed: Annotated[int, Field(ge=0, le=2**31)] = 1
+    start_jitter_us: NotNegative = Field(
+        default=0.0, description="Flows start within so much behind start_us, at random."
+    )
+    hosts: dict[Name, NicPart | None] = Field(min_length=1)
+    switches: dict[Name, SwitchPart | None] = Field(default_factory=dict)
+    links: list[LinkPart] = Field(min_length=1)
+    routing: Literal["shortest", "ecmp"] = "shortest"
+    nic: NicPart = NicPart()
+    switch: SwitchPart = SwitchPart()
+    tunnels: list[TunnelPart] = Field(default_factory=list)
+    flows: list[FlowPart] = Field(min_length=1)
+    storms: list[StormPart] = Field(default_factory=list)
+    events: list[EventPart] = Field(default_factory=list)
+    slow_receivers: list[SlowReceiverPart] = Field(default_factory=list)
+    sampling: SamplingPart = SamplingPart()

@@ -1,0 +1,95 @@
+"""The packet memory of a case's switches: settings on the way in, watermarks on the way out."""
+
+from labtests.network import GroupMemory, Network, Switch, SwitchMemory
+from labtests.network.cases.device_form import (
+    GroupPart,
+    MemoryPart,
+)
+from labtests.network.cases.figures import GroupFigures, MemoryFigures
+
+
+def memory_of(part: MemoryPart | None) -> SwitchMemory:
+    """Bytes of the case file as whole cells."""
+    part = part or MemoryPart()
+    cell = part.cell_bytes
+    return SwitchMemory(
+        total_bytes=part.total_bytes,
+        cell_bytes=cell,
+        alpha=part.alpha,
+        guaranteed_cells=part.guaranteed_bytes // cell,
+        headroom_cells=_cells(part.headroom_bytes, cell),
+        headroom_pool_cells=part.headroom_pool_bytes // cell,
+        headroom_pool_limit_cells=_cells(part.headroom_pool_limit_bytes, cell),
+        xoff_cells=_cells(part.xoff_bytes, cell),
+        xon_offset_cells=part.xon_offset_bytes // cell,
+        egress_limit_cells=part.egress_limit_bytes // cell,
+        egress_alpha=part.egress_alpha,
+        egress_shared_cells=_cells(part.egress_shared_bytes, cell),
+        egress_guaranteed_cells=part.egress_guaranteed_bytes // cell,
+        priorities={
+            priority: _group(group, cell)
+            for group in part.groups or ()
+            for priority in group.priorities
+        },
+    )
+
+
+def _group(part: GroupPart, cell: int) -> GroupMemory:
+    return GroupMemory(
+        alpha=part.alpha,
+        xoff_cells=_cells(part.xoff_bytes, cell),
+        xon_offset_cells=_cells(part.xon_offset_bytes, cell),
+        guaranteed_cells=_cells(part.guaranteed_bytes, cell),
+        headroom_cells=_cells(part.headroom_bytes, cell),
+    )
+
+
+def _cells(size: int | None, cell: int) -> int | None:
+    return None if size is None else size // cell
+
+
+def memory_figures(network: Network, name: str) -> MemoryFigures:
+    """What the memory of a switch held at most, and what it dropped."""
+    switch, cell = network.switch(name), network.memory[name].cell_bytes
+    use = switch.memory_use()
+    return MemoryFigures(
+        switch=name,
+        total_bytes=use.total_cells * cell,
+        shared_bytes=use.shared_cells * cell,
+        peak_used_bytes=use.peak_used_cells * cell,
+        headroom_pool_bytes=use.headroom_pool_cells * cell,
+        peak_headroom_pool_bytes=use.peak_headroom_pool_cells * cell,
+        peak_headroom_bytes={
+            f"{port}/{priority}": cells * cell
+            for (port, priority), cells in use.peak_headroom_cells.items()
+            if cells
+        },
+        peak_queue_bytes={
+            f"{port}/{queue}": counters.peak_cells * cell
+            for port in switch.ports
+            for queue, counters in enumerate(switch.queue_counters(port))
+            if counters.peak_cells
+        },
+        groups=tuple(_groups(switch, name, cell)),
+    )
+
+
+def _groups(switch: Switch, name: str, cell: int) -> list[GroupFigures]:
+    found = []
+    for port in switch.ports:
+        for priority, group in enumerate(switch.group_counters(port)):
+            dropped = group.headroom_drops + group.buffer_drops
+            if not (group.peak_shared_cells or group.peak_headroom_cells or dropped):
+                continue
+            found.append(
+                GroupFigures(
+                    switch=name,
+                    port=port,
+                    priority=priority,
+                    peak_shared_bytes=group.peak_shared_cells * cell,
+                    peak_headroom_bytes=group.peak_headroom_cells * cell,
+                    headroom_drops=group.headroom_drops,
+                    input_buffer_drops=group.buffer_drops,
+                )
+            )
+    return found

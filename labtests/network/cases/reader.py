@@ -1,0 +1,218 @@
+"""From a case file to a CaseFile, or to the list of everything that is wrong with the file."""
+
+from collections import Counter
+from pathlib import Path
+
+from labtests.errors import InventoryError
+from labtests.inventory.document import read_file
+from labtests.inventory.form import checked
+from labtests.inventory.mistakes import Mistakes, nearest, quoted
+from labtests.inventory.mistakes import Path as Where
+from labtests.network.cases.building import GBIT, reserved_bytes, switch_part
+from labtests.network.cases.device_form import (
+    MemoryPart,
+    NicPart,
+    PortPart,
+    SwitchPart,
+)
+from labtests.network.cases.form import (
+    CaseFile,
+    FlowPart,
+    LinkPart,
+)
+from labtests.network.cases.guards import check_guards
+from labtests.network.cases.happenings import check_events
+from labtests.network.cases.pathways import check_routes, check_ways, ports_of
+from labtests.network.cases.pause_checks import check_pauses
+from labtests.network.settings import NP_DEFAULTS, RP_DEFAULTS, check_dcqcn
+
+MOST_BINS = 100_000
+MOST_SAMPLES = 100_000_000
+
+
+def load(path: Path | str) -> CaseFile:
+    """The case that a file describes. Raises InventoryError with every mistake of the file."""
+    file = Path(path)
+    document = read_file(file)
+    mistakes = document.mistakes
+    case = None
+    if document.tree is not None or not mistakes.lines():
+        case = checked(document.tree, CaseFile, "a case file", mistakes)
+    if case is not None:
+        check_references(case, mistakes)
+    lines = mistakes.lines()
+    if lines or case is None:
+        raise InventoryError(lines)
+    return case
+
+
+def check_references(case: CaseFile, mistakes: Mistakes) -> None:
+    """Notes what names nothing, is used twice, or cannot be."""
+    for name in set(case.hosts) & set(case.switches):
+        mistakes.add(("switches", name), f"{name} is a host too", key=True)
+    _check_links(case, mistakes)
+    for number, flow in enumerate(case.flows):
+        _check_flow(case, number, flow, mistakes)
+    _check_sampling(case, mistakes)
+    _check_switches(case, mistakes)
+    check_routes(case, mistakes)
+    check_ways(case, mistakes)
+    check_guards(case, mistakes)
+    check_events(case, mistakes)
+    _check_parameters(case, mistakes)
+    check_pauses(case, mistakes)
+    if case.warmup_ms >= case.duration_ms:
+        mistakes.add(("warmup_ms",), f"must be less than duration_ms ({case.duration_ms:g})")
+    _check_memories(case, mistakes)
+
+
+def _check_links(case: CaseFile, mistakes: Mistakes) -> None:
+    ends = Counter(name for link in case.links for name in link.between)
+    for number, link in enumerate(case.links):
+        for end, name in enumerate(link.between):
+            _known(name, {*case.hosts, *case.switches}, ("links", number, "between", end), mistakes)
+            if name in case.hosts and ends[name] > 1:
+                mistakes.add(("links", number, "between", end), f"host {name} has two links")
+        _check_link(number, link, mistakes)
+    for name in case.hosts:
+        if ends[name] == 0:
+            mistakes.add(("hosts", name), f"host {name} has no link", key=True)
+
+
+def _check_link(number: int, link: LinkPart, mistakes: Mistakes) -> None:
+    if link.between[0] == link.between[1]:
+        mistakes.add(("links", number, "between"), "both ends are the same device")
+    if (link.delay_us is None) == (link.length_m is None):
+        mistakes.add(("links", number), "must have delay_us or length_m, one of them")
+    if not 0.001 <= link.rate_gbit_per_s <= 8000:
+        mistakes.add(("links", number, "rate_gbit_per_s"), "must be 0.001 to 8000")
+    elif not (link.rate_gbit_per_s * GBIT).is_integer():
+        mistakes.add(("links", number, "rate_gbit_per_s"), "must be whole bits per second")
+
+
+def _check_flow(case: CaseFile, number: int, flow: FlowPart, mistakes: Mistakes) -> None:
+    _known(flow.source, set(case.hosts), ("flows", number, "source"), mistakes)
+    _known(flow.target, set(case.hosts), ("flows", number, "target"), mistakes)
+    if flow.source == flow.target:
+        mistakes.add(("flows", number, "target"), "source and target are the same host")
+    if (flow.rate_gbit_per_s is None) == (flow.kind == "udp"):
+        problem = "a udp flow needs it" if flow.kind == "udp" else "only a udp flow has a rate"
+        mistakes.add(("flows", number, "rate_gbit_per_s"), problem)
+    if flow.size_bytes is not None and flow.kind != "rc":
+        mistakes.add(("flows", number, "size_bytes"), "only an rc flow ends by size: use stop_us")
+    if flow.ack_every_packets is not None and flow.go_back == "message":
+        mistakes.add(
+            ("flows", number, "ack_every_packets"), "go_back: message acknowledges whole messages"
+        )
+    if flow.stop_us is not None and flow.stop_us <= flow.start_us:
+        mistakes.add(("flows", number, "stop_us"), "must be later than start_us")
+    if flow.start_us >= case.duration_ms * 1000:
+        mistakes.add(("flows", number, "start_us"), "is not before the end of the case")
+
+
+def _check_sampling(case: CaseFile, mistakes: Mistakes) -> None:
+    bin_ms, period_us = case.sampling.bin_ms, case.sampling.queue_period_us
+    if bin_ms is not None and case.duration_ms / bin_ms > MOST_BINS:
+        least = case.duration_ms / MOST_BINS
+        mistakes.add(("sampling", "bin_ms"), f"more than {MOST_BINS} bins: at least {least:g}")
+    if period_us is not None and case.duration_ms * 1000 / period_us > MOST_SAMPLES:
+        least = case.duration_ms * 1000 / MOST_SAMPLES
+        problem = f"more than {MOST_SAMPLES} samples: at least {least:g}"
+        mistakes.add(("sampling", "queue_period_us"), problem)
+    for number, queue in enumerate(case.sampling.queues or ()):
+        path = ("sampling", "queues", number)
+        _known(queue.switch, set(case.switches), (*path, "switch"), mistakes)
+        if queue.switch in case.switches:
+            _known(queue.port, set(ports_of(case, queue.switch)), (*path, "port"), mistakes)
+
+
+def _check_switches(case: CaseFile, mistakes: Mistakes) -> None:
+    """What is said about single ports, and curves that cannot be."""
+    switches: list[tuple[Where, SwitchPart]] = [(("switch",), case.switch)]
+    switches += [(("switches", name), own) for name, own in case.switches.items() if own]
+    parts: list[tuple[Where, PortPart]] = list(switches)
+    for path, switch in switches:
+        owners = list(case.switches) if path == ("switch",) else [str(path[1])]
+        known = set().union(*(ports_of(case, owner) for owner in owners))
+        for port, settings in (switch.ports or {}).items():
+            parts.append(((*path, "ports", port), settings))
+            _known(port, known, (*path, "ports", port), mistakes, key=True)
+    for path, part in parts:
+        for number, curve in enumerate(part.ecn or ()):
+            if curve.high_bytes < curve.low_bytes:
+                where = (*path, "ecn", number, "high_bytes")
+                mistakes.add(where, f"is less than low_bytes ({curve.low_bytes})")
+            if curve.poll_period_us is not None and curve.mark == "leaving":
+                problem = "a polled queue marks arriving packets, not leaving ones"
+                mistakes.add((*path, "ecn", number, "poll_period_us"), problem)
+
+
+def _check_memories(case: CaseFile, mistakes: Mistakes) -> None:
+    """Memory settings that say nothing or contradict, and memories with nothing left to share."""
+    parts: list[tuple[Where, SwitchPart]] = [(("switch", "memory"), case.switch)]
+    parts += [(("switches", name, "memory"), own) for name, own in case.switches.items() if own]
+    for path, part in parts:
+        if part.memory:
+            _check_memory(part.memory, path, mistakes)
+    if mistakes.lines():
+        return
+    for name, own in case.switches.items():
+        total = (switch_part(case, name).memory or MemoryPart()).total_bytes
+        reserved = reserved_bytes(case, name)
+        if reserved >= total:
+            given = ("switch", "memory") if case.switch.memory else ("switches", name)
+            mistakes.add(
+                ("switches", name, "memory") if own and own.memory else given,
+                f"{name}: guaranteed cells and headroom take {reserved} of {total} bytes: nothing "
+                "is left to share; raise total_bytes or lower guaranteed_bytes or headroom",
+                key=True,
+            )
+
+
+def _check_memory(memory: MemoryPart, path: Where, mistakes: Mistakes) -> None:
+    needs = {
+        "egress_shared_bytes": memory.egress_alpha is not None,
+        "egress_guaranteed_bytes": memory.egress_alpha is not None,
+        "headroom_pool_limit_bytes": memory.headroom_pool_bytes > 0,
+    }
+    for name, there in needs.items():
+        if name in memory.model_fields_set and not there:
+            other = "egress_alpha" if name.startswith("egress") else "headroom_pool_bytes"
+            mistakes.add((*path, name), f"says nothing without {other}", key=True)
+    seen: set[int] = set()
+    for number, group in enumerate(memory.groups or ()):
+        where = (*path, "groups", number)
+        if group.alpha is not None and group.xoff_bytes is not None:
+            mistakes.add(where, "has alpha (dynamic) and xoff_bytes (static): one of them")
+        for priority in group.priorities:
+            if priority in seen:
+                mistakes.add((*where, "priorities"), f"priority {priority} is said twice")
+            seen.add(priority)
+
+
+def _check_parameters(case: CaseFile, mistakes: Mistakes) -> None:
+    parts: list[tuple[Where, NicPart]] = [(("nic",), case.nic)]
+    parts += [(("hosts", name), part) for name, part in case.hosts.items() if part is not None]
+    for path, part in parts:
+        if part.dcqcn and part.dcqcn.cnp_polled and part.dcqcn.cnp_pacing != "flow":
+            problem = "cnp_polled keeps its interval for each flow"
+            mistakes.add((*path, "dcqcn", "cnp_pacing"), problem)
+        if part.dcqcn and part.dcqcn.form == "off" and part.dcqcn.rp_priorities:
+            mistakes.add((*path, "dcqcn", "rp_priorities"), "form off obeys none")
+        for name, value in (part.dcqcn.parameters if part.dcqcn else {}).items():
+            place = (*path, "dcqcn", "parameters", name)
+            if name not in {**RP_DEFAULTS, **NP_DEFAULTS}:
+                hint = nearest(name, {**RP_DEFAULTS, **NP_DEFAULTS})
+                mistakes.add(place, f"no DCQCN parameter: {hint}", key=True)
+                continue
+            try:
+                check_dcqcn(name, value)
+            except ValueError as error:
+                mistakes.add(place, str(error))
+
+
+def _known(
+    name: str, known: set[str], path: Where, mistakes: Mistakes, *, key: bool = False
+) -> None:
+    if name not in known:
+        mistakes.add(path, f"{quoted(name)} is not there: {nearest(name, known)}", key=key)

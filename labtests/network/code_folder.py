@@ -1,0 +1,129 @@
+"""Where the compiled packet network is kept, and how it gets there: whole, by one process, once.
+
+numba's on-disk cache has no lock. A new signature's file is named by the next number in the index
+as it was read; two processes that compile at the same time choose the same name, and an index that
+leads to the other's machine code stays on the disk: a call is then refused, or works with arguments
+cut to integers (numba issues 4807, 10128; tests/network/test_network_code_folder.py shows it).
+And LLVM works for a minute in a process that is there for something else, with its threads,
+signals and collections of garbage.
+
+So nobody compiles into a folder that others read. A process of its own, one at a time, fills a
+folder beside it and renames that when all is there; whoever runs the network only reads it.
+
+numba looks at the file of a function, not at the files of the functions it calls: after a change in
+marking.py the engine from the cache would still mark in the old way. So the folder's name carries a
+fingerprint of every file of the package, with the path and time that numba knows it by, and of what
+the code was compiled by and for.
+"""
+
+import fcntl
+import hashlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+from labtests.errors import LabError
+
+PACKAGE = Path(__file__).parent
+LOCK = "numba.lock"
+
+
+class CompilingFailed(LabError):
+    """The packet network could not be compiled: how it ended, what was said, and the remedy."""
+
+
+def fingerprint(package: Path) -> str:
+    """Of every source file."""
+    digest = hashlib.sha256()
+    for file in sorted(package.resolve().glob("*.py")):
+        digest.update(f"{file} {file.stat().st_mtime}".encode())
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@cache
+def _machine() -> str:
+    """Of the compiler and the processor: elsewhere numba would not take this code."""
+    import numba
+    from llvmlite import binding
+
+    features = binding.get_host_cpu_features().flatten()
+    said = (numba.__version__, sys.implementation.cache_tag, binding.get_host_cpu_name(), features)
+    return hashlib.sha256(repr(said).encode()).hexdigest()[:8]
+
+
+def _parent(package: Path) -> Path:
+    """A writable folder for compiled code: chosen, else beside the source, else the user's."""
+    if chosen := os.environ.get("NUMBA_CACHE_DIR"):
+        return Path(chosen)
+    beside = package / "__pycache__"
+    if os.access(beside if beside.exists() else package, os.W_OK):
+        return beside
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "labtests"
+
+
+def code_folder(package: Path = PACKAGE) -> Path:
+    """The folder of this source on this machine. If it is there, everything is in it."""
+    return _parent(package) / f"numba-{fingerprint(package)}-{_machine()}"
+
+
+def complete_folder() -> Path:
+    """The same, after it was filled if need be: half a minute and more, once."""
+    folder = code_folder()
+    if not folder.exists():
+        _fill_elsewhere()
+    return folder
+
+
+def _fill_elsewhere() -> None:
+    root = str(PACKAGE.parents[1])
+    path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
+    # not run(): that would kill it with a caller whose patience ends, and the next begins anew
+    child = subprocess.Popen(
+        [sys.executable, "-X", "faulthandler", "-m", "labtests.network.warming"],
+        env={**os.environ, "PYTHONPATH": path},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,  # ours may be a protocol's
+        stderr=subprocess.PIPE,
+    )
+    _, said = child.communicate()
+    if child.returncode == 0:
+        return
+    ended = f"exit code {child.returncode}"
+    if child.returncode < 0:
+        ended = signal.Signals(-child.returncode).name
+    raise CompilingFailed(
+        f"the packet network could not be compiled; the process that does it ended with {ended}:\n"
+        f"{said.decode(errors='replace')[-2000:].strip()}\n"
+        "  remedy: labtests simlab warm; without a compiler: LABTESTS_INTERPRETED=1 (very slow)"
+    )
+
+
+@contextmanager
+def _only_one(parent: Path) -> Iterator[None]:
+    """Nobody else fills a folder here meanwhile; the system lets go when we end, however we do."""
+    parent.mkdir(parents=True, exist_ok=True)
+    with (parent / LOCK).open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def fill(folder: Path, compile_into: Callable[[Path], None]) -> None:
+    """The folder is there and complete, by us or by who was first; those of old sources are not."""
+    with _only_one(folder.parent):
+        if folder.exists():
+            return
+        unfinished = folder.with_name(f"{folder.name}.unfinished")
+        shutil.rmtree(unfinished, ignore_errors=True)
+        compile_into(unfinished)
+        unfinished.rename(folder)
+        source = folder.name.rpartition("-")[0]
+        for other in folder.parent.glob("numba-*"):
+            if not other.name.startswith(source):
+                shutil.rmtree(other, ignore_errors=True)

@@ -1,0 +1,150 @@
+"""What is plugged into what: host ports, switch ports and the cables between them."""
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from labtests.network.tables import OVERHEAD_BYTES
+
+LEAST_BITS_PER_S, MOST_BITS_PER_S = 10**6, 8 * 10**12
+NS_PER_M = 5
+"""Propagation in copper and fibre: 2e8 m/s (802.1Qbb Annex O uses the same)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostPort:
+    """One NIC port of a host. `address` is its IPv4 address, without mask."""
+
+    device: str
+    interface: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwitchPort:
+    """One port of a switch, by the interface name of the testbed."""
+
+    device: str
+    interface: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cable:
+    """A full-duplex link.
+
+    `overhead_bytes` go with every frame on the wire: preamble, start delimiter and gap (IEEE
+    802.3: 20). 0 compares with simulators that leave them out. `loss`: the share of frames, of
+    every kind, that arrive corrupted at either end and are lost, each independently.
+    """
+
+    a: HostPort | SwitchPort
+    b: HostPort | SwitchPort
+    rate_bits_per_s: int
+    length_m: float
+    overhead_bytes: int = OVERHEAD_BYTES
+    loss: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.loss <= 1:
+            raise ValueError(f"not a share 0..1 of lost frames: {self.loss}")
+        if not LEAST_BITS_PER_S <= self.rate_bits_per_s <= MOST_BITS_PER_S:
+            raise ValueError(f"not a rate of 1M to 8T bit/s: {self.rate_bits_per_s}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wiring:
+    """All cables of a lab. Ports are numbered 0, 1, 2, … as they appear: a and b of each cable."""
+
+    cables: tuple[Cable, ...]
+
+    def __post_init__(self) -> None:
+        seen: set[tuple[str, str]] = set()
+        addresses: set[str] = set()
+        for port in self.ports():
+            name = (port.device, port.interface)
+            if name in seen:
+                raise ValueError(f"{port.device} {port.interface} has two cables")
+            seen.add(name)
+            if isinstance(port, HostPort) and port.address in addresses:
+                raise ValueError(f"{port.device} {port.interface}: {port.address} is used twice")
+            if isinstance(port, HostPort):
+                addresses.add(port.address)
+
+    def ports(self) -> Iterator[HostPort | SwitchPort]:
+        """Every port, in the order of the port numbers."""
+        for cable in self.cables:
+            yield cable.a
+            yield cable.b
+
+
+def leaf_spine(
+    leaves: int,
+    spines: int,
+    hosts_per_leaf: int,
+    *,
+    bits_per_s: tuple[int, int],
+    length_m: float = 5,
+) -> Wiring:
+    """A two-tier Clos: every leaf has one cable to every spine. Rates: of hosts, and to spines.
+
+    Hosts are `h0`, `h1`, … (port `e0`, addresses 10.0.0.1 and on), leaf by leaf; switches are
+    `leaf0`, … and `spine0`, …; a switch's port has the name of the device that it leads to.
+    """
+    host_bits_per_s, spine_bits_per_s = bits_per_s
+    cables = []
+    for leaf in range(leaves):
+        for host in range(leaf * hosts_per_leaf, (leaf + 1) * hosts_per_leaf):
+            number = host + 1
+            address = f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}"
+            cables.append(
+                Cable(
+                    a=HostPort(device=f"h{host}", interface="e0", address=address),
+                    b=SwitchPort(device=f"leaf{leaf}", interface=f"h{host}"),
+                    rate_bits_per_s=host_bits_per_s,
+                    length_m=length_m,
+                )
+            )
+        for spine in range(spines):
+            cables.append(
+                Cable(
+                    a=SwitchPort(device=f"leaf{leaf}", interface=f"spine{spine}"),
+                    b=SwitchPort(device=f"spine{spine}", interface=f"leaf{leaf}"),
+                    rate_bits_per_s=spine_bits_per_s,
+                    length_m=length_m,
+                )
+            )
+    return Wiring(cables=tuple(cables))
+
+
+def next_hops(wiring: Wiring) -> dict[tuple[str, int], int]:
+    """(switch, port number of a host) -> the switch's port number towards it, on a shortest path.
+
+    Of several shortest paths the one over the cable listed first is taken, always.
+    """
+    ports = tuple(wiring.ports())
+    leads: dict[str, list[int]] = {}  # switch -> its ports
+    for number, port in enumerate(ports):
+        if isinstance(port, SwitchPort):
+            leads.setdefault(port.device, []).append(number)
+    hops: dict[tuple[str, int], int] = {}
+    for host, port in enumerate(ports):
+        if isinstance(port, HostPort):
+            _spread(ports, leads, host, hops)
+    return hops
+
+
+def _spread(
+    ports: tuple[HostPort | SwitchPort, ...],
+    leads: dict[str, list[int]],
+    host: int,
+    hops: dict[tuple[str, int], int],
+) -> None:
+    """Breadth first from one host port: each switch points back to where it was reached from."""
+    frontier = deque([host])
+    while frontier:
+        towards = frontier.popleft() ^ 1  # the other end of the cable
+        port = ports[towards]
+        if isinstance(port, HostPort) or (port.device, host) in hops:
+            continue
+        hops[port.device, host] = towards
+        frontier.extend(lead for lead in leads[port.device] if lead != towards)
