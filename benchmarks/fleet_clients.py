@@ -119,10 +119,10 @@ def fabric_connections(fleet: Json) -> list[Any]:
 
 @contextmanager
 def lab_of(fleet: Json, phases: Phases) -> Iterator[Any]:
-    from labtests.clock import WallClock
+    from labtests.core.clock import WallClock
     from labtests.inventory import load
-    from labtests.journal import Journal
-    from labtests.lab import Lab
+    from labtests.lab.lab import Lab
+    from labtests.transport.transcript import Journal
 
     phases.mark("import labtests")
     whole = load(fleet["testbed"])
@@ -140,9 +140,9 @@ def lab_of(fleet: Json, phases: Phases) -> Iterator[Any]:
 def six_reads(fleet: Json) -> Json:
     """labtests: strict host keys, deadlines on the hosts, everything in a journal."""
     phases = Phases()
-    from labtests.snapshot import in_parallel
-    from labtests.snapshot.session import readers_of
-    from labtests.words import script
+    from labtests.recovery.snapshot import in_parallel
+    from labtests.recovery.snapshot.session import readers_of
+    from labtests.transport.commands import script
 
     reads = tuple(map(script, READS))
 
@@ -162,8 +162,8 @@ def change(fleet: Json) -> Json:
     phases, sent = Phases(), {}
     from labtests.profile.planning import made, planned
     from labtests.profile.reader import load
-    from labtests.snapshot import compare, take
-    from labtests.snapshot.session import readers_of
+    from labtests.recovery.snapshot import compare, take
+    from labtests.recovery.snapshot.session import readers_of
 
     profile = load(PROFILE).form
     with lab_of(fleet, phases) as lab:
@@ -213,7 +213,7 @@ def on_disk(fleet: Json, lab: Any) -> Any:
 
 def note_sent(fleet: Json, lab: Any) -> None:
     """What the floor is to send: reads, commands, and those that undo them."""
-    from labtests.facts import Foresight
+    from labtests.capabilities.facts import Foresight
 
     told: Json = {}
     for device in lab.testbed.devices:

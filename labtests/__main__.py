@@ -18,12 +18,12 @@ import click
 from labtests import __version__
 from labtests.cli import states
 from labtests.cli.network import network, simulation
-from labtests.door import say, tell
-from labtests.errors import InventoryError, LabError
+from labtests.core.errors import InventoryError, LabError
+from labtests.core.output import say, tell
+from labtests.core.private_files import write_private
 from labtests.inventory import Testbed, json_schema, load, located
 from labtests.lease.cli import lock, unlock, who
 from labtests.linuxlab.cli import linuxlab
-from labtests.private import write_private
 from labtests.profile.cli import apply, plan, profile
 
 
@@ -178,7 +178,7 @@ def restore(ctx: click.Context, /, **options: Any) -> None:
     if options["testbed"] is not None:
         options["testbed"] = load(located(options["testbed"]))
     agree = _agree if not options.pop("yes") else lambda told: True
-    of_snapshots = importlib.import_module("labtests.reinstate")
+    of_snapshots = importlib.import_module("labtests.recovery.restoring")
     if of_snapshots.is_meant(options["runs"]):
         place = Path(options["runs"][0])
         ctx.exit(of_snapshots.reinstate(place, testbed=options["testbed"], say=say, agree=agree))

@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from labtests.records import PfcSetting
+from labtests.capabilities.records import PfcSetting
 from labtests.verdicts import lossless, paused, throttled
 
 DSCPS = 24, 40  # or others, where these have no queues of their own

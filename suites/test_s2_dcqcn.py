@@ -5,7 +5,7 @@ CP: the switch port opposite the receiver (WRED with ECN). NP: the receiver. RP:
 
 import pytest
 
-from labtests.records import EcnSetting
+from labtests.capabilities.records import EcnSetting
 from labtests.verdicts import lossless, slowed_by_marks
 
 DSCPS = 24, 16  # or others, where these have no queues of their own

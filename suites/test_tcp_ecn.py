@@ -5,7 +5,7 @@ Whether TCP asks for ECN is a setting of the hosts' kernels, which is read and n
 
 import pytest
 
-from labtests.records import EcnSetting
+from labtests.capabilities.records import EcnSetting
 from labtests.verdicts import marked_not_dropped
 
 DSCP = 24  # or another one, where this has no queue of its own; the ECN bits are TCP's own

@@ -5,7 +5,7 @@ one test has used as a password is not hidden in the output of the next, and sev
 import pytest
 from hypothesis import settings
 
-import labtests.door
+import labtests.core.output
 
 LONGEST_FIRST = (
     "linuxlab",
@@ -26,7 +26,7 @@ settings.load_profile("labtests")
 
 @pytest.fixture(autouse=True)
 def _no_password_used_yet(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(labtests.door, "_used", set())
+    monkeypatch.setattr(labtests.core.output, "_used", set())
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,8 +1,8 @@
-"""Commands that a test types by hand: labtests makes its own of words (labtests/words.py)."""
+"""Commands that a test types by hand: labtests makes its own of words (transport/commands.py)."""
 
 from typing import Any
 
-from labtests.words import CliLine, Shell, script
+from labtests.transport.commands import CliLine, Shell, script
 
 
 class Typed(Shell, CliLine):

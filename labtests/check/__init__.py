@@ -7,10 +7,10 @@ from labtests.check import cables, hosts, quiet
 from labtests.check.finding import LEVELS, Finding, judged
 from labtests.check.gathering import Known, Watching, gather
 from labtests.check.rights import notes
-from labtests.evidence import Difference
 from labtests.inventory import Testbed
-from labtests.lab import Lab
-from labtests.snapshot.session import readers_of
+from labtests.lab.lab import Lab
+from labtests.measure.evidence import Difference
+from labtests.recovery.snapshot.session import readers_of
 
 CHECKS = (
     "reachable",

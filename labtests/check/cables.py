@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from labtests.capabilities.facts import LinkFacts, Neighbour, RoceFacts
+from labtests.capabilities.records import PfcSetting, TrustSetting
 from labtests.check.finding import Finding, Level, Unknown
 from labtests.check.gathering import Known
-from labtests.facts import LinkFacts, Neighbour, RoceFacts
 from labtests.inventory import Endpoint, Link, Testbed
 from labtests.journal.values import readable
-from labtests.records import PfcSetting, TrustSetting
 
 HEADER_BYTES = 22
 """What a frame has beside its IP packet: Ethernet header 14, VLAN tag 4, checksum 4 (802.3)."""

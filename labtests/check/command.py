@@ -9,15 +9,15 @@ from rich.table import Table
 from rich.text import Text
 
 from labtests.check import CHECKS, Finding, check, judged
-from labtests.door import clean
+from labtests.core.errors import DeviceError, LabError, LabErrors, Unreachable
+from labtests.core.output import clean
 from labtests.drivers import driver_module
-from labtests.errors import DeviceError, LabError, LabErrors, Unreachable
 from labtests.inventory import Testbed
 from labtests.recovery import held_by, left_behind
-from labtests.snapshot import Reader, in_parallel
-from labtests.snapshot.session import Access, opened, readers_of
-from labtests.ssh.connecting import SHELL
-from labtests.words import program
+from labtests.recovery.snapshot import Reader, in_parallel
+from labtests.recovery.snapshot.session import Access, opened, readers_of
+from labtests.transport.commands import program
+from labtests.transport.ssh.connecting import SHELL
 
 FIT, NOT_FIT, UNREACHABLE = 0, 10, 15
 IDLE_S = 5.0

@@ -4,13 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from labtests.capabilities import Entitled, NicTelemetry, Obstacles, Versions
-from labtests.check.finding import Unknown
-from labtests.check.rights import Rights, rights
-from labtests.drivers import driver_module
-from labtests.errors import DeviceError, LabError
-from labtests.evidence import Difference, Key, differences
-from labtests.facts import (
+from labtests.capabilities.device import Entitled, NicTelemetry, Obstacles, Versions
+from labtests.capabilities.facts import (
     Caveats,
     ClockReading,
     LinkErrors,
@@ -22,13 +17,18 @@ from labtests.facts import (
     RoceFacts,
     RocePorts,
 )
-from labtests.moments import at_once
-from labtests.records import Reading
-from labtests.snapshot import Reader, in_parallel
-from labtests.ssh.connecting import SHELL
-from labtests.ssh.supervision import KILL_AFTER_S
-from labtests.telemetry import Telemetry, Watch
-from labtests.transport import Clock, Transport
+from labtests.capabilities.records import Reading
+from labtests.check.finding import Unknown
+from labtests.check.rights import Rights, rights
+from labtests.core.errors import DeviceError, LabError
+from labtests.drivers import driver_module
+from labtests.measure.evidence import Difference, Key, differences
+from labtests.measure.prefetch import at_once
+from labtests.measure.telemetry import Telemetry, Watch
+from labtests.recovery.snapshot import Reader, in_parallel
+from labtests.transport.protocol import Clock, Transport
+from labtests.transport.ssh.connecting import SHELL
+from labtests.transport.ssh.supervision import KILL_AFTER_S
 from labtests.workloads.leftovers import Leftover, leftovers
 
 Value = TypeVar("Value")

@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator, Mapping
 from statistics import median
 
-from labtests.capabilities import Obstacles
+from labtests.capabilities.device import Obstacles
+from labtests.capabilities.facts import ClockReading, RoceFacts
 from labtests.check.finding import Finding, Level, Unknown
 from labtests.check.gathering import Known, told
-from labtests.facts import ClockReading, RoceFacts
 from labtests.inventory import Testbed
-from labtests.lab import Lab
+from labtests.lab.lab import Lab
 
 CLOCKS_APART_S = 1.0
 """More makes it hard to put logs of two devices beside each other."""

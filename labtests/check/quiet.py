@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from labtests import counters as c
+from labtests.capabilities import counters as c
 from labtests.check.finding import Finding, Unknown
 from labtests.check.gathering import Idle
-from labtests.evidence import Difference
+from labtests.measure.evidence import Difference
 
 TRAFFIC = frozenset(
     {

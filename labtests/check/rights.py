@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from labtests.check.finding import Finding, Unknown
+from labtests.core.errors import DeviceError
 from labtests.drivers import driver_module
 from labtests.drivers.linux.host import RIGHTS
-from labtests.errors import DeviceError
-from labtests.snapshot import Reader
-from labtests.ssh.connecting import SHELL
-from labtests.words import program
+from labtests.recovery.snapshot import Reader
+from labtests.transport.commands import program
+from labtests.transport.ssh.connecting import SHELL
 
 Rights = Literal["root", "all", "some"]
 _LISTED = program("sudo", "-n", "-l")

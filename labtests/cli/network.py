@@ -9,8 +9,8 @@ from types import ModuleType
 
 import click
 
-from labtests.door import say
-from labtests.errors import LabError
+from labtests.core.errors import LabError
+from labtests.core.output import say
 
 PACKAGES = frozenset({"asyncssh", "numba", "numpy"})
 

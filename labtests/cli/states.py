@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from labtests.door import say, tell
-from labtests.errors import LabError, unreachable
+from labtests.core.errors import LabError, unreachable
+from labtests.core.output import say, tell
 from labtests.inventory import load, located
 
 UNREACHABLE = 15
@@ -58,7 +58,7 @@ def snapshot(ctx: click.Context, testbed: str, out: Path | None, dry_run: bool) 
 
     Exit code 15 when a device is not reachable.
     """
-    command = importlib.import_module("labtests.snapshot.command")
+    command = importlib.import_module("labtests.recovery.snapshot.command")
     lab = load(located(testbed))
     try:
         command.snapshot(lab, out=out, dry_run=dry_run, say=say)
@@ -76,5 +76,5 @@ def snapshot(ctx: click.Context, testbed: str, out: Path | None, dry_run: bool) 
 def diff(ctx: click.Context, places: Sequence[Path], as_json: bool) -> None:
     """What differs between snapshots or runs A and B (a run stands for what it found), or between
     before and after of the one run A. Exit code 1 when something does."""
-    command = importlib.import_module("labtests.snapshot.command")
+    command = importlib.import_module("labtests.recovery.snapshot.command")
     ctx.exit(command.diff(places, as_json=as_json, say=say))

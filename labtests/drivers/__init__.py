@@ -3,7 +3,7 @@
 
 There is no registry: a new vendor is a new module here that has `SESSION` (how it is reached:
 "shell" for a Linux host, else a netmiko device type) and `class Driver`, built from an open session
-and nothing else. What a Driver can do is in its class header (capabilities.py).
+and nothing else. What a Driver can do is in its class header (capabilities/device.py).
 """
 
 from functools import lru_cache
@@ -11,8 +11,8 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Protocol, cast
 
-from labtests.errors import InventoryError
-from labtests.transport import Transport
+from labtests.core.errors import InventoryError
+from labtests.transport.protocol import Transport
 
 
 class DriverFactory(Protocol):

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NoReturn
 
-from labtests.errors import CommandRejected, ToolMissing
-from labtests.reading import lines
-from labtests.transport import Reply
+from labtests.core.errors import CommandRejected, ToolMissing
+from labtests.drivers.parsing import lines
+from labtests.transport.protocol import Reply
 
 _NOT_FOUND_STATUS = 127  # POSIX sh: the command could not be found
 _NO_SUCH_PROGRAM = re.compile(

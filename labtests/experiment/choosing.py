@@ -7,13 +7,13 @@ in the priority) of what a tool sends with TOS 0 beside it, and of what has no D
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from labtests.capabilities import DscpClasses
-from labtests.errors import CommandRejected, LabError
+from labtests.capabilities.device import DscpClasses
+from labtests.capabilities.profile import QueueMap
+from labtests.core.errors import CommandRejected, LabError
 from labtests.experiment.fitting import NotHere
 from labtests.experiment.roles import Roles
-from labtests.intents import QueueMap
 from labtests.inventory import Endpoint
-from labtests.lab import Lab
+from labtests.lab.lab import Lab
 
 DSCPS = range(64)
 DEFAULT_MAP = tuple(dscp >> 3 for dscp in DSCPS)

@@ -7,13 +7,13 @@ other sender sends one round as well: eight DSCPs, those that the map spreads ov
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from labtests import counters as c
-from labtests.evidence import LIVE, Evidence, Refresh
+from labtests.capabilities import counters as c
 from labtests.experiment.pace import Pace, Span
 from labtests.experiment.phase import PhaseRecord, place, settling
 from labtests.experiment.roles import Role, Roles
-from labtests.lab import Lab
-from labtests.telemetry import Telemetry, Watch
+from labtests.lab.lab import Lab
+from labtests.measure.evidence import LIVE, Evidence, Refresh
+from labtests.measure.telemetry import Telemetry, Watch
 from labtests.verdicts import undisturbed
 from labtests.workloads import Party, send_marked
 

@@ -5,9 +5,11 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from labtests.capabilities import EcnMarking, Scheduling, Trust
-from labtests.errors import CommandRejected
-from labtests.evidence import Difference, Evidence, Refresh
+from labtests.capabilities.device import EcnMarking, Scheduling, Trust
+from labtests.capabilities.profile import QueueShares, Shares
+from labtests.capabilities.records import EcnSetting, PfcSetting, SchedulingSetting, TrustSetting
+from labtests.core.errors import CommandRejected
+from labtests.core.units import dscp_of_tos
 from labtests.experiment import choosing
 from labtests.experiment.classes import ClassRounds
 from labtests.experiment.fitting import Class, NotHere
@@ -17,11 +19,9 @@ from labtests.experiment.phase import Phase, PhaseRecord, Sending
 from labtests.experiment.refresh import measure
 from labtests.experiment.roles import Role, Roles, roles_of
 from labtests.experiment.traffic import Traffic, mtu_of
-from labtests.intents import QueueShares, Shares
 from labtests.inventory import Endpoint
-from labtests.lab import Lab
-from labtests.records import EcnSetting, PfcSetting, SchedulingSetting, TrustSetting
-from labtests.units import dscp_of_tos
+from labtests.lab.lab import Lab
+from labtests.measure.evidence import Difference, Evidence, Refresh
 from labtests.verdicts import Verdict, lossless, sound
 
 DROPPED = "dropped_packets grew by"

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, replace
 
-from labtests.capabilities import QueueTelemetry
-from labtests.facts import LiveCounters
-from labtests.telemetry import Devices
+from labtests.capabilities.device import QueueTelemetry
+from labtests.capabilities.facts import LiveCounters
+from labtests.measure.telemetry import Devices
 
 SAMPLES_AT_MOST = 60
 """In one phase: a report of an hour of traffic is still a page that a browser opens."""

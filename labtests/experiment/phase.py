@@ -3,20 +3,20 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from labtests import counters as c
-from labtests.capabilities import RdmaDevices
-from labtests.errors import DeviceError
-from labtests.evidence import LIVE, CnpClass, Difference, Evidence, Key, Place, Refresh
+from labtests.capabilities import counters as c
+from labtests.capabilities.device import RdmaDevices
+from labtests.capabilities.records import Reading
+from labtests.core.errors import DeviceError
+from labtests.core.units import dscp_of_tos
 from labtests.experiment.pace import Pace
-from labtests.experiment.reaching import unreachable
+from labtests.experiment.reachability import unreachable
 from labtests.experiment.refresh import still
 from labtests.experiment.roles import Role, Roles
 from labtests.experiment.settings import Seen, SettingSeen, settings_seen
 from labtests.inventory import Endpoint
-from labtests.lab import Lab
-from labtests.records import Reading
-from labtests.telemetry import Telemetry, Watch
-from labtests.units import dscp_of_tos
+from labtests.lab.lab import Lab
+from labtests.measure.evidence import LIVE, CnpClass, Difference, Evidence, Key, Place, Refresh
+from labtests.measure.telemetry import Telemetry, Watch
 from labtests.workloads import Iperf3, Party, Perftest, Stream, incast
 
 SETTLING = frozenset(

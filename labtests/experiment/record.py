@@ -4,13 +4,13 @@ from collections.abc import Iterable
 from dataclasses import asdict, is_dataclass
 from typing import Any
 
-from labtests.changing import Change
-from labtests.evidence import Difference, Evidence
+from labtests.capabilities.records import Reading
 from labtests.experiment.incast import Incast
 from labtests.experiment.judging import Judged
 from labtests.experiment.phase import PhaseRecord
 from labtests.journal.values import readable
-from labtests.records import Reading
+from labtests.lab.changes import Change
+from labtests.measure.evidence import Difference, Evidence
 from labtests.verdicts import Station, stations
 
 Json = dict[str, Any]

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 
-from labtests import counters as c
-from labtests.capabilities import NicTelemetry, QueueTelemetry
-from labtests.evidence import LIVE, Refresh
+from labtests.capabilities import counters as c
+from labtests.capabilities.device import NicTelemetry, QueueTelemetry
+from labtests.capabilities.facts import LiveCounters
+from labtests.capabilities.records import Reading
 from labtests.experiment.roles import Role, Roles
-from labtests.facts import LiveCounters
 from labtests.inventory import Endpoint
-from labtests.lab import Lab
-from labtests.records import Reading
+from labtests.lab.lab import Lab
+from labtests.measure.evidence import LIVE, Refresh
 from labtests.workloads import Party, send_marked
 
 STEP_S = 0.25

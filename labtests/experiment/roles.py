@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from labtests.errors import LabError
-from labtests.experiment.ways import transit_ports
+from labtests.core.errors import LabError
+from labtests.core.units import BitsPerSecond
+from labtests.experiment.paths import transit_ports
 from labtests.inventory import Endpoint, Testbed
-from labtests.units import BitsPerSecond
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

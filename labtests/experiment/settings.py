@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from labtests.capabilities import (
+from labtests.capabilities.device import (
     DcqcnParameters,
     DscpClasses,
     EcnMarking,
@@ -19,8 +19,8 @@ from labtests.experiment.choosing import queues_at
 from labtests.experiment.roles import Roles
 from labtests.inventory import Endpoint
 from labtests.journal.values import readable
-from labtests.lab import Lab
-from labtests.moments import at_once
+from labtests.lab.lab import Lab
+from labtests.measure.prefetch import at_once
 
 _SHOWN = {
     "pfc": PriorityFlowControl,

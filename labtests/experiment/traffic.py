@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from labtests.capabilities.profile import Mtu
+from labtests.core.units import BitsPerSecond
 from labtests.experiment.fitting import (
     LONG_DATAGRAM_BYTES,
     Class,
@@ -21,9 +23,7 @@ from labtests.experiment.fitting import (
 from labtests.experiment.pace import Pace
 from labtests.experiment.phase import Sending
 from labtests.experiment.roles import Role, Roles
-from labtests.intents import Mtu
-from labtests.lab import Lab
-from labtests.units import BitsPerSecond
+from labtests.lab.lab import Lab
 from labtests.workloads import Iperf3, Perftest
 
 IPERF3_PORT, PERFTEST_PORT = 5201, 18515

@@ -13,8 +13,8 @@ from typing import cast
 
 import yaml
 
-from labtests.errors import InventoryError
-from labtests.handed import NotAFile, TooLong, handed
+from labtests.core.errors import InventoryError
+from labtests.core.trusted_files import NotAFile, TooLong, handed
 from labtests.inventory.mistakes import Mistakes, Path, Place, Position, quoted
 from labtests.inventory.names import names_a_secret
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from labtests.errors import InventoryError
+from labtests.core.errors import InventoryError
 from labtests.inventory.document import read_file
 from labtests.inventory.form import check_form
 from labtests.inventory.linux_lab import check_linux_lab, linux_lab, reached_in_lab

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from labtests.errors import InventoryError
+from labtests.core.errors import InventoryError
 from labtests.inventory.names import Interface, Name
 from labtests.inventory.schema import DevicePart, LeasePart
 from labtests.inventory.testbed import Device, Endpoint, LeasePlace, Management, Port

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
-from labtests.errors import LabError
+from labtests.core.errors import LabError
 
 
 class NotInTestbed(LabError):

@@ -1,30 +1,10 @@
-"""What was asked of every device and what it answered, as it happened, without secrets.
+"""The change journal: what is about to be changed on a lab, written down ahead of the change; how
+it is read after a crash; and the runs that were not finished.
 
-One JSON object per line (`labtests-journal/1`). Every line has
-
-    order       1, 2, 3, ... in the order of writing
-    time_s      the lab's clock: of a reply when it was complete, else of the moment
-    device      its name in the testbed; "" when no device is meant
-    kind        see below
-
-and by kind
-
-    run         command, text, errors, status
-    configure   commands (a list), command, text, errors, status; of a host that was sent several
-                lines also parts: of each that was sent command, text, errors, status
-    start       process (a number), command, limit_s
-    output      process, text, errors: what was printed since the line before; status: its exit
-                status once known. Written only when something is new.
-    signal      process, signal ("INT", "TERM", "KILL", or "close" = ended and gone)
-    note        text
-
-`status` is null on a CLI. A call that raised has `problem`, `remedy` and `error` (the name in
-errors.py) in place of an answer. Secrets are replaced by `***` (see redaction.py). `recording.py`
-replays such a file as a lab.
-
-Beside it stands the change journal (changes.py): what is about to be changed, ahead of the change.
+What was said to the devices is another file: transport/transcript.py.
 """
 
+from labtests.journal.append_only import InUse, NotWritten
 from labtests.journal.changes import (
     FILE_NAME,
     Begun,
@@ -32,13 +12,9 @@ from labtests.journal.changes import (
     Entry,
     Intent,
 )
-from labtests.journal.pages import InUse, NotWritten
-from labtests.journal.redaction import RedactingFilter, Redaction, redacted_logs
+from labtests.journal.history import Story, read_changes
 from labtests.journal.runner import Runner, state_of, this_runner
-from labtests.journal.story import Story, read_changes
 from labtests.journal.unfinished import Unfinished, register, state_folder, unfinished_runs
-from labtests.journal.wrapping import JournalledProcess, JournalledTransport
-from labtests.journal.writing import Journal
 
 __all__ = [
     "FILE_NAME",
@@ -47,17 +23,11 @@ __all__ = [
     "Entry",
     "InUse",
     "Intent",
-    "Journal",
-    "JournalledProcess",
-    "JournalledTransport",
     "NotWritten",
-    "RedactingFilter",
-    "Redaction",
     "Runner",
     "Story",
     "Unfinished",
     "read_changes",
-    "redacted_logs",
     "register",
     "state_folder",
     "state_of",

@@ -25,15 +25,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from labtests.errors import LabError
+from labtests.core.errors import LabError
+from labtests.core.redaction import Redaction
 from labtests.inventory import Device, Endpoint, LeasePlace
-from labtests.journal.pages import NotWritten, Pages
-from labtests.journal.redaction import Redaction
+from labtests.journal.append_only import NotWritten, Pages
 from labtests.journal.runner import Runner, this_runner
 from labtests.journal.values import pack
 
 if TYPE_CHECKING:
-    from labtests.journal.story import Story
+    from labtests.journal.history import Story
 
 FORMAT = "labtests-changes/1"
 FILE_NAME = "changes.jsonl"

@@ -12,11 +12,11 @@ from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 
-from labtests.errors import LabError
-from labtests.handed import NotAFile, believed
+from labtests.core.errors import LabError
+from labtests.core.private_files import NotPrivate, expect_owned, open_private, private_folder
+from labtests.core.trusted_files import NotAFile, believed
 from labtests.inventory import Device, Testbed, load
 from labtests.journal.unfinished import state_folder
-from labtests.private import NotPrivate, expect_owned, open_private, private_folder
 
 FILE_NAME = "known-ways"
 _MOST_BYTES = 2**22

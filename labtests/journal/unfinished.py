@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from labtests.errors import LabError
-from labtests.handed import NotAFile, believed, json_of
+from labtests.core.errors import LabError
+from labtests.core.private_files import NotPrivate, expect_owned, open_private, private_folder
+from labtests.core.trusted_files import NotAFile, believed, json_of
 from labtests.inventory import Testbed
+from labtests.journal.append_only import NotWritten, is_locked, sync_folder
 from labtests.journal.changes import Begun, addresses
-from labtests.journal.pages import NotWritten, is_locked, sync_folder
 from labtests.journal.runner import Runner, State, state_of
 from labtests.journal.values import NotStorable, pack, unpack
-from labtests.private import NotPrivate, expect_owned, open_private, private_folder
 
 _MOST_BYTES = 2**20  # of an entry of the index
 LOOPBACK = ("127.", "localhost:", "[::1]", "::1")

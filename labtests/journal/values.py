@@ -16,11 +16,16 @@ from enum import Enum
 from itertools import groupby
 from typing import Any
 
-from labtests.errors import LabError
+from labtests.core.errors import LabError
 
 Json = Any
-_HOMES = ("labtests.records", "labtests.inventory.testbed", "labtests.journal.runner")
-"""The modules whose types are stored. A file that names another one has nothing imported for it."""
+_HOMES = {
+    "labtests.records": "labtests.capabilities.records",
+    "labtests.inventory.testbed": "labtests.inventory.testbed",
+    "labtests.journal.runner": "labtests.journal.runner",
+}
+"""As files name it -> the module whose types are stored. A file that names another one has nothing
+imported for it; that a module has moved changes no file."""
 
 
 class NotStorable(LabError):
@@ -63,9 +68,10 @@ def _packed(value: object) -> Json:
 
 
 def _name(kind: type) -> str:
-    if kind.__module__ not in _HOMES:
-        raise NotStorable(f"{kind.__module__}:{kind.__qualname__} is not a type that is stored")
-    return f"{kind.__module__}:{kind.__qualname__}"
+    for named, module in _HOMES.items():
+        if kind.__module__ == module:
+            return f"{named}:{kind.__qualname__}"
+    raise NotStorable(f"{kind.__module__}:{kind.__qualname__} is not a type that is stored")
 
 
 _GROUPS: Mapping[str, Callable[[list[Any]], Any]] = {"tuple": tuple, "list": list, "set": frozenset}
@@ -90,7 +96,7 @@ def _type(name: str, kind: type | None) -> Any:
     module, _, qualified = name.partition(":")
     if module not in _HOMES:
         raise ValueError(f"{name} is not a type that is stored")
-    found: Any = importlib.import_module(module)
+    found: Any = importlib.import_module(_HOMES[module])
     for part in qualified.split("."):
         found = getattr(found, part)
     wanted = isinstance(found, type) and (issubclass(found, kind) if kind else is_dataclass(found))

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from labtests.door import say
+from labtests.core.output import say
 from labtests.inventory import Testbed, load, located
 
 TESTBED = click.argument("testbed", required=False, envvar="LABTESTS_TESTBED")

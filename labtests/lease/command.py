@@ -6,14 +6,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from labtests.clock import WallClock
-from labtests.errors import LabError, LeaseBusy, LeaseUnusable, Unreachable
+from labtests.core.clock import WallClock
+from labtests.core.errors import LabError, LeaseBusy, LeaseUnusable, Unreachable
 from labtests.inventory import LeasePlace, Testbed
 from labtests.lease.held import Held, described, expect_sense
 from labtests.lease.holding import lease_host, register_of
 from labtests.lease.record import Holder, me, shown
 from labtests.lease.register import Register, Seen
-from labtests.ssh.connecting import SHELL, connect
+from labtests.transport.ssh.connecting import SHELL, connect
 
 DONE, UNUSABLE, HELD = 0, 10, 15
 LONGEST_S = 90 * 86400

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from labtests.words import Shell, script
+from labtests.transport.commands import Shell, script
 
 ROOT = "0"
 

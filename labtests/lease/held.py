@@ -11,11 +11,11 @@ from contextlib import suppress
 from dataclasses import replace
 from shlex import quote
 
-from labtests.clock import WallClock
-from labtests.errors import DeviceError, LabError, LeaseBusy, LeaseLost, LeaseUnusable
+from labtests.core.clock import WallClock
+from labtests.core.errors import DeviceError, LabError, LeaseBusy, LeaseLost, LeaseUnusable
 from labtests.lease.record import Holder, me, shown
 from labtests.lease.register import Register, Seen
-from labtests.transport import Clock
+from labtests.transport.protocol import Clock
 
 BEATS = 4  # heartbeats in the time after which it runs out
 FRESH_SHARE = 0.9  # of that time: so far a look counts here, whatever the two clocks' rates

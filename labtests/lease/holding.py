@@ -4,15 +4,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from labtests.core.errors import LabError, LeaseBusy, LeaseUnwritable
 from labtests.drivers import driver_module
-from labtests.errors import LabError, LeaseBusy, LeaseUnwritable
 from labtests.inventory import Device, LeasePlace, Testbed
-from labtests.lab import Lab
+from labtests.lab.lab import Lab
 from labtests.lease.held import Held
 from labtests.lease.record import me
 from labtests.lease.register import Register
-from labtests.ssh.connecting import SHELL
-from labtests.transport import Transport
+from labtests.transport.protocol import Transport
+from labtests.transport.ssh.connecting import SHELL
 
 LOOK_AGAIN_S = 5.0
 

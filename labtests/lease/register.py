@@ -20,11 +20,11 @@ import re
 import secrets
 from dataclasses import dataclass, replace
 
-from labtests.errors import LeaseUnusable, LeaseUnwritable
+from labtests.core.errors import LeaseUnusable, LeaseUnwritable
 from labtests.lease.folder import facts_script, why_not_safe
 from labtests.lease.record import MOST_BYTES, Garbage, Holder, as_line, holder_of, shown
-from labtests.transport import Reply, Transport
-from labtests.words import script
+from labtests.transport.commands import script
+from labtests.transport.protocol import Reply, Transport
 
 KEPT = 8  # generations: a reader that lists the folder meanwhile finds one of them
 LAST = 999_999_999

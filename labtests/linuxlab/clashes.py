@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from labtests.errors import LabError, LabErrors
+from labtests.core.errors import LabError, LabErrors
 from labtests.inventory import LINUX_LAB_FOLDER
-from labtests.linuxlab.looking import exists, interfaces
+from labtests.linuxlab.inspection import exists, interfaces
 from labtests.linuxlab.plan import Plan, network_of, runner_interface
 from labtests.linuxlab.programs import MACHINE, run
 

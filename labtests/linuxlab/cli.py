@@ -6,8 +6,8 @@ from types import ModuleType
 
 import click
 
-from labtests.door import say
-from labtests.errors import LabError
+from labtests.core.errors import LabError
+from labtests.core.output import say
 from labtests.inventory import LINUX_LAB_FOLDER, load, located
 
 DEFAULT = "testbeds/linux-lab.yaml"

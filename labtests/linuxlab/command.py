@@ -3,14 +3,14 @@
 import time
 from collections.abc import Callable
 
+from labtests.core.signals import as_ctrl_c
 from labtests.inventory import Testbed
+from labtests.linuxlab.inspection import box_findings, network_findings, sshd_finding
 from labtests.linuxlab.ledger import Ledger, boot_id, ledger_of, locked
-from labtests.linuxlab.looking import box_findings, network_findings, sshd_finding
 from labtests.linuxlab.making import up as make
 from labtests.linuxlab.plan import Box, Plan, planned
 from labtests.linuxlab.programs import expect_able
 from labtests.linuxlab.removing import remove
-from labtests.signals import as_ctrl_c
 
 NOT_USABLE = 10
 Say = Callable[[str], None]

@@ -4,7 +4,7 @@ import socket
 from dataclasses import dataclass
 from pathlib import Path
 
-from labtests.errors import CommandRejected, ToolMissing
+from labtests.core.errors import CommandRejected, ToolMissing
 from labtests.linuxlab.programs import MACHINE, attempt, batch
 
 BUFFER_BYTES = 4 * 2**20

@@ -5,8 +5,8 @@ from pathlib import Path
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from labtests.core.private_files import private_folder, write_private
 from labtests.linuxlab.plan import Box, Plan
-from labtests.private import private_folder, write_private
 
 CLIENT_KEY = "id_ed25519"
 

@@ -10,11 +10,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from labtests.errors import LabError
-from labtests.handed import NotAFile, believed, json_of
+from labtests.core.errors import LabError
+from labtests.core.private_files import private_folder, write_private
+from labtests.core.trusted_files import NotAFile, believed, json_of
 from labtests.inventory import LINUX_LAB_FOLDER
 from labtests.linuxlab.plan import PREFIX, Plan, folder_of, runner_interface
-from labtests.private import private_folder, write_private
 
 _MOST_BYTES = 2**24
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")

@@ -5,13 +5,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from labtests.errors import CommandRejected, LabError, LabErrors
+from labtests.core.errors import CommandRejected, LabError, LabErrors
 from labtests.linuxlab.clashes import expect_no_clash
-from labtests.linuxlab.kernel import Kernel, tried
-from labtests.linuxlab.keys import box_folder, make_keys
-from labtests.linuxlab.layout import host_shaper, layout_now, switch_queues
-from labtests.linuxlab.ledger import Ledger, ledger_of, opened
-from labtests.linuxlab.looking import (
+from labtests.linuxlab.inspection import (
     SINGLE_SEGMENT,
     Finding,
     Interfaces,
@@ -23,6 +19,10 @@ from labtests.linuxlab.looking import (
     queue_problem,
     sshd_finding,
 )
+from labtests.linuxlab.kernel import Kernel, tried
+from labtests.linuxlab.keys import box_folder, make_keys
+from labtests.linuxlab.layout import host_shaper, layout_now, switch_queues
+from labtests.linuxlab.ledger import Ledger, ledger_of, opened
 from labtests.linuxlab.plan import BRIDGE, MANAGEMENT, Box, Plan, Plug, network_of
 from labtests.linuxlab.processes import alive, end_all, start, started_at
 from labtests.linuxlab.programs import MACHINE, attempt, batch, run

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from ipaddress import IPv4Network
 from pathlib import Path
 
-from labtests.errors import LabError
+from labtests.core.errors import LabError
 from labtests.inventory import LINUX_LAB_FOLDER, Device, Endpoint, LinuxLab, Testbed
 from labtests.inventory.linux_lab import SWITCH
 

@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from labtests.errors import CommandRejected, CommandTimeout, LabError, LabErrors, ToolMissing
+from labtests.core.errors import CommandRejected, CommandTimeout, LabError, LabErrors, ToolMissing
 
 SEARCHED = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 WITHIN_S = 20.0

@@ -3,9 +3,9 @@
 import time
 from collections.abc import Callable
 
-from labtests.errors import LabError
+from labtests.core.errors import LabError
+from labtests.linuxlab.inspection import exists, interfaces
 from labtests.linuxlab.ledger import Ledger, boot_id, forget
-from labtests.linuxlab.looking import exists, interfaces
 from labtests.linuxlab.processes import end_all
 from labtests.linuxlab.programs import MACHINE, run
 

@@ -9,7 +9,7 @@ Around it: wiring, settings, fabric (tables from a wiring), and what others use:
 Switch and the flows.
 """
 
-from labtests.headroom import headroom_for
+from labtests.core.headroom import headroom_for
 from labtests.network.faulty_links import Script
 from labtests.network.flow_control import FlowControl
 from labtests.network.memory_settings import (

@@ -28,7 +28,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from labtests.errors import LabError
+from labtests.core.errors import LabError
 
 PACKAGE = Path(__file__).parent
 LOCK = "numba.lock"

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from labtests.headroom import headroom_for
+from labtests.core.headroom import headroom_for
 from labtests.network.arithmetic import DRAWS
 from labtests.network.events import BUCKETS_PER_LEVEL, LEVELS, WORDS_PER_LEVEL
 from labtests.network.memory_settings import PRIORITIES, SwitchMemory

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from labtests.headroom import QUANTUM_BITS, RESPONSE_QUANTA
+from labtests.core.headroom import QUANTUM_BITS, RESPONSE_QUANTA
 
 LONGEST_QUANTA = 65535
 """The time field of a pause frame has 16 bits (IEEE 802.3 31B)."""

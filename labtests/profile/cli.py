@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from labtests.door import say, tell
-from labtests.errors import InventoryError
+from labtests.core.errors import InventoryError
+from labtests.core.output import say, tell
 from labtests.inventory import load as load_testbed
 from labtests.inventory import located
 from labtests.profile.form import json_schema
@@ -113,7 +113,7 @@ def apply(ctx: click.Context, /, **options: Any) -> None:
 
 def _run(options: dict[str, Any], *, changes: bool) -> int:
     command: Any = importlib.import_module("labtests.profile.command")
-    opening: Any = importlib.import_module("labtests.opening")
+    opening: Any = importlib.import_module("labtests.recovery.opening")
     limit = tuple(name.strip() for name in options["limit"].split(",") if name.strip())
     testbed = load_testbed(located(options["testbed"]))
     for name in limit:

@@ -14,12 +14,12 @@ from typing import Any
 
 from labtests.check import Finding as Obstacle
 from labtests.check import judged
-from labtests.errors import LabError, LabErrors, LeaseBusy, LeaseLost, Unreachable
-from labtests.opening import Opening, Session, opened
+from labtests.core.errors import LabError, LabErrors, LeaseBusy, LeaseLost, Unreachable
 from labtests.profile.planning import DevicePlan, Step, made, planned
 from labtests.profile.reader import Profile
 from labtests.profile.rendering import FORMAT, plain, plan_lines
 from labtests.recovery import LabHeld, NotPutBack
+from labtests.recovery.opening import Opening, Session, opened
 
 DONE, NOT_AS_WANTED, UNUSABLE, UNREACHABLE = 0, 1, 10, 15
 

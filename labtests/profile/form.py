@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
-from labtests.headroom import CELL_BYTES
+from labtests.core.headroom import CELL_BYTES
 from labtests.inventory.names import Description, Name
 
 Priority = Annotated[int, Field(ge=0, le=7)]

@@ -13,16 +13,16 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from labtests.changing import Wanted
 from labtests.check import Finding as Obstacle
 from labtests.check.hosts import obstacles_of
-from labtests.errors import LabError, LabErrors
-from labtests.exchanges import Known
+from labtests.core.errors import LabError, LabErrors
 from labtests.inventory import Device, Endpoint
-from labtests.lab import Lab
+from labtests.lab.changes import Wanted
+from labtests.lab.lab import Lab
 from labtests.profile.form import ProfileFile
-from labtests.profile.wishes import Finding, Wish, wishes_of
-from labtests.ssh.connecting import AT_ONCE
+from labtests.profile.wanted import Finding, Wish, wishes_of
+from labtests.transport.exchanges import Known
+from labtests.transport.ssh.connecting import AT_ONCE
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

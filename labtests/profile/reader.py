@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from labtests.errors import InventoryError
+from labtests.core.errors import InventoryError
 from labtests.inventory.document import read_file
 from labtests.inventory.form import checked
 from labtests.inventory.mistakes import Mistakes

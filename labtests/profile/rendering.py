@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from labtests.changing import Change
+from labtests.capabilities.records import EcnSetting, WredQueue
 from labtests.journal.values import pack
+from labtests.lab.changes import Change
 from labtests.profile.planning import DevicePlan, Step
-from labtests.records import EcnSetting, WredQueue
 
 FORMAT = "labtests-plan/1"
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from labtests.headroom import headroom_for
+from labtests.core.headroom import headroom_for
 from labtests.inventory.mistakes import Path
-from labtests.profile import words
+from labtests.profile import derived
 from labtests.profile.form import STRICT, ProfileFile
 
 Severity = Literal["error", "warning"]
@@ -97,7 +97,7 @@ def _shares(profile: ProfileFile) -> Found:
 def _egress_too_small(profile: ProfileFile) -> Found:
     """S22: (group share + guarantee + headroom) * ports > queue share + guarantee."""
     buffer = profile.buffer
-    needed = None if buffer is None else words.egress_needed(profile, buffer)
+    needed = None if buffer is None else derived.egress_needed(profile, buffer)
     if buffer is None or buffer.egress is None or needed is None:
         return
     allowed = buffer.egress.share_cells + buffer.egress.guaranteed_cells
@@ -116,7 +116,7 @@ def _headroom_too_small(profile: ProfileFile) -> Found:
     buffer = profile.buffer
     if buffer is None or buffer.headroom_cells is None or profile.rate_gbit_per_s is None:
         return
-    needed = words.headroom_by_rule(profile, buffer)
+    needed = derived.headroom_by_rule(profile, buffer)
     if buffer.headroom_cells < needed:
         yield (
             ("buffer", "headroom_cells"),
@@ -130,7 +130,7 @@ def _cnp_elsewhere(profile: ProfileFile) -> Found:
     """The DSCP of CNPs leads to another priority than cnp.priority."""
     if profile.cnp is None or profile.trust != "dscp":
         return
-    leads_to = words.dscp_map(profile)[profile.cnp.dscp]
+    leads_to = derived.dscp_map(profile)[profile.cnp.dscp]
     if leads_to != profile.cnp.priority:
         yield (
             ("cnp", "dscp"),
@@ -156,7 +156,7 @@ def _twice(profile: ProfileFile) -> Found:
 @_rule("error")
 def _curves_collide(profile: ProfileFile) -> Found:
     """Two priorities with different ECN curves share a queue, which has one curve only."""
-    queue_of, owner = words.queue_map(profile), dict[int, int]()
+    queue_of, owner = derived.queue_map(profile), dict[int, int]()
     for number, part in enumerate(profile.ecn):
         for queue in {queue_of[priority] for priority in part.priorities}:
             first = owner.setdefault(queue, number)
@@ -182,7 +182,7 @@ def _cnp_lossless(profile: ProfileFile) -> Found:
 @_rule("warning")
 def _ecn_above_pfc(profile: ProfileFile) -> Found:
     """kmin_bytes is not below the level at which PFC fires: senders are paused before a mark."""
-    level = None if profile.buffer is None else words.pause_level_bytes(profile.buffer)
+    level = None if profile.buffer is None else derived.pause_level_bytes(profile.buffer)
     if level is None:
         return
     for number, part in enumerate(profile.ecn):
@@ -198,7 +198,7 @@ def _ecn_above_pfc(profile: ProfileFile) -> Found:
 def _lossless_without_ecn(profile: ProfileFile) -> Found:
     """A lossless priority is never marked: only pauses, which spread, hold its senders."""
     for number, priority in enumerate(profile.lossless):
-        if priority not in words.marked(profile):
+        if priority not in derived.marked(profile):
             yield (
                 ("lossless", number),
                 f"priority {priority} has no ECN: only PFC would slow its senders, and pauses "
@@ -232,7 +232,7 @@ def _control_lossless(profile: ProfileFile) -> Found:
 def _nothing_leads_there(profile: ProfileFile) -> Found:
     """No DSCP leads to a lossless priority."""
     if profile.trust == "dscp":
-        reached = set(words.dscp_map(profile))
+        reached = set(derived.dscp_map(profile))
         for number, priority in enumerate(profile.lossless):
             if priority not in reached:
                 yield ("lossless", number), f"no DSCP leads to priority {priority}"
@@ -241,7 +241,7 @@ def _nothing_leads_there(profile: ProfileFile) -> Found:
 @_rule("warning")
 def _queue_is_shared(profile: ProfileFile) -> Found:
     """A lossless and a lossy priority share a queue: each suffers the other's congestion."""
-    queue_of, lossless = words.queue_map(profile), set(profile.lossless)
+    queue_of, lossless = derived.queue_map(profile), set(profile.lossless)
     for priority in range(8):
         others = [p for p in lossless if queue_of[p] == queue_of[priority]]
         if priority not in lossless and others:
@@ -258,9 +258,9 @@ def _cnp_waits(profile: ProfileFile) -> Found:
     microseconds."""
     if profile.cnp is None:
         return
-    queue_of = words.queue_map(profile)
+    queue_of = derived.queue_map(profile)
     queue = queue_of[profile.cnp.priority]
-    if profile.scheduling is not None and queue not in words.strict_queues(profile):
+    if profile.scheduling is not None and queue not in derived.strict_queues(profile):
         yield ("cnp", "priority"), f"queue {queue} is not strict: CNPs would wait behind data"
     behind = [p for p in profile.lossless if queue_of[p] == queue and p != profile.cnp.priority]
     if behind:
@@ -271,15 +271,15 @@ def _cnp_waits(profile: ProfileFile) -> Found:
 def _data_is_strict(profile: ProfileFile) -> Found:
     """The queue of a lossless priority is strict: it can starve every queue below."""
     for priority in profile.lossless:
-        queue = words.queue_map(profile)[priority]
-        if queue in words.strict_queues(profile):
+        queue = derived.queue_map(profile)[priority]
+        if queue in derived.strict_queues(profile):
             yield ("scheduling", queue), f"lossless priority {priority} could starve the others"
 
 
 @_rule("warning")
 def _kmin_below_frames(profile: ProfileFile) -> Found:
     """kmin_bytes is less than two frames: a single burst of one sender is marked."""
-    frames = 2 * words.frame_bytes(profile)
+    frames = 2 * derived.frame_bytes(profile)
     for number, part in enumerate(profile.ecn):
         if part.kmin_bytes < frames:
             yield ("ecn", number, "kmin_bytes"), f"is less than two frames ({frames} bytes)"
@@ -302,17 +302,17 @@ def _jumbo_headroom(profile: ProfileFile) -> Found:
     """S23 counts two frames of 1518 B; with a larger MTU headroom_cells is too small by the same
     rule."""
     buffer = profile.buffer
-    if buffer is None or profile.rate_gbit_per_s is None or words.frame_bytes(profile) <= 1522:
+    if buffer is None or profile.rate_gbit_per_s is None or derived.frame_bytes(profile) <= 1522:
         return
-    rule = words.headroom_by_rule(profile, buffer)
-    longer = 2 * 8 * (words.frame_bytes(profile) - 1518)
-    more_m = longer / words.rate_bits_per_s(profile) * 2e8 / 2  # as if the cable were longer
-    rate = words.rate_bits_per_s(profile)
+    rule = derived.headroom_by_rule(profile, buffer)
+    longer = 2 * 8 * (derived.frame_bytes(profile) - 1518)
+    more_m = longer / derived.rate_bits_per_s(profile) * 2e8 / 2  # as if the cable were longer
+    rate = derived.rate_bits_per_s(profile)
     needed = headroom_for(rate, buffer.cable_m + more_m, buffer.cell_bytes)
-    if rule <= words.headroom_cells(profile, buffer) < needed:
+    if rule <= derived.headroom_cells(profile, buffer) < needed:
         yield (
             ("buffer", "headroom_cells"),
-            f"S23 counts frames of 1518 bytes; with two of {words.frame_bytes(profile)} it would "
+            f"S23 counts frames of 1518 bytes; with two of {derived.frame_bytes(profile)} it would "
             f"be {needed} cells",
         )
 
@@ -340,6 +340,6 @@ def _marked_but_not_heard(profile: ProfileFile) -> Found:
         (profile.dcqcn.reaction_point, "reaction_point"),
         (profile.dcqcn.notification_point, "notification_point"),
     ):
-        deaf = words.marked(profile) - set(side.priorities or words.marked(profile))
+        deaf = derived.marked(profile) - set(side.priorities or derived.marked(profile))
         if deaf:
             yield ("dcqcn", name, "priorities"), f"priority {min(deaf)} has ECN and is not there"

@@ -8,10 +8,11 @@ from contextlib import ExitStack
 
 import pytest
 
-from labtests.errors import InventoryError
+from labtests.core.errors import InventoryError
+from labtests.core.signals import as_ctrl_c
 from labtests.experiment import Incast
 from labtests.inventory import Testbed
-from labtests.lab import Lab
+from labtests.lab.lab import Lab
 from labtests.pytest_plugin.fixtures import incast, lab, needs_lab, testbed
 from labtests.pytest_plugin.options import (
     MARKERS,
@@ -23,7 +24,6 @@ from labtests.pytest_plugin.options import (
 )
 from labtests.pytest_plugin.outcomes import Labels
 from labtests.pytest_plugin.run import RUN, Run
-from labtests.signals import as_ctrl_c
 
 PRIVATE_UMASK = 0o077
 

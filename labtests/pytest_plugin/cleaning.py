@@ -9,8 +9,8 @@ from typing import Any
 
 from _pytest._code.code import TerminalRepr
 
-from labtests.journal import Redaction
-from labtests.visible import for_terminal
+from labtests.core.printable import for_terminal
+from labtests.core.redaction import Redaction
 
 Clean = Callable[[str], str]
 

@@ -5,14 +5,14 @@ from typing import NoReturn
 
 import pytest
 
-from labtests.capabilities import meaning_of
+from labtests.capabilities.device import meaning_of
+from labtests.capabilities.facts import Lacking
 from labtests.check.command import expect_checks
-from labtests.errors import LabError, LeaseBusy, LeaseLost, Unreachable
-from labtests.evidence import Refresh
+from labtests.core.errors import LabError, LeaseBusy, LeaseLost, Unreachable
 from labtests.experiment import Incast, Span, measure, roles_of
-from labtests.facts import Lacking
 from labtests.inventory import Testbed
-from labtests.lab import Lab
+from labtests.lab.lab import Lab
+from labtests.measure.evidence import Refresh
 from labtests.pytest_plugin.run import RUN, Run
 from labtests.recovery import LabHeld, NotPutBack
 

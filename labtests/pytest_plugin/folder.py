@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from labtests.private import NotPrivate, private_folder
+from labtests.core.private_files import NotPrivate, private_folder
 
 
 def made(folder: Path) -> Path:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pytest_html import extras
 
-from labtests.errors import LabError
+from labtests.core.errors import LabError
 from labtests.experiment import Incast, NotPassed, record
 from labtests.pytest_plugin import terminal
 from labtests.pytest_plugin.cleaning import clean_report
@@ -336,7 +336,7 @@ def _append(run: Run) -> None:
 
 def _save_tables(folder: Path, name: str, experiment: Incast) -> None:
     """All readings of each phase as one tidy CSV table beside the report."""
-    from labtests.telemetry import table
+    from labtests.measure.telemetry import table
 
     plain = re.sub(r"[^\w.,=+-]", "_", name).lstrip(".") or "test"
     target, number = folder / plain, 1

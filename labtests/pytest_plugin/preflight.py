@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from labtests.capabilities import Versions
+from labtests.capabilities.device import Versions
 from labtests.check import Finding, check, judged
-from labtests.errors import LabError
-from labtests.evidence import Difference
-from labtests.lab import Lab
-from labtests.snapshot import Reader, in_parallel
-from labtests.snapshot.session import readers_of
+from labtests.core.errors import LabError
+from labtests.lab.lab import Lab
+from labtests.measure.evidence import Difference
+from labtests.recovery.snapshot import Reader, in_parallel
+from labtests.recovery.snapshot.session import readers_of
 
 FILE_NAME = "check.json"
 

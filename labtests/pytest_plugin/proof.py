@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from labtests.errors import LabError
-from labtests.lab import Lab
-from labtests.snapshot import Difference, Snapshot, compare, take, write
-from labtests.snapshot.files import AFTER, BEFORE
-from labtests.snapshot.session import readers_of
+from labtests.core.errors import LabError
+from labtests.lab.lab import Lab
+from labtests.recovery.snapshot import Difference, Snapshot, compare, take, write
+from labtests.recovery.snapshot.files import AFTER, BEFORE
+from labtests.recovery.snapshot.session import readers_of
 
 
 @dataclass(slots=True)

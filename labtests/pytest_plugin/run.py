@@ -13,32 +13,27 @@ from typing import Any
 
 import pytest
 
-from labtests.changing import Planned
-from labtests.clock import WallClock
-from labtests.errors import LabError, LeaseBusy
-from labtests.evidence import Refresh
+from labtests.core.clock import WallClock
+from labtests.core.errors import LabError, LeaseBusy
+from labtests.core.private_files import write_private
+from labtests.core.redaction import redacted_logs
 from labtests.experiment import HARDWARE, SIMULATED, Pace, Span, real_pace
 from labtests.inventory import Testbed, load
-from labtests.journal import (
-    FILE_NAME,
-    Begun,
-    ChangeJournal,
-    Journal,
-    redacted_logs,
-    this_runner,
-)
-from labtests.lab import Lab
+from labtests.journal import FILE_NAME, Begun, ChangeJournal, this_runner
+from labtests.lab.changes import Planned
+from labtests.lab.lab import Lab
 from labtests.lease.holding import LOOK_AGAIN_S, Terms, holding
-from labtests.private import write_private
+from labtests.measure.evidence import Refresh
 from labtests.pytest_plugin.cleaning import cleaner
 from labtests.pytest_plugin.folder import default_reports, made, point_latest
 from labtests.pytest_plugin.options import asked_run_directory, asked_testbed
 from labtests.pytest_plugin.preflight import Preflight, versions_of
 from labtests.pytest_plugin.proof import Proof
-from labtests.pytest_plugin.telling import told
+from labtests.pytest_plugin.run_record import told
 from labtests.recovery import LabHeld, claim, expect_put_back
 from labtests.report import page, sealed
-from labtests.ssh.passwords import names_of_passwords, passwords_of
+from labtests.transport.ssh.passwords import names_of_passwords, passwords_of
+from labtests.transport.transcript import Journal
 
 STARTS_WITHIN_S = 120.0  # three tries of servers and clients, and reading all counters
 PHASES_AT_MOST = 12

@@ -9,7 +9,7 @@ from labtests.experiment import Span
 from labtests.profile.rendering import command_lines
 from labtests.pytest_plugin.fixtures import UNREACHABLE_EXIT, UNUSABLE_EXIT
 from labtests.pytest_plugin.run import Run
-from labtests.snapshot.command import lines
+from labtests.recovery.snapshot.command import lines
 
 WITHOUT_SUMMARY = frozenset({UNUSABLE_EXIT, UNREACHABLE_EXIT})
 """Exit codes after which pytest prints no summary by itself."""

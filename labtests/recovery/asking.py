@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from labtests.errors import LabError
+from labtests.core.errors import LabError
 from labtests.inventory import Device
 from labtests.journal.known import strange
 

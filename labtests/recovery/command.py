@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from shlex import quote
 
-from labtests.errors import LabError, LeaseBusy
+from labtests.core.errors import LabError, LeaseBusy
 from labtests.inventory import Testbed
 from labtests.journal import InUse, Unfinished, read_changes
 from labtests.recovery import replay

@@ -4,7 +4,7 @@ import socket
 from collections.abc import Callable
 from pathlib import Path
 
-from labtests.errors import LabError
+from labtests.core.errors import LabError
 from labtests.inventory import Testbed
 from labtests.journal import (
     Begun,

@@ -12,33 +12,33 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from labtests.changing import PutBack
-from labtests.clock import WallClock
+from labtests.core.clock import WallClock
+from labtests.core.errors import LabError
+from labtests.core.redaction import Redaction
+from labtests.core.signals import Noted, noted
 from labtests.drivers import driver_module
-from labtests.errors import LabError
-from labtests.evidence import Backend
-from labtests.exchanges import Exchanges
 from labtests.inventory import Device, LeasePlace, Testbed
 from labtests.journal import (
     FILE_NAME,
     ChangeJournal,
     Entry,
-    Journal,
-    JournalledTransport,
-    Redaction,
     Story,
     Unfinished,
     read_changes,
     unfinished_runs,
 )
 from labtests.journal.changes import addresses
-from labtests.lab import Lab
+from labtests.lab.changes import PutBack
+from labtests.lab.lab import Lab
 from labtests.lease.holding import Terms, holding
-from labtests.signals import Noted, noted
-from labtests.ssh.connecting import AT_ONCE, SHELL, connect
-from labtests.ssh.passwords import passwords_of
-from labtests.ssh.unbroken import UnbrokenTransport
-from labtests.transport import Clock, Transport
+from labtests.measure.evidence import Backend
+from labtests.transport.exchanges import Exchanges
+from labtests.transport.protocol import Clock, Transport
+from labtests.transport.ssh.connecting import AT_ONCE, SHELL, connect
+from labtests.transport.ssh.passwords import passwords_of
+from labtests.transport.ssh.unbroken import UnbrokenTransport
+from labtests.transport.transcribing import JournalledTransport
+from labtests.transport.transcript import Journal
 from labtests.workloads.leftovers import sweep
 
 How = Literal["restored", "already as it was", "cannot"]

@@ -8,9 +8,9 @@ from typing import Any
 from jinja2 import ChainableUndefined, Environment, PackageLoader
 from markupsafe import Markup
 
+from labtests.core.printable import visible
 from labtests.report import text, view
 from labtests.report.runs import Json, entries, texts
-from labtests.visible import visible
 
 
 def css() -> str:

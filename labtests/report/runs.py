@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from labtests.errors import LabError
-from labtests.handed import NotAFile, handed, json_of
+from labtests.core.errors import LabError
+from labtests.core.trusted_files import NotAFile, handed, json_of
 
 FORMAT = "labtests-run/1"
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from labtests import counters as c
-from labtests.evidence import differences
-from labtests.records import Reading
+from labtests.capabilities import counters as c
+from labtests.capabilities.records import Reading
+from labtests.measure.evidence import differences
 from labtests.report.runs import Json, entries, number
 from labtests.report.text import place
 

@@ -22,9 +22,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Protocol, Self
 
-from labtests.errors import LabError
+from labtests.core.errors import LabError
+from labtests.core.private_files import open_private, private_folder
 from labtests.inventory import Management, Testbed
-from labtests.private import open_private, private_folder
 
 READY_WITHIN_S = 600.0  # the first start after an installation compiles the network: minutes
 ANSWER_WITHIN_S = 900.0  # a long advance on a slow machine

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import asyncssh
 
-from labtests.errors import LabError
-from labtests.private import write_private
+from labtests.core.errors import LabError
+from labtests.core.private_files import write_private
 
 LOOPBACK = "127.0.0.1"
 _ALGORITHM = "ssh-ed25519"

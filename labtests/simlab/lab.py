@@ -7,13 +7,13 @@ from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any
 
-from labtests.errors import LabError
+from labtests.core.errors import LabError
 from labtests.inventory import Device, Endpoint, Testbed
 from labtests.network import Cable, HostPort, Network, SwitchPort, Wiring
 from labtests.simlab import faces
 from labtests.simlab.face import Face, Forwarding
 from labtests.simlab.faults import DeviceFaults, UnknownFault, inject
-from labtests.simlab.mischief import Mischief
+from labtests.simlab.loss_faults import Mischief
 from labtests.simlab.timeline import Timeline
 
 FACES = "labtests.simlab.faces"

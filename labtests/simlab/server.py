@@ -13,7 +13,7 @@ from labtests.simlab.face import Face
 from labtests.simlab.faults import DeviceFaults
 from labtests.simlab.keys import LOOPBACK, Address, Keyring
 from labtests.simlab.session import Session
-from labtests.transport import EMULATED
+from labtests.transport.protocol import EMULATED
 
 USERS = frozenset({"root", "admin"})
 """Who may log in besides the testbed's own management user."""

@@ -23,8 +23,8 @@ from typing import Any, Self
 
 import click
 
+from labtests.core.private_files import private_folder
 from labtests.inventory import Testbed
-from labtests.private import private_folder
 from labtests.simlab.control import Message, RunningLab, SimulationFailed
 from labtests.simlab.faults import UnknownFault
 from labtests.simlab.injection import listening

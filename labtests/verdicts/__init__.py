@@ -8,6 +8,7 @@ from labtests.verdicts.classes import classified, undisturbed
 from labtests.verdicts.ecn import marked_not_dropped
 from labtests.verdicts.loads import drops_exactly_in, every_packet, lost_at_the_socket, no_loss
 from labtests.verdicts.outcome import Fact, Finding, Outcome, Verdict, reddest, worst
+from labtests.verdicts.path import Station, stations
 from labtests.verdicts.questions import (
     drops_where_due,
     lossless,
@@ -17,7 +18,6 @@ from labtests.verdicts.questions import (
 )
 from labtests.verdicts.sharing import shared
 from labtests.verdicts.sound import sound
-from labtests.verdicts.way import Station, stations
 
 __all__ = [
     "Fact",

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
-from labtests import counters as c
-from labtests.evidence import Difference, Evidence, Place
-from labtests.records import FlowResult, FlowStatus
-from labtests.verdicts import way
+from labtests.capabilities import counters as c
+from labtests.capabilities.records import FlowResult, FlowStatus
+from labtests.measure.evidence import Difference, Evidence, Place
+from labtests.verdicts import path
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -122,13 +122,13 @@ def switch_ports_kept(evidence: Evidence) -> Iterator[Finding]:
     """No port on the way dropped a packet of ours but what the bottleneck's queues counted: nothing
     on its way in, nothing in the queues under load, and on its way out only what its own queues
     tell, so that what others lose in queues of theirs stays theirs."""
-    for where in dict.fromkeys((*way.opposite(evidence), evidence.bottleneck)):
+    for where in dict.fromkeys((*path.opposite(evidence), evidence.bottleneck)):
         into = evidence.change(where, "port", None, c.BUFFER_DROPPED_IN_PACKETS)
         if evidence.has(into):
             yield from exactly_zero(into)
         yield from _port_and_queues_agree(evidence, where)
-    for where in way.opposite(evidence):
-        for queue in way.queues(evidence):
+    for where in path.opposite(evidence):
+        for queue in path.queues(evidence):
             drops = evidence.change(where, "queue", queue, c.QUEUE_DROPPED_PACKETS)
             if where in evidence.transit or evidence.has(drops):
                 yield from exactly_zero(drops)
@@ -145,7 +145,7 @@ def none_dropped_by_ports(evidence: Evidence) -> Iterator[Finding]:
 _PORT_DROPS = (c.BUFFER_DROPPED_IN_PACKETS, c.BUFFER_DROPPED_OUT_PACKETS, c.WRED_DROPPED_PACKETS)
 
 
-def _port_and_queues_agree(evidence: Evidence, where: way.Where) -> Iterator[Finding]:
+def _port_and_queues_agree(evidence: Evidence, where: path.Where) -> Iterator[Finding]:
     """What a port says that it dropped on its way out is what its queues dropped; where they do not
     tell, it is nothing."""
     out = (c.BUFFER_DROPPED_OUT_PACKETS, c.WRED_DROPPED_PACKETS)

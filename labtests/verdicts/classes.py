@@ -9,9 +9,9 @@ somebody else's (ARP, LLDP, STP). It excuses nothing: what is lost of ours lacks
 
 from collections.abc import Iterator, Sequence
 
-from labtests.evidence import Evidence
-from labtests.records import FlowStatus
-from labtests.units import dscp_of_tos
+from labtests.capabilities.records import FlowStatus
+from labtests.core.units import dscp_of_tos
+from labtests.measure.evidence import Evidence
 from labtests.verdicts import checks, packets
 from labtests.verdicts.outcome import (
     Fact,

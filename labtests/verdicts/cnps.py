@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from labtests import counters as c
-from labtests.evidence import CnpClass, Evidence, Place
+from labtests.capabilities import counters as c
+from labtests.measure.evidence import CnpClass, Evidence, Place
 from labtests.verdicts import checks
 from labtests.verdicts.outcome import (
     Fact,

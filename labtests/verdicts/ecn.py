@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from labtests import counters as c
-from labtests.evidence import Difference, Evidence
+from labtests.capabilities import counters as c
+from labtests.measure.evidence import Difference, Evidence
 from labtests.verdicts import checks, idle, packets, rdma_packets, witnesses
 from labtests.verdicts.outcome import (
     Fact,

@@ -1,8 +1,8 @@
 """What senders got over time, from their own report rows. Times are seconds of the lab's clock."""
 
-from labtests import counters as c
-from labtests.evidence import Evidence
-from labtests.records import FlowResult
+from labtests.capabilities import counters as c
+from labtests.capabilities.records import FlowResult
+from labtests.measure.evidence import Evidence
 
 
 def mean_goodput(flow: FlowResult, from_s: float, to_s: float) -> float | None:

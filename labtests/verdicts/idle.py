@@ -5,8 +5,8 @@ It never excuses anything: a drop stays a failure, because a failure outweighs w
 
 from collections.abc import Iterable, Iterator
 
-from labtests import counters as c
-from labtests.evidence import Evidence, Key, Noise
+from labtests.capabilities import counters as c
+from labtests.measure.evidence import Evidence, Key, Noise
 from labtests.verdicts.outcome import Fact, Finding, name_of, passed, unproven
 
 REMEDY = "find who sends and stop it, or test in another queue"

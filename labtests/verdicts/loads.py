@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from labtests import counters as c
-from labtests.evidence import Difference, Evidence
+from labtests.capabilities import counters as c
+from labtests.measure.evidence import Difference, Evidence
 from labtests.verdicts import checks, idle, packets, witnesses
 from labtests.verdicts.outcome import (
     Fact,

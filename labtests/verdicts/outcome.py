@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from labtests.evidence import Backend, Difference, Evidence
+from labtests.measure.evidence import Backend, Difference, Evidence
 
 
 class Outcome(StrEnum):

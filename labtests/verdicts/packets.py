@@ -9,9 +9,9 @@ datagram that arrived, it never notices.
 
 from collections.abc import Iterable, Iterator
 
-from labtests import counters as c
-from labtests.evidence import Difference, Evidence
-from labtests.verdicts import checks, rdma_packets, way, witnesses
+from labtests.capabilities import counters as c
+from labtests.measure.evidence import Difference, Evidence
+from labtests.verdicts import checks, path, rdma_packets, witnesses
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -35,7 +35,7 @@ def queues_of(evidence: Evidence) -> tuple[int, ...]:
 
 def loaded(evidence: Evidence) -> tuple[int, ...]:
     """The queues that the senders' traffic is mapped to."""
-    return way.queues(evidence)
+    return path.queues(evidence)
 
 
 def accounted(evidence: Evidence) -> Iterator[Finding]:
@@ -102,7 +102,7 @@ def by_the_tool(evidence: Evidence, queue: int) -> Finding:
     lost = [
         station
         for device in dict.fromkeys(place.device for place, _ in pairs)
-        for station in way.of_device(evidence, device, "sending stack", "NIC")
+        for station in path.of_device(evidence, device, "sending stack", "NIC")
         if station.lost
     ]
     unsure = sum(flow.unsure_datagrams or 0 for _, flow in pairs)
@@ -112,7 +112,7 @@ def by_the_tool(evidence: Evidence, queue: int) -> Finding:
         note += f"; {astray} of them may never have been written"
         astray = 0
     if 0 < astray <= min(inside, sum(station.events for station in lost)):
-        note += "; " + "; ".join(f"{s.name} lost some itself: {way.in_words(s)}" for s in lost)
+        note += "; " + "; ".join(f"{s.name} lost some itself: {path.in_words(s)}" for s in lost)
         astray = 0
     return _balance(f"sent by the tool = forwarded + dropped, queue {queue}", astray, note)
 
@@ -161,7 +161,7 @@ def last_cable(evidence: Evidence) -> Finding:
     if received.increase is None or not exact.because:
         return exact
     on_top = received.increase - sum(d.increase or 0 for d in forwarded)
-    return passed(*exact.facts) if 0 < on_top <= way.STRAYS else exact
+    return passed(*exact.facts) if 0 < on_top <= path.STRAYS else exact
 
 
 def _all_of_them_told(evidence: Evidence) -> bool:
@@ -250,7 +250,7 @@ def losses_told(evidence: Evidence) -> Finding:
         return unproven("a receiver did not report how many datagrams it lost")
     switch = sum(d.increase or 0 for d in dropped)
     hosts = witnesses.lost_by_hosts(evidence)
-    said = ", ".join(f"{s.name}: {way.in_words(s)}" for s in inside if s.lost)
+    said = ", ".join(f"{s.name}: {path.in_words(s)}" for s in inside if s.lost)
     fact = Fact(
         name="lost by the tool's account",
         measured=sum(known),

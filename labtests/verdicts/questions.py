@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
-from labtests import counters as c
-from labtests.counters import NOT_ENABLED
-from labtests.evidence import Difference, Evidence, Place
+from labtests.capabilities import counters as c
+from labtests.capabilities.counters import NOT_ENABLED
+from labtests.measure.evidence import Difference, Evidence, Place
 from labtests.verdicts import checks, cnps, goodput, idle, packets, rdma_packets, witnesses
 from labtests.verdicts.outcome import (
     Fact,

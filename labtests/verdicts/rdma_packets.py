@@ -7,9 +7,9 @@ through it; acknowledgements go the other way. rxe does not count what comes for
 is gone (its tool has ended), the host's UDP counter has that: RoCEv2 comes by UDP.
 """
 
-from labtests import counters as c
-from labtests.evidence import Difference, Evidence
-from labtests.records import FlowResult
+from labtests.capabilities import counters as c
+from labtests.capabilities.records import FlowResult
+from labtests.measure.evidence import Difference, Evidence
 from labtests.verdicts import checks
 from labtests.verdicts.outcome import Fact, Finding, disagreement, missing, passed
 

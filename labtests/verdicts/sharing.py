@@ -11,9 +11,9 @@ Fair Queuing Using Deficit Round Robin, SIGCOMM 1995).
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from labtests import counters as c
-from labtests.evidence import Evidence
-from labtests.records import Reading, SchedulingSetting
+from labtests.capabilities import counters as c
+from labtests.capabilities.records import Reading, SchedulingSetting
+from labtests.measure.evidence import Evidence
 from labtests.verdicts import checks, goodput, idle, packets
 from labtests.verdicts.outcome import (
     Fact,

@@ -7,10 +7,10 @@ when what is missing was not lost in a NIC or on a cable.
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from labtests import counters as c
-from labtests.evidence import Evidence
-from labtests.records import FlowResult, Scope
-from labtests.verdicts import checks, way
+from labtests.capabilities import counters as c
+from labtests.capabilities.records import FlowResult, Scope
+from labtests.measure.evidence import Evidence
+from labtests.verdicts import checks, path
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -48,10 +48,10 @@ def _sound(evidence: Evidence) -> Iterator[Finding]:
     yield from _nobody_was_starved(evidence)
     if evidence.kind == "control":
         return
-    for station in way.of_part(evidence, "NIC", "cable"):
+    for station in path.of_part(evidence, "NIC", "cable"):
         yield from _kept(station)
-    for station in way.of_part(evidence, "switch port"):
-        others = tuple(d for d in station.losses if d.key[-1] not in way.BY_CLASS)
+    for station in path.of_part(evidence, "switch port"):
+        others = tuple(d for d in station.losses if d.key[-1] not in path.BY_CLASS)
         yield from _kept(replace(station, losses=others))
     yield from _cables_carried(evidence)
     yield from _undamaged(evidence)
@@ -112,7 +112,7 @@ def _cables_carried(evidence: Evidence) -> Iterator[Finding]:
     for place in {(p.device, p.port): p for p in evidence.senders}.values():
         port = (place.switch, place.switch_port)
         arrived = evidence.change(port, "port", None, c.RX_PACKETS)
-        counted = (*way.sent_by_nic(evidence, place.device, place.port), arrived)
+        counted = (*path.sent_by_nic(evidence, place.device, place.port), arrived)
         unread = [d for d in counted if d.increase is None]
         if unread:  # a device that does not count so is none that failed to tell
             yield from (missing(d, "known", "packets") for d in unread if evidence.has(d))
@@ -122,9 +122,9 @@ def _cables_carried(evidence: Evidence) -> Iterator[Finding]:
         fact = Fact(
             name=f"sent by {place.device} {place.port} - received by {' '.join(port)}",
             measured=sent - came,
-            bound=f"<= {way.STRAYS}",
+            bound=f"<= {path.STRAYS}",
             unit="packets",
-            margin=way.STRAYS - sent + came,
+            margin=path.STRAYS - sent + came,
         )
         yield _held(
             fact,
@@ -141,7 +141,7 @@ def _held(fact: Fact, otherwise: str) -> Finding:
 def _undamaged(evidence: Evidence) -> Iterator[Finding]:
     """A datagram whose checksum is wrong passed every FCS: a switch or a NIC damages data."""
     host = evidence.receiver.device
-    for counter in way.DAMAGED:
+    for counter in path.DAMAGED:
         wrong = evidence.change((host, ""), "host", None, counter)
         quiet = evidence.background((host, ""), "host", None, counter)
         if wrong.increase is None and evidence.has(wrong):
@@ -159,7 +159,7 @@ def _payload_bytes(flow: FlowResult) -> int:
     return round(sum(r.goodput_bits_per_s * (r.end_s - r.start_s) for r in flow.intervals) / 8)
 
 
-def _kept(station: way.Station) -> Iterator[Finding]:
+def _kept(station: path.Station) -> Iterator[Finding]:
     if not station.losses and station.part == "NIC":
         yield unproven(f"{station.name}: no counter of this device says whether it discarded any")
     for difference in station.losses:
@@ -171,16 +171,16 @@ def _kept(station: way.Station) -> Iterator[Finding]:
         yield _lost(station)
 
 
-def _lost(station: way.Station) -> Finding:
+def _lost(station: path.Station) -> Finding:
     facts = (
         Fact(name=name_of(d), measured=d.increase, bound="= 0", unit="", margin=-(d.increase or 0))
         for d in station.lost
     )
     what, remedy = _SAYING[station.part]
-    return failed(f"{station.name} {what}: {way.in_words(station)}; {remedy}", *facts)
+    return failed(f"{station.name} {what}: {path.in_words(station)}; {remedy}", *facts)
 
 
-_SAYING: Mapping[way.Part, tuple[str, str]] = {
+_SAYING: Mapping[path.Part, tuple[str, str]] = {
     "cable": (
         "damaged or interrupted",
         "clean or replace the cable and its optics, compare FEC of both ends",
@@ -202,6 +202,6 @@ def _said(evidence: Evidence) -> Iterator[str]:
     if evidence.kind == "control":
         return
     yield "no NIC and no cable lost anything"
-    for station in way.of_part(evidence, "cable"):
+    for station in path.of_part(evidence, "cable"):
         if not station.losses:
             yield f"not counted by either end: errors of {station.name}"

@@ -7,10 +7,10 @@ In packets, because Comware's byte counts differ between forwarded and dropped.
 
 from collections.abc import Iterable, Iterator
 
-from labtests import counters as c
-from labtests.evidence import Difference, Evidence, Place
-from labtests.records import Scope
-from labtests.verdicts import way
+from labtests.capabilities import counters as c
+from labtests.capabilities.records import Scope
+from labtests.measure.evidence import Difference, Evidence, Place
+from labtests.verdicts import path
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -151,7 +151,7 @@ def datagrams_accounted(evidence: Evidence) -> Iterator[Finding]:
                 return
     found = lost_by_hosts(evidence)
     yield from _not_missed(evidence, found)
-    said = ", ".join(way.in_words(station) for station in kept if station.lost)
+    said = ", ".join(path.in_words(station) for station in kept if station.lost)
     fact = Fact(
         name="datagrams that receivers miss",
         measured=missed,
@@ -176,7 +176,7 @@ TAIL_SHARE = 0.05
 
 def tail(datagrams: int) -> int:
     """How many of so many may have come when the tool had stopped to read."""
-    return max(round(TAIL_SHARE * datagrams), way.STRAYS)
+    return max(round(TAIL_SHARE * datagrams), path.STRAYS)
 
 
 def _not_missed(evidence: Evidence, found: int) -> Iterator[Finding]:
@@ -228,25 +228,25 @@ def lost_by_hosts(evidence: Evidence) -> int:
     not send."""
     inside = 0
     for device in dict.fromkeys(place.device for place in evidence.senders):
-        stations = way.of_device(evidence, device, "sending stack", "NIC")
+        stations = path.of_device(evidence, device, "sending stack", "NIC")
         inside += min(kept_inside(evidence, device), sum(s.events for s in stations))
     return inside + lost_by_receiver(evidence)
 
 
 def lost_by_receiver(evidence: Evidence) -> int:
     """How many packets the receiver's NIC and stack say that they lost."""
-    stations = way.of_device(evidence, evidence.receiver.device, "NIC", "receiving stack")
+    stations = path.of_device(evidence, evidence.receiver.device, "NIC", "receiving stack")
     return sum(station.events for station in stations)
 
 
-def hosts_losses(evidence: Evidence) -> tuple[way.Station, ...]:
+def hosts_losses(evidence: Evidence) -> tuple[path.Station, ...]:
     """What can lose a datagram in a host: stacks and NICs, the senders' and the receiver's."""
-    return way.of_part(evidence, "sending stack", "NIC", "receiving stack")
+    return path.of_part(evidence, "sending stack", "NIC", "receiving stack")
 
 
 def remark_on_hosts(evidence: Evidence) -> str:
     """What hosts lost themselves, for the end of a sentence about the network; "" for nothing."""
-    said = [f"{s.name}: {way.in_words(s)}" for s in hosts_losses(evidence) if s.lost]
+    said = [f"{s.name}: {path.in_words(s)}" for s in hosts_losses(evidence) if s.lost]
     return f"; lost by hosts themselves: {'; '.join(said)}" if said else ""
 
 

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from labtests.records import FlowResult
-from labtests.transport import Reply, Transport
-from labtests.words import Shell
+from labtests.capabilities.records import FlowResult
+from labtests.transport.commands import Shell
+from labtests.transport.protocol import Reply, Transport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,8 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
-from labtests.records import FlowResult, FlowStatus, Interval
-from labtests.units import BitsPerSecond
+from labtests.capabilities.records import FlowResult, FlowStatus, Interval
+from labtests.core.units import BitsPerSecond
 from labtests.workloads.iperf3 import Iperf3
 from labtests.workloads.streams import Stream
 

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from labtests.records import FlowResult, FlowStatus
-from labtests.transport import Clock, Process, Reply, wait_until
-from labtests.units import BitsPerSecond
-from labtests.words import program
+from labtests.capabilities.records import FlowResult, FlowStatus
+from labtests.core.units import BitsPerSecond
+from labtests.transport.commands import program
+from labtests.transport.protocol import Clock, Process, Reply, wait_until
 from labtests.workloads.attempt import Attempt, signal_of
 from labtests.workloads.perftest import Perftest
 from labtests.workloads.streams import Processes, Stream

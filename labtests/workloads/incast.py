@@ -10,9 +10,9 @@ from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
 
-from labtests.errors import WorkloadError
-from labtests.records import FlowResult
-from labtests.transport import Clock, wait_until
+from labtests.capabilities.records import FlowResult
+from labtests.core.errors import WorkloadError
+from labtests.transport.protocol import Clock, wait_until
 from labtests.workloads.crowd import parts, together
 from labtests.workloads.flow import READY_DEADLINE_S, START_DEADLINE_S, STEP_S, TRIES, Flow, Scene
 from labtests.workloads.sampling import Sampler, Sampling, sampler

@@ -9,10 +9,10 @@ import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from labtests.errors import UnreadableOutput, WorkloadError
-from labtests.records import FlowResult, FlowStatus, Interval
-from labtests.units import BitsPerSecond
-from labtests.words import Shell, program
+from labtests.capabilities.records import FlowResult, FlowStatus, Interval
+from labtests.core.errors import UnreadableOutput, WorkloadError
+from labtests.core.units import BitsPerSecond
+from labtests.transport.commands import Shell, program
 from labtests.workloads.attempt import Attempt, Party, signal_of
 from labtests.workloads.iperf3_json import parse_json
 from labtests.workloads.iperf3_report import Iperf3Report

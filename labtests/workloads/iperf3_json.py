@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from labtests.reading import refuse
-from labtests.transport import Reply
-from labtests.units import BitsPerSecond, Bytes
+from labtests.core.units import BitsPerSecond, Bytes
+from labtests.drivers.parsing import refuse
+from labtests.transport.protocol import Reply
 from labtests.workloads.figures import is_figure
 from labtests.workloads.iperf3_report import Direction, Iperf3Report, Span, Totals, measured, tidy
 

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from labtests.reading import refuse
-from labtests.transport import Reply
-from labtests.units import BitsPerSecond, Bytes
+from labtests.core.units import BitsPerSecond, Bytes
+from labtests.drivers.parsing import refuse
+from labtests.transport.protocol import Reply
 
 TINY_SHARE = 0.1
 """A last interval shorter than this share of the others is the tail of the test (`5.00-5.00`)."""

@@ -7,9 +7,9 @@ digits; the JSON form is exact. Prefixes are 2**10 for bytes and 10**3 for bits 
 import re
 from dataclasses import dataclass, field, replace
 
-from labtests.reading import lines, refuse
-from labtests.transport import Reply
-from labtests.units import BitsPerSecond, Bytes
+from labtests.core.units import BitsPerSecond, Bytes
+from labtests.drivers.parsing import lines, refuse
+from labtests.transport.protocol import Reply
 from labtests.workloads.iperf3_report import (
     BROKE_OFF,
     Direction,

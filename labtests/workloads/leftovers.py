@@ -6,10 +6,10 @@ Only a process that carries the run's own id is ever ended (ssh/supervision.py s
 import re
 from dataclasses import dataclass
 
-from labtests.errors import WorkloadError
-from labtests.ssh.supervision import TAG
-from labtests.transport import Reply, Transport
-from labtests.words import program, script
+from labtests.core.errors import WorkloadError
+from labtests.transport.commands import program, script
+from labtests.transport.protocol import Reply, Transport
+from labtests.transport.ssh.supervision import TAG
 
 _ENVIRON = re.compile(r"^/proc/([0-9]+)/environ$", re.MULTILINE)
 _GREP_ANSWERS = frozenset({0, 1, 2, None})  # found, not found, some files cannot be read; recorded

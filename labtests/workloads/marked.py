@@ -7,10 +7,10 @@ numbers of UDP datagrams to the discard port, where nobody answers.
 import re
 from collections.abc import Iterator
 
-from labtests.errors import WorkloadError
-from labtests.records import FlowResult, FlowStatus
-from labtests.transport import Reply
-from labtests.words import Shell, in_turn, program
+from labtests.capabilities.records import FlowResult, FlowStatus
+from labtests.core.errors import WorkloadError
+from labtests.transport.commands import Shell, in_turn, program
+from labtests.transport.protocol import Reply
 from labtests.workloads.attempt import Party
 
 GAP_S = 0.002  # between two packets: the least that newer versions of ping let everybody ask for

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from labtests.reading import refuse
-from labtests.transport import Reply
-from labtests.units import BitsPerSecond, gbit_per_second, mib_per_second
+from labtests.core.units import BitsPerSecond, gbit_per_second, mib_per_second
+from labtests.drivers.parsing import refuse
+from labtests.transport.protocol import Reply
 from labtests.workloads.figures import is_figure
 from labtests.workloads.perftest_report import Row
 

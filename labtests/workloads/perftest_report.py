@@ -9,9 +9,9 @@ message rate x message size, in the header's unit. What breaks a rule is refused
 import re
 from dataclasses import dataclass, field, replace
 
-from labtests.reading import lines, refuse
-from labtests.transport import Reply
-from labtests.units import BitsPerSecond, gbit_per_second, mib_per_second
+from labtests.core.units import BitsPerSecond, gbit_per_second, mib_per_second
+from labtests.drivers.parsing import lines, refuse
+from labtests.transport.protocol import Reply
 
 _UNITS = {"Gb/sec": gbit_per_second, "MB/sec": mib_per_second, "MiB/sec": mib_per_second}
 _DECIMALS = r"[0-9]+\.(?:[0-9]{6}|[0-9]{2})"

@@ -11,8 +11,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Protocol
 
-from labtests.clock import WallClock
-from labtests.transport import Clock
+from labtests.core.clock import WallClock
+from labtests.transport.protocol import Clock
 
 SLACK_S = 1e-9
 

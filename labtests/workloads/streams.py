@@ -5,9 +5,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 
-from labtests.errors import LabError, LabErrors, WorkloadError
-from labtests.transport import Clock, Process, Transport, wait_until
-from labtests.words import Shell, program
+from labtests.core.errors import LabError, LabErrors, WorkloadError
+from labtests.transport.commands import Shell, program
+from labtests.transport.protocol import Clock, Process, Transport, wait_until
 from labtests.workloads.attempt import Party
 from labtests.workloads.iperf3 import Iperf3
 from labtests.workloads.perftest import Perftest

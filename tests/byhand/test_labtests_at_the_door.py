@@ -13,11 +13,11 @@ import pytest
 import yaml
 from served_lab import INTERFACES, PORTS, ROOT, TESTBED, ServedLab
 
+from labtests.core.errors import CommandRejected, DeviceError, ToolMissing, UnreadableOutput
 from labtests.drivers import driver_module
-from labtests.errors import CommandRejected, DeviceError, ToolMissing, UnreadableOutput
 from labtests.inventory import load
 from labtests.simlab.serving import InProcessLab
-from labtests.ssh import connect
+from labtests.transport.ssh import connect
 
 A = INTERFACES["ServerA"]
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from labtests.errors import InventoryError
+from labtests.core.errors import InventoryError
 from labtests.network.cases import load
 from labtests.network.cases.building import build, start
 

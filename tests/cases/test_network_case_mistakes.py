@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from small_case import SMALL, case
 
 from labtests.__main__ import main
-from labtests.errors import InventoryError
+from labtests.core.errors import InventoryError
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from small_case import SMALL, case
 
-from labtests.errors import InventoryError
+from labtests.core.errors import InventoryError
 from labtests.network.cases import run
 from labtests.network.cases.building import build
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from labtests.errors import InventoryError
+from labtests.core.errors import InventoryError
 from labtests.network.cases import CaseFile, Figures, load, run
 from labtests.network.cases.printing import lines
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from labtests.errors import InventoryError
+from labtests.core.errors import InventoryError
 from labtests.network.cases import CaseFile, Figures, load, run
 from labtests.network.cases.figures import PauseFigures
 from labtests.network.cases.printing import lines

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from labtests.capabilities.records import PfcSetting, TrustSetting
 from labtests.check import check, judged
 from labtests.inventory import Endpoint
-from labtests.records import PfcSetting, TrustSetting
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "snapshot"))
 

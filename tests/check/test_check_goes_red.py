@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from typed import typed
 
+from labtests.capabilities.facts import LinkFacts, RoceFacts
+from labtests.capabilities.records import PfcSetting, TrustSetting
 from labtests.check import cables, check, hosts, judged
 from labtests.check.gathering import Known
-from labtests.facts import LinkFacts, RoceFacts
 from labtests.inventory import Endpoint
-from labtests.records import PfcSetting, TrustSetting
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "snapshot"))
 

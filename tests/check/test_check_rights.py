@@ -6,8 +6,8 @@ import pytest
 
 from labtests.check.finding import Unknown, judged
 from labtests.check.rights import notes, rights
-from labtests.errors import CommandRejected
-from labtests.transport import Reply
+from labtests.core.errors import CommandRejected
+from labtests.transport.protocol import Reply
 
 LISTED = """Matching Defaults entries for ops on h1:
     env_reset, !requiretty

@@ -10,9 +10,9 @@
 from pathlib import Path
 from pprint import pformat
 
+from labtests.core.errors import UnreadableOutput
 from labtests.drivers import comware
-from labtests.errors import UnreadableOutput
-from labtests.transport import Reply
+from labtests.transport.protocol import Reply
 
 FOLDER = Path(__file__).parents[1] / "transcripts" / "comware"
 RECORDINGS = sorted(FOLDER.glob("*.txt"))

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from labtests.transport import Reply
+from labtests.transport.protocol import Reply
 
 
 @dataclass

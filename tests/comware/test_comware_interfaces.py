@@ -6,9 +6,9 @@ import pytest
 from recordings import load
 from scripted_switch import ScriptedSwitch
 
-from labtests import counters as c
+from labtests.capabilities import counters as c
+from labtests.core.errors import UnreadableOutput
 from labtests.drivers.comware import Driver, parse_clock, parse_interface
-from labtests.errors import UnreadableOutput
 
 PORT = "GigabitEthernet2/0"
 INTERFACE = f"display interface {PORT}"

@@ -2,9 +2,9 @@
 
 import pytest
 
+from labtests.core.errors import CommandRejected, UnreadableOutput
 from labtests.drivers.comware.names import asked_port, full_name, printed_port, short_name
-from labtests.errors import CommandRejected, UnreadableOutput
-from labtests.transport import Reply
+from labtests.transport.protocol import Reply
 
 PAIRS = [
     ("GigabitEthernet1/0/1", "GE1/0/1"),

@@ -6,12 +6,18 @@ from dataclasses import replace
 import pytest
 from typed import typed
 
+from labtests.capabilities.records import (
+    EcnSetting,
+    PfcSetting,
+    QueueSchedule,
+    SchedulingSetting,
+    TrustSetting,
+)
+from labtests.core.errors import CommandRejected, LabError, UnreadableOutput
 from labtests.drivers.comware import SESSION, Driver
-from labtests.errors import CommandRejected, LabError, UnreadableOutput
 from labtests.inventory import load
-from labtests.records import EcnSetting, PfcSetting, QueueSchedule, SchedulingSetting, TrustSetting
 from labtests.simlab.serving import InProcessLab
-from labtests.ssh.connecting import connect
+from labtests.transport.ssh.connecting import connect
 
 TESTBED = """\
 name: two-switches

@@ -6,6 +6,8 @@ from dataclasses import fields, is_dataclass
 import pytest
 from recordings import PARSERS, RECORDINGS, is_read, label, load, parser_of
 
+from labtests.capabilities.records import PfcSetting, TrustSetting
+from labtests.core.errors import UnreadableOutput
 from labtests.drivers.comware import (
     parse_configuration,
     parse_map_table,
@@ -24,9 +26,7 @@ from labtests.drivers.comware.configuration import (
     interface_section,
     priority_list,
 )
-from labtests.errors import UnreadableOutput
-from labtests.records import PfcSetting, TrustSetting
-from labtests.transport import Reply
+from labtests.transport.protocol import Reply
 
 READ = [recording for recording in RECORDINGS if is_read(recording)]
 # a configuration is words, not numbers: a line that is not there is a setting that is not there,

@@ -2,9 +2,9 @@
 
 import pytest
 
+from labtests.core.errors import CommandRejected
 from labtests.drivers.comware.rejections import expect_accepted, expect_answer, is_refusal
-from labtests.errors import CommandRejected
-from labtests.transport import Reply
+from labtests.transport.protocol import Reply
 
 COMMANDS = ("interface Twenty-FiveGigE1/0/14", "priority-flow-control enable", "qos trust dscp")
 

@@ -4,7 +4,7 @@ import pytest
 from recordings import load
 from scripted_switch import ScriptedSwitch
 
-from labtests.capabilities import (
+from labtests.capabilities.device import (
     DropTelemetry,
     DscpMap,
     EcnMarking,
@@ -16,10 +16,7 @@ from labtests.capabilities import (
     Trust,
     Versions,
 )
-from labtests.drivers import driver_module
-from labtests.drivers.comware import SESSION, Driver
-from labtests.errors import CommandRejected, UnreadableOutput
-from labtests.records import (
+from labtests.capabilities.records import (
     EcnSetting,
     PfcSetting,
     QueueSchedule,
@@ -27,6 +24,9 @@ from labtests.records import (
     TrustSetting,
     WredQueue,
 )
+from labtests.core.errors import CommandRejected, UnreadableOutput
+from labtests.drivers import driver_module
+from labtests.drivers.comware import SESSION, Driver
 
 PORT = "Twenty-FiveGigE1/0/14"
 OUT = "Twenty-FiveGigE1/0/13"

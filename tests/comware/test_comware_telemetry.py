@@ -4,9 +4,9 @@ import pytest
 from recordings import load
 from scripted_switch import ScriptedSwitch
 
+from labtests.core.errors import CommandRejected, UnreadableOutput
 from labtests.drivers.comware import Driver
-from labtests.errors import CommandRejected, UnreadableOutput
-from labtests.evidence import differences
+from labtests.measure.evidence import differences
 
 IN, OUT = "Twenty-FiveGigE1/0/14", "Twenty-FiveGigE1/0/13"
 QUEUES = f"display qos queue-statistics interface {OUT} outbound"

@@ -3,7 +3,7 @@
 import pytest
 from recordings import FOLDER, PARSERS, RECORDINGS, is_read, label, load, parser_of, rendered
 
-from labtests.errors import UnreadableOutput
+from labtests.core.errors import UnreadableOutput
 
 
 @pytest.mark.parametrize("recording", RECORDINGS, ids=label)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from re import search
 
-from labtests.transport import Process, Reply
+from labtests.transport.protocol import Process, Reply
 
 TRANSCRIPTS = Path(__file__).parent.parent / "transcripts" / "connectx"
 OF_ANY_HOST = TRANSCRIPTS.parent / "linux"

@@ -5,9 +5,9 @@ from shlex import quote
 import pytest
 from connectx_host import Answer, FakeHost, grep, no_such_files
 
+from labtests.capabilities.records import DcqcnSetting
+from labtests.core.errors import CommandRejected, ToolMissing, UnreadableOutput
 from labtests.drivers.connectx import Driver
-from labtests.errors import CommandRejected, ToolMissing, UnreadableOutput
-from labtests.records import DcqcnSetting
 
 IF = "enp3s0f0np0"
 ECN = f"/sys/class/net/{IF}/ecn"

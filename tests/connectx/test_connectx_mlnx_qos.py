@@ -7,11 +7,11 @@ from connectx_host import TRANSCRIPTS, recording
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from labtests.capabilities.records import NicQos, TrafficClass, TrustSetting
+from labtests.core.errors import CommandRejected, DeviceError, UnreadableOutput
+from labtests.core.units import BitsPerSecond, Bytes
 from labtests.drivers.connectx.mlnx_qos import parse_mlnx_qos
-from labtests.errors import CommandRejected, DeviceError, UnreadableOutput
-from labtests.records import NicQos, TrafficClass, TrustSetting
-from labtests.transport import Reply
-from labtests.units import BitsPerSecond, Bytes
+from labtests.transport.protocol import Reply
 
 WHOLE = [
     name

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from connectx_host import Answer, FakeHost, recording
 
-from labtests.capabilities import (
+from labtests.capabilities.device import (
     DcqcnParameters,
     DscpMap,
     NicQosView,
@@ -19,10 +19,10 @@ from labtests.capabilities import (
     Trust,
     Versions,
 )
+from labtests.capabilities.records import PfcSetting, TrustSetting
+from labtests.core.errors import CommandRejected, InventoryError, ToolMissing
 from labtests.drivers import driver_module, platforms
 from labtests.drivers.connectx import SESSION, Driver
-from labtests.errors import CommandRejected, InventoryError, ToolMissing
-from labtests.records import PfcSetting, TrustSetting
 
 IF = "enp3s0f0np0"
 QOS = f"mlnx_qos -i {IF}"

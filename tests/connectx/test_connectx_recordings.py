@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from connectx_host import OF_ANY_HOST, TRANSCRIPTS, file_of
 
+from labtests.core.errors import DeviceError
 from labtests.drivers import connectx, linux
 from labtests.drivers.connectx import host
 from labtests.drivers.linux import host as linux_host
-from labtests.errors import DeviceError
-from labtests.transport import Reply
+from labtests.transport.protocol import Reply
 
 FILES = [*TRANSCRIPTS.glob("*.txt"), *OF_ANY_HOST.glob("*.txt")]
 NAMES = sorted(file.stem for file in FILES)

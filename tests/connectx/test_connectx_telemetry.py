@@ -3,11 +3,11 @@
 import pytest
 from connectx_host import Answer, FakeHost, grep, no_such_files, recording
 
-from labtests import counters as c
+from labtests.capabilities import counters as c
+from labtests.capabilities.records import RdmaLink, Reading
+from labtests.core.errors import CommandRejected, ToolMissing, UnreadableOutput
 from labtests.drivers.connectx import Driver
 from labtests.drivers.linux.ethtool import AT_THE_WIRE
-from labtests.errors import CommandRejected, ToolMissing, UnreadableOutput
-from labtests.records import RdmaLink, Reading
 
 IF = "enp3s0f0np0"
 STATISTICS = f"ethtool -S {IF}"

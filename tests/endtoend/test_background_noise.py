@@ -17,7 +17,7 @@ SUITE = """
 import pytest
 
 from labtests.experiment import Class
-from labtests.records import PfcSetting
+from labtests.capabilities.records import PfcSetting
 from labtests.verdicts import lossless
 
 

@@ -13,7 +13,7 @@ LOSS = {"kind": "drop-packets", **TRUNK, "queue": 5, "per_million": 2000}
 
 SUITE = """
 from labtests.experiment import Class
-from labtests.records import PfcSetting
+from labtests.capabilities.records import PfcSetting
 from labtests.verdicts import lossless, paused
 
 ON = PfcSetting(mode="on", priorities=frozenset(range(8)))

@@ -1,8 +1,8 @@
 """Senders by the speed of their links, for tests of what a lab can carry."""
 
+from labtests.core.units import BitsPerSecond
 from labtests.experiment import Role
 from labtests.inventory import Endpoint
-from labtests.units import BitsPerSecond
 
 
 def roles(*gbit: float) -> tuple[Role, ...]:

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from labtests.capabilities.records import EcnSetting, PfcSetting, WredQueue
 from labtests.experiment import HARDWARE, SIMULATED, NotPassed
 from labtests.experiment.judging import Judged
 from labtests.experiment.record import readable
-from labtests.records import EcnSetting, PfcSetting, WredQueue
 from labtests.verdicts import Outcome, Verdict
 
 VERDICT = Verdict(

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from labtests.experiment.reaching import unreachable
-from labtests.transport import Reply
+from labtests.experiment.reachability import unreachable
+from labtests.transport.protocol import Reply
 
 NO_PING = (127, "sh: 1: ping: not found\n")
 REFUSED = (

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from labtests.errors import CommandRejected
+from labtests.core.errors import CommandRejected
 from labtests.experiment import SIMULATED, Incast, NotHere
 from labtests.inventory import load
 

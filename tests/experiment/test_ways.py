@@ -3,8 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
+from labtests.experiment.paths import transit_ports
 from labtests.experiment.roles import roles_of
-from labtests.experiment.ways import transit_ports
 from labtests.inventory import Device, Endpoint, Link, Management, Port, Testbed, load
 
 TESTBEDS = Path(__file__).parents[2] / "testbeds"

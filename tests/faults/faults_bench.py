@@ -10,13 +10,13 @@ from typing import Any
 
 from typed import typed
 
-from labtests.evidence import Evidence, Refresh
 from labtests.experiment import SIMULATED, Incast, NotPassed
 from labtests.experiment.refresh import measure
 from labtests.inventory import load
-from labtests.journal import Journal
-from labtests.lab import Lab
+from labtests.lab.lab import Lab
+from labtests.measure.evidence import Evidence, Refresh
 from labtests.simlab.serving import InProcessLab
+from labtests.transport.transcript import Journal
 from labtests.verdicts import Outcome
 
 ROOT = Path(__file__).parents[2]

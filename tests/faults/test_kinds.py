@@ -11,7 +11,7 @@ from labtests.inventory import load
 from labtests.network import RcRequest, TcpRequest, UdpRequest
 from labtests.simlab.faults import UnknownFault
 from labtests.simlab.lab import SimulatedLab
-from labtests.simlab.mischief import Unheard
+from labtests.simlab.loss_faults import Unheard
 
 ROOT = Path(__file__).parents[2]
 MS = 1_000_000

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from labtests.errors import InventoryError
+from labtests.core.errors import InventoryError
 from labtests.inventory import Testbed, load
 
 PLATFORMS = frozenset({"connectx", "comware"})

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from labtests.errors import InventoryError
+from labtests.core.errors import InventoryError
 from labtests.inventory import EcnMarking, Testbed, load
 
 SIGN = "§"

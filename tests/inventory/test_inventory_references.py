@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from labtests.errors import InventoryError
+from labtests.core.errors import InventoryError
 from labtests.inventory import load
 from labtests.inventory.platforms import known_platforms
 

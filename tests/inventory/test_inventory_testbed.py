@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labtests.errors import InventoryError, LabError
+from labtests.core.errors import InventoryError, LabError
 from labtests.inventory import (
     Device,
     Endpoint,

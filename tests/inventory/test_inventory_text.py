@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from labtests.errors import InventoryError
+from labtests.core.errors import InventoryError
 from labtests.inventory import load
 
 Expect = Callable[..., None]

@@ -9,8 +9,9 @@ from dataclasses import replace
 import pytest
 from toy_lab import begun
 
-from labtests.errors import LabError
-from labtests.journal import ChangeJournal, Redaction, register, state_of, this_runner
+from labtests.core.errors import LabError
+from labtests.core.redaction import Redaction
+from labtests.journal import ChangeJournal, register, state_of, this_runner
 from labtests.journal.unfinished import unfinished_runs
 
 SAY_WHO = """

@@ -6,9 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labtests.inventory.testbed import Device, Management, Port
-from labtests.journal.values import NotStorable, pack, unpack
-from labtests.records import (
+from labtests.capabilities.records import (
     DcqcnSetting,
     EcnSetting,
     FlowStatus,
@@ -18,6 +16,8 @@ from labtests.records import (
     TrustSetting,
     WredQueue,
 )
+from labtests.inventory.testbed import Device, Management, Port
+from labtests.journal.values import NotStorable, pack, unpack
 
 NUMBERS = st.integers(-(2**70), 2**70)
 TEXTS = st.text(max_size=12)
@@ -77,7 +77,7 @@ def test_what_would_not_come_back_the_same_is_refused(value):
     "packed",
     [
         {"record": "os:_Environ", "fields": {}},
-        {"record": "labtests.lab:Lab", "fields": {}},
+        {"record": "labtests.lab.lab:Lab", "fields": {}},
         {"record": "labtests.records:PfcSetting", "fields": {"mode": "on"}},
         {"record": "labtests.journal.values:importlib.sys", "fields": {}},
         {"member": "labtests.records:PfcSetting", "name": "mode"},

@@ -11,14 +11,16 @@ import pytest
 import toy_lab
 from toy_lab import AUTO, OFF, ON, P1, P2, Box, open_lab
 
-from labtests.errors import LabError, LabErrors
-from labtests.journal import ChangeJournal, InUse, Journal, NotWritten, Redaction, read_changes
-from labtests.journal.pages import Pages
+from labtests.core.errors import LabError, LabErrors
+from labtests.core.redaction import Redaction
+from labtests.journal import ChangeJournal, InUse, NotWritten, read_changes
+from labtests.journal.append_only import Pages
+from labtests.transport.transcript import Journal
 
 
 @pytest.fixture(autouse=True)
 def _toys(monkeypatch):
-    monkeypatch.setattr("labtests.lab.driver_module", toy_lab.toy_module)
+    monkeypatch.setattr("labtests.lab.lab.driver_module", toy_lab.toy_module)
 
 
 @pytest.fixture
@@ -94,7 +96,7 @@ def test_a_change_that_the_disk_does_not_take_is_not_made(lab, box, path, monkey
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patched:
-        patched.setattr("labtests.journal.pages.os.write", full)
+        patched.setattr("labtests.journal.append_only.os.write", full)
         with pytest.raises(LabError, match="No space left on device"):
             lab.change(P2, "pfc", ON)
         assert box.state == {"p1": ON, "p2": OFF}
@@ -222,7 +224,7 @@ def test_threads_that_write_at_once_share_an_fsync(tmp_path, monkeypatch):
         go.wait(10)
         real(descriptor)
 
-    monkeypatch.setattr("labtests.journal.pages.os.fsync", slow)
+    monkeypatch.setattr("labtests.journal.append_only.os.fsync", slow)
     writers = [threading.Thread(target=pages.write, args=({"n": n},)) for n in range(9)]
     writers[0].start()
     begun.wait(10)
@@ -255,7 +257,7 @@ def test_an_fsync_that_failed_fails_everyone_who_waited_for_it(tmp_path, monkeyp
         except NotWritten:
             told.append(number)
 
-    monkeypatch.setattr("labtests.journal.pages.os.fsync", failing)
+    monkeypatch.setattr("labtests.journal.append_only.os.fsync", failing)
     writers = [threading.Thread(target=write, args=(n,)) for n in range(4)]
     writers[0].start()
     begun.wait(10)

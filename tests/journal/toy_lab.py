@@ -2,13 +2,14 @@
 
 from types import SimpleNamespace
 
-from labtests.capabilities import PriorityFlowControl, Resuming
-from labtests.errors import CommandRejected
+from labtests.capabilities.device import PriorityFlowControl, Resuming
+from labtests.capabilities.records import PfcSetting
+from labtests.core.errors import CommandRejected
+from labtests.core.redaction import Redaction
 from labtests.inventory import Endpoint
 from labtests.inventory.testbed import Device, Management, Testbed
-from labtests.journal import Begun, ChangeJournal, Redaction, this_runner
-from labtests.lab import Lab
-from labtests.records import PfcSetting
+from labtests.journal import Begun, ChangeJournal, this_runner
+from labtests.lab.lab import Lab
 
 P1, P2 = (Endpoint(device="sw", interface=name) for name in ("p1", "p2"))
 OFF = PfcSetting(mode="off", priorities=frozenset())

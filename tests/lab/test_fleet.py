@@ -11,26 +11,21 @@ from typing import Any
 import pytest
 from typed import typed
 
-from labtests.errors import DeviceError, LabErrors
-from labtests.exchanges import FRESH_S, Exchanges
+from labtests.core.errors import DeviceError, LabErrors
+from labtests.core.redaction import Redaction
 from labtests.inventory import Endpoint, Testbed, load
-from labtests.journal import (
-    Begun,
-    ChangeJournal,
-    Journal,
-    Redaction,
-    read_changes,
-    this_runner,
-)
-from labtests.lab import Lab
+from labtests.journal import Begun, ChangeJournal, read_changes, this_runner
+from labtests.lab.lab import Lab
 from labtests.profile.planning import made, planned
 from labtests.profile.reader import load as load_profile
+from labtests.recovery.snapshot import compare, take
+from labtests.recovery.snapshot.session import limited, readers_of
 from labtests.simlab.server import Connection
 from labtests.simlab.serving import InProcessLab
-from labtests.snapshot import compare, take
-from labtests.snapshot.session import limited, readers_of
-from labtests.ssh import login
-from labtests.ssh.shell import ShellTransport
+from labtests.transport.exchanges import FRESH_S, Exchanges
+from labtests.transport.ssh import login
+from labtests.transport.ssh.shell import ShellTransport
+from labtests.transport.transcript import Journal
 
 HOSTS = 40  # more than the usual defaults of pools
 CHANGED = ("h01", "h02")

@@ -4,12 +4,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from labtests.capabilities import PriorityFlowControl
-from labtests.changing import Planned
-from labtests.errors import CommandRejected, LabErrors
+from labtests.capabilities.device import PriorityFlowControl
+from labtests.capabilities.records import PfcSetting
+from labtests.core.errors import CommandRejected, LabErrors
 from labtests.inventory import Endpoint
-from labtests.lab import Lab
-from labtests.records import PfcSetting
+from labtests.lab.changes import Planned
+from labtests.lab.lab import Lab
 
 PORT = Endpoint(device="sw", interface="p1")
 OTHER = Endpoint(device="sw", interface="p2")
@@ -55,7 +55,7 @@ def box():
 @pytest.fixture
 def lab(box, monkeypatch):
     module = SimpleNamespace(Driver=Driver, SESSION="toy")
-    monkeypatch.setattr("labtests.lab.driver_module", lambda platform: module)
+    monkeypatch.setattr("labtests.lab.lab.driver_module", lambda platform: module)
     testbed = SimpleNamespace(devices=(SimpleNamespace(name="sw", platform="toy"),))
     clock = SimpleNamespace(now_s=lambda: 1.0)
     return Lab(testbed, {"sw": box}, clock=clock, backend="simulated")

@@ -4,8 +4,8 @@ import signal
 
 import pytest
 
-from labtests import signals
-from labtests.signals import as_ctrl_c
+from labtests.core import signals
+from labtests.core.signals import as_ctrl_c
 
 
 def raised(*numbers: signal.Signals) -> list[str]:

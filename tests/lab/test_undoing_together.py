@@ -13,26 +13,20 @@ from typing import Any
 import pytest
 from typed import typed
 
-from labtests.changing import PutBack
-from labtests.errors import LeaseLost
-from labtests.exchanges import Exchanges
+from labtests.core.errors import LeaseLost
+from labtests.core.redaction import Redaction
 from labtests.inventory import Endpoint, Testbed, load
-from labtests.journal import (
-    Begun,
-    ChangeJournal,
-    Intent,
-    Journal,
-    Redaction,
-    read_changes,
-    this_runner,
-)
-from labtests.lab import Lab
+from labtests.journal import Begun, ChangeJournal, Intent, read_changes, this_runner
+from labtests.lab.changes import PutBack
+from labtests.lab.lab import Lab
 from labtests.profile.planning import made, planned
 from labtests.profile.reader import load as load_profile
+from labtests.recovery.snapshot import Snapshot, compare, take
+from labtests.recovery.snapshot.session import limited, readers_of
 from labtests.simlab.serving import InProcessLab
-from labtests.snapshot import Snapshot, compare, take
-from labtests.snapshot.session import limited, readers_of
-from labtests.ssh.shell import ShellTransport
+from labtests.transport.exchanges import Exchanges
+from labtests.transport.ssh.shell import ShellTransport
+from labtests.transport.transcript import Journal
 
 HOSTS = ("h1", "h2")
 PROFILE = load_profile(Path(__file__).parents[2] / "profiles" / "lossless-25g.yaml").form

@@ -9,7 +9,7 @@ from leased_box import ToyDriver
 
 from labtests.inventory import load
 from labtests.simlab.lab import SimulatedLab
-from labtests.ssh.connecting import SHELL
+from labtests.transport.ssh.connecting import SHELL
 
 TESTBED = Path(__file__).parents[2] / "testbeds" / "h3c-s6550-cx4.yaml"
 
@@ -28,5 +28,5 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def toy_platform(monkeypatch: pytest.MonkeyPatch) -> None:
     module = SimpleNamespace(Driver=ToyDriver, SESSION=SHELL)
-    for place in ("labtests.lab", "labtests.lease.holding"):
+    for place in ("labtests.lab.lab", "labtests.lease.holding"):
         monkeypatch.setattr(f"{place}.driver_module", lambda platform: module)

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import quote
 
-from labtests.errors import Unreachable
+from labtests.core.errors import Unreachable
 from labtests.lease.held import Held
 from labtests.lease.record import Holder, me
 from labtests.lease.register import Register
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.timeline import Timeline
-from labtests.transport import DEFAULT_TIMEOUT_S, Reply
+from labtests.transport.protocol import DEFAULT_TIMEOUT_S, Reply
 
 
 @dataclass

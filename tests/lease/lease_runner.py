@@ -6,17 +6,17 @@ from types import SimpleNamespace
 
 import leased_box
 
-import labtests.lab
+import labtests.lab.lab
 import labtests.lease.holding as lease
-from labtests.errors import LabErrors, LeaseLost
+from labtests.core.errors import LabErrors, LeaseLost
 from labtests.inventory import LeasePlace
-from labtests.lab import Lab
-from labtests.ssh.connecting import SHELL
+from labtests.lab.lab import Lab
+from labtests.transport.ssh.connecting import SHELL
 
 
 def main(folder: str, box: str, expires_after_s: str) -> None:
     module = SimpleNamespace(Driver=leased_box.ToyDriver, SESSION=SHELL)
-    labtests.lab.driver_module = lease.driver_module = lambda platform: module  # type: ignore
+    labtests.lab.lab.driver_module = lease.driver_module = lambda platform: module  # type: ignore
     place = LeasePlace(path=folder, expires_after_s=float(expires_after_s), by_default=False)
     lab = leased_box.toy_lab(leased_box.Box(Path(box), "first"), place)
     try:

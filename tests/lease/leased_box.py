@@ -4,9 +4,9 @@ from pathlib import Path
 
 from lease_lab import LocalShell
 
-from labtests.clock import WallClock
+from labtests.core.clock import WallClock
 from labtests.inventory import Device, Endpoint, LeasePlace, Management, Testbed
-from labtests.lab import Lab
+from labtests.lab.lab import Lab
 
 PORT = Endpoint(device="here", interface="p1")
 

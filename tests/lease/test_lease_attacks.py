@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from lease_lab import LocalShell, StillClock, held_at, run_holder
 
-from labtests.errors import LeaseBusy, LeaseLost, LeaseUnusable
+from labtests.core.errors import LeaseBusy, LeaseLost, LeaseUnusable
 from labtests.lease.held import Held
 from labtests.lease.record import as_line, me
 from labtests.lease.register import LAST, MANY, Register

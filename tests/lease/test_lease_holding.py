@@ -14,14 +14,14 @@ import pytest
 from lease_lab import Emulated, LocalShell, held_at, run_holder
 from leased_box import PORT, Box, toy_lab
 
-from labtests.clock import WallClock
-from labtests.errors import LabErrors, LeaseBusy, LeaseLost, LeaseUnwritable, Unreachable
+from labtests.core.clock import WallClock
+from labtests.core.errors import LabErrors, LeaseBusy, LeaseLost, LeaseUnwritable, Unreachable
 from labtests.inventory import LeasePlace
 from labtests.lease.held import Held
 from labtests.lease.holding import Terms, holding
 from labtests.lease.record import me
 from labtests.lease.register import Register
-from labtests.transport import Reply
+from labtests.transport.protocol import Reply
 
 HERE = Path(__file__).parent
 EXPIRES_AFTER_S = 3.0  # a runner on a busy machine beats four times in it, with seconds to spare

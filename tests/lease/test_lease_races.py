@@ -10,11 +10,11 @@ from shutil import which
 import pytest
 from lease_lab import LocalShell, held_at
 
-from labtests.errors import LabError
+from labtests.core.errors import LabError
 from labtests.lease.held import Held
 from labtests.lease.record import me
 from labtests.lease.register import Register
-from labtests.transport import DEFAULT_TIMEOUT_S, Reply
+from labtests.transport.protocol import DEFAULT_TIMEOUT_S, Reply
 
 pytestmark = pytest.mark.skipif(which("bash") is None, reason="steps are bash's DEBUG trap")
 LOOK_EVERY_S = 0.002

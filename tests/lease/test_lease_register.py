@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from lease_lab import LocalShell, StillClock, held_at, run_holder
 
-from labtests.errors import LeaseBusy, LeaseLost, LeaseUnusable, LeaseUnwritable
+from labtests.core.errors import LeaseBusy, LeaseLost, LeaseUnusable, LeaseUnwritable
 from labtests.lease.held import Held
 from labtests.lease.record import me
 from labtests.lease.register import KEPT, Moment, Register
-from labtests.transport import DEFAULT_TIMEOUT_S, Reply
+from labtests.transport.protocol import DEFAULT_TIMEOUT_S, Reply
 
 RUNNERS, HOLDINGS = 4, 16
 SHELLS = [shell for shell in ("sh", "dash", "bash --posix") if shutil.which(shell.split()[0])]

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from labtests.capabilities.facts import LinkFacts, RoceFacts
 from labtests.check import cables, hosts
 from labtests.check.gathering import Known
 from labtests.drivers import driver_module
-from labtests.facts import LinkFacts, RoceFacts
 from labtests.inventory import load
 from labtests.simlab.lab import CannotSimulate, face_module
 

@@ -14,9 +14,9 @@ from linux_host import (
     rxe_host,
 )
 
-from labtests import counters as c
+from labtests.capabilities import counters as c
+from labtests.core.errors import CommandRejected, UnreadableOutput
 from labtests.drivers.linux import Driver
-from labtests.errors import CommandRejected, UnreadableOutput
 
 TC = f"tc -s -j qdisc show dev {VETH}"
 

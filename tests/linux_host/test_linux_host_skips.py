@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import pytest
 from linux_host import VIRTIO, FakeHost, namespace_host, rxe_host
 
-from labtests.capabilities import meaning_of
-from labtests.clock import WallClock
-from labtests.errors import LabError
+from labtests.capabilities.device import meaning_of
+from labtests.core.clock import WallClock
+from labtests.core.errors import LabError
 from labtests.inventory import Endpoint, load
-from labtests.lab import Lab
+from labtests.lab.lab import Lab
 from labtests.pytest_plugin.fixtures import _require
 
 TESTBED = load(Path(__file__).parents[2] / "testbeds" / "linux-lab.yaml")

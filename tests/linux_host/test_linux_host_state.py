@@ -3,13 +3,13 @@
 import pytest
 from linux_host import PHYSICAL, VETH, VIRTIO, Answer, FakeHost, namespace_host, recording, rxe_host
 
-from labtests.capabilities import PfcTelemetry, PriorityFlowControl, Trust
+from labtests.capabilities.device import PfcTelemetry, PriorityFlowControl, Trust
+from labtests.capabilities.facts import RoceFacts
+from labtests.capabilities.profile import Mtu
+from labtests.core.errors import CommandRejected
 from labtests.drivers import connectx, driver_module, platforms
 from labtests.drivers.linux import Driver
 from labtests.drivers.linux.host import RXE_PACKETS
-from labtests.errors import CommandRejected
-from labtests.facts import RoceFacts
-from labtests.intents import Mtu
 
 
 def test_linux_is_a_platform_and_connectx_is_linux_and_more():
@@ -54,7 +54,7 @@ def test_fec_is_told_by_ethtool_or_not_at_all():
 
 
 def test_a_list_of_ports_that_can_not_be_true_is_not_taken_for_none():
-    from labtests.errors import UnreadableOutput
+    from labtests.core.errors import UnreadableOutput
 
     with pytest.raises(UnreadableOutput):
         Driver(namespace_host(**{PHYSICAL: Answer("")})).link(VETH)

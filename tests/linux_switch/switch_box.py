@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from labtests.transport import Process, Reply
+from labtests.transport.protocol import Process, Reply
 
 TRANSCRIPTS = Path(__file__).parent.parent / "transcripts" / "linux_switch"
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from switch_box import NamespaceSwitch
 
-from labtests import counters as c
+from labtests.capabilities import counters as c
+from labtests.capabilities.records import QueueLimitSetting
 from labtests.drivers.linux_switch import Driver
-from labtests.records import QueueLimitSetting
 
 PORT = "swb"
 SEND = """

@@ -6,15 +6,15 @@ from dataclasses import replace
 import pytest
 from switch_box import RecordedSwitch, recording, without
 
-from labtests import counters as c
-from labtests.capabilities import DropTelemetry, DscpClasses, QueueTelemetry
+from labtests.capabilities import counters as c
+from labtests.capabilities.device import DropTelemetry, DscpClasses, QueueTelemetry
+from labtests.core.errors import CommandRejected, ToolMissing, UnreadableOutput
 from labtests.drivers import driver_module, platforms
 from labtests.drivers.linux_switch import Driver
 from labtests.drivers.linux_switch.filters import parse_filters
 from labtests.drivers.linux_switch.qdiscs import parse_qdiscs
 from labtests.drivers.linux_switch.tree import tree_of
-from labtests.errors import CommandRejected, ToolMissing, UnreadableOutput
-from labtests.evidence import differences
+from labtests.measure.evidence import differences
 
 EIGHT = recording("qdiscs--htb-eight-bfifo")
 FILTERS = recording("filters--u32-eight")

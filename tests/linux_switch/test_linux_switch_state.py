@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 from switch_box import RecordedSwitch, recording, without
 
-from labtests.capabilities import Obstacles
+from labtests.capabilities.device import Obstacles
+from labtests.capabilities.facts import Caveats, Foresight, LinkState
+from labtests.core.errors import UnreadableOutput
 from labtests.drivers.linux_switch import Driver
 from labtests.drivers.linux_switch.offloads import parse_merging
-from labtests.errors import UnreadableOutput
-from labtests.facts import Caveats, Foresight, LinkState
-from labtests.transport import Reply
+from labtests.transport.protocol import Reply
 
 BRIDGED = recording("bridged")
 

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from labtests.errors import LabError
+from labtests.core.errors import LabError
 from labtests.linuxlab.programs import expect_able
 
 

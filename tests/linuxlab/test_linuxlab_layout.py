@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from linux_labs import file_of, loaded
 
-from labtests.errors import LabError
+from labtests.core.errors import LabError
 from labtests.inventory import load
 from labtests.linuxlab import command, programs
 from labtests.linuxlab.layout import difference, host_shaper, switch_queues

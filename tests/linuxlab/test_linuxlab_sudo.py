@@ -17,12 +17,12 @@ from sudo_boxes import by_hand, change_sudoers, let_ops_in
 from typed import typed
 
 from labtests.check.command import expect_usable
-from labtests.clock import WallClock
-from labtests.errors import LabErrors
+from labtests.core.clock import WallClock
+from labtests.core.errors import LabErrors
 from labtests.linuxlab import command
-from labtests.snapshot.command import snapshot as take
-from labtests.snapshot.session import Access, opened, readers_of
-from labtests.ssh.connecting import SHELL, connect_all
+from labtests.recovery.snapshot.command import snapshot as take
+from labtests.recovery.snapshot.session import Access, opened, readers_of
+from labtests.transport.ssh.connecting import SHELL, connect_all
 from labtests.workloads.leftovers import leftovers, sweep
 
 pytestmark = [

@@ -15,12 +15,12 @@ from linux_labs import file_of, in_namespace, loaded, traces
 from typed import typed
 
 from labtests.__main__ import main
-from labtests.clock import WallClock
-from labtests.errors import LabError
+from labtests.core.clock import WallClock
+from labtests.core.errors import LabError
 from labtests.inventory import Testbed
 from labtests.linuxlab import command, processes
 from labtests.linuxlab.ledger import ledger_of
-from labtests.ssh.connecting import SHELL, connect_all
+from labtests.transport.ssh.connecting import SHELL, connect_all
 
 pytestmark = pytest.mark.usefixtures("machine")
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from network_star import Lab
 
-from labtests.headroom import (
+from labtests.core.headroom import (
     Asic,
     Hop,
     SonicPort,

@@ -15,7 +15,7 @@ from network_random import (
 )
 from network_star import Star, star_wiring
 
-from labtests.headroom import Hop, headroom_bound_cells
+from labtests.core.headroom import Hop, headroom_bound_cells
 from labtests.network import Network, PauseTiming, SwitchMemory
 from labtests.network.tables import NONE, UDP_FRAGMENT
 

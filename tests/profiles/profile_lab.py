@@ -2,12 +2,12 @@
 
 from types import SimpleNamespace
 
-from labtests.capabilities import PriorityFlowControl, RdmaDevices, Trust
-from labtests.errors import CommandRejected
-from labtests.intents import Mtu
+from labtests.capabilities.device import PriorityFlowControl, RdmaDevices, Trust
+from labtests.capabilities.profile import Mtu
+from labtests.capabilities.records import PfcSetting, TrustSetting
+from labtests.core.errors import CommandRejected
 from labtests.inventory import Device, Endpoint, Link, Management, Port, Testbed
-from labtests.lab import Lab
-from labtests.records import PfcSetting, TrustSetting
+from labtests.lab.lab import Lab
 
 
 class Toy:
@@ -81,7 +81,7 @@ def toy_lab(monkeypatch, tmp_path):
     """Two hosts on a switch; port p9 of the switch has no cable."""
     drivers = {"host": Host, "switch": Switch}
     monkeypatch.setattr(
-        "labtests.lab.driver_module",
+        "labtests.lab.lab.driver_module",
         lambda platform: SimpleNamespace(Driver=drivers[platform], SESSION="toy"),
     )
 

@@ -8,7 +8,7 @@ import yaml
 from click.testing import CliRunner
 
 from labtests.__main__ import main
-from labtests.errors import InventoryError
+from labtests.core.errors import InventoryError
 from labtests.network.tables import MIN_FRAME_BYTES, OVERHEAD_BYTES
 from labtests.profile import json_schema, load
 from labtests.profile.sense import remarks, rules
@@ -169,6 +169,6 @@ def test_the_command_checks_and_prints_the_schema(tmp_path):
 
 
 def test_the_formulas_count_frames_as_the_packet_network_does():
-    from labtests import headroom
+    from labtests.core import headroom
 
     assert (headroom.MIN_FRAME_BYTES, headroom.OVERHEAD_BYTES) == (MIN_FRAME_BYTES, OVERHEAD_BYTES)

@@ -3,11 +3,11 @@
 import pytest
 from profile_lab import toy_lab
 
-from labtests.errors import LabError
+from labtests.capabilities.records import PfcSetting
+from labtests.core.errors import LabError
 from labtests.profile import ProfileFile
 from labtests.profile.planning import made, planned
 from labtests.profile.rendering import command_lines, plain, plan_lines
-from labtests.records import PfcSetting
 
 PROFILE = ProfileFile(
     name="toy", rate_gbit_per_s=25, mtu_bytes=4200, lossless=[3], trust="dscp",

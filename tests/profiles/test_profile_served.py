@@ -10,10 +10,10 @@ from click.testing import CliRunner
 from recovery_lab import everything, opened
 
 from labtests.__main__ import main
-from labtests.errors import CommandRejected
-from labtests.facts import LinkState
+from labtests.capabilities.facts import LinkState
+from labtests.capabilities.records import EtsSetting
+from labtests.core.errors import CommandRejected
 from labtests.inventory import Endpoint
-from labtests.records import EtsSetting
 
 PROFILE = str(Path(__file__).parents[2] / "profiles" / "lossless-25g.yaml")
 NIC = Endpoint(device="ServerA", interface="enp3s0f0np0")

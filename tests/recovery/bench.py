@@ -17,9 +17,9 @@ from recovery_lab import QUICK_START, Project, ServedLab, everything, opened
 from tripped import Evidence, sufferings
 from ways import Point
 
-from labtests.errors import LabErrors
+from labtests.core.errors import LabErrors
 from labtests.journal import FILE_NAME, unfinished_runs
-from labtests.lab import Lab
+from labtests.lab.lab import Lab
 from labtests.recovery import forget
 from labtests.simlab.injection import inject
 
@@ -28,9 +28,9 @@ OTHER_ENDS_WITHIN_S = 60
 SMALL_DISK = "size=8m"
 LOOK = "def test_look(lab):\n    pass\n"
 SUITE = '''
-from labtests.changing import Wanted
-from labtests.records import PfcSetting, TrustSetting
-from labtests.words import program
+from labtests.lab.changes import Wanted
+from labtests.capabilities.records import PfcSetting, TrustSetting
+from labtests.transport.commands import program
 
 SERVER = program("iperf3", "-s", "-p", 5333)
 POINTS = ("reaction_point", "notification_point")
@@ -53,7 +53,7 @@ def test_broken(incast):
     server.close()
 '''
 OTHER = '''
-from labtests.records import PfcSetting, TrustSetting
+from labtests.capabilities.records import PfcSetting, TrustSetting
 
 
 def test_other(incast):

@@ -35,7 +35,7 @@ from typed import typed
 from ways import WAYS, Point, chosen
 
 from labtests.journal import unfinished_runs
-from labtests.lab import Lab
+from labtests.lab.lab import Lab
 from labtests.recovery import Recovered, recover
 
 ENDS_WITHIN_S = 10

@@ -16,11 +16,11 @@ import yaml
 from fast_starts import FastStarts
 from typed import typed
 
-from labtests.clock import WallClock
-from labtests.errors import DeviceError
+from labtests.core.clock import WallClock
+from labtests.core.errors import DeviceError
 from labtests.inventory import Device, Endpoint, Testbed, load
-from labtests.lab import Lab
-from labtests.ssh.connecting import connect_all
+from labtests.lab.lab import Lab
+from labtests.transport.ssh.connecting import connect_all
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "byhand"))

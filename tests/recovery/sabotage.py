@@ -26,13 +26,13 @@ import pytest
 import labtests.journal.runner
 import labtests.pytest_plugin.run
 import labtests.recovery.replay
-import labtests.ssh.cli
-import labtests.ssh.shell
-from labtests.journal.pages import Pages
-from labtests.journal.wrapping import JournalledTransport
+import labtests.transport.ssh.cli
+import labtests.transport.ssh.shell
+from labtests.journal.append_only import Pages
 from labtests.simlab.injection import inject
-from labtests.ssh.shell import ShellTransport
-from labtests.ssh.unbroken import UnbrokenTransport
+from labtests.transport.ssh.shell import ShellTransport
+from labtests.transport.ssh.unbroken import UnbrokenTransport
+from labtests.transport.transcribing import JournalledTransport
 
 PATIENCE_S = 4.0  # on a busy machine, too; instead of the 30 s that a command gets
 BOOT_S = 0.5
@@ -257,7 +257,7 @@ def be_hasty() -> None:
 def patience(limit_s: float) -> Iterator[None]:
     """What a command gets unless its caller says otherwise, in this process."""
     defaults = [each.run.__kwdefaults__ for each in PATIENT]
-    before_s = labtests.ssh.cli.DEFAULT_TIMEOUT_S
+    before_s = labtests.transport.ssh.cli.DEFAULT_TIMEOUT_S
     _be_patient(defaults, limit_s)
     try:
         yield
@@ -268,7 +268,9 @@ def patience(limit_s: float) -> Iterator[None]:
 def _be_patient(defaults: list[dict[str, Any]], limit_s: float) -> None:
     for each in defaults:
         each["timeout_s"] = limit_s
-    labtests.ssh.cli.DEFAULT_TIMEOUT_S = labtests.ssh.shell.BLOCK_WITHIN_S = limit_s
+    labtests.transport.ssh.cli.DEFAULT_TIMEOUT_S = labtests.transport.ssh.shell.BLOCK_WITHIN_S = (
+        limit_s
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:

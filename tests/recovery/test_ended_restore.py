@@ -7,16 +7,16 @@ import pytest
 from click.testing import CliRunner
 from recovery_lab import Project, everything, opened
 
-import labtests.lab as lab_room
+import labtests.lab.lab as lab_room
 from labtests.__main__ import main
+from labtests.core.signals import noted
 from labtests.journal import read_changes
-from labtests.signals import noted
 
 PROFILE = str(Path(__file__).parents[2] / "profiles" / "lossless-25g.yaml")
 SUITE = """
 import os, signal
 
-from labtests.records import PfcSetting
+from labtests.capabilities.records import PfcSetting
 
 
 def test_it(incast):

@@ -5,7 +5,7 @@ import time
 
 from recovery_lab import ROOT, Project, everything, opened
 
-from labtests.errors import LabErrors
+from labtests.core.errors import LabErrors
 from labtests.simlab.injection import inject
 
 PROFILE = str(ROOT / "profiles" / "lossless-25g.yaml")

@@ -13,7 +13,7 @@ import os
 import signal
 
 from labtests.experiment.incast import Class
-from labtests.records import PfcSetting
+from labtests.capabilities.records import PfcSetting
 
 
 def say(text):
@@ -122,7 +122,7 @@ def test_what_cannot_be_put_back_is_said_with_the_commands_to_type(project: Proj
 
 
 def test_a_recovery_that_is_killed_can_be_recovered(project: Project, monkeypatch) -> None:
-    import labtests.lab as lab_room
+    import labtests.lab.lab as lab_room
     from labtests.recovery import recover
 
     project.suite(SUITE)

@@ -11,8 +11,8 @@ from labtests.lease.register import Register
 
 SUITE = """
 from labtests.inventory import Endpoint
-from labtests.records import PfcSetting
-from labtests.words import script
+from labtests.capabilities.records import PfcSetting
+from labtests.transport.commands import script
 
 PORT = Endpoint(device="S6550", interface="Twenty-FiveGigE1/0/13")
 

@@ -12,9 +12,9 @@ from click.testing import CliRunner
 from recovery_lab import Project, everything, opened
 
 from labtests.__main__ import main
+from labtests.capabilities.records import PfcSetting, TrustSetting
 from labtests.inventory import Endpoint
 from labtests.journal import unfinished_runs
-from labtests.records import PfcSetting, TrustSetting
 from labtests.simlab.injection import inject
 
 OUT = Endpoint(device="S6550", interface="Twenty-FiveGigE1/0/13")

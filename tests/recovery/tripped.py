@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from labtests.facts import OwnClock
-from labtests.lab import Lab
+from labtests.capabilities.facts import OwnClock
+from labtests.lab.lab import Lab
 from labtests.simlab.injection import happened
 
 HOURS_AT_LEAST_S = 4 * 3600

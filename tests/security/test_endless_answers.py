@@ -7,12 +7,12 @@ from pathlib import Path
 import paramiko
 import pytest
 
-from labtests.errors import LoginRefused
+from labtests.core.errors import LoginRefused
 from labtests.inventory import Device, Management
-from labtests.ssh import terminal
-from labtests.ssh.host_keys import KnownHosts
-from labtests.ssh.route import hops_to
-from labtests.ssh.terminal import NoPrompt, Prompt, Terminal
+from labtests.transport.ssh import terminal
+from labtests.transport.ssh.host_keys import KnownHosts
+from labtests.transport.ssh.route import hops_to
+from labtests.transport.ssh.terminal import NoPrompt, Prompt, Terminal
 
 KEY = paramiko.ECDSAKey.generate()
 LINE = f"{KEY.get_name()} {KEY.get_base64()}\n"

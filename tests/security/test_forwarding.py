@@ -13,9 +13,9 @@ import paramiko
 import pytest
 from typed import typed
 
-from labtests.clock import WallClock
+from labtests.core.clock import WallClock
 from labtests.inventory import Device, Management
-from labtests.ssh.connecting import SHELL, connect
+from labtests.transport.ssh.connecting import SHELL, connect
 
 GREEDY = """Host *
   ForwardAgent yes

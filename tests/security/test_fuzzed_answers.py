@@ -13,12 +13,12 @@ from hostile import TERMINAL
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from labtests.core.errors import LabError
 from labtests.drivers import driver_module
-from labtests.errors import LabError
 from labtests.inventory import Device, load
 from labtests.simlab.serving import InProcessLab
-from labtests.ssh.connecting import connect
-from labtests.transport import DEFAULT_TIMEOUT_S, Process, Reply, Transport
+from labtests.transport.protocol import DEFAULT_TIMEOUT_S, Process, Reply, Transport
+from labtests.transport.ssh.connecting import connect
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = int(os.environ.get("LABTESTS_FUZZ", "120"))

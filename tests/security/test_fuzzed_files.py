@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from test_handed_files import journal_of, snapshot_of
 
 import labtests.report as report
-from labtests.errors import LabError
+from labtests.core.errors import LabError
 from labtests.inventory import load
 from labtests.journal import read_changes
 from labtests.journal.unfinished import state_folder, unfinished_runs
@@ -26,8 +26,8 @@ from labtests.linuxlab import plan
 from labtests.linuxlab.ledger import Ledger, ledger_of
 from labtests.network import cases
 from labtests.profile import reader as profiles
-from labtests.recording import recorded_lab
-from labtests.snapshot import read
+from labtests.recovery.snapshot import read
+from labtests.transport.recording import recorded_lab
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = int(os.environ.get("LABTESTS_FUZZ", "40"))

@@ -15,13 +15,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_fuzzed_files import damaged, places
 
+from labtests.capabilities.profile import SETTINGS
+from labtests.core.errors import LabError
 from labtests.drivers.comware.session import WORD
-from labtests.errors import LabError
-from labtests.intents import SETTINGS
 from labtests.inventory import Endpoint
 from labtests.journal.values import pack, unpack
-from labtests.lab import Lab
-from labtests.words import Shell
+from labtests.lab.lab import Lab
+from labtests.transport.commands import Shell
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "snapshot"))
 

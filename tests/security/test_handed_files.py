@@ -12,21 +12,22 @@ from click.testing import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import labtests.lab as lab_room
+import labtests.lab.lab as lab_room
 import labtests.recovery.replay as replay
 from labtests.__main__ import main
-from labtests.errors import InventoryError, LabError
-from labtests.intents import SETTINGS
+from labtests.capabilities.profile import SETTINGS
+from labtests.capabilities.records import PfcSetting
+from labtests.capabilities.values import FORMS, NoSuchValue, expect_value
+from labtests.core.errors import InventoryError, LabError
+from labtests.core.redaction import Redaction
 from labtests.inventory import Device, Endpoint, Management, Port, Testbed, load
-from labtests.journal import Begun, ChangeJournal, Intent, Redaction, read_changes, this_runner
+from labtests.journal import Begun, ChangeJournal, Intent, read_changes, this_runner
 from labtests.journal.known import remember
 from labtests.linuxlab import plan
 from labtests.linuxlab.ledger import Ledger, ledger_of
-from labtests.recording import recorded_lab
-from labtests.records import PfcSetting
+from labtests.recovery.snapshot import read
 from labtests.report.runs import UnreadableRun, read_run
-from labtests.settings import FORMS, NoSuchValue, expect_value
-from labtests.snapshot import read
+from labtests.transport.recording import recorded_lab
 
 HOST = Device(
     name="h",

@@ -14,17 +14,17 @@ from hostile import CANARY, EVERY, SHELL, generated
 from hypothesis import HealthCheck, example, given, settings
 from typed import typed
 
+from labtests.capabilities.records import EcnSetting, PfcSetting, TrustSetting
+from labtests.core.errors import CommandRejected, InventoryError, LabError, UnreadableOutput
 from labtests.drivers.comware import Driver as Switch
 from labtests.drivers.connectx import Driver as Host
-from labtests.errors import CommandRejected, InventoryError, LabError, UnreadableOutput
 from labtests.inventory import load
-from labtests.records import EcnSetting, PfcSetting, TrustSetting
 from labtests.simlab.serving import InProcessLab
-from labtests.ssh import connect
-from labtests.ssh.shell import ShellTransport
-from labtests.ssh.supervision import supervised
-from labtests.ssh.surroundings import Surroundings
-from labtests.transport import Reply
+from labtests.transport.protocol import Reply
+from labtests.transport.ssh import connect
+from labtests.transport.ssh.shell import ShellTransport
+from labtests.transport.ssh.supervision import supervised
+from labtests.transport.ssh.surroundings import Surroundings
 from labtests.workloads import iperf3, perftest
 
 SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:@%\\[],")

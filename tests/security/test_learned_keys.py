@@ -6,9 +6,9 @@ from pathlib import Path
 import paramiko
 import pytest
 
-from labtests.errors import InventoryError
+from labtests.core.errors import InventoryError
 from labtests.inventory import load
-from labtests.ssh.host_keys import HostKeyProblem, KnownHosts
+from labtests.transport.ssh.host_keys import HostKeyProblem, KnownHosts
 
 KEY = paramiko.ECDSAKey.generate()
 LOGIN = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBsmZ4bTOqkQ3ZTzvm2mp0cUqG8x0mJmY0v1XW9m0G2y ada\n"

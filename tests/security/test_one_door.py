@@ -9,12 +9,12 @@ from click.testing import CliRunner
 
 import labtests
 from labtests.__main__ import main
-from labtests.door import clean
+from labtests.core.output import clean
+from labtests.core.printable import for_terminal
+from labtests.core.private_files import write_private
 from labtests.lease import command
-from labtests.private import write_private
-from labtests.ssh.passwords import password_named
-from labtests.transport import Reply
-from labtests.visible import for_terminal
+from labtests.transport.protocol import Reply
+from labtests.transport.ssh.passwords import password_named
 
 SECRET = "Correct-Horse-7"
 CODE = Path(labtests.__file__).parent

@@ -14,7 +14,7 @@ import pytest
 from pumping import LENGTH, pumped
 
 import labtests
-from labtests.ssh.terminal import Prompt
+from labtests.transport.ssh.terminal import Prompt
 
 ROOT = Path(labtests.__file__).parent
 LIMIT_S = 0.15

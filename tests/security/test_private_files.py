@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from labtests.errors import LabError
-from labtests.journal import Journal, read_changes, state_folder, unfinished_runs
-from labtests.journal.pages import NotWritten, Pages
-from labtests.private import NotPrivate, expect_owned, private_folder, write_private
+from labtests.core.errors import LabError
+from labtests.core.private_files import NotPrivate, expect_owned, private_folder, write_private
+from labtests.journal import read_changes, state_folder, unfinished_runs
+from labtests.journal.append_only import NotWritten, Pages
 from labtests.pytest_plugin.folder import made
+from labtests.transport.transcript import Journal
 
 STRANGER = 54321  # a user id that is not ours
 

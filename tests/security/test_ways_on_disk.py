@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-import labtests.private
-from labtests.handed import NotAFile
+import labtests.core.private_files
+from labtests.core.private_files import NotPrivate, private_folder, write_private
+from labtests.core.trusted_files import NotAFile
 from labtests.journal.unfinished import unfinished_runs
-from labtests.private import NotPrivate, private_folder, write_private
-from labtests.ssh.settings import ssh_settings
+from labtests.transport.ssh.settings import ssh_settings
 
 STRANGER = 12345
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can make another user's files")
@@ -60,7 +60,9 @@ def test_what_is_above_the_code_is_trusted_with_its_reports_too(
     builds.chmod(0o777)
     (builds / "labtests").mkdir()
     (builds / "labtests" / "private.py").touch()
-    monkeypatch.setattr(labtests.private, "__file__", str(builds / "labtests" / "private.py"))
+    monkeypatch.setattr(
+        labtests.core.private_files, "__file__", str(builds / "labtests" / "private.py")
+    )
     private_folder(builds / "reports" / "run")
     (builds / "reports").chmod(0o777)
     with pytest.raises(NotPrivate, match="0777"):
@@ -102,7 +104,7 @@ def test_a_pipe_in_place_of_a_page_is_not_waited_for(tmp_path: Path) -> None:
 def test_a_process_that_has_used_a_password_leaves_no_core_file() -> None:
     code = (
         "import os, resource\n"
-        "from labtests.ssh.passwords import password_named\n"
+        "from labtests.transport.ssh.passwords import password_named\n"
         "password_named('LAB_PASSWORD')\n"
         "print(resource.getrlimit(resource.RLIMIT_CORE)[0])\n"
         "os.abort()"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import labtests
-from labtests.words import Command
+from labtests.transport.commands import Command
 
 CODE = Path(labtests.__file__).parent
 WORDS = CODE / "words.py"
@@ -97,8 +97,8 @@ def test_nothing_but_the_module_of_words_makes_a_command() -> None:
 
 
 SNIPPET = """
-from labtests.transport import Transport
-from labtests.words import program, script
+from labtests.transport.protocol import Transport
+from labtests.transport.commands import program, script
 def sends(transport: Transport, port: str) -> None:
     transport.run(program("ip", "link", "show", "dev", port))
     transport.run(script("ls /sys/class/net/IF/*", IF=port))
@@ -136,7 +136,7 @@ def test_a_text_that_is_not_made_of_words_does_not_pass_mypy(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("raw", ["ip link", 7, None, b"ip"])
 def test_nor_does_it_pass_at_run_time(raw: object) -> None:
-    from labtests.words import as_line, as_shell
+    from labtests.transport.commands import as_line, as_shell
 
     with pytest.raises(TypeError, match="made of words"):
         as_shell(raw)

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from typed import typed
 
+from labtests.core.errors import CommandTimeout, LabErrors, Unreachable
 from labtests.drivers import driver_module
-from labtests.errors import CommandTimeout, LabErrors, Unreachable
 from labtests.inventory import load
 from labtests.simlab.serving import InProcessLab
-from labtests.ssh.connecting import connect_all
-from labtests.transport import Transport
+from labtests.transport.protocol import Transport
+from labtests.transport.ssh.connecting import connect_all
 
 ROOT = Path(__file__).parents[2]
 TESTBED = load(ROOT / "testbeds" / "h3c-s6550-cx4.yaml")

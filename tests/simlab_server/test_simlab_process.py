@@ -22,7 +22,7 @@ from labtests.simlab.control import LabProcess, SimulationFailed
 from labtests.simlab.lab import CannotSimulate
 from labtests.simlab.serving import InProcessLab, run_freely
 from labtests.simlab.timeline import NS_PER_S
-from labtests.transport import Clock
+from labtests.transport.protocol import Clock
 
 TWO_SWITCHES = """\
 name: two-switches

@@ -9,7 +9,7 @@ from pathlib import Path
 import paramiko
 import pytest
 
-from labtests.errors import LabError
+from labtests.core.errors import LabError
 from labtests.simlab.session import Session
 
 KEEPALIVE = "keepalive@openssh.com"

@@ -12,8 +12,8 @@ from pathlib import Path
 import paramiko
 import pytest
 
-from labtests.errors import LabError
-from labtests.private import NotPrivate
+from labtests.core.errors import LabError
+from labtests.core.private_files import NotPrivate
 from labtests.simlab.control import LabProcess
 from labtests.simlab.keys import Address, Keyring
 from labtests.simlab.serving import Place

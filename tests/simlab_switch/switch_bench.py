@@ -9,7 +9,7 @@ from typing import Any
 
 from labtests.network import Switch, TcpRequest, UdpRequest
 from labtests.simlab.lab import SimulatedLab
-from labtests.transport import Process, Reply
+from labtests.transport.protocol import Process, Reply
 
 TRANSCRIPTS = Path(__file__).parents[1] / "transcripts"
 PORT = "swp3"  # towards h3, the receiver of testbeds/linux-lab.yaml

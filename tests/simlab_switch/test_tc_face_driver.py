@@ -11,9 +11,9 @@ from click.testing import CliRunner
 from switch_bench import PORT, SimulatedBox
 
 from labtests.__main__ import main
+from labtests.capabilities.records import QueueLimitSetting
+from labtests.core.units import Bytes
 from labtests.drivers.linux_switch import Driver
-from labtests.records import QueueLimitSetting
-from labtests.units import Bytes
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ import pytest
 from switch_bench import TRANSCRIPTS, SimulatedBox, recorded
 
 from labtests.simlab.linux_switch import showing
+from labtests.simlab.linux_switch.arguments import Words
 from labtests.simlab.linux_switch.counting import NOTHING, QUEUES, Counts
 from labtests.simlab.linux_switch.nodes import PortTree, listed
 from labtests.simlab.linux_switch.showing import Form, Row
 from labtests.simlab.linux_switch.tool import alter
-from labtests.simlab.linux_switch.words import Words
 
 GUEST = "htb_red"
 GUEST_RED = "avpkt 1000 burst 50 probability 0.1 bandwidth 12mbit"

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from labtests.inventory import Testbed, load
-from labtests.journal import Journal
-from labtests.lab import Lab
+from labtests.lab.lab import Lab
+from labtests.recovery.snapshot import Snapshot, take
+from labtests.recovery.snapshot.session import readers_of
 from labtests.simlab.serving import InProcessLab
-from labtests.snapshot import Snapshot, take
-from labtests.snapshot.session import readers_of
+from labtests.transport.transcript import Journal
 
 TESTBED_FILE = Path(__file__).parents[2] / "testbeds" / "h3c-s6550-cx4.yaml"
 OUT = "Twenty-FiveGigE1/0/13"

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 from typed import typed
 
-from labtests.exchanges import FRESH_S, Exchanges
-from labtests.joining import Joined, block_reply
-from labtests.transport import Reply
+from labtests.transport.batching import Joined, block_reply
+from labtests.transport.exchanges import FRESH_S, Exchanges
+from labtests.transport.protocol import Reply
 
 
 class Shell:

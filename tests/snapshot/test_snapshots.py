@@ -9,16 +9,16 @@ from snapshot_lab import OUT, open_bench
 from typed import typed
 
 from labtests.__main__ import main
-from labtests.errors import LabError
-from labtests.intents import SETTINGS
+from labtests.capabilities.profile import SETTINGS
+from labtests.capabilities.records import PfcSetting, QueueLimitSetting, TrustSetting
+from labtests.core.errors import LabError
 from labtests.inventory import Endpoint
 from labtests.journal.values import readable
-from labtests.records import PfcSetting, QueueLimitSetting, TrustSetting
-from labtests.snapshot import compare, read, write
-from labtests.snapshot.command import lines
-from labtests.snapshot.comparing import Difference
-from labtests.snapshot.files import AFTER, BEFORE, text
-from labtests.snapshot.session import readers_of
+from labtests.recovery.snapshot import compare, read, write
+from labtests.recovery.snapshot.command import lines
+from labtests.recovery.snapshot.comparing import Difference
+from labtests.recovery.snapshot.files import AFTER, BEFORE, text
+from labtests.recovery.snapshot.session import readers_of
 
 AT = Endpoint(device="S6550", interface=OUT)
 NIC = Endpoint(device="ServerA", interface="enp3s0f0np0")
@@ -58,7 +58,7 @@ def test_the_same_state_gives_the_same_bytes(bench, found):
 
 def test_a_host_is_asked_in_one_exchange(bench):
     readers = {reader.device.name: reader for reader in readers_of(bench.lab)}
-    from labtests.snapshot import take
+    from labtests.recovery.snapshot import take
 
     take(bench.testbed, list(readers.values()), backend="simulated")
     assert {readers[n].exchanges.sent for n in ("ServerA", "ServerB", "ServerC")} == {1}

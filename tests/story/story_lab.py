@@ -10,12 +10,12 @@ from types import ModuleType
 
 from typed import typed
 
+from labtests.capabilities.records import PfcSetting
 from labtests.experiment import SIMULATED, Class, Incast
 from labtests.inventory import load
-from labtests.journal import Journal
-from labtests.lab import Lab
-from labtests.records import PfcSetting
+from labtests.lab.lab import Lab
 from labtests.simlab.serving import InProcessLab
+from labtests.transport.transcript import Journal
 from labtests.verdicts import lossless, paused
 
 ROOT = Path(__file__).parents[2]

@@ -9,10 +9,10 @@ import pytest
 from story_lab import EVERY, OUT, S2, SWITCH, Bench
 from typed import typed
 
-from labtests.counters import QUEUE_DROPPED_PACKETS, QUEUE_FORWARDED_PACKETS
-from labtests.errors import CommandRejected, LabError, LabErrors, ToolMissing, UnreadableOutput
+from labtests.capabilities.counters import QUEUE_DROPPED_PACKETS, QUEUE_FORWARDED_PACKETS
+from labtests.capabilities.records import EcnSetting
+from labtests.core.errors import CommandRejected, LabError, LabErrors, ToolMissing, UnreadableOutput
 from labtests.experiment import Incast, NotPassed
-from labtests.records import EcnSetting
 from labtests.verdicts import Outcome, lossless, slowed_by_marks
 
 QUIET, TRAFFIC = "experiment 'PFC on': quiet window", "experiment 'PFC on': traffic"

@@ -14,12 +14,12 @@ DRY = ("--testbed", TESTBED, "--dry-run")
 SUITE = '''
 import time
 import pytest
-from labtests.capabilities import EcnMarking
-from labtests.errors import CommandRejected
-from labtests.evidence import Evidence
+from labtests.capabilities.device import EcnMarking
+from labtests.core.errors import CommandRejected
+from labtests.measure.evidence import Evidence
 from labtests.experiment.judging import Judged
 from labtests.inventory import Endpoint
-from labtests.records import TrustSetting
+from labtests.capabilities.records import TrustSetting
 from labtests.verdicts import Outcome, Verdict
 
 def verdict(outcome):

@@ -220,8 +220,8 @@ CUT = """
 import time
 from pathlib import Path
 from labtests.inventory import Endpoint
-from labtests.records import PfcSetting
-from labtests.words import program
+from labtests.capabilities.records import PfcSetting
+from labtests.transport.commands import program
 
 def test_cut_off(incast):
     on = PfcSetting(mode="on", priorities=frozenset({3}))

@@ -6,7 +6,7 @@ import pytest
 from story_lab import EVERY, OUT, PFC_ON, S2, SWITCH, Bench
 from typed import typed
 
-from labtests.errors import CommandRejected, LabErrors
+from labtests.core.errors import CommandRejected, LabErrors
 from labtests.experiment import NotPassed
 
 

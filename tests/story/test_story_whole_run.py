@@ -13,7 +13,7 @@ from story_lab import SUITE_TESTS
 from story_runs import TESTBED
 from typed import typed
 
-from labtests.recording import recorded_lab
+from labtests.transport.recording import recorded_lab
 
 SUITES = ("test_s1_pfc", "test_s2_dcqcn", "test_s3_reaction_point")
 COLUMNS = ["device", "port", "scope", "index", "counter", "unit", "time_s", "value", "source"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from shlex import quote
 from types import SimpleNamespace
 
-from labtests.transport import Reply
+from labtests.transport.protocol import Reply
 
 PROGRAMS = ("cat", "date", "ethtool", "grep", "ibdev2netdev", "mlnx_qos", "rdma", "tc")
 

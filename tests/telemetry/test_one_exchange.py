@@ -16,16 +16,16 @@ import connectx_host
 import switch_box
 from recorded_shell import RecordedShell, called
 
-from labtests import counters as c
+from labtests.capabilities import counters as c
 from labtests.check.gathering import Watching
+from labtests.core.errors import CommandTimeout, LabError
 from labtests.drivers import connectx, linux, linux_switch
 from labtests.drivers.linux.statistics import statistics_command
-from labtests.errors import CommandTimeout, LabError
-from labtests.exchanges import Exchanges
 from labtests.experiment.roles import Role, Roles
 from labtests.experiment.settings import settings_seen
 from labtests.inventory import Endpoint
-from labtests.telemetry import Telemetry, Watch
+from labtests.measure.telemetry import Telemetry, Watch
+from labtests.transport.exchanges import Exchanges
 
 HW = "grep -H . /sys/class/infiniband/{}/ports/1/hw_counters/*"
 MLX, VIRTIO, TC = "ens1f0np0", "enp0s3", "tcs0"

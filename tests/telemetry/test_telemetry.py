@@ -4,10 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from labtests.capabilities import DropTelemetry, PfcTelemetry, QueueTelemetry
-from labtests.errors import LabErrors, UnreadableOutput
-from labtests.records import Reading
-from labtests.telemetry import Telemetry, Watch, table
+from labtests.capabilities.device import DropTelemetry, PfcTelemetry, QueueTelemetry
+from labtests.capabilities.records import Reading
+from labtests.core.errors import LabErrors, UnreadableOutput
+from labtests.measure.telemetry import Telemetry, Watch, table
 
 
 def reading(device, counter, value, time_s=0.0):

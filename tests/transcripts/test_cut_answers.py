@@ -22,9 +22,9 @@ import recordings as comware
 import switch_box
 import test_connectx_recordings as hosts
 
+from labtests.core.errors import DeviceError
 from labtests.drivers.linux_switch import classes, filters, offloads, qdiscs
-from labtests.errors import DeviceError
-from labtests.transport import Reply
+from labtests.transport.protocol import Reply
 
 OF_A_SWITCH = {
     "qdiscs": qdiscs.parse_qdiscs,

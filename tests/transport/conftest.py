@@ -6,7 +6,7 @@ import pytest
 from cli_server import CliServer
 from sshd_server import Sshd, end_sshd, start_sshd
 
-from labtests.clock import WallClock
+from labtests.core.clock import WallClock
 
 
 @pytest.fixture(scope="session")

@@ -7,10 +7,10 @@ import pytest
 from cli_server import INDENTED, LONG, LOOKALIKE, PASSWORD, CliServer
 from typed import typed
 
-from labtests.clock import WallClock
-from labtests.errors import CommandRejected, CommandTimeout, Unreachable
-from labtests.ssh import connect
-from labtests.ssh.cli import CliTransport
+from labtests.core.clock import WallClock
+from labtests.core.errors import CommandRejected, CommandTimeout, Unreachable
+from labtests.transport.ssh import connect
+from labtests.transport.ssh.cli import CliTransport
 
 COMWARE = "hp_comware"
 
@@ -124,7 +124,7 @@ def test_a_command_without_end_is_interrupted_and_the_session_goes_on(cli) -> No
 def test_nothing_is_believed_after_a_command_that_cannot_be_interrupted(
     own_cli, monkeypatch
 ) -> None:
-    monkeypatch.setattr("labtests.ssh.cli.INTERRUPTED_WITHIN_S", 0.5)
+    monkeypatch.setattr("labtests.transport.ssh.cli.INTERRUPTED_WITHIN_S", 0.5)
     with pytest.raises(CommandTimeout, match="the session was closed"):
         own_cli.run(typed("deaf"), timeout_s=0.2)
     with pytest.raises(Unreachable):
@@ -183,7 +183,7 @@ def test_no_commands_change_no_view(cli) -> None:
 
 
 def test_the_view_is_left_after_a_line_that_hangs(cli, monkeypatch) -> None:
-    monkeypatch.setattr("labtests.ssh.cli.DEFAULT_TIMEOUT_S", 0.5)
+    monkeypatch.setattr("labtests.transport.ssh.cli.DEFAULT_TIMEOUT_S", 0.5)
     with pytest.raises(CommandTimeout, match="it was interrupted"):
         cli.configure(typed(("hang",)))
     assert cli.run(typed("display name")).text == "H3C\n"

@@ -14,11 +14,11 @@ from cli_server import PASSWORD, CliServer
 from sshd_server import Sshd, changed, free_port, make_key
 from typed import typed
 
-from labtests.clock import WallClock
-from labtests.errors import HostKeyRefused, LabErrors, LoginRefused, Unreachable
+from labtests.core.clock import WallClock
+from labtests.core.errors import HostKeyRefused, LabErrors, LoginRefused, Unreachable
 from labtests.inventory import Device, Management
-from labtests.ssh import SHELL, connect, connect_all
-from labtests.ssh.dialling import dialled
+from labtests.transport.ssh import SHELL, connect, connect_all
+from labtests.transport.ssh.dialling import dialled
 
 
 def refusal(device: Device, kind: type[Unreachable] = Unreachable) -> str:
@@ -188,8 +188,8 @@ def test_something_that_is_not_ssh_is_named(sshd: Sshd) -> None:
 
 
 def test_a_host_that_says_nothing_does_not_hold_us_for_ever(sshd: Sshd, monkeypatch) -> None:
-    monkeypatch.setattr("labtests.ssh.hop.LOGIN_WITHIN_S", 0.5)
-    monkeypatch.setattr("labtests.ssh.dialling.DIAL_WITHIN_S", 1)
+    monkeypatch.setattr("labtests.transport.ssh.hop.LOGIN_WITHIN_S", 0.5)
+    monkeypatch.setattr("labtests.transport.ssh.dialling.DIAL_WITHIN_S", 1)
     with socket.create_server(("127.0.0.1", 0)) as server:
         text = refusal(changed(sshd.device(), port=server.getsockname()[1]))
     assert "does not speak SSH" in text or "did not answer" in text
@@ -198,10 +198,10 @@ def test_a_host_that_says_nothing_does_not_hold_us_for_ever(sshd: Sshd, monkeypa
 def test_failures_print_nothing_on_stderr(sshd: Sshd, tmp_path: Path) -> None:
     script = f"""
 import sys
-from labtests.clock import WallClock
-from labtests.errors import Unreachable
+from labtests.core.clock import WallClock
+from labtests.core.errors import Unreachable
 from labtests.inventory import Device, Management
-from labtests.ssh import connect
+from labtests.transport.ssh import connect
 for port in ({free_port()}, {sshd.port}):
     way = Management(host="127.0.0.1", port=port, user="root", ssh_config=False,
                      known_hosts={str(tmp_path / "none")!r})
@@ -262,7 +262,7 @@ def test_the_users_ssh_config_is_honoured(sshd: Sshd) -> None:
 
 @pytest.mark.usefixtures("home")
 def test_two_jump_hosts_are_passed_in_the_order_given(sshd: Sshd) -> None:
-    from labtests.ssh.route import hops_to
+    from labtests.transport.ssh.route import hops_to
 
     device = by_config(sshd, jump="first,second")
     names = [hop.name for hop in hops_to(device)]
@@ -274,7 +274,7 @@ def test_two_jump_hosts_are_passed_in_the_order_given(sshd: Sshd) -> None:
 
 def test_a_jump_of_the_testbed_file_may_be_another_port_of_the_same_machine() -> None:
     """As a device behind a port that a gateway forwards; only `Host *` skips itself."""
-    from labtests.ssh.route import hops_to
+    from labtests.transport.ssh.route import hops_to
 
     management = Management(host="gateway", port=2201, user="root", jump="admin@gateway:22")
     device = Device(name="behind", platform="linux", management=management)

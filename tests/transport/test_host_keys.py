@@ -7,11 +7,11 @@ import pytest
 from cli_server import PASSWORD, CliServer
 from sshd_server import Sshd, changed, make_key
 
-from labtests.clock import WallClock
-from labtests.errors import HostKeyRefused
+from labtests.core.clock import WallClock
+from labtests.core.errors import HostKeyRefused
 from labtests.inventory import Device, Management
-from labtests.ssh import SHELL, connect
-from labtests.ssh.host_keys import HostKeyProblem, KnownHosts
+from labtests.transport.ssh import SHELL, connect
+from labtests.transport.ssh.host_keys import HostKeyProblem, KnownHosts
 
 
 @pytest.fixture(params=["shell", "netmiko"])
@@ -136,7 +136,7 @@ def test_of_a_long_file_only_a_host_s_own_keys_are_read(
 ) -> None:
     import paramiko
 
-    from labtests.ssh import host_keys
+    from labtests.transport.ssh import host_keys
 
     own, other = stranger(tmp_path), stranger(tmp_path, "ecdsa")
     hashed = paramiko.HostKeys.hash_host("leaf1")

@@ -10,8 +10,8 @@ import paramiko
 import pytest
 
 from labtests.inventory import Device, Management
-from labtests.ssh.key_files import Client
-from labtests.ssh.route import hops_to
+from labtests.transport.ssh.key_files import Client
+from labtests.transport.ssh.route import hops_to
 
 
 @pytest.fixture

@@ -12,14 +12,14 @@ import pytest
 from sudo_host import ALL, USER, SudoHost, sudo_host, why_not
 from typed import typed
 
-from labtests.clock import WallClock
+from labtests.capabilities.records import DcqcnSetting, EtsSetting, PfcSetting, TrustSetting
+from labtests.core.clock import WallClock
+from labtests.core.errors import CommandRejected
 from labtests.drivers.connectx import Driver as ConnectX
 from labtests.drivers.linux.host import RIGHTS
-from labtests.errors import CommandRejected
-from labtests.records import DcqcnSetting, EtsSetting, PfcSetting, TrustSetting
-from labtests.ssh import SHELL, connect
-from labtests.ssh.shell import ShellTransport
-from labtests.words import Shell, if_done, program, root, write
+from labtests.transport.commands import Shell, if_done, program, root, write
+from labtests.transport.ssh import SHELL, connect
+from labtests.transport.ssh.shell import ShellTransport
 
 NOT_HERE = why_not()
 pytestmark = pytest.mark.skipif(bool(NOT_HERE), reason=NOT_HERE)

@@ -11,11 +11,11 @@ from cli_server import PASSWORD, CliServer
 from sshd_server import Sshd, children_of
 from typed import typed
 
-from labtests.clock import WallClock
-from labtests.errors import LoginRefused
+from labtests.core.clock import WallClock
+from labtests.core.errors import LoginRefused
 from labtests.inventory import Device, Management
-from labtests.ssh import connect, passwords
-from labtests.ssh.passwords import Password, password_named, passwords_of
+from labtests.transport.ssh import connect, passwords
+from labtests.transport.ssh.passwords import Password, password_named, passwords_of
 
 WRONG = "correct-horse-battery-staple"
 

@@ -10,12 +10,13 @@ from cli_server import PASSWORD, CliServer
 from sshd_server import Sshd, wait_for
 from typed import typed
 
-from labtests.errors import CommandRejected, CommandTimeout, LabError, Unreachable
-from labtests.exchanges import Exchanges
-from labtests.journal import Journal, JournalledTransport
-from labtests.recording import Exchange, RecordedClock, Recording, recorded_lab
-from labtests.ssh import SHELL, connect
-from labtests.transport import Process, Reply, Transport
+from labtests.core.errors import CommandRejected, CommandTimeout, LabError, Unreachable
+from labtests.transport.exchanges import Exchanges
+from labtests.transport.protocol import Process, Reply, Transport
+from labtests.transport.recording import Exchange, RecordedClock, Recording, recorded_lab
+from labtests.transport.ssh import SHELL, connect
+from labtests.transport.transcribing import JournalledTransport
+from labtests.transport.transcript import Journal
 
 
 @pytest.fixture

@@ -15,9 +15,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from typed import typed
 
-from labtests.clock import WallClock
-from labtests.journal import Journal, RedactingFilter, Redaction, redacted_logs
-from labtests.ssh import connect
+from labtests.core.clock import WallClock
+from labtests.core.redaction import RedactingFilter, Redaction, redacted_logs
+from labtests.transport.ssh import connect
+from labtests.transport.transcript import Journal
 
 SECRETS = st.text(min_size=4, max_size=20)
 AROUND = st.text(max_size=20)

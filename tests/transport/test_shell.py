@@ -11,10 +11,10 @@ import pytest
 from sshd_server import Sshd, changed, children_of, wait_for
 from typed import typed
 
-from labtests.clock import WallClock
-from labtests.errors import CommandRejected, CommandTimeout, LoginUnusable, Unreachable
-from labtests.ssh import SHELL, connect
-from labtests.ssh.shell import ShellTransport
+from labtests.core.clock import WallClock
+from labtests.core.errors import CommandRejected, CommandTimeout, LoginUnusable, Unreachable
+from labtests.transport.ssh import SHELL, connect
+from labtests.transport.ssh.shell import ShellTransport
 
 
 @pytest.fixture(scope="module")
@@ -180,8 +180,8 @@ def test_several_lines_are_one_exchange_and_each_has_its_own_answer(shell, monke
 
 
 def test_a_line_that_hangs_is_named_and_the_next_is_not_run(shell, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("labtests.ssh.shell.BLOCK_WITHIN_S", 1)
-    monkeypatch.setattr("labtests.ssh.shell.MORE_S_PER_COMMAND", 0)
+    monkeypatch.setattr("labtests.transport.ssh.shell.BLOCK_WITHIN_S", 1)
+    monkeypatch.setattr("labtests.transport.ssh.shell.MORE_S_PER_COMMAND", 0)
     with pytest.raises(CommandTimeout) as caught:
         shell.configure(typed(("echo one", "sleep 60", f"touch {tmp_path / 'never'}")))
     assert caught.value.command == "sleep 60"
@@ -212,7 +212,7 @@ def test_output_is_followed_while_a_process_runs(shell) -> None:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     graces_s = (("INT", 0.3), ("TERM", 0.3), ("KILL", 2.0))
-    monkeypatch.setattr("labtests.ssh.process.GRACES_S", graces_s)
+    monkeypatch.setattr("labtests.transport.ssh.process.GRACES_S", graces_s)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -298,7 +298,7 @@ def fake_sudo(folder: Path, script: str) -> str:
 
 def becoming(sshd: Sshd, clock: WallClock, folder: str) -> ShellTransport:
     """A shell that says sudo, on a host whose login shell finds ours first."""
-    from labtests.ssh.line import open_line
+    from labtests.transport.ssh.line import open_line
 
     shell = ShellTransport(open_line(changed(sshd.device(), become=True)), clock=clock, become=True)
     plain = shell.execute

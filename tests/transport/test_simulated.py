@@ -8,19 +8,20 @@ import pytest
 from sshd_server import Sshd
 from typed import typed
 
-from labtests.clock import WallClock
+from labtests.capabilities.records import PfcSetting
+from labtests.core.clock import WallClock
+from labtests.core.errors import CommandTimeout, Unreachable
 from labtests.drivers.connectx import Driver as ConnectX
 from labtests.drivers.linux.host import RIGHTS
-from labtests.errors import CommandTimeout, Unreachable
 from labtests.inventory import load
-from labtests.journal import Journal, JournalledTransport
-from labtests.recording import recorded_lab
-from labtests.records import PfcSetting
 from labtests.simlab.serving import InProcessLab
-from labtests.ssh import SHELL, connect, connect_all
-from labtests.ssh.connecting import emulated
-from labtests.transport import Clock, Transport, wait_until
-from labtests.words import program
+from labtests.transport.commands import program
+from labtests.transport.protocol import Clock, Transport, wait_until
+from labtests.transport.recording import recorded_lab
+from labtests.transport.ssh import SHELL, connect, connect_all
+from labtests.transport.ssh.connecting import emulated
+from labtests.transport.transcribing import JournalledTransport
+from labtests.transport.transcript import Journal
 
 TESTBED = load(Path(__file__).parents[2] / "testbeds" / "h3c-s6550-cx4.yaml")
 SESSIONS = {"comware": "hp_comware", "connectx": SHELL}

@@ -14,11 +14,11 @@ import pytest
 from sshd_server import Sshd, children_of, end_sshd, start_sshd
 from typed import typed
 
-from labtests.clock import WallClock
-from labtests.errors import CommandTimeout, LoginUnusable, Unreachable
-from labtests.ssh import SHELL, connect
-from labtests.ssh.shell import ShellTransport
-from labtests.ssh.surroundings import Opened, Opening, Surroundings
+from labtests.core.clock import WallClock
+from labtests.core.errors import CommandTimeout, LoginUnusable, Unreachable
+from labtests.transport.ssh import SHELL, connect
+from labtests.transport.ssh.shell import ShellTransport
+from labtests.transport.ssh.surroundings import Opened, Opening, Surroundings
 
 
 @contextmanager

@@ -11,10 +11,10 @@ from sudo_host import ALL, SudoHost, sudo_host, why_not
 from sudo_refusals import REFUSALS
 from typed import typed
 
-from labtests.clock import WallClock
-from labtests.errors import CommandRejected, CommandTimeout, LoginUnusable, Unreachable
-from labtests.ssh import SHELL, connect, supervision
-from labtests.ssh.shell import ShellTransport
+from labtests.core.clock import WallClock
+from labtests.core.errors import CommandRejected, CommandTimeout, LoginUnusable, Unreachable
+from labtests.transport.ssh import SHELL, connect, supervision
+from labtests.transport.ssh.shell import ShellTransport
 
 NOT_HERE = why_not()
 pytestmark = pytest.mark.skipif(bool(NOT_HERE), reason=NOT_HERE)

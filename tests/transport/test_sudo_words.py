@@ -3,9 +3,9 @@
 import pytest
 from sudo_refusals import REFUSALS, REMEDIES, Refused
 
-from labtests.errors import CommandRejected, ToolMissing
-from labtests.ssh.becoming import refusal, unknown
-from labtests.transport import Reply
+from labtests.core.errors import CommandRejected, ToolMissing
+from labtests.transport.protocol import Reply
+from labtests.transport.ssh.becoming import refusal, unknown
 
 
 def answer(errors: str, status: int = 1) -> Reply:

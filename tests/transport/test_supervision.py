@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from typed import typed
 
-from labtests.ssh import supervision
-from labtests.ssh.supervision import supervised
+from labtests.transport.ssh import supervision
+from labtests.transport.ssh.supervision import supervised
 
 PATIENCE_S = 60
 """How long a starved machine may take for what must happen; nothing here waits so long in vain."""

@@ -9,7 +9,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from labtests.drivers.comware.session import line
-from labtests.words import CliLine, NotAWord, if_done, in_turn, program, root, script, write
+from labtests.transport.commands import (
+    CliLine,
+    NotAWord,
+    if_done,
+    in_turn,
+    program,
+    root,
+    script,
+    write,
+)
 
 EVIL = (
     "",

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from labtests import counters as c
-from labtests.evidence import Evidence, Place
-from labtests.records import FlowResult, FlowStatus, Interval, Reading
+from labtests.capabilities import counters as c
+from labtests.capabilities.records import FlowResult, FlowStatus, Interval, Reading
+from labtests.measure.evidence import Evidence, Place
 
 A = Place(device="a", port="eth0", switch="sw", switch_port="p1", priority=3, queue=3)
 B = Place(device="b", port="eth0", switch="sw", switch_port="p2", priority=5, queue=5)

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from handmade import A, B, R, flow, reading, rows
 
-from labtests import counters as c
-from labtests.evidence import Evidence
+from labtests.capabilities import counters as c
+from labtests.measure.evidence import Evidence
 
 SENT = {3: 90_000, 5: 70_000}
 TAIL = 2  # datagrams that came when iperf3 had stopped to read

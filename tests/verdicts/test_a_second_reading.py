@@ -8,8 +8,8 @@ from handmade_loads import load
 from test_ecn_verdict import GOOD, WITHOUT, tcp
 from test_sound import R_NIC, with_counter
 
-from labtests import counters as c
-from labtests.evidence import CnpClass, Evidence
+from labtests.capabilities import counters as c
+from labtests.measure.evidence import CnpClass, Evidence
 from labtests.verdicts import (
     Outcome,
     checks,

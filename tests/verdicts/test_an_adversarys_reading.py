@@ -8,9 +8,9 @@ from handmade_loads import load
 from test_counters_of_the_end import notified
 from test_sound import R_NIC, with_counter
 
-from labtests import counters as c
-from labtests.evidence import Evidence
-from labtests.records import FlowResult
+from labtests.capabilities import counters as c
+from labtests.capabilities.records import FlowResult
+from labtests.measure.evidence import Evidence
 from labtests.verdicts import (
     Outcome,
     checks,

@@ -7,9 +7,9 @@ from handmade import A, R, flow, reading
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labtests import counters as c
-from labtests.evidence import Evidence
-from labtests.records import FlowStatus
+from labtests.capabilities import counters as c
+from labtests.capabilities.records import FlowStatus
+from labtests.measure.evidence import Evidence
 from labtests.verdicts import Outcome, classified, undisturbed
 
 BY_THREE = tuple(dscp >> 3 for dscp in range(64))

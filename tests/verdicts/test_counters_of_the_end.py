@@ -6,8 +6,8 @@ import pytest
 from handmade import control_of, reading
 from test_sound import with_counter
 
-from labtests import counters as c
-from labtests.evidence import CnpClass, Refresh
+from labtests.capabilities import counters as c
+from labtests.measure.evidence import CnpClass, Refresh
 from labtests.verdicts import Outcome, checks, cnps, drops_where_due, lossless
 from labtests.verdicts.outcome import worst
 

@@ -7,8 +7,8 @@ from handmade import A, B, R, flow, reading, rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labtests import counters as c
-from labtests.evidence import Evidence
+from labtests.capabilities import counters as c
+from labtests.measure.evidence import Evidence
 from labtests.verdicts import Outcome, marked_not_dropped
 
 

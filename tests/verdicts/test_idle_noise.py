@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from handmade import control_of, good_evidence, reading
 
-from labtests import counters as c
-from labtests.evidence import differences
+from labtests.capabilities import counters as c
+from labtests.measure.evidence import differences
 from labtests.verdicts import Outcome, drops_where_due, lossless, paused, slowed_by_marks, throttled
 
 CEILING = 0.9616 * 10e9

@@ -7,8 +7,8 @@ from handmade_loads import SENT, load
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labtests import counters as c
-from labtests.records import FlowStatus
+from labtests.capabilities import counters as c
+from labtests.capabilities.records import FlowStatus
 from labtests.verdicts import (
     Outcome,
     drops_exactly_in,

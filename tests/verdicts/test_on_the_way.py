@@ -7,8 +7,8 @@ from handmade import control_of, counters_at, flow, reading, rows
 from handmade_loads import load
 from test_ecn_verdict import GOOD, WITHOUT
 
-from labtests import counters as c
-from labtests.evidence import Evidence
+from labtests.capabilities import counters as c
+from labtests.measure.evidence import Evidence
 from labtests.verdicts import Outcome, lossless, marked_not_dropped, no_loss, witnesses
 
 TRUNK = ("leaf", "p9")

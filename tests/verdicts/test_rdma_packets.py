@@ -10,8 +10,8 @@ from dataclasses import replace
 import pytest
 from handmade import A, B, R, flow, reading, rows
 
-from labtests import counters as c
-from labtests.evidence import Evidence
+from labtests.capabilities import counters as c
+from labtests.measure.evidence import Evidence
 from labtests.verdicts import Outcome, drops_exactly_in, every_packet, marked_not_dropped
 
 SENT = {"a": 2435, "b": 2050}

@@ -8,8 +8,8 @@ from handmade_loads import load
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labtests import counters as c
-from labtests.records import QueueSchedule, SchedulingSetting
+from labtests.capabilities import counters as c
+from labtests.capabilities.records import QueueSchedule, SchedulingSetting
 from labtests.verdicts import Outcome, reddest, shared
 from labtests.verdicts.sharing import Turn, max_min, turns
 

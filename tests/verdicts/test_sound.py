@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from handmade import A, B, R, control_of, good_evidence, reading
 
-from labtests import counters as c
-from labtests.records import FlowStatus, Interval
+from labtests.capabilities import counters as c
+from labtests.capabilities.records import FlowStatus, Interval
 from labtests.verdicts import Outcome, lossless, sound, stations
 
 A_NIC, R_NIC = ("a", "eth0"), ("r", "eth0")

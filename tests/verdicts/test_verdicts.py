@@ -7,8 +7,8 @@ from handmade import control_of, flow, reading, rows
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from labtests import counters as c
-from labtests.records import FlowStatus, Reading
+from labtests.capabilities import counters as c
+from labtests.capabilities.records import FlowStatus, Reading
 from labtests.verdicts import Outcome, drops_where_due, lossless, paused, slowed_by_marks, throttled
 
 CEILING = 9.62e9

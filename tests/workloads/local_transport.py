@@ -8,8 +8,8 @@ import time
 from contextlib import suppress
 from typing import IO
 
-from labtests.errors import CommandTimeout
-from labtests.transport import DEFAULT_TIMEOUT_S, Process, Reply, Signal
+from labtests.core.errors import CommandTimeout
+from labtests.transport.protocol import DEFAULT_TIMEOUT_S, Process, Reply, Signal
 
 
 class WallClock:

@@ -5,8 +5,8 @@ import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from labtests.errors import CommandTimeout
-from labtests.transport import DEFAULT_TIMEOUT_S, Process, Reply, Signal
+from labtests.core.errors import CommandTimeout
+from labtests.transport.protocol import DEFAULT_TIMEOUT_S, Process, Reply, Signal
 
 HEADER = " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]\n"
 BANNER = "\n* Waiting for client to connect... *\n"

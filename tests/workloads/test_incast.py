@@ -7,9 +7,9 @@ from threading import Event
 import pytest
 from stage import BANNER, HEADER, PaperClock, PaperHost, PaperProcess, Script, rows, server
 
-from labtests.clock import WallClock
-from labtests.errors import CommandTimeout, LabErrors, WorkloadError
-from labtests.records import FlowResult, FlowStatus
+from labtests.capabilities.records import FlowResult, FlowStatus
+from labtests.core.clock import WallClock
+from labtests.core.errors import CommandTimeout, LabErrors, WorkloadError
 from labtests.workloads import Iperf3, Party, Perftest, Stream, incast
 
 Plays = Callable[[str, int], Script]

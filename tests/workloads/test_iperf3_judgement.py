@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from traffic_recordings import blank, recording
 
-from labtests.records import FlowResult, FlowStatus
-from labtests.transport import Reply
+from labtests.capabilities.records import FlowResult, FlowStatus
+from labtests.transport.protocol import Reply
 from labtests.workloads import Attempt, Iperf3
 
 COMPLETE, FAILED, INFRASTRUCTURE = FlowStatus.COMPLETE, FlowStatus.FAILED, FlowStatus.INFRASTRUCTURE

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from traffic_recordings import Recording, recording, recordings
 
-from labtests.errors import UnreadableOutput
-from labtests.transport import Reply
+from labtests.core.errors import UnreadableOutput
+from labtests.transport.protocol import Reply
 from labtests.workloads.iperf3_json import parse_json
 from labtests.workloads.iperf3_report import Direction, Iperf3Report, Totals
 from labtests.workloads.iperf3_text import parse_text

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from traffic_recordings import blank, recording
 
-from labtests.records import FlowResult, FlowStatus
-from labtests.transport import Reply
+from labtests.capabilities.records import FlowResult, FlowStatus
+from labtests.transport.protocol import Reply
 from labtests.workloads import Attempt, Perftest
 
 COMPLETE, FAILED, INFRASTRUCTURE = FlowStatus.COMPLETE, FlowStatus.FAILED, FlowStatus.INFRASTRUCTURE

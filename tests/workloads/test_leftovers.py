@@ -6,11 +6,11 @@ from types import SimpleNamespace
 import pytest
 from typed import typed
 
-from labtests.errors import WorkloadError
+from labtests.core.errors import WorkloadError
 from labtests.inventory import load
 from labtests.simlab.serving import InProcessLab
-from labtests.ssh import SHELL, connect
-from labtests.transport import Reply
+from labtests.transport.protocol import Reply
+from labtests.transport.ssh import SHELL, connect
 from labtests.workloads.leftovers import leftovers, sweep
 
 TESTBED = "testbeds/h3c-s6550-cx4.yaml"

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from labtests.errors import WorkloadError
-from labtests.records import FlowStatus
-from labtests.transport import Reply
+from labtests.capabilities.records import FlowStatus
+from labtests.core.errors import WorkloadError
+from labtests.transport.protocol import Reply
 from labtests.workloads import Party, send_marked
 from labtests.workloads.marked import perl_command
 

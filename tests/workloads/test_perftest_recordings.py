@@ -5,8 +5,8 @@ import re
 import pytest
 from traffic_recordings import Recording, recording, recordings
 
-from labtests.errors import UnreadableOutput
-from labtests.transport import Reply
+from labtests.core.errors import UnreadableOutput
+from labtests.transport.protocol import Reply
 from labtests.workloads.perftest_json import parse_out_json
 from labtests.workloads.perftest_report import Report, Row, parse_report
 from labtests.workloads.perftest_words import complaints_on_stderr, complaints_on_stdout

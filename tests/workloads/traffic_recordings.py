@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from labtests.records import FlowResult, FlowStatus
-from labtests.transport import Reply
+from labtests.capabilities.records import FlowResult, FlowStatus
+from labtests.transport.protocol import Reply
 
 TRANSCRIPTS = Path(__file__).parent.parent / "transcripts"
 

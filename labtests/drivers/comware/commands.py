@@ -5,10 +5,8 @@ priority mapping, congestion management, congestion avoidance) and document 000.
 system view and carry the `interface ...` and `quit` that enter and leave other views.
 """
 
-from labtests.capabilities import Commands
-from labtests.drivers.comware.configuration import priority_list
-from labtests.drivers.comware.session import line
-from labtests.records import (
+from labtests.capabilities.device import Commands
+from labtests.capabilities.records import (
     EcnSetting,
     PfcSetting,
     QueueSchedule,
@@ -16,7 +14,9 @@ from labtests.records import (
     TrustSetting,
     WredQueue,
 )
-from labtests.words import CliLine
+from labtests.drivers.comware.configuration import priority_list
+from labtests.drivers.comware.session import line
+from labtests.transport.commands import CliLine
 
 OURS = "labtests"
 """WRED tables whose names start so are ours to change and remove."""

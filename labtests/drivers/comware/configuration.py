@@ -7,10 +7,10 @@ to be written to put it back. Lines nobody here knows are kept and left alone.
 import re
 from dataclasses import dataclass
 
+from labtests.capabilities.records import PfcSetting
 from labtests.drivers.comware.names import full_name, wrong_port
-from labtests.reading import refuse, whole_lines
-from labtests.records import PfcSetting
-from labtests.transport import Reply
+from labtests.drivers.parsing import refuse, whole_lines
+from labtests.transport.protocol import Reply
 
 _INTERFACE = re.compile(r"interface (?P<name>\S.*)")
 _PFC_MODE = re.compile(r"priority-flow-control (?P<mode>enable|auto)")

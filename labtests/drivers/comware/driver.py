@@ -1,6 +1,7 @@
 """The driver: everything a suite may ask of a switch with Comware 7 (H3C, HPE)."""
 
-from labtests.capabilities import Entitled, Obstacles, Versions
+from labtests.capabilities.device import Entitled, Obstacles, Versions
+from labtests.core.errors import CommandRejected
 from labtests.drivers.comware import commands as lines
 from labtests.drivers.comware.configuration import Section
 from labtests.drivers.comware.intents import Intents
@@ -8,7 +9,6 @@ from labtests.drivers.comware.links import Links
 from labtests.drivers.comware.session import line
 from labtests.drivers.comware.telemetry import Telemetry
 from labtests.drivers.comware.versions import parse_version
-from labtests.errors import CommandRejected
 
 SESSION = "hp_comware"
 """How it is reached: netmiko's device type for the Comware CLI."""

@@ -8,7 +8,7 @@ numbers on one line on data centre models), ECN marks, and WRED drops.
 import re
 from dataclasses import dataclass
 
-from labtests.counters import (
+from labtests.capabilities.counters import (
     BUFFER_DROPPED_IN_PACKETS,
     BUFFER_DROPPED_OUT_PACKETS,
     ECN_MARKED_PACKETS,
@@ -16,8 +16,8 @@ from labtests.counters import (
 )
 from labtests.drivers.comware.names import printed_port
 from labtests.drivers.comware.values import COUNTER, counted
-from labtests.reading import matches, refuse
-from labtests.transport import Reply
+from labtests.drivers.parsing import matches, refuse
+from labtests.transport.protocol import Reply
 
 ALL_INTERFACES = ""
 """The port name of `display packet-drop summary`."""

@@ -8,12 +8,8 @@ S9825, S9855 and S12500 and in public configurations. The `undo` of the last is 
 import re
 from hashlib import sha256
 
-from labtests.capabilities import Commands
-from labtests.drivers.comware import commands as lines
-from labtests.drivers.comware.maps import parse_map_table
-from labtests.drivers.comware.session import line
-from labtests.drivers.comware.settings import Settings
-from labtests.intents import (
+from labtests.capabilities.device import Commands
+from labtests.capabilities.profile import (
     DeviceWide,
     EcnCurves,
     FrameLimit,
@@ -23,14 +19,18 @@ from labtests.intents import (
     QueueShares,
     Shares,
 )
-from labtests.reading import refuse
-from labtests.records import (
+from labtests.capabilities.records import (
     EcnSetting,
     MarkingCurve,
     QueueSchedule,
     SchedulingSetting,
     WredQueue,
 )
+from labtests.drivers.comware import commands as lines
+from labtests.drivers.comware.maps import parse_map_table
+from labtests.drivers.comware.session import line
+from labtests.drivers.comware.settings import Settings
+from labtests.drivers.parsing import refuse
 
 DEFAULT_FRAME_BYTES = 9216
 """What data-centre models pass at least when nothing is configured (S6850: 9416)."""

@@ -16,11 +16,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from labtests import counters as c
+from labtests.capabilities import counters as c
 from labtests.drivers.comware.names import full_name
 from labtests.drivers.comware.values import COUNTER, counted
-from labtests.reading import refuse, whole_lines
-from labtests.transport import Reply
+from labtests.drivers.parsing import refuse, whole_lines
+from labtests.transport.protocol import Reply
 
 _NAME = re.compile(r"^ ?([A-Z][\w-]*[0-9](?:/[0-9]+)*(?::[0-9]+)?)(?: current state: (.*\S))?\s*$")
 _STATE = re.compile(r"^Current state: (.*\S)\s*$")

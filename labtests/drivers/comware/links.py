@@ -4,12 +4,8 @@ its clock."""
 import re
 from datetime import UTC, datetime, timedelta
 
-from labtests import counters as c
-from labtests.drivers.comware.interfaces import COUNTED, Count, Shown, parse_interface
-from labtests.drivers.comware.names import printed_port, wrong_port
-from labtests.drivers.comware.session import Cli
-from labtests.errors import UnreadableOutput
-from labtests.facts import (
+from labtests.capabilities import counters as c
+from labtests.capabilities.facts import (
     ClockReading,
     LinkErrors,
     LinkFacts,
@@ -19,9 +15,13 @@ from labtests.facts import (
     OwnClock,
     PortTelemetry,
 )
-from labtests.reading import refuse, whole_lines
-from labtests.records import Reading
-from labtests.transport import Reply, Transport
+from labtests.capabilities.records import Reading
+from labtests.core.errors import UnreadableOutput
+from labtests.drivers.comware.interfaces import COUNTED, Count, Shown, parse_interface
+from labtests.drivers.comware.names import printed_port, wrong_port
+from labtests.drivers.comware.session import Cli
+from labtests.drivers.parsing import refuse, whole_lines
+from labtests.transport.protocol import Reply, Transport
 
 _ERRORS = frozenset({c.RX_ERRORS, c.RX_CRC_ERRORS, c.TX_ERRORS})
 _NEIGHBOURS = ("display", "lldp", "neighbor-information", "verbose")

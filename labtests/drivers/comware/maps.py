@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass
 
 from labtests.drivers.comware.values import exactly
-from labtests.reading import matches, refuse
-from labtests.transport import Reply
+from labtests.drivers.parsing import matches, refuse
+from labtests.transport.protocol import Reply
 
 _TITLE = re.compile(
     r"^\s*MAP-TABLE NAME:\s*(?P<name>[\w-]+)\s+TYPE:\s*(?P<type>[\w-]+)"

@@ -9,9 +9,9 @@ guessed: two types may share a number (GE1/0/1 and XGE1/0/1 are different ports)
 import re
 from typing import NoReturn
 
-from labtests.errors import CommandRejected
-from labtests.reading import refuse
-from labtests.transport import Reply
+from labtests.core.errors import CommandRejected
+from labtests.drivers.parsing import refuse
+from labtests.transport.protocol import Reply
 
 # Recorded: GE, XGE, WGE, FGE, HGE, 200GE, BAGG, Vlan, Loop, NULL, M-E. The others are from H3C's
 # interface guides, from memory.

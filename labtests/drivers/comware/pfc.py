@@ -18,8 +18,8 @@ from labtests.drivers.comware.columns import Columns, unwrapped
 from labtests.drivers.comware.configuration import priorities
 from labtests.drivers.comware.names import printed_port
 from labtests.drivers.comware.values import NOT_A_NUMBER, counted
-from labtests.reading import BLANK_OR_RULER, refuse, whole_lines
-from labtests.transport import Reply
+from labtests.drivers.parsing import BLANK_OR_RULER, refuse, whole_lines
+from labtests.transport.protocol import Reply
 
 Mode = Literal["off", "on", "auto"]
 

@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 
 from labtests.drivers.comware.names import printed_port
 from labtests.drivers.comware.values import COUNTER, counted
-from labtests.reading import matches, refuse
-from labtests.transport import Reply
+from labtests.drivers.parsing import matches, refuse
+from labtests.transport.protocol import Reply
 
 _INTERFACE = re.compile(r"^\s*Interface:\s*(?P<name>\S(?:.*\S)?)\s*$")
 _DIRECTION = re.compile(r"^\s*Direction:\s*(?P<direction>\w+)\s*$")

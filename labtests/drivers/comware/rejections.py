@@ -9,10 +9,10 @@ notice counts as a refusal of the line before it.
 import re
 from typing import NoReturn
 
-from labtests.capabilities import Commands
-from labtests.errors import CommandRejected
-from labtests.reading import lines
-from labtests.transport import Reply
+from labtests.capabilities.device import Commands
+from labtests.core.errors import CommandRejected
+from labtests.drivers.parsing import lines
+from labtests.transport.protocol import Reply
 
 # <H3C>, [H3C], [H3C-Twenty-FiveGigE1/0/14], RBM_P[H3C-...], and a trailing blank
 _PROMPT = re.compile(r"^(?:RBM_[PS])?(?:<[^<>]+>|\[[^\[\]]+\])\s?")

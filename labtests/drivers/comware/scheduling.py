@@ -9,11 +9,11 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
+from labtests.capabilities.records import QueueSchedule, SchedulingSetting
 from labtests.drivers.comware.names import printed_port
 from labtests.drivers.comware.values import NOT_A_NUMBER, exactly
-from labtests.reading import matches, refuse, whole_lines
-from labtests.records import QueueSchedule, SchedulingSetting
-from labtests.transport import Reply
+from labtests.drivers.parsing import matches, refuse, whole_lines
+from labtests.transport.protocol import Reply
 
 _INTERFACE = re.compile(r"^\s*Interface:\s*(?P<name>\S(?:.*\S)?)\s*$")
 _KIND = re.compile(r"^\s*Output queue:\s*(?P<kind>\S(?:.*\S)?)\s*$")

@@ -2,13 +2,13 @@
 
 import re
 
-from labtests.capabilities import Commands
+from labtests.capabilities.device import Commands
+from labtests.core.errors import CommandRejected
 from labtests.drivers.comware.configuration import Section, interface_section, parse_configuration
 from labtests.drivers.comware.names import asked_port
 from labtests.drivers.comware.rejections import expect_accepted, expect_answer
-from labtests.errors import CommandRejected
-from labtests.transport import Reply, Transport
-from labtests.words import CliLine, Word, cli
+from labtests.transport.commands import CliLine, Word, cli
+from labtests.transport.protocol import Reply, Transport
 
 WORD = re.compile(r"[A-Za-z0-9._/:,@#%+=~^()\[\]{}*!-]{1,80}")
 """What the CLI takes as one word: no blank, no line end, no `?` (help), no `|` (a filter) and no

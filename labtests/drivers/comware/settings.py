@@ -5,7 +5,7 @@ Each `set_...` reads, sends only what has to change, hears refusals and reads ba
 
 from collections.abc import Set as AbstractSet
 
-from labtests.capabilities import (
+from labtests.capabilities.device import (
     Commands,
     DscpMap,
     EcnMarking,
@@ -14,6 +14,13 @@ from labtests.capabilities import (
     Scheduling,
     Trust,
 )
+from labtests.capabilities.records import (
+    EcnSetting,
+    PfcSetting,
+    SchedulingSetting,
+    TrustSetting,
+)
+from labtests.core.errors import CommandRejected
 from labtests.drivers.comware import commands as lines
 from labtests.drivers.comware.configuration import (
     DEFAULT_TABLE,
@@ -32,15 +39,8 @@ from labtests.drivers.comware.wred import (
     parse_qos_wred_table,
     shows_wred_table,
 )
-from labtests.errors import CommandRejected
-from labtests.reading import refuse
-from labtests.records import (
-    EcnSetting,
-    PfcSetting,
-    SchedulingSetting,
-    TrustSetting,
-)
-from labtests.transport import Transport
+from labtests.drivers.parsing import refuse
+from labtests.transport.protocol import Transport
 
 _DSCP_MAP = ("display", "qos", "map-table", "dscp-dot1p")
 _WRED_TABLE = ("display", "qos", "wred", "table", "name")

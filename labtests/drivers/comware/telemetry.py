@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from labtests.capabilities import DropTelemetry, PfcTelemetry, QueueTelemetry
-from labtests.counters import (
+from labtests.capabilities.counters import (
     PFC_RX_FRAMES,
     PFC_TX_FRAMES,
     QUEUE_DROPPED_BYTES,
@@ -13,13 +12,14 @@ from labtests.counters import (
     QUEUE_FORWARDED_PACKETS,
     QUEUE_LENGTH_PACKETS,
 )
+from labtests.capabilities.device import DropTelemetry, PfcTelemetry, QueueTelemetry
+from labtests.capabilities.records import Reading, Scope
 from labtests.drivers.comware.drops import NEUTRAL, parse_packet_drop
 from labtests.drivers.comware.names import wrong_port
 from labtests.drivers.comware.pfc import PfcFrames, PfcPort, parse_priority_flow_control
 from labtests.drivers.comware.queues import QueueCount, parse_queue_statistics
 from labtests.drivers.comware.session import Cli
-from labtests.records import Reading, Scope
-from labtests.transport import Reply, Transport
+from labtests.transport.protocol import Reply, Transport
 
 _PRIORITIES = range(8)
 _QUEUES = range(8)

@@ -3,10 +3,10 @@
 import re
 from typing import Literal, get_args
 
+from labtests.capabilities.records import TrustSetting
 from labtests.drivers.comware.names import printed_port
-from labtests.reading import matches, refuse
-from labtests.records import TrustSetting
-from labtests.transport import Reply
+from labtests.drivers.parsing import matches, refuse
+from labtests.transport.protocol import Reply
 
 Source = Literal["dscp", "dot1p", "none", "auto", "exp", "ip-precedence"]
 

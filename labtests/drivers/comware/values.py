@@ -2,8 +2,8 @@
 
 import re
 
-from labtests.reading import refuse, whole_number
-from labtests.transport import Reply
+from labtests.drivers.parsing import refuse, whole_number
+from labtests.transport.protocol import Reply
 
 NOT_A_NUMBER = re.compile(r"N/A|--?|Overflow|overflow")
 """`--` not supported, `Overflow` more than 14 digits (legend of `display counters rate`), `N/A`."""

@@ -2,8 +2,8 @@
 
 import re
 
-from labtests.reading import refuse, whole_lines
-from labtests.transport import Reply
+from labtests.drivers.parsing import refuse, whole_lines
+from labtests.transport.protocol import Reply
 
 _SOFTWARE = re.compile(
     r"^[^:]*Comware (?:Platform )?Software, (?:Software )?Version (?P<version>[\w.-]+)"

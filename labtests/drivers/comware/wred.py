@@ -9,11 +9,11 @@ Limits are in the device's own unit (cells or packets, by model).
 import re
 from dataclasses import dataclass
 
+from labtests.capabilities.records import WredQueue
 from labtests.drivers.comware.names import printed_port
 from labtests.drivers.comware.values import exactly
-from labtests.reading import matches, refuse, whole_lines
-from labtests.records import WredQueue
-from labtests.transport import Reply
+from labtests.drivers.parsing import matches, refuse, whole_lines
+from labtests.transport.protocol import Reply
 
 _INTERFACE = re.compile(r"^\s*Interface:\s*(?P<name>\S(?:.*\S)?)\s*$")
 _CURRENT = re.compile(r"^\s*Current WRED configuration:\s*$")

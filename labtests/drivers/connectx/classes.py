@@ -2,10 +2,10 @@
 
 from typing import Literal
 
-from labtests.capabilities import Commands
+from labtests.capabilities.device import Commands
+from labtests.capabilities.profile import CableLength, TrafficClasses
+from labtests.capabilities.records import EtsSetting
 from labtests.drivers.connectx.qos import QosSettings
-from labtests.intents import CableLength, TrafficClasses
-from labtests.records import EtsSetting
 
 _CLASSES = range(8)
 

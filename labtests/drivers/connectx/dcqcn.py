@@ -28,7 +28,9 @@ roce_np
 from collections.abc import Mapping
 from functools import lru_cache
 
-from labtests.capabilities import Commands, DcqcnParameters, NotificationPoint, ReactionPoint
+from labtests.capabilities.device import Commands, DcqcnParameters, NotificationPoint, ReactionPoint
+from labtests.capabilities.profile import DcqcnWords
+from labtests.capabilities.records import DcqcnSetting
 from labtests.drivers.connectx.sysfs import (
     ECN_FOLDER,
     PRIORITIES,
@@ -39,10 +41,8 @@ from labtests.drivers.connectx.sysfs import (
 )
 from labtests.drivers.linux.session import HostSession
 from labtests.drivers.linux.sysfs import files_are_missing
-from labtests.intents import DcqcnWords
-from labtests.records import DcqcnSetting
-from labtests.transport import Reply
-from labtests.words import Shell, program, script, write
+from labtests.transport.commands import Shell, program, script, write
+from labtests.transport.protocol import Reply
 
 # an exchange may keep an answer (exchanges.py): it is parsed once
 _enabled_once = lru_cache(maxsize=512)(parse_enabled_priorities)

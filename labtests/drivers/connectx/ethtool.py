@@ -7,11 +7,11 @@ exist only while PFC is enabled on it: a missing name means "not enabled", never
 
 import re
 
-from labtests import counters as c
+from labtests.capabilities import counters as c
+from labtests.capabilities.records import Reading
 from labtests.drivers.linux.ethtool import AT_THE_WIRE, parse_ethtool_statistics, unit_of
-from labtests.reading import incomplete, refuse
-from labtests.records import Reading
-from labtests.transport import Reply
+from labtests.drivers.parsing import incomplete, refuse
+from labtests.transport.protocol import Reply
 
 PRIORITIES = range(8)
 

@@ -9,7 +9,7 @@ from labtests.drivers.linux.foresight import Ahead as HostAhead
 from labtests.drivers.linux.host import RIGHTS, card_command
 from labtests.drivers.linux.link import mtu_command
 from labtests.drivers.linux.rdma import RDMA_LINKS
-from labtests.words import Shell
+from labtests.transport.commands import Shell
 
 _SIDES: tuple[Side, ...] = ("roce_rp", "roce_np")
 

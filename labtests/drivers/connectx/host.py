@@ -1,5 +1,6 @@
 """What a host runs, and what on it would undo or prevent a setting."""
 
+from labtests.core.errors import CommandRejected, ToolMissing
 from labtests.drivers.connectx.dcqcn import DcqcnSettings
 from labtests.drivers.connectx.qos import QosSettings
 from labtests.drivers.connectx.telemetry import NicCounters
@@ -12,10 +13,9 @@ from labtests.drivers.linux.host import (
     without_rights,
 )
 from labtests.drivers.linux.host import HostState as LinuxState
-from labtests.errors import CommandRejected, ToolMissing
-from labtests.reading import refuse, whole
-from labtests.transport import Reply
-from labtests.words import program
+from labtests.drivers.parsing import refuse, whole
+from labtests.transport.commands import program
+from labtests.transport.protocol import Reply
 
 _FIRMWARE_DCBX = "Firmware controlled"
 _RUNNING = frozenset({"active", "activating", "reloading"})

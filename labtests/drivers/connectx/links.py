@@ -2,7 +2,10 @@
 
 import re
 
-from labtests import counters as c
+from labtests.capabilities import counters as c
+from labtests.capabilities.facts import LinkFacts
+from labtests.capabilities.records import RdmaLink, Reading
+from labtests.core.errors import ToolMissing
 from labtests.drivers.answers import expect_success
 from labtests.drivers.connectx.ethtool import nic_readings
 from labtests.drivers.connectx.rdma import gid_rows
@@ -17,12 +20,9 @@ from labtests.drivers.linux.links import (
 from labtests.drivers.linux.links import Links as HostLinks
 from labtests.drivers.linux.rdma import RDMA_LINKS
 from labtests.drivers.linux.session import HostSession
-from labtests.errors import ToolMissing
-from labtests.facts import LinkFacts
-from labtests.reading import incomplete, matches, refuse
-from labtests.records import RdmaLink, Reading
-from labtests.transport import Reply
-from labtests.words import Shell, program
+from labtests.drivers.parsing import incomplete, matches, refuse
+from labtests.transport.commands import Shell, program
+from labtests.transport.protocol import Reply
 
 _SETTING = re.compile(r"^\t([A-Z][^:\t]*):[ \t]*+((?:.*\S)?)\s*$")
 _SETTINGS_OF = re.compile(r"^Settings for (\S+):$")

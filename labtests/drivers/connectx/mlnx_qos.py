@@ -21,11 +21,11 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal, cast
 
+from labtests.capabilities.records import NicQos, TrafficClass, TrustSetting
+from labtests.core.units import Bytes, gbit_per_second
 from labtests.drivers.answers import Complaint, Tool, expect_success, reject
-from labtests.reading import BLANK, incomplete, numbered_matches, refuse
-from labtests.records import NicQos, TrafficClass, TrustSetting
-from labtests.transport import Reply
-from labtests.units import Bytes, gbit_per_second
+from labtests.drivers.parsing import BLANK, incomplete, numbered_matches, refuse
+from labtests.transport.protocol import Reply
 
 PRIORITIES = range(8)
 _EIGHT = r"((?:\s+[0-9]+){8})"

@@ -3,13 +3,13 @@
 from functools import lru_cache
 from typing import Any
 
-from labtests.capabilities import Commands, DscpMap, NicQosView, PriorityFlowControl, Trust
+from labtests.capabilities.device import Commands, DscpMap, NicQosView, PriorityFlowControl, Trust
+from labtests.capabilities.records import NicQos, PfcSetting, TrustSetting
 from labtests.drivers.answers import expect_success
 from labtests.drivers.connectx.mlnx_qos import MLNX_QOS, parse_mlnx_qos
 from labtests.drivers.connectx.sysfs import PRIORITIES
 from labtests.drivers.linux.session import HostSession
-from labtests.records import NicQos, PfcSetting, TrustSetting
-from labtests.words import Shell, Word, program, root
+from labtests.transport.commands import Shell, Word, program, root
 
 _read_once = lru_cache(maxsize=256)(parse_mlnx_qos)
 """Five settings are in one answer, which an exchange may keep (exchanges.py)."""

@@ -3,12 +3,12 @@
 import re
 from typing import NamedTuple
 
+from labtests.capabilities.records import RdmaLink
 from labtests.drivers.answers import Complaint, Tool, expect_success
 from labtests.drivers.linux.rdma import Counters, each_once
 from labtests.drivers.linux.sysfs import LIFESPAN
-from labtests.reading import incomplete, matches, refuse, whole_number
-from labtests.records import RdmaLink
-from labtests.transport import Reply
+from labtests.drivers.parsing import incomplete, matches, refuse, whole_number
+from labtests.transport.protocol import Reply
 
 IBDEV2NETDEV = Tool(
     name="ibdev2netdev",

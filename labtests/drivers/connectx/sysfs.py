@@ -6,8 +6,8 @@ from typing import Literal
 
 from labtests.drivers.answers import Complaint, Tool, expect_success
 from labtests.drivers.linux.sysfs import Missing, expect_files, read_values
-from labtests.reading import incomplete, refuse, whole_lines, whole_number
-from labtests.transport import Reply
+from labtests.drivers.parsing import incomplete, refuse, whole_lines, whole_number
+from labtests.transport.protocol import Reply
 
 Side = Literal["roce_rp", "roce_np"]
 PRIORITIES = frozenset(range(8))

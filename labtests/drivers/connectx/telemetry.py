@@ -1,6 +1,8 @@
 """The counters of a host with ConnectX ports: those of mlx5 by ethtool, PFC too."""
 
-from labtests.capabilities import PfcTelemetry
+from labtests.capabilities.device import PfcTelemetry
+from labtests.capabilities.records import RdmaLink, Reading
+from labtests.core.errors import ToolMissing
 from labtests.drivers.connectx.ethtool import nic_readings, pfc_readings
 from labtests.drivers.connectx.rdma import IBDEV2NETDEV, parse_ibdev2netdev
 from labtests.drivers.linux.rdma import (
@@ -11,10 +13,8 @@ from labtests.drivers.linux.rdma import (
     rdma_statistic_command,
 )
 from labtests.drivers.linux.telemetry import NicCounters as HostCounters
-from labtests.errors import ToolMissing
-from labtests.reading import refuse
-from labtests.records import RdmaLink, Reading
-from labtests.words import program
+from labtests.drivers.parsing import refuse
+from labtests.transport.commands import program
 
 
 class NicCounters(HostCounters, PfcTelemetry):

@@ -2,10 +2,10 @@
 
 import re
 
-from labtests import counters as c
+from labtests.capabilities import counters as c
 from labtests.drivers.answers import Complaint, Tool, expect_success
-from labtests.reading import BLANK, matches, refuse, whole_number
-from labtests.transport import Reply
+from labtests.drivers.parsing import BLANK, matches, refuse, whole_number
+from labtests.transport.protocol import Reply
 
 ETHTOOL = Tool(
     name="ethtool",

@@ -1,5 +1,6 @@
 """What a host will be asked, so that it can be asked in one exchange."""
 
+from labtests.capabilities.facts import Foresight
 from labtests.drivers.linux.host import IPROUTE2, RIGHTS, VERSION_COMMANDS
 from labtests.drivers.linux.link import mtu_command
 from labtests.drivers.linux.links import DATE_COMMAND, PHYSICAL, link_commands
@@ -8,8 +9,7 @@ from labtests.drivers.linux.qdisc import qdisc_command
 from labtests.drivers.linux.rdma import RDMA_LINKS
 from labtests.drivers.linux.session import HostSession
 from labtests.drivers.linux.statistics import driver_command, statistics_command
-from labtests.facts import Foresight
-from labtests.words import Shell
+from labtests.transport.commands import Shell
 
 
 class Ahead(HostSession, Foresight):

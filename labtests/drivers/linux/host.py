@@ -3,17 +3,17 @@
 import re
 from collections.abc import Iterable
 
-from labtests.capabilities import Obstacles, Versions
+from labtests.capabilities.device import Obstacles, Versions
+from labtests.capabilities.facts import Lacking, RdmaEcn, TcpEcn
+from labtests.core.errors import CommandRejected, ToolMissing
 from labtests.drivers.answers import expect_success, last_words
 from labtests.drivers.linux.ethtool import parse_ethtool_driver
 from labtests.drivers.linux.link import IP
 from labtests.drivers.linux.links import PHYSICAL, parse_physical
 from labtests.drivers.linux.telemetry import NicCounters
-from labtests.errors import CommandRejected, ToolMissing
-from labtests.facts import Lacking, RdmaEcn, TcpEcn
-from labtests.reading import whole
-from labtests.transport import Reply
-from labtests.words import Shell, program, root, script
+from labtests.drivers.parsing import whole
+from labtests.transport.commands import Shell, program, root, script
+from labtests.transport.protocol import Reply
 
 # name -> command, and where its answer has the version. `ib_send_bw --version` exits with 1.
 PERFTEST = (program("ib_send_bw", "--version"), r"^Version: (\S+)\s*$")

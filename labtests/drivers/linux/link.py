@@ -2,12 +2,12 @@
 
 import re
 
-from labtests.capabilities import Commands
+from labtests.capabilities.device import Commands
+from labtests.capabilities.profile import Mtu
 from labtests.drivers.answers import Complaint, Tool, expect_success
 from labtests.drivers.linux.session import HostSession
-from labtests.intents import Mtu
-from labtests.reading import refuse, whole
-from labtests.words import Shell, program, root
+from labtests.drivers.parsing import refuse, whole
+from labtests.transport.commands import Shell, program, root
 
 IP = Tool(
     name="ip",

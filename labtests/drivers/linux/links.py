@@ -3,16 +3,7 @@
 import re
 from dataclasses import replace
 
-from labtests.drivers.answers import Complaint, Tool, expect_success
-from labtests.drivers.linux.ethtool import ETHTOOL
-from labtests.drivers.linux.link import IP
-from labtests.drivers.linux.rdma import RDMA_LINKS
-from labtests.drivers.linux.roce import gids_command, parse_gids
-from labtests.drivers.linux.session import HostSession
-from labtests.drivers.linux.statistics import PortCounters, error_readings, kernel_readings
-from labtests.drivers.linux.telemetry import NicCounters
-from labtests.errors import CommandRejected, ToolMissing, UnreadableOutput
-from labtests.facts import (
+from labtests.capabilities.facts import (
     ClockReading,
     LinkErrors,
     LinkFacts,
@@ -21,10 +12,19 @@ from labtests.facts import (
     RoceFacts,
     RocePorts,
 )
-from labtests.reading import matches, refuse, whole, whole_lines
-from labtests.records import RdmaLink, Reading
-from labtests.transport import Reply
-from labtests.words import Shell, program, script
+from labtests.capabilities.records import RdmaLink, Reading
+from labtests.core.errors import CommandRejected, ToolMissing, UnreadableOutput
+from labtests.drivers.answers import Complaint, Tool, expect_success
+from labtests.drivers.linux.ethtool import ETHTOOL
+from labtests.drivers.linux.link import IP
+from labtests.drivers.linux.rdma import RDMA_LINKS
+from labtests.drivers.linux.roce import gids_command, parse_gids
+from labtests.drivers.linux.session import HostSession
+from labtests.drivers.linux.statistics import PortCounters, error_readings, kernel_readings
+from labtests.drivers.linux.telemetry import NicCounters
+from labtests.drivers.parsing import matches, refuse, whole, whole_lines
+from labtests.transport.commands import Shell, program, script
+from labtests.transport.protocol import Reply
 
 IBV_DEVINFO = Tool(
     name="ibv_devinfo",

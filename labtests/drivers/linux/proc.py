@@ -8,12 +8,12 @@ from loss in the network.
 
 import re
 
-from labtests import counters as c
+from labtests.capabilities import counters as c
+from labtests.capabilities.records import Reading
 from labtests.drivers.answers import Tool, expect_success
-from labtests.reading import BLANK, incomplete, matches, refuse
-from labtests.records import Reading
-from labtests.transport import Reply
-from labtests.words import program
+from labtests.drivers.parsing import BLANK, incomplete, matches, refuse
+from labtests.transport.commands import program
+from labtests.transport.protocol import Reply
 
 PROC_NET_SNMP = "/proc/net/snmp"
 PROC_NET_NETSTAT = "/proc/net/netstat"

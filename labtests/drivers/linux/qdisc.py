@@ -6,14 +6,14 @@ all below it (Linux, net/sched: qdisc_tree_reduce_backlog; mq adds up its childr
 
 from typing import Any
 
-from labtests import counters as c
+from labtests.capabilities import counters as c
+from labtests.capabilities.records import Reading
+from labtests.core.errors import CommandRejected, ToolMissing
+from labtests.core.trusted_files import json_of
 from labtests.drivers.answers import Tool, expect_success
-from labtests.errors import CommandRejected, ToolMissing
-from labtests.handed import json_of
-from labtests.reading import READ_AGAIN, refuse
-from labtests.records import Reading
-from labtests.transport import Reply
-from labtests.words import Shell, program
+from labtests.drivers.parsing import READ_AGAIN, refuse
+from labtests.transport.commands import Shell, program
+from labtests.transport.protocol import Reply
 
 TC = Tool(name="tc", install="install the package iproute2 (iproute-tc on RHEL) on this host")
 

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from labtests import counters as c
+from labtests.capabilities import counters as c
+from labtests.capabilities.records import RdmaLink, Reading
+from labtests.core.trusted_files import json_of
 from labtests.drivers.answers import Complaint, Tool, expect_success
 from labtests.drivers.linux.sysfs import LIFESPAN
-from labtests.handed import json_of
-from labtests.reading import READ_AGAIN, refuse
-from labtests.records import RdmaLink, Reading
-from labtests.transport import Reply
-from labtests.words import Shell, program
+from labtests.drivers.parsing import READ_AGAIN, refuse
+from labtests.transport.commands import Shell, program
+from labtests.transport.protocol import Reply
 
 RDMA = Tool(
     name="rdma",

@@ -7,11 +7,11 @@ its type and its net device. A GID that is not in use is all zeros, and its type
 import re
 from ipaddress import IPv6Address
 
+from labtests.capabilities.records import RdmaLink
 from labtests.drivers.linux.sysfs import those_readable
-from labtests.reading import refuse
-from labtests.records import RdmaLink
-from labtests.transport import Reply
-from labtests.words import Shell, script
+from labtests.drivers.parsing import refuse
+from labtests.transport.commands import Shell, script
+from labtests.transport.protocol import Reply
 
 _CLASS = "/sys/class/infiniband"
 LINKS_IN_SYSFS = script(

@@ -2,10 +2,10 @@
 
 from typing import NoReturn
 
-from labtests.capabilities import Commands
-from labtests.errors import CommandRejected
-from labtests.transport import Reply, Transport
-from labtests.words import Shell
+from labtests.capabilities.device import Commands
+from labtests.core.errors import CommandRejected
+from labtests.transport.commands import Shell
+from labtests.transport.protocol import Reply, Transport
 
 NO_INTERFACE = "check the interface name in the testbed file against `ip link` on the host"
 

@@ -9,15 +9,15 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from labtests import counters as c
+from labtests.capabilities import counters as c
+from labtests.capabilities.records import Reading
+from labtests.core.errors import ToolMissing
 from labtests.drivers.linux.ethtool import AT_THE_WIRE, unit_of
 from labtests.drivers.linux.session import HostSession
 from labtests.drivers.linux.sysfs import those_readable
-from labtests.errors import ToolMissing
-from labtests.reading import refuse, whole_number
-from labtests.records import Reading
-from labtests.transport import Reply
-from labtests.words import Shell, program, script
+from labtests.drivers.parsing import refuse, whole_number
+from labtests.transport.commands import Shell, program, script
+from labtests.transport.protocol import Reply
 
 _FILE = re.compile(r"^/sys/class/net/[^/]+/(?:statistics/)?(\w+)$")
 _ALWAYS = (c.RX_PACKETS, c.TX_PACKETS, c.RX_BYTES, c.TX_BYTES)

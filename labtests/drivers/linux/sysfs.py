@@ -7,10 +7,10 @@ can not read it leaves out.
 import re
 from dataclasses import dataclass
 
+from labtests.core.errors import ToolMissing
 from labtests.drivers.answers import Tool, expect_success, last_words
-from labtests.errors import ToolMissing
-from labtests.reading import BLANK, matches, refuse, whole_number
-from labtests.transport import Reply
+from labtests.drivers.parsing import BLANK, matches, refuse, whole_number
+from labtests.transport.protocol import Reply
 
 _LINE = re.compile(r"^(/\S[^:]*):(.*)$")
 _MISSING = re.compile(r"No such file or directory|Directory nonexistent|nonexistent directory")

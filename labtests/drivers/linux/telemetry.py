@@ -2,7 +2,9 @@
 
 from typing import NoReturn
 
-from labtests.capabilities import NicTelemetry, RdmaDevices
+from labtests.capabilities.device import NicTelemetry, RdmaDevices
+from labtests.capabilities.records import RdmaLink, Reading
+from labtests.core.errors import CommandRejected, ToolMissing, UnreadableOutput
 from labtests.drivers.linux.ethtool import parse_ethtool_statistics
 from labtests.drivers.linux.proc import HOST_COMMANDS, host_readings
 from labtests.drivers.linux.qdisc import qdisc_command, qdisc_readings
@@ -17,10 +19,8 @@ from labtests.drivers.linux.rdma import (
 from labtests.drivers.linux.roce import LINKS_IN_SYSFS, parse_sysfs_links
 from labtests.drivers.linux.statistics import PortCounters, driver_command, net_readings
 from labtests.drivers.linux.sysfs import files_are_missing, parse_hw_counters
-from labtests.errors import CommandRejected, ToolMissing, UnreadableOutput
-from labtests.records import RdmaLink, Reading
-from labtests.transport import Reply
-from labtests.words import script
+from labtests.transport.commands import script
+from labtests.transport.protocol import Reply
 
 
 class NicCounters(PortCounters, RdmaDevices, NicTelemetry):

@@ -9,8 +9,8 @@ import re
 from dataclasses import dataclass
 
 from labtests.drivers.linux_switch.handles import Handle, handle
-from labtests.reading import matches, refuse, whole_number
-from labtests.transport import Reply
+from labtests.drivers.parsing import matches, refuse, whole_number
+from labtests.transport.protocol import Reply
 
 _CLASS = re.compile(
     r"^class htb (?P<id>\S+) (?:root|parent (?P<parent>\S+))(?: leaf \S+)?"

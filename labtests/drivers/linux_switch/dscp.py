@@ -7,16 +7,16 @@ routed (net/ipv4/ip_forward.c: rt_tos2priority, the table ip_tos2prio of net/ipv
 
 from collections.abc import Sequence
 
-from labtests.capabilities import DscpClasses
+from labtests.capabilities.device import DscpClasses
+from labtests.core.trusted_files import json_of
 from labtests.drivers.answers import expect_success
 from labtests.drivers.linux_switch.filters import Filter, parse_filters
 from labtests.drivers.linux_switch.handles import Handle
 from labtests.drivers.linux_switch.session import IP, SwitchSession
 from labtests.drivers.linux_switch.tree import Leaf, Tree
-from labtests.handed import json_of
-from labtests.reading import refuse, whole
-from labtests.transport import Reply
-from labtests.words import Shell, program
+from labtests.drivers.parsing import refuse, whole
+from labtests.transport.commands import Shell, program
+from labtests.transport.protocol import Reply
 
 _DSCPS = range(64)
 _ECN_FIELDS = range(4)

@@ -8,16 +8,16 @@ is measured. A queue without a qdisc of its own gets back the class's default.
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
-from labtests.capabilities import Commands, EcnMarking
+from labtests.capabilities.device import Commands, EcnMarking
+from labtests.capabilities.facts import Lacking
+from labtests.capabilities.profile import EcnCurves
+from labtests.capabilities.records import EcnSetting, MarkingCurve, WredQueue
 from labtests.drivers.answers import expect_success
 from labtests.drivers.linux_switch import red
 from labtests.drivers.linux_switch.session import TC, SwitchSession
 from labtests.drivers.linux_switch.tree import Leaf, Tree, at_place
-from labtests.facts import Lacking
-from labtests.intents import EcnCurves
-from labtests.reading import whole
-from labtests.records import EcnSetting, MarkingCurve, WredQueue
-from labtests.words import Shell, Word, if_done, root, script
+from labtests.drivers.parsing import whole
+from labtests.transport.commands import Shell, Word, if_done, root, script
 
 KMIN_BYTES, KMAX_BYTES, PMAX_PERCENT, EXPONENT = 30_000, 90_000, 10, 3
 """The curve of `ecn_on`: from 20 full frames to 60, and an average over 8 packets, so that a queue

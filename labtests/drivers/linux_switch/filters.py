@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from labtests.drivers.linux_switch.handles import Handle, handle
-from labtests.reading import BLANK, incomplete, numbered_matches, refuse
-from labtests.transport import Reply
+from labtests.drivers.parsing import BLANK, incomplete, numbered_matches, refuse
+from labtests.transport.protocol import Reply
 
 _HEAD = re.compile(
     r"^filter (?:(?:parent (?P<parent>\S+)|root) )?"

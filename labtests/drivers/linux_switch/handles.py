@@ -3,8 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from labtests.reading import refuse
-from labtests.transport import Reply
+from labtests.drivers.parsing import refuse
+from labtests.transport.protocol import Reply
 
 _WRITTEN = re.compile(r"([0-9a-f]{1,4})?:([0-9a-f]{1,4})?")
 

@@ -1,14 +1,14 @@
 """How much each queue of a port may hold: the limits of its fifos, below a RED too."""
 
-from labtests.capabilities import Commands, QueueLimits
+from labtests.capabilities.device import Commands, QueueLimits
+from labtests.capabilities.records import QueueLimitSetting, WredQueue
+from labtests.core.units import Bytes
 from labtests.drivers.answers import expect_success
 from labtests.drivers.linux_switch import red
 from labtests.drivers.linux_switch.qdiscs import Qdisc
 from labtests.drivers.linux_switch.session import TC, SwitchSession
 from labtests.drivers.linux_switch.tree import Leaf, Tree, at_place
-from labtests.records import QueueLimitSetting, WredQueue
-from labtests.units import Bytes
-from labtests.words import Shell, Word, root
+from labtests.transport.commands import Shell, Word, root
 
 _HAND = "give it a fifo of its own: tc qdisc add ... handle 10: bfifo limit ..."
 

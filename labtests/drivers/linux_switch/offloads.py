@@ -9,9 +9,9 @@ import re
 
 from labtests.drivers.answers import expect_success
 from labtests.drivers.linux.ethtool import ETHTOOL
-from labtests.reading import incomplete, matches
-from labtests.transport import Reply
-from labtests.words import Shell, program
+from labtests.drivers.parsing import incomplete, matches
+from labtests.transport.commands import Shell, program
+from labtests.transport.protocol import Reply
 
 MERGING = {
     "tcp-segmentation-offload": "tso",

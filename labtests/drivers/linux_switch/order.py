@@ -7,9 +7,9 @@ bytes. htb keeps a quantum for every queue, also for one that is alone in its le
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from labtests.capabilities.records import QueueSchedule, SchedulingSetting
 from labtests.drivers.linux_switch.classes import HtbClass
 from labtests.drivers.linux_switch.qdiscs import Bands
-from labtests.records import QueueSchedule, SchedulingSetting
 
 Queues = tuple[QueueSchedule, ...]
 WHOLE_PORT = (QueueSchedule(queue=0, group="sp", weight=None, level=0),)

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from labtests.capabilities import Versions
+from labtests.capabilities.device import Versions
+from labtests.capabilities.facts import LinkFacts, PortTelemetry
+from labtests.capabilities.records import Reading
 from labtests.drivers.linux.host import IPROUTE2, KERNEL, parse_version
 from labtests.drivers.linux.links import Cables
-from labtests.facts import LinkFacts, PortTelemetry
-from labtests.records import Reading
 
 FRAME_BEYOND_IP_BYTES = 22
 """A bridge passes frames of MTU + Ethernet header 14 + VLAN tag 4 (Linux, is_skb_forwardable), and

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from labtests.core.trusted_files import json_of
 from labtests.drivers.linux_switch.handles import Handle, handle
-from labtests.handed import json_of
-from labtests.reading import refuse
-from labtests.transport import Reply
+from labtests.drivers.parsing import refuse
+from labtests.transport.protocol import Reply
 
 Json = Mapping[str, Any]
 

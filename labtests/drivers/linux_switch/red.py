@@ -10,6 +10,7 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass
 
+from labtests.capabilities.records import EcnSetting, WredQueue
 from labtests.drivers.linux_switch.handles import Handle
 from labtests.drivers.linux_switch.idling import (
     DEFAULT_BITS_PER_S,
@@ -18,8 +19,7 @@ from labtests.drivers.linux_switch.idling import (
 )
 from labtests.drivers.linux_switch.qdiscs import Qdisc, Red
 from labtests.drivers.linux_switch.tree import Leaf, Tree
-from labtests.records import EcnSetting, WredQueue
-from labtests.words import Word
+from labtests.transport.commands import Word
 
 OURS = "labtests-red"
 """The profile of a port where only labtests made REDs."""

@@ -1,6 +1,8 @@
 """How the queues of a port are served: htb's prio and quantum, ets, prio (order.py)."""
 
-from labtests.capabilities import Commands, Scheduling
+from labtests.capabilities.device import Commands, Scheduling
+from labtests.capabilities.profile import QueueShares, Shares
+from labtests.capabilities.records import QueueSchedule, SchedulingSetting
 from labtests.drivers.answers import expect_success
 from labtests.drivers.linux_switch import order
 from labtests.drivers.linux_switch.classes import HtbClass, burst_to_ask, parse_classes
@@ -8,10 +10,8 @@ from labtests.drivers.linux_switch.qdiscs import Bands, Qdisc
 from labtests.drivers.linux_switch.red import FRAME_BYTES
 from labtests.drivers.linux_switch.session import TC, SwitchSession
 from labtests.drivers.linux_switch.tree import Tree, at_place
-from labtests.intents import QueueShares, Shares
-from labtests.reading import refuse
-from labtests.records import QueueSchedule, SchedulingSetting
-from labtests.words import Shell, program, root
+from labtests.drivers.parsing import refuse
+from labtests.transport.commands import Shell, program, root
 
 _LOOK = "look at `tc -d class show` and `tc qdisc show`: something else may change them"
 

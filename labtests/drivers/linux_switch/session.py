@@ -4,8 +4,8 @@ from labtests.drivers.answers import Complaint, Tool, expect_success
 from labtests.drivers.linux.session import HostSession
 from labtests.drivers.linux_switch.qdiscs import parse_qdiscs
 from labtests.drivers.linux_switch.tree import Tree, tree_of
-from labtests.transport import Reply
-from labtests.words import Shell, program
+from labtests.transport.commands import Shell, program
+from labtests.transport.protocol import Reply
 
 IP = Tool(name="ip", install="install the package iproute2 on this switch")
 TC = Tool(

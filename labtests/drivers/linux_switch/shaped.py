@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
+from labtests.capabilities.facts import LinkFacts
+from labtests.core.errors import CommandRejected, UnreadableOutput
 from labtests.drivers.linux_switch.classes import parse_classes
 from labtests.drivers.linux_switch.ports import Ports
 from labtests.drivers.linux_switch.qdiscs import Qdisc
 from labtests.drivers.linux_switch.scheduling import Schedulers
 from labtests.drivers.linux_switch.tree import Tree
-from labtests.errors import CommandRejected, UnreadableOutput
-from labtests.facts import LinkFacts
 
 
 class Shaped(Ports, Schedulers):

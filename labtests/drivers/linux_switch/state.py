@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 
-from labtests.capabilities import Obstacles
+from labtests.capabilities.device import Obstacles
+from labtests.capabilities.facts import Caveats, Foresight
+from labtests.core.errors import DeviceError, Unreachable
 from labtests.drivers.linux.host import IPROUTE2, KERNEL, RIGHTS, without_rights
 from labtests.drivers.linux.links import DATE_COMMAND, PHYSICAL, link_commands, parse_physical
 from labtests.drivers.linux.statistics import statistics_command
@@ -12,10 +14,8 @@ from labtests.drivers.linux_switch.offloads import features_command, parse_mergi
 from labtests.drivers.linux_switch.scheduling import Schedulers
 from labtests.drivers.linux_switch.telemetry import Counters
 from labtests.drivers.linux_switch.tree import Tree
-from labtests.errors import DeviceError, Unreachable
-from labtests.facts import Caveats, Foresight
-from labtests.reading import whole
-from labtests.words import Shell, script
+from labtests.drivers.parsing import whole
+from labtests.transport.commands import Shell, script
 
 _BRIDGED = script("ls -d /sys/class/net/*/brport")
 _OWN_SHARE = 0.1

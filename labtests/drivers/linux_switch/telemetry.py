@@ -10,14 +10,14 @@ replaced between two reads, and began again at 0, is noticed.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from labtests import counters as c
-from labtests.capabilities import DropTelemetry, QueueTelemetry
+from labtests.capabilities import counters as c
+from labtests.capabilities.device import DropTelemetry, QueueTelemetry
+from labtests.capabilities.facts import LiveCounters
+from labtests.capabilities.records import Reading
 from labtests.drivers.linux_switch.qdiscs import Qdisc
 from labtests.drivers.linux_switch.session import SwitchSession
 from labtests.drivers.linux_switch.tree import Leaf, Tree
-from labtests.facts import LiveCounters
-from labtests.records import Reading
-from labtests.transport import Reply
+from labtests.transport.protocol import Reply
 
 _COUNTERS = (
     (c.QUEUE_FORWARDED_PACKETS, "packets"),

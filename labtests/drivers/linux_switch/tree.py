@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from labtests.drivers.linux_switch.handles import Handle
 from labtests.drivers.linux_switch.qdiscs import HOOKS, Qdisc
-from labtests.reading import refuse
-from labtests.transport import Reply
+from labtests.drivers.parsing import refuse
+from labtests.transport.protocol import Reply
 
 _DIVIDES = frozenset({"htb", "prio", "ets"})
 _UNKNOWN = frozenset({"hfsc", "drr", "qfq", "cbq", "sfb", "choke", "dsmark", "atm", "taprio"})

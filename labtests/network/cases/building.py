@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from labtests.errors import LabError
+from labtests.core.errors import LabError
 from labtests.network import (
     Cable,
     HostPort,

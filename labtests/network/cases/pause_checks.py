@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator
 
-from labtests.headroom import RESPONSE_QUANTA
+from labtests.core.headroom import RESPONSE_QUANTA
 from labtests.inventory.mistakes import Mistakes, nearest, quoted
 from labtests.inventory.mistakes import Path as Where
 from labtests.network.cases.device_form import (

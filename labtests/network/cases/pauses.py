@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from labtests.headroom import QUANTUM_BITS
+from labtests.core.headroom import QUANTUM_BITS
 from labtests.network import (
     FlowControl,
     LinkPause,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from labtests.errors import LabError
+from labtests.core.errors import LabError
 from labtests.inventory.mistakes import nearest, quoted
 from labtests.network.pictures import locking, losing, mixing, queueing, releasing, sharing
 from labtests.network.pictures.picture import Picture

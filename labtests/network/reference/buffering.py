@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from labtests.headroom import Hop, egress_needed_cells, headroom_bound_cells
+from labtests.core.headroom import Hop, egress_needed_cells, headroom_bound_cells
 from labtests.network.cases import CaseFile, Figures, run
 from labtests.network.reference import formulas
 from labtests.network.reference.judging import Check, Judged

@@ -10,7 +10,7 @@ from functools import cache
 from statistics import fmean
 from typing import Any
 
-from labtests.errors import LabError
+from labtests.core.errors import LabError
 from labtests.network.cases import Figures, run
 from labtests.network.reference import formulas
 from labtests.network.reference.hpcc import (

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from labtests.headroom import RESPONSE_QUANTA, Hop, headroom_bound_cells
+from labtests.core.headroom import RESPONSE_QUANTA, Hop, headroom_bound_cells
 from labtests.network import (
     LinkPause,
     Network,

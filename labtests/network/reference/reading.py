@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from labtests.errors import LabError
+from labtests.core.errors import LabError
 from labtests.network.reference.hpcc import Run
 from labtests.network.reference.translation import kind_of
 

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from statistics import fmean
 from typing import Any
 
-from labtests.errors import LabError
+from labtests.core.errors import LabError
 from labtests.network.cases import Figures
 from labtests.network.reference import formulas
 from labtests.network.reference.comparing import GBIT_TO_BYTES, Comparison, Row

@@ -10,11 +10,11 @@ from labtests.network.reference import (
     buffering,
     guarding,
     pausing,
+    routes,
     rules,
     serving,
     sharing,
     theory,
-    ways,
 )
 from labtests.network.reference.comparing import Comparison, case_name
 from labtests.network.reference.judging import Check, Judged
@@ -50,10 +50,10 @@ FAMILIES: tuple[Callable[[], list[Judged]], ...] = (
     *buffering.QUICK,
     *sharing.QUICK,
     *guarding.QUICK,
-    *ways.QUICK,
+    *routes.QUICK,
     *pausing.QUICK,
     *theory.SLOW,
-    *ways.SLOW,
+    *routes.SLOW,
 )
 SECONDS_EACH = 3.0
 """How long a family of SLOW takes, roughly; the others take a tenth. Only for the order of work."""
@@ -73,7 +73,7 @@ def judged(*, quick: bool = False, folder: Path | None = None, jobs: int = 1) ->
     data = reference() if folder is None else reference_in(folder)
     tasks: list[Task] = list(_groups(data, quick=quick))
     if folder is None:
-        tasks += [f for f in FAMILIES if not quick or f not in (*theory.SLOW, *ways.SLOW)]
+        tasks += [f for f in FAMILIES if not quick or f not in (*theory.SLOW, *routes.SLOW)]
     if jobs > 1:
         yield from _in_order(_spread(data, tasks, jobs))
     else:
@@ -153,7 +153,7 @@ def _work(task: Task) -> list[tuple[int, Judged]]:
 def _seconds(data: Reference, task: Task) -> float:
     """How long a task takes, roughly."""
     if not isinstance(task, tuple):
-        return SECONDS_EACH if task in (*theory.SLOW, *ways.SLOW) else SECONDS_EACH / 10
+        return SECONDS_EACH if task in (*theory.SLOW, *routes.SLOW) else SECONDS_EACH / 10
     runs = data.runs_of(case_name(str(data.checks[task[0]]["id"])))
     run = data.runs[runs[0]] if runs else {}
     seeds = 10 if run.get("go_back_zero") else 3

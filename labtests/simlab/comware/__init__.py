@@ -6,7 +6,7 @@ one (displays.py, reports.py); what it refuses, the command references say is re
 
 from typing import Any
 
-from labtests.headroom import headroom_for
+from labtests.core.headroom import headroom_for
 from labtests.inventory import Device, Endpoint
 from labtests.simlab.comware.cli import Terminal, batch
 from labtests.simlab.comware.configuration import Configuration

@@ -8,9 +8,9 @@ filters that are the same on every port. The rest is refused, never approximated
 from dataclasses import dataclass
 
 from labtests.network import Schedule, Switch, WredCurve
+from labtests.simlab.linux_switch.arguments import NotEmulated
 from labtests.simlab.linux_switch.nodes import Filter, HtbClass, PortTree, Qdisc
 from labtests.simlab.linux_switch.quantities import Id
-from labtests.simlab.linux_switch.words import NotEmulated
 
 QUEUES = 8
 LAST_LEVEL = 7

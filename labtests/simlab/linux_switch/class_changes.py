@@ -1,9 +1,9 @@
 """`tc class add|change`: classes of the port's htb (iproute2: q_htb.c; net/sched/sch_htb.c)."""
 
+from labtests.simlab.linux_switch.arguments import NotEmulated, Refused, Words, kernel_error
 from labtests.simlab.linux_switch.nodes import HtbClass, PortTree
 from labtests.simlab.linux_switch.qdisc_changes import Now, default_fifo
 from labtests.simlab.linux_switch.quantities import Id, read_class, read_rate, read_size
-from labtests.simlab.linux_switch.words import NotEmulated, Refused, Words, kernel_error
 
 _R2Q = 10
 _LEAST_QUANTUM, _MOST_QUANTUM = 1000, 200_000

@@ -1,8 +1,8 @@
 """`tc filter add ... u32`: filters by the DSCP byte, as a port's boot script makes them."""
 
+from labtests.simlab.linux_switch.arguments import NotEmulated, Refused, Words
 from labtests.simlab.linux_switch.nodes import Filter, PortTree
 from labtests.simlab.linux_switch.quantities import read_class
-from labtests.simlab.linux_switch.words import NotEmulated, Refused, Words
 
 _SHIFTS = {("ip", "dsfield"): 16, ("ip", "tos"): 16, ("ip6", "priority"): 20}
 """Where in the first word of the packet the byte is (iproute2: f_u32.c)."""

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from labtests.network import QueueCounters
+from labtests.simlab.linux_switch.arguments import NotEmulated, Refused, Words, kernel_says
 from labtests.simlab.linux_switch.nodes import DEFAULT_PACKETS, UNNAMED, PortTree, Qdisc
 from labtests.simlab.linux_switch.quantities import Id, read_size
 from labtests.simlab.linux_switch.red import red_options
-from labtests.simlab.linux_switch.words import NotEmulated, Refused, Words, kernel_says
 
 Now = Callable[[], tuple[QueueCounters, ...]]
 FIFOS = ("bfifo", "pfifo")

@@ -2,9 +2,9 @@
 
 import math
 
+from labtests.simlab.linux_switch.arguments import NotEmulated, Refused, Words, kernel_error
 from labtests.simlab.linux_switch.nodes import RedOptions
 from labtests.simlab.linux_switch.quantities import read_rate, read_size, send_ticks
-from labtests.simlab.linux_switch.words import NotEmulated, Refused, Words, kernel_error
 
 _DEFAULT_RATE = 10_000_000
 _SIZES = ("limit", "min", "max", "avpkt")

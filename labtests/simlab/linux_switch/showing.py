@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from labtests.simlab.linux_switch.arguments import NotEmulated
 from labtests.simlab.linux_switch.counting import Counts
 from labtests.simlab.linux_switch.nodes import Filter, HtbClass, PortTree, Qdisc, listed_classes
 from labtests.simlab.linux_switch.quantities import Id, rate_words, shown_burst, size_words
-from labtests.simlab.linux_switch.words import NotEmulated
 
 _FIRST_TABLE, _FIRST_ORDER = 0x800, 0x800
 _TOP_LEVEL = 7

@@ -18,12 +18,12 @@ from labtests.simlab.linux.iperf3 import program as iperf3
 from labtests.simlab.linux.perftest import program as perftest
 from labtests.simlab.linux.ports import NicPort
 from labtests.simlab.linux.sysfs import CARRIER, STATISTICS
+from labtests.simlab.linux_switch.arguments import NotEmulated, Words
 from labtests.simlab.linux_switch.binding import PortPlan, carry_out, classify, planned
 from labtests.simlab.linux_switch.counting import NOTHING, QUEUES, Counting
 from labtests.simlab.linux_switch.nodes import UNNAMED, PortTree, Qdisc
 from labtests.simlab.linux_switch.sysfs import populate
 from labtests.simlab.linux_switch.tool import alter, tc
-from labtests.simlab.linux_switch.words import NotEmulated, Words
 from labtests.simlab.losses import Fault
 from labtests.simlab.refreshing import Shown
 

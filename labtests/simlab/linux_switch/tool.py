@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from labtests.network import QueueCounters
 from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux_switch import class_changes, filter_changes, qdisc_changes, showing
+from labtests.simlab.linux_switch.arguments import NotEmulated, Refused, Words
 from labtests.simlab.linux_switch.nodes import PortTree, listed
 from labtests.simlab.linux_switch.showing import Form, Row
-from labtests.simlab.linux_switch.words import NotEmulated, Refused, Words
 
 if TYPE_CHECKING:
     from labtests.simlab.linux_switch.switch import LinuxSwitch

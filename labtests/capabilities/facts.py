@@ -1,0 +1,181 @@
+"""What a device tells of itself and its links, beside its settings: abilities and their records.
+
+None means that the device does not tell; nobody takes that for good. Every method raises a
+DeviceError (errors.py).
+"""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from labtests.capabilities.records import Reading
+from labtests.transport.commands import Command
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkFacts:
+    """One port and its cable. `mtu_bytes` is the largest IP packet of a host's port,
+    `frame_bytes` the largest frame that a switch's port passes; `fec` is the encoding in force
+    ("off", "rs", "baser", ...); `mac` is twelve hexadecimal digits. A `virtual` port (veth, bridge,
+    tap) has no cable: speed and FEC are not its own."""
+
+    up: bool
+    speed_bits_per_s: int | None = None
+    mtu_bytes: int | None = None
+    frame_bytes: int | None = None
+    fec: str | None = None
+    mac: str | None = None
+    virtual: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoceFacts:
+    """The RDMA side of a port. `v2_addresses` are the IPv4 addresses that have a RoCEv2 GID."""
+
+    rdma: str
+    active: bool
+    active_mtu_bytes: int | None
+    v2_addresses: frozenset[str] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbour:
+    """Who is at the other end of a port, by LLDP (IEEE 802.1AB). "" where it does not say."""
+
+    port: str
+    name: str
+    port_id: str
+    port_description: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClockReading:
+    """A device's own clock (seconds since 1970 UTC), read at `lab_s` of the lab's clock."""
+
+    device_s: float
+    lab_s: float
+    resolution_s: float
+
+
+@runtime_checkable
+class LinkState(Protocol):
+    """A device that tells how its links are."""
+
+    @abstractmethod
+    def link(self, port: str) -> LinkFacts:
+        """Speed, MTU, FEC and address of one port."""
+
+
+@runtime_checkable
+class RocePorts(Protocol):
+    """A host that tells how the RDMA side of its ports is."""
+
+    @abstractmethod
+    def roce(self, port: str) -> RoceFacts | None:
+        """State, MTU and GIDs of the RDMA device behind this port; None where it has none and
+        needs none."""
+
+
+@runtime_checkable
+class LinkErrors(Protocol):
+    """A device that counts what a bad cable does."""
+
+    @abstractmethod
+    def link_errors(self, port: str) -> tuple[Reading, ...]:
+        """Scope "port": CRC errors, symbol errors and the like; each only rises."""
+
+
+@runtime_checkable
+class PortTelemetry(Protocol):
+    """A switch that counts on the port itself, beside its queues."""
+
+    @abstractmethod
+    def port_counters(self, port: str) -> tuple[Reading, ...]:
+        """Scope "port": frames in and out, and each that can mean a loss on the wire or in the
+        port; what it does not count is None, with the reason."""
+
+
+@runtime_checkable
+class Neighbours(Protocol):
+    """A device that hears LLDP."""
+
+    @abstractmethod
+    def neighbours(self) -> tuple[Neighbour, ...]:
+        """All of them, by port."""
+
+
+@runtime_checkable
+class OwnClock(Protocol):
+    """A device that has a clock."""
+
+    @abstractmethod
+    def own_clock(self) -> ClockReading:
+        """What it shows now."""
+
+
+@runtime_checkable
+class Foresight(Protocol):
+    """A device that knows in advance what will be asked of it, so that it can be one exchange."""
+
+    @abstractmethod
+    def state_commands(self, ports: tuple[str, ...]) -> tuple[Command, ...]:
+        """What reading every setting, link fact and version of these ports will send."""
+
+    @abstractmethod
+    def setting_commands(self, ports: tuple[str, ...]) -> tuple[Command, ...]:
+        """What reading every setting of these ports will send, and nothing else."""
+
+    @abstractmethod
+    def obstacle_commands(self) -> tuple[Command, ...]:
+        """What asking for obstacles (device.py) will send, beside `setting_commands`."""
+
+    @abstractmethod
+    def counter_commands(self, ports: tuple[str, ...]) -> tuple[Command, ...]:
+        """What reading every counter of these ports will send."""
+
+
+@runtime_checkable
+class TcpEcn(Protocol):
+    """A host that tells whether its TCP asks for ECN (RFC 3168)."""
+
+    @abstractmethod
+    def tcp_ecn(self) -> bool:
+        """Whether connections that it opens ask for it."""
+
+
+@runtime_checkable
+class RdmaEcn(Protocol):
+    """A host that tells whether its RDMA packets carry the ECN field of the TOS byte that a tool
+    asked for. A NIC with DCQCN makes them ECN-capable by itself."""
+
+    @abstractmethod
+    def rdma_ecn(self) -> bool:
+        """Whether `-T 96` is not ECN-capable here, and `-T 98` is; and RoCE packets are counted."""
+
+
+@runtime_checkable
+class LiveCounters(Protocol):
+    """A device whose counters are those of the moment in which it answers, never older."""
+
+    @abstractmethod
+    def counts_live(self) -> bool:
+        """Whether it is so with this device."""
+
+
+@runtime_checkable
+class Caveats(Protocol):
+    """A device that can tell what makes its numbers mean less, and prevents nothing."""
+
+    @abstractmethod
+    def caveats(self) -> tuple[str, ...]:
+        """One sentence each, e.g. that a port hands on several packets as one."""
+
+
+@runtime_checkable
+class Lacking(Protocol):
+    """A device that has an ability by its kind, and not as it is: a kernel without a module."""
+
+    @abstractmethod
+    def lacks(self) -> dict[str, str]:
+        """Setting or counter family (the name of its method) -> why it can not be had here, in one
+        sentence that names what is missing and what follows. Empty when nothing is missing."""

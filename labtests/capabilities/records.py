@@ -1,0 +1,243 @@
+"""The facts that travel between rooms: frozen, typed, without behaviour that needs a device.
+
+Settings come first: each is what one ability reads and writes (see device.py), so equality is
+how a read-back is judged. Then counters, then what a workload saw.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from labtests.core.units import BitsPerSecond, Bytes
+
+# -- settings ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PfcSetting:
+    """Priority flow control of one port (IEEE 802.1Qbb): the mode and the no-drop priorities."""
+
+    mode: Literal["off", "on", "auto"]
+    priorities: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrustSetting:
+    """Which header field of an arriving packet decides its priority."""
+
+    source: Literal["dscp", "dot1p", "none", "auto", "exp", "ip-precedence"]
+    override: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WredQueue:
+    """The RED curve of one egress queue. Limits are in the device's own unit (cells or packets)."""
+
+    queue: int
+    low_limit: int
+    high_limit: int
+    drop_probability_percent: int
+    weighting_exponent: int
+    ecn: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EcnSetting:
+    """ECN marking on an egress port: the profile that is applied there, and its queues.
+
+    `profile is None` means nothing is applied: tail drop, no marks.
+    """
+
+    profile: str | None = None
+    queues: tuple[WredQueue, ...] = ()
+
+    @property
+    def marking_queues(self) -> frozenset[int]:
+        """The queues in which ECN-capable packets are marked instead of dropped."""
+        return frozenset(q.queue for q in self.queues if q.ecn)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueSchedule:
+    """How one egress queue is served: strict priority, or a weight inside a group.
+
+    `level` is there where a device lets one choose who is served before whom: 0 is first, equals
+    share by weight. None is the device's own order.
+    """
+
+    queue: int
+    group: Literal["sp", "1", "2"]
+    weight: int | None  # None in the strict-priority group
+    level: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchedulingSetting:
+    """Egress scheduling of one port. `unit` says what a weight counts."""
+
+    discipline: Literal["sp", "wrr", "wfq", "gmb"]
+    unit: Literal["weight", "byte-count", ""]
+    queues: tuple[QueueSchedule, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueLimitSetting:
+    """How much each egress queue of a port may hold: (queue, bytes), by queue."""
+
+    limits: tuple[tuple[int, Bytes], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DcqcnSetting:
+    """DCQCN parameters of one side by their sysfs names (units: driver docstring)."""
+
+    side: Literal["roce_rp", "roce_np"]
+    values: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EtsSetting:
+    """Traffic classes of a NIC port (IEEE 802.1Qaz): eight entries each, by priority or by class.
+
+    `percent` is the share of an "ets" class, 0 for the others.
+    """
+
+    class_of_priority: tuple[int, ...]
+    algorithms: tuple[Literal["ets", "strict", "vendor"], ...]
+    percent: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkingCurve:
+    """The RED curve that a queue is to have, in bytes: what a device turns into its own unit."""
+
+    queue: int
+    kmin_bytes: int
+    kmax_bytes: int
+    pmax_percent: int
+    weighting_exponent: int
+
+
+# -- what a NIC shows but suites do not write -----------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrafficClass:
+    """One ETS traffic class of a NIC."""
+
+    number: int
+    ratelimit_bits_per_s: BitsPerSecond | None
+    algorithm: Literal["ets", "strict", "vendor", "unknown"]
+    bandwidth_percent: int | None
+    priorities: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NicQos:
+    """Everything `mlnx_qos -i` says of one port. None = the tool did not print that section."""
+
+    dcbx_mode: str | None
+    trust: TrustSetting | None
+    dscp_to_priority: tuple[tuple[int, int], ...] | None  # (dscp, priority), ascending dscp
+    receive_buffer_bytes: tuple[Bytes, ...] | None
+    max_buffer_bytes: Bytes | None
+    cable_length_m: int | None
+    pfc_enabled: tuple[bool, ...]
+    priority_to_buffer: tuple[int, ...] | None
+    traffic_classes: tuple[TrafficClass, ...] | None
+    lldpad_warning: bool = False
+    default_priorities: tuple[int, ...] | None = None  # of packets without DSCP or tag
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RdmaLink:
+    """One RDMA device port and the net device it belongs to."""
+
+    rdma: str
+    rdma_port: int
+    interface: str
+    state: str
+
+
+# -- counters ----------------------------------------------------------------------------------
+
+Scope = Literal["port", "priority", "queue", "host"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """One counter, once. Name and unit as in counters.py; `source` is the device's own word.
+
+    `value is None` means the device gave no number; `missing` then says why. That is never 0.
+    `asked_s` of a sample is when it was asked for: the value is of some moment from then to
+    `time_s`, which on a slow host is seconds.
+    """
+
+    device: str
+    port: str  # "" for a whole host
+    scope: Scope
+    index: int | None  # priority or queue number; None for port and host
+    counter: str
+    unit: str  # "packets", "bytes", "frames", "us", "events", "datagrams", ...
+    value: int | None
+    time_s: float  # the lab's clock, when the device answered
+    source: str
+    missing: str = ""
+    asked_s: float | None = None
+
+    @property
+    def key(self) -> tuple[str, str, str, int, str]:
+        """What identifies the counter on its lab (index -1 where there is none)."""
+        index = -1 if self.index is None else self.index
+        return (self.device, self.port, self.scope, index, self.counter)
+
+
+# -- what a workload saw -----------------------------------------------------------------------
+
+
+class FlowStatus(StrEnum):
+    """How a flow ended. Only COMPLETE is evidence of traffic."""
+
+    COMPLETE = "complete"
+    FAILED = "failed"  # the tool said so, or its figures cannot be true
+    INFRASTRUCTURE = "infrastructure"  # the flow never started for a reason outside the fabric
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """One report row of a sender (or receiver): goodput between two moments of the lab's clock."""
+
+    start_s: float
+    end_s: float
+    goodput_bits_per_s: BitsPerSecond
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlowResult:
+    """One sender's share of a workload, as its own tool reported it."""
+
+    sender: str
+    receiver: str
+    tool: str
+    tos: int
+    status: FlowStatus
+    because: str  # the tool's own words, or "" when complete
+    command: str
+    intervals: tuple[Interval, ...] = ()
+    goodput_bits_per_s: BitsPerSecond | None = None  # mean over the whole flow; None = not reported
+    offered_bits_per_s: BitsPerSecond | None = (
+        None  # asked of a paced tool; None = as fast as it can
+    )
+    sent_bits_per_s: BitsPerSecond | None = None  # what the sender itself counted, over its time
+    asked_s: float | None = None  # how long it was to send; None = until it is ended
+    ran_s: float | None = None  # how long it sent, as its tool says
+    sent_bytes: Bytes | None = None  # payload, as the sender counted
+    received_bytes: Bytes | None = None  # payload, as the receiver counted
+    sent_datagrams: int | None = None
+    unsure_datagrams: int | None = None  # of those: at most so many did not leave; None = not known
+    extra_packets: int | None = None  # packets with `tos` beside those: exactly; None = not known
+    received_datagrams: int | None = None
+    lost_datagrams: int | None = None
+    retransmits: int | None = None  # TCP only
+    iterations: int | None = None  # RDMA messages
+    retries: tuple[str, ...] = ()  # infrastructure failures before this one worked

@@ -1,0 +1,1 @@
+"""What every room may use: errors, units, signals, files of our own, and what may be shown."""

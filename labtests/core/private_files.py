@@ -1,0 +1,115 @@
+"""Files and folders for their owner only, whatever the umask; never through a symbolic link."""
+
+import os
+import stat
+from pathlib import Path
+
+from labtests.core.errors import LabError
+from labtests.core.output import clean
+
+FOLDER_MODE, FILE_MODE = 0o700, 0o600
+_OTHERS = 0o077
+_OTHERS_WRITE = 0o022
+
+
+class NotPrivate(LabError):
+    """A folder or file is not ours alone, or is a symbolic link. The text has the remedy."""
+
+
+def private_folder(folder: Path) -> None:
+    """The folder is there, ours, and 0700. Raises NotPrivate, OSError.
+
+    Nobody else can put another one, or a link, in its place. One that was there may have files of
+    ours, but no symbolic link: what is written there must not end up elsewhere."""
+    _expect_safe_way(folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(mode=FOLDER_MODE)
+    except FileExistsError:
+        _expect_ours(folder)
+        for entry in folder.iterdir():
+            if entry.is_symlink():
+                raise NotPrivate(
+                    f"{entry} is a symbolic link, and nothing is written through one\n"
+                    "  remedy: give a new folder"
+                ) from None
+    folder.chmod(FOLDER_MODE)
+
+
+def expect_owned(path: Path) -> None:
+    """What this file or folder says may be believed: it is ours, or root's, and nobody else may
+    write it, or put another in its place. A path where nothing is passes. Raises NotPrivate."""
+    _expect_safe_way(path)
+    try:
+        found = path.stat()
+    except OSError:
+        return
+    expect_ours(path, found)
+
+
+def expect_ours(path: Path, found: os.stat_result) -> None:
+    """The same of what fstat(2) tells of an open file, which cannot change any more."""
+    if found.st_uid not in (os.geteuid(), 0) or found.st_mode & _OTHERS_WRITE:
+        raise NotPrivate(
+            f"{path} can be written by somebody else (owner {found.st_uid}, mode "
+            f"{stat.S_IMODE(found.st_mode):04o}), so it is not believed\n"
+            f"  remedy: look who made it; if it is yours: chmod go-w {path}"
+        )
+
+
+def open_private(path: Path, flags: int) -> int:
+    """A descriptor of a file that is ours and 0600. Raises NotPrivate, OSError (ELOOP for a
+    symbolic link)."""
+    flags |= os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK  # a pipe is not waited for
+    descriptor = os.open(path, flags, FILE_MODE)
+    found = os.fstat(descriptor)
+    if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+        os.close(descriptor)
+        raise NotPrivate(f"{path} is no file of this user\n  remedy: remove it, or write elsewhere")
+    os.fchmod(descriptor, FILE_MODE)  # also when the file was there before
+    return descriptor
+
+
+def write_private(path: Path, text: str) -> None:
+    """The file has this text, without any secret (output.py). Raises NotPrivate, OSError."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    with os.fdopen(open_private(path, flags), "w", encoding="utf-8") as file:
+        file.write(clean(text))
+
+
+def _expect_safe_way(path: Path) -> None:
+    """Folders and links on the way to it are ours or root's, and where everybody may write nobody
+    can rename what is another's (the sticky bit, as /tmp has it). Those of one's group are trusted
+    with that, and whoever could replace the code that runs here: its owner, and all above it (the
+    /builds of a job runner is often open to all). Raises NotPrivate."""
+    above_code = set(Path(__file__).resolve().parents)
+    trusted = {os.geteuid(), 0, Path(__file__).stat().st_uid}
+    written = path.absolute()
+    for step in dict.fromkeys([*written.parents, *written.resolve().parents]):
+        if step in above_code:
+            continue
+        try:
+            found = step.lstat()
+        except OSError:
+            continue  # made by us, then
+        open_to_all = found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX
+        if found.st_uid not in trusted or (open_to_all and not step.is_symlink()):
+            raise NotPrivate(
+                f"{step}, on the way to {path}, belongs to another user or lets everybody replace "
+                f"what is in it (owner {found.st_uid}, mode {stat.S_IMODE(found.st_mode):04o})\n"
+                "  remedy: a folder of yours elsewhere, or: chmod o-w"
+            )
+
+
+def _expect_ours(folder: Path) -> None:
+    found = folder.lstat()
+    if stat.S_ISLNK(found.st_mode) or not stat.S_ISDIR(found.st_mode):
+        problem = "is no folder but a link or a file"
+    elif found.st_uid != os.geteuid():
+        problem = f"belongs to another user ({found.st_uid})"
+    elif found.st_mode & _OTHERS_WRITE and any(folder.iterdir()):
+        problem = "holds files, and others may have written them (mode "
+        problem += f"{stat.S_IMODE(found.st_mode):04o})"
+    else:
+        return
+    raise NotPrivate(f"{folder} {problem}\n  remedy: give a new folder") from None

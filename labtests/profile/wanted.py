@@ -1,0 +1,338 @@
+"""What a profile asks of every port of a lab, by what the devices can do, never by who made them.
+
+A device that lacks an ability which the profile needs is named (Finding), never passed over.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from labtests.capabilities import profile as i
+from labtests.capabilities.device import (
+    DcqcnParameters,
+    DscpMap,
+    NotificationPoint,
+    PriorityFlowControl,
+    RdmaDevices,
+    ReactionPoint,
+    Trust,
+)
+from labtests.capabilities.records import (
+    DcqcnSetting,
+    EtsSetting,
+    MarkingCurve,
+    PfcSetting,
+    SchedulingSetting,
+    TrustSetting,
+)
+from labtests.core.errors import CommandRejected
+from labtests.inventory import Device, Endpoint, Link
+from labtests.lab.lab import Lab
+from labtests.profile import derived
+from labtests.profile.form import STRICT, ProfileFile
+
+From = Callable[[Any], Any]
+"""From what a setting is now to what it is to be: what the profile leaves out stays."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """One setting of one port that is to be so. Calling `wanted` may raise CommandRejected."""
+
+    at: Endpoint
+    setting: str
+    wanted: From
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Something that a reader of the plan has to know. `cannot`: the device lacks the ability;
+    `warning`: the profile does not fit this lab; `note`: what was chosen, or left alone."""
+
+    kind: Literal["cannot", "warning", "note"]
+    device: str
+    port: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """A port, what drives it, and what is asked."""
+
+    profile: ProfileFile
+    driver: Any
+    at: Endpoint
+    link: Link
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """`key` of the profile becomes `setting` of ports of this kind that have the ability."""
+
+    key: str
+    setting: str
+    kind: Literal["host", "switch", "port"]
+    ability: type
+    wanted: Callable[[Scene], From | None]
+    """None: the profile says nothing about it."""
+
+
+def wishes_of(profile: ProfileFile, lab: Lab, device: Device) -> tuple[list[Wish], list[Finding]]:
+    """In the order in which they are to be made: PFC last, when everything below it is there."""
+    driver = lab.driver(device.name, object)
+    host = isinstance(driver, RdmaDevices)
+    wide = driver.device_wide() if isinstance(driver, i.DeviceWide) else frozenset[str]()
+    wishes: list[Wish] = []
+    findings = list(_about_links(profile, lab, device, host=host))
+    scenes = list(_scenes(profile, lab, device, driver))
+    for rule in _RULES:
+        if rule.kind not in ("port", "host" if host else "switch"):
+            continue
+        asked = [(scene.at, wanted) for scene in scenes if (wanted := rule.wanted(scene))]
+        if asked and not isinstance(driver, rule.ability):
+            problem = f"{rule.key}: its driver cannot set {rule.setting}"
+            findings.append(_finding("cannot", device, problem))
+            continue
+        if rule.setting in wide:
+            asked = [(Endpoint(device=device.name, interface=""), w) for _, w in asked[:1]]
+        wishes += [Wish(at=at, setting=rule.setting, wanted=wanted) for at, wanted in asked]
+    return wishes, findings
+
+
+def _finding(
+    kind: Literal["cannot", "warning", "note"], device: Device, problem: str, port: str = ""
+) -> Finding:
+    return Finding(kind=kind, device=device.name, port=port, problem=problem)
+
+
+def _scenes(profile: ProfileFile, lab: Lab, device: Device, driver: Any) -> Iterator[Scene]:
+    for port in device.ports:
+        link = lab.testbed.link_of(port.endpoint)
+        if link is not None:
+            yield Scene(profile=profile, driver=driver, at=port.endpoint, link=link)
+
+
+def _about_links(
+    profile: ProfileFile, lab: Lab, device: Device, *, host: bool
+) -> Iterator[Finding]:
+    buffer, rate = profile.buffer, derived.rate_bits_per_s(profile)
+    for port in device.ports:
+        link = lab.testbed.link_of(port.endpoint)
+        if link is None:
+            yield _finding("note", device, "no cable in the testbed: left alone", port.interface)
+        elif (rate and link.speed_bits_per_s > rate) or (buffer and link.length_m > buffer.cable_m):
+            yield _finding(
+                "warning",
+                device,
+                f"{link.speed_bits_per_s / 1e9:g} Gbit/s and {link.length_m:g} m are more than "
+                "this profile is for: its headroom is too small here (S23)",
+                port.interface,
+            )
+    if not host and buffer and buffer.egress:
+        problem = "buffer.ingress, buffer.egress: checked (S22), and left as they are on the switch"
+        yield _finding("note", device, problem)
+    if not host and buffer and profile.ecn:
+        problem = f"ecn: limits in units of {buffer.cell_bytes} B (buffer.cell_bytes); check that "
+        yield _finding("note", device, problem + "the model counts in cells of this size")
+
+
+# -- what each key becomes -----------------------------------------------------------------------
+
+
+def _always(value: object) -> From:
+    return lambda _: value
+
+
+def _trust(scene: Scene) -> From | None:
+    if scene.profile.trust is None:
+        return None
+    return _always(TrustSetting(source=scene.profile.trust))
+
+
+def _dscp_map(scene: Scene) -> From | None:
+    if scene.profile.trust != "dscp":
+        return None
+    return _always(derived.dscp_map(scene.profile))
+
+
+def _queue_map(scene: Scene) -> From | None:
+    if scene.profile.trust is None:  # how packets get a priority is left as it is
+        return None
+    return _always(derived.queue_map(scene.profile))
+
+
+def _ecn(scene: Scene) -> From | None:
+    profile, queue_of = scene.profile, derived.queue_map(scene.profile)
+    curves = {
+        queue_of[priority]: MarkingCurve(
+            queue=queue_of[priority],
+            kmin_bytes=part.kmin_bytes,
+            kmax_bytes=part.kmax_bytes,
+            pmax_percent=part.pmax_percent,
+            weighting_exponent=part.weighting_exponent,
+        )
+        for part in profile.ecn
+        for priority in part.priorities
+    }
+    if not curves:
+        return None
+    wanted, cell_bytes = tuple(curves[q] for q in sorted(curves)), derived.cell_bytes(profile)
+    return lambda _: scene.driver.ecn_for(wanted, cell_bytes)
+
+
+def _scheduling(scene: Scene) -> From | None:
+    if scene.profile.scheduling is None:
+        return None
+    shares = tuple(None if s == STRICT else int(s) for s in scene.profile.scheduling)
+
+    def wanted(now: SchedulingSetting) -> object:
+        _expect_queues(scene.at, shares, now)
+        return scene.driver.scheduling_for(shares)
+
+    return wanted
+
+
+def _expect_queues(at: Endpoint, shares: i.Shares, now: SchedulingSetting) -> None:
+    """Raise CommandRejected where a queue that is to get something is none of the port's: the
+    others would be served otherwise than the profile says. A port that lists none has them all."""
+    there = {each.queue for each in now.queues}
+    lacking = {q: share for q, share in enumerate(shares) if share != 0 and q not in there}
+    if there and lacking:
+        asked = ", ".join(
+            f"queue {q}: {'strict' if share is None else f'{share} %'}"
+            for q, share in lacking.items()
+        )
+        raise CommandRejected(
+            at.device,
+            f"scheduling of {at.interface}",
+            f"it has {len(there)} queues, and not those of the profile ({asked})",
+            "give the port these queues, or write a profile for those that it has "
+            "(maps.queue_of_priority, scheduling)",
+        )
+
+
+def _ets(scene: Scene) -> From | None:
+    """Queues of a NIC are its traffic classes; rate limits of classes stay as they are."""
+    shares = scene.profile.scheduling
+    if shares is None:
+        return None
+    return _always(
+        EtsSetting(
+            class_of_priority=derived.queue_map(scene.profile),
+            algorithms=tuple("strict" if s == STRICT else "ets" for s in shares),
+            percent=tuple(0 if s == STRICT else int(s) for s in shares),
+        )
+    )
+
+
+def _mtu(scene: Scene) -> From | None:
+    return None if scene.profile.mtu_bytes is None else _always(scene.profile.mtu_bytes)
+
+
+def _frame_limit(scene: Scene) -> From | None:
+    """At least so much."""
+    needed = derived.frame_bytes(scene.profile)
+    if not needed:
+        return None
+    return lambda now: now if scene.driver.passes(now, needed) else needed
+
+
+def _headroom(scene: Scene) -> From | None:
+    """At least so much, for the lossless priorities."""
+    buffer = scene.profile.buffer
+    if buffer is None:
+        return None
+    cells = derived.headroom_cells(scene.profile, buffer)
+
+    def wanted(now: i.Headrooms) -> i.Headrooms:
+        before = dict(now)
+        more = {p: max(cells, before.get(p, 0)) for p in scene.profile.lossless}
+        return tuple(sorted((before | more).items()))
+
+    return wanted
+
+
+def _cable(scene: Scene) -> From | None:
+    buffer = scene.profile.buffer
+    return None if buffer is None else _always(math.ceil(buffer.cable_m))
+
+
+def _reaction_point(scene: Scene) -> From | None:
+    if scene.profile.dcqcn is None:
+        return None
+    asked = scene.profile.dcqcn.reaction_point.priorities
+    return _always(derived.marked(scene.profile) if asked is None else frozenset(asked))
+
+
+def _notification_point(scene: Scene) -> From | None:
+    if scene.profile.dcqcn is None:
+        return None
+    asked = scene.profile.dcqcn.notification_point.priorities
+    return _always(derived.marked(scene.profile) if asked is None else frozenset(asked))
+
+
+def _dcqcn_rp(scene: Scene) -> From | None:
+    if scene.profile.dcqcn is None:
+        return None
+    part = scene.profile.dcqcn.reaction_point
+    values = part.model_dump(exclude={"priorities"}, exclude_none=True)
+    return _parameters(scene, "roce_rp", values)
+
+
+def _dcqcn_np(scene: Scene) -> From | None:
+    values: dict[str, Any] = {}
+    if scene.profile.dcqcn is not None:
+        part = scene.profile.dcqcn.notification_point
+        values |= part.model_dump(exclude={"priorities"}, exclude_none=True)
+    if scene.profile.cnp is not None:
+        values |= {"cnp_dscp": scene.profile.cnp.dscp, "cnp_priority": scene.profile.cnp.priority}
+    return _parameters(scene, "roce_np", values)
+
+
+def _parameters(
+    scene: Scene, side: Literal["roce_rp", "roce_np"], values: dict[str, Any]
+) -> From | None:
+    if not values:
+        return None
+    asked = {name: int(value) for name, value in values.items()}
+
+    def wanted(now: DcqcnSetting) -> DcqcnSetting:
+        own = dict(scene.driver.dcqcn_for(side, asked).values)
+        return DcqcnSetting(side=side, values=tuple(sorted((dict(now.values) | own).items())))
+
+    return wanted
+
+
+def _pfc(scene: Scene) -> From | None:
+    """A host cannot negotiate by itself (capabilities: DCBX is its firmware's or lldpad's)."""
+    if not scene.profile.lossless:
+        return None
+    auto = scene.profile.negotiate_pfc and not isinstance(scene.driver, RdmaDevices)
+    mode: Literal["auto", "on"] = "auto" if auto else "on"
+    return _always(PfcSetting(mode=mode, priorities=frozenset(scene.profile.lossless)))
+
+
+_RULES = (
+    _Rule("trust", "trust", "port", Trust, _trust),
+    _Rule("maps.dscp", "dscp_map", "port", DscpMap, _dscp_map),
+    _Rule("maps.queue_of_priority", "queue_map", "switch", i.QueueMap, _queue_map),
+    _Rule("mtu_bytes", "frame_limit", "switch", i.FrameLimit, _frame_limit),
+    _Rule("mtu_bytes", "mtu", "host", i.Mtu, _mtu),
+    _Rule("ecn", "ecn", "switch", i.EcnCurves, _ecn),
+    _Rule("scheduling", "scheduling", "switch", i.QueueShares, _scheduling),
+    _Rule("scheduling", "ets", "host", i.TrafficClasses, _ets),
+    _Rule("buffer.cable_m", "cable_length", "host", i.CableLength, _cable),
+    _Rule("dcqcn.reaction_point", "dcqcn_rp", "host", DcqcnParameters, _dcqcn_rp),
+    _Rule("dcqcn.notification_point, cnp", "dcqcn_np", "host", DcqcnParameters, _dcqcn_np),
+    _Rule("dcqcn.reaction_point", "reaction_point", "host", ReactionPoint, _reaction_point),
+    _Rule(
+        "dcqcn.notification_point",
+        "notification_point",
+        "host",
+        NotificationPoint,
+        _notification_point,
+    ),
+    _Rule("buffer.headroom_cells", "headroom", "switch", i.Headroom, _headroom),
+    _Rule("lossless", "pfc", "port", PriorityFlowControl, _pfc),
+)

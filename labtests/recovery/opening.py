@@ -1,0 +1,139 @@
+"""A lab, opened for one command of the command line: run folder, journals, signals, the end.
+
+Suites have the same by pytest_plugin/run.py, with a report on top.
+"""
+
+import secrets as random_words
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from labtests.core.errors import LabError
+from labtests.core.private_files import private_folder
+from labtests.inventory import LeasePlace, Testbed
+from labtests.journal import FILE_NAME, Begun, ChangeJournal, this_runner
+from labtests.lab.lab import Lab
+from labtests.lease.holding import Terms, holding, lease_host
+from labtests.recovery import claim, expect_put_back
+from labtests.recovery.snapshot import session
+from labtests.recovery.snapshot.session import Access
+from labtests.transport.ssh.connecting import SHELL, connect_all
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """How a lab is to be opened. `word` ends the run folder's name; no `limit`: all devices.
+
+    `changes`: there is a change journal, and other runs are kept out meanwhile; `why` is what they
+    are told."""
+
+    testbed: Testbed
+    word: str
+    changes: bool
+    limit: tuple[str, ...] = ()
+    dry_run: bool = False
+    seed: int = 1
+    faults: Sequence[str] = ()
+    run_dir: Path | None = None
+    recover: bool = False
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """An open lab and where its journals are."""
+
+    lab: Lab
+    folder: Path
+    run: str
+
+
+@contextmanager
+def opened(asked: Opening, say: Say) -> Iterator[Session]:
+    """The lab. What is changed and not kept is undone at the end, last first, also after Ctrl-C,
+    SIGTERM and SIGHUP. Raises LabError; LabHeld and NotPutBack as a suite's start does."""
+    expect_put_back(asked.testbed, dry_run=asked.dry_run, may_recover=asked.recover, say=say)
+    run = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{random_words.token_hex(3)}"
+    default = Path("reports") / asked.testbed.name / f"{run}-{asked.word}"
+    folder = _made(asked.run_dir or default)
+    with ExitStack() as stack:
+        access = Access(
+            testbed=asked.testbed,
+            limit=asked.limit,
+            dry_run=asked.dry_run,
+            seed=asked.seed,
+            faults=asked.faults,
+            journal=folder / "journal.jsonl",
+            run=run,
+        )
+        lab = stack.enter_context(session.opened(access))
+        if asked.changes:
+            whole = _whole(asked, lab)
+            _reach_lease(whole, lab)
+            terms = Terms(run=run, testbed=whole)
+            why = asked.why or f"labtests {asked.word}"
+            stack.enter_context(holding(lab, why=why, terms=terms, say=say))
+            lab.ahead = _change_journal(asked, lab, folder, run)
+            stack.callback(_forget_dry_run, lab, asked.dry_run)
+        yield Session(lab=lab, folder=folder, run=run)
+
+
+def _forget_dry_run(lab: Lab, dry_run: bool) -> None:
+    """A lab of our own ends with us."""
+    if dry_run and lab.ahead.registered is not None:
+        lab.ahead.registered.remove()
+
+
+def _whole(asked: Opening, lab: Lab) -> Testbed:
+    """Whose lease it is: that of all devices. A dry run knows only those that it simulates, and
+    must never ask another one: of a part, its first host keeps the lease."""
+    if not asked.dry_run:
+        return asked.testbed
+    some = asked.limit and lab.testbed.lease is not None
+    return replace(lab.testbed, lease=LeasePlace()) if some else lab.testbed
+
+
+def _reach_lease(testbed: Testbed, lab: Lab) -> None:
+    """There is a session with the host that keeps the lease, also when the lab is without it: the
+    lease is that of the whole testbed. Raises LabErrors when that host does not let us in."""
+    host = lease_host(testbed)
+    if host is not None and host.name not in lab.unrecorded:
+        own = connect_all((host,), lambda _: SHELL, clock=lab.clock)
+        lab.unrecorded = {**lab.unrecorded, **own}  # the lab closes it, after its last undo
+
+
+def _change_journal(asked: Opening, lab: Lab, folder: Path, run: str) -> ChangeJournal:
+    begun = Begun(
+        run=run,
+        runner=this_runner(),
+        testbed=asked.testbed.name,
+        file=str(asked.testbed.file.absolute()),
+        backend=lab.backend,
+        dry_run=asked.dry_run,
+        devices=lab.testbed.devices,
+        lease=lab.testbed.lease,
+    )
+    assert lab.journal is not None
+    journal = ChangeJournal.begin(folder / FILE_NAME, begun, lab.journal.redaction)
+    try:
+        claim(journal, begun)
+    except LabError:
+        if not asked.dry_run:  # nobody else can have a lab of our own
+            journal.end()
+            raise
+    return journal
+
+
+def _made(folder: Path) -> Path:
+    """The run folder, for its owner only. What an earlier run left is never written over."""
+    try:
+        private_folder(folder)
+    except OSError as error:
+        raise LabError(f"{folder}: no run folder can be made: {error.strerror}") from error
+    if (folder / "journal.jsonl").exists():
+        raise LabError(f"{folder} holds an earlier run; give another --run-dir")
+    return folder

@@ -1,0 +1,108 @@
+"""A lab that is open for one command of the command line: sessions, journal, signals.
+
+The only place where a command opens a lab. For changes opening.py adds the run folder, the lease
+and the change journal; suites have the same by pytest_plugin/run.py.
+"""
+
+import json
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from labtests.core.clock import WallClock
+from labtests.core.errors import LabError
+from labtests.core.redaction import redacted_logs
+from labtests.core.signals import as_ctrl_c
+from labtests.inventory import Testbed
+from labtests.lab.lab import Lab
+from labtests.recovery.snapshot.reader import Reader
+from labtests.transport.protocol import Clock
+from labtests.transport.ssh.passwords import names_of_passwords, passwords_of
+from labtests.transport.transcript import Journal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """Which lab, and how. `limit`: these devices only; none: all. With `dry_run` a simulated lab,
+    in which `faults` (JSON, simlab/faults.py) are wrong. What is said goes to `journal`, or is not
+    kept. `run` marks processes that are started."""
+
+    testbed: Testbed
+    limit: tuple[str, ...] = ()
+    dry_run: bool = False
+    faults: Sequence[str] = ()
+    seed: int = 1
+    journal: Path | None = None
+    run: str = ""
+
+
+@contextmanager
+def opened(asked: Access) -> Iterator[Lab]:
+    """The lab, closed at the end, also after Ctrl-C, SIGTERM and SIGHUP. No log record shows a
+    password meanwhile. Raises LabError, LabErrors with every device that cannot be reached."""
+    if asked.faults and not asked.dry_run:
+        raise LabError("--fault is for a simulated lab: give --dry-run too")
+    with ExitStack() as stack:
+        stack.enter_context(as_ctrl_c())
+        journal = stack.enter_context(_journal(asked, stack))
+        stack.enter_context(redacted_logs(journal.redaction))
+        testbed, clock = _reached(asked, stack)
+        yield stack.enter_context(
+            Lab.open(
+                limited(testbed, asked.limit),
+                clock=clock,
+                backend="simulated" if asked.dry_run else "hardware",
+                journal=journal,
+                run=asked.run,
+            )
+        )
+
+
+def readers_of(lab: Lab) -> list[Reader]:
+    """A reader for every device of an open lab."""
+    return [Reader(device, lab.transports[device.name]) for device in lab.testbed.devices]
+
+
+def limited(testbed: Testbed, limit: tuple[str, ...]) -> Testbed:
+    """The testbed with these devices only. Raises NotInTestbed for a name that it does not have."""
+    chosen = {testbed.device(name).name for name in limit}
+    if not limit:
+        return testbed
+    return replace(testbed, devices=tuple(d for d in testbed.devices if d.name in chosen))
+
+
+def _journal(asked: Access, stack: ExitStack) -> Journal:
+    """A dry run logs in nowhere: nobody is asked for a password then."""
+    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="labtests-"))
+    known = () if asked.dry_run else passwords_of(asked.testbed.devices)
+    return Journal(asked.journal or Path(folder) / "journal.jsonl", secrets=known)
+
+
+def _reached(asked: Access, stack: ExitStack) -> tuple[Testbed, Clock]:
+    if not asked.dry_run:
+        return asked.testbed, WallClock()
+    from labtests.simlab.control import LabProcess  # only a dry run needs the simulator
+
+    process = stack.enter_context(
+        LabProcess(
+            asked.testbed.file,
+            seed=asked.seed,
+            without=names_of_passwords(asked.testbed.devices),
+        )
+    )
+    for fault in asked.faults:
+        process.fault(**_fault(fault))
+    return process.reroute(asked.testbed), process.clock
+
+
+def _fault(text: str) -> dict[str, Any]:
+    try:
+        fault = json.loads(text)
+    except ValueError as error:
+        raise LabError(f"--fault {text}: {error}") from error
+    if not isinstance(fault, dict):
+        raise LabError(f"--fault {text}: give a JSON object (labtests/simlab/faults.py)")
+    return fault

@@ -1,0 +1,94 @@
+"""From a testbed's devices to open sessions, all at once, or one error that names every failure.
+
+The hosts are dialled first (dialling.py); what logs in is loaded while they answer.
+"""
+
+import socket
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from labtests.core.errors import LabError, LabErrors
+from labtests.inventory import Device
+from labtests.transport.protocol import Clock, Transport
+from labtests.transport.ssh.dialling import dialled
+
+SHELL = "shell"
+"""The session of a Linux host. Any other is a netmiko device type, such as "hp_comware"."""
+
+AT_ONCE = 64  # devices that are logged in to, and later asked, side by side
+
+
+_loading = threading.Lock()  # modules that import each other are best loaded by one thread
+
+
+def connect(device: Device, session: str, *, clock: Clock, run: str = "") -> Transport:
+    """An open session. `run` is the id that its processes carry.
+
+    Raises Unreachable (HostKeyRefused, LoginRefused); nothing stays open then. That a host's shell
+    can be used is seen by its first command (LoginUnusable)."""
+    return _connect(device, lambda _: session, clock, run)
+
+
+def connect_all(
+    devices: Iterable[Device], session: Callable[[Device], str], *, clock: Clock, run: str = ""
+) -> dict[str, Transport]:
+    """Every device's session by name. `session` tells the kind of session that a device has.
+
+    Raises LabErrors with every device that failed, after closing those that had been opened.
+    """
+    wanted = tuple(devices)
+    if not wanted:
+        return {}
+    with ThreadPoolExecutor(max_workers=min(len(wanted), AT_ONCE)) as pool:
+        attempts = {
+            device.name: pool.submit(_connect, device, session, clock, run) for device in wanted
+        }
+        try:
+            return _all_or_none(attempts)
+        except BaseException:
+            for attempt in attempts.values():
+                attempt.cancel()
+                attempt.add_done_callback(_close)
+            raise
+
+
+def _connect(device: Device, session: Callable[[Device], str], clock: Clock, run: str) -> Transport:
+    first = dialled(device)
+    try:
+        with _loading:
+            from labtests.transport.ssh.login import Owner, logged_in
+
+            kind = session(device)
+        return logged_in(device, kind, Owner(clock, run), first)
+    except BaseException:
+        if isinstance(first, socket.socket):
+            first.close()
+        raise
+
+
+def emulated(transports: Mapping[str, Transport]) -> frozenset[str]:
+    """The devices that are emulated, by their own account."""
+    return frozenset(
+        name
+        for name, transport in transports.items()
+        if getattr(getattr(transport, "line", None), "emulated", False)
+    )
+
+
+def _all_or_none(attempts: Mapping[str, Future[Transport]]) -> dict[str, Transport]:
+    opened: dict[str, Transport] = {}
+    errors: list[LabError] = []
+    for name, attempt in attempts.items():
+        try:
+            opened[name] = attempt.result()
+        except LabError as error:
+            errors.append(error)
+    if errors:
+        raise LabErrors(f"{len(errors)} of {len(attempts)} devices cannot be used", errors)
+    return opened
+
+
+def _close(attempt: Future[Transport]) -> None:
+    if not attempt.cancelled() and attempt.exception() is None:
+        attempt.result().close()

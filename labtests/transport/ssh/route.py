@@ -1,0 +1,170 @@
+"""The way to a device: which hosts are passed, as whom, with which keys. Nothing is opened here.
+
+ssh_config is read by paramiko; what is made of it is put together here, jump hosts in OpenSSH's
+order, each with a trust of its own.
+"""
+
+import getpass
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+import paramiko
+
+from labtests.core.errors import LoginRefused
+from labtests.inventory import Device, Management
+from labtests.transport.ssh.dialling import DIAL_WITHIN_S
+from labtests.transport.ssh.hop import Hop
+from labtests.transport.ssh.host_keys import KnownHosts, known_hosts_files, known_hosts_name
+from labtests.transport.ssh.passwords import ASK, SERVICE, password_named
+from labtests.transport.ssh.settings import ssh_settings
+
+_LONGEST_KEY_BYTES = 2**17
+_DEFAULT_PORT = Management(host="").port
+_JUMP = re.compile(
+    r"(?:ssh://)?(?:(?P<user>[^@]+)@)?(?:\[(?P<bracketed>[^\]]+)\]|(?P<host>[^:]+))(?::(?P<port>\d+))?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    host: str
+    user: str | None = None
+    port: int | None = None
+
+
+def hops_to(device: Device) -> tuple[Hop, ...]:
+    """Every connection of the way, in the order of opening; the last one is the device itself.
+
+    A jump host logs in with the agent, the user's default keys and what ssh_config says of it; the
+    testbed's key_file and password are the device's.
+    """
+    return _Way(device).hops()
+
+
+class _Way:
+    def __init__(self, device: Device) -> None:
+        self._device, self._management = device, device.management
+        self._settings = ssh_settings(self._management.ssh_config)
+        self._passed: set[str] = set()
+
+    def hops(self) -> tuple[Hop, ...]:
+        management = self._management
+        # 22 is what the inventory says when the file says nothing: then ssh_config decides
+        port = None if management.port == _DEFAULT_PORT else management.port
+        target = _Target(host=management.host, user=management.user, port=port)
+        return self._to(target, management.jump, _credentials(self._device))
+
+    def _to(self, target: _Target, jump: str | None, login: dict[str, Any]) -> tuple[Hop, ...]:
+        configured = self._settings.lookup(target.host)
+        before: tuple[Hop, ...] = ()
+        self._passed.add(target.host)
+        for name in _jump_names(jump or configured.get("proxyjump")):
+            before = before + self._jump(name, before, named=jump is not None)
+        return (*before, self._hop(target, before[-1] if before else None, login))
+
+    def _jump(self, name: str, before: tuple[Hop, ...], *, named: bool) -> tuple[Hop, ...]:
+        match = _JUMP.fullmatch(name)
+        if match is None:
+            raise ValueError(f"jump host {name!r} is not [user@]host[:port]")
+        port = match["port"]
+        target = _Target(
+            host=match["bracketed"] or match["host"],
+            user=match["user"],
+            port=int(port) if port else None,
+        )
+        again = target.host in self._passed
+        if again and not named:  # `Host *` with a ProxyJump: not through itself
+            return ()
+        if before or again:  # the testbed file's own: another port of the same machine
+            return (self._hop(target, before[-1] if before else None, {}),)
+        return self._to(target, None, {})
+
+    def _hop(self, target: _Target, through: Hop | None, login: dict[str, Any]) -> Hop:
+        configured = self._settings.lookup(target.host)
+        host = configured.get("hostname", target.host)
+        port = target.port or int(configured.get("port", _DEFAULT_PORT))
+        keys = [*login.get("key_filename", ()), *configured.get("identityfile", ())]
+        # as OpenSSH does, pass over an IdentityFile that is not there
+        keys = [key for key in keys if _may_be_key(Path(key))]
+        return Hop(
+            name=target.host,
+            host=host,
+            port=port,
+            user=target.user or configured.get("user") or _local_user(),
+            known_hosts=self._known_hosts(host, port, configured),
+            credentials={**login, "key_filename": keys or None},
+            within_s=int(configured.get("connecttimeout", DIAL_WITHIN_S)),
+            legacy=self._management.legacy_ssh,
+            through=through or _proxy_command(configured),
+        )
+
+    def _known_hosts(self, host: str, port: int, configured: paramiko.SSHConfigDict) -> KnownHosts:
+        return KnownHosts(
+            known_hosts_name(host, port, configured.get("hostkeyalias")),
+            known_hosts_files(self._management.known_hosts, configured.get("userknownhostsfile")),
+            self._management.host_keys,
+        )
+
+
+@cache
+def _local_user() -> str:
+    return getpass.getuser()
+
+
+def _credentials(device: Device) -> dict[str, Any]:
+    management = device.management
+    login: dict[str, Any] = {}
+    if management.key_file:
+        _expect_file(device, management.key_file)
+        login |= {"key_filename": [management.key_file], "look_for_keys": False}
+    if management.password_env:
+        login["password"] = _password(device)
+        if not management.key_file:
+            # an agent full of keys would use up the server's attempts before the password's turn
+            login |= {"allow_agent": False, "look_for_keys": False}
+    return login
+
+
+def _expect_file(device: Device, key_file: str) -> None:
+    if not _may_be_key(Path(key_file).expanduser()):
+        raise LoginRefused(
+            device.name,
+            f"ssh -i {quote(key_file)} {device.management.host}",
+            f"the key file {key_file} is not there, or is no key: no regular file, or a long one",
+            "make one with ssh-keygen, or correct key_file in the testbed file",
+        )
+
+
+def _may_be_key(file: Path) -> bool:
+    return file.is_file() and file.stat().st_size <= _LONGEST_KEY_BYTES
+
+
+def _password(device: Device) -> str:
+    name = device.management.password_env or ""
+    password = password_named(name)
+    if not password:
+        raise LoginRefused(
+            device.name,
+            f"ssh {device.management.host}",
+            f"the environment variable {name} is not set, and the testbed file says that it holds "
+            "the password",
+            f"export {name}=... before the run (read -rs {name}; export {name} keeps it out of the "
+            f"shell's history), or keep it in the keyring (keyring set {SERVICE} {name}), or be "
+            f"asked for it ({ASK}=1)",
+        )
+    return password
+
+
+def _jump_names(jump: str | None) -> tuple[str, ...]:
+    if jump is None or jump.lower() == "none":
+        return ()
+    return tuple(name.strip() for name in jump.split(",") if name.strip())
+
+
+def _proxy_command(configured: paramiko.SSHConfigDict) -> str | None:
+    command = configured.get("proxycommand")
+    return None if command in (None, "none") else str(command)

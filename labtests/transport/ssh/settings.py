@@ -1,0 +1,78 @@
+"""The user's own ssh_config, as far as it says how to reach a host."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from labtests.core.trusted_files import own
+
+if TYPE_CHECKING:  # it takes its time; and to look for words in the text it is not needed
+    import paramiko
+
+USER_CONFIG = Path("~/.ssh/config")
+SYSTEM_CONFIG = Path("/etc/ssh/ssh_config")
+DEEPEST_INCLUDE = 16  # as OpenSSH
+MOST_BYTES = 2**20  # of a file
+
+_INCLUDE = re.compile(r"^\s*include(?:\s*+=\s*+|\s++)(?P<patterns>.*\S)", re.IGNORECASE)
+_BLOCK = re.compile(r"^\s*(?:host|match)\b", re.IGNORECASE)
+
+
+def ssh_settings(honoured: bool) -> "paramiko.SSHConfig":
+    """What ~/.ssh/config and then /etc/ssh/ssh_config say; nothing when not honoured."""
+    return _parsed(_files(honoured))
+
+
+def settings_text(honoured: bool) -> Iterator[str]:
+    """The same, line by line."""
+    for lines in _files(honoured):
+        yield from lines
+
+
+def _files(honoured: bool) -> tuple[tuple[str, ...], ...]:
+    files = (USER_CONFIG.expanduser(), SYSTEM_CONFIG) if honoured else ()
+    return tuple(tuple(_lines(file, ())) for file in files)
+
+
+@lru_cache(maxsize=4)
+def _parsed(files: tuple[tuple[str, ...], ...]) -> "paramiko.SSHConfig":
+    """By content: many hosts share it, and a file that has changed has another one."""
+    import paramiko
+
+    settings = paramiko.SSHConfig()
+    for lines in files:
+        settings.parse(iter(lines))
+    return settings
+
+
+def _lines(file: Path, around: tuple[Path, ...]) -> list[str]:
+    """The file's lines with `Include` replaced by what it names, which paramiko does not do; in
+    itself no file is included. A ProxyCommand is run: what others can write is refused, as OpenSSH
+    does. Raises NotPrivate, NotAFile."""
+    if len(around) > DEEPEST_INCLUDE or file in around or not file.is_file():
+        return []
+    lines: list[str] = []
+    block = "Host *"
+    for line in own(file, most_bytes=MOST_BYTES).decode(errors="replace").splitlines():
+        include = _INCLUDE.match(line)
+        if include is None:
+            block = line if _BLOCK.match(line) else block
+            lines.append(line)
+            continue
+        for included in _included(file, include["patterns"]):
+            lines += _lines(included, (*around, file))
+        lines.append(block)  # what follows belongs to the block around the Include again
+    return lines
+
+
+def _included(file: Path, patterns: str) -> list[Path]:
+    """Relative names are relative to the folder of the configuration (ssh_config(5), Include)."""
+    found: list[Path] = []
+    for pattern in shlex.split(patterns, comments=True):
+        path = Path(pattern).expanduser()
+        folder = Path(path.anchor) if path.is_absolute() else file.parent
+        found += sorted(folder.glob(str(path.relative_to(path.anchor))))
+    return found

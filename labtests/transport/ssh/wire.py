@@ -1,0 +1,239 @@
+"""An SSH connection as labtests needs it: fast, in order, and honest about how processes end."""
+
+import socket
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import paramiko
+from paramiko.auth_handler import AuthOnlyHandler
+from paramiko.common import MSG_CHANNEL_REQUEST, cMSG_GLOBAL_REQUEST, cMSG_SERVICE_REQUEST
+from paramiko.kex_curve25519 import KexCurve25519
+from paramiko.transport import ServiceRequestingTransport
+
+from labtests.transport.ssh.algorithms import is_old
+
+# RFC 4254 section 6.10 names signals; a shell shows them as 128 + number (Linux numbers)
+_SIGNAL_NUMBERS = {
+    "HUP": 1,
+    "INT": 2,
+    "QUIT": 3,
+    "ILL": 4,
+    "TRAP": 5,
+    "ABRT": 6,
+    "BUS": 7,
+    "FPE": 8,
+    "KILL": 9,
+    "USR1": 10,
+    "SEGV": 11,
+    "USR2": 12,
+    "PIPE": 13,
+    "ALRM": 14,
+    "TERM": 15,
+}
+SIGNALLED = 128
+
+_CURVE = "curve25519-sha256"
+_QUICK_KEX = "ecdh-sha2-nistp256"
+
+
+def _current(names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if not is_old(name))
+
+
+def _old_too(current: Sequence[str], every: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*current, *every)))
+
+
+DEAD_PEER_MS = 30_000
+"""A peer that acknowledges nothing for so long is gone (TCP_USER_TIMEOUT)."""
+KEEPALIVE_IDLE_S = 15
+
+
+def _channel_request(channel: paramiko.Channel, message: paramiko.Message) -> None:
+    start = message.packet.tell()
+    if message.get_text() != "exit-signal":
+        message.packet.seek(start)
+        channel._handle_request(message)  # type: ignore[attr-defined]
+        return
+    message.get_boolean()  # want reply: never, by RFC 4254
+    channel.exit_status = SIGNALLED + _SIGNAL_NUMBERS.get(message.get_text(), 0)
+    channel.status_event.set()
+
+
+class _Login(AuthOnlyHandler):
+    """paramiko makes the event that an answer sets only after it has asked. An answer that is
+    faster than that is lost, and the login "times out" (some 1 in 20 on loopback). Here the event
+    is there from the start and is cleared before asking."""
+
+    def __init__(self, transport: paramiko.Transport) -> None:
+        self._answered = threading.Event()
+        super().__init__(transport)
+
+    @property
+    def auth_event(self) -> threading.Event:
+        """Set by whatever the server answers."""
+        return self._answered
+
+    @auth_event.setter
+    def auth_event(self, _: object) -> None:
+        """paramiko's own event comes too late to be used."""
+
+    def send_auth_request(self, *request: Any, **finishing: Any) -> Any:
+        """Ask, and wait for the answer."""
+        self._answered.clear()
+        return super().send_auth_request(*request, **finishing)
+
+
+class Wire(ServiceRequestingTransport):
+    """A paramiko transport with nine differences.
+
+    - TCP_NODELAY: without it an exec waits some 40 ms for a delayed acknowledgement.
+    - `round_trip`: once it is back, everything the server had sent before is here.
+    - A process that died by a signal has the exit status 128 + n, where paramiko knows none.
+    - The login service is asked for once and with a deadline. paramiko's plain transport asks again
+      for every key it tries, which some servers (asyncssh) answer by hanging up; its newer one
+      waits for ever.
+    - A quick answer to a login is not lost (see _Login).
+    - AES-GCM is asked for first: with other ciphers paramiko compares MACs byte by byte in Python,
+      a noticeable part of what a short session costs.
+    - ecdh-sha2-nistp256 is asked for first: of OpenSSH's key exchanges it takes least of a server's
+      CPU, which is most of what many logins at once wait for (RFC 9142 puts it beside curve25519).
+    - CBC, MD5 and SHA-1 are not offered (RFC 9142; CBC: CVE-2008-5161).
+    - curve25519-sha256 is known by its plain name too (RFC 8731), the only one that a hardened sshd
+      may offer. And what the server has offered is kept, for the error when nothing fits.
+    """
+
+    _kex_info = {**paramiko.Transport._kex_info, _CURVE: KexCurve25519}  # type: ignore[attr-defined] # noqa: RUF012
+    _preferred_kex = tuple(
+        sorted(
+            (*_current(paramiko.Transport._preferred_kex), _CURVE),  # type: ignore[attr-defined]
+            key=lambda name: name != _QUICK_KEX,
+        )
+    )
+
+    _preferred_ciphers = tuple(
+        sorted(_current(paramiko.Transport._preferred_ciphers), key=lambda name: "gcm" not in name)  # type: ignore[attr-defined]
+    )
+    _preferred_macs = _current(paramiko.Transport._preferred_macs)  # type: ignore[attr-defined]
+    _preferred_keys = _current(paramiko.Transport._preferred_keys)  # type: ignore[attr-defined]
+    _preferred_pubkeys = _current(paramiko.Transport._preferred_pubkeys)  # type: ignore[attr-defined]
+
+    _channel_handler_table = {  # noqa: RUF012 - paramiko's own, a table of its class
+        **paramiko.Transport._channel_handler_table,  # type: ignore[attr-defined]
+        MSG_CHANNEL_REQUEST: _channel_request,
+    }
+
+    def __init__(self, sock: Any, **settings: Any) -> None:
+        if isinstance(sock, socket.socket):  # through a jump host it is a channel
+            _tune(sock)
+        self._asking = threading.Lock()
+        self._turn = threading.Condition()
+        self._asked = self._answered = 0
+        self._may_log_in = False
+        self.offered: dict[str, list[str]] = {}
+        super().__init__(sock, **settings)
+
+    def round_trip(self, timeout_s: float) -> bool:
+        """Ask and wait for the answer, as OpenSSH's keepalive does (a refusal is an answer too).
+
+        False when the connection is gone or no answer came in time (wall seconds).
+        """
+        message = paramiko.Message()
+        message.add_byte(cMSG_GLOBAL_REQUEST)
+        message.add_string("keepalive@openssh.com")
+        message.add_boolean(True)
+        with self._asking:
+            self._asked += 1
+            number = self._asked
+            try:
+                self._send_user_message(message)  # type: ignore[attr-defined]
+            except (OSError, EOFError, paramiko.SSHException):
+                return False
+        with self._turn:
+            self._turn.wait_for(lambda: self._answered >= number or not self.is_active(), timeout_s)
+            return self.is_active() and self._answered >= number
+
+    def ensure_session(self) -> None:
+        """Logging in may begin. Raises SSHException when the server does not let it."""
+        if not self._may_log_in:
+            message = paramiko.Message()
+            message.add_byte(cMSG_SERVICE_REQUEST)
+            message.add_string("ssh-userauth")
+            self._send_message(message)  # type: ignore[attr-defined]
+            with self._turn:
+                self._turn.wait_for(
+                    lambda: self._may_log_in or not self.is_active(), self.auth_timeout
+                )
+            if not self._may_log_in:
+                raise paramiko.SSHException("the server did not let the login begin")
+            self.auth_handler = self.get_auth_handler()
+
+    def get_auth_handler(self) -> AuthOnlyHandler:
+        """Who logs in."""
+        return _Login(self)
+
+    def run(self) -> None:
+        """paramiko's reading thread; whoever waits learns of its end."""
+        try:
+            super().run()
+        finally:
+            with self._turn:
+                self._turn.notify_all()
+
+    def _parse_request_success(self, m: paramiko.Message) -> None:
+        super()._parse_request_success(m)  # type: ignore[misc]
+        self._count_answer()
+
+    def _parse_request_failure(self, m: paramiko.Message) -> None:
+        super()._parse_request_failure(m)  # type: ignore[misc]
+        self._count_answer()
+
+    def _really_parse_kex_init(self, m: paramiko.Message, ignore_first_byte: bool = False) -> Any:
+        parsed = super()._really_parse_kex_init(m, ignore_first_byte)  # type: ignore[misc]
+        self.offered = {n: names for n, names in parsed.items() if isinstance(names, list)}
+        return parsed
+
+    def _parse_service_accept(self, m: paramiko.Message) -> None:
+        with self._turn:
+            self._may_log_in = m.get_text() == "ssh-userauth"
+            self._turn.notify_all()
+
+    def _count_answer(self) -> None:
+        # answers come in the order of the requests (RFC 4254 section 4), late ones included
+        with self._turn:
+            self._answered += 1
+            self._turn.notify_all()
+
+
+class LegacyWire(Wire):
+    """The same with a device whose testbed file says `legacy_ssh: true`: whatever paramiko can do,
+    the current algorithms first."""
+
+    _preferred_ciphers = _old_too(Wire._preferred_ciphers, paramiko.Transport._preferred_ciphers)  # type: ignore[attr-defined]
+    _preferred_macs = _old_too(Wire._preferred_macs, paramiko.Transport._preferred_macs)  # type: ignore[attr-defined]
+    _preferred_kex = _old_too(Wire._preferred_kex, paramiko.Transport._preferred_kex)  # type: ignore[attr-defined]
+    _preferred_keys = _old_too(Wire._preferred_keys, paramiko.Transport._preferred_keys)  # type: ignore[attr-defined]
+    _preferred_pubkeys = _old_too(Wire._preferred_pubkeys, paramiko.Transport._preferred_pubkeys)  # type: ignore[attr-defined]
+
+
+def end_input(channel: paramiko.Channel) -> None:
+    """Nothing more is sent on this channel.
+
+    paramiko's shutdown_write builds the message under the channel's lock and sends it after. When
+    the command has ended in between, our CLOSE goes out first, and a server must break the whole
+    connection for an EOF on a channel that is gone (RFC 4254 section 5.3; OpenSSH and asyncssh do).
+    """
+    with channel.lock:
+        message = channel._send_eof()  # type: ignore[attr-defined]
+        if message is not None and channel.transport is not None:
+            channel.transport._send_user_message(message)  # type: ignore[attr-defined]
+
+
+def _tune(sock: socket.socket) -> None:
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    if hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, DEAD_PEER_MS)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, KEEPALIVE_IDLE_S)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, KEEPALIVE_IDLE_S)
