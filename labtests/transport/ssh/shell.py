@@ -1,7 +1,8 @@
 """A session with a Linux host: commands over SSH, each on a channel of its own.
 
 What is sent (COMMAND is what the caller asked for; `sudo -n ` comes first where the testbed says
-`become: true`, and with `become: commands` inside COMMAND before what only root may do, commands.py):
+`become: true`, and with `become: commands` inside COMMAND before what only root may do: see
+commands.py):
 
     run      timeout -k 2 SECONDS sh -c 'COMMAND'
     configure  the same; several lines are one COMMAND that stops at the first failure (batching.py)
