@@ -15,7 +15,7 @@ import labtests
 from labtests.transport.commands import Command
 
 CODE = Path(labtests.__file__).parent
-WORDS = CODE / "words.py"
+WORDS = CODE / "transport" / "commands.py"
 QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 
 

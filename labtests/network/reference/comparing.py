@@ -26,7 +26,7 @@ from labtests.network.reference.reading import Reference
 from labtests.network.reference.translation import translated
 
 PART = re.compile(r"\.(jain|queue|pauses|peak)$")
-PERCENT = re.compile(r"([0-9.]+)\s*%")
+PERCENT = re.compile(r"([0-9.]{1,20})\s{0,9}%")
 GBIT_TO_BYTES = 1e9 / 8
 ACK_BYTES = 60
 

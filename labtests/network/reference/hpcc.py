@@ -111,13 +111,13 @@ def gbit_per_s(text: str | float) -> float:
     return round(value * scale, 12)
 
 
-_QUANTITY = re.compile(r"\s*([0-9.eE+-]+?)\s*([A-Za-z/]*)\s*")
+_QUANTITY = re.compile(r"([0-9.eE+-]{1,40}?)\s{0,9}([A-Za-z/]{0,20})")
 _MICROSECONDS = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3}
 _GBIT = {"": 1e-9, "bps": 1e-9, "kbps": 1e-6, "mbps": 1e-3, "gbps": 1.0}
 
 
 def _quantity(text: str) -> tuple[float, str]:
-    found = _QUANTITY.fullmatch(text)
+    found = _QUANTITY.fullmatch(text.strip())
     try:
         return (float(found[1]), found[2]) if found else (0.0, "?")
     except ValueError:
