@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from labtests.capabilities import counters as c
 from labtests.experiment.pace import Pace, Span
-from labtests.experiment.phase import PhaseRecord, place, settling
+from labtests.experiment.phase import PhaseRecord, in_words, place, settling
 from labtests.experiment.roles import Role, Roles
 from labtests.lab.lab import Lab
 from labtests.measure.evidence import LIVE, Evidence, Refresh
@@ -91,7 +91,7 @@ class ClassRounds:
         ended_s = clock.now_s()
         keys = frozenset(r.key for r in before if r.counter == c.QUEUE_FORWARDED_PACKETS)
         step_s, deadline_s = settling(self.pace, self.refresh)
-        after, settled = telemetry.settled(watch, keys, step_s=step_s, deadline_s=deadline_s)
+        after, moving = telemetry.settled(watch, keys, step_s=step_s, deadline_s=deadline_s)
         evidence = Evidence(
             name=name,
             kind="experiment",
@@ -104,7 +104,8 @@ class ClassRounds:
             flows=flows,
             before=before,
             after=after,
-            settled=settled,
+            settled=not moving,
+            restless=in_words(moving),
             refresh=self.refresh,
         )
         return PhaseRecord(evidence=evidence)

@@ -10,13 +10,14 @@ from labtests.core.errors import DeviceError
 from labtests.core.units import dscp_of_tos
 from labtests.experiment.pace import Pace
 from labtests.experiment.reachability import unreachable
-from labtests.experiment.refresh import still
+from labtests.experiment.refresh import not_live, still
 from labtests.experiment.roles import Role, Roles
 from labtests.experiment.settings import Seen, SettingSeen, settings_seen
 from labtests.inventory import Endpoint
 from labtests.lab.lab import Lab
 from labtests.measure.evidence import LIVE, CnpClass, Difference, Evidence, Key, Place, Refresh
 from labtests.measure.telemetry import Telemetry, Watch
+from labtests.verdicts import out_of_balance
 from labtests.workloads import Iperf3, Party, Perftest, Stream, incast
 
 SETTLING = frozenset(
@@ -34,6 +35,8 @@ SETTLING = frozenset(
     }
 )
 """Counters that must stand still before the second snapshot counts."""
+LATE_S = (1, 2, 4, 8, 16, 32)
+"""How long is waited for what does not add up: buffer drops of SONiC are refreshed every 60 s."""
 REFRESHES = 1.25
 """Between two reads that are so many refresh periods apart there was a refresh for certain."""
 OF_CLASSES = frozenset({c.TX_PACKETS, c.RX_PACKETS})
@@ -103,12 +106,9 @@ class Phase:
         ended_s = clock.now_s()
         self._say("waiting until the counters have settled")
         step_s, deadline_s = settling(self.pace, self.refresh)
-        after, settled = telemetry.settled(
+        after, moving = telemetry.settled(
             watch, _settling(before, places), step_s=step_s, deadline_s=deadline_s
         )
-        refresh = still(self.lab, self.roles, self.refresh)
-        self.lab.expect_lease()  # what was seen is of our settings only while nobody else sets any
-        changed = settings_seen(self.lab, self.roles).changed_since(seen)
         evidence = replace(
             self._evidence(places, started_s),
             end_s=ended_s,
@@ -117,13 +117,33 @@ class Phase:
             after=after,
             quiet_before=quiet,
             samples=tuple(samples),
-            settled=settled,
+            settled=not moving,
+            restless=in_words(moving),
             unreachable=unreachable,
-            refresh=refresh,
-            changed=changed,
+            refresh=self.refresh,
             cnp=self._cnp_class(seen),
         )
+        evidence = self._with_late_counters(evidence, lambda: telemetry.snapshot(watch))
+        refresh = still(self.lab, self.roles, self.refresh)
+        self.lab.expect_lease()  # what was seen is of our settings only while nobody else sets any
+        changed = settings_seen(self.lab, self.roles).changed_since(seen)
+        evidence = replace(evidence, refresh=refresh, changed=changed)
         return PhaseRecord(evidence=evidence, settings=seen.settings)
+
+    def _with_late_counters(
+        self, evidence: Evidence, read: Callable[[], tuple[Reading, ...]]
+    ) -> Evidence:
+        """A switch may refresh some of its counters more seldom than others, and none of them was
+        seen to change here before: what does not add up is read again, for a while."""
+        if not not_live(self.lab, self.roles):
+            return evidence
+        for wait_s in LATE_S:
+            if not (sentences := out_of_balance(evidence)):
+                break
+            self._say(f"waiting {wait_s:g} s for counters that may be late: {sentences[0]}")
+            self.lab.clock.sleep(wait_s)
+            evidence = replace(evidence, after=read())
+        return evidence
 
     def _evidence(self, places: tuple[Place, ...], start_s: float) -> Evidence:
         receiver = self.roles.receiver
@@ -213,6 +233,13 @@ class Phase:
                 "correct `rdma:` of this port in the testbed file, or load the RDMA driver",
             )
         return found
+
+
+def in_words(keys: frozenset[Key]) -> str:
+    """Counters, as a sentence names them; the first of many."""
+    named = [f"{d} {p} {scope} {index} {name}" for d, p, scope, index, name in sorted(keys)]
+    named = [each.replace(" -1 ", " ") for each in named]
+    return ", ".join(named[:3]) + (f" and {len(named) - 3} more" if len(named) > 3 else "")
 
 
 def settling(pace: Pace, refresh: Refresh) -> tuple[float, float]:

@@ -96,8 +96,9 @@ class Evidence:
     Times are seconds of the lab's clock. The bottleneck is the switch port opposite the receiver;
     `transit` are the ports (device, port) of cables between switches on the senders' way to it.
     `idle` is what the check before the run saw grow. `changed` has a sentence for each setting that
-    was another one when the phase had ended. `shown` are the counters that had a number in a phase
-    before this one: one that has none now is missing, and not one that the device has not.
+    was another one when the phase had ended. `restless` names what went on counting. `shown` are
+    the counters that had a number in a phase before this one: one that has none now is missing, and
+    not one that the device has not.
     """
 
     name: str
@@ -116,6 +117,7 @@ class Evidence:
     idle: tuple[Difference, ...] = ()
     samples: tuple[Reading, ...] = ()
     settled: bool = False
+    restless: str = ""
     unreachable: tuple[str, ...] = ()
     refresh: Refresh = LIVE
     changed: tuple[str, ...] = ()

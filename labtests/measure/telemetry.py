@@ -79,18 +79,18 @@ class Telemetry:
 
     def settled(
         self, watch: Watch, keys: frozenset[Key], *, step_s: float, deadline_s: float
-    ) -> tuple[tuple[Reading, ...], bool]:
-        """The first snapshot whose watched counters equal the one before it, and True; or the last
-        one before the deadline, and False. `keys` are the counters under test."""
+    ) -> tuple[tuple[Reading, ...], frozenset[Key]]:
+        """The first snapshot whose watched counters equal the one before it; or the last one before
+        the deadline, and those which went on. `keys` are the counters under test."""
         end_s = self._clock.now_s() + deadline_s
-        last = self.snapshot(watch)
-        while self._clock.now_s() < end_s:
+        last, moving = self.snapshot(watch), keys
+        while moving and self._clock.now_s() < end_s:
             self._clock.sleep(step_s)
             now = self.snapshot(watch)
-            if _values(now, keys) == _values(last, keys):
-                return now, True
+            shown, earlier = _values(now, keys), _values(last, keys)
+            moving = frozenset(key for key in keys if shown.get(key) != earlier.get(key))
             last = now
-        return last, False
+        return last, moving
 
     def _snapshot_of(self, name: str, watch: Watch) -> AbstractContextManager[None]:
         ports = watch.ports[name]

@@ -17,7 +17,7 @@ from labtests.verdicts.questions import (
     throttled,
 )
 from labtests.verdicts.sharing import shared
-from labtests.verdicts.sound import sound
+from labtests.verdicts.sound import out_of_balance, sound
 
 __all__ = [
     "Fact",
@@ -33,6 +33,7 @@ __all__ = [
     "lost_at_the_socket",
     "marked_not_dropped",
     "no_loss",
+    "out_of_balance",
     "paused",
     "reddest",
     "shared",

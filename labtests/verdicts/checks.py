@@ -8,7 +8,7 @@ from itertools import combinations, pairwise
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowResult, FlowStatus
 from labtests.measure.evidence import Difference, Evidence, Place
-from labtests.verdicts import path
+from labtests.verdicts import path, witnesses
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -52,7 +52,10 @@ def ran(evidence: Evidence) -> Iterator[Finding]:
 def counters_of_the_end(evidence: Evidence) -> Iterator[Finding]:
     """What was read last is what the devices counted, not what they showed some time before."""
     if not evidence.settled:
-        yield unproven("the counters had not settled when they were read")
+        yield unproven(
+            "the counters had not settled when they were read"
+            f"{f': {evidence.restless}' if evidence.restless else ''}"
+        )
     if evidence.refresh.seconds is None:
         yield unproven(
             f"how often the counters are refreshed is not known: {evidence.refresh.because}"
@@ -121,17 +124,38 @@ def some_drop(evidence: Evidence, queue: int) -> Finding:
 def switch_ports_kept(evidence: Evidence) -> Iterator[Finding]:
     """No port on the way dropped a packet of ours but what the bottleneck's queues counted: nothing
     on its way in, nothing in the queues under load, and on its way out only what its own queues
-    tell, so that what others lose in queues of theirs stays theirs."""
+    tell, so that what others lose in queues of theirs stays theirs. What came in and was dropped is
+    not ours, either, when every packet of ours is accounted for."""
+    ours_are_whole = _whole_by_class(evidence)
     for where in dict.fromkeys((*path.opposite(evidence), evidence.bottleneck)):
         into = evidence.change(where, "port", None, c.BUFFER_DROPPED_IN_PACKETS)
         if evidence.has(into):
-            yield from exactly_zero(into)
+            said = exactly_zero(into)
+            yield from (or_unproven(f, _NOT_OURS) for f in said) if ours_are_whole else said
         yield from _port_and_queues_agree(evidence, where)
     for where in path.opposite(evidence):
         for queue in path.queues(evidence):
             drops = evidence.change(where, "queue", queue, c.QUEUE_DROPPED_PACKETS)
             if where in evidence.transit or evidence.has(drops):
                 yield from exactly_zero(drops)
+
+
+_NOT_OURS = "somebody else's, since each packet of these flows was sent, forwarded and received"
+
+
+def _whole_by_class(evidence: Evidence) -> bool:
+    """Whether each class of the flows was sent, forwarded and received, equal to the packet."""
+    return all(place.priority is not None for place in evidence.senders) and all(
+        finding.outcome is Outcome.PASS
+        for queue in path.queues(evidence)
+        for finding in witnesses.conserved(evidence, queue)
+    )
+
+
+def switch_ports_agree(evidence: Evidence) -> Iterator[Finding]:
+    """Each port's own account of drops is that of its queues."""
+    for where in dict.fromkeys((*path.opposite(evidence), evidence.bottleneck)):
+        yield from _port_and_queues_agree(evidence, where)
 
 
 def none_dropped_by_ports(evidence: Evidence) -> Iterator[Finding]:
@@ -214,12 +238,17 @@ def _lost_through(control: Evidence, queue: int) -> int:
         for place, flow in zip(control.senders, control.flows, strict=False)
         if place.queue == queue
     )
-    classes = {(p.device, p.port, p.priority) for p in control.senders if p.queue == queue}
-    sent = [control.change((d, p), "priority", n, c.TX_PACKETS).increase for d, p, n in classes]
-    out = queue_forwarded(control, queue).increase
-    if None in sent or out is None:
+    sent, out = _sent_by_nics(control, queue), queue_forwarded(control, queue).increase
+    if sent is None or out is None:
         return by_tool
-    return max(by_tool, sum(n or 0 for n in sent) - out)
+    return max(by_tool, sent - out)
+
+
+def _sent_by_nics(evidence: Evidence, queue: int) -> int | None:
+    classes = {(p.device, p.port, p.priority) for p in evidence.senders if p.queue == queue}
+    sent = [evidence.change((d, p), "priority", n, c.TX_PACKETS).increase for d, p, n in classes]
+    known = [n for n in sent if n is not None]
+    return sum(known) if known and len(known) == len(sent) else None
 
 
 def pressed(evidence: Evidence) -> Finding:

@@ -50,7 +50,7 @@ def marked(evidence: Evidence) -> tuple[Difference, ...]:
         evidence.change(evidence.bottleneck, "queue", queue, c.QUEUE_MARKED_PACKETS)
         for queue in packets.loaded(evidence)
     )
-    if any(d.increase is not None for d in by_queue):
+    if any(d.increase is not None or d.key in evidence.numbers for d in by_queue):
         return by_queue
     return (evidence.change(evidence.bottleneck, "port", None, c.ECN_MARKED_PACKETS),)
 

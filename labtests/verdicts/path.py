@@ -190,12 +190,33 @@ def _station(evidence: Evidence, name: str, part: Part, *ends: Where) -> Station
 
 def sent_by_nic(evidence: Evidence, device: str, port: str) -> tuple[Difference, ...]:
     """Packets that left a NIC: of each of its classes where it counts those, else of the port."""
-    by_class = tuple(
-        evidence.change((device, port), "priority", key[3], c.TX_PACKETS)
-        for key in dict.fromkeys((*evidence.changes, *sorted(evidence.shown)))
-        if key[:3] == (device, port, "priority") and key[-1] == c.TX_PACKETS
+    return _of_each(evidence, (device, port), "priority", c.TX_PACKETS) or (
+        evidence.change((device, port), "port", None, c.TX_PACKETS),
     )
-    return by_class or (evidence.change((device, port), "port", None, c.TX_PACKETS),)
+
+
+def received_by_nic(evidence: Evidence, device: str, port: str) -> tuple[Difference, ...]:
+    """Packets that came to a NIC: of each of its classes where it counts those, else of the
+    port."""
+    return _of_each(evidence, (device, port), "priority", c.RX_PACKETS) or (
+        evidence.change((device, port), "port", None, c.RX_PACKETS),
+    )
+
+
+def forwarded_by_port(evidence: Evidence, device: str, port: str) -> tuple[Difference, ...]:
+    """Packets that the queues of a switch port sent; empty where they do not count."""
+    return _of_each(evidence, (device, port), "queue", c.QUEUE_FORWARDED_PACKETS)
+
+
+def _of_each(
+    evidence: Evidence, where: Where, scope: Scope, counter: str
+) -> tuple[Difference, ...]:
+    """One counter of every priority, or queue, that was ever read there."""
+    return tuple(
+        evidence.change(where, scope, key[3], counter)
+        for key in dict.fromkeys((*evidence.changes, *sorted(evidence.shown)))
+        if key[:3] == (*where, scope) and key[-1] == counter
+    )
 
 
 def damaged_udp(evidence: Evidence, host: str) -> int:

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowResult, Scope
-from labtests.measure.evidence import Evidence
-from labtests.verdicts import checks, path
+from labtests.measure.evidence import Difference, Evidence
+from labtests.verdicts import checks, packets, path, rdma_packets, witnesses
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -107,30 +107,67 @@ def _nics_sent_it(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _cables_carried(evidence: Evidence) -> Iterator[Finding]:
-    """What a sender's NIC counts on its way out came in at the switch port, where both count. It
-    names the cable; to the packet it is asked by class, where nothing passes between two reads."""
-    for place in {(p.device, p.port): p for p in evidence.senders}.values():
-        port = (place.switch, place.switch_port)
+    """What one end of a host's cable counts on its way out came in at the other, where both count:
+    data one way, acknowledgements and CNPs the other. It names the cable; to the packet it is asked
+    by class, where nothing passes between two reads."""
+    hosts = (*evidence.senders, evidence.receiver)
+    for place in {(p.device, p.port): p for p in hosts}.values():
+        nic, port = (place.device, place.port), (place.switch, place.switch_port)
         arrived = evidence.change(port, "port", None, c.RX_PACKETS)
-        counted = (*path.sent_by_nic(evidence, place.device, place.port), arrived)
-        unread = [d for d in counted if d.increase is None]
-        if unread:  # a device that does not count so is none that failed to tell
-            yield from (missing(d, "known", "packets") for d in unread if evidence.has(d))
-            continue
-        came = arrived.increase or 0
-        sent = sum(d.increase or 0 for d in counted[:-1])
-        fact = Fact(
-            name=f"sent by {place.device} {place.port} - received by {' '.join(port)}",
-            measured=sent - came,
-            bound=f"<= {path.STRAYS}",
-            unit="packets",
-            margin=path.STRAYS - sent + came,
-        )
-        yield _held(
-            fact,
-            f"{sent} packets left {place.device} {place.port} and {came} came to "
-            f"{' '.join(port)}: lost on the cable between, or miscounted",
-        )
+        yield from _carried(evidence, (nic, port), path.sent_by_nic(evidence, *nic), (arrived,))
+        forwarded = path.forwarded_by_port(evidence, *port)
+        if forwarded:
+            received = path.received_by_nic(evidence, *nic)
+            yield from _carried(evidence, (port, nic), forwarded, received)
+
+
+def _carried(
+    evidence: Evidence,
+    ends: tuple[path.Where, path.Where],
+    sent: tuple[Difference, ...],
+    arrived: tuple[Difference, ...],
+) -> Iterator[Finding]:
+    """Some may pass between the reads of the two ends: no more than in the quiet window."""
+    unread = [d for d in (*sent, *arrived) if d.increase is None]
+    if unread:  # a device that does not count so is none that failed to tell
+        yield from (missing(d, "known", "packets") for d in unread if evidence.has(d))
+        return
+    left, came = (sum(d.increase or 0 for d in side) for side in (sent, arrived))
+    noise = evidence.noise
+    others = sum(noise[d.key].increase or 0 for d in sent if d.key in noise)
+    at, to = (" ".join(end) for end in ends)
+    fact = Fact(
+        name=f"sent by {at} - received by {to}",
+        measured=left - came,
+        bound=f"<= {path.STRAYS + others}",
+        unit="packets",
+        margin=path.STRAYS + others - left + came,
+    )
+    yield _held(
+        fact,
+        f"{left} packets left {at} and {came} came to {to}: lost on the cable between, or "
+        "miscounted",
+    )
+
+
+def out_of_balance(evidence: Evidence) -> tuple[str, ...]:
+    """What does not add up between counters that are refreshed by themselves: of hosts and switch
+    ports, of ports and queues, of both ends' pauses and marks. A sentence each."""
+    return tuple(f.because for f in _balances(evidence) if f.disagreement)
+
+
+def _balances(evidence: Evidence) -> Iterator[Finding]:
+    by_class = [place for place in evidence.senders if place.priority is not None]
+    for queue in path.queues(evidence):
+        if len(by_class) == len(evidence.senders):
+            yield from witnesses.conserved(evidence, queue)
+        elif all(flow.sent_datagrams is not None for flow in evidence.flows):
+            yield packets.by_the_tool(evidence, queue)
+    yield from _cables_carried(evidence)
+    yield from checks.switch_ports_agree(evidence)
+    yield from (witnesses.pauses_agree(evidence, place) for place in by_class)
+    if evidence.flows and all(rdma_packets.is_rdma(flow) for flow in evidence.flows):
+        yield witnesses.marks_agree(evidence)
 
 
 def _held(fact: Fact, otherwise: str) -> Finding:
@@ -141,7 +178,7 @@ def _held(fact: Fact, otherwise: str) -> Finding:
 def _undamaged(evidence: Evidence) -> Iterator[Finding]:
     """A datagram whose checksum is wrong passed every FCS: a switch or a NIC damages data."""
     host = evidence.receiver.device
-    for counter in path.DAMAGED:
+    for counter in _checksums(evidence):
         wrong = evidence.change((host, ""), "host", None, counter)
         quiet = evidence.background((host, ""), "host", None, counter)
         if wrong.increase is None and evidence.has(wrong):
@@ -151,6 +188,17 @@ def _undamaged(evidence: Evidence) -> Iterator[Finding]:
                 f"{name_of(wrong)} +{wrong.increase}: what came was damaged on the way, behind or "
                 "between the checks of the cables; look for a switch or NIC with bad memory"
             )
+
+
+def _checksums(evidence: Evidence) -> tuple[str, ...]:
+    """Those of the flows' own protocols; of RDMA the NIC looks at them."""
+    found: dict[str, None] = {}
+    for flow in evidence.flows:
+        if flow.retransmits is not None:
+            found |= {c.TCP_IN_CSUM_ERRORS: None, c.IP_IN_CSUM_ERRORS: None}
+        elif flow.iterations is None:
+            found |= {c.UDP_IN_CSUM_ERRORS: None, c.IP_IN_CSUM_ERRORS: None}
+    return tuple(found)
 
 
 def _payload_bytes(flow: FlowResult) -> int:

@@ -184,11 +184,18 @@ def _not_missed(evidence: Evidence, found: int) -> Iterator[Finding]:
     such a tail, what it neither got nor misses is gone without a trace."""
     for flow in evidence.flows:
         if flow.sent_datagrams is None:
+            if flow.received_datagrams is not None or flow.lost_datagrams is not None:
+                yield unproven(f"{flow.sender} did not report how many datagrams it sent")
             continue
         if flow.received_datagrams is None:
             yield unproven(f"{flow.receiver} did not report how many datagrams it got")
             continue
         gone = flow.sent_datagrams - flow.received_datagrams - (flow.lost_datagrams or 0)
+        if gone < -(flow.extra_packets or 0):
+            yield disagreement(
+                f"{flow.receiver} got {flow.received_datagrams} datagrams and misses "
+                f"{flow.lost_datagrams or 0}, and {flow.sender} sent {flow.sent_datagrams}"
+            )
         if gone > found + tail(flow.sent_datagrams):
             yield disagreement(
                 f"{flow.sender} sent {flow.sent_datagrams} datagrams, {flow.receiver} got "

@@ -133,7 +133,7 @@ def test_unsettled_counters_and_unreachable_hosts_prove_nothing(good, control):
 
 def test_lost_datagrams_are_the_hosts_when_its_counters_say_so(good, control):
     early, late = good.flows
-    missed = replace(good, flows=(replace(early, lost_datagrams=7), late))
+    missed = replace(good, flows=(replace(early, sent_datagrams=107, lost_datagrams=7), late))
     unexplained = ask("lossless", missed, control)
     assert unexplained.outcome is Outcome.INCONCLUSIVE
     assert unexplained.disagreements
@@ -147,7 +147,7 @@ def test_lost_datagrams_are_the_hosts_when_its_counters_say_so(good, control):
 
 def test_one_event_in_a_host_does_not_excuse_a_thousand_datagrams(good, control):
     early, late = good.flows
-    missed = replace(good, flows=(replace(early, lost_datagrams=1000), late))
+    missed = replace(good, flows=(replace(early, sent_datagrams=1100, lost_datagrams=1000), late))
     fails = ("r", "", "host", None, c.IP_REASM_FAILS)
     found = next(r.value for r in good.after if r.key == (*fails[:3], -1, fails[4]))
     one = replace(missed, after=changed(missed.after, fails, value=found + 1))
