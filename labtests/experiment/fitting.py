@@ -1,5 +1,6 @@
 """What a lab can carry: shares of the bottleneck's line rate, spread over senders' links."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
@@ -25,6 +26,8 @@ ROCE_SIZES, ROCE_BYTES = (256, 512, 1024, 2048, 4096), 96
 """Payloads of RoCE frames, and their headers as the kernel counts them (iboe_get_mtu)."""
 PMAX, SPEEDS_UP_S = 0.1, 300e-6
 """The curve's default (Comware, DCQCN's paper), and mlx5's rpg_time_reset by default."""
+STEEPEST, CNPS_APART_S = 32, 50e-6
+"""Of a sender's link to the bottleneck; and mlx5's rate limit of CNPs in firmware, about."""
 LONG_DATAGRAM_BYTES = 65500  # iperf3's longest, in fragments
 
 
@@ -144,6 +147,22 @@ def expect_marks_in_time(senders: int, line: float, mtu_bytes: int) -> None:
             f"{senders} senders each has one marked in {apart_s * 1e3:.2g} ms at Pmax "
             f"{PMAX:.0%}, and its RP speeds up every {SPEEDS_UP_S * 1e3:g} ms (rpg_time_reset): "
             "marks come too late to hold it; a smaller MTU would help"
+        )
+
+
+def expect_few_halvings(senders: Sequence[Role], line: float) -> None:
+    """A queue pair starts at its link's rate, and a CNP halves that at most: few of them bring each
+    below the bottleneck, before buffers are full. Raises NotHere."""
+    fastest = max(senders, key=lambda role: role.link_bits_per_s)
+    times = fastest.link_bits_per_s / line
+    if times > STEEPEST:
+        late_s = math.ceil(math.log2(times)) * CNPS_APART_S
+        raise NotHere(
+            f"a queue pair of {fastest.name} starts at {fastest.link_bits_per_s / 1e9:g} Gb/s, "
+            f"{times:g} times the bottleneck: {math.ceil(math.log2(times))} CNPs, "
+            f"{CNPS_APART_S * 1e6:g} us apart at the nearest, have to halve that, and about "
+            f"{2 * fastest.link_bits_per_s * CNPS_APART_S / 8e6:.2g} MB have been sent in those "
+            f"{late_s * 1e6:g} us"
         )
 
 

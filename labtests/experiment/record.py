@@ -63,6 +63,7 @@ def _phase(record: PhaseRecord) -> Json:
         "start_s": evidence.start_s,
         "end_s": evidence.end_s,
         "settled": evidence.settled,
+        "restless": evidence.restless,
         "refresh_s": evidence.refresh.seconds,
         "changed_by_others": list(evidence.changed),
         "unreachable": list(evidence.unreachable),

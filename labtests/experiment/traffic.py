@@ -11,6 +11,7 @@ from labtests.experiment.fitting import (
     NotHere,
     early_and_late,
     expect_congestion,
+    expect_few_halvings,
     expect_marks_in_time,
     expect_one_bottleneck,
     expect_overload,
@@ -152,6 +153,7 @@ class Traffic:
     def expect_marks_in_time(self) -> None:
         """DCQCN can hold the senders here. Raises NotHere."""
         expect_marks_in_time(len(self.roles.senders), self.roles.line_bits_per_s, self.mtu_bytes)
+        expect_few_halvings(self.roles.senders, self.roles.line_bits_per_s)
 
     def _apart_s(self, senders: int) -> float:
         """From one late sender's start to the next one's. A queue pair starts at line rate, until
