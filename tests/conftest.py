@@ -20,6 +20,11 @@ LONGEST_FIRST = (
 ONE_PROCESS = frozenset({"linuxlab"})
 """Rooms of which no two files run at once: real traffic needs the machine's CPUs."""
 
+WHOLE_RUNS = dict.fromkeys(
+    ("test_story_labels", "test_story_plan", "test_story_whole_run"), "story of whole runs"
+)
+"""Files that look at the same runs, each of which is made once a process."""
+
 settings.register_profile("labtests", deadline=None)
 settings.load_profile("labtests")
 
@@ -36,5 +41,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: order.get(item.path.parent.name, len(order)))
     for item in items:
         room = item.path.parent.name
-        together = room if room in ONE_PROCESS else item.path.as_posix()
+        together = room if room in ONE_PROCESS else f"{room}/{item.path.stem}"
+        together = WHOLE_RUNS.get(item.path.stem, together)
         item.add_marker(pytest.mark.xdist_group(together))

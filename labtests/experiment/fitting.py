@@ -27,7 +27,8 @@ ROCE_SIZES, ROCE_BYTES = (256, 512, 1024, 2048, 4096), 96
 PMAX, SPEEDS_UP_S = 0.1, 300e-6
 """The curve's default (Comware, DCQCN's paper), and mlx5's rpg_time_reset by default."""
 STEEPEST, CNPS_APART_S = 32, 50e-6
-"""Of a sender's link to the bottleneck; and mlx5's rate limit of CNPs in firmware, about."""
+"""Of a sender's link to the bottleneck; and the interval of CNPs in DCQCN's paper (Zhu et al. 2015,
+N)."""
 LONG_DATAGRAM_BYTES = 65500  # iperf3's longest, in fragments
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowResult, Scope
 from labtests.measure.evidence import Difference, Evidence
-from labtests.verdicts import checks, packets, path, rdma_packets, witnesses
+from labtests.verdicts import checks, ecn, packets, path, rdma_packets, witnesses
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -168,6 +168,16 @@ def _balances(evidence: Evidence) -> Iterator[Finding]:
     yield from (witnesses.pauses_agree(evidence, place) for place in by_class)
     if evidence.flows and all(rdma_packets.is_rdma(flow) for flow in evidence.flows):
         yield witnesses.marks_agree(evidence)
+    if evidence.flows and all(flow.retransmits is not None for flow in evidence.flows):
+        yield _some_mark(evidence)
+
+
+def _some_mark(evidence: Evidence) -> Finding:
+    """TCP has no second witness of marks that a switch may show late: none at all is waited for."""
+    marks = sum(each.increase or 0 for each in ecn.marked(evidence))
+    if marks or evidence.kind == "control":
+        return passed()
+    return disagreement("no packet is shown as marked")
 
 
 def _held(fact: Fact, otherwise: str) -> Finding:

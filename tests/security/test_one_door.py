@@ -66,7 +66,7 @@ def test_what_was_not_used_as_a_password_goes_out_as_it_is() -> None:
 
 
 PRINTING = {"print", "click.echo", "click.secho", "sys.stdout.write", "sys.stderr.write"}
-ITS_OWN = {"door.py"}  # and the emulated lab, which has no password of anybody
+ITS_OWN = {"output.py"}  # and the emulated lab, which has no password of anybody
 
 
 def test_nothing_is_printed_beside_the_door() -> None:

@@ -1,7 +1,7 @@
-"""Expensive runs are made once, two at a time, while other tests of this folder go on."""
+"""Expensive runs are made once."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,19 +20,15 @@ RUNS = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="session", autouse=True)
-def begun(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Callable[[str], Run]]:
-    """A run by name, ended. All that will be asked for begin with the first test of the folder."""
-    asked = {name for item in request.session.items for name in getattr(item, "fixturenames", ())}
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        runs: dict[str, Future[Run]] = {
-            name: pool.submit(run, tmp_path_factory.mktemp(name) / "project", *options)
-            for name, options in RUNS.items()
-            if name in asked
-        }
-        yield lambda name: runs[name].result()
+@pytest.fixture(scope="session")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Run]:
+    """A run by name, ended; made when it is first asked for."""
+
+    @cache
+    def made(name: str) -> Run:
+        return run(tmp_path_factory.mktemp(name) / "project", *RUNS[name])
+
+    return made
 
 
 @pytest.fixture
