@@ -1,4 +1,4 @@
-r"""What a terminal driver and a small readline do on a pty: echo, editing, history, control keys.
+r"""What a terminal driver and a small readline do on a pty: echo, editing, control keys.
 
 Only `\b`, printable text and `\x1b[K` are sent for editing. So what a session prints that is only
 typed into, like netmiko's, is exactly the characters echoed, then `\r\n`.
@@ -23,8 +23,6 @@ _ENDING = (Control.INTERRUPT, Control.SUSPEND)
 Entered = str | Control
 
 _NAMED_SEQUENCES = {
-    "[A": "earlier",
-    "[B": "later",
     "[C": "right",
     "[D": "left",
     "[H": "start",
@@ -32,8 +30,6 @@ _NAMED_SEQUENCES = {
     "[1~": "start",
     "[4~": "end",
     "[3~": "delete",
-    "OA": "earlier",
-    "OB": "later",
     "OC": "right",
     "OD": "left",
     "OH": "start",
@@ -47,8 +43,6 @@ _NAMED_KEYS = {
     "\x08": "rubout",
     "\x7f": "rubout",
     "\x0b": "kill_right",
-    "\x0e": "later",
-    "\x10": "earlier",
     "\x15": "kill_left",
     "\x17": "kill_word",
 }
@@ -61,8 +55,6 @@ class LineEditor:
         self._echo = echo
         self._line = ""
         self._cursor = 0
-        self._history: list[str] = []
-        self._recalled = 0
         self._sequence: str | None = None  # an escape sequence that has begun
         self._after_return = False
         self._edits: dict[str, Callable[[], None]] = {
@@ -75,8 +67,6 @@ class LineEditor:
             "kill_left": lambda: self._cut(0, self._cursor),
             "kill_right": lambda: self._cut(self._cursor, len(self._line)),
             "kill_word": lambda: self._cut(self._word_start(), self._cursor),
-            "earlier": lambda: self._recall(self._recalled - 1),
-            "later": lambda: self._recall(self._recalled + 1),
         }
 
     @property
@@ -117,9 +107,6 @@ class LineEditor:
 
     def _enter(self) -> str:
         line, self._line, self._cursor = self._line, "", 0
-        if line.strip() and self._history[-1:] != [line]:
-            self._history.append(line)
-        self._recalled = len(self._history)
         self._echo("\r\n")
         return line
 
@@ -159,12 +146,3 @@ class LineEditor:
     def _word_start(self) -> int:
         before = self._line[: self._cursor].rstrip()
         return before.rfind(" ") + 1
-
-    def _recall(self, index: int) -> None:
-        if not 0 <= index <= len(self._history):
-            return
-        self._recalled = index
-        self._move(0)
-        self._line = self._history[index] if index < len(self._history) else ""
-        self._echo(self._line + "\x1b[K")
-        self._cursor = len(self._line)

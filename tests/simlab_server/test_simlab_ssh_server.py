@@ -195,8 +195,6 @@ def test_lines_typed_ahead_are_answered_in_order(echo):
         ("ello\x01h\r", "hello"),
         ("hello there\x1b[D\x1b[D\x1b[D\x1b[D\x1b[D\x1b[D\x0b\r", "hello"),
         ("xhello\x01\x1b[3~\r", "hello"),
-        ("first\rsecond\r\x1b[A\x1b[A\r", "first"),
-        ("first\r\x1b[A\x1b[Bnew\r", "new"),
         ("forgotten\x03hello\r", "hello"),
         ("tab\there\r", "tabhere"),
     ],

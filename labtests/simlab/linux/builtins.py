@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux.commands import printing, signals, testing
@@ -11,7 +10,6 @@ from labtests.simlab.linux.processes import (
     NOT_FOUND,
     SIGNAL_NUMBERS,
     Pause,
-    Process,
     Streams,
 )
 from labtests.simlab.linux.shell import Shell
@@ -140,13 +138,6 @@ def _wait(shell: Shell, call: Call) -> Steps:
     return status
 
 
-def _jobs(shell: Shell, call: Call) -> int:
-    for number, job in enumerate(shell.jobs, 1):
-        state = "Running" if job.alive else "Done"
-        call.out(f"[{number}]+  {state:<24}{job.command_line} &\n")
-    return 0
-
-
 def _read(shell: Shell, call: Call) -> Steps:
     source = shell.process.streams.input
     line = source.take_line()
@@ -161,41 +152,11 @@ def _read(shell: Shell, call: Call) -> Steps:
     return 0 if line.endswith("\n") else 1
 
 
-def _foreground(shell: Shell, call: Call) -> Steps:
-    """`fg [%N]`."""
-    job = _job(shell, call.arguments[0] if call.arguments else f"%{len(shell.jobs)}")
-    if job is None:
-        shell.complain(f"fg: {' '.join(call.arguments) or 'current'}: no such job", 1)
-        return 1
-    call.out(job.command_line + "\n")
-    shell.foreground = job.group
-    status = yield from shell.wait_for(job)
-    shell.foreground = None
-    return status
-
-
-def _job(shell: Shell, word: str) -> Process | None:
-    """The job that `%N` means."""
-    number = int(word[1:]) if re.fullmatch(r"%[0-9]{1,6}", word) else 0
-    return shell.jobs[number - 1] if 0 < number <= len(shell.jobs) else None
-
-
 def _kill(shell: Shell, call: Call) -> Steps:
-    jobs = {word: _job(shell, word) for word in call.arguments if word.startswith("%")}
-    words = [f"-{job.group}" if (job := jobs.get(word)) else word for word in call.argv]
-    if any(jobs.values()) and not any(word.startswith("-") for word in call.arguments):
-        words.insert(1, "-TERM")
-    call = replace(call, argv=tuple(words))
     status = signals.kill(call, complain=lambda text: shell.complain(text, 1))
     shell.process.wake()  # a shell that killed itself ends here
     yield Pause()
     return status
-
-
-def _history(shell: Shell, call: Call) -> int:
-    numbered = enumerate(shell.history, 1)
-    call.out("".join(f"{number:5}  {line}\n" for number, line in numbered))
-    return 0
 
 
 def _time(shell: Shell, call: Call) -> Steps:
@@ -259,8 +220,6 @@ BUILTINS: Mapping[str, Builtin] = {
     "umask": _at_once(lambda shell, call: 0),
     "ulimit": _at_once(_ulimit),
     "type": _at_once(_type),
-    "jobs": _at_once(_jobs),
-    "history": _at_once(_history),
     "time": _time,
     "alias": _at_once(lambda shell, call: 0),
     "command": _command,
@@ -269,5 +228,4 @@ BUILTINS: Mapping[str, Builtin] = {
     "wait": _wait,
     "read": _read,
     "kill": _kill,
-    "fg": _foreground,
 }

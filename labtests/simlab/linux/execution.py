@@ -57,7 +57,6 @@ class Execution:
     last_background: int | None = None
     local: dict[str, str] = field(default_factory=dict)
     jobs: list[Process] = field(default_factory=list)
-    history: list[str] = field(default_factory=list)
     foreground: int | None = None  # the process group that Ctrl-C reaches
     exited: bool = False
     loops: int = 0  # that are being run, one in the other

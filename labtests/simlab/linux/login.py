@@ -1,11 +1,9 @@
 """One SSH session on an emulated host: its console as streams, its first process, its end."""
 
-import posixpath
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING
 
-from labtests.simlab.face import Console, Help, SignalName
-from labtests.simlab.linux import completion
+from labtests.simlab.face import Console, SignalName
 from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux.grammar import incomplete
 from labtests.simlab.linux.processes import Birth, Pause, Process, Program, Streams
@@ -88,7 +86,6 @@ class Login:
     def _read_terminal(self) -> None:
         self.console.on_line = lambda line: self._source.put(line + "\n")
         self.console.on_eof = self._source.end
-        self.console.on_help = self._complete
 
     def hang_up(self) -> None:
         """The client is gone: see host.py."""
@@ -171,8 +168,6 @@ class Login:
             if incomplete(self._typed):
                 continue
             command, self._typed, self._busy = self._typed, "", True
-            if command.strip():
-                shell.history.append(command.rstrip("\n"))
             yield from shell.run(command)
             if self.console.on_eof is not None and not self.gone:
                 self._source.reopen()  # else the client will send nothing more
@@ -187,20 +182,6 @@ class Login:
             yield Pause(on=(self._source.changed,))
             line = self._source.take_line()
         return line
-
-    def _complete(self, key: str, before: str) -> Help | None:
-        """Tab completes names of commands and files, or lists them when there are several."""
-        if key != "\t" or not self._shells or self._shells[-1].foreground is not None:
-            return None
-        shell = self._shells[-1]
-        begun, names = completion.candidates(shell, before)
-        common = posixpath.commonprefix(names)[len(begun) :]
-        if len(names) == 1:
-            return Help(insert=common if common.endswith("/") else common + " ")
-        if common or not names:
-            return Help(insert=common)
-        shown = "  ".join(name.rstrip("/").rpartition("/")[2] for name in names)
-        return Help(listing=f"{shown}\n{self._prompt(shell.process)}")
 
     def _prompt(self, process: Process) -> str:
         sign = "#" if process.user == "root" else "$"
