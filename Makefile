@@ -1,6 +1,6 @@
 # Two commands for a fresh clone with only python3 and make:
 #   make run    the suites against a simulated lab made from the testbed file; prints where the report is
-#   make test   the project's own tests
+#   make test   the project's own tests; of those that run whole labs a half, drawn (all: ARGS=--whole)
 #   make lab    the suites against real sshd, iperf3 and queues in network namespaces of this machine (root); ARGS="-k ..."
 #   make validate   the packet network against reference results and closed forms (ARGS=--quick: some of each kind)
 #   make healthy  every suite on labs in which nothing is wrong, drawn from seeds (ARGS="--seeds 1-30")
@@ -45,7 +45,7 @@ healthy: $(VENV)/.dev-ready
 	env -u LABTESTS_TESTBED $(BIN)/python tests/healthy/healthy.py $(ARGS)
 
 faults: $(VENV)/.dev-ready
-	env -u LABTESTS_TESTBED $(BIN)/python -m pytest tests/faults --whole-catalogue $(ARGS)
+	env -u LABTESTS_TESTBED $(BIN)/python -m pytest tests/faults --whole --whole-catalogue $(ARGS)
 
 validate: $(VENV)/.run-ready
 	$(BIN)/python -m labtests network validate $(ARGS)

@@ -1,6 +1,10 @@
 """For every test: an example of hypothesis is not red because somebody else uses the machine, what
 one test has used as a password is not hidden in the output of the next, and several processes
-(`make test`, pytest-xdist) share the files of tests, the longest first."""
+(`make test`, pytest-xdist) share the files of tests, the longest first; of the tests that run whole
+labs a half is drawn, anew for each commit."""
+
+import hashlib
+import subprocess
 
 import pytest
 from hypothesis import settings
@@ -25,6 +29,24 @@ WHOLE_RUNS = dict.fromkeys(
 )
 """Files that look at the same runs, each of which is made once a process."""
 
+RUN_WHOLE_LABS = frozenset(
+    {
+        "test_background_noise",
+        "test_catalogue",
+        "test_ended_restore",
+        "test_every_sender",
+        "test_kept_apply",
+        "test_killed_runner",
+        "test_lease_by_hand",
+        "test_story_honesty",
+        "test_story_options",
+        "test_story_restoring",
+        "test_story_signals",
+        "test_two_switches",
+    }
+)
+"""Files of which each test takes many seconds."""
+
 settings.register_profile("labtests", deadline=None)
 settings.load_profile("labtests")
 
@@ -34,9 +56,47 @@ def _no_password_used_yet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(labtests.core.output, "_used", set())
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("labtests' own tests")
+    group.addoption("--whole", action="store_true", help="all tests, none is left to the draw")
+    group.addoption("--draw", metavar="SEED", help="instead of the commit's name")
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    if config.getoption("--whole"):
+        return "all tests that run whole labs"
+    seed = _seed(config)
+    return f"half of the tests that run whole labs, --draw {seed}; all of them: --whole"
+
+
+def _seed(config: pytest.Config) -> str:
+    """The same for all processes of a run, another one for the next commit."""
+    if seed := config.getoption("--draw"):
+        return str(seed)
+    asked = ["git", "rev-parse", "--short", "HEAD"]
+    said = subprocess.run(asked, cwd=config.rootpath, capture_output=True, text=True, check=False)
+    return said.stdout.strip() or "0"
+
+
+def _drawn(seed: str, item: pytest.Item) -> bool:
+    return hashlib.sha256(f"{seed} {item.nodeid}".encode()).digest()[0] % 2 == 0
+
+
+def _left_out(config: pytest.Config, items: list[pytest.Item]) -> list[pytest.Item]:
+    """Of many files, those that lost the draw; whoever asks for one file means all of it."""
+    if config.getoption("--whole") or len({item.path for item in items}) == 1:
+        return []
+    seed = _seed(config)
+    costly = [item for item in items if item.path.stem in RUN_WHOLE_LABS]
+    return [item for item in costly if not _drawn(seed, item)]
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """One process runs a file, whose fixtures are its own; long rooms do not begin last."""
+    if left_out := _left_out(config, items):
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
     order = {room: number for number, room in enumerate(LONGEST_FIRST)}
     items.sort(key=lambda item: order.get(item.path.parent.name, len(order)))
     for item in items:
