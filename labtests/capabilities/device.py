@@ -47,7 +47,7 @@ class PriorityFlowControl(Protocol):
 
     @abstractmethod
     def set_pfc(self, port: str, wanted: PfcSetting) -> None:
-        """Make it so, and read it back."""
+        """Apply it, and verify by read-back."""
 
 
 @runtime_checkable
@@ -64,7 +64,7 @@ class Trust(Protocol):
 
     @abstractmethod
     def set_trust(self, port: str, wanted: TrustSetting) -> None:
-        """Make it so, and read it back."""
+        """Apply it, and verify by read-back."""
 
 
 @runtime_checkable
@@ -85,7 +85,7 @@ class EcnMarking(Protocol):
 
     @abstractmethod
     def set_ecn(self, port: str, wanted: EcnSetting) -> None:
-        """Make it so, and read it back."""
+        """Apply it, and verify by read-back."""
 
 
 @runtime_checkable
@@ -104,7 +104,7 @@ class Scheduling(Protocol):
 
     @abstractmethod
     def set_scheduling(self, port: str, wanted: SchedulingSetting) -> None:
-        """Make it so, and read it back."""
+        """Apply it, and verify by read-back."""
 
 
 @runtime_checkable
@@ -123,7 +123,7 @@ class QueueLimits(Protocol):
 
     @abstractmethod
     def set_queue_limits(self, port: str, wanted: QueueLimitSetting) -> None:
-        """Make it so, and read it back. What a queue holds at that moment may be lost."""
+        """Apply it, and verify by read-back. What a queue holds at that moment may be lost."""
 
 
 @runtime_checkable
@@ -148,7 +148,7 @@ class DscpMap(DscpClasses, Protocol):
 
     @abstractmethod
     def set_dscp_map(self, port: str, wanted: tuple[int, ...]) -> None:
-        """Make it so, and read it back."""
+        """Apply it, and verify by read-back."""
 
 
 @runtime_checkable
@@ -167,7 +167,7 @@ class ReactionPoint(Protocol):
 
     @abstractmethod
     def set_reaction_point(self, port: str, wanted: frozenset[int]) -> None:
-        """Make it so, and read it back."""
+        """Apply it, and verify by read-back."""
 
 
 @runtime_checkable
@@ -186,7 +186,7 @@ class NotificationPoint(Protocol):
 
     @abstractmethod
     def set_notification_point(self, port: str, wanted: frozenset[int]) -> None:
-        """Make it so, and read it back."""
+        """Apply it, and verify by read-back."""
 
 
 @runtime_checkable
@@ -203,7 +203,7 @@ class DcqcnParameters(Protocol):
 
     @abstractmethod
     def set_dcqcn_rp(self, port: str, wanted: DcqcnSetting) -> None:
-        """Make it so, and read it back. Names that `wanted` leaves out stay as they are."""
+        """Apply it, and verify by read-back. Names that `wanted` leaves out stay as they are."""
 
     @abstractmethod
     def dcqcn_np(self, port: str) -> DcqcnSetting:
@@ -215,7 +215,7 @@ class DcqcnParameters(Protocol):
 
     @abstractmethod
     def set_dcqcn_np(self, port: str, wanted: DcqcnSetting) -> None:
-        """Make it so, and read it back. Names that `wanted` leaves out stay as they are."""
+        """Apply it, and verify by read-back. Names that `wanted` leaves out stay as they are."""
 
 
 # -- views and counters ------------------------------------------------------------------------

@@ -54,7 +54,7 @@ class TrafficClasses(Protocol):
 
     @abstractmethod
     def set_ets(self, port: str, wanted: EtsSetting) -> None:
-        """Make it so, and read it back."""
+        """Apply it, and verify by read-back."""
 
 
 @runtime_checkable
@@ -73,7 +73,7 @@ class QueueMap(Protocol):
 
     @abstractmethod
     def set_queue_map(self, port: str, wanted: tuple[int, ...]) -> None:
-        """Make it so, and read it back."""
+        """Apply it, and verify by read-back."""
 
 
 @runtime_checkable
@@ -90,7 +90,7 @@ class Mtu(Protocol):
 
     @abstractmethod
     def set_mtu(self, port: str, wanted: int) -> None:
-        """Make it so, and read it back."""
+        """Apply it, and verify by read-back."""
 
 
 @runtime_checkable
@@ -111,7 +111,7 @@ class FrameLimit(Protocol):
 
     @abstractmethod
     def set_frame_limit(self, port: str, wanted: int | None) -> None:
-        """Make it so, and read it back."""
+        """Apply it, and verify by read-back."""
 
 
 @runtime_checkable
@@ -128,7 +128,7 @@ class CableLength(Protocol):
 
     @abstractmethod
     def set_cable_length(self, port: str, wanted: int) -> None:
-        """Make it so, and read it back."""
+        """Apply it, and verify by read-back."""
 
 
 Headrooms = tuple[tuple[int, int], ...]
@@ -149,7 +149,7 @@ class Headroom(Protocol):
 
     @abstractmethod
     def set_headroom(self, port: str, wanted: Headrooms) -> None:
-        """Make it so, and read it back."""
+        """Apply it, and verify by read-back."""
 
 
 @runtime_checkable

@@ -4,7 +4,7 @@ LabError
 +-- InventoryError          the testbed file is wrong (every mistake, with file:line:column)
 +-- WorkloadError           a traffic tool could not be run at all
 +-- LeaseBusy               somebody else has the lab
-+-- LeaseLost               we had it, and have it no more: nothing is changed any more
++-- LeaseLost               the lease was lost: no further changes
 +-- DeviceError             names the device, the command and the remedy
     +-- Unreachable         no session could be opened, or it broke
     |   +-- HostKeyRefused      the key is unknown, or changed

@@ -47,7 +47,7 @@ def numbered_matches(
             continue
         match = next((m for rule in rules if (m := rule.match(line))), None)
         if match is None:
-            refuse(reply, f"line {number} is new to us: {line!r}")
+            refuse(reply, f"line {number} is unrecognised: {line!r}")
         yield number, match
 
 

@@ -8,7 +8,7 @@ from labtests.verdicts import Outcome, Verdict, worst
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """A verdict and what it had to be. A control has to be red, a main verdict has to pass.
+    """A verdict and what was expected. A control has to be red, a main verdict has to pass.
 
     A control has to be red for its own `reason`, a text in its sentence. One whose claim can not be
     proven has to be inconclusive, and to say `unprovable`.

@@ -55,7 +55,7 @@ def verdicts_of(test: Json, role: str) -> list[Json]:
 
 
 def kept_its_word(verdict: Json) -> bool:
-    """Whether a verdict is what it had to be, by its own figures and not only by its own claim."""
+    """Whether a verdict is what was expected, by its own figures and not only by its own claim."""
     expected = verdict.get("expected")
     allowed: tuple[str, ...] = ("pass", "fail")
     if verdict.get("role") == "control":
@@ -68,7 +68,7 @@ def kept_its_word(verdict: Json) -> bool:
 
 
 def contradicts_itself(test: Json) -> bool:
-    """Whether a test claims to have passed although a verdict is not what it had to be."""
+    """Whether a test claims to have passed although a verdict is not what was expected."""
     return test.get("outcome") == "pass" and not all(
         kept_its_word(verdict) for verdict in entries(test.get("verdicts"))
     )

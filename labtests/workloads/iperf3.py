@@ -163,7 +163,7 @@ def _complaints(attempt: Attempt) -> str:
 
 
 def _error(report: Iperf3Report, attempt: Attempt) -> str:
-    """The error of the report, unless it is that we ended it."""
+    """The error of the report, unless we interrupted it."""
     if attempt.ended_by_us and report.error == _INTERRUPTED and not attempt.server_left_early:
         return ""
     return report.error

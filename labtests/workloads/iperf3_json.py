@@ -70,7 +70,7 @@ def _joined(reply: Reply, events: list[dict[str, Any]]) -> dict[str, Any]:
         elif name in ("start", "end", "error"):
             whole[name] = data
         elif name != "server_output_text" and name != "server_output_json":
-            refuse(reply, f"the event {name!r} is new to us")
+            refuse(reply, f"the event {name!r} is unrecognised")
     if not whole["end"] and "error" not in whole:
         whole["error"] = "the stream of events has no end"
     return whole

@@ -133,12 +133,12 @@ class _Reader:
         elif (said := _SAID.match(text)) is not None:
             self.remarks.append(said["words"])
         else:
-            refuse(self.reply, f"line {number} is new to us: {line!r}")
+            refuse(self.reply, f"line {number} is unrecognised: {line!r}")
 
     def _begin_table(self, header: re.Match[str], line: str, number: int) -> None:
         columns = tuple(header["rest"].split())
         if columns not in _COLUMNS:
-            refuse(self.reply, f"line {number} has columns that are new to us: {line!r}")
+            refuse(self.reply, f"line {number} has columns that are unrecognised: {line!r}")
         self.columns = columns
         self.udp = self.udp or "Datagrams" in columns
         self.headers += 1

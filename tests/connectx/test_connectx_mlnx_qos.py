@@ -94,7 +94,7 @@ def test_a_new_line_anywhere_is_refused(name):
     lines = recording(name).text.splitlines(keepends=True)
     for number in range(len(lines) + 1):
         text = "".join([*lines[:number], "hw offload: on\n", *lines[number:]])
-        with pytest.raises(UnreadableOutput, match=r"is new to us: 'hw offload: on'"):
+        with pytest.raises(UnreadableOutput, match=r"is unrecognised: 'hw offload: on'"):
             parse_mlnx_qos(reply(text))
 
 
@@ -116,15 +116,15 @@ def test_two_outputs_in_one_are_refused():
     [
         ("prio:3 dscp:31,", "prio:3 dscp:64,", "DSCP 64 is no DSCP"),
         ("prio:3 dscp:31,", "prio:3 dscp:00,", "DSCP 0 has two priorities"),
-        ("prio:3 dscp:31,", "prio:8 dscp:31,", "new to us"),
-        ("prio:3 dscp:31,", "prio:3 dscp:3,", "new to us"),
-        ("enabled 0 0 0 1 0 0 0 0", "enabled 0 0 0 1 0 0 0", "new to us"),
-        ("enabled 0 0 0 1 0 0 0 0", "enabled 0 0 0 2 0 0 0 0", "new to us"),
-        ("priority 0 1 2 3 4 5 6 7", "priority 7 6 5 4 3 2 1 0", "new to us"),
-        ("tc: 2 ratelimit: unlimited", "tc: 2 ratelimit: -1 Gbps", "new to us"),
+        ("prio:3 dscp:31,", "prio:8 dscp:31,", "unrecognised"),
+        ("prio:3 dscp:31,", "prio:3 dscp:3,", "unrecognised"),
+        ("enabled 0 0 0 1 0 0 0 0", "enabled 0 0 0 1 0 0 0", "unrecognised"),
+        ("enabled 0 0 0 1 0 0 0 0", "enabled 0 0 0 2 0 0 0 0", "unrecognised"),
+        ("priority 0 1 2 3 4 5 6 7", "priority 7 6 5 4 3 2 1 0", "unrecognised"),
+        ("tc: 2 ratelimit: unlimited", "tc: 2 ratelimit: -1 Gbps", "unrecognised"),
         ("tc: 2 ratelimit", "tc: 3 ratelimit", "is there twice"),
-        ("tsa: vendor\npriority: 2", "tsa: \npriority: 2", "new to us"),
-        ("tsa: vendor\npriority: 2", "tsa: ets\npriority: 2", "new to us"),
+        ("tsa: vendor\npriority: 2", "tsa: \npriority: 2", "unrecognised"),
+        ("tsa: vendor\npriority: 2", "tsa: ets\npriority: 2", "unrecognised"),
         ("tc: 1 ratelimit: unlimited, tsa: vendor\n", "", "before any traffic class"),
         ("priority: 2", "priority: 3", "priorities"),
     ],

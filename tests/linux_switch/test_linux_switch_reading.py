@@ -202,7 +202,7 @@ def test_a_filter_that_looks_at_more_is_named():
         ("00600000/00e00000", "00610000/00e30000", "ECN field: .*pref 13"),
         ("00600000/00e00000", "06000000/ff000000", "looks at more than the TOS byte"),
         ("at 0", "at nexthdr+0", "looks at more than the TOS byte"),
-        ("pref 13 u32", "pref 13 bpf", "does not read|new to us|kind"),
+        ("pref 13 u32", "pref 13 bpf", "does not read|unrecognised|kind"),
         ("*flowid 1:13 ", "", "pref 13 .*chooses no class"),
         ("ht divisor 1 ", "ht divisor 256 ", "hashes"),
         ("chain 0", "chain 3", "chain of its own"),
@@ -212,7 +212,7 @@ def test_a_filter_that_looks_at_more_is_named():
             "action order",
         ),
         ("  match 00600000/00e00000 at 0\n", "", "pref 13 .*matches nothing"),
-        ("protocol ip", "protocol 0x88b5", "new to us"),
+        ("protocol ip", "protocol 0x88b5", "unrecognised"),
     ],
 )
 def test_a_filter_that_cannot_be_decided_is_refused_by_name(words, instead, why):

@@ -54,7 +54,7 @@ def test_features_without_the_four_lines_are_refused():
     assert parse_merging(dummy) == {"gro", "gso", "tso"}
     with pytest.raises(UnreadableOutput, match="generic-receive-offload"):
         parse_merging(without(dummy, "generic-receive-offload: on\n"))
-    with pytest.raises(UnreadableOutput, match="new to us"):
+    with pytest.raises(UnreadableOutput, match="unrecognised"):
         parse_merging(without(dummy, "receive-offload: on", "receive-offload: perhaps"))
 
 

@@ -101,7 +101,7 @@ def test_a_control_that_stayed_green_is_shown_loudly(
     for html in (summary_html(run), test_html(run["tests"][0])):
         assert "CONTROL DID NOT GO RED" in text_of(html)
         assert "as it must be" not in text_of(html)
-    assert "It had to be FAIL, and is PASS." in text_of(test_html(run["tests"][0]))
+    assert "Expected FAIL, got PASS." in text_of(test_html(run["tests"][0]))
 
 
 def test_a_controls_claim_is_held_against_its_own_figures(

@@ -238,7 +238,7 @@ def test_a_text_row_with_an_unknown_end_is_refused() -> None:
 
 
 def test_a_line_nobody_knows_is_refused() -> None:
-    with pytest.raises(UnreadableOutput, match="new to us"):
+    with pytest.raises(UnreadableOutput, match="unrecognised"):
         parse_text(text_reply("Server listening on 5201\nsomething else\n"))
 
 

@@ -93,7 +93,7 @@ class Intents(Settings, EcnCurves, QueueShares, QueueMap, FrameLimit, Headroom, 
         return lines.map_commands("dot1p-lp", earlier, wanted)
 
     def set_queue_map(self, port: str, wanted: tuple[int, ...]) -> None:
-        """Make it so, and read it back."""
+        """Apply it, and verify by read-back."""
         self.cli.configure(self.queue_map_commands(port, self.queue_map(port), wanted))
         read = self.queue_map(port)
         self.cli.expect_read_back("the map dot1p-lp", read, wanted, same=read == wanted)
@@ -124,7 +124,7 @@ class Intents(Settings, EcnCurves, QueueShares, QueueMap, FrameLimit, Headroom, 
         return lines.in_interface(self.cli.port(port), change)
 
     def set_frame_limit(self, port: str, wanted: int | None) -> None:
-        """Make it so, and read it back."""
+        """Apply it, and verify by read-back."""
         self.cli.configure(self.frame_limit_commands(port, self.frame_limit(port), wanted))
         read = self.frame_limit(port)
         self.cli.expect_read_back(f"frame length of {port}", read, wanted, same=read == wanted)
@@ -150,7 +150,7 @@ class Intents(Settings, EcnCurves, QueueShares, QueueMap, FrameLimit, Headroom, 
         return lines.in_interface(self.cli.port(port), *sent)
 
     def set_headroom(self, port: str, wanted: Headrooms) -> None:
-        """Make it so, and read it back."""
+        """Apply it, and verify by read-back."""
         self.cli.configure(self.headroom_commands(port, self.headroom(port), wanted))
         read = self.headroom(port)
         self.cli.expect_read_back(f"headroom of {port}", read, wanted, same=read == wanted)

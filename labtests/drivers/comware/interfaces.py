@@ -167,7 +167,7 @@ def _counts(reply: Reply, block: list[str]) -> tuple[Count, ...]:
         elif counters.side and (match := _BELOW.match(line)):
             _add(reply, counters, match[1])
         elif counters.side or not _DESCRIBES.match(line):
-            refuse(reply, f"this line of `display interface` is new to us: {line!r}")
+            refuse(reply, f"this line of `display interface` is unrecognised: {line!r}")
     return tuple(counters.found.values())
 
 

@@ -76,7 +76,7 @@ def parse_priority_flow_control(reply: Reply) -> tuple[PfcPort, ...]:
         if _HEADER.match(line):
             columns = _columns(reply, line)
         elif columns is None:
-            refuse(reply, f"line {number} is new to us: {line!r}")
+            refuse(reply, f"line {number} is unrecognised: {line!r}")
         else:
             _add_row(reply, ports, columns.cells(line), line)
     if columns is None:
@@ -90,7 +90,7 @@ def _columns(reply: Reply, line: str) -> Columns:
     columns = Columns.of(line, optional=3 + len(rates))
     names = tuple(_NAMES.get(word, word) for word in words)
     if names != (*_ALL_NAMES, *rates):
-        refuse(reply, f"these columns are new to us: {line!r}")
+        refuse(reply, f"these columns are unrecognised: {line!r}")
     return replace(columns, names=names)
 
 
@@ -139,7 +139,7 @@ def _port(reply: Reply, cells: dict[str, str]) -> PfcPort:
     mode = _MODES.get(cells["AdminMode"].lower())
     operation = _MODES.get(cells["OperMode"].lower())
     if mode is None or operation not in ("on", "off"):
-        refuse(reply, f"PFC mode {cells['AdminMode']!r}, {cells['OperMode']!r} is new to us")
+        refuse(reply, f"PFC mode {cells['AdminMode']!r}, {cells['OperMode']!r} is unrecognised")
     return PfcPort(
         interface=printed_port(reply, cells["Interface"]),
         mode=mode,

@@ -84,7 +84,7 @@ class Settings(PriorityFlowControl, Trust, EcnMarking, Scheduling, DscpMap, Resu
         return lines.pfc_commands(self.cli.port(port), earlier, wanted)
 
     def set_pfc(self, port: str, wanted: PfcSetting) -> None:
-        """Make it so, and read it back."""
+        """Apply it, and verify by read-back."""
         self.cli.configure(self.pfc_commands(port, self.pfc(port), wanted))
         read = self.pfc(port)
         self.cli.expect_read_back(f"PFC of {port}", read, wanted, same=read == wanted)
@@ -105,7 +105,7 @@ class Settings(PriorityFlowControl, Trust, EcnMarking, Scheduling, DscpMap, Resu
         return lines.trust_commands(self.cli.port(port), earlier, wanted)
 
     def set_trust(self, port: str, wanted: TrustSetting) -> None:
-        """Make it so, and read it back."""
+        """Apply it, and verify by read-back."""
         self.cli.configure(self.trust_commands(port, self.trust(port), wanted))
         read = self.trust(port)
         self.cli.expect_read_back(f"trust of {port}", read, wanted, same=read == wanted)
@@ -152,7 +152,7 @@ class Settings(PriorityFlowControl, Trust, EcnMarking, Scheduling, DscpMap, Resu
         return lines.ecn_commands(self.cli.port(port), earlier, wanted)
 
     def set_ecn(self, port: str, wanted: EcnSetting) -> None:
-        """Make it so, and read it back. Tables of other people are applied, never changed."""
+        """Apply it, and verify by read-back. Tables of other people are applied, never changed."""
         earlier = self.ecn(port)
         self._expect_not_shared(port, wanted)
         self._begun |= {t for t in (earlier.profile, wanted.profile) if t and lines.is_ours(t)}
@@ -229,7 +229,7 @@ class Settings(PriorityFlowControl, Trust, EcnMarking, Scheduling, DscpMap, Resu
         return lines.scheduling_commands(full, earlier, wanted)
 
     def set_scheduling(self, port: str, wanted: SchedulingSetting) -> None:
-        """Make it so, and read it back."""
+        """Apply it, and verify by read-back."""
         self.cli.configure(self.scheduling_commands(port, self.scheduling(port), wanted))
         read = self.scheduling(port)
         self.cli.expect_read_back(f"scheduling of {port}", read, wanted, same=read == wanted)
@@ -253,7 +253,7 @@ class Settings(PriorityFlowControl, Trust, EcnMarking, Scheduling, DscpMap, Resu
         return lines.map_commands("dscp-dot1p", earlier, wanted)
 
     def set_dscp_map(self, port: str, wanted: tuple[int, ...]) -> None:
-        """Make it so, and read it back."""
+        """Apply it, and verify by read-back."""
         self.cli.configure(self.dscp_map_commands(port, self.dscp_map(port), wanted))
         read = self.dscp_map(port)
         self.cli.expect_read_back("the map dscp-dot1p", read, wanted, same=read == wanted)

@@ -50,5 +50,5 @@ def _setting(reply: Reply, match: re.Match[str]) -> TrustSetting:
     word = match["source"].lower()
     source = _SOURCES.get(_WORDS.get(word, word))
     if source is None:
-        refuse(reply, f"trust type {match['source']!r} is new to us")
+        refuse(reply, f"trust type {match['source']!r} is unrecognised")
     return TrustSetting(source=source, override=match["override"] == "enable")

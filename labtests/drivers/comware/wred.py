@@ -76,7 +76,7 @@ def parse_qos_wred_table(reply: Reply) -> tuple[WredTable, ...]:
         elif match.re is _ROW:
             tables[-1][1].append(_queue(reply, match))
         elif match.re is _TYPE and match["type"] != "Queue based WRED":
-            refuse(reply, f"table type {match['type']!r} is new to us")
+            refuse(reply, f"table type {match['type']!r} is unrecognised")
     if not tables:
         refuse(reply, "there is no table in it")
     return tuple(_complete(reply, name, queues) for name, queues in tables)

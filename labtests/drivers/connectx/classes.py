@@ -48,7 +48,7 @@ class ClassSettings(QosSettings, TrafficClasses, CableLength):
         return (self._mlnx_qos(port, "-p", classes, "-s", algorithms, "-t", shares),)
 
     def set_ets(self, port: str, wanted: EtsSetting) -> None:
-        """Make it so, and read it back."""
+        """Apply it, and verify by read-back."""
         commands = self.ets_commands(port, self.ets(port), wanted)
         self._send(commands)
         if commands:
@@ -74,7 +74,7 @@ class ClassSettings(QosSettings, TrafficClasses, CableLength):
         return (self._mlnx_qos(port, "--cable_len", wanted),)
 
     def set_cable_length(self, port: str, wanted: int) -> None:
-        """Make it so, and read it back."""
+        """Apply it, and verify by read-back."""
         commands = self.cable_length_commands(port, self.cable_length(port), wanted)
         self._send(commands)
         if commands:

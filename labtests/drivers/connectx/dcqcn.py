@@ -97,7 +97,7 @@ class DcqcnSettings(HostSession, ReactionPoint, NotificationPoint, DcqcnParamete
         return self._enable_commands(port, "roce_rp", earlier, wanted)
 
     def set_reaction_point(self, port: str, wanted: frozenset[int]) -> None:
-        """Make it so, and read it back."""
+        """Apply it, and verify by read-back."""
         self._set_enabled(port, "roce_rp", wanted)
 
     # -- notification point --------------------------------------------------------------
@@ -113,7 +113,7 @@ class DcqcnSettings(HostSession, ReactionPoint, NotificationPoint, DcqcnParamete
         return self._enable_commands(port, "roce_np", earlier, wanted)
 
     def set_notification_point(self, port: str, wanted: frozenset[int]) -> None:
-        """Make it so, and read it back."""
+        """Apply it, and verify by read-back."""
         self._set_enabled(port, "roce_np", wanted)
 
     # -- parameters ----------------------------------------------------------------------
@@ -127,7 +127,7 @@ class DcqcnSettings(HostSession, ReactionPoint, NotificationPoint, DcqcnParamete
         return self._parameter_commands(port, "roce_rp", earlier, wanted)
 
     def set_dcqcn_rp(self, port: str, wanted: DcqcnSetting) -> None:
-        """Make it so, and read it back. Names that `wanted` leaves out stay as they are."""
+        """Apply it, and verify by read-back. Names that `wanted` leaves out stay as they are."""
         self._set_parameters(port, "roce_rp", wanted)
 
     def dcqcn_np(self, port: str) -> DcqcnSetting:
@@ -139,7 +139,7 @@ class DcqcnSettings(HostSession, ReactionPoint, NotificationPoint, DcqcnParamete
         return self._parameter_commands(port, "roce_np", earlier, wanted)
 
     def set_dcqcn_np(self, port: str, wanted: DcqcnSetting) -> None:
-        """Make it so, and read it back. Names that `wanted` leaves out stay as they are."""
+        """Apply it, and verify by read-back. Names that `wanted` leaves out stay as they are."""
         self._set_parameters(port, "roce_np", wanted)
 
     def dcqcn_for(self, side: Side, values: Mapping[str, int]) -> DcqcnSetting:

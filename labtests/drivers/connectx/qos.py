@@ -51,7 +51,7 @@ class QosSettings(HostSession, PriorityFlowControl, Trust, DscpMap, NicQosView):
         return (self._mlnx_qos(port, "-f", flags),)
 
     def set_pfc(self, port: str, wanted: PfcSetting) -> None:
-        """Make it so, and read it back."""
+        """Apply it, and verify by read-back."""
         self._expect_holdable(port, wanted)
         commands = self.pfc_commands(port, self.pfc(port), wanted)
         self._send(commands)
@@ -90,7 +90,7 @@ class QosSettings(HostSession, PriorityFlowControl, Trust, DscpMap, NicQosView):
         return (self._mlnx_qos(port, "--trust", _WORDS[wanted.source]),)
 
     def set_trust(self, port: str, wanted: TrustSetting) -> None:
-        """Make it so, and read it back."""
+        """Apply it, and verify by read-back."""
         earlier = self.trust(port)
         commands = self.trust_commands(port, earlier, wanted)
         self._send(commands)
@@ -140,7 +140,7 @@ class QosSettings(HostSession, PriorityFlowControl, Trust, DscpMap, NicQosView):
         )
 
     def set_dscp_map(self, port: str, wanted: tuple[int, ...]) -> None:
-        """Make it so, and read it back."""
+        """Apply it, and verify by read-back."""
         self._expect_map(port, wanted)
         commands = self.dscp_map_commands(port, self.dscp_map(port), wanted)
         self._send(commands)

@@ -46,7 +46,7 @@ class LinkSettings(HostSession, Mtu):
         return (root("ip", "link", "set", "dev", self._interface(port), "mtu", wanted),)
 
     def set_mtu(self, port: str, wanted: int) -> None:
-        """Make it so, and read it back."""
+        """Apply it, and verify by read-back."""
         commands = self.mtu_commands(port, self.mtu(port), wanted)
         for reply in self._change(commands):
             expect_success(reply, IP)

@@ -88,7 +88,7 @@ class Marking(SwitchSession, EcnMarking, EcnCurves, Lacking):
         return tuple(self._lines(port, tree, earlier, wanted))
 
     def set_ecn(self, port: str, wanted: EcnSetting) -> None:
-        """Make it so, and read it back."""
+        """Apply it, and verify by read-back."""
         commands = self.ecn_commands(port, self.ecn(port), wanted)
         for reply in self._change(commands):
             expect_success(reply, TC)

@@ -101,7 +101,7 @@ def parse_filters(reply: Reply) -> tuple[Filter, ...]:
 def _begun(reply: Reply, number: int, head: re.Match[str]) -> _Rule | None:
     """A filter's first line; None for the lines that only introduce its table."""
     if head["protocol"] not in ("ip", "all"):
-        refuse(reply, f"filter of a protocol that is new to us: {head.group()!r}")
+        refuse(reply, f"filter of a protocol that is unrecognised: {head.group()!r}")
     if head["chain"] not in (None, "0"):
         _undecided(reply, head, "is in a chain of its own")
     if not head["rest"].strip():

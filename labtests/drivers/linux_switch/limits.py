@@ -40,8 +40,8 @@ class Limits(SwitchSession, QueueLimits):
         )
 
     def set_queue_limits(self, port: str, wanted: QueueLimitSetting) -> None:
-        """Make it so, and read it back. Queues that the port has not, or that `wanted` leaves out,
-        stay as they are."""
+        """Apply it, and verify by read-back. Queues that the port has not, or that `wanted` leaves
+        out, stay as they are."""
         commands = self.queue_limits_commands(port, self.queue_limits(port), wanted)
         for reply in self._change(commands):
             expect_success(reply, TC)

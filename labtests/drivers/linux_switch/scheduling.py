@@ -65,8 +65,8 @@ class Schedulers(SwitchSession, Scheduling, QueueShares):
         return (self._change_ets(port, node, node.bands, after),)
 
     def set_scheduling(self, port: str, wanted: SchedulingSetting) -> None:
-        """Make it so, and read it back, with what had to stay. Queues that the port has not are
-        left out of `wanted`; a queue that `wanted` leaves out is an error."""
+        """Apply it, and verify by read-back, with what had to stay. Queues that the port has not
+        are left out of `wanted`; a queue that `wanted` leaves out is an error."""
         kept = self._kept(port)
         commands = self.scheduling_commands(port, self.scheduling(port), wanted)
         for reply in self._change(commands):
