@@ -69,7 +69,9 @@ def test_where_marks_come_too_late_it_is_skipped_with_the_figures():
 
 
 def test_a_link_of_many_times_the_bottleneck_is_too_steep_for_dcqcn():
-    expect_few_halvings(roles(10, 10), 1e9)
+    expect_few_halvings(roles(25, 40), 10e9)
+    with pytest.raises(NotHere, match=r"starts at 10 Gb/s, 10 times the bottleneck: 4 CNPs"):
+        expect_few_halvings(roles(10, 1), 1e9)
     with pytest.raises(NotHere, match=r"starts at 100 Gb/s, 100 times the bottleneck: 7 CNPs"):
         expect_few_halvings(roles(1, 100), 1e9)
 
