@@ -29,6 +29,7 @@ from labtests.transport.ssh.terminal import (
     without_echo,
     without_prompt,
 )
+from labtests.transport.ssh.wire import Unanswered
 
 PROMPT_WITHIN_S = 15.0
 INTERRUPTED_WITHIN_S = 5.0
@@ -94,6 +95,8 @@ class CliTransport:
     def _log_in(self, device_type: str) -> BaseConnection:
         try:
             return _netmiko(self.line, device_type)
+        except Unanswered as error:
+            raise self._not_as_expected(f"{error} to the request for a terminal") from error
         except _FAILED as error:
             raise self._not_as_expected(
                 f"its CLI does not behave like {device_type}: {_first_line(error)}"

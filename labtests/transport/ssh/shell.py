@@ -36,7 +36,7 @@ from labtests.transport.ssh.process import ShellProcess
 from labtests.transport.ssh.streams import OUTPUT_LIMIT_BYTES, WINDOW_BYTES, Streams, TooMuchOutput
 from labtests.transport.ssh.supervision import KILL_AFTER_S, Heart, supervised
 from labtests.transport.ssh.surroundings import Opening, Surroundings
-from labtests.transport.ssh.wire import end_input
+from labtests.transport.ssh.wire import Unanswered, end_input
 
 Becoming = bool | Literal["commands"]
 """See inventory.Management.become."""
@@ -46,7 +46,6 @@ START_WITHIN_S = 15  # a login shell may read a long ~/.bashrc for every command
 NOTHING = program("true")
 STEP_S = 0.02  # simulated time between two looks at a command that still runs
 LOOK_EVERY_S = 0.2  # wall time; news end the wait earlier
-ANSWER_WITHIN_S = 30.0  # wall time of a round trip
 BUSY_LAB_ANSWERS_WITHIN_S = 300.0  # a simulated lab answers when it has advanced as far as asked
 
 TIMED_OUT = frozenset({124, 137})  # of timeout(1): after TERM, after KILL
@@ -63,6 +62,8 @@ class ShellTransport:
         self.clock = clock
         self.line = line
         self._wall = isinstance(clock, WallClock)
+        if not self._wall:
+            line.wire.answer_within_s = BUSY_LAB_ANSWERS_WITHIN_S
         self._sudo = tuple(SUDO.split()) if become is True else ()  # before everything
         self._single = become == "commands"  # before the programs that only root may run
         self._run_tag = run or f"process-{os.getpid()}"
@@ -138,7 +139,7 @@ class ShellTransport:
         try:
             channel = self.line.wire.open_session(window_size=WINDOW_BYTES)
             streams = Streams(channel, mark=mark, lasting=lasting)
-            channel.exec_command(line)
+            self._ask(channel, line, command)
             if not lasting:
                 end_input(channel)
             elif self._wall:
@@ -149,6 +150,19 @@ class ShellTransport:
             self.sync(command)  # what needs no simulated time has ended by now
         self.drain(streams, command)
         return streams
+
+    def _ask(self, channel: paramiko.Channel, line: Shell, command: str) -> None:
+        try:
+            channel.exec_command(line)
+        except Unanswered as error:
+            channel.close()
+            raise CommandTimeout(
+                self.device,
+                command,
+                f"{error} whether the host runs it",
+                "log in by hand: is the host out of processes or memory, does a disk or a PAM "
+                "module hang?",
+            ) from error
 
     def quick(self, command: Shell) -> Reply:
         """A command that does not wait for anything, with `sudo -n` where needed. A host's shell
@@ -191,7 +205,7 @@ class ShellTransport:
 
     def sync(self, command: str) -> None:
         """Everything the host had sent is here. Raises Unreachable."""
-        limit_s = ANSWER_WITHIN_S if self._wall else BUSY_LAB_ANSWERS_WITHIN_S
+        limit_s = self.line.wire.answer_within_s
         if not self.line.wire.round_trip(limit_s):
             gone = not self.line.wire.is_active()
             raise self.line.broken(command, "" if gone else f"no answer within {limit_s:g} s")

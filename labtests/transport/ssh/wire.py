@@ -48,6 +48,7 @@ def _old_too(current: Sequence[str], every: Sequence[str]) -> tuple[str, ...]:
 DEAD_PEER_MS = 30_000
 """A peer that acknowledges nothing for so long is gone (TCP_USER_TIMEOUT)."""
 KEEPALIVE_IDLE_S = 15
+ANSWER_WITHIN_S = 30.0  # wall time: of a round trip, and to what is asked on a channel
 
 
 def _channel_request(channel: paramiko.Channel, message: paramiko.Message) -> None:
@@ -85,12 +86,33 @@ class _Login(AuthOnlyHandler):
         return super().send_auth_request(*request, **finishing)
 
 
+class Unanswered(TimeoutError):
+    """The device accepted a channel, and did not say in time whether it does what it was asked
+    there."""
+
+
+class _Answer(threading.Event):
+    """The answer to what is asked on a channel, for which paramiko waits without end."""
+
+    def __init__(self, within_s: float) -> None:
+        super().__init__()
+        self._within_s = within_s
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Raises Unanswered."""
+        if not super().wait(self._within_s if timeout is None else timeout):
+            raise Unanswered(f"it accepted a channel, then no answer within {self._within_s:g} s")
+        return True
+
+
 class Wire(ServiceRequestingTransport):
-    """A paramiko transport with nine differences.
+    """A paramiko transport with ten differences.
 
     - TCP_NODELAY: without it an exec waits some 40 ms for a delayed acknowledgement.
     - `round_trip`: once it is back, everything the server had sent before is here.
     - A process that died by a signal has the exit status 128 + n, where paramiko knows none.
+    - Requests on a channel (exec, pty-req, shell) are answered in time, or Unanswered is raised; what
+      is sent on one that takes nothing is a TimeoutError.
     - The login service is asked for once and with a deadline. paramiko's plain transport asks again
       for every key it tries, which some servers (asyncssh) answer by hanging up; its newer one
       waits for ever.
@@ -131,8 +153,16 @@ class Wire(ServiceRequestingTransport):
         self._turn = threading.Condition()
         self._asked = self._answered = 0
         self._may_log_in = False
+        self.answer_within_s = ANSWER_WITHIN_S
         self.offered: dict[str, list[str]] = {}
         super().__init__(sock, **settings)
+
+    def open_channel(self, *about: Any, **settings: Any) -> paramiko.Channel:
+        """See paramiko."""
+        channel = super().open_channel(*about, **settings)
+        channel.event = _Answer(self.answer_within_s)
+        channel.settimeout(self.answer_within_s)
+        return channel
 
     def round_trip(self, timeout_s: float) -> bool:
         """Ask and wait for the answer, as OpenSSH's keepalive does (a refusal is an answer too).

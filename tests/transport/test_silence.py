@@ -1,0 +1,36 @@
+"""Devices that accept a connection, a login or a channel and then say nothing: whoever waits is told
+so in time."""
+
+from pathlib import Path
+
+import pytest
+from mute_server import PASSWORD, MuteServer
+from typed import typed
+
+from labtests.core.clock import WallClock
+from labtests.core.errors import CommandTimeout, Unreachable
+from labtests.transport.ssh import SHELL, connect, wire
+
+pytestmark = pytest.mark.timeout(30)
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire, "ANSWER_WITHIN_S", 0.5, raising=False)
+    monkeypatch.setenv("SWITCH_PASSWORD", PASSWORD)
+
+
+def test_a_host_that_never_says_whether_it_runs_a_command_is_told_so(tmp_path: Path) -> None:
+    with MuteServer(tmp_path, "exec") as server:
+        shell = connect(server.device("linux"), SHELL, clock=WallClock())
+        late = r"(?s)mute: 'uname -s': .*no answer within 0.5 s.*remedy: log in by hand"
+        with pytest.raises(CommandTimeout, match=late):
+            shell.run(typed("uname -s"), timeout_s=1)
+        shell.close()
+
+
+@pytest.mark.parametrize("at", ["pty-req", "shell"])
+def test_a_switch_that_never_gives_a_terminal_is_told_so(tmp_path: Path, at: str) -> None:
+    late = r"(?s)mute: 'ssh 127.*no answer within 0.5 s to the request for a terminal.*remedy: log"
+    with MuteServer(tmp_path, at) as server, pytest.raises(Unreachable, match=late):
+        connect(server.device("comware"), "hp_comware", clock=WallClock())
