@@ -12,7 +12,7 @@ from labtests.inventory import Device, Management
 from labtests.transport.ssh import terminal
 from labtests.transport.ssh.host_keys import KnownHosts
 from labtests.transport.ssh.route import hops_to
-from labtests.transport.ssh.terminal import NoPrompt, Prompt, Terminal
+from labtests.transport.ssh.terminal import NoPrompt, Prompt, Terminal, without_prompt
 
 KEY = paramiko.ECDSAKey.generate()
 LINE = f"{KEY.get_name()} {KEY.get_base64()}\n"
@@ -50,17 +50,68 @@ def flooded(monkeypatch: pytest.MonkeyPatch, unit: bytes) -> Terminal:
     return Terminal(Flood(unit), Wire())  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("unit", [b"x", b"\r\n<H3C>", b"\r\n ---- More ----", b"\r\n"])
+UNITS = [b"x", b"\r\n<H3C>", b"\r\n ---- More ----", b"\r\n"]
+
+
+@pytest.mark.parametrize("unit", UNITS)
 def test_an_answer_without_end_ends(monkeypatch: pytest.MonkeyPatch, unit: bytes) -> None:
     with pytest.raises(NoPrompt):
         flooded(monkeypatch, unit).read(Prompt("<H3C>").here, timeout_s=0.2)
 
 
-def test_a_login_that_never_falls_silent_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    begun_s = time.monotonic()
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.timeout(60)
+def test_a_login_that_never_falls_silent_ends(monkeypatch: pytest.MonkeyPatch, unit: bytes) -> None:
     with suppress(NoPrompt):  # either it is taken for a prompt, or it is not
-        flooded(monkeypatch, b"\r\n<H3C>").settle(timeout_s=0.2)
-    assert time.monotonic() - begun_s < 60
+        flooded(monkeypatch, unit).settle(timeout_s=0.2)
+
+
+@pytest.mark.parametrize("prompt", ["<H3C>", "switch#", "%Nov 1 00:00:00 x>"])
+def test_an_answer_that_never_stops_ends_at_its_deadline_and_not_at_its_length(
+    monkeypatch: pytest.MonkeyPatch, prompt: str
+) -> None:
+    device = flooded(monkeypatch, b"\r\n" + prompt.encode() + b"\r\njunk")
+    monkeypatch.setattr(terminal, "_MOST", 2**60)
+    monkeypatch.setattr(terminal, "_AT_ONCE", 1)
+    begun_s = time.monotonic()
+    with pytest.raises(NoPrompt):
+        device.read(Prompt(prompt).here, timeout_s=0.2)
+    assert time.monotonic() - begun_s < 10
+
+
+@pytest.mark.parametrize("prompt", ["%Nov 1 00:00:00 x>", "x>\n", "<H3C>"])
+def test_a_prompt_is_looked_for_at_the_end_of_a_text_only(prompt: str) -> None:
+    """Whatever the prompt and how often it is printed, four times the text takes no longer."""
+
+    def took_s(times: int) -> float:
+        text = f"\n{prompt}" * times + f"\njunk\n{prompt}"
+        begun_s = time.process_time()
+        kept = without_prompt(text, Prompt(prompt).here)
+        assert kept == text.removesuffix(prompt)
+        return time.process_time() - begun_s
+
+    assert min(took_s(8000) for _ in range(3)) < 8 * min(took_s(2000) for _ in range(3)) + 0.02
+
+
+def test_a_prompt_is_a_whole_line_also_where_the_text_before_it_is_long() -> None:
+    here = Prompt("<H3C>").here
+    for more in range(1990, 2010):
+        log = f"%Nov 21 09:00:00 {'y' * (more - 17)}"
+        assert without_prompt(f"x<H3C>{log}", here) == f"x<H3C>{log}"
+    assert without_prompt("x" * 5000 + "<H3C>", here) == "x" * 5000 + "<H3C>"
+    assert without_prompt("x" * 5000 + "\n<H3C>", here) == "x" * 5000 + "\n"
+    assert without_prompt("<H3C>", here) == ""
+
+
+@pytest.mark.parametrize("prompt", ["%Nov 1 00:00:00 x>", "x" * 400 + ">"])
+def test_a_log_line_and_a_line_without_end_are_no_prompt(
+    monkeypatch: pytest.MonkeyPatch, prompt: str
+) -> None:
+    device = flooded(monkeypatch, b"\r\n" + prompt.encode())
+    monkeypatch.setattr(device, "_late_news", lambda: "")
+    monkeypatch.setattr(device, "_take", lambda: f"\n{prompt}")
+    with pytest.raises(NoPrompt):
+        device.settle(timeout_s=0.2)
 
 
 def test_log_lines_behind_a_prompt_are_read_in_one_go() -> None:

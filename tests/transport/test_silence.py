@@ -1,5 +1,5 @@
-"""Devices that accept a connection, a login or a channel and then say nothing: whoever waits is told
-so in time."""
+"""Devices that accept a connection, a login or a channel and then say nothing: whoever waits is
+told so in time."""
 
 from pathlib import Path
 

@@ -26,6 +26,7 @@ from labtests.transport.ssh.terminal import (
     NoPrompt,
     Prompt,
     Terminal,
+    at_the_end,
     without_echo,
     without_prompt,
 )
@@ -135,7 +136,7 @@ class CliTransport:
     def _enter(self) -> str:
         words = _default(self._session.config_mode, "config_command")
         text = self._line_of_configuration(words)
-        if self._prompt.here.search(text):  # still the prompt of before
+        if at_the_end(self._prompt.here, text):  # still the prompt of before
             said = without_echo(text, words).strip()
             raise CommandRejected(
                 self.device, words, f"no configuration mode: {said!r}", MAY_BE_REFUSED
@@ -145,7 +146,9 @@ class CliTransport:
     def _leave(self) -> str:
         words = _default(self._session.exit_config_mode, "exit_config")
         text = self._line_of_configuration(words)
-        if not self._prompt.here.search(text):  # the block may have given the device a new name
+        if not at_the_end(
+            self._prompt.here, text
+        ):  # the block may have given the device a new name
             self._prompt = Prompt(text.rpartition("\n")[2].strip())
         return text
 

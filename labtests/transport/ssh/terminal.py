@@ -31,9 +31,10 @@ _LOOKS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)
 _CONTROL = re.compile(r"[\r\x08\x07\x00]")
 # log lines that `terminal monitor` prints behind the prompt: "%Nov 21 09:00:00:123 2026 H3C ..."
 _LOGGED = r"(?:\s*+%[A-Z][a-z]{2} ++\d++ \d\d:\d\d:\d\d[^\n]*+)*+\s*+"
-_MOST = 2**26  # characters of an answer: a device that prints for ever is interrupted
+_MOST = 2**24  # characters of an answer: a device that prints for ever is interrupted
 _AT_ONCE = 2**22
 _TAIL = 2000  # characters in which the end of an output is looked for
+_LONGEST_PROMPT = 200
 
 
 class NoPrompt(Exception):
@@ -93,8 +94,10 @@ class Terminal:
             while time.monotonic() < deadline_s and (late := self._late_news()):
                 text += late
             prompt = _CONTROL.sub("", _LOOKS.sub("", text)).rpartition("\n")[2].strip()
-            if prompt == before and prompt.endswith(_PROMPT_ENDS):
+            if prompt == before and _can_be_a_prompt(prompt):
                 return Prompt(prompt)
+            if time.monotonic() > deadline_s:
+                raise NoPrompt(text)
             before = prompt
 
     def ask(self, line: str, end: re.Pattern[str], *, timeout_s: float) -> str:
@@ -126,15 +129,15 @@ class Terminal:
             tail = _LOOKS.sub("", _LINE_ENDS.sub("\n", text[-_TAIL:]))
             if len(text) > _MOST:
                 raise NoPrompt(text[-_TAIL:])
-            if end.search(tail):
-                late = self._late_news()
-                if not late:
-                    break
+            ended = at_the_end(end, tail, cut=len(text) > _TAIL)
+            late = self._late_news() if ended else None
+            if late == "":
+                break
+            if time.monotonic() > deadline_s:  # there are always news of one that never stops
+                raise NoPrompt(text[-_TAIL:])
+            if late:
                 text += late
-                if time.monotonic() > deadline_s:
-                    raise NoPrompt(text)
-                continue
-            if _PAGER.search(tail):
+            elif _PAGER.search(tail):
                 self.send(" ")
                 text, paged = text + self._wait(deadline_s, text), True
             elif match := _QUESTION.search(tail):
@@ -148,7 +151,7 @@ class Terminal:
     def _decline(self, end: re.Pattern[str], deadline_s: float) -> None:
         self.send("n\n")
         text = ""
-        while not end.search(text) and time.monotonic() < deadline_s:
+        while not at_the_end(end, text) and time.monotonic() < deadline_s:
             text = (text + self._wait(deadline_s, text))[-_TAIL:]
 
     def _wait(self, deadline_s: float, text: str) -> str:
@@ -187,9 +190,28 @@ def without_echo(text: str, command: str) -> str:
     return text
 
 
+def at_the_end(end: re.Pattern[str], text: str, *, cut: bool = False) -> re.Match[str] | None:
+    """Where a text has this end. Only its last whole lines are looked at: a device chooses the text
+    and its prompt, and a whole text takes time that grows with the square of its length. Of a text
+    that was `cut` before, the first line is none."""
+    start = max(len(text) - _TAIL, 0)
+    if start or cut:
+        start = text.find("\n", start)
+    return end.search(text, start) if start >= 0 else None
+
+
 def without_prompt(text: str, end: re.Pattern[str]) -> str:
     """The text without the prompt at its end; the line end before it stays."""
-    match = end.search(text)
+    match = at_the_end(end, text)
     if match is None:
         return text
     return text[: match.start()] + ("\n" if match[0].startswith("\n") else "")
+
+
+def _can_be_a_prompt(line: str) -> bool:
+    """Not a log line, either: behind a prompt those are skipped."""
+    return (
+        line.endswith(_PROMPT_ENDS)
+        and len(line) <= _LONGEST_PROMPT
+        and not re.fullmatch(_LOGGED, line)
+    )

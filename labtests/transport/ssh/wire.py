@@ -111,8 +111,8 @@ class Wire(ServiceRequestingTransport):
     - TCP_NODELAY: without it an exec waits some 40 ms for a delayed acknowledgement.
     - `round_trip`: once it is back, everything the server had sent before is here.
     - A process that died by a signal has the exit status 128 + n, where paramiko knows none.
-    - Requests on a channel (exec, pty-req, shell) are answered in time, or Unanswered is raised; what
-      is sent on one that takes nothing is a TimeoutError.
+    - Requests on a channel (exec, pty-req, shell) are answered in time, or Unanswered is raised;
+      what is sent on one that takes nothing is a TimeoutError.
     - The login service is asked for once and with a deadline. paramiko's plain transport asks again
       for every key it tries, which some servers (asyncssh) answer by hanging up; its newer one
       waits for ever.
