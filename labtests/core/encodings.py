@@ -7,62 +7,82 @@ length, whoever wrote it.
 
 import json
 import re
+from array import array
 from base64 import b64encode
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from urllib.parse import quote
 
 SHORTEST_CODE = 6  # characters of base64 or hexadecimal that are taken for a secret's
 SHORTEST_PLAIN = 3  # characters that are left of a secret in plain form
 SHORTEST_SPREAD = 8  # characters of a secret that is also looked for across line ends
+_AGAIN = 8  # times that what is left and what stands instead may spell a secret anew
 
-_ESCAPE = (
-    r"u(?P<high>[dD][89abAB][0-9a-fA-F]{2})\\++u(?P<low>[dD][c-fC-F][0-9a-fA-F]{2})"
-    r"|u(?P<u>[0-9a-fA-F]{4})|U(?P<U>[0-9a-fA-F]{8})|x(?P<x>[0-9a-fA-F]{2})"
-)
+_HEX = "[0-9a-fA-F]"
+_PAIR = rf"u[dD][89abAB]{_HEX}{{2}}\\++u[dD][c-fC-F]{_HEX}{{2}}"  # beyond 16 bits
+_ESCAPE = rf"{_PAIR}|u{_HEX}{{4}}|U{_HEX}{{8}}|x{_HEX}{{2}}"
 _SHORT = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
-# a terminal's sequences, marks without width or that turn the direction, control characters
+# a terminal's sequences, marks without width or that turn the direction, control characters, as
+# printable.py shows them; and what a font shows nothing of (Unicode: Default_Ignorable_Code_Point)
 _UNSEEN = (
     r"\x1b\[[0-?]{0,32}[ -/]{0,4}[@-~]"
     r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
-    r"\u2400-\u2421\ufff9-\ufffb\ufffd-\uffff]"  # as printable.py shows them
+    r"\u2400-\u2421\ufff0-\ufffb\ufffd-\uffff"
+    r"\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0"
+    r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 _UNSEEN_CHARACTER = re.compile(_UNSEEN)
-_FORMS = tuple(
-    re.compile(rf"\\++(?:{escape})?|{_UNSEEN}" if escape else rf"\\++|{_UNSEEN}")
-    for escape in (f"{_ESCAPE}|(?P<short>[nrtbf])", _ESCAPE, "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """What is odd in a text, in one group; and whether that may be an escape, which is read."""
+
+    odd: re.Pattern[str]
+    escapes: bool = False
+
+
+_FORMS = (
+    _Form(re.compile(rf"(\\++(?:{_ESCAPE}|[nrtbf])?|(?:{_UNSEEN})++)"), escapes=True),
+    _Form(re.compile(rf"(\\++(?:{_ESCAPE})?|(?:{_UNSEEN})++)"), escapes=True),
+    _Form(re.compile(rf"((?:\\|{_UNSEEN})++)")),
 )
 """Backslashes with what they mean as JSON and repr write it; without the short ones; and alone: a
 backslash before a secret that begins with such a letter means nothing."""
-_SPREAD = re.compile(rf"[\n\t]|{_UNSEEN}")
+_SPREAD = _Form(re.compile(rf"((?:[\n\t]|{_UNSEEN})++)"))
 _CODE = re.compile(r"[A-Za-z0-9+/=_-]")
 _CODE_EDGE = 3  # characters at either end of a coded secret that also have bits of it
 
 
 @dataclass(frozen=True, slots=True)
 class _Plain:
-    """A text in plain form; where its pieces begin in it and begin and end in the original."""
+    """A text in plain form. Its `pieces`, and as what they were `read`: the second, the fourth and
+    so on are odd."""
 
     text: str
-    starts: Sequence[int]
-    places: Sequence[tuple[int, int]]
+    pieces: Sequence[str]
+    read: Sequence[str]
 
-    def span(self, start: int, end: int) -> tuple[int, int]:
-        """The place in the original of a part of the plain text."""
-        return self._place(start)[0], self._place(end - 1)[1]
+    def spans(self, needles: Iterable[str]) -> Iterator[tuple[int, int]]:
+        """Where they stand in the original."""
+        found = [place for needle in needles for place in _found(self.text, needle)]
+        if not found:
+            return
+        begins = array("q", accumulate(map(len, self.pieces), initial=0))
+        starts = array("q", accumulate(map(len, self.read), initial=0))
 
-    def _place(self, at: int) -> tuple[int, int]:
-        piece = bisect_right(self.starts, at) - 1
-        first, last = self.places[piece]
-        length = (
-            self.starts[piece + 1] if piece + 1 < len(self.starts) else len(self.text)
-        ) - self.starts[piece]
-        if length == last - first:  # as it is, character by character
-            first += at - self.starts[piece]
-            last = first + 1
-        return first, last
+        def place(at: int) -> tuple[int, int]:
+            piece = bisect_right(starts, at) - 1
+            if piece % 2:
+                return begins[piece], begins[piece + 1]
+            first = begins[piece] + at - starts[piece]
+            return first, first + 1
+
+        for start, end in found:
+            yield place(start)[0], place(end - 1)[1]
 
 
 class Spelled:
@@ -73,76 +93,71 @@ class Spelled:
         hollow = [each for each in known if len(_plain(each, _FORMS[-1]).text) < SHORTEST_PLAIN]
         self._exact = (*known, *(form for each in hollow for form in _escaped(each)))
         self._codes = tuple(dict.fromkeys(code for each in known for code in _codes(each)))
-        self._plain = tuple(_needles(known, form) for form in _FORMS)
+        self._plain = {form: _needles(known, form) for form in _FORMS}
         self._spread = _needles(filter(_is_distinct, known), _SPREAD)
 
     def hidden(self, text: str, instead: str) -> str:
         """The text with this in place of each of them."""
-        if not self._exact:
-            return text
-        spans = sorted({*self._spans(text)})
-        if not spans:
-            return text
-        parts, done = [], 0
-        for start, end in _joined(spans):
-            parts += [text[done:start], instead]
-            done = end
-        return "".join([*parts, text[done:]])
+        for _ in range(_AGAIN if self._exact else 0):
+            before, parts, done = text, [], 0
+            for start, end in _joined(sorted({*self._spans(text)})):
+                parts += [text[done:start], instead]
+                done = end
+            text = "".join([*parts, text[done:]]) if parts else text
+            if text == before:
+                return text
+        return instead if self._exact else text  # a text that was made to spell one for ever
 
     def _spans(self, text: str) -> Iterator[tuple[int, int]]:
         for secret in self._exact:
             yield from _found(text, secret)
-        forms = _FORMS if "\\" in text else _FORMS[-1:]
-        for form in forms:
-            plain = _plain(text, form)
-            for secret in self._plain[_FORMS.index(form)]:
-                yield from (plain.span(*place) for place in _found(plain.text, secret))
-        for code in self._codes:  # of the last form
-            for place in _found(plain.text, code):
-                yield _with_edges(text, *plain.span(*place))
-        if self._spread and ("\n" in text or "\t" in text):
-            plain = _plain(text, _SPREAD)
-            for secret in self._spread:
-                yield from (plain.span(*place) for place in _found(plain.text, secret))
+        flat = text.replace("\n", "").replace("\t", "")
+        ordinary = flat.isascii() and flat.isprintable()  # nothing in it is unseen
+        for form in _FORMS if "\\" in text else _FORMS[-1:]:
+            plain = _as_it_is(text) if ordinary and "\\" not in text else _plain(text, form)
+            yield from plain.spans(self._plain[form])
+        for span in plain.spans(self._codes):  # of the last form
+            yield _with_edges(text, *span)
+        if self._spread and len(flat) < len(text):
+            small = _small(flat) if ordinary else ""
+            if not ordinary or any(secret in small for secret in self._spread):
+                yield from _plain(text, _SPREAD).spans(self._spread)
 
 
-def _needles(secrets: Iterable[str], odd: re.Pattern[str]) -> tuple[str, ...]:
-    plain = (_plain(each, odd).text for each in secrets)
+def _needles(secrets: Iterable[str], form: _Form) -> tuple[str, ...]:
+    plain = (_plain(each, form).text for each in secrets)
     return tuple(dict.fromkeys(text for text in plain if len(text) >= SHORTEST_PLAIN))
 
 
-def _plain(text: str, odd: re.Pattern[str]) -> _Plain:
-    parts: list[str] = []
-    starts, places, at, done = [], [], 0, 0
-    for match in odd.finditer(text):
-        meant = _meant(match)
-        for part, place in (
-            (text[done : match.start()], (done, match.start())),
-            (meant, match.span()),
-        ):
-            if part:
-                parts.append(_small(part))
-                starts.append(at)
-                places.append(place)
-                at += len(part)
-        done = match.end()
-    parts.append(_small(text[done:]))
-    starts.append(at)
-    places.append((done, len(text)))
-    return _Plain("".join(parts), starts, places)
+def _as_it_is(text: str) -> _Plain:
+    return _Plain(_small(text), [text], [text])
 
 
-def _meant(match: re.Match[str]) -> str:
+def _plain(text: str, form: _Form) -> _Plain:
+    pieces = form.odd.split(text)
+    read = pieces[:]
+    read[1::2] = map(_meant, pieces[1::2]) if form.escapes else [""] * (len(pieces) // 2)
+    return _Plain(_small("".join(read)), pieces, read)
+
+
+def _meant(odd: str) -> str:
     """The character that an escape stands for; "" for what nobody sees."""
-    found = match.groupdict()
-    if found.get("short"):
-        character = _SHORT[found["short"]]
-    elif found.get("high"):
-        high, low = int(found["high"], 16) - 0xD800, int(found["low"], 16) - 0xDC00
+    if odd[0] != "\\" or odd[-1] == "\\":
+        return ""
+    digits = odd.lstrip("\\")
+    return _character(digits if len(digits) < 10 else digits[:5] + digits[-4:])
+
+
+@lru_cache(maxsize=4096)
+def _character(digits: str) -> str:
+    """`n`, `x6e`, `u006e`, `U0000006e`; `ud83dde00` is a pair beyond 16 bits."""
+    if digits in _SHORT:
+        character = _SHORT[digits]
+    elif digits[0] == "u" and len(digits) > 5:
+        high, low = int(digits[1:5], 16) - 0xD800, int(digits[5:], 16) - 0xDC00
         character = chr(0x10000 + (high << 10) + low)
     else:
-        digits = found.get("u") or found.get("U") or found.get("x")
-        number = int(digits, 16) if digits else 0
+        number = int(digits[1:], 16)
         character = chr(number) if number <= 0x10FFFF else ""
     return "" if character == "\\" or _UNSEEN_CHARACTER.fullmatch(character) else character
 
@@ -150,9 +165,9 @@ def _meant(match: re.Match[str]) -> str:
 def _small(text: str) -> str:
     """In small letters, character by character."""
     small = text.lower()
-    if len(small) == len(text):
-        return small
-    return "".join(low if len(low := each.lower()) == 1 else each for each in text)
+    if len(small) != len(text):
+        small = "".join(low if len(low := each.lower()) == 1 else each for each in text)
+    return small.replace("\u03c2", "\u03c3")  # a sigma at the end of a word
 
 
 def _found(text: str, secret: str) -> Iterator[tuple[int, int]]:

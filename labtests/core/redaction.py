@@ -15,7 +15,6 @@ from labtests.core.encodings import Spelled
 
 HIDDEN = "***"
 SHORTEST_SECRET = 4  # characters; shorter values would shred ordinary output
-_AGAIN = 8  # times that what is left and `***` may spell a secret anew
 
 # possessive runs (`*+`) and bounds everywhere: no part of a text is looked at again and again
 _PRIVATE_KEY = re.compile(
@@ -68,15 +67,12 @@ class Redaction:
     def text(self, text: str) -> str:
         """The text with `***` in place of every secret."""
         text = self._spelled.hidden(text, HIDDEN)
-        if _may_name_one(text):
-            text = _PRIVATE_KEY.sub(rf"\1{HIDDEN}\2", text)
-            text = _ENCODED.sub(rf"\g<1>{HIDDEN}", text)
-            text = _NAMED.sub(rf"\g<1>\g<open>\g<quote>{HIDDEN}\g<quote>", text)
-        for _ in range(_AGAIN):  # what is left and `***` may spell a secret anew
-            if (again := self._spelled.hidden(text, HIDDEN)) == text:
-                return text
-            text = again
-        return HIDDEN  # a text that was made to do so for ever
+        if not _may_name_one(text):
+            return text
+        named = _PRIVATE_KEY.sub(rf"\1{HIDDEN}\2", text)
+        named = _ENCODED.sub(rf"\g<1>{HIDDEN}", named)
+        named = _NAMED.sub(rf"\g<1>\g<open>\g<quote>{HIDDEN}\g<quote>", named)
+        return text if named == text else self._spelled.hidden(named, HIDDEN)
 
     def value(self, value: Any) -> Any:
         """The same for every string inside a value of JSON."""

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 import labtests
 from labtests.__main__ import main
+from labtests.core import output
 from labtests.core.output import clean
 from labtests.core.printable import for_terminal
 from labtests.core.private_files import write_private
@@ -63,6 +64,14 @@ def test_a_password_is_in_no_file_that_is_written(tmp_path: Path, used: None) ->
 
 def test_what_was_not_used_as_a_password_goes_out_as_it_is() -> None:
     assert clean("nothing of that kind \x00") == "nothing of that kind \x00"
+
+
+@pytest.mark.parametrize(("secret", "said"), [("a***b", "aa***bb"), ("abcd***", "ababcd***cd***")])
+def test_what_is_left_around_a_password_does_not_spell_it(
+    monkeypatch: pytest.MonkeyPatch, secret: str, said: str
+) -> None:
+    monkeypatch.setattr(output, "_used", {secret})
+    assert secret not in clean(said)
 
 
 PRINTING = {"print", "click.echo", "click.secho", "sys.stdout.write", "sys.stderr.write"}

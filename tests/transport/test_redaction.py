@@ -222,6 +222,39 @@ def test_twice_the_text_takes_twice_the_time(unit: str, start: str) -> None:
     assert least_s(40_000) < 8 * least_s(10_000) + 0.02  # 4 times the text; squared, it were 16
 
 
+@pytest.mark.parametrize("unit", ["\n", "\x07a", "\\a"])
+def test_what_nobody_sees_costs_hardly_more_than_what_everybody_does(unit: str) -> None:
+    """A large answer of it held the interpreter, and with it the heartbeat of the lease."""
+    redaction, text = Redaction([HARD]), unit * (400_000 // len(unit))
+
+    def looked_at() -> int:
+        return sum(map(ord, text))  # each character once
+
+    each_s = min(_took_s(looked_at) for _ in range(3))
+    assert min(_took_s(lambda: redaction.text(text)) for _ in range(3)) < 50 * each_s
+
+
+IGNORABLE = "\u034f\u115f\u180e\u3164\ufe00\ufe0f\uffa0\U000e0001\U000e007f\U000e0100"
+
+
+@pytest.mark.parametrize("mark", IGNORABLE)
+def test_a_mark_that_no_font_shows_does_not_hide_a_secret(mark: str) -> None:
+    assert Redaction(["hunter22"]).text(f"said h{mark}unter2{mark}2.") == "said ***."
+
+
+def test_a_sigma_before_what_nobody_sees_is_no_sigma_at_the_end_of_a_word() -> None:
+    assert Redaction(["hunter\u03c3\x07x"]).text("HUNTER\u03a3\x07X") == "***"
+
+
+@pytest.mark.parametrize("secret", ["\x00***", "a***b", "abcd***", "****"])
+def test_a_secret_that_holds_the_sign_for_one_ends_and_is_hidden(secret: str) -> None:
+    spelled = secret[:2] + secret + secret[2:]
+    clean = Redaction([secret]).text(spelled)
+    assert secret not in clean
+    assert "***" in clean
+    assert Redaction([secret]).text("***") == "***"
+
+
 def _took_s(act: Callable[[], object]) -> float:
     begun_s = time.process_time()
     act()
