@@ -196,19 +196,21 @@ def _put_back(
             if scene.ahead.pending:  # stopped on the way: whoever goes on needs the lease
                 lab.abandon()
                 return
-            _sweep(devices, opened, done)
+            _sweep(scene, devices, opened, done)
     finally:
         for transport in opened.values():
             transport.close()
 
 
-def _sweep(devices: tuple[Device, ...], opened: Mapping[str, Transport], done: Recovered) -> None:
+def _sweep(
+    scene: _Scene, devices: tuple[Device, ...], opened: Mapping[str, Transport], done: Recovered
+) -> None:
     """Processes of the run end with it by themselves; what did not is ended here."""
     for device in devices:
         if device.name not in opened or driver_module(device.platform).SESSION != SHELL:
             continue
         try:
-            for process in sweep(opened[device.name], done.run):
+            for process in sweep(opened[device.name], done.run, stop=lambda: bool(scene.stop)):
                 done.notes.append(f"ended on {process.host}: {process.pid} {process.command}")
         except LabError as error:
             done.problems.append(str(error))

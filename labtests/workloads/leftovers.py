@@ -4,6 +4,7 @@ Only a process that carries the run's own id is ever ended (ssh/supervision.py s
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from labtests.core.errors import WorkloadError
@@ -16,7 +17,7 @@ _GREP_ANSWERS = frozenset({0, 1, 2, None})  # found, not found, some files canno
 _PS_ANSWERS = frozenset({0, 1, None})  # 1: all have ended meanwhile
 _END = "kill -TERM PIDS; sleep GRACE; kill -KILL PIDS; true"
 GRACE_S = 1  # between TERM and KILL
-MANY = 1000  # processes of one run on one host
+ROUNDS = 8  # of ending what those have started that were ended: a shell goes on behind its program
 RUN_ID = re.compile(r"[A-Za-z0-9._-]+")
 
 
@@ -64,13 +65,17 @@ def _expect_answer(reply: Reply, statuses: frozenset[int | None]) -> None:
         )
 
 
-def sweep(transport: Transport, run: str) -> tuple[Leftover, ...]:
+def sweep(
+    transport: Transport, run: str, *, stop: Callable[[], bool] = lambda: False
+) -> tuple[Leftover, ...]:
     """End what this run has left on a host; what was ended. What they start while they are ended
-    (a shell goes on behind the program that was killed) is ended as well. Raises WorkloadError when
-    something survives."""
+    (a shell goes on behind the program that was killed) is ended as well, in so many rounds: any
+    user of the host may start processes with the run's mark. Told to `stop`, it does one round.
+    Raises WorkloadError when something survives."""
     if not run:
         raise WorkloadError("only processes of a run that is named are ended")
     ended: dict[int, Leftover] = {}
+    rounds = 0
     while found := leftovers(transport, run):
         if survivors := [process for process in found if process.pid in ended]:
             names = "; ".join(f"{process.pid} {process.command}" for process in survivors)
@@ -79,12 +84,15 @@ def sweep(transport: Transport, run: str) -> tuple[Leftover, ...]:
                 "  remedy: look at their state with ps: D is a driver that hangs, only a reboot "
                 "ends it"
             )
-        if len(ended) > MANY:
+        if rounds == ROUNDS or (rounds and stop()):
             raise WorkloadError(
-                f"{transport.device}: run {run} starts processes as fast as they are ended: "
-                f"{found[0].command}\n  remedy: end by hand what starts them"
+                f"{transport.device}: processes of run {run} are started as fast as they are "
+                f"ended ({len(ended)} were, in {rounds} rounds): {found[0].pid} "
+                f"{found[0].command}\n  remedy: end by hand what starts them: ps -o "
+                f"ppid,user,args -p {found[0].pid}"
             )
         pids = [process.pid for process in found]
         transport.run(script(_END, PIDS=pids, GRACE=GRACE_S))
         ended |= {process.pid: process for process in found}
+        rounds += 1
     return tuple(ended.values())

@@ -112,6 +112,28 @@ def test_what_survives_kill_is_said():
         sweep(canned(*answer, QUIET, *answer), "mine")
 
 
+def chain():
+    """A host on which there is a new process of the run whenever one looks, up to a thousand."""
+    rounds = (
+        ((f"/proc/{pid}/environ\n", "", 0), (f"{pid} sh -c next", "", 0), QUIET)
+        for pid in range(7, 1000)
+    )
+    return canned(*(answer for each in rounds for answer in each), NONE)
+
+
+def test_a_chain_of_processes_of_whoever_does_not_keep_a_sweep_going():
+    said = r"h: processes of run mine are started .*8 were, in 8 rounds\): 15 sh -c next\n.*remedy"
+    with pytest.raises(WorkloadError, match=said):
+        sweep(chain(), "mine")
+
+
+def test_a_sweep_that_is_told_to_stop_does_one_round():
+    with pytest.raises(WorkloadError, match=r"1 were, in 1 rounds\): 8 sh -c next"):
+        sweep(chain(), "mine", stop=lambda: True)
+    once = canned((ENVIRON, "", 0), ("7 sh -c x", "", 0), QUIET, NONE)
+    assert [process.pid for process in sweep(once, "mine", stop=lambda: True)] == [7]
+
+
 def canned(*answers):
     """A host that gives these answers (text, errors, status) in this order."""
     replies = iter(answers)
