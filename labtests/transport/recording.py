@@ -206,11 +206,13 @@ class _Reading:
 
     exchanges: dict[str, list[Exchange]] = field(default_factory=lambda: defaultdict(list))
     courses: dict[int, tuple[str, int]] = field(default_factory=dict)  # where each process stands
+    pieces: dict[tuple[str, int], list[Piece]] = field(default_factory=lambda: defaultdict(list))
     together: dict[str, list[Reply]] = field(default_factory=lambda: defaultdict(list))
     start_s: float | None = None
 
     def add(self, line: Mapping[str, Any]) -> None:
         """One line."""
+        _expect_types(line)
         if line["device"] and line["kind"] != "note" and self.start_s is None:
             self.start_s = line["time_s"]
         add: dict[str, Callable[[Mapping[str, Any]], None]] = {
@@ -226,6 +228,11 @@ class _Reading:
     def lab(self) -> dict[str, Recording]:
         """What was read."""
         clock = RecordedClock(self.start_s or 0.0)
+        for (device, index), pieces in self.pieces.items():
+            exchange = self.exchanges[device][index]
+            assert isinstance(exchange.answer, Course)
+            whole = replace(exchange.answer, pieces=tuple(pieces))
+            self.exchanges[device][index] = replace(exchange, answer=whole)
         for device, answers in self.together.items():
             alone = {exchange.question for exchange in self.exchanges[device]}
             self.exchanges[device] += [
@@ -254,21 +261,40 @@ class _Reading:
         self._add(line, Exchange(kind="start", question=(line["command"],), answer=answer))
 
     def _add_piece(self, line: Mapping[str, Any]) -> None:
-        device, index = self.courses[line["process"]]
-        exchange = self.exchanges[device][index]
-        course = exchange.answer
-        assert isinstance(course, Course)
         piece = Piece(
             time_s=line["time_s"],
             text=line["text"],
             errors=line["errors"],
             status=line["status"],
         )
-        longer = replace(course, pieces=(*course.pieces, piece))
-        self.exchanges[device][index] = replace(exchange, answer=longer)
+        self.pieces[self.courses[line["process"]]].append(piece)
 
     def _add(self, line: Mapping[str, Any], exchange: Exchange) -> None:
         self.exchanges[line["device"]].append(exchange)
+
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "time_s": (int, float),
+    "device": (str,),
+    "command": (str,),
+    "commands": (list,),
+    "process": (int,),
+    "text": (str,),
+    "errors": (str,),
+    "status": (int, type(None)),
+    "problem": (str,),
+    "remedy": (str,),
+}
+
+
+def _expect_types(line: Mapping[str, Any]) -> None:
+    for name, types in _TYPES.items():
+        if name in line and not isinstance(line[name], types):
+            raise ValueError(f"{name} cannot be {line[name]!r}")
+    if not all(isinstance(command, str) for command in line.get("commands", ())):
+        raise ValueError("commands has what is no command")
+    for part in line.get("parts", ()):
+        _expect_types(part)
 
 
 def _reply(line: Mapping[str, Any], answer: Mapping[str, Any]) -> Reply:

@@ -267,3 +267,43 @@ def test_a_file_that_is_no_journal_is_refused_with_its_line(tmp_path: Path, line
     (tmp_path / "journal.jsonl").write_text(f"{good}\n{line}\n")
     with pytest.raises(LabError, match=r"journal\.jsonl:2: not a line of a journal"):
         recorded_lab(tmp_path / "journal.jsonl")
+
+
+WRONG = [
+    {"kind": "configure", "commands": [[1]], "command": "x", "text": "", "status": None},
+    {"kind": "configure", "commands": {"x": 1}, "command": "x", "text": "", "status": None},
+    {"kind": "run", "command": ["x"], "text": "", "errors": "", "status": 0},
+    {"kind": "run", "command": "x", "text": 5, "errors": "", "status": 0},
+    {"kind": "run", "command": "x", "text": "", "errors": "", "status": "0"},
+    {"kind": "run", "command": "x", "text": "", "errors": "", "status": 0, "time_s": "now"},
+    {"kind": "start", "command": None, "process": 1},
+]
+
+
+@pytest.mark.parametrize("line", WRONG)
+def test_a_line_with_a_value_of_another_kind_is_refused_with_its_line(
+    tmp_path: Path, line: dict[str, object]
+) -> None:
+    whole = {"order": 1, "time_s": 1.0, "device": "a", "errors": ""} | line
+    (tmp_path / "journal.jsonl").write_text(json.dumps(whole) + "\n")
+    with pytest.raises(LabError, match=r"journal\.jsonl:1: not a line of a journal.*cannot|no com"):
+        recorded_lab(tmp_path / "journal.jsonl")
+
+
+def test_four_times_the_output_of_a_process_takes_four_times_as_long_to_read(
+    tmp_path: Path,
+) -> None:
+    def took_s(lines: int) -> float:
+        path = tmp_path / f"{lines}.jsonl"
+        common = {"order": 1, "time_s": 1.0, "device": "a"}
+        start = common | {"kind": "start", "process": 1, "command": "x", "limit_s": 9}
+        piece = {"kind": "output", "process": 1, "text": "o", "errors": "", "status": None}
+        path.write_text(f"{json.dumps(start)}\n" + f"{json.dumps(common | piece)}\n" * lines)
+        begun_s = time.process_time()
+        process = recorded_lab(path)["a"].start(typed("x"), limit_s=9)
+        process.close()
+        assert process.output() == "o" * lines
+        return time.process_time() - begun_s
+
+    least_s = min(took_s(10_000) for _ in range(2))
+    assert min(took_s(40_000) for _ in range(2)) < 8 * least_s  # squared, it were 16
