@@ -8,8 +8,8 @@ from mute_server import PASSWORD, MuteServer
 from typed import typed
 
 from labtests.core.clock import WallClock
-from labtests.core.errors import CommandTimeout, Unreachable
-from labtests.transport.ssh import SHELL, connect, wire
+from labtests.core.errors import CommandTimeout, LoginRefused, Unreachable
+from labtests.transport.ssh import SHELL, connect, route, wire
 
 pytestmark = pytest.mark.timeout(30)
 
@@ -34,3 +34,14 @@ def test_a_switch_that_never_gives_a_terminal_is_told_so(tmp_path: Path, at: str
     late = r"(?s)mute: 'ssh 127.*no answer within 0.5 s to the request for a terminal.*remedy: log"
     with MuteServer(tmp_path, at) as server, pytest.raises(Unreachable, match=late):
         connect(server.device("comware"), "hp_comware", clock=WallClock())
+
+
+@pytest.mark.parametrize("at", ["banner", "kex"])
+def test_a_server_that_never_begins_is_not_told_as_a_refused_login(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    monkeypatch.setattr(route, "DIAL_WITHIN_S", 1)
+    with MuteServer(tmp_path, at) as server, pytest.raises(Unreachable) as caught:
+        connect(server.device("linux"), SHELL, clock=WallClock())
+    assert not isinstance(caught.value, LoginRefused)
+    assert "did not begin SSH in 1 s" in str(caught.value)

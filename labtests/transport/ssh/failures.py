@@ -145,8 +145,12 @@ def _silent(error: TimeoutError, place: Place) -> DeviceError:
 
 
 def _unreachable(error: Exception, place: Place) -> DeviceError:
-    if isinstance(error, paramiko.SSHException) and _was_logging_in(place):
-        # paramiko reports the last key type it tried a file as, or that it had nothing to offer
+    wire = place.hop.wire
+    if isinstance(error, paramiko.SSHException) and wire is not None and wire.is_active():
+        if not wire.has_begun:
+            return _never_begun(place)
+        # only the login was the matter: paramiko reports the last key type it tried a file as, or
+        # that it had nothing to offer
         return _login(AuthenticationException("no key or password to offer was accepted"), place)
     if "banner" in str(error).lower():
         problem = f"{place.what} does not speak SSH ({error})"
@@ -161,10 +165,14 @@ def _unreachable(error: Exception, place: Place) -> DeviceError:
     )
 
 
-def _was_logging_in(place: Place) -> bool:
-    """Whether the connection itself still stands: then only the login was the matter."""
-    wire = place.hop.wire
-    return wire is not None and wire.is_active()
+def _never_begun(place: Place) -> DeviceError:
+    return Unreachable(
+        place.device,
+        place.hop.command,
+        f"{place.what} accepted the connection, and did not begin SSH in {place.hop.within_s:g} s",
+        "is this the SSH port of the device, and does its sshd hang or have too many connections "
+        "(MaxStartups)? Try the command by hand",
+    )
 
 
 def _words(error: Exception) -> str:

@@ -157,6 +157,11 @@ class Wire(ServiceRequestingTransport):
         self.offered: dict[str, list[str]] = {}
         super().__init__(sock, **settings)
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether the server has shown its host key and encrypts: a login may come next."""
+        return bool(self.initial_kex_done)  # type: ignore[attr-defined]
+
     def open_channel(self, *about: Any, **settings: Any) -> paramiko.Channel:
         """See paramiko."""
         channel = super().open_channel(*about, **settings)
