@@ -160,7 +160,7 @@ class Wire(ServiceRequestingTransport):
     @property
     def has_begun(self) -> bool:
         """Whether the server has shown its host key and encrypts: a login may come next."""
-        return bool(self.initial_kex_done)  # type: ignore[attr-defined]
+        return bool(self.initial_kex_done)
 
     def open_channel(self, *about: Any, **settings: Any) -> paramiko.Channel:
         """See paramiko."""
