@@ -21,7 +21,7 @@ def private_folder(folder: Path) -> None:
 
     Nobody else can put another one, or a link, in its place. One that was there may have files of
     ours, but no symbolic link: what is written there must not end up elsewhere."""
-    _expect_safe_way(folder)
+    expect_safe_way(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     try:
         folder.mkdir(mode=FOLDER_MODE)
@@ -39,7 +39,7 @@ def private_folder(folder: Path) -> None:
 def expect_owned(path: Path) -> None:
     """What this file or folder says may be believed: it is ours, or root's, and nobody else may
     write it, or put another in its place. A path where nothing is passes. Raises NotPrivate."""
-    _expect_safe_way(path)
+    expect_safe_way(path)
     try:
         found = path.stat()
     except OSError:
@@ -77,7 +77,7 @@ def write_private(path: Path, text: str) -> None:
         file.write(clean(text))
 
 
-def _expect_safe_way(path: Path) -> None:
+def expect_safe_way(path: Path) -> None:
     """Folders and links on the way to it are ours or root's, and where everybody may write nobody
     can rename what is another's (the sticky bit, as /tmp has it). Those of one's group are trusted
     with that, and whoever could replace the code that runs here: its owner, and all above it (the
