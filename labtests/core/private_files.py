@@ -8,6 +8,7 @@ from labtests.core.errors import LabError
 from labtests.core.output import clean
 
 FOLDER_MODE, FILE_MODE = 0o700, 0o600
+_PARENT_MODE = 0o755
 _OTHERS = 0o077
 _OTHERS_WRITE = 0o022
 
@@ -22,7 +23,8 @@ def private_folder(folder: Path) -> None:
     Nobody else can put another one, or a link, in its place. One that was there may have files of
     ours, but no symbolic link: what is written there must not end up elsewhere."""
     expect_safe_way(folder)
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    for parent in reversed(folder.parents):
+        parent.mkdir(mode=_PARENT_MODE, exist_ok=True)  # each: `parents` knows the umask only
     try:
         folder.mkdir(mode=FOLDER_MODE)
     except FileExistsError:
@@ -72,6 +74,7 @@ def open_private(path: Path, flags: int) -> int:
 
 def write_private(path: Path, text: str) -> None:
     """The file has this text, without any secret (output.py). Raises NotPrivate, OSError."""
+    expect_safe_way(path)
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     with os.fdopen(open_private(path, flags), "w", encoding="utf-8") as file:
         file.write(clean(text))
