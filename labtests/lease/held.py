@@ -14,7 +14,7 @@ from shlex import quote
 from labtests.core.clock import WallClock
 from labtests.core.errors import DeviceError, LabError, LeaseBusy, LeaseLost, LeaseUnusable
 from labtests.lease.record import Holder, me, shown
-from labtests.lease.register import Register, Seen
+from labtests.lease.register import Register, Seen, number_after
 from labtests.transport.protocol import Clock
 
 BEATS = 4  # heartbeats in the time after which it runs out
@@ -45,6 +45,7 @@ class Held:
 
         A lease that ran out, that of a run of this machine whose process is gone, and that of the
         run `instead_of` are taken over. Raises LeaseBusy, LeaseUnusable."""
+        self._numbers: set[int] = set()  # of generations that we have written, or may have
         for _ in range(ROUNDS):
             begun_s = self._local_s()
             seen = self.register.look()
@@ -53,7 +54,7 @@ class Held:
                 if not (_is_free(seen) or _given_up(seen, self.holder, instead_of)):
                     raise LeaseBusy(described(seen, self.register))
             fresh = replace(self.holder, since=seen.now.date)
-            if self.register.append(seen, fresh):
+            if self._append(seen, fresh):
                 self.holder = fresh
                 self._confirm(begun_s, 0.0)
                 return _legacy(seen, instead_of)
@@ -65,7 +66,7 @@ class Held:
         expect_sense(seen, self.register)
         if seen.holder is None or seen.holder.kind != "person" or not seen.holder.is_mine:
             raise LeaseBusy(f"you have no lock on this lab; {described(seen, self.register)}")
-        self.holder, self._adopted = seen.holder, True
+        self.holder, self._adopted, self._numbers = seen.holder, True, {seen.generation}
         self.expect_held()
 
     # -- keeping it ----------------------------------------------------------------------------
@@ -116,7 +117,7 @@ class Held:
                 seen = self._seen_mine()
                 after_s = self.holder.expires_after_s
                 whole = self._adopted or after_s is None or seen.age_s < at_age * after_s
-                if whole or self.register.append(seen, self.holder):
+                if whole or self._append(seen, self.holder):
                     self._confirm(begun_s, seen.age_s if whole else 0.0)
                     self._looked_ns = begun_ns
                     return
@@ -150,10 +151,22 @@ class Held:
             try:
                 self._renew(at_age=0)
             except LeaseLost:
+    def _append(self, seen: Seen, holder: Holder) -> bool:
+        number = number_after(seen)
+        new = number not in self._numbers
+        self._numbers.add(number)  # first: where no answer comes, it may have been written
+        written = self.register.append(seen, holder)
+        if written:
+            self._numbers = {number}
+        elif new:
+            self._numbers.discard(number)
+        return written
+
                 return  # whoever changes something next is told
             except (LabError, OSError):
                 continue  # it may answer again before the lease has run out
 
+        mine = mine and seen.generation in self._numbers
     def _local_s(self) -> float:
         return time.clock_gettime(_BOOT_TIME) if self._wall else self._clock.now_s()
 
