@@ -8,6 +8,7 @@ from labtests.core.errors import LabError
 from labtests.core.output import clean
 
 FOLDER_MODE, FILE_MODE = 0o700, 0o600
+_PARENT_MODE = 0o755
 _OTHERS = 0o077
 _OTHERS_WRITE = 0o022
 
@@ -21,8 +22,9 @@ def private_folder(folder: Path) -> None:
 
     Nobody else can put another one, or a link, in its place. One that was there may have files of
     ours, but no symbolic link: what is written there must not end up elsewhere."""
-    _expect_safe_way(folder)
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    expect_safe_way(folder)
+    for parent in reversed(folder.parents):
+        parent.mkdir(mode=_PARENT_MODE, exist_ok=True)  # each: `parents` knows the umask only
     try:
         folder.mkdir(mode=FOLDER_MODE)
     except FileExistsError:
@@ -39,7 +41,7 @@ def private_folder(folder: Path) -> None:
 def expect_owned(path: Path) -> None:
     """What this file or folder says may be believed: it is ours, or root's, and nobody else may
     write it, or put another in its place. A path where nothing is passes. Raises NotPrivate."""
-    _expect_safe_way(path)
+    expect_safe_way(path)
     try:
         found = path.stat()
     except OSError:
@@ -72,12 +74,13 @@ def open_private(path: Path, flags: int) -> int:
 
 def write_private(path: Path, text: str) -> None:
     """The file has this text, without any secret (output.py). Raises NotPrivate, OSError."""
+    expect_safe_way(path)
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     with os.fdopen(open_private(path, flags), "w", encoding="utf-8") as file:
         file.write(clean(text))
 
 
-def _expect_safe_way(path: Path) -> None:
+def expect_safe_way(path: Path) -> None:
     """Folders and links on the way to it are ours or root's, and where everybody may write nobody
     can rename what is another's (the sticky bit, as /tmp has it). Those of one's group are trusted
     with that, and whoever could replace the code that runs here: its owner, and all above it (the

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from labtests.core.errors import LabError
-from labtests.core.private_files import NotPrivate, expect_ours
+from labtests.core.private_files import NotPrivate, expect_ours, expect_safe_way
 
 MOST_BYTES = 2**28
 """Of a journal, a snapshot, a run: hours of a large lab."""
@@ -39,8 +39,9 @@ def own(path: Path, *, most_bytes: int = MOST_BYTES) -> bytes:
 
 
 def believed(path: Path, *, most_bytes: int = MOST_BYTES) -> bytes:
-    """What a file says that only this user, or root, can have written: commands are sent to devices
-    because of it. Raises NotPrivate, NotAFile, OSError (ELOOP for a symbolic link)."""
+    """What a file says that only this user, or root, can have written or put there: commands are
+    sent to devices because of it. Raises NotPrivate, NotAFile, OSError (ELOOP for a link)."""
+    expect_safe_way(path)
     return _if_ours(os.open(path, _FLAGS | os.O_NOFOLLOW), path, most_bytes)
 
 

@@ -59,14 +59,15 @@ RdmaDevice = _text(
     r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}",
     "an RDMA device is a name such as mlx5_0; leave it out to have it discovered",
 )
-# options of a line of authorized_keys (sshd(8)): a line of known_hosts that began so would be leave
-# to log in, were it read there
 _OPTIONS = (
-    "pty user-rc agent-forwarding port-forwarding x11-forwarding no-pty no-user-rc "
+    "pty user-rc agent-forwarding port-forwarding x11-forwarding touch-required no-pty no-user-rc "
     "no-agent-forwarding no-port-forwarding no-x11-forwarding no-touch-required verify-required "
-    "restrict cert-authority permitopen permitlisten principals tunnel command environment "
-    "expiry-time from"
+    "no-verify-required restrict cert-authority permitopen permitlisten principals tunnel command "
+    "environment expiry-time from"
 )
+LOGIN_OPTIONS = frozenset(_OPTIONS.split())
+"""Options of a line of authorized_keys (sshd(8), and auth-options.c of OpenSSH): a line of
+known_hosts that began so would be leave to log in, were it read there."""
 
 
 def _in_any_case(word: str) -> str:

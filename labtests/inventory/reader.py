@@ -101,6 +101,8 @@ def _management(device: str, host: str, tree: object, folder: Path) -> Managemen
     for key in ("key_file", "known_hosts"):
         if key in given:
             given[key] = str((folder / Path(given[key]).expanduser()).absolute())
+    if "known_hosts" in given:
+        given["known_hosts_beside"] = str(folder.absolute())
     assert set(given) <= {field.name for field in fields(Management)}
     return Management(host=host, **given)
 

@@ -7,11 +7,11 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from labtests.core.errors import InventoryError
-from labtests.inventory.names import Interface, Name
+from labtests.inventory.names import FilePath, Interface, Name
 from labtests.inventory.schema import DevicePart, LeasePart
 from labtests.inventory.testbed import Device, Endpoint, LeasePlace, Management, Port
 
-_NAME, _INTERFACE = TypeAdapter(Name), TypeAdapter(Interface)
+_NAME, _INTERFACE, _PATH = TypeAdapter(Name), TypeAdapter(Interface), TypeAdapter(FilePath)
 _LONGEST_LEASE_S = 3600
 
 
@@ -57,6 +57,9 @@ def _mistakes(device: Device, place: str) -> list[str]:
 def _part(device: Device) -> dict[str, Any]:
     reached = device.management
     given = {field.name: getattr(reached, field.name) for field in fields(reached)}
+    beside = given.pop("known_hosts_beside")
+    if beside is not None and not _fits(_PATH, beside):
+        raise TypeError("no folder")
     return {
         "platform": device.platform,
         "groups": list(device.groups),

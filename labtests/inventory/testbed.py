@@ -30,6 +30,7 @@ class Management:
 
     `jump` is in OpenSSH's ProxyJump syntax; `password_env` names an environment variable; paths are
     absolute. `host_keys="strict"` refuses unknown host keys, "accept-new" learns them once.
+    `known_hosts_beside` is the folder of the testbed file that names `known_hosts`.
     `become` runs commands under `sudo -n`, "commands" only those that need root, one by one.
     `ssh_config` honours the user's own ~/.ssh/config.
     `legacy_ssh` offers old algorithms (CBC, MD5, SHA-1), too.
@@ -44,6 +45,7 @@ class Management:
     become: bool | Literal["commands"] = False
     host_keys: Literal["strict", "accept-new"] = "strict"
     known_hosts: str | None = None
+    known_hosts_beside: str | None = None
     ssh_config: bool = True
     legacy_ssh: bool = False
 

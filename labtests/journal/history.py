@@ -26,6 +26,7 @@ class Story:
     torn: list[Torn] = field(default_factory=list)
     last_number: int = 0
     ended: bool = False
+    by_number: dict[int, Entry] = field(default_factory=dict)
 
     @property
     def all(self) -> list[Entry]:
@@ -70,6 +71,9 @@ def _tell(story: Story, line: dict[str, Any]) -> None:
     kind = line["kind"]
     if kind == "change":
         entry = _entry(line)
+        if entry.number in story.by_number:
+            raise ValueError(f"change {entry.number} is there twice")
+        story.by_number[entry.number] = entry
         story.entries.append(entry)
         story.last_number = max(story.last_number, entry.number)
     elif kind == "kept":
@@ -77,9 +81,8 @@ def _tell(story: Story, line: dict[str, Any]) -> None:
         story.entries = []
     elif kind == "ended":
         story.ended, story.entries = True, []
-    else:
-        for entry in [e for e in story.all if e.number == line.get("number")]:
-            _mark(story, entry, line)
+    elif (marked := story.by_number.get(line.get("number", 0))) is not None:
+        _mark(story, marked, line)
 
 
 def _mark(story: Story, entry: Entry, line: dict[str, Any]) -> None:
@@ -87,8 +90,14 @@ def _mark(story: Story, entry: Entry, line: dict[str, Any]) -> None:
     if kind in ("made", "undoing"):
         entry.whole = kind == "made"
     elif kind in ("undone", "folded"):
-        (story.entries if entry in story.entries else story.kept).remove(entry)
-        for into in [e for e in story.all if e.number == line.get("into")]:
+        into = story.by_number.get(line.get("into", 0))
+        if into is entry:
+            raise ValueError(f"change {entry.number} is folded into itself")
+        if entry in story.entries:
+            story.entries.remove(entry)
+        elif entry in story.kept:
+            story.kept.remove(entry)
+        if into is not None:
             into.whole = into.whole and entry.whole
             into.touched = (*into.touched, entry.intent.wanted, *entry.touched)
 

@@ -1,8 +1,8 @@
 """The ways to devices that this user has gone before, because a testbed file that he named says so.
 
-A file of the state folder, a digest a line: of a testbed file's path, and of how a device is
-reached, as whom, with which secret by name. What a file leads to that was handed over is not among
-them, and a person is asked.
+A file of the state folder, a digest a line: of a testbed file's path, of how a device is reached,
+as whom, with which secret by name, and of the lease under which it was changed. What a file leads
+to that was handed over is not among them, and a person is asked.
 """
 
 import json
@@ -15,7 +15,7 @@ from pathlib import Path
 from labtests.core.errors import LabError
 from labtests.core.private_files import NotPrivate, expect_owned, open_private, private_folder
 from labtests.core.trusted_files import NotAFile, believed
-from labtests.inventory import Device, Testbed, load
+from labtests.inventory import Device, LeasePlace, Testbed, load
 from labtests.journal.unfinished import state_folder
 
 FILE_NAME = "known-ways"
@@ -25,24 +25,44 @@ _MOST_BYTES = 2**22
 def strange(devices: Iterable[Device], file: str) -> list[Device]:
     """Those whose way is not known, and which no file says that was named before: this one, if it
     is such a file, of this user."""
+    said = named_before(file)
+    known = _known() | {_digest(device) for device in (said.devices if said else ())}
+    return [device for device in devices if _digest(device) not in known]
+
+
+def is_strange_lease(
+    devices: Iterable[Device], lease: LeasePlace | None, on: Device | None
+) -> bool:
+    """Whether one of these devices was never changed under this lease, kept `on` that host."""
     known = _known()
-    said = {_digest(device) for device in _devices_of(file)} if _of_file(file) in known else set()
-    return [device for device in devices if _digest(device) not in known | said]
+    return any(_of_lease(device, lease, on) not in known for device in devices)
 
 
-def _devices_of(file: str) -> tuple[Device, ...]:
+def named_before(file: str) -> Testbed | None:
+    """What this testbed file says, if this user has named it before, and no other can write it."""
+    if _of_file(file) not in _known():
+        return None
     try:
         expect_owned(Path(file))
-        return load(file).devices
+        return load(file)
     except LabError:
-        return ()
+        return None
 
 
 def remember(testbed: Testbed) -> None:
     """Its file and its ways are known from now on; where that cannot be written down, they stay
     strange."""
     ways = {_digest(device) for device in testbed.devices}
-    new = sorted((ways | {_of_file(str(testbed.file.absolute()))}) - _known())
+    _write(ways | {_of_file(str(testbed.file.absolute()))})
+
+
+def remember_lease(testbed: Testbed, on: Device | None) -> None:
+    """The same of the lease under which its devices are changed, kept `on` that host."""
+    _write({_of_lease(device, testbed.lease, on) for device in testbed.devices})
+
+
+def _write(digests: set[str]) -> None:
+    new = sorted(digests - _known())
     if not new:
         return
     try:
@@ -69,3 +89,8 @@ def _of_file(file: str) -> str:
 def _digest(device: Device) -> str:
     way = [device.platform, asdict(device.management)]
     return sha256(json.dumps(way, sort_keys=True).encode()).hexdigest()
+
+
+def _of_lease(device: Device, lease: LeasePlace | None, on: Device | None) -> str:
+    kept = None if lease is None or on is None else [lease.path, _digest(on)]
+    return sha256(json.dumps(["lease", _digest(device), kept]).encode()).hexdigest()

@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from labtests.transport.commands import Shell, script
 
 ROOT = "0"
+_FOR_ALL = (PurePosixPath("/tmp"), PurePosixPath("/var/tmp"))
 
 _LISTED = re.compile(
     r"([a-z-])([a-zA-Z-]{9})[.+@]? +[0-9]+ +([0-9]+) +[0-9]+ .*? (/\S*)(?: -> .*)?"
@@ -22,6 +23,19 @@ def facts_script(folder: str) -> Shell:
     """Prints who asks, and what stands on the way to the folder, as far as anything does."""
     way = [*reversed(PurePosixPath(folder).parents), PurePosixPath(folder)]
     return script('echo "me $(id -u)"; ls -ldn WAY 2>/dev/null', WAY=list(map(str, way)))
+
+
+def why_not_made(folder: str) -> str:
+    """What speaks against making it, so that everybody may write there: another program could read
+    what is in it (units, settings, jobs). "" when nothing does."""
+    path = PurePosixPath(folder)
+    own = path.name.startswith("labtests") and "." not in path.name
+    if own or any(place in path.parents for place in _FOR_ALL):
+        return ""
+    return (
+        "it is not there, and a folder where everybody may write is made only below /tmp and "
+        "/var/tmp, or with a name that begins with `labtests` and has no dot"
+    )
 
 
 def why_not_safe(lines: Sequence[str], folder: str) -> str:

@@ -8,13 +8,14 @@ since is not lost: the next heartbeat goes through only if no record came betwee
 import threading
 import time
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from shlex import quote
 
 from labtests.core.clock import WallClock
 from labtests.core.errors import DeviceError, LabError, LeaseBusy, LeaseLost, LeaseUnusable
+from labtests.journal import Runner, this_runner
 from labtests.lease.record import Holder, me, shown
-from labtests.lease.register import Register, Seen
+from labtests.lease.register import Register, Seen, number_after
 from labtests.transport.protocol import Clock
 
 BEATS = 4  # heartbeats in the time after which it runs out
@@ -24,12 +25,27 @@ ROUNDS = 20  # of taking it, before it is said that too many want it
 _BOOT_TIME = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # goes on while suspended
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gone:
+    """A run whose runner is known to be dead."""
+
+    run: str
+    runner: Runner
+
+    def had(self, holder: Holder) -> bool:
+        """Whether the lease is that of this very process, or of ours, which may have begun before
+        to put it back. The name of a run is no proof: everybody can read those of others."""
+        theirs = [replace(each, since="") for each in (self.runner, this_runner())]
+        return holder.run == self.run and replace(holder.runner, since="") in theirs
+
+
 class Held:
     """See changing.Leased. Any thread may ask it."""
 
     def __init__(self, register: Register, holder: Holder, *, clock: Clock) -> None:
         self.register, self.holder = register, holder
         self.lost = ""
+        self._numbers: set[int] = set()  # of generations that we have written, or may have
         self._wall = isinstance(clock, WallClock)
         self._clock = clock
         self._lock = threading.Lock()
@@ -40,7 +56,7 @@ class Held:
 
     # -- taking it -----------------------------------------------------------------------------
 
-    def take(self, *, instead_of: str = "", force: bool = False) -> str:
+    def take(self, *, instead_of: Gone | None = None, force: bool = False) -> str:
         """The lab is ours; returns what is to be known of who had it before, or "".
 
         A lease that ran out, that of a run of this machine whose process is gone, and that of the
@@ -53,7 +69,7 @@ class Held:
                 if not (_is_free(seen) or _given_up(seen, self.holder, instead_of)):
                     raise LeaseBusy(described(seen, self.register))
             fresh = replace(self.holder, since=seen.now.date)
-            if self.register.append(seen, fresh):
+            if self._append(seen, fresh):
                 self.holder = fresh
                 self._confirm(begun_s, 0.0)
                 return _legacy(seen, instead_of)
@@ -65,7 +81,7 @@ class Held:
         expect_sense(seen, self.register)
         if seen.holder is None or seen.holder.kind != "person" or not seen.holder.is_mine:
             raise LeaseBusy(f"you have no lock on this lab; {described(seen, self.register)}")
-        self.holder, self._adopted = seen.holder, True
+        self.holder, self._adopted, self._numbers = seen.holder, True, {seen.generation}
         self.expect_held()
 
     # -- keeping it ----------------------------------------------------------------------------
@@ -116,7 +132,7 @@ class Held:
                 seen = self._seen_mine()
                 after_s = self.holder.expires_after_s
                 whole = self._adopted or after_s is None or seen.age_s < at_age * after_s
-                if whole or self.register.append(seen, self.holder):
+                if whole or self._append(seen, self.holder):
                     self._confirm(begun_s, seen.age_s if whole else 0.0)
                     self._looked_ns = begun_ns
                     return
@@ -135,8 +151,22 @@ class Held:
             raise LeaseLost(self.lost)
         return seen
 
+    def _append(self, seen: Seen, holder: Holder) -> bool:
+        number = number_after(seen)
+        new = number not in self._numbers
+        self._numbers.add(number)  # first: where no answer comes, it may have been written
+        written = self.register.append(seen, holder)
+        if written:
+            self._numbers = {number}
+        elif new:
+            self._numbers.discard(number)
+        return written
+
     def _is_mine(self, seen: Seen) -> bool:
+        """By its token, which everybody can read, and by its number, which is of one record only:
+        a copy that somebody else has made of ours has another one."""
         mine = seen.holder is not None and seen.holder.token == self.holder.token
+        mine = mine and seen.generation in self._numbers
         return mine and not (self._adopted and seen.left_s is not None and seen.left_s <= 0)
 
     def _confirm(self, begun_s: float, age_s: float) -> None:
@@ -195,13 +225,13 @@ def _is_free(seen: Seen) -> bool:
     return seen.left_s is not None and seen.left_s <= 0
 
 
-def _given_up(seen: Seen, wanting: Holder, instead_of: str) -> bool:
+def _given_up(seen: Seen, wanting: Holder, instead_of: Gone | None) -> bool:
     """Whether its holder cannot mind: dead here, the run that is put back, one's own lock anew."""
     holder = seen.holder
     assert holder is not None
     if holder.kind == "person":
         return wanting.kind == "person" and holder.is_mine
-    return holder.is_dead or (holder.run == instead_of != "")
+    return holder.is_dead or (instead_of is not None and instead_of.had(holder))
 
 
 def expect_sense(seen: Seen, register: Register) -> None:
@@ -215,10 +245,12 @@ def expect_sense(seen: Seen, register: Register) -> None:
         )
 
 
-def _legacy(seen: Seen, instead_of: str) -> str:
+def _legacy(seen: Seen, instead_of: Gone | None) -> str:
     """What whoever had the lab before has left of it."""
     before = seen.holder
-    if before is None or before.kind == "person" or before.run == instead_of != "":
+    if before is None or before.kind == "person":
+        return ""
+    if instead_of is not None and before.run == instead_of.run:
         return ""
     where = f"(labtests restore {quote(shown(before.run))} on {shown(before.machine)})"
     if before.kind == "run":

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from labtests.core.errors import LabError, LeaseBusy, LeaseUnwritable
 from labtests.drivers import driver_module
 from labtests.inventory import Device, LeasePlace, Testbed
+from labtests.journal.known import remember_lease
 from labtests.lab.lab import Lab
-from labtests.lease.held import Held
+from labtests.lease.held import Gone, Held
 from labtests.lease.record import me
 from labtests.lease.register import Register
 from labtests.transport.protocol import Transport
@@ -27,7 +28,7 @@ class Terms:
 
     run: str = ""
     wait_s: float = 0.0
-    instead_of: str = ""
+    instead_of: Gone | None = None
     under_lock: bool = False
     testbed: Testbed | None = None
 
@@ -77,6 +78,8 @@ def register_of(place: LeasePlace, transport: Transport) -> Register:
 def _taken(lab: Lab, why: str, terms: Terms, say: Say) -> Held | None:
     whole = terms.testbed or lab.testbed
     place, host = whole.lease, lease_host(whole)
+    if lab.backend != "simulated" and terms.instead_of is None:
+        remember_lease(whole, host)  # not what a journal says that may have been handed over
     if place is None or host is None:
         return None
     transport = lab.unrecorded.get(host.name)

@@ -60,9 +60,11 @@ class Holder:
         """Whether it is a run of this very boot of this machine whose process is gone."""
         me = this_runner()
         here = self.boot != "" and (self.boot, self.pid_space) == (me.boot, me.pid_space)
-        return self.kind == "run" and here and state_of(self._runner()) == "dead"
+        return self.kind == "run" and here and state_of(self.runner) == "dead"
 
-    def _runner(self) -> Runner:
+    @property
+    def runner(self) -> Runner:
+        """The process that has it."""
         return Runner(
             pid=self.pid,
             host=self.machine,

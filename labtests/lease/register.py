@@ -21,7 +21,7 @@ import secrets
 from dataclasses import dataclass, replace
 
 from labtests.core.errors import LeaseUnusable, LeaseUnwritable
-from labtests.lease.folder import facts_script, why_not_safe
+from labtests.lease.folder import facts_script, why_not_made, why_not_safe
 from labtests.lease.record import MOST_BYTES, Garbage, Holder, as_line, holder_of, shown
 from labtests.transport.commands import script
 from labtests.transport.protocol import Reply, Transport
@@ -34,7 +34,7 @@ TRIES = 5
 TIMEOUT_S = 20.0
 _NAME = re.compile(r"g\.000[0-9]{9}")
 _SHELL_NAME = "g.000" + "[0-9]" * 9
-_STRANGE = "strange"
+_STRANGE, _WHOLE = "strange", "whole"
 _CLOCK = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?) (?:[0-9.]{1,30}|(wall))")
 _NONE = "none"
 _EARLY_S = 1.0  # two looks at a clock that steps by 10 ms, one on each side of a record
@@ -43,12 +43,13 @@ _STAMP = script("""{ cat /proc/uptime 2>/dev/null || echo "$(date +%s) wall"; } 
 { cat /proc/sys/kernel/random/boot_id 2>/dev/null || echo none; } &&
 date -u +%Y-%m-%dT%H:%M:%SZ && echo end""")
 
-_READ = script(f"""if [ -h "./$last" ]; then echo odd
+_READ = script(f"""{{ if [ -h "./$last" ]; then echo odd
 elif [ -e "./$last" ] && [ ! -f "./$last" ]; then echo odd
 elif dd if=/dev/null iflag=nofollow,nonblock count=0 2>/dev/null
-then dd if="./$last" iflag=nofollow,nonblock bs={MOST_BYTES} count=1 2>/dev/null || echo gone
-else head -c {MOST_BYTES} "./$last" || echo gone; fi""")
-"""A pipe put there just now is not waited for, and a link not followed, where `dd` is GNU's."""
+then dd if="./$last" iflag=nofollow,nonblock bs={MOST_BYTES} count=1 2>/dev/null
+else head -c {MOST_BYTES} "./$last"; fi; }} && echo && echo {_WHOLE}""")
+"""A pipe put there just now is not waited for, and a link not followed, where `dd` is GNU's. Behind
+what the file says there is a line that it cannot take away: who reads knows that all was read."""
 
 _LOOK = f"""FACTS
 echo names
@@ -160,10 +161,15 @@ class Register:
     def look(self) -> Seen:
         """What holds now. Raises LeaseUnusable for a folder that cannot be read, or an answer that
         is none; DeviceError when the device does not answer."""
+        unread = set()
         for _ in range(TRIES):
             seen = self._looked()
             if seen.generation == 0 or seen.holder is not None or seen.garbage:
                 return seen
+            unread.add(seen.generation)
+        if len(unread) == 1:  # it has not vanished
+            last = f"{self.place}/{_file(seen.generation)}"
+            return replace(seen, garbage=f"{last} is no record of a lease: it cannot be read")
         raise LeaseUnusable(
             self.device,
             f"look at {self._folder}",
@@ -175,8 +181,10 @@ class Register:
         """The record comes after what was seen; False when somebody else was quicker.
 
         Raises LeaseUnwritable when it cannot be written."""
-        # after the last number of all only force can follow, and begins anew
-        following = 1 if seen.generation >= LAST else seen.generation + 1
+        if not seen.made and (problem := why_not_made(self._folder)):
+            remedy = f"if it is meant: sudo install -d -m 1777 {self._folder} on {self.device}"
+            raise LeaseUnwritable(self.device, f"lease in {self._folder}", problem, remedy)
+        following = number_after(seen)
         old = [n for n in seen.names if _is_old(_number(n), following)]
         base = script(_BASE, SEEN=_file(seen.generation)) if seen.generation else script("")
         own = f"t.{secrets.token_hex(OWN_DIGITS // 2)}"
@@ -263,6 +271,12 @@ class Register:
         )
 
 
+def number_after(seen: Seen) -> int:
+    """The generation that comes next. After the last number of all only force can follow, and
+    begins anew."""
+    return 1 if seen.generation >= LAST else seen.generation + 1
+
+
 def _file(generation: int) -> str:
     return f"g.{generation:012}"
 
@@ -294,10 +308,10 @@ def _seen(names: tuple[str, ...], now: Moment, found: list[str], place: str) -> 
     known = tuple(sorted(filter(_NAME.fullmatch, names)))
     generation = _number(known[-1]) if known else 0
     record = found[1:]
-    if not known or found[0] != "found" or record[-2:] == ["gone", ""]:  # removed since
+    if not known or found[:1] != ["found"] or record[-2:] != [_WHOLE, ""]:  # removed since
         seen = Seen(generation=generation, names=known, now=now)
     else:
-        seen = _read(known, now, record, place)
+        seen = _read(known, now, record[:-2], place)
     if len(known) < len(names):
         strange = f"{place} has a file `g.`... which is no generation of a lease"
         seen = replace(seen, holder=None, garbage=strange)

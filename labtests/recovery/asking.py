@@ -1,11 +1,13 @@
-"""Before labtests goes where a file says that nobody named: where, as whom, with which secrets."""
+"""Before labtests goes where a file says that nobody named: where, as whom, with which secrets,
+under which lease."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from labtests.core.errors import LabError
-from labtests.inventory import Device
-from labtests.journal.known import strange
+from labtests.inventory import Device, Testbed
+from labtests.journal.known import is_strange_lease, named_before, strange
+from labtests.lease.holding import lease_host
 
 Agree = Callable[[str], bool]
 
@@ -22,17 +24,37 @@ class Source:
     file: str
 
 
-def expect_yes(source: Source, devices: Sequence[Device], agree: Agree | None) -> None:
-    """A person has agreed to it, or a testbed file that this user named has led there before.
-    Raises NotAgreed."""
-    if not (unknown := strange(devices, source.file)):
+def expect_yes(
+    source: Source, led: Testbed, agree: Agree | None, *, named: Testbed | None = None
+) -> None:
+    """A person has agreed to where it leads, and to the lease under which it is done, or a testbed
+    file that this user named has said so: `named`, or one before. Raises NotAgreed, LabError."""
+    known = () if named is None else named.devices
+    told = [way(d) for d in strange([d for d in led.devices if d not in known], source.file)]
+    if named is None:
+        told += _lease(led, source)
+    if not told:
         return
-    told = "\n".join([f"{source.what} leads to", *(f"  {way(device)}" for device in unknown)])
-    if agree is None or not agree(told):
+    text = "\n".join([f"{source.what} leads to", *(f"  {line}" for line in told)])
+    if agree is None or not agree(text):
         raise NotAgreed(
-            f"{told}\nnobody has agreed to that, so nothing is done\n"
+            f"{text}\nnobody has agreed to that, so nothing is done\n"
             "  remedy: name the testbed file yourself (--testbed FILE), or say --yes"
         )
+
+
+def _lease(led: Testbed, source: Source) -> Iterator[str]:
+    """Where it says that the lease is kept, unless that is known."""
+    on = lease_host(led)
+    said = named_before(source.file)
+    if said is not None and (said.lease, lease_host(said)) == (led.lease, on):
+        return
+    if not is_strange_lease(led.devices, led.lease, on):
+        return
+    if led.lease is None or on is None:
+        yield "no lease: whether somebody else has the lab is not asked"
+        return
+    yield f"the lease in {led.lease.path} of {on.name}, which is made where it is not there"
 
 
 def way(device: Device) -> str:

@@ -1,7 +1,7 @@
 """`labtests restore [RUN]`: what it does, without the command line around it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from shlex import quote
 
@@ -131,10 +131,9 @@ def expect_agreed(run: Unfinished, testbed: Testbed | None, agree: Agree | None)
     """A person knows where the journal leads, as far as the testbed file that was named does not
     say so itself. Raises NotAgreed, LabError."""
     story = read_changes(run.journal)
-    named = () if testbed is None else testbed.devices
-    strange = [device for device in replay.devices_of(story, testbed) if device not in named]
+    led = replace(replay.whole_of(story, None), devices=replay.devices_of(story, testbed))
     what = f"{run.journal} ({len(story.entries)} changes to put back)"
-    expect_yes(Source(what=what, file=story.begun.file), strange, agree)
+    expect_yes(Source(what=what, file=story.begun.file), led, agree, named=testbed)
 
 
 def _again(run: Unfinished) -> str:

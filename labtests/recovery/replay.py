@@ -7,7 +7,7 @@ in the same journal: who dies here can be recovered again.
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -17,7 +17,7 @@ from labtests.core.errors import LabError
 from labtests.core.redaction import Redaction
 from labtests.core.signals import Noted, noted
 from labtests.drivers import driver_module
-from labtests.inventory import Device, LeasePlace, Testbed
+from labtests.inventory import Device, Testbed
 from labtests.journal import (
     FILE_NAME,
     ChangeJournal,
@@ -30,7 +30,8 @@ from labtests.journal import (
 from labtests.journal.changes import addresses
 from labtests.lab.changes import PutBack
 from labtests.lab.lab import Lab
-from labtests.lease.holding import Terms, holding
+from labtests.lease.held import Gone
+from labtests.lease.holding import Terms, holding, lease_host
 from labtests.measure.evidence import Backend
 from labtests.transport.exchanges import Exchanges
 from labtests.transport.protocol import Clock, Transport
@@ -152,8 +153,9 @@ def recover(
     finished = False
     with noted() as stop:
         try:
-            lease = None if without_lease else (testbed or story.begun).lease
-            _replay(_Scene(story, ahead, run, clock or WallClock(), lease, stop), done, testbed)
+            whole = whole_of(story, testbed)
+            whole = replace(whole, lease=None) if without_lease else whole
+            _replay(_Scene(story, ahead, run, clock or WallClock(), whole, stop), done, testbed)
             finished = not done.problems
         finally:
             ahead.end(finished=finished)
@@ -166,15 +168,22 @@ class _Scene:
     ahead: ChangeJournal
     run: Unfinished
     clock: Clock
-    lease: LeasePlace | None
+    whole: Testbed  # whose lease it is
     stop: Noted
+
+    def dialled(self, devices: tuple[Device, ...]) -> tuple[Device, ...]:
+        """These, and the host that keeps the lease."""
+        keeper = lease_host(self.whole)
+        known = keeper is None or keeper.name in [device.name for device in devices]
+        return devices if known or keeper is None else (*devices, keeper)
 
 
 def _replay(scene: _Scene, done: Recovered, testbed: Testbed | None) -> None:
     devices = devices_of(scene.story, testbed)
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
     place = scene.run.journal.with_name(f"recovery-{stamp}.jsonl")
-    with Journal(place, secrets=passwords_of(devices), clock=scene.clock) as transcript:
+    secrets = passwords_of(scene.dialled(devices))
+    with Journal(place, secrets=secrets, clock=scene.clock) as transcript:
         _put_back(scene, done, devices, transcript)
     done.stopped_by = scene.stop.name
     if left := scene.ahead.pending:
@@ -185,11 +194,13 @@ def _replay(scene: _Scene, done: Recovered, testbed: Testbed | None) -> None:
 def _put_back(
     scene: _Scene, done: Recovered, devices: tuple[Device, ...], transcript: Journal
 ) -> None:
-    opened, failed = _connect(devices, scene.clock, transcript)
+    opened, failed = _connect(scene.dialled(devices), scene.clock, transcript)
     try:
-        _leave_unreachable(scene, done, failed)
+        own = {device.name for device in devices}
+        _leave_unreachable(scene, done, {n: e for n, e in failed.items() if n in own})
         lab = _lab(scene, tuple(d for d in devices if d.name in opened), opened)
-        terms = Terms(run=done.run, instead_of=done.run)
+        gone = Gone(run=done.run, runner=scene.story.begun.runner)
+        terms = Terms(run=done.run, instead_of=gone, testbed=scene.whole)
         with holding(lab, why=f"put back run {done.run}", terms=terms, say=done.notes.append):
             put_back = lab.put_back(lambda: bool(scene.stop))
             done.rows += [_row(lab, each) for each in put_back]
@@ -214,6 +225,14 @@ def _sweep(
                 done.notes.append(f"ended on {process.host}: {process.pid} {process.command}")
         except LabError as error:
             done.problems.append(str(error))
+
+
+def whole_of(story: Story, testbed: Testbed | None) -> Testbed:
+    """The testbed whose lease keeps others away: the one that was named, else the run's own."""
+    begun = story.begun
+    return testbed or Testbed(
+        name=begun.testbed, file=Path(begun.file), devices=begun.devices, lease=begun.lease
+    )
 
 
 def devices_of(story: Story, testbed: Testbed | None) -> tuple[Device, ...]:
@@ -263,7 +282,8 @@ def _leave_unreachable(scene: _Scene, done: Recovered, failed: Mapping[str, LabE
 def _lab(scene: _Scene, devices: tuple[Device, ...], opened: Mapping[str, Transport]) -> Lab:
     begun = scene.story.begun
     backend: Backend = "simulated" if begun.backend == "simulated" else "hardware"
-    testbed = Testbed(name=begun.testbed, file=Path(begun.file), devices=devices, lease=scene.lease)
+    lease = scene.whole.lease
+    testbed = Testbed(name=begun.testbed, file=Path(begun.file), devices=devices, lease=lease)
     counted = {name: Exchanges(transport) for name, transport in opened.items()}
     lab = Lab(testbed, counted, clock=scene.clock, backend=backend)
     lab.unrecorded = opened  # the lease: what was seen of it once is never taken for news

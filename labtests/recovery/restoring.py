@@ -5,7 +5,8 @@ from pathlib import Path
 
 from labtests.capabilities.profile import SETTINGS
 from labtests.capabilities.values import expect_value
-from labtests.core.errors import LabError, LeaseBusy, LeaseLost
+from labtests.core.errors import InventoryError, LabError, LeaseBusy, LeaseLost
+from labtests.core.private_files import expect_owned
 from labtests.inventory import Endpoint, NotInTestbed, Testbed, load
 from labtests.journal.values import unpack
 from labtests.lab.lab import Lab
@@ -36,9 +37,9 @@ def reinstate(place: Path, *, testbed: Testbed | None, say: Say, agree: Agree | 
     wanted = read(place, to_be_done=True)
     values = _values(wanted)  # before anything is opened: each is a value of its setting
     if testbed is None:
-        testbed = load(Path(wanted.file))
+        testbed = _named_by(place, Path(wanted.file))
         source = Source(what=f"{place} names {wanted.file}, which", file=wanted.file)
-        expect_yes(source, testbed.devices, agree)
+        expect_yes(source, testbed, agree)
     opening = Opening(testbed=testbed, word="restore", changes=True, why=f"restore {place}")
     try:
         with opened(opening, say) as session:
@@ -50,6 +51,19 @@ def reinstate(place: Path, *, testbed: Testbed | None, say: Say, agree: Agree | 
         by = f" by {signal}" if str(signal) else ""
         say(f"interrupted{by}; whether something is left: labtests restore --list")
         return LEFT
+
+
+def _named_by(place: Path, file: Path) -> Testbed:
+    """What the testbed file says that a snapshot names: one that nobody else can write. What is
+    wrong with it is not told, as that repeats words of it: it may be any file. Raises LabError."""
+    expect_owned(file)
+    try:
+        return load(file)
+    except InventoryError as error:
+        raise LabError(
+            f"{place} names {file}, which cannot be read as a testbed file\n"
+            "  remedy: name the testbed file yourself (--testbed FILE): then its mistakes are told"
+        ) from error
 
 
 def _reinstated(place: Path, wanted: Snapshot, values: Values, session: Session, say: Say) -> int:

@@ -1,5 +1,7 @@
 """A folder for a lease on this machine, and a toy lab whose one box writes down what it is sent."""
 
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -23,6 +25,14 @@ def host() -> Emulated:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return tmp_path / "lease"
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """The same where other accounts can reach it; pytest's folders are for one only."""
+    with tempfile.TemporaryDirectory() as above:
+        Path(above).chmod(0o755)
+        yield Path(above) / "lease"
 
 
 @pytest.fixture

@@ -1,8 +1,6 @@
 """Other users of the lease host: what they put there neither writes, deletes, shows nor locks."""
 
 import os
-import tempfile
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -250,14 +248,6 @@ def test_a_reason_of_any_length_is_shown_cut_and_the_record_can_be_read(folder: 
     assert long.register.look().holder == long.holder
     with pytest.raises(LeaseBusy):
         held_at(folder, "second").take()
-
-
-@pytest.fixture
-def open_folder() -> Iterator[Path]:
-    """The same where other accounts can reach it; pytest's folders are for one only."""
-    with tempfile.TemporaryDirectory() as above:
-        Path(above).chmod(0o755)
-        yield Path(above) / "lease"
 
 
 @as_root

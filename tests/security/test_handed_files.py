@@ -8,113 +8,33 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from handed import (
+    EVIL,
+    Dialled,
+    as_root,
+    journal_of,
+    known_under,
+    managed,
+    restore,
+    snapshot_of,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import labtests.lab.lab as lab_room
-import labtests.recovery.replay as replay
-from labtests.__main__ import main
 from labtests.capabilities.profile import SETTINGS
 from labtests.capabilities.records import PfcSetting
 from labtests.capabilities.values import FORMS, NoSuchValue, expect_value
 from labtests.core.errors import InventoryError, LabError
-from labtests.core.redaction import Redaction
-from labtests.inventory import Device, Endpoint, Management, Port, Testbed, load
-from labtests.journal import Begun, ChangeJournal, Intent, read_changes, this_runner
-from labtests.journal.known import remember
+from labtests.core.private_files import NotPrivate, write_private
+from labtests.inventory import load
+from labtests.journal import read_changes
 from labtests.linuxlab import plan
 from labtests.linuxlab.ledger import Ledger, ledger_of
 from labtests.recovery.snapshot import read
 from labtests.report.runs import UnreadableRun, read_run
 from labtests.transport.recording import recorded_lab
 
-HOST = Device(
-    name="h",
-    platform="linux",
-    management=Management(host="192.0.2.7", user="root"),
-    ports=(Port(device="h", interface="eth0"),),
-)
-TESTBED = """
-name: lab
-devices:
-  h: {platform: linux, management: {host: 192.0.2.66, user: root}, ports: {eth0: {}}}
-"""
-EVIL = "1500; touch owned"
-as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can make another user's files")
-
-
-class Dialled:
-    """Every host that was dialled; none answers."""
-
-    def __init__(self) -> None:
-        self.hosts: list[str] = []
-
-    def __call__(self, device: Device, *_: object, **__: object) -> None:
-        self.hosts.append(device.management.host)
-        raise LabError("nobody there")
-
-
-@pytest.fixture
-def dialled(monkeypatch: pytest.MonkeyPatch) -> Dialled:
-    found = Dialled()
-    monkeypatch.setattr(replay, "connect", found)
-    monkeypatch.setattr(lab_room, "connect_all", lambda devices, *_, **__: found(*devices))
-    return found
-
-
-@pytest.fixture(autouse=True)
-def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LABTESTS_STATE_DIR", str(tmp_path / "state"))
-    monkeypatch.chdir(tmp_path)
-
-
-def journal_of(folder: Path, change: dict[str, Any], begun: dict[str, Any]) -> Path:
-    """A run that changed one MTU and died, with these facts put in place of its own."""
-    folder.mkdir(exist_ok=True)
-    path = folder / "changes.jsonl"
-    path.unlink(missing_ok=True)
-    first = Begun(
-        run="run-1",
-        runner=this_runner(),
-        testbed="lab",
-        file=str(folder / "lab.yaml"),
-        backend="hardware",
-        dry_run=False,
-        devices=(HOST,),
-        lease=None,
-    )
-    ahead = ChangeJournal.begin(path, first, Redaction())
-    at = Endpoint(device="h", interface="eth0")
-    ahead.ahead(
-        [Intent(at=at, setting="mtu", earlier=1500, wanted=9000, commands=("a",), undo=("b",))]
-    )
-    assert ahead.pages is not None
-    ahead.pages.close()
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
-    text = json.dumps(lines[0] | {"runner": dead(lines[0])} | begun) + "\n"
-    path.write_text(text + json.dumps(lines[1] | change) + "\n")
-    return path
-
-
-def dead(first: dict[str, Any]) -> dict[str, Any]:
-    """Its runner, which is not there any more."""
-    runner: dict[str, Any] = first["runner"]
-    runner["fields"]["started_ticks"] = 1
-    return runner
-
-
-def managed(**facts: Any) -> dict[str, Any]:
-    """The devices of a journal, with another way to them."""
-    ways = {"host": "192.0.2.7", "port": 22, "user": "root"} | facts
-    management = {"record": "labtests.inventory.testbed:Management", "fields": ways}
-    device = {"name": "h", "platform": "linux", "management": management}
-    return {"devices": [{"record": "labtests.inventory.testbed:Device", "fields": device}]}
-
-
-def restore(*words: str, said: str | None = None) -> Result:
-    return CliRunner().invoke(main, ["restore", *words], input=said)
-
+pytestmark = pytest.mark.usefixtures("own_state")
 
 # -- values ----------------------------------------------------------------------------------------
 
@@ -151,23 +71,6 @@ def test_a_change_that_a_run_has_made_is_put_back(tmp_path: Path, dialled: Diall
     journal_of(tmp_path / "run", {}, {})
     assert restore("run", "--yes").exit_code == 10  # nobody answers there
     assert dialled.hosts == ["192.0.2.7"]
-
-
-def snapshot_of(folder: Path, settings: dict[str, Any], **more: Any) -> Path:
-    (folder / "lab.yaml").write_text(TESTBED)
-    ports = {"eth0": {"settings": {name: {"value": v} for name, v in settings.items()}}}
-    facts = {
-        "format": "labtests-snapshot/1",
-        "testbed": "lab",
-        "file": str(folder / "lab.yaml"),
-        "backend": "hardware",
-        "taken": "2026-01-01T00:00:00+00:00",
-        "devices": {"h": {"versions": {}, "ports": ports}},
-    }
-    path = folder / "snapshot.json"
-    path.write_text(json.dumps(facts | more))
-    path.chmod(0o600)
-    return path
 
 
 PFC = {"record": "labtests.records:PfcSetting"}
@@ -282,7 +185,7 @@ def test_where_a_snapshot_leads_is_asked_unless_the_testbed_file_was_named(
 
 
 def test_what_is_known_is_a_way_and_not_a_name(tmp_path: Path, dialled: Dialled) -> None:
-    remember(Testbed(name="lab", file=tmp_path / "lab.yaml", devices=(HOST,)))
+    known_under(None, tmp_path)
     journal_of(tmp_path / "run", {}, managed(password_env="OTHER"))
     assert (restore("run").exit_code, dialled.hosts) == (2, [])
     journal_of(tmp_path / "run", {}, {})
@@ -306,6 +209,24 @@ def test_what_somebody_else_has_made_is_not_done(tmp_path: Path, dialled: Dialle
     os.chown(path, 12345, 12345)
     done = restore(str(path), "--yes")
     assert ("not believed" in done.output, dialled.hosts) == (True, []), done.output
+
+
+@as_root
+def test_nor_is_ours_in_a_folder_of_somebody_else(tmp_path: Path, dialled: Dialled) -> None:
+    """They could put another file of ours in its place, and what is done is written there."""
+    journal_of(tmp_path / "run", {}, {})
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    snapshot = snapshot_of(tmp_path, {"mtu": 1500}).rename(theirs / "snapshot.json")
+    for folder in (tmp_path / "run", theirs):
+        os.chown(folder, 12345, 12345)
+    before = sorted(tmp_path.rglob("*"))
+    for place in ("run", str(snapshot)):
+        done = restore(place, "--yes")
+        assert ("another user" in done.output, dialled.hosts) == (True, []), done.output
+    with pytest.raises(NotPrivate):
+        write_private(theirs / "new.json", "{}")
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_a_link_to_one_is_not_followed(tmp_path: Path) -> None:
@@ -398,6 +319,20 @@ def test_a_recording_raises_no_other_error_than_a_devices(tmp_path: Path) -> Non
     path.write_text(json.dumps(line | {"error": "Sequence", "problem": "", "remedy": ""}) + "\n")
     with pytest.raises(LabError, match="no error of a device"):
         recorded_lab(path)
+
+
+@pytest.mark.parametrize("more_often", [0, 12])
+def test_a_journal_is_told_by_no_number_that_is_there_twice(
+    tmp_path: Path, more_often: int
+) -> None:
+    """Each such line would have doubled what the change before it remembers."""
+    path = journal_of(tmp_path / "run", {}, {})
+    first, change = path.read_text().splitlines()
+    more = [change] * more_often
+    fold = json.dumps({"kind": "folded", "number": 1, "into": 1})
+    path.write_text("\n".join([first, change, *more, fold]) + "\n")
+    with pytest.raises(LabError, match=r"twice|into itself"):
+        read_changes(path)
 
 
 _texts = st.text(max_size=200) | st.sampled_from(["{}", "[]", '{"format": "labtests-changes/1"}'])

@@ -46,7 +46,7 @@ def explained(error: Exception, place: Place) -> DeviceError:
 
 def _host_key(error: HostKeyProblem, place: Place) -> DeviceError:
     trust = place.hop.known_hosts
-    file, scan = quote(str(trust.files[0])), _keyscan(place.hop)
+    file, scan = quote(str(trust.place.files[0])), _keyscan(place.hop)
     fingerprint = f"{error.key.get_name()} {error.key.fingerprint}"
     if error.why == "revoked":
         return HostKeyRefused(

@@ -2,10 +2,7 @@
 patterns and no revoked keys, and rewrites the file when it learns; here any listed key will do, as
 with OpenSSH, and a file only grows."""
 
-import io
-import os
 import re
-import stat
 import threading
 from collections import defaultdict
 from collections.abc import Sequence
@@ -19,17 +16,16 @@ from paramiko.config import SSH_PORT
 from paramiko.hostkeys import HostKeyEntry, InvalidHostKey
 
 from labtests.core.trusted_files import NotAFile, handed
+from labtests.inventory import Management
+from labtests.transport.ssh.learning import (
+    MOST_BYTES,
+    SYSTEM_FILE,
+    USER_FILE,
+    NoPlace,
+    Place,
+)
 
-SYSTEM_FILE = Path("/etc/ssh/ssh_known_hosts")
-USER_FILE = Path("~/.ssh/known_hosts")
 REVOKED = "@revoked"
-
-MOST_BYTES = 2**24
-"""Of a file of host keys: some 100 000 lines."""
-_APPENDING = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK | os.O_CLOEXEC
-_NEVER = ("authorized_keys", "authorized_principals", "rc", "environment", "config")
-"""Beginnings of names of files that sshd and ssh obey (sshd(8), FILES)."""
-_KEY_TYPE = re.compile(r"(ssh|ecdsa|sk-ssh|sk-ecdsa)-[A-Za-z0-9@.-]{1,60}")
 
 _appending = threading.Lock()  # guards files, not state: devices are connected in parallel
 
@@ -47,13 +43,13 @@ class HostKeyProblem(paramiko.SSHException):
 
 @dataclass(frozen=True, slots=True)
 class KnownHosts(paramiko.MissingHostKeyPolicy):
-    """The keys in these files. Learning appends to the first one.
+    """The keys in the files of this place. Learning appends to the first one.
 
     `name` is how the files list the host: `host`, or `[host]:port` when the port is not 22.
     """
 
     name: str
-    files: tuple[Path, ...]
+    place: Place
     policy: Literal["strict", "accept-new"]
 
     def key_types(self) -> tuple[str, ...]:
@@ -79,23 +75,18 @@ class KnownHosts(paramiko.MissingHostKeyPolicy):
 
     def _lines(self) -> list["_Line"]:
         found: list[_Line] = []
-        for file in self.files:
+        for file in self.place.files:
             for candidate in _index(_text(file)).about(self.name):
                 line = _line(candidate, self.name)
                 found += [line] if line else []
         return found
 
     def _learn(self, key: paramiko.PKey) -> None:
-        file = self.files[0]
         with _appending:
-            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with os.fdopen(os.open(file, _APPENDING, 0o600), "rb+", buffering=0) as lines:
-                text = _start(lines)
-                if text is None or not _is_for_host_keys(file, text):
-                    raise HostKeyProblem(self.name, key, "unknown")
-                newline = "" if not text or text.endswith("\n") else "\n"
-                line = f"{newline}{self.name} {key.get_name()} {key.get_base64()}\n"
-                lines.write(line.encode())
+            try:
+                self.place.learn(self.name, key)
+            except NoPlace:
+                raise HostKeyProblem(self.name, key, "unknown") from None
 
 
 def _text(file: Path) -> str:
@@ -104,33 +95,6 @@ def _text(file: Path) -> str:
         return handed(file, most_bytes=MOST_BYTES).decode("utf-8", errors="replace")
     except (OSError, NotAFile):
         return ""
-
-
-def _start(file: io.FileIO) -> str | None:
-    """All of it, as far as such a file is read; None of what is no regular file."""
-    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        return None
-    return (file.read(MOST_BYTES + 1) or b"").decode("utf-8", errors="replace")
-
-
-def _is_for_host_keys(file: Path, text: str) -> bool:
-    """Whether a key that was learned may be written there: a file of host keys, or a new one. A
-    testbed file that somebody handed over could name any file, and what it names a host could be
-    read there as leave to log in."""
-    if len(text) > MOST_BYTES:
-        return False
-    real = {file.name.lower(), file.resolve().name.lower()}
-    if any(name.startswith(_NEVER) for name in real):
-        return False
-    return all(_is_host_line(line) for line in text.splitlines())
-
-
-def _is_host_line(line: str) -> bool:
-    text = line.strip()
-    if not text or text.startswith("#"):
-        return True
-    words = text.removeprefix("@revoked").removeprefix("@cert-authority").split()
-    return len(words) >= 3 and _KEY_TYPE.fullmatch(words[1]) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,9 +194,11 @@ def known_hosts_name(host: str, port: int, alias: str | None) -> str:
     return host if port == SSH_PORT else f"[{host}]:{port}"
 
 
-def known_hosts_files(given: str | None, configured: str | None) -> tuple[Path, ...]:
+def known_hosts_place(management: Management, configured: str | None) -> Place:
     """The testbed's file alone; else ssh_config's or the user's own, and the system's."""
-    if given:
-        return (Path(given).expanduser(),)
+    if management.known_hosts:
+        beside = management.known_hosts_beside
+        file = Path(management.known_hosts).expanduser()
+        return Place((file,), testbed=True, beside=Path(beside) if beside else None)
     names: Sequence[str] = configured.split() if configured else [str(USER_FILE)]
-    return (*(Path(name).expanduser() for name in names), SYSTEM_FILE)
+    return Place((*(Path(name).expanduser() for name in names), SYSTEM_FILE))

@@ -18,7 +18,7 @@ from labtests.core.errors import LoginRefused
 from labtests.inventory import Device, Management
 from labtests.transport.ssh.dialling import DIAL_WITHIN_S
 from labtests.transport.ssh.hop import Hop
-from labtests.transport.ssh.host_keys import KnownHosts, known_hosts_files, known_hosts_name
+from labtests.transport.ssh.host_keys import KnownHosts, known_hosts_name, known_hosts_place
 from labtests.transport.ssh.passwords import ASK, SERVICE, password_named
 from labtests.transport.ssh.settings import ssh_settings
 
@@ -105,7 +105,7 @@ class _Way:
     def _known_hosts(self, host: str, port: int, configured: paramiko.SSHConfigDict) -> KnownHosts:
         return KnownHosts(
             known_hosts_name(host, port, configured.get("hostkeyalias")),
-            known_hosts_files(self._management.known_hosts, configured.get("userknownhostsfile")),
+            known_hosts_place(self._management, configured.get("userknownhostsfile")),
             self._management.host_keys,
         )
 
