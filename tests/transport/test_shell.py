@@ -88,6 +88,12 @@ def test_twenty_megabytes_of_errors_come_through_too(shell) -> None:
     assert (reply.text, len(reply.errors)) == ("done\n", 20_000_000)
 
 
+def test_more_than_an_answer_may_hold_is_refused(shell) -> None:
+    with pytest.raises(CommandRejected, match="more than 32 MiB"):
+        shell.run(typed("head -c 40000000 /dev/zero"))
+    assert shell.run(typed("echo on")).text == "on\n"
+
+
 def test_a_character_cut_by_a_packet_is_put_together(shell) -> None:
     reply = shell.run(typed("printf 'a\\303'; sleep 0.1; printf '\\274b'"))
     assert reply.text == "aüb"

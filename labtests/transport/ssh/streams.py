@@ -13,8 +13,8 @@ WINDOW_BYTES = 2**27
 """How much a server may send before somebody reads. So large that a command whose output nobody
 reads for a while is not slowed down, and that one round trip brings everything printed so far."""
 
-OUTPUT_LIMIT_BYTES = 2**24
-"""Of one command: an hour of iperf3's JSON is less, and to look for secrets in so much takes half a
+OUTPUT_LIMIT_BYTES = 2**25
+"""Of one command: an hour of iperf3's JSON is less, and to look for secrets in so much takes a
 minute of CPU at worst."""
 LAST_WORDS_S = 1.0  # wall time
 READ_BYTES = 2**26  # per read: everything there is; paramiko's buffer is slow in small bites
