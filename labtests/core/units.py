@@ -8,11 +8,6 @@ from typing import NewType
 
 Bytes = NewType("Bytes", int)
 BitsPerSecond = NewType("BitsPerSecond", float)
-Priority = NewType("Priority", int)
-"""An 802.1p / PFC priority, 0..7. Also the number of the queue it maps to, where maps are 1:1."""
-
-DSCP_PER_PRIORITY = 8
-"""Default map of mlx5 and Comware: DSCP 8p .. 8p+7 belong to priority p."""
 
 
 def mib_per_second(value: float) -> BitsPerSecond:
@@ -28,8 +23,3 @@ def gbit_per_second(value: float) -> BitsPerSecond:
 def dscp_of_tos(tos: int) -> int:
     """The upper six bits of the IPv4 TOS byte (RFC 2474)."""
     return tos >> 2
-
-
-def default_priority_of_tos(tos: int) -> Priority:
-    """The priority that mlx5 and Comware give a TOS byte by default: DSCP // 8."""
-    return Priority(dscp_of_tos(tos) // DSCP_PER_PRIORITY)
