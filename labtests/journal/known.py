@@ -49,6 +49,14 @@ def named_before(file: str) -> Testbed | None:
         return None
 
 
+def whole_before(file: str, devices: Iterable[Device], lease: LeasePlace | None) -> Testbed | None:
+    """The testbed of a run that had some of its devices, if this user has named that file before
+    and it says the same of them: its lease is kept where that of the whole is."""
+    said = named_before(file)
+    same = said is not None and said.lease == lease and all(d in said.devices for d in devices)
+    return said if same else None
+
+
 def remember(testbed: Testbed) -> None:
     """Its file and its ways are known from now on; where that cannot be written down, they stay
     strange."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from labtests.core.errors import LabError
 from labtests.inventory import Device, Testbed
-from labtests.journal.known import is_strange_lease, named_before, strange
+from labtests.journal.known import is_strange_lease, strange, whole_before
 from labtests.lease.holding import lease_host
 
 Agree = Callable[[str], bool]
@@ -46,8 +46,7 @@ def expect_yes(
 def _lease(led: Testbed, source: Source) -> Iterator[str]:
     """Where it says that the lease is kept, unless that is known."""
     on = lease_host(led)
-    said = named_before(source.file)
-    if said is not None and (said.lease, lease_host(said)) == (led.lease, on):
+    if whole_before(source.file, led.devices, led.lease) is not None:
         return
     if not is_strange_lease(led.devices, led.lease, on):
         return

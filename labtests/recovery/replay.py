@@ -28,6 +28,7 @@ from labtests.journal import (
     unfinished_runs,
 )
 from labtests.journal.changes import addresses
+from labtests.journal.known import whole_before
 from labtests.lab.changes import PutBack
 from labtests.lab.lab import Lab
 from labtests.lease.held import Gone
@@ -228,10 +229,15 @@ def _sweep(
 
 
 def whole_of(story: Story, testbed: Testbed | None) -> Testbed:
-    """The testbed whose lease keeps others away: the one that was named, else the run's own."""
+    """The testbed whose lease keeps others away: the one that was named, now or for the run that
+    had a part of it (--limit), else the run's own."""
     begun = story.begun
-    return testbed or Testbed(
-        name=begun.testbed, file=Path(begun.file), devices=begun.devices, lease=begun.lease
+    return (
+        testbed
+        or whole_before(begun.file, begun.devices, begun.lease)
+        or Testbed(
+            name=begun.testbed, file=Path(begun.file), devices=begun.devices, lease=begun.lease
+        )
     )
 
 

@@ -138,7 +138,8 @@ def test_a_part_of_the_lab_by_limit(project, lab):
     assert (code, list(document["devices"]), document["changed"] > 0) == (0, ["ServerB"], True)
     changed = {name for name, value in everything(lab).items() if value != found[name]}
     assert {name.split(":")[0].split()[0] for name in changed} == {"ServerB"}
-    assert project.labtests("restore", "part")[0] == 0
+    back = project.labtests("restore", "part")
+    assert back[0] == 0, back
     assert everything(lab) == found
     code, said = applied(project, "--limit", "ServerX")
     assert (code, "no device 'ServerX'" in said) == (2, True)

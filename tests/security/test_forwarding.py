@@ -160,6 +160,7 @@ def device(port: int, tmp_path: Path, jump: str | None = None) -> Device:
             password_env="LAB_PASSWORD",
             host_keys="accept-new",
             known_hosts=str(tmp_path / "known_hosts"),
+            known_hosts_beside=str(tmp_path),
         ),
     )
 

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -103,7 +104,8 @@ def start_sshd(
 
 def end_sshd(sshd: Sshd) -> None:
     for child in children_of(sshd.process.pid):  # sessions outlive their listener
-        os.kill(child, signal.SIGTERM)
+        with suppress(ProcessLookupError):
+            os.kill(child, signal.SIGTERM)
     sshd.process.terminate()
     sshd.process.wait(10)
 
