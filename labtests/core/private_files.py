@@ -36,6 +36,7 @@ def private_folder(folder: Path) -> None:
                     "  remedy: give a new folder"
                 ) from None
     folder.chmod(FOLDER_MODE)
+    expect_safe_way(folder)  # as it is now: what was missing may have been made by another
 
 
 def expect_owned(path: Path) -> None:
@@ -88,7 +89,11 @@ def expect_safe_way(path: Path) -> None:
     above_code = set(Path(__file__).resolve().parents)
     trusted = {os.geteuid(), 0, Path(__file__).stat().st_uid}
     written = path.absolute()
-    for step in dict.fromkeys([*written.parents, *written.resolve().parents]):
+    try:
+        resolved = written.resolve()
+    except (RuntimeError, ValueError) as error:  # links in a circle; characters no path has
+        raise NotPrivate(f"{str(path)!r:.200} leads nowhere: {error}") from error
+    for step in dict.fromkeys([*written.parents, *resolved.parents]):
         if step in above_code:
             continue
         try:

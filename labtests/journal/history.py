@@ -63,6 +63,9 @@ def _expect_sound(story: Story, path: Path) -> None:
     if any(type(text) is not str for text in texts) or type(begun.dry_run) is not bool:
         raise ValueError("its first line has facts of another kind")
     expect_sound(begun.devices, begun.lease, place=str(path))
+    beside = {device.management.known_hosts_beside for device in begun.devices}
+    if not beside <= {None, str(Path(begun.file).parent)}:
+        raise ValueError("a device's host keys are beside another file than the testbed's")
     for entry in story.all:
         expect_place(entry.intent.at, begun.devices, place=str(path))
 
@@ -71,6 +74,8 @@ def _tell(story: Story, line: dict[str, Any]) -> None:
     kind = line["kind"]
     if kind == "change":
         entry = _entry(line)
+        if story.ended:
+            raise ValueError(f"change {entry.number} comes after its end")
         if entry.number in story.by_number:
             raise ValueError(f"change {entry.number} is there twice")
         story.by_number[entry.number] = entry
@@ -93,10 +98,10 @@ def _mark(story: Story, entry: Entry, line: dict[str, Any]) -> None:
         into = story.by_number.get(line.get("into", 0))
         if into is entry:
             raise ValueError(f"change {entry.number} is folded into itself")
-        if entry in story.entries:
-            story.entries.remove(entry)
-        elif entry in story.kept:
-            story.kept.remove(entry)
+        open_in = next((some for some in (story.entries, story.kept) if entry in some), None)
+        if open_in is None:
+            return  # undone already: what it was folded into has its values
+        open_in.remove(entry)
         if into is not None:
             into.whole = into.whole and entry.whole
             into.touched = (*into.touched, entry.intent.wanted, *entry.touched)

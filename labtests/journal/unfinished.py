@@ -39,7 +39,7 @@ def state_folder() -> Path:
 class Unfinished:
     """A run that has not (yet) put everything back."""
 
-    file: Path  # of the index
+    file: Path | None  # of the index; None: of a folder that somebody may have handed over
     run: str
     journal: Path
     testbed: str
@@ -63,7 +63,8 @@ class Unfinished:
 
     def remove(self) -> None:
         """It is finished. Removing twice is allowed."""
-        self.file.unlink(missing_ok=True)
+        if self.file is not None:
+            self.file.unlink(missing_ok=True)
 
     @property
     def restore_command(self) -> str:
@@ -74,8 +75,9 @@ class Unfinished:
 def register(journal: Path, begun: Begun) -> Unfinished:
     """The next run will find it. Raises LabError when the state folder cannot be written."""
     folder = state_folder() / "unfinished"
+    file = folder / f"{begun.run}.json"
     entry = Unfinished(
-        file=folder / f"{begun.run}.json",
+        file=file,
         run=begun.run,
         journal=journal.resolve(),
         testbed=begun.testbed,
@@ -87,7 +89,7 @@ def register(journal: Path, begun: Begun) -> Unfinished:
     try:
         private_folder(state_folder())
         private_folder(folder)
-        _write_whole(entry)
+        _write_whole(entry, file)
         sync_folder(folder)
     except (OSError, NotWritten, NotPrivate) as error:
         raise LabError(
@@ -140,17 +142,17 @@ def _expect_sound(**facts: Any) -> Unfinished:
     return run
 
 
-def _write_whole(entry: Unfinished) -> None:
+def _write_whole(entry: Unfinished, place: Path) -> None:
     """All of it or nothing, also when the machine stops in between."""
     facts = {name: getattr(entry, name) for name in ("run", "testbed", "simulated", "dry_run")}
     facts |= {"journal": str(entry.journal), "addresses": list(entry.addresses)}
     text = json.dumps(facts | {"runner": pack(entry.runner)}, indent=1)
-    fresh = entry.file.with_suffix(".new")
+    fresh = place.with_suffix(".new")
     with os.fdopen(open_private(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w") as file:
         file.write(text + "\n")
         file.flush()
         os.fsync(file.fileno())
-    fresh.replace(entry.file)
+    fresh.replace(place)
 
 
 def _read(file: Path) -> Unfinished | None:

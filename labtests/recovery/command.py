@@ -110,7 +110,7 @@ def _tried(run: Unfinished, act: Callable[[Unfinished], int], say: Say) -> int:
 
 
 def _recover(run: Unfinished, *, asked: Asked, say: Say, kept: bool) -> int:
-    if not run.file.exists():  # not of this user's own index: somebody may have handed it over
+    if run.file is None:  # not of this user's own index: somebody may have handed it over
         expect_agreed(run, asked.testbed, asked.agree)
     done = recover(run, testbed=asked.testbed, kept=kept, without_lease=asked.without_lease)
     for line in done.lines():
@@ -138,7 +138,7 @@ def expect_agreed(run: Unfinished, testbed: Testbed | None, agree: Agree | None)
 
 def _again(run: Unfinished) -> str:
     """A run that is not registered is found by its folder only."""
-    known = run.file.exists()
+    known = run.file is not None
     return run.restore_command if known else f"labtests restore {quote(str(run.journal.parent))}"
 
 

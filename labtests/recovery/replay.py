@@ -104,7 +104,7 @@ def find(text: str) -> Unfinished:
         raise LabError(f"{text}: no unfinished run and no run folder; unfinished runs: {there}")
     begun = read_changes(journal).begun
     return Unfinished(
-        file=journal.with_suffix(".registered-nowhere"),
+        file=None,
         run=begun.run,
         journal=journal.resolve(),
         testbed=begun.testbed,
@@ -200,7 +200,8 @@ def _put_back(
         own = {device.name for device in devices}
         _leave_unreachable(scene, done, {n: e for n, e in failed.items() if n in own})
         lab = _lab(scene, tuple(d for d in devices if d.name in opened), opened)
-        gone = Gone(run=done.run, runner=scene.story.begun.runner)
+        ended = scene.story.ended  # then it gave its lease back, and left no process
+        gone = None if ended else Gone(run=done.run, runner=scene.story.begun.runner)
         terms = Terms(run=done.run, instead_of=gone, testbed=scene.whole)
         with holding(lab, why=f"put back run {done.run}", terms=terms, say=done.notes.append):
             put_back = lab.put_back(lambda: bool(scene.stop))
@@ -208,7 +209,8 @@ def _put_back(
             if scene.ahead.pending:  # stopped on the way: whoever goes on needs the lease
                 lab.abandon()
                 return
-            _sweep(scene, devices, opened, done)
+            if not ended:
+                _sweep(scene, devices, opened, done)
     finally:
         for transport in opened.values():
             transport.close()

@@ -12,7 +12,8 @@ from labtests.transport.commands import program, script
 from labtests.transport.protocol import Reply, Transport
 from labtests.transport.ssh.supervision import TAG
 
-_ENVIRON = re.compile(r"^/proc/([0-9]+)/environ$", re.MULTILINE)
+_ENVIRON = re.compile(r"^/proc/([1-9][0-9]{0,9})/environ$", re.MULTILINE)
+_PID = re.compile(r"[1-9][0-9]{0,9}")
 _GREP_ANSWERS = frozenset({0, 1, 2, None})  # found, not found, some files cannot be read; recorded
 _PS_ANSWERS = frozenset({0, 1, None})  # 1: all have ended meanwhile
 _END = "kill -TERM PIDS; sleep GRACE; kill -KILL PIDS; true"
@@ -46,7 +47,7 @@ def leftovers(transport: Transport, run: str) -> tuple[Leftover, ...]:
     listed = transport.run(program("ps", "-o", "pid=,args=", "-p", ",".join(map(str, pids))))
     rows = (line.split(None, 1) for line in listed.text.splitlines())
     _expect_answer(listed, _PS_ANSWERS)
-    commands = {int(row[0]): row[1] for row in rows if len(row) == 2 and row[0].isdecimal()}
+    commands = {int(row[0]): row[1] for row in rows if len(row) == 2 and _PID.fullmatch(row[0])}
     return tuple(
         Leftover(host=transport.device, pid=pid, command=commands[pid])
         for pid in pids

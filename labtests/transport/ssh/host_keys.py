@@ -63,15 +63,22 @@ class KnownHosts(paramiko.MissingHostKeyPolicy):
 
         The client has been given no keys itself, so it asks here about every key.
         """
+        if not self._is_known(key):
+            with _appending:  # somebody else may just have learned one of this host
+                if not self._is_known(key):
+                    self._learn(key)
+
+    def _is_known(self, key: paramiko.PKey) -> bool:
+        """False for the first key of a host, where that may be learned. Raises HostKeyProblem."""
         lines = self._lines()
         known = [line.key for line in lines if line.good]
         if any(line.key == key for line in lines if not line.good):
             raise HostKeyProblem(self.name, key, "revoked")
         if key in known:
-            return
+            return True
         if known or self.policy == "strict":
             raise HostKeyProblem(self.name, key, "changed" if known else "unknown")
-        self._learn(key)
+        return False
 
     def _lines(self) -> list["_Line"]:
         found: list[_Line] = []
@@ -82,11 +89,10 @@ class KnownHosts(paramiko.MissingHostKeyPolicy):
         return found
 
     def _learn(self, key: paramiko.PKey) -> None:
-        with _appending:
-            try:
-                self.place.learn(self.name, key)
-            except NoPlace:
-                raise HostKeyProblem(self.name, key, "unknown") from None
+        try:
+            self.place.learn(self.name, key)
+        except NoPlace:
+            raise HostKeyProblem(self.name, key, "unknown") from None
 
 
 def _text(file: Path) -> str:

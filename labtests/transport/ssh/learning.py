@@ -22,7 +22,14 @@ MOST_BYTES = 2**24
 """Of a file of host keys: some 100 000 lines."""
 
 _OPEN = os.O_RDWR | os.O_APPEND | os.O_NONBLOCK | os.O_CLOEXEC
-_NEVER = ("authorized_keys", "authorized_principals", "rc", "environment", "config")
+_NEVER = (
+    "authorized_keys",
+    "authorized_principals",
+    "allowed_signers",
+    "rc",
+    "environment",
+    "config",
+)
 """Beginnings of names of files that sshd and ssh obey (sshd(8), FILES)."""
 _SAYS_SO = "known_hosts"
 _KEY_TYPE = re.compile(r"(ssh|ecdsa|sk-ssh|sk-ecdsa)-[A-Za-z0-9@.-]{1,60}")
@@ -45,7 +52,10 @@ class Place:
 
     def learn(self, name: str, key: paramiko.PKey) -> None:
         """Append the key to the first file. Raises NoPlace, OSError."""
-        file = self.files[0].resolve()
+        try:
+            file = self.files[0].resolve()
+        except (RuntimeError, ValueError):
+            raise NoPlace from None
         if any(each.name.lower().startswith(_NEVER) for each in (self.files[0], file)):
             raise NoPlace
         try:
@@ -73,7 +83,8 @@ class Place:
         folders = (USER_FILE.expanduser().parent, self.beside)
         if file.parent not in [each.resolve() for each in folders if each is not None]:
             raise NoPlace
-        if _SAYS_SO not in file.name or file.name.startswith("."):
+        says_so = file.name.endswith(_SAYS_SO) or (_SAYS_SO in file.name and not file.suffix)
+        if not says_so or file.name.startswith("."):
             raise NoPlace
         try:
             expect_safe_way(file)

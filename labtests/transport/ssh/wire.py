@@ -83,7 +83,11 @@ class _Login(AuthOnlyHandler):
     def send_auth_request(self, *request: Any, **finishing: Any) -> Any:
         """Ask, and wait for the answer."""
         self._answered.clear()
-        return super().send_auth_request(*request, **finishing)
+        try:
+            return super().send_auth_request(*request, **finishing)
+        finally:
+            if not self._answered.is_set():  # nor would it answer about the next key
+                self.transport.close()
 
 
 class Unanswered(TimeoutError):
@@ -106,13 +110,14 @@ class _Answer(threading.Event):
 
 
 class Wire(ServiceRequestingTransport):
-    """A paramiko transport with ten differences.
+    """A paramiko transport with eleven differences.
 
     - TCP_NODELAY: without it an exec waits some 40 ms for a delayed acknowledgement.
     - `round_trip`: once it is back, everything the server had sent before is here.
     - A process that died by a signal has the exit status 128 + n, where paramiko knows none.
     - Requests on a channel (exec, pty-req, shell) are answered in time, or Unanswered is raised;
       what is sent on one that takes nothing is a TimeoutError.
+    - A login that asks questions is refused: they would go to the user's terminal.
     - The login service is asked for once and with a deadline. paramiko's plain transport asks again
       for every key it tries, which some servers (asyncssh) answer by hanging up; its newer one
       waits for ever.
@@ -156,6 +161,14 @@ class Wire(ServiceRequestingTransport):
         self.answer_within_s = ANSWER_WITHIN_S
         self.offered: dict[str, list[str]] = {}
         super().__init__(sock, **settings)
+
+    def auth_interactive_dumb(
+        self, username: str, handler: object = None, submethods: str = ""
+    ) -> list[str]:
+        """Never: paramiko would show what the device prints, and send it what a person types."""
+        raise paramiko.BadAuthenticationType(
+            "it asks for more than a key", ["keyboard-interactive"]
+        )
 
     @property
     def has_begun(self) -> bool:
