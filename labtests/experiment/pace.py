@@ -38,6 +38,7 @@ class Pace:
     load_s: int  # a load in which all start together
     settle_step_s: float
     settle_deadline_s: float
+    late_s: tuple[float, ...]  # one after the other, while counters do not add up
 
     @property
     def settling(self) -> Span:
@@ -49,7 +50,8 @@ class Pace:
     def phase(self) -> Span:
         """One phase from its quiet window to settled counters."""
         known_s = self.quiet_s + self.lab_seconds
-        return Span(least_s=known_s, most_s=known_s) + self.settling
+        late = Span(least_s=0.0, most_s=sum(self.late_s))
+        return Span(least_s=known_s, most_s=known_s) + self.settling + late
 
     def lasting(self, lab_seconds: float) -> "Pace":
         """The same proportions over another duration (at least two report rows alone, and not more
@@ -63,6 +65,9 @@ class Pace:
         )
 
 
+_LATE_S = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
+"""Buffer drops of SONiC are refreshed every 60 s."""
+
 HARDWARE = Pace(
     lab_seconds=20.0,
     stagger_s=8.0,
@@ -72,6 +77,7 @@ HARDWARE = Pace(
     load_s=8,
     settle_step_s=10.0,
     settle_deadline_s=60.0,
+    late_s=_LATE_S,
 )
 SIMULATED = Pace(
     lab_seconds=5.0,
@@ -82,6 +88,7 @@ SIMULATED = Pace(
     load_s=1,
     settle_step_s=0.2,
     settle_deadline_s=3.0,
+    late_s=_LATE_S,
 )
 LIVE = Pace(
     lab_seconds=10.0,
@@ -92,6 +99,7 @@ LIVE = Pace(
     load_s=4,
     settle_step_s=0.5,
     settle_deadline_s=15.0,
+    late_s=(),
 )
 """Of a switch whose counters are those of the moment in which it answers."""
 

@@ -10,7 +10,7 @@ from labtests.core.errors import DeviceError
 from labtests.core.units import dscp_of_tos
 from labtests.experiment.pace import Pace
 from labtests.experiment.reachability import unreachable
-from labtests.experiment.refresh import not_live, still
+from labtests.experiment.refresh import still
 from labtests.experiment.roles import Role, Roles
 from labtests.experiment.settings import Seen, SettingSeen, settings_seen
 from labtests.inventory import Endpoint
@@ -35,8 +35,6 @@ SETTLING = frozenset(
     }
 )
 """Counters that must stand still before the second snapshot counts."""
-LATE_S = (1, 2, 4, 8, 16, 32)
-"""How long is waited for what does not add up: buffer drops of SONiC are refreshed every 60 s."""
 REFRESHES = 1.25
 """Between two reads that are so many refresh periods apart there was a refresh for certain."""
 OF_CLASSES = frozenset({c.TX_PACKETS, c.RX_PACKETS})
@@ -134,15 +132,18 @@ class Phase:
         self, evidence: Evidence, read: Callable[[], tuple[Reading, ...]]
     ) -> Evidence:
         """A switch may refresh some of its counters more seldom than others, and none of them was
-        seen to change here before: what does not add up is read again, for a while."""
-        if not not_live(self.lab, self.roles):
-            return evidence
-        for wait_s in LATE_S:
+        seen to change here before: what does not add up is read again, for a while. Only while the
+        hosts send and get nothing in the classes of the flows, by their own count: else what comes
+        now could stand for what is missing."""
+        for wait_s in self.pace.late_s:
             if not (sentences := out_of_balance(evidence)):
                 break
             self._say(f"waiting {wait_s:g} s for counters that may be late: {sentences[0]}")
             self.lab.clock.sleep(wait_s)
-            evidence = replace(evidence, after=read())
+            again = replace(evidence, after=read())
+            if not _hosts_stood_still(evidence, again):
+                break
+            evidence = again
         return evidence
 
     def _evidence(self, places: tuple[Place, ...], start_s: float) -> Evidence:
@@ -233,6 +234,21 @@ class Phase:
                 "correct `rdma:` of this port in the testbed file, or load the RDMA driver",
             )
         return found
+
+
+def _hosts_stood_still(earlier: Evidence, later: Evidence) -> bool:
+    """Whether no packet of the flows' classes left or reached a host between the last reads of the
+    two. False where a host does not count its classes."""
+    hosts = (*later.senders, later.receiver)
+    classes = [place.priority for place in later.senders]
+    keys: list[Key] = [
+        (place.device, place.port, "priority", -1 if priority is None else priority, counter)
+        for place in hosts
+        for priority in classes
+        for counter in OF_CLASSES
+    ]
+    before, now = ({r.key: r.value for r in seen.after} for seen in (earlier, later))
+    return all(now.get(key) is not None and now.get(key) == before.get(key) for key in keys)
 
 
 def in_words(keys: frozenset[Key]) -> str:

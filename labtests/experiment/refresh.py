@@ -112,11 +112,6 @@ def still(lab: Lab, roles: Roles, refresh: Refresh) -> Refresh:
     )
 
 
-def not_live(lab: Lab, roles: Roles) -> tuple[str, ...]:
-    """The devices of the way whose counters may be older than the answer that has them."""
-    return tuple(_to_be_watched(lab, roles))
-
-
 def _to_be_watched(lab: Lab, roles: Roles) -> dict[str, _Seen]:
     live, queues = lab.able(LiveCounters), lab.able(QueueTelemetry)
     nics = lab.able(NicTelemetry)

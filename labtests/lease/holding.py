@@ -24,13 +24,15 @@ Say = Callable[[str], None]
 class Terms:
     """How the lease is taken. `wait_s` (lab time) for who has it now; `instead_of` is a run that
     is known to be dead; `under_lock` works under the lock of the person who runs this. `testbed` is
-    the whole one, where the lab has only a part of it."""
+    the whole one, where the lab has only a part of it; `handed` says that a journal says so, which
+    somebody may have handed over: then this place of a lease is not remembered as a known one."""
 
     run: str = ""
     wait_s: float = 0.0
     instead_of: Gone | None = None
     under_lock: bool = False
     testbed: Testbed | None = None
+    handed: bool = False
 
 
 @contextmanager
@@ -78,8 +80,8 @@ def register_of(place: LeasePlace, transport: Transport) -> Register:
 def _taken(lab: Lab, why: str, terms: Terms, say: Say) -> Held | None:
     whole = terms.testbed or lab.testbed
     place, host = whole.lease, lease_host(whole)
-    if lab.backend != "simulated" and terms.instead_of is None:
-        remember_lease(whole, host)  # not what a journal says that may have been handed over
+    if lab.backend != "simulated" and not terms.handed:
+        remember_lease(whole, host)
     if place is None or host is None:
         return None
     transport = lab.unrecorded.get(host.name)

@@ -111,8 +111,7 @@ class Run:
     def test_limit_s(self) -> float:
         """Wall time in which any test has ended: a dozen phases that wait their longest."""
         pace = self.pace
-        phase_s = pace.quiet_s + pace.lab_seconds + pace.settle_deadline_s + STARTS_WITHIN_S
-        return PHASES_AT_MOST * phase_s
+        return PHASES_AT_MOST * (pace.phase.most_s + STARTS_WITHIN_S)
 
     @property
     def pace(self) -> Pace:

@@ -202,7 +202,7 @@ def _put_back(
         lab = _lab(scene, tuple(d for d in devices if d.name in opened), opened)
         ended = scene.story.ended  # then it gave its lease back, and left no process
         gone = None if ended else Gone(run=done.run, runner=scene.story.begun.runner)
-        terms = Terms(run=done.run, instead_of=gone, testbed=scene.whole)
+        terms = Terms(run=done.run, instead_of=gone, testbed=scene.whole, handed=True)
         with holding(lab, why=f"put back run {done.run}", terms=terms, say=done.notes.append):
             put_back = lab.put_back(lambda: bool(scene.stop))
             done.rows += [_row(lab, each) for each in put_back]

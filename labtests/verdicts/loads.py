@@ -8,6 +8,7 @@ from labtests.verdicts import checks, idle, packets, witnesses
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
+    Outcome,
     Verdict,
     conclude,
     missing,
@@ -38,7 +39,7 @@ def no_loss(evidence: Evidence, *, alive_in: tuple[Evidence, ...] = ()) -> Verdi
 def _no_loss(evidence: Evidence, alive_in: tuple[Evidence, ...]) -> Iterator[Finding]:
     yield from checks.ran(evidence)
     yield from checks.kept_pace(evidence)
-    at_this_load = checks.has_run(evidence)
+    at_this_load = all(f.outcome is Outcome.PASS for f in checks.kept_pace(evidence))
     for finding in _dropped_nothing(evidence, alive_in):
         yield finding if at_this_load else checks.or_unproven(finding, _OTHER_LOAD)
     yield from idle.quiet_queues(evidence, packets.loaded(evidence))

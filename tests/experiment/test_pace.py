@@ -10,7 +10,7 @@ PACES = [HARDWARE, LIVE, SIMULATED]
 
 
 def test_a_phase_is_its_quiet_window_its_traffic_and_one_step_of_settling_at_least():
-    assert HARDWARE.phase == Span(least_s=5 + 20 + 10, most_s=5 + 20 + 60 + 10)
+    assert HARDWARE.phase == Span(least_s=5 + 20 + 10, most_s=5 + 20 + 60 + 10 + 63)
     assert SIMULATED.phase.least_s == pytest.approx(0.5 + 5 + 0.2)
 
 

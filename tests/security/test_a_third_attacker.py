@@ -40,13 +40,25 @@ def test_nothing_is_changed_after_the_end(tmp_path: Path) -> None:
 
 
 def test_a_run_that_has_ended_gives_no_lease_away(tmp_path: Path, dialled, monkeypatch) -> None:
+    """Nor is the place of its lease known from then on."""
     taken = []
-    monkeypatch.setattr(replay, "Terms", lambda **terms: taken.append(terms) or 1 / 0)
+
+    class Taken(Exception):
+        pass
+
+    def terms(**given):
+        taken.append(given)
+        raise Taken
+
+    monkeypatch.setattr(replay, "Terms", terms)
+    monkeypatch.setattr(replay, "_connect", lambda *_: ({}, {}))
     journal = journal_of(tmp_path / "run", {}, {})
     ended = [json.dumps({"kind": kind}) for kind in ("kept", "ended")]
     journal.write_text(journal.read_text() + "\n".join([*ended, ""]))
-    restore("run", "--yes")
-    assert all(terms["instead_of"] is None for terms in taken)
+    said = restore("run", "--yes")
+    assert isinstance(said.exception, Taken), said.output
+    (given,) = taken
+    assert (given["instead_of"], given["handed"]) == (None, True)
 
 
 def test_changes_that_are_folded_by_turns_take_no_memory(tmp_path: Path) -> None:

@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import pytest
 from handmade import good_evidence
+from handmade_loads import load
 from test_counters_of_the_end import notified
 from test_sound import R_NIC, with_counter
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Evidence
-from labtests.verdicts import Outcome, cnps, out_of_balance, sound, witnesses
+from labtests.verdicts import Outcome, cnps, no_loss, out_of_balance, sound, witnesses
 from labtests.verdicts.outcome import worst
 
 A_NIC, B_NIC, A_PORT, OUT = ("a", "eth0"), ("b", "eth0"), ("sw", "p1"), ("sw", "p3")
@@ -101,3 +102,14 @@ def test_counters_that_went_on_are_named(whole):
     moving = replace(whole, settled=False, restless="sw p1 queue 3 forwarded_packets")
     said = sound(moving).because
     assert "had not settled when they were read: sw p1 queue 3 forwarded_packets" in said
+
+
+def test_a_drop_is_a_drop_unless_the_load_was_another_one():
+    dropped = load(dropped=(40, 0))
+    assert no_loss(dropped).outcome is Outcome.FAIL
+    assert no_loss(replace(dropped, settled=False)).outcome is Outcome.FAIL
+    early, late = dropped.flows
+    burst = replace(early, offered_bits_per_s=2 * early.offered_bits_per_s)
+    verdict = no_loss(replace(dropped, flows=(burst, late)))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "not at this load, since a sender did not send steadily" in verdict.because
