@@ -144,7 +144,8 @@ def _showing(platform: str, ports: list[str]) -> list[str]:
     if platform == "linux-switch":
         return [f"tc {what} show dev {port}" for port in ports for what in ("qdisc", "filter")]
     of_nics = [f"mlnx_qos -i {port}; grep -r . /sys/class/net/{port}/ecn" for port in ports]
-    return [*(of_nics if platform == "connectx" else []), "ps -eo args"]
+    # a session's first command has questions about the host around it, which ps would show
+    return ["true", *(of_nics if platform == "connectx" else []), "ps -eo args"]
 
 
 def _module(name: str) -> ModuleType:

@@ -73,8 +73,9 @@ def test_a_plan_says_how_long_a_run_takes_test_by_test_and_together(plan):
     told = plan.terminal.partition("how long that takes")[2].splitlines()[1 : SUITE_TESTS + 2]
     times = [line.strip().partition("  ") for line in told]
     suites = {re.sub(r".*/|::.*", "", name): time for time, _, name in times}
-    # S1 has a control and an experiment: a quiet window of 5 s, 20 s of traffic, 10 s to settle
-    assert suites["test_s1_pfc.py"] == "1 min 10 s, 3 min 10 s at most"
+    # S1 has a control and an experiment: a quiet window of 5 s, 20 s of traffic, 10 s to settle.
+    # At most 60 s to settle, and 63 s more where counters do not add up
+    assert suites["test_s1_pfc.py"] == "1 min 10 s, 5 min 16 s at most"
     assert suites["test_classification.py"].startswith("1 min 30 s, ")  # nine rounds
     assert times[-1][0].startswith("9 min ")
     assert times[-1][2] == "together"

@@ -25,6 +25,7 @@ class _Silent(paramiko.ServerInterface):
         return True
 
     def check_auth_password(self, username: str, password: str) -> int:
+        self._asked("login")
         return paramiko.AUTH_SUCCESSFUL
 
     def get_allowed_auths(self, username: str) -> str:
@@ -44,8 +45,8 @@ class _Silent(paramiko.ServerInterface):
 
 
 class MuteServer:
-    """Silent at "exec", "pty-req" or "shell"; at "banner" it accepts a TCP connection and says
-    nothing, and at "kex" its banner and nothing more."""
+    """Silent at "login", "exec", "pty-req" or "shell"; at "banner" it accepts a TCP connection and
+    says nothing, and at "kex" its banner and nothing more."""
 
     def __init__(self, folder: Path, at: str) -> None:
         self._at, self._folder = at, folder

@@ -9,7 +9,7 @@ from typed import typed
 
 from labtests.core.clock import WallClock
 from labtests.core.errors import CommandTimeout, LoginRefused, Unreachable
-from labtests.transport.ssh import SHELL, connect, route, wire
+from labtests.transport.ssh import SHELL, connect, hop, route, wire
 
 pytestmark = pytest.mark.timeout(30)
 
@@ -45,3 +45,13 @@ def test_a_server_that_never_begins_is_not_told_as_a_refused_login(
         connect(server.device("linux"), SHELL, clock=WallClock())
     assert not isinstance(caught.value, LoginRefused)
     assert "did not begin SSH in 1 s" in str(caught.value)
+
+
+def test_a_server_that_never_answers_a_login_is_not_told_as_a_refused_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hop, "LOGIN_WITHIN_S", 1)
+    with MuteServer(tmp_path, "login") as server, pytest.raises(Unreachable) as caught:
+        connect(server.device("linux"), SHELL, clock=WallClock())
+    assert not isinstance(caught.value, LoginRefused)
+    assert "accepted the connection, and did not answer a login within 1 s" in str(caught.value)

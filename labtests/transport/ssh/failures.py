@@ -19,6 +19,7 @@ from labtests.core.errors import DeviceError, HostKeyRefused, LoginRefused, Unre
 from labtests.transport.ssh.algorithms import mismatch
 from labtests.transport.ssh.hop import Hop
 from labtests.transport.ssh.host_keys import HostKeyProblem
+from labtests.transport.ssh.wire import Unanswered
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +185,17 @@ def _words(error: Exception) -> str:
 
 
 _Explanation = tuple[type[Exception], Callable[..., DeviceError]]
+
+
+def _unanswered(error: Unanswered, place: Place) -> DeviceError:
+    return Unreachable(
+        place.device,
+        place.hop.command,
+        f"{place.what} accepted the connection, and {error}",
+        "log in by hand: its login may hang (PAM, a directory server, reverse DNS)",
+    )
+
+
 _EXPLANATIONS: tuple[_Explanation, ...] = (
     # the special before the general: several are each other's subclasses
     (HostKeyProblem, _host_key),
@@ -193,6 +205,7 @@ _EXPLANATIONS: tuple[_Explanation, ...] = (
     (IncompatiblePeer, _incompatible),
     (ProxyCommandFailure, _proxy),
     (socket.gaierror, _name),
+    (Unanswered, _unanswered),
     (TimeoutError, _silent),
 )
 

@@ -81,18 +81,21 @@ class _Login(AuthOnlyHandler):
         """paramiko's own event comes too late to be used."""
 
     def send_auth_request(self, *request: Any, **finishing: Any) -> Any:
-        """Ask, and wait for the answer."""
+        """Ask, and wait for the answer. Raises Unanswered, so that no other key is tried: there
+        would be as long a silence for each."""
         self._answered.clear()
         try:
             return super().send_auth_request(*request, **finishing)
-        finally:
-            if not self._answered.is_set():  # nor would it answer about the next key
-                self.transport.close()
+        except paramiko.AuthenticationException as error:
+            if self._answered.is_set() or not self.transport.is_active():
+                raise
+            waited_s = self.transport.auth_timeout
+            raise Unanswered(f"did not answer a login within {waited_s:g} s") from error
 
 
 class Unanswered(TimeoutError):
-    """The device accepted a channel, and did not say in time whether it does what it was asked
-    there."""
+    """The device accepted a connection or a channel, and did not say in time whether it does what
+    it was asked there."""
 
 
 class _Answer(threading.Event):
