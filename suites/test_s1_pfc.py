@@ -10,6 +10,7 @@ from functools import partial
 import pytest
 
 from labtests.capabilities.records import PfcSetting
+from labtests.capabilities.settings import PFC
 from labtests.verdicts import lossless, paused, throttled
 
 DSCPS = 24, 40  # or others, where these have no queues of their own
@@ -30,7 +31,7 @@ def test_pfc_holds_a_udp_incast_without_loss(incast):
     traffic = incast.udp(early.offering(EARLY), late.offering(LATE))
     for number, sending in enumerate(traffic):
         own = frozenset({incast.priority_of(late if number else early)})
-        incast.set(sending.role.nic, "pfc", PfcSetting(mode="on", priorities=own))
+        incast.set(sending.role.nic, PFC, PfcSetting(mode="on", priorities=own))
 
     held = partial(
         throttled,

@@ -6,6 +6,7 @@ the other, which also proves that the other queue's drop counter counts.
 
 import pytest
 
+from labtests.capabilities.settings import REACTION_POINT
 from labtests.verdicts import drops_where_due
 
 DSCPS = 24, 16  # or others, where these have no queues of their own
@@ -35,11 +36,11 @@ def test_a_sender_without_reaction_point_drops_in_its_own_queue_only(incast):
     )
 
     off = incast.priority_of(first)
-    incast.set(early.nic, "reaction_point", EVERY - {off})
+    incast.set(early.nic, REACTION_POINT, EVERY - {off})
     incast.alive(f"RP off for priority {off} of {early.name}", traffic, queues={clean})
 
-    incast.set(early.nic, "reaction_point", EVERY)
+    incast.set(early.nic, REACTION_POINT, EVERY)
     off = incast.priority_of(second)
-    incast.set(late.nic, "reaction_point", EVERY - {off})
+    incast.set(late.nic, REACTION_POINT, EVERY - {off})
     seen = incast.run(f"RP off for priority {off} of {late.name}", traffic)
     incast.judge(drops_where_due(seen, due=due, clean=clean, alive_in=incast.controls))

@@ -1,7 +1,7 @@
 """What a device tells of itself and its links, beside its settings: abilities and their records.
 
-None means that the device does not tell; nobody takes that for good. Every method raises a
-DeviceError (errors.py).
+None means that the device does not tell; nobody takes that for good. What asks the device
+returns an Asking, which raises a DeviceError (errors.py).
 """
 
 from abc import abstractmethod
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from labtests.capabilities.records import Reading
-from labtests.transport.commands import Command
+from labtests.transport.asking import Asking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ class LinkState(Protocol):
     """A device that tells how its links are."""
 
     @abstractmethod
-    def link(self, port: str) -> LinkFacts:
+    def link(self, port: str) -> Asking[LinkFacts]:
         """Speed, MTU, FEC and address of one port."""
 
 
@@ -71,7 +71,7 @@ class RocePorts(Protocol):
     """A host that tells how the RDMA side of its ports is."""
 
     @abstractmethod
-    def roce(self, port: str) -> RoceFacts | None:
+    def roce(self, port: str) -> Asking[RoceFacts | None]:
         """State, MTU and GIDs of the RDMA device behind this port; None where it has none and
         needs none."""
 
@@ -81,7 +81,7 @@ class LinkErrors(Protocol):
     """A device that counts what a bad cable does."""
 
     @abstractmethod
-    def link_errors(self, port: str) -> tuple[Reading, ...]:
+    def link_errors(self, port: str) -> Asking[tuple[Reading, ...]]:
         """Scope "port": CRC errors, symbol errors and the like; each only rises."""
 
 
@@ -90,7 +90,7 @@ class PortTelemetry(Protocol):
     """A switch that counts on the port itself, beside its queues."""
 
     @abstractmethod
-    def port_counters(self, port: str) -> tuple[Reading, ...]:
+    def port_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """Scope "port": frames in and out, and each that can mean a loss on the wire or in the
         port; what it does not count is None, with the reason."""
 
@@ -100,7 +100,7 @@ class Neighbours(Protocol):
     """A device that hears LLDP."""
 
     @abstractmethod
-    def neighbours(self) -> tuple[Neighbour, ...]:
+    def neighbours(self) -> Asking[tuple[Neighbour, ...]]:
         """All of them, by port."""
 
 
@@ -109,29 +109,8 @@ class OwnClock(Protocol):
     """A device that has a clock."""
 
     @abstractmethod
-    def own_clock(self) -> ClockReading:
+    def own_clock(self) -> Asking[ClockReading]:
         """What it shows now."""
-
-
-@runtime_checkable
-class Foresight(Protocol):
-    """A device that knows in advance what will be asked of it, so that it can be one exchange."""
-
-    @abstractmethod
-    def state_commands(self, ports: tuple[str, ...]) -> tuple[Command, ...]:
-        """What reading every setting, link fact and version of these ports will send."""
-
-    @abstractmethod
-    def setting_commands(self, ports: tuple[str, ...]) -> tuple[Command, ...]:
-        """What reading every setting of these ports will send, and nothing else."""
-
-    @abstractmethod
-    def obstacle_commands(self) -> tuple[Command, ...]:
-        """What asking for obstacles (device.py) will send, beside `setting_commands`."""
-
-    @abstractmethod
-    def counter_commands(self, ports: tuple[str, ...]) -> tuple[Command, ...]:
-        """What reading every counter of these ports will send."""
 
 
 @runtime_checkable
@@ -139,7 +118,7 @@ class TcpEcn(Protocol):
     """A host that tells whether its TCP asks for ECN (RFC 3168)."""
 
     @abstractmethod
-    def tcp_ecn(self) -> bool:
+    def tcp_ecn(self) -> Asking[bool]:
         """Whether connections that it opens ask for it."""
 
 
@@ -149,7 +128,7 @@ class RdmaEcn(Protocol):
     asked for. A NIC with DCQCN makes them ECN-capable by itself."""
 
     @abstractmethod
-    def rdma_ecn(self) -> bool:
+    def rdma_ecn(self) -> Asking[bool]:
         """Whether `-T 96` is not ECN-capable here, and `-T 98` is; and RoCE packets are counted."""
 
 
@@ -167,7 +146,7 @@ class Caveats(Protocol):
     """A device that can tell what makes its numbers mean less, and prevents nothing."""
 
     @abstractmethod
-    def caveats(self) -> tuple[str, ...]:
+    def caveats(self) -> Asking[tuple[str, ...]]:
         """One sentence each, e.g. that a port hands on several packets as one."""
 
 
@@ -176,6 +155,6 @@ class Lacking(Protocol):
     """A device that has an ability by its kind, and not as it is: a kernel without a module."""
 
     @abstractmethod
-    def lacks(self) -> dict[str, str]:
+    def lacks(self) -> Asking[dict[str, str]]:
         """Setting or counter family (the name of its method) -> why it can not be had here, in one
         sentence that names what is missing and what follows. Empty when nothing is missing."""

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from labtests.capabilities.device import Entitled, NicTelemetry, Obstacles, Versions
+from labtests.capabilities.device import Entitled, Obstacles, Versions
 from labtests.capabilities.facts import (
     Caveats,
     ClockReading,
@@ -18,15 +18,16 @@ from labtests.capabilities.facts import (
     RocePorts,
 )
 from labtests.capabilities.records import Reading
+from labtests.capabilities.settings import DSCP_MAP, PFC, QUEUE_MAP, TRUST, Kind
 from labtests.check.finding import Unknown
 from labtests.check.rights import Rights, rights
 from labtests.core.errors import DeviceError, LabError
 from labtests.drivers import driver_module
 from labtests.measure.evidence import Difference, Key, differences
-from labtests.measure.prefetch import at_once
 from labtests.measure.telemetry import Telemetry, Watch
 from labtests.recovery.snapshot import Reader, in_parallel
-from labtests.transport.protocol import Clock, Transport
+from labtests.transport.asking import Asking, both, by_name, known, side_by_side
+from labtests.transport.protocol import Clock
 from labtests.transport.ssh.connecting import SHELL
 from labtests.transport.ssh.supervision import KILL_AFTER_S
 from labtests.workloads.leftovers import Leftover, leftovers
@@ -34,10 +35,10 @@ from labtests.workloads.leftovers import Leftover, leftovers
 Value = TypeVar("Value")
 Able = TypeVar("Able")
 
-COMPARED = ("pfc", "trust", "dscp_map")
+COMPARED: tuple[Kind[Any], ...] = (PFC, TRUST, DSCP_MAP)
 """Settings that have to be the same at both ends of a cable."""
 
-COMPARED_WHOLE = ("queue_map",)
+COMPARED_WHOLE: tuple[Kind[Any], ...] = (QUEUE_MAP,)
 """Settings of a whole device that have to be the same at both ends of a cable between switches."""
 
 
@@ -79,67 +80,93 @@ def gather(readers: Sequence[Reader], clock: Clock, *, tried: bool = True) -> di
 
 
 def _known(reader: Reader, *, tried: bool) -> Known:
-    with reader.asked_at_once(
-        lambda ahead: (*ahead.state_commands(reader.ports), *ahead.counter_commands(reader.ports))
-    ):
-        return Known(
-            name=reader.device.name,
-            host=reader.able(NicTelemetry) is not None,
-            obstacles=_in_the_way(reader, tried=tried),
-            caveats=_asked(reader, Caveats, lambda d: d.caveats()) or (),
-            versions=_asked(reader, Versions, lambda d: d.versions()),
-            clock=_asked(reader, OwnClock, lambda d: d.own_clock()),
-            neighbours=_asked(reader, Neighbours, lambda d: d.neighbours()),
-            left=_left(reader),
-            rights=rights(reader),
-            links=_of_ports(reader, LinkState, lambda d, port: d.link(port)),
-            roces=_with_rdma(_of_ports(reader, RocePorts, lambda d, port: d.roce(port))),
-            settings=_settings(reader),
-        )
+    known = replace(reader.ask(_told_of(reader)), left=_left(reader))
+    may_not = _may_not(reader) if tried else ()
+    if isinstance(known.obstacles, Unknown) or isinstance(may_not, Unknown):
+        unknown = known.obstacles if isinstance(known.obstacles, Unknown) else may_not
+        return replace(known, obstacles=unknown)
+    return replace(known, obstacles=(*may_not, *known.obstacles))
 
 
-def _in_the_way(reader: Reader, *, tried: bool) -> tuple[str, ...] | Unknown:
-    found = _asked(reader, Obstacles, lambda d: d.obstacles()) or ()
-    may_not = (_asked(reader, Entitled, lambda d: d.refusals()) or ()) if tried else ()
-    if isinstance(found, Unknown) or isinstance(may_not, Unknown):
-        return found if isinstance(found, Unknown) else may_not
-    return (*may_not, *found)
+def _told_of(reader: Reader) -> Asking[Known]:
+    """All that questions tell."""
+    facts = by_name(
+        {
+            "obstacles": _asked(reader, Obstacles, lambda part: part.obstacles()),
+            "caveats": _asked(reader, Caveats, lambda part: part.caveats()),
+            "versions": _asked(reader, Versions, lambda part: part.versions()),
+            "clock": _asked(reader, OwnClock, lambda part: part.own_clock()),
+            "neighbours": _asked(reader, Neighbours, lambda part: part.neighbours()),
+            "rights": rights(reader),
+        }
+    )
+    links = _of_ports(reader, LinkState, lambda part, port: part.link(port))
+    roces = _of_ports(reader, RocePorts, lambda part, port: part.roce(port))
+    found, ports = yield from both(facts, both(both(links, roces), _settings(reader)))
+    told: dict[str, Any] = {name: value for name, value in found.items() if value is not None}
+    (of_links, of_roces), of_settings = ports
+    return Known(
+        name=reader.device.name,
+        host=driver_module(reader.device.platform).KIND == "host",
+        links=of_links,
+        roces=_with_rdma(of_roces),
+        settings=of_settings,
+        **told,
+    )
 
 
-def _settings(reader: Reader) -> dict[tuple[str, str], object]:
-    each = [(port, name) for port in reader.ports for name in COMPARED]
-    each += [("", name) for name in COMPARED_WHOLE]
-    return {
-        (port, name): told(lambda p=port, n=name: reader.setting(p, n))  # type: ignore[misc]
-        for port, name in each
-        if name in reader.settings
-    }
+def _may_not(reader: Reader) -> tuple[str, ...] | Unknown:
+    entitled = reader.able(Entitled)
+    if entitled is None:
+        return ()
+    try:
+        lines = reader.ask(entitled.trial())
+        return entitled.refusals(lines, reader.exchanges.configure(lines)) if lines else ()
+    except LabError as error:
+        return _unknown(error)
 
 
-def told(ask: Callable[[], Value]) -> Value | Unknown:
+def _settings(reader: Reader) -> Asking[dict[tuple[str, str], object]]:
+    each = [(port, kind) for port in reader.ports for kind in COMPARED]
+    each += [("", kind) for kind in COMPARED_WHOLE]
+    return by_name(
+        {
+            (port, kind.name): told(reader.setting(port, kind))
+            for port, kind in each
+            if kind in reader.settings
+        }
+    )
+
+
+def told(asking: Asking[Value]) -> Asking[Value | Unknown]:
     """What is answered, or why it is not."""
     try:
-        return ask()
-    except DeviceError as error:
-        return Unknown(why=error.problem)
+        return (yield from asking)
     except LabError as error:
-        return Unknown(why=str(error))
+        return _unknown(error)
+
+
+def _unknown(error: LabError) -> Unknown:
+    return Unknown(why=error.problem if isinstance(error, DeviceError) else str(error))
 
 
 def _asked(
-    reader: Reader, ability: type[Able], ask: Callable[[Able], Value]
-) -> Value | Unknown | None:
-    device = reader.able(ability)
-    return None if device is None else told(lambda: ask(device))
+    reader: Reader, ability: type[Able], ask: Callable[[Able], Asking[Value]]
+) -> Asking[Value | Unknown | None]:
+    part = reader.able(ability)
+    return known(None) if part is None else _or_none(told(ask(part)))
+
+
+def _or_none(asking: Asking[Value]) -> Asking[Value | None]:
+    return (yield from asking)
 
 
 def _of_ports(
-    reader: Reader, ability: type[Able], ask: Callable[[Able, str], Value]
-) -> dict[str, Value | Unknown]:
-    device = reader.able(ability)
-    if device is None:
-        return {}
-    return {port: told(lambda p=port: ask(device, p)) for port in reader.ports}  # type: ignore[misc]
+    reader: Reader, ability: type[Able], ask: Callable[[Able, str], Asking[Value]]
+) -> Asking[dict[str, Value | Unknown]]:
+    part = reader.able(ability)
+    ports = () if part is None else reader.ports
+    return by_name({port: told(ask(part, port)) for port in ports if part is not None})
 
 
 def _with_rdma(ports: Mapping[str, RoceFacts | Unknown | None]) -> dict[str, RoceFacts | Unknown]:
@@ -149,7 +176,10 @@ def _with_rdma(ports: Mapping[str, RoceFacts | Unknown | None]) -> dict[str, Roc
 def _left(reader: Reader) -> tuple[Leftover, ...] | Unknown | None:
     if driver_module(reader.device.platform).SESSION != SHELL:
         return None
-    return told(lambda: leftovers(reader.exchanges, ""))
+    try:
+        return leftovers(reader.exchanges, "")
+    except LabError as error:
+        return _unknown(error)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,34 +225,39 @@ def _grown(before: Readings, after: Readings) -> Mapping[Key, Difference] | Unkn
 
 def _counted(readers: Sequence[Reader], clock: Clock) -> tuple[Readings, Readings]:
     """All counters, and those of bad cables, in as few exchanges as can be."""
-    sessions = _Sessions(readers)
     watch = Watch(
         ports={reader.device.name: reader.ports for reader in readers}, bottleneck=("", "")
     )
-    counters = told(lambda: Telemetry(sessions, clock).snapshot(watch))
-    errors = in_parallel(readers, lambda reader: told(lambda: _errors(reader, sessions)))
+    try:
+        counters: Readings = Telemetry(_Sessions(readers), clock).snapshot(watch)
+    except LabError as error:
+        counters = _unknown(error)
+    errors = in_parallel(readers, lambda reader: reader.ask(told(_errors(reader))))
     unread = [each for each in errors.values() if isinstance(each, Unknown)]
     if unread:
         return counters, unread[0]
     return counters, tuple(r for each in errors.values() for r in each)  # type: ignore[union-attr]
 
 
-def _errors(reader: Reader, sessions: "_Sessions") -> tuple[Reading, ...]:
-    device = reader.able(LinkErrors)
-    if device is None:
+def _errors(reader: Reader) -> Asking[tuple[Reading, ...]]:
+    part = reader.able(LinkErrors)
+    if part is None:
         return ()
-    with at_once(sessions, reader.device.name, "errors of cables", lambda _: ()):
-        return tuple(reading for port in reader.ports for reading in device.link_errors(port))
+    each = yield from side_by_side([part.link_errors(port) for port in reader.ports])
+    return tuple(reading for readings in each for reading in readings)
 
 
 class _Sessions:
-    """Readers, as telemetry and moments ask for devices."""
+    """Readers, as telemetry asks devices."""
 
     def __init__(self, readers: Sequence[Reader]) -> None:
-        self._readers = readers
-        self.transports: Mapping[str, Transport] = {r.device.name: r.exchanges for r in readers}
+        self._readers = {reader.device.name: reader for reader in readers}
 
     def able(self, ability: type[Able]) -> dict[str, Able]:
         """See telemetry.Devices."""
-        found = ((reader.device.name, reader.able(ability)) for reader in self._readers)
-        return {name: device for name, device in found if device is not None}
+        found = {name: reader.able(ability) for name, reader in self._readers.items()}
+        return {name: part for name, part in found.items() if part is not None}
+
+    def ask(self, device: str, asking: Asking[Value]) -> Value:
+        """See telemetry.Devices."""
+        return self._readers[device].ask(asking)

@@ -4,12 +4,10 @@ import re
 from collections.abc import Iterator, Mapping
 from statistics import median
 
-from labtests.capabilities.device import Obstacles
 from labtests.capabilities.facts import ClockReading, RoceFacts
 from labtests.check.finding import Finding, Level, Unknown
-from labtests.check.gathering import Known, told
+from labtests.check.gathering import Known
 from labtests.inventory import Testbed
-from labtests.lab.lab import Lab
 
 CLOCKS_APART_S = 1.0
 """More makes it hard to put logs of two devices beside each other."""
@@ -42,12 +40,9 @@ def obstacles(known: Mapping[str, Known]) -> Iterator[Finding]:
         yield from _caveats(device)
 
 
-def obstacles_of(lab: Lab, device: str) -> tuple[Finding, ...]:
-    """The same of one device of an open lab, and only what is not good."""
-    able = lab.able(Obstacles).get(device)
-    if able is None:
-        return ()
-    known = Known(name=device, obstacles=told(able.obstacles))
+def obstacles_of(device: str, said: tuple[str, ...] | Unknown) -> tuple[Finding, ...]:
+    """The same by what one device says, and only what is not good."""
+    known = Known(name=device, obstacles=said)
     return tuple(found for found in obstacles({device: known}) if found.level != "ok")
 
 

@@ -12,6 +12,7 @@ from labtests.core.errors import DeviceError
 from labtests.drivers import driver_module
 from labtests.drivers.linux.host import RIGHTS
 from labtests.recovery.snapshot import Reader
+from labtests.transport.asking import Asking, ask
 from labtests.transport.commands import program
 from labtests.transport.ssh.connecting import SHELL
 
@@ -29,7 +30,7 @@ _REMEDY = (
 )
 
 
-def rights(reader: Reader) -> Rights | Unknown | None:
+def rights(reader: Reader) -> Asking[Rights | Unknown | None]:
     """What the login of a host may do there; None of a device that has no shell."""
     if driver_module(reader.device.platform).SESSION != SHELL:
         return None
@@ -38,9 +39,9 @@ def rights(reader: Reader) -> Rights | Unknown | None:
         return "all"
     try:
         if become == "commands":
-            listed = reader.exchanges.run(_LISTED)
+            listed = yield from ask(_LISTED)
             return "all" if _EVERYTHING.search(listed.text) else "some"
-        return "root" if reader.exchanges.run(RIGHTS).text.strip() == "0" else "some"
+        return "root" if (yield from ask(RIGHTS)).text.strip() == "0" else "some"
     except DeviceError as error:
         return Unknown(why=error.problem)
 

@@ -1,33 +1,30 @@
-"""One module per platform. `platform: comware` in a testbed **is** `drivers/comware`, class Driver
-(and `linux-switch` is `drivers/linux_switch`).
+"""One module per platform: `platform: comware` in a testbed **is** `drivers/comware`, and
+`linux-switch` is `drivers/linux_switch`.
 
 There is no registry: a new vendor is a new module here that has `SESSION` (how it is reached:
-"shell" for a Linux host, else a netmiko device type) and `class Driver`, built from an open session
-and nothing else. What a Driver can do is in its class header (capabilities/device.py).
+"shell" for a Linux box, else a netmiko device type), `KIND` ("host" or "switch") and `driver_of`,
+the table of a device's settings, counters and facts (capabilities/driver.py).
 """
 
 from functools import lru_cache
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Protocol, cast
+from typing import Literal, Protocol, cast
 
+from labtests.capabilities.driver import Driver
 from labtests.core.errors import InventoryError
-from labtests.transport.protocol import Transport
 
 
-class DriverFactory(Protocol):
-    """How every driver is built: from an open session and nothing else."""
-
-    def __call__(self, transport: Transport) -> object:
-        """Wrap the session."""
-        ...
-
-
-class DriverModule(Protocol):
-    """What a platform's module offers."""
+class Platform(Protocol):
+    """What a platform's module offers: how it is reached, what it is, and a device's driver by the
+    device's name in the testbed file."""
 
     SESSION: str
-    Driver: DriverFactory
+    KIND: Literal["host", "switch"]
+
+    def driver_of(self, device: str, ports: tuple[str, ...] = ()) -> Driver:
+        """The table of what it has."""
+        ...
 
 
 def platforms() -> tuple[str, ...]:
@@ -37,7 +34,7 @@ def platforms() -> tuple[str, ...]:
 
 
 @lru_cache  # a lab asks for each of its devices; looking through the folder takes its time
-def driver_module(platform: str) -> DriverModule:
+def driver_module(platform: str) -> Platform:
     """The module of a platform. Raises InventoryError that lists the platforms there are."""
     name = platform.replace("-", "_")
     if name in {module.name for module in iter_modules(__path__)} and "_" not in platform:
@@ -47,12 +44,12 @@ def driver_module(platform: str) -> DriverModule:
     raise InventoryError(
         [
             f"no driver for platform {platform!r}; there are: {', '.join(platforms())}. "
-            f"To add it, write labtests/drivers/{name}.py with SESSION and class Driver"
+            f"To add it, write labtests/drivers/{name}.py with SESSION, KIND and driver_of"
         ]
     )
 
 
-def _loaded(name: str) -> DriverModule | None:
-    # modules that drivers share (answers.py) have no Driver and are no platform
+def _loaded(name: str) -> Platform | None:
+    # modules that drivers share (answers.py) have no driver_of and are no platform
     module = import_module(f"{__name__}.{name}")
-    return cast(DriverModule, module) if hasattr(module, "Driver") else None
+    return cast(Platform, module) if hasattr(module, "driver_of") else None

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from labtests.capabilities.device import DscpClasses
-from labtests.capabilities.profile import QueueMap
+from labtests.capabilities.settings import QUEUE_MAP
 from labtests.core.errors import CommandRejected, LabError
 from labtests.experiment.fitting import NotHere
 from labtests.experiment.roles import Roles
 from labtests.inventory import Endpoint
 from labtests.lab.lab import Lab
+from labtests.transport.asking import Asking, both
 
 DSCPS = range(64)
 DEFAULT_MAP = tuple(dscp >> 3 for dscp in DSCPS)
@@ -56,12 +57,25 @@ class Maps:
 
 def queues_at(lab: Lab, at: Endpoint) -> tuple[int, ...]:
     """The class of each DSCP at a port: a NIC's priority, a switch's queue. A switch that maps a
-    DSCP to an 802.1p priority has a second map, from that to a queue."""
-    priorities = lab.driver(at.device, DscpClasses).dscp_map(at.interface)
-    if at.device not in lab.able(QueueMap):
-        return priorities
-    queue_of = lab.driver(at.device, QueueMap).queue_map("")
+    DSCP to an 802.1p priority has a second map, from that to a queue. As it is on the device now,
+    in a plan too."""
+    return lab.ask(at.device, queues_asked(lab, at))
+
+
+def queues_asked(lab: Lab, at: Endpoint) -> Asking[tuple[int, ...]]:
+    """The same, to be asked with other questions."""
+    if not lab.has(at.device, QUEUE_MAP):
+        return (yield from _dscp_map(lab, at))
+    priorities, queue_of = yield from both(_dscp_map(lab, at), _queue_map(lab, at))
     return tuple(queue_of[priority] for priority in priorities)
+
+
+def _dscp_map(lab: Lab, at: Endpoint) -> Asking[tuple[int, ...]]:
+    return lab.part(at.device, DscpClasses).dscp_map(at.interface)
+
+
+def _queue_map(lab: Lab, at: Endpoint) -> Asking[tuple[int, ...]]:
+    return lab.setting(at, QUEUE_MAP).read("")
 
 
 def maps_of(lab: Lab, roles: Roles) -> Maps:
@@ -69,9 +83,9 @@ def maps_of(lab: Lab, roles: Roles) -> Maps:
     at = roles.bottleneck
     pauses, untagged = None, 0
     queues = queues_at(lab, at)
-    if at.device in lab.able(QueueMap):
-        pauses = lab.driver(at.device, DscpClasses).dscp_map(at.interface)
-        untagged = lab.driver(at.device, QueueMap).queue_map("")[0]
+    if lab.has(at.device, QUEUE_MAP):
+        pauses, queue_of = lab.ask(at.device, both(_dscp_map(lab, at), _queue_map(lab, at)))
+        untagged = queue_of[0]
     able = lab.able(DscpClasses)
     nics = dict.fromkeys(r.nic for r in (*roles.senders, roles.receiver) if r.nic.device in able)
     of_hosts = [_of_host(lab, nic) for nic in nics]
@@ -87,7 +101,7 @@ def maps_of(lab: Lab, roles: Roles) -> Maps:
 def _of_host(lab: Lab, nic: Endpoint) -> tuple[int, ...]:
     """In a plan, trust is not changed yet: then the map will be the default one."""
     try:
-        return lab.driver(nic.device, DscpClasses).dscp_map(nic.interface)
+        return lab.ask(nic.device, _dscp_map(lab, nic))
     except CommandRejected:
         if lab.planned is None:
             raise

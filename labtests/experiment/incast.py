@@ -5,9 +5,18 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from labtests.capabilities.device import EcnMarking, Scheduling, Trust
-from labtests.capabilities.profile import QueueShares, Shares
+from labtests.capabilities.device import EcnMarking, QueueShares, Shares
 from labtests.capabilities.records import EcnSetting, PfcSetting, SchedulingSetting, TrustSetting
+from labtests.capabilities.settings import (
+    ECN,
+    NOTIFICATION_POINT,
+    PFC,
+    REACTION_POINT,
+    SCHEDULING,
+    TRUST,
+    Kind,
+    T,
+)
 from labtests.core.errors import CommandRejected
 from labtests.core.units import dscp_of_tos
 from labtests.experiment import choosing
@@ -20,6 +29,7 @@ from labtests.experiment.refresh import measure
 from labtests.experiment.roles import Role, Roles, roles_of
 from labtests.experiment.traffic import Traffic, mtu_of
 from labtests.inventory import Endpoint
+from labtests.lab.changes import Wanted
 from labtests.lab.lab import Lab
 from labtests.measure.evidence import Difference, Evidence, Refresh
 from labtests.verdicts import Verdict, lossless, sound
@@ -78,17 +88,16 @@ class Incast:
 
     # -- settings ----------------------------------------------------------------------------
 
-    def set(self, at: Endpoint, setting: str, wanted: object) -> None:
+    def set(self, at: Endpoint, kind: Kind[T], wanted: T) -> None:
         """One setting of one port, put back when the test ends."""
-        self.lab.change(at, setting, wanted)
+        self.lab.change(at, kind, wanted)
 
     def trust_dscp(self) -> None:
         """Every port of the incast, NIC or switch, that can classify otherwise does it by DSCP."""
-        able = self.lab.able(Trust)
         ends = [end for r in (*self.senders, self.receiver) for end in (r.nic, r.switch)]
         for at in (*ends, *self.roles.transit):
-            if at.device in able:
-                self.set(at, "trust", TrustSetting(source="dscp"))
+            if self.lab.has(at.device, TRUST):
+                self.set(at, TRUST, TrustSetting(source="dscp"))
 
     def serve_equally(self) -> None:
         """Every queue of the bottleneck gets the same share."""
@@ -97,20 +106,19 @@ class Incast:
     def serve(self, shares: Shares) -> None:
         """The queues of the bottleneck get these shares. A port whose scheduler has no way there
         (tc's prio) skips the test, with the reason."""
-        wanted = self.lab.driver(self.bottleneck.device, QueueShares).scheduling_for(shares)
-        now = self.lab.current(self.bottleneck, "scheduling")
+        wanted = self.lab.part(self.bottleneck.device, QueueShares).scheduling_for(shares)
+        step = self.lab.step(Wanted(self.bottleneck, SCHEDULING, wanted))
         try:
-            self.lab.commands(self.bottleneck, "scheduling", now, wanted)
+            self.lab.ask(self.bottleneck.device, step)
         except CommandRejected as refused:  # nothing was sent
             raise NotHere(f"{refused.device}: {refused.problem}; {refused.remedy}") from refused
-        self.set(self.bottleneck, "scheduling", wanted)
+        self.set(self.bottleneck, SCHEDULING, wanted)
 
     @property
     def served(self) -> SchedulingSetting:
         """How the bottleneck says that it serves its queues."""
-        return self.lab.driver(self.bottleneck.device, Scheduling).scheduling(
-            self.bottleneck.interface
-        )
+        at = self.bottleneck
+        return self.lab.ask(at.device, self.lab.setting(at, SCHEDULING).read(at.interface))
 
     @property
     def queues(self) -> tuple[int, ...]:
@@ -141,27 +149,27 @@ class Incast:
         """PFC of the switch ports opposite the senders, and of those between switches: a pause goes
         back from switch to switch."""
         for at in (*(role.switch for role in self.senders), *self.roles.transit):
-            self.set(at, "pfc", wanted)
+            self.set(at, PFC, wanted)
 
     def no_pfc_anywhere(self) -> None:
         """PFC off at the switches, the receiver's port too."""
         self.pfc_at_switch(PfcSetting(mode="off", priorities=frozenset()))
-        self.set(self.receiver.switch, "pfc", PfcSetting(mode="off", priorities=frozenset()))
+        self.set(self.receiver.switch, PFC, PfcSetting(mode="off", priorities=frozenset()))
 
     def ecn_at_bottleneck(self, wanted: EcnSetting) -> None:
         """What the bottleneck marks."""
-        self.set(self.bottleneck, "ecn", wanted)
+        self.set(self.bottleneck, ECN, wanted)
 
     def marking(self, queues: AbstractSet[int]) -> EcnSetting:
         """A setting of the bottleneck that marks in these queues, by the switch's own curve."""
-        return self.lab.driver(self.bottleneck.device, EcnMarking).ecn_on(queues)
+        return self.lab.part(self.bottleneck.device, EcnMarking).ecn_on(queues)
 
     def dcqcn_everywhere(self, priorities: frozenset[int]) -> None:
         """RP of every sender and NP of the receiver on these priorities, off on the others."""
         self.traffic.expect_marks_in_time()
         for role in self.senders:
-            self.set(role.nic, "reaction_point", priorities)
-        self.set(self.receiver.nic, "notification_point", priorities)
+            self.set(role.nic, REACTION_POINT, priorities)
+        self.set(self.receiver.nic, NOTIFICATION_POINT, priorities)
 
     # -- traffic: a lab whose links do not carry it skips the test, with the reason -------------
 

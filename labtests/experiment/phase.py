@@ -223,7 +223,8 @@ class Phase:
 
     def _rdma_device(self, nic: Endpoint) -> str:
         """The RDMA device behind a port, discovered; the testbed file must not say another one."""
-        links = self.lab.driver(nic.device, RdmaDevices).rdma_links()
+        devices = self.lab.part(nic.device, RdmaDevices)
+        links = self.lab.ask(nic.device, devices.rdma_links())
         found = {link.interface: link.rdma for link in links}.get(nic.interface)
         stated = self.lab.testbed.port(nic).rdma
         if found is None or stated not in (None, found):

@@ -6,7 +6,7 @@ the counters of the way are read after each, until they have been seen to change
 each phase one packet more says whether that still holds: it may have become slower meanwhile.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
@@ -19,6 +19,7 @@ from labtests.experiment.roles import Role, Roles
 from labtests.inventory import Endpoint
 from labtests.lab.lab import Lab
 from labtests.measure.evidence import LIVE, Refresh
+from labtests.transport.asking import side_by_side
 from labtests.workloads import Party, send_marked
 
 STEP_S = 0.25
@@ -34,7 +35,7 @@ PROBE: tuple[tuple[int, int], ...] = ((0, 1),)
 class _Seen:
     """When what a device shows was seen to change, and how far apart the reads were."""
 
-    counters: Callable[[], Iterator[Reading]]
+    counters: Callable[[], Iterable[Reading]]
     prompt: bool  # until a packet is not seen at once: a host's kernel counts as it goes
     last: int | None = None
     changed_s: list[float] = field(default_factory=list)
@@ -122,19 +123,13 @@ def _to_be_watched(lab: Lab, roles: Roles) -> dict[str, _Seen]:
             ports.setdefault(end.device, []).append(end)
     reads = {name: queues[name].queue_counters for name in ports if name in queues}
     reads |= {name: nics[name].nic_counters for name in ports if name in nics}
-    return {
-        name: _Seen(
-            partial(_of_ports, read, [end.interface for end in ports[name]]), prompt=name in nics
-        )
-        for name, read in reads.items()
-    }
 
+    def of_ports(name: str) -> tuple[Reading, ...]:
+        interfaces = dict.fromkeys(end.interface for end in ports[name])
+        each = lab.ask(name, side_by_side([reads[name](port) for port in interfaces]))
+        return tuple(reading for readings in each for reading in readings)
 
-def _of_ports(
-    read: Callable[[str], tuple[Reading, ...]], ports: Sequence[str]
-) -> Iterator[Reading]:
-    for port in dict.fromkeys(ports):
-        yield from read(port)
+    return {name: _Seen(partial(of_ports, name), prompt=name in nics) for name in reads}
 
 
 def _send(lab: Lab, roles: Roles) -> None:

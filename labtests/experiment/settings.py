@@ -3,34 +3,31 @@
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
-from labtests.capabilities.device import (
-    DcqcnParameters,
-    DscpClasses,
-    EcnMarking,
-    NotificationPoint,
-    PriorityFlowControl,
-    QueueLimits,
-    ReactionPoint,
-    Scheduling,
-    Trust,
+from labtests.capabilities.device import DscpClasses
+from labtests.capabilities.settings import (
+    DCQCN_NP,
+    ECN,
+    NOTIFICATION_POINT,
+    PFC,
+    QUEUE_LIMITS,
+    REACTION_POINT,
+    SCHEDULING,
+    TRUST,
+    Kind,
 )
-from labtests.experiment.choosing import queues_at
+from labtests.experiment.choosing import queues_asked
 from labtests.experiment.roles import Roles
 from labtests.inventory import Endpoint
 from labtests.journal.values import readable
 from labtests.lab.lab import Lab
-from labtests.measure.prefetch import at_once
+from labtests.transport.asking import Asking, both, by_name, known, side_by_side
 
-_SHOWN = {
-    "pfc": PriorityFlowControl,
-    "trust": Trust,
-    "ecn": EcnMarking,
-    "scheduling": Scheduling,
-    "queue_limits": QueueLimits,
-    "reaction_point": ReactionPoint,
-    "notification_point": NotificationPoint,
-}
+_SHOWN: tuple[Kind[Any], ...] = (
+    *(PFC, TRUST, ECN, SCHEDULING, QUEUE_LIMITS),
+    *(REACTION_POINT, NOTIFICATION_POINT),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,20 +87,24 @@ def settings_seen(lab: Lab, roles: Roles) -> Seen:
     notifier = roles.receiver.nic
     devices = list(dict.fromkeys(end.device for end in ends))
 
-    def of(device: str) -> Seen:
+    def of(device: str) -> Asking[Seen]:
         own = [end for end in ends if end.device == device]
-        ports = tuple(end.interface for end in own)
-        with at_once(lab, device, "settings", lambda ahead: ahead.setting_commands(ports)):
-            return Seen(
-                settings=tuple(seen for end in own for seen in _settings_of(lab, end)),
-                queues={at: queues_at(lab, at) for at in mapped if at.device == device}
-                if device in lab.able(DscpClasses)
-                else {},
-                cnp_dscp=_cnp_dscp(lab, notifier) if notifier.device == device else None,
-            )
+        classes = lab.able(DscpClasses).get(device)
+        maps = [at for at in mapped if at.device == device] if classes is not None else []
+        asked = side_by_side([_shown(lab, end, kind) for end in own for kind in _SHOWN])
+        seen, more = yield from both(
+            asked,
+            both(
+                by_name({at: queues_asked(lab, at) for at in maps}),
+                _cnp_dscp(lab, notifier) if notifier.device == device else known(None),
+            ),
+        )
+        queues, cnp_dscp = more
+        settings = tuple(each for each in seen if each is not None)
+        return Seen(settings=settings, queues=queues, cnp_dscp=cnp_dscp)
 
     with ThreadPoolExecutor(max_workers=len(devices)) as pool:
-        found = list(pool.map(of, devices))
+        found = list(pool.map(lambda device: lab.ask(device, of(device)), devices))
     settings = [seen for each in found for seen in each.settings]
     return Seen(
         settings=tuple(sorted(settings, key=lambda seen: ends.index(seen.at))),
@@ -112,17 +113,13 @@ def settings_seen(lab: Lab, roles: Roles) -> Seen:
     )
 
 
-def _settings_of(lab: Lab, at: Endpoint) -> list[SettingSeen]:
-    return [
-        SettingSeen(at=at, setting=name, value=lab.current(at, name))
-        for name, ability in _SHOWN.items()
-        if at.device in lab.able(ability)
-    ]
-
-
-def _cnp_dscp(lab: Lab, at: Endpoint) -> int | None:
-    if at.device not in lab.able(DcqcnParameters) or at.device not in lab.able(NotificationPoint):
+def _shown(lab: Lab, at: Endpoint, kind: Kind[Any]) -> Asking[SettingSeen | None]:
+    if not lab.has(at.device, kind):
         return None
-    return dict(lab.driver(at.device, DcqcnParameters).dcqcn_np(at.interface).values).get(
-        "cnp_dscp"
-    )
+    return SettingSeen(at=at, setting=kind.name, value=(yield from lab.shown(at, kind)))
+
+
+def _cnp_dscp(lab: Lab, at: Endpoint) -> Asking[int | None]:
+    if not (lab.has(at.device, DCQCN_NP) and lab.has(at.device, NOTIFICATION_POINT)):
+        return None
+    return dict((yield from lab.shown(at, DCQCN_NP)).values).get("cnp_dscp")

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from labtests.capabilities.profile import Mtu
+from labtests.capabilities.settings import MTU
 from labtests.core.units import BitsPerSecond
 from labtests.experiment.fitting import (
     LONG_DATAGRAM_BYTES,
@@ -199,6 +199,5 @@ class Traffic:
 
 def mtu_of(lab: Lab, roles: Iterable[Role]) -> int:
     """The smallest of the hosts' MTUs: what is sent by one must pass at all of them."""
-    able = lab.able(Mtu)
-    told = [able[r.nic.device].mtu(r.nic.interface) for r in roles if r.nic.device in able]
+    told = [lab.current(r.nic, MTU) for r in roles if lab.has(r.nic.device, MTU)]
     return min(told, default=USUAL_MTU_BYTES)

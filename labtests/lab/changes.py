@@ -2,25 +2,42 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Generic, Protocol
 
+from labtests.capabilities.settings import Commands, Kind, Setting, T
 from labtests.core.errors import LabError
 from labtests.inventory import Endpoint
-from labtests.journal import Entry
+from labtests.journal import Entry, Intent
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """What a setting is to become. `setting` is the ability's method name."""
+@dataclass(frozen=True)
+class Wanted(Generic[T]):
+    """What a setting is to become."""
 
     at: Endpoint
-    setting: str
-    value: object
+    kind: Kind[T]
+    value: T
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One change as it is planned, journalled, sent and undone: there is no second list of its
+    commands. `around` is what was around its setting before."""
+
+    intent: Intent
+    commands: Commands
+    setting: Setting[Any] = field(repr=False)
+    around: Any = field(repr=False)
+
+    @property
+    def at(self) -> Endpoint:
+        """Where."""
+        return self.intent.at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One setting that was, or would be, changed. `setting` is the ability's method name."""
+    """One setting that was, or would be, changed."""
 
     time_s: float
     device: str

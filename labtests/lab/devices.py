@@ -1,122 +1,107 @@
-"""The devices of an open lab: each by its abilities, and what its settings are."""
+"""The devices of an open lab: what each has, and what it is asked. Changes nothing."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, TypeVar
 
-from labtests.capabilities.facts import Foresight
+from labtests.capabilities.driver import Driver
+from labtests.capabilities.settings import Kind, Setting, T
 from labtests.capabilities.values import expect_value
-from labtests.core.errors import CommandRejected, CommandTimeout, LabError
+from labtests.core.errors import LabError
 from labtests.inventory import Endpoint, Testbed
-from labtests.lab.changes import Planned
-from labtests.transport.commands import Command
-from labtests.transport.exchanges import Exchanges, Known
-from labtests.transport.protocol import Clock, Transport
+from labtests.journal import Intent
+from labtests.lab.changes import Planned, Step, Wanted
+from labtests.transport.asking import Asking
+from labtests.transport.exchanges import Exchanges
+from labtests.transport.protocol import Clock
 from labtests.transport.transcript import Journal
 
 Able = TypeVar("Able")
+Answer = TypeVar("Answer")
 
 
 class Devices:
-    """What a lab (lab.py) asks of its devices. Changes nothing."""
+    """What a lab (lab.py) asks of its devices."""
 
     testbed: Testbed
     clock: Clock
-    transports: dict[str, Transport]
+    transports: dict[str, Exchanges]
     journal: Journal | None
     planned: Planned | None
-    _drivers: dict[str, Any]
+    drivers: dict[str, Driver]
 
     def able(self, ability: type[Able]) -> dict[str, Able]:
-        """The devices that have an ability, by name."""
-        return {name: d for name, d in self._drivers.items() if isinstance(d, ability)}
+        """What has an ability, by device."""
+        found = {name: driver.able(ability) for name, driver in self.drivers.items()}
+        return {name: part for name, part in found.items() if part is not None}
+
+    def part(self, device: str, ability: type[Able]) -> Able:
+        """What of a device has this ability."""
+        part = self.drivers[device].able(ability)
+        if part is None:
+            raise LabError(f"{device} cannot do what {ability.__name__} asks")
+        return part
+
+    def has(self, device: str, kind: Kind[Any]) -> bool:
+        """Whether a device has this kind of setting."""
+        return self.drivers[device].setting(kind) is not None
 
     def offers(self, name: str, device: str | None = None) -> bool:
-        """Whether a device, or any, has a method of this name: a setting or a counter family."""
-        asked = self._drivers.values() if device is None else (self._drivers[device],)
-        return any(callable(getattr(driver, name, None)) for driver in asked)
+        """Whether a device, or any, has a setting or a method of an ability of this name."""
+        asked = self.drivers.values() if device is None else (self.drivers[device],)
+        return any(driver.offers(name) for driver in asked)
 
-    def driver(self, device: str, ability: type[Able]) -> Able:
-        """One device, as something that has this ability."""
-        driver = self._drivers[device]
-        if not isinstance(driver, ability):
-            raise LabError(f"{device} cannot do what {ability.__name__} asks")
-        return driver
-
-    @contextmanager
-    def remembered(self, device: str) -> Iterator[None]:
-        """Inside, this thread asks this device nothing twice until something is changed on it."""
-        transport = self.transports[device]
-        with transport.remembered() if isinstance(transport, Exchanges) else nullcontext():
-            yield
-
-    @contextmanager
-    def foreseen(
-        self, device: str, known: Known | None = None, *, obstacles: bool = False
-    ) -> Iterator[None]:
-        """The same; and all settings of a host, with `obstacles` also what would undo them, come in
-        one exchange, ahead of the questions, or in none when they are `known` from a moment ago."""
-        with self.remembered(device):
-            transport, driver = self.transports[device], self._drivers[device]
-            if isinstance(transport, Exchanges) and isinstance(driver, Foresight):
-                if known is not None:
-                    transport.recall(known, self.clock.now_s())
-                # on failure each is asked by itself, and tells what is wrong with it
-                more = driver.obstacle_commands() if obstacles else ()
-                with suppress(CommandRejected, CommandTimeout):
-                    transport.ask_ahead((*more, *self._questions(device)))
-            yield
-
-    def _questions(self, device: str) -> tuple[Command, ...]:
-        """What reads all settings of a device that knows it in advance."""
-        ports = tuple(port.interface for port in self.testbed.device(device).ports)
-        return self.driver(device, Foresight).setting_commands(ports)
-
-    def kept(self, device: str) -> Known | None:
-        """What this thread has read of a device that `joins`, for `foreseen`; inside it."""
-        transport = self.transports[device]
-        if not self.joins(device):
-            return None
-        assert isinstance(transport, Exchanges)
-        return transport.kept()
-
-    def joins(self, device: str) -> bool:
-        """Whether changes of this device can be sent together."""
-        shell = isinstance(self._drivers[device], Foresight)
-        return shell and isinstance(self.transports[device], Exchanges) and self.planned is None
+    def ask(self, device: str, asking: Asking[Answer]) -> Answer:
+        """Ask a device, round by round. Raises what the asking raises."""
+        return self.transports[device].ask(asking)
 
     def note(self, device: str, text: str) -> None:
         """For the journal of what was said, if there is one."""
         if self.journal is not None:
             self.journal.note(device, text)
 
-    def current(self, at: Endpoint, setting: str) -> object:
+    def current(self, at: Endpoint, kind: Kind[T]) -> T:
         """What a setting is now (in a plan: what it would be by now)."""
-        return self._now(at, setting)
+        return self.ask(at.device, self.shown(at, kind))
 
-    def commands(
-        self, at: Endpoint, setting: str, earlier: object, wanted: object
-    ) -> tuple[Command, ...]:
-        """The commands that lead from one value to the other; nothing is sent. Raises NoSuchValue
-        for what comes from a file, or a device, and is no value of this setting."""
-        expect_value(setting, earlier)
-        expect_value(setting, wanted)
-        plan: Callable[..., tuple[Command, ...]] | None = getattr(
-            self._drivers[at.device], f"{setting}_commands", None
+    def shown(self, at: Endpoint, kind: Kind[T]) -> Asking[T]:
+        """The same, to be asked with other questions."""
+        return self._now(at, self.setting(at, kind))
+
+    def setting(self, at: Endpoint, kind: Kind[T]) -> Setting[T]:
+        """How the device has it. Raises LabError where it has not."""
+        found = self.drivers[at.device].setting(kind)
+        if found is None:
+            raise LabError(f"{at.device} has no setting {kind.name!r}: its platform can not set it")
+        return found
+
+    def step(self, want: Wanted[T]) -> Asking[Step | None]:
+        """The change that this takes; None when there is nothing to do. Raises LabError when it
+        cannot be read, or not be so; NoSuchValue for what comes from a file, or a device, and is no
+        value of the setting."""
+        setting = self.setting(want.at, want.kind)
+        now = yield from self._now(want.at, setting)
+        if now == want.value:
+            return None
+        return (yield from self._step(setting, want.at, now, want.value))
+
+    def _step(
+        self, setting: Setting[T], at: Endpoint, now: T, wanted: T, through: tuple[T, ...] = ()
+    ) -> Asking[Step | None]:
+        name, port = setting.kind.name, at.interface
+        for value in (now, wanted, *through):
+            expect_value(name, value)
+        around = yield from setting.around(port, (now, wanted, *through))
+        commands = setting.commands(port, now, wanted, around)
+        if not commands:
+            return None
+        undo = setting.commands(port, wanted, now, around)
+        intent = Intent(
+            at=at, setting=name, earlier=now, wanted=wanted, commands=commands, undo=undo
         )
-        if plan is None:
-            raise self._cannot_set(at, setting)
-        return plan(at.interface, earlier, wanted)
+        return Step(intent, commands, setting, around)
 
-    @staticmethod
-    def _cannot_set(at: Endpoint, setting: str) -> LabError:
-        return LabError(f"{at.device} has no setting {setting!r}: its platform can not set it")
-
-    def _now(self, at: Endpoint, setting: str) -> object:
-        key = (at.device, at.interface, setting)
+    def _now(self, at: Endpoint, setting: Setting[T]) -> Asking[T]:
+        key = (at.device, at.interface, setting.kind.name)
         if self.planned is not None and key in self.planned.values:
-            return self.planned.values[key]
-        read: Callable[[str], object] | None = getattr(self._drivers[at.device], setting, None)
-        if read is None:
-            raise self._cannot_set(at, setting)
-        return read(at.interface)
+            value: Any = self.planned.values[key]
+            return value  # type: ignore[no-any-return]
+        return (yield from setting.read(at.interface))

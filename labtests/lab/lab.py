@@ -1,31 +1,37 @@
 """An open lab: devices by ability, changes that are undone, and what was sent.
 
-The only room that joins inventory, transport and drivers. Every change goes through `Lab.change`,
-which reads the earlier value, journals it, makes and proves the new one, and remembers how to undo.
+The only room that joins inventory, transport and drivers, and the only one that changes a device:
+every change is a `Step`, planned from what is read, journalled, sent, read back and undone here.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import replace
-from functools import partial
+from contextlib import contextmanager, suppress
 from itertools import takewhile
 from typing import Any
 
-from labtests.capabilities.device import Resuming
-from labtests.capabilities.values import expect_value
+from labtests.capabilities.settings import Kind, T, kind_of
 from labtests.core.errors import LabError, LabErrors
 from labtests.drivers import driver_module
 from labtests.inventory import Device, Endpoint, Testbed
-from labtests.journal import ChangeJournal, Entry, Intent, NotWritten
+from labtests.journal import ChangeJournal, Entry, NotWritten
 from labtests.journal.known import remember
 from labtests.journal.values import readable
-from labtests.lab.changes import Change, Leased, Planned, PutBack, Wanted, first_changes
+from labtests.lab.changes import (
+    Change,
+    Leased,
+    Planned,
+    PutBack,
+    Step,
+    Wanted,
+    first_changes,
+)
 from labtests.lab.devices import Devices
+from labtests.lab.sending import Sending
 from labtests.measure.evidence import Backend
-from labtests.transport.commands import as_shell
+from labtests.transport.asking import Asking, outcomes
 from labtests.transport.exchanges import Exchanges
 from labtests.transport.protocol import Clock, Transport
-from labtests.transport.ssh.connecting import connect_all, emulated
+from labtests.transport.ssh.connecting import SHELL, connect_all, emulated
 from labtests.transport.ssh.unbroken import UnbrokenTransport
 from labtests.transport.transcribing import JournalledTransport
 from labtests.transport.transcript import Journal
@@ -33,6 +39,10 @@ from labtests.transport.transcript import Journal
 
 def _session_of(device: Device) -> str:
     return driver_module(device.platform).SESSION
+
+
+def _ports_of(device: Device) -> tuple[str, ...]:
+    return tuple(port.interface for port in device.ports)
 
 
 class Lab(Devices):
@@ -52,7 +62,10 @@ class Lab(Devices):
         self.backend: Backend = backend
         if backend == "hardware" and testbed.linux_lab is not None:
             self.backend = "namespaces"
-        self.transports = dict(transports)
+        self.transports = {
+            name: each if isinstance(each, Exchanges) else Exchanges(each)
+            for name, each in transports.items()
+        }
         self.changes: list[Change] = []
         self.planned: Planned | None = None
         self.overridden: list[str] = []
@@ -63,8 +76,8 @@ class Lab(Devices):
         self.unrecorded: Mapping[str, Transport] = self.transports  # beside the journal
         self._abandoned = False
         self.ahead = ChangeJournal()  # in memory, until somebody gives it pages on a disk
-        self._drivers: dict[str, Any] = {
-            device.name: driver_module(device.platform).Driver(self.transports[device.name])
+        self.drivers = {
+            device.name: driver_module(device.platform).driver_of(device.name, _ports_of(device))
             for device in testbed.devices
         }
 
@@ -95,64 +108,75 @@ class Lab(Devices):
 
     # -- changes -----------------------------------------------------------------------------
 
-    def change(self, at: Endpoint, setting: str, wanted: object) -> None:
+    def change(self, at: Endpoint, kind: Kind[T], wanted: T) -> None:
         """Make one setting so, and remember to put it back. Nothing is sent when it is so already.
 
-        `setting` names the triple of an ability: "pfc", "trust", "ecn", "reaction_point", ...
         Raises LeaseLost, before anything is sent, when somebody else has the lab by now.
         """
-        with self.remembered(at.device):
-            self._change([Wanted(at=at, setting=setting, value=wanted)])
+        step = self.ask(at.device, self.step(Wanted(at, kind, wanted)))
+        self.change_together(at.device, () if step is None else (step,))
 
-    def change_together(self, device: str, wanted: Sequence[Wanted]) -> None:
-        """The same for several settings of a device that `joins`, none of which has an effect on
-        another: all are read, written ahead by one fsync, and sent in one exchange that stops at
-        the first failure, and at the end reads everything back."""
-        with self.foreseen(device):
-            self._change(wanted, together=self.joins(device))
-
-    def _change(self, wanted: Sequence[Wanted], *, together: bool = False) -> None:
-        intents = [i for want in wanted if (i := self._intent(want)) is not None]
-        if not intents:
-            return
+    def change_together(
+        self, device: str, steps: Sequence[Step], then: Asking[T] | None = None
+    ) -> T | None:
+        """Several settings of one device, none of which has an effect on another: all are written
+        ahead by one fsync; to a shell they are sent in one exchange that stops at the first failure
+        and reads everything back at its end. What `then` returns, which is asked last."""
+        if not steps:
+            return None if then is None else self.ask(device, then)
         if self.journal is not None and self.journal.problem:
             raise NotWritten(f"nothing is changed that is not written down: {self.journal.problem}")
         self.expect_lease()
-        entries = self.ahead.ahead(intents)  # first: what fails half-way is undone too
-        done: list[Entry] = []
+        entries = self.ahead.ahead([step.intent for step in steps])  # what fails half-way is undone
+        if self.planned is not None:
+            self._pretend(steps, entries)
+            return None if then is None else self.ask(device, then)
+        sending, done = Sending(self.transports[device], steps, then), list[Entry]()
         try:
-            with self._sent_together(intents) if together else nullcontext(nullcontext) as each:
-                for entry in entries:
-                    with each():
-                        self._make(entry.intent)
-                    done.append(entry)
+            for entry, error in zip(entries, self._sent(sending), strict=False):
+                if error is not None:
+                    raise error
+                done.append(entry)
         finally:
             self.ahead.made(done)
+        return sending.result
 
-    def _intent(self, want: Wanted) -> Intent | None:
-        at, earlier = want.at, self._now(want.at, want.setting)
-        if earlier == want.value:
-            return None
-        return Intent(
-            at=at,
-            setting=want.setting,
-            earlier=earlier,
-            wanted=want.value,
-            commands=self.commands(at, want.setting, earlier, want.value),
-            undo=self.commands(at, want.setting, want.value, earlier),
-        )
+    def _pretend(
+        self, steps: Sequence[Step], entries: Sequence[Entry], *, undo: bool = False
+    ) -> None:
+        assert self.planned is not None
+        for step in steps:
+            self._record(step, undo=undo)
+            at, want = step.at, step.intent
+            self.planned.values[at.device, at.interface, want.setting] = want.wanted
+        self.ahead.made(entries)
 
-    @contextmanager
-    def _sent_together(self, intents: Sequence[Intent]) -> Iterator[Callable[[], Any]]:
-        """The changes of one device are sent and read back at once; whoever makes one of them
-        inside what is yielded finds the answers."""
-        device = intents[0].at.device
-        transport = self.transports[device]
-        assert isinstance(transport, Exchanges)
+    def _sent(self, sending: "Sending[Any]", *, undo: bool = False) -> Iterator[LabError | None]:
+        """Of each step, in order: None, or why it is not proved."""
+        for step in sending.steps:
+            self._record(step, undo=undo)
         self._expect_fresh()
-        changes = [tuple(map(as_shell, intent.commands)) for intent in intents]
-        batch = transport.change_ahead(changes, self._questions(device))
-        yield partial(transport.made_ahead, batch)
+        yield from sending.outcomes()
+
+    def _record(self, step: Step, *, undo: bool = False) -> None:
+        want = step.intent
+        change = Change(
+            time_s=self.clock.now_s(),
+            device=want.at.device,
+            port=want.at.interface,
+            setting=want.setting,
+            earlier=want.earlier,
+            wanted=want.wanted,
+            commands=want.commands,
+            undo=undo,
+        )
+        self.changes.append(change)
+        if self.planned is None:
+            self.note(
+                want.at.device,
+                f"{'undo' if undo else 'change'} {want.setting} of {want.at.interface}: "
+                f"from {want.earlier!r} to {want.wanted!r}",
+            )
 
     def expect_lease(self, *, undoing: bool = False) -> None:
         """The lab is still ours, if it ever was. Raises LeaseLost."""
@@ -202,56 +226,64 @@ class Lab(Devices):
             if len(several := self._last_together(pending[mark:], firsts)) == 1:
                 tell(self._put_back(entry))
                 continue
-            self._put_back_together(several, tell)
+            with suppress(LabError):
+                self._put_back_together(several, tell)
             for each in several:
                 each.together = 0  # what is left of them is tried one by one
 
     def _put_back(self, entry: Entry) -> PutBack:
         """The setting is as it was, and nothing else of an interrupted change is left; or why."""
-        with self.remembered(entry.intent.at.device):
-            return self._undo(entry)
-
-    def _undo(self, entry: Entry) -> PutBack:
         try:
-            intent = self._way_back(entry)
-            if intent is not None:
+            step = self._way_back_of(entry)
+            if step is not None:
                 self.expect_lease(undoing=True)  # else it stays for `labtests restore`
                 self.ahead.undoing([entry])
-                self._make(intent, True)
+                (error,) = self._undone([step])
+                if error is not None:
+                    raise error
         except LabError as error:
             self.ahead.leave(entry, str(error))
             return PutBack(entry=entry, error=error)
-        found_so = intent is None or intent.earlier == intent.wanted
-        self.ahead.undone([entry], "already as it was" if found_so else "restored")
-        return PutBack(entry=entry, found_so=found_so)
+        self.ahead.undone([entry], "already as it was" if step is None else "restored")
+        return PutBack(entry=entry, found_so=step is None)
 
-    def _way_back(self, entry: Entry) -> Intent | None:
-        """From what it is now; None when it is back, and nothing of the change can be left: not cut
-        off, nor undone by somebody else who knew only a part of it."""
+    def _way_back_of(self, entry: Entry) -> Step | None:
+        return self.ask(entry.intent.at.device, self._way_back(entry))
+
+    def _undone(self, steps: Sequence[Step]) -> list[LabError | None]:
+        if self.planned is not None:
+            self._pretend(steps, (), undo=True)
+            return [None] * len(steps)
+        sending: Sending[None] = Sending(self.transports[steps[0].at.device], steps, None)
+        return list(self._sent(sending, undo=True))
+
+    def _way_back(self, entry: Entry) -> Asking[Step | None]:
+        """From what it is now; None when it is back, and nothing of the change is left. A change
+        that was cut off may have left more than its setting shows."""
         want = entry.intent
-        now = self._now(want.at, want.setting)
-        leaves_more = isinstance(self._drivers[want.at.device], Resuming)
-        if now == want.earlier and entry.whole and not leaves_more:
-            return None
-        if entry.whole and self._is_foreign(entry, now):
+        setting = self.setting(want.at, kind_of(want.setting))
+        now = yield from self._now(want.at, setting)
+        step = yield from self._step(
+            setting, want.at, now, want.earlier, (want.wanted, *entry.touched)
+        )
+        if step is not None and entry.whole and _is_foreign(step, entry):
             self.overridden.append(
                 f"{want.at}: {want.setting} had been changed by somebody else to {readable(now)}; "
                 f"it is {readable(want.earlier)} again, as labtests had found it"
             )
-        self._resume(entry)
-        commands = self.commands(want.at, want.setting, now, want.earlier)
-        return replace(want, earlier=now, wanted=want.earlier, commands=commands)
+        return step
 
-    def _is_foreign(self, entry: Entry, now: object) -> bool:
-        """Whether it is nothing that this lab has made or found there, as the driver judges: by
-        whether anything had to be sent to come from one to the other."""
-        want = entry.intent
-        ours = (want.earlier, want.wanted, *entry.touched)
-        return all(
-            now != each and bool(self.commands(want.at, want.setting, now, each)) for each in ours
-        )
+    def by_hand(self, at: Endpoint, setting: str, wanted: object) -> tuple[str, ...]:
+        """What a person would type to have it so, from what it is now. Raises LabError."""
+        step = self.ask(at.device, self.step(Wanted(at, kind_of(setting), wanted)))
+        return () if step is None else step.commands
 
     # -- undoing what was made together --------------------------------------------------------
+
+    def joins(self, device: str) -> bool:
+        """Whether changes of this device can be sent together."""
+        platform = self.testbed.device(device).platform
+        return driver_module(platform).SESSION == SHELL and self.planned is None
 
     def _last_together(self, pending: Sequence[Entry], firsts: Mapping[Any, Entry]) -> list[Entry]:
         """The last change, and those before it that were made together with it and can go back
@@ -270,32 +302,19 @@ class Lab(Devices):
         """Read all, and undo them as one block that stops at the first failure and at the end reads
         everything back. What could not be proved is still `pending` then, to be tried by itself:
         only that tells what is wrong with it."""
-        with suppress(LabError), self.foreseen(entries[0].intent.at.device):
-            ways = {}
-            for entry in entries:
-                with suppress(LabError):
-                    ways[entry.number] = self._way_back(entry)
-            back = [e for e in entries if e.number in ways and ways[e.number] is None]
-            self._say_undone(back, tell, found_so=True)
-            sent = [(e, way) for e in entries if (way := ways.get(e.number)) and way.commands]
-            if not sent:
-                return
-            self.expect_lease(undoing=True)
-            self.ahead.undoing([entry for entry, _ in sent])
-            self._prove_undone(sent, tell)
-
-    def _prove_undone(
-        self, sent: Sequence[tuple[Entry, Intent]], tell: Callable[[PutBack], None]
-    ) -> None:
-        proved: list[Entry] = []
-        try:
-            with self._sent_together([way for _, way in sent]) as each:
-                for entry, way in sent:
-                    with suppress(LabError), each():
-                        self._make(way, True)
-                        proved.append(entry)
-        finally:
-            self._say_undone(proved, tell)
+        device = entries[0].intent.at.device
+        ways = dict(
+            zip(entries, self.ask(device, outcomes(map(self._way_back, entries))), strict=True)
+        )
+        self._say_undone([e for e, way in ways.items() if way is None], tell, found_so=True)
+        sent = {entry: way for entry, way in ways.items() if isinstance(way, Step)}
+        if not sent:
+            return
+        self.expect_lease(undoing=True)
+        self.ahead.undoing(list(sent))
+        errors = self._undone(list(sent.values()))
+        proved = [entry for entry, error in zip(sent, errors, strict=True) if error is None]
+        self._say_undone(proved, tell)
 
     def _say_undone(
         self, entries: Sequence[Entry], tell: Callable[[PutBack], None], *, found_so: bool = False
@@ -303,41 +322,6 @@ class Lab(Devices):
         self.ahead.undone(entries, "already as it was" if found_so else "restored")
         for entry in entries:
             tell(PutBack(entry=entry, found_so=found_so))
-
-    def _resume(self, entry: Entry) -> None:
-        """A session that has not made the change itself learns what may be left of it."""
-        want = entry.intent
-        driver = self._drivers[want.at.device]
-        if isinstance(driver, Resuming):
-            values = (want.earlier, want.wanted, *entry.touched)
-            for value in values:
-                expect_value(want.setting, value)
-            driver.resume(want.setting, values)
-
-    def _make(self, want: Intent, undo: bool = False) -> None:
-        at = want.at
-        change = Change(
-            time_s=self.clock.now_s(),
-            device=at.device,
-            port=at.interface,
-            setting=want.setting,
-            earlier=want.earlier,
-            wanted=want.wanted,
-            commands=want.commands,
-            undo=undo,
-        )
-        self.changes.append(change)
-        if self.planned is not None:
-            self.planned.values[at.device, at.interface, want.setting] = want.wanted
-            return
-        if self.journal is not None:
-            self.journal.note(
-                at.device,
-                f"{'undo' if undo else 'change'} {want.setting} of {at.interface}: "
-                f"from {want.earlier!r} to {want.wanted!r}",
-            )
-        self._expect_fresh()
-        getattr(self._drivers[at.device], f"set_{want.setting}")(at.interface, want.wanted)
 
     def _expect_fresh(self) -> None:
         if self.lease is not None:
@@ -372,4 +356,14 @@ def _not_undone(done: PutBack) -> LabError:
     want = done.entry.intent
     return LabError(
         f"{want.at}: {want.setting} was {want.earlier!r} and could not be put back: {done.error}"
+    )
+
+
+def _is_foreign(step: Step, entry: Entry) -> bool:
+    """Whether it is nothing that this lab has made or found there, as its setting judges."""
+    want, now = entry.intent, step.intent.earlier
+    ours = (want.earlier, want.wanted, *entry.touched)
+    return all(
+        now != each and bool(step.setting.wrong(each, now, step.around, step.around))
+        for each in ours
     )

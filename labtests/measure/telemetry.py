@@ -4,35 +4,37 @@ Facts are tuples of Reading; `table` makes the tidy pandas table of them. Nothin
 differences are evidence.py's. Hosts are asked side by side, each in one exchange for one moment.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from labtests.capabilities.device import DropTelemetry, NicTelemetry, PfcTelemetry, QueueTelemetry
-from labtests.capabilities.facts import Foresight, PortTelemetry
+from labtests.capabilities.facts import PortTelemetry
 from labtests.capabilities.records import Reading
 from labtests.core.errors import LabError, LabErrors
 from labtests.measure.evidence import Key
-from labtests.measure.prefetch import at_once, usual
-from labtests.transport.commands import Command
+from labtests.transport.asking import Asking, attempt, side_by_side
 from labtests.transport.protocol import Clock
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Able = TypeVar("Able")
-Read = Callable[[], tuple[Reading, ...]]
-Moment = Callable[[str], AbstractContextManager[None]]
-"""By device, what its reads of one moment are done in."""
+Answer = TypeVar("Answer")
+Reads = Mapping[str, Sequence[Asking[tuple[Reading, ...]]]]
+"""What is read at one moment, by device."""
 
 
 class Devices(Protocol):
     """Where drivers are handed out by ability (lab.Lab does)."""
 
     def able(self, ability: type[Able]) -> dict[str, Able]:
-        """The devices that have an ability, by name."""
+        """What has an ability, by device."""
+        ...
+
+    def ask(self, device: str, asking: Asking[Answer]) -> Answer:
+        """Ask a device, round by round."""
         ...
 
 
@@ -53,10 +55,8 @@ class Telemetry:
     def snapshot(self, watch: Watch) -> tuple[Reading, ...]:
         """Every counter of the watched ports. A device that fails does not hide the others: all
         are asked, then one LabErrors is raised."""
-        reads: dict[str, list[Read]] = {}
-        for name, ports in watch.ports.items():
-            reads[name] = list(self._reads(name, ports))
-        return _in_parallel(reads, lambda name: self._snapshot_of(name, watch))
+        reads = {name: list(self._reads(name, ports)) for name, ports in watch.ports.items()}
+        return self._in_parallel(reads)
 
     def sample(self, watch: Watch) -> tuple[Reading, ...]:
         """The counters that plots need while traffic runs: the bottleneck's queues and marks,
@@ -64,17 +64,18 @@ class Telemetry:
         have been counted (`asked_s`)."""
         asked_s = self._clock.now_s()
         switch, port = watch.bottleneck
-        reads: dict[str, list[Read]] = {name: [] for name in watch.ports}
+        able = self._devices.able
+        reads: dict[str, list[Asking[tuple[Reading, ...]]]] = {name: [] for name in watch.ports}
         for name, ports in watch.ports.items():
-            if (pfc := self._devices.able(PfcTelemetry).get(name)) and name == switch:
-                reads[name].append(_bound(pfc.pfc_counters, ports))
-            if nic := self._devices.able(NicTelemetry).get(name):
-                reads[name] += [_bound(nic.rdma_counters, p) for p in ports]
-        if queues := self._devices.able(QueueTelemetry).get(switch):
-            reads[switch].append(_bound(queues.queue_counters, port))
-        if drops := self._devices.able(DropTelemetry).get(switch):
-            reads[switch].append(_bound(drops.drop_counters, port))
-        found = _in_parallel(reads, lambda name: self._sample_of(name, watch))
+            if (pfc := able(PfcTelemetry).get(name)) and name == switch:
+                reads[name].append(pfc.pfc_counters(ports))
+            if nic := able(NicTelemetry).get(name):
+                reads[name] += [nic.rdma_counters(each) for each in ports]
+        if queues := able(QueueTelemetry).get(switch):
+            reads[switch].append(queues.queue_counters(port))
+        if drops := able(DropTelemetry).get(switch):
+            reads[switch].append(drops.drop_counters(port))
+        found = self._in_parallel(reads)
         return tuple(replace(reading, asked_s=asked_s) for reading in found)
 
     def settled(
@@ -92,36 +93,41 @@ class Telemetry:
             last = now
         return last, moving
 
-    def _snapshot_of(self, name: str, watch: Watch) -> AbstractContextManager[None]:
-        ports = watch.ports[name]
-
-        def foreseen(ahead: Foresight) -> Sequence[Command]:
-            return ahead.counter_commands(ports)
-
-        return at_once(self._devices, name, f"counters of {' '.join(ports)}", foreseen)
-
-    def _sample_of(self, name: str, watch: Watch) -> AbstractContextManager[None]:
-        """The first one is foreseen to be a part of the snapshot before it."""
-        ports = " ".join(watch.ports[name])
-        ahead = usual(self._devices, name, f"counters of {ports}")
-        return at_once(self._devices, name, f"sample of {ports}", lambda _: ahead)
-
-    def _reads(self, name: str, ports: Sequence[str]) -> Iterable[Read]:
+    def _reads(self, name: str, ports: Sequence[str]) -> Iterable[Asking[tuple[Reading, ...]]]:
         able = self._devices.able
         if nic := able(NicTelemetry).get(name):
             for port in ports:
-                yield _bound(nic.nic_counters, port)
-                yield _bound(nic.rdma_counters, port)
-            yield nic.host_counters
+                yield nic.nic_counters(port)
+                yield nic.rdma_counters(port)
+            yield nic.host_counters()
         elif pfc := able(PfcTelemetry).get(name):
-            yield _bound(pfc.pfc_counters, tuple(ports))
+            yield pfc.pfc_counters(tuple(ports))
         for port in ports:
             if queues := able(QueueTelemetry).get(name):
-                yield _bound(queues.queue_counters, port)
+                yield queues.queue_counters(port)
             if drops := able(DropTelemetry).get(name):
-                yield _bound(drops.drop_counters, port)
+                yield drops.drop_counters(port)
             if own := able(PortTelemetry).get(name):
-                yield _bound(own.port_counters, port)
+                yield own.port_counters(port)
+
+    def _in_parallel(self, reads: Reads) -> tuple[Reading, ...]:
+        """Devices side by side, the readings of one device in a fixed order."""
+        asked = [name for name, askings in reads.items() if askings]
+
+        def all_of(name: str) -> list[tuple[Reading, ...]] | LabError:
+            return self._devices.ask(name, attempt(side_by_side(reads[name])))
+
+        with ThreadPoolExecutor(max_workers=max(1, len(asked))) as pool:
+            answers = list(pool.map(all_of, asked))
+        if errors := [a for a in answers if isinstance(a, LabError)]:
+            raise errors[0] if len(errors) == 1 else LabErrors("reading counters failed", errors)
+        return tuple(
+            reading
+            for answer in answers
+            if not isinstance(answer, LabError)
+            for part in answer
+            for reading in part
+        )
 
 
 def table(readings: Iterable[Reading]) -> "pd.DataFrame":
@@ -135,29 +141,5 @@ def table(readings: Iterable[Reading]) -> "pd.DataFrame":
     return frame.astype({"index": "Int64", "value": "Int64"})
 
 
-def _bound(read: Callable[[Able], tuple[Reading, ...]], argument: Able) -> Read:
-    return lambda: read(argument)
-
-
 def _values(readings: Iterable[Reading], keys: frozenset[Key]) -> dict[Key, int | None]:
     return {r.key: r.value for r in readings if r.key in keys}
-
-
-def _in_parallel(reads: dict[str, list[Read]], moment: Moment) -> tuple[Reading, ...]:
-    """Devices side by side, the reads of one device one after the other, in a fixed order."""
-    reads = {name: device_reads for name, device_reads in reads.items() if device_reads}
-
-    def all_of(name: str) -> list[tuple[Reading, ...]] | LabError:
-        try:
-            with moment(name):
-                return [read() for read in reads[name]]
-        except LabError as error:
-            return error
-
-    with ThreadPoolExecutor(max_workers=max(1, len(reads))) as pool:
-        answers = list(pool.map(all_of, reads))
-    if errors := [a for a in answers if isinstance(a, LabError)]:
-        raise errors[0] if len(errors) == 1 else LabErrors("reading counters failed", errors)
-    return tuple(
-        reading for a in answers if not isinstance(a, LabError) for part in a for reading in part
-    )

@@ -15,7 +15,8 @@ from typing import Any
 from labtests.check import Finding as Obstacle
 from labtests.check import judged
 from labtests.core.errors import LabError, LabErrors, LeaseBusy, LeaseLost, Unreachable
-from labtests.profile.planning import DevicePlan, Step, made, planned
+from labtests.lab.changes import Step
+from labtests.profile.planning import DevicePlan, made, planned
 from labtests.profile.reader import Profile
 from labtests.profile.rendering import FORMAT, plain, plan_lines
 from labtests.recovery import LabHeld, NotPutBack

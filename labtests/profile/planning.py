@@ -1,46 +1,65 @@
 """What a profile would change on an open lab, and changing it: all devices at once, each in order.
 
-A plan reads and sends nothing that changes anything. Making it goes through `Lab.change`, so each
-change is journalled first and read back. At the end every wish is looked at once more: by what a
-host has answered behind its last change; by a new reading of all devices where one that answers
-only one question at a time, such as a switch, was changed.
+A plan reads and sends nothing that changes anything. Its steps are those that are made (`Lab`), so
+each is journalled first and read back. At the end every wish is looked at once more: by what a host
+has answered behind its last change; by a new reading of all devices where one that answers only one
+question at a time, such as a switch, was changed.
 """
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from labtests.capabilities.device import Obstacles
+from labtests.capabilities.settings import DSCP_MAP, TRUST
 from labtests.check import Finding as Obstacle
+from labtests.check.gathering import told
 from labtests.check.hosts import obstacles_of
 from labtests.core.errors import LabError, LabErrors
 from labtests.inventory import Device, Endpoint
-from labtests.lab.changes import Wanted
+from labtests.lab.changes import Step, Wanted
 from labtests.lab.lab import Lab
 from labtests.profile.form import ProfileFile
 from labtests.profile.wanted import Finding, Wish, wishes_of
-from labtests.transport.exchanges import Known
+from labtests.transport.asking import Asking, both, expect_all, known, outcomes
 from labtests.transport.ssh.connecting import AT_ONCE
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Say = Callable[[str], None]
+Found = list[Step | LabError | None]
+"""Of each wish: the change that it takes, None, or why that cannot be told or done."""
 
-READ_AFTER = {"dscp_map": "trust"}
+READ_AFTER = {DSCP_MAP.name: TRUST.name}
 """Settings that a device may not show before another one has changed."""
 
+FRESH_S = 5.0
+"""How long what was read for a plan holds, by the lab's clock and by ours: a plan, and applying it
+at once. The device may be changed by others in the meantime; the lab's lease keeps them off."""
+_BOOT_TIME = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # goes on while suspended
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """A setting that differs: what it is, what it becomes, and the commands."""
 
-    at: Endpoint
-    setting: str
-    earlier: object
-    wanted: object
-    commands: tuple[str, ...]
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """When something was read, by both clocks, and as of how many changes of ours."""
+
+    lab_s: float
+    boot_s: float
+    changes: int
+
+    @classmethod
+    def now(cls, lab: Lab) -> "Moment":
+        """This one."""
+        return cls(lab.clock.now_s(), time.clock_gettime(_BOOT_TIME), len(lab.changes))
+
+    def holds(self, lab: Lab) -> bool:
+        """Whether what was read then needs not be read again."""
+        now = Moment.now(lab)
+        ages_s = (now.lab_s - self.lab_s, now.boot_s - self.boot_s)
+        return now.changes == self.changes and all(0 <= age_s <= FRESH_S for age_s in ages_s)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,15 +75,15 @@ class Trouble:
 
 @dataclass(slots=True)
 class DevicePlan:
-    """What is to be done on one device. `wishes` is everything that was asked of it, `known` what
-    it has answered."""
+    """What is to be done on one device. `wishes` is everything that was asked of it, `read` when it
+    was asked."""
 
     device: str
     wishes: list[Wish]
     findings: list[Finding] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     troubles: list[Trouble] = field(default_factory=list)
-    known: Known | None = field(default=None, repr=False)
+    read: Moment | None = field(default=None, repr=False)
     obstacles: tuple[Obstacle, ...] = ()
 
     @property
@@ -88,45 +107,36 @@ def planned(profile: ProfileFile, lab: Lab, *, obstacles: bool = False) -> list[
     `obstacles` also what the check before a run finds that would undo a setting."""
 
     def of(device: Device) -> DevicePlan:
-        with lab.foreseen(device.name, obstacles=obstacles):
-            plan = _planned(profile, lab, device)
-            plan.obstacles = obstacles_of(lab, device.name) if obstacles else ()
-            plan.known = lab.kept(device.name)
-            return plan
+        wishes, findings = wishes_of(profile, lab, device)
+        plan = DevicePlan(device.name, wishes, findings, read=Moment.now(lab))
+        able = lab.able(Obstacles).get(device.name) if obstacles else None
+        in_the_way = known(()) if able is None else told(able.obstacles())
+        found, said = lab.ask(device.name, both(_looked_at(lab, wishes), in_the_way))
+        plan.obstacles = obstacles_of(device.name, said)
+        for wish, step in zip(wishes, found, strict=True):
+            if isinstance(step, Step):
+                plan.steps.append(step)
+            elif step is not None:
+                plan.troubles.append(_trouble(plan, wish, step))
+        return plan
 
     return at_once(lab.testbed.devices, of)
 
 
-def _planned(profile: ProfileFile, lab: Lab, device: Device) -> DevicePlan:
-    wishes, findings = wishes_of(profile, lab, device)
-    plan = DevicePlan(device.name, wishes, findings)
-    for wish in wishes:
-        try:
-            step = _step(lab, wish)
-        except LabError as error:
-            later = _comes_later(plan, wish)
-            plan.troubles.append(
-                Trouble(at=wish.at, setting=wish.setting, problem=str(error), later=later)
-            )
-            continue
-        if step is not None:
-            plan.steps.append(step)
-    return plan
+def _looked_at(lab: Lab, wishes: Sequence[Wish]) -> Asking[Found]:
+    return outcomes([_step(lab, wish) for wish in wishes])
 
 
-def _step(lab: Lab, wish: Wish) -> Step | None:
+def _step(lab: Lab, wish: Wish) -> Asking[Step | None]:
     """None when it is as wanted. Raises LabError when it cannot be read, or not be so."""
-    earlier = lab.current(wish.at, wish.setting)
-    wanted = wish.wanted(earlier)
-    commands = lab.commands(wish.at, wish.setting, earlier, wanted)
-    if not commands:
-        return None
-    return Step(at=wish.at, setting=wish.setting, earlier=earlier, wanted=wanted, commands=commands)
+    earlier = yield from lab.shown(wish.at, wish.kind)
+    return (yield from lab.step(Wanted(wish.at, wish.kind, wish.wanted(earlier))))
 
 
-def _comes_later(plan: DevicePlan, wish: Wish) -> bool:
-    first = READ_AFTER.get(wish.setting)
-    return any(step.setting == first and step.at == wish.at for step in plan.steps)
+def _trouble(plan: DevicePlan, wish: Wish, error: LabError) -> Trouble:
+    first = READ_AFTER.get(wish.kind.name)
+    later = any(step.intent.setting == first and step.at == wish.at for step in plan.steps)
+    return Trouble(at=wish.at, setting=wish.kind.name, problem=str(error), later=later)
 
 
 # -- making it so --------------------------------------------------------------------------------
@@ -137,7 +147,7 @@ def made(
 ) -> list[Step]:
     """Make every step of the plans; what was done, by device. `progress` hears of each.
 
-    What the plan has read a moment ago is not read again before the changes (exchanges.FRESH_S).
+    What the plan has read a moment ago is not read again before the changes (FRESH_S).
     Settings that the plan could not read are left alone. Raises LabError (LabErrors) when a change
     fails, when a device says yes and does nothing, or when a change undid another; what was changed
     is then still to be undone.
@@ -168,54 +178,59 @@ class _Made:
 
 
 def _undone(step: Step) -> LabError:
+    want = step.intent
     return LabError(
-        f"{step.at}: {step.setting} is {step.earlier!r} again and not {step.wanted!r}\n"
+        f"{want.at}: {want.setting} is {want.earlier!r} again and not {want.wanted!r}\n"
         "  remedy: look for what overwrites it: a later setting, lldpad, or DCBX"
     )
 
 
 def _made(lab: Lab, plan: DevicePlan, stop: threading.Event, progress: Say) -> _Made:
+    """Batch by batch; behind each, the next one is looked at; behind the last, every wish."""
     done = _Made()
     batches = _batches(lab, plan)
     if not batches:
         return done
-    with lab.foreseen(plan.device, plan.known):
-        for wishes in batches:
-            if stop.is_set():
-                break
-            steps = [step for wish in wishes if (step := _step(lab, wish)) is not None]
-            lab.change_together(
-                plan.device,
-                [Wanted(at=step.at, setting=step.setting, value=step.wanted) for step in steps],
-            )
-            done.steps += steps
-            for step in steps:
-                progress(f"{plan.device}: {step.at.interface} {step.setting} changed")
-        if lab.joins(plan.device):
-            done.left = list(_not_so(lab, plan.wishes))
+    joins = lab.joins(plan.device)
+    steps = _first_steps(lab, plan, batches[0])
+    for number in range(len(batches)):
+        if stop.is_set():
+            return done
+        last = number + 1 == len(batches)
+        behind = (plan.wishes if joins else []) if last else batches[number + 1]
+        found = lab.change_together(plan.device, steps, _looked_at(lab, behind)) or []
+        done.steps += steps
+        for step in steps:
+            progress(f"{plan.device}: {step.at.interface} {step.intent.setting} changed")
+        if last:  # those that can be read, and differ
+            done.left = [step for step in found if isinstance(step, Step)]
+        else:
+            steps = [step for step in expect_all(found) if step is not None]
     return done
 
 
-def _not_so(lab: Lab, wishes: Sequence[Wish]) -> Iterator[Step]:
-    """Those that can be read, and differ."""
-    for wish in wishes:
-        with suppress(LabError):
-            if (step := _step(lab, wish)) is not None:
-                yield step
+def _first_steps(lab: Lab, plan: DevicePlan, wishes: Sequence[Wish]) -> list[Step]:
+    """What the plan has read a moment ago is not read again."""
+    planned_ones = {(step.at, step.intent.setting): step for step in plan.steps}
+    found = [planned_ones.get((wish.at, wish.kind.name)) for wish in wishes]
+    if plan.read is not None and plan.read.holds(lab) and None not in found:
+        return [step for step in found if step is not None]
+    looked = lab.ask(plan.device, _looked_at(lab, wishes))
+    return [step for step in expect_all(looked) if step is not None]
 
 
 def _batches(lab: Lab, plan: DevicePlan) -> list[list[Wish]]:
     """What is to be done, in the plan's order; what can be sent together in one list. A setting
     that another one rebuilds, or hides, is in a later list."""
-    open_ones = {(step.at, step.setting) for step in plan.steps}
+    open_ones = {(step.at, step.intent.setting) for step in plan.steps}
     open_ones |= {(trouble.at, trouble.setting) for trouble in plan.troubles if trouble.later}
-    wishes = [wish for wish in plan.wishes if (wish.at, wish.setting) in open_ones]
+    wishes = [wish for wish in plan.wishes if (wish.at, wish.kind.name) in open_ones]
     if not lab.joins(plan.device):
         return [[wish] for wish in wishes]
     batches: list[list[Wish]] = []
     for wish in wishes:
-        first = (wish.at, READ_AFTER.get(wish.setting))
-        behind = [n for n, b in enumerate(batches, 1) for o in b if (o.at, o.setting) == first]
+        first = (wish.at, READ_AFTER.get(wish.kind.name))
+        behind = [n for n, b in enumerate(batches, 1) for o in b if (o.at, o.kind.name) == first]
         number = max(behind, default=0)
         batches += [[] for _ in range(number + 1 - len(batches))]
         batches[number].append(wish)

@@ -6,8 +6,8 @@ from typing import Any
 
 from labtests.capabilities.records import EcnSetting, WredQueue
 from labtests.journal.values import pack
-from labtests.lab.changes import Change
-from labtests.profile.planning import DevicePlan, Step
+from labtests.lab.changes import Change, Step
+from labtests.profile.planning import DevicePlan
 
 FORMAT = "labtests-plan/1"
 
@@ -28,7 +28,7 @@ def plan_lines(plan: DevicePlan) -> Iterator[str]:
     total = len(plan.wishes)
     yield f"{plan.device}: {len(plan.steps)} of {total} settings differ"
     for step in plan.steps:
-        yield f"    {_where(step.at.interface)}{step.setting}: {difference(step)}"
+        yield f"    {_where(step.at.interface)}{step.intent.setting}: {difference(step)}"
         yield from (f"        {line}" for line in step.commands)
     for trouble in plan.troubles:
         word = "afterwards" if trouble.later else "CANNOT"
@@ -48,7 +48,7 @@ def _where(port: str) -> str:
 
 def difference(step: Step) -> str:
     """What changes, and only that."""
-    return _difference(step.earlier, step.wanted)
+    return _difference(step.intent.earlier, step.intent.wanted)
 
 
 def _difference(earlier: object, wanted: object) -> str:
@@ -136,9 +136,9 @@ def plain(plans: Iterable[DevicePlan]) -> dict[str, Any]:
 def _plain_step(step: Step) -> dict[str, Any]:
     return {
         "port": step.at.interface,
-        "setting": step.setting,
-        "earlier": pack(step.earlier),
-        "wanted": pack(step.wanted),
+        "setting": step.intent.setting,
+        "earlier": pack(step.intent.earlier),
+        "wanted": pack(step.intent.wanted),
         "difference": difference(step),
         "commands": list(step.commands),
     }

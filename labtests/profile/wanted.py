@@ -6,17 +6,16 @@ A device that lacks an ability which the profile needs is named (Finding), never
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
-from labtests.capabilities import profile as i
+from labtests.capabilities import settings as k
 from labtests.capabilities.device import (
-    DcqcnParameters,
-    DscpMap,
-    NotificationPoint,
-    PriorityFlowControl,
+    DcqcnWords,
+    EcnCurves,
+    FrameLengths,
+    QueueShares,
     RdmaDevices,
-    ReactionPoint,
-    Trust,
+    Shares,
 )
 from labtests.capabilities.records import (
     DcqcnSetting,
@@ -27,11 +26,13 @@ from labtests.capabilities.records import (
     TrustSetting,
 )
 from labtests.core.errors import CommandRejected
+from labtests.drivers import driver_module
 from labtests.inventory import Device, Endpoint, Link
 from labtests.lab.lab import Lab
 from labtests.profile import derived
 from labtests.profile.form import STRICT, ProfileFile
 
+Able = TypeVar("Able")
 From = Callable[[Any], Any]
 """From what a setting is now to what it is to be: what the profile leaves out stays."""
 
@@ -41,7 +42,7 @@ class Wish:
     """One setting of one port that is to be so. Calling `wanted` may raise CommandRejected."""
 
     at: Endpoint
-    setting: str
+    kind: k.Kind[Any]
     wanted: From
 
 
@@ -61,42 +62,47 @@ class Scene:
     """A port, what drives it, and what is asked."""
 
     profile: ProfileFile
-    driver: Any
+    lab: Lab
     at: Endpoint
     link: Link
+
+    def part(self, ability: type[Able]) -> Able:
+        """What of the port's device has this ability."""
+        return self.lab.part(self.at.device, ability)
 
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """`key` of the profile becomes `setting` of ports of this kind that have the ability."""
+    """`key` of the profile becomes this setting of ports that have it (and its `ability`, if there
+    is one) of hosts, switches or both."""
 
     key: str
-    setting: str
-    kind: Literal["host", "switch", "port"]
-    ability: type
+    kind: k.Kind[Any]
+    of: Literal["host", "switch", "port"]
+    ability: type | None
     wanted: Callable[[Scene], From | None]
     """None: the profile says nothing about it."""
 
 
 def wishes_of(profile: ProfileFile, lab: Lab, device: Device) -> tuple[list[Wish], list[Finding]]:
     """In the order in which they are to be made: PFC last, when everything below it is there."""
-    driver = lab.driver(device.name, object)
-    host = isinstance(driver, RdmaDevices)
-    wide = driver.device_wide() if isinstance(driver, i.DeviceWide) else frozenset[str]()
+    own = driver_module(device.platform).KIND
     wishes: list[Wish] = []
-    findings = list(_about_links(profile, lab, device, host=host))
-    scenes = list(_scenes(profile, lab, device, driver))
+    findings = list(_about_links(profile, lab, device, host=own == "host"))
+    scenes = list(_scenes(profile, lab, device))
     for rule in _RULES:
-        if rule.kind not in ("port", "host" if host else "switch"):
+        if rule.of not in ("port", own):
             continue
         asked = [(scene.at, wanted) for scene in scenes if (wanted := rule.wanted(scene))]
-        if asked and not isinstance(driver, rule.ability):
-            problem = f"{rule.key}: its driver cannot set {rule.setting}"
+        setting = lab.drivers[device.name].setting(rule.kind)
+        able = rule.ability is None or lab.drivers[device.name].able(rule.ability) is not None
+        if asked and (setting is None or not able):
+            problem = f"{rule.key}: its driver cannot set {rule.kind}"
             findings.append(_finding("cannot", device, problem))
             continue
-        if rule.setting in wide:
+        if setting is not None and setting.wide:
             asked = [(Endpoint(device=device.name, interface=""), w) for _, w in asked[:1]]
-        wishes += [Wish(at=at, setting=rule.setting, wanted=wanted) for at, wanted in asked]
+        wishes += [Wish(at=at, kind=rule.kind, wanted=wanted) for at, wanted in asked]
     return wishes, findings
 
 
@@ -106,11 +112,11 @@ def _finding(
     return Finding(kind=kind, device=device.name, port=port, problem=problem)
 
 
-def _scenes(profile: ProfileFile, lab: Lab, device: Device, driver: Any) -> Iterator[Scene]:
+def _scenes(profile: ProfileFile, lab: Lab, device: Device) -> Iterator[Scene]:
     for port in device.ports:
         link = lab.testbed.link_of(port.endpoint)
         if link is not None:
-            yield Scene(profile=profile, driver=driver, at=port.endpoint, link=link)
+            yield Scene(profile=profile, lab=lab, at=port.endpoint, link=link)
 
 
 def _about_links(
@@ -178,7 +184,7 @@ def _ecn(scene: Scene) -> From | None:
     if not curves:
         return None
     wanted, cell_bytes = tuple(curves[q] for q in sorted(curves)), derived.cell_bytes(profile)
-    return lambda _: scene.driver.ecn_for(wanted, cell_bytes)
+    return lambda _: scene.part(EcnCurves).ecn_for(wanted, cell_bytes)
 
 
 def _scheduling(scene: Scene) -> From | None:
@@ -188,12 +194,12 @@ def _scheduling(scene: Scene) -> From | None:
 
     def wanted(now: SchedulingSetting) -> object:
         _expect_queues(scene.at, shares, now)
-        return scene.driver.scheduling_for(shares)
+        return scene.part(QueueShares).scheduling_for(shares)
 
     return wanted
 
 
-def _expect_queues(at: Endpoint, shares: i.Shares, now: SchedulingSetting) -> None:
+def _expect_queues(at: Endpoint, shares: Shares, now: SchedulingSetting) -> None:
     """Raise CommandRejected where a queue that is to get something is none of the port's: the
     others would be served otherwise than the profile says. A port that lists none has them all."""
     there = {each.queue for each in now.queues}
@@ -235,7 +241,7 @@ def _frame_limit(scene: Scene) -> From | None:
     needed = derived.frame_bytes(scene.profile)
     if not needed:
         return None
-    return lambda now: now if scene.driver.passes(now, needed) else needed
+    return lambda now: now if scene.part(FrameLengths).passes(now, needed) else needed
 
 
 def _headroom(scene: Scene) -> From | None:
@@ -245,7 +251,7 @@ def _headroom(scene: Scene) -> From | None:
         return None
     cells = derived.headroom_cells(scene.profile, buffer)
 
-    def wanted(now: i.Headrooms) -> i.Headrooms:
+    def wanted(now: k.Headrooms) -> k.Headrooms:
         before = dict(now)
         more = {p: max(cells, before.get(p, 0)) for p in scene.profile.lossless}
         return tuple(sorted((before | more).items()))
@@ -298,7 +304,7 @@ def _parameters(
     asked = {name: int(value) for name, value in values.items()}
 
     def wanted(now: DcqcnSetting) -> DcqcnSetting:
-        own = dict(scene.driver.dcqcn_for(side, asked).values)
+        own = dict(scene.part(DcqcnWords).dcqcn_for(side, asked).values)
         return DcqcnSetting(side=side, values=tuple(sorted((dict(now.values) | own).items())))
 
     return wanted
@@ -308,31 +314,25 @@ def _pfc(scene: Scene) -> From | None:
     """A host cannot negotiate by itself (capabilities: DCBX is its firmware's or lldpad's)."""
     if not scene.profile.lossless:
         return None
-    auto = scene.profile.negotiate_pfc and not isinstance(scene.driver, RdmaDevices)
+    auto = scene.profile.negotiate_pfc and scene.at.device not in scene.lab.able(RdmaDevices)
     mode: Literal["auto", "on"] = "auto" if auto else "on"
     return _always(PfcSetting(mode=mode, priorities=frozenset(scene.profile.lossless)))
 
 
 _RULES = (
-    _Rule("trust", "trust", "port", Trust, _trust),
-    _Rule("maps.dscp", "dscp_map", "port", DscpMap, _dscp_map),
-    _Rule("maps.queue_of_priority", "queue_map", "switch", i.QueueMap, _queue_map),
-    _Rule("mtu_bytes", "frame_limit", "switch", i.FrameLimit, _frame_limit),
-    _Rule("mtu_bytes", "mtu", "host", i.Mtu, _mtu),
-    _Rule("ecn", "ecn", "switch", i.EcnCurves, _ecn),
-    _Rule("scheduling", "scheduling", "switch", i.QueueShares, _scheduling),
-    _Rule("scheduling", "ets", "host", i.TrafficClasses, _ets),
-    _Rule("buffer.cable_m", "cable_length", "host", i.CableLength, _cable),
-    _Rule("dcqcn.reaction_point", "dcqcn_rp", "host", DcqcnParameters, _dcqcn_rp),
-    _Rule("dcqcn.notification_point, cnp", "dcqcn_np", "host", DcqcnParameters, _dcqcn_np),
-    _Rule("dcqcn.reaction_point", "reaction_point", "host", ReactionPoint, _reaction_point),
-    _Rule(
-        "dcqcn.notification_point",
-        "notification_point",
-        "host",
-        NotificationPoint,
-        _notification_point,
-    ),
-    _Rule("buffer.headroom_cells", "headroom", "switch", i.Headroom, _headroom),
-    _Rule("lossless", "pfc", "port", PriorityFlowControl, _pfc),
+    _Rule("trust", k.TRUST, "port", None, _trust),
+    _Rule("maps.dscp", k.DSCP_MAP, "port", None, _dscp_map),
+    _Rule("maps.queue_of_priority", k.QUEUE_MAP, "switch", None, _queue_map),
+    _Rule("mtu_bytes", k.FRAME_LIMIT, "switch", FrameLengths, _frame_limit),
+    _Rule("mtu_bytes", k.MTU, "host", None, _mtu),
+    _Rule("ecn", k.ECN, "switch", EcnCurves, _ecn),
+    _Rule("scheduling", k.SCHEDULING, "switch", QueueShares, _scheduling),
+    _Rule("scheduling", k.ETS, "host", None, _ets),
+    _Rule("buffer.cable_m", k.CABLE_LENGTH, "host", None, _cable),
+    _Rule("dcqcn.reaction_point", k.DCQCN_RP, "host", DcqcnWords, _dcqcn_rp),
+    _Rule("dcqcn.notification_point, cnp", k.DCQCN_NP, "host", DcqcnWords, _dcqcn_np),
+    _Rule("dcqcn.reaction_point", k.REACTION_POINT, "host", None, _reaction_point),
+    _Rule("dcqcn.notification_point", k.NOTIFICATION_POINT, "host", None, _notification_point),
+    _Rule("buffer.headroom_cells", k.HEADROOM, "switch", None, _headroom),
+    _Rule("lossless", k.PFC, "port", None, _pfc),
 )

@@ -124,8 +124,9 @@ def _require(request: pytest.FixtureRequest, lab: Lab) -> None:
         needed += names
         sentences += _not_there(lab, devices, names)
     why: dict[str, list[str]] = {}
-    for device, driver in lab.able(Lacking).items():
-        for sentence in {why for name, why in driver.lacks().items() if name in needed}:
+    for device, part in lab.able(Lacking).items():
+        lacks = lab.ask(device, part.lacks())
+        for sentence in {why for name, why in lacks.items() if name in needed}:
             why.setdefault(sentence, []).append(device)
     sentences += [f"{', '.join(devices)}: {sentence}" for sentence, devices in why.items()]
     if sentences:

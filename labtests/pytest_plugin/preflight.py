@@ -61,8 +61,7 @@ def versions_of(lab: Lab) -> dict[str, dict[str, str]]:
         if device is None:
             return {}
         try:
-            with reader.asked_at_once(lambda ahead: ahead.state_commands(reader.ports)):
-                return device.versions()
+            return reader.ask(device.versions())
         except LabError as error:
             return {"unknown": str(error)}
 

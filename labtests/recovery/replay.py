@@ -315,7 +315,7 @@ def _by_hand(lab: Lab, entry: Entry) -> tuple[str, ...]:
     """From what it is now, where that can be read; else from what it was to become."""
     want = entry.intent
     try:
-        return lab.commands(want.at, want.setting, lab.current(want.at, want.setting), want.earlier)
+        return lab.by_hand(want.at, want.setting, want.earlier)
     except LabError:
         return want.undo
 

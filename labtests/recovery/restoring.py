@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from labtests.capabilities.profile import SETTINGS
+from labtests.capabilities.settings import SETTINGS, kind_of
 from labtests.capabilities.values import expect_value
 from labtests.core.errors import InventoryError, LabError, LeaseBusy, LeaseLost
 from labtests.core.private_files import expect_owned
@@ -101,7 +101,7 @@ def _values(wanted: Snapshot) -> Values:
 def _change(lab: Lab, at: Endpoint, setting: str, value: object) -> Iterator[str]:
     try:
         lab.testbed.port(at)
-        lab.change(at, setting, value)
+        lab.change(at, kind_of(setting), value)
     except LeaseLost:
         raise
     except NotInTestbed as error:
@@ -109,7 +109,7 @@ def _change(lab: Lab, at: Endpoint, setting: str, value: object) -> Iterator[str
     except LabError as error:
         yield f"{at} {setting} could not be made so: {error}"
         try:
-            commands = lab.commands(at, setting, lab.current(at, setting), value)
+            commands = lab.by_hand(at, setting, value)
         except LabError:
             return
         yield f"    type these commands by hand on {at.device}:"

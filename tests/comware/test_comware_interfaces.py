@@ -3,12 +3,15 @@
 from dataclasses import replace
 
 import pytest
+from driven import driving
 from recordings import load
 from scripted_switch import ScriptedSwitch
 
 from labtests.capabilities import counters as c
 from labtests.core.errors import UnreadableOutput
-from labtests.drivers.comware import Driver, parse_clock, parse_interface
+from labtests.drivers.comware import parse_clock, parse_interface
+
+Driver = driving("comware")
 
 PORT = "GigabitEthernet2/0"
 INTERFACE = f"display interface {PORT}"

@@ -4,6 +4,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
+from driven import driving
 from typed import typed
 
 from labtests.capabilities.records import (
@@ -14,10 +15,12 @@ from labtests.capabilities.records import (
     TrustSetting,
 )
 from labtests.core.errors import CommandRejected, LabError, UnreadableOutput
-from labtests.drivers.comware import SESSION, Driver
+from labtests.drivers.comware import SESSION
 from labtests.inventory import load
 from labtests.simlab.serving import InProcessLab
 from labtests.transport.ssh.connecting import connect
+
+Driver = driving("comware")
 
 TESTBED = """\
 name: two-switches

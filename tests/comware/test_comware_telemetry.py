@@ -1,12 +1,14 @@
 """Counters of the Comware driver: a number, or None and why. Never 0 for what was not shown."""
 
 import pytest
+from driven import driving
 from recordings import load
 from scripted_switch import ScriptedSwitch
 
 from labtests.core.errors import CommandRejected, UnreadableOutput
-from labtests.drivers.comware import Driver
 from labtests.measure.evidence import differences
+
+Driver = driving("comware")
 
 IN, OUT = "Twenty-FiveGigE1/0/14", "Twenty-FiveGigE1/0/13"
 QUEUES = f"display qos queue-statistics interface {OUT} outbound"

@@ -4,15 +4,17 @@ from dataclasses import replace
 
 import pytest
 from connectx_host import Answer, FakeHost, grep, no_such_files, recording
+from driven import driving
 
 from labtests.core.errors import CommandRejected, ToolMissing, UnreadableOutput
-from labtests.drivers.connectx import Driver
 from labtests.drivers.connectx.rdma import (
     parse_ibdev2netdev,
     parse_show_counters,
     parse_show_gids,
 )
 from labtests.transport.protocol import Reply
+
+Driver = driving("connectx")
 
 IF = "enp3s0f0np0"
 ENABLE = f"/sys/class/net/{IF}/ecn/roce_rp/enable"

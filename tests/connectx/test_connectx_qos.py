@@ -4,25 +4,22 @@ from dataclasses import replace
 
 import pytest
 from connectx_host import Answer, FakeHost, recording
+from driven import driving
 
 from labtests.capabilities.device import (
-    DcqcnParameters,
-    DscpMap,
     NicQosView,
     NicTelemetry,
-    NotificationPoint,
     Obstacles,
     PfcTelemetry,
-    PriorityFlowControl,
     RdmaDevices,
-    ReactionPoint,
-    Trust,
     Versions,
 )
 from labtests.capabilities.records import PfcSetting, TrustSetting
 from labtests.core.errors import CommandRejected, InventoryError, ToolMissing
 from labtests.drivers import driver_module, platforms
-from labtests.drivers.connectx import SESSION, Driver
+from labtests.drivers.connectx import SESSION
+
+Driver = driving("connectx")
 
 IF = "enp3s0f0np0"
 QOS = f"mlnx_qos -i {IF}"
@@ -42,7 +39,8 @@ def qos_with(enabled: str, text: str = LAB_A.text) -> Answer:
 
 
 def test_the_platform_of_a_testbed_file_is_a_module_here():
-    assert driver_module("connectx").Driver is Driver
+    assert driver_module("connectx").driver_of("ServerA").device == "ServerA"
+    assert driver_module("connectx").KIND == "host"
     assert SESSION == driver_module("connectx").SESSION == "shell"
     assert "connectx" in platforms()
     assert "answers" not in platforms()
@@ -56,24 +54,16 @@ def test_an_unknown_platform_is_told_which_there_are_and_where_to_write_one(unkn
 
 
 @pytest.mark.parametrize(
-    "ability",
-    [
-        PriorityFlowControl,
-        Trust,
-        DscpMap,
-        ReactionPoint,
-        NotificationPoint,
-        DcqcnParameters,
-        NicQosView,
-        RdmaDevices,
-        PfcTelemetry,
-        NicTelemetry,
-        Versions,
-        Obstacles,
-    ],
+    "ability", [NicQosView, RdmaDevices, PfcTelemetry, NicTelemetry, Versions, Obstacles]
 )
 def test_the_driver_has_every_ability_of_a_nic(ability):
-    assert isinstance(Driver(FakeHost({})), ability)
+    assert Driver(FakeHost({})).has(ability)
+
+
+def test_the_driver_has_every_setting_of_a_nic():
+    has = {setting.kind.name for setting in Driver(FakeHost({})).driver.settings}
+    rp_and_np = {"reaction_point", "notification_point", "dcqcn_rp", "dcqcn_np"}
+    assert has == {"pfc", "trust", "dscp_map", "ets", "cable_length", "mtu"} | rp_and_np
 
 
 # -- PFC ---------------------------------------------------------------------------------
@@ -114,7 +104,7 @@ def test_putting_pfc_back_is_setting_what_was_read():
 
 def test_a_host_that_says_yes_and_does_nothing_is_found_out():
     host = FakeHost({QOS: LAB_A, f"{QOS} -f 0,0,0,0,0,1,0,0": LAB_A})
-    with pytest.raises(CommandRejected, match="accepted, but the PFC") as refused:
+    with pytest.raises(CommandRejected, match="accepted, but pfc of") as refused:
         Driver(host).set_pfc(IF, pfc(5))
     assert refused.value.device == "ServerA"
     assert refused.value.command == f"{QOS} -f 0,0,0,0,0,1,0,0"
@@ -135,7 +125,7 @@ def test_a_pfc_setting_that_a_nic_cannot_hold_is_refused_before_anything_is_sent
     host = FakeHost({QOS: LAB_A})
     with pytest.raises(CommandRejected, match="cannot hold"):
         Driver(host).set_pfc(IF, impossible)
-    assert host.asked == host.changed == []
+    assert host.changed == []
     with pytest.raises(CommandRejected, match="cannot hold"):
         Driver(host).pfc_commands(IF, pfc(3), impossible)
 
@@ -251,7 +241,7 @@ def test_setting_trust_reads_it_back():
     Driver(host).set_trust(IF, TrustSetting(source="dscp"))
     assert host.changed == [command]
     liar = FakeHost({QOS: pcp, command: LAB_A})
-    with pytest.raises(CommandRejected, match="accepted, but the trust"):
+    with pytest.raises(CommandRejected, match="accepted, but trust of"):
         Driver(liar).set_trust(IF, TrustSetting(source="dscp"))
 
 
@@ -304,7 +294,7 @@ def test_setting_the_dscp_map_sends_only_what_differs_and_reads_back():
     host = FakeHost({QOS: [LAB_A, after], command: after})
     Driver(host).set_dscp_map(IF, wanted)
     assert host.changed == [command]
-    with pytest.raises(CommandRejected, match="accepted, but the DSCP map"):
+    with pytest.raises(CommandRejected, match="accepted, but dscp_map of"):
         Driver(FakeHost({QOS: LAB_A, command: LAB_A})).set_dscp_map(IF, wanted)
 
 
@@ -313,4 +303,4 @@ def test_a_dscp_map_that_is_none_is_refused_before_anything_is_sent(impossible):
     host = FakeHost({QOS: LAB_A})
     with pytest.raises(CommandRejected, match="64 priorities"):
         Driver(host).set_dscp_map(IF, impossible)
-    assert host.asked == []
+    assert host.changed == []

@@ -34,7 +34,7 @@ def parsers() -> dict[str, Callable[..., Any]]:
 
 def read(name: str, reply: Reply) -> Any:
     parse = parsers()[name.split("--")[0]]
-    if parse is not host.parse_version:
+    if parse is not linux_host.parse_version:
         return parse(reply)
     tools = {**linux_host._VERSION_OF, **host._VERSION_OF}
     tool = next((tool for tool in ("mlnx_qos", "iproute2") if tool in name), "perftest")

@@ -1,6 +1,7 @@
 """What a plain Linux host counts, and that nothing missing becomes a number."""
 
 import pytest
+from driven import driving
 from linux_host import (
     HW,
     STATISTICS,
@@ -15,8 +16,13 @@ from linux_host import (
 )
 
 from labtests.capabilities import counters as c
+from labtests.capabilities.device import NicTelemetry
 from labtests.core.errors import CommandRejected, UnreadableOutput
-from labtests.drivers.linux import Driver
+from labtests.drivers import linux
+from labtests.transport.asking import Running, answered, side_by_side
+
+Driver = driving("linux")
+
 
 TC = f"tc -s -j qdisc show dev {VETH}"
 
@@ -250,14 +256,23 @@ def test_what_a_stack_does_not_tell_of_its_losses_is_none_with_the_file_s_name()
     assert all(whole[name].value is not None for name in OF_THE_STACK)
 
 
-def test_everything_that_counters_need_is_foreseen_but_the_folder_of_an_rdma_device():
+def test_everything_that_counters_need_is_asked_in_one_round_but_the_folder_of_an_rdma_device():
     host = rxe_host(**{
         "cat /proc/net/snmp": recording("proc_net_snmp--kernel618"),
         "cat /proc/net/netstat": recording("proc_net_snmp--netstat-kernel618"),
     })  # fmt: skip
-    driver = Driver(host)
-    driver.nic_counters(VIRTIO)
-    driver.rdma_counters(VIRTIO)
-    driver.host_counters()
-    driver.link_errors(VIRTIO)
-    assert set(host.asked) - set(driver.counter_commands((VIRTIO,))) == {f"grep -H . {HW}/*"}
+    links = linux.driver_of("h1").able(NicTelemetry)
+    rounds = []
+
+    def moment():
+        counters = (links.nic_counters, links.rdma_counters, links.link_errors)
+        return side_by_side([*(each(VIRTIO) for each in counters), links.host_counters()])
+
+    def answer(commands):
+        rounds.append(commands)
+        return [host.run(command) for command in commands]
+
+    first, second = (answered(Running(moment()), answer) for _ in range(2))
+    assert [len(each) for each in rounds] == [6, 1, 7]  # the second time, as it was the first
+    assert rounds[1] == (f"grep -H . {HW}/*",)
+    assert [r.value for each in first for r in each] == [r.value for each in second for r in each]

@@ -9,12 +9,14 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "simlab_linux"))
 
+from driven import driving
 from linux_bench import INTERFACE, FluidNetwork, Hands, three_servers, without_switch_face
 
 from labtests.capabilities import counters as c
-from labtests.drivers.linux import Driver
 from labtests.simlab import lab as lab_module
 from labtests.transport.protocol import Reply
+
+Driver = driving("linux")
 
 
 class Emulated:

@@ -8,6 +8,7 @@ import pytest
 from linux_host import VIRTIO, FakeHost, namespace_host, rxe_host
 
 from labtests.capabilities.device import meaning_of
+from labtests.capabilities.settings import PFC
 from labtests.core.clock import WallClock
 from labtests.core.errors import LabError
 from labtests.inventory import Endpoint, load
@@ -44,7 +45,7 @@ def reason(lab, *names, **of_kind):
 def test_an_ability_is_told_in_the_words_of_its_definition():
     assert meaning_of("pfc") == "a port that can pause single priorities"
     assert meaning_of("trust") == "a port that classifies by DSCP or by 802.1p"
-    assert meaning_of("set_pfc") == meaning_of("pfc")
+    assert meaning_of("ecn_on") == meaning_of("ecn")
     assert meaning_of("teleportation") == ""
 
 
@@ -71,4 +72,4 @@ def test_what_is_not_required_is_not_a_reason():
 
 def test_a_setting_that_a_platform_has_not_is_an_error_with_its_name():
     with pytest.raises(LabError, match="h1 has no setting 'pfc'"):
-        lab_of(rxe_host).current(Endpoint(device="h1", interface=VIRTIO), "pfc")
+        lab_of(rxe_host).current(Endpoint(device="h1", interface=VIRTIO), PFC)

@@ -1,25 +1,30 @@
 """What a plain Linux host tells of itself: links, RDMA side, versions, what it lacks."""
 
 import pytest
+from driven import driving
 from linux_host import PHYSICAL, VETH, VIRTIO, Answer, FakeHost, namespace_host, recording, rxe_host
 
-from labtests.capabilities.device import PfcTelemetry, PriorityFlowControl, Trust
-from labtests.capabilities.facts import RoceFacts
-from labtests.capabilities.profile import Mtu
+from labtests.capabilities.device import PfcTelemetry, Versions
+from labtests.capabilities.facts import RoceFacts, RocePorts
+from labtests.capabilities.settings import MTU
 from labtests.core.errors import CommandRejected
-from labtests.drivers import connectx, driver_module, platforms
-from labtests.drivers.linux import Driver
+from labtests.drivers import connectx, driver_module, linux, platforms
 from labtests.drivers.linux.host import RXE_PACKETS
+from labtests.transport.asking import Running, answered, side_by_side
+
+Driver = driving("linux")
 
 
 def test_linux_is_a_platform_and_connectx_is_linux_and_more():
     assert "linux" in platforms()
     assert driver_module("linux").SESSION == "shell"
-    assert issubclass(connectx.Driver, Driver)
-    driver = Driver(namespace_host())
-    assert isinstance(driver, Mtu)
-    for ability in (PriorityFlowControl, Trust, PfcTelemetry):
-        assert not isinstance(driver, ability)
+    plain, more = linux.driver_of("h1"), connectx.driver_of("h1")
+    assert [setting.kind.name for setting in plain.settings] == ["mtu"]
+    assert more.offers("mtu")
+    for name in ("pfc", "trust", "pfc_counters"):
+        assert more.offers(name)
+        assert not plain.offers(name)
+    assert plain.able(PfcTelemetry) is None
 
 
 def test_a_virtual_port_has_neither_speed_nor_fec():
@@ -126,21 +131,25 @@ def test_an_mtu_that_is_not_taken_is_noticed():
         f"cat /sys/class/net/{VETH}/mtu": Answer("9000\n"),
         f"ip link set dev {VETH} mtu 1500": Answer(),
     })  # fmt: skip
-    with pytest.raises(CommandRejected, match="MTU of eth1 is 9000"):
+    with pytest.raises(CommandRejected, match="mtu of eth1 reads back as 9000"):
         Driver(host).set_mtu(VETH, 1500)
 
 
-def test_state_is_foreseen_but_the_gids_of_the_rdma_device_and_its_cards():
+def test_state_is_one_round_but_for_the_gids_of_the_rdma_device_and_its_cards():
     host = rxe_host(**{"cat /sys/class/net/enp0s3/mtu": Answer("1500\n")})
-    driver = Driver(host)
-    driver.versions()
-    driver.obstacles()
-    driver.link(VIRTIO)
-    driver.roce(VIRTIO)
-    driver.mtu(VIRTIO)
-    foreseen = {*driver.state_commands((VIRTIO,)), *driver.obstacle_commands()}
-    late = set(host.asked) - foreseen
-    assert {command.split()[0] for command in late} == {"grep", "ethtool"}
+    driver = linux.driver_of("h1", (VIRTIO,))
+    links, state = driver.able(RocePorts), driver.able(Versions)
+    rounds = []
+
+    def answer(commands):
+        rounds.append({command.split()[0] for command in commands})
+        return [host.run(command) for command in commands]
+
+    told = [links.link(VIRTIO), links.roce(VIRTIO), state.versions(), state.obstacles()]
+    told.append(driver.setting(MTU).read(VIRTIO))
+    answered(Running(side_by_side(told)), answer)
+    assert len(rounds) == 2
+    assert rounds[1] == {"grep", "ethtool"}
 
 
 def test_a_user_without_rights_is_an_obstacle_and_root_is_none():

@@ -9,11 +9,14 @@ import uuid
 from pathlib import Path
 
 import pytest
+from driven import driving
 from switch_box import NamespaceSwitch
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import QueueLimitSetting
-from labtests.drivers.linux_switch import Driver
+
+Driver = driving("linux-switch")
+
 
 PORT = "swb"
 SEND = """

@@ -4,17 +4,19 @@ import json
 from dataclasses import replace
 
 import pytest
+from driven import driving
 from switch_box import RecordedSwitch, recording, without
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.device import DropTelemetry, DscpClasses, QueueTelemetry
 from labtests.core.errors import CommandRejected, ToolMissing, UnreadableOutput
 from labtests.drivers import driver_module, platforms
-from labtests.drivers.linux_switch import Driver
 from labtests.drivers.linux_switch.filters import parse_filters
 from labtests.drivers.linux_switch.qdiscs import parse_qdiscs
 from labtests.drivers.linux_switch.tree import tree_of
 from labtests.measure.evidence import differences
+
+Driver = driving("linux-switch")
 
 EIGHT = recording("qdiscs--htb-eight-bfifo")
 FILTERS = recording("filters--u32-eight")

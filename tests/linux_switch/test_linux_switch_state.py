@@ -3,14 +3,16 @@
 from dataclasses import replace
 
 import pytest
+from driven import driving
 from switch_box import RecordedSwitch, recording, without
 
 from labtests.capabilities.device import Obstacles
 from labtests.capabilities.facts import Caveats, Foresight, LinkState
 from labtests.core.errors import UnreadableOutput
-from labtests.drivers.linux_switch import Driver
 from labtests.drivers.linux_switch.offloads import parse_merging
 from labtests.transport.protocol import Reply
+
+Driver = driving("linux-switch")
 
 BRIDGED = recording("bridged")
 

@@ -4,13 +4,13 @@ import re
 from dataclasses import replace
 
 import pytest
+from driven import driving
+from labtests.capabilities.profile import QueueShares
 from switch_box import RecordedSwitch, recording, without
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.profile import QueueShares
 from labtests.capabilities.records import EcnSetting, MarkingCurve, QueueLimitSetting, QueueSchedule
 from labtests.core.errors import CommandRejected, UnreadableOutput
-from labtests.drivers.linux_switch import Driver
 from labtests.drivers.linux_switch.classes import burst_to_ask, parse_classes
 from labtests.drivers.linux_switch.filters import parse_filters
 from labtests.drivers.linux_switch.idling import bandwidth_for, idle_exponent
@@ -18,6 +18,8 @@ from labtests.drivers.linux_switch.qdiscs import parse_qdiscs
 from labtests.drivers.linux_switch.red import burst_for
 from labtests.drivers.linux_switch.tree import tree_of
 from labtests.journal.values import pack, unpack
+
+Driver = driving("linux-switch")
 
 PORT = "tcs0"
 LINK = recording("link--guest-bridged")

@@ -2,8 +2,9 @@
 
 from types import SimpleNamespace
 
-from labtests.capabilities.device import PriorityFlowControl, RdmaDevices, Trust
 from labtests.capabilities.profile import Mtu
+
+from labtests.capabilities.device import PriorityFlowControl, RdmaDevices, Trust
 from labtests.capabilities.records import PfcSetting, TrustSetting
 from labtests.core.errors import CommandRejected
 from labtests.inventory import Device, Endpoint, Link, Management, Port, Testbed

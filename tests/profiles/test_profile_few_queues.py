@@ -8,12 +8,14 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "linux_switch"))
 
+from driven import driving
 from switch_box import RecordedSwitch, recording
 
-from labtests.drivers.linux_switch import Driver
 from labtests.inventory import Endpoint
 from labtests.profile.planning import _planned
 from labtests.profile.reader import load
+
+Driver = driving("linux-switch")
 
 PORT = "tcs0"
 LOSSLESS_25G = Path(__file__).parents[2] / "profiles" / "lossless-25g.yaml"

@@ -20,8 +20,8 @@ from handed import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from labtests.capabilities.profile import SETTINGS
+
 from labtests.capabilities.records import PfcSetting
 from labtests.capabilities.values import FORMS, NoSuchValue, expect_value
 from labtests.core.errors import InventoryError, LabError

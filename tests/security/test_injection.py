@@ -10,14 +10,13 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from driven import driving
 from hostile import CANARY, EVERY, SHELL, generated
 from hypothesis import HealthCheck, example, given, settings
 from typed import typed
 
 from labtests.capabilities.records import EcnSetting, PfcSetting, TrustSetting
 from labtests.core.errors import CommandRejected, InventoryError, LabError, UnreadableOutput
-from labtests.drivers.comware import Driver as Switch
-from labtests.drivers.connectx import Driver as Host
 from labtests.inventory import load
 from labtests.simlab.serving import InProcessLab
 from labtests.transport.protocol import Reply
@@ -26,6 +25,9 @@ from labtests.transport.ssh.shell import ShellTransport
 from labtests.transport.ssh.supervision import supervised
 from labtests.transport.ssh.surroundings import Surroundings
 from labtests.workloads import iperf3, perftest
+
+Switch = driving("comware")
+Host = driving("connectx")
 
 SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:@%\\[],")
 FIELDS = {

@@ -8,12 +8,14 @@ from collections.abc import Iterator
 
 import pytest
 from click.testing import CliRunner
+from driven import driving
 from switch_bench import PORT, SimulatedBox
 
 from labtests.__main__ import main
 from labtests.capabilities.records import QueueLimitSetting
 from labtests.core.units import Bytes
-from labtests.drivers.linux_switch import Driver
+
+Driver = driving("linux-switch")
 
 
 @pytest.fixture

@@ -1,10 +1,12 @@
 """A switch that is found with another map, and hosts with another MTU, than `labtests linuxlab`."""
 
 import pytest
+from driven import driving
 from switch_bench import MBIT, PORT, TO, SimulatedBox
 
-from labtests.drivers.linux_switch import Driver
 from labtests.network import UdpRequest
+
+Driver = driving("linux-switch")
 
 CLASSES = tuple((5 * dscp + 3) % 7 for dscp in range(64))
 

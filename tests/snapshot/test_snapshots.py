@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
+from labtests.capabilities.profile import SETTINGS
 from snapshot_lab import OUT, open_bench
 from typed import typed
 
 from labtests.__main__ import main
-from labtests.capabilities.profile import SETTINGS
 from labtests.capabilities.records import PfcSetting, QueueLimitSetting, TrustSetting
 from labtests.core.errors import LabError
 from labtests.inventory import Endpoint

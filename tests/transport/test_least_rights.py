@@ -9,17 +9,19 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from driven import driving
 from sudo_host import ALL, USER, SudoHost, sudo_host, why_not
 from typed import typed
 
 from labtests.capabilities.records import DcqcnSetting, EtsSetting, PfcSetting, TrustSetting
 from labtests.core.clock import WallClock
 from labtests.core.errors import CommandRejected
-from labtests.drivers.connectx import Driver as ConnectX
 from labtests.drivers.linux.host import RIGHTS
 from labtests.transport.commands import Shell, if_done, program, root, write
 from labtests.transport.ssh import SHELL, connect
 from labtests.transport.ssh.shell import ShellTransport
+
+ConnectX = driving("connectx")
 
 NOT_HERE = why_not()
 pytestmark = pytest.mark.skipif(bool(NOT_HERE), reason=NOT_HERE)

@@ -5,13 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from driven import driving
 from sshd_server import Sshd
 from typed import typed
 
 from labtests.capabilities.records import PfcSetting
 from labtests.core.clock import WallClock
 from labtests.core.errors import CommandTimeout, Unreachable
-from labtests.drivers.connectx import Driver as ConnectX
 from labtests.drivers.linux.host import RIGHTS
 from labtests.inventory import load
 from labtests.simlab.serving import InProcessLab
@@ -22,6 +22,8 @@ from labtests.transport.ssh import SHELL, connect, connect_all
 from labtests.transport.ssh.connecting import emulated
 from labtests.transport.transcribing import JournalledTransport
 from labtests.transport.transcript import Journal
+
+ConnectX = driving("connectx")
 
 TESTBED = load(Path(__file__).parents[2] / "testbeds" / "h3c-s6550-cx4.yaml")
 SESSIONS = {"comware": "hp_comware", "connectx": SHELL}

@@ -1,10 +1,10 @@
 """Comware switches (H3C and HPE): views of text in, records out.
 
-`parse_*` functions are pure and refuse what they do not know; `Driver` asks and configures.
+`parse_*` functions are pure and refuse what they do not know.
 """
 
 from labtests.drivers.comware.configuration import parse_configuration
-from labtests.drivers.comware.driver import SESSION, Driver
+from labtests.drivers.comware.driver import KIND, SESSION, driver_of
 from labtests.drivers.comware.drops import parse_packet_drop
 from labtests.drivers.comware.interfaces import parse_interface
 from labtests.drivers.comware.links import parse_clock, parse_lldp_neighbors
@@ -17,8 +17,9 @@ from labtests.drivers.comware.versions import parse_version
 from labtests.drivers.comware.wred import parse_qos_wred_interface, parse_qos_wred_table
 
 __all__ = [
+    "KIND",
     "SESSION",
-    "Driver",
+    "driver_of",
     "parse_clock",
     "parse_configuration",
     "parse_interface",

@@ -1,17 +1,26 @@
-"""The driver: everything a suite may ask of a switch with Comware 7 (H3C, HPE)."""
+"""What a suite may ask of a switch with Comware 7 (H3C, HPE)."""
+
+from typing import Literal
 
 from labtests.capabilities.device import Entitled, Obstacles, Versions
+from labtests.capabilities.driver import Driver
+from labtests.capabilities.settings import Commands
 from labtests.core.errors import CommandRejected
-from labtests.drivers.comware import commands as lines
+from labtests.drivers.comware import settings
 from labtests.drivers.comware.configuration import Section
-from labtests.drivers.comware.intents import Intents
 from labtests.drivers.comware.links import Links
-from labtests.drivers.comware.session import line
+from labtests.drivers.comware.marking import Ecn
+from labtests.drivers.comware.rejections import expect_accepted
+from labtests.drivers.comware.session import QUIT, Switch, interfaces, line, show
 from labtests.drivers.comware.telemetry import Telemetry
 from labtests.drivers.comware.versions import parse_version
+from labtests.transport.asking import Asking
+from labtests.transport.protocol import Reply
 
 SESSION = "hp_comware"
 """How it is reached: netmiko's device type for the Comware CLI."""
+
+KIND: Literal["host", "switch"] = "switch"
 
 # the start of a configuration line, and what it does to a test
 _IN_THE_WAY = (
@@ -27,26 +36,48 @@ _IN_THE_WAY = (
 )
 
 
-class Driver(Intents, Telemetry, Links, Versions, Obstacles, Entitled):
-    """A Comware switch behind an open CLI session."""
+def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
+    """The driver of one switch, by its name in the testbed file."""
+    switch = Switch(device)
+    return Driver(
+        device,
+        settings=(
+            settings.Pfc(switch),
+            settings.Trust(switch),
+            Ecn(switch),
+            settings.Scheduling(switch),
+            settings.DscpMap(switch),
+            settings.QueueMap(switch),
+            settings.FrameLimit(switch),
+            settings.Headroom(switch),
+        ),
+        parts=(Telemetry(switch), Links(switch), State()),
+    )
 
-    def versions(self) -> dict[str, str]:
+
+class State(Versions, Obstacles, Entitled):
+    """What the switch runs, and what stands in the way of a test."""
+
+    def versions(self) -> Asking[dict[str, str]]:
         """`model`, `comware` and `release`."""
-        return parse_version(self.cli.show("display", "version"))
+        return parse_version((yield from show("display", "version")))
 
-    def obstacles(self) -> tuple[str, ...]:
+    def obstacles(self) -> Asking[tuple[str, ...]]:
         """What the interfaces' configuration has that would undo or distort a test's settings."""
-        _, sections = self.cli.interfaces()
+        _, sections = yield from interfaces()
         return tuple(sentence for section in sections for sentence in _obstacles_of(section))
 
-    def refusals(self) -> tuple[str, ...]:
+    def trial(self) -> Asking[Commands]:
         """Into the view of a port and out again: that changes nothing, and takes a role that may
         configure. (Every role may enter the system view; only network-admin may ask for roles.)"""
-        _, sections = self.cli.interfaces()
+        _, sections = yield from interfaces()
         ports = [s.interface for s in sections if s.interface and "/" in s.interface]
+        return (line("interface", ports[0]), QUIT) if ports else ()
+
+    def refusals(self, lines: Commands, reply: Reply) -> tuple[str, ...]:
+        """See Entitled."""
         try:
-            for port in ports[:1]:
-                self.cli.configure((line("interface", port), lines.QUIT))
+            expect_accepted(reply, lines)
         except CommandRejected as error:
             return (f"this account cannot set anything: {error.problem}; {error.remedy}",)
         return ()

@@ -19,9 +19,10 @@ from labtests.capabilities.records import Reading
 from labtests.core.errors import UnreadableOutput
 from labtests.drivers.comware.interfaces import COUNTED, Count, Shown, parse_interface
 from labtests.drivers.comware.names import printed_port, wrong_port
-from labtests.drivers.comware.session import Cli
+from labtests.drivers.comware.session import Switch, show
 from labtests.drivers.parsing import refuse, whole_lines
-from labtests.transport.protocol import Reply, Transport
+from labtests.transport.asking import Asking
+from labtests.transport.protocol import Reply
 
 _ERRORS = frozenset({c.RX_ERRORS, c.RX_CRC_ERRORS, c.TX_ERRORS})
 _NEIGHBOURS = ("display", "lldp", "neighbor-information", "verbose")
@@ -137,12 +138,12 @@ def _in_summer(shown: re.Match[str], summer: re.Match[str] | None) -> bool:
 class Links(LinkState, LinkErrors, PortTelemetry, Neighbours, OwnClock):
     """Links, what ports count, LLDP neighbours and the clock of one switch."""
 
-    def __init__(self, transport: Transport) -> None:
-        self.cli = Cli(transport)
+    def __init__(self, switch: Switch) -> None:
+        self.switch = switch
 
-    def link(self, port: str) -> LinkFacts:
+    def link(self, port: str) -> Asking[LinkFacts]:
         """By `display interface`; Comware does not say there which FEC is in force."""
-        _, shown = self._interface(port)
+        _, shown = yield from self._interface(port)
         return LinkFacts(
             up=shown.state == "UP",
             speed_bits_per_s=shown.speed_bits_per_s,
@@ -150,15 +151,16 @@ class Links(LinkState, LinkErrors, PortTelemetry, Neighbours, OwnClock):
             mac=shown.mac,
         )
 
-    def link_errors(self, port: str) -> tuple[Reading, ...]:
+    def link_errors(self, port: str) -> Asking[tuple[Reading, ...]]:
         """Frames that arrived broken, and those that could not be sent whole."""
-        found = self._readings(*self._interface(port), port)
+        reply, shown = yield from self._interface(port)
+        found = self._readings(reply, shown, port)
         return tuple(reading for reading in found if reading.counter in _ERRORS)
 
-    def port_counters(self, port: str) -> tuple[Reading, ...]:
+    def port_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """All that `display interface` counts; None where it counts nothing of the kind, and where
         it is not understood: the other counters of a switch do not hang on its wording."""
-        reply = self.cli.show("display", "interface", self.cli.port(port))
+        reply = yield from show("display", "interface", self.switch.port(port))
         try:
             return self._readings(reply, self._shown(reply, port), port)
         except UnreadableOutput as error:
@@ -170,22 +172,22 @@ class Links(LinkState, LinkErrors, PortTelemetry, Neighbours, OwnClock):
         none = [_reading(reply, port, n, None, absent) for n in COUNTED if n not in counts]
         return (*(_reading(reply, port, n, count) for n, count in counts.items()), *none)
 
-    def neighbours(self) -> tuple[Neighbour, ...]:
+    def neighbours(self) -> Asking[tuple[Neighbour, ...]]:
         """By LLDP, nearest bridge."""
-        return parse_lldp_neighbors(self.cli.show(*_NEIGHBOURS))
+        return parse_lldp_neighbors((yield from show(*_NEIGHBOURS)))
 
-    def own_clock(self) -> ClockReading:
+    def own_clock(self) -> Asking[ClockReading]:
         """By `display clock`, which shows whole seconds."""
-        reply = self.cli.show("display", "clock")
+        reply = yield from show("display", "clock")
         device_s = parse_clock(reply)["utc_s"]
         return ClockReading(device_s=device_s, lab_s=reply.time_s, resolution_s=1.0)
 
-    def _interface(self, port: str) -> tuple[Reply, Shown]:
-        reply = self.cli.show("display", "interface", self.cli.port(port))
+    def _interface(self, port: str) -> Asking[tuple[Reply, Shown]]:
+        reply = yield from show("display", "interface", self.switch.port(port))
         return reply, self._shown(reply, port)
 
     def _shown(self, reply: Reply, port: str) -> Shown:
-        full, shown = self.cli.port(port), parse_interface(reply)
+        full, shown = self.switch.port(port), parse_interface(reply)
         if [each.interface for each in shown] != [full]:
             wrong_port(reply, full, ", ".join(each.interface for each in shown))
         return shown[0]

@@ -9,7 +9,7 @@ notice counts as a refusal of the line before it.
 import re
 from typing import NoReturn
 
-from labtests.capabilities.device import Commands
+from labtests.capabilities.settings import Commands
 from labtests.core.errors import CommandRejected
 from labtests.drivers.parsing import lines
 from labtests.transport.protocol import Reply

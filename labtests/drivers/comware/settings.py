@@ -1,73 +1,83 @@
-"""What can be set on a Comware switch: PFC, trust, ECN marking, scheduling, the DSCP map.
+"""What can be set on a Comware switch but for ECN (marking.py): how it shows, and how it is set.
 
-Each `set_...` reads, sends only what has to change, hears refusals and reads back.
+Syntax: H3C and HPE command references for Comware 7 (Layer 2 - LAN switching: PFC; ACL and QoS:
+priority mapping, congestion management; Ethernet interfaces: jumbo frames) and document 000. The
+lines start in system view and carry the `interface ...` and `quit` that enter and leave other
+views. `priority-flow-control dot1p P headroom N` is in the PFC references of S9825, S9855 and
+S12500 and in public configurations; its `undo` is from memory.
 """
 
-from collections.abc import Set as AbstractSet
+import re
+from typing import ClassVar
 
-from labtests.capabilities.device import (
-    Commands,
-    DscpMap,
-    EcnMarking,
-    PriorityFlowControl,
-    Resuming,
-    Scheduling,
-    Trust,
-)
+from labtests.capabilities import settings as s
+from labtests.capabilities.device import DscpClasses, FrameLengths, QueueShares, Shares
 from labtests.capabilities.records import (
-    EcnSetting,
     PfcSetting,
+    QueueSchedule,
     SchedulingSetting,
     TrustSetting,
 )
+from labtests.capabilities.settings import Commands, Headrooms
 from labtests.core.errors import CommandRejected
-from labtests.drivers.comware import commands as lines
-from labtests.drivers.comware.configuration import (
-    DEFAULT_TABLE,
-    applied_wred_table,
-    configured_pfc,
-)
+from labtests.drivers.comware.configuration import configured_pfc, priority_list
 from labtests.drivers.comware.maps import parse_map_table
 from labtests.drivers.comware.names import wrong_port
 from labtests.drivers.comware.pfc import parse_priority_flow_control
-from labtests.drivers.comware.rejections import is_refusal
+from labtests.drivers.comware.rejections import expect_accepted, is_refusal
 from labtests.drivers.comware.scheduling import parse_queue_schedule, shows_no_scheduler
-from labtests.drivers.comware.session import Cli
+from labtests.drivers.comware.session import QUIT, Switch, in_interface, interface, line, show
 from labtests.drivers.comware.trust import parse_qos_trust
-from labtests.drivers.comware.wred import (
-    parse_qos_wred_interface,
-    parse_qos_wred_table,
-    shows_wred_table,
-)
 from labtests.drivers.parsing import refuse
-from labtests.transport.protocol import Transport
+from labtests.transport.asking import Asking, ask
+from labtests.transport.commands import CliLine
+from labtests.transport.protocol import Reply
 
-_DSCP_MAP = ("display", "qos", "map-table", "dscp-dot1p")
-_WRED_TABLE = ("display", "qos", "wred", "table", "name")
+QUEUES = range(8)
+DEFAULT_FRAME_BYTES = 9216
+"""What data-centre models pass at least when nothing is configured (S6850: 9416)."""
+
+_NO_DROP = ("priority-flow-control", "no-drop", "dot1p")
+_MODES = {
+    "on": line("priority-flow-control", "enable"),
+    "auto": line("priority-flow-control", "auto"),
+    "off": line("undo", "priority-flow-control"),
+}
+_JUMBO = re.compile(r"jumboframe enable(?: (?P<bytes>[0-9]+))?")
+_HEADROOM = re.compile(
+    r"priority-flow-control dot1p (?P<priority>[0-7]) headroom (?P<cells>[0-9]+)"
+)
+_LARGEST_WEIGHT = 127
 
 
-class Settings(PriorityFlowControl, Trust, EcnMarking, Scheduling, DscpMap, Resuming):
-    """The settings of one switch. `port` may be written in full or abbreviated."""
+class CliSetting(s.Setting[s.T]):
+    """A setting of a Comware switch. `port` may be written in full or abbreviated."""
 
-    def __init__(self, transport: Transport) -> None:
-        self.cli = Cli(transport)
-        self._begun: set[str] = set()  # tables of ours that this session began to make, or left
+    remedy = (
+        "look at `display this` in that view: another setting may contradict it, or this model "
+        "takes the command and does nothing"
+    )
 
-    def resume(self, setting: str, values: tuple[object, ...]) -> None:
-        """See Resuming: only ECN leaves something, a table of ours that no port applies."""
-        del setting
-        tables = (value.profile for value in values if isinstance(value, EcnSetting))
-        self._begun |= {table for table in tables if table and lines.is_ours(table)}
+    def __init__(self, switch: Switch) -> None:
+        self.switch = switch
 
-    # -- PFC -------------------------------------------------------------------------------------
+    def accept(self, commands: Commands, replies: tuple[Reply, ...]) -> None:
+        """Raises CommandRejected with the line that was refused."""
+        for reply in replies:
+            expect_accepted(reply, commands)
 
-    def pfc(self, port: str) -> PfcSetting:
+
+class Pfc(CliSetting[PfcSetting]):
+    """The mode of a port, and its no-drop list."""
+
+    kind = s.PFC
+
+    def read(self, port: str) -> Asking[PfcSetting]:
         """As configured on the port, which is exact even while no PFC frame was counted. Refused
         when `display priority-flow-control` contradicts it: then the system view says otherwise."""
-        full = self.cli.port(port)
-        reply, section = self.cli.interface(full)
-        configured = configured_pfc(reply, section)
-        shown = self.cli.show("display", "priority-flow-control", "interface", full)
+        full = self.switch.port(port)
+        configured = configured_pfc(*(yield from interface(full)))
+        shown = yield from show("display", "priority-flow-control", "interface", full)
         for row in parse_priority_flow_control(shown):
             if row.interface != full:
                 wrong_port(shown, full, row.interface)
@@ -79,128 +89,59 @@ class Settings(PriorityFlowControl, Trust, EcnMarking, Scheduling, DscpMap, Resu
                 )
         return configured
 
-    def pfc_commands(self, port: str, earlier: PfcSetting, wanted: PfcSetting) -> Commands:
-        """In interface view: the no-drop list, then the mode."""
-        return lines.pfc_commands(self.cli.port(port), earlier, wanted)
+    def commands(
+        self, port: str, earlier: PfcSetting, wanted: PfcSetting, around: None = None
+    ) -> Commands:
+        """The no-drop list first, so that PFC never works with the list of somebody else."""
+        lines: list[CliLine] = []
+        if wanted.priorities != earlier.priorities:
+            if not wanted.priorities >= earlier.priorities:
+                # whether a shorter list replaces a longer one is not written anywhere
+                lines.append(line("undo", *_NO_DROP))
+            if wanted.priorities:
+                lines.append(line(*_NO_DROP, priority_list(wanted.priorities)))
+        if wanted.mode != earlier.mode:
+            lines.append(_MODES[wanted.mode])
+        return in_interface(self.switch.port(port), *lines)
 
-    def set_pfc(self, port: str, wanted: PfcSetting) -> None:
-        """Apply it, and verify by read-back."""
-        self.cli.configure(self.pfc_commands(port, self.pfc(port), wanted))
-        read = self.pfc(port)
-        self.cli.expect_read_back(f"PFC of {port}", read, wanted, same=read == wanted)
 
-    # -- trust -----------------------------------------------------------------------------------
+class Trust(CliSetting[TrustSetting]):
+    """`qos trust`."""
 
-    def trust(self, port: str) -> TrustSetting:
+    kind = s.TRUST
+
+    def read(self, port: str) -> Asking[TrustSetting]:
         """What the port trusts now, defaults included."""
-        full = self.cli.port(port)
-        reply = self.cli.show("display", "qos", "trust", "interface", full)
+        full = self.switch.port(port)
+        reply = yield from show("display", "qos", "trust", "interface", full)
         found = parse_qos_trust(reply)
         if set(found) != {full}:
             wrong_port(reply, full, ", ".join(found))
         return found[full]
 
-    def trust_commands(self, port: str, earlier: TrustSetting, wanted: TrustSetting) -> Commands:
-        """In interface view: one line."""
-        return lines.trust_commands(self.cli.port(port), earlier, wanted)
+    def commands(
+        self, port: str, earlier: TrustSetting, wanted: TrustSetting, around: None = None
+    ) -> Commands:
+        """`undo qos trust` is the model's default, which is no trust on the models known here."""
+        if earlier == wanted:
+            return ()
+        full = self.switch.port(port)
+        if wanted.source == "none":
+            return in_interface(full, line("undo", "qos", "trust"))
+        override = ("override",) if wanted.override else ()
+        return in_interface(full, line("qos", "trust", wanted.source, *override))
 
-    def set_trust(self, port: str, wanted: TrustSetting) -> None:
-        """Apply it, and verify by read-back."""
-        self.cli.configure(self.trust_commands(port, self.trust(port), wanted))
-        read = self.trust(port)
-        self.cli.expect_read_back(f"trust of {port}", read, wanted, same=read == wanted)
 
-    # -- ECN -------------------------------------------------------------------------------------
+class Scheduling(CliSetting[SchedulingSetting], QueueShares):
+    """Strict priority, or WRR with every queue's group and weight."""
 
-    def ecn(self, port: str) -> EcnSetting:
-        """The WRED table this port applies and its queues: as configured, and as displayed."""
-        full = self.cli.port(port)
-        reply, section = self.cli.interface(full)
-        table = applied_wred_table(reply, section)
-        if table is None:
-            return EcnSetting()
-        shown = self.cli.show("display", "qos", "wred", "interface", full)
-        applied = parse_qos_wred_interface(shown)
-        if set(applied) != {full}:
-            wrong_port(shown, full, ", ".join(applied))
-        if table not in (DEFAULT_TABLE, applied[full]):
-            refuse(shown, f"{full} is configured with {table!r} and applies {applied[full]!r}")
-        return self._table(table, applied[full])
+    kind = s.SCHEDULING
 
-    def _table(self, configured: str, name: str) -> EcnSetting:
-        reply = self.cli.show(*_WRED_TABLE, name)
-        tables = parse_qos_wred_table(reply)
-        if [t.name for t in tables] != [name]:
-            refuse(reply, f"asked for table {name!r}, not for {[t.name for t in tables]}")
-        return EcnSetting(profile=configured, queues=tables[0].queues)
-
-    def ecn_on(self, queues: AbstractSet[int]) -> EcnSetting:
-        """Our table for these queues, named after them: ports that mark alike share one table.
-
-        The curve is the documented default of Comware: from 100 to 1000, up to 10 %, exponent 9.
-        The other queues keep the curve that the model gives a new table: WRED drops in them too.
-        """
-        named = "".join(str(queue) for queue in sorted(queues))
-        return EcnSetting(
-            profile=f"{lines.OURS}-ecn-{named or 'none'}",
-            queues=tuple(lines.default_curve(q, ecn=q in queues) for q in lines.QUEUES),
-        )
-
-    def ecn_commands(self, port: str, earlier: EcnSetting, wanted: EcnSetting) -> Commands:
-        """Our table, its application, and the removal of the one before if it was ours (sent only
-        when no other port applies it)."""
-        return lines.ecn_commands(self.cli.port(port), earlier, wanted)
-
-    def set_ecn(self, port: str, wanted: EcnSetting) -> None:
-        """Apply it, and verify by read-back. Tables of other people are applied, never changed."""
-        earlier = self.ecn(port)
-        self._expect_not_shared(port, wanted)
-        self._begun |= {t for t in (earlier.profile, wanted.profile) if t and lines.is_ours(t)}
-        removal = lines.removal(earlier, wanted)
-        sent = self.ecn_commands(port, earlier, wanted)
-        self.cli.configure(sent[: len(sent) - len(removal)])
-        read = self.ecn(port)
-        same = lines.is_as_wanted(read, wanted)
-        self.cli.expect_read_back(f"WRED and ECN of {port}", read, wanted, same=same)
-        for table in sorted(self._begun - {wanted.profile}):
-            self._remove_unused(table, known=table == earlier.profile)
-
-    def _remove_unused(self, table: str, *, known: bool) -> None:
-        """A table of ours goes when no port applies it; also one whose making was interrupted."""
-        if known or shows_wred_table(self.cli.ask(*_WRED_TABLE, table), table):
-            if self._ports_applying(table):
-                return
-            self.cli.configure((lines.undo_table(table),))
-        self._begun.discard(table)
-
-    def _expect_not_shared(self, port: str, wanted: EcnSetting) -> None:
-        """A table of ours that another port applies may not be changed under it."""
-        if wanted.profile is None or not lines.is_ours(wanted.profile):
-            return
-        others = self._ports_applying(wanted.profile) - {self.cli.port(port)}
-        if others and not lines.is_as_wanted(self._table(wanted.profile, wanted.profile), wanted):
-            raise CommandRejected(
-                self.cli.device,
-                f"qos wred queue table {wanted.profile}",
-                f"{', '.join(sorted(others))} applies this table with other values",
-                f"give the setting of {port} another profile name that starts with {lines.OURS}",
-            )
-
-    def _ports_applying(self, table: str | None) -> set[str]:
-        reply, sections = self.cli.interfaces()
-        return {
-            section.interface
-            for section in sections
-            if section.interface and applied_wred_table(reply, section) == table
-        }
-
-    # -- scheduling --------------------------------------------------------------------------------
-
-    def scheduling(self, port: str) -> SchedulingSetting:
+    def read(self, port: str) -> Asking[SchedulingSetting]:
         """Asked by discipline: WRR, strict priority, WFQ. The first that answers is in force."""
-        full = self.cli.port(port)
+        full = self.switch.port(port)
         for discipline in ("wrr", "sp", "wfq"):
-            reply = self.cli.ask("display", "qos", "queue", discipline, "interface", full)
+            reply = yield from ask(line("display", "qos", "queue", discipline, "interface", full))
             if is_refusal(reply) or shows_no_scheduler(reply):
                 continue
             found = parse_queue_schedule(reply)
@@ -208,52 +149,149 @@ class Settings(PriorityFlowControl, Trust, EcnMarking, Scheduling, DscpMap, Resu
                 wrong_port(reply, full, ", ".join(found))
             return found[full]
         raise CommandRejected(
-            self.cli.device,
+            self.switch.device,
             f"display qos queue wrr|sp|wfq interface {full}",
             "the switch shows no scheduler for this port",
             "a queue scheduling profile (`qos apply qmprofile`) may be in force: take it off",
         )
 
-    def scheduling_commands(
-        self, port: str, earlier: SchedulingSetting, wanted: SchedulingSetting
+    def commands(
+        self, port: str, earlier: SchedulingSetting, wanted: SchedulingSetting, around: None = None
     ) -> Commands:
-        """In interface view. WFQ is read but not set: its minimum bandwidths would be lost."""
-        full = self.cli.port(port)
-        if earlier != wanted and {earlier.discipline, wanted.discipline} - {"sp", "wrr"}:
+        """WFQ is read but not set: its minimum bandwidths would be lost."""
+        full = self.switch.port(port)
+        if earlier == wanted:
+            return ()
+        if {earlier.discipline, wanted.discipline} - {"sp", "wrr"}:
             raise CommandRejected(
-                self.cli.device,
+                self.switch.device,
                 f"interface {full}",
                 f"labtests does not change {earlier.discipline} to {wanted.discipline}",
                 "set the port to `qos wrr` or `qos sp` by hand first",
             )
-        return lines.scheduling_commands(full, earlier, wanted)
+        if wanted.discipline == "sp":
+            return in_interface(full, line("qos", "sp"))
+        same = (earlier.discipline, earlier.unit) == (wanted.discipline, wanted.unit)
+        before = {q.queue: q for q in earlier.queues} if same else {}
+        changed = [q for q in wanted.queues if before.get(q.queue) != q]
+        lines = [line("qos", "wrr", q.queue, "group", *_group(q, wanted.unit)) for q in changed]
+        return in_interface(full, line("qos", "wrr", wanted.unit), *lines)
 
-    def set_scheduling(self, port: str, wanted: SchedulingSetting) -> None:
-        """Apply it, and verify by read-back."""
-        self.cli.configure(self.scheduling_commands(port, self.scheduling(port), wanted))
-        read = self.scheduling(port)
-        self.cli.expect_read_back(f"scheduling of {port}", read, wanted, same=read == wanted)
+    def scheduling_for(self, shares: Shares) -> SchedulingSetting:
+        """Weighted round robin by bytes, with strict queues in the group `sp`."""
+        return SchedulingSetting(
+            discipline="wrr",
+            unit="byte-count",
+            queues=tuple(
+                QueueSchedule(queue=q, group="sp", weight=None)
+                if share is None
+                else QueueSchedule(queue=q, group="1", weight=min(share, _LARGEST_WEIGHT))
+                for q, share in enumerate(shares)
+            ),
+        )
 
-    # -- DSCP map ----------------------------------------------------------------------------------
 
-    def dscp_map(self, port: str) -> tuple[int, ...]:
-        """The 802.1p priority of each DSCP. One map for the whole switch; `port` is not used."""
-        reply = self.cli.show(*_DSCP_MAP)
+def _group(q: QueueSchedule, unit: str) -> tuple[str, ...]:
+    return ("sp",) if q.group == "sp" else (q.group, unit, str(q.weight))
+
+
+class Map(CliSetting[tuple[int, ...]]):
+    """A map of priorities: one for the whole switch, so `port` is not used."""
+
+    wide = True
+    table: ClassVar[str]
+
+    def read(self, port: str) -> Asking[tuple[int, ...]]:
+        """What each entry becomes."""
+        reply = yield from show("display", "qos", "map-table", self.table)
         maps = [m for m in parse_map_table(reply) if not m.direction and not m.color]
-        if [m.name for m in maps] != ["dscp-dot1p"]:
-            refuse(reply, "there is no map dscp-dot1p without direction")
-        if max(maps[0].values) not in lines.QUEUES:
-            refuse(reply, "a DSCP maps to a priority above 7")
+        if [m.name for m in maps] != [self.table]:
+            refuse(reply, f"there is no map {self.table} without direction")
+        if max(maps[0].values) not in QUEUES:
+            refuse(reply, "a value of it maps to a priority above 7")
         return maps[0].values
 
-    def dscp_map_commands(
-        self, port: str, earlier: tuple[int, ...], wanted: tuple[int, ...]
+    def commands(
+        self, port: str, earlier: tuple[int, ...], wanted: tuple[int, ...], around: None = None
     ) -> Commands:
-        """In the map's view: one line for each DSCP that changes."""
-        return lines.map_commands("dscp-dot1p", earlier, wanted)
+        """In the map's view: one line for each entry that changes."""
+        changed = [
+            line("import", entry, "export", after)
+            for entry, (before, after) in enumerate(zip(earlier, wanted, strict=True))
+            if before != after
+        ]
+        return (line("qos", "map-table", self.table), *changed, QUIT) if changed else ()
 
-    def set_dscp_map(self, port: str, wanted: tuple[int, ...]) -> None:
-        """Apply it, and verify by read-back."""
-        self.cli.configure(self.dscp_map_commands(port, self.dscp_map(port), wanted))
-        read = self.dscp_map(port)
-        self.cli.expect_read_back("the map dscp-dot1p", read, wanted, same=read == wanted)
+
+class DscpMap(Map, DscpClasses):
+    """The 802.1p priority of each DSCP."""
+
+    kind = s.DSCP_MAP
+    table = "dscp-dot1p"
+
+    def dscp_map(self, port: str) -> Asking[tuple[int, ...]]:
+        """See DscpClasses."""
+        return self.read(port)
+
+
+class QueueMap(Map):
+    """The local precedence, which is the queue, of each 802.1p priority."""
+
+    kind = s.QUEUE_MAP
+    table = "dot1p-lp"
+
+
+class FrameLimit(CliSetting[int | None], FrameLengths):
+    """`jumboframe enable SIZE`: 0 when long frames are refused, None for the model's default."""
+
+    kind = s.FRAME_LIMIT
+
+    def read(self, port: str) -> Asking[int | None]:
+        """From the port's configuration."""
+        reply, section = yield from interface(self.switch.port(port))
+        if "undo jumboframe enable" in section.lines:
+            return 0
+        found = [m for line in section.lines if (m := _JUMBO.fullmatch(line))]
+        if len(found) > 1:
+            refuse(reply, f"{section.interface} has two frame lengths")
+        return int(found[0]["bytes"]) if found and found[0]["bytes"] else None
+
+    def passes(self, limit: int | None, frame_bytes: int) -> bool:
+        """Nothing configured: the model's default, which no command shows."""
+        return frame_bytes <= (DEFAULT_FRAME_BYTES if limit is None else limit)
+
+    def commands(
+        self, port: str, earlier: int | None, wanted: int | None, around: None = None
+    ) -> Commands:
+        """One line. Without a size it is the model's default again."""
+        if earlier == wanted:
+            return ()
+        undo = ("undo",) if wanted == 0 else ()
+        size = (wanted,) if wanted else ()
+        return in_interface(self.switch.port(port), line(*undo, "jumboframe", "enable", *size))
+
+
+class Headroom(CliSetting[Headrooms]):
+    """Memory cells by priority."""
+
+    kind = s.HEADROOM
+
+    def read(self, port: str) -> Asking[Headrooms]:
+        """As configured on the port; a model's default is not shown."""
+        _, section = yield from interface(self.switch.port(port))
+        found = [m for line in section.lines if (m := _HEADROOM.fullmatch(line))]
+        return tuple(sorted((int(m["priority"]), int(m["cells"])) for m in found))
+
+    def commands(
+        self, port: str, earlier: Headrooms, wanted: Headrooms, around: None = None
+    ) -> Commands:
+        """One line for each priority that differs."""
+        before, after = dict(earlier), dict(wanted)
+        words = ("priority-flow-control", "dot1p")
+        lines = [line("undo", *words, p, "headroom") for p in before if p not in after]
+        lines += [
+            line(*words, priority, "headroom", cells)
+            for priority, cells in wanted
+            if before.get(priority) != cells
+        ]
+        return in_interface(self.switch.port(port), *lines)

@@ -18,8 +18,9 @@ from labtests.drivers.comware.drops import NEUTRAL, parse_packet_drop
 from labtests.drivers.comware.names import wrong_port
 from labtests.drivers.comware.pfc import PfcFrames, PfcPort, parse_priority_flow_control
 from labtests.drivers.comware.queues import QueueCount, parse_queue_statistics
-from labtests.drivers.comware.session import Cli
-from labtests.transport.protocol import Reply, Transport
+from labtests.drivers.comware.session import Switch, show
+from labtests.transport.asking import Asking, side_by_side
+from labtests.transport.protocol import Reply
 
 _PRIORITIES = range(8)
 _QUEUES = range(8)
@@ -41,13 +42,13 @@ _PFC_WORDS = "display priority-flow-control: {} (0 where PFC is on and no row)"
 class Telemetry(QueueTelemetry, PfcTelemetry, DropTelemetry):
     """The counters of one switch, as printed: nothing is added, converted or assumed."""
 
-    def __init__(self, transport: Transport) -> None:
-        self.cli = Cli(transport)
+    def __init__(self, switch: Switch) -> None:
+        self.switch = switch
 
-    def queue_counters(self, port: str) -> tuple[Reading, ...]:
+    def queue_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """Five counters for each of the eight queues; None for a queue that was not shown."""
-        full = self.cli.port(port)
-        reply = self.cli.show(*_QUEUES_OF, full, "outbound")
+        full = self.switch.port(port)
+        reply = yield from show(*_QUEUES_OF, full, "outbound")
         ports = parse_queue_statistics(reply)
         if [p.interface for p in ports] != [full]:
             wrong_port(reply, full, ", ".join(p.interface for p in ports))
@@ -58,7 +59,7 @@ class Telemetry(QueueTelemetry, PfcTelemetry, DropTelemetry):
             for reading in _readings(reply, port, "queue", queue, _queue(queue, shown.get(queue)))
         )
 
-    def pfc_counters(self, ports: tuple[str, ...]) -> tuple[Reading, ...]:
+    def pfc_counters(self, ports: tuple[str, ...]) -> Asking[tuple[Reading, ...]]:
         """PFC frames received and sent, for every priority of every port.
 
         A priority without a row is 0 in exactly one case: PFC is operational on the port and the
@@ -67,11 +68,12 @@ class Telemetry(QueueTelemetry, PfcTelemetry, DropTelemetry):
         which the first frame makes the row appear can be measured. The readings' `source` says so.
         Everything else without a row is None.
         """
-        return tuple(reading for port in ports for reading in self._pfc_of(port))
+        found = yield from side_by_side([self._pfc_of(port) for port in ports])
+        return tuple(reading for each in found for reading in each)
 
-    def _pfc_of(self, port: str) -> tuple[Reading, ...]:
-        full = self.cli.port(port)
-        reply = self.cli.show("display", "priority-flow-control", "interface", full)
+    def _pfc_of(self, port: str) -> Asking[tuple[Reading, ...]]:
+        full = self.switch.port(port)
+        reply = yield from show("display", "priority-flow-control", "interface", full)
         shown = parse_priority_flow_control(reply)
         if {p.interface for p in shown} - {full}:
             wrong_port(reply, full, ", ".join(p.interface for p in shown))
@@ -82,10 +84,10 @@ class Telemetry(QueueTelemetry, PfcTelemetry, DropTelemetry):
             for reading in _readings(reply, port, "priority", priority, _pfc(priority, found))
         )
 
-    def drop_counters(self, port: str) -> tuple[Reading, ...]:
+    def drop_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """The four neutral counters (None where this model has no such line), then its own."""
-        full = self.cli.port(port)
-        reply = self.cli.show("display", "packet-drop", "interface", full)
+        full = self.switch.port(port)
+        reply = yield from show("display", "packet-drop", "interface", full)
         ports = parse_packet_drop(reply)
         if [p.interface for p in ports] != [full]:
             wrong_port(reply, full, ", ".join(p.interface for p in ports))

@@ -4,8 +4,6 @@ Needs on the host: mlnx_qos (mlnx-tools), ethtool, rdma (iproute2) or ibdev2netd
 the sysfs folder ecn/ of MLNX_OFED or DOCA-OFED. What is missing is said by ToolMissing.
 """
 
-from labtests.drivers.connectx.driver import Driver
+from labtests.drivers.connectx.driver import KIND, SESSION, driver_of
 
-SESSION = "shell"
-
-__all__ = ["SESSION", "Driver"]
+__all__ = ["KIND", "SESSION", "driver_of"]

@@ -27,10 +27,12 @@ roce_np
 
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import ClassVar
 
-from labtests.capabilities.device import Commands, DcqcnParameters, NotificationPoint, ReactionPoint
-from labtests.capabilities.profile import DcqcnWords
+from labtests.capabilities import settings as s
+from labtests.capabilities.device import DcqcnWords
 from labtests.capabilities.records import DcqcnSetting
+from labtests.capabilities.settings import Commands
 from labtests.drivers.connectx.sysfs import (
     ECN_FOLDER,
     PRIORITIES,
@@ -39,12 +41,12 @@ from labtests.drivers.connectx.sysfs import (
     parse_dcqcn_parameters,
     parse_enabled_priorities,
 )
-from labtests.drivers.linux.session import HostSession
+from labtests.drivers.linux.session import HostPart, ShellSetting
 from labtests.drivers.linux.sysfs import files_are_missing
+from labtests.transport.asking import Asking, ask
 from labtests.transport.commands import Shell, program, script, write
 from labtests.transport.protocol import Reply
 
-# an exchange may keep an answer (exchanges.py): it is parsed once
 _enabled_once = lru_cache(maxsize=512)(parse_enabled_priorities)
 _parameters_once = lru_cache(maxsize=512)(parse_dcqcn_parameters)
 
@@ -71,102 +73,46 @@ _NAMES: dict[Side, dict[str, str]] = {
 """The field's names of parameters -> those of sysfs; the units are the same."""
 
 
-def enabled_command(interface: str, side: Side) -> Shell:
-    """Reads the priorities of one side: `PATH:VALUE`, so no value can be taken for another's."""
-    return script("grep -H . /sys/class/net/IF/ecn/SIDE/enable/*", IF=interface, SIDE=side)
+class EcnFolderSetting(ShellSetting[s.T]):
+    """A setting in the folder ecn/ of a port, of one side."""
+
+    side: ClassVar[Side]
+
+    def expect_done(self, reply: Reply) -> None:
+        """See ShellSetting."""
+        expect_written(reply, ECN_FOLDER)
+
+    def _folder(self, port: str) -> str:
+        return f"/sys/class/net/{self._interface(port)}/ecn/{self.side}"
+
+    def _shown(self, port: str, command: Shell) -> Asking[Reply]:
+        reply = yield from ask(command)
+        if files_are_missing(reply):
+            interface = f"/sys/class/net/{self._interface(port)}"
+            if (yield from ask(program("test", "-e", interface))).status == 1:
+                self._no_interface(reply.command, port)
+        return reply
 
 
-def parameters_command(interface: str, side: Side) -> Shell:
-    """Reads the parameters of one side likewise."""
-    return script("grep -H . /sys/class/net/IF/ecn/SIDE/*", IF=interface, SIDE=side)
+class Enabled(EcnFolderSetting[frozenset[int]]):
+    """The priorities on which one side is enabled."""
 
+    remedy = "see `dmesg`; on some firmware mlxconfig decides (ROCE_CC_PRIO_MASK)"
 
-class DcqcnSettings(HostSession, ReactionPoint, NotificationPoint, DcqcnParameters, DcqcnWords):
-    """RP and NP per priority, and their parameters (names and units: this module's docstring)."""
-
-    # -- reaction point ------------------------------------------------------------------
-
-    def reaction_point(self, port: str) -> frozenset[int]:
-        """Priorities on which this port, as a sender, slows down on CNPs."""
-        return self._enabled(port, "roce_rp")
-
-    def reaction_point_commands(
-        self, port: str, earlier: frozenset[int], wanted: frozenset[int]
-    ) -> Commands:
-        """One `echo` for each priority that differs."""
-        return self._enable_commands(port, "roce_rp", earlier, wanted)
-
-    def set_reaction_point(self, port: str, wanted: frozenset[int]) -> None:
-        """Apply it, and verify by read-back."""
-        self._set_enabled(port, "roce_rp", wanted)
-
-    # -- notification point --------------------------------------------------------------
-
-    def notification_point(self, port: str) -> frozenset[int]:
-        """Priorities on which this port, as a receiver, answers CE marks with CNPs."""
-        return self._enabled(port, "roce_np")
-
-    def notification_point_commands(
-        self, port: str, earlier: frozenset[int], wanted: frozenset[int]
-    ) -> Commands:
-        """One `echo` for each priority that differs."""
-        return self._enable_commands(port, "roce_np", earlier, wanted)
-
-    def set_notification_point(self, port: str, wanted: frozenset[int]) -> None:
-        """Apply it, and verify by read-back."""
-        self._set_enabled(port, "roce_np", wanted)
-
-    # -- parameters ----------------------------------------------------------------------
-
-    def dcqcn_rp(self, port: str) -> DcqcnSetting:
-        """The reaction point's parameters, by name."""
-        return self._parameters(port, "roce_rp")
-
-    def dcqcn_rp_commands(self, port: str, earlier: DcqcnSetting, wanted: DcqcnSetting) -> Commands:
-        """One `echo` for each value that differs."""
-        return self._parameter_commands(port, "roce_rp", earlier, wanted)
-
-    def set_dcqcn_rp(self, port: str, wanted: DcqcnSetting) -> None:
-        """Apply it, and verify by read-back. Names that `wanted` leaves out stay as they are."""
-        self._set_parameters(port, "roce_rp", wanted)
-
-    def dcqcn_np(self, port: str) -> DcqcnSetting:
-        """The notification point's parameters, by name."""
-        return self._parameters(port, "roce_np")
-
-    def dcqcn_np_commands(self, port: str, earlier: DcqcnSetting, wanted: DcqcnSetting) -> Commands:
-        """One `echo` for each value that differs."""
-        return self._parameter_commands(port, "roce_np", earlier, wanted)
-
-    def set_dcqcn_np(self, port: str, wanted: DcqcnSetting) -> None:
-        """Apply it, and verify by read-back. Names that `wanted` leaves out stay as they are."""
-        self._set_parameters(port, "roce_np", wanted)
-
-    def dcqcn_for(self, side: Side, values: Mapping[str, int]) -> DcqcnSetting:
-        """See DcqcnWords. Raises CommandRejected for a name that this NIC does not have."""
-        names = _NAMES[side]
-        if unknown := sorted(set(values) - set(names)):
-            self._reject(
-                f"ecn/{side}",
-                f"a ConnectX has no parameter for {', '.join(unknown)}",
-                f"leave it out; there are {', '.join(sorted(names))}",
-            )
-        return DcqcnSetting(
-            side=side, values=tuple(sorted((names[name], value) for name, value in values.items()))
+    def read(self, port: str) -> Asking[frozenset[int]]:
+        """`PATH:VALUE` of each file, so no value can be taken for another's."""
+        files = script(
+            "grep -H . /sys/class/net/IF/ecn/SIDE/enable/*",
+            IF=self._interface(port),
+            SIDE=self.side,
         )
+        return _enabled_once((yield from self._shown(port, files)))
 
-    # -- both sides ----------------------------------------------------------------------
-
-    def _folder(self, port: str, side: Side) -> str:
-        return f"/sys/class/net/{self._interface(port)}/ecn/{side}"
-
-    def _enabled(self, port: str, side: Side) -> frozenset[int]:
-        return _enabled_once(self._read(port, enabled_command(self._interface(port), side)))
-
-    def _enable_commands(
-        self, port: str, side: Side, earlier: frozenset[int], wanted: frozenset[int]
+    def commands(
+        self, port: str, earlier: frozenset[int], wanted: frozenset[int], around: None = None
     ) -> Commands:
-        folder = f"{self._folder(port, side)}/enable"
+        """One `echo` for each priority that differs."""
+        folder = f"{self._folder(port)}/enable"
         if not wanted <= PRIORITIES:
             self._reject(
                 folder,
@@ -178,29 +124,48 @@ class DcqcnSettings(HostSession, ReactionPoint, NotificationPoint, DcqcnParamete
             for priority in sorted(earlier ^ wanted)
         )
 
-    def _set_enabled(self, port: str, side: Side, wanted: frozenset[int]) -> None:
-        self._enable_commands(port, side, frozenset(), wanted)  # refuses before anything is sent
-        commands = self._enable_commands(port, side, self._enabled(port, side), wanted)
-        self._write(commands)
-        if commands and (found := self._enabled(port, side)) != wanted:
-            self._reject(
-                commands[-1],
-                f"accepted, but {side} of {port} is enabled for {sorted(found)} "
-                f"and not {sorted(wanted)}",
-                "see `dmesg`; on some firmware mlxconfig decides (ROCE_CC_PRIO_MASK)",
-            )
+    def wrong(
+        self, wanted: frozenset[int], found: frozenset[int], before: object, after: object
+    ) -> str:
+        """See Setting."""
+        same = found == wanted
+        return "" if same else f"is enabled for {sorted(found)} and not {sorted(wanted)}"
 
-    def _parameters(self, port: str, side: Side) -> DcqcnSetting:
-        reply = self._read(port, parameters_command(self._interface(port), side))
-        return DcqcnSetting(side=side, values=_parameters_once(reply))
 
-    def _parameter_commands(
-        self, port: str, side: Side, earlier: DcqcnSetting, wanted: DcqcnSetting
+class ReactionPoint(Enabled):
+    """A sender that slows down on CNPs."""
+
+    kind, side = s.REACTION_POINT, "roce_rp"
+
+
+class NotificationPoint(Enabled):
+    """A receiver that answers CE marks with CNPs."""
+
+    kind, side = s.NOTIFICATION_POINT, "roce_np"
+
+
+class Parameters(EcnFolderSetting[DcqcnSetting]):
+    """The parameters of one side (names and units: this module's docstring). Names that are not
+    wanted stay as they are."""
+
+    remedy = "see `dmesg` and the ranges in `mlxconfig -d DEV show_confs`"
+
+    def read(self, port: str) -> Asking[DcqcnSetting]:
+        """By name."""
+        files = script(
+            "grep -H . /sys/class/net/IF/ecn/SIDE/*", IF=self._interface(port), SIDE=self.side
+        )
+        reply = yield from self._shown(port, files)
+        return DcqcnSetting(side=self.side, values=_parameters_once(reply))
+
+    def commands(
+        self, port: str, earlier: DcqcnSetting, wanted: DcqcnSetting, around: None = None
     ) -> Commands:
-        folder = self._folder(port, side)
-        before = dict(earlier.values)
-        if earlier.side != side or wanted.side != side:
-            self._reject(folder, f"these are parameters of {wanted.side}", f"use those of {side}")
+        """One `echo` for each value that differs."""
+        folder, before = self._folder(port), dict(earlier.values)
+        if earlier.side != self.side or wanted.side != self.side:
+            problem = f"these are parameters of {wanted.side}"
+            self._reject(folder, problem, f"use those of {self.side}")
         for name, value in wanted.values:
             if name not in before or value < 0:
                 self._reject(
@@ -216,30 +181,40 @@ class DcqcnSettings(HostSession, ReactionPoint, NotificationPoint, DcqcnParamete
             if before[name] != value
         )
 
-    def _set_parameters(self, port: str, side: Side, wanted: DcqcnSetting) -> None:
-        commands = self._parameter_commands(port, side, self._parameters(port, side), wanted)
-        self._write(commands)
-        if not commands:
-            return
-        found = dict(self._parameters(port, side).values)
-        wrong = [
-            f"{name} is {found.get(name)}" for name, v in wanted.values if found.get(name) != v
-        ]
-        if wrong:
+    def wrong(
+        self, wanted: DcqcnSetting, found: DcqcnSetting, before: object, after: object
+    ) -> str:
+        """See Setting."""
+        there = dict(found.values)
+        return ", ".join(
+            f"{name} is {there.get(name)}" for name, v in wanted.values if there.get(name) != v
+        )
+
+
+class DcqcnRp(Parameters):
+    """Of the reaction point."""
+
+    kind, side = s.DCQCN_RP, "roce_rp"
+
+
+class DcqcnNp(Parameters):
+    """Of the notification point."""
+
+    kind, side = s.DCQCN_NP, "roce_np"
+
+
+class FieldNames(HostPart, DcqcnWords):
+    """The field's names of the parameters."""
+
+    def dcqcn_for(self, side: Side, values: Mapping[str, int]) -> DcqcnSetting:
+        """See DcqcnWords."""
+        names = _NAMES[side]
+        if unknown := sorted(set(values) - set(names)):
             self._reject(
-                commands[-1],
-                f"accepted, but on {port} {', '.join(wrong)}",
-                "see `dmesg` and the ranges in `mlxconfig -d DEV show_confs`",
+                f"ecn/{side}",
+                f"a ConnectX has no parameter for {', '.join(unknown)}",
+                f"leave it out; there are {', '.join(sorted(names))}",
             )
-
-    def _read(self, port: str, command: Shell) -> Reply:
-        reply = self._run(command)
-        if files_are_missing(reply):
-            interface = f"/sys/class/net/{self._interface(port)}"
-            if self._run(program("test", "-e", interface)).status == 1:
-                self._no_interface(reply.command, port)
-        return reply
-
-    def _write(self, commands: Commands) -> None:
-        for reply in self._change(commands):
-            expect_written(reply, ECN_FOLDER)
+        return DcqcnSetting(
+            side=side, values=tuple(sorted((names[name], value) for name, value in values.items()))
+        )

@@ -1,22 +1,35 @@
 """A Linux host with NVIDIA ConnectX-4 or newer (driver mlx5)."""
 
-from labtests.drivers.connectx.classes import ClassSettings
-from labtests.drivers.connectx.dcqcn import DcqcnSettings
-from labtests.drivers.connectx.foresight import Ahead
+from typing import Literal
+
+from labtests.capabilities.driver import Driver
+from labtests.drivers.connectx import dcqcn, qos
 from labtests.drivers.connectx.host import HostState
 from labtests.drivers.connectx.links import Links
-from labtests.drivers.connectx.telemetry import NicCounters
-from labtests.drivers.linux import Driver as LinuxHost
+from labtests.drivers.linux.host import Without
+from labtests.drivers.linux.link import Mtu
+
+SESSION = "shell"
+KIND: Literal["host", "switch"] = "host"
+
+_SETTINGS = (
+    *(qos.Pfc, qos.Trust, qos.DscpMap, qos.TrafficClasses, qos.CableLength),
+    *(dcqcn.ReactionPoint, dcqcn.NotificationPoint, dcqcn.DcqcnRp, dcqcn.DcqcnNp),
+    Mtu,
+)
 
 
-class Driver(HostState, ClassSettings, DcqcnSettings, Links, NicCounters, Ahead, LinuxHost):
-    """A Linux host with ConnectX ports behind an open shell: LinuxHost, and what is NVIDIA's own.
-
-    ClassSettings: PriorityFlowControl, Trust, DscpMap, NicQosView, TrafficClasses, CableLength by
-    mlnx_qos.
-    DcqcnSettings: ReactionPoint, NotificationPoint, DcqcnParameters, DcqcnWords in sysfs ecn/.
-    NicCounters: PfcTelemetry and the counters of mlx5 by ethtool, ibdev2netdev.
-    HostState: Versions, Obstacles, of OFED, mlnx_qos and lldpad too.
-    Links: speed and errors by ethtool, RoCE addresses by show_gids.
-    Ahead: Foresight.
-    """
+def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
+    """The driver of one host, by its name and ports in the testbed file."""
+    links = Links(device, ports)
+    return Driver(
+        device,
+        settings=tuple(setting(device, ports) for setting in _SETTINGS),
+        parts=(
+            links,
+            HostState(device, ports, links),
+            Without(links),
+            qos.NicQosShown(device, ports),
+            dcqcn.FieldNames(device, ports),
+        ),
+    )

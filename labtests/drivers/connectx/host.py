@@ -1,19 +1,20 @@
 """What a host runs, and what on it would undo or prevent a setting."""
 
+from labtests.capabilities.device import RdmaDevices
+from labtests.capabilities.records import RdmaLink
 from labtests.core.errors import CommandRejected, ToolMissing
-from labtests.drivers.connectx.dcqcn import DcqcnSettings
-from labtests.drivers.connectx.qos import QosSettings
-from labtests.drivers.connectx.telemetry import NicCounters
+from labtests.drivers.connectx.qos import NicQosShown
 from labtests.drivers.linux.host import (
     IPERF3,
     KERNEL,
     PERFTEST,
     RIGHTS,
-    parse_version,
+    versions_of,
     without_rights,
 )
-from labtests.drivers.linux.host import HostState as LinuxState
+from labtests.drivers.linux.host import HostState as HostBase
 from labtests.drivers.parsing import refuse, whole
+from labtests.transport.asking import Asking, ask_each, both, side_by_side
 from labtests.transport.commands import program
 from labtests.transport.protocol import Reply
 
@@ -33,7 +34,6 @@ _VERSION_OF = {
     "ofed": (program("ofed_info", "-s"), r"^((?:MLNX_OFED|OFED|DOCA)\S*?):?\s*$"),
     "kernel": KERNEL,
 }
-VERSION_COMMANDS = tuple(command for command, _ in _VERSION_OF.values())
 
 
 def parse_service_state(reply: Reply) -> bool | None:
@@ -46,34 +46,39 @@ def parse_service_state(reply: Reply) -> bool | None:
     return None  # systemctl is not there, or does not run this host
 
 
-class HostState(QosSettings, DcqcnSettings, NicCounters, LinuxState):
+class HostState(HostBase):
     """Versions of everything that takes part, and what stands in the way of a setting."""
 
-    def versions(self) -> dict[str, str]:
-        """Tools, kernel, and driver and firmware of the RDMA ports; "" for what is not there."""
-        found = {
-            name: parse_version(self._run(command), pattern)
-            for name, (command, pattern) in _VERSION_OF.items()
-        }
-        return found | self._cards(self._rdma_interfaces())
+    def __init__(self, device: str, ports: tuple[str, ...], rdma: RdmaDevices) -> None:
+        super().__init__(device, ports)
+        self._rdma, self._qos = rdma, NicQosShown(device, ports)
 
-    def obstacles(self) -> tuple[str, ...]:
+    def versions(self) -> Asking[dict[str, str]]:
+        """Tools, kernel, and driver and firmware of the RDMA ports; "" for what is not there."""
+        asked, found = yield from both(
+            both(self._rdma_interfaces(), self._cards(self.ports)), versions_of(_VERSION_OF)
+        )
+        return found | (yield from self._cards(asked[0]))  # as a rule, those of the testbed file
+
+    def obstacles(self) -> Asking[tuple[str, ...]]:
         """One sentence for each: no rights, lldpad, DCBX in firmware, mlnx_qos missing.
 
         Ports that are down do not count. A missing ecn/ folder hinders only who uses it.
         """
-        sentences = [*without_rights(self._run(RIGHTS))]
-        if parse_service_state(self._run(LLDPAD_STATE)):
+        (user, lldpad), links = yield from both(ask_each(RIGHTS, LLDPAD_STATE), self._links())
+        sentences = [*without_rights(user)]
+        if parse_service_state(lldpad):
             sentences.append(_LLDPAD)
-        if not self._rdma_interfaces():
+        if not _interfaces(links):
             sentences.append("no RDMA device has an interface: nothing can be set or counted")
-        for port in self._rdma_interfaces(state="ACTIVE"):
-            sentences += self._qos_obstacles(port)
+        active = _interfaces(links, state="ACTIVE")
+        for told in (yield from side_by_side(map(self._qos_obstacles, active))):
+            sentences += told
         return tuple(dict.fromkeys(sentences))  # lldpad is said by both, once is enough
 
-    def _qos_obstacles(self, port: str) -> list[str]:
+    def _qos_obstacles(self, port: str) -> Asking[list[str]]:
         try:
-            qos = self.nic_qos(port)
+            qos = yield from self._qos.nic_qos(port)
         except (CommandRejected, ToolMissing) as error:
             return [f"PFC and trust of {port} cannot be set: {error.problem}; {error.remedy}"]
         sentences = [_LLDPAD] if qos.lldpad_warning else []
@@ -84,9 +89,15 @@ class HostState(QosSettings, DcqcnSettings, NicCounters, LinuxState):
             )
         return sentences
 
-    def _rdma_interfaces(self, *, state: str = "") -> list[str]:
+    def _rdma_interfaces(self) -> Asking[list[str]]:
+        return _interfaces((yield from self._links()))
+
+    def _links(self) -> Asking[tuple[RdmaLink, ...]]:
         try:
-            links = self.rdma_links()
+            return (yield from self._rdma.rdma_links())
         except ToolMissing:
-            return []
-        return [link.interface for link in links if link.interface and link.state.startswith(state)]
+            return ()
+
+
+def _interfaces(links: tuple[RdmaLink, ...], *, state: str = "") -> list[str]:
+    return [link.interface for link in links if link.interface and link.state.startswith(state)]

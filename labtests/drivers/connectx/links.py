@@ -3,7 +3,7 @@
 import re
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.facts import LinkFacts
+from labtests.capabilities.facts import LinkFacts, RoceFacts
 from labtests.capabilities.records import RdmaLink, Reading
 from labtests.core.errors import ToolMissing
 from labtests.drivers.answers import expect_success
@@ -11,16 +11,16 @@ from labtests.drivers.connectx.ethtool import nic_readings
 from labtests.drivers.connectx.rdma import gid_rows
 from labtests.drivers.connectx.telemetry import NicCounters
 from labtests.drivers.linux.ethtool import ETHTOOL
+from labtests.drivers.linux.links import Links as HostLinks
 from labtests.drivers.linux.links import (
-    IBV_DEVINFO_COMMAND,
     fec_command,
+    fec_of,
     parse_ip_link,
     shown_command,
 )
-from labtests.drivers.linux.links import Links as HostLinks
-from labtests.drivers.linux.rdma import RDMA_LINKS
-from labtests.drivers.linux.session import HostSession
+from labtests.drivers.linux.statistics import driver_command
 from labtests.drivers.parsing import incomplete, matches, refuse
+from labtests.transport.asking import Asking, ask, ask_each, attempt, both
 from labtests.transport.commands import Shell, program
 from labtests.transport.protocol import Reply
 
@@ -60,45 +60,41 @@ def roce_addresses(reply: Reply) -> dict[tuple[str, int], frozenset[str]]:
 class Links(NicCounters, HostLinks):
     """Links by ethtool, RoCE addresses by show_gids; the rest as on any Linux host."""
 
-    def link(self, port: str) -> LinkFacts:
+    def link(self, port: str) -> Asking[LinkFacts]:
         """State, MTU and address by `ip`, speed and FEC by ethtool."""
-        facts = parse_ip_link(self._run(shown_command(self._interface(port))))
-        settings = parse_ethtool_settings(self._run(settings_command(self._interface(port))))
+        name = self._interface(port)
+        shown, told, fec = yield from ask_each(
+            shown_command(name), settings_command(name), fec_command(name)
+        )
+        facts, settings = parse_ip_link(shown), parse_ethtool_settings(told)
         speed = _SPEED.fullmatch(settings.get("Speed", ""))
         return LinkFacts(
             up=facts.up and settings["Link detected"] == "yes",
             speed_bits_per_s=int(speed[1]) * 1_000_000 if speed else None,
             mtu_bytes=facts.mtu_bytes,
-            fec=self._fec(port),
+            fec=fec_of(fec),
             mac=facts.mac,
         )
 
-    def _gids(self, link: RdmaLink) -> frozenset[str] | None:
+    def roce(self, port: str) -> Asking[RoceFacts | None]:
+        """As of any host; what show_gids says is asked in the same round."""
+        facts, _ = yield from both(super().roce(port), attempt(ask(_SHOW_GIDS)))
+        return facts
+
+    def _gids(self, link: RdmaLink) -> Asking[frozenset[str] | None]:
+        reply = yield from ask(_SHOW_GIDS)
         try:
-            found = roce_addresses(self._run(_SHOW_GIDS))
+            found = roce_addresses(reply)
         except ToolMissing:
             return None
         return found.get((link.rdma, link.rdma_port), frozenset())
 
-    def link_errors(self, port: str) -> tuple[Reading, ...]:
+    def link_errors(self, port: str) -> Asking[tuple[Reading, ...]]:
         """CRC and symbol errors, and how often the link went down."""
-        found = nic_readings(self._statistics(port), port)
-        return tuple(reading for reading in found if reading.counter in ERRORS)
+        reply = yield from ask(driver_command(self._interface(port)))
+        return tuple(each for each in nic_readings(reply, port) if each.counter in ERRORS)
 
 
 def settings_command(interface: str) -> Shell:
     """Reads speed and link of an interface."""
     return program("ethtool", interface)
-
-
-def link_commands(session: HostSession, port: str) -> tuple[Shell, ...]:
-    """What `link` and `roce` of this port send."""
-    name = session._interface(port)
-    return (
-        shown_command(name),
-        settings_command(name),
-        fec_command(name),
-        RDMA_LINKS,
-        IBV_DEVINFO_COMMAND,
-        _SHOW_GIDS,
-    )

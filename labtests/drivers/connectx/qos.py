@@ -1,117 +1,128 @@
-"""PFC, trust and the DSCP map of a ConnectX port, set with mlnx_qos and read back with it."""
+"""What mlnx_qos sets on a ConnectX port: PFC, trust, the DSCP map, traffic classes, cable length.
+
+Options as in the tool's own help. A change of trust rebuilds the DSCP map on kernels without
+qos/trust in sysfs (from pcp to dscp: the default map; from dscp to pcp: none), so trust is made and
+put back before the map.
+"""
 
 from functools import lru_cache
-from typing import Any
+from typing import Literal
 
-from labtests.capabilities.device import Commands, DscpMap, NicQosView, PriorityFlowControl, Trust
-from labtests.capabilities.records import NicQos, PfcSetting, TrustSetting
+from labtests.capabilities import settings as s
+from labtests.capabilities.device import DscpClasses, NicQosView
+from labtests.capabilities.records import EtsSetting, NicQos, PfcSetting, TrustSetting
+from labtests.capabilities.settings import Commands
 from labtests.drivers.answers import expect_success
 from labtests.drivers.connectx.mlnx_qos import MLNX_QOS, parse_mlnx_qos
 from labtests.drivers.connectx.sysfs import PRIORITIES
-from labtests.drivers.linux.session import HostSession
+from labtests.drivers.linux.session import HostPart, ShellSetting
+from labtests.transport.asking import Asking, ask
 from labtests.transport.commands import Shell, Word, program, root
+from labtests.transport.protocol import Reply
 
 _read_once = lru_cache(maxsize=256)(parse_mlnx_qos)
-"""Five settings are in one answer, which an exchange may keep (exchanges.py)."""
+"""Five settings are in one answer."""
 
 _DSCPS = 64
+_CLASSES = range(8)
 _WORDS = {"dscp": "dscp", "dot1p": "pcp"}  # TrustSetting's word -> mlnx_qos's
 
 
-def mlnx_qos_command(interface: str) -> Shell:
-    """Reads all of it."""
-    return program("mlnx_qos", "-i", interface)
+class NicQosShown(HostPart, NicQosView):
+    """What `mlnx_qos -i` shows."""
+
+    def nic_qos(self, port: str) -> Asking[NicQos]:
+        """Everything it says of this port."""
+        return _read_once((yield from ask(program("mlnx_qos", "-i", self._interface(port)))))
 
 
-class QosSettings(HostSession, PriorityFlowControl, Trust, DscpMap, NicQosView):
-    """What mlnx_qos can set.
+class QosSetting(NicQosShown, ShellSetting[s.T]):
+    """A setting that mlnx_qos makes and shows."""
 
-    A change of trust rebuilds the DSCP map on kernels without qos/trust in sysfs (from pcp to dscp:
-    the default map; from dscp to pcp: none). So put trust back before the map.
-    """
+    remedy = (
+        "look for what overwrites it: lldpad, or DCBX in firmware "
+        "(`mlnx_qos -i IF -d os` gives the setting to the OS)"
+    )
 
-    def nic_qos(self, port: str) -> NicQos:
-        """Everything `mlnx_qos -i` says of this port."""
-        return _read_once(self._run(mlnx_qos_command(self._interface(port))))
+    def expect_done(self, reply: Reply) -> None:
+        """See ShellSetting."""
+        expect_success(reply, MLNX_QOS)
 
-    # -- priority flow control -----------------------------------------------------------
+    def _mlnx_qos(self, port: str, *words: Word) -> Shell:
+        """Changes something of this port."""
+        return root("mlnx_qos", "-i", self._interface(port), *words)
 
-    def pfc(self, port: str) -> PfcSetting:
-        """The priorities PFC is enabled on. Mode is "on" when there is one, else "off"."""
-        enabled = self.nic_qos(port).pfc_enabled
+    def _shown_by(self, port: str) -> str:
+        return f"mlnx_qos -i {self._interface(port)}"
+
+
+class Pfc(QosSetting[PfcSetting]):
+    """`-f`: the priorities that PFC is enabled on."""
+
+    kind = s.PFC
+
+    def read(self, port: str) -> Asking[PfcSetting]:
+        """Mode is "on" when there is one, else "off"."""
+        enabled = (yield from self.nic_qos(port)).pfc_enabled
         priorities = frozenset(p for p, flag in enumerate(enabled) if flag)
         return PfcSetting(mode="on" if priorities else "off", priorities=priorities)
 
-    def pfc_commands(self, port: str, earlier: PfcSetting, wanted: PfcSetting) -> Commands:
+    def commands(
+        self, port: str, earlier: PfcSetting, wanted: PfcSetting, around: None = None
+    ) -> Commands:
         """One `mlnx_qos -f`. Raises CommandRejected for what a NIC cannot hold."""
-        self._expect_holdable(port, wanted)
-        if earlier == wanted:
-            return ()
-        flags = ",".join("1" if p in wanted.priorities else "0" for p in sorted(PRIORITIES))
-        return (self._mlnx_qos(port, "-f", flags),)
-
-    def set_pfc(self, port: str, wanted: PfcSetting) -> None:
-        """Apply it, and verify by read-back."""
-        self._expect_holdable(port, wanted)
-        commands = self.pfc_commands(port, self.pfc(port), wanted)
-        self._send(commands)
-        if commands:
-            self._expect_same(commands[-1], f"PFC of {port}", wanted, self.pfc(port))
-
-    def _expect_holdable(self, port: str, wanted: PfcSetting) -> None:
         fits = wanted.mode == ("on" if wanted.priorities else "off")
         if not fits or not wanted.priorities <= PRIORITIES:
             self._reject(
-                f"mlnx_qos -i {self._interface(port)} -f",
+                f"{self._shown_by(port)} -f",
                 f"a NIC port cannot hold PFC {wanted.mode!r} with priorities "
                 f"{sorted(wanted.priorities)}",
                 'use mode "on" with priorities of 0 to 7, or "off" with none; '
                 "a ConnectX negotiates (auto) only in firmware DCBX mode",
             )
-
-    # -- trust ---------------------------------------------------------------------------
-
-    def trust(self, port: str) -> TrustSetting:
-        """dscp, dot1p (mlnx_qos says pcp), or none when the kernel cannot tell."""
-        trust = self.nic_qos(port).trust
-        if trust is None:
-            self._reject(
-                f"mlnx_qos -i {self._interface(port)}",
-                "this mlnx_qos does not show a trust state",
-                MLNX_QOS.install,
-            )
-        return trust
-
-    def trust_commands(self, port: str, earlier: TrustSetting, wanted: TrustSetting) -> Commands:
-        """One `mlnx_qos --trust`. Raises CommandRejected for what a NIC cannot hold."""
         if earlier == wanted:
             return ()
-        self._expect_trustable(port, wanted)
-        return (self._mlnx_qos(port, "--trust", _WORDS[wanted.source]),)
+        flags = ",".join("1" if p in wanted.priorities else "0" for p in sorted(PRIORITIES))
+        return (self._mlnx_qos(port, "-f", flags),)
 
-    def set_trust(self, port: str, wanted: TrustSetting) -> None:
-        """Apply it, and verify by read-back."""
-        earlier = self.trust(port)
-        commands = self.trust_commands(port, earlier, wanted)
-        self._send(commands)
-        if commands:
-            self._expect_same(commands[-1], f"trust of {port}", wanted, self.trust(port))
 
-    def _expect_trustable(self, port: str, wanted: TrustSetting) -> None:
+class Trust(QosSetting[TrustSetting]):
+    """`--trust`."""
+
+    kind = s.TRUST
+
+    def read(self, port: str) -> Asking[TrustSetting]:
+        """dscp, dot1p (mlnx_qos says pcp), or none when the kernel cannot tell."""
+        trust = (yield from self.nic_qos(port)).trust
+        if trust is None:
+            problem = "this mlnx_qos does not show a trust state"
+            self._reject(self._shown_by(port), problem, MLNX_QOS.install)
+        return trust
+
+    def commands(
+        self, port: str, earlier: TrustSetting, wanted: TrustSetting, around: None = None
+    ) -> Commands:
+        """One command. Raises CommandRejected for what a NIC cannot hold."""
+        if earlier == wanted:
+            return ()
         if wanted.source not in _WORDS or wanted.override:
             override = " with override" if wanted.override else ""
             self._reject(
-                f"mlnx_qos -i {self._interface(port)} --trust",
+                f"{self._shown_by(port)} --trust",
                 f"a NIC port cannot trust {wanted.source!r}{override}",
                 'use "dscp" or "dot1p" without override',
             )
+        return (self._mlnx_qos(port, "--trust", _WORDS[wanted.source]),)
 
-    # -- DSCP map ------------------------------------------------------------------------
 
-    def dscp_map(self, port: str) -> tuple[int, ...]:
-        """The priority of each DSCP. Raises CommandRejected when the port does not show all 64."""
-        qos = self.nic_qos(port)
-        command = f"mlnx_qos -i {self._interface(port)}"
+class DscpMap(QosSetting[tuple[int, ...]], DscpClasses):
+    """`--dscp2prio`: the priority of each DSCP."""
+
+    kind = s.DSCP_MAP
+
+    def read(self, port: str) -> Asking[tuple[int, ...]]:
+        """Raises CommandRejected when the port does not show all 64."""
+        qos, command = (yield from self.nic_qos(port)), self._shown_by(port)
         if qos.dscp_to_priority is None:
             self._reject(
                 command,
@@ -128,48 +139,88 @@ class QosSettings(HostSession, PriorityFlowControl, Trust, DscpMap, NicQosView):
             )
         return tuple(priorities[dscp] for dscp in range(_DSCPS))
 
-    def dscp_map_commands(
-        self, port: str, earlier: tuple[int, ...], wanted: tuple[int, ...]
+    def dscp_map(self, port: str) -> Asking[tuple[int, ...]]:
+        """See DscpClasses."""
+        return self.read(port)
+
+    def commands(
+        self, port: str, earlier: tuple[int, ...], wanted: tuple[int, ...], around: None = None
     ) -> Commands:
-        """One `--dscp2prio set` for each DSCP that differs (old versions take one at a time)."""
-        self._expect_map(port, wanted)
+        """One `set` for each DSCP that differs (old versions take one at a time)."""
+        if len(wanted) != _DSCPS or not PRIORITIES.issuperset(wanted):
+            self._reject(
+                f"{self._shown_by(port)} --dscp2prio",
+                f"a DSCP map has 64 priorities of 0 to 7, not {wanted}",
+                "give the priority of every DSCP from 0 to 63",
+            )
         return tuple(
             self._mlnx_qos(port, "--dscp2prio", f"set,{dscp},{priority}")
             for dscp, (before, priority) in enumerate(zip(earlier, wanted, strict=True))
             if before != priority
         )
 
-    def set_dscp_map(self, port: str, wanted: tuple[int, ...]) -> None:
-        """Apply it, and verify by read-back."""
-        self._expect_map(port, wanted)
-        commands = self.dscp_map_commands(port, self.dscp_map(port), wanted)
-        self._send(commands)
-        if commands:
-            self._expect_same(commands[-1], f"DSCP map of {port}", wanted, self.dscp_map(port))
 
-    def _expect_map(self, port: str, wanted: tuple[int, ...]) -> None:
-        if len(wanted) != _DSCPS or not PRIORITIES.issuperset(wanted):
+class TrafficClasses(QosSetting[EtsSetting]):
+    """`-p`, `-s`, `-t`: ETS."""
+
+    kind = s.ETS
+
+    def read(self, port: str) -> Asking[EtsSetting]:
+        """Raises CommandRejected when a class is not shown: the tool leaves out those that no
+        priority uses, and then what would be put back is not known."""
+        qos = yield from self.nic_qos(port)
+        shown = {tc.number: tc for tc in qos.traffic_classes or ()}
+        if sorted(shown) != list(_CLASSES):
             self._reject(
-                f"mlnx_qos -i {self._interface(port)} --dscp2prio",
-                f"a DSCP map has 64 priorities of 0 to 7, not {wanted}",
-                "give the priority of every DSCP from 0 to 63",
+                self._shown_by(port),
+                f"it shows the traffic classes {sorted(shown)}, not all of 0 to 7",
+                "give each priority a class of its own first, e.g. -p 0,1,2,3,4,5,6,7",
             )
+        class_of = {p: tc.number for tc in shown.values() for p in tc.priorities}
+        return EtsSetting(
+            class_of_priority=tuple(class_of[p] for p in range(8)),
+            algorithms=tuple(_known(shown[number].algorithm) for number in _CLASSES),
+            percent=tuple(shown[number].bandwidth_percent or 0 for number in _CLASSES),
+        )
 
-    # -- how -----------------------------------------------------------------------------
-
-    def _mlnx_qos(self, port: str, *words: Word) -> Shell:
-        """Changes something of this port."""
-        return root("mlnx_qos", "-i", self._interface(port), *words)
-
-    def _send(self, commands: Commands) -> None:
-        for reply in self._change(commands):
-            expect_success(reply, MLNX_QOS)
-
-    def _expect_same(self, command: str, what: str, wanted: Any, found: Any) -> None:
-        if found != wanted:
+    def commands(
+        self, port: str, earlier: EtsSetting, wanted: EtsSetting, around: None = None
+    ) -> Commands:
+        """One command: the tool checks that the shares add up."""
+        if earlier == wanted:
+            return ()
+        if sorted(wanted.class_of_priority) != list(_CLASSES):
             self._reject(
-                command,
-                f"accepted, but the {what} is {found} and not {wanted}",
-                "look for what overwrites it: lldpad, or DCBX in firmware "
-                "(`mlnx_qos -i IF -d os` gives the setting to the OS)",
+                f"{self._shown_by(port)} -p",
+                "priorities that share a class leave classes that the tool does not show again",
+                "give each priority a class of its own",
             )
+        classes = ",".join(map(str, wanted.class_of_priority))
+        shares = ",".join(map(str, wanted.percent))
+        algorithms = ",".join(wanted.algorithms)
+        return (self._mlnx_qos(port, "-p", classes, "-s", algorithms, "-t", shares),)
+
+
+class CableLength(QosSetting[int]):
+    """`--cable_len`, in m."""
+
+    kind = s.CABLE_LENGTH
+
+    def read(self, port: str) -> Asking[int]:
+        """Raises CommandRejected when the tool does not show it."""
+        length_m = (yield from self.nic_qos(port)).cable_length_m
+        if length_m is None:
+            self._reject(
+                self._shown_by(port),
+                "this mlnx_qos does not show a cable length",
+                "update mlnx-tools (part of MLNX_OFED and DOCA-OFED) on this host",
+            )
+        return length_m
+
+    def commands(self, port: str, earlier: int, wanted: int, around: None = None) -> Commands:
+        """One command."""
+        return () if earlier == wanted else (self._mlnx_qos(port, "--cable_len", wanted),)
+
+
+def _known(algorithm: str) -> Literal["ets", "strict", "vendor"]:
+    return "ets" if algorithm == "ets" else "strict" if algorithm == "strict" else "vendor"

@@ -5,8 +5,6 @@ Needs on the host: iproute2 (ip, and tc for the port's queue), iperf3, grep and 
 where there is an RDMA device. ethtool, rdma and ibv_devinfo are asked where they are installed.
 """
 
-from labtests.drivers.linux.driver import Driver
+from labtests.drivers.linux.driver import KIND, SESSION, driver_of
 
-SESSION = "shell"
-
-__all__ = ["SESSION", "Driver"]
+__all__ = ["KIND", "SESSION", "driver_of"]

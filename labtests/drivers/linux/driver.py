@@ -1,17 +1,18 @@
 """Any Linux server."""
 
-from labtests.drivers.linux.foresight import Ahead
+from typing import Literal
+
+from labtests.capabilities.driver import Driver
 from labtests.drivers.linux.host import HostState, Without
-from labtests.drivers.linux.link import LinkSettings
+from labtests.drivers.linux.link import Mtu
 from labtests.drivers.linux.links import Links
 
+SESSION = "shell"
+KIND: Literal["host", "switch"] = "host"
 
-class Driver(HostState, Without, LinkSettings, Links, Ahead):
-    """A Linux host behind an open shell.
 
-    LinkSettings: Mtu by ip.
-    Links: LinkState, RocePorts, LinkErrors, OwnClock by ip, sysfs, ethtool, rdma, date.
-    NicCounters (below Links): RdmaDevices, NicTelemetry by sysfs, ethtool, tc, rdma and /proc.
-    HostState: Versions, Obstacles. Without: Lacking, where there is no RDMA device.
-    Ahead: Foresight.
-    """
+def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
+    """The driver of one server, by its name and ports in the testbed file."""
+    links = Links(device, ports)
+    parts = (links, HostState(device, ports), Without(links))
+    return Driver(device, settings=(Mtu(device, ports),), parts=parts)

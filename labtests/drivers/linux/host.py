@@ -1,17 +1,18 @@
 """What a host runs, and what on it would undo or prevent a setting."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
-from labtests.capabilities.device import Obstacles, Versions
+from labtests.capabilities.device import Obstacles, RdmaDevices, Versions
 from labtests.capabilities.facts import Lacking, RdmaEcn, TcpEcn
 from labtests.core.errors import CommandRejected, ToolMissing
 from labtests.drivers.answers import expect_success, last_words
 from labtests.drivers.linux.ethtool import parse_ethtool_driver
 from labtests.drivers.linux.link import IP
 from labtests.drivers.linux.links import PHYSICAL, parse_physical
-from labtests.drivers.linux.telemetry import NicCounters
+from labtests.drivers.linux.session import HostPart
 from labtests.drivers.parsing import whole
+from labtests.transport.asking import Asking, ask, ask_each, both
 from labtests.transport.commands import Shell, program, root, script
 from labtests.transport.protocol import Reply
 
@@ -21,7 +22,6 @@ IPERF3 = (program("iperf3", "--version"), r"^iperf (\S+)")
 KERNEL = (program("uname", "-r"), r"\A([0-9]\S*)\s*\Z")
 IPROUTE2 = (program("ip", "-V"), r"^ip utility, iproute2-([^\s,]+)")
 _VERSION_OF = {"perftest": PERFTEST, "iperf3": IPERF3, "iproute2": IPROUTE2, "kernel": KERNEL}
-VERSION_COMMANDS = tuple(command for command, _ in _VERSION_OF.values())
 
 RIGHTS = root("id", "-u")
 
@@ -69,67 +69,81 @@ def without_rights(reply: Reply) -> tuple[str, ...]:
     )
 
 
-class HostState(NicCounters, Versions, Obstacles):
+def versions_of(table: Mapping[str, tuple[Shell, str]]) -> Asking[dict[str, str]]:
+    """By name: what the commands of such a table say, "" for what is not there."""
+    replies = yield from ask_each(*(command for command, _ in table.values()))
+    patterns = (pattern for _, pattern in table.values())
+    return dict(zip(table, map(parse_version, replies, patterns), strict=True))
+
+
+class HostState(HostPart, Versions, Obstacles):
     """Versions of what takes part, and what stands in the way of a setting."""
 
-    def versions(self) -> dict[str, str]:
+    def versions(self) -> Asking[dict[str, str]]:
         """Tools and kernel, "" for what is not there; and driver and firmware of the physical ports
         where ethtool tells them."""
-        found = {
-            name: parse_version(self._run(command), pattern)
-            for name, (command, pattern) in _VERSION_OF.items()
-        }
-        ports = sorted(parse_physical(self._run(PHYSICAL)))
-        return found | {name: text for name, text in self._cards(ports).items() if text}
+        found, physical = yield from both(versions_of(_VERSION_OF), ask(PHYSICAL))
+        cards = yield from self._cards(sorted(parse_physical(physical)))
+        return found | {name: text for name, text in cards.items() if text}
 
-    def obstacles(self) -> tuple[str, ...]:
+    def obstacles(self) -> Asking[tuple[str, ...]]:
         """Without `ip` no MTU can be set and no link be read; without root's rights nothing can be
         set."""
-        return (*without_rights(self._run(RIGHTS)), *self._without_ip())
+        user, ip = yield from ask_each(RIGHTS, IPROUTE2[0])
+        return (*without_rights(user), *_without_ip(ip))
 
-    def _without_ip(self) -> tuple[str, ...]:
-        reply = self._run(IPROUTE2[0])
-        try:
-            expect_success(reply, IP)
-        except ToolMissing as error:
-            return (f"{error.problem}: {error.remedy}",)
-        except CommandRejected:  # some ip that does not know -V
-            pass
-        return ()
-
-    def _cards(self, ports: Iterable[str]) -> dict[str, str]:
+    def _cards(self, ports: Sequence[str]) -> Asking[dict[str, str]]:
         """Driver and firmware of these ports, each once."""
-        cards = [card for port in ports if (card := self._card(port))]
+        replies = yield from ask_each(*(card_command(self._interface(port)) for port in ports))
+        cards = [card for reply in replies if (card := _card(reply))]
         drivers = (f"{card['driver']} {card.get('version', '')}".strip() for card in cards)
         return {
             "driver": _each_once(drivers),
             "firmware": _each_once(card["firmware-version"] for card in cards),
         }
 
-    def _card(self, port: str) -> dict[str, str] | None:
-        try:
-            return parse_ethtool_driver(self._run(card_command(self._interface(port))))
-        except (CommandRejected, ToolMissing):
-            return None
 
-
-class Without(NicCounters, Lacking, TcpEcn, RdmaEcn):
+class Without(Lacking, TcpEcn, RdmaEcn):
     """What the abilities of this driver need and a host may not have."""
 
-    def lacks(self) -> dict[str, str]:
+    def __init__(self, rdma: RdmaDevices) -> None:
+        self._rdma = rdma
+
+    def lacks(self) -> Asking[dict[str, str]]:
         """RDMA, when no RDMA device has a net device; ECN, when TCP does not ask for it."""
-        found = {} if self.tcp_ecn() else {"tcp_ecn": _NO_TCP_ECN}
-        if any(link.interface for link in self.rdma_links()):
-            return found if self.rdma_ecn() else found | {"rdma_ecn": _NO_RDMA_ECN}
+        marks, links = yield from both(
+            both(self.tcp_ecn(), self.rdma_ecn()), self._rdma.rdma_links()
+        )
+        tcp_ecn, rdma_ecn = marks
+        found = {} if tcp_ecn else {"tcp_ecn": _NO_TCP_ECN}
+        if any(link.interface for link in links):
+            return found if rdma_ecn else found | {"rdma_ecn": _NO_RDMA_ECN}
         return found | dict.fromkeys(("rdma_links", "rdma_counters", "rdma_ecn"), _NO_RDMA_DEVICE)
 
-    def tcp_ecn(self) -> bool:
+    def tcp_ecn(self) -> Asking[bool]:
         """net.ipv4.tcp_ecn is 1. (2, the default, only accepts it; ip-sysctl of the kernel.)"""
-        return whole(self._run(TCP_ECN)).strip() == "1"
+        return whole((yield from ask(TCP_ECN))).strip() == "1"
 
-    def rdma_ecn(self) -> bool:
+    def rdma_ecn(self) -> Asking[bool]:
         """rdma_rxe writes the byte as it is (Linux, drivers/infiniband/sw/rxe/rxe_net.c)."""
-        return "/sent_pkts:" in whole(self._run(RXE_PACKETS))
+        return "/sent_pkts:" in whole((yield from ask(RXE_PACKETS)))
+
+
+def _without_ip(reply: Reply) -> tuple[str, ...]:
+    try:
+        expect_success(reply, IP)
+    except ToolMissing as error:
+        return (f"{error.problem}: {error.remedy}",)
+    except CommandRejected:  # some ip that does not know -V
+        pass
+    return ()
+
+
+def _card(reply: Reply) -> dict[str, str] | None:
+    try:
+        return parse_ethtool_driver(reply)
+    except (CommandRejected, ToolMissing):
+        return None
 
 
 def _each_once(texts: Iterable[str]) -> str:

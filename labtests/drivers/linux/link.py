@@ -2,12 +2,13 @@
 
 import re
 
-from labtests.capabilities.device import Commands
-from labtests.capabilities.profile import Mtu
+from labtests.capabilities.settings import MTU, Commands
 from labtests.drivers.answers import Complaint, Tool, expect_success
-from labtests.drivers.linux.session import HostSession
+from labtests.drivers.linux.session import ShellSetting
 from labtests.drivers.parsing import refuse, whole
-from labtests.transport.commands import Shell, program, root
+from labtests.transport.asking import Asking, ask
+from labtests.transport.commands import program, root
+from labtests.transport.protocol import Reply
 
 IP = Tool(
     name="ip",
@@ -21,17 +22,15 @@ IP = Tool(
 )
 
 
-def mtu_command(interface: str) -> Shell:
-    """Reads it."""
-    return program("cat", f"/sys/class/net/{interface}/mtu")
+class Mtu(ShellSetting[int]):
+    """The MTU of a port, in bytes of an IP packet."""
 
+    kind = MTU
+    remedy = "look at what manages the interface (NetworkManager, networkd)"
 
-class LinkSettings(HostSession, Mtu):
-    """What belongs to the net device itself."""
-
-    def mtu(self, port: str) -> int:
-        """Bytes of an IP packet, from /sys/class/net/IF/mtu."""
-        reply = self._run(mtu_command(self._interface(port)))
+    def read(self, port: str) -> Asking[int]:
+        """From /sys/class/net/IF/mtu."""
+        reply = yield from ask(program("cat", f"/sys/class/net/{self._interface(port)}/mtu"))
         if reply.status not in (0, None):
             self._no_interface(reply.command, port)
         found = re.fullmatch(r"([0-9]+)\s*", whole(reply))
@@ -39,20 +38,12 @@ class LinkSettings(HostSession, Mtu):
             refuse(reply, f"{reply.text!r} is no MTU")
         return int(found[1])
 
-    def mtu_commands(self, port: str, earlier: int, wanted: int) -> Commands:
+    def commands(self, port: str, earlier: int, wanted: int, around: None = None) -> Commands:
         """One `ip link set`. Connections in progress are cut down or stall: set it before."""
         if earlier == wanted:
             return ()
         return (root("ip", "link", "set", "dev", self._interface(port), "mtu", wanted),)
 
-    def set_mtu(self, port: str, wanted: int) -> None:
-        """Apply it, and verify by read-back."""
-        commands = self.mtu_commands(port, self.mtu(port), wanted)
-        for reply in self._change(commands):
-            expect_success(reply, IP)
-        if commands and (found := self.mtu(port)) != wanted:
-            self._reject(
-                commands[-1],
-                f"accepted, but the MTU of {port} is {found}",
-                "look at what manages the interface (NetworkManager, networkd)",
-            )
+    def expect_done(self, reply: Reply) -> None:
+        """See ShellSetting."""
+        expect_success(reply, IP)

@@ -13,16 +13,15 @@ from labtests.capabilities.facts import (
     RocePorts,
 )
 from labtests.capabilities.records import RdmaLink, Reading
-from labtests.core.errors import CommandRejected, ToolMissing, UnreadableOutput
+from labtests.core.errors import CommandRejected, LabError, ToolMissing, UnreadableOutput
 from labtests.drivers.answers import Complaint, Tool, expect_success
 from labtests.drivers.linux.ethtool import ETHTOOL
 from labtests.drivers.linux.link import IP
-from labtests.drivers.linux.rdma import RDMA_LINKS
 from labtests.drivers.linux.roce import gids_command, parse_gids
-from labtests.drivers.linux.session import HostSession
 from labtests.drivers.linux.statistics import PortCounters, error_readings, kernel_readings
 from labtests.drivers.linux.telemetry import NicCounters
 from labtests.drivers.parsing import matches, refuse, whole, whole_lines
+from labtests.transport.asking import Asking, ask, ask_each, attempt, both
 from labtests.transport.commands import Shell, program, script
 from labtests.transport.protocol import Reply
 
@@ -123,56 +122,64 @@ def parse_date(reply: Reply) -> float:
 class Cables(PortCounters, LinkState, LinkErrors, OwnClock):
     """Links and the clock of any Linux box, a server or a switch."""
 
-    def link(self, port: str) -> LinkFacts:
+    def link(self, port: str) -> Asking[LinkFacts]:
         """State, MTU and address by `ip`, speed by sysfs, FEC by ethtool where that is there. A
         virtual port (veth, bridge, tap) has neither: what its driver claims is no fact."""
-        facts = parse_ip_link(self._run(shown_command(self._interface(port))))
-        if port not in parse_physical(self._run(PHYSICAL)):
+        name = self._interface(port)
+        shown, physical, speed, fec = yield from ask_each(
+            shown_command(name), PHYSICAL, speed_command(name), fec_command(name)
+        )
+        facts = parse_ip_link(shown)
+        if port not in parse_physical(physical):
             return replace(facts, virtual=True)
-        speed = parse_speed(self._run(speed_command(self._interface(port))))
-        return replace(facts, speed_bits_per_s=speed, fec=self._fec(port))
+        return replace(facts, speed_bits_per_s=parse_speed(speed), fec=fec_of(fec))
 
-    def _fec(self, port: str) -> str | None:
-        try:
-            return parse_ethtool_fec(self._run(fec_command(self._interface(port))))
-        except (CommandRejected, ToolMissing, UnreadableOutput):  # drivers and ethtools differ
-            return None
-
-    def link_errors(self, port: str) -> tuple[Reading, ...]:
+    def link_errors(self, port: str) -> Asking[tuple[Reading, ...]]:
         """Errors of the net device, and how often its link went down."""
-        reply, own = self._net_statistics(port)
+        reply, own = yield from self._net_statistics(port)
         return error_readings(kernel_readings(reply, port, own))
 
-    def own_clock(self) -> ClockReading:
+    def own_clock(self) -> Asking[ClockReading]:
         """By date, to the millisecond that an exchange takes."""
-        reply = self._run(DATE_COMMAND)
+        reply = yield from ask(DATE_COMMAND)
         return ClockReading(device_s=parse_date(reply), lab_s=reply.time_s, resolution_s=0.0)
 
 
 class Links(Cables, NicCounters, RocePorts):
     """The same, and the RDMA side of a host's ports."""
 
-    def roce(self, port: str) -> RoceFacts | None:
+    def roce(self, port: str) -> Asking[RoceFacts | None]:
         """By `rdma link`, ibv_devinfo and sysfs; None where no RDMA device belongs to the port.
         What a missing tool would tell is None."""
-        link = self._rdma_link(port)
+        link, mtus = yield from both(self._rdma_link(port), attempt(self._active_mtus()))
         if link is None:
             return None
+        if isinstance(mtus, LabError):
+            raise mtus
         return RoceFacts(
             rdma=link.rdma,
             active=link.state == "ACTIVE" or link.state == "Up",
-            active_mtu_bytes=self._active_mtus().get((link.rdma, link.rdma_port)),
-            v2_addresses=self._gids(link),
+            active_mtu_bytes=mtus.get((link.rdma, link.rdma_port)),
+            v2_addresses=(yield from self._gids(link)),
         )
 
-    def _active_mtus(self) -> dict[tuple[str, int], int]:
+    def _active_mtus(self) -> Asking[dict[tuple[str, int], int]]:
+        reply = yield from ask(IBV_DEVINFO_COMMAND)
         try:
-            return parse_ibv_devinfo(self._run(IBV_DEVINFO_COMMAND))
+            return parse_ibv_devinfo(reply)
         except ToolMissing:
             return {}
 
-    def _gids(self, link: RdmaLink) -> frozenset[str] | None:
-        return parse_gids(self._run(gids_command(link)))
+    def _gids(self, link: RdmaLink) -> Asking[frozenset[str] | None]:
+        return parse_gids((yield from ask(gids_command(link))))
+
+
+def fec_of(reply: Reply) -> str | None:
+    """What `ethtool --show-fec` says, where it says it: drivers and ethtools differ."""
+    try:
+        return parse_ethtool_fec(reply)
+    except (CommandRejected, ToolMissing, UnreadableOutput):
+        return None
 
 
 def shown_command(interface: str) -> Shell:
@@ -188,15 +195,3 @@ def speed_command(interface: str) -> Shell:
 def fec_command(interface: str) -> Shell:
     """Reads which FEC is in force."""
     return program("ethtool", "--show-fec", interface)
-
-
-def link_commands(session: HostSession, port: str) -> tuple[Shell, ...]:
-    """What `link` of this port sends, and `roce` before it knows the RDMA device."""
-    name = session._interface(port)
-    return (
-        shown_command(name),
-        PHYSICAL,
-        speed_command(name),
-        RDMA_LINKS,
-        IBV_DEVINFO_COMMAND,
-    )

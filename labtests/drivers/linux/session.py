@@ -1,35 +1,23 @@
-"""The open shell of a host, as the parts of the driver share it."""
+"""A Linux box that is reached by a shell, as the parts of its drivers share it."""
 
+from abc import abstractmethod
 from typing import NoReturn
 
-from labtests.capabilities.device import Commands
+from labtests.capabilities.settings import Commands, Setting, T
 from labtests.core.errors import CommandRejected
-from labtests.transport.commands import Shell
-from labtests.transport.protocol import Reply, Transport
+from labtests.transport.protocol import Reply
 
 NO_INTERFACE = "check the interface name in the testbed file against `ip link` on the host"
 
 
-class HostSession:
-    """A Linux host behind an open session. Keeps nothing but the session."""
+class HostPart:
+    """A part of the driver of one box, by the box's name and its ports in the testbed file."""
 
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-
-    def _run(self, command: Shell) -> Reply:
-        """Ask something that changes nothing."""
-        return self._transport.run(command)
-
-    def _change(self, commands: Commands) -> tuple[Reply, ...]:
-        """Change something, in one exchange that stops at the first failure; the answer to each
-        command that was sent."""
-        if not commands:
-            return ()
-        reply = self._transport.configure(commands)
-        return reply.parts or (reply,)
+    def __init__(self, device: str, ports: tuple[str, ...] = ()) -> None:
+        self.device, self.ports = device, ports
 
     def _reject(self, command: str, problem: str, remedy: str) -> NoReturn:
-        raise CommandRejected(self._transport.device, command, problem, remedy)
+        raise CommandRejected(self.device, command, problem, remedy)
 
     def _interface(self, port: str) -> str:
         """A port's name, when it can be a folder below /sys/class/net and no option."""
@@ -43,3 +31,17 @@ class HostSession:
 
     def _no_interface(self, command: str, port: str) -> NoReturn:
         self._reject(command, f"there is no interface {port} on this host", NO_INTERFACE)
+
+
+class ShellSetting(HostPart, Setting[T]):
+    """A setting that is made by commands of a shell, each of which answers."""
+
+    def accept(self, commands: Commands, replies: tuple[Reply, ...]) -> None:
+        """Raises CommandRejected, ToolMissing."""
+        del commands
+        for reply in replies:
+            self.expect_done(reply)
+
+    @abstractmethod
+    def expect_done(self, reply: Reply) -> None:
+        """The command has done what it says. Raises CommandRejected, ToolMissing."""

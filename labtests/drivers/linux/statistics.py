@@ -13,9 +13,10 @@ from labtests.capabilities import counters as c
 from labtests.capabilities.records import Reading
 from labtests.core.errors import ToolMissing
 from labtests.drivers.linux.ethtool import AT_THE_WIRE, unit_of
-from labtests.drivers.linux.session import HostSession
+from labtests.drivers.linux.session import HostPart
 from labtests.drivers.linux.sysfs import those_readable
 from labtests.drivers.parsing import refuse, whole_number
+from labtests.transport.asking import Asking, ask
 from labtests.transport.commands import Shell, program, script
 from labtests.transport.protocol import Reply
 
@@ -49,19 +50,19 @@ _DROPS = (
 _LOSSES = tuple(name for name in (*ERRORS, *_DROPS) if name != c.LINK_DOWNS)
 
 
-class PortCounters(HostSession):
+class PortCounters(HostPart):
     """What the kernel counts on a port."""
 
-    def _net_statistics(self, port: str) -> tuple[Reply, dict[str, int]]:
-        reply = self._run(statistics_command(self._interface(port)))
+    def _net_statistics(self, port: str) -> Asking[tuple[Reply, dict[str, int]]]:
+        reply = yield from ask(statistics_command(self._interface(port)))
         own = parse_net_statistics(reply)
         if not own:
             self._no_interface(reply.command, port)
         return reply, own
 
-    def _kernel_counters(self, port: str) -> tuple[Reading, ...]:
+    def _kernel_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """What is beside a driver's or a queue's own counters; None where it cannot be read."""
-        reply = self._run(statistics_command(self._interface(port)))
+        reply = yield from ask(statistics_command(self._interface(port)))
         try:
             own = parse_net_statistics(reply)
         except ToolMissing:

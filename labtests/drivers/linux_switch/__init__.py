@@ -3,8 +3,6 @@
 Needs iproute2 5.0 or newer there. What the tree of a port may look like: docs/testbeds.md.
 """
 
-from labtests.drivers.linux_switch.driver import Driver
+from labtests.drivers.linux_switch.driver import KIND, SESSION, driver_of
 
-SESSION = "shell"
-
-__all__ = ["SESSION", "Driver"]
+__all__ = ["KIND", "SESSION", "driver_of"]

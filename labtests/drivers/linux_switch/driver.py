@@ -1,21 +1,26 @@
 """A Linux box that is a switch: a bridge or a router whose ports have tc queues."""
 
+from typing import Literal
+
+from labtests.capabilities.driver import Driver
 from labtests.drivers.linux_switch.dscp import Classes
-from labtests.drivers.linux_switch.ecn import Marking
-from labtests.drivers.linux_switch.limits import Limits
+from labtests.drivers.linux_switch.ecn import Ecn, Marking
+from labtests.drivers.linux_switch.limits import QueueLimits
+from labtests.drivers.linux_switch.scheduling import Scheduling
 from labtests.drivers.linux_switch.shaped import Shaped
 from labtests.drivers.linux_switch.state import State
+from labtests.drivers.linux_switch.telemetry import Counters
+
+SESSION = "shell"
+KIND: Literal["host", "switch"] = "switch"
 
 
-class Driver(State, Classes, Marking, Limits, Shaped):
-    """A Linux switch behind an open shell.
-
-    Counters: QueueTelemetry, DropTelemetry by `tc -s qdisc`.
-    Classes: DscpClasses by `tc filter` and the scheduler's own map.
-    Schedulers: Scheduling, QueueShares by htb and ets (prio is read).
-    Marking: EcnMarking, EcnCurves, Lacking by red.
-    Limits: QueueLimits of bfifo and pfifo.
-    State: Obstacles, Caveats, Foresight.
-    Shaped: LinkState, LinkErrors, PortTelemetry, OwnClock, Versions, as on any Linux box; the speed
-    of a shaper.
-    """
+def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
+    """The driver of one switch, by its name and ports in the testbed file."""
+    settings = (Ecn, Scheduling, QueueLimits)
+    parts = (Counters, Classes, State, Shaped)
+    return Driver(
+        device,
+        settings=tuple(setting(device, ports) for setting in settings),
+        parts=(*(part(device, ports) for part in parts), Marking()),
+    )

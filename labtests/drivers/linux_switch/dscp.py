@@ -12,9 +12,10 @@ from labtests.core.trusted_files import json_of
 from labtests.drivers.answers import expect_success
 from labtests.drivers.linux_switch.filters import Filter, parse_filters
 from labtests.drivers.linux_switch.handles import Handle
-from labtests.drivers.linux_switch.session import IP, SwitchSession
+from labtests.drivers.linux_switch.session import IP, SwitchPart
 from labtests.drivers.linux_switch.tree import Leaf, Tree
 from labtests.drivers.parsing import refuse, whole
+from labtests.transport.asking import Asking, ask
 from labtests.transport.commands import Shell, program
 from labtests.transport.protocol import Reply
 
@@ -25,20 +26,21 @@ _PRIORITY_OF_TOS = (0, 0, 0, 0, 2, 2, 2, 2, 6, 6, 6, 6, 4, 4, 4, 4)
 _HAND = "give the port filters that choose a queue for every DSCP (docs/testbeds.md)"
 
 
-class Classes(SwitchSession, DscpClasses):
+class Classes(SwitchPart, DscpClasses):
     """The classification of a port, read back from what is in force."""
 
-    def dscp_map(self, port: str) -> tuple[int, ...]:
+    def dscp_map(self, port: str) -> Asking[tuple[int, ...]]:
         """The queue of each DSCP. Raises UnreadableOutput that names the filter which looks at more
         than the TOS byte, or tells the four ECN codepoints of one DSCP apart."""
-        reply, tree = self.read_tree(port)
-        self._expect_no_hook(port, tree)
+        reply, tree = yield from self.read_tree(port)
+        yield from self._expect_no_hook(port, tree)
         if tree.scheduler is None:
             return (0,) * len(_DSCPS)
-        filtered = self.shown(self.filter_command(port, "parent", str(tree.scheduler.handle)))
+        parent = self.filter_command(port, "parent", str(tree.scheduler.handle))
+        filtered = yield from self.shown(parent)
         filters = parse_filters(filtered)
         _expect_order(filtered, filters)
-        unfiltered = self._unfiltered(port, reply, tree)
+        unfiltered = yield from self._unfiltered(port, reply, tree)
         return tuple(_queue(filtered, tree, filters, dscp, unfiltered) for dscp in _DSCPS)
 
     def filter_command(self, port: str, *where: str) -> Shell:
@@ -49,18 +51,18 @@ class Classes(SwitchSession, DscpClasses):
         """Of one port: which bridge it belongs to."""
         return program("ip", "-d", "-j", "link", "show", "dev", self._interface(port))
 
-    def _expect_no_hook(self, port: str, tree: Tree) -> None:
+    def _expect_no_hook(self, port: str, tree: Tree) -> Asking[None]:
         """Filters of clsact come first and may change a packet's class or priority."""
         if "clsact" not in tree.hooks:
             return
-        reply = self.shown(self.filter_command(port, "egress"))
+        reply = yield from self.shown(self.filter_command(port, "egress"))
         if said := whole(reply).strip():
             first = said.splitlines()[0]
             refuse(
                 reply, f"clsact filter `{first}` may choose the queue before the port does", _HAND
             )
 
-    def _unfiltered(self, port: str, reply: Reply, tree: Tree) -> Sequence[int | None]:
+    def _unfiltered(self, port: str, reply: Reply, tree: Tree) -> Asking[Sequence[int | None]]:
         """The queue of each TOS byte that no filter takes; None: past every queue."""
         scheduler = tree.scheduler
         assert scheduler is not None
@@ -70,12 +72,12 @@ class Classes(SwitchSession, DscpClasses):
             return (None if leaf is None else leaf.queue,) * 256
         if scheduler.bands is None:
             refuse(reply, f"labtests does not know how {scheduler} chooses")
-        bridged = self._is_bridged(port)
+        bridged = yield from self._is_bridged(port)
         priomap = scheduler.bands.priomap
         return tuple(priomap[0 if bridged else _routed_priority(tos)] for tos in range(256))
 
-    def _is_bridged(self, port: str) -> bool:
-        reply = self._run(self.link_command(port))
+    def _is_bridged(self, port: str) -> Asking[bool]:
+        reply = yield from ask(self.link_command(port))
         expect_success(reply, IP)
         try:
             (link,) = json_of(reply.text)

@@ -8,15 +8,15 @@ is measured. A queue without a qdisc of its own gets back the class's default.
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
-from labtests.capabilities.device import Commands, EcnMarking
+from labtests.capabilities.device import EcnCurves, EcnMarking
 from labtests.capabilities.facts import Lacking
-from labtests.capabilities.profile import EcnCurves
 from labtests.capabilities.records import EcnSetting, MarkingCurve, WredQueue
-from labtests.drivers.answers import expect_success
+from labtests.capabilities.settings import ECN, Commands
 from labtests.drivers.linux_switch import red
-from labtests.drivers.linux_switch.session import TC, SwitchSession
+from labtests.drivers.linux_switch.session import TcSetting
 from labtests.drivers.linux_switch.tree import Leaf, Tree, at_place
 from labtests.drivers.parsing import whole
+from labtests.transport.asking import Asking, ask
 from labtests.transport.commands import Shell, Word, if_done, root, script
 
 KMIN_BYTES, KMAX_BYTES, PMAX_PERCENT, EXPONENT = 30_000, 90_000, 10, 3
@@ -37,21 +37,31 @@ _NO_RED = (
 )
 
 
-class Marking(SwitchSession, EcnMarking, EcnCurves, Lacking):
-    """The REDs of one switch."""
+class Marking(Lacking):
+    """Whether the kernel can mark."""
 
-    def lacks(self) -> dict[str, str]:
+    def lacks(self) -> Asking[dict[str, str]]:
         """ECN, where the kernel says by /proc, /lib/modules and its configuration that it has no
         RED. A kernel that says nothing of it lacks nothing: the first command will tell."""
-        said = whole(self._run(KERNEL))
+        said = whole((yield from ask(KERNEL)))
         there = "sch_red" in said or "CONFIG_NET_SCH_RED=y" in said
         if there or "CONFIG_NET_SCH_RED" not in said:
             return {}
         return dict.fromkeys(("ecn", "ecn_on", "ecn_for"), _NO_RED)
 
-    def ecn(self, port: str) -> EcnSetting:
-        """RED of every queue that has one; limits in bytes, the exponent is RED's Wlog."""
-        return red.setting(self.tree(port))
+
+class Ecn(TcSetting[EcnSetting], EcnMarking, EcnCurves):
+    """The REDs of a port; limits in bytes, the exponent is RED's Wlog."""
+
+    kind = ECN
+
+    def read(self, port: str) -> Asking[EcnSetting]:
+        """RED of every queue that has one."""
+        return red.setting((yield from self.tree(port)))
+
+    def around(self, port: str, values: tuple[EcnSetting, ...] = ()) -> Asking[Tree]:
+        """The port's tree: which fifo a queue has of its own is in no setting."""
+        return self.tree(port)
 
     def ecn_on(self, queues: AbstractSet[int]) -> EcnSetting:
         """RED with ECN in these queues, none in the others."""
@@ -74,31 +84,23 @@ class Marking(SwitchSession, EcnMarking, EcnCurves, Lacking):
         )
         return EcnSetting(profile=red.OURS, queues=tuple(found))
 
-    def ecn_commands(self, port: str, earlier: EcnSetting, wanted: EcnSetting) -> Commands:
-        """One line for each queue that differs. The tree is read: which fifo a queue has of its own
-        is in no setting. Raises CommandRejected for a queue that the port has not."""
-        tree = self.tree(port)
-        there = [leaf.queue for leaf in tree.leaves]
+    def commands(
+        self, port: str, earlier: EcnSetting, wanted: EcnSetting, around: Tree
+    ) -> Commands:
+        """One line for each queue that differs. Raises CommandRejected for a queue that the port
+        has not."""
+        there = [leaf.queue for leaf in around.leaves]
         if lacking := [curve.queue for curve in wanted.queues if curve.queue not in there]:
             self._reject(
                 f"ecn of {port}",
                 f"it has the queues {there}, and is to mark in {lacking}",
                 "give the port more queues, or mark in one that it has (docs/testbeds.md)",
             )
-        return tuple(self._lines(port, tree, earlier, wanted))
+        return tuple(self._lines(port, around, earlier, wanted))
 
-    def set_ecn(self, port: str, wanted: EcnSetting) -> None:
-        """Apply it, and verify by read-back."""
-        commands = self.ecn_commands(port, self.ecn(port), wanted)
-        for reply in self._change(commands):
-            expect_success(reply, TC)
-        read, asked = self.ecn(port), wanted if wanted.queues else EcnSetting()
-        if read != asked:
-            self._reject(
-                commands[-1] if commands else f"ecn of {port}",
-                f"accepted, but reads back as {read} instead of {asked}",
-                "look at `tc -d qdisc show`: something else may change it",
-            )
+    def wrong(self, wanted: EcnSetting, found: EcnSetting, before: object, after: object) -> str:
+        """No queues are no profile either."""
+        return super().wrong(wanted if wanted.queues else EcnSetting(), found, before, after)
 
     def _lines(
         self, port: str, tree: Tree, earlier: EcnSetting, wanted: EcnSetting
@@ -133,7 +135,7 @@ def _by_queue(setting: EcnSetting) -> dict[int, Curve]:
 class _Where:
     """One queue of a port, and the lines that change what is in it."""
 
-    def __init__(self, session: SwitchSession, port: str, tree: Tree, leaf: Leaf) -> None:
+    def __init__(self, session: Ecn, port: str, tree: Tree, leaf: Leaf) -> None:
         self._session, self._tree, self._leaf = session, tree, leaf
         self._what = f"ecn of {port}, queue {leaf.queue}"
         node = leaf.red or (leaf.chain[-1] if leaf.chain else None)

@@ -1,58 +1,63 @@
 """How much each queue of a port may hold: the limits of its fifos, below a RED too."""
 
-from labtests.capabilities.device import Commands, QueueLimits
 from labtests.capabilities.records import QueueLimitSetting, WredQueue
+from labtests.capabilities.settings import QUEUE_LIMITS, Commands
 from labtests.core.units import Bytes
-from labtests.drivers.answers import expect_success
 from labtests.drivers.linux_switch import red
 from labtests.drivers.linux_switch.qdiscs import Qdisc
-from labtests.drivers.linux_switch.session import TC, SwitchSession
+from labtests.drivers.linux_switch.session import TcSetting
 from labtests.drivers.linux_switch.tree import Leaf, Tree, at_place
+from labtests.transport.asking import Asking
 from labtests.transport.commands import Shell, Word, root
 
 _HAND = "give it a fifo of its own: tc qdisc add ... handle 10: bfifo limit ..."
 
 
-class Limits(SwitchSession, QueueLimits):
-    """Tail drop of one switch. A pfifo counts packets; here each is a full frame of 1514 bytes."""
+class QueueLimits(TcSetting[QueueLimitSetting]):
+    """Tail drop. A pfifo counts packets; here each is a full frame of 1514 bytes. What a queue
+    holds at the moment of a change may be lost."""
 
-    def queue_limits(self, port: str) -> QueueLimitSetting:
+    kind = QUEUE_LIMITS
+
+    def read(self, port: str) -> Asking[QueueLimitSetting]:
         """By queue. One that is no fifo (fq_codel, as a port has by default) has no such limit and
         is left out."""
+        tree = yield from self.tree(port)
         return QueueLimitSetting(
             limits=tuple(
                 (leaf.queue, Bytes(red.limit_bytes(leaf.fifo)))
-                for leaf in self.tree(port).leaves
+                for leaf in tree.leaves
                 if leaf.fifo is not None
             )
         )
 
-    def queue_limits_commands(
-        self, port: str, earlier: QueueLimitSetting, wanted: QueueLimitSetting
+    def around(self, port: str, values: tuple[QueueLimitSetting, ...] = ()) -> Asking[Tree]:
+        """The port's tree."""
+        return self.tree(port)
+
+    def commands(
+        self, port: str, earlier: QueueLimitSetting, wanted: QueueLimitSetting, around: Tree
     ) -> Commands:
-        """`tc qdisc change`, one for each queue that differs; counters go on. Raises
-        CommandRejected where a queue that is to have a limit is no fifo."""
-        tree, before = self.tree(port), dict(earlier.limits)
+        """`tc qdisc change`, one for each queue that differs; counters go on. Queues that the port
+        has not, or that `wanted` leaves out, stay as they are. Raises CommandRejected where a queue
+        that is to have a limit is no fifo."""
+        before = dict(earlier.limits)
         return tuple(
             self._line(port, leaf, limit)
             for queue, limit in wanted.limits
-            if before.get(queue) != limit and (leaf := tree.leaf_of(queue)) is not None
+            if before.get(queue) != limit and (leaf := around.leaf_of(queue)) is not None
         )
 
-    def set_queue_limits(self, port: str, wanted: QueueLimitSetting) -> None:
-        """Apply it, and verify by read-back. Queues that the port has not, or that `wanted` leaves
-        out, stay as they are."""
-        commands = self.queue_limits_commands(port, self.queue_limits(port), wanted)
-        for reply in self._change(commands):
-            expect_success(reply, TC)
-        read, tree = dict(self.queue_limits(port).limits), self.tree(port)
-        for queue, limit in wanted.limits:
-            if queue in read and read[queue] != _possible(tree, queue, limit):
-                self._reject(
-                    commands[-1] if commands else f"queue_limits of {port}",
-                    f"accepted, but queue {queue} holds {read[queue]} bytes, not {limit}",
-                    "look at `tc qdisc show`: something else may change it",
-                )
+    def wrong(
+        self, wanted: QueueLimitSetting, found: QueueLimitSetting, before: Tree, after: Tree
+    ) -> str:
+        """See Setting."""
+        read = dict(found.limits)
+        return "; ".join(
+            f"queue {queue} holds {read[queue]} bytes, not {limit}"
+            for queue, limit in wanted.limits
+            if queue in read and read[queue] != _possible(after, queue, limit)
+        )
 
     def _fifo(self, port: str, leaf: Leaf) -> Qdisc:
         if leaf.fifo is None:

@@ -1,9 +1,13 @@
 """The open shell of a Linux switch: what it is asked about a port, and how it says no."""
 
+from labtests.capabilities.settings import T
 from labtests.drivers.answers import Complaint, Tool, expect_success
-from labtests.drivers.linux.session import HostSession
+from labtests.drivers.linux.session import HostPart, ShellSetting
+from labtests.drivers.linux_switch.classes import HtbClass, parse_classes
 from labtests.drivers.linux_switch.qdiscs import parse_qdiscs
 from labtests.drivers.linux_switch.tree import Tree, tree_of
+from labtests.drivers.parsing import refuse
+from labtests.transport.asking import Asking, ask
 from labtests.transport.commands import Shell, program
 from labtests.transport.protocol import Reply
 
@@ -27,25 +31,50 @@ TC = Tool(
 )
 
 
-class SwitchSession(HostSession):
-    """A Linux box whose ports have tc queues, behind an open session. Keeps nothing else."""
+class SwitchPart(HostPart):
+    """A part of the driver of a Linux box whose ports have tc queues."""
 
     def qdiscs_command(self, port: str) -> Shell:
         """Of one port: every qdisc with its counters, also those that tc hides by default."""
         dev = self._interface(port)
         return program("tc", "-s", "-d", "-j", "qdisc", "show", "dev", dev, "invisible")
 
-    def read_tree(self, port: str) -> tuple[Reply, Tree]:
+    def classes_command(self, port: str) -> Shell:
+        """Every class of a port."""
+        return program("tc", "-d", "class", "show", "dev", self._interface(port))
+
+    def htb_classes(self, port: str, tree: Tree) -> Asking[tuple[HtbClass, ...]]:
+        """The class of each queue, by queue; none where no htb divides the port."""
+        if tree.scheduler is None or tree.scheduler.htb is None:
+            return ()
+        reply = yield from self.shown(self.classes_command(port))
+        found = {each.handle: each for each in parse_classes(reply)}
+        wanted = [leaf.of for leaf in tree.leaves if leaf.of is not None]
+        if missing := [str(of) for of in wanted if of not in found]:
+            refuse(reply, f"there is no leaf class {', '.join(missing)}")
+        return tuple(found[of] for of in wanted)
+
+    def read_tree(self, port: str) -> Asking[tuple[Reply, Tree]]:
         """The queues of a port as they are now, and the answer that says so."""
-        reply = self.shown(self.qdiscs_command(port))
+        reply = yield from self.shown(self.qdiscs_command(port))
         return reply, tree_of(reply, parse_qdiscs(reply))
 
-    def tree(self, port: str) -> Tree:
+    def tree(self, port: str) -> Asking[Tree]:
         """The queues of a port, as they are now."""
-        return self.read_tree(port)[1]
+        return (yield from self.read_tree(port))[1]
 
-    def shown(self, command: Shell) -> Reply:
+    def shown(self, command: Shell) -> Asking[Reply]:
         """The answer to a `tc ... show`. Raises CommandRejected, ToolMissing."""
-        reply = self._run(command)
+        reply = yield from ask(command)
         expect_success(reply, TC)
         return reply
+
+
+class TcSetting(SwitchPart, ShellSetting[T]):
+    """A setting of a port that tc makes and shows."""
+
+    remedy = "look at `tc -d qdisc show` and `tc -d class show`: something else may change it"
+
+    def expect_done(self, reply: Reply) -> None:
+        """See ShellSetting."""
+        expect_success(reply, TC)

@@ -15,8 +15,9 @@ from labtests.capabilities.device import DropTelemetry, QueueTelemetry
 from labtests.capabilities.facts import LiveCounters
 from labtests.capabilities.records import Reading
 from labtests.drivers.linux_switch.qdiscs import Qdisc
-from labtests.drivers.linux_switch.session import SwitchSession
+from labtests.drivers.linux_switch.session import SwitchPart
 from labtests.drivers.linux_switch.tree import Leaf, Tree
+from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
 
 _COUNTERS = (
@@ -28,23 +29,23 @@ _COUNTERS = (
 )
 
 
-class Counters(SwitchSession, QueueTelemetry, DropTelemetry, LiveCounters):
+class Counters(SwitchPart, QueueTelemetry, DropTelemetry, LiveCounters):
     """The counters of one switch, as tc has them: a sum over queues is the only arithmetic."""
 
     def counts_live(self) -> bool:
         """The kernel answers with its own counters."""
         return True
 
-    def queue_counters(self, port: str) -> tuple[Reading, ...]:
+    def queue_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """Five counters for each queue of the port; None where tc shows no qdisc for it."""
-        reply, tree = self.read_tree(port)
+        reply, tree = yield from self.read_tree(port)
         return tuple(
             reading for leaf in tree.leaves for reading in _of_leaf(_At(reply, port), leaf)
         )
 
-    def drop_counters(self, port: str) -> tuple[Reading, ...]:
+    def drop_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """Sums over the queues of the port: marks and early drops of RED, and all other drops."""
-        reply, tree = self.read_tree(port)
+        reply, tree = yield from self.read_tree(port)
         return tuple(_sums(_At(reply, port), tree))
 
 

@@ -1,17 +1,16 @@
-"""A second look at a device, beside the lab's own driver: it never changes anything, asks nothing
-twice and as much as it can at once."""
+"""A second look at a device, beside the lab's own work with it: it never changes anything, and asks
+as much as it can at once."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
-from labtests.capabilities.facts import Foresight
-from labtests.capabilities.profile import SETTINGS
-from labtests.core.errors import CommandRejected, CommandTimeout
+from labtests.capabilities.driver import Driver
+from labtests.capabilities.settings import KINDS, Kind, T
+from labtests.core.errors import LabError
 from labtests.drivers import driver_module
 from labtests.inventory import Device
-from labtests.transport.commands import Command
+from labtests.transport.asking import Asking
 from labtests.transport.exchanges import Exchanges
 from labtests.transport.protocol import Transport
 
@@ -29,33 +28,27 @@ class Reader:
         self.device = device
         self.ports = tuple(port.interface for port in device.ports)
         self.exchanges = Exchanges(transport)
-        self._driver: Any = driver_module(device.platform).Driver(self.exchanges)
+        self.driver: Driver = driver_module(device.platform).driver_of(device.name, self.ports)
 
     @property
-    def settings(self) -> tuple[str, ...]:
-        """Every setting that it has, in the order in which they can be made."""
-        names = (name for name in SETTINGS if callable(getattr(self._driver, name, None)))
-        return tuple(name for name in names if callable(getattr(self._driver, f"set_{name}", None)))
+    def settings(self) -> tuple[Kind[Any], ...]:
+        """Every kind of setting that it has, in the order in which they can be made."""
+        return tuple(kind for kind in KINDS if self.driver.setting(kind) is not None)
 
-    def setting(self, port: str, name: str) -> object:
-        """What it is now. Raises DeviceError."""
-        read: Callable[[str], object] = getattr(self._driver, name)
-        return read(port)
+    def setting(self, port: str, kind: Kind[T]) -> Asking[T]:
+        """What it is now."""
+        found = self.driver.setting(kind)
+        if found is None:
+            raise LabError(f"{self.device.name} has no setting {kind}")
+        return found.read(port)
 
     def able(self, ability: type[Able]) -> Able | None:
-        """The device as something that has this ability; None when it has not."""
-        return self._driver if isinstance(self._driver, ability) else None
+        """What of the device has this ability; None when it has not."""
+        return self.driver.able(ability)
 
-    @contextmanager
-    def asked_at_once(self, commands: Callable[[Foresight], Sequence[Command]]) -> Iterator[None]:
-        """Inside, nothing is asked twice; what the device foresees is asked in one exchange."""
-        with self.exchanges.remembered():
-            ahead = self.able(Foresight)
-            if ahead is not None:
-                # on failure each command is asked by itself, and tells what is wrong with it
-                with suppress(CommandRejected, CommandTimeout):
-                    self.exchanges.ask_ahead(commands(ahead))
-            yield
+    def ask(self, asking: Asking[Answer]) -> Answer:
+        """Ask it, round by round. Raises what the asking raises."""
+        return self.exchanges.ask(asking)
 
 
 def in_parallel(readers: Sequence[Reader], read: Callable[[Reader], Answer]) -> dict[str, Answer]:

@@ -1,0 +1,132 @@
+"""What can be set on a device: a kind of setting has a name and a type, whatever the platform; a
+`Setting` is how one platform has it.
+
+A setting sends nothing. It says what to ask and what the answers mean, which commands lead from one
+value to another, and whether a device obeyed. The lab alone asks, sends, reads back and undoes
+(lab/lab.py), so what is planned and journalled is what is sent.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, TypeVar
+
+from labtests.capabilities.records import (
+    DcqcnSetting,
+    EcnSetting,
+    EtsSetting,
+    PfcSetting,
+    QueueLimitSetting,
+    SchedulingSetting,
+    TrustSetting,
+)
+from labtests.transport.asking import Asking, known
+from labtests.transport.commands import Command
+from labtests.transport.protocol import Reply
+
+T = TypeVar("T")
+
+Commands = tuple[Command, ...]
+DscpPriorities = tuple[int, ...]
+"""The class of each DSCP, 64 of them: priority of a NIC, egress queue or 802.1p of a switch."""
+Headrooms = tuple[tuple[int, int], ...]
+"""(priority, cells), ascending; priorities with the model's own default are not in it."""
+
+
+@dataclass(frozen=True)  # slots and Kind[T](...) do not go together before Python 3.12
+class Kind(Generic[T]):
+    """One kind of setting. `name` is its word in journals, snapshots and reports; `has` says what a
+    device is that has it."""
+
+    name: str
+    has: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+PFC = Kind[PfcSetting]("pfc", "a port that can pause single priorities")
+TRUST = Kind[TrustSetting]("trust", "a port that classifies by DSCP or by 802.1p")
+ECN = Kind[EcnSetting]("ecn", "an egress port that marks by RED (a congestion point, CP)")
+SCHEDULING = Kind[SchedulingSetting](
+    "scheduling", "an egress port whose scheduler can be read and set"
+)
+QUEUE_LIMITS = Kind[QueueLimitSetting](
+    "queue_limits",
+    "an egress port whose queues have lengths that can be read and set (tail drop above)",
+)
+DSCP_MAP = Kind[DscpPriorities]("dscp_map", "a device whose DSCP -> priority map can be set")
+REACTION_POINT = Kind[frozenset[int]](
+    "reaction_point", "a sender that slows down on CNPs (RP), per priority"
+)
+NOTIFICATION_POINT = Kind[frozenset[int]](
+    "notification_point", "a receiver that answers CE marks with CNPs (NP), per priority"
+)
+DCQCN_RP = Kind[DcqcnSetting]("dcqcn_rp", "a NIC whose DCQCN parameters can be read and set")
+DCQCN_NP = Kind[DcqcnSetting]("dcqcn_np", "a NIC whose DCQCN parameters can be read and set")
+ETS = Kind[EtsSetting]("ets", "a NIC port with traffic classes (ETS)")
+QUEUE_MAP = Kind[tuple[int, ...]](
+    "queue_map", "a device whose map from 802.1p priority to queue can be set"
+)
+MTU = Kind[int]("mtu", "a host port with an MTU, in bytes of an IP packet")
+FRAME_LIMIT = Kind[int | None](
+    "frame_limit", "a switch port that passes frames up to a length, FCS included"
+)
+CABLE_LENGTH = Kind[int]("cable_length", "a host port that sizes its buffers by the cable's length")
+HEADROOM = Kind[Headrooms](
+    "headroom", "a switch port whose headroom can be set per priority, in memory cells"
+)
+
+KINDS: tuple[Kind[Any], ...] = (
+    *(PFC, TRUST, ECN, SCHEDULING, QUEUE_LIMITS, DSCP_MAP, REACTION_POINT, NOTIFICATION_POINT),
+    *(DCQCN_RP, DCQCN_NP, ETS, QUEUE_MAP, MTU, FRAME_LIMIT, CABLE_LENGTH, HEADROOM),
+)
+"""Every kind, in an order in which they can be made: trust comes before the DSCP map, which a
+change of trust may rebuild."""
+
+SETTINGS = tuple(kind.name for kind in KINDS)
+_BY_NAME = {kind.name: kind for kind in KINDS}
+
+
+def kind_of(name: str) -> Kind[Any]:
+    """The kind of a name in a journal, or one that no driver has."""
+    return _BY_NAME.get(name) or Kind(name, f"a device with {name}")
+
+
+class Setting(ABC, Generic[T]):
+    """A setting of one platform. `port` is a port's name in the testbed file, "" where the setting
+    is the whole device's (`wide`).
+
+    Methods raise a DeviceError (core/errors.py): CommandRejected for what the device cannot hold or
+    for an answer that is an error, ToolMissing, UnreadableOutput.
+    """
+
+    kind: ClassVar[Kind[Any]]
+    wide: ClassVar[bool] = False
+    remedy: ClassVar[str] = "look for what overwrites it on the device"
+    """What to do when a device says yes and shows something else."""
+
+    @abstractmethod
+    def read(self, port: str) -> Asking[T]:
+        """What is set now."""
+
+    def around(self, port: str, values: tuple[T, ...]) -> Asking[Any]:
+        """What else `commands` and `wrong` depend on, of a setting that went or is to go through
+        these values: what is now, what is wanted, and any before; none for `wrong` alone."""
+        del port, values
+        return known(None)
+
+    @abstractmethod
+    def commands(self, port: str, earlier: T, wanted: T, around: Any) -> Commands:
+        """Pure: what leads from one to the other and takes away what was only for the one; none
+        when there is nothing to do."""
+
+    @abstractmethod
+    def accept(self, commands: Commands, replies: tuple[Reply, ...]) -> None:
+        """The device took the commands: one answer to each on a shell, one to all on a CLI. Raises
+        CommandRejected, ToolMissing."""
+
+    def wrong(self, wanted: T, found: T, before: Any, after: Any) -> str:
+        """What is wrong with what is read back, "" when it is as wanted. `before` and `after` are
+        what was around."""
+        del before, after
+        return "" if found == wanted else f"reads back as {found} instead of {wanted}"
