@@ -133,7 +133,7 @@ class Lab(Devices):
             return None if then is None else self.ask(device, then)
         sending, done = Sending(self.transports[device], steps, then), list[Entry]()
         try:
-            for entry, error in zip(entries, self._sent(sending), strict=False):
+            for error, entry in zip(self._sent(sending), entries, strict=True):
                 if error is not None:
                     raise error
                 done.append(entry)
@@ -250,12 +250,13 @@ class Lab(Devices):
     def _way_back_of(self, entry: Entry) -> Step | None:
         return self.ask(entry.intent.at.device, self._way_back(entry))
 
-    def _undone(self, steps: Sequence[Step]) -> list[LabError | None]:
+    def _undone(self, steps: Sequence[Step]) -> Iterator[LabError | None]:
+        """Of each, in order: None, or why it is not proved to be back."""
         if self.planned is not None:
             self._pretend(steps, (), undo=True)
-            return [None] * len(steps)
+            return iter([None] * len(steps))
         sending: Sending[None] = Sending(self.transports[steps[0].at.device], steps, None)
-        return list(self._sent(sending, undo=True))
+        return self._sent(sending, undo=True)
 
     def _way_back(self, entry: Entry) -> Asking[Step | None]:
         """From what it is now; None when it is back, and nothing of the change is left. A change
@@ -312,9 +313,12 @@ class Lab(Devices):
             return
         self.expect_lease(undoing=True)
         self.ahead.undoing(list(sent))
-        errors = self._undone(list(sent.values()))
-        proved = [entry for entry, error in zip(sent, errors, strict=True) if error is None]
-        self._say_undone(proved, tell)
+        proved: list[Entry] = []
+        try:
+            for error, entry in zip(self._undone(list(sent.values())), sent, strict=True):
+                proved += [entry] if error is None else []
+        finally:
+            self._say_undone(proved, tell)
 
     def _say_undone(
         self, entries: Sequence[Entry], tell: Callable[[PutBack], None], *, found_so: bool = False

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from labtests.capabilities.records import PfcSetting, TrustSetting
+from labtests.capabilities.settings import kind_of
 from labtests.check import check, judged
 from labtests.inventory import Endpoint
 
@@ -64,10 +65,10 @@ def test_a_setting_at_one_end_of_the_trunk_only_is_a_failure(bench, end, setting
     with bench.lab.restoring():
         if setting == "dscp_map":  # it decides something only where DSCP is trusted
             for each in (HERE, THERE):
-                bench.lab.change(each, "trust", DSCP)
+                bench.lab.change(each, kind_of("trust"), DSCP)
             assert failures(bench) == []
         at = replace(end, interface="") if setting == "queue_map" else end
-        bench.lab.change(at, setting, wanted(bench.lab.current(at, setting)))
+        bench.lab.change(at, kind_of(setting), wanted(bench.lab.current(at, kind_of(setting))))
         (failure,) = failures(bench)
         assert (failure.device, failure.port) == ("leaf1", PORT)
         assert failure.check == setting.replace("_", " ")
@@ -79,7 +80,7 @@ def test_a_setting_at_one_end_of_the_trunk_only_is_a_failure(bench, end, setting
 
 def test_a_trunk_port_that_passes_no_such_frames_is_a_failure_of_that_port(bench):
     with bench.lab.restoring():
-        bench.lab.change(THERE, "frame_limit", 1518)
+        bench.lab.change(THERE, kind_of("frame_limit"), 1518)
         (failure,) = failures(bench)
     assert (failure.check, failure.device, failure.port) == ("mtu", "leaf2", PORT)
     assert "1518" in failure.finding

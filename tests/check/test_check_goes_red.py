@@ -9,6 +9,7 @@ from typed import typed
 
 from labtests.capabilities.facts import LinkFacts, RoceFacts
 from labtests.capabilities.records import PfcSetting, TrustSetting
+from labtests.capabilities.settings import kind_of
 from labtests.check import cables, check, hosts, judged
 from labtests.check.gathering import Known
 from labtests.inventory import Endpoint
@@ -175,15 +176,15 @@ def test_settings_that_differ_along_a_path_are_warned_of(bench):
     nic = Endpoint(device=A[0], interface=A[1])
     switch = Endpoint(device="S6550", interface=IN_A)
     with bench.lab.restoring():
-        bench.lab.change(nic, "pfc", PfcSetting(mode="on", priorities=frozenset({3})))
+        bench.lab.change(nic, kind_of("pfc"), PfcSetting(mode="on", priorities=frozenset({3})))
         assert ("pfc", "warning", "ServerA") in bad(found(bench, check_name="pfc"))
-        bench.lab.change(switch, "pfc", PfcSetting(mode="on", priorities=frozenset({3})))
+        bench.lab.change(switch, kind_of("pfc"), PfcSetting(mode="on", priorities=frozenset({3})))
         assert ("pfc", "warning", "ServerA") not in bad(found(bench, check_name="pfc"))
         for end in (nic, switch):
-            bench.lab.change(end, "trust", TrustSetting(source="dscp"))
+            bench.lab.change(end, kind_of("trust"), TrustSetting(source="dscp"))
         assert ("trust", "warning", "ServerA") not in bad(found(bench, check_name="trust"))
-        whole = bench.lab.current(nic, "dscp_map")
-        bench.lab.change(nic, "dscp_map", (*whole[:26], 5, *whole[27:]))
+        whole = bench.lab.current(nic, kind_of("dscp_map"))
+        bench.lab.change(nic, kind_of("dscp_map"), (*whole[:26], 5, *whole[27:]))
         differing = [f for f in found(bench, check_name="dscp map") if f.device == A[0]]
         assert [f.level for f in differing] == ["failure"]  # no suite sets a map
         assert "DSCP 26: 5" in differing[0].finding

@@ -7,6 +7,7 @@ import pytest
 from labtests.check.finding import Unknown, judged
 from labtests.check.rights import notes, rights
 from labtests.core.errors import CommandRejected
+from labtests.transport.exchanges import Exchanges
 from labtests.transport.protocol import Reply
 
 LISTED = """Matching Defaults entries for ops on h1:
@@ -19,14 +20,18 @@ ONE_BY_ONE = LISTED.format("(root) NOPASSWD: /usr/bin/id -u, /usr/sbin/ip ^link 
 
 
 def reader(become, text="", platform="linux", error=None):
-    def run(command):
+    def run(command, *, timeout_s=0):
         if error is not None:
             raise error
         return Reply(device="h1", command=command, text=text, status=0)
 
     management = SimpleNamespace(become=become)
     device = SimpleNamespace(platform=platform, management=management)
-    return SimpleNamespace(device=device, exchanges=SimpleNamespace(run=run))
+    return SimpleNamespace(device=device, ask=Exchanges(SimpleNamespace(device="h1", run=run)).ask)
+
+
+def found_by(reader):
+    return reader.ask(rights(reader))
 
 
 @pytest.mark.parametrize(
@@ -43,13 +48,13 @@ def reader(become, text="", platform="linux", error=None):
     ],
 )
 def test_what_a_login_may_do_is_known_by_how_it_gets_there(become, text, found):
-    assert rights(reader(become, text)) == found
+    assert found_by(reader(become, text)) == found
 
 
 def test_a_switch_s_cli_has_no_such_rights_and_a_host_that_refuses_is_not_known():
-    assert rights(reader(False, platform="comware")) is None
+    assert found_by(reader(False, platform="comware")) is None
     refused = CommandRejected("h1", "id -u", "no", "ask")
-    assert isinstance(rights(reader(False, error=refused)), Unknown)
+    assert isinstance(found_by(reader(False, error=refused)), Unknown)
 
 
 def test_more_than_is_needed_is_a_note_that_also_strictness_leaves_alone():

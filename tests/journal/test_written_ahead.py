@@ -11,6 +11,7 @@ import pytest
 import toy_lab
 from toy_lab import AUTO, OFF, ON, P1, P2, Box, open_lab
 
+from labtests.capabilities.settings import PFC
 from labtests.core.errors import LabError, LabErrors
 from labtests.core.redaction import Redaction
 from labtests.journal import ChangeJournal, InUse, NotWritten, read_changes
@@ -46,8 +47,8 @@ def kinds(path):
 
 def test_the_disk_knows_before_the_device_does(lab, box, path):
     seen = []
-    box.at_set = lambda port, wanted: seen.append(read_changes(path).entries)
-    lab.change(P1, "pfc", ON)
+    box.at_made = lambda port, wanted: seen.append(read_changes(path).entries)
+    lab.change(P1, PFC, ON)
     ((entry,),) = seen
     intent = entry.intent
     assert (intent.at, intent.setting, intent.earlier, intent.wanted) == (P1, "pfc", OFF, ON)
@@ -62,18 +63,18 @@ def test_each_line_is_on_the_disk_before_anything_else_happens(lab, box, path, m
     events = []
     real = os.fsync
     monkeypatch.setattr(os, "fsync", lambda fd: (events.append("fsync"), real(fd)))
-    box.at_set = lambda port, wanted: events.append(wanted.mode)
+    box.at_made = lambda port, wanted: events.append(wanted.mode)
     with lab.restoring():
-        lab.change(P1, "pfc", ON)
+        lab.change(P1, PFC, ON)
     #               change           made     undoing          undone
     assert events == ["fsync", "on", "fsync", "fsync", "off", "fsync"]
 
 
 def test_a_run_that_puts_everything_back_leaves_nothing_to_do(lab, box, path):
     with lab.restoring():
-        lab.change(P1, "pfc", ON)
-        lab.change(P1, "pfc", AUTO)
-        lab.change(P2, "pfc", ON)
+        lab.change(P1, PFC, ON)
+        lab.change(P1, PFC, AUTO)
+        lab.change(P2, PFC, ON)
     lab.close()
     assert box.state == {"p1": OFF, "p2": OFF}
     story = read_changes(path)
@@ -90,7 +91,7 @@ def test_a_run_that_puts_everything_back_leaves_nothing_to_do(lab, box, path):
 
 
 def test_a_change_that_the_disk_does_not_take_is_not_made(lab, box, path, monkeypatch):
-    lab.change(P1, "pfc", ON)
+    lab.change(P1, PFC, ON)
 
     def full(descriptor, data):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -98,10 +99,10 @@ def test_a_change_that_the_disk_does_not_take_is_not_made(lab, box, path, monkey
     with monkeypatch.context() as patched:
         patched.setattr("labtests.journal.append_only.os.write", full)
         with pytest.raises(LabError, match="No space left on device"):
-            lab.change(P2, "pfc", ON)
+            lab.change(P2, PFC, ON)
         assert box.state == {"p1": ON, "p2": OFF}
         with pytest.raises(LabError, match="No space left"):
-            lab.change(P1, "pfc", AUTO)
+            lab.change(P1, PFC, AUTO)
         lab.put_back()  # a full disk never keeps a lab from being put back
     assert box.state == {"p1": OFF, "p2": OFF}
     assert box.sent == ["p1 pfc on", "p1 pfc off"]
@@ -110,7 +111,7 @@ def test_a_change_that_the_disk_does_not_take_is_not_made(lab, box, path, monkey
 def test_no_change_either_once_the_transcript_cannot_be_written(box, tmp_path, monkeypatch):
     with Journal(tmp_path / "journal.jsonl") as journal:
         lab = open_lab(box, tmp_path, journal)
-        lab.change(P1, "pfc", ON)
+        lab.change(P1, PFC, ON)
 
         def full(_):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -118,15 +119,15 @@ def test_no_change_either_once_the_transcript_cannot_be_written(box, tmp_path, m
         monkeypatch.setattr(journal._file, "write", full, raising=False)
         journal.note("", "lost")
         with pytest.raises(LabError, match="No space left"):
-            lab.change(P2, "pfc", ON)
+            lab.change(P2, PFC, ON)
         lab.close()
     assert box.state == {"p1": OFF, "p2": OFF}
 
 
 def test_an_undo_that_fails_stays_in_the_file_for_the_next_start(lab, box, path):
-    lab.change(P1, "pfc", ON)
-    lab.change(P2, "pfc", ON)
-    box.refuses.add(("p2", "off"))
+    lab.change(P1, PFC, ON)
+    lab.change(P2, PFC, ON)
+    box.refuses.add(("p2", OFF))
     with pytest.raises(LabErrors, match="could not be put back"):
         lab.close()
     assert [entry.intent.at for entry in read_changes(path).entries] == [P2]
@@ -134,12 +135,12 @@ def test_an_undo_that_fails_stays_in_the_file_for_the_next_start(lab, box, path)
 
 def test_a_value_that_cannot_be_stored_is_not_set(lab, box):
     with pytest.raises(LabError, match="no value of this setting"):
-        lab.change(P1, "pfc", type("Other", (), {"mode": "on"})())
+        lab.change(P1, PFC, type("Other", (), {"mode": "on"})())
     assert box.sent == []
 
 
 def test_changes_that_are_kept_are_not_undone_but_remembered(lab, box, path):
-    lab.change(P1, "pfc", ON)
+    lab.change(P1, PFC, ON)
     lab.ahead.keep()
     lab.close()
     story = read_changes(path)
@@ -153,12 +154,10 @@ def test_only_one_process_writes_a_journal(lab, path):
 
 
 def test_secrets_do_not_get_into_the_commands(box, tmp_path, monkeypatch):
+    monkeypatch.setattr(toy_lab, "MODE", lambda wanted: f"{wanted.mode} password hunter2")
     lab = open_lab(box, tmp_path)
     lab.ahead.redaction = Redaction(["hunter2"])
-    monkeypatch.setattr(
-        toy_lab.Driver, "pfc_commands", lambda self, port, earlier, wanted: ("password hunter2",)
-    )
-    lab.change(P1, "pfc", ON)
+    lab.change(P1, PFC, ON)
     assert "hunter2" not in (tmp_path / "changes.jsonl").read_text()
 
 
@@ -168,13 +167,13 @@ def test_secrets_do_not_get_into_the_commands(box, tmp_path, monkeypatch):
 def test_cut_off_at_any_byte_the_story_is_one_of_those_that_were_true(lab, box, path, tmp_path):
     """A write may end anywhere. What is left undone never misses a change that was sent, nor
     thinks that one is whole that was being undone."""
-    box.state["p2"] = AUTO
+    box.values["pfc", "p2"] = AUTO
     sent_when = {}  # size of the file when something was sent -> what is to come back at least
-    box.at_set = lambda port, wanted: sent_when.setdefault(path.stat().st_size, port)
+    box.at_made = lambda port, wanted: sent_when.setdefault(path.stat().st_size, port)
     with lab.restoring():
-        lab.change(P1, "pfc", ON)
-        lab.change(P2, "pfc", OFF)
-        lab.change(P1, "pfc", AUTO)
+        lab.change(P1, PFC, ON)
+        lab.change(P2, PFC, OFF)
+        lab.change(P1, PFC, AUTO)
     lab.close()
     data = path.read_bytes()
     begun = data.index(b"\n") + 1
@@ -194,7 +193,7 @@ def test_cut_off_at_any_byte_the_story_is_one_of_those_that_were_true(lab, box, 
 
 
 def test_who_writes_on_after_a_torn_line_begins_a_new_one(lab, box, path):
-    lab.change(P1, "pfc", ON)
+    lab.change(P1, PFC, ON)
     lab.ahead.pages.close()
     with path.open("ab") as file:
         file.write(b'{"kind": "change", "number": 2, "dev')

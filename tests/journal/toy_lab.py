@@ -2,9 +2,10 @@
 
 from types import SimpleNamespace
 
-from labtests.capabilities.device import PriorityFlowControl, Resuming
+from toys import ToyBox, ToySetting, platform, toy_driver
+
 from labtests.capabilities.records import PfcSetting
-from labtests.core.errors import CommandRejected
+from labtests.capabilities.settings import PFC
 from labtests.core.redaction import Redaction
 from labtests.inventory import Endpoint
 from labtests.inventory.testbed import Device, Management, Testbed
@@ -18,43 +19,32 @@ AUTO = PfcSetting(mode="auto", priorities=frozenset({3, 4}))
 DEVICE = Device(name="sw", platform="toy", management=Management(host="192.0.2.7"))
 
 
-class Box:
-    """Remembers settings and every command it was sent. `at_set` is called in the middle of it."""
+class Box(ToyBox):
+    """`state` is the PFC of each port."""
 
     def __init__(self):
-        self.device, self.state, self.sent = "sw", {"p1": OFF, "p2": OFF}, []
-        self.refuses, self.resumed, self.closed = set(), [], 0
-        self.at_set = lambda port, wanted: None
+        super().__init__("sw")
+        self.values = {("pfc", "p1"): OFF, ("pfc", "p2"): OFF}
+        BOXES["sw"] = self
 
-    def close(self):
-        self.closed += 1
-
-
-class Driver(PriorityFlowControl, Resuming):
-    def __init__(self, box):
-        self.box = box
-
-    def resume(self, setting, values):
-        self.box.resumed.append((setting, values))
-
-    def pfc(self, port):
-        return self.box.state[port]
-
-    def pfc_commands(self, port, earlier, wanted):
-        return () if earlier == wanted else (f"{port} pfc {wanted.mode}",)
-
-    def set_pfc(self, port, wanted):
-        self.box.sent += self.pfc_commands(port, self.pfc(port), wanted)
-        if (port, wanted.mode) in self.box.refuses:
-            raise CommandRejected("sw", f"{port} pfc {wanted.mode}", "% no", "ask somebody")
-        self.box.state[port] = wanted
-        self.box.at_set(port, wanted)
+    @property
+    def state(self):
+        return {port: value for (_, port), value in self.values.items()}
 
 
-MODULE = SimpleNamespace(Driver=Driver, SESSION="toy")
+BOXES = {}
+MODE = lambda wanted: wanted.mode  # noqa: E731
 
 
-def toy_module(platform):
+def driver_of(device, ports=()):
+    box = BOXES[device]
+    return toy_driver(box, ToySetting(box, PFC, OFF, MODE))
+
+
+MODULE = platform(driver_of)
+
+
+def toy_module(name):
     return MODULE
 
 

@@ -11,18 +11,19 @@ from typing import Any
 import pytest
 from typed import typed
 
+from labtests.capabilities.settings import kind_of
 from labtests.core.errors import DeviceError, LabErrors
 from labtests.core.redaction import Redaction
 from labtests.inventory import Endpoint, Testbed, load
 from labtests.journal import Begun, ChangeJournal, read_changes, this_runner
 from labtests.lab.lab import Lab
-from labtests.profile.planning import made, planned
+from labtests.profile.planning import FRESH_S, made, planned
 from labtests.profile.reader import load as load_profile
 from labtests.recovery.snapshot import compare, take
 from labtests.recovery.snapshot.session import limited, readers_of
 from labtests.simlab.server import Connection
 from labtests.simlab.serving import InProcessLab
-from labtests.transport.exchanges import FRESH_S, Exchanges
+from labtests.transport.exchanges import Exchanges
 from labtests.transport.ssh import login
 from labtests.transport.ssh.shell import ShellTransport
 from labtests.transport.transcript import Journal
@@ -188,7 +189,7 @@ def test_all_changes_of_a_host_are_on_the_disk_before_one_is_sent(fleet, tmp_pat
         done = made(PROFILE, lab, plans)
         story = read_changes(path)
         assert all(entry.whole for entry in story.entries)
-        assert [e.intent.setting for e in story.entries] == [step.setting for step in done]
+        assert [e.intent.setting for e in story.entries] == [step.intent.setting for step in done]
         planned_commands = {c for plan in plans for step in plan.steps for c in step.commands}
         assert planned_commands <= set.union(*known)
         assert len(known) == 1
@@ -239,12 +240,14 @@ def test_what_the_plan_has_read_is_read_again_once_it_is_old_or_we_have_changed_
     with opened(simulated, some, tmp_path) as lab:
         before = take(some, readers_of(lab), backend="simulated")
         plans = {plan.device: plan for plan in planned(PROFILE, lab)}
-        plans[old].known = replace(plans[old].known, since_s=plans[old].known.since_s - FRESH_S)
-        lab.change(Endpoint(device=changed, interface="ens1"), "cable_length", 40)
+        plans[old].read = replace(plans[old].read, boot_s=plans[old].read.boot_s - FRESH_S)
+        lab.change(Endpoint(device=changed, interface="ens1"), kind_of("cable_length"), 40)
         sent = Counter(watch.sent)
         done = made(PROFILE, lab, list(plans.values()))
         assert watch.sent - sent == {old: APPLYING + 1, changed: APPLYING + 1}
-        lengths_m = {s.at.device: s.earlier for s in done if s.setting == "cable_length"}
+        lengths_m = {
+            s.at.device: s.intent.earlier for s in done if s.intent.setting == "cable_length"
+        }
         assert lengths_m[changed] == 40 != lengths_m[old]  # what it is, not what the plan has seen
         lab.put_back()
         assert not compare(before, take(some, readers_of(lab), backend="simulated"))
@@ -259,24 +262,21 @@ def test_a_setting_that_a_later_one_of_the_host_undid_is_found_by_its_last_answe
     with opened(simulated, some, tmp_path) as lab:
         plans = planned(PROFILE, lab)
         (plan,) = plans
-        ets = next(step for step in plan.steps if step.setting == "ets")
-        overwriting = lab.commands(ets.at, "ets", ets.wanted, ets.earlier)
-        made_ahead = Exchanges.made_ahead
-        last = plan.steps[-1]
+        ets = next(step for step in plan.steps if step.intent.setting == "ets")
+        overwriting, change, blocks = ets.intent.undo, Exchanges.change, list[Any]()
 
-        @contextmanager
-        def overwritten(asked: Exchanges, batch: Any) -> Iterator[None]:
-            with made_ahead(asked, batch):
-                yield
-            if not batch.answers:  # behind the last change
-                asked.change_ahead([overwriting], lab._questions(plan.device))
+        def overwritten(asked: Exchanges, changes: Any, then: Any) -> Any:
+            blocks.append(changes)
+            if len(blocks) == 1:
+                return change(asked, changes, then)
+            return change(asked, [*changes, overwriting], then)[:-1]  # behind the last change
 
-        monkeypatch.setattr(Exchanges, "made_ahead", overwritten)
+        monkeypatch.setattr(Exchanges, "change", overwritten)
         with pytest.raises(LabErrors, match="not as wanted after all") as caught:
             made(PROFILE, lab, plans)
-        assert last.setting != "ets"
+        assert [len(block) for block in blocks] == [len(plan.steps), 1]  # the map, behind trust
         (error,) = caught.value.exceptions
-        assert f"ets is {ets.earlier!r} again" in str(error)
+        assert f"ets is {ets.intent.earlier!r} again" in str(error)
         assert watch.sent[plan.device] <= 1 + 1 + APPLYING + 2
         monkeypatch.undo()
         lab.put_back()

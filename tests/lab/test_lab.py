@@ -3,9 +3,10 @@
 from types import SimpleNamespace
 
 import pytest
+from toys import ToyBox, ToySetting, platform, toy_driver
 
-from labtests.capabilities.device import PriorityFlowControl
 from labtests.capabilities.records import PfcSetting
+from labtests.capabilities.settings import PFC
 from labtests.core.errors import CommandRejected, LabErrors
 from labtests.inventory import Endpoint
 from labtests.lab.changes import Planned
@@ -17,33 +18,21 @@ OFF = PfcSetting(mode="off", priorities=frozenset())
 ON = PfcSetting(mode="on", priorities=frozenset({3}))
 
 
-class Box:
-    """A device that remembers settings and every command it was sent."""
+class Box(ToyBox):
+    """`state` is the PFC of each port; it breaks in the middle of what is in `breaks`."""
 
     def __init__(self):
-        self.device, self.state, self.sent = "sw", {"p1": OFF, "p2": OFF}, []
-        self.refuses, self.breaks, self.closed = set(), set(), False
+        super().__init__()
+        self.breaks = set()
+        self.values = {("pfc", "p1"): OFF, ("pfc", "p2"): OFF}
+        self.at_made = self._break
 
-    def close(self):
-        self.closed = True
+    @property
+    def state(self):
+        return {port: value for (_, port), value in self.values.items()}
 
-
-class Driver(PriorityFlowControl):
-    def __init__(self, box):
-        self.box = box
-
-    def pfc(self, port):
-        return self.box.state[port]
-
-    def pfc_commands(self, port, earlier, wanted):
-        return () if earlier == wanted else (f"{port} pfc {wanted.mode}",)
-
-    def set_pfc(self, port, wanted):
-        self.box.sent += self.pfc_commands(port, self.pfc(port), wanted)
-        if (port, wanted.mode) in self.box.refuses:
-            raise CommandRejected("sw", f"{port} pfc {wanted.mode}", "% no", "ask somebody")
-        self.box.state[port] = wanted
-        if (port, wanted.mode) in self.box.breaks:
+    def _break(self, port, wanted):
+        if (port, wanted) in self.breaks:
             raise CommandRejected("sw", f"{port} pfc {wanted.mode}", "link lost", "try again")
 
 
@@ -54,17 +43,18 @@ def box():
 
 @pytest.fixture
 def lab(box, monkeypatch):
-    module = SimpleNamespace(Driver=Driver, SESSION="toy")
-    monkeypatch.setattr("labtests.lab.lab.driver_module", lambda platform: module)
-    testbed = SimpleNamespace(devices=(SimpleNamespace(name="sw", platform="toy"),))
+    pfc = ToySetting(box, PFC, OFF, lambda wanted: wanted.mode)
+    module = platform(lambda device, ports=(): toy_driver(box, pfc))
+    monkeypatch.setattr("labtests.lab.lab.driver_module", lambda name: module)
+    testbed = SimpleNamespace(devices=(SimpleNamespace(name="sw", platform="toy", ports=()),))
     clock = SimpleNamespace(now_s=lambda: 1.0)
     return Lab(testbed, {"sw": box}, clock=clock, backend="simulated")
 
 
 def test_the_lab_puts_back_what_it_changed_last_first(lab, box):
     with lab.restoring():
-        lab.change(PORT, "pfc", ON)
-        lab.change(OTHER, "pfc", ON)
+        lab.change(PORT, PFC, ON)
+        lab.change(OTHER, PFC, ON)
         assert box.state == {"p1": ON, "p2": ON}
     assert box.state == {"p1": OFF, "p2": OFF}
     assert box.sent == ["p1 pfc on", "p2 pfc on", "p2 pfc off", "p1 pfc off"]
@@ -72,7 +62,7 @@ def test_the_lab_puts_back_what_it_changed_last_first(lab, box):
 
 def test_a_setting_that_is_so_already_sends_nothing(lab, box):
     with lab.restoring():
-        lab.change(PORT, "pfc", OFF)
+        lab.change(PORT, PFC, OFF)
     assert box.sent == []
     assert lab.changes == []
 
@@ -80,14 +70,14 @@ def test_a_setting_that_is_so_already_sends_nothing(lab, box):
 def change_and_die(lab, *ends):
     with lab.restoring():
         for end in ends:
-            lab.change(end, "pfc", ON)
+            lab.change(end, PFC, ON)
         raise KeyboardInterrupt
 
 
 def change(lab, box, *ends, later_refuses=()):
     with lab.restoring():
         for end in ends:
-            lab.change(end, "pfc", ON)
+            lab.change(end, PFC, ON)
         box.refuses.update(later_refuses)
 
 
@@ -98,7 +88,7 @@ def test_a_test_that_dies_is_undone(lab, box):
 
 
 def test_a_change_that_broke_half_way_is_undone_too(lab, box):
-    box.breaks.add(("p1", "on"))
+    box.breaks.add(("p1", ON))
     with pytest.raises(CommandRejected, match="link lost"):
         change(lab, box, PORT)
     assert box.state["p1"] == OFF
@@ -106,23 +96,23 @@ def test_a_change_that_broke_half_way_is_undone_too(lab, box):
 
 def test_one_undo_that_fails_does_not_stop_the_others_and_is_named(lab, box):
     with pytest.raises(LabErrors) as caught:
-        change(lab, box, PORT, OTHER, later_refuses={("p2", "off")})
+        change(lab, box, PORT, OTHER, later_refuses={("p2", OFF)})
     assert box.state == {"p1": OFF, "p2": ON}
     assert "sw:p2: pfc was PfcSetting(mode='off'" in str(caught.value)
 
 
 def test_inner_changes_are_undone_before_outer_ones(lab, box):
     with lab.restoring():
-        lab.change(PORT, "pfc", ON)
+        lab.change(PORT, PFC, ON)
         with lab.restoring():
-            lab.change(OTHER, "pfc", ON)
+            lab.change(OTHER, PFC, ON)
         assert box.state == {"p1": ON, "p2": OFF}
     assert box.state["p1"] == OFF
 
 
 def test_leaving_the_lab_undoes_and_closes(lab, box):
     with lab:
-        lab.change(PORT, "pfc", ON)
+        lab.change(PORT, PFC, ON)
     assert box.state["p1"] == OFF
     assert box.closed
 
@@ -130,9 +120,9 @@ def test_leaving_the_lab_undoes_and_closes(lab, box):
 def test_a_plan_sends_nothing_and_goes_on_from_what_it_pretends(lab, box):
     lab.planned = Planned()
     with lab.restoring():
-        lab.change(PORT, "pfc", ON)
-        lab.change(PORT, "pfc", OFF)
-        lab.change(PORT, "pfc", ON)
+        lab.change(PORT, PFC, ON)
+        lab.change(PORT, PFC, OFF)
+        lab.change(PORT, PFC, ON)
     assert box.sent == []
     lines = [(line, change.undo) for change in lab.changes for line in change.commands]
     assert lines == [
@@ -144,7 +134,7 @@ def test_a_plan_sends_nothing_and_goes_on_from_what_it_pretends(lab, box):
 
 
 def test_abilities_are_asked_for_never_vendors(lab):
-    assert list(lab.able(PriorityFlowControl)) == ["sw"]
+    assert lab.has("sw", PFC)
     assert lab.offers("pfc")
     assert not lab.offers("reaction_point")
 
@@ -152,9 +142,9 @@ def test_abilities_are_asked_for_never_vendors(lab):
 def test_what_somebody_else_set_meanwhile_is_put_back_and_said(lab, box):
     auto = PfcSetting(mode="auto", priorities=frozenset({3}))
     with lab.restoring():
-        lab.change(PORT, "pfc", ON)
-        lab.change(OTHER, "pfc", ON)
-        box.state["p1"] = auto
+        lab.change(PORT, PFC, ON)
+        lab.change(OTHER, PFC, ON)
+        box.values["pfc", "p1"] = auto
     assert box.state == {"p1": OFF, "p2": OFF}
     (sentence,) = lab.overridden
     assert "sw:p1: pfc had been changed by somebody else to" in sentence

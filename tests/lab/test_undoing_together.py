@@ -13,10 +13,12 @@ from typing import Any
 import pytest
 from typed import typed
 
+from labtests.capabilities.settings import kind_of
 from labtests.core.errors import LeaseLost
 from labtests.core.redaction import Redaction
 from labtests.inventory import Endpoint, Testbed, load
 from labtests.journal import Begun, ChangeJournal, Intent, read_changes, this_runner
+from labtests.lab import sending
 from labtests.lab.changes import PutBack
 from labtests.lab.lab import Lab
 from labtests.profile.planning import made, planned
@@ -24,7 +26,6 @@ from labtests.profile.reader import load as load_profile
 from labtests.recovery.snapshot import Snapshot, compare, take
 from labtests.recovery.snapshot.session import limited, readers_of
 from labtests.simlab.serving import InProcessLab
-from labtests.transport.exchanges import Exchanges
 from labtests.transport.ssh.shell import ShellTransport
 from labtests.transport.transcript import Journal
 
@@ -337,17 +338,15 @@ def test_a_lease_that_is_lost_keeps_the_block_from_being_sent(
 def test_who_is_interrupted_in_the_block_goes_on_where_it_was(
     applied: Applied, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made_ahead, count = Exchanges.made_ahead, Counter[str]()
+    difference, count = sending._difference, Counter[str]()
 
-    @contextmanager
-    def interrupted(asked: Exchanges, batch: Any) -> Iterator[None]:
+    def interrupted(step: Any, seen: Any) -> Any:
         count["made"] += 1
         if count["made"] == 4:
             raise KeyboardInterrupt
-        with made_ahead(asked, batch):
-            yield
+        return difference(step, seen)
 
-    monkeypatch.setattr(Exchanges, "made_ahead", interrupted)
+    monkeypatch.setattr(sending, "_difference", interrupted)
     with pytest.raises(KeyboardInterrupt):
         applied.lab.put_back()
     assert len(read_changes(applied.path).entries) == 14 - 3  # three were proved, and it is said so
@@ -361,7 +360,7 @@ def test_a_setting_that_was_changed_before_comes_back_to_what_it_was_first(
 ) -> None:
     lab, at = applied.lab, Endpoint(device="h1", interface="ens1")
     lab.put_back()
-    lab.change(at, "cable_length", 40)
+    lab.change(at, kind_of("cable_length"), 40)
     made(PROFILE, lab, planned(PROFILE, lab))
     assert all(each.error is None for each in lab.put_back())
     assert applied.differences() == set()

@@ -3,15 +3,13 @@
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from lease_lab import Emulated
-from leased_box import ToyDriver
+from leased_box import PLATFORM
 
 from labtests.inventory import load
 from labtests.simlab.lab import SimulatedLab
-from labtests.transport.ssh.connecting import SHELL
 
 TESTBED = Path(__file__).parents[2] / "testbeds" / "h3c-s6550-cx4.yaml"
 
@@ -37,6 +35,5 @@ def open_folder() -> Iterator[Path]:
 
 @pytest.fixture
 def toy_platform(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = SimpleNamespace(Driver=ToyDriver, SESSION=SHELL)
     for place in ("labtests.lab.lab", "labtests.lease.holding"):
-        monkeypatch.setattr(f"{place}.driver_module", lambda platform: module)
+        monkeypatch.setattr(f"{place}.driver_module", lambda platform: PLATFORM)

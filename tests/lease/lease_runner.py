@@ -2,7 +2,6 @@
 
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import leased_box
 
@@ -11,12 +10,11 @@ import labtests.lease.holding as lease
 from labtests.core.errors import LabErrors, LeaseLost
 from labtests.inventory import LeasePlace
 from labtests.lab.lab import Lab
-from labtests.transport.ssh.connecting import SHELL
 
 
 def main(folder: str, box: str, expires_after_s: str) -> None:
-    module = SimpleNamespace(Driver=leased_box.ToyDriver, SESSION=SHELL)
-    labtests.lab.lab.driver_module = lease.driver_module = lambda platform: module  # type: ignore
+    labtests.lab.lab.driver_module = lambda platform: leased_box.PLATFORM
+    lease.driver_module = lambda platform: leased_box.PLATFORM
     place = LeasePlace(path=folder, expires_after_s=float(expires_after_s), by_default=False)
     lab = leased_box.toy_lab(leased_box.Box(Path(box), "first"), place)
     try:
@@ -30,7 +28,7 @@ def main(folder: str, box: str, expires_after_s: str) -> None:
 def change_again_and_again(lab: Lab) -> None:
     try:
         for level in range(1, 100_000):
-            lab.change(leased_box.PORT, "level", level)
+            lab.change(leased_box.PORT, leased_box.LEVEL, level)
             say("changed")
     except LeaseLost as error:
         say("stopped:", error)

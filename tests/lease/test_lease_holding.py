@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from lease_lab import Emulated, LocalShell, held_at, run_holder
-from leased_box import PORT, Box, toy_lab
+from leased_box import LEVEL, PORT, Box, toy_lab
 
 from labtests.core.clock import WallClock
 from labtests.core.errors import LabErrors, LeaseBusy, LeaseLost, LeaseUnwritable, Unreachable
@@ -200,7 +200,7 @@ def test_holding_guards_every_change_and_gives_back(folder: Path, tmp_path: Path
             with pytest.raises(LeaseBusy, match="a test"):
                 held_at(folder, "second").take()
             with holding(lab, why="inside"):  # the same lab: nothing is done
-                lab.change(PORT, "level", 1)
+                lab.change(PORT, LEVEL, 1)
         held_at(folder, "second").take()
     assert box.lines() == [" 1", " 0"]
 
@@ -210,7 +210,7 @@ def test_what_is_still_to_be_undone_keeps_the_lease_until_the_lab_is_closed(
 ) -> None:
     lab = toy_lab(Box(tmp_path / "box"), place(folder))
     with holding(lab, why="a test"):
-        lab.change(PORT, "level", 1)
+        lab.change(PORT, LEVEL, 1)
     with pytest.raises(LeaseBusy):
         held_at(folder, "second").take()
     lab.close()
@@ -222,10 +222,10 @@ def test_who_has_lost_it_changes_and_undoes_nothing(folder: Path, tmp_path: Path
     box = Box(tmp_path / "box")
     lab = toy_lab(box, place(folder))
     with holding(lab, why="a test"):
-        lab.change(PORT, "level", 1)
+        lab.change(PORT, LEVEL, 1)
         held_at(folder, "rude").take(force=True)
         with pytest.raises(LeaseLost, match="run rude"):
-            lab.change(PORT, "level", 2)
+            lab.change(PORT, LEVEL, 2)
         assert len(lab.ahead.entries) == 1  # what was not sent was not announced either
     with pytest.raises(LabErrors, match="could not be put back") as raised:
         lab.close()
@@ -240,10 +240,10 @@ def test_an_unreachable_lease_stops_changes_but_not_an_undo_in_time(
     box = Box(tmp_path / "box")
     lab = toy_lab(box, place(folder))
     with lab, holding(lab, why="a test"):
-        lab.change(PORT, "level", 1)
-        box.gone = True
+        lab.change(PORT, LEVEL, 1)
+        box.keeper.gone = True
         with pytest.raises(Unreachable):
-            lab.change(PORT, "level", 2)
+            lab.change(PORT, LEVEL, 2)
     assert box.lines() == [" 1", " 0"]  # nobody can have taken it so soon
 
 
@@ -254,8 +254,8 @@ def test_an_unreachable_lease_that_may_have_run_out_stops_the_undo(
     lab = toy_lab(box, place(folder))
     with holding(lab, why="a test") as held:
         assert held is not None
-        lab.change(PORT, "level", 1)
-        box.gone, held._fresh_until_s = True, 0.0
+        lab.change(PORT, LEVEL, 1)
+        box.keeper.gone, held._fresh_until_s = True, 0.0
     with pytest.raises(LabErrors, match="could not be put back") as raised:
         lab.close()
     assert "no answer" in str(raised.value)
@@ -267,7 +267,7 @@ def test_a_lease_that_nobody_asked_for_may_be_impossible(folder: Path, tmp_path:
     impossible = replace(place(folder / "deeper"), by_default=True)
     lab = toy_lab(Box(tmp_path / "box"), impossible)
     with lab, holding(lab, why="a test", say=said.append) as held:
-        lab.change(PORT, "level", 1)
+        lab.change(PORT, LEVEL, 1)
     assert held is None
     assert "no lease is kept" in said[0]
     asked = toy_lab(Box(tmp_path / "box"), place(folder / "deeper"))

@@ -6,10 +6,13 @@ import pytest
 from driven import driving
 from switch_box import RecordedSwitch, recording, without
 
-from labtests.capabilities.device import Obstacles
-from labtests.capabilities.facts import Caveats, Foresight, LinkState
+from labtests.capabilities.device import Obstacles, QueueTelemetry
+from labtests.capabilities.facts import Caveats, LinkState
+from labtests.capabilities.settings import ECN, QUEUE_LIMITS, SCHEDULING
 from labtests.core.errors import UnreadableOutput
+from labtests.drivers import linux_switch
 from labtests.drivers.linux_switch.offloads import parse_merging
+from labtests.transport.asking import Running, answered, side_by_side
 from labtests.transport.protocol import Reply
 
 Driver = driving("linux-switch")
@@ -32,8 +35,8 @@ def driver(*replies):
 
 
 def test_it_has_these_abilities():
-    for ability in (Obstacles, Caveats, Foresight, LinkState):
-        assert isinstance(driver(), ability)
+    for ability in (Obstacles, Caveats, LinkState):
+        assert driver().has(ability)
 
 
 def test_a_divided_port_without_merging_has_neither():
@@ -95,20 +98,26 @@ def test_rates_of_classes_beside_prio_and_quantum_are_a_caveat():
     assert not any("rates of their own" in sentence for sentence in none.caveats())
 
 
-def test_what_is_asked_ahead_is_what_settings_and_counters_ask():
+def test_all_settings_are_two_rounds_and_all_counters_one():
     box = RecordedSwitch(
         recording(name) for name in ("qdiscs--htb_red", "classes--htb_red", "filters--htb_red")
     )
-    switch = Driver(box)
-    switch.scheduling("tcs0")
-    switch.queue_limits("tcs0")
-    switch.ecn("tcs0")
-    assert set(box.asked) == set(switch.setting_commands(("tcs0",)))
+    driver = linux_switch.driver_of("sw")
+    counters = driver.able(QueueTelemetry)
+    rounds = []
 
-    box.asked.clear()
-    switch.queue_counters("tcs0")
-    switch.drop_counters("tcs0")
-    assert set(box.asked) <= set(switch.counter_commands(("tcs0",)))
+    def answer(commands):
+        rounds.append(commands)
+        return [box.run(command) for command in commands]
+
+    settings = [driver.setting(kind).read("tcs0") for kind in (SCHEDULING, QUEUE_LIMITS, ECN)]
+    answered(Running(side_by_side(settings)), answer)
+    assert [len(each) for each in rounds] == [1, 1]
+
+    rounds.clear()
+    both = [counters.queue_counters("tcs0"), counters.drop_counters("tcs0")]
+    answered(Running(side_by_side(both)), answer)
+    assert len(rounds) == 1
 
 
 @pytest.mark.parametrize(

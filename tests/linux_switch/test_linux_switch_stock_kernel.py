@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 from driven import driving
-from labtests.capabilities.profile import QueueShares
 from switch_box import RecordedSwitch, recording, without
 
 from labtests.capabilities import counters as c
+from labtests.capabilities.device import QueueShares
 from labtests.capabilities.records import EcnSetting, MarkingCurve, QueueLimitSetting, QueueSchedule
 from labtests.core.errors import CommandRejected, UnreadableOutput
 from labtests.drivers.linux_switch.classes import burst_to_ask, parse_classes

@@ -2,89 +2,45 @@
 
 from types import SimpleNamespace
 
-from labtests.capabilities.profile import Mtu
+from toys import ToyBox, ToySetting, platform, toy_driver
 
-from labtests.capabilities.device import PriorityFlowControl, RdmaDevices, Trust
+from labtests.capabilities.device import RdmaDevices
 from labtests.capabilities.records import PfcSetting, TrustSetting
-from labtests.core.errors import CommandRejected
+from labtests.capabilities.settings import MTU, PFC, TRUST
 from labtests.inventory import Device, Endpoint, Link, Management, Port, Testbed
 from labtests.lab.lab import Lab
+from labtests.transport.asking import known
+
+OFF = PfcSetting(mode="off", priorities=frozenset())
 
 
-class Toy:
-    """Settings by name and port; `sent` is everything that changed something."""
-
-    def __init__(self, transport):
-        self.state, self.sent, self.reads = {}, [], 0
-        self.deaf, self.refuses, self.unread = set(), set(), {}
-        transport.toy = self
-
-    def read(self, name, port, default):
-        self.reads += 1
-        if name in self.unread:
-            raise CommandRejected("toy", name, self.unread[name], "ask somebody")
-        return self.state.get((name, port), default)
-
-    def make(self, name, port, wanted):
-        self.sent.append((name, port, wanted))
-        if (name, wanted) in self.refuses:
-            raise CommandRejected("toy", name, "% no", "ask somebody")
-        if name not in self.deaf:
-            self.state[name, port] = wanted
-
-
-class Pfc(Toy, PriorityFlowControl):
-    def pfc(self, port):
-        return self.read("pfc", port, PfcSetting(mode="off", priorities=frozenset()))
-
-    def pfc_commands(self, port, earlier, wanted):
-        return () if earlier == wanted else (f"{port} pfc {sorted(wanted.priorities)}",)
-
-    def set_pfc(self, port, wanted):
-        self.make("pfc", port, wanted)
-
-
-class Switch(Pfc, Trust):
-    """PFC and trust; no ECN, no scheduler, no maps."""
-
-    def trust(self, port):
-        return self.read("trust", port, TrustSetting(source="none"))
-
-    def trust_commands(self, port, earlier, wanted):
-        return () if earlier == wanted else (f"{port} trust {wanted.source}",)
-
-    def set_trust(self, port, wanted):
-        self.make("trust", port, wanted)
-
-
-class Host(Switch, Mtu, RdmaDevices):
+class Links(RdmaDevices):
     def rdma_links(self):
-        return ()
-
-    def mtu(self, port):
-        return self.read("mtu", port, 1500)
-
-    def mtu_commands(self, port, earlier, wanted):
-        return () if earlier == wanted else (f"{port} mtu {wanted}",)
-
-    def set_mtu(self, port, wanted):
-        self.make("mtu", port, wanted)
+        return known(())
 
 
-class Transport:
-    closed = False
-
-    def close(self):
-        self.closed = True
+def settings_of(box, kind):
+    """PFC and trust; a host has an MTU too. No ECN, no scheduler, no maps."""
+    yield ToySetting(box, PFC, OFF, lambda wanted: sorted(wanted.priorities))
+    yield ToySetting(box, TRUST, TrustSetting(source="none"), lambda wanted: wanted.source)
+    if kind == "host":
+        yield ToySetting(box, MTU, 1500, str)
 
 
 def toy_lab(monkeypatch, tmp_path):
     """Two hosts on a switch; port p9 of the switch has no cable."""
-    drivers = {"host": Host, "switch": Switch}
-    monkeypatch.setattr(
-        "labtests.lab.lab.driver_module",
-        lambda platform: SimpleNamespace(Driver=drivers[platform], SESSION="toy"),
-    )
+    boxes = {name: ToyBox(name) for name in "ABS"}
+
+    def module(kind):
+        parts = (Links(),) if kind == "host" else ()
+
+        def driver_of(device, ports=()):
+            return toy_driver(boxes[device], *settings_of(boxes[device], kind), parts=parts)
+
+        return platform(driver_of, kind)
+
+    for place in ("labtests.lab.lab", "labtests.profile.wanted"):
+        monkeypatch.setattr(f"{place}.driver_module", module)
 
     def device(name, platform, *ports):
         made = tuple(Port(device=name, interface=port) for port in ports)
@@ -102,7 +58,5 @@ def toy_lab(monkeypatch, tmp_path):
         for host, port in (("A", "p1"), ("B", "p2"))
     )
     testbed = Testbed(name="toys", file=tmp_path / "toys.yaml", devices=devices, links=links)
-    transports = {device.name: Transport() for device in devices}
     clock = SimpleNamespace(now_s=lambda: 1.0)
-    lab = Lab(testbed, transports, clock=clock, backend="simulated")
-    return lab, {name: transport.toy for name, transport in transports.items()}
+    return Lab(testbed, boxes, clock=clock, backend="simulated"), boxes

@@ -2,20 +2,18 @@
 
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "linux_switch"))
 
-from driven import driving
 from switch_box import RecordedSwitch, recording
 
-from labtests.inventory import Endpoint
-from labtests.profile.planning import _planned
+from labtests.core.clock import WallClock
+from labtests.inventory import Device, Endpoint, Link, Management, Port, Testbed
+from labtests.lab.lab import Lab
+from labtests.profile.planning import planned
 from labtests.profile.reader import load
-
-Driver = driving("linux-switch")
 
 PORT = "tcs0"
 LOSSLESS_25G = Path(__file__).parents[2] / "profiles" / "lossless-25g.yaml"
@@ -27,18 +25,22 @@ def planned_at(kind, profile):
     box = RecordedSwitch(
         recording(name) for name in names if (TRANSCRIPTS / f"{name}.txt").exists()
     )
-    driver, at = Driver(box), Endpoint(device="sw", interface=PORT)
-    link = SimpleNamespace(speed_bits_per_s=25e9, length_m=3.0)
-    lab = SimpleNamespace(
-        testbed=SimpleNamespace(link_of=lambda _: link),
-        driver=lambda *_: driver,
-        current=lambda at, setting: getattr(driver, setting)(at.interface),
-        commands=lambda at, setting, *both: getattr(driver, f"{setting}_commands")(
-            at.interface, *both
-        ),
+    link = Link(
+        a=Endpoint(device="sw", interface=PORT),
+        b=Endpoint(device="h", interface="e0"),
+        speed_bits_per_s=25 * 10**9,
+        length_m=3.0,
     )
-    port = SimpleNamespace(interface=PORT, endpoint=at)
-    return _planned(profile, lab, SimpleNamespace(name="sw", ports=(port,))), box
+    device = Device(
+        name="sw",
+        platform="linux-switch",
+        management=Management(host="sw"),
+        ports=(Port(device="sw", interface=PORT),),
+    )
+    testbed = Testbed(name="few", file=Path("few.yaml"), devices=(device,), links=(link,))
+    lab = Lab(testbed, {"sw": box}, clock=WallClock(), backend="simulated")
+    (plan,) = planned(profile, lab)
+    return plan, box
 
 
 TRANSCRIPTS = Path(__file__).parents[1] / "transcripts" / "linux_switch"
@@ -61,7 +63,7 @@ def test_a_profile_of_the_queues_that_are_there_is_planned():
     three = form.model_copy(update={"scheduling": ("strict", 30, 70, 0, 0, 0, 0, 0), "ecn": ()})
     plan, box = planned_at("ets_tbf_red", three)
     assert plan.impossible == []
-    assert [step.setting for step in plan.steps] == ["scheduling"]
+    assert [step.intent.setting for step in plan.steps] == ["scheduling"]
     assert box.changed == []
 
 
@@ -75,6 +77,6 @@ def test_a_profile_of_the_mtu_alone_asks_for_nothing_else():
 def test_the_profile_of_the_linux_lab_fits_a_switch_of_eight_htb_queues():
     plan, box = planned_at("htb_red", load(LOSSLESS_25G.with_name("linux-lab.yaml")).form)
     assert plan.impossible == []
-    assert [step.setting for step in plan.steps] == ["scheduling"]
+    assert [step.intent.setting for step in plan.steps] == ["scheduling"]
     assert len(plan.steps[0].commands) == 7  # one is served so already
     assert box.changed == []

@@ -23,7 +23,7 @@ def toys(monkeypatch, tmp_path):
 
 
 def steps(plans):
-    return {plan.device: [(s.at.interface, s.setting) for s in plan.steps] for plan in plans}
+    return {plan.device: [(s.at.interface, s.intent.setting) for s in plan.steps] for plan in plans}
 
 
 def test_a_plan_sends_nothing_and_asks_only_cabled_ports(toys):
@@ -66,7 +66,7 @@ def test_apply_makes_all_of_it_and_a_second_time_nothing(toys):
     lab, boxes = toys
     done = made(PROFILE, lab, planned(PROFILE, lab))
     assert len(done) == 10
-    assert [name for name, _, _ in boxes["A"].sent] == ["trust", "mtu", "pfc"]
+    assert [name for name, _, _ in boxes["A"].made] == ["trust", "mtu", "pfc"]
     sent = {name: len(box.sent) for name, box in boxes.items()}
     again = planned(PROFILE, lab)
     assert sum(plan.open_steps for plan in again) == 0
@@ -81,8 +81,8 @@ def test_what_is_kept_stays_when_the_lab_closes_and_what_is_not_does_not(toys):
         lab.ahead.keep()
         more = PROFILE.model_copy(update={"lossless": [3, 4]})
         made(more, lab, planned(more, lab))
-        assert boxes["S"].state["pfc", "p1"] != ON
-    assert boxes["S"].state["pfc", "p1"] == ON
+        assert boxes["S"].values["pfc", "p1"] != ON
+    assert boxes["S"].values["pfc", "p1"] == ON
 
 
 def test_a_refusal_on_one_device_undoes_all_devices(toys):
@@ -91,7 +91,7 @@ def test_a_refusal_on_one_device_undoes_all_devices(toys):
     with pytest.raises(LabError, match="% no"), lab:
         made(PROFILE, lab, planned(PROFILE, lab))
     for name in ("A", "S"):
-        last = {(setting, port): wanted for setting, port, wanted in boxes[name].sent}
+        last = {(setting, port): wanted for setting, port, wanted in boxes[name].made}
         assert all(wanted != ON for (setting, _), wanted in last.items() if setting == "pfc")
 
 
@@ -100,7 +100,7 @@ def test_a_device_that_says_yes_and_does_nothing_is_found_out(toys):
     boxes["A"].deaf = {"mtu"}
     with pytest.raises(LabError) as caught:
         made(PROFILE, lab, planned(PROFILE, lab))
-    assert "A:e0: mtu is 1500 again and not 4200" in str(caught.value)
+    assert "accepted, but mtu of e0 reads back as 1500 instead of 4200" in str(caught.value)
 
 
 def test_what_cannot_be_read_is_a_trouble_and_no_gap(toys):

@@ -12,6 +12,7 @@ from recovery_lab import everything, opened
 from labtests.__main__ import main
 from labtests.capabilities.facts import LinkState
 from labtests.capabilities.records import EtsSetting
+from labtests.capabilities.settings import kind_of
 from labtests.core.errors import CommandRejected
 from labtests.inventory import Endpoint
 
@@ -73,20 +74,20 @@ def exchanges(folder, device):
 
 @pytest.mark.parametrize(("at", "setting", "wanted"), NEW)
 def test_a_setting_is_made_read_back_and_put_back(lab, at, setting, wanted):
-    earlier = lab.current(at, setting)
+    earlier = lab.current(at, kind_of(setting))
     assert earlier != wanted
     with lab.restoring():
-        lab.change(at, setting, wanted)
-        assert lab.current(at, setting) == wanted
-    assert lab.current(at, setting) == earlier
+        lab.change(at, kind_of(setting), wanted)
+        assert lab.current(at, kind_of(setting)) == wanted
+    assert lab.current(at, kind_of(setting)) == earlier
 
 
 def test_the_switch_shows_the_frame_length_that_was_set(lab):
-    switch = lab.driver("S6550", LinkState)
+    switch = lab.part("S6550", LinkState)
     with lab.restoring():
-        lab.change(PORT, "frame_limit", 4222)
-        assert switch.link(PORT.interface).frame_bytes == 4222
-    assert switch.link(PORT.interface).frame_bytes == 10_000
+        lab.change(PORT, kind_of("frame_limit"), 4222)
+        assert lab.ask("S6550", switch.link(PORT.interface)).frame_bytes == 4222
+    assert lab.ask("S6550", switch.link(PORT.interface)).frame_bytes == 10_000
 
 
 @pytest.mark.parametrize(
@@ -99,7 +100,7 @@ def test_the_switch_shows_the_frame_length_that_was_set(lab):
 )
 def test_what_the_device_refuses_is_heard(lab, at, setting, wanted, said):
     with pytest.raises(CommandRejected, match=said), lab.restoring():
-        lab.change(at, setting, wanted)
+        lab.change(at, kind_of(setting), wanted)
 
 
 def test_apply_is_idempotent_and_can_be_restored(project, lab):

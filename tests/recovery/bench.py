@@ -41,15 +41,15 @@ def test_broken(incast):
     lab, sender, receiver = incast.lab, incast.senders[0].nic, incast.senders[1].nic
     (out,) = lab.testbed.roles["receiver"]
     port = lab.testbed.peer(out)
-    ecn = lab.driver(port.device, object).ecn_on({2, 3})
+    ecn = lab.part(port.device, EcnMarking).ecn_on({2, 3})
     server = lab.transports[out.device].start(SERVER, limit_s=600)
-    lab.change(sender, "trust", TrustSetting(source="dscp"))
-    lab.change(port, "pfc", PfcSetting(mode="on", priorities=frozenset({3})))
-    lab.change(port, "ecn", ecn)
-    lab.change(port, "pfc", PfcSetting(mode="auto", priorities=frozenset({3, 4})))
+    lab.change(sender, kind_of("trust"), TrustSetting(source="dscp"))
+    lab.change(port, kind_of("pfc"), PfcSetting(mode="on", priorities=frozenset({3})))
+    lab.change(port, kind_of("ecn"), ecn)
+    lab.change(port, kind_of("pfc"), PfcSetting(mode="auto", priorities=frozenset({3, 4})))
     points = [Wanted(at=receiver, setting=name, value=frozenset({1, 2})) for name in POINTS]
     lab.change_together(receiver.device, points)
-    lab.change(sender, "pfc", PfcSetting(mode="on", priorities=frozenset({5})))
+    lab.change(sender, kind_of("pfc"), PfcSetting(mode="on", priorities=frozenset({5})))
     server.close()
 '''
 OTHER = '''
@@ -60,15 +60,15 @@ def test_other(incast):
     """The same settings, to other values."""
     lab, sender, receiver = incast.lab, incast.senders[0].nic, incast.senders[1].nic
     port = lab.testbed.peer(*lab.testbed.roles["receiver"])
-    other_trust = "dot1p" if lab.current(sender, "trust").source == "dscp" else "dscp"
+    other_trust = "dot1p" if lab.current(sender, kind_of("trust")).source == "dscp" else "dscp"
     for at, setting, wanted in (
         (port, "pfc", PfcSetting(mode="on", priorities=frozenset({6}))),
         (sender, "trust", TrustSetting(source=other_trust)),
         (receiver, "reaction_point", frozenset({7})),
         (sender, "pfc", PfcSetting(mode="on", priorities=frozenset({7}))),
     ):
-        lab.change(at, setting, wanted)
-        assert lab.current(at, setting) == wanted
+        lab.change(at, kind_of(setting), wanted)
+        assert lab.current(at, kind_of(setting)) == wanted
 '''
 
 

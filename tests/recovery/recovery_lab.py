@@ -16,6 +16,7 @@ import yaml
 from fast_starts import FastStarts
 from typed import typed
 
+from labtests.capabilities.settings import kind_of
 from labtests.core.clock import WallClock
 from labtests.core.errors import DeviceError
 from labtests.inventory import Device, Endpoint, Testbed, load
@@ -88,7 +89,7 @@ def _everything_of(lab: Lab, device: Device) -> dict[str, object]:
     for port in device.ports:
         at = Endpoint(device=device.name, interface=port.interface)
         for name in SETTINGS:
-            if hasattr(lab.driver(device.name, object), name):
+            if lab.has(device.name, kind_of(name)):
                 found[f"{at} {name}"] = _value(lab, at, name)
     for command in dict.fromkeys(
         raw.format(port=port.interface) for raw in RAW[device.platform] for port in device.ports
@@ -99,7 +100,7 @@ def _everything_of(lab: Lab, device: Device) -> dict[str, object]:
 
 def _value(lab: Lab, at: Endpoint, name: str) -> object:
     try:
-        return lab.current(at, name)
+        return lab.current(at, kind_of(name))
     except DeviceError as error:  # such as a DSCP map on a port that does not trust DSCP
         return error.problem
 

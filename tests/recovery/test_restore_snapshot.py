@@ -13,6 +13,7 @@ from recovery_lab import Project, everything, opened
 
 from labtests.__main__ import main
 from labtests.capabilities.records import PfcSetting, TrustSetting
+from labtests.capabilities.settings import kind_of
 from labtests.inventory import Endpoint
 from labtests.journal import unfinished_runs
 from labtests.simlab.injection import inject
@@ -35,7 +36,7 @@ def test_the_lab_is_as_in_the_snapshot_and_stays_so(
     assert taken.exit_code == 0, taken.output
     with opened(project.testbed) as lab:
         for (at, setting), value in WRONG.items():
-            lab.change(at, setting, value)
+            lab.change(at, kind_of(setting), value)
         lab.ahead.keep()
     hands.invoke(main, ["snapshot", "--testbed", testbed, "--out", "bad.json"])
     told = hands.invoke(main, ["diff", "good.json", "bad.json"])
@@ -59,7 +60,7 @@ def wrong(project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert CliRunner().invoke(main, words).exit_code == 0
     with opened(project.testbed) as lab:
         for (at, setting), value in WRONG.items():
-            lab.change(at, setting, value)
+            lab.change(at, kind_of(setting), value)
         lab.ahead.keep()
     yield good
     back = CliRunner().invoke(main, ["restore", str(good)])

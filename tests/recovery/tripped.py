@@ -67,7 +67,7 @@ def _own_clock_jumped(seen: Evidence, lab: Lab) -> bool:
 
 def _their_clock_jumped(seen: Evidence, lab: Lab) -> bool:
     """A device's clock is far from those of the others."""
-    shown = [device.own_clock().device_s for device in lab.able(OwnClock).values()]
+    shown = [lab.ask(name, part.own_clock()).device_s for name, part in lab.able(OwnClock).items()]
     return max(shown) - min(shown) > HOURS_AT_LEAST_S
 
 

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from labtests.capabilities.profile import SETTINGS
 from test_fuzzed_files import damaged, places
 
+from labtests.capabilities.settings import SETTINGS
 from labtests.core.errors import LabError
 from labtests.drivers.comware.session import WORD
 from labtests.inventory import Endpoint

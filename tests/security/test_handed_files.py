@@ -20,9 +20,9 @@ from handed import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from labtests.capabilities.profile import SETTINGS
 
 from labtests.capabilities.records import PfcSetting
+from labtests.capabilities.settings import SETTINGS
 from labtests.capabilities.values import FORMS, NoSuchValue, expect_value
 from labtests.core.errors import InventoryError, LabError
 from labtests.core.private_files import NotPrivate, write_private

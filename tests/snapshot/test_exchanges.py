@@ -2,14 +2,14 @@
 
 import re
 import subprocess
-import threading
-from dataclasses import replace
 
 import pytest
 from typed import typed
 
+from labtests.core.errors import CommandTimeout, Unreachable
+from labtests.transport.asking import Running, answered, ask_each, both, outcomes, side_by_side
 from labtests.transport.batching import Joined, block_reply
-from labtests.transport.exchanges import FRESH_S, Exchanges
+from labtests.transport.exchanges import Exchanges
 from labtests.transport.protocol import Reply
 
 
@@ -56,161 +56,123 @@ COMMANDS = typed(
 def test_each_answer_is_as_if_it_had_been_asked_alone():
     shell = Shell()
     asked = Exchanges(shell)
-    with asked.remembered():
-        asked.ask_ahead(COMMANDS)
-        assert len(shell.ran) == 1
-        for command in COMMANDS:
-            alone, together = Shell().run(command), asked.run(command)
-            assert (together.text, together.errors, together.status) == (
-                alone.text,
-                alone.errors,
-                alone.status,
-            )
+    for command, together in zip(COMMANDS, asked.answers(COMMANDS), strict=True):
+        alone = Shell().run(command)
+        assert (together.text, together.errors, together.status) == (
+            alone.text,
+            alone.errors,
+            alone.status,
+        )
     assert (len(shell.ran), asked.sent) == (1, 1)
 
 
-def test_nothing_is_asked_twice_until_something_is_changed_or_the_scope_ends():
+def question(*texts):
+    """An asking: what these print."""
+    return ask_each(*typed(texts))
+
+
+def text_of(replies):
+    return [reply.text for reply in replies]
+
+
+def test_nothing_is_asked_twice_on_one_asking_and_every_asking_asks_anew():
+    def two_rounds():
+        first = yield from question("echo 1")
+        return (*first, *(yield from question("echo 1", "echo 2")))
+
     shell = Shell()
     asked = Exchanges(shell)
-    with asked.remembered():
-        asked.run(typed("echo 1"))
-        asked.run(typed("echo 1"))
-        assert shell.ran == ["echo 1"]
-        asked.configure(typed(("true",)))
-        asked.run(typed("echo 1"))
-    asked.run(typed("echo 1"))
-    assert shell.ran == ["echo 1", "true", "echo 1", "echo 1"]
+    assert text_of(asked.ask(two_rounds())) == ["1\n", "1\n", "2\n"]
+    assert shell.ran == ["echo 1", "echo 2"]
+    asked.ask(question("echo 1"))
+    assert shell.ran == ["echo 1", "echo 2", "echo 1"]
+
+
+def test_askings_side_by_side_are_one_exchange_a_round_and_the_same_question_is_asked_once():
+    def by_the_first_answer(text):
+        (said,) = yield from question(f"echo {text}")
+        return text_of((yield from question(f"echo {said.text.strip()} again")))
+
+    shell = Shell()
+    found = Exchanges(shell).ask(side_by_side(map(by_the_first_answer, "aab")))
+    assert found == [["a again\n"], ["a again\n"], ["b again\n"]]
+    assert len(shell.ran) == 2
+    assert [run.count("echo a") for run in shell.ran] == [1, 1]
+
+
+def test_one_that_fails_hides_no_other_and_its_own_error_is_told():
+    class Deaf(Shell):
+        def run(self, command, *, timeout_s=30.0):
+            if "deaf" in command:
+                raise CommandTimeout("here", command, "no answer", "wait")
+            return super().run(command)
+
+    def caught():
+        try:
+            return (yield from question("deaf"))
+        except CommandTimeout:
+            return "told"
+
+    shell = Deaf()
+    asked = Exchanges(shell)
+    found = asked.ask(outcomes([question("echo 1"), question("deaf"), caught()]))
+    assert text_of(found[0]) == ["1\n"]
+    assert isinstance(found[1], CommandTimeout)
+    assert found[2] == "told"
+    assert shell.ran == ["echo 1"]  # together it was too much: one by one
+    with pytest.raises(CommandTimeout):
+        asked.ask(both(question("echo 1"), question("deaf")))
+
+
+def test_a_device_that_is_gone_is_not_asked_again_and_again():
+    class Gone(Shell):
+        def run(self, command, *, timeout_s=30.0):
+            self.ran.append(command)
+            raise Unreachable("here", command, "gone", "plug it in")
+
+    shell = Gone()
+    found = Exchanges(shell).ask(outcomes([question("echo 1"), question("echo 2", "echo 3")]))
+    assert [type(each) for each in found] == [Unreachable, Unreachable]
+    assert len(shell.ran) == 1
 
 
 @pytest.mark.parametrize("damage", [lambda text: text[: len(text) // 2], lambda text: ""])
 def test_an_answer_that_is_cut_off_is_asked_for_again(damage):
     shell = Shell(damage)
-    asked = Exchanges(shell)
-    with asked.remembered():
-        asked.ask_ahead(typed(("echo first", "echo second")))
-        asked.run("echo second")
-    assert shell.ran[1:] == ["echo second"]
+    Exchanges(shell).answers(typed(("echo first", "echo second")))
+    assert shell.ran[-1] == "echo second"
 
 
 def test_an_answer_without_its_middle_is_asked_for_again():
     shell = Shell(lambda text: re.sub(r"labtests-[0-9a-f]+ 1 0", "", text))
-    asked = Exchanges(shell)
-    with asked.remembered():
-        asked.ask_ahead(typed(("echo first", "echo second", "echo third")))
-        assert [asked.run(f"echo {n}").text for n in ("first", "second", "third")] == [
-            "first\n", "second\n", "third\n",
-        ]  # fmt: skip
+    said = Exchanges(shell).ask(question("echo first", "echo second", "echo third"))
+    assert text_of(said) == ["first\n", "second\n", "third\n"]
     assert shell.ran[1:] == ["echo second", "echo third"]
-
-
-def test_what_one_thread_remembers_another_asks():
-    shell = Shell()
-    asked = Exchanges(shell)
-    with asked.remembered():
-        asked.run(typed("echo 1"))
-        other = threading.Thread(
-            target=lambda: (asked.run(typed("echo 1")), asked.configure(typed(("true",))))
-        )
-        other.start()
-        other.join()
-        assert shell.ran == ["echo 1", "echo 1", "true"]
-        asked.run(typed("echo 1"))  # the other one has changed something since
-    assert shell.ran[3:] == ["echo 1"]
-
-
-class File:
-    """A file of the host, set as a driver sets something."""
-
-    def __init__(self, asked, path):
-        self._asked, self._path = asked, path
-
-    def now(self):
-        return self._asked.run(typed(f"cat {self._path}")).text.strip()
-
-    def command(self, wanted):
-        return typed((f"echo {wanted} > {self._path}",))
-
-    def set(self, wanted):
-        """Before, the device's answer, after."""
-        return self.now(), self._asked.configure(self.command(wanted)).status, self.now()
 
 
 @pytest.fixture
 def files(tmp_path):
     shell = Shell()
-    asked = Exchanges(shell)
     for name in "ab":
         (tmp_path / name).write_text("0\n")
-    return shell, asked, File(asked, tmp_path / "a"), File(asked, tmp_path / "b")
+    return shell, Exchanges(shell), tmp_path / "a", tmp_path / "b"
 
 
-def test_changes_made_ahead_show_before_answer_and_after_in_one_exchange(files):
+def test_changes_and_their_reading_back_are_one_exchange(files):
     shell, asked, a, b = files
-    with asked.remembered():
-        assert (a.now(), b.now()) == ("0", "0")
-        batch = asked.change_ahead([a.command(1), b.command(2)], [a_cat := shell.ran[0]])
-        assert len(shell.ran) == 3
-        with asked.made_ahead(batch):
-            assert a.set(1) == ("0", 0, "1")
-        assert len(shell.ran) == 3
-        with asked.made_ahead(batch):
-            assert b.set(2) == ("0", 0, "2")
-        assert shell.ran[3:] == [shell.ran[1]]  # what was not asked ahead is asked
-        assert asked.run(a_cat).text == "1\n"
+    then = Running(question(f"cat {a}", f"cat {b}"))
+    changes = [typed((f"echo {n} > {file}",)) for n, file in ((1, a), (2, b))]
+    told = asked.change(changes, then)
+    assert [[reply.status for reply in each] for each in told] == [[0], [0]]
+    assert text_of(answered(then, asked.answers)) == ["1\n", "2\n"]
+    assert len(shell.ran) == 1
 
 
-def test_a_change_behind_one_that_failed_was_not_sent(files):
+def test_behind_a_change_that_failed_nothing_was_sent_and_what_is_there_is_asked(files):
     shell, asked, a, b = files
-    with asked.remembered():
-        a.now(), b.now()
-        batch = asked.change_ahead([typed(("exit 4",)), b.command(2)], shell.ran[:2])
-        with asked.made_ahead(batch):
-            assert asked.configure(typed(("exit 4",))).status == 4
-        assert len(shell.ran) == 4
-        with asked.made_ahead(batch):
-            assert b.set(2) == ("0", 0, "2")  # now it is, by itself
-    assert shell.ran[4:] == [b.command(2)[0], shell.ran[1]]
-
-
-def test_what_was_made_ahead_is_out_of_date_once_something_else_is_changed(files):
-    shell, asked, a, b = files
-    with asked.remembered():
-        a.now(), b.now()
-        batch = asked.change_ahead([a.command(1), b.command(2)], shell.ran[:2])
-        asked.configure(a.command(7))
-        with asked.made_ahead(batch):
-            assert a.now() == "7"
-            assert a.set(1) == ("7", 0, "1")
-
-
-def test_what_is_kept_is_known_again_until_something_is_changed_or_it_is_old(files):
-    shell, asked, a, b = files
-    with asked.remembered():
-        a.now()
-        kept = asked.kept()
-
-    def asks(known, now_s=0.0):
-        before = len(shell.ran)
-        with asked.remembered():
-            asked.recall(known, now_s)
-            a.now()
-        return len(shell.ran) - before
-
-    assert asks(kept) == asks(kept, FRESH_S) == 0
-    assert (
-        asks(kept, FRESH_S + 0.1) == asks(kept, -0.1) == 1
-    )  # of the lab's clock; a clock set back
-    assert asks(replace(kept, since_s=kept.since_s - FRESH_S - 0.1)) == 1
-    assert asks(replace(kept, since_s=kept.since_s + 60)) == 1
-    asked.configure(b.command(7))
-    assert asks(kept) == 1
-
-
-def test_what_another_thread_changes_while_it_is_read_is_not_kept(files):
-    _, asked, a, b = files
-    with asked.remembered():
-        a.now()
-        other = threading.Thread(target=lambda: asked.configure(b.command(7)))
-        other.start()
-        other.join()
-        assert asked.kept().answers == {}
+    then = Running(question(f"cat {a}", f"cat {b}"))
+    changes = [typed((f"echo {n} > {file}",)) for n, file in ((1, a), (2, b))]
+    told = asked.change([changes[0], typed(("exit 4",)), changes[1]], then)
+    assert [[reply.status for reply in each] for each in told] == [[0], [4], []]
+    assert text_of(answered(then, asked.answers)) == ["1\n", "0\n"]
+    assert len(shell.ran) == 2

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
-from labtests.capabilities.profile import SETTINGS
 from snapshot_lab import OUT, open_bench
 from typed import typed
 
 from labtests.__main__ import main
 from labtests.capabilities.records import PfcSetting, QueueLimitSetting, TrustSetting
+from labtests.capabilities.settings import SETTINGS, kind_of
 from labtests.core.errors import LabError
 from labtests.inventory import Endpoint
 from labtests.journal.values import readable
@@ -68,8 +68,8 @@ def test_a_host_is_asked_in_one_exchange(bench):
 
 def test_what_was_changed_is_told_with_device_port_setting_before_and_after(bench, found):
     with bench.lab.restoring():
-        bench.lab.change(AT, "pfc", ON)
-        bench.lab.change(NIC, "reaction_point", frozenset())
+        bench.lab.change(AT, kind_of("pfc"), ON)
+        bench.lab.change(NIC, kind_of("reaction_point"), frozenset())
         differences = compare(found, bench.take())
     assert {(d.device, d.port, d.setting) for d in differences} == {
         ("S6550", OUT, "pfc"),
@@ -96,7 +96,7 @@ def test_what_cannot_be_read_is_said_and_is_a_difference(bench, found, tmp_path)
     no_map = found.devices["ServerA"]["ports"][NIC.interface]["settings"]["dscp_map"]
     assert "does not trust DSCP" in no_map["unreadable"]
     with bench.lab.restoring():
-        bench.lab.change(NIC, "trust", TrustSetting(source="dscp"))
+        bench.lab.change(NIC, kind_of("trust"), TrustSetting(source="dscp"))
         told = {d.setting: d for d in compare(found, bench.take())}
     assert told["dscp_map"].before.startswith("not readable: ")
 
@@ -116,7 +116,7 @@ def test_what_is_no_snapshot_is_refused_with_its_name(tmp_path, said):
 
 def test_diff_of_files_and_of_a_run_by_exit_code_and_json(bench, found, tmp_path):
     with bench.lab.restoring():
-        bench.lab.change(AT, "pfc", ON)
+        bench.lab.change(AT, kind_of("pfc"), ON)
         changed = bench.take()
     write(found, tmp_path / BEFORE)
     write(changed, tmp_path / AFTER)

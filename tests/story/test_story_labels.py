@@ -46,7 +46,7 @@ def test_too_slow(lab):
     time.sleep(5)
 
 def test_lab_error(lab):
-    lab.driver("ServerA", EcnMarking)
+    lab.part("ServerA", EcnMarking)
 
 def test_setup_error(incast, no_such_thing):
     pass
