@@ -232,7 +232,9 @@ def _counted(readers: Sequence[Reader], clock: Clock) -> tuple[Readings, Reading
         counters: Readings = Telemetry(_Sessions(readers), clock).snapshot(watch)
     except LabError as error:
         counters = _unknown(error)
-    errors = in_parallel(readers, lambda reader: reader.ask(told(_errors(reader))))
+    errors = in_parallel(
+        readers, lambda reader: reader.ask(told(_errors(reader)), "errors of cables")
+    )
     unread = [each for each in errors.values() if isinstance(each, Unknown)]
     if unread:
         return counters, unread[0]
@@ -258,6 +260,6 @@ class _Sessions:
         found = {name: reader.able(ability) for name, reader in self._readers.items()}
         return {name: part for name, part in found.items() if part is not None}
 
-    def ask(self, device: str, asking: Asking[Value]) -> Value:
+    def ask(self, device: str, asking: Asking[Value], *occasions: str) -> Value:
         """See telemetry.Devices."""
-        return self._readers[device].ask(asking)
+        return self._readers[device].ask(asking, *occasions)

@@ -104,7 +104,7 @@ def settings_seen(lab: Lab, roles: Roles) -> Seen:
         return Seen(settings=settings, queues=queues, cnp_dscp=cnp_dscp)
 
     with ThreadPoolExecutor(max_workers=len(devices)) as pool:
-        found = list(pool.map(lambda device: lab.ask(device, of(device)), devices))
+        found = list(pool.map(lambda device: lab.ask(device, of(device), "settings"), devices))
     settings = [seen for each in found for seen in each.settings]
     return Seen(
         settings=tuple(sorted(settings, key=lambda seen: ends.index(seen.at))),

@@ -49,9 +49,9 @@ class Devices:
         asked = self.drivers.values() if device is None else (self.drivers[device],)
         return any(driver.offers(name) for driver in asked)
 
-    def ask(self, device: str, asking: Asking[Answer]) -> Answer:
-        """Ask a device, round by round. Raises what the asking raises."""
-        return self.transports[device].ask(asking)
+    def ask(self, device: str, asking: Asking[Answer], *occasions: str) -> Answer:
+        """Ask a device, round by round (Exchanges.ask). Raises what the asking raises."""
+        return self.transports[device].ask(asking, *occasions)
 
     def note(self, device: str, text: str) -> None:
         """For the journal of what was said, if there is one."""
@@ -68,6 +68,11 @@ class Devices:
 
     def setting(self, at: Endpoint, kind: Kind[T]) -> Setting[T]:
         """How the device has it. Raises LabError where it has not."""
+        if not isinstance(kind, Kind):
+            raise LabError(
+                f"{kind!r} is no kind of setting: take one of labtests.capabilities.settings (PFC, "
+                "TRUST, ECN, ...)"
+            )
         found = self.drivers[at.device].setting(kind)
         if found is None:
             raise LabError(f"{at.device} has no setting {kind.name!r}: its platform can not set it")

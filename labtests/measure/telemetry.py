@@ -33,8 +33,8 @@ class Devices(Protocol):
         """What has an ability, by device."""
         ...
 
-    def ask(self, device: str, asking: Asking[Answer]) -> Answer:
-        """Ask a device, round by round."""
+    def ask(self, device: str, asking: Asking[Answer], *occasions: str) -> Answer:
+        """Ask a device, round by round (Exchanges.ask)."""
         ...
 
 
@@ -56,7 +56,7 @@ class Telemetry:
         """Every counter of the watched ports. A device that fails does not hide the others: all
         are asked, then one LabErrors is raised."""
         reads = {name: list(self._reads(name, ports)) for name, ports in watch.ports.items()}
-        return self._in_parallel(reads)
+        return self._in_parallel(reads, watch, "counters")
 
     def sample(self, watch: Watch) -> tuple[Reading, ...]:
         """The counters that plots need while traffic runs: the bottleneck's queues and marks,
@@ -75,7 +75,7 @@ class Telemetry:
             reads[switch].append(queues.queue_counters(port))
         if drops := able(DropTelemetry).get(switch):
             reads[switch].append(drops.drop_counters(port))
-        found = self._in_parallel(reads)
+        found = self._in_parallel(reads, watch, "sample", "counters")
         return tuple(replace(reading, asked_s=asked_s) for reading in found)
 
     def settled(
@@ -110,12 +110,14 @@ class Telemetry:
             if own := able(PortTelemetry).get(name):
                 yield own.port_counters(port)
 
-    def _in_parallel(self, reads: Reads) -> tuple[Reading, ...]:
+    def _in_parallel(self, reads: Reads, watch: Watch, *occasions: str) -> tuple[Reading, ...]:
         """Devices side by side, the readings of one device in a fixed order."""
         asked = [name for name, askings in reads.items() if askings]
 
         def all_of(name: str) -> list[tuple[Reading, ...]] | LabError:
-            return self._devices.ask(name, attempt(side_by_side(reads[name])))
+            ports = " ".join(watch.ports[name])
+            each = (f"{occasion} of {ports}" for occasion in occasions)
+            return self._devices.ask(name, attempt(side_by_side(reads[name])), *each)
 
         with ThreadPoolExecutor(max_workers=max(1, len(asked))) as pool:
             answers = list(pool.map(all_of, asked))

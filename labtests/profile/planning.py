@@ -44,20 +44,22 @@ _BOOT_TIME = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # goes on wh
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """When something was read, by both clocks, and as of how many changes of ours."""
+    """When a device was read, by both clocks, and as of how many changes of ours."""
 
+    device: str
     lab_s: float
     boot_s: float
     changes: int
 
     @classmethod
-    def now(cls, lab: Lab) -> "Moment":
+    def now(cls, lab: Lab, device: str) -> "Moment":
         """This one."""
-        return cls(lab.clock.now_s(), time.clock_gettime(_BOOT_TIME), len(lab.changes))
+        changes = sum(change.device == device for change in lab.changes)
+        return cls(device, lab.clock.now_s(), time.clock_gettime(_BOOT_TIME), changes)
 
     def holds(self, lab: Lab) -> bool:
         """Whether what was read then needs not be read again."""
-        now = Moment.now(lab)
+        now = Moment.now(lab, self.device)
         ages_s = (now.lab_s - self.lab_s, now.boot_s - self.boot_s)
         return now.changes == self.changes and all(0 <= age_s <= FRESH_S for age_s in ages_s)
 
@@ -108,7 +110,7 @@ def planned(profile: ProfileFile, lab: Lab, *, obstacles: bool = False) -> list[
 
     def of(device: Device) -> DevicePlan:
         wishes, findings = wishes_of(profile, lab, device)
-        plan = DevicePlan(device.name, wishes, findings, read=Moment.now(lab))
+        plan = DevicePlan(device.name, wishes, findings, read=Moment.now(lab, device.name))
         able = lab.able(Obstacles).get(device.name) if obstacles else None
         in_the_way = known(()) if able is None else told(able.obstacles())
         found, said = lab.ask(device.name, both(_looked_at(lab, wishes), in_the_way))
@@ -186,27 +188,29 @@ def _undone(step: Step) -> LabError:
 
 
 def _made(lab: Lab, plan: DevicePlan, stop: threading.Event, progress: Say) -> _Made:
-    """Batch by batch; behind each, the next one is looked at; behind the last, every wish."""
+    """Batch by batch; behind each, every wish is looked at once more."""
     done = _Made()
     batches = _batches(lab, plan)
-    if not batches:
-        return done
-    joins = lab.joins(plan.device)
-    steps = _first_steps(lab, plan, batches[0])
-    for number in range(len(batches)):
+    found: Found = []
+    for number, batch in enumerate(batches):
         if stop.is_set():
-            return done
-        last = number + 1 == len(batches)
-        behind = (plan.wishes if joins else []) if last else batches[number + 1]
+            break
+        steps = _steps_of(plan, batch, found) if number else _first_steps(lab, plan, batch)
+        if not steps:
+            continue
+        behind = plan.wishes if lab.joins(plan.device) or number + 1 < len(batches) else []
         found = lab.change_together(plan.device, steps, _looked_at(lab, behind)) or []
         done.steps += steps
         for step in steps:
             progress(f"{plan.device}: {step.at.interface} {step.intent.setting} changed")
-        if last:  # those that can be read, and differ
-            done.left = [step for step in found if isinstance(step, Step)]
-        else:
-            steps = [step for step in expect_all(found) if step is not None]
+    done.left = [step for step in found if isinstance(step, Step)]
     return done
+
+
+def _steps_of(plan: DevicePlan, wishes: Sequence[Wish], found: Found) -> list[Step]:
+    """What these wishes take, by the last look at all of them. Raises what that met."""
+    mine = [step for wish, step in zip(plan.wishes, found, strict=True) if wish in wishes]
+    return [step for step in expect_all(mine) if step is not None]
 
 
 def _first_steps(lab: Lab, plan: DevicePlan, wishes: Sequence[Wish]) -> list[Step]:

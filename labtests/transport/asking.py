@@ -118,6 +118,7 @@ class Running(Generic[T]):
         self._asking = asking
         self._known: dict[Command, Answer] = {}
         self._wanted: tuple[Command, ...] = ()
+        self._asked: dict[Command, None] = {}
         self._result: list[T] = []
         self._advance(None)
 
@@ -125,6 +126,11 @@ class Running(Generic[T]):
     def open(self) -> tuple[Command, ...]:
         """What of its next round is not answered yet, each once; none at its end."""
         return tuple(each for each in dict.fromkeys(self._wanted) if each not in self._known)
+
+    @property
+    def asked(self) -> tuple[Command, ...]:
+        """What it has wanted to know so far, each once."""
+        return tuple(self._asked)
 
     @property
     def result(self) -> T:
@@ -143,6 +149,7 @@ class Running(Generic[T]):
         except StopIteration as end:
             self._wanted = ()
             self._result.append(end.value)
+        self._asked |= dict.fromkeys(self._wanted)
 
 
 def answered(running: Running[T], answer: Callable[[tuple[Command, ...]], Sequence[Answer]]) -> T:

@@ -5,6 +5,7 @@ askings (asking.py). A CLI takes one question at a time. The time of an answer i
 exchange had ended: nothing in it is newer.
 """
 
+import sys
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
@@ -24,11 +25,20 @@ class Exchanges:
         self.device = transport.device
         self.sent = 0
         self._transport = transport
-        self._too_much: set[tuple[Command, ...]] = set()
+        self._most = sys.maxsize  # questions that the device manages at once
+        self._usual: dict[str, tuple[Command, ...]] = {}
 
-    def ask(self, asking: Asking[T]) -> T:
-        """What it returns. Raises what it raises."""
-        return answered(Running(asking), self.answers)
+    def ask(self, asking: Asking[T], *occasions: str) -> T:
+        """What it returns. Raises what it raises. What was asked the last time on the first of
+        these occasions goes with the first round: as a rule it is the only one then."""
+        running = Running(asking)
+        usual = next((self._usual[o] for o in occasions if o in self._usual), ())
+        if usual and running.open:
+            ahead = tuple(dict.fromkeys((*running.open, *usual)))
+            running.tell(zip(ahead, self.answers(ahead), strict=True))
+        result = answered(running, self.answers)
+        self._usual |= {occasion: running.asked for occasion in occasions[:1]}
+        return result
 
     def answers(self, commands: Sequence[Command]) -> list[Answer]:
         """To each of these, which change nothing; by a shell in one exchange. What cannot be told
@@ -81,7 +91,7 @@ class Exchanges:
     def _at_once(self, commands: tuple[Command, ...]) -> Iterable[tuple[Command, Answer]]:
         """Those that one exchange has answered."""
         shell = all(isinstance(command, Shell) for command in commands)
-        if not shell or len(commands) < 2 or commands in self._too_much:
+        if not shell or len(commands) < 2 or len(commands) > self._most:
             return ()
         joined = Joined(commands)
         limit_s = DEFAULT_TIMEOUT_S + MORE_S_PER_COMMAND * len(commands)
@@ -90,7 +100,7 @@ class Exchanges:
         except Unreachable as error:
             return [(command, error) for command in commands]
         except (CommandRejected, CommandTimeout):  # each by itself tells what is wrong
-            self._too_much.add(commands)
+            self._most = len(commands) - 1
             return ()
         return zip(commands, joined.answers(reply), strict=False)
 

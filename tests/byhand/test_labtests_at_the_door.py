@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
+from driven import driving
 from served_lab import INTERFACES, PORTS, ROOT, TESTBED, ServedLab
 
 from labtests.core.errors import CommandRejected, DeviceError, ToolMissing, UnreadableOutput
@@ -138,8 +139,7 @@ def complaint(error: DeviceError, device: str, command: str) -> str:
 
 
 def test_a_command_the_cli_does_not_know(session: Any) -> None:
-    driver = driver_module("comware").Driver(session("S6550"))
-    wrong: Any = driver
+    wrong = driving("comware")(session("S6550"))
     with pytest.raises(CommandRejected) as caught:
         wrong.queue_counters("Twenty-FiveGigE1/0/99")
     text = complaint(caught.value, "S6550", "display qos queue-statistics")
@@ -147,7 +147,7 @@ def test_a_command_the_cli_does_not_know(session: Any) -> None:
 
 
 def test_an_output_that_ends_too_early(driven: InProcessLab, session: Any) -> None:
-    wrong: Any = driver_module("comware").Driver(session("S6550"))
+    wrong = driving("comware")(session("S6550"))
     driven.fault(kind="truncate", device="S6550", command="display qos")
     with pytest.raises(UnreadableOutput) as caught:
         wrong.queue_counters(PORTS["ServerC"])
@@ -155,7 +155,7 @@ def test_an_output_that_ends_too_early(driven: InProcessLab, session: Any) -> No
 
 
 def test_a_tool_that_is_not_on_the_host(driven: InProcessLab, session: Any) -> None:
-    wrong: Any = driver_module("connectx").Driver(session("ServerA"))
+    wrong = driving("connectx")(session("ServerA"))
     driven.fault(kind="remove-tool", device="ServerA", tool="mlnx_qos")
     with pytest.raises(ToolMissing) as caught:
         wrong.pfc(A)

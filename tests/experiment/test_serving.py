@@ -7,6 +7,7 @@ import pytest
 from labtests.core.errors import CommandRejected
 from labtests.experiment import SIMULATED, Incast, NotHere
 from labtests.inventory import load
+from labtests.transport.asking import Running, answered
 
 TESTBED = load(Path(__file__).parents[2] / "testbeds" / "linux-lab.yaml")
 
@@ -17,21 +18,22 @@ class Switch:
     def __init__(self, way, obeys=True):
         self.testbed, self.way, self.obeys, self.sent = TESTBED, way, obeys, []
 
-    def driver(self, device, ability):
+    def part(self, device, ability):
         return self
 
     def scheduling_for(self, shares):
         return shares
 
-    def current(self, at, setting):
-        return "as found"
-
-    def commands(self, at, setting, earlier, wanted):
+    def step(self, want):
+        yield from ()
         if self.way is None:
             raise CommandRejected(
                 "sw", "scheduling of swp3", "prio serves band 0 first", "give ets"
             )
-        return (self.way,)
+        return self.way
+
+    def ask(self, device, asking):
+        return answered(Running(asking), list)
 
     def change(self, at, setting, wanted):
         self.sent.append(self.way)

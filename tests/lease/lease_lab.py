@@ -25,6 +25,9 @@ class LocalShell:
     gone: bool = False
     sent: list[str] = field(default_factory=list)
 
+    def close(self) -> None:
+        """Nothing is open."""
+
     def run(self, command: str, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Reply:
         if self.gone:
             raise Unreachable(self.device, command, "no answer", "plug it in")

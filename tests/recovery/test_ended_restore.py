@@ -17,12 +17,13 @@ SUITE = """
 import os, signal
 
 from labtests.capabilities.records import PfcSetting
+from labtests.capabilities.settings import REACTION_POINT
 
 
 def test_it(incast):
     incast.trust_dscp()
     incast.pfc_at_switch(PfcSetting(mode="on", priorities=frozenset({3, 5})))
-    incast.set(incast.senders[0].nic, "reaction_point", frozenset({1, 2}))
+    incast.set(incast.senders[0].nic, REACTION_POINT, frozenset({1, 2}))
     os.kill(os.getpid(), signal.SIGKILL)
 """
 
@@ -35,16 +36,16 @@ def restore(
     number: signal.Signals, monkeypatch: pytest.MonkeyPatch, *words: str
 ) -> tuple[int, str]:
     """`labtests restore` in this process; the signal comes in the middle of its first undoing."""
-    made, sent = lab_room.Lab._make, []
+    recorded, sent = lab_room.Lab._record, []
 
-    def make(self, *what, **how):
+    def record(self, *what, **how):
         if not sent:
             sent.append(number)
             signal.raise_signal(number)
-        return made(self, *what, **how)
+        return recorded(self, *what, **how)
 
     with monkeypatch.context() as patched:
-        patched.setattr(lab_room.Lab, "_make", make)
+        patched.setattr(lab_room.Lab, "_record", record)
         done = CliRunner().invoke(main, ["restore", *words])
     assert sent == [number]
     return done.exit_code, done.output

@@ -14,6 +14,7 @@ import signal
 
 from labtests.experiment.incast import Class
 from labtests.capabilities.records import PfcSetting
+from labtests.capabilities.settings import REACTION_POINT
 
 
 def say(text):
@@ -26,7 +27,7 @@ def test_it(incast):
     incast.trust_dscp()
     incast.pfc_at_switch(PfcSetting(mode="on", priorities=frozenset({3, 5})))
     incast.ecn_at_bottleneck(incast.marking({2, 3}))
-    incast.set(incast.senders[0].nic, "reaction_point", frozenset({1, 2}))
+    incast.set(incast.senders[0].nic, REACTION_POINT, frozenset({1, 2}))
     say("CHANGED")
     incast.progress = say
     traffic = incast.udp(Class(tos=0x60, offered_share=0.1), Class(tos=0xA0, offered_share=0.1))

@@ -37,7 +37,9 @@ def why(way: str, line: str = "line: 3", **proof: Any) -> str:
         )
         for at in proof.pop("clocks", (0.0, 1.0))
     ]
-    lab: Any = SimpleNamespace(able=lambda ability: dict(enumerate(clocks)))
+    lab: Any = SimpleNamespace(
+        able=lambda ability: dict(enumerate(clocks)), ask=lambda device, asked: asked
+    )
     facts: dict[str, Any] = {"code": 1, "suffered": Counter(), "second": "", "folder": Path()}
     told = (line, *proof.pop("told", ()))
     return not_tripped(way, Evidence(**{**facts, **proof, "told": told}), lab)

@@ -3,12 +3,14 @@ value, or an error of the device with a sentence. LABTESTS_FUZZ=2000 tries more.
 
 import inspect
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from driven import driving
 from hostile import TERMINAL
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -93,21 +95,30 @@ class Noting:
         return getattr(self._inner, name)
 
 
-def readers(driver: Any) -> list[tuple[str, bool]]:
-    """Its methods that ask of a port, or of nothing, and whether of a port."""
-    found = []
-    for name, method in inspect.getmembers(driver, callable):
-        if name.startswith(("_", "set_", "clear", "prepare")) or name.endswith("_commands"):
-            continue
-        with suppress(ValueError, TypeError):
-            needed = [
-                each
-                for each in inspect.signature(method).parameters.values()
-                if each.default is each.empty and each.kind is each.POSITIONAL_OR_KEYWORD
-            ]
-            if len(needed) <= 1 and all(each.name == "port" for each in needed):
-                found.append((name, bool(needed)))
-    return found
+def readings(driver: Any, port: str) -> Iterator[Callable[[], Any]]:
+    """Everything that asks of this port, or of nothing: settings, what is around them, parts."""
+    for setting in driver.driver.settings:
+        yield partial(_read, driver, setting, port)
+    for part in driver.driver.parts:
+        for name, method in inspect.getmembers(part, callable):
+            if name.startswith("_"):
+                continue
+            with suppress(ValueError, TypeError):
+                needed = [
+                    each.name
+                    for each in inspect.signature(method).parameters.values()
+                    if each.default is each.empty and each.kind is each.POSITIONAL_OR_KEYWORD
+                ]
+                given = {"port": port, "ports": (port,)}
+                if len(needed) <= 1 and set(needed) <= set(given):
+                    words = [given[each] for each in needed]
+                    yield lambda method=method, words=words: driver._told(method(*words))
+
+
+def _read(driver: Any, setting: Any, port: str) -> Any:
+    value = driver.ask(setting.read(port))
+    around = driver.ask(setting.around(port, (value, value)))
+    return setting.commands(port, value, value, around)
 
 
 @pytest.fixture(scope="module")
@@ -120,10 +131,9 @@ def told() -> Iterator[list[tuple[Device, Noting]]]:
             session = driver_module(device.platform).SESSION
             found.append((device, Noting(connect(device, session, clock=lab.clock))))
         for device, noting in found:
-            driver = driver_module(device.platform).Driver(noting)
-            for name, of_port in readers(driver):
+            for reading in readings(driving(device.platform)(noting), device.ports[0].interface):
                 with suppress(LabError):
-                    getattr(driver, name)(*([device.ports[0].interface] if of_port else []))
+                    reading()
         yield found
         for _, noting in found:
             noting.close()
@@ -147,10 +157,9 @@ def test_every_answer_is_read_or_refused_with_a_sentence(
         device, noting = told[which]
         changed = Told(device.name, noting.answers)
         changed.at, changed.length, changed.text, changed.whole = at, length, text, whole
-        driver = driver_module(device.platform).Driver(changed)
-        for name, of_port in readers(driver):
+        for reading in readings(driving(device.platform)(changed), device.ports[0].interface):
             with suppress(LabError):
-                getattr(driver, name)(*([device.ports[0].interface] if of_port else []))
+                reading()
             asked += 1
 
     fuzzed()

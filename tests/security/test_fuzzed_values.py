@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_fuzzed_files import damaged, places
 
-from labtests.capabilities.settings import SETTINGS
+from labtests.capabilities.settings import SETTINGS, kind_of
 from labtests.core.errors import LabError
 from labtests.drivers.comware.session import WORD
 from labtests.inventory import Endpoint
@@ -65,7 +65,8 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Known]:
                 at = Endpoint(device=device.name, interface=device.ports[0].interface)
                 for want in SETTINGS:
                     try:
-                        found.append((bench.lab, at, want, bench.lab.current(at, want)))
+                        kind = kind_of(want)
+                        found.append((bench.lab, at, want, bench.lab.current(at, kind)))
                     except LabError:
                         continue
         yield found
@@ -93,9 +94,12 @@ def test_a_value_becomes_the_intended_commands_or_none(known: Known, tmp_path: P
         whole = {"value": pack(earlier)}
         wanted: Any = data.draw(damaged(whole) if data.draw(st.booleans()) else other(whole))
         try:
-            commands = lab.commands(at, setting, earlier, unpack(wanted["value"]))
+            how = lab.setting(at, kind_of(setting))
+            step = lab._step(how, at, earlier, unpack(wanted["value"]))
+            made_of = lab.ask(at.device, step)
         except (LabError, KeyError):
             return
+        commands = () if made_of is None else made_of.commands
         for line in commands:
             assert isinstance(line, Shell) or all(map(WORD.fullmatch, line.split(" ")))
         texts = [

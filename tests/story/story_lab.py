@@ -11,6 +11,7 @@ from types import ModuleType
 from typed import typed
 
 from labtests.capabilities.records import PfcSetting
+from labtests.capabilities.settings import PFC
 from labtests.experiment import SIMULATED, Class, Incast
 from labtests.inventory import load
 from labtests.lab.lab import Lab
@@ -82,7 +83,7 @@ class Bench:
             incast.trust_dscp()
             for number, sender in enumerate(incast.senders):
                 own = frozenset({5} if number else {3})
-                incast.set(sender.nic, "pfc", PfcSetting(mode="on", priorities=own))
+                incast.set(sender.nic, PFC, PfcSetting(mode="on", priorities=own))
             incast.pfc_at_switch(PFC_OFF)
             incast.alive("PFC off", traffic, queues={3, 5})
             incast.pfc_at_switch(PFC_ON)

@@ -20,6 +20,7 @@ from labtests.measure.evidence import Evidence
 from labtests.experiment.judging import Judged
 from labtests.inventory import Endpoint
 from labtests.capabilities.records import TrustSetting
+from labtests.capabilities.settings import TRUST
 from labtests.verdicts import Outcome, Verdict
 
 def verdict(outcome):
@@ -58,13 +59,13 @@ def no_such_thing(lab):
 def test_teardown_error(incast, monkeypatch):
     """Its verdict is fine, but the lab is not put back."""
     port = Endpoint(device="ServerA", interface="enp3s0f0np0")
-    incast.set(port, "trust", TrustSetting(source="dscp"))
-    driver = incast.lab._drivers["ServerA"]
+    incast.set(port, TRUST, TrustSetting(source="dscp"))
+    setting = incast.lab.setting(port, TRUST)
     refuse = CommandRejected("ServerA", "mlnx_qos", "device is busy", "wait")
-    def set_trust(*_):
-        del driver.set_trust
+    def accept(*_):
+        del setting.accept
         raise refuse
-    driver.set_trust = set_trust
+    setting.accept = accept
 
 @pytest.mark.requires("pfc", "teleportation")
 def test_ability_that_nobody_has(incast):

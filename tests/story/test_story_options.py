@@ -221,11 +221,12 @@ import time
 from pathlib import Path
 from labtests.inventory import Endpoint
 from labtests.capabilities.records import PfcSetting
+from labtests.capabilities.settings import PFC
 from labtests.transport.commands import program
 
 def test_cut_off(incast):
     on = PfcSetting(mode="on", priorities=frozenset({3}))
-    incast.set(Endpoint(device="ServerA", interface="enp3s0f0np0"), "pfc", on)
+    incast.set(Endpoint(device="ServerA", interface="enp3s0f0np0"), PFC, on)
     print("ready")
     while not Path("cut").exists():
         time.sleep(0.01)

@@ -6,6 +6,7 @@ import pytest
 from story_lab import EVERY, OUT, PFC_ON, S2, SWITCH, Bench
 from typed import typed
 
+from labtests.capabilities.settings import PFC, REACTION_POINT
 from labtests.core.errors import CommandRejected, LabErrors
 from labtests.experiment import NotPassed
 
@@ -116,8 +117,8 @@ def test_a_ctrl_c_after_any_exchange_leaves_nothing_behind(bench):
         exchanges += 1
         cut = Interrupting(bench, after=exchanges)
         with cut, bench.lab.restoring():
-            incast.set(incast.senders[0].nic, "reaction_point", EVERY - {3})
-            incast.set(incast.senders[1].switch, "pfc", PFC_ON)
+            incast.set(incast.senders[0].nic, REACTION_POINT, EVERY - {3})
+            incast.set(incast.senders[1].switch, PFC, PFC_ON)
             incast.ecn_at_bottleneck(incast.marking({2, 3}))
         bench.lab._restore_to(0)
         expect_as_found(bench, found)

@@ -8,6 +8,7 @@ from labtests.capabilities.device import DropTelemetry, PfcTelemetry, QueueTelem
 from labtests.capabilities.records import Reading
 from labtests.core.errors import LabErrors, UnreadableOutput
 from labtests.measure.telemetry import Telemetry, Watch, table
+from labtests.transport.asking import Running, answered, known
 
 
 def reading(device, counter, value, time_s=0.0):
@@ -26,17 +27,18 @@ class Switch(QueueTelemetry, DropTelemetry, PfcTelemetry):
     def queue_counters(self, port):
         self.reads += 1
         total = sum(self.growth[: self.reads])
-        return (reading(self.name, "forwarded_packets", 100 + total),)
+        return known((reading(self.name, "forwarded_packets", 100 + total),))
 
     def drop_counters(self, port):
-        return (reading(self.name, "ecn_marked_packets", 5),)
+        return known((reading(self.name, "ecn_marked_packets", 5),))
 
     def pfc_counters(self, ports):
-        return tuple(reading(self.name, "pfc_tx_frames", 7) for _ in ports)
+        return known(tuple(reading(self.name, "pfc_tx_frames", 7) for _ in ports))
 
 
 class Broken(Switch):
     def queue_counters(self, port):
+        yield from ()
         raise UnreadableOutput(self.name, "display qos", "cut", "read again")
 
 
@@ -46,7 +48,8 @@ def telemetry(*switches):
     clock.sleep = lambda seconds: setattr(clock, "t", clock.t + seconds)
     able = {s.name: s for s in switches}
     devices = SimpleNamespace(
-        able=lambda ability: {n: s for n, s in able.items() if isinstance(s, ability)}
+        able=lambda ability: {n: s for n, s in able.items() if isinstance(s, ability)},
+        ask=lambda device, asking, *_: answered(Running(asking), list),
     )
     watch = Watch(ports=dict.fromkeys(able, ("p1",)), bottleneck=(switches[0].name, "p1"))
     return Telemetry(devices, clock), watch, clock

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from driven import driving
@@ -71,7 +72,7 @@ def shell(host: SudoHost) -> Iterator[ShellTransport]:
 
 def changes() -> Iterator[Shell]:
     """What drivers change settings with, of each kind one; of tc as tests/linux_switch have it."""
-    nic = ConnectX(None)  # type: ignore[arg-type] # nothing is asked
+    nic = ConnectX(SimpleNamespace(device="h1"))  # nothing is asked
     yield RIGHTS
     yield from nic.mtu_commands(PORT, 1500, 9000)
     pfc = (

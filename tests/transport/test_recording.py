@@ -68,16 +68,14 @@ def test_what_was_asked_together_is_replayed_together_and_one_by_one(
     commands = typed(("echo out; echo err >&2; exit 3", "cat /proc/sys/kernel/random/uuid"))
     live = []
     for _ in range(2):
-        with asked.at_once("a moment", commands):
-            live.append([asked.run(typed(command)) for command in commands])
+        live.append(asked.answers(commands))
     asked.close()
     assert asked.sent == 2
     replayed = recorded_lab(journal.path)["host"]
     assert [[replayed.run(command) for command in commands] for _ in live] == live
     assert live[0][1].text != live[1][1].text
     again = Exchanges(recorded_lab(journal.path)["host"])
-    with again.at_once("a moment", commands):
-        assert [again.run(command) for command in commands] == live[0]
+    assert again.answers(commands) == live[0]
     assert again.sent == 1
 
 

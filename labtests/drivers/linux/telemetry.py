@@ -23,17 +23,13 @@ from labtests.drivers.linux.statistics import (
     net_readings,
 )
 from labtests.drivers.linux.sysfs import files_are_missing, parse_hw_counters
-from labtests.transport.asking import Asking, ask, ask_each, attempt, both, known
+from labtests.transport.asking import Asking, ask, ask_each, both
 from labtests.transport.commands import Shell, script
 from labtests.transport.protocol import Reply
 
 
 class NicCounters(PortCounters, RdmaDevices, NicTelemetry):
     """What a host counts. A counter it does not show is None with the reason, never 0."""
-
-    def __init__(self, device: str, ports: tuple[str, ...] = ()) -> None:
-        super().__init__(device, ports)
-        self._last: dict[str, RdmaLink] = {}
 
     def rdma_links(self) -> Asking[tuple[RdmaLink, ...]]:
         """Every RDMA link of the host, none where its kernel has no RDMA: by `rdma -j link`, or
@@ -56,12 +52,9 @@ class NicCounters(PortCounters, RdmaDevices, NicTelemetry):
     def rdma_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """Every counter of the RDMA device behind this port, by sysfs or else by `rdma`; none
         where no RDMA device belongs to it."""
-        last = self._last.get(port)
-        early = known(None) if last is None else attempt(ask(_hw_counters(last)))
-        link, _ = yield from both(self._rdma_link(port), early)  # as a rule, it is still the same
+        link = yield from self._rdma_link(port)
         if link is None:
             return ()
-        self._last[port] = link
         reply = yield from ask(_hw_counters(link))
         if not files_are_missing(reply):
             return rdma_readings(reply, port, "hw_counters", parse_hw_counters(reply))

@@ -46,9 +46,9 @@ class Reader:
         """What of the device has this ability; None when it has not."""
         return self.driver.able(ability)
 
-    def ask(self, asking: Asking[Answer]) -> Answer:
-        """Ask it, round by round. Raises what the asking raises."""
-        return self.exchanges.ask(asking)
+    def ask(self, asking: Asking[Answer], *occasions: str) -> Answer:
+        """Ask it, round by round (Exchanges.ask). Raises what the asking raises."""
+        return self.exchanges.ask(asking, *occasions)
 
 
 def in_parallel(readers: Sequence[Reader], read: Callable[[Reader], Answer]) -> dict[str, Answer]:
