@@ -28,7 +28,7 @@ from labtests.lab.changes import (
 from labtests.lab.devices import Devices
 from labtests.lab.sending import Sending
 from labtests.measure.evidence import Backend
-from labtests.transport.asking import Asking, outcomes
+from labtests.transport.asking import Asking, outcomes, side_by_side
 from labtests.transport.exchanges import Exchanges
 from labtests.transport.protocol import Clock, Transport
 from labtests.transport.ssh.connecting import SHELL, connect_all, emulated
@@ -113,14 +113,16 @@ class Lab(Devices):
 
         Raises LeaseLost, before anything is sent, when somebody else has the lab by now.
         """
-        step = self.ask(at.device, self.step(Wanted(at, kind, wanted)))
-        self.change_together(at.device, () if step is None else (step,))
+        self.change_all(at.device, [Wanted(at, kind, wanted)])
 
-    def change_together(
-        self, device: str, steps: Sequence[Step], then: Asking[T] | None = None
-    ) -> T | None:
-        """Several settings of one device, none of which has an effect on another: all are written
-        ahead by one fsync; to a shell they are sent in one exchange that stops at the first failure
+    def change_all(self, device: str, wanted: Sequence[Wanted[Any]]) -> None:
+        """The same for several settings of one device, none of which has an effect on another."""
+        found = self.ask(device, side_by_side([self.step(each) for each in wanted]))
+        self.make(device, [step for step in found if step is not None])
+
+    def make(self, device: str, steps: Sequence[Step], then: Asking[T] | None = None) -> T | None:
+        """Steps of one device, none of which has an effect on another: all are written ahead by one
+        fsync; to a shell they are sent in one exchange that stops at the first failure
         and reads everything back at its end. What `then` returns, which is asked last."""
         if not steps:
             return None if then is None else self.ask(device, then)

@@ -199,7 +199,7 @@ def _made(lab: Lab, plan: DevicePlan, stop: threading.Event, progress: Say) -> _
         if not steps:
             continue
         behind = plan.wishes if lab.joins(plan.device) or number + 1 < len(batches) else []
-        found = lab.change_together(plan.device, steps, _looked_at(lab, behind)) or []
+        found = lab.make(plan.device, steps, _looked_at(lab, behind)) or []
         done.steps += steps
         for step in steps:
             progress(f"{plan.device}: {step.at.interface} {step.intent.setting} changed")

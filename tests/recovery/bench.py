@@ -28,12 +28,16 @@ OTHER_ENDS_WITHIN_S = 60
 SMALL_DISK = "size=8m"
 LOOK = "def test_look(lab):\n    pass\n"
 SUITE = '''
+from labtests.capabilities.device import EcnMarking
+from labtests.capabilities.settings import (
+    ECN, NOTIFICATION_POINT, PFC, REACTION_POINT, TRUST
+)
 from labtests.lab.changes import Wanted
 from labtests.capabilities.records import PfcSetting, TrustSetting
 from labtests.transport.commands import program
 
 SERVER = program("iperf3", "-s", "-p", 5333)
-POINTS = ("reaction_point", "notification_point")
+POINTS = (REACTION_POINT, NOTIFICATION_POINT)
 
 
 def test_broken(incast):
@@ -43,32 +47,33 @@ def test_broken(incast):
     port = lab.testbed.peer(out)
     ecn = lab.part(port.device, EcnMarking).ecn_on({2, 3})
     server = lab.transports[out.device].start(SERVER, limit_s=600)
-    lab.change(sender, kind_of("trust"), TrustSetting(source="dscp"))
-    lab.change(port, kind_of("pfc"), PfcSetting(mode="on", priorities=frozenset({3})))
-    lab.change(port, kind_of("ecn"), ecn)
-    lab.change(port, kind_of("pfc"), PfcSetting(mode="auto", priorities=frozenset({3, 4})))
-    points = [Wanted(at=receiver, setting=name, value=frozenset({1, 2})) for name in POINTS]
-    lab.change_together(receiver.device, points)
-    lab.change(sender, kind_of("pfc"), PfcSetting(mode="on", priorities=frozenset({5})))
+    lab.change(sender, TRUST, TrustSetting(source="dscp"))
+    lab.change(port, PFC, PfcSetting(mode="on", priorities=frozenset({3})))
+    lab.change(port, ECN, ecn)
+    lab.change(port, PFC, PfcSetting(mode="auto", priorities=frozenset({3, 4})))
+    points = [Wanted(receiver, kind, frozenset({1, 2})) for kind in POINTS]
+    lab.change_all(receiver.device, points)
+    lab.change(sender, PFC, PfcSetting(mode="on", priorities=frozenset({5})))
     server.close()
 '''
 OTHER = '''
 from labtests.capabilities.records import PfcSetting, TrustSetting
+from labtests.capabilities.settings import PFC, REACTION_POINT, TRUST
 
 
 def test_other(incast):
     """The same settings, to other values."""
     lab, sender, receiver = incast.lab, incast.senders[0].nic, incast.senders[1].nic
     port = lab.testbed.peer(*lab.testbed.roles["receiver"])
-    other_trust = "dot1p" if lab.current(sender, kind_of("trust")).source == "dscp" else "dscp"
-    for at, setting, wanted in (
-        (port, "pfc", PfcSetting(mode="on", priorities=frozenset({6}))),
-        (sender, "trust", TrustSetting(source=other_trust)),
-        (receiver, "reaction_point", frozenset({7})),
-        (sender, "pfc", PfcSetting(mode="on", priorities=frozenset({7}))),
+    other_trust = "dot1p" if lab.current(sender, TRUST).source == "dscp" else "dscp"
+    for at, kind, wanted in (
+        (port, PFC, PfcSetting(mode="on", priorities=frozenset({6}))),
+        (sender, TRUST, TrustSetting(source=other_trust)),
+        (receiver, REACTION_POINT, frozenset({7})),
+        (sender, PFC, PfcSetting(mode="on", priorities=frozenset({7}))),
     ):
-        lab.change(at, kind_of(setting), wanted)
-        assert lab.current(at, kind_of(setting)) == wanted
+        lab.change(at, kind, wanted)
+        assert lab.current(at, kind) == wanted
 '''
 
 

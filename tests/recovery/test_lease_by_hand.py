@@ -12,18 +12,19 @@ from labtests.lease.register import Register
 SUITE = """
 from labtests.inventory import Endpoint
 from labtests.capabilities.records import PfcSetting
+from labtests.capabilities.settings import PFC
 from labtests.transport.commands import script
 
 PORT = Endpoint(device="S6550", interface="Twenty-FiveGigE1/0/13")
 
 
 def test_first(lab, incast):
-    lab.change(PORT, kind_of("pfc"), PfcSetting(mode="on", priorities=frozenset({3})))
+    lab.change(PORT, PFC, PfcSetting(mode="on", priorities=frozenset({3})))
     print("CHANGED", flush=True)
     ask = script("test -e /tmp/go && echo yes")
     while lab.transports["ServerA"].run(ask).text != "yes\\n":
         lab.clock.sleep(0.1)
-    lab.change(PORT, kind_of("pfc"), PfcSetting(mode="on", priorities=frozenset({3, 5})))
+    lab.change(PORT, PFC, PfcSetting(mode="on", priorities=frozenset({3, 5})))
     print("TOO LATE", flush=True)
 
 

@@ -210,7 +210,7 @@ def test_a_hostile_port_is_one_argument_of_one_tool_or_refused(shell: RealShell,
     host, wanted = Host(shell), PfcSetting(mode="on", priorities=frozenset({3}))
     earlier = PfcSetting(mode="off", priorities=frozenset())
     for ask in (
-        host.nic_counters,
+        host.link_errors,
         lambda port: [shell.run(line) for line in host.pfc_commands(port, earlier, wanted)],
         host.reaction_point,
     ):

@@ -60,12 +60,12 @@ def test_teardown_error(incast, monkeypatch):
     """Its verdict is fine, but the lab is not put back."""
     port = Endpoint(device="ServerA", interface="enp3s0f0np0")
     incast.set(port, TRUST, TrustSetting(source="dscp"))
-    setting = incast.lab.setting(port, TRUST)
+    exchanges = incast.lab.transports["ServerA"]
     refuse = CommandRejected("ServerA", "mlnx_qos", "device is busy", "wait")
-    def accept(*_):
-        del setting.accept
+    def change(*_):
+        del exchanges.change
         raise refuse
-    setting.accept = accept
+    exchanges.change = change
 
 @pytest.mark.requires("pfc", "teleportation")
 def test_ability_that_nobody_has(incast):
