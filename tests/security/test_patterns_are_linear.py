@@ -14,6 +14,7 @@ import pytest
 from pumping import LENGTH, pumped
 
 import labtests
+from labtests.drivers.displays import Line, Shape
 from labtests.transport.ssh.terminal import Prompt
 
 ROOT = Path(labtests.__file__).parent
@@ -58,6 +59,11 @@ def patterns_in(value: object, deep: int = 3) -> Iterator[re.Pattern[str]]:
         yield from (
             p for pair in value.items() for each in pair for p in patterns_in(each, deep - 1)
         )
+    elif isinstance(value, Line):
+        yield value.shape.pattern
+        yield from (found for line in value.under for found in patterns_in(line))
+    elif isinstance(value, Shape):
+        yield value.pattern
     elif deep and isinstance(value, (tuple, list, set, frozenset)):
         yield from (found for each in value for found in patterns_in(each, deep - 1))
 

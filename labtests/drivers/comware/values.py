@@ -1,8 +1,10 @@
-"""Numbers as Comware prints them, and the words it prints where it has none."""
+"""Values as Comware prints them, and the words it prints where it has none."""
 
 import re
 
-from labtests.drivers.parsing import refuse, whole_number
+from labtests.drivers.comware.names import printed_port
+from labtests.drivers.displays import Kind, Notation
+from labtests.drivers.parsing import whole_number
 from labtests.transport.protocol import Reply
 
 NOT_A_NUMBER = re.compile(r"N/A|--?|Overflow|overflow")
@@ -19,8 +21,13 @@ def counted(reply: Reply, text: str, what: str) -> int | None:
     return whole_number(reply, text, what)
 
 
-def exactly(reply: Reply, text: str, what: str) -> int:
-    """A number that has to be there."""
-    if NOT_A_NUMBER.fullmatch(text):
-        refuse(reply, f"{what} is {text!r}")
-    return whole_number(reply, text, what)
+COMWARE = Notation(
+    {
+        "count": Kind(COUNTER, counted),
+        "yes": Kind(r"[YN]", lambda _, text, __: text == "Y"),
+        "none": Kind(NOT_A_NUMBER.pattern),
+        "port": Kind(r"\S(?:.*\S)?", lambda reply, text, _: printed_port(reply, text)),
+    }
+)
+"""How the displays of this switch are declared."""
+line, record = COMWARE.line, COMWARE.record

@@ -1,0 +1,20 @@
+"""What a CLI prints, read by declaration.
+
+A driver says how each line shows (shapes.py), which lines stand under which (lines.py), what the
+columns of a table hold (tables.py), or which fields an answer in JSON has (objects.py). Here it is
+read, and refused where it is not as declared: a line that is new, one too many, an end too early.
+"""
+
+from labtests.drivers.displays.lines import (
+    ANY,
+    MAYBE,
+    ONCE,
+    SOME,
+    Line,
+    Notation,
+    Unfit,
+    read,
+)
+from labtests.drivers.displays.shapes import Kind, Shape
+
+__all__ = ["ANY", "MAYBE", "ONCE", "SOME", "Kind", "Line", "Notation", "Shape", "Unfit", "read"]
