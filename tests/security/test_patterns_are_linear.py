@@ -14,7 +14,7 @@ import pytest
 from pumping import LENGTH, pumped
 
 import labtests
-from labtests.drivers.displays import Line, Shape
+from labtests.drivers.displays import Line, Shape, Table
 from labtests.transport.ssh.terminal import Prompt
 
 ROOT = Path(labtests.__file__).parent
@@ -64,6 +64,13 @@ def patterns_in(value: object, deep: int = 3) -> Iterator[re.Pattern[str]]:
         yield from (found for line in value.under for found in patterns_in(line))
     elif isinstance(value, Shape):
         yield value.pattern
+    elif isinstance(value, Table):
+        yield from (value.passed, value.nothing)
+        yield from (
+            found
+            for column in (*value.about, *value.details, *value.extra)
+            for found in (re.compile(column.head), column.shape.pattern)
+        )
     elif deep and isinstance(value, (tuple, list, set, frozenset)):
         yield from (found for each in value for found in patterns_in(each, deep - 1))
 

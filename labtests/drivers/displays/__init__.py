@@ -16,5 +16,20 @@ from labtests.drivers.displays.lines import (
     read,
 )
 from labtests.drivers.displays.shapes import Kind, Shape
+from labtests.drivers.displays.tables import Table, read_table, read_tables
 
-__all__ = ["ANY", "MAYBE", "ONCE", "SOME", "Kind", "Line", "Notation", "Shape", "Unfit", "read"]
+__all__ = [
+    "ANY",
+    "MAYBE",
+    "ONCE",
+    "SOME",
+    "Kind",
+    "Line",
+    "Notation",
+    "Shape",
+    "Table",
+    "Unfit",
+    "read",
+    "read_table",
+    "read_tables",
+]

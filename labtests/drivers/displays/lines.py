@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
+from labtests.drivers.displays.columns import Column
 from labtests.drivers.displays.shapes import KINDS, Kind, Shape
 from labtests.drivers.parsing import BLANK_OR_RULER, SAVE_IT, incomplete, refuse, whole_lines
 from labtests.transport.protocol import Reply
@@ -71,6 +72,13 @@ class Notation:
         """A line that, with those under it, makes a record; there is at least one."""
         more = {"times": SOME, "into": "records", **more}
         return Line(shape=self.shape(shape), under=under, make=make, **more)
+
+    def columns(self, heads: Mapping[str, str]) -> tuple[Column, ...]:
+        """Columns: what stands over each, and `name:kind` (`name:kind?` where it may be blank)."""
+        return tuple(
+            Column(head=head, shape=self.shape(f"<{value.rstrip('?')}>"), blank=value.endswith("?"))
+            for head, value in heads.items()
+        )
 
 
 @dataclass(slots=True)
