@@ -20,8 +20,8 @@ from typing import Any
 from labtests.capabilities import counters as c
 from labtests.drivers.comware.names import full_name
 from labtests.drivers.comware.values import COMWARE, COUNTER, counted
-from labtests.drivers.displays import ANY, MAYBE, Kind, Notation, Unfit, read
-from labtests.drivers.parsing import refuse
+from labtests.drivers.displays import ANY, MAYBE, Kind, Unfit, read
+from labtests.drivers.parsing import BLANK, refuse
 from labtests.transport.protocol import Reply
 
 _ITEM = re.compile(rf"({COUNTER}) ([a-zA-Z][a-zA-Z ]*)")
@@ -94,6 +94,7 @@ def _items(reply: Reply, text: str, what: str) -> Items:
 def _shown(
     interface: str, sides: tuple[tuple[str, Items], ...], state: str = "", **first: tuple[Any, ...]
 ) -> Shown:
+    del first["by_protocol"]
     if not state:
         raise Unfit("has no line `Current state:`")
     counts: dict[str, Count] = {}
@@ -106,6 +107,10 @@ def _shown(
         counts=tuple(counts.values()),
         **{name: next(iter(found), None) for name, found in first.items()},
     )
+
+
+def _side(side: str, items: Items, more: tuple[Items, ...], which: str = "") -> tuple[str, Items]:
+    return side.lower(), () if which == "normal" else sum(more, items)
 
 
 def _counts(side: str, items: Items) -> Iterator[Count]:
@@ -128,8 +133,9 @@ _KINDS = {
     ),
     "speed": Kind("[0-9]+[GM]", lambda _, text, __: int(text[:-1]) * _BITS_PER_S[text[-1]]),
 }
-_NOTATION = Notation({**COMWARE.kinds, **_KINDS})
+_NOTATION = COMWARE.also(**_KINDS)
 line, record = _NOTATION.line, _NOTATION.record
+_INDENTED = range(1, 1000)
 _SIDE = "(?i:input|output)"
 _RATE = (
     r"(Last [0-9]+ seconds? |Peak )(value of )?(input|output)\b.*"
@@ -138,35 +144,42 @@ _RATE = (
 _DESCRIBES = (
     r"[A-Z][^:]*\:.*",
     r"[A-Z][\w -]*\ (is|are)\ .*",
-    r"([0-9]+[GM]bps|Unknown)-speed mode\s*, \w+-duplex mode",
-    "[0-9]+[GM]b/s, .*",
+    r"Unknown-speed mode\s*, \w+-duplex mode",
     r"[\w-]+: \w+",
     "(Allow|Forbid) jumbo frames? to pass",
     "No connector|Unknown media type",
-    "[0-9][0-9, ()a-z-]*",  # more of a list of VLANs
 )
+_BELOW = line("<more:more>", into="more", times=ANY, indent=_INDENTED)
 _PORT = record(
     r"<interface:[A-Z][\w-]*[0-9](?:/[0-9]+)*(?::[0-9]+)?>( current state: <state:text>)?",
     line("Current state: <state:text>", times=MAYBE),
-    line(r"<speed:speed>(bps-speed mode\s*,|b/s,) .*", into="speed_bits_per_s", times=ANY),
+    line(
+        r"<speed:speed>(bps-speed mode\s*, \w+-duplex mode|b/s, .*)",
+        into="speed_bits_per_s",
+        times=ANY,
+    ),
     line("(?i:(The )?maximum frame length( is |: )<length:number>)", into="frame_bytes", times=ANY),
     line("[A-Z].*(?i:hardware address): <mac:mac>", into="mac", times=ANY),
+    line("[0-9][0-9, ()a-z-]*", times=ANY, indent=_INDENTED),  # more of a list of VLANs
     line(
-        rf"(?!{_SIDE}\s*[:(]|\S+\ current state\:)({'|'.join(_DESCRIBES)})",
+        rf"(?!{_SIDE}\s*[:(]|IPv[46] traffic|\S+\ current state\:)({'|'.join(_DESCRIBES)})",
         times=ANY,
     ),
     record(
-        rf"<side:{_SIDE}>( \(total\))?: <items:items>",
-        line("<more:more>", into="more", times=ANY),
-        make=lambda side, items, more: (side.lower(), sum(more, items)),
+        rf"<side:{_SIDE}>( \(<which:total|normal>\))?: <items:items>",
+        _BELOW,
+        make=_side,
         into="sides",
         times=ANY,
         stage=1,
     ),
-    line(rf"{_SIDE} \(normal\): .*", line("<:more>", times=ANY), times=ANY, stage=1),
-    line(
+    record(
         "IPv[46] traffic statistics:",  # what follows is a part of what was said before
-        line(rf"({_SIDE}( \(\w+\))?: .*|<:more>|{_RATE})", times=ANY),
+        line(rf"{_SIDE}: <more:items>", into="more", times=ANY),
+        _BELOW,
+        line(_RATE, times=ANY),
+        make=dict,
+        into="by_protocol",
         times=ANY,
         stage=1,
     ),
@@ -177,4 +190,4 @@ _PORT = record(
 
 def parse_interface(reply: Reply) -> tuple[Shown, ...]:
     """Every interface, in order. A line that is not understood is refused."""
-    return read(reply, _PORT)
+    return read(reply, _PORT, skip=BLANK)

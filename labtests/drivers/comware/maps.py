@@ -32,7 +32,8 @@ def _map(name: str, values: tuple[int, ...], **which: str) -> MapTable:
 
 
 _MAP = record(
-    "MAP-TABLE NAME: <name> TYPE: <:>( COLOR: <color>)?( DIRECTION: <direction>)?",
+    r"MAP-TABLE NAME: <name:[\w-]+> TYPE: <:[\w-]+>"
+    r"( COLOR: <color:\w+>)?( DIRECTION: <direction:\w+>)?",
     line("IMPORT : EXPORT"),
     line("<code:number> : <to:number>", into="values", times=SOME, order="from 0"),
     make=_map,

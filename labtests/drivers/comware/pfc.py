@@ -16,7 +16,7 @@ from typing import Literal
 
 from labtests.drivers.comware.configuration import priorities
 from labtests.drivers.comware.values import COMWARE, NOT_A_NUMBER
-from labtests.drivers.displays import Kind, Notation, Table, read_table
+from labtests.drivers.displays import Kind, Table, read_table
 from labtests.transport.protocol import Reply
 
 Mode = Literal["off", "on", "auto"]
@@ -60,12 +60,12 @@ def _no_drop(reply: Reply, text: str, what: str) -> frozenset[int]:
     return frozenset() if NOT_A_NUMBER.fullmatch(text) else priorities(reply, text)
 
 
-_KINDS = {
-    "mode": Kind("(?i:on|off|auto|enabled|disabled)", _mode),
-    "is_on": Kind("(?i:on|off|enabled|disabled)", _is_on),
-    "list": Kind(r"\S+", _no_drop),
-}
-_columns = Notation({**COMWARE.kinds, **_KINDS}).columns
+_columns = COMWARE.also(
+    mode=Kind("(?i:on|off|auto|enabled|disabled)", _mode),
+    is_on=Kind("(?i:on|off|enabled|disabled)", _is_on),
+    list=Kind(r"\S+", _no_drop),
+).columns
+
 _PORTS = Table(
     about=_columns(
         {

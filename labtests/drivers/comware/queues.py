@@ -8,7 +8,7 @@ equals forwarded plus dropped in packets, not in bytes.
 from dataclasses import dataclass
 
 from labtests.drivers.comware.values import line, record
-from labtests.drivers.displays import ANY, MAYBE, read
+from labtests.drivers.displays import MAYBE, read
 from labtests.transport.protocol import Reply
 
 
@@ -37,7 +37,11 @@ _QUEUE = record(
     "Queue <queue:0-7>",
     line(f"Forwarded: <forwarded_packets:count> packets, <forwarded_bytes:count> bytes{_RATES}"),
     line(f"Dropped: <dropped_packets:count> packets, <dropped_bytes:count> bytes{_RATES}"),
-    line("(Green|Yellow|Red) (forwarded|dropped): <:count> packets, <:count> bytes", times=ANY),
+    *(
+        line(f"{colour} {what}: <:count> packets, <:count> bytes", times=MAYBE)
+        for colour in ("Green", "Yellow", "Red")
+        for what in ("forwarded", "dropped")
+    ),
     line("Total queue length: <:count> packets", times=MAYBE),
     line("Current queue length: <length_packets:count> packets(, <:number>% use ratio)?"),
     make=QueueCount,

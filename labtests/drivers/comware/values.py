@@ -26,7 +26,7 @@ COMWARE = Notation(
         "count": Kind(COUNTER, counted),
         "yes": Kind(r"[YN]", lambda _, text, __: text == "Y"),
         "none": Kind(NOT_A_NUMBER.pattern),
-        "port": Kind(r"\S(?:.*\S)?", lambda reply, text, _: printed_port(reply, text)),
+        "port": Kind(r"\S(?:.*?\S)??", lambda reply, text, _: printed_port(reply, text)),
     }
 )
 """How the displays of this switch are declared."""

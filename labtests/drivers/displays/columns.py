@@ -60,6 +60,11 @@ class Placed:
             collapsed="  " not in header.strip(),
         )
 
+    @property
+    def details(self) -> tuple[Column, ...]:
+        """Those that come all or none."""
+        return self.columns[len(self.columns) - self.optional :]
+
     def ruled_by(self, line: str) -> "Placed":
         """The same; where this line is a ruler of as many columns, as wide as that."""
         spans = tuple(word.span() for word in _WORD.finditer(line))

@@ -40,7 +40,8 @@ class Unfit(Exception):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line(Generic[T]):
     """A declared line. `order` is that of the first value of each. A line of a later `stage` ends
-    the earlier ones. `refused`: a line that is known, and why it is not read."""
+    the earlier ones. `indent`: the widths of its margin, where that tells it from another.
+    `refused`: a line that is known, and why it is not read."""
 
     shape: Shape
     under: tuple["Line[Any]", ...] = ()
@@ -49,16 +50,20 @@ class Line(Generic[T]):
     into: str = ""
     order: Order = "any"
     stage: int = 0
+    indent: range = range(_MANY)
     refused: str = ""
     remedy: str = SAVE_IT
 
 
 @dataclass(frozen=True, slots=True)
 class Notation:
-    """How the lines of one platform are declared: its kinds of values, and what is passed over."""
+    """How the displays of one platform are declared: with its kinds of values."""
 
     kinds: Mapping[str, Kind] = field(default_factory=dict)
-    skip: re.Pattern[str] = BLANK_OR_RULER
+
+    def also(self, **kinds: Kind) -> "Notation":
+        """The same with more kinds of values."""
+        return Notation({**self.kinds, **kinds})
 
     def shape(self, text: str) -> Shape:
         """A shape with the platform's kinds of values."""
@@ -93,12 +98,14 @@ class _Open:
     keys: dict[int, dict[Any, None]] = field(default_factory=dict)  # the first value of each
 
 
-def read(reply: Reply, top: Line[T], skip: re.Pattern[str] = BLANK_OR_RULER) -> tuple[T, ...]:
-    """Every record of an answer that holds nothing else."""
-    whole = _Open(Line(shape=Shape.of(""), under=(top,)), "", {})
+def read(
+    reply: Reply, top: Line[T], *beside: Line[Any], skip: re.Pattern[str] = BLANK_OR_RULER
+) -> tuple[T, ...]:
+    """Every record of an answer that holds nothing else than these, and lines `beside` them."""
+    whole = _Open(Line(shape=Shape.of(""), under=(top, *beside)), "", {})
     opened = [whole]
     for number, line in enumerate(whole_lines(reply), start=1):
-        if not skip.match(line) and not _is_taken(reply, opened, line.strip()):
+        if not skip.match(line) and not _is_taken(reply, opened, line):
             refuse(reply, f"line {number} is unrecognised: {line!r}")
     _close(reply, opened, 0)
     return tuple(whole.values.get(top.into, ()))
@@ -106,11 +113,12 @@ def read(reply: Reply, top: Line[T], skip: re.Pattern[str] = BLANK_OR_RULER) -> 
 
 def _is_taken(reply: Reply, opened: list[_Open], text: str) -> bool:
     """Whether an open line has this one under it; the innermost takes it."""
+    margin = len(text) - len(text.lstrip())
     for depth in reversed(range(len(opened))):
         for index, line in enumerate(opened[depth].line.under):
-            if line.stage < opened[depth].stage:
+            if line.stage < opened[depth].stage or margin not in line.indent:
                 continue
-            if match := line.shape.pattern.fullmatch(text):
+            if match := line.shape.pattern.fullmatch(text.strip()):
                 _close(reply, opened, depth + 1)
                 opened.append(_met(reply, opened[-1], index, match))
                 return True

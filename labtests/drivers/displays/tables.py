@@ -74,7 +74,7 @@ class _Reading(Generic[T]):
         if self.last is None:
             refuse(self.reply, f"this row belongs to nothing above: {line!r}")
         if details and not self._is_nothing(details, line):
-            values = self._values(self.table.details, details, line)
+            values = self._values(self.placed.details, details, line)
             key = next(iter(values.values()))
             if key in self.last.details:
                 refuse(self.reply, f"{key} is there twice: {line!r}")
