@@ -15,6 +15,7 @@ from labtests.drivers.displays.lines import (
     Unfit,
     read,
 )
+from labtests.drivers.displays.objects import Fields, Named, Rows, read_json
 from labtests.drivers.displays.shapes import Kind, Shape
 from labtests.drivers.displays.tables import Table, read_table, read_tables
 
@@ -23,13 +24,17 @@ __all__ = [
     "MAYBE",
     "ONCE",
     "SOME",
+    "Fields",
     "Kind",
     "Line",
+    "Named",
     "Notation",
+    "Rows",
     "Shape",
     "Table",
     "Unfit",
     "read",
+    "read_json",
     "read_table",
     "read_tables",
 ]

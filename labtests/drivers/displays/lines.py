@@ -69,9 +69,17 @@ class Notation:
         """A shape with the platform's kinds of values."""
         return Shape.of(text, {**KINDS, **self.kinds})
 
-    def line(self, shape: str, *under: Line[Any], times: Times = ONCE, **more: Any) -> Line[None]:
-        """A line whose values are those of the line above."""
-        return Line(shape=self.shape(shape), under=under, times=times, **more)
+    def line(self, shape: str, *under: Line[Any], **more: Any) -> Line[None]:
+        """A line that is there once; its values are those of the line above."""
+        return Line(shape=self.shape(shape), under=under, **more)
+
+    def maybe(self, shape: str, *under: Line[Any], **more: Any) -> Line[None]:
+        """A line that may be there."""
+        return self.line(shape, *under, times=MAYBE, **more)
+
+    def each(self, shape: str, *under: Line[Any], **more: Any) -> Line[None]:
+        """A line that is there any number of times."""
+        return self.line(shape, *under, times=ANY, **more)
 
     def record(self, shape: str, *under: Line[Any], make: Callable[..., T], **more: Any) -> Line[T]:
         """A line that, with those under it, makes a record; there is at least one."""
@@ -105,7 +113,7 @@ def read(
     whole = _Open(Line(shape=Shape.of(""), under=(top, *beside)), "", {})
     opened = [whole]
     for number, line in enumerate(whole_lines(reply), start=1):
-        if not skip.match(line) and not _is_taken(reply, opened, line):
+        if not skip.fullmatch(line) and not _is_taken(reply, opened, line):
             refuse(reply, f"line {number} is unrecognised: {line!r}")
     _close(reply, opened, 0)
     return tuple(whole.values.get(top.into, ()))
