@@ -42,7 +42,7 @@ _SPAN = "[0-9]{2}:[0-9]{2}:[0-9]{2}"
 _notation = COMWARE.also(span=Kind(_SPAN, _span))
 _CLOCK = _notation.record(
     rf"<time:{_SPAN}>(\.[0-9]+)? <shown> [A-Z][a-z]{{2}} <date:{_DAY}/[0-9]{{4}}>",
-    _notation.line("Time Zone : <zone> <sign:add|minus> <ahead:span>", times=MAYBE),
+    _notation.maybe("Time Zone : <zone> <sign:add|minus> <ahead:span>"),
     _notation.line(
         f"Summer Time : <summer> <:{_SPAN}> <begin:{_DAY}> <:{_SPAN}> <end:{_DAY}>"
         " <summer_ahead:span>",

@@ -20,7 +20,7 @@ from typing import Any
 from labtests.capabilities import counters as c
 from labtests.drivers.comware.names import full_name
 from labtests.drivers.comware.values import COMWARE, COUNTER, counted
-from labtests.drivers.displays import ANY, MAYBE, Kind, Unfit, read
+from labtests.drivers.displays import ANY, Kind, Unfit, read
 from labtests.drivers.parsing import BLANK, refuse
 from labtests.transport.protocol import Reply
 
@@ -134,7 +134,7 @@ _KINDS = {
     "speed": Kind("[0-9]+[GM]", lambda _, text, __: int(text[:-1]) * _BITS_PER_S[text[-1]]),
 }
 _NOTATION = COMWARE.also(**_KINDS)
-line, record = _NOTATION.line, _NOTATION.record
+maybe, many, record = _NOTATION.maybe, _NOTATION.many, _NOTATION.record
 _INDENTED = range(1, 1000)
 _SIDE = "(?i:input|output)"
 _RATE = (
@@ -149,22 +149,15 @@ _DESCRIBES = (
     "(Allow|Forbid) jumbo frames? to pass",
     "No connector|Unknown media type",
 )
-_BELOW = line("<more:more>", into="more", times=ANY, indent=_INDENTED)
+_BELOW = many("<more:more>", into="more", indent=_INDENTED)
 _PORT = record(
     r"<interface:[A-Z][\w-]*[0-9](?:/[0-9]+)*(?::[0-9]+)?>( current state: <state:text>)?",
-    line("Current state: <state:text>", times=MAYBE),
-    line(
-        r"<speed:speed>(bps-speed mode\s*, \w+-duplex mode|b/s, .*)",
-        into="speed_bits_per_s",
-        times=ANY,
-    ),
-    line("(?i:(The )?maximum frame length( is |: )<length:number>)", into="frame_bytes", times=ANY),
-    line("[A-Z].*(?i:hardware address): <mac:mac>", into="mac", times=ANY),
-    line("[0-9][0-9, ()a-z-]*", times=ANY, indent=_INDENTED),  # more of a list of VLANs
-    line(
-        rf"(?!{_SIDE}\s*[:(]|IPv[46] traffic|\S+\ current state\:)({'|'.join(_DESCRIBES)})",
-        times=ANY,
-    ),
+    maybe("Current state: <state:text>"),
+    many(r"<speed:speed>(bps-speed mode\s*, \w+-duplex mode|b/s, .*)", into="speed_bits_per_s"),
+    many("(?i:(The )?maximum frame length( is |: )<length:number>)", into="frame_bytes"),
+    many("[A-Z].*(?i:hardware address): <mac:mac>", into="mac"),
+    many("[0-9][0-9, ()a-z-]*", indent=_INDENTED),  # more of a list of VLANs
+    many(rf"(?!{_SIDE}\s*[:(]|IPv[46] traffic|\S+\ current state\:)({'|'.join(_DESCRIBES)})"),
     record(
         rf"<side:{_SIDE}>( \(<which:total|normal>\))?: <items:items>",
         _BELOW,
@@ -175,15 +168,15 @@ _PORT = record(
     ),
     record(
         "IPv[46] traffic statistics:",  # what follows is a part of what was said before
-        line(rf"{_SIDE}: <more:items>", into="more", times=ANY),
+        many(rf"{_SIDE}: <more:items>", into="more"),
         _BELOW,
-        line(_RATE, times=ANY),
+        many(_RATE),
         make=dict,
         into="by_protocol",
         times=ANY,
         stage=1,
     ),
-    line(_RATE, times=ANY, stage=1),
+    many(_RATE, stage=1),
     make=_shown,
 )
 

@@ -1,8 +1,8 @@
 """`display lldp neighbor-information verbose`: who is at the other end of a cable."""
 
 from labtests.capabilities.facts import Neighbour
-from labtests.drivers.comware.values import line, record
-from labtests.drivers.displays import ANY, MAYBE, read
+from labtests.drivers.comware.values import line, many, maybe, record
+from labtests.drivers.displays import ANY, read
 from labtests.drivers.parsing import refuse
 from labtests.transport.protocol import Reply
 
@@ -15,30 +15,29 @@ _PORT = record(
     record(
         _INDEX,
         line("Port ID : <port_id:text>", indent=_BY_ONE),
-        line("Port description : <port_description:.*>", times=MAYBE, indent=_BY_ONE),
-        line("System name : <name:.*>", times=MAYBE, indent=_BY_ONE),
-        line(_UNREAD, times=ANY),
+        maybe("Port description : <port_description:.*>", indent=_BY_ONE),
+        maybe("System name : <name:.*>", indent=_BY_ONE),
+        many(_UNREAD),
         make=dict,
         into="told",
         times=ANY,
         indent=_BY_ONE,
     ),
-    line("LLDP agent nearest-bridge[:：]", times=ANY, indent=_FLUSH),
-    line(r"LLDP agent \S+[:：]", line(f"{_INDEX}|{_UNREAD}", times=ANY), times=ANY, indent=_FLUSH),
-    line(
+    many("LLDP agent nearest-bridge[:：]", indent=_FLUSH),
+    line(r"LLDP agent \S+[:：]", many(f"{_INDEX}|{_UNREAD}"), times=ANY, indent=_FLUSH),
+    many(
         "(Port ID|Port description|System name) : .*",
-        times=ANY,
         indent=_BY_ONE,
         refused="{above} shows something of no neighbour",
     ),
-    line(_UNREAD, times=ANY),
+    many(_UNREAD),
     make=lambda port, told: [(port, each) for each in told],
     times=ANY,
     indent=_FLUSH,
 )
 _CDP = line(
     "CDP neighbor-information of port .*",
-    line("(?!(LLDP|CDP) neighbor-information of port ).*", times=ANY),
+    many("(?!(LLDP|CDP) neighbor-information of port ).*"),
     times=ANY,
     indent=_FLUSH,
 )

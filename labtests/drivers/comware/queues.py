@@ -7,8 +7,8 @@ equals forwarded plus dropped in packets, not in bytes.
 
 from dataclasses import dataclass
 
-from labtests.drivers.comware.values import line, record
-from labtests.drivers.displays import MAYBE, read
+from labtests.drivers.comware.values import line, maybe, record
+from labtests.drivers.displays import read
 from labtests.transport.protocol import Reply
 
 
@@ -38,11 +38,11 @@ _QUEUE = record(
     line(f"Forwarded: <forwarded_packets:count> packets, <forwarded_bytes:count> bytes{_RATES}"),
     line(f"Dropped: <dropped_packets:count> packets, <dropped_bytes:count> bytes{_RATES}"),
     *(
-        line(f"{colour} {what}: <:count> packets, <:count> bytes", times=MAYBE)
+        maybe(f"{colour} {what}: <:count> packets, <:count> bytes")
         for colour in ("Green", "Yellow", "Red")
         for what in ("forwarded", "dropped")
     ),
-    line("Total queue length: <:count> packets", times=MAYBE),
+    maybe("Total queue length: <:count> packets"),
     line("Current queue length: <length_packets:count> packets(, <:number>% use ratio)?"),
     make=QueueCount,
     into="queues",

@@ -8,8 +8,8 @@ weight; they are refused.
 from typing import Any
 
 from labtests.capabilities.records import QueueSchedule, SchedulingSetting
-from labtests.drivers.comware.values import COMWARE, line, record
-from labtests.drivers.displays import ANY, MAYBE, Unfit, read
+from labtests.drivers.comware.values import COMWARE, line, many, maybe, record
+from labtests.drivers.displays import Unfit, read
 from labtests.drivers.parsing import whole_lines
 from labtests.transport.protocol import Reply
 
@@ -37,18 +37,13 @@ _INTERFACE = COMWARE.shape("Interface: <interface:port>")
 _PORT = record(
     _INTERFACE.text,
     line(f"Output queue: <kind:(?i:{'|'.join(_DISCIPLINES)})> (?i:queuing)"),
-    line(
-        "Output queue: <kind:text>",
-        times=ANY,
-        refused="{above} has {kind}, which has no weights",
-    ),
-    line(
+    many("Output queue: <kind:text>", refused="{above} has {kind}, which has no weights"),
+    many(
         r"Output queue - <kind:\w+>.*",
-        times=ANY,
         refused="{kind} is a router's software queue",
         remedy="use a switch port",
     ),
-    line(
+    maybe(
         "(?i:Queue ID Queue name Group <unit:weight|byte[ -]count>( Min[ -]bandwidth)?)",
         record(
             "<queue:0-7> [a-z]+[0-9]? (<group:1|2> <weight:number>|sp <:none>)( <:>)?",
@@ -57,7 +52,6 @@ _PORT = record(
             times=(8, 8),
             order="from 0",
         ),
-        times=MAYBE,
     ),
     make=_port,
     order="unique",

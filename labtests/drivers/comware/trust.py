@@ -3,8 +3,8 @@
 from typing import Any
 
 from labtests.capabilities.records import TrustSetting
-from labtests.drivers.comware.values import line, record
-from labtests.drivers.displays import ANY, MAYBE, Unfit, read
+from labtests.drivers.comware.values import many, maybe, record
+from labtests.drivers.displays import Unfit, read
 from labtests.transport.protocol import Reply
 
 
@@ -18,12 +18,11 @@ def _setting(interface: str, source: Any = "", override: str = "") -> tuple[str,
 
 _PORT = record(
     "Interface: <interface:port>",
-    line("Port priority (trust )?information", times=ANY),
-    line(r"Port (\w+ )?priority: ([0-9]+|-+)", times=ANY),
-    line(
+    many("Port priority (trust )?information"),
+    many(r"Port (\w+ )?priority: ([0-9]+|-+)"),
+    maybe(
         "Port priority trust type: <source:dscp|dot1p|none|auto|exp|ip-precedence|untrust(?:ed)?>"
-        "(, Override: <override:enable|disable>d?)?",
-        times=MAYBE,
+        "(, Override: <override:enable|disable>d?)?"
     ),
     make=_setting,
     order="unique",

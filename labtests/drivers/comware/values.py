@@ -30,4 +30,4 @@ COMWARE = Notation(
     }
 )
 """How the displays of this switch are declared."""
-line, record = COMWARE.line, COMWARE.record
+line, maybe, many, record = COMWARE.line, COMWARE.maybe, COMWARE.many, COMWARE.record

@@ -9,8 +9,8 @@ Limits are in the device's own unit (cells or packets, by model).
 from dataclasses import dataclass
 
 from labtests.capabilities.records import WredQueue
-from labtests.drivers.comware.values import COMWARE, line, record
-from labtests.drivers.displays import ANY, read
+from labtests.drivers.comware.values import COMWARE, line, many, record
+from labtests.drivers.displays import read
 from labtests.drivers.parsing import whole_lines
 from labtests.transport.protocol import Reply
 
@@ -26,8 +26,8 @@ class WredTable:
 _BY_PRECEDENCE = "{above} has WRED by IP precedence, which is no queue table"  # routers
 _PORT = record(
     "Interface: <interface:port>",
-    line("Current WRED configuration:", times=ANY),
-    line("(Exponent: |Pre Low ).*", times=ANY, refused=_BY_PRECEDENCE),
+    many("Current WRED configuration:"),
+    many("(Exponent: |Pre Low ).*", refused=_BY_PRECEDENCE),
     line("Applied WRED table name: <table>"),
     make=lambda interface, table: (interface, table),
     order="unique",

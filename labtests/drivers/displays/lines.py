@@ -77,7 +77,7 @@ class Notation:
         """A line that may be there."""
         return self.line(shape, *under, times=MAYBE, **more)
 
-    def each(self, shape: str, *under: Line[Any], **more: Any) -> Line[None]:
+    def many(self, shape: str, *under: Line[Any], **more: Any) -> Line[None]:
         """A line that is there any number of times."""
         return self.line(shape, *under, times=ANY, **more)
 
