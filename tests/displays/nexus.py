@@ -61,7 +61,7 @@ COUNTERS = displays.Fields(
 
 SONIC = displays.Notation().also(
     count=displays.Kind(
-        "[0-9,]+|N/A", lambda _, text, __: None if text == "N/A" else int(text.replace(",", ""))
+        "[0-9,]+|N/A", lambda text: None if text == "N/A" else int(text.replace(",", ""))
     )
 )
 _PRIORITIES = SONIC.columns({f"PFC{n}": f"priority_{n}:count" for n in range(8)})

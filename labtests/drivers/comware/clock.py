@@ -9,8 +9,7 @@ from labtests.drivers.parsing import BLANK
 from labtests.transport.protocol import Reply
 
 
-def _span(reply: Reply, text: str, what: str) -> timedelta:
-    del reply, what
+def _span(text: str) -> timedelta:
     hours, minutes, seconds = (int(part) for part in text.split(":"))
     return timedelta(hours=hours, minutes=minutes, seconds=seconds)
 

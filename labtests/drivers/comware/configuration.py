@@ -103,17 +103,21 @@ def applied_wred_table(reply: Reply, section: Section) -> str | None:
 
 
 def priorities(reply: Reply, text: str) -> frozenset[int]:
-    """A list of priorities, as the CLI writes it: `0-7`, `5`, `0,2-3,5-6`, `3 5`."""
+    """A list of priorities, as the CLI writes it."""
+    found = priority_set(text)
+    if found is None:
+        refuse(reply, f"{text!r} is no list of priorities 0..7")
+    return found
+
+
+def priority_set(text: str) -> frozenset[int] | None:
+    """`0-7`, `5`, `0,2-3,5-6`, `3 5`; None where this is no such list."""
     found: set[int] = set()
     for part in re.split(r",\s*|\s+", text.strip()):
         match = _PRIORITY_RANGE.fullmatch(part)
-        if match is None:
-            refuse(reply, f"{text!r} is no list of priorities 0..7")
-        first = int(match["first"])
-        last = int(match["last"] or first)
-        if last < first:
-            refuse(reply, f"{text!r} is no list of priorities 0..7")
-        found.update(range(first, last + 1))
+        if match is None or int(match["last"] or 7) < int(match["first"]):
+            return None
+        found.update(range(int(match["first"]), int(match["last"] or match["first"]) + 1))
     return frozenset(found)
 
 

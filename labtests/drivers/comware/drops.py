@@ -50,23 +50,18 @@ _DUE_TO = "Packets dropped due to "
 _NAMES = {
     "Packets of ECN marked": ECN_MARKED_PACKETS,
     "Packets of WRED dropped": WRED_DROPPED_PACKETS,
+    "Input dropped": BUFFER_DROPPED_IN_PACKETS,
+    "Output dropped": BUFFER_DROPPED_OUT_PACKETS,
 }
 
 
-def _count(words: str, packets: int | None) -> tuple[DropCount]:
+def _count(words: str, packets: int | None) -> DropCount:
     reason = words.removeprefix(_DUE_TO).lower()
     own_name = "dropped_" + re.sub(r"[^a-z0-9]+", "_", reason).strip("_")
-    return (DropCount(counter=_NAMES.get(words, own_name), words=words, packets=packets),)
+    return DropCount(counter=_NAMES.get(words, own_name), words=words, packets=packets)
 
 
-def _buffer(before: int | None, behind: int | None) -> tuple[DropCount, DropCount]:
-    return (
-        DropCount(counter=BUFFER_DROPPED_IN_PACKETS, words="Input dropped", packets=before),
-        DropCount(counter=BUFFER_DROPPED_OUT_PACKETS, words="Output dropped", packets=behind),
-    )
-
-
-def _port(counts: tuple[tuple[DropCount, ...], ...], interface: str = ALL_INTERFACES) -> PortDrops:
+def _port(counts: tuple[list[DropCount], ...], interface: str = ALL_INTERFACES) -> PortDrops:
     found = tuple(chain.from_iterable(counts))
     if not found or len({each.counter for each in found}) != len(found):
         raise Unfit("has no lines, or one of them twice")
@@ -78,13 +73,16 @@ _PORT = record(
     record(
         rf"{_DUE_TO}insufficient data buffer\. "
         "Input dropped: <before:count> Output dropped: <behind:count>",
-        make=_buffer,
+        make=lambda before, behind: [
+            _count("Input dropped", before),
+            _count("Output dropped", behind),
+        ],
         into="counts",
         times=ANY,
     ),
     record(
-        f"<words:{_DUE_TO}[^:]+?|{'|'.join(_NAMES)}>\\:\\s*<packets:count>",
-        make=_count,
+        rf"<words:{_DUE_TO}[^:]+?|Packets of (?:ECN marked|WRED dropped)>\:\s*<packets:count>",
+        make=lambda words, packets: [_count(words, packets)],
         into="counts",
         times=ANY,
     ),

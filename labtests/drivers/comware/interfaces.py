@@ -15,13 +15,14 @@ here needs are passed over; a line of another form is refused.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from labtests.capabilities import counters as c
 from labtests.drivers.comware.names import full_name
 from labtests.drivers.comware.values import COMWARE, COUNTER, counted
 from labtests.drivers.displays import ANY, Kind, Unfit, read
-from labtests.drivers.parsing import BLANK, refuse
+from labtests.drivers.parsing import BLANK
 from labtests.transport.protocol import Reply
 
 _ITEM = re.compile(rf"({COUNTER}) ([a-zA-Z][a-zA-Z ]*)")
@@ -80,14 +81,14 @@ class Shown:
 Items = tuple[tuple[str, int | None], ...]
 
 
-def _items(reply: Reply, text: str, what: str) -> Items:
+def _items(text: str) -> Items:
     """`0 CRC, 0 frame`: words and number of each."""
     found = []
     for item in filter(None, (each.strip() for each in text.split(","))):
         match = _ITEM.fullmatch(item)
         if match is None:
-            refuse(reply, f"{item!r} is no counter of an interface")
-        found.append((match[2].strip(), counted(reply, match[1], what)))
+            raise Unfit(f"{item!r} is no counter of an interface")
+        found.append((match[2].strip(), counted(match[1])))
     return tuple(found)
 
 
@@ -110,7 +111,7 @@ def _shown(
 
 
 def _side(side: str, items: Items, more: tuple[Items, ...], which: str = "") -> tuple[str, Items]:
-    return side.lower(), () if which == "normal" else sum(more, items)
+    return side.lower(), () if which == "normal" else (*items, *chain.from_iterable(more))
 
 
 def _counts(side: str, items: Items) -> Iterator[Count]:
@@ -128,10 +129,8 @@ def _counts(side: str, items: Items) -> Iterator[Count]:
 _KINDS = {
     "items": Kind(".*", _items),
     "more": Kind(rf"{COUNTER} [a-zA-Z].*", _items),
-    "mac": Kind(
-        "(?i:(?:[0-9a-f]{4}-){2}[0-9a-f]{4})", lambda _, text, __: text.replace("-", "").lower()
-    ),
-    "speed": Kind("[0-9]+[GM]", lambda _, text, __: int(text[:-1]) * _BITS_PER_S[text[-1]]),
+    "mac": Kind("(?i:(?:[0-9a-f]{4}-){2}[0-9a-f]{4})", lambda text: text.replace("-", "").lower()),
+    "speed": Kind("[0-9]+[GM]", lambda text: int(text[:-1]) * _BITS_PER_S[text[-1]]),
 }
 _NOTATION = COMWARE.also(**_KINDS)
 maybe, many, record = _NOTATION.maybe, _NOTATION.many, _NOTATION.record

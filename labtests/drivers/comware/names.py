@@ -36,6 +36,7 @@ _ABBREVIATIONS = {
     "NULL": "NULL",
 }
 
+UNKNOWN_TYPE = "add its type and abbreviation to labtests/drivers/comware/names.py"
 _NUMBER = re.compile(r"[0-9]+(?:/[0-9]+)*(?::[0-9]+)?(?:\.[0-9]+)?")
 
 
@@ -69,7 +70,7 @@ def printed_port(reply: Reply, name: str) -> str:
         refuse(
             reply,
             f"{name!r} is no interface name known here",
-            "add its type and abbreviation to labtests/drivers/comware/names.py",
+            UNKNOWN_TYPE,
         )
     return full
 

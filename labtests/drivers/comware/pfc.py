@@ -14,9 +14,9 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from labtests.drivers.comware.configuration import priorities
+from labtests.drivers.comware.configuration import priority_set
 from labtests.drivers.comware.values import COMWARE, NOT_A_NUMBER
-from labtests.drivers.displays import Kind, Table, read_table
+from labtests.drivers.displays import Kind, Table, Unfit, read_table
 from labtests.transport.protocol import Reply
 
 Mode = Literal["off", "on", "auto"]
@@ -46,23 +46,20 @@ class PfcPort:
         return next((f for f in self.frames if f.priority == priority), None)
 
 
-def _mode(reply: Reply, text: str, what: str) -> str:
-    del reply, what
+def _mode(text: str) -> str:
     return {"disabled": "off", "enabled": "on"}.get(text.lower(), text.lower())
 
 
-def _is_on(reply: Reply, text: str, what: str) -> bool:
-    return _mode(reply, text, what) == "on"
-
-
-def _no_drop(reply: Reply, text: str, what: str) -> frozenset[int]:
-    del what
-    return frozenset() if NOT_A_NUMBER.fullmatch(text) else priorities(reply, text)
+def _no_drop(text: str) -> frozenset[int]:
+    found = frozenset() if NOT_A_NUMBER.fullmatch(text) else priority_set(text)
+    if found is None:
+        raise Unfit("is no list of priorities 0..7")
+    return found
 
 
 _columns = COMWARE.also(
     mode=Kind("(?i:on|off|auto|enabled|disabled)", _mode),
-    is_on=Kind("(?i:on|off|enabled|disabled)", _is_on),
+    is_on=Kind("(?i:on|off|enabled|disabled)", lambda text: _mode(text) == "on"),
     list=Kind(r"\S+", _no_drop),
 ).columns
 

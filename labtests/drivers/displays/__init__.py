@@ -12,11 +12,10 @@ from labtests.drivers.displays.lines import (
     SOME,
     Line,
     Notation,
-    Unfit,
     read,
 )
 from labtests.drivers.displays.objects import Fields, Named, Rows, read_json
-from labtests.drivers.displays.shapes import Kind, Shape
+from labtests.drivers.displays.shapes import Kind, Shape, Unfit
 from labtests.drivers.displays.tables import Table, read_table, read_tables
 
 __all__ = [

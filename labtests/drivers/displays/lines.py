@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
 from labtests.drivers.displays.columns import Column
-from labtests.drivers.displays.shapes import KINDS, Kind, Shape
+from labtests.drivers.displays.shapes import KINDS, Kind, Shape, Unfit
 from labtests.drivers.parsing import BLANK_OR_RULER, SAVE_IT, incomplete, refuse, whole_lines
 from labtests.transport.protocol import Reply
 
@@ -31,10 +31,6 @@ ONCE: Times = (1, 1)
 MAYBE: Times = (0, 1)
 SOME: Times = (1, _MANY)
 ANY: Times = (0, _MANY)
-
-
-class Unfit(Exception):
-    """Raised by a `make` with a sentence about the record: the answer is refused for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,4 +185,4 @@ def _made(reply: Reply, done: _Open) -> Any:
     try:
         return done.line.make(**done.values)
     except Unfit as problem:
-        refuse(reply, f"{done.title} {problem}")
+        refuse(reply, f"{done.title} {problem}", problem.remedy)

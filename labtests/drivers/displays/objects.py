@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from labtests.core.trusted_files import json_of
-from labtests.drivers.displays.lines import Notation, Unfit
+from labtests.drivers.displays.lines import Notation
+from labtests.drivers.displays.shapes import Unfit
 from labtests.drivers.parsing import READ_AGAIN, refuse
 from labtests.transport.protocol import Reply
 
@@ -88,7 +89,7 @@ class _Reading:
         try:
             return what.make(**values)
         except Unfit as problem:
-            refuse(self.reply, f"{where} {problem}")
+            refuse(self.reply, f"{where} {problem}", problem.remedy)
 
     def _field(self, what: Any, shown: Any, where: str) -> dict[str, Any]:
         if isinstance(what, tuple):
@@ -96,12 +97,12 @@ class _Reading:
         return self._scalar(what, shown, where)
 
     def _scalar(self, what: str, shown: Any, where: str) -> dict[str, Any]:
-        match = None
-        if isinstance(shown, str | int) and not isinstance(shown, bool):
-            match = self.notation.shape(f"<{what}>").pattern.fullmatch(str(shown))
+        shape = self.notation.shape(f"<{what}>")
+        word = isinstance(shown, str | int) and not isinstance(shown, bool)
+        match = shape.pattern.fullmatch(str(shown)) if word else None
         if match is None:
             self._refuse(where, what.partition(":")[2] or "a word", shown)
-        return self.notation.shape(f"<{what}>").values(self.reply, match)
+        return shape.values(self.reply, match)
 
     def _refuse(self, where: str, wanted: str, shown: Any) -> NoReturn:
         refuse(self.reply, f"{where} should be {wanted}, not {str(shown)[:80]!r}")

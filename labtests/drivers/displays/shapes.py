@@ -13,22 +13,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from labtests.drivers.parsing import whole_number
+from labtests.drivers.parsing import SAVE_IT, refuse
 from labtests.transport.protocol import Reply
 
-Read = Callable[[Reply, str, str], Any]
-"""Turns the text of a value into it; the last argument is its name, for a refusal."""
 
+class Unfit(Exception):
+    """What is shown cannot be: raised by what reads a value or makes a record, and refused."""
 
-def as_printed(reply: Reply, text: str, what: str) -> str:
-    """The text itself."""
-    del reply, what
-    return text
-
-
-def as_number(reply: Reply, text: str, what: str) -> int:
-    """A whole number."""
-    return whole_number(reply, text, what)
+    def __init__(self, problem: str, remedy: str = SAVE_IT) -> None:
+        super().__init__(problem)
+        self.remedy = remedy
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +30,15 @@ class Kind:
     """A kind of value: the regular expression of its text, and how that is read."""
 
     looks: str
-    read: Read = as_printed
+    read: Callable[[str], Any] = str
 
 
 Kinds = Mapping[str, Kind]
 KINDS: Kinds = {
     "": Kind(r"\S+"),
     "text": Kind(r"\S(?:.*\S)?"),
-    "number": Kind(r"[0-9]+", as_number),
-    "0-7": Kind(r"[0-7]", as_number),
+    "number": Kind(r"[0-9]{1,40}", int),
+    "0-7": Kind(r"[0-7]", int),
 }
 _PART = re.compile(
     r"\\.|\(\?\w*:|\[[^\[\]]*\]"
@@ -59,7 +53,7 @@ class Shape:
 
     text: str
     pattern: re.Pattern[str]
-    readers: Mapping[str, Read] = field(default_factory=dict)
+    readers: Mapping[str, Callable[[str], Any]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, text: str, kinds: Kinds = KINDS) -> "Shape":
@@ -76,11 +70,14 @@ class Shape:
 
     def values(self, reply: Reply, match: re.Match[str]) -> dict[str, Any]:
         """The values of a line; one whose part of the line is not there is left out."""
-        return {
-            name: read(reply, match[name], name)
-            for name, read in self.readers.items()
-            if match[name] is not None
-        }
+        try:
+            return {
+                name: read(match[name])
+                for name, read in self.readers.items()
+                if match[name] is not None
+            }
+        except Unfit as problem:
+            refuse(reply, f"{match[0]!r}: {problem}", problem.remedy)
 
 
 def _regex(part: re.Match[str], kinds: Kinds) -> str:
