@@ -2,9 +2,9 @@
 
 import pytest
 
-from labtests.core.errors import CommandRejected, UnreadableOutput
+from labtests.core.errors import CommandRejected
 from labtests.drivers.comware.names import asked_port, full_name, printed_port, short_name
-from labtests.transport.protocol import Reply
+from labtests.drivers.displays import Unfit
 
 PAIRS = [
     ("GigabitEthernet1/0/1", "GE1/0/1"),
@@ -48,8 +48,8 @@ def test_ports_that_differ_only_in_type_are_different():
 
 
 def test_an_unknown_name_in_an_output_is_refused():
-    with pytest.raises(UnreadableOutput, match="'ABC1/0/1' is no interface name"):
-        printed_port(Reply(device="leaf1", command="display x", text=""), "ABC1/0/1")
+    with pytest.raises(Unfit, match="'ABC1/0/1' is no interface name"):
+        printed_port("ABC1/0/1")
 
 
 def test_an_unknown_name_in_the_testbed_is_refused_before_anything_is_sent():

@@ -10,6 +10,7 @@ import re
 from typing import NoReturn
 
 from labtests.core.errors import CommandRejected
+from labtests.drivers.displays import Unfit
 from labtests.drivers.parsing import refuse
 from labtests.transport.protocol import Reply
 
@@ -36,7 +37,7 @@ _ABBREVIATIONS = {
     "NULL": "NULL",
 }
 
-UNKNOWN_TYPE = "add its type and abbreviation to labtests/drivers/comware/names.py"
+_UNKNOWN_TYPE = "add its type and abbreviation to labtests/drivers/comware/names.py"
 _NUMBER = re.compile(r"[0-9]+(?:/[0-9]+)*(?::[0-9]+)?(?:\.[0-9]+)?")
 
 
@@ -63,15 +64,11 @@ def short_name(name: str) -> str | None:
     return _ABBREVIATIONS[kind] + full.removeprefix(kind)
 
 
-def printed_port(reply: Reply, name: str) -> str:
-    """The full name of a port that the switch printed. Unknown types are refused."""
+def printed_port(name: str) -> str:
+    """The full name of a port that the switch printed. Raises Unfit for an unknown type."""
     full = full_name(name)
     if full is None:
-        refuse(
-            reply,
-            f"{name!r} is no interface name known here",
-            UNKNOWN_TYPE,
-        )
+        raise Unfit(f"{name!r} is no interface name known here", _UNKNOWN_TYPE)
     return full
 
 

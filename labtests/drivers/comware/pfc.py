@@ -14,9 +14,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from labtests.drivers.comware.configuration import priority_set
-from labtests.drivers.comware.values import COMWARE, NOT_A_NUMBER
-from labtests.drivers.displays import Kind, Table, Unfit, read_table
+from labtests.drivers.comware.values import COMWARE, NOT_A_NUMBER, priorities
+from labtests.drivers.displays import Kind, Table, read_table
 from labtests.transport.protocol import Reply
 
 Mode = Literal["off", "on", "auto"]
@@ -51,10 +50,7 @@ def _mode(text: str) -> str:
 
 
 def _no_drop(text: str) -> frozenset[int]:
-    found = frozenset() if NOT_A_NUMBER.fullmatch(text) else priority_set(text)
-    if found is None:
-        raise Unfit("is no list of priorities 0..7")
-    return found
+    return frozenset() if NOT_A_NUMBER.fullmatch(text) else priorities(text)
 
 
 _columns = COMWARE.also(

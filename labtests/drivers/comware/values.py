@@ -2,7 +2,7 @@
 
 import re
 
-from labtests.drivers.comware.names import UNKNOWN_TYPE, full_name
+from labtests.drivers.comware.names import printed_port
 from labtests.drivers.displays import Kind, Notation, Unfit
 
 NOT_A_NUMBER = re.compile(r"N/A|--?|Overflow|overflow")
@@ -16,16 +16,22 @@ def counted(text: str) -> int | None:
     return None if NOT_A_NUMBER.fullmatch(text) else int(text)
 
 
-def _port(text: str) -> str:
-    if full := full_name(text):
-        return full
-    raise Unfit(f"{text!r} is no interface name known here", UNKNOWN_TYPE)
+def priorities(text: str) -> frozenset[int]:
+    """A list of priorities, as the CLI writes it: `0-7`, `5`, `0,2-3,5-6`, `3 5`."""
+    found: set[int] = set()
+    for part in re.split(r",\s*|\s+", text):
+        first, _, last = part.partition("-")
+        if re.fullmatch("[0-7](?:-[0-7])?", part) is None or (last or "7") < first:
+            raise Unfit(f"{text!r} is no list of priorities 0..7")
+        found.update(range(int(first), int(last or first) + 1))
+    return frozenset(found)
 
 
 COMWARE = Notation().also(
     count=Kind(COUNTER, counted),
     none=Kind(NOT_A_NUMBER.pattern),
-    port=Kind(r"\S(?:.*?\S)??", _port),
+    port=Kind(r"\S(?:.*?\S)??", printed_port),
+    priorities=Kind(r"\S.*", priorities),
     yes=Kind("[YN]", lambda text: text == "Y"),
 )
 """How the displays of this switch are declared."""

@@ -1,8 +1,9 @@
 """What a CLI prints, read by declaration.
 
 A driver says how each line shows (shapes.py), which lines stand under which (lines.py), what the
-columns of a table hold (tables.py), or which fields an answer in JSON has (objects.py). Here it is
-read, and refused where it is not as declared: a line that is new, one too many, an end too early.
+columns of a table hold (tables.py), which fields an answer in JSON has (objects.py), and how the
+sections of a configuration are parted (sections.py). Here it is read, and refused where it is not
+as declared: a line that is new, one too many, an end too early.
 """
 
 from labtests.drivers.displays.lines import (
@@ -15,6 +16,7 @@ from labtests.drivers.displays.lines import (
     read,
 )
 from labtests.drivers.displays.objects import Fields, Named, Rows, read_json
+from labtests.drivers.displays.sections import Marked, Section
 from labtests.drivers.displays.shapes import Kind, Shape, Unfit
 from labtests.drivers.displays.tables import Table, read_table, read_tables
 
@@ -26,9 +28,11 @@ __all__ = [
     "Fields",
     "Kind",
     "Line",
+    "Marked",
     "Named",
     "Notation",
     "Rows",
+    "Section",
     "Shape",
     "Table",
     "Unfit",
