@@ -3,7 +3,7 @@
 import pytest
 
 from labtests.core.errors import CommandRejected
-from labtests.drivers.comware.names import asked_port, full_name, printed_port, short_name
+from labtests.drivers.comware.names import asked_port, full_name, printed_port
 from labtests.drivers.displays import Unfit
 
 PAIRS = [
@@ -22,11 +22,9 @@ PAIRS = [
 
 
 @pytest.mark.parametrize(("full", "short"), PAIRS)
-def test_a_name_has_one_full_and_one_short_form(full, short):
+def test_a_name_has_one_full_form(full, short):
     assert full_name(short) == full
     assert full_name(full) == full
-    assert short_name(full) == short
-    assert short_name(short) == short
 
 
 @pytest.mark.parametrize(
@@ -39,7 +37,6 @@ def test_case_and_blanks_do_not_make_another_port(spelling):
 @pytest.mark.parametrize("name", ["", "ABC1/0/1", "WGE", "WGE1/0/14x", "1/0/14", "Ethernet", "E"])
 def test_a_name_that_is_not_in_the_table_is_nobody(name):
     assert full_name(name) is None
-    assert short_name(name) is None
 
 
 def test_ports_that_differ_only_in_type_are_different():

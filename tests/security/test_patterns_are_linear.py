@@ -8,13 +8,13 @@ import re
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 import pytest
 from pumping import LENGTH, pumped
 
 import labtests
-from labtests.drivers.displays import Line, Shape, Table
 from labtests.transport.ssh.terminal import Prompt
 
 ROOT = Path(labtests.__file__).parent
@@ -59,17 +59,9 @@ def patterns_in(value: object, deep: int = 3) -> Iterator[re.Pattern[str]]:
         yield from (
             p for pair in value.items() for each in pair for p in patterns_in(each, deep - 1)
         )
-    elif isinstance(value, Line):
-        yield value.shape.pattern
-        yield from (found for line in value.under for found in patterns_in(line))
-    elif isinstance(value, Shape):
-        yield value.pattern
-    elif isinstance(value, Table):
-        yield from (value.passed, value.nothing)
+    elif is_dataclass(value) and not isinstance(value, type):  # what a driver declares
         yield from (
-            found
-            for column in (*value.about, *value.details, *value.extra)
-            for found in (re.compile(column.head), column.shape.pattern)
+            found for each in fields(value) for found in patterns_in(getattr(value, each.name))
         )
     elif deep and isinstance(value, (tuple, list, set, frozenset)):
         yield from (found for each in value for found in patterns_in(each, deep - 1))

@@ -3,7 +3,8 @@
 A driver says how each line shows (shapes.py), which lines stand under which (lines.py), what the
 columns of a table hold (tables.py), which fields an answer in JSON has (objects.py), and how the
 sections of a configuration are parted (sections.py). Here it is read, and refused where it is not
-as declared: a line that is new, one too many, an end too early.
+as declared: a line that is new, one too many, an end too early. So are its interface names
+(names.py) and the words by which it says no (refusals.py).
 """
 
 from labtests.drivers.displays.lines import (
@@ -15,7 +16,9 @@ from labtests.drivers.displays.lines import (
     Notation,
     read,
 )
+from labtests.drivers.displays.names import Names
 from labtests.drivers.displays.objects import Fields, Named, Rows, read_json
+from labtests.drivers.displays.refusals import Refusals
 from labtests.drivers.displays.sections import Marked, Section
 from labtests.drivers.displays.shapes import Kind, Shape, Unfit
 from labtests.drivers.displays.tables import Table, read_table, read_tables
@@ -30,7 +33,9 @@ __all__ = [
     "Line",
     "Marked",
     "Named",
+    "Names",
     "Notation",
+    "Refusals",
     "Rows",
     "Section",
     "Shape",
