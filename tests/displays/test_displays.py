@@ -127,6 +127,7 @@ PORTS = Table(
     details=CLI.columns({"Prio": "priority:0-7", "Frames": "frames:number"}),
     make=dict,
     into="rows",
+    rows=(0, 2),
 )
 
 
@@ -150,6 +151,7 @@ def test_a_row_goes_on_from_the_one_above_and_a_blank_cell_is_left_out():
         ("              4     11\n", "belongs to nothing above"),
         ("eth1    3     3     10\neth1    4     4     10\n", "contradict each other"),
         ("eth1    3     3     10\neth1    3     3     10\n", "there twice"),
+        ("eth1    3     3     10\neth1          4     11\neth1          5     12\n", "has 3 rows"),
     ],
 )
 def test_rows_that_cannot_be_true_are_refused(rows, says):

@@ -9,6 +9,7 @@ nothing; then a short row is read only when its words can belong nowhere else.
 
 import re
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
 
 from labtests.drivers.displays.shapes import Shape
@@ -48,8 +49,7 @@ class Placed:
     ) -> "Placed | None":
         """These columns, where this line is their header."""
         columns = (*about, *details)
-        heads = [f"({column.head.replace(' ', '[ ]')})" for column in columns]
-        match = re.fullmatch(r"\s*" + r"\s+".join(heads) + r"\s*", header)
+        match = _header(tuple(column.head for column in columns)).fullmatch(header)
         if match is None:
             return None
         starts = [match.start(number) for number in range(1, len(columns) + 1)]
@@ -111,6 +111,11 @@ class Placed:
         if len(words) == self.optional and all(word.isdigit() for word in words):
             return dict(zip(heads[needed:], words, strict=True))
         return None
+
+
+@cache
+def _header(heads: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(r"\s*" + r"\s+".join(f"({head})" for head in heads) + r"\s*")
 
 
 def unwrapped(texts: list[str], first: str) -> list[str]:

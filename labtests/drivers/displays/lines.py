@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
 from labtests.drivers.displays.columns import Column
-from labtests.drivers.displays.shapes import KINDS, Kind, Shape, Unfit
+from labtests.drivers.displays.shapes import KINDS, Kind, Shape, made
 from labtests.drivers.parsing import BLANK_OR_RULER, SAVE_IT, incomplete, refuse, whole_lines
 from labtests.transport.protocol import Reply
 
@@ -182,7 +182,4 @@ def _tell(reply: Reply, above: _Open, done: _Open) -> None:
 def _made(reply: Reply, done: _Open) -> Any:
     if done.line.make is None:
         return list(done.values.values())[-1]
-    try:
-        return done.line.make(**done.values)
-    except Unfit as problem:
-        refuse(reply, f"{done.title} {problem}", problem.remedy)
+    return made(reply, done.line.make, done.values, done.title)

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from labtests.core.trusted_files import json_of
 from labtests.drivers.displays.lines import Notation
-from labtests.drivers.displays.shapes import Unfit
+from labtests.drivers.displays.shapes import made
 from labtests.drivers.parsing import READ_AGAIN, refuse
 from labtests.transport.protocol import Reply
 
@@ -86,10 +86,7 @@ class _Reading:
             values[name] = {
                 key: self.value(f"value:{kind}", each, key) for key, each in rest.items()
             }
-        try:
-            return what.make(**values)
-        except Unfit as problem:
-            refuse(self.reply, f"{where} {problem}", problem.remedy)
+        return made(self.reply, what.make, values, where)
 
     def _field(self, what: Any, shown: Any, where: str) -> dict[str, Any]:
         if isinstance(what, tuple):

@@ -11,10 +11,12 @@ its margins.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from labtests.drivers.parsing import SAVE_IT, refuse
 from labtests.transport.protocol import Reply
+
+T = TypeVar("T")
 
 
 class Unfit(Exception):
@@ -23,6 +25,14 @@ class Unfit(Exception):
     def __init__(self, problem: str, remedy: str = SAVE_IT) -> None:
         super().__init__(problem)
         self.remedy = remedy
+
+
+def made(reply: Reply, make: Callable[..., T], values: Mapping[str, Any], title: str) -> T:
+    """The record of these values."""
+    try:
+        return make(**values)
+    except Unfit as problem:
+        refuse(reply, f"{title} {problem}", problem.remedy)
 
 
 @dataclass(frozen=True, slots=True)

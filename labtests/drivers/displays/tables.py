@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from labtests.drivers.displays.columns import Column, Placed, unwrapped
+from labtests.drivers.displays.lines import ANY, Times
+from labtests.drivers.displays.shapes import made
 from labtests.drivers.parsing import BLANK_OR_RULER, incomplete, refuse, whole_lines
 from labtests.transport.protocol import Reply
 
@@ -25,7 +27,8 @@ _NEVER = re.compile(r"(?!)")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table(Generic[T]):
     """A declared table. `extra`: details that some releases have. `passed`: lines beside it.
-    `nothing`: what stands in every column of the details where there are none."""
+    `nothing`: what stands in every column of the details where there are none. `rows`: how many of
+    them there are of each thing, where that is known."""
 
     about: tuple[Column, ...]
     details: tuple[Column, ...] = ()
@@ -33,6 +36,7 @@ class Table(Generic[T]):
     make: Callable[..., T]
     make_detail: Callable[..., Any] = dict
     into: str = ""
+    rows: Times = ANY
     passed: re.Pattern[str] = _NEVER
     nothing: re.Pattern[str] = _NEVER
 
@@ -63,10 +67,17 @@ class _Reading(Generic[T]):
     found: dict[Any, _Found] = field(default_factory=dict)
     last: _Found | None = None
 
-    def row(self, line: str) -> None:
-        """Read one. It is refused where it contradicts an earlier one, or belongs to nothing."""
+    def take(self, line: str) -> None:
+        """Read one line under the header: a ruler, or a row."""
         assert self.placed is not None
-        about, details = self.placed.cells(line) or ({}, {})
+        if BLANK_OR_RULER.match(line):
+            self.placed = self.placed.ruled_by(line)
+        else:
+            self._row(self.placed, line)
+
+    def _row(self, placed: Placed, line: str) -> None:
+        """It is refused where it contradicts an earlier one, or belongs to nothing."""
+        about, details = placed.cells(line) or ({}, {})
         if not about and not details:
             refuse(self.reply, f"this row does not fit its columns: {line!r}")
         if about:
@@ -74,11 +85,11 @@ class _Reading(Generic[T]):
         if self.last is None:
             refuse(self.reply, f"this row belongs to nothing above: {line!r}")
         if details and not self._is_nothing(details, line):
-            values = self._values(self.placed.details, details, line)
+            values = self._values(placed.details, details, line)
             key = next(iter(values.values()))
             if key in self.last.details:
                 refuse(self.reply, f"{key} is there twice: {line!r}")
-            self.last.details[key] = self.table.make_detail(**values)
+            self.last.details[key] = made(self.reply, self.table.make_detail, values, line)
 
     def _name(self, cells: dict[str, str], line: str, *, more: bool) -> None:
         about = self._values(self.table.about, cells, line)
@@ -108,26 +119,19 @@ class _Reading(Generic[T]):
                 refuse(self.reply, f"this row does not fit its columns: {line!r}")
         return values
 
-    def take(self, line: str) -> None:
-        """Read one line: the header, a ruler under it, or a row."""
-        header = self.table.under(line)
-        if header is not None:
-            self.placed = header
-        elif self.placed is not None and BLANK_OR_RULER.match(line):
-            self.placed = self.placed.ruled_by(line)
-        else:
-            self.row(line)
-
     def records(self) -> tuple[T, ...]:
         """All of it."""
         if self.placed is None:
             heads = ", ".join(column.head for column in self.table.about)
             incomplete(self.reply, f"there is no table with the columns {heads}")
-        return tuple(self._record(found) for found in self.found.values())
+        return tuple(self._record(key, found) for key, found in self.found.items())
 
-    def _record(self, found: _Found) -> T:
+    def _record(self, key: Any, found: _Found) -> T:
+        least, most = self.table.rows
+        if not least <= len(found.details) <= most:
+            incomplete(self.reply, f"{key} has {len(found.details)} rows, not {least} to {most}")
         details = {self.table.into: tuple(found.details.values())} if self.table.into else {}
-        return self.table.make(**found.about, **details)
+        return made(self.reply, self.table.make, {**found.about, **details}, str(key))
 
 
 def _agree(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
@@ -147,9 +151,12 @@ def read_tables(reply: Reply, *tables: Table[T]) -> list[tuple[T, ...]]:
     for number, line in enumerate(unwrapped(whole_lines(reply), tables[0].about[0].head), start=1):
         if any(table.passed.fullmatch(line.strip()) for table in tables):
             continue
-        begun = next((each for each in readings if each.table.under(line)), None)
-        reading = begun or reading
-        if reading is not None:
+        headed = ((each, each.table.under(line)) for each in readings)
+        begun = next(((each, placed) for each, placed in headed if placed is not None), None)
+        if begun is not None:
+            reading = begun[0]
+            reading.placed = begun[1]
+        elif reading is not None:
             reading.take(line)
         elif not BLANK_OR_RULER.match(line):
             refuse(reply, f"line {number} is unrecognised: {line!r}")
