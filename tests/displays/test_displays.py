@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from nexus import READERS
+from other_switches import READERS
 
 from labtests.core.errors import UnreadableOutput
 from labtests.drivers.displays import Kind, Notation, Table, Unfit, read, read_table
@@ -58,6 +58,16 @@ def test_tables_under_a_ruler_are_read_whatever_side_their_words_are_on():
     assert (received[0]["port"], received[0]["priority_0"]) == ("Ethernet0", 1200)
     assert sent[0]["priority_7"] == 217
     assert sent[-1]["priority_3"] is None
+
+
+def test_a_tree_of_names_under_a_ruler_is_read_with_the_names_above():
+    name = "cumulus/interface_qos.manual"
+    assert READERS[name](load(name)) == (
+        {"name": "egress-scheduler"},
+        {"name": "egress-scheduler/profile", "applied": "list2"},
+        {"name": "mapping"},
+        {"name": "mapping/profile", "applied": "customports"},
+    )
 
 
 @pytest.mark.parametrize("name", READERS)

@@ -1,4 +1,4 @@
-"""Three displays of NX-OS and one of SONiC, read by declaration: how drivers for them begin."""
+"""Displays of NX-OS, SONiC and Cumulus, read by declaration: how drivers for them begin."""
 
 import re
 
@@ -49,15 +49,9 @@ QUEUING = NXOS.record(
     ),
     make=dict,
 )
-_PORT = displays.Fields({"interface": "port"}, rest="counters:number")
-COUNTERS = displays.Fields(
-    {
-        "TABLE_interface": (
-            "table",
-            displays.Fields({"ROW_interface": ("ports", displays.Rows(_PORT, alone=True))}),
-        )
-    }
-)
+_PORTS = displays.Rows(displays.Fields({"interface": "port"}, rest="counters:number"), alone=True)
+_TABLE = displays.Fields({"ROW_interface": ("ports", _PORTS)})
+COUNTERS = displays.Fields({"TABLE_interface": ("table", _TABLE)})
 
 SONIC = displays.Notation().also(
     count=displays.Kind(
@@ -69,10 +63,13 @@ PAUSED = [
     displays.Table(about=(*SONIC.columns({f"Port {side}": "port"}), *_PRIORITIES), make=dict)
     for side in ("Rx", "Tx")
 ]
+_NVUE = {"": "name:[a-z][a-z0-9-]*", "operational": "operational:text?", "applied": "applied:text?"}
+APPLIED = displays.Table(about=displays.Notation().columns(_NVUE), make=dict, tree=True)
 
 READERS = {
     "nxos/priority_flow_control.ucs": lambda reply: displays.read_table(reply, PFC),
     "nxos/queuing.n9k": lambda reply: displays.read(reply, QUEUING, skip=re.compile(r"[-+\s]*")),
     "nxos/counters_detailed.nexus3548": lambda reply: displays.read_json(reply, COUNTERS, NXOS),
+    "cumulus/interface_qos.manual": lambda reply: displays.read_table(reply, APPLIED),
     "sonic/pfc_counters.all": lambda reply: displays.read_tables(reply, *PAUSED),
 }
