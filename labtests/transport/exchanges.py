@@ -37,7 +37,7 @@ class Exchanges:
             ahead = tuple(dict.fromkeys((*running.open, *usual)))
             running.tell(zip(ahead, self.answers(ahead), strict=True))
         result = answered(running, self.answers)
-        self._usual |= {occasion: running.asked for occasion in occasions[:1]}
+        self._usual |= dict.fromkeys(occasions[:1], running.asked)
         return result
 
     def answers(self, commands: Sequence[Command]) -> list[Answer]:

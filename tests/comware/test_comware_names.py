@@ -2,9 +2,9 @@
 
 import pytest
 
-from labtests.core.errors import CommandRejected, UnreadableOutput
-from labtests.drivers.comware.names import asked_port, full_name, printed_port, short_name
-from labtests.transport.protocol import Reply
+from labtests.core.errors import CommandRejected
+from labtests.drivers.comware.names import asked_port, full_name, printed_port
+from labtests.drivers.displays import Unfit
 
 PAIRS = [
     ("GigabitEthernet1/0/1", "GE1/0/1"),
@@ -22,11 +22,9 @@ PAIRS = [
 
 
 @pytest.mark.parametrize(("full", "short"), PAIRS)
-def test_a_name_has_one_full_and_one_short_form(full, short):
+def test_a_name_has_one_full_form(full, short):
     assert full_name(short) == full
     assert full_name(full) == full
-    assert short_name(full) == short
-    assert short_name(short) == short
 
 
 @pytest.mark.parametrize(
@@ -39,7 +37,6 @@ def test_case_and_blanks_do_not_make_another_port(spelling):
 @pytest.mark.parametrize("name", ["", "ABC1/0/1", "WGE", "WGE1/0/14x", "1/0/14", "Ethernet", "E"])
 def test_a_name_that_is_not_in_the_table_is_nobody(name):
     assert full_name(name) is None
-    assert short_name(name) is None
 
 
 def test_ports_that_differ_only_in_type_are_different():
@@ -48,8 +45,8 @@ def test_ports_that_differ_only_in_type_are_different():
 
 
 def test_an_unknown_name_in_an_output_is_refused():
-    with pytest.raises(UnreadableOutput, match="'ABC1/0/1' is no interface name"):
-        printed_port(Reply(device="leaf1", command="display x", text=""), "ABC1/0/1")
+    with pytest.raises(Unfit, match="'ABC1/0/1' is no interface name"):
+        printed_port("ABC1/0/1")
 
 
 def test_an_unknown_name_in_the_testbed_is_refused_before_anything_is_sent():

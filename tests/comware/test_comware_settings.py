@@ -171,7 +171,7 @@ def test_nothing_is_sent_when_it_is_so_already():
 
 
 def test_a_switch_that_accepts_and_does_nothing_is_found_out():
-    with pytest.raises(CommandRejected, match="accepted, but pfc of .* reads back") as refusal:
+    with pytest.raises(CommandRejected, match=r"accepted, but pfc of .* reads back") as refusal:
         Driver(ScriptedSwitch(PFC_OFF)).set_pfc(PORT, ALL_ON)
     assert refusal.value.device == "S6550"
     assert PORT in str(refusal.value)

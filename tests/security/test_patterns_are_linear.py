@@ -8,6 +8,7 @@ import re
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,10 @@ def patterns_in(value: object, deep: int = 3) -> Iterator[re.Pattern[str]]:
     elif deep and isinstance(value, dict):
         yield from (
             p for pair in value.items() for each in pair for p in patterns_in(each, deep - 1)
+        )
+    elif is_dataclass(value) and not isinstance(value, type):  # what a driver declares
+        yield from (
+            found for each in fields(value) for found in patterns_in(getattr(value, each.name))
         )
     elif deep and isinstance(value, (tuple, list, set, frozenset)):
         yield from (found for each in value for found in patterns_in(each, deep - 1))

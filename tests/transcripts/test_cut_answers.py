@@ -16,8 +16,10 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "connectx"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "comware"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "linux_switch"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "displays"))
 
 import connectx_host
+import other_switches
 import recordings as comware
 import switch_box
 import test_connectx_recordings as hosts
@@ -60,6 +62,12 @@ def all_recorded() -> Iterator[Any]:
         read = OF_A_SWITCH.get(path.stem.split("--")[0])
         if read is not None:
             yield pytest.param(Recorded(switch_box.recording(path.stem), read), id=path.stem)
+    for name, read in other_switches.READERS.items():
+        text = (Path(__file__).parent / f"{name}.txt").read_text(encoding="utf-8")
+        command, _, shown = text.split("\n", 2)
+        yield pytest.param(
+            Recorded(Reply(device="switch", command=command, text=shown), read), id=name
+        )
 
 
 RECORDED = list(all_recorded())

@@ -3,11 +3,12 @@
 `parse_*` functions are pure and refuse what they do not know.
 """
 
+from labtests.drivers.comware.clock import parse_clock
 from labtests.drivers.comware.configuration import parse_configuration
 from labtests.drivers.comware.driver import KIND, SESSION, driver_of
 from labtests.drivers.comware.drops import parse_packet_drop
 from labtests.drivers.comware.interfaces import parse_interface
-from labtests.drivers.comware.links import parse_clock, parse_lldp_neighbors
+from labtests.drivers.comware.lldp import parse_lldp_neighbors
 from labtests.drivers.comware.maps import parse_map_table
 from labtests.drivers.comware.pfc import parse_priority_flow_control
 from labtests.drivers.comware.queues import parse_queue_statistics

@@ -14,42 +14,19 @@ here needs are passed over; a line of another form is refused.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
 
 from labtests.capabilities import counters as c
 from labtests.drivers.comware.names import full_name
-from labtests.drivers.comware.values import COUNTER, counted
-from labtests.drivers.parsing import refuse, whole_lines
+from labtests.drivers.comware.values import COMWARE, COUNTER, counted
+from labtests.drivers.displays import ANY, Kind, Unfit, read
+from labtests.drivers.parsing import BLANK
 from labtests.transport.protocol import Reply
 
-_NAME = re.compile(r"^ ?([A-Z][\w-]*[0-9](?:/[0-9]+)*(?::[0-9]+)?)(?: current state: (.*\S))?\s*$")
-_STATE = re.compile(r"^Current state: (.*\S)\s*$")
-_SPEED = re.compile(r"^\s*([0-9]+)([GM])(?:bps-speed mode ?,|b/s,) ")
-_FRAME = re.compile(
-    r"^[ \t]*+(?:The )?maximum frame length(?: is|:) ([0-9]+)[ \t\r]*+$",
-    re.IGNORECASE | re.MULTILINE,
-)
-_MAC = re.compile(r"hardware address: ((?:[0-9a-f]{4}-){2}[0-9a-f]{4})\s*$", re.IGNORECASE)
+_ITEM = re.compile(rf"({COUNTER}) ([a-zA-Z][a-zA-Z ]*)")
 _BITS_PER_S = {"G": 10**9, "M": 10**6}
-
-_SIDE = re.compile(r"^\s*(Input|Output|input|output)\s*(?:\((total|normal)\))?:(.*)$")
-_BELOW = re.compile(rf"^\s+({COUNTER} [a-zA-Z].*)$")
-_ITEM = re.compile(rf"^({COUNTER}) ([a-zA-Z][a-zA-Z ]*)$")
-_RATE = re.compile(
-    r"^\s*(?:Last [0-9]+ seconds? |Peak )(?:value of )?(?:input|output)\b.*$"
-    rf"|^\s*{COUNTER} packets (?:in|out)put, .*$"  # what an old layer 3 port sums up
-)
-_BY_PROTOCOL = re.compile(r"^\s*IPv[46] traffic statistics:\s*$")
-_DESCRIBES = re.compile(
-    r"^\s*[A-Z][^:]*:.*$"
-    r"|^\s*[A-Z][\w -]* (?:is|are) .*$"
-    r"|^\s*(?:[0-9]+[GM]bps|Unknown)-speed mode ?, \w+-duplex mode\s*$"
-    r"|^\s*[0-9]+[GM]b/s, .*$"
-    r"|^\s*[\w-]+: \w+\s*$"
-    r"|^\s*(?:Allow|Forbid) jumbo frames? to pass\s*$"
-    r"|^\s*(?:No connector|Unknown media type)\s*$"
-    r"|^\s+[0-9][0-9, ()a-z-]*$"  # more of a list of VLANs
-)
 
 # What Comware calls it -> side, name here. What has no neutral name keeps Comware's word.
 _WORDS = {
@@ -101,98 +78,108 @@ class Shown:
     counts: tuple[Count, ...]
 
 
-@dataclass(slots=True)
-class _Counters:
-    """The counters of one interface while its lines are read."""
+Items = tuple[tuple[str, int | None], ...]
 
-    side: str = ""
-    wanted: bool = True
-    found: dict[str, Count] = field(default_factory=dict)
+
+def _items(text: str) -> Items:
+    """`0 CRC, 0 frame`: words and number of each."""
+    found = []
+    for item in filter(None, (each.strip() for each in text.split(","))):
+        match = _ITEM.fullmatch(item)
+        if match is None:
+            raise Unfit(f"{item!r} is no counter of an interface")
+        found.append((match[2].strip(), counted(match[1])))
+    return tuple(found)
+
+
+def _shown(
+    interface: str, sides: tuple[tuple[str, Items], ...], state: str = "", **first: tuple[Any, ...]
+) -> Shown:
+    del first["by_protocol"]
+    if not state:
+        raise Unfit("has no line `Current state:`")
+    counts: dict[str, Count] = {}
+    for count in (count for side, items in sides for count in _counts(side, items)):
+        if counts.setdefault(count.counter, count) is not count:
+            raise Unfit(f"has two numbers of {count.words!r}")
+    return Shown(
+        interface=full_name(interface) or interface,
+        state=state,
+        counts=tuple(counts.values()),
+        **{name: next(iter(found), None) for name, found in first.items()},
+    )
+
+
+def _side(side: str, items: Items, more: tuple[Items, ...], which: str = "") -> tuple[str, Items]:
+    return side.lower(), () if which == "normal" else (*items, *chain.from_iterable(more))
+
+
+def _counts(side: str, items: Items) -> Iterator[Count]:
+    for words, value in items:
+        word = words.lower()
+        name = _WORDS.get((side, word))
+        if name is None and word in _OWN[side]:
+            name = f"{side}_{word.replace(' ', '_')}"
+        if name is None and word not in _NOT_READ:
+            raise Unfit(f"counts {words!r} of {side}, which is unrecognised")
+        if name is not None:
+            yield Count(counter=name, words=f"{side}: {words}", value=value)
+
+
+_KINDS = {
+    "items": Kind(".*", _items),
+    "more": Kind(rf"{COUNTER} [a-zA-Z].*", _items),
+    "mac": Kind("(?i:(?:[0-9a-f]{4}-){2}[0-9a-f]{4})", lambda text: text.replace("-", "").lower()),
+    "speed": Kind("[0-9]+[GM]", lambda text: int(text[:-1]) * _BITS_PER_S[text[-1]]),
+}
+_NOTATION = COMWARE.also(**_KINDS)
+maybe, many, record = _NOTATION.maybe, _NOTATION.many, _NOTATION.record
+_INDENTED = range(1, 1000)
+_SIDE = "(?i:input|output)"
+_RATE = (
+    r"(Last [0-9]+ seconds? |Peak )(value of )?(input|output)\b.*"
+    "|<:count> packets (in|out)put, .*"  # what an old layer 3 port sums up
+)
+_DESCRIBES = (
+    r"[A-Z][^:]*\:.*",
+    r"[A-Z][\w -]*\ (is|are)\ .*",
+    r"Unknown-speed mode\s*, \w+-duplex mode",
+    r"[\w-]+: \w+",
+    "(Allow|Forbid) jumbo frames? to pass",
+    "No connector|Unknown media type",
+)
+_BELOW = many("<more:more>", into="more", indent=_INDENTED)
+_PORT = record(
+    r"<interface:[A-Z][\w-]*[0-9](?:/[0-9]+)*(?::[0-9]+)?>( current state: <state:text>)?",
+    maybe("Current state: <state:text>"),
+    many(r"<speed:speed>(bps-speed mode\s*, \w+-duplex mode|b/s, .*)", into="speed_bits_per_s"),
+    many("(?i:(The )?maximum frame length( is |: )<length:number>)", into="frame_bytes"),
+    many("[A-Z].*(?i:hardware address): <mac:mac>", into="mac"),
+    many("[0-9][0-9, ()a-z-]*", indent=_INDENTED),  # more of a list of VLANs
+    many(rf"(?!{_SIDE}\s*[:(]|IPv[46] traffic|\S+\ current state\:)({'|'.join(_DESCRIBES)})"),
+    record(
+        rf"<side:{_SIDE}>( \(<which:total|normal>\))?: <items:items>",
+        _BELOW,
+        make=_side,
+        into="sides",
+        times=ANY,
+        stage=1,
+    ),
+    record(
+        "IPv[46] traffic statistics:",  # what follows is a part of what was said before
+        many(rf"{_SIDE}: <more:items>", into="more"),
+        _BELOW,
+        many(_RATE),
+        make=dict,
+        into="by_protocol",
+        times=ANY,
+        stage=1,
+    ),
+    many(_RATE, stage=1),
+    make=_shown,
+)
 
 
 def parse_interface(reply: Reply) -> tuple[Shown, ...]:
     """Every interface, in order. A line that is not understood is refused."""
-    found = [_shown(reply, block) for block in _blocks(reply)]
-    if not found:
-        refuse(reply, "there is no interface in it")
-    return tuple(found)
-
-
-def _blocks(reply: Reply) -> Iterator[list[str]]:
-    block: list[str] = []
-    for line in whole_lines(reply):
-        if match := _NAME.match(line):
-            if block:
-                yield block
-            # older releases say both in one line
-            block = [match[1], *([f"Current state: {match[2]}"] if match[2] else [])]
-        elif block:
-            block.append(line)
-        elif line.strip():
-            refuse(reply, f"{line!r} comes before the name of an interface")
-    if block:
-        yield block
-
-
-def _shown(reply: Reply, block: list[str]) -> Shown:
-    states = [match[1] for line in block if (match := _STATE.match(line))]
-    if len(states) != 1:
-        refuse(reply, f"{block[0]} has {len(states) or 'no'} lines `Current state:`")
-    speed, mac, frame = (_first(block, rule) for rule in (_SPEED, _MAC, _FRAME))
-    return Shown(
-        interface=full_name(block[0]) or block[0],
-        state=states[0],
-        speed_bits_per_s=None if speed is None else int(speed[1]) * _BITS_PER_S[speed[2]],
-        frame_bytes=None if frame is None else int(frame[1]),
-        mac=None if mac is None else mac[1].replace("-", "").lower(),
-        counts=_counts(reply, block[1:]),
-    )
-
-
-def _first(block: list[str], rule: re.Pattern[str]) -> re.Match[str] | None:
-    return next((match for line in block if (match := rule.search(line))), None)
-
-
-def _counts(reply: Reply, block: list[str]) -> tuple[Count, ...]:
-    counters = _Counters()
-    for line in block:
-        if not line.strip() or _RATE.match(line):
-            continue
-        if _BY_PROTOCOL.match(line):  # what follows is a part of what was said before
-            counters.side = "by protocol"
-        elif match := _SIDE.match(line):
-            side = match[1].lower() if counters.side != "by protocol" else counters.side
-            counters.side, counters.wanted = side, match[2] != "normal"
-            _add(reply, counters, match[3])
-        elif counters.side and (match := _BELOW.match(line)):
-            _add(reply, counters, match[1])
-        elif counters.side or not _DESCRIBES.match(line):
-            refuse(reply, f"this line of `display interface` is unrecognised: {line!r}")
-    return tuple(counters.found.values())
-
-
-def _add(reply: Reply, counters: _Counters, text: str) -> None:
-    for item in text.split(","):
-        if not (words := item.strip()):
-            continue
-        match = _ITEM.match(words)
-        if match is None:
-            refuse(reply, f"{words!r} is no counter of an interface")
-        if counters.side == "by protocol" or not counters.wanted:
-            continue
-        _count(reply, counters, match[1], match[2].strip())
-
-
-def _count(reply: Reply, counters: _Counters, value: str, words: str) -> None:
-    side, word = counters.side, words.lower()
-    if word in _NOT_READ:
-        return
-    name = _WORDS.get((side, word))
-    if name is None and word in _OWN[side]:
-        name = f"{side}_{word.replace(' ', '_')}"
-    if name is None:
-        refuse(reply, f"{words!r} is no counter of {side} that we know")
-    if name in counters.found:
-        refuse(reply, f"{side} has two numbers of {words!r}")
-    number = counted(reply, value, words)
-    counters.found[name] = Count(counter=name, words=f"{side}: {words}", value=number)
+    return read(reply, _PORT, skip=BLANK)

@@ -1,8 +1,4 @@
-"""Links of a Comware switch: `display interface`, `display lldp neighbor-information verbose`, and
-its clock."""
-
-import re
-from datetime import UTC, datetime, timedelta
+"""Links of a Comware switch: `display interface`, its neighbours, and its clock."""
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.facts import (
@@ -17,122 +13,16 @@ from labtests.capabilities.facts import (
 )
 from labtests.capabilities.records import Reading
 from labtests.core.errors import UnreadableOutput
+from labtests.drivers.comware.clock import parse_clock
 from labtests.drivers.comware.interfaces import COUNTED, Count, Shown, parse_interface
-from labtests.drivers.comware.names import printed_port, wrong_port
+from labtests.drivers.comware.lldp import parse_lldp_neighbors
+from labtests.drivers.comware.names import wrong_port
 from labtests.drivers.comware.session import Switch, show
-from labtests.drivers.parsing import refuse, whole_lines
 from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
 
 _ERRORS = frozenset({c.RX_ERRORS, c.RX_CRC_ERRORS, c.TX_ERRORS})
 _NEIGHBOURS = ("display", "lldp", "neighbor-information", "verbose")
-
-_OF_PORT = re.compile(r"^(LLDP|CDP) neighbor-information of port [0-9]+\[(\S+?):?\]:?\s*$")
-_AGENT = re.compile(r"^LLDP agent (\S+?)[:：]\s*$")
-_FIELD = re.compile(
-    r"^ (LLDP [Nn]eighbor index|Port ID|Port description|System name)\s*: ((?:.*\S)?)\s*$"
-)
-
-_CLOCK = re.compile(
-    r"^([0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.[0-9]+)? (\S+) [A-Z][a-z]{2} ([0-9]{2}/[0-9]{2}/[0-9]{4})$"
-)
-_ZONE = re.compile(r"^Time Zone : (\S+) (add|minus) ([0-9]{2}):([0-9]{2}):([0-9]{2})$")
-_SUMMER = re.compile(
-    r"^Summer Time : (\S+) ([0-9:]{8}) ([0-9]{2}/[0-9]{2}) ([0-9:]{8}) ([0-9]{2}/[0-9]{2}) "
-    r"([0-9]{2}):([0-9]{2}):([0-9]{2})$"
-)
-
-
-def parse_lldp_neighbors(reply: Reply) -> tuple[Neighbour, ...]:
-    """`display lldp neighbor-information verbose`: nearest bridges only, and no CDP. What else a
-    neighbour tells (DCBX, VLANs, addresses) is not read."""
-    found: list[dict[str, str]] = []
-    port = ""
-    for line in whole_lines(reply):
-        if match := _OF_PORT.match(line):
-            port = printed_port(reply, match[2]) if match[1] == "LLDP" else ""
-            found.append({})
-        elif match := _AGENT.match(line):
-            port = port if match[1] == "nearest-bridge" else ""
-        elif not found:
-            _expect_blank(reply, line)
-        elif port and (match := _FIELD.match(line)):
-            _tell(reply, found, port, match)
-    found = [entry for entry in found if entry]
-    if not found:
-        refuse(
-            reply, "no neighbour is shown", "see that LLDP is on at both ends: lldp global enable"
-        )
-    return tuple(_neighbour(reply, each) for each in found)
-
-
-def _expect_blank(reply: Reply, line: str) -> None:
-    if line.strip():
-        refuse(reply, f"{line!r} comes before `LLDP neighbor-information of port`")
-
-
-def _tell(reply: Reply, found: list[dict[str, str]], port: str, field: re.Match[str]) -> None:
-    """One line of a neighbour of this port; its index begins a new one."""
-    if field[1].lower() == "lldp neighbor index":
-        found.append({"port": port})
-    elif not found[-1] or field[1] in found[-1]:
-        refuse(reply, f"{field[0]!r} belongs to no neighbour of {port}")
-    else:
-        found[-1][field[1]] = field[2]
-
-
-def _neighbour(reply: Reply, entry: dict[str, str]) -> Neighbour:
-    if "Port ID" not in entry:
-        refuse(reply, f"a neighbour of {entry['port']} has no line `Port ID`")
-    return Neighbour(
-        port=entry["port"],
-        name=entry.get("System name", ""),
-        port_id=entry["Port ID"],
-        port_description=entry.get("Port description", ""),
-    )
-
-
-def parse_clock(reply: Reply) -> dict[str, float]:
-    """`display clock`: `utc_s`, seconds since 1970. Whether summer time counts is said by the
-    zone's name in the first line, and must agree with its dates."""
-    texts = [line.strip() for line in whole_lines(reply) if line.strip()]
-    shown = _CLOCK.match(texts[0]) if texts else None
-    if shown is None:
-        refuse(reply, "there is no line with time, zone and date")
-    zone, summer = _zones(reply, texts[1:])
-    ahead = _ahead(zone, 3) if zone is not None else timedelta()
-    if zone is not None and zone[2] == "minus":
-        ahead = -ahead
-    if summer is not None and shown[2] == summer[1]:
-        ahead += _ahead(summer, 6)
-    elif shown[2] != (zone[1] if zone is not None else "UTC") or _in_summer(shown, summer):
-        refuse(reply, f"how far {shown[2]} is from UTC is not said")
-    local = datetime.strptime(f"{shown[1]} {shown[3]}", "%H:%M:%S %m/%d/%Y").replace(tzinfo=UTC)
-    return {"utc_s": (local - ahead).timestamp()}
-
-
-def _zones(reply: Reply, texts: list[str]) -> tuple[re.Match[str] | None, re.Match[str] | None]:
-    """The lines that tell how far local time is from UTC."""
-    found: dict[re.Pattern[str], re.Match[str]] = {}
-    for text in texts:
-        match = _ZONE.match(text) or _SUMMER.match(text)
-        if match is None or match.re in found:
-            refuse(reply, f"{text!r} tells no zone, or a second one")
-        found[match.re] = match
-    return found.get(_ZONE), found.get(_SUMMER)
-
-
-def _ahead(match: re.Match[str], first: int) -> timedelta:
-    hours, minutes, seconds = (int(match[first + n]) for n in range(3))
-    return timedelta(hours=hours, minutes=minutes, seconds=seconds)
-
-
-def _in_summer(shown: re.Match[str], summer: re.Match[str] | None) -> bool:
-    """Whether the date, to the day, is inside what may also begin late in a year."""
-    if summer is None:
-        return False
-    day, begin, end = shown[3][:5], summer[3], summer[5]
-    return begin < day < end if begin < end else day > begin or day < end
 
 
 class Links(LinkState, LinkErrors, PortTelemetry, Neighbours, OwnClock):

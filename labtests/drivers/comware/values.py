@@ -1,26 +1,38 @@
-"""Numbers as Comware prints them, and the words it prints where it has none."""
+"""Values as Comware prints them, and the words it prints where it has none."""
 
 import re
 
-from labtests.drivers.parsing import refuse, whole_number
-from labtests.transport.protocol import Reply
+from labtests.drivers.comware.names import printed_port
+from labtests.drivers.displays import Kind, Notation, Unfit
 
 NOT_A_NUMBER = re.compile(r"N/A|--?|Overflow|overflow")
 """`--` not supported, `Overflow` more than 14 digits (legend of `display counters rate`), `N/A`."""
-
-COUNTER = rf"(?:[0-9]+|{NOT_A_NUMBER.pattern})"
+COUNTER = rf"(?:[0-9]{{1,40}}|{NOT_A_NUMBER.pattern})"
 """A counter inside a regular expression: digits, or a word that says there is no number."""
 
 
-def counted(reply: Reply, text: str, what: str) -> int | None:
+def counted(text: str) -> int | None:
     """A counter's value; None where the switch says that it has none. Never 0 for that."""
-    if NOT_A_NUMBER.fullmatch(text):
-        return None
-    return whole_number(reply, text, what)
+    return None if NOT_A_NUMBER.fullmatch(text) else int(text)
 
 
-def exactly(reply: Reply, text: str, what: str) -> int:
-    """A number that has to be there."""
-    if NOT_A_NUMBER.fullmatch(text):
-        refuse(reply, f"{what} is {text!r}")
-    return whole_number(reply, text, what)
+def priorities(text: str) -> frozenset[int]:
+    """A list of priorities, as the CLI writes it: `0-7`, `5`, `0,2-3,5-6`, `3 5`."""
+    found: set[int] = set()
+    for part in re.split(r",\s*|\s+", text):
+        first, _, last = part.partition("-")
+        if re.fullmatch("[0-7](?:-[0-7])?", part) is None or (last or "7") < first:
+            raise Unfit(f"{text!r} is no list of priorities 0..7")
+        found.update(range(int(first), int(last or first) + 1))
+    return frozenset(found)
+
+
+COMWARE = Notation().also(
+    count=Kind(COUNTER, counted),
+    none=Kind(NOT_A_NUMBER.pattern),
+    port=Kind(r"\S(?:.*?\S)??", printed_port),
+    priorities=Kind(r"\S.*", priorities),
+    yes=Kind("[YN]", lambda text: text == "Y"),
+)
+"""How the displays of this switch are declared."""
+line, maybe, many, record = COMWARE.line, COMWARE.maybe, COMWARE.many, COMWARE.record

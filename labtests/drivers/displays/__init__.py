@@ -1,0 +1,48 @@
+"""What a CLI prints, read by declaration.
+
+A driver says how each line shows (shapes.py), which lines stand under which (lines.py), what the
+columns of a table hold (tables.py), which fields an answer in JSON has (objects.py), and how the
+sections of a configuration are parted (sections.py). Here it is read, and refused where it is not
+as declared: a line that is new, one too many, an end too early. So are its interface names
+(names.py) and the words by which it says no (refusals.py).
+"""
+
+from labtests.drivers.displays.lines import (
+    ANY,
+    MAYBE,
+    ONCE,
+    SOME,
+    Line,
+    Notation,
+    read,
+)
+from labtests.drivers.displays.names import Names
+from labtests.drivers.displays.objects import Fields, Named, Rows, read_json
+from labtests.drivers.displays.refusals import Refusals
+from labtests.drivers.displays.sections import Marked, Section
+from labtests.drivers.displays.shapes import Kind, Shape, Unfit
+from labtests.drivers.displays.tables import Table, read_table, read_tables
+
+__all__ = [
+    "ANY",
+    "MAYBE",
+    "ONCE",
+    "SOME",
+    "Fields",
+    "Kind",
+    "Line",
+    "Marked",
+    "Named",
+    "Names",
+    "Notation",
+    "Refusals",
+    "Rows",
+    "Section",
+    "Shape",
+    "Table",
+    "Unfit",
+    "read",
+    "read_json",
+    "read_table",
+    "read_tables",
+]

@@ -1,0 +1,169 @@
+"""The displays of other CLIs, by the readers that Comware's driver uses; and what those refuse."""
+
+from pathlib import Path
+
+import pytest
+from other_switches import READERS
+
+from labtests.core.errors import UnreadableOutput
+from labtests.drivers.displays import Kind, Notation, Table, Unfit, read, read_table
+from labtests.transport.protocol import Reply
+
+TRANSCRIPTS = Path(__file__).parents[1] / "transcripts"
+
+
+def load(name):
+    command, _, text = (TRANSCRIPTS / f"{name}.txt").read_text(encoding="utf-8").split("\n", 2)
+    return reply(text, command.removeprefix("$ "))
+
+
+def reply(text, command="show x"):
+    return Reply(device="leaf1", command=command, text=text)
+
+
+def test_a_table_of_nx_os_is_read():
+    ports = READERS["nxos/priority_flow_control.ucs"](load("nxos/priority_flow_control.ucs"))
+    assert len(ports) == 5
+    assert ports[-1] == {
+        "port": "Br-Ethernet1/17/1",
+        "mode": "Auto",
+        "oper": "Off",
+        "frames": ({"received": 373112640, "sent": 5422273},),
+    }
+
+
+def test_boxes_of_nx_os_are_read():
+    (port,) = READERS["nxos/queuing.n9k"](load("nxos/queuing.n9k"))
+    first, second = port["groups"]
+    assert [(row["counter"], row["multicast"]) for row in first["rows"]] == [
+        ("Tx Pkts", 34),
+        ("Tx Byts", 3400),
+        ("Dropped Pkts", 2),
+    ]
+    assert second == {"group": 3, "sent": 50, "dropped": 6, "rows": ()}
+    assert (port["wred_dropped"], port["pause_sent"], port["mmu_dropped_bytes"]) == (9, 11, 1024)
+    assert [each["received"] for each in port["classes"]] == [0, 8]
+
+
+def test_json_of_nx_os_is_read():
+    name = "nxos/counters_detailed.nexus3548"
+    ports = READERS[name](load(name))["table"]["ports"]
+    assert [each["port"] for each in ports] == ["mgmt0", *(f"Ethernet1/{n}" for n in (1, 2, 3))]
+    assert ports[1]["counters"] == {}
+    assert ports[2]["counters"]["eth_outpkts"] == 62083186
+
+
+def test_tables_under_a_ruler_are_read_whatever_side_their_words_are_on():
+    received, sent = READERS["sonic/pfc_counters.all"](load("sonic/pfc_counters.all"))
+    assert (received[0]["port"], received[0]["priority_0"]) == ("Ethernet0", 1200)
+    assert sent[0]["priority_7"] == 217
+    assert sent[-1]["priority_3"] is None
+
+
+def test_a_tree_of_names_under_a_ruler_is_read_with_the_names_above():
+    name = "cumulus/interface_qos.manual"
+    assert READERS[name](load(name)) == (
+        {"name": "egress-scheduler"},
+        {"name": "egress-scheduler/profile", "applied": "list2"},
+        {"name": "mapping"},
+        {"name": "mapping/profile", "applied": "customports"},
+    )
+
+
+@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize("line", ["Segmentation fault", "  --More--  ", "1", "| x | 1|"])
+def test_a_new_line_anywhere_is_refused(name, line):
+    whole = load(name)
+    rows = whole.text.splitlines()
+    for at in range(len(rows) + 1):
+        text = "".join(f"{row}\n" for row in [*rows[:at], line, *rows[at:]])
+        with pytest.raises(UnreadableOutput):
+            READERS[name](reply(text))
+
+
+CLI = Notation()
+QUEUE = CLI.record(
+    "Queue <queue:0-7>",
+    CLI.line("Dropped: <dropped:number>"),
+    CLI.maybe("Marked: <marked:number>"),
+    make=dict,
+    order="ascending",
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "lacks the line 'Queue'"),
+        ("Queue 1\n", "Queue 1 lacks the line 'Dropped'"),
+        ("Queue 1\nDropped: 1\nDropped: 2\n", "Queue 1 has two lines 'Dropped'"),
+        ("Queue 1\nDropped: 1\nQueue 1\nDropped: 1\n", "out of order or there twice"),
+        ("Queue 1\nDropped: 1\nLost: 3\n", "line 3 is unrecognised: 'Lost: 3'"),
+        ("Dropped: 1\n", "line 1 is unrecognised"),
+        ("Queue 1\nDropped: 1", "the last line has no end"),
+    ],
+)
+def test_lines_that_are_not_as_declared_are_refused(text, says):
+    with pytest.raises(UnreadableOutput, match=says):
+        read(reply(text), QUEUE)
+
+
+def test_a_part_that_is_not_there_is_left_out_and_blanks_do_not_matter():
+    shown = reply("\n Queue  1\n   Dropped:5\nQueue 2\n Dropped :  6\n Marked: 7\n")
+    assert read(shown, QUEUE) == (
+        {"queue": 1, "dropped": 5},
+        {"queue": 2, "dropped": 6, "marked": 7},
+    )
+
+
+def test_a_record_that_does_not_go_together_is_refused_with_its_sentence():
+    def make(port):
+        raise Unfit(f"has no such speed on {port}")
+
+    with pytest.raises(UnreadableOutput, match="eth1 has no such speed on eth1"):
+        read(reply("port eth1\n"), CLI.record("port <port>", make=make))
+
+
+def test_a_kind_that_nobody_declared_is_an_error_of_the_driver():
+    with pytest.raises(KeyError, match="speed"):
+        CLI.line("<rate:speed>")
+    assert (
+        Notation().also(speed=Kind("[0-9]+G")).line("<rate:speed>").shape.begins == "<rate:speed>"
+    )
+
+
+PORTS = Table(
+    about=CLI.columns({"Port": "port", "List": "list?"}),
+    details=CLI.columns({"Prio": "priority:0-7", "Frames": "frames:number"}),
+    make=dict,
+    into="rows",
+    rows=(0, 2),
+)
+
+
+def test_a_row_goes_on_from_the_one_above_and_a_blank_cell_is_left_out():
+    shown = "Port    List  Prio  Frames\neth1    3,4   3     10\n              4     11\neth2\n"
+    assert read_table(reply(shown), PORTS) == (
+        {
+            "port": "eth1",
+            "list": "3,4",
+            "rows": ({"priority": 3, "frames": 10}, {"priority": 4, "frames": 11}),
+        },
+        {"port": "eth2", "rows": ()},
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        ("eth1    3     3\n", "does not fit its columns"),
+        ("eth1    3     9     10\n", "does not fit its columns"),
+        ("              4     11\n", "belongs to nothing above"),
+        ("eth1    3     3     10\neth1    4     4     10\n", "contradict each other"),
+        ("eth1    3     3     10\neth1    3     3     10\n", "there twice"),
+        ("eth1    3     3     10\neth1          4     11\neth1          5     12\n", "has 3 rows"),
+    ],
+)
+def test_rows_that_cannot_be_true_are_refused(rows, says):
+    with pytest.raises(UnreadableOutput, match=says):
+        read_table(reply(f"Port    List  Prio  Frames\n{rows}"), PORTS)
