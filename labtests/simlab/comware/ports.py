@@ -1,0 +1,91 @@
+"""Interface view: what is configured on a port, and what the port does then."""
+
+from typing import Any
+
+from labtests.simlab.comware import scheduling, wred
+from labtests.simlab.switch_cli import EmulatedSwitch, Kind, Section, Treatment, setting
+
+VERSIONS = "{ rev100 | rev101 | standard }"
+
+PFC = (
+    # Also in system view, for all ports (H3C PFC commands). A list replaces the one before: the
+    # manuals do not say so, but of similar commands.
+    setting("priority-flow-control { enable | auto }"),
+    setting("priority-flow-control no-drop dot1p <priorities>"),
+)
+SETTINGS = (
+    setting("description <text>"),
+    setting("shutdown"),
+    *PFC,
+    setting(
+        "priority-flow-control dot1p <priority> headroom <cells>",
+        key="priority-flow-control dot1p <priority> headroom",
+    ),
+    # without a size it is the default again (from memory)
+    setting("jumboframe enable [ <frame> ]", usual="jumboframe enable", on=True),
+    setting(f"dcbx version {VERSIONS}", undo=(f"dcbx version {VERSIONS}",)),
+    setting("lldp enable"),
+    setting("lldp tlv-enable dot1-tlv dcbx"),
+    setting("qos trust { dscp | dot1p } [ override ]"),
+    *scheduling.SETTINGS,
+    wred.APPLY,
+)
+
+_MODES: dict[str, Any] = {"": "off", "enable": "on", "auto": "auto"}
+
+
+def pfc_mode(port: Section) -> Any:
+    """off, on or auto."""
+    return _MODES[port.rest("priority-flow-control")]
+
+
+def no_drop(port: Section) -> frozenset[int]:
+    """The priorities that lose nothing."""
+    listed: frozenset[int] = port.value(
+        "priority-flow-control no-drop dot1p", "priorities", frozenset()
+    )
+    return listed
+
+
+def trust(port: Section) -> tuple[Any, bool]:
+    """What the port trusts, and whether that overrides."""
+    source, *override = port.rest("qos trust").split() or ["none"]
+    return source, bool(override)
+
+
+def frame_bytes(port: Section) -> int:
+    """The default is that of the recording; what a port without jumbo frames says is ours."""
+    if "jumboframe enable" not in port.lines:
+        return 10_000
+    longest: int = port.value("jumboframe enable", "frame", 1518)
+    return longest
+
+
+def _headroom(port: Section) -> int | None:
+    """The network has one headroom for all lossless groups of a port: the largest counts."""
+    reserved = port.under("priority-flow-control dot1p")
+    return max((line.values["cells"] for line in reserved), default=None)
+
+
+def _changed(switch: EmulatedSwitch, port: Section) -> None:
+    scheduling.settle(port)
+    switch.treat(
+        port.name,
+        Treatment(
+            shutdown="shutdown" in port.lines,
+            pfc=pfc_mode(port),
+            no_drop=no_drop(port),
+            headroom_cells=_headroom(port),
+            trust=trust(port)[0],
+            schedule=scheduling.schedule(port),
+            curves=wred.curves(switch, port),
+        ),
+    )
+
+
+KIND = Kind(
+    header="interface {name}",
+    settings=SETTINGS,
+    fixed=("port link-mode bridge",),
+    changed=_changed,
+)

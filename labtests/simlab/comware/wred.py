@@ -1,0 +1,185 @@
+"""WRED tables: their settings, and what they do to the queues of ports that apply them.
+
+Defaults and ranges: HPE 5130 HI and FlexFabric 11900 ACL and QoS command references. Sentences that
+no manual words are ours.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from labtests.network import WredCurve
+from labtests.simlab.switch_cli import (
+    Call,
+    Command,
+    EmulatedSwitch,
+    Kind,
+    Refused,
+    Section,
+    Session,
+    enter,
+    setting,
+)
+
+TABLE = "wred"
+DEFAULT_TABLE = "Default"  # our name; that there is one, unchangeable, is in the command reference
+LOW, HIGH, PERCENT, EXPONENT = 100, 1000, 10, 9
+
+
+def _levels(call: Call) -> list[Mapping[str, Any]]:
+    """Without a level, the limits are those of green, yellow and red packets."""
+    levels = [call.values["level"]] if "level" in call.values else range(3)
+    return [{"percent": PERCENT, **call.values, "level": level} for level in levels]
+
+
+def _high_is_higher(switch: EmulatedSwitch, table: Section, call: Call) -> None:
+    if call.values["high"] <= call.values["low"]:
+        # "must be greater than the low-limit argument" (HPE 5130 HI reference); our words
+        raise Refused("The high limit must be greater than the low limit.")
+
+
+_LEVEL = "queue <queue> drop-level <level>"
+SETTINGS = (
+    setting(
+        "queue <queue> [ drop-level <level> ] low-limit <low> high-limit <high> "
+        "[ discard-probability <percent> ]",
+        key=_LEVEL,
+        undo=(),
+        spread=_levels,
+        before=_high_is_higher,
+        line=f"{_LEVEL} low-limit <low> high-limit <high> discard-probability <percent>",
+        usual=f"{_LEVEL} low-limit {LOW} high-limit {HIGH} discard-probability {PERCENT}",
+    ),
+    setting(
+        "queue <queue> weighting-constant <exponent>",
+        key="queue <queue> weighting-constant",
+        usual=f"queue <queue> weighting-constant {EXPONENT}",
+    ),
+    setting("queue <queue> ecn", key="queue <queue> ecn"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """One queue of a table: (low, high, percent) for green, yellow and red packets."""
+
+    colours: tuple[tuple[int, int, int], ...] = ((LOW, HIGH, PERCENT),) * 3
+    exponent: int = EXPONENT
+    ecn: bool = False
+
+    def curve(self) -> WredCurve:
+        """What the network does with it. Nothing here colours packets, so all are green."""
+        low, high, percent = self.colours[0]
+        return WredCurve(
+            low_limit=low,
+            high_limit=high,
+            probability_percent=percent,
+            weighting_exponent=self.exponent,
+            ecn=self.ecn,
+        )
+
+
+def queues(table: Section) -> tuple[Queue, ...]:
+    """The eight of a table."""
+    return tuple(_queue(table, f"queue {number}") for number in range(8))
+
+
+def _queue(table: Section, key: str) -> Queue:
+    return Queue(
+        tuple(_colour(table, f"{key} drop-level {level}") for level in range(3)),
+        table.value(f"{key} weighting-constant", "exponent", EXPONENT),
+        f"{key} ecn" in table.lines,
+    )
+
+
+def _colour(table: Section, key: str) -> tuple[int, int, int]:
+    return (
+        table.value(key, "low", LOW),
+        table.value(key, "high", HIGH),
+        table.value(key, "percent", PERCENT),
+    )
+
+
+# -- of a port -----------------------------------------------------------------------------------
+
+
+def applied(port: Section) -> str | None:
+    """The table that the port applies."""
+    if "qos wred apply" not in port.lines:
+        return None
+    return port.rest("qos wred apply") or DEFAULT_TABLE
+
+
+def curves(switch: EmulatedSwitch, port: Section) -> tuple[WredCurve | None, ...]:
+    """What the port's queues do."""
+    table = applied(port)
+    if table is None:
+        return (None,) * 8
+    return tuple(queue.curve() for queue in queues(switch.configuration.find(((TABLE, table),))))
+
+
+def _unnamed_default(call: Call) -> list[Mapping[str, Any]]:
+    table = call.values.get("table", DEFAULT_TABLE)
+    return [{"table": "" if table == DEFAULT_TABLE else table}]
+
+
+def _exists(switch: EmulatedSwitch, port: Section, call: Call) -> None:
+    switch.configuration.find(((TABLE, call.values.get("table", DEFAULT_TABLE)),))
+
+
+APPLY = setting(
+    "qos wred apply [ <table> ]",
+    line="qos wred apply <table>",
+    spread=_unnamed_default,
+    before=_exists,
+)
+
+
+# -- the tables ----------------------------------------------------------------------------------
+
+
+def _changed(switch: EmulatedSwitch, table: Section) -> None:
+    """Ports that apply the table follow it."""
+    for port in switch.configuration.of("interface").values():
+        if applied(port) == table.name:
+            switch.changed(port)
+
+
+def _enter(session: Session, call: Call) -> str:
+    if call.values["table"] == DEFAULT_TABLE:
+        raise Refused("The default WRED table cannot be modified.")
+    return enter(TABLE, create=True).handler(session, call)
+
+
+def _remove(session: Session, call: Call) -> str:
+    """One that a port applies is refused (command reference)."""
+    configuration, name = session.switch.configuration, call.values["table"]
+    configuration.find(((TABLE, name),))
+    if name == DEFAULT_TABLE:
+        raise Refused("The default WRED table cannot be deleted.")
+    if any(applied(port) == name for port in configuration.of("interface").values()):
+        raise Refused("The WRED table is in use and cannot be deleted.")
+    configuration.remove(((TABLE, name),))
+    return ""
+
+
+def _undo_queue(session: Session, call: Call) -> str:
+    """Everything that is set for the queue, or for all, is as in a new table."""
+    table = session.section
+    table.clear(" ".join(call.words[1:]).removesuffix(" all"))
+    session.switch.changed(table)
+    return ""
+
+
+KIND = Kind(
+    header="qos wred queue table {name}",
+    settings=SETTINGS,
+    together=True,
+    missing="The WRED table does not exist.",
+    changed=_changed,
+)
+IN_TABLE = {"undo queue { <queue> | all }": Command(_undo_queue, changes=True)}
+IN_SYSTEM_VIEW = {
+    "qos wred queue table <table>": Command(_enter),
+    "undo qos wred queue table <table>": Command(_remove, changes=True),
+}

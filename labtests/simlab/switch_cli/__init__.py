@@ -1,0 +1,57 @@
+"""The command line of an emulated switch, with the vendor's words as data.
+
+A platform is one `Cli`: arguments and command patterns as its manual writes them, views with their
+prompts, settings and what they do to packets, sentences, and templates of what it prints (see
+docs/new-platform.md). `CliSwitch(lab, device, cli)` is the emulated device.
+"""
+
+from labtests.simlab.switch_cli.cli import Cli, Counting, Pager, View, Words
+from labtests.simlab.switch_cli.configuration import Kind, Refused, Section, Setting, setting
+from labtests.simlab.switch_cli.device import CliSwitch
+from labtests.simlab.switch_cli.grammar import Call, Command, Problem
+from labtests.simlab.switch_cli.moves import (
+    close,
+    enter,
+    leave,
+    paging,
+    per_port,
+    reset,
+    rows,
+    save,
+    settings,
+    to_top,
+    to_view,
+)
+from labtests.simlab.switch_cli.session import Session
+from labtests.simlab.switch_cli.switch import EmulatedSwitch, Treatment
+
+__all__ = [
+    "Call",
+    "Cli",
+    "CliSwitch",
+    "Command",
+    "Counting",
+    "EmulatedSwitch",
+    "Kind",
+    "Pager",
+    "Problem",
+    "Refused",
+    "Section",
+    "Session",
+    "Setting",
+    "Treatment",
+    "View",
+    "Words",
+    "close",
+    "enter",
+    "leave",
+    "paging",
+    "per_port",
+    "reset",
+    "rows",
+    "save",
+    "setting",
+    "settings",
+    "to_top",
+    "to_view",
+]

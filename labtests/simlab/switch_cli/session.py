@@ -1,0 +1,139 @@
+"""One session's command line: text in, text out. Knows nothing of terminals."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from labtests.simlab.face import Help
+from labtests.simlab.switch_cli.configuration import ROOT, Path, Refused, Section
+from labtests.simlab.switch_cli.grammar import BadSyntax, Call, Command, Grammar, Problem
+from labtests.simlab.switch_cli.switch import EmulatedSwitch
+
+OPERATOR = "network-operator"
+"""The role of the fault `role`: its commands are those that the vendor's words allow it."""
+
+
+class Session:
+    """Where one user is, and what is printed for what is typed there."""
+
+    def __init__(self, switch: EmulatedSwitch, grammars: Mapping[str, Grammar]) -> None:
+        self.switch, self.cli = switch, switch.cli
+        self.view = self.cli.first_view
+        self.paths: tuple[Path, ...] = (ROOT,)
+        """The sections that are configured here."""
+        self.paging = True
+        self.closing = False
+        self.question: Callable[[str], str] | None = None
+        """Takes the next line instead of the command line, and returns what is printed."""
+        self._grammars = grammars
+
+    @property
+    def prompt(self) -> str:
+        """What stands before the next line; nothing while a question waits for its answer."""
+        if self.question is not None:
+            return ""
+        view = self.cli.views[self.view]
+        name = self.paths[0][-1][1] if self.paths[0] else ""
+        several = view.several if len(self.paths) > 1 else ""
+        return (several or view.prompt).format(host=self.switch.hostname, name=name)
+
+    def run(self, line: str) -> str:
+        """What is printed for this line."""
+        if self.question is not None:
+            question, self.question = self.question, None
+            return question(line)
+        if not line.strip() or line.lstrip().startswith(self.cli.words.comment):
+            return ""
+        prompt = self.prompt
+        try:
+            typed, matched = self.cli.words.split(line)
+            shown = self._execute(*self._grammars[self.view].parse(typed))
+            return shown if matched is None else self._filtered(shown, matched)
+        except BadSyntax as error:
+            return self._rejection(error, prompt, line)
+        except Refused as error:
+            return f"{error}\n"
+
+    def obey(self, line: str) -> str:
+        """The same, whatever is wrong with the switch or with the user's rights."""
+        command, call = self._grammars[self.view].parse(line)
+        return command.handler(self, call)
+
+    def help(self, key: str, before: str) -> Help | None:
+        """`?` lists what may follow; Tab completes a keyword that is the only one."""
+        if self.question is not None:
+            return None
+        prompt = self.prompt
+        try:
+            begun, choices = self._grammars[self.view].choices(before)
+        except BadSyntax as error:
+            shown = self._rejection(error, prompt, before)
+            return Help(listing=shown + prompt) if key == "?" else Help()
+        if key == "\t":
+            only = len(choices) == 1 and not choices[0].startswith("<")
+            return Help(insert=choices[0][len(begun) :] + " " if only and begun else "")
+        view = self.view.capitalize()
+        title = "" if before.strip() else self.cli.words.help_title.format(view=view)
+        listing = "".join(f"  {choice}\n" for choice in choices)
+        return Help(listing=title + listing + prompt)
+
+    # -- for commands ---------------------------------------------------------------------------
+
+    @property
+    def section(self) -> Section:
+        """The one that is configured here, or the first of them. Raises Refused."""
+        return self.switch.configuration.find(self.paths[0])
+
+    def sections(self, kind: str) -> list[Section]:
+        """What a setting of such sections changes here: those of the view, or else all."""
+        found = [self.switch.configuration.find(path) for path in self.paths]
+        if found[0].kind == kind:
+            return found
+        return list(self.switch.configuration.of(kind).values())
+
+    def ports(self, call: Call) -> tuple[str, ...]:
+        """The port that the command names, or all."""
+        return (call.values["port"],) if "port" in call.values else self.switch.ports
+
+    def blocks(self, call: Call, block: Callable[[str], str]) -> str:
+        """One block per port that has something to say, a blank line between them."""
+        shown = [block(port) for port in self.ports(call)]
+        return "\n".join(text for text in shown if text)
+
+    def show(self, screen: str, **values: Any) -> str:
+        """The screen with these values."""
+        return self.switch.show(screen, **values)
+
+    def go(self, view: str, *paths: Path) -> None:
+        """The session is in this view, of these sections."""
+        self.view, self.paths = view, paths or (ROOT,)
+
+    # -- how a line is treated -------------------------------------------------------------------
+
+    def _execute(self, command: Command, call: Call) -> str:
+        faults, words = self.switch.faults, self.cli.words
+        if faults.defects.role == OPERATOR and call.keywords[0] not in words.operators_may:
+            raise Refused(words.denied)
+        if command.changes and faults.lies:
+            return ""
+        text = command.handler(self, call)
+        return faults.truncate(" ".join(call.keywords), text)
+
+    def _rejection(self, error: BadSyntax, prompt: str, line: str) -> str:
+        column = len(prompt) + error.column
+        return self.cli.words.rejection(error.problem, column, prompt + line)
+
+    def _filtered(self, text: str, matched: re.Match[str]) -> str:
+        how = [word for word in self.cli.words.filters if word.startswith(matched["how"].lower())]
+        if not how:
+            raise BadSyntax(Problem.UNRECOGNIZED, matched.start("how"))
+        lines = text.splitlines(keepends=True)
+        hits = [_found(matched["pattern"], line) for line in lines]
+        return "".join(self.cli.words.filters[how[0]](lines, hits))
+
+
+def _found(pattern: str, line: str) -> bool:
+    try:
+        return re.search(pattern, line) is not None
+    except re.error:
+        return pattern in line
