@@ -1,7 +1,7 @@
 """What a switch prints: Jinja templates that look like the recording they were made from.
 
-A line that begins with `%%` is a statement. `{{ row | columns(14, 5) }}` is a row of a table: each
-value in so many places (negative: right-aligned), the others behind, no blanks at the end.
+A statement on a line of its own prints nothing. `{{ row | columns(14, 5) }}` is a row of a table:
+each value in so many places (negative: right-aligned), the others behind, no blanks at the end.
 """
 
 from collections.abc import Iterable
@@ -28,8 +28,8 @@ def screens(folder: Path) -> Environment:
     environment = Environment(
         loader=FileSystemLoader(folder),
         undefined=StrictUndefined,
-        line_statement_prefix="%%",
         trim_blocks=True,
+        lstrip_blocks=True,
         keep_trailing_newline=True,
         autoescape=False,
     )
