@@ -10,7 +10,7 @@ import pytest
 
 from labtests.inventory import Device, Endpoint, Link, Management, Port, Testbed
 from labtests.simlab.lab import SimulatedLab
-from labtests.simlab.switch_cli import CliSwitch, Session
+from labtests.simlab.switch_cli import CliSession, CliSwitch
 
 SWITCH = "S6550"
 PORT = "Twenty-FiveGigE1/0/{}"
@@ -71,10 +71,10 @@ def switch(simulation: SimulatedLab) -> CliSwitch:
 
 
 @dataclass
-class Cli:
+class SwitchCli:
     """A session in user view."""
 
-    session: Session
+    session: CliSession
 
     def __call__(self, *commands: str) -> str:
         return "".join(self.session.run(command) for command in commands)
@@ -94,13 +94,13 @@ class Cli:
 
 
 @pytest.fixture
-def cli(switch: CliSwitch) -> Cli:
-    return Cli(switch.session())
+def cli(switch: CliSwitch) -> SwitchCli:
+    return SwitchCli(switch.session())
 
 
 @pytest.fixture
-def another_cli(switch: CliSwitch) -> Cli:
-    return Cli(switch.session())
+def another_cli(switch: CliSwitch) -> SwitchCli:
+    return SwitchCli(switch.session())
 
 
 @dataclass

@@ -3,8 +3,8 @@
 import pytest
 
 from labtests.simlab.comware.words import TYPES, WORDS
-from labtests.simlab.switch_cli.arguments import Interface, RangeList, short_name
-from labtests.simlab.switch_cli.grammar import BadSyntax, Problem, Word
+from labtests.simlab.switch_cli.arguments import InterfaceName, RangeList, short_name
+from labtests.simlab.switch_cli.grammar import BadSyntax, Problem, TypedWord
 
 UNRECOGNIZED = "% Unrecognized command found at '^' position."
 INCOMPLETE = "% Incomplete command found at '^' position."
@@ -91,12 +91,12 @@ def test_values_outside_their_range_are_wrong_parameters(cli, line, place, messa
     )
 
 
-def words(line: str) -> list[Word]:
-    return [Word(text, line.index(text)) for text in line.split()]
+def words(line: str) -> list[TypedWord]:
+    return [TypedWord(text, line.index(text)) for text in line.split()]
 
 
 def test_an_abbreviation_that_fits_two_interface_types_is_refused():
-    ports = Interface(("Twenty-FiveGigE1/0/1", "TwoHundredGigE1/0/1"), TYPES)
+    ports = InterfaceName(("Twenty-FiveGigE1/0/1", "TwoHundredGigE1/0/1"), TYPES)
     with pytest.raises(BadSyntax) as refused:
         ports.read(words("tw1/0/1"))
     assert refused.value.problem is Problem.WRONG
@@ -105,7 +105,7 @@ def test_an_abbreviation_that_fits_two_interface_types_is_refused():
 
 
 def test_the_same_number_on_another_type_is_another_port():
-    ports = Interface(("Twenty-FiveGigE1/0/25",), TYPES)
+    ports = InterfaceName(("Twenty-FiveGigE1/0/25",), TYPES)
     with pytest.raises(BadSyntax) as refused:
         ports.read(words("HundredGigE 1/0/25"))
     assert (refused.value.problem, refused.value.column) == (Problem.WRONG, len("HundredGigE "))

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from labtests.network import PortCounters, PortDrops, Schedule
-from labtests.simlab.comware import COMWARE
+from labtests.simlab.comware.cli import COMWARE
 from labtests.simlab.comware.words import QUEUE_NAMES, TYPES
-from labtests.simlab.comware.wred import Queue as WredQueue
+from labtests.simlab.comware.wred import TableQueue
 from labtests.simlab.switch_cli.arguments import Ranges, short_name
-from labtests.simlab.switch_cli.counters import Pfc, Queue
+from labtests.simlab.switch_cli.counters import Pfc, QueueReading
 from labtests.simlab.switch_cli.screens import render
 
 DRIVER_TRANSCRIPTS = Path(__file__).parents[1] / "transcripts" / "comware"
@@ -43,7 +43,7 @@ def drops(**counts: int) -> PortDrops:
     return PortDrops(**{**none, **counts})
 
 
-def queues_of(text: str) -> list[Queue]:
+def queues_of(text: str) -> list[QueueReading]:
     """The values of a recording's queue blocks."""
     blocks = re.findall(
         r"Forwarded: (\d+) packets, (\d+) bytes, (\d+) pps, (\d+) bps\s+"
@@ -51,7 +51,7 @@ def queues_of(text: str) -> list[Queue]:
         text,
     )
     return [
-        Queue(
+        QueueReading(
             forwarded_packets=int(b[0]),
             forwarded_bytes=int(b[1]),
             packets_per_s=int(b[2]),
@@ -94,9 +94,9 @@ def test_queue_statistics_has_the_indents_of_the_command_reference():
         assert indent(shown, word) == indent(manual, word), word
 
 
-def queues_of_zero() -> list[Queue]:
+def queues_of_zero() -> list[QueueReading]:
     return [
-        Queue(
+        QueueReading(
             forwarded_packets=0,
             forwarded_bytes=0,
             dropped_packets=0,
@@ -166,14 +166,14 @@ def test_packet_drop_summary_byte_for_byte():
 
 
 def test_wred_table_byte_for_byte():
-    assert printed("wred-table", name="1", queues=[WredQueue()] * 8) == recording(
+    assert printed("wred-table", name="1", queues=[TableQueue()] * 8) == recording(
         "qos_wred_table.manual"
     )
 
 
 def test_wred_table_shows_colours_exponent_and_ecn_in_their_columns():
     colours = ((10, 50, 20), (11, 51, 21), (12, 52, 22))
-    queues = [WredQueue()] * 3 + [WredQueue(colours, 12, ecn=True)] + [WredQueue()] * 4
+    queues = [TableQueue()] * 3 + [TableQueue(colours, 12, ecn=True)] + [TableQueue()] * 4
     line = printed("wred-table", name="t", queues=queues).splitlines()[7]
     assert line == "3     10    50    20     11    51    21     12    52    22     12        Y"
 

@@ -9,19 +9,19 @@ from typing import Any
 from labtests.inventory import Device
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.switch_cli import (
-    Call,
-    Cli,
+    CliCall,
+    CliCommand,
+    CliSection,
+    CliSession,
     CliSwitch,
-    Command,
+    CliWords,
     EmulatedSwitch,
-    Kind,
     Pager,
     Problem,
-    Section,
-    Session,
+    SectionKind,
+    SwitchCli,
     Treatment,
     View,
-    Words,
     close,
     enter,
     leave,
@@ -34,12 +34,12 @@ from labtests.simlab.switch_cli import (
     to_top,
     to_view,
 )
-from labtests.simlab.switch_cli.arguments import Interface, Name, Text
+from labtests.simlab.switch_cli.arguments import AnyName, InterfaceName, RestOfLine
 
 KIND = "switch"
 TYPES = {"Ethernet": "Eth"}
 INVALID = "% Invalid command at '^' marker."
-WORDS = Words(
+WORDS = CliWords(
     problems={
         Problem.UNRECOGNIZED: INVALID,
         Problem.WRONG: INVALID,
@@ -48,7 +48,6 @@ WORDS = Words(
         Problem.AMBIGUOUS: "% Ambiguous command at '^' marker.",
     },
     show="show",
-    undo="no",
     comment="!",
 )
 PAGER = Pager(more="\x1b[7m--More--\x1b[27m", erase="\r\x1b[K", lines=0)
@@ -63,11 +62,11 @@ PORT = (
 SYSTEM = (setting("hostname <name>"),)
 
 
-def _mode(port: Section) -> Any:
+def _mode(port: CliSection) -> Any:
     return port.rest("priority-flow-control mode") or "auto"
 
 
-def _changed(switch: EmulatedSwitch, port: Section) -> None:
+def _changed(switch: EmulatedSwitch, port: CliSection) -> None:
     """Priority 3 is the no-drop class, and DSCP is trusted, as in the default QoS policies."""
     switch.treat(
         port.name,
@@ -99,7 +98,7 @@ def _traffic(switch: EmulatedSwitch, port: str) -> dict[str, Any]:
     return switch.statistics.traffic(port)._asdict()
 
 
-def _running(session: Session, call: Call) -> str:
+def _running(session: CliSession, call: CliCall) -> str:
     configuration = session.switch.configuration
     ports = [session.switch.port(port) for port in session.ports(call)]
     shown = [(configuration.header(port), configuration.body(port)) for port in ports]
@@ -111,8 +110,8 @@ def _running(session: Session, call: Call) -> str:
 DISPLAYS = {
     "show interface [ <port> ] priority-flow-control": rows("priority-flow-control", _pfc),
     "show interface [ <port> ] counters": rows("counters", _traffic),
-    "show running-config": Command(_running),
-    "show running-config interface [ <port> ]": Command(_running),
+    "show running-config": CliCommand(_running),
+    "show running-config interface [ <port> ]": CliCommand(_running),
 }
 
 # -- views -----------------------------------------------------------------------------------------
@@ -131,13 +130,13 @@ IN_CONFIG = {
     **settings("", "no", SYSTEM),
 }
 
-NEXUS = Cli(
+NEXUS = SwitchCli(
     words=WORDS,
     pager=PAGER,
     arguments=lambda ports: {
-        "port": Interface(ports, TYPES),
-        "text": Text(254),
-        "name": Name(63),
+        "port": InterfaceName(ports, TYPES),
+        "text": RestOfLine(254),
+        "name": AnyName(63),
     },
     views={
         "exec": View(prompt="{host}# ", commands=DISPLAYS | IN_EXEC),
@@ -149,8 +148,8 @@ NEXUS = Cli(
         ),
     },
     kinds={
-        "": Kind(settings=SYSTEM),
-        "interface": Kind(header="interface {name}", settings=PORT, changed=_changed),
+        "": SectionKind(settings=SYSTEM),
+        "interface": SectionKind(header="interface {name}", settings=PORT, changed=_changed),
     },
     screens=Path(__file__).parent / "nexus_screens",
     types=TYPES,

@@ -5,11 +5,11 @@ from typing import Any
 from labtests.simlab.comware import maps, ports, scheduling, wred
 from labtests.simlab.comware.words import QUEUE_NAMES
 from labtests.simlab.switch_cli import (
-    Call,
-    Command,
+    CliCall,
+    CliCommand,
+    CliSection,
+    CliSession,
     EmulatedSwitch,
-    Section,
-    Session,
     per_port,
     rows,
 )
@@ -35,7 +35,7 @@ def _packet_drop(switch: EmulatedSwitch, port: str) -> Shown:
     return {"title": port, "indent": "  ", "drops": switch.statistics.drops(port)}
 
 
-def _packet_drop_summary(session: Session, call: Call) -> str:
+def _packet_drop_summary(session: CliSession, call: CliCall) -> str:
     drops = session.switch.statistics.all_drops()
     title = "All interfaces"
     return session.show("packet-drop", title=title, indent="   ", drops=drops, hidden=())
@@ -66,7 +66,7 @@ def _wred_interface(switch: EmulatedSwitch, port: str) -> Shown | None:
     return None if table is None else {"table": table}
 
 
-def _wred_table(session: Session, call: Call) -> str:
+def _wred_table(session: CliSession, call: CliCall) -> str:
     configuration = session.switch.configuration
     if "table" in call.values:
         tables = [configuration.find(((wred.TABLE, call.values["table"]),))]
@@ -76,13 +76,13 @@ def _wred_table(session: Session, call: Call) -> str:
     return "\n".join(shown)
 
 
-def _map_table(session: Session, call: Call) -> str:
+def _map_table(session: CliSession, call: CliCall) -> str:
     names = [name for name in MAPS if name in call.keywords] or MAPS
     shown = ((name, maps.map_of(session.switch, name)) for name in names)
     return "\n".join(session.show("map-table", name=name, values=map) for name, map in shown)
 
 
-def _schedule(discipline: str) -> Command:
+def _schedule(discipline: str) -> CliCommand:
     def served(switch: EmulatedSwitch, port: str) -> Shown | None:
         """Only ports that are served this way are shown."""
         current = scheduling.schedule(switch.port(port))
@@ -98,27 +98,27 @@ Shown_sections = list[tuple[str, list[str]]]
 """Headers and bodies."""
 
 
-def _sections(session: Session, *sections: tuple[str, list[str]]) -> str:
+def _sections(session: CliSession, *sections: tuple[str, list[str]]) -> str:
     return session.show("configuration", sections=sections)
 
 
-def _section(switch: EmulatedSwitch, section: Section) -> tuple[str, list[str]]:
+def _section(switch: EmulatedSwitch, section: CliSection) -> tuple[str, list[str]]:
     return switch.configuration.header(section), switch.configuration.body(section)
 
 
-def _this(session: Session, call: Call) -> str:
+def _this(session: CliSession, call: CliCall) -> str:
     if session.section.path:
         return _sections(session, _section(session.switch, session.section))
     in_system_view = session.view != session.cli.first_view
     return _sections(session, *_whole(session.switch)[:in_system_view])
 
 
-def _current_interface(session: Session, call: Call) -> str:
+def _current_interface(session: CliSession, call: CliCall) -> str:
     switch = session.switch
     return _sections(session, *(_section(switch, switch.port(p)) for p in session.ports(call)))
 
 
-def _current_configuration(session: Session, call: Call) -> str:
+def _current_configuration(session: CliSession, call: CliCall) -> str:
     switch, configuration = session.switch, session.switch.configuration
     shown = [section for name in SHOWN_MAPS for section in configuration.of(name).values()]
     shown = [section for section in shown if section.lines]
@@ -139,11 +139,11 @@ def _whole(switch: EmulatedSwitch) -> Shown_sections:
 # -- the box -------------------------------------------------------------------------------------
 
 
-def _version(session: Session, call: Call) -> str:
+def _version(session: CliSession, call: CliCall) -> str:
     return session.show("version", model=MODEL, uptime_s=int(session.switch.uptime_s()))
 
 
-def _clock(session: Session, call: Call) -> str:
+def _clock(session: CliSession, call: CliCall) -> str:
     return session.show("clock", now=session.switch.now)
 
 
@@ -187,24 +187,24 @@ def _interface(switch: EmulatedSwitch, port: str) -> Shown:
 
 PORT = "[ <port> ]"
 DISPLAYS = {
-    "display version": Command(_version),
-    "display clock": Command(_clock),
+    "display version": CliCommand(_version),
+    "display clock": CliCommand(_clock),
     "display lldp neighbor-information verbose": per_port("lldp-neighbor", _neighbour),
     f"display interface {PORT}": per_port("interface", _interface),
     f"display interface {PORT} brief": rows("interface-brief", _brief),
-    "display this": Command(_this),
-    "display current-configuration": Command(_current_configuration),
-    f"display current-configuration interface {PORT}": Command(_current_interface),
+    "display this": CliCommand(_this),
+    "display current-configuration": CliCommand(_current_configuration),
+    f"display current-configuration interface {PORT}": CliCommand(_current_interface),
     f"display priority-flow-control interface {PORT}": rows("pfc", _pfc),
     f"display qos queue-statistics interface {PORT} outbound": per_port(
         "queue-statistics", _queue_statistics
     ),
-    "display packet-drop summary": Command(_packet_drop_summary),
+    "display packet-drop summary": CliCommand(_packet_drop_summary),
     f"display packet-drop interface {PORT}": per_port("packet-drop", _packet_drop),
     f"display qos trust interface {PORT}": per_port("qos-trust", _trust),
     f"display qos wred interface {PORT}": per_port("wred-interface", _wred_interface),
-    "display qos wred table [ name <table> ]": Command(_wred_table),
-    f"display qos map-table [ {' | '.join(MAPS)} ]": Command(_map_table),
+    "display qos wred table [ name <table> ]": CliCommand(_wred_table),
+    f"display qos map-table [ {' | '.join(MAPS)} ]": CliCommand(_map_table),
     **{
         f"display qos queue {discipline} interface {PORT}": _schedule(discipline)
         for discipline in ("sp", "wrr", "wfq")

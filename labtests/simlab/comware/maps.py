@@ -3,7 +3,14 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from labtests.simlab.switch_cli import Call, EmulatedSwitch, Kind, Section, Setting, setting
+from labtests.simlab.switch_cli import (
+    CliCall,
+    CliSection,
+    CliSetting,
+    EmulatedSwitch,
+    SectionKind,
+    setting,
+)
 
 DELIVERED = {"dscp-dot1p": tuple(dscp // 8 for dscp in range(64)), "dot1p-lp": tuple(range(8))}
 IMPORTED = {"dscp-dot1p": "dscps", "dot1p-lp": "dot1ps"}
@@ -22,7 +29,7 @@ def map_of(switch: EmulatedSwitch, name: str) -> tuple[int, ...]:
     )
 
 
-def _setting(name: str) -> Setting:
+def _setting(name: str) -> CliSetting:
     imported = IMPORTED[name]
     return setting(
         f"import <{imported}> export <priority>",
@@ -34,8 +41,8 @@ def _setting(name: str) -> Setting:
     )
 
 
-def _entries(name: str) -> Callable[[Call], list[Mapping[str, Any]]]:
-    def entries(call: Call) -> list[Mapping[str, Any]]:
+def _entries(name: str) -> Callable[[CliCall], list[Mapping[str, Any]]]:
+    def entries(call: CliCall) -> list[Mapping[str, Any]]:
         """One line for each value of the list; of all, without a list."""
         values = call.values.get(IMPORTED[name], range(len(DELIVERED[name])))
         return [{**call.values, "value": each, "usual": DELIVERED[name][each]} for each in values]
@@ -43,7 +50,7 @@ def _entries(name: str) -> Callable[[Call], list[Mapping[str, Any]]]:
     return entries
 
 
-def _changed(switch: EmulatedSwitch, section: Section) -> None:
+def _changed(switch: EmulatedSwitch, section: CliSection) -> None:
     network = switch.network
     now = {"dscp-dot1p": network.dscp_dot1p, "dot1p-lp": network.dot1p_lp}[section.kind]
     put = {"dscp-dot1p": network.set_dscp_dot1p, "dot1p-lp": network.set_dot1p_lp}[section.kind]
@@ -53,7 +60,7 @@ def _changed(switch: EmulatedSwitch, section: Section) -> None:
 
 
 KINDS = {
-    name: Kind(header=f"qos map-table {name}", settings=(_setting(name),), changed=_changed)
+    name: SectionKind(header=f"qos map-table {name}", settings=(_setting(name),), changed=_changed)
     for name in DELIVERED
 }
 

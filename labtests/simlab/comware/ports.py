@@ -3,7 +3,7 @@
 from typing import Any
 
 from labtests.simlab.comware import scheduling, wred
-from labtests.simlab.switch_cli import EmulatedSwitch, Kind, Section, Treatment, setting
+from labtests.simlab.switch_cli import CliSection, EmulatedSwitch, SectionKind, Treatment, setting
 
 VERSIONS = "{ rev100 | rev101 | standard }"
 
@@ -34,12 +34,12 @@ SETTINGS = (
 _MODES: dict[str, Any] = {"": "off", "enable": "on", "auto": "auto"}
 
 
-def pfc_mode(port: Section) -> Any:
+def pfc_mode(port: CliSection) -> Any:
     """off, on or auto."""
     return _MODES[port.rest("priority-flow-control")]
 
 
-def no_drop(port: Section) -> frozenset[int]:
+def no_drop(port: CliSection) -> frozenset[int]:
     """The priorities that lose nothing."""
     listed: frozenset[int] = port.value(
         "priority-flow-control no-drop dot1p", "priorities", frozenset()
@@ -47,13 +47,13 @@ def no_drop(port: Section) -> frozenset[int]:
     return listed
 
 
-def trust(port: Section) -> tuple[Any, bool]:
+def trust(port: CliSection) -> tuple[Any, bool]:
     """What the port trusts, and whether that overrides."""
     source, *override = port.rest("qos trust").split() or ["none"]
     return source, bool(override)
 
 
-def frame_bytes(port: Section) -> int:
+def frame_bytes(port: CliSection) -> int:
     """The default is that of the recording; what a port without jumbo frames says is ours."""
     if "jumboframe enable" not in port.lines:
         return 10_000
@@ -61,13 +61,13 @@ def frame_bytes(port: Section) -> int:
     return longest
 
 
-def _headroom(port: Section) -> int | None:
+def _headroom(port: CliSection) -> int | None:
     """The network has one headroom for all lossless groups of a port: the largest counts."""
     reserved = port.under("priority-flow-control dot1p")
     return max((line.values["cells"] for line in reserved), default=None)
 
 
-def _changed(switch: EmulatedSwitch, port: Section) -> None:
+def _changed(switch: EmulatedSwitch, port: CliSection) -> None:
     scheduling.settle(port)
     switch.treat(
         port.name,
@@ -83,7 +83,7 @@ def _changed(switch: EmulatedSwitch, port: Section) -> None:
     )
 
 
-KIND = Kind(
+KIND = SectionKind(
     header="interface {name}",
     settings=SETTINGS,
     fixed=("port link-mode bridge",),

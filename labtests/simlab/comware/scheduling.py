@@ -8,7 +8,14 @@ from typing import Any, cast
 
 from labtests.network import Schedule
 from labtests.simlab.comware.words import QUEUE_NAMES
-from labtests.simlab.switch_cli import Call, EmulatedSwitch, Refused, Section, Setting, setting
+from labtests.simlab.switch_cli import (
+    CliCall,
+    CliSection,
+    CliSetting,
+    CommandRefused,
+    EmulatedSwitch,
+    setting,
+)
 
 SCHEDULER = "scheduler"
 """Key of the line with the discipline."""
@@ -16,7 +23,7 @@ DELIVERED = "qos wrr byte-count"
 UNITS = "{ byte-count | weight }"
 
 
-def schedule(port: Section) -> Schedule:
+def schedule(port: CliSection) -> Schedule:
     """How the network serves the port's queues."""
     discipline, *unit = _scheduler(port)
     if discipline == "sp":
@@ -28,7 +35,7 @@ def schedule(port: Section) -> Schedule:
     return Schedule(**words, queues=tuple(served))
 
 
-def settle(port: Section) -> None:
+def settle(port: CliSection) -> None:
     """The line with the discipline is there when it is not the delivered one or queues need it."""
     if any(port.under(f"qos {discipline}") for discipline in ("wrr", "wfq")):
         port.lines.setdefault(SCHEDULER, DELIVERED_LINE)
@@ -36,28 +43,28 @@ def settle(port: Section) -> None:
         del port.lines[SCHEDULER]
 
 
-def _scheduler(port: Section) -> list[str]:
+def _scheduler(port: CliSection) -> list[str]:
     return (port.text(SCHEDULER) or DELIVERED).split()[1:]
 
 
-def _afresh(switch: EmulatedSwitch, port: Section, call: Call) -> None:
+def _afresh(switch: EmulatedSwitch, port: CliSection, call: CliCall) -> None:
     """Queues keep their groups and weights only if nothing else changes."""
     if list(call.words[1:]) != _scheduler(port):
         for discipline in ("wrr", "wfq"):
             port.clear(f"qos {discipline}")
 
 
-def _in_force(switch: EmulatedSwitch, port: Section, call: Call) -> None:
+def _in_force(switch: EmulatedSwitch, port: CliSection, call: CliCall) -> None:
     """Queues need the discipline in force on the port, in the same unit."""
     wanted = "wrr" if "wrr" in call.keywords else "wfq"
     discipline, *unit = _scheduler(port)
     if discipline != wanted:
-        raise Refused(f"Please enable {wanted.upper()} queuing on the interface first.")
+        raise CommandRefused(f"Please enable {wanted.upper()} queuing on the interface first.")
     if "weight" in call.values and unit[0] not in call.keywords:
-        raise Refused(f"The queue weight is counted by {unit[0]}.")
+        raise CommandRefused(f"The queue weight is counted by {unit[0]}.")
 
 
-def _queue(call: Call) -> list[Mapping[str, Any]]:
+def _queue(call: CliCall) -> list[Mapping[str, Any]]:
     queue = cast(int, call.values["queue"])
     words = {
         "group": next((each for each in ("sp", "2") if each in call.keywords), "1"),
@@ -66,7 +73,7 @@ def _queue(call: Call) -> list[Mapping[str, Any]]:
     return [{"weight": 1, **call.values, "name": QUEUE_NAMES[queue], **words}]
 
 
-def _disciplines() -> list[Setting]:
+def _disciplines() -> list[CliSetting]:
     afresh: Any = {"key": SCHEDULER, "before": _afresh}
     return [
         setting("qos sp", undo=("qos sp",), **afresh),
@@ -77,7 +84,7 @@ def _disciplines() -> list[Setting]:
     ]
 
 
-def _queues(discipline: str) -> list[Setting]:
+def _queues(discipline: str) -> list[CliSetting]:
     begin = f"qos {discipline} <name> group"
     queue: Any = {"key": f"qos {discipline} <queue>", "spread": _queue, "before": _in_force}
     return [

@@ -1,8 +1,8 @@
 """Comware's words: sentences, the pager, names of interfaces and of queues."""
 
-from labtests.simlab.switch_cli import Counting, Pager, Problem, Words
+from labtests.simlab.switch_cli import CliWords, CountingRules, Pager, Problem
 
-WORDS = Words(
+WORDS = CliWords(
     # "syntax error messages" in H3C's Fundamentals Configuration Guide; the padding of the caret's
     # line is that of a recording (captures of some releases have a blank before the `%`)
     problems={
@@ -14,7 +14,6 @@ WORDS = Words(
     },
     caret_padded=True,
     show="display",
-    undo="undo",
     comment="#",
     # every role may enter and leave the system view; an operator can do nothing there (HPE 5710
     # Fundamentals Configuration Guide: RBAC; each command's predefined user roles)
@@ -67,7 +66,7 @@ TYPES = {
 QUEUE_NAMES = ("be", "af1", "af2", "af3", "af4", "ef", "cs6", "cs7")
 """Keywords for queues 0..7 (H3C ACL and QoS command reference)."""
 
-COUNTING = Counting(
+COUNTING = CountingRules(
     # Preamble and gap count as forwarded bytes, not as dropped ones. Exact in all queues of
     # document 000: 1106 = 1086 + 20 for RoCE frames.
     overhead_bytes=20,

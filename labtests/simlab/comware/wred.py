@@ -10,13 +10,13 @@ from typing import Any
 
 from labtests.network import WredCurve
 from labtests.simlab.switch_cli import (
-    Call,
-    Command,
+    CliCall,
+    CliCommand,
+    CliSection,
+    CliSession,
+    CommandRefused,
     EmulatedSwitch,
-    Kind,
-    Refused,
-    Section,
-    Session,
+    SectionKind,
     enter,
     setting,
 )
@@ -26,16 +26,16 @@ DEFAULT_TABLE = "Default"  # our name; that there is one, unchangeable, is in th
 LOW, HIGH, PERCENT, EXPONENT = 100, 1000, 10, 9
 
 
-def _levels(call: Call) -> list[Mapping[str, Any]]:
+def _levels(call: CliCall) -> list[Mapping[str, Any]]:
     """Without a level, the limits are those of green, yellow and red packets."""
     levels = [call.values["level"]] if "level" in call.values else range(3)
     return [{"percent": PERCENT, **call.values, "level": level} for level in levels]
 
 
-def _high_is_higher(switch: EmulatedSwitch, table: Section, call: Call) -> None:
+def _high_is_higher(switch: EmulatedSwitch, table: CliSection, call: CliCall) -> None:
     if call.values["high"] <= call.values["low"]:
         # "must be greater than the low-limit argument" (HPE 5130 HI reference); our words
-        raise Refused("The high limit must be greater than the low limit.")
+        raise CommandRefused("The high limit must be greater than the low limit.")
 
 
 _LEVEL = "queue <queue> drop-level <level>"
@@ -60,7 +60,7 @@ SETTINGS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Queue:
+class TableQueue:
     """One queue of a table: (low, high, percent) for green, yellow and red packets."""
 
     colours: tuple[tuple[int, int, int], ...] = ((LOW, HIGH, PERCENT),) * 3
@@ -79,20 +79,20 @@ class Queue:
         )
 
 
-def queues(table: Section) -> tuple[Queue, ...]:
+def queues(table: CliSection) -> tuple[TableQueue, ...]:
     """The eight of a table."""
     return tuple(_queue(table, f"queue {number}") for number in range(8))
 
 
-def _queue(table: Section, key: str) -> Queue:
-    return Queue(
+def _queue(table: CliSection, key: str) -> TableQueue:
+    return TableQueue(
         tuple(_colour(table, f"{key} drop-level {level}") for level in range(3)),
         table.value(f"{key} weighting-constant", "exponent", EXPONENT),
         f"{key} ecn" in table.lines,
     )
 
 
-def _colour(table: Section, key: str) -> tuple[int, int, int]:
+def _colour(table: CliSection, key: str) -> tuple[int, int, int]:
     return (
         table.value(key, "low", LOW),
         table.value(key, "high", HIGH),
@@ -103,14 +103,14 @@ def _colour(table: Section, key: str) -> tuple[int, int, int]:
 # -- of a port -----------------------------------------------------------------------------------
 
 
-def applied(port: Section) -> str | None:
+def applied(port: CliSection) -> str | None:
     """The table that the port applies."""
     if "qos wred apply" not in port.lines:
         return None
     return port.rest("qos wred apply") or DEFAULT_TABLE
 
 
-def curves(switch: EmulatedSwitch, port: Section) -> tuple[WredCurve | None, ...]:
+def curves(switch: EmulatedSwitch, port: CliSection) -> tuple[WredCurve | None, ...]:
     """What the port's queues do."""
     table = applied(port)
     if table is None:
@@ -118,12 +118,12 @@ def curves(switch: EmulatedSwitch, port: Section) -> tuple[WredCurve | None, ...
     return tuple(queue.curve() for queue in queues(switch.configuration.find(((TABLE, table),))))
 
 
-def _unnamed_default(call: Call) -> list[Mapping[str, Any]]:
+def _unnamed_default(call: CliCall) -> list[Mapping[str, Any]]:
     table = call.values.get("table", DEFAULT_TABLE)
     return [{"table": "" if table == DEFAULT_TABLE else table}]
 
 
-def _exists(switch: EmulatedSwitch, port: Section, call: Call) -> None:
+def _exists(switch: EmulatedSwitch, port: CliSection, call: CliCall) -> None:
     switch.configuration.find(((TABLE, call.values.get("table", DEFAULT_TABLE)),))
 
 
@@ -138,32 +138,32 @@ APPLY = setting(
 # -- the tables ----------------------------------------------------------------------------------
 
 
-def _changed(switch: EmulatedSwitch, table: Section) -> None:
+def _changed(switch: EmulatedSwitch, table: CliSection) -> None:
     """Ports that apply the table follow it."""
     for port in switch.configuration.of("interface").values():
         if applied(port) == table.name:
             switch.changed(port)
 
 
-def _enter(session: Session, call: Call) -> str:
+def _enter(session: CliSession, call: CliCall) -> str:
     if call.values["table"] == DEFAULT_TABLE:
-        raise Refused("The default WRED table cannot be modified.")
+        raise CommandRefused("The default WRED table cannot be modified.")
     return enter(TABLE, create=True).handler(session, call)
 
 
-def _remove(session: Session, call: Call) -> str:
+def _remove(session: CliSession, call: CliCall) -> str:
     """One that a port applies is refused (command reference)."""
     configuration, name = session.switch.configuration, call.values["table"]
     configuration.find(((TABLE, name),))
     if name == DEFAULT_TABLE:
-        raise Refused("The default WRED table cannot be deleted.")
+        raise CommandRefused("The default WRED table cannot be deleted.")
     if any(applied(port) == name for port in configuration.of("interface").values()):
-        raise Refused("The WRED table is in use and cannot be deleted.")
+        raise CommandRefused("The WRED table is in use and cannot be deleted.")
     configuration.remove(((TABLE, name),))
     return ""
 
 
-def _undo_queue(session: Session, call: Call) -> str:
+def _undo_queue(session: CliSession, call: CliCall) -> str:
     """Everything that is set for the queue, or for all, is as in a new table."""
     table = session.section
     table.clear(" ".join(call.words[1:]).removesuffix(" all"))
@@ -171,15 +171,15 @@ def _undo_queue(session: Session, call: Call) -> str:
     return ""
 
 
-KIND = Kind(
+KIND = SectionKind(
     header="qos wred queue table {name}",
     settings=SETTINGS,
     together=True,
     missing="The WRED table does not exist.",
     changed=_changed,
 )
-IN_TABLE = {"undo queue { <queue> | all }": Command(_undo_queue, changes=True)}
+IN_TABLE = {"undo queue { <queue> | all }": CliCommand(_undo_queue, changes=True)}
 IN_SYSTEM_VIEW = {
-    "qos wred queue table <table>": Command(_enter),
-    "undo qos wred queue table <table>": Command(_remove, changes=True),
+    "qos wred queue table <table>": CliCommand(_enter),
+    "undo qos wred queue table <table>": CliCommand(_remove, changes=True),
 }

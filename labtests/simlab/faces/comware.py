@@ -1,7 +1,7 @@
 """An H3C switch with Comware 7."""
 
 from labtests.inventory import Device
-from labtests.simlab.comware import COMWARE
+from labtests.simlab.comware.cli import COMWARE
 from labtests.simlab.face import Face, Kind
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.switch_cli import CliSwitch

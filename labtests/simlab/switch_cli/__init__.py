@@ -5,10 +5,16 @@ prompts, settings and what they do to packets, sentences, and templates of what 
 docs/new-platform.md). `CliSwitch(lab, device, cli)` is the emulated device.
 """
 
-from labtests.simlab.switch_cli.cli import Cli, Counting, Pager, View, Words
-from labtests.simlab.switch_cli.configuration import Kind, Refused, Section, Setting, setting
+from labtests.simlab.switch_cli.cli import CliWords, CountingRules, Pager, SwitchCli, View
+from labtests.simlab.switch_cli.configuration import (
+    CliSection,
+    CliSetting,
+    CommandRefused,
+    SectionKind,
+    setting,
+)
 from labtests.simlab.switch_cli.device import CliSwitch
-from labtests.simlab.switch_cli.grammar import Call, Command, Problem
+from labtests.simlab.switch_cli.grammar import CliCall, CliCommand, Problem
 from labtests.simlab.switch_cli.moves import (
     close,
     enter,
@@ -22,26 +28,26 @@ from labtests.simlab.switch_cli.moves import (
     to_top,
     to_view,
 )
-from labtests.simlab.switch_cli.session import Session
+from labtests.simlab.switch_cli.session import CliSession
 from labtests.simlab.switch_cli.switch import EmulatedSwitch, Treatment
 
 __all__ = [
-    "Call",
-    "Cli",
+    "CliCall",
+    "CliCommand",
+    "CliSection",
+    "CliSession",
+    "CliSetting",
     "CliSwitch",
-    "Command",
-    "Counting",
+    "CliWords",
+    "CommandRefused",
+    "CountingRules",
     "EmulatedSwitch",
-    "Kind",
     "Pager",
     "Problem",
-    "Refused",
-    "Section",
-    "Session",
-    "Setting",
+    "SectionKind",
+    "SwitchCli",
     "Treatment",
     "View",
-    "Words",
     "close",
     "enter",
     "leave",

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from labtests.simlab.switch_cli.grammar import BadSyntax, Problem, Word
+from labtests.simlab.switch_cli.grammar import BadSyntax, Problem, TypedWord
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class Number:
     high: int
     names: tuple[str, ...] = ()
 
-    def read(self, words: Sequence[Word]) -> tuple[Any, int] | None:
+    def read(self, words: Sequence[TypedWord]) -> tuple[Any, int] | None:
         """See Argument."""
         text = words[0].text.lower()
         if text in self.names:
@@ -45,7 +45,7 @@ class RangeList:
 
     high: int
 
-    def read(self, words: Sequence[Word]) -> tuple[Any, int] | None:
+    def read(self, words: Sequence[TypedWord]) -> tuple[Any, int] | None:
         """See Argument."""
         numbers: set[int] = set()
         for part in words[0].text.split(","):
@@ -64,7 +64,7 @@ class NumberList:
     high: int
     until: str
 
-    def read(self, words: Sequence[Word]) -> tuple[Any, int] | None:
+    def read(self, words: Sequence[TypedWord]) -> tuple[Any, int] | None:
         """See Argument."""
         numbers: list[int] = []
         index = 0
@@ -76,30 +76,30 @@ class NumberList:
             index += 1
         return (tuple(numbers), index) if numbers else None
 
-    def _number(self, word: Word) -> int:
+    def _number(self, word: TypedWord) -> int:
         if Number(0, self.high).read([word]) is None:
             raise BadSyntax(Problem.WRONG, word.column)
         return int(word.text)
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class AnyName:
     """A name without blanks."""
 
     longest: int
 
-    def read(self, words: Sequence[Word]) -> tuple[Any, int] | None:
+    def read(self, words: Sequence[TypedWord]) -> tuple[Any, int] | None:
         """See Argument."""
         return (words[0].text, 1) if len(words[0].text) <= self.longest else None
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class RestOfLine:
     """Everything up to the end of the line, blanks inside included."""
 
     longest: int
 
-    def read(self, words: Sequence[Word]) -> tuple[Any, int] | None:
+    def read(self, words: Sequence[TypedWord]) -> tuple[Any, int] | None:
         """See Argument."""
         text = ""
         for word in words:
@@ -111,14 +111,14 @@ _TYPE_AND_NUMBER = re.compile(r"(?P<type>(?:\d+(?=[A-Za-z]))?[A-Za-z-]+)(?P<numb
 
 
 @dataclass(frozen=True, slots=True)
-class Interface:
+class InterfaceName:
     """One of this switch's interfaces, in one word or two: a type, which may be a short name or a
     unique beginning of a long one, and a number. `types` are short names by long ones."""
 
     names: tuple[str, ...]
     types: Mapping[str, str]
 
-    def read(self, words: Sequence[Word]) -> tuple[Any, int] | None:
+    def read(self, words: Sequence[TypedWord]) -> tuple[Any, int] | None:
         """See Argument."""
         match = _TYPE_AND_NUMBER.fullmatch(words[0].text)
         types = self._types(match["type"]) if match else []

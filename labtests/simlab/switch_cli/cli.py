@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path as File
 
-from labtests.simlab.switch_cli.configuration import Kind, Path
-from labtests.simlab.switch_cli.grammar import Argument, Command, Problem
+from labtests.simlab.switch_cli.configuration import Path, SectionKind
+from labtests.simlab.switch_cli.grammar import Argument, CliCommand, Problem
 
 Filter = Callable[[list[str], list[bool]], list[str]]
 """Gets the lines of a display and whether the pattern is in each; returns those that are shown."""
@@ -28,13 +28,12 @@ def beginning(lines: list[str], hits: list[bool]) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
+class CliWords:
     """What the vendor calls things and says."""
 
     problems: Mapping[Problem, str]
     show: str
     """The word that displays begin with; only they may be filtered."""
-    undo: str
     comment: str
     """A line that begins so is none."""
     denied: str = ""
@@ -90,7 +89,7 @@ class View:
     """Where a session can be. Prompts have places for `{host}` and the section's `{name}`."""
 
     prompt: str
-    commands: Mapping[str, Command]
+    commands: Mapping[str, CliCommand]
     several: str = ""
     """The prompt when several sections are configured at once."""
     up: str = ""
@@ -98,7 +97,7 @@ class View:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counting:
+class CountingRules:
     """What the vendor counts in its own way."""
 
     overhead_bytes: int = 0
@@ -108,15 +107,15 @@ class Counting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cli:
+class SwitchCli:
     """One vendor's command line. The first view is where a session begins."""
 
-    words: Words
+    words: CliWords
     pager: Pager
     arguments: Callable[[tuple[str, ...]], Mapping[str, Argument]]
     """Gets the names of the switch's ports; returns the kinds of arguments by name."""
     views: Mapping[str, View]
-    kinds: Mapping[str, Kind]
+    kinds: Mapping[str, SectionKind]
     """Of sections; "" is the root, `interface` those of the ports."""
     screens: File
     """The folder with the templates."""
@@ -126,7 +125,7 @@ class Cli:
     """Key of the line that names the switch."""
     there: tuple[Path, ...] = ()
     """Sections that are there from the start, beside those of the ports."""
-    counting: Counting = field(default_factory=Counting)
+    counting: CountingRules = field(default_factory=CountingRules)
     map_lines: Callable[[tuple[int, ...], tuple[str, ...]], list[str]] = lambda classes, ports: []
     """What is typed so that each DSCP has this class, and the ports trust DSCP."""
 

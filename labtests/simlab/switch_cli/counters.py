@@ -13,7 +13,7 @@ from labtests.network import (
 )
 from labtests.simlab.faults import DeviceFaults
 from labtests.simlab.refreshing import Shown
-from labtests.simlab.switch_cli.cli import Counting
+from labtests.simlab.switch_cli.cli import CountingRules
 from labtests.simlab.timeline import NS_PER_S, Timeline
 
 RATE_WINDOW_S = 5
@@ -27,7 +27,7 @@ _NO_TRAFFIC = PortCounters(rx_packets=0, rx_bytes=0, tx_packets=0, tx_bytes=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Queue:
+class QueueReading:
     """One egress queue."""
 
     forwarded_packets: int
@@ -75,13 +75,16 @@ def _minus(now: Pair, base: Pair) -> Pair:
 class Statistics:
     """The counters of all ports of one switch. A port without a cable counts nothing."""
 
-    counting = Counting()
-
     def __init__(
-        self, ports: Sequence[str], network: Shown, timeline: Timeline, faults: DeviceFaults
+        self,
+        ports: Sequence[str],
+        network: Shown,
+        timeline: Timeline,
+        faults: DeviceFaults,
+        rules: CountingRules,
     ) -> None:
         self._ports, self._network = tuple(ports), network
-        self._timeline, self._faults = timeline, faults
+        self._timeline, self._faults, self._rules = timeline, faults, rules
         self._base = {port: self._snapshot(port) for port in ports}
         self._recent: dict[str, deque[_Snapshot]] = {}
         self.reset(self._ports)
@@ -94,12 +97,12 @@ class Statistics:
             self._base[port] = self._snapshot(port)
             self._recent[port] = deque([self._base[port]], RATE_WINDOW_S)
 
-    def queues(self, port: str) -> tuple[Queue, ...]:
+    def queues(self, port: str) -> tuple[QueueReading, ...]:
         """The eight egress queues."""
         live, then, now_ns = self._queues(port), self._recent[port][0], self._timeline.now_ns
         drops = self._faults.reading(port, "queue-drops", lambda: self._dropped(port, live))
         return tuple(
-            Queue(
+            QueueReading(
                 forwarded_packets=total.forwarded_packets,
                 forwarded_bytes=self._bytes(total),
                 dropped_packets=dropped[0],
@@ -129,7 +132,7 @@ class Statistics:
         grown = self._faults.losses.grown
         more = {
             name: getattr(drops, name) + grown(port, words)
-            for words, name in self.counting.growing.items()
+            for words, name in self._rules.growing.items()
         }
         return replace(drops, **more)
 
@@ -173,7 +176,7 @@ class Statistics:
         )
 
     def _bytes(self, queue: QueueCounters) -> int:
-        return queue.forwarded_bytes + self.counting.overhead_bytes * queue.forwarded_packets
+        return queue.forwarded_bytes + self._rules.overhead_bytes * queue.forwarded_packets
 
     def _snapshot(self, port: str) -> _Snapshot:
         return _Snapshot(

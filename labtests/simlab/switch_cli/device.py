@@ -3,11 +3,11 @@
 from labtests.inventory import Device
 from labtests.simlab.face import Console
 from labtests.simlab.lab import SimulatedLab
-from labtests.simlab.switch_cli.cli import Cli
+from labtests.simlab.switch_cli.cli import SwitchCli
 from labtests.simlab.switch_cli.grammar import Grammar
-from labtests.simlab.switch_cli.session import Session
+from labtests.simlab.switch_cli.session import CliSession
 from labtests.simlab.switch_cli.switch import EmulatedSwitch
-from labtests.simlab.switch_cli.terminal import Terminal
+from labtests.simlab.switch_cli.terminal import CliTerminal
 from labtests.simlab.transfer import Files
 
 
@@ -16,7 +16,7 @@ class CliSwitch(EmulatedSwitch):
 
     files: Files | None = None  # SFTP is off on such a switch until it is configured
 
-    def __init__(self, lab: SimulatedLab, device: Device, cli: Cli) -> None:
+    def __init__(self, lab: SimulatedLab, device: Device, cli: SwitchCli) -> None:
         super().__init__(lab, device, cli)
         self.user = device.management.user or "admin"
         arguments = cli.arguments(self.ports)
@@ -25,9 +25,9 @@ class CliSwitch(EmulatedSwitch):
         }
         self.faults.defects.on_map.append(self._set_map)
 
-    def session(self) -> Session:
+    def session(self) -> CliSession:
         """A user has logged in."""
-        return Session(self, self._grammars)
+        return CliSession(self, self._grammars)
 
     def execute(self, command: str, console: Console) -> None:
         """See Face: the lines of the command, one after the other, without prompts or pages."""
@@ -40,7 +40,7 @@ class CliSwitch(EmulatedSwitch):
 
     def shell(self, console: Console) -> None:
         """See Face: an interactive session."""
-        Terminal(self.session(), console).open()
+        CliTerminal(self.session(), console).open()
 
     def hang_up(self, console: Console) -> None:
         """See Face: nothing depends on a session."""

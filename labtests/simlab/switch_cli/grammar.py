@@ -31,7 +31,7 @@ class BadSyntax(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class TypedWord:
     """A word and where it stands."""
 
     text: str
@@ -41,7 +41,7 @@ class Word:
 class Argument(Protocol):
     """A kind of argument. `str` of its value is how the switch prints it."""
 
-    def read(self, words: Sequence[Word]) -> tuple[Any, int] | None:
+    def read(self, words: Sequence[TypedWord]) -> tuple[Any, int] | None:
         """The value and how many words it took; None when these words are none of its kind.
 
         Raises BadSyntax when they begin like one and are wrong."""
@@ -49,7 +49,7 @@ class Argument(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CliCall:
     """A recognised command: its words spelled out, its keywords alone, its arguments by name."""
 
     words: tuple[str, ...]
@@ -62,12 +62,12 @@ class Call:
         return " ".join(self.words)
 
 
-Handler = Callable[[Any, Call], str]
+Handler = Callable[[Any, CliCall], str]
 """Gets the session and the call, does it and returns what is printed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class CliCommand:
     """What a pattern stands for. `changes`: it alters the configuration."""
 
     handler: Handler
@@ -78,11 +78,11 @@ class Command:
 class _Node:
     keywords: dict[str, "_Node"] = field(default_factory=dict)
     arguments: list[tuple[str, Argument, "_Node"]] = field(default_factory=list)
-    command: Command | None = None
+    command: CliCommand | None = None
 
 
 @dataclass(slots=True)
-class _Path:
+class _Walk:
     """The words read so far, and where in the tree they lead."""
 
     node: _Node
@@ -90,12 +90,12 @@ class _Path:
     keywords: list[str] = field(default_factory=list)
     values: dict[str, Any] = field(default_factory=dict)
 
-    def walk(self, words: Sequence[Word]) -> None:
+    def walk(self, words: Sequence[TypedWord]) -> None:
         """All of these. Raises BadSyntax."""
         while words:
             words = words[self._step(words) :]
 
-    def _step(self, words: Sequence[Word]) -> int:
+    def _step(self, words: Sequence[TypedWord]) -> int:
         keyword = _keyword(self.node, words[0])
         if keyword is None:
             name, value, taken, self.node = _argument(self.node, words)
@@ -111,19 +111,21 @@ class _Path:
 class Grammar:
     """All commands of one view."""
 
-    def __init__(self, arguments: Mapping[str, Argument], commands: Mapping[str, Command]) -> None:
+    def __init__(
+        self, arguments: Mapping[str, Argument], commands: Mapping[str, CliCommand]
+    ) -> None:
         self._arguments = arguments
         self._root = _Node()
         for pattern, command in commands.items():
             self._add(pattern, command)
 
-    def parse(self, line: str) -> tuple[Command, Call]:
+    def parse(self, line: str) -> tuple[CliCommand, CliCall]:
         """The command and its arguments. Raises BadSyntax."""
-        path = _Path(self._root)
+        path = _Walk(self._root)
         path.walk(_words(line))
         if path.node.command is None:
             raise BadSyntax(Problem.INCOMPLETE, len(line.rstrip()) + 1)
-        return path.node.command, Call(tuple(path.words), tuple(path.keywords), path.values)
+        return path.node.command, CliCall(tuple(path.words), tuple(path.keywords), path.values)
 
     def choices(self, before: str) -> tuple[str, list[str]]:
         """The word begun, and what may stand in its place: keywords, forms of arguments, `<cr>`.
@@ -132,7 +134,7 @@ class Grammar:
         """
         words = _words(before)
         begun = words.pop().text.lower() if before[-1:].strip() else ""
-        path = _Path(self._root)
+        path = _Walk(self._root)
         path.walk(words)
         found = sorted(name for name in path.node.keywords if name.startswith(begun))
         if not begun:
@@ -140,7 +142,7 @@ class Grammar:
             found += ["<cr>"] if path.node.command is not None else []
         return begun, found
 
-    def _add(self, pattern: str, command: Command) -> None:
+    def _add(self, pattern: str, command: CliCommand) -> None:
         for tokens in _expand(_TOKEN.findall(pattern)):
             node = self._root
             for token in tokens:
@@ -159,11 +161,11 @@ class Grammar:
         return following
 
 
-def _words(line: str) -> list[Word]:
-    return [Word(match.group(), match.start()) for match in re.finditer(r"\S+", line)]
+def _words(line: str) -> list[TypedWord]:
+    return [TypedWord(match.group(), match.start()) for match in re.finditer(r"\S+", line)]
 
 
-def _keyword(node: _Node, word: Word) -> str | None:
+def _keyword(node: _Node, word: TypedWord) -> str | None:
     """The keyword meant: spelled out, or the only one that begins so. None: perhaps an argument."""
     text = word.text.lower()
     if text in node.keywords:
@@ -174,7 +176,7 @@ def _keyword(node: _Node, word: Word) -> str | None:
     return candidates[0] if candidates else None
 
 
-def _argument(node: _Node, words: Sequence[Word]) -> tuple[str, Any, int, _Node]:
+def _argument(node: _Node, words: Sequence[TypedWord]) -> tuple[str, Any, int, _Node]:
     for name, argument, following in node.arguments:
         found = argument.read(words)
         if found is not None:

@@ -4,24 +4,24 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from labtests.simlab.switch_cli.configuration import Path, Section, Setting
-from labtests.simlab.switch_cli.grammar import Call, Command, Handler
-from labtests.simlab.switch_cli.session import Session
+from labtests.simlab.switch_cli.configuration import CliSection, CliSetting, Path
+from labtests.simlab.switch_cli.grammar import CliCall, CliCommand, Handler
+from labtests.simlab.switch_cli.session import CliSession
 from labtests.simlab.switch_cli.switch import EmulatedSwitch
 
 
-def settings(kind: str, undo: str, these: Iterable[Setting]) -> dict[str, Command]:
+def settings(kind: str, undo: str, these: Iterable[CliSetting]) -> dict[str, CliCommand]:
     """The commands that make and undo these settings of sections of a kind."""
-    commands: dict[str, Command] = {}
+    commands: dict[str, CliCommand] = {}
     for each in these:
-        commands[each.pattern] = Command(_change(kind, each, each.put), changes=True)
+        commands[each.pattern] = CliCommand(_change(kind, each, each.put), changes=True)
         for pattern in each.undo:
-            commands[f"{undo} {pattern}"] = Command(_change(kind, each, each.drop), changes=True)
+            commands[f"{undo} {pattern}"] = CliCommand(_change(kind, each, each.drop), changes=True)
     return commands
 
 
-def _change(kind: str, setting: Setting, act: Callable[[Section, Call], None]) -> Handler:
-    def change(session: Session, call: Call) -> str:
+def _change(kind: str, setting: CliSetting, act: Callable[[CliSection, CliCall], None]) -> Handler:
+    def change(session: CliSession, call: CliCall) -> str:
         sections = session.sections(kind)
         for section in sections:
             setting.before(session.switch, section, call)
@@ -37,54 +37,54 @@ Values = Callable[[EmulatedSwitch, str], dict[str, Any] | None]
 """What a screen shows of a port; None: nothing."""
 
 
-def per_port(screen: str, values: Values) -> Command:
+def per_port(screen: str, values: Values) -> CliCommand:
     """The screen of the port named, or of each: those that have something to say."""
 
-    def block(session: Session, port: str) -> str:
+    def block(session: CliSession, port: str) -> str:
         switch, shown = session.switch, values(session.switch, port)
         if shown is None:
             return ""
         return switch.show(screen, port=port, hidden=switch.hidden(port), **shown)
 
-    return Command(lambda session, call: session.blocks(call, partial(block, session)))
+    return CliCommand(lambda session, call: session.blocks(call, partial(block, session)))
 
 
-def rows(screen: str, values: Values) -> Command:
+def rows(screen: str, values: Values) -> CliCommand:
     """One table, with a row for the port named, or for each."""
 
-    def table(session: Session, call: Call) -> str:
+    def table(session: CliSession, call: CliCall) -> str:
         switch = session.switch
         shown = ((switch.short(port), values(switch, port)) for port in session.ports(call))
         return switch.show(screen, rows=[{"name": name, **row} for name, row in shown if row])
 
-    return Command(table)
+    return CliCommand(table)
 
 
-def to_view(view: str, said: str = "") -> Command:
+def to_view(view: str, said: str = "") -> CliCommand:
     """The session is in a view of the whole switch."""
 
-    def go(session: Session, call: Call) -> str:
+    def go(session: CliSession, call: CliCall) -> str:
         session.go(view)
         return said
 
-    return Command(go)
+    return CliCommand(go)
 
 
-def enter(kind: str, *, create: bool = False) -> Command:
+def enter(kind: str, *, create: bool = False) -> CliCommand:
     """The session is in the view of the section that the command's last word names. `create`: the
     section is there from then on."""
 
-    def go(session: Session, call: Call) -> str:
+    def go(session: CliSession, call: CliCall) -> str:
         path = _path(session, kind, call.words[-1])
         if create and not session.switch.faults.lies:
             session.switch.configuration.create(path)
         session.go(kind, path)
         return ""
 
-    return Command(go)
+    return CliCommand(go)
 
 
-def _path(session: Session, kind: str, name: str) -> Path:
+def _path(session: CliSession, kind: str, name: str) -> Path:
     """Inside the section where the session is, as far as sections of this kind stand inside."""
     around = session.paths[0]
     while around and around[-1][0] != session.cli.kinds[kind].inside:
@@ -92,48 +92,48 @@ def _path(session: Session, kind: str, name: str) -> Path:
     return (*around, (kind, name))
 
 
-def _leave(session: Session, call: Call) -> str:
+def _leave(session: CliSession, call: CliCall) -> str:
     session.go(session.cli.views[session.view].up, *(path[:-1] for path in session.paths[:1]))
     return ""
 
 
-def _to_top(session: Session, call: Call) -> str:
+def _to_top(session: CliSession, call: CliCall) -> str:
     session.go(session.cli.first_view)
     return ""
 
 
-def _close(session: Session, call: Call) -> str:
+def _close(session: CliSession, call: CliCall) -> str:
     session.closing = True
     return ""
 
 
-leave, to_top, close = Command(_leave), Command(_to_top), Command(_close)
+leave, to_top, close = CliCommand(_leave), CliCommand(_to_top), CliCommand(_close)
 
 
-def paging(on: bool) -> Command:
+def paging(on: bool) -> CliCommand:
     """Long outputs stop after a page, or do not, in this session."""
 
-    def switch(session: Session, call: Call) -> str:
+    def switch(session: CliSession, call: CliCall) -> str:
         session.paging = on
         return ""
 
-    return Command(switch)
+    return CliCommand(switch)
 
 
-def save(said: str) -> Command:
+def save(said: str) -> CliCommand:
     """The running configuration is what the switch starts with."""
 
-    def act(session: Session, call: Call) -> str:
+    def act(session: CliSession, call: CliCall) -> str:
         session.switch.save()
         return said
 
-    return Command(act)
+    return CliCommand(act)
 
 
-def _reset(session: Session, call: Call) -> str:
+def _reset(session: CliSession, call: CliCall) -> str:
     session.switch.statistics.reset(session.ports(call))
     return ""
 
 
-reset = Command(_reset)
+reset = CliCommand(_reset)
 """The counters of the port named, or of all, start from zero."""

@@ -32,6 +32,7 @@ def screens(folder: Path) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         autoescape=False,
+        auto_reload=False,
     )
     environment.filters["columns"] = columns
     return environment

@@ -5,15 +5,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from labtests.simlab.face import Help
-from labtests.simlab.switch_cli.configuration import ROOT, Path, Refused, Section
-from labtests.simlab.switch_cli.grammar import BadSyntax, Call, Command, Grammar, Problem
+from labtests.simlab.switch_cli.configuration import ROOT, CliSection, CommandRefused, Path
+from labtests.simlab.switch_cli.grammar import BadSyntax, CliCall, CliCommand, Grammar, Problem
 from labtests.simlab.switch_cli.switch import EmulatedSwitch
 
 OPERATOR = "network-operator"
 """The role of the fault `role`: its commands are those that the vendor's words allow it."""
 
 
-class Session:
+class CliSession:
     """Where one user is, and what is printed for what is typed there."""
 
     def __init__(self, switch: EmulatedSwitch, grammars: Mapping[str, Grammar]) -> None:
@@ -51,7 +51,7 @@ class Session:
             return shown if matched is None else self._filtered(shown, matched)
         except BadSyntax as error:
             return self._rejection(error, prompt, line)
-        except Refused as error:
+        except CommandRefused as error:
             return f"{error}\n"
 
     def obey(self, line: str) -> str:
@@ -80,22 +80,23 @@ class Session:
     # -- for commands ---------------------------------------------------------------------------
 
     @property
-    def section(self) -> Section:
-        """The one that is configured here, or the first of them. Raises Refused."""
+    def section(self) -> CliSection:
+        """The one that is configured here, or the first of them. Raises CommandRefused."""
         return self.switch.configuration.find(self.paths[0])
 
-    def sections(self, kind: str) -> list[Section]:
+    def sections(self, kind: str) -> list[CliSection]:
         """What a setting of such sections changes here: those of the view, or else all."""
-        found = [self.switch.configuration.find(path) for path in self.paths]
-        if found[0].kind == kind:
-            return found
-        return list(self.switch.configuration.of(kind).values())
+        configuration = self.switch.configuration
+        if not kind:
+            return [configuration.root]
+        found = [configuration.find(path) for path in self.paths]
+        return found if found[0].kind == kind else list(configuration.of(kind).values())
 
-    def ports(self, call: Call) -> tuple[str, ...]:
+    def ports(self, call: CliCall) -> tuple[str, ...]:
         """The port that the command names, or all."""
         return (call.values["port"],) if "port" in call.values else self.switch.ports
 
-    def blocks(self, call: Call, block: Callable[[str], str]) -> str:
+    def blocks(self, call: CliCall, block: Callable[[str], str]) -> str:
         """One block per port that has something to say, a blank line between them."""
         shown = [block(port) for port in self.ports(call)]
         return "\n".join(text for text in shown if text)
@@ -110,10 +111,10 @@ class Session:
 
     # -- how a line is treated -------------------------------------------------------------------
 
-    def _execute(self, command: Command, call: Call) -> str:
+    def _execute(self, command: CliCommand, call: CliCall) -> str:
         faults, words = self.switch.faults, self.cli.words
         if faults.defects.role == OPERATOR and call.keywords[0] not in words.operators_may:
-            raise Refused(words.denied)
+            raise CommandRefused(words.denied)
         if command.changes and faults.lies:
             return ""
         text = command.handler(self, call)

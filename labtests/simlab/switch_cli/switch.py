@@ -14,8 +14,8 @@ from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.losses import Fault
 from labtests.simlab.refreshing import Shown
 from labtests.simlab.switch_cli.arguments import short_name
-from labtests.simlab.switch_cli.cli import Cli
-from labtests.simlab.switch_cli.configuration import Configuration, Section
+from labtests.simlab.switch_cli.cli import SwitchCli
+from labtests.simlab.switch_cli.configuration import CliSection, Configuration
 from labtests.simlab.switch_cli.counters import Statistics
 from labtests.simlab.switch_cli.screens import render
 from labtests.simlab.timeline import NS_PER_S
@@ -39,7 +39,7 @@ class Treatment:
 class EmulatedSwitch:
     """One switch, as its commands see it."""
 
-    def __init__(self, lab: SimulatedLab, device: Device, cli: Cli) -> None:
+    def __init__(self, lab: SimulatedLab, device: Device, cli: SwitchCli) -> None:
         self.cli, self.name = cli, device.name
         self.ports = tuple(port.interface for port in device.ports)
         self.network = lab.network.switch(device.name)
@@ -52,8 +52,7 @@ class EmulatedSwitch:
         self._headroom: dict[str, int | None] = {}  # as the network has it
         self._usual_headroom: dict[str, int] = {}  # of ports that are not as the network delivers
         shown = Shown(self.network, lab.timeline, self.faults.losses)
-        self.statistics = Statistics(self.ports, shown, lab.timeline, self.faults)
-        self.statistics.counting = cli.counting
+        self.statistics = Statistics(self.ports, shown, lab.timeline, self.faults, cli.counting)
         self.configuration = Configuration(cli.kinds)
         self._configure()
         self._suffer()
@@ -99,7 +98,7 @@ class EmulatedSwitch:
         """As tables print it."""
         return short_name(port, self.cli.types)
 
-    def port(self, name: str) -> Section:
+    def port(self, name: str) -> CliSection:
         """What is configured there."""
         return self.configuration.find((("interface", name),))
 
@@ -143,7 +142,7 @@ class EmulatedSwitch:
 
     # -- what the network follows ---------------------------------------------------------------
 
-    def changed(self, section: Section) -> None:
+    def changed(self, section: CliSection) -> None:
         """The network does what the section says."""
         self.cli.kinds[section.kind].changed(self, section)
 

@@ -1,13 +1,13 @@
 """A session at a console: prints prompts and pages."""
 
 from labtests.simlab.face import Console
-from labtests.simlab.switch_cli.session import Session
+from labtests.simlab.switch_cli.session import CliSession
 
 
-class Terminal:
+class CliTerminal:
     """Line by line, key by key at the end of a page."""
 
-    def __init__(self, session: Session, console: Console) -> None:
+    def __init__(self, session: CliSession, console: Console) -> None:
         self._session, self._console = session, console
         self._pager = session.cli.pager
         self._rest: list[str] = []  # of a display that waits for a key

@@ -1,0 +1,151 @@
+"""Comware's views, and the definition of its command line."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from labtests.simlab.comware import maps, ports, words, wred
+from labtests.simlab.comware.displays import DISPLAYS
+from labtests.simlab.switch_cli import (
+    CliCall,
+    CliCommand,
+    CliSession,
+    CommandRefused,
+    SectionKind,
+    SwitchCli,
+    View,
+    close,
+    enter,
+    leave,
+    paging,
+    reset,
+    save,
+    setting,
+    settings,
+    to_top,
+    to_view,
+)
+from labtests.simlab.switch_cli.arguments import (
+    AnyName,
+    InterfaceName,
+    Number,
+    NumberList,
+    RangeList,
+    RestOfLine,
+)
+from labtests.simlab.switch_cli.grammar import Argument
+
+UNDO = "undo"
+SYSTEM = (setting("sysname <sysname>", undo=()), setting("lldp global enable"))
+
+
+def _arguments(names: tuple[str, ...]) -> Mapping[str, Argument]:
+    """Ranges: HPE 5130 HI and 5900 command references, where they give one."""
+    port = InterfaceName(names, words.TYPES)
+    return {
+        "port": port,
+        "last": port,
+        "sysname": AnyName(64),
+        "table": AnyName(32),
+        "text": RestOfLine(255),
+        "priorities": RangeList(7),
+        "priority": Number(0, 7),
+        "dscps": NumberList(63, until="export"),
+        "dot1ps": NumberList(7, until="export"),
+        "queue": Number(0, 7, words.QUEUE_NAMES),
+        "level": Number(0, 2),
+        "low": Number(0, 16000),
+        "high": Number(0, 16000),
+        "percent": Number(0, 100),
+        "exponent": Number(0, 15),  # not given by the references at hand
+        "frame": Number(1518, 12288),  # differs by model
+        "cells": Number(0, 16000),  # differs by model; 9000 is in public configurations
+        "weight": Number(1, 127),  # differs by model; 96 is in public configurations
+    }
+
+
+def _save(session: CliSession, call: CliCall) -> str:
+    session.question = lambda answer: _ask_for_file(session, answer)
+    return words.SAVE
+
+
+def _ask_for_file(session: CliSession, answer: str) -> str:
+    if answer.strip().lower() != "y":
+        return ""
+    session.question = lambda name: session.obey("save force")
+    return words.SAVE_TO
+
+
+def _enter_range(session: CliSession, call: CliCall) -> str:
+    names = session.switch.ports
+    first, last = names.index(call.values["port"]), names.index(call.values["last"])
+    if last < first:
+        raise CommandRefused("The last interface must not stand before the first.")  # our words
+    session.go("interface", *((("interface", name),) for name in names[first : last + 1]))
+    return ""
+
+
+SAVE = {"save": CliCommand(_save), "save force": save(words.SAVED)}
+IN_USER_VIEW = {
+    "system-view": to_view("system", words.SYSTEM_VIEW),
+    "quit": close,
+    "screen-length disable": paging(False),
+    "undo screen-length disable": paging(True),
+    "reset counters interface [ <port> ]": reset,
+    "reset packet-drop interface [ <port> ]": reset,
+}
+IN_SYSTEM_VIEW = {
+    **settings("", UNDO, SYSTEM),
+    **settings("interface", UNDO, ports.PFC),
+    **wred.IN_SYSTEM_VIEW,
+    "quit": leave,
+    "return": to_top,
+    "interface <port>": enter("interface"),
+    "interface range <port> to <last>": CliCommand(_enter_range),
+    **{f"qos map-table {name}": enter(name) for name in maps.KINDS},
+}
+BELOW = DISPLAYS | SAVE | IN_SYSTEM_VIEW
+"""A view below system view also knows the commands of system view, as on the real switch:
+`interface …` may follow `interface …` without `quit`."""
+
+VIEWS = {
+    "user": View(prompt="<{host}>", commands=DISPLAYS | SAVE | IN_USER_VIEW),
+    "system": View(prompt="[{host}]", up="user", commands=BELOW),
+    "interface": View(
+        prompt="[{host}-{name}]",
+        several="[{host}-if-range]",
+        up="system",
+        commands=BELOW | settings("interface", UNDO, ports.SETTINGS),
+    ),
+    wred.TABLE: View(
+        prompt="[{host}-wred-table-{name}]",
+        up="system",
+        commands=BELOW | settings(wred.TABLE, UNDO, wred.SETTINGS) | wred.IN_TABLE,
+    ),
+    **{
+        name: View(
+            prompt=f"[{{host}}-maptbl-{name}]",
+            up="system",
+            commands=BELOW | settings(name, UNDO, kind.settings),
+        )
+        for name, kind in maps.KINDS.items()
+    },
+}
+
+COMWARE = SwitchCli(
+    words=words.WORDS,
+    pager=words.PAGER,
+    arguments=_arguments,
+    views=VIEWS,
+    kinds={
+        "": SectionKind(settings=SYSTEM),
+        "interface": ports.KIND,
+        wred.TABLE: wred.KIND,
+        **maps.KINDS,
+    },
+    screens=Path(__file__).parent / "screens",
+    types=words.TYPES,
+    hostname="sysname",
+    there=(((wred.TABLE, wred.DEFAULT_TABLE),), *(((name, name),) for name in maps.KINDS)),
+    counting=words.COUNTING,
+    map_lines=maps.lines_for,
+)
