@@ -100,8 +100,7 @@ def _traffic(switch: EmulatedSwitch, port: str) -> dict[str, Any]:
 
 def _running(session: CliSession, call: CliCall) -> str:
     configuration = session.switch.configuration
-    ports = [session.switch.port(port) for port in session.ports(call)]
-    shown = [(configuration.header(port), configuration.body(port)) for port in ports]
+    shown = [configuration.shown(session.switch.port(port)) for port in session.ports(call)]
     if "interface" not in call.keywords:
         shown.insert(0, (f"hostname {session.switch.hostname}", []))
     return session.show("running-config", sections=shown)

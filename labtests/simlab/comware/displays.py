@@ -7,7 +7,6 @@ from labtests.simlab.comware.words import QUEUE_NAMES
 from labtests.simlab.switch_cli import (
     CliCall,
     CliCommand,
-    CliSection,
     CliSession,
     EmulatedSwitch,
     per_port,
@@ -94,7 +93,7 @@ def _schedule(discipline: str) -> CliCommand:
 
 # -- the running configuration -------------------------------------------------------------------
 
-Shown_sections = list[tuple[str, list[str]]]
+SectionTexts = list[tuple[str, list[str]]]
 """Headers and bodies."""
 
 
@@ -102,20 +101,17 @@ def _sections(session: CliSession, *sections: tuple[str, list[str]]) -> str:
     return session.show("configuration", sections=sections)
 
 
-def _section(switch: EmulatedSwitch, section: CliSection) -> tuple[str, list[str]]:
-    return switch.configuration.header(section), switch.configuration.body(section)
-
-
 def _this(session: CliSession, call: CliCall) -> str:
     if session.section.path:
-        return _sections(session, _section(session.switch, session.section))
+        return _sections(session, session.switch.configuration.shown(session.section))
     in_system_view = session.view != session.cli.first_view
     return _sections(session, *_whole(session.switch)[:in_system_view])
 
 
 def _current_interface(session: CliSession, call: CliCall) -> str:
     switch = session.switch
-    return _sections(session, *(_section(switch, switch.port(p)) for p in session.ports(call)))
+    ports = (switch.port(port) for port in session.ports(call))
+    return _sections(session, *map(switch.configuration.shown, ports))
 
 
 def _current_configuration(session: CliSession, call: CliCall) -> str:
@@ -126,10 +122,10 @@ def _current_configuration(session: CliSession, call: CliCall) -> str:
     shown += [table for name, table in tables.items() if name != wred.DEFAULT_TABLE]
     shown += configuration.of("interface").values()
     version = (" version 7.1.070, Release SIMULATED", list[str]())
-    return _sections(session, version, *_whole(switch), *(_section(switch, s) for s in shown))
+    return _sections(session, version, *_whole(switch), *map(configuration.shown, shown))
 
 
-def _whole(switch: EmulatedSwitch) -> Shown_sections:
+def _whole(switch: EmulatedSwitch) -> SectionTexts:
     """What is configured for the whole switch: its name first."""
     lines = [f" {line}" for line in switch.configuration.body(switch.configuration.root)]
     others = [(line, list[str]()) for line in lines if not line.startswith(" sysname")]

@@ -1,9 +1,10 @@
 """Interface view: what is configured on a port, and what the port does then."""
 
-from typing import Any
+from collections.abc import Mapping
 
 from labtests.simlab.comware import scheduling, wred
 from labtests.simlab.switch_cli import CliSection, EmulatedSwitch, SectionKind, Treatment, setting
+from labtests.simlab.switch_cli.switch import PfcMode, TrustSource
 
 VERSIONS = "{ rev100 | rev101 | standard }"
 
@@ -31,11 +32,12 @@ SETTINGS = (
     wred.APPLY,
 )
 
-_MODES: dict[str, Any] = {"": "off", "enable": "on", "auto": "auto"}
+_MODES: Mapping[str, PfcMode] = {"": "off", "enable": "on", "auto": "auto"}
+_SOURCES: Mapping[str, TrustSource] = {"": "none", "dscp": "dscp", "dot1p": "dot1p"}
 
 
-def pfc_mode(port: CliSection) -> Any:
-    """off, on or auto."""
+def pfc_mode(port: CliSection) -> PfcMode:
+    """As the port is told to, whatever its peer says."""
     return _MODES[port.rest("priority-flow-control")]
 
 
@@ -47,10 +49,10 @@ def no_drop(port: CliSection) -> frozenset[int]:
     return listed
 
 
-def trust(port: CliSection) -> tuple[Any, bool]:
+def trust(port: CliSection) -> tuple[TrustSource, bool]:
     """What the port trusts, and whether that overrides."""
-    source, *override = port.rest("qos trust").split() or ["none"]
-    return source, bool(override)
+    source, _, override = port.rest("qos trust").partition(" ")
+    return _SOURCES[source], bool(override)
 
 
 def frame_bytes(port: CliSection) -> int:

@@ -22,10 +22,8 @@ def settings(kind: str, undo: str, these: Iterable[CliSetting]) -> dict[str, Cli
 
 def _change(kind: str, setting: CliSetting, act: Callable[[CliSection, CliCall], None]) -> Handler:
     def change(session: CliSession, call: CliCall) -> str:
-        sections = session.sections(kind)
-        for section in sections:
+        for section in session.sections(kind):
             setting.before(session.switch, section, call)
-        for section in sections:
             act(section, call)
             session.switch.changed(section)
         return ""

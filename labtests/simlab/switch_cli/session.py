@@ -86,11 +86,10 @@ class CliSession:
 
     def sections(self, kind: str) -> list[CliSection]:
         """What a setting of such sections changes here: those of the view, or else all."""
-        configuration = self.switch.configuration
-        if not kind:
-            return [configuration.root]
-        found = [configuration.find(path) for path in self.paths]
-        return found if found[0].kind == kind else list(configuration.of(kind).values())
+        configuration, here = self.switch.configuration, self.paths[0][-1:]
+        if here and here[0][0] == kind:
+            return [configuration.find(path) for path in self.paths]
+        return list(configuration.of(kind).values()) if kind else [configuration.root]
 
     def ports(self, call: CliCall) -> tuple[str, ...]:
         """The port that the command names, or all."""

@@ -21,6 +21,8 @@ from labtests.simlab.switch_cli.screens import render
 from labtests.simlab.timeline import NS_PER_S
 
 NOMINAL_BITS_PER_S = 25_000_000_000  # of a port without a cable
+PfcMode = Literal["off", "on", "auto"]
+TrustSource = Literal["dscp", "dot1p", "none"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,10 +30,10 @@ class Treatment:
     """What a port does to packets, in the words of the packet network."""
 
     shutdown: bool = False
-    pfc: Literal["off", "on", "auto"] = "off"
+    pfc: PfcMode = "off"
     no_drop: frozenset[int] = frozenset()
     headroom_cells: int | None = None
-    trust: Literal["dscp", "dot1p", "none"] = "none"
+    trust: TrustSource = "none"
     schedule: Schedule = field(default_factory=Schedule)
     curves: tuple[WredCurve | None, ...] = (None,) * 8
 
