@@ -49,6 +49,8 @@ WORDS = CliWords(
     },
     show="show",
     comment="!",
+    denied="% Permission denied for the role",
+    operators_may=frozenset({"show", "terminal", "exit", "end"}),
 )
 PAGER = Pager(more="\x1b[7m--More--\x1b[27m", erase="\r\x1b[K", lines=0)
 

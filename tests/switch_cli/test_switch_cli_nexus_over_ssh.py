@@ -174,6 +174,14 @@ def test_a_question_mark_lists_what_may_follow(shell: Shell) -> None:
     assert "\n  counters\n  priority-flow-control\n  <port>\n" in shown
 
 
+def test_an_operator_is_denied_what_changes_in_the_words_of_this_vendor(
+    lab: InProcessLab, shell: Shell
+) -> None:
+    lab.fault(kind="role", device="N9K", role="network-operator")
+    assert shell("configure terminal") == "% Permission denied for the role\nN9K# "
+    assert shell("show running-config interface eth1/1") == "\ninterface Ethernet1/1\nN9K# "
+
+
 def test_what_was_saved_is_there_after_a_reboot_and_a_lie_is_not_made(
     lab: InProcessLab, client: paramiko.SSHClient
 ) -> None:

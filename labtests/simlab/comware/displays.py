@@ -13,9 +13,9 @@ from labtests.simlab.switch_cli import (
     rows,
 )
 from labtests.simlab.switch_cli.counters import RATE_WINDOW_S
-from labtests.simlab.switch_cli.switch import NOMINAL_BITS_PER_S
 
 MODEL = "S6550XE-56HF-HI"
+NOMINAL_BITS_PER_S = 25_000_000_000  # of a port without a cable
 MAPS = ("dot1p-lp", "dscp-dot1p", "dscp-lp")
 SHOWN_MAPS = ("dscp-dot1p", "dot1p-lp")
 """In the running configuration, in its order."""

@@ -27,6 +27,14 @@ def beginning(lines: list[str], hits: list[bool]) -> list[str]:
     return lines[hits.index(True) :] if True in hits else []
 
 
+FILTERS: Mapping[str, Filter] = {
+    "include": including,
+    "exclude": excluding,
+    "begin": beginning,
+}
+"""Behind a `|`."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CliWords:
     """What the vendor calls things and says."""
@@ -36,16 +44,10 @@ class CliWords:
     """The word that displays begin with; only they may be filtered."""
     comment: str
     """A line that begins so is none."""
-    denied: str = ""
+    denied: str
     """What somebody hears who may do nothing but `operators_may` (first words of commands)."""
-    operators_may: frozenset[str] = frozenset()
-    filters: Mapping[str, Filter] = field(
-        default_factory=lambda: {
-            "include": including,
-            "exclude": excluding,
-            "begin": beginning,
-        }
-    )
+    operators_may: frozenset[str]
+    filters: Mapping[str, Filter] = field(default_factory=lambda: FILTERS)
     help_title: str = ""
     """Stands above the commands of a view, which is `{view}`."""
     caret_padded: bool = False
@@ -55,10 +57,8 @@ class CliWords:
 
     def rejection(self, problem: Problem, column: int, echoed: str) -> str:
         """The caret under the place in the echoed line, then the sentence."""
-        caret = " " * column + "^"
-        return f"{caret.ljust(len(echoed)) if self.caret_padded else caret}\n" + (
-            f"{self.problems[problem]}\n"
-        )
+        caret = (" " * column + "^").ljust(len(echoed) if self.caret_padded else 0)
+        return f"{caret}\n{self.problems[problem]}\n"
 
     def split(self, line: str) -> tuple[str, re.Match[str] | None]:
         """The command, and the filter behind a `|`."""

@@ -20,7 +20,6 @@ from labtests.simlab.switch_cli.counters import Statistics
 from labtests.simlab.switch_cli.screens import render
 from labtests.simlab.timeline import NS_PER_S
 
-NOMINAL_BITS_PER_S = 25_000_000_000  # of a port without a cable
 PfcMode = Literal["off", "on", "auto"]
 TrustSource = Literal["dscp", "dot1p", "none"]
 
