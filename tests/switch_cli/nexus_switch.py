@@ -17,10 +17,10 @@ from labtests.simlab.switch_cli import (
     CliWords,
     EmulatedSwitch,
     Pager,
+    PortBehaviour,
     Problem,
     SectionKind,
     SwitchCli,
-    Treatment,
     View,
     close,
     enter,
@@ -70,9 +70,9 @@ def _mode(port: CliSection) -> Any:
 
 def _changed(switch: EmulatedSwitch, port: CliSection) -> None:
     """Priority 3 is the no-drop class, and DSCP is trusted, as in the default QoS policies."""
-    switch.treat(
+    switch.apply(
         port.name,
-        Treatment(
+        PortBehaviour(
             pfc=_mode(port),
             no_drop=frozenset({3}),
             trust="dscp",

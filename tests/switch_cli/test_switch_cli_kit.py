@@ -22,6 +22,7 @@ from labtests.simlab.switch_cli import (
     setting,
     settings,
     to_view,
+    top,
 )
 from labtests.simlab.switch_cli.arguments import AnyName, Number
 from labtests.simlab.switch_cli.grammar import Grammar
@@ -129,7 +130,7 @@ def test_a_section_that_another_session_has_removed_is_refused_in_the_switchs_wo
     session = switch.session()
     session.run("configure terminal")
     session.run("policy-map type network-qos fabric")
-    switch.configuration.remove((("policy", "fabric"),))
+    switch.configuration.remove(top("policy", "fabric"))
     assert session.run("description roce") == "No such policy.\n"
 
 

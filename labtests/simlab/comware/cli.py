@@ -23,6 +23,7 @@ from labtests.simlab.switch_cli import (
     settings,
     to_top,
     to_view,
+    top,
 )
 from labtests.simlab.switch_cli.arguments import (
     AnyName,
@@ -80,7 +81,7 @@ def _enter_range(session: CliSession, call: CliCall) -> str:
     first, last = names.index(call.values["port"]), names.index(call.values["last"])
     if last < first:
         raise CommandRefused("The last interface must not stand before the first.")  # our words
-    session.go("interface", *((("interface", name),) for name in names[first : last + 1]))
+    session.go("interface", *(top("interface", name) for name in names[first : last + 1]))
     return ""
 
 
@@ -145,7 +146,10 @@ COMWARE = SwitchCli(
     screens=Path(__file__).parent / "screens",
     types=words.TYPES,
     hostname="sysname",
-    there=(((wred.TABLE, wred.DEFAULT_TABLE),), *(((name, name),) for name in maps.KINDS)),
+    initial_sections=(
+        top(wred.TABLE, wred.DEFAULT_TABLE),
+        *(top(name, name) for name in maps.KINDS),
+    ),
     counting=words.COUNTING,
     map_lines=maps.lines_for,
 )

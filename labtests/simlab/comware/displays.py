@@ -11,6 +11,7 @@ from labtests.simlab.switch_cli import (
     EmulatedSwitch,
     per_port,
     rows,
+    top,
 )
 from labtests.simlab.switch_cli.counters import RATE_WINDOW_S
 
@@ -68,7 +69,7 @@ def _wred_interface(switch: EmulatedSwitch, port: str) -> Shown | None:
 def _wred_table(session: CliSession, call: CliCall) -> str:
     configuration = session.switch.configuration
     if "table" in call.values:
-        tables = [configuration.find(((wred.TABLE, call.values["table"]),))]
+        tables = [configuration.find(top(wred.TABLE, call.values["table"]))]
     else:
         tables = list(configuration.of(wred.TABLE).values())
     shown = (session.show("wred-table", name=t.name, queues=wred.queues(t)) for t in tables)
@@ -144,7 +145,7 @@ def _clock(session: CliSession, call: CliCall) -> str:
 
 
 def _neighbour(switch: EmulatedSwitch, port: str) -> Shown | None:
-    heard = switch.hears(port)
+    heard = switch.lldp_neighbour(port)
     return None if heard is None else {"number": switch.ports.index(port) + 1, "heard": heard}
 
 

@@ -10,6 +10,7 @@ from labtests.simlab.switch_cli import (
     EmulatedSwitch,
     SectionKind,
     setting,
+    top,
 )
 
 DELIVERED = {"dscp-dot1p": tuple(dscp // 8 for dscp in range(64)), "dot1p-lp": tuple(range(8))}
@@ -22,7 +23,7 @@ def map_of(switch: EmulatedSwitch, name: str) -> tuple[int, ...]:
     if name == "dscp-lp":
         queues = map_of(switch, "dot1p-lp")
         return tuple(queues[dot1p] for dot1p in map_of(switch, "dscp-dot1p"))
-    section = switch.configuration.find(((name, name),))
+    section = switch.configuration.find(top(name, name))
     return tuple(
         section.value(f"import {value}", "priority", usual)
         for value, usual in enumerate(DELIVERED[name])
@@ -36,8 +37,8 @@ def _setting(name: str) -> CliSetting:
         key="import <value>",
         undo=(f"import {{ <{imported}> | all }}",),
         line="import <value> export <priority>",
-        usual="import <value> export <usual>",
-        spread=_entries(name),
+        default="import <value> export <usual>",
+        expand=_entries(name),
     )
 
 

@@ -3,7 +3,13 @@
 from collections.abc import Mapping
 
 from labtests.simlab.comware import scheduling, wred
-from labtests.simlab.switch_cli import CliSection, EmulatedSwitch, SectionKind, Treatment, setting
+from labtests.simlab.switch_cli import (
+    CliSection,
+    EmulatedSwitch,
+    PortBehaviour,
+    SectionKind,
+    setting,
+)
 from labtests.simlab.switch_cli.switch import PfcMode, TrustSource
 
 VERSIONS = "{ rev100 | rev101 | standard }"
@@ -23,7 +29,7 @@ SETTINGS = (
         key="priority-flow-control dot1p <priority> headroom",
     ),
     # without a size it is the default again (from memory)
-    setting("jumboframe enable [ <frame> ]", usual="jumboframe enable", on=True),
+    setting("jumboframe enable [ <frame> ]", default="jumboframe enable", default_on=True),
     setting(f"dcbx version {VERSIONS}", undo=(f"dcbx version {VERSIONS}",)),
     setting("lldp enable"),
     setting("lldp tlv-enable dot1-tlv dcbx"),
@@ -71,9 +77,9 @@ def _headroom(port: CliSection) -> int | None:
 
 def _changed(switch: EmulatedSwitch, port: CliSection) -> None:
     scheduling.settle(port)
-    switch.treat(
+    switch.apply(
         port.name,
-        Treatment(
+        PortBehaviour(
             shutdown="shutdown" in port.lines,
             pfc=pfc_mode(port),
             no_drop=no_drop(port),

@@ -86,12 +86,12 @@ def _disciplines() -> list[CliSetting]:
 
 def _queues(discipline: str) -> list[CliSetting]:
     begin = f"qos {discipline} <name> group"
-    queue: Any = {"key": f"qos {discipline} <queue>", "spread": _queue, "before": _in_force}
+    queue: Any = {"key": f"qos {discipline} <queue>", "expand": _queue, "before": _in_force}
     return [
         setting(
             f"qos {discipline} <queue> [ group {{ 1 | 2 }} ] {UNITS} <weight>",
             line=f"{begin} <group> <unit> <weight>",
-            usual=f"{begin} 1 <unit> 1",
+            default=f"{begin} 1 <unit> 1",
             **queue,
         ),
         setting(f"qos {discipline} <queue> group sp", line=f"{begin} sp", undo=(), **queue),

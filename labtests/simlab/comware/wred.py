@@ -19,6 +19,7 @@ from labtests.simlab.switch_cli import (
     SectionKind,
     enter,
     setting,
+    top,
 )
 
 TABLE = "wred"
@@ -45,15 +46,15 @@ SETTINGS = (
         "[ discard-probability <percent> ]",
         key=_LEVEL,
         undo=(),
-        spread=_levels,
+        expand=_levels,
         before=_high_is_higher,
         line=f"{_LEVEL} low-limit <low> high-limit <high> discard-probability <percent>",
-        usual=f"{_LEVEL} low-limit {LOW} high-limit {HIGH} discard-probability {PERCENT}",
+        default=f"{_LEVEL} low-limit {LOW} high-limit {HIGH} discard-probability {PERCENT}",
     ),
     setting(
         "queue <queue> weighting-constant <exponent>",
         key="queue <queue> weighting-constant",
-        usual=f"queue <queue> weighting-constant {EXPONENT}",
+        default=f"queue <queue> weighting-constant {EXPONENT}",
     ),
     setting("queue <queue> ecn", key="queue <queue> ecn"),
 )
@@ -115,7 +116,7 @@ def curves(switch: EmulatedSwitch, port: CliSection) -> tuple[WredCurve | None, 
     table = applied(port)
     if table is None:
         return (None,) * 8
-    return tuple(queue.curve() for queue in queues(switch.configuration.find(((TABLE, table),))))
+    return tuple(queue.curve() for queue in queues(switch.configuration.find(top(TABLE, table))))
 
 
 def _unnamed_default(call: CliCall) -> list[Mapping[str, Any]]:
@@ -124,13 +125,13 @@ def _unnamed_default(call: CliCall) -> list[Mapping[str, Any]]:
 
 
 def _exists(switch: EmulatedSwitch, port: CliSection, call: CliCall) -> None:
-    switch.configuration.find(((TABLE, call.values.get("table", DEFAULT_TABLE)),))
+    switch.configuration.find(top(TABLE, call.values.get("table", DEFAULT_TABLE)))
 
 
 APPLY = setting(
     "qos wred apply [ <table> ]",
     line="qos wred apply <table>",
-    spread=_unnamed_default,
+    expand=_unnamed_default,
     before=_exists,
 )
 
@@ -154,12 +155,12 @@ def _enter(session: CliSession, call: CliCall) -> str:
 def _remove(session: CliSession, call: CliCall) -> str:
     """One that a port applies is refused (command reference)."""
     configuration, name = session.switch.configuration, call.values["table"]
-    configuration.find(((TABLE, name),))
+    configuration.find(top(TABLE, name))
     if name == DEFAULT_TABLE:
         raise CommandRefused("The default WRED table cannot be deleted.")
     if any(applied(port) == name for port in configuration.of("interface").values()):
         raise CommandRefused("The WRED table is in use and cannot be deleted.")
-    configuration.remove(((TABLE, name),))
+    configuration.remove(top(TABLE, name))
     return ""
 
 
@@ -174,7 +175,7 @@ def _undo_queue(session: CliSession, call: CliCall) -> str:
 KIND = SectionKind(
     header="qos wred queue table {name}",
     settings=SETTINGS,
-    together=True,
+    grouped=True,
     missing="The WRED table does not exist.",
     changed=_changed,
 )

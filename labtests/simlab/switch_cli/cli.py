@@ -1,4 +1,4 @@
-"""What one vendor's command line is made of."""
+"""What defines one vendor's command line."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -9,21 +9,21 @@ from labtests.simlab.switch_cli.configuration import Path, SectionKind
 from labtests.simlab.switch_cli.grammar import Argument, CliCommand, Problem
 
 Filter = Callable[[list[str], list[bool]], list[str]]
-"""Gets the lines of a display and whether the pattern is in each; returns those that are shown."""
+"""Takes the lines of a display and whether each matches; returns the lines to show."""
 
 
 def including(lines: list[str], hits: list[bool]) -> list[str]:
-    """Those with the pattern."""
+    """Matching lines."""
     return [line for line, hit in zip(lines, hits, strict=True) if hit]
 
 
 def excluding(lines: list[str], hits: list[bool]) -> list[str]:
-    """Those without."""
+    """Lines that do not match."""
     return [line for line, hit in zip(lines, hits, strict=True) if not hit]
 
 
 def beginning(lines: list[str], hits: list[bool]) -> list[str]:
-    """From the first with the pattern on."""
+    """Everything from the first matching line."""
     return lines[hits.index(True) :] if True in hits else []
 
 
@@ -32,28 +32,29 @@ FILTERS: Mapping[str, Filter] = {
     "exclude": excluding,
     "begin": beginning,
 }
-"""Behind a `|`."""
+"""Filters after a `|`, by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CliWords:
-    """What the vendor calls things and says."""
+    """The vendor's keywords and sentences."""
 
     problems: Mapping[Problem, str]
     show: str
-    """The word that displays begin with; only they may be filtered."""
+    """First word of the display commands; only they can be filtered."""
     comment: str
-    """A line that begins so is none."""
+    """Lines that start with this are ignored."""
     denied: str
-    """What somebody hears who may do nothing but `operators_may` (first words of commands)."""
+    """The answer to a user with the operator role, except to commands in `operators_may`."""
     operators_may: frozenset[str]
+    """First words of commands."""
     filters: Mapping[str, Filter] = field(default_factory=lambda: FILTERS)
     help_title: str = ""
-    """Stands above the commands of a view, which is `{view}`."""
+    """Printed above the list of a view's commands; `{view}` is its name."""
     caret_padded: bool = False
-    """The line with the caret is as long as the line above it."""
+    """The caret's line is padded to the length of the echoed line."""
     port_description: str = "{port}"
-    """How LLDP describes a port that nobody has described."""
+    """The LLDP port description of a port without `description`."""
 
     def rejection(self, problem: Problem, column: int, echoed: str) -> str:
         """The caret under the place in the echoed line, then the sentence."""
@@ -72,13 +73,13 @@ _FILTER = re.compile(r"\s\|\s*(?P<how>\w+)\s+(?P<pattern>.+?)\s*$")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pager:
-    """How long outputs stop and go on."""
+    """How long output is paged."""
 
     banner: str = ""
     more: str
     erase: str
     lines: int
-    """A page; 0: the client's window, without the line for `more`."""
+    """Lines per page; 0: the height of the client's window, minus one."""
     page_keys: str = " "
     line_keys: str = "\r\n"
     end_keys: str = "q\x03"
@@ -86,50 +87,50 @@ class Pager:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """Where a session can be. Prompts have places for `{host}` and the section's `{name}`."""
+    """A mode of the command line. Prompts may contain `{host}` and the section's `{name}`."""
 
     prompt: str
     commands: Mapping[str, CliCommand]
     several: str = ""
-    """The prompt when several sections are configured at once."""
+    """The prompt while several sections are configured at once."""
     up: str = ""
-    """The view that one comes to by leaving it."""
+    """The view that `quit` or `exit` leads to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountingRules:
-    """What the vendor counts in its own way."""
+    """How the vendor's counters differ from the network's."""
 
     overhead_bytes: int = 0
-    """Counted beside the frame for each forwarded packet: preamble and gap, or nothing."""
+    """Added to the bytes of each forwarded packet, such as preamble and gap."""
     growing: Mapping[str, str] = field(default_factory=dict)
-    """Counters of drops that a fault may let grow: the switch's word, and PortDrops' for it."""
+    """Drop counters for the fault `growing-counter`: PortDrops' fields, by the vendor's names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwitchCli:
-    """One vendor's command line. The first view is where a session begins."""
+    """One vendor's command line. Sessions start in the first view."""
 
     words: CliWords
     pager: Pager
     arguments: Callable[[tuple[str, ...]], Mapping[str, Argument]]
-    """Gets the names of the switch's ports; returns the kinds of arguments by name."""
+    """Takes the names of the switch's ports; returns the arguments by name."""
     views: Mapping[str, View]
     kinds: Mapping[str, SectionKind]
-    """Of sections; "" is the root, `interface` those of the ports."""
+    """Of sections, by name: "" is the root, `interface` a port."""
     screens: File
     """The folder with the templates."""
     types: Mapping[str, str]
-    """Short names of types of interfaces, by long ones."""
+    """Short names of interface types, by long name."""
     hostname: str
-    """Key of the line that names the switch."""
-    there: tuple[Path, ...] = ()
-    """Sections that are there from the start, beside those of the ports."""
+    """Key of the line that sets the name of the switch."""
+    initial_sections: tuple[Path, ...] = ()
+    """Sections that exist from the start, besides those of the ports."""
     counting: CountingRules = field(default_factory=CountingRules)
     map_lines: Callable[[tuple[int, ...], tuple[str, ...]], list[str]] = lambda classes, ports: []
-    """What is typed so that each DSCP has this class, and the ports trust DSCP."""
+    """The commands that map each DSCP to its class and make the ports trust DSCP."""
 
     @property
     def first_view(self) -> str:
-        """Where a session begins."""
+        """Where sessions start."""
         return next(iter(self.views))

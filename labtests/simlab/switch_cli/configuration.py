@@ -1,7 +1,6 @@
 """A configuration as a tree of sections and lines, and the settings that put lines into it.
 
-What is typed is what is kept: a line stands in its section as the switch prints it, with the values
-of its arguments beside it.
+What is typed is what is stored: a line as the switch prints it, with the values of its arguments.
 """
 
 import re
@@ -13,18 +12,23 @@ from typing import Any
 from labtests.simlab.switch_cli.grammar import CliCall, first_words
 
 Path = tuple[tuple[str, str], ...]
-"""Where a section is: kind and name of it and of those around it, outermost first."""
+"""Address of a section: (kind, name) of each enclosing section and of itself, outermost first."""
 
 ROOT: Path = ()
 
 
+def top(kind: str, name: str) -> Path:
+    """The path of a section at the top level."""
+    return ((kind, name),)
+
+
 class CommandRefused(Exception):
-    """The switch understood and will not do it. The text is what it prints."""
+    """The command is valid and the switch refuses it. The text is what it prints."""
 
 
 @dataclass(frozen=True, slots=True)
 class CliLine:
-    """One line. `template` is the key of its setting, `order` what the arguments in it are."""
+    """A stored line. `template` is the key of its setting, `order` its key's arguments."""
 
     text: str
     values: Mapping[str, Any]
@@ -34,7 +38,7 @@ class CliLine:
 
 @dataclass(slots=True)
 class CliSection:
-    """A header with lines below it, by key, and sections inside."""
+    """Lines by key, and nested sections."""
 
     path: Path
     lines: dict[str, CliLine] = field(default_factory=dict)
@@ -42,33 +46,33 @@ class CliSection:
 
     @property
     def kind(self) -> str:
-        """`interface`, for example; the root has none."""
+        """Such as `interface`; empty for the root."""
         return self.path[-1][0] if self.path else ""
 
     @property
     def name(self) -> str:
-        """That of the port, table, map."""
+        """Of the port, table or map; empty for the root."""
         return self.path[-1][1] if self.path else ""
 
     def text(self, key: str) -> str:
-        """The line with this key; empty when there is none."""
+        """The line with this key, or an empty string."""
         return self.lines[key].text if key in self.lines else ""
 
     def rest(self, key: str) -> str:
-        """What stands behind the key in its line."""
+        """The part of the line after its key."""
         return self.text(key).removeprefix(key).strip()
 
     def value(self, key: str, argument: str, default: Any) -> Any:
-        """An argument of the line with this key; the default when either is not there."""
+        """An argument of the line with this key, or the default."""
         line = self.lines.get(key)
         return default if line is None else line.values.get(argument, default)
 
     def under(self, beginning: str) -> list[CliLine]:
-        """The lines whose keys begin with these words."""
+        """The lines whose keys start with these words."""
         return [line for key, line in self.lines.items() if f"{key} ".startswith(f"{beginning} ")]
 
     def clear(self, beginning: str) -> None:
-        """None of these lines is there any more."""
+        """These lines are removed."""
         for key in [key for key in self.lines if f"{key} ".startswith(f"{beginning} ")]:
             del self.lines[key]
 
@@ -83,45 +87,45 @@ def _nothing(*_: Any) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CliSetting:
-    """A line of configuration: how it is typed, what it replaces, how it is undone and printed.
+    """A configuration line: how it is typed, what it replaces, how it is undone and printed.
 
-    `key` names the line: a later one with the same key replaces it. By default it is the pattern's
-    first words, and also what is typed behind the word for undoing.
+    `key` identifies the line: a later line with the same key replaces it. By default it is the
+    pattern's leading keywords, which are also what is typed after `undo` or `no`.
     """
 
     pattern: str
     key: str
     undo: tuple[str, ...]
     line: str = ""
-    """As it is printed, from `spread`'s values; empty: as typed, spelled out."""
-    usual: str = ""
-    """The line that says what holds anyway, and is not kept."""
-    on: bool = False
-    """It holds without a line; undone, its undoing is what is printed."""
-    spread: Callable[[CliCall], Iterable[Mapping[str, Any]]] = _once
-    """The values of each line that one command makes."""
+    """How it is printed, from `expand`'s values; empty: as typed, in full words."""
+    default: str = ""
+    """The line that states the default; it is not stored."""
+    default_on: bool = False
+    """Enabled by default: what is stored and printed is the command that undoes it."""
+    expand: Callable[[CliCall], Iterable[Mapping[str, Any]]] = _once
+    """The values of each line that one command stands for."""
     before: Callable[[Any, CliSection, CliCall], None] = _nothing
-    """Gets the switch and the section first, also of its undoing. May raise CommandRefused."""
+    """Called with the switch and the section before a change or undo. May raise CommandRefused."""
 
     def put(self, section: CliSection, call: CliCall) -> None:
-        """The section has the command's lines."""
-        for values in self.spread(call):
+        """The command's lines are stored."""
+        for values in self.expand(call):
             key, text = fill(self.key, values), fill(self.line, values) or call.text
-            if text == fill(self.usual, values):
+            if text == fill(self.default, values):
                 section.lines.pop(key, None)
             else:
                 section.lines[key] = self.made(text, values)
 
     def drop(self, section: CliSection, call: CliCall) -> None:
-        """The section has them no more."""
-        for values in self.spread(call):
+        """The command's lines are removed."""
+        for values in self.expand(call):
             key = fill(self.key, values)
             section.lines.pop(key, None)
-            if self.on:
+            if self.default_on:
                 section.lines[key] = self.made(call.text, {})
 
     def made(self, text: str, values: Mapping[str, Any]) -> CliLine:
-        """The line, to be put into a section."""
+        """A line of this setting."""
         order = tuple(values[name] for name in _PLACE.findall(self.key) if name in values)
         return CliLine(text, values, self.key, order)
 
@@ -129,7 +133,7 @@ class CliSetting:
 def setting(
     pattern: str, *, key: str = "", undo: Iterable[str] | None = None, **more: Any
 ) -> CliSetting:
-    """A CliSetting, with the usual key and undoing unless it says another."""
+    """A CliSetting with the default key and undo form, unless given."""
     key = key or first_words(pattern)
     return CliSetting(
         pattern=pattern, key=key, undo=(key,) if undo is None else tuple(undo), **more
@@ -146,31 +150,31 @@ def fill(template: str, values: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionKind:
-    """What sections of one kind have in common; their lines stand in the order of `settings`."""
+    """What sections of one kind have in common; lines are printed in the order of `settings`."""
 
     header: str = ""
     settings: tuple[CliSetting, ...] = ()
     fixed: tuple[str, ...] = ()
-    """Lines that are always there."""
-    together: bool = False
-    """All lines of one queue (the first argument of their keys) stand together."""
+    """Lines that are always present."""
+    grouped: bool = False
+    """Lines are grouped by the first argument of their keys: all lines of queue 0 first."""
     inside: str = ""
-    """The kind of section that it is in; empty: it is in none."""
+    """The kind of the enclosing section; empty at the top level."""
     missing: str = ""
-    """What the switch says when there is none of this name."""
+    """What the switch says when no section has the name."""
     changed: Callable[[Any, CliSection], None] = _nothing
-    """Gets the switch and the section: the network follows what the section says now."""
+    """Called with the switch and the section after a change: applies it to the network."""
 
 
 class Configuration:
-    """All sections."""
+    """The whole tree."""
 
     def __init__(self, kinds: Mapping[str, SectionKind]) -> None:
         self.kinds = kinds
         self.root = CliSection(ROOT)
 
     def find(self, path: Path) -> CliSection:
-        """The section there. Raises CommandRefused."""
+        """The section at this path. Raises CommandRefused."""
         section = self.root
         for kind, name in path:
             if (kind, name) not in section.sections:
@@ -179,29 +183,29 @@ class Configuration:
         return section
 
     def of(self, kind: str) -> dict[str, CliSection]:
-        """Those of this kind, by name."""
+        """The top-level sections of this kind, by name."""
         return {name: each for (of, name), each in self.root.sections.items() if of == kind}
 
     def create(self, path: Path) -> CliSection:
-        """The section is there; as it was, if it was before."""
+        """The section exists; unchanged if it did before."""
         around = self.find(path[:-1])
         return around.sections.setdefault(path[-1], CliSection(path))
 
     def remove(self, path: Path) -> None:
-        """The section is not there any more."""
+        """The section is deleted."""
         del self.find(path[:-1]).sections[path[-1]]
 
     def header(self, section: CliSection) -> str:
-        """Its first line; the root has none."""
+        """Its first line; empty for the root."""
         return self.kinds[section.kind].header.format(name=section.name)
 
     def body(self, section: CliSection, indent: str = " ") -> list[str]:
-        """The lines below its header, as the running configuration has them."""
+        """The lines below its header, as the running configuration prints them."""
         kind = self.kinds[section.kind]
         rank = {setting.key: place for place, setting in enumerate(kind.settings)}
 
         def place(line: CliLine) -> tuple[Any, ...]:
-            first = line.order[:1] if kind.together else ()
+            first = line.order[:1] if kind.grouped else ()
             return (*first, rank[line.template], *line.order)
 
         own = [line.text for line in sorted(section.lines.values(), key=place)]
@@ -217,15 +221,15 @@ class Configuration:
         yield from (indent + line for line in self.body(section, indent))
 
     def everything(self, section: CliSection | None = None) -> Iterator[CliSection]:
-        """Every section below this one, or at all."""
+        """Every section below this one; by default, every section."""
         for each in (section or self.root).sections.values():
             yield each
             yield from self.everything(each)
 
     def saved(self) -> CliSection:
-        """A copy of all of it, to start with again."""
+        """A copy, as the startup configuration."""
         return deepcopy(self.root)
 
     def load(self, saved: CliSection) -> None:
-        """It is what was saved, and nothing else."""
+        """The tree is replaced by the saved one."""
         self.root = deepcopy(saved)

@@ -26,7 +26,7 @@ class CliSwitch(EmulatedSwitch):
         self.faults.defects.on_map.append(self._set_map)
 
     def session(self) -> CliSession:
-        """A user has logged in."""
+        """A new session."""
         return CliSession(self, self._grammars)
 
     def execute(self, command: str, console: Console) -> None:

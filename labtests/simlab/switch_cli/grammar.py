@@ -50,7 +50,7 @@ class Argument(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CliCall:
-    """A recognised command: its words spelled out, its keywords alone, its arguments by name."""
+    """A recognised command: all words in full, the keywords alone, the arguments by name."""
 
     words: tuple[str, ...]
     keywords: tuple[str, ...]
@@ -63,7 +63,7 @@ class CliCall:
 
 
 Handler = Callable[[Any, CliCall], str]
-"""Gets the session and the call, does it and returns what is printed."""
+"""Takes the session and the call, executes it and returns what is printed."""
 
 
 @dataclass(frozen=True, slots=True)

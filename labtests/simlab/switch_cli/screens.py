@@ -1,7 +1,7 @@
 """What a switch prints: Jinja templates that look like the recording they were made from.
 
-A statement on a line of its own prints nothing. `{{ row | columns(14, 5) }}` is a row of a table:
-each value in so many places (negative: right-aligned), the others behind, no blanks at the end.
+`{{ values | columns(14, 5) }}` is a row of a table: the values in columns of these widths
+(negative: right-aligned), the rest appended, without trailing blanks.
 """
 
 from collections.abc import Iterable

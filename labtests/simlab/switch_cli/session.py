@@ -1,4 +1,4 @@
-"""One session's command line: text in, text out. Knows nothing of terminals."""
+"""One command-line session: text in, text out, no terminal."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -10,26 +10,26 @@ from labtests.simlab.switch_cli.grammar import BadSyntax, CliCall, CliCommand, G
 from labtests.simlab.switch_cli.switch import EmulatedSwitch
 
 OPERATOR = "network-operator"
-"""The role of the fault `role`: its commands are those that the vendor's words allow it."""
+"""The role, of the fault `role`, that is limited to the vendor's `operators_may`."""
 
 
 class CliSession:
-    """Where one user is, and what is printed for what is typed there."""
+    """The state of one session, and the answers to its commands."""
 
     def __init__(self, switch: EmulatedSwitch, grammars: Mapping[str, Grammar]) -> None:
         self.switch, self.cli = switch, switch.cli
         self.view = self.cli.first_view
         self.paths: tuple[Path, ...] = (ROOT,)
-        """The sections that are configured here."""
+        """The sections that are being configured."""
         self.paging = True
         self.closing = False
         self.question: Callable[[str], str] | None = None
-        """Takes the next line instead of the command line, and returns what is printed."""
+        """Takes the next line as an answer, and returns what is printed."""
         self._grammars = grammars
 
     @property
     def prompt(self) -> str:
-        """What stands before the next line; nothing while a question waits for its answer."""
+        """The prompt; empty while a question waits for its answer."""
         if self.question is not None:
             return ""
         view = self.cli.views[self.view]
@@ -38,7 +38,7 @@ class CliSession:
         return (several or view.prompt).format(host=self.switch.hostname, name=name)
 
     def run(self, line: str) -> str:
-        """What is printed for this line."""
+        """What is printed in answer to this line."""
         if self.question is not None:
             question, self.question = self.question, None
             return question(line)
@@ -55,12 +55,12 @@ class CliSession:
             return f"{error}\n"
 
     def obey(self, line: str) -> str:
-        """The same, whatever is wrong with the switch or with the user's rights."""
+        """The same, ignoring faults and roles."""
         command, call = self._grammars[self.view].parse(line)
         return command.handler(self, call)
 
     def help(self, key: str, before: str) -> Help | None:
-        """`?` lists what may follow; Tab completes a keyword that is the only one."""
+        """`?` lists what can follow; Tab completes an unambiguous keyword."""
         if self.question is not None:
             return None
         prompt = self.prompt
@@ -81,22 +81,22 @@ class CliSession:
 
     @property
     def section(self) -> CliSection:
-        """The one that is configured here, or the first of them. Raises CommandRefused."""
+        """The (first) section being configured. Raises CommandRefused."""
         return self.switch.configuration.find(self.paths[0])
 
     def sections(self, kind: str) -> list[CliSection]:
-        """What a setting of such sections changes here: those of the view, or else all."""
+        """What a setting of this kind changes: the sections being configured, otherwise all."""
         configuration, here = self.switch.configuration, self.paths[0][-1:]
         if here and here[0][0] == kind:
             return [configuration.find(path) for path in self.paths]
         return list(configuration.of(kind).values()) if kind else [configuration.root]
 
     def ports(self, call: CliCall) -> tuple[str, ...]:
-        """The port that the command names, or all."""
+        """The port named in the command, or all."""
         return (call.values["port"],) if "port" in call.values else self.switch.ports
 
     def blocks(self, call: CliCall, block: Callable[[str], str]) -> str:
-        """One block per port that has something to say, a blank line between them."""
+        """The non-empty blocks of the ports, separated by blank lines."""
         shown = [block(port) for port in self.ports(call)]
         return "\n".join(text for text in shown if text)
 
@@ -105,10 +105,10 @@ class CliSession:
         return self.switch.show(screen, **values)
 
     def go(self, view: str, *paths: Path) -> None:
-        """The session is in this view, of these sections."""
+        """The session is in this view, configuring these sections."""
         self.view, self.paths = view, paths or (ROOT,)
 
-    # -- how a line is treated -------------------------------------------------------------------
+    # -- answering --------------------------------------------------------------------------------
 
     def _execute(self, command: CliCommand, call: CliCall) -> str:
         faults, words = self.switch.faults, self.cli.words

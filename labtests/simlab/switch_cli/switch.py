@@ -1,4 +1,4 @@
-"""An emulated switch behind its command line: configuration, counters, cables, and its faults."""
+"""The emulated switch behind the command line: configuration, counters, cables and faults."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -15,7 +15,7 @@ from labtests.simlab.losses import Fault
 from labtests.simlab.refreshing import Shown
 from labtests.simlab.switch_cli.arguments import short_name
 from labtests.simlab.switch_cli.cli import SwitchCli
-from labtests.simlab.switch_cli.configuration import CliSection, Configuration
+from labtests.simlab.switch_cli.configuration import CliSection, Configuration, top
 from labtests.simlab.switch_cli.counters import Statistics
 from labtests.simlab.switch_cli.screens import render
 from labtests.simlab.timeline import NS_PER_S
@@ -25,8 +25,8 @@ TrustSource = Literal["dscp", "dot1p", "none"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Treatment:
-    """What a port does to packets, in the words of the packet network."""
+class PortBehaviour:
+    """What a port does to packets, in the packet network's terms."""
 
     shutdown: bool = False
     pfc: PfcMode = "off"
@@ -38,7 +38,7 @@ class Treatment:
 
 
 class EmulatedSwitch:
-    """One switch, as its commands see it."""
+    """One switch, as commands see it."""
 
     def __init__(self, lab: SimulatedLab, device: Device, cli: SwitchCli) -> None:
         self.cli, self.name = cli, device.name
@@ -46,7 +46,7 @@ class EmulatedSwitch:
         self.network = lab.network.switch(device.name)
         self.faults = lab.faults[device.name]
         self.forms: dict[str, str] = {}
-        """Screens that this product generation shows instead of others."""
+        """Screens that this product generation replaces, and by which."""
         self._lab = lab
         self._booted_ns = 0
         self._shut: set[str] = set()
@@ -56,71 +56,71 @@ class EmulatedSwitch:
         self.statistics = Statistics(self.ports, shown, lab.timeline, self.faults, cli.counting)
         self.configuration = Configuration(cli.kinds)
         self._configure()
-        self._suffer()
+        self._register_faults()
 
     def _configure(self) -> None:
-        """As it is delivered."""
+        """Factory defaults are in force."""
         for port in self.ports:
-            self.configuration.create((("interface", port),))
-        for path in self.cli.there:
+            self.configuration.create(top("interface", port))
+        for path in self.cli.initial_sections:
             self.configuration.create(path)
-        self._follow()
+        self._apply_all()
         self.save()
 
-    def _suffer(self) -> None:
-        """What may happen to it."""
+    def _register_faults(self) -> None:
+        """Injected faults act on this switch."""
         self.faults.losses.acts["growing-counter"] = self._grow
         self.faults.on_loss.append(self.network.drop_randomly)
         self.faults.on_down.append(self._start_again)
         self.faults.on_up.append(self._shut_ports)
 
-    # -- what displays show ---------------------------------------------------------------------
+    # -- for displays -----------------------------------------------------------------------------
 
     @property
     def hostname(self) -> str:
-        """As prompts have it."""
+        """The name in the prompt."""
         return self.configuration.root.rest(self.cli.hostname) or self.name
 
     @property
     def now(self) -> datetime:
-        """Its clock, which goes on over a reboot."""
+        """Its clock, which keeps running during a reboot."""
         ahead_s = self.faults.defects.clock_ahead_s
         return LAB_EPOCH + timedelta(seconds=self._lab.timeline.now_ns / NS_PER_S + ahead_s)
 
     def uptime_s(self) -> float:
-        """Simulated seconds since it was started."""
+        """Simulated seconds since the last boot."""
         return (self._lab.timeline.now_ns - self._booted_ns) / NS_PER_S
 
     def show(self, screen: str, **values: Any) -> str:
-        """The screen with these values."""
+        """The screen filled with these values."""
         return render(self.cli.screens, self.forms.get(screen, screen), **values)
 
     def short(self, port: str) -> str:
-        """As tables print it."""
+        """The port's name as tables print it."""
         return short_name(port, self.cli.types)
 
     def port(self, name: str) -> CliSection:
-        """What is configured there."""
-        return self.configuration.find((("interface", name),))
+        """The port's section of the configuration."""
+        return self.configuration.find(top("interface", name))
 
     def rate_bits_per_s(self, port: str) -> int | None:
-        """What the cable carries; None without a cable."""
+        """The speed of the link; None without a cable."""
         link = self._link(port)
         return None if link is None else link.speed_bits_per_s
 
     def hidden(self, port: str) -> frozenset[str]:
-        """Counters of the port that have disappeared."""
+        """Counters of the port that a fault hides."""
         missing = self.faults.missing_counters
         return frozenset(counter for where, counter in missing if where == port)
 
     def crc_errors(self, port: str) -> int:
-        """Frames that came in broken."""
+        """Frames received with a wrong checksum."""
         broken = self.faults.defects.broken_frames(port, self._lab.timeline.now_ns)
         return self.statistics.drops(port).crc_errors + broken
 
-    def hears(self, port: str) -> Announced | None:
-        """Who is at the other end by LLDP: the testbed's cabling, unless a fault says otherwise.
-        None without a cable, or when nobody speaks."""
+    def lldp_neighbour(self, port: str) -> Announced | None:
+        """The LLDP neighbour: as cabled in the testbed, unless a fault says otherwise. None without
+        a cable, or while the port is shut down."""
         peer = self._lab.testbed.peer(Endpoint(device=self.name, interface=port))
         if port in (wrong := self.faults.defects.neighbours):
             device, _, interface = wrong[port].partition(":")
@@ -141,15 +141,15 @@ class EmulatedSwitch:
             name=self.name,
         )
 
-    # -- what the network follows ---------------------------------------------------------------
+    # -- applying the configuration ---------------------------------------------------------------
 
     def changed(self, section: CliSection) -> None:
-        """The network does what the section says."""
+        """The section is applied to the network."""
         self.cli.kinds[section.kind].changed(self, section)
 
-    def treat(self, port: str, wanted: Treatment) -> None:
-        """The port does so. What is as it was is not touched: setting a WRED curve again would
-        forget its average. A port without a cable has only settings."""
+    def apply(self, port: str, wanted: PortBehaviour) -> None:
+        """The port behaves so. Only differences are set: setting a WRED curve again would reset its
+        average. A port without a cable is not in the network."""
         network = self.network
         if port not in network.ports:
             return
@@ -158,7 +158,7 @@ class EmulatedSwitch:
             network.set_pfc(port, wanted.pfc, wanted.no_drop)
         if network.trust(port) != wanted.trust:
             network.set_trust(port, wanted.trust)
-        self._reserve(port, wanted.headroom_cells)
+        self._set_headroom(port, wanted.headroom_cells)
         if network.schedule(port) != wanted.schedule:
             network.set_schedule(port, wanted.schedule)
         for queue, before in enumerate(network.wred(port)):
@@ -166,7 +166,7 @@ class EmulatedSwitch:
                 network.set_wred(port, queue, wanted.curves[queue])
 
     def save(self) -> None:
-        """The running configuration is what it starts with from now on."""
+        """The running configuration is the startup configuration."""
         self._saved = self.configuration.saved()
 
     def expect_frames(self, frame_bytes: int) -> None:
@@ -180,7 +180,7 @@ class EmulatedSwitch:
                 )
                 self.changed(self.port(port))
 
-    def _reserve(self, port: str, cells: int | None) -> None:
+    def _set_headroom(self, port: str, cells: int | None) -> None:
         wanted = self._usual_headroom.get(port) if cells is None else cells
         if self._headroom.get(port) != wanted:
             self._headroom[port] = wanted
@@ -193,7 +193,7 @@ class EmulatedSwitch:
         change = self._lab.network.cut if shut else self._lab.network.restore
         change(self.name, port)
 
-    def _follow(self) -> None:
+    def _apply_all(self) -> None:
         for section in self.configuration.everything():
             self.changed(section)
 
@@ -204,13 +204,13 @@ class EmulatedSwitch:
 
     def _start_again(self) -> None:
         self.configuration.load(self._saved)
-        self._follow()
+        self._apply_all()
         self._booted_ns = self._lab.timeline.now_ns
         for reset in self.faults.on_reset:
             reset()
 
     def _shut_ports(self) -> None:
-        """It has booted; all its links are up."""
+        """After booting, all links are up; ports with `shutdown` go down again."""
         self._shut.clear()
         for port in self.ports:
             self.changed(self.port(port))

@@ -1,11 +1,11 @@
-"""A session at a console: prints prompts and pages."""
+"""A session at a console: prompts, pages, control keys."""
 
 from labtests.simlab.face import Console
 from labtests.simlab.switch_cli.session import CliSession
 
 
 class CliTerminal:
-    """Line by line, key by key at the end of a page."""
+    """Takes lines; single keys while output is paged."""
 
     def __init__(self, session: CliSession, console: Console) -> None:
         self._session, self._console = session, console
@@ -50,7 +50,7 @@ class CliTerminal:
             self._console.on_key = None
 
     def _key(self, key: str) -> None:
-        """At the end of a page: a page, a line, or no more. Other keys do nothing."""
+        """At the pager's prompt: a page, a line, or stop. Other keys do nothing."""
         pager = self._pager
         if key not in pager.page_keys + pager.line_keys + pager.end_keys:
             return

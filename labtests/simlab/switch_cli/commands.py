@@ -1,4 +1,4 @@
-"""Commands that every switch has under some name: handlers, and settings as commands."""
+"""Commands that every switch has, whatever it calls them."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -11,7 +11,7 @@ from labtests.simlab.switch_cli.switch import EmulatedSwitch
 
 
 def settings(kind: str, undo: str, these: Iterable[CliSetting]) -> dict[str, CliCommand]:
-    """The commands that make and undo these settings of sections of a kind."""
+    """The commands that set and undo these settings in sections of a kind."""
     commands: dict[str, CliCommand] = {}
     for each in these:
         commands[each.pattern] = CliCommand(_change(kind, each, each.put), changes=True)
@@ -32,11 +32,11 @@ def _change(kind: str, setting: CliSetting, act: Callable[[CliSection, CliCall],
 
 
 Values = Callable[[EmulatedSwitch, str], dict[str, Any] | None]
-"""What a screen shows of a port; None: nothing."""
+"""The values that a screen shows for a port; None: the port is left out."""
 
 
 def per_port(screen: str, values: Values) -> CliCommand:
-    """The screen of the port named, or of each: those that have something to say."""
+    """The screen of the port named, or of every port."""
 
     def block(session: CliSession, port: str) -> str:
         switch, shown = session.switch, values(session.switch, port)
@@ -48,7 +48,7 @@ def per_port(screen: str, values: Values) -> CliCommand:
 
 
 def rows(screen: str, values: Values) -> CliCommand:
-    """One table, with a row for the port named, or for each."""
+    """One table with a row for the port named, or for every port."""
 
     def table(session: CliSession, call: CliCall) -> str:
         switch = session.switch
@@ -59,7 +59,7 @@ def rows(screen: str, values: Values) -> CliCommand:
 
 
 def to_view(view: str, said: str = "") -> CliCommand:
-    """The session is in a view of the whole switch."""
+    """Enter a view of the whole switch."""
 
     def go(session: CliSession, call: CliCall) -> str:
         session.go(view)
@@ -69,8 +69,8 @@ def to_view(view: str, said: str = "") -> CliCommand:
 
 
 def enter(kind: str, *, create: bool = False) -> CliCommand:
-    """The session is in the view of the section that the command's last word names. `create`: the
-    section is there from then on."""
+    """Enter the view of the section that the command's last word names; `create`: create it if it
+    does not exist."""
 
     def go(session: CliSession, call: CliCall) -> str:
         path = _path(session, kind, call.words[-1])
@@ -83,7 +83,7 @@ def enter(kind: str, *, create: bool = False) -> CliCommand:
 
 
 def _path(session: CliSession, kind: str, name: str) -> Path:
-    """Inside the section where the session is, as far as sections of this kind stand inside."""
+    """The section's path, inside the current section if this kind is nested there."""
     around = session.paths[0]
     while around and around[-1][0] != session.cli.kinds[kind].inside:
         around = around[:-1]
@@ -109,7 +109,7 @@ leave, to_top, close = CliCommand(_leave), CliCommand(_to_top), CliCommand(_clos
 
 
 def paging(on: bool) -> CliCommand:
-    """Long outputs stop after a page, or do not, in this session."""
+    """Switch paging on or off for this session."""
 
     def switch(session: CliSession, call: CliCall) -> str:
         session.paging = on
@@ -119,7 +119,7 @@ def paging(on: bool) -> CliCommand:
 
 
 def save(said: str) -> CliCommand:
-    """The running configuration is what the switch starts with."""
+    """Save the running configuration as the startup configuration."""
 
     def act(session: CliSession, call: CliCall) -> str:
         session.switch.save()
@@ -134,4 +134,4 @@ def _reset(session: CliSession, call: CliCall) -> str:
 
 
 reset = CliCommand(_reset)
-"""The counters of the port named, or of all, start from zero."""
+"""Reset the counters of the port named, or of all ports."""
