@@ -9,9 +9,8 @@ from types import ModuleType
 import pytest
 
 from labtests.inventory import Device, Endpoint, Link, Management, Port, Testbed
-from labtests.simlab.comware import ComwareSwitch
-from labtests.simlab.comware.cli import Interpreter
 from labtests.simlab.lab import SimulatedLab
+from labtests.simlab.switch_cli import CliSession, CliSwitch
 
 SWITCH = "S6550"
 PORT = "Twenty-FiveGigE1/0/{}"
@@ -67,18 +66,18 @@ def simulation(testbed: Testbed) -> SimulatedLab:
 
 
 @pytest.fixture
-def switch(simulation: SimulatedLab) -> ComwareSwitch:
+def switch(simulation: SimulatedLab) -> CliSwitch:
     return simulation.devices[SWITCH]
 
 
 @dataclass
-class Cli:
+class SwitchCli:
     """A session in user view."""
 
-    interpreter: Interpreter
+    session: CliSession
 
     def __call__(self, *commands: str) -> str:
-        return "".join(self.interpreter.run(command) for command in commands)
+        return "".join(self.session.run(command) for command in commands)
 
     def accepts(self, *commands: str) -> None:
         for command in commands:
@@ -86,7 +85,7 @@ class Cli:
 
     @property
     def prompt(self) -> str:
-        return self.interpreter.prompt
+        return self.session.prompt
 
     def in_port(self, number: int, *commands: str) -> None:
         """From wherever it is, these lines in the port's view, and back to user view."""
@@ -95,13 +94,13 @@ class Cli:
 
 
 @pytest.fixture
-def cli(switch: ComwareSwitch) -> Cli:
-    return Cli(Interpreter(switch, switch._known))
+def cli(switch: CliSwitch) -> SwitchCli:
+    return SwitchCli(switch.session())
 
 
 @pytest.fixture
-def another_cli(switch: ComwareSwitch) -> Cli:
-    return Cli(Interpreter(switch, switch._known))
+def another_cli(switch: CliSwitch) -> SwitchCli:
+    return SwitchCli(switch.session())
 
 
 @dataclass

@@ -200,6 +200,14 @@ def test_system_view_resets_nothing_and_disables_no_paging(cli):
     assert UNRECOGNIZED in cli("screen-length disable")
 
 
+def test_what_is_the_whole_switchs_may_be_set_in_any_view_below(port):
+    port.accepts("sysname leaf1", "lldp global enable")
+    assert port.prompt == f"[leaf1-{PORT}]"
+    assert "#\n lldp global enable\n#\n" in port("display current-configuration")
+    port.accepts("undo lldp global enable", "sysname S6550")
+    assert "lldp" not in port("display current-configuration")
+
+
 def test_description_keeps_its_blanks_and_is_shown(port):
     port.accepts("description to  the rack 7")
     assert " description to  the rack 7\n" in port("display this")

@@ -5,7 +5,6 @@ import re
 import pytest
 
 from labtests.network import RcRequest
-from labtests.simlab.comware.cli import Interpreter
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.timeline import NS_PER_S
 
@@ -106,7 +105,7 @@ def test_pause_frames_appear_on_the_senders_ports_in_both_column_forms(
     assert sent > 0
     old = trusting("display priority-flow-control interface WGE1/0/14").splitlines()[-1]
     assert old.split() == ["WGE1/0/14", "On", "On", "3", "3", "0", str(sent)]
-    switch.pfc_columns = "new"
+    switch.forms["pfc"] = "pfc-new"
     new = trusting("display priority-flow-control interface WGE1/0/14").splitlines()[-1]
     assert new.split()[:7] == ["WGE1/0/14", "Enabled", "Enabled", "3", "3", "0", str(sent)]
     assert queue(trusting(STATISTICS), 3)["dropped"] == 0
@@ -203,9 +202,9 @@ def test_the_same_seed_gives_the_same_figures(testbed):
     def figures() -> str:
         simulation = SimulatedLab(testbed, seed=7)
         switch = simulation.devices["S6550"]
-        interpreter = Interpreter(switch, switch._known)
+        session = switch.session()
         send(simulation, "A", "B")
         simulation.advance(30 * MS)
-        return interpreter.run(STATISTICS) + interpreter.run("display packet-drop summary")
+        return session.run(STATISTICS) + session.run("display packet-drop summary")
 
     assert figures() == figures()

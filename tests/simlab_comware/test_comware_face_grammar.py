@@ -2,9 +2,9 @@
 
 import pytest
 
-from labtests.simlab.comware.grammar import BadSyntax, Problem
-from labtests.simlab.comware.interfaces import Ports, short_name
-from labtests.simlab.comware.parameters import PriorityList, priority_list
+from labtests.simlab.comware.words import TYPES, WORDS
+from labtests.simlab.switch_cli.arguments import InterfaceName, RangeList, short_name
+from labtests.simlab.switch_cli.grammar import BadSyntax, Problem, TypedWord
 
 UNRECOGNIZED = "% Unrecognized command found at '^' position."
 INCOMPLETE = "% Incomplete command found at '^' position."
@@ -91,38 +91,43 @@ def test_values_outside_their_range_are_wrong_parameters(cli, line, place, messa
     )
 
 
+def words(line: str) -> list[TypedWord]:
+    return [TypedWord(text, line.index(text)) for text in line.split()]
+
+
 def test_an_abbreviation_that_fits_two_interface_types_is_refused():
-    ports = Ports(["Twenty-FiveGigE1/0/1", "TwoHundredGigE1/0/1"])
-    assert ports.read("tw1/0/1", None) == (None, 2)
-    assert ports.read("twe1/0/1", None) == ("Twenty-FiveGigE1/0/1", 1)
-    assert ports.read("200ge1/0/1", None) == ("TwoHundredGigE1/0/1", 1)
+    ports = InterfaceName(("Twenty-FiveGigE1/0/1", "TwoHundredGigE1/0/1"), TYPES)
+    with pytest.raises(BadSyntax) as refused:
+        ports.read(words("tw1/0/1"))
+    assert refused.value.problem is Problem.WRONG
+    assert ports.read(words("twe1/0/1")) == ("Twenty-FiveGigE1/0/1", 1)
+    assert ports.read(words("200ge1/0/1")) == ("TwoHundredGigE1/0/1", 1)
 
 
 def test_the_same_number_on_another_type_is_another_port():
-    ports = Ports(["Twenty-FiveGigE1/0/25"])
-    assert ports.read("HundredGigE1/0/25", None) == (None, 2)
-    assert ports.read("1/0/25", None) == (None, 0)
+    ports = InterfaceName(("Twenty-FiveGigE1/0/25",), TYPES)
+    with pytest.raises(BadSyntax) as refused:
+        ports.read(words("HundredGigE 1/0/25"))
+    assert (refused.value.problem, refused.value.column) == (Problem.WRONG, len("HundredGigE "))
+    assert ports.read(words("1/0/25")) is None
 
 
 def test_tables_abbreviate_known_types_and_leave_others():
-    assert short_name("Twenty-FiveGigE1/0/14") == "WGE1/0/14"
-    assert short_name("Ten-GigabitEthernet1/0/10") == "XGE1/0/10"
-    assert short_name("GigabitEthernet1/0/1") == "GE1/0/1"
-    assert short_name("swp1") == "swp1"
+    assert short_name("Twenty-FiveGigE1/0/14", TYPES) == "WGE1/0/14"
+    assert short_name("Ten-GigabitEthernet1/0/10", TYPES) == "XGE1/0/10"
+    assert short_name("GigabitEthernet1/0/1", TYPES) == "GE1/0/1"
+    assert short_name("swp1", TYPES) == "swp1"
 
 
 @pytest.mark.parametrize("text", ["0-7", "3,5", "0,2-3,5-6", "5", "0-1"])
 def test_a_priority_list_is_printed_as_it_is_typed(text):
-    class Word:
-        def __init__(self, text: str) -> None:
-            self.text, self.column = text, 0
-
-    value, taken = PriorityList().read([Word(text)])
-    assert (priority_list(value), taken) == (text, 1)
+    value, taken = RangeList(7).read(words(text))
+    assert (str(value), taken) == (text, 1)
 
 
 def test_a_problem_is_worded_as_in_the_manual():
-    assert str(BadSyntax(Problem.TOO_MANY, 3)) == TOO_MANY
+    assert WORDS.problems[Problem.TOO_MANY] == TOO_MANY
+    assert set(WORDS.problems) == set(Problem)
 
 
 def test_filters_work_on_any_display(cli):

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from labtests.network import PortCounters, PortDrops, Schedule
-from labtests.simlab.comware import displays, reports
-from labtests.simlab.comware.configuration import WredTable
-from labtests.simlab.comware.displays import PfcRows
-from labtests.simlab.comware.reports import Brief, Interface
-from labtests.simlab.comware.statistics import Pfc, Queue
+from labtests.simlab.comware.cli import COMWARE
+from labtests.simlab.comware.words import QUEUE_NAMES, TYPES
+from labtests.simlab.comware.wred import TableQueue
+from labtests.simlab.switch_cli.arguments import Ranges, short_name
+from labtests.simlab.switch_cli.counters import Pfc, QueueReading
+from labtests.simlab.switch_cli.screens import render
 
 DRIVER_TRANSCRIPTS = Path(__file__).parents[1] / "transcripts" / "comware"
 FACE_TRANSCRIPTS = Path(__file__).parents[1] / "transcripts" / "comware-face"
@@ -28,6 +29,11 @@ def recording(name: str, folder: Path = DRIVER_TRANSCRIPTS) -> str:
     )
 
 
+def printed(screen: str, **values: object) -> str:
+    """What the emulated switch prints with these values."""
+    return render(COMWARE.screens, screen, **{"hidden": frozenset(), **values})
+
+
 def words(text: str) -> list[list[str]]:
     return [line.split() for line in text.splitlines() if line.strip()]
 
@@ -37,7 +43,7 @@ def drops(**counts: int) -> PortDrops:
     return PortDrops(**{**none, **counts})
 
 
-def queues_of(text: str) -> list[Queue]:
+def queues_of(text: str) -> list[QueueReading]:
     """The values of a recording's queue blocks."""
     blocks = re.findall(
         r"Forwarded: (\d+) packets, (\d+) bytes, (\d+) pps, (\d+) bps\s+"
@@ -45,14 +51,14 @@ def queues_of(text: str) -> list[Queue]:
         text,
     )
     return [
-        Queue(
+        QueueReading(
             forwarded_packets=int(b[0]),
             forwarded_bytes=int(b[1]),
             packets_per_s=int(b[2]),
             bits_per_s=int(b[3]),
             dropped_packets=int(b[4]),
             dropped_bytes=int(b[5]),
-            length=int(b[6]),
+            length_cells=int(b[6]),
         )
         for b in blocks
     ]
@@ -62,20 +68,24 @@ def test_queue_statistics_of_document_000_word_for_word():
     text = recording("queue_statistics.s6550xe-pfc")
     queues = queues_of(text)
     assert len(queues) == 8
-    assert words(displays.queue_statistics("Twenty-FiveGigE1/0/13", queues)) == words(text)
+    assert words(printed("queue-statistics", port="Twenty-FiveGigE1/0/13", queues=queues)) == words(
+        text
+    )
 
 
 @pytest.mark.parametrize("name", ["s6550xe-ecn", "s6550xe-drops"])
 def test_queue_statistics_of_the_ecn_runs_word_for_word(name):
     """Only queues 0 to 3 are quoted there; the others were idle, up to 3 and 11 packets."""
     text = recording(f"queue_statistics.{name}")
-    shown = displays.queue_statistics("Twenty-FiveGigE1/0/13", queues_of(text))
+    shown = printed("queue-statistics", port="Twenty-FiveGigE1/0/13", queues=queues_of(text))
     assert words(shown)[4:] == words(text)[4:]
 
 
 def test_queue_statistics_has_the_indents_of_the_command_reference():
     manual = recording("queue_statistics.manual-colours").splitlines()
-    shown = displays.queue_statistics("GigabitEthernet1/0/1", queues_of_zero()).splitlines()
+    shown = printed(
+        "queue-statistics", port="GigabitEthernet1/0/1", queues=queues_of_zero()
+    ).splitlines()
 
     def indent(lines: list[str], word: str) -> set[int]:
         return {len(line) - len(line.lstrip()) for line in lines if line.strip().startswith(word)}
@@ -84,20 +94,26 @@ def test_queue_statistics_has_the_indents_of_the_command_reference():
         assert indent(shown, word) == indent(manual, word), word
 
 
-def queues_of_zero() -> list[Queue]:
+def queues_of_zero() -> list[QueueReading]:
     return [
-        Queue(forwarded_packets=0, forwarded_bytes=0, dropped_packets=0, dropped_bytes=0, length=0)
+        QueueReading(
+            forwarded_packets=0,
+            forwarded_bytes=0,
+            dropped_packets=0,
+            dropped_bytes=0,
+            length_cells=0,
+        )
     ] * 8
 
 
-def row(port: str, mode: str, priorities: set[int], counts: dict[int, Pfc]) -> PfcRows:
-    return PfcRows(
-        port=port,
-        mode=mode,
-        operational=True,
-        priorities=frozenset(priorities),
-        counts=counts,
-    )
+def row(port: str, mode: str, priorities: set[int], counts: dict[int, Pfc]) -> dict[str, object]:
+    return {
+        "name": short_name(port, TYPES),
+        "mode": mode,
+        "operational": True,
+        "priorities": Ranges(priorities),
+        "counts": counts,
+    }
 
 
 @pytest.mark.parametrize(
@@ -105,13 +121,13 @@ def row(port: str, mode: str, priorities: set[int], counts: dict[int, Pfc]) -> P
 )
 def test_old_pfc_columns_of_document_000_word_for_word(name, port, priority, sent):
     counted = {priority: Pfc(received=0, sent=sent)}
-    shown = displays.pfc_old([row(f"Twenty-FiveGigE1/0/{port}", "on", set(range(8)), counted)])
+    shown = printed("pfc", rows=[row(f"Twenty-FiveGigE1/0/{port}", "on", set(range(8)), counted)])
     assert words(shown) == words(recording(f"priority_flow_control.s6550xe-port-{name}"))
 
 
 def test_old_pfc_columns_have_the_places_of_the_s6812_manual():
     counted = {0: Pfc(received=178, sent=43)}
-    shown = displays.pfc_old([row("Ten-GigabitEthernet1/0/1", "auto", {0, 2, 3, 5, 6}, counted)])
+    shown = printed("pfc", rows=[row("Ten-GigabitEthernet1/0/1", "auto", {0, 2, 3, 5, 6}, counted)])
     manual = recording("priority_flow_control.s6812-manual").splitlines()
     cut = manual[1].index("       Inpps")
     assert shown.splitlines() == [manual[0], manual[1][:cut], manual[2][:cut].rstrip()]
@@ -123,113 +139,124 @@ def test_new_pfc_columns_byte_for_byte_once_the_manual_is_unwrapped():
     pairs = zip(lines[::2], lines[1::2], strict=True)
     unwrapped = "".join(f"{first:<80}{second}\n" for first, second in pairs)
     counted = {0: Pfc(received=5, sent=5, received_per_s=3, sent_per_s=3)}
-    assert displays.pfc_new([row("Twenty-FiveGigE1/0/1", "on", set(), counted)]) == unwrapped
+    assert printed("pfc-new", rows=[row("Twenty-FiveGigE1/0/1", "on", set(), counted)]) == unwrapped
 
 
 def test_a_port_that_counted_no_pause_has_a_short_row():
     recorded = words(recording("priority_flow_control.nothing-counted"))[-1]
-    shown = displays.pfc_new([row("Ten-GigabitEthernet1/0/10", "on", {3}, {})])
+    shown = printed("pfc-new", rows=[row("Ten-GigabitEthernet1/0/10", "on", {3}, {})])
     assert shown.splitlines()[-1].split() == recorded
 
 
 def test_every_counted_priority_has_its_row():
     counted = {3: Pfc(received=1, sent=2), 5: Pfc(received=0, sent=7)}
-    shown = words(displays.pfc_old([row("Twenty-FiveGigE1/0/13", "on", {3, 5}, counted)]))
+    shown = words(printed("pfc", rows=[row("Twenty-FiveGigE1/0/13", "on", {3, 5}, counted)]))
     assert [line[-3:] for line in shown[2:]] == [["3", "1", "2"], ["5", "0", "7"]]
     assert {line[0] for line in shown[2:]} == {"WGE1/0/13"}
 
 
 def test_packet_drop_summary_byte_for_byte():
-    shown = displays.packet_drop_summary(drops(ecn_marked=1622267130))
+    shown = printed(
+        "packet-drop",
+        title="All interfaces",
+        indent="   ",
+        drops=drops(ecn_marked=1622267130),
+    )
     assert shown == recording("packet_drop.data-center-summary")
 
 
 def test_wred_table_byte_for_byte():
-    assert displays.wred_table(WredTable("1")) == recording("qos_wred_table.manual")
+    assert printed("wred-table", name="1", queues=[TableQueue()] * 8) == recording(
+        "qos_wred_table.manual"
+    )
 
 
 def test_wred_table_shows_colours_exponent_and_ecn_in_their_columns():
-    table = WredTable("t")
-    table.queues[3].colours = [(10, 50, 20), (11, 51, 21), (12, 52, 22)]
-    table.queues[3].exponent, table.queues[3].ecn = 12, True
-    line = displays.wred_table(table).splitlines()[7]
+    colours = ((10, 50, 20), (11, 51, 21), (12, 52, 22))
+    queues = [TableQueue()] * 3 + [TableQueue(colours, 12, ecn=True)] + [TableQueue()] * 4
+    line = printed("wred-table", name="t", queues=queues).splitlines()[7]
     assert line == "3     10    50    20     11    51    21     12    52    22     12        Y"
 
 
 def test_wred_interface_byte_for_byte():
     text = recording("qos_wred_interface.manual-table")
-    assert displays.wred_interface("GigabitEthernet1/0/3", "q1") == text
+    assert printed("wred-interface", port="GigabitEthernet1/0/3", table="q1") == text
 
 
 def test_qos_trust_byte_for_byte_but_for_the_values():
-    shown = displays.qos_trust("GigabitEthernet1/0/1", "exp", override=False)
+    shown = printed("qos-trust", port="GigabitEthernet1/0/1", source="exp", override=False)
     assert shown == recording("qos_trust.manual").replace("priority:4", "priority:0")
 
 
 def test_dscp_map_of_document_000_word_for_word():
     values = [dscp // 8 for dscp in range(64)]
-    shown = displays.map_table("dscp-dot1p", values)
+    shown = printed("map-table", name="dscp-dot1p", values=values)
     assert words(shown) == words(recording("map_table.s6550xe-dscp-dot1p"))
 
 
 def test_a_map_byte_for_byte():
     text = recording("map_table.manual-directions")
     undirected = text[text.rindex("MAP-TABLE") :]
-    assert displays.map_table("dot1p-lp", [2, 0, 1, 3, 4, 5, 6, 7]) == undirected
+    assert printed("map-table", name="dot1p-lp", values=[2, 0, 1, 3, 4, 5, 6, 7]) == undirected
+
+
+def scheduled(served: Schedule) -> str:
+    return printed(
+        f"queue-{served.discipline}",
+        port="GigabitEthernet1/0/1",
+        schedule=served,
+        names=QUEUE_NAMES,
+    )
 
 
 def test_weighted_round_robin_byte_for_byte():
     served = Schedule(discipline="wrr", unit="weight", queues=(("1", 1),) * 7 + (("sp", 1),))
-    shown = displays.schedule("GigabitEthernet1/0/1", served)
+    shown = scheduled(served)
     assert shown == recording("queue_schedule.manual-wrr")
 
 
 def test_strict_priority_byte_for_byte():
     served = Schedule(discipline="sp", unit="weight", queues=(("sp", 1),) * 8)
-    assert displays.schedule("GigabitEthernet1/0/1", served) == recording(
-        "queue_schedule.manual-sp"
-    )
+    assert scheduled(served) == recording("queue_schedule.manual-sp")
 
 
 def test_fair_queuing_byte_for_byte_but_for_a_lost_blank():
     served = Schedule(discipline="wfq", unit="byte-count")
     text = recording("queue_schedule.manual-hardware-wfq").replace("\n5 ", "\n 5 ")
-    assert displays.schedule("GigabitEthernet1/0/1", served) == text
+    assert scheduled(served) == text
 
 
 def test_clock_byte_for_byte():
     text = recording("display-clock", FACE_TRANSCRIPTS)
-    assert reports.clock(datetime(2011, 1, 8, 19, 35, 31)) == text
+    assert printed("clock", now=datetime(2011, 1, 8, 19, 35, 31)) == text
 
 
 def test_interface_brief_byte_for_byte():
     text = recording("display-interface-brief", FACE_TRANSCRIPTS)
-    rows = [
-        Brief(port=f"GigabitEthernet3/{n}", link="DOWN", speed="auto", duplex="A", description="")
-        for n in range(5)
-    ]
-    rows[0] = Brief(
-        port="GigabitEthernet3/0", link="UP", speed="1G(a)", duplex="F(a)", description=""
-    )
+    down = {"link": "DOWN", "speed": "auto", "duplex": "A", "description": ""}
+    up = {"link": "UP", "speed": "1G(a)", "duplex": "F(a)", "description": ""}
+    rows = [{"name": f"GE3/{n}", **(down if n else up)} for n in range(5)]
     bridge = text[text.index("Brief information on interfaces in bridge mode") :]
-    assert reports.brief(rows) == "".join(bridge.splitlines(keepends=True)[: 6 + len(rows)])
+    assert printed("interface-brief", rows=rows) == "".join(
+        bridge.splitlines(keepends=True)[: 6 + len(rows)]
+    )
 
 
 def test_interface_has_the_lines_of_the_recording_in_their_order():
     text = recording("display-interface", FACE_TRANSCRIPTS)
     none = PortCounters(rx_packets=0, rx_bytes=0, tx_packets=0, tx_bytes=0)
-    shown = reports.interface(
-        Interface(
-            port="Ten-GigabitEthernet13/2/12",
-            state="UP",
-            hardware_address="40b9-3c3c-e9a0",
-            description="SOME_DEVICE_DESCR",
-            rate_bits_per_s=1_000_000_000,
-            traffic=PortCounters(
-                rx_packets=0, rx_bytes=0, tx_packets=72002554, tx_bytes=4608163456
-            ),
-            per_s=none,
-        )
+    shown = printed(
+        "interface",
+        port="Ten-GigabitEthernet13/2/12",
+        state="UP",
+        hardware_address="40b9-3c3c-e9a0",
+        description="SOME_DEVICE_DESCR",
+        rate_bits_per_s=1_000_000_000,
+        traffic=PortCounters(rx_packets=0, rx_bytes=0, tx_packets=72002554, tx_bytes=4608163456),
+        per_s=none,
+        window_s=5,
+        crc_errors=0,
+        frame_bytes=10_000,
     )
     recorded = text.splitlines()
     ours_only = {line for line in shown.splitlines() if line not in recorded}
@@ -246,7 +273,8 @@ def test_interface_has_the_lines_of_the_recording_in_their_order():
 
 def test_version_begins_with_the_four_lines_of_the_recording():
     recorded = recording("version.hpe-5945").splitlines()[:4]
-    shown = reports.version(uptime_s=(84 * 7 + 2) * 86400 + 3 * 3600 + 51 * 60 + 7).splitlines()
+    uptime_s = (84 * 7 + 2) * 86400 + 3 * 3600 + 51 * 60 + 7
+    shown = printed("version", model="S6550", uptime_s=uptime_s).splitlines()
     for line, form in zip(shown, recorded, strict=True):
         assert line.split()[:1] in (form.split()[:1], ["H3C"])
     assert shown[2].endswith("uptime is 84 weeks, 2 days, 3 hours, 51 minutes")

@@ -2,12 +2,14 @@
 
 import pytest
 
-from labtests.simlab.comware.cli import ERASE_MORE, MORE, Terminal
+from labtests.simlab.comware.words import PAGER
+
+MORE, ERASE_MORE = PAGER.more, PAGER.erase
 
 
 @pytest.fixture
 def opened(switch, console):
-    Terminal(switch, switch._known, console).open()
+    switch.shell(console)
     return console
 
 
@@ -57,7 +59,7 @@ def test_paging_is_switched_off_and_on_for_the_session(opened):
 
 def test_without_a_terminal_nothing_waits_for_a_key(switch, console):
     console.pty = False
-    Terminal(switch, switch._known, console).open()
+    switch.shell(console)
     console.on_line("display qos map-table")
     assert MORE not in console.text
 

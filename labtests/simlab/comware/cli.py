@@ -1,181 +1,155 @@
-"""An interactive Comware session: prompts, errors under a caret, pages, questions."""
+"""Comware's views, and the definition of its command line."""
 
-import re
+from collections.abc import Mapping
+from pathlib import Path
 
-from labtests.simlab.comware.configuration import Refused
-from labtests.simlab.comware.grammar import BadSyntax, Call, Command, Grammar, Problem
-from labtests.simlab.comware.views import USER, Box, Context, Kind
-from labtests.simlab.face import Console, Help
+from labtests.simlab.comware import maps, ports, words, wred
+from labtests.simlab.comware.displays import DISPLAYS
+from labtests.simlab.switch_cli import (
+    CliCall,
+    CliCommand,
+    CliSession,
+    CommandRefused,
+    SectionKind,
+    SwitchCli,
+    View,
+    close,
+    enter,
+    leave,
+    paging,
+    reset,
+    save,
+    setting,
+    settings,
+    to_top,
+    to_view,
+    top,
+)
+from labtests.simlab.switch_cli.arguments import (
+    AnyName,
+    InterfaceName,
+    Number,
+    NumberList,
+    RangeList,
+    RestOfLine,
+)
+from labtests.simlab.switch_cli.grammar import Argument
 
-BANNER = """\
-******************************************************************************
-* Copyright (c) 2004-2024 New H3C Technologies Co., Ltd. All rights reserved.*
-* Without the owner's prior written consent,                                 *
-* no decompiling or reverse-engineering shall be allowed.                    *
-******************************************************************************
-
-"""
-
-MORE = "  ---- More ----"  # driver facts have the words; blanks and what erases it are from memory
-ERASE_MORE = f"\x1b[{len(MORE)}D{' ' * len(MORE)}\x1b[{len(MORE)}D"
-PAGE_LINES = 24  # the default `screen-length` of a VTY line
-
-OPERATOR = "network-operator"
-OPERATORS_MAY = ("display", "system-view", "quit", "return", "screen-length", "terminal", "ping")
-"""Every role may enter and leave the system view; an operator can do nothing there (HPE 5710
-Fundamentals Configuration Guide: RBAC; each command's predefined user roles)."""
-
-_FILTER = re.compile(r"\s\|\s*(?P<how>\w+)\s+(?P<pattern>.+?)\s*$")
-
-
-class Interpreter:
-    """One session's command line: text in, text out. Knows nothing of terminals."""
-
-    def __init__(self, box: Box, known: dict[Kind, Grammar]) -> None:
-        self.context = Context(box)
-        self._known = known
-
-    @property
-    def prompt(self) -> str:
-        """What stands before the next line; nothing while a question waits for its answer."""
-        if self.context.question is not None:
-            return ""
-        return self.context.view.prompt(self.context.box.configuration.sysname)
-
-    def run(self, line: str) -> str:
-        """What is printed for this line."""
-        if self.context.question is not None:
-            question, self.context.question = self.context.question, None
-            return question(line)
-        if not line.strip() or line.lstrip().startswith("#"):
-            return ""
-        matched = _FILTER.search(line) if line.lstrip().lower().startswith("dis") else None
-        typed = line[: matched.start()] if matched else line
-        prompt = self.prompt
-        try:
-            command, call = self._known[self.context.view.kind].parse(typed)
-            shown = self._execute(command, call)
-            return shown if matched is None else _filtered(shown, matched, line)
-        except BadSyntax as error:
-            return rejection(error, prompt, line)
-        except Refused as error:
-            return f"{error}\n"
-
-    def help(self, key: str, before: str) -> Help | None:
-        """`?` lists what may follow; Tab completes a keyword that is the only one."""
-        if self.context.question is not None:
-            return None
-        view, prompt = self.context.view, self.prompt
-        try:
-            begun, choices = self._known[view.kind].choices(before)
-        except BadSyntax as error:
-            shown = rejection(error, prompt, before)
-            return Help(listing=shown + prompt) if key == "?" else Help()
-        if key == "\t":
-            only = len(choices) == 1 and not choices[0].startswith("<")
-            return Help(insert=choices[0][len(begun) :] + " " if only and begun else "")
-        title = f"{view.kind.capitalize()} view commands:\n" if not before.strip() else ""
-        listing = "".join(f"  {choice}\n" for choice in choices)
-        return Help(listing=title + listing + prompt)
-
-    def _execute(self, command: Command, call: Call) -> str:
-        faults = self.context.box.faults
-        if faults.defects.role == OPERATOR and call.keywords[0] not in OPERATORS_MAY:
-            raise Refused("Permission denied.")
-        if command.changes and faults.lies:
-            return ""
-        text = command.handler(self.context, call)
-        return faults.truncate(" ".join(call.keywords), text)
+UNDO = "undo"
+SYSTEM = (setting("sysname <sysname>", undo=()), setting("lldp global enable"))
 
 
-def rejection(error: BadSyntax, prompt: str, line: str) -> str:
-    """The caret under the place in the echoed line, padded to that line's end, then the message.
-
-    The padding is that of a recording. Captures of some releases have a blank before the `%`.
-    """
-    caret = " " * (len(prompt) + error.column) + "^"
-    return f"{caret.ljust(len(prompt) + len(line))}\n{error.problem.value}\n"
-
-
-def _filtered(text: str, matched: re.Match[str], line: str) -> str:
-    """`display … | include X`."""
-    try:
-        pattern = re.compile(matched["pattern"])
-    except re.error:
-        pattern = re.compile(re.escape(matched["pattern"]))
-    shown, how = text.splitlines(keepends=True), matched["how"].lower()
-    hits = [bool(pattern.search(each)) for each in shown]
-    if "include".startswith(how):
-        return "".join(each for each, hit in zip(shown, hits, strict=True) if hit)
-    if "exclude".startswith(how):
-        return "".join(each for each, hit in zip(shown, hits, strict=True) if not hit)
-    if "begin".startswith(how):
-        return "".join(shown[hits.index(True) :]) if True in hits else ""
-    raise BadSyntax(Problem.UNRECOGNIZED, matched.start("how"))
-
-
-class Terminal:
-    """An interpreter at a console: prints prompts and pages."""
-
-    def __init__(self, box: Box, known: dict[Kind, Grammar], console: Console) -> None:
-        self._interpreter = Interpreter(box, known)
-        self._console = console
-        self._rest: list[str] = []  # of a display that waits at its More line
-
-    def open(self) -> None:
-        """The banner and the first prompt are printed."""
-        self._console.on_interrupt = self._interrupt
-        self._console.on_suspend = self._suspend
-        self._console.on_help = self._interpreter.help
-        self._console.on_eof = lambda: self._console.exit(0)
-        self._console.write(BANNER + self._interpreter.prompt)
-        self._console.on_line = self._line
-
-    def _line(self, line: str) -> None:
-        faults = self._interpreter.context.box.faults
-        if not faults.given(line) or faults.hangs(line):
-            return  # no prompt comes until Ctrl-C
-        text = self._interpreter.run(line)
-        faults.obeyed(line)
-        if self._interpreter.context.closing:
-            self._console.write(text)
-            self._console.exit(0)
-            return
-        self._rest = text.splitlines(keepends=True)
-        pages = self._interpreter.context.paging and self._console.pty
-        self._print(PAGE_LINES if pages else len(self._rest))
-
-    def _print(self, count: int) -> None:
-        shown, self._rest = self._rest[:count], self._rest[count:]
-        self._console.write("".join(shown))
-        if self._rest:
-            self._console.write(MORE)
-            self._console.on_key = self._key
-        else:
-            self._console.write(self._interpreter.prompt)
-            self._console.on_key = None
-
-    def _key(self, key: str) -> None:
-        """At the More line: a page, a line, or (Ctrl-C, q) no more. Other keys do nothing."""
-        if key not in " \r\n\x03q":
-            return
-        self._console.write(ERASE_MORE)
-        if key in "\x03q":
-            self._rest = []
-        self._print(PAGE_LINES if key == " " else 1)
-
-    def _interrupt(self) -> None:
-        self._interpreter.context.question = None
-        self._console.write(f"\n{self._interpreter.prompt}")
-
-    def _suspend(self) -> None:
-        """Ctrl-Z: back to user view."""
-        self._interpreter.context.question = None
-        self._interpreter.context.view = USER
-        self._console.write(f"\n{self._interpreter.prompt}")
+def _arguments(names: tuple[str, ...]) -> Mapping[str, Argument]:
+    """Ranges: HPE 5130 HI and 5900 command references, where they give one."""
+    port = InterfaceName(names, words.TYPES)
+    return {
+        "port": port,
+        "last": port,
+        "sysname": AnyName(64),
+        "table": AnyName(32),
+        "text": RestOfLine(255),
+        "priorities": RangeList(7),
+        "priority": Number(0, 7),
+        "dscps": NumberList(63, until="export"),
+        "dot1ps": NumberList(7, until="export"),
+        "queue": Number(0, 7, words.QUEUE_NAMES),
+        "level": Number(0, 2),
+        "low": Number(0, 16000),
+        "high": Number(0, 16000),
+        "percent": Number(0, 100),
+        "exponent": Number(0, 15),  # not given by the references at hand
+        "frame": Number(1518, 12288),  # differs by model
+        "cells": Number(0, 16000),  # differs by model; 9000 is in public configurations
+        "weight": Number(1, 127),  # differs by model; 96 is in public configurations
+    }
 
 
-def batch(box: Box, known: dict[Kind, Grammar], commands: str) -> str:
-    """Everything a command given to `ssh host …` prints: no prompts, no pages."""
-    interpreter = Interpreter(box, known)
-    return "".join(interpreter.run(line) for line in commands.splitlines())
+def _save(session: CliSession, call: CliCall) -> str:
+    session.question = lambda answer: _ask_for_file(session, answer)
+    return words.SAVE
+
+
+def _ask_for_file(session: CliSession, answer: str) -> str:
+    if answer.strip().lower() != "y":
+        return ""
+    session.question = lambda name: session.obey("save force")
+    return words.SAVE_TO
+
+
+def _enter_range(session: CliSession, call: CliCall) -> str:
+    names = session.switch.ports
+    first, last = names.index(call.values["port"]), names.index(call.values["last"])
+    if last < first:
+        raise CommandRefused("The last interface must not stand before the first.")  # our words
+    session.go("interface", *(top("interface", name) for name in names[first : last + 1]))
+    return ""
+
+
+SAVE = {"save": CliCommand(_save), "save force": save(words.SAVED)}
+IN_USER_VIEW = {
+    "system-view": to_view("system", words.SYSTEM_VIEW),
+    "quit": close,
+    "screen-length disable": paging(False),
+    "undo screen-length disable": paging(True),
+    "reset counters interface [ <port> ]": reset,
+    "reset packet-drop interface [ <port> ]": reset,
+}
+IN_SYSTEM_VIEW = {
+    **settings("", UNDO, SYSTEM),
+    **settings("interface", UNDO, ports.PFC),
+    **wred.IN_SYSTEM_VIEW,
+    "quit": leave,
+    "return": to_top,
+    "interface <port>": enter("interface"),
+    "interface range <port> to <last>": CliCommand(_enter_range),
+    **{f"qos map-table {name}": enter(name) for name in maps.KINDS},
+}
+BELOW = DISPLAYS | SAVE | IN_SYSTEM_VIEW
+"""A view below system view also knows the commands of system view, as on the real switch:
+`interface …` may follow `interface …` without `quit`."""
+
+VIEWS = {
+    "user": View(prompt="<{host}>", commands=DISPLAYS | SAVE | IN_USER_VIEW),
+    "system": View(prompt="[{host}]", up="user", commands=BELOW),
+    "interface": View(
+        prompt="[{host}-{name}]",
+        several="[{host}-if-range]",
+        up="system",
+        commands=BELOW | settings("interface", UNDO, ports.SETTINGS),
+    ),
+    wred.TABLE: View(
+        prompt="[{host}-wred-table-{name}]",
+        up="system",
+        commands=BELOW | settings(wred.TABLE, UNDO, wred.SETTINGS) | wred.IN_TABLE,
+    ),
+    **{
+        name: View(
+            prompt=f"[{{host}}-maptbl-{name}]",
+            up="system",
+            commands=BELOW | settings(name, UNDO, kind.settings),
+        )
+        for name, kind in maps.KINDS.items()
+    },
+}
+
+COMWARE = SwitchCli(
+    words=words.WORDS,
+    pager=words.PAGER,
+    arguments=_arguments,
+    views=VIEWS,
+    kinds={
+        "": SectionKind(settings=SYSTEM),
+        "interface": ports.KIND,
+        wred.TABLE: wred.KIND,
+        **maps.KINDS,
+    },
+    screens=Path(__file__).parent / "screens",
+    types=words.TYPES,
+    hostname="sysname",
+    initial_sections=(
+        top(wred.TABLE, wred.DEFAULT_TABLE),
+        *(top(name, name) for name in maps.KINDS),
+    ),
+    counting=words.COUNTING,
+    map_lines=maps.lines_for,
+)

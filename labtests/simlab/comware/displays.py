@@ -1,225 +1,209 @@
-"""What the `display` commands print, from values. Every form is that of a recording; the source is
-named where it is used. Where a recording's blanks were lost, those here are the manual's or ours.
-"""
+"""The `display` commands: what each shows, for the templates in `screens`."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Any
 
-from labtests.network import PortDrops, Schedule
-from labtests.simlab.comware.configuration import WredTable
-from labtests.simlab.comware.interfaces import short_name
-from labtests.simlab.comware.parameters import QUEUE_NAMES, priority_list
-from labtests.simlab.comware.statistics import Pfc, Queue
+from labtests.simlab.comware import maps, ports, scheduling, wred
+from labtests.simlab.comware.words import QUEUE_NAMES
+from labtests.simlab.switch_cli import (
+    CliCall,
+    CliCommand,
+    CliSession,
+    EmulatedSwitch,
+    per_port,
+    rows,
+    top,
+)
+from labtests.simlab.switch_cli.counters import RATE_WINDOW_S
 
-PfcColumns = Literal["old", "new"]
-"""old: S6550XE-56HF-HI of document 000. new: S6550X-HI R1116, S9825."""
+MODEL = "S6550XE-56HF-HI"
+NOMINAL_BITS_PER_S = 25_000_000_000  # of a port without a cable
+MAPS = ("dot1p-lp", "dscp-dot1p", "dscp-lp")
+SHOWN_MAPS = ("dscp-dot1p", "dot1p-lp")
+"""In the running configuration, in its order."""
 
-
-def lines(*texts: str) -> str:
-    """Each text as a line."""
-    return "".join(f"{text}\n" for text in texts)
-
-
-# -- queue statistics ------------------------------------------------------------------------------
-
-
-def queue_statistics(
-    port: str, queues: Sequence[Queue], hidden: frozenset[str] = frozenset()
-) -> str:
-    """`display qos queue-statistics interface … outbound`: words of document 000, indents of the
-    command reference. `hidden` names what has disappeared: "queue-drops", "queue-0", …"""
-    shown = [
-        f"Interface: {port}",
-        " Direction: outbound",
-        f" Forwarded: {sum(q.forwarded_packets for q in queues)} packets, "
-        f"{sum(q.forwarded_bytes for q in queues)} bytes",
-        f" Dropped: {sum(q.dropped_packets for q in queues)} packets, "
-        f"{sum(q.dropped_bytes for q in queues)} bytes",
-    ]
-    for number, queue in enumerate(queues):
-        if f"queue-{number}" not in hidden:
-            shown += _queue_block(number, queue)
-    if "queue-drops" in hidden:
-        shown = [line for line in shown if "Dropped:" not in line]
-    return lines(*shown)
+Shown = dict[str, Any]
 
 
-def _queue_block(number: int, queue: Queue) -> list[str]:
-    return [
-        f" Queue {number}",
-        f"  Forwarded: {queue.forwarded_packets} packets, {queue.forwarded_bytes} bytes, "
-        f"{queue.packets_per_s} pps, {queue.bits_per_s} bps",
-        f"  Dropped: {queue.dropped_packets} packets, {queue.dropped_bytes} bytes",
-        f"  Current queue length: {queue.length} packets",
-    ]
+# -- counters ------------------------------------------------------------------------------------
 
 
-# -- PFC -------------------------------------------------------------------------------------------
+def _queue_statistics(switch: EmulatedSwitch, port: str) -> Shown:
+    return {"queues": switch.statistics.queues(port)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PfcRows:
-    """PFC of one port. `counts` is empty while no frame was counted."""
-
-    port: str
-    mode: Literal["off", "on", "auto"]
-    operational: bool
-    priorities: frozenset[int]
-    counts: Mapping[int, Pfc]
+def _packet_drop(switch: EmulatedSwitch, port: str) -> Shown:
+    return {"title": port, "indent": "  ", "drops": switch.statistics.drops(port)}
 
 
-_OLD_MODES = {"off": "Off", "on": "On", "auto": "Auto"}
-_NEW_MODES = {"off": "Disabled", "on": "Enabled", "auto": "Auto"}
+def _packet_drop_summary(session: CliSession, call: CliCall) -> str:
+    drops = session.switch.statistics.all_drops()
+    title = "All interfaces"
+    return session.show("packet-drop", title=title, indent="   ", drops=drops, hidden=())
 
 
-def pfc_old(rows: Iterable[PfcRows]) -> str:
-    """`display priority-flow-control interface`: the columns of document 000, which end with Sent;
-    the widths of the S6812 command reference, which has two more."""
-    shown = [
-        "Conf -- Configured mode   Ne -- Negotiated mode   P -- Priority",
-        "Interface     Conf Ne  Dot1pList   P Recv       Sent",
-    ]
-    for row in rows:
-        begin = (
-            f"{short_name(row.port):<14}{_OLD_MODES[row.mode]:<5}"
-            f"{'On' if row.operational else 'Off':<4}{priority_list(row.priorities):<12}"
-        )
-        counts = [f"{p} {pfc.received:<11}{pfc.sent}" for p, pfc in row.counts.items()]
-        shown += [(begin + count).rstrip() for count in counts or [""]]
-    return lines(*shown)
+def _pfc(switch: EmulatedSwitch, port: str) -> Shown:
+    settings, counts = switch.port(port), switch.statistics.pfc(port)
+    counted = {} if switch.faults.missing(port, "pfc") else dict(enumerate(counts))
+    return {
+        "mode": ports.pfc_mode(settings),
+        "operational": port in switch.network.ports and switch.network.pfc_operational(port),
+        "priorities": settings.rest("priority-flow-control no-drop dot1p"),
+        "counts": {p: pfc for p, pfc in counted.items() if pfc.received or pfc.sent},
+    }
 
 
-_RULER = "-" * 99
+# -- settings ------------------------------------------------------------------------------------
 
 
-def pfc_new(rows: Iterable[PfcRows]) -> str:
-    """The same on S6550X-HI (command reference) and as a public HPE collector matches it."""
-    shown = [
-        "Interface                        AdminMode  OperMode  Dot1pList   Prio  Recv       "
-        "Send       Inpps      Outpps",
-        _RULER,
-    ]
-    for row in rows:
-        operative = "Enabled" if row.operational else "Disabled"
-        begin = (
-            f"{short_name(row.port):<33}{_NEW_MODES[row.mode]:<11}{operative:<10}"
-            f"{priority_list(row.priorities):<12}"
-        )
-        counts = [
-            f"{p:<6}{pfc.received:<11}{pfc.sent:<11}{pfc.received_per_s:<11}{pfc.sent_per_s}"
-            for p, pfc in row.counts.items()
-        ]
-        shown += [(begin + count).rstrip() for count in counts or [""]]
-    return lines(*shown)
+def _trust(switch: EmulatedSwitch, port: str) -> Shown:
+    source, override = ports.trust(switch.port(port))
+    return {"source": source, "override": override}
 
 
-PFC_FORMS = {"old": pfc_old, "new": pfc_new}
+def _wred_interface(switch: EmulatedSwitch, port: str) -> Shown | None:
+    """Only ports that apply a table are shown: the others drop at the tail."""
+    table = wred.applied(switch.port(port))
+    return None if table is None else {"table": table}
 
 
-# -- drops -----------------------------------------------------------------------------------------
+def _wred_table(session: CliSession, call: CliCall) -> str:
+    configuration = session.switch.configuration
+    if "table" in call.values:
+        tables = [configuration.find(top(wred.TABLE, call.values["table"]))]
+    else:
+        tables = list(configuration.of(wred.TABLE).values())
+    shown = (session.show("wred-table", name=t.name, queues=wred.queues(t)) for t in tables)
+    return "\n".join(shown)
 
 
-def packet_drop_summary(drops: PortDrops, hidden: frozenset[str] = frozenset()) -> str:
-    """`display packet-drop summary` (white paper, document 002, blanks verbatim)."""
-    return _drops("All interfaces:", "   ", drops, hidden)
+def _map_table(session: CliSession, call: CliCall) -> str:
+    names = [name for name in MAPS if name in call.keywords] or MAPS
+    shown = ((name, maps.map_of(session.switch, name)) for name in names)
+    return "\n".join(session.show("map-table", name=name, values=map) for name, map in shown)
 
 
-def packet_drop(port: str, drops: PortDrops, hidden: frozenset[str] = frozenset()) -> str:
-    """`display packet-drop interface …`: two blanks, as a public HPE collector expects them."""
-    return _drops(f"{port}:", "  ", drops, hidden)
+def _schedule(discipline: str) -> CliCommand:
+    def served(switch: EmulatedSwitch, port: str) -> Shown | None:
+        """Only ports that are served this way are shown."""
+        current = scheduling.schedule(switch.port(port))
+        shown = current.discipline == discipline
+        return {"schedule": current, "names": QUEUE_NAMES} if shown else None
+
+    return per_port(f"queue-{discipline}", served)
 
 
-def _drops(title: str, indent: str, drops: PortDrops, hidden: frozenset[str]) -> str:
-    shown = [
-        f"{indent}Packets dropped due to Fast Filter Processor (FFP): 0",
-        f"{indent}Packets dropped due to STP non-forwarding state: 0",
-        f"{indent}Packets dropped due to insufficient data buffer. "
-        f"Input dropped: {drops.input_drops} Output dropped: {drops.output_buffer_drops}",
-        f"{indent}Packets of ECN marked: {drops.ecn_marked}",
-        f"{indent}Packets of WRED dropped: {drops.wred_drops}",
-    ]
-    return lines(title, *(shown[:2] if "packet-drop" in hidden else shown))
+# -- the running configuration -------------------------------------------------------------------
+
+SectionTexts = list[tuple[str, list[str]]]
+"""Headers and bodies."""
 
 
-# -- QoS settings (command reference) -------------------------------------------------------------
+def _sections(session: CliSession, *sections: tuple[str, list[str]]) -> str:
+    return session.show("configuration", sections=sections)
 
 
-def qos_trust(port: str, trust: str, override: bool) -> str:
-    """`display qos trust interface …`. The word for no trust is from memory."""
-    return lines(
-        f"Interface: {port}",
-        " Port priority trust information",
-        "  Port priority:0",
-        f"  Port priority trust type: {trust},  Override: {'enable' if override else 'disable'}",
-    )
+def _this(session: CliSession, call: CliCall) -> str:
+    if session.section.path:
+        return _sections(session, session.switch.configuration.shown(session.section))
+    in_system_view = session.view != session.cli.first_view
+    return _sections(session, *_whole(session.switch)[:in_system_view])
 
 
-def wred_interface(port: str, table: str) -> str:
-    """`display qos wred interface …` of a port that applies a table."""
-    return lines(
-        f"Interface: {port}",
-        " Current WRED configuration:",
-        f" Applied WRED table name: {table}",
-    )
+def _current_interface(session: CliSession, call: CliCall) -> str:
+    switch = session.switch
+    ports = (switch.port(port) for port in session.ports(call))
+    return _sections(session, *map(switch.configuration.shown, ports))
 
 
-_WRED_HEADER = "QID   gmin  gmax  gprob  ymin  ymax  yprob  rmin  rmax  rprob  exponent  ECN"
+def _current_configuration(session: CliSession, call: CliCall) -> str:
+    switch, configuration = session.switch, session.switch.configuration
+    shown = [section for name in SHOWN_MAPS for section in configuration.of(name).values()]
+    shown = [section for section in shown if section.lines]
+    tables = configuration.of(wred.TABLE)
+    shown += [table for name, table in tables.items() if name != wred.DEFAULT_TABLE]
+    shown += configuration.of("interface").values()
+    version = (" version 7.1.070, Release SIMULATED", list[str]())
+    return _sections(session, version, *_whole(switch), *map(configuration.shown, shown))
 
 
-def wred_table(table: WredTable) -> str:
-    """`display qos wred table name …`."""
-    shown = [
-        f"Table name: {table.name}",
-        "Table type: Queue based WRED",
-        _WRED_HEADER,
-        "-" * len(_WRED_HEADER),
-    ]
-    for number, queue in enumerate(table.queues):
-        curves = "".join(f"{low:<6}{high:<6}{percent:<7}" for low, high, percent in queue.colours)
-        shown.append(f"{number:<6}{curves}{queue.exponent:<10}{'Y' if queue.ecn else 'N'}")
-    return lines(*shown)
+def _whole(switch: EmulatedSwitch) -> SectionTexts:
+    """What is configured for the whole switch: its name first."""
+    lines = [f" {line}" for line in switch.configuration.body(switch.configuration.root)]
+    others = [(line, list[str]()) for line in lines if not line.startswith(" sysname")]
+    return [(f" sysname {switch.hostname}", []), *others]
 
 
-def map_table(name: str, values: Sequence[int]) -> str:
-    """`display qos map-table …`."""
-    rows = [f"{value:>4}    :  {export:>3}" for value, export in enumerate(values)]
-    return lines(f"MAP-TABLE NAME: {name}   TYPE: pre-define", "IMPORT  :  EXPORT", *rows)
+# -- the box -------------------------------------------------------------------------------------
 
 
-def schedule(port: str, current: Schedule) -> str:
-    """`display qos queue sp|wrr|wfq interface …` of a port that is served so."""
-    form = {"sp": _strict_priority, "wrr": _round_robin, "wfq": _fair_queuing}
-    return lines(f"Interface: {port}", *form[current.discipline](current))
+def _version(session: CliSession, call: CliCall) -> str:
+    return session.show("version", model=MODEL, uptime_s=int(session.switch.uptime_s()))
 
 
-def _strict_priority(current: Schedule) -> list[str]:
-    return [" Output queue: Strict Priority queuing"]
+def _clock(session: CliSession, call: CliCall) -> str:
+    return session.show("clock", now=session.switch.now)
 
 
-def _unit(current: Schedule) -> str:
-    return "Weight" if current.unit == "weight" else "Byte count"
+def _neighbour(switch: EmulatedSwitch, port: str) -> Shown | None:
+    heard = switch.lldp_neighbour(port)
+    return None if heard is None else {"number": switch.ports.index(port) + 1, "heard": heard}
 
 
-def _round_robin(current: Schedule) -> list[str]:
-    shown = [
-        " Output queue: Weighted Round Robin queuing",
-        f" Queue ID        Queue    name      Group           {_unit(current)}",
-        f" {'-' * 56}",
-    ]
-    for number, (group, weight) in enumerate(current.queues):
-        value = "N/A" if group == "sp" else str(weight)
-        shown.append(f" {number:<16}{QUEUE_NAMES[number]:<16}{group:<16}{value}")
-    return shown
+def _brief(switch: EmulatedSwitch, port: str) -> Shown:
+    settings, rate = switch.port(port), switch.rate_bits_per_s(port)
+    shut = "shutdown" in settings.lines
+    return {
+        "link": "ADM" if shut else "DOWN" if rate is None else "UP",
+        "speed": "auto" if shut or rate is None else f"{_short_speed(rate)}(a)",
+        "duplex": "A" if shut or rate is None else "F(a)",
+        "description": settings.rest("description"),
+    }
 
 
-def _fair_queuing(current: Schedule) -> list[str]:
-    shown = [
-        " Output queue: Hardware Weighted Fair Queuing",
-        f" Queue ID        Queue name      Group           {_unit(current):<16}Min Bandwidth",
-        f" {'-' * 77}",
-    ]
-    for number, (group, weight) in enumerate(current.queues):
-        value = "N/A" if group == "sp" else str(weight)
-        shown.append(f" {number:<16}{QUEUE_NAMES[number]:<16}{group:<16}{value:<16}64")
-    return shown
+def _short_speed(bits_per_s: int) -> str:
+    """As tables abbreviate a rate: 10G, 100M."""
+    megabits = bits_per_s // 1_000_000
+    return f"{megabits // 1000}G" if megabits % 1000 == 0 else f"{megabits}M"
+
+
+def _interface(switch: EmulatedSwitch, port: str) -> Shown:
+    settings, rate = switch.port(port), switch.rate_bits_per_s(port)
+    state = "DOWN" if rate is None else "UP"
+    return {
+        "state": "Administratively DOWN" if "shutdown" in settings.lines else state,
+        "hardware_address": f"0200-0000-{switch.ports.index(port):04x}",  # locally administered
+        "description": settings.rest("description") or f"{port} Interface",
+        "rate_bits_per_s": rate or NOMINAL_BITS_PER_S,
+        "frame_bytes": switch.faults.defects.mtus.get(port, ports.frame_bytes(settings)),
+        "window_s": RATE_WINDOW_S,
+        "traffic": switch.statistics.traffic(port),
+        "per_s": switch.statistics.traffic_per_s(port),
+        "crc_errors": switch.crc_errors(port),
+    }
+
+
+PORT = "[ <port> ]"
+DISPLAYS = {
+    "display version": CliCommand(_version),
+    "display clock": CliCommand(_clock),
+    "display lldp neighbor-information verbose": per_port("lldp-neighbor", _neighbour),
+    f"display interface {PORT}": per_port("interface", _interface),
+    f"display interface {PORT} brief": rows("interface-brief", _brief),
+    "display this": CliCommand(_this),
+    "display current-configuration": CliCommand(_current_configuration),
+    f"display current-configuration interface {PORT}": CliCommand(_current_interface),
+    f"display priority-flow-control interface {PORT}": rows("pfc", _pfc),
+    f"display qos queue-statistics interface {PORT} outbound": per_port(
+        "queue-statistics", _queue_statistics
+    ),
+    "display packet-drop summary": CliCommand(_packet_drop_summary),
+    f"display packet-drop interface {PORT}": per_port("packet-drop", _packet_drop),
+    f"display qos trust interface {PORT}": per_port("qos-trust", _trust),
+    f"display qos wred interface {PORT}": per_port("wred-interface", _wred_interface),
+    "display qos wred table [ name <table> ]": CliCommand(_wred_table),
+    f"display qos map-table [ {' | '.join(MAPS)} ]": CliCommand(_map_table),
+    **{
+        f"display qos queue {discipline} interface {PORT}": _schedule(discipline)
+        for discipline in ("sp", "wrr", "wfq")
+    },
+}

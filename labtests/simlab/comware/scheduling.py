@@ -1,84 +1,102 @@
-"""Interface view: `qos sp`, `qos wrr`, `qos wfq`, and the queues' groups and weights."""
+"""Interface view: `qos sp`, `qos wrr`, `qos wfq`, and the queues' groups and weights.
 
-from dataclasses import replace
-from typing import Literal
+Sentences are ours; that there is a refusal is in the command reference.
+"""
+
+from collections.abc import Mapping
+from typing import Any, cast
 
 from labtests.network import Schedule
-from labtests.simlab.comware.configuration import Refused
-from labtests.simlab.comware.grammar import Call, Handler
-from labtests.simlab.comware.views import Context
+from labtests.simlab.comware.words import QUEUE_NAMES
+from labtests.simlab.switch_cli import (
+    CliCall,
+    CliSection,
+    CliSetting,
+    CommandRefused,
+    EmulatedSwitch,
+    setting,
+)
 
-_DEFAULT_QUEUE = ("1", 1)
-
-
-def _discipline(call: Call) -> Literal["wrr", "wfq"]:
-    return "wrr" if "wrr" in call.keywords else "wfq"
-
-
-def _unit(call: Call) -> Literal["weight", "byte-count"]:
-    return "weight" if "weight" in call.keywords else "byte-count"
-
-
-def _schedule(context: Context, call: Call) -> str:
-    """`qos wrr weight`: queues keep their groups and weights only if nothing else changes."""
-    kind, unit = _discipline(call), _unit(call)
-    for port in context.settings():
-        if (port.schedule.discipline, port.schedule.unit) != (kind, unit):
-            port.schedule = Schedule(discipline=kind, unit=unit, queues=(_DEFAULT_QUEUE,) * 8)
-    return context.apply()
+SCHEDULER = "scheduler"
+"""Key of the line with the discipline."""
+DELIVERED = "qos wrr byte-count"
+UNITS = "{ byte-count | weight }"
 
 
-def _strict_priority(context: Context, call: Call) -> str:
-    for port in context.settings():
-        port.schedule = Schedule(discipline="sp", unit="weight", queues=(("sp", 1),) * 8)
-    return context.apply()
+def schedule(port: CliSection) -> Schedule:
+    """How the network serves the port's queues."""
+    discipline, *unit = _scheduler(port)
+    if discipline == "sp":
+        return Schedule(discipline="sp", unit="weight", queues=(("sp", 1),) * 8)
+    served = [("1", 1)] * 8
+    for line in port.under(f"qos {discipline}"):
+        served[line.values["queue"]] = (line.values["group"], line.values["weight"])
+    words: Any = {"discipline": discipline, "unit": unit[0]}
+    return Schedule(**words, queues=tuple(served))
 
 
-def _undo_schedule(context: Context, call: Call) -> str:
-    for port in context.settings():
-        port.schedule = context.box.configuration.default_schedule
-    return context.apply()
+def settle(port: CliSection) -> None:
+    """The line with the discipline is there when it is not the delivered one or queues need it."""
+    if any(port.under(f"qos {discipline}") for discipline in ("wrr", "wfq")):
+        port.lines.setdefault(SCHEDULER, DELIVERED_LINE)
+    elif port.text(SCHEDULER) == DELIVERED:
+        del port.lines[SCHEDULER]
 
 
-def _queue(context: Context, call: Call) -> str:
-    if "sp" in call.keywords:
-        return _set_queue(context, call, ("sp", 1), unit=None)
-    group = "2" if "2" in call.keywords else "1"
-    return _set_queue(context, call, (group, call.values["weight"]), unit=_unit(call))
+def _scheduler(port: CliSection) -> list[str]:
+    return (port.text(SCHEDULER) or DELIVERED).split()[1:]
 
 
-def _undo_queue(context: Context, call: Call) -> str:
-    return _set_queue(context, call, _DEFAULT_QUEUE, unit=None)
+def _afresh(switch: EmulatedSwitch, port: CliSection, call: CliCall) -> None:
+    """Queues keep their groups and weights only if nothing else changes."""
+    if list(call.words[1:]) != _scheduler(port):
+        for discipline in ("wrr", "wfq"):
+            port.clear(f"qos {discipline}")
 
 
-def _set_queue(context: Context, call: Call, setting: tuple[str, int], *, unit: str | None) -> str:
-    """Needs `qos wrr` (or `wfq`) in force on the port, in the same unit (command reference)."""
-    kind = _discipline(call)
-    for port in context.settings():
-        if port.schedule.discipline != kind:
-            raise Refused(f"Please enable {kind.upper()} queuing on the interface first.")  # ours
-        if unit not in (None, port.schedule.unit):
-            raise Refused(f"The queue weight is counted by {port.schedule.unit}.")  # our words
-        queues = list(port.schedule.queues)
-        queues[call.values["queue"]] = setting
-        port.schedule = replace(port.schedule, queues=tuple(queues))
-    return context.apply()
+def _in_force(switch: EmulatedSwitch, port: CliSection, call: CliCall) -> None:
+    """Queues need the discipline in force on the port, in the same unit."""
+    wanted = "wrr" if "wrr" in call.keywords else "wfq"
+    discipline, *unit = _scheduler(port)
+    if discipline != wanted:
+        raise CommandRefused(f"Please enable {wanted.upper()} queuing on the interface first.")
+    if "weight" in call.values and unit[0] not in call.keywords:
+        raise CommandRefused(f"The queue weight is counted by {unit[0]}.")
 
 
-def _scheduling(kind: str) -> dict[str, Handler]:
-    units = "{ byte-count | weight }"
-    return {
-        f"qos {kind} {units}": _schedule,
-        f"undo qos {kind} [ {units} ]": _undo_schedule,
-        f"qos {kind} <queue> [ group {{ 1 | 2 }} ] {units} <weight>": _queue,
-        f"qos {kind} <queue> group sp": _queue,
-        f"undo qos {kind} <queue>": _undo_queue,
+def _queue(call: CliCall) -> list[Mapping[str, Any]]:
+    queue = cast(int, call.values["queue"])
+    words = {
+        "group": next((each for each in ("sp", "2") if each in call.keywords), "1"),
+        "unit": "weight" if "weight" in call.keywords else "byte-count",
     }
+    return [{"weight": 1, **call.values, "name": QUEUE_NAMES[queue], **words}]
 
 
-SCHEDULE_SETTINGS: dict[str, Handler] = {
-    **_scheduling("wrr"),
-    **_scheduling("wfq"),
-    "qos sp": _strict_priority,
-    "undo qos sp": _undo_schedule,
-}
+def _disciplines() -> list[CliSetting]:
+    afresh: Any = {"key": SCHEDULER, "before": _afresh}
+    return [
+        setting("qos sp", undo=("qos sp",), **afresh),
+        *(
+            setting(f"qos {each} {UNITS}", undo=(f"qos {each} [ {UNITS} ]",), **afresh)
+            for each in ("wrr", "wfq")
+        ),
+    ]
+
+
+def _queues(discipline: str) -> list[CliSetting]:
+    begin = f"qos {discipline} <name> group"
+    queue: Any = {"key": f"qos {discipline} <queue>", "expand": _queue, "before": _in_force}
+    return [
+        setting(
+            f"qos {discipline} <queue> [ group {{ 1 | 2 }} ] {UNITS} <weight>",
+            line=f"{begin} <group> <unit> <weight>",
+            default=f"{begin} 1 <unit> 1",
+            **queue,
+        ),
+        setting(f"qos {discipline} <queue> group sp", line=f"{begin} sp", undo=(), **queue),
+    ]
+
+
+SETTINGS = (*_disciplines(), *_queues("wrr"), *_queues("wfq"))
+DELIVERED_LINE = SETTINGS[0].made(DELIVERED, {})

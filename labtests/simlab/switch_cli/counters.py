@@ -13,23 +13,11 @@ from labtests.network import (
 )
 from labtests.simlab.faults import DeviceFaults
 from labtests.simlab.refreshing import Shown
+from labtests.simlab.switch_cli.cli import CountingRules
 from labtests.simlab.timeline import NS_PER_S, Timeline
 
-WIRE_OVERHEAD_BYTES = 20
-"""Preamble and gap, which this switch counts into forwarded bytes, not into dropped ones. Exact in
-all queues of document 000: 1106 = 1086 + 20 for RoCE frames."""
-
 RATE_WINDOW_S = 5
-"""Rates are means over the last seconds; how many the real switch takes is not documented."""
-
-GROWING = {
-    "Input dropped": "input_buffer_drops",
-    "Output dropped": "output_buffer_drops",
-    "Packets of WRED dropped": "wred_drops",
-    "Packets of ECN marked": "ecn_marked",
-    "CRC": "crc_errors",
-}
-"""Counters that a fault may let grow, in the switch's words."""
+"""Rates are means over the last seconds; how many a real switch takes is hardly documented."""
 
 _GAUGES = frozenset({"length_packets", "length_cells", "peak_cells"})
 _NO_QUEUE = QueueCounters(**dict.fromkeys((f.name for f in fields(QueueCounters)), 0))
@@ -39,14 +27,14 @@ _NO_TRAFFIC = PortCounters(rx_packets=0, rx_bytes=0, tx_packets=0, tx_bytes=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Queue:
+class QueueReading:
     """One egress queue."""
 
     forwarded_packets: int
     forwarded_bytes: int
     dropped_packets: int
     dropped_bytes: int
-    length: int
+    length_cells: int
     packets_per_s: int = 0
     bits_per_s: int = 0
 
@@ -88,10 +76,15 @@ class Statistics:
     """The counters of all ports of one switch. A port without a cable counts nothing."""
 
     def __init__(
-        self, ports: Sequence[str], network: Shown, timeline: Timeline, faults: DeviceFaults
+        self,
+        ports: Sequence[str],
+        network: Shown,
+        timeline: Timeline,
+        faults: DeviceFaults,
+        rules: CountingRules,
     ) -> None:
         self._ports, self._network = tuple(ports), network
-        self._timeline, self._faults = timeline, faults
+        self._timeline, self._faults, self._rules = timeline, faults, rules
         self._base = {port: self._snapshot(port) for port in ports}
         self._recent: dict[str, deque[_Snapshot]] = {}
         self.reset(self._ports)
@@ -104,20 +97,19 @@ class Statistics:
             self._base[port] = self._snapshot(port)
             self._recent[port] = deque([self._base[port]], RATE_WINDOW_S)
 
-    def queues(self, port: str) -> tuple[Queue, ...]:
+    def queues(self, port: str) -> tuple[QueueReading, ...]:
         """The eight egress queues."""
         live, then, now_ns = self._queues(port), self._recent[port][0], self._timeline.now_ns
         drops = self._faults.reading(port, "queue-drops", lambda: self._dropped(port, live))
         return tuple(
-            Queue(
+            QueueReading(
                 forwarded_packets=total.forwarded_packets,
-                forwarded_bytes=_on_the_wire(total),
+                forwarded_bytes=self._bytes(total),
                 dropped_packets=dropped[0],
                 dropped_bytes=dropped[1],
-                # That switch shows cells and calls them packets, see network/marking.py.
-                length=total.length_cells,
+                length_cells=total.length_cells,
                 packets_per_s=_per_s(lately.forwarded_packets, now_ns, then),
-                bits_per_s=_per_s(8 * _on_the_wire(lately), now_ns, then),
+                bits_per_s=_per_s(8 * self._bytes(lately), now_ns, then),
             )
             for total, lately, dropped in zip(
                 self._totals(port, live), map(_since, live, then.queues), drops, strict=True
@@ -138,7 +130,10 @@ class Statistics:
 
     def _with_grown(self, port: str, drops: PortDrops) -> PortDrops:
         grown = self._faults.losses.grown
-        more = {name: getattr(drops, name) + grown(port, words) for words, name in GROWING.items()}
+        more = {
+            name: getattr(drops, name) + grown(port, words)
+            for words, name in self._rules.growing.items()
+        }
         return replace(drops, **more)
 
     def all_drops(self) -> PortDrops:
@@ -180,6 +175,9 @@ class Statistics:
             )
         )
 
+    def _bytes(self, queue: QueueCounters) -> int:
+        return queue.forwarded_bytes + self._rules.overhead_bytes * queue.forwarded_packets
+
     def _snapshot(self, port: str) -> _Snapshot:
         return _Snapshot(
             time_ns=self._timeline.now_ns,
@@ -207,10 +205,6 @@ class Statistics:
         for port in self._ports:
             self._recent[port].append(self._snapshot(port))
         self._timeline.after(NS_PER_S, self._sample)
-
-
-def _on_the_wire(queue: QueueCounters) -> int:
-    return queue.forwarded_bytes + WIRE_OVERHEAD_BYTES * queue.forwarded_packets
 
 
 def _per_s(count: int, now_ns: int, then: _Snapshot) -> int:

@@ -1,0 +1,99 @@
+"""Interface view: what is configured on a port, and what the port does then."""
+
+from collections.abc import Mapping
+
+from labtests.simlab.comware import scheduling, wred
+from labtests.simlab.switch_cli import (
+    CliSection,
+    EmulatedSwitch,
+    PortBehaviour,
+    SectionKind,
+    setting,
+)
+from labtests.simlab.switch_cli.switch import PfcMode, TrustSource
+
+VERSIONS = "{ rev100 | rev101 | standard }"
+
+PFC = (
+    # Also in system view, for all ports (H3C PFC commands). A list replaces the one before: the
+    # manuals do not say so, but of similar commands.
+    setting("priority-flow-control { enable | auto }"),
+    setting("priority-flow-control no-drop dot1p <priorities>"),
+)
+SETTINGS = (
+    setting("description <text>"),
+    setting("shutdown"),
+    *PFC,
+    setting(
+        "priority-flow-control dot1p <priority> headroom <cells>",
+        key="priority-flow-control dot1p <priority> headroom",
+    ),
+    # without a size it is the default again (from memory)
+    setting("jumboframe enable [ <frame> ]", default="jumboframe enable", default_on=True),
+    setting(f"dcbx version {VERSIONS}", undo=(f"dcbx version {VERSIONS}",)),
+    setting("lldp enable"),
+    setting("lldp tlv-enable dot1-tlv dcbx"),
+    setting("qos trust { dscp | dot1p } [ override ]"),
+    *scheduling.SETTINGS,
+    wred.APPLY,
+)
+
+_MODES: Mapping[str, PfcMode] = {"": "off", "enable": "on", "auto": "auto"}
+_SOURCES: Mapping[str, TrustSource] = {"": "none", "dscp": "dscp", "dot1p": "dot1p"}
+
+
+def pfc_mode(port: CliSection) -> PfcMode:
+    """As the port is told to, whatever its peer says."""
+    return _MODES[port.rest("priority-flow-control")]
+
+
+def no_drop(port: CliSection) -> frozenset[int]:
+    """The priorities that lose nothing."""
+    listed: frozenset[int] = port.value(
+        "priority-flow-control no-drop dot1p", "priorities", frozenset()
+    )
+    return listed
+
+
+def trust(port: CliSection) -> tuple[TrustSource, bool]:
+    """What the port trusts, and whether that overrides."""
+    source, _, override = port.rest("qos trust").partition(" ")
+    return _SOURCES[source], bool(override)
+
+
+def frame_bytes(port: CliSection) -> int:
+    """The default is that of the recording; what a port without jumbo frames says is ours."""
+    if "jumboframe enable" not in port.lines:
+        return 10_000
+    longest: int = port.value("jumboframe enable", "frame", 1518)
+    return longest
+
+
+def _headroom(port: CliSection) -> int | None:
+    """The network has one headroom for all lossless groups of a port: the largest counts."""
+    reserved = port.under("priority-flow-control dot1p")
+    return max((line.values["cells"] for line in reserved), default=None)
+
+
+def _changed(switch: EmulatedSwitch, port: CliSection) -> None:
+    scheduling.settle(port)
+    switch.apply(
+        port.name,
+        PortBehaviour(
+            shutdown="shutdown" in port.lines,
+            pfc=pfc_mode(port),
+            no_drop=no_drop(port),
+            headroom_cells=_headroom(port),
+            trust=trust(port)[0],
+            schedule=scheduling.schedule(port),
+            curves=wred.curves(switch, port),
+        ),
+    )
+
+
+KIND = SectionKind(
+    header="interface {name}",
+    settings=SETTINGS,
+    fixed=("port link-mode bridge",),
+    changed=_changed,
+)
