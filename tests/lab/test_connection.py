@@ -2,6 +2,8 @@
 
 import io
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -36,6 +38,12 @@ def lab(simulated: InProcessLab, tmp_path: Path) -> Iterator[Lab]:
 def opened(simulated: InProcessLab, journal: Journal) -> Lab:
     testbed = simulated.reroute(TESTBED)
     return Lab.open(testbed, clock=simulated.clock, backend="simulated", journal=journal, run="r")
+
+
+def test_fabric_is_not_loaded_before_somebody_asks_for_a_connection() -> None:
+    loaded = "import sys, labtests.__main__, labtests.lab.lab, labtests.transport.ssh.login; "
+    words = [sys.executable, "-c", f"{loaded}print('fabric' in sys.modules)"]
+    assert subprocess.run(words, capture_output=True, text=True, check=True).stdout == "False\n"
 
 
 def test_an_emulated_host_answers_as_any_other(lab: Lab) -> None:

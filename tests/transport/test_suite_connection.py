@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -218,6 +219,21 @@ def test_a_command_that_would_outlive_the_run_is_ended_with_it(host: Sshd, tmp_p
     assert [line["text"] for line in told(tmp_path) if line["kind"] == "output"] == ["begun\n"]
 
 
+def test_a_command_whose_caller_is_stopped_by_ctrl_c_is_ended(lab: Lab, tmp_path: Path) -> None:
+    stopping = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
+    stopping.start()
+    with pytest.raises(KeyboardInterrupt):
+        lab.connection("A").run(f"echo $$ >{tmp_path}/pid; sleep 61; true")
+    stopping.join()
+    wait_for(lambda: not is_running(int((tmp_path / "pid").read_text())))
+    assert lab.connection("A").run("echo on", hide=True).stdout == "on\n"
+
+
+def test_what_a_command_leaves_behind_it_is_ended_with_it(lab: Lab, tmp_path: Path) -> None:
+    lab.connection("A").run(f"sleep 61 >/dev/null & echo $! >{tmp_path}/pid")
+    wait_for(lambda: not is_running(int((tmp_path / "pid").read_text())))
+
+
 def test_a_command_beside_others_is_waited_for_by_join(lab: Lab) -> None:
     beside = lab.connection("A").run("sleep 0.3; echo end", asynchronous=True)
     assert lab.connection("A").run("echo meanwhile", hide=True).stdout == "meanwhile\n"
@@ -394,3 +410,22 @@ def test_a_host_without_sftp_says_what_to_do(sshd: Sshd, tmp_path: Path) -> None
         with pytest.raises(CommandRejected, match="no SFTP there") as caught:
             lab.connection("A").put(io.StringIO("x"), "x")
         assert "Subsystem sftp internal-sftp" in caught.value.remedy
+
+
+def test_a_mode_of_the_host_gives_others_nothing_here(lab: Lab, tmp_path: Path) -> None:
+    (tmp_path / "theirs").write_text("x")
+    (tmp_path / "theirs").chmod(0o4777)
+    got = Path(lab.connection("A").get(str(tmp_path / "theirs"), str(tmp_path / "ours")).local)
+    assert got.stat().st_mode & 0o7777 == 0o755
+
+
+def test_an_sftp_server_that_says_nothing_is_a_timeout(tmp_path: Path) -> None:
+    (tmp_path / "mute").mkdir()
+    mute = start_sshd(tmp_path / "mute", "Subsystem sftp /bin/sleep 5")
+    try:
+        with opened(mute, tmp_path) as lab:
+            lab.lines["A"].wire.answer_within_s = 0.5
+            with pytest.raises(CommandTimeout, match="did not answer in time"):
+                lab.connection("A").get("/etc/hostname", io.BytesIO())
+    finally:
+        end_sshd(mute)

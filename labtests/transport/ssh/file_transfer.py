@@ -24,6 +24,7 @@ from labtests.transport.ssh.unbroken import Hand
 TOP = "/tmp"  # there it is a folder of our own, mode 0700, with a name that nobody knows
 GET_LIMIT_BYTES = 2**30
 KEPT_S = 86_400
+_PRIVATE, _DANGEROUS = 0o600, 0o7022
 _KEEPER = "exec >/dev/null 2>&1; trap : HUP INT TERM; sleep SECONDS; rm -rf -- FOLDER"
 """A signal ends the sleep. Nobody reads by then what the shell has to say of that."""
 
@@ -35,10 +36,17 @@ class _TooLarge(Exception):
 
 
 class CountedSftp(paramiko.SFTPClient):
-    """paramiko's client. It asks for one piece after the other, so that no size which a host tells
-    is believed, and stops at a limit. `moved_bytes` is the size of the last file."""
+    """paramiko's client, for hosts that lie: it asks for one piece after the other, whatever size
+    it was told, stops at a limit, and no file here gets a mode that lets others write it, or run it
+    as its owner. `moved_bytes` is the size of the last file."""
 
     moved_bytes = 0
+
+    def stat(self, path: Any) -> paramiko.SFTPAttributes:
+        """See paramiko."""
+        found = super().stat(path)
+        found.st_mode = (found.st_mode or _PRIVATE) & ~_DANGEROUS
+        return found
 
     def getfo(self, remotepath: Any, fl: Any, *_: Any, **__: Any) -> int:
         """See paramiko."""
@@ -119,8 +127,12 @@ class HostFiles:
     def _opened(self) -> CountedSftp:
         if self._client is None:
             channel = self._line.wire.open_session()
-            channel.invoke_subsystem("sftp")
-            self._client = CountedSftp(channel)
+            try:
+                channel.invoke_subsystem("sftp")
+                self._client = CountedSftp(channel)
+            except BaseException:
+                channel.close()
+                raise
         return self._client
 
     @contextmanager
