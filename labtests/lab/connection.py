@@ -1,8 +1,8 @@
 """`lab.connection("ServerA")`: Fabric's Connection, over the session that a lab has with a host.
 
 What a suite runs and copies by it is journalled and ended like everything labtests does there. In a
-plan nothing is sent: every command answers nothing, with status 0, and is noted. Of Fabric's own
-configuration nothing is read: a `warn: true` in somebody's ~/.fabric.yaml would let a suite pass
+plan nothing is sent: every command answers nothing, with status 0, and stands in the plan. Fabric's
+own configuration is not read: a `warn: true` in somebody's ~/.fabric.yaml would let a suite pass
 for this person only.
 """
 
@@ -25,7 +25,7 @@ from labtests.drivers import driver_module
 from labtests.inventory import Device
 from labtests.transport.commands import root
 from labtests.transport.ssh.connecting import SHELL
-from labtests.transport.ssh.fabric_runner import HostSession, SupervisedRunner
+from labtests.transport.ssh.fabric_runner import SuiteSession, SupervisedRunner
 from labtests.transport.ssh.file_transfer import CountedSftp, HostFiles
 
 if TYPE_CHECKING:
@@ -38,12 +38,12 @@ _RIGHTS = root("id", "-u")
 class HostConnection(fabric.Connection):  # type: ignore[misc]  # Fabric has no types
     """See fabric.Connection. Closing it ends nothing: the session is the lab's."""
 
-    session: HostSession
+    session: SuiteSession
     files: HostFiles | None
     _beside: list[SupervisedRunner]
     _is_root: bool | None = None
 
-    def __init__(self, device: Device, session: HostSession, files: HostFiles | None) -> None:
+    def __init__(self, device: Device, session: SuiteSession, files: HostFiles | None) -> None:
         """`files` is None where there is no SFTP: in a lab made of a recording."""
         super().__init__(
             device.management.host,
@@ -65,7 +65,7 @@ class HostConnection(fabric.Connection):  # type: ignore[misc]  # Fabric has no 
 
     def run(self, command: str, **options: Any) -> Result:
         """See Fabric: a text for `sh`, ended after `timeout` (without one: fabric_runner.LIMIT_S).
-        Raises Failed, which is an UnexpectedExit, and TimedOut, which is a CommandTimedOut."""
+        Raises CommandFailed (an UnexpectedExit too) and CommandOverdue (a CommandTimedOut too)."""
         return self._supervised(command, options, by_sudo=False)
 
     def sudo(
@@ -142,7 +142,7 @@ class HostConnection(fabric.Connection):  # type: ignore[misc]  # Fabric has no 
         return result
 
     def _as(self, user: str | None, command: str, options: Mapping[str, Any]) -> str:
-        if user is None and (self.session.become is True or self.session.planning()):
+        if user is None and self.session.become is True:
             return command  # everything is root's there
         if user is None and self.session.become is False:
             self._expect_root(command)
@@ -153,9 +153,9 @@ class HostConnection(fabric.Connection):  # type: ignore[misc]  # Fabric has no 
         return " ".join(["sudo -n", *flags, command])
 
     def _expect_root(self, command: str) -> None:
-        if self._is_root is None:
+        if self._is_root is None and self.session.planned() is None:
             self._set(_is_root=self.session.transport.run(_RIGHTS).text.strip() == "0")
-        if not self._is_root:
+        if self._is_root is False:
             self._refuse(
                 command,
                 "the login is not root, and the testbed file does not say how it becomes root",
@@ -169,8 +169,8 @@ class HostConnection(fabric.Connection):  # type: ignore[misc]  # Fabric has no 
         place_of: Callable[[HostFiles, str], str],
         act: Callable[[Transfer, str], Moved],
     ) -> Moved:
-        if self.session.planning():
-            self.session.note(f"plan, not sent: {verb} {remote}")
+        if (plan := self.session.planned()) is not None:
+            plan.append(f"{verb} {remote}")
             return Moved(
                 local=None, orig_local=None, remote=remote, orig_remote=remote, connection=self
             )
@@ -216,13 +216,16 @@ def connection_to(lab: "Lab", device: Device) -> HostConnection:
         if lab.lease is not None:
             lab.lease.expect_fresh()
 
-    session = HostSession(
+    def planned() -> list[str] | None:
+        return None if lab.planned is None else lab.planned.beside.setdefault(device.name, [])
+
+    session = SuiteSession(
         transport=lab.transports[device.name],
         clock=lab.clock,
         become=device.management.become,
         note=partial(lab.note, device.name),
         expect_lease=expect_lease,
-        planning=lambda: lab.planned is not None,
+        planned=planned,
     )
     line = lab.lines.get(device.name)
     return HostConnection(device, session, HostFiles(session, line) if line else None)

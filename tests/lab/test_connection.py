@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from labtests.core.errors import CommandRejected, DeviceError
 from labtests.inventory import load
 from labtests.lab.changes import Planned
 from labtests.lab.lab import Lab
+from labtests.pytest_plugin import terminal
 from labtests.simlab.serving import InProcessLab
 from labtests.transport.recording import recorded_lab
 from labtests.transport.transcript import Journal
@@ -97,6 +99,13 @@ def test_a_plan_sends_nothing_to_an_emulated_host(lab: Lab) -> None:
     assert connection.run("rm -rf /").ok
     connection.put(io.StringIO("x"), "x")
     assert {name: t.sent for name, t in lab.transports.items()} == sent  # type: ignore[attr-defined]
+    lines: list[str] = []
+    shown: Any = SimpleNamespace(section=lines.append, write_line=lines.append)
+    run: Any = SimpleNamespace(lab=lab, testbed=lab.testbed, backend="simulated", clean=str)
+    run.spans = {}
+    terminal._print_plan(shown, run)
+    own = [line for line in lines if "by the suite itself" in line]
+    assert own == ["    by the suite itself: rm -rf /", "    by the suite itself: put x"]
 
 
 def test_what_a_suite_has_run_can_be_replayed(

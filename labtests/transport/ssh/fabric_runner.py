@@ -24,16 +24,17 @@ FIRST_LOOK_S, LONGEST_LOOK_S = 0.005, 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HostSession:
+class SuiteSession:
     """The open session with a host: `note` writes into its journal, `expect_lease` raises LeaseLost
-    when somebody else has the lab, and while `planning` nothing is sent."""
+    when somebody else has the lab. In a plan `planned` gives the list of what would be sent to it,
+    and nothing is sent."""
 
     transport: Transport
     clock: Clock
     become: Becoming
     note: Callable[[str], None]
     expect_lease: Callable[[], None]
-    planning: Callable[[], bool]
+    planned: Callable[[], list[str] | None]
 
     @property
     def device(self) -> str:
@@ -41,7 +42,7 @@ class HostSession:
         return self.transport.device
 
 
-class Failed(CommandRejected, UnexpectedExit):
+class CommandFailed(CommandRejected, UnexpectedExit):
     """A command of a suite ended with another status than 0, and `warn=True` was not said."""
 
     def __init__(self, device: str, result: Result) -> None:
@@ -53,7 +54,7 @@ class Failed(CommandRejected, UnexpectedExit):
         self.result, self.reason = result, None
 
 
-class TimedOut(CommandTimeout, CommandTimedOut):
+class CommandOverdue(CommandTimeout, CommandTimedOut):
     """A command of a suite did not end in time, and was ended."""
 
     def __init__(self, device: str, result: Result, timeout: float) -> None:
@@ -67,7 +68,7 @@ class SupervisedRunner(Remote):  # type: ignore[misc]  # Fabric has no types
     """See invoke.Runner. What the command prints is taken, without secrets, when it has ended. In a
     plan it is not sent, and answers nothing with status 0."""
 
-    session: HostSession
+    session: SuiteSession
     by_sudo = False
     _process: Process | None = None
     _status: int | None = None
@@ -79,8 +80,8 @@ class SupervisedRunner(Remote):  # type: ignore[misc]  # Fabric has no types
         self.session = self.context.session
         if self.opts["timeout"] is None:
             self.opts["timeout"] = LIMIT_S
-        if self.session.planning():
-            self.session.note(f"plan, not sent: {command}")
+        if (plan := self.session.planned()) is not None:
+            plan.append(command)
             return
         self.session.expect_lease()
         variables = ("env", *(f"{name}={value}" for name, value in env.items())) if env else ()
@@ -145,10 +146,10 @@ class SupervisedRunner(Remote):  # type: ignore[misc]  # Fabric has no types
         try:
             result: Result = super()._finish()
         except CommandTimedOut as error:
-            raise TimedOut(self.session.device, error.result, error.timeout) from None
+            raise CommandOverdue(self.session.device, error.result, error.timeout) from None
         except UnexpectedExit as error:
             self._expect_rights(error.result)
-            raise Failed(self.session.device, error.result) from None
+            raise CommandFailed(self.session.device, error.result) from None
         self._expect_rights(result)
         return result
 

@@ -17,7 +17,7 @@ import paramiko
 from labtests.core.errors import CommandRejected, CommandTimeout, DeviceError
 from labtests.transport.commands import program, script
 from labtests.transport.protocol import Process
-from labtests.transport.ssh.fabric_runner import HostSession
+from labtests.transport.ssh.fabric_runner import SuiteSession
 from labtests.transport.ssh.line import Line
 from labtests.transport.ssh.unbroken import Hand
 
@@ -68,7 +68,7 @@ def _expect_small(so_far: int, _: int) -> None:
 class HostFiles:
     """Files of one host. `folder` is the run's, "" before anything was sent."""
 
-    def __init__(self, session: HostSession, line: Line) -> None:
+    def __init__(self, session: SuiteSession, line: Line) -> None:
         self.folder = ""
         self._session, self._line = session, line
         self._hand = Hand(session.device)
