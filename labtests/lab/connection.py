@@ -69,13 +69,14 @@ class HostConnection(fabric.Connection):  # type: ignore[misc]  # Fabric has no 
         return self._supervised(command, options, by_sudo=False)
 
     def sudo(
-        self, command: str, *, user: str | None = None, password: None = None, **options: Any
+        self, command: str, *, user: str | None = None, password: object = None, **options: Any
     ) -> Result:
         """See Fabric: in the way that `become` of the testbed file says, and `sudo -n` for another
         `user`. No password: labtests has none to lose. Raises CommandRejected where root is out
         of reach."""
         if password is not None:
-            self._refuse(command, "sudo is given no password", "see `Rights on a host` in docs")
+            remedy = "let the login use sudo without one (docs/security.md, Rights on a host)"
+            self._refuse(command, "sudo is given no password", remedy)
         return self._supervised(self._as(user, command, options), options, by_sudo=True)
 
     def get(self, remote: str, local: Local | None = None, preserve_mode: bool = True) -> Moved:

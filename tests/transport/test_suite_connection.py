@@ -27,6 +27,7 @@ from labtests.core.errors import (
     HostKeyRefused,
     LabErrors,
     LeaseLost,
+    Unreachable,
 )
 from labtests.core.output import used
 from labtests.core.redaction import Redaction
@@ -396,6 +397,25 @@ def test_a_file_that_is_not_there_is_an_oserror_that_names_the_device(
     assert caught.value.__notes__ == ["A: sftp get /none/there"]
     assert "No such file" in told(tmp_path)[-1]["text"]
     assert lab.connection("A").get("/etc/hostname", io.BytesIO())  # and it goes on
+
+
+def test_to_get_a_file_nothing_is_started_on_the_host(lab: Lab, tmp_path: Path) -> None:
+    lab.connection("A").get("/etc/hostname", io.BytesIO())
+    assert [line["kind"] for line in told(tmp_path)] == ["note", "note"]
+
+
+def test_a_session_that_broke_is_told_as_that_and_its_files_are_gone(
+    host: Sshd, tmp_path: Path
+) -> None:
+    with opened(host, tmp_path) as lab:
+        connection = lab.connection("A")
+        where = Path(connection.put(io.StringIO("x"), "x").remote)
+        lab.lines["A"].close()
+        with pytest.raises(Unreachable, match="the SSH session with"):
+            connection.put(io.StringIO("y"), "y")
+        with pytest.raises(Unreachable, match="the SSH session with"):
+            connection.run("true")
+    wait_for(lambda: not where.parent.exists())
 
 
 def test_an_endless_file_is_not_taken(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -77,12 +77,12 @@ class HostFiles:
 
     def place(self, remote: str) -> str:
         """The path that a name stands for: a relative one is in the run's folder."""
-        self._expect_folder()
-        return posixpath.normpath(posixpath.join(self.folder, remote))
+        return remote if posixpath.isabs(remote) else posixpath.join(self._made(), remote)
 
     def place_to_send(self, remote: str) -> str:
-        """The same, where files may be sent to. Raises CommandRejected."""
-        path = self.place(remote)
+        """The same, where files may be sent to. Raises CommandRejected, LeaseLost."""
+        self._session.expect_lease()
+        path = posixpath.normpath(posixpath.join(self._made(), remote))
         if not path.startswith(f"{self.folder}/"):
             raise CommandRejected(
                 self._session.device,
@@ -102,13 +102,13 @@ class HostFiles:
     def clean_up(self) -> None:
         """The run's folder is gone. Raises CommandRejected where something is left in it, and
         Unreachable when the session broke: then the host has removed it."""
+        self._hand.close()
         folder, self.folder = self.folder, ""
         if not folder:
             return
         reply = self._session.transport.run(program("rm", "-rf", "--", folder))
         if self._keeper is not None:
             self._keeper.close()
-        self._hand.close()
         if reply.status != 0:
             raise CommandRejected(
                 self._session.device,
@@ -157,25 +157,31 @@ class HostFiles:
         if isinstance(error, _TooLarge):
             problem = f"the file is larger than {GET_LIMIT_BYTES // 2**30} GiB"
             return CommandRejected(device, command, problem, "get the part of it that is needed")
+        if not self._line.wire.is_active():
+            return self._line.broken(command, error)
         if isinstance(error, TimeoutError):
             remedy = "try `sftp` by hand: does a disk or a network file system of the host hang?"
             return CommandTimeout(device, command, "the host did not answer in time", remedy)
         if isinstance(error, OSError):
             return None
-        if not self._line.wire.is_active():
-            return self._line.broken(command, error)
         remedy = "sshd_config of the host needs a line `Subsystem sftp internal-sftp`"
         return CommandRejected(device, command, f"no SFTP there: {error or 'it ended'}", remedy)
 
-    def _expect_folder(self) -> None:
+    def _made(self) -> str:
+        """The run's folder; who is to remove it is there before it is."""
         if self.folder:
-            return
+            return self.folder
         self._session.expect_lease()
         folder = f"{TOP}/labtests-{secrets.token_hex(8)}"
         keeper = program("sh", "-c", script(_KEEPER, SECONDS=KEPT_S, FOLDER=folder))
         self._keeper = self._session.transport.start(keeper, limit_s=KEPT_S)
-        self._hand.do(lambda: self._make(folder))
+        try:
+            self._hand.do(lambda: self._make(folder))
+        except BaseException:
+            self._keeper.close()
+            raise
         self.folder = folder
+        return folder
 
     def _make(self, folder: str) -> None:
         with self._told(f"mkdir {folder}"):
