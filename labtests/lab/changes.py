@@ -54,6 +54,8 @@ class Planned:
     """What a `--plan` run has pretended to set: later steps start from it, nothing is sent."""
 
     values: dict[tuple[str, str, str], object] = field(default_factory=dict)
+    beside: dict[str, list[str]] = field(default_factory=dict)
+    """By host, what suites would run and copy there by `Lab.connection`."""
 
 
 def first_changes(entries: Sequence[Entry]) -> dict[tuple[Endpoint, str], Entry]:

@@ -5,9 +5,9 @@ every change is a `Step`, planned from what is read, journalled, sent, read back
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import takewhile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from labtests.capabilities.settings import Kind, T, kind_of
 from labtests.core.errors import LabError, LabErrors
@@ -31,10 +31,14 @@ from labtests.measure.evidence import Backend
 from labtests.transport.asking import Asking, outcomes, side_by_side
 from labtests.transport.exchanges import Exchanges
 from labtests.transport.protocol import Clock, Transport
-from labtests.transport.ssh.connecting import SHELL, connect_all, emulated
+from labtests.transport.ssh.connecting import SHELL, connect_all, emulated, lines_of
 from labtests.transport.ssh.unbroken import UnbrokenTransport
 from labtests.transport.transcribing import JournalledTransport
 from labtests.transport.transcript import Journal
+
+if TYPE_CHECKING:
+    from labtests.lab.connection import HostConnection
+    from labtests.transport.ssh.line import Line
 
 
 def _session_of(device: Device) -> str:
@@ -74,6 +78,8 @@ class Lab(Devices):
         self.journal = journal
         self.lease: Leased | None = None  # set by lease.holding; without, nobody is asked
         self.unrecorded: Mapping[str, Transport] = self.transports  # beside the journal
+        self.lines: Mapping[str, Line] = {}  # of the sessions; a recording has none
+        self._connections: dict[str, HostConnection] = {}
         self._abandoned = False
         self.ahead = ChangeJournal()  # in memory, until somebody gives it pages on a disk
         self.drivers = {
@@ -104,7 +110,17 @@ class Lab(Devices):
         counted = {name: Exchanges(transport) for name, transport in whole.items()}
         lab = cls(testbed, counted, clock=clock, backend=backend, journal=journal)
         lab.unrecorded = {n: UnbrokenTransport(t) for n, t in plain.items()}
+        lab.lines = lines_of(plain)
         return lab
+
+    def connection(self, device: str) -> "HostConnection":
+        """A host as Fabric's users know it, over the session that is open; see connection.py.
+        Raises DeviceError for a switch with a CLI."""
+        if device not in self._connections:
+            from labtests.lab.connection import connection_to  # Fabric takes its time to load
+
+            self._connections[device] = connection_to(self, self.testbed.device(device))
+        return self._connections[device]
 
     # -- changes -----------------------------------------------------------------------------
 
@@ -336,11 +352,13 @@ class Lab(Devices):
     # -- the end -------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Undo what is left, give the lease back, end every session. Closing twice is allowed."""
-        try:
-            self.restore()
-        finally:
-            self.abandon()
+        """Undo what is left, remove what was sent to hosts, give the lease back, end every session.
+        Closing twice is allowed."""
+        with ExitStack() as ending:  # from below; what fails does not stop the others
+            ending.callback(self.abandon)
+            for connection in self._connections.values():
+                ending.callback(connection.clean_up)
+            ending.callback(self.restore)
 
     def abandon(self) -> None:
         """End every session. What is still to be undone is left to the next start."""

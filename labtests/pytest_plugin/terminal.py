@@ -98,10 +98,13 @@ def _wrong_control(verdict: dict[str, Any]) -> str:
 def _print_plan(terminal: pytest.TerminalReporter, run: Run) -> None:
     terminal.section(f"plan: nothing was changed ({run.backend})")
     made = run.lab.changes if run.lab is not None else []
+    plan = run.lab.planned if run.lab is not None else None
     for device in run.testbed.devices:
         changes = [change for change in made if change.device == device.name]
         for line in command_lines(device.name, changes):
             terminal.write_line(run.clean(line))
+        for own in plan.beside.get(device.name, ()) if plan is not None else ():
+            terminal.write_line(run.clean(f"    by the suite itself: {own}"))
     for line in _times(run.spans):
         terminal.write_line(run.clean(line))
 

@@ -305,3 +305,12 @@ def test_ping_answers_inside_the_lab_only(hands: Hands) -> None:
     lost = hands.run("ping -c 1 -W 2 192.168.10.99")
     hands.advance(2)
     assert (lost.status, "100% packet loss" in lost.out) == (1, True)
+
+
+def test_rm_removes_a_folder_only_when_it_is_told_to(hands: Hands) -> None:
+    hands.output("mkdir -p /tmp/a && mkdir /tmp/a/b && echo x > /tmp/a/b/c")
+    assert "cannot remove '/tmp/a': Is a directory" in hands.run("rm -f /tmp/a").err
+    hands.output("rm -rf -- /tmp/a")
+    assert "No such file" in hands.run("ls /tmp/a").err
+    assert hands.run("rm -rf /sys/class/net /tmp").status == 1
+    assert hands.output(f"ls /sys/class/net/{INTERFACE}/mtu") == f"/sys/class/net/{INTERFACE}/mtu\n"

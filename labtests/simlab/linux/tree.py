@@ -125,6 +125,17 @@ class FileTree:
             raise failure(errno.EROFS)
         del self._files[path]
 
+    def remove_folder(self, path: str) -> None:
+        """The folder that somebody made, with the plain files in it, is gone. Raises OSError."""
+        if not path.startswith(tuple(f"{folder}/" for folder in SCRATCH)):
+            raise failure(errno.EPERM)
+        for name in self.entries(path):
+            inner = f"{path}/{name}"
+            (self.remove_folder if self.is_folder(inner) else self.remove)(inner)
+        if self._read_only():
+            raise failure(errno.EROFS)
+        del self._folders[path]
+
     def link(self, path: str, name: str) -> None:
         """The plain file has this second name (link(2)). Raises OSError, EEXIST above all."""
         file = self._file(path)

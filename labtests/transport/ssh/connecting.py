@@ -7,11 +7,15 @@ import socket
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 from labtests.core.errors import LabError, LabErrors
 from labtests.inventory import Device
 from labtests.transport.protocol import Clock, Transport
 from labtests.transport.ssh.dialling import dialled
+
+if TYPE_CHECKING:
+    from labtests.transport.ssh.line import Line
 
 SHELL = "shell"
 """The session of a Linux host. Any other is a netmiko device type, such as "hp_comware"."""
@@ -67,13 +71,15 @@ def _connect(device: Device, session: Callable[[Device], str], clock: Clock, run
         raise
 
 
+def lines_of(transports: Mapping[str, Transport]) -> "dict[str, Line]":
+    """The SSH connection of each session that is one."""
+    lines = ((name, getattr(transport, "line", None)) for name, transport in transports.items())
+    return {name: line for name, line in lines if line is not None}
+
+
 def emulated(transports: Mapping[str, Transport]) -> frozenset[str]:
     """The devices that are emulated, by their own account."""
-    return frozenset(
-        name
-        for name, transport in transports.items()
-        if getattr(getattr(transport, "line", None), "emulated", False)
-    )
+    return frozenset(name for name, line in lines_of(transports).items() if line.emulated)
 
 
 def _all_or_none(attempts: Mapping[str, Future[Transport]]) -> dict[str, Transport]:

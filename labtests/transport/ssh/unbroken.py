@@ -24,7 +24,7 @@ class UnbrokenTransport:
     def __init__(self, transport: Transport) -> None:
         self.device = transport.device
         self._transport = transport
-        self._hand = _Hand(transport.device)
+        self._hand = Hand(transport.device)
 
     def run(self, command: Command, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Reply:
         """See Transport."""
@@ -48,7 +48,7 @@ class UnbrokenTransport:
 class UnbrokenProcess:
     """See transport.Process: the same process."""
 
-    def __init__(self, process: Process, hand: "_Hand") -> None:
+    def __init__(self, process: Process, hand: "Hand") -> None:
         self.device, self.command = process.device, process.command
         self._process, self._hand = process, hand
 
@@ -73,7 +73,7 @@ class UnbrokenProcess:
         self._hand.do(self._process.close)
 
 
-class _Hand:
+class Hand:
     """The thread that does what the main thread asks. Other threads do it themselves."""
 
     def __init__(self, device: str) -> None:

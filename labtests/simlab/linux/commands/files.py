@@ -182,11 +182,13 @@ def _rm(call: Call) -> int:
     except BadOption as error:
         return usage(call, error)
     status = 0
+    tree, whole = call.host.tree, {"r", "R"} & set(options)
     for name in names:
+        path = call.path(name)
         try:
-            call.host.tree.remove(call.path(name))
+            (tree.remove_folder if whole and tree.is_folder(path) else tree.remove)(path)
         except OSError as error:
-            if "f" not in options or call.host.tree.exists(call.path(name)):
+            if "f" not in options or tree.exists(path):
                 status = call.fail(f"cannot remove '{name}': {error.strerror}")
     return status
 

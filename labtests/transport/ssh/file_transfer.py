@@ -1,0 +1,188 @@
+"""Files to and from a host, by SFTP over the session that is open.
+
+What is sent goes into one folder of the run, /tmp/labtests-WORD, and nowhere else: whose file
+another one was, with which owner, mode, label and names, could not be put back with certainty, and
+not at all by a runner that is dead. The folder is removed at the end of the run. A process on the
+host removes it when the session breaks before (supervision.py).
+"""
+
+import posixpath
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import paramiko
+
+from labtests.core.errors import CommandRejected, CommandTimeout, DeviceError
+from labtests.transport.commands import program, script
+from labtests.transport.protocol import Process
+from labtests.transport.ssh.fabric_runner import SuiteSession
+from labtests.transport.ssh.line import Line
+from labtests.transport.ssh.unbroken import Hand
+
+TOP = "/tmp"  # there it is a folder of our own, mode 0700, with a name that nobody knows
+GET_LIMIT_BYTES = 2**30
+KEPT_S = 86_400
+_PRIVATE, _DANGEROUS = 0o600, 0o7022
+_KEEPER = "exec >/dev/null 2>&1; trap : HUP INT TERM; sleep SECONDS; rm -rf -- FOLDER"
+"""A signal ends the sleep. Nobody reads by then what the shell has to say of that."""
+
+Answer = TypeVar("Answer")
+
+
+class _TooLarge(Exception):
+    """More than GET_LIMIT_BYTES."""
+
+
+class CountedSftp(paramiko.SFTPClient):
+    """paramiko's client, for hosts that lie: it asks for one piece after the other, whatever size
+    it was told, stops at a limit, and no file here gets a mode that lets others write it, or run it
+    as its owner. `moved_bytes` is the size of the last file."""
+
+    moved_bytes = 0
+
+    def stat(self, path: Any) -> paramiko.SFTPAttributes:
+        """See paramiko."""
+        found = super().stat(path)
+        found.st_mode = (found.st_mode or _PRIVATE) & ~_DANGEROUS
+        return found
+
+    def getfo(self, remotepath: Any, fl: Any, *_: Any, **__: Any) -> int:
+        """See paramiko."""
+        self.moved_bytes = super().getfo(remotepath, fl, _expect_small, prefetch=False)
+        return self.moved_bytes
+
+    def putfo(self, fl: Any, remotepath: Any, *_: Any, **__: Any) -> paramiko.SFTPAttributes:
+        """See paramiko."""
+        found = super().putfo(fl, remotepath)
+        self.moved_bytes = found.st_size or 0
+        return found
+
+
+def _expect_small(so_far: int, _: int) -> None:
+    if so_far > GET_LIMIT_BYTES:
+        raise _TooLarge
+
+
+class HostFiles:
+    """Files of one host. `folder` is the run's, "" before anything was sent."""
+
+    def __init__(self, session: SuiteSession, line: Line) -> None:
+        self.folder = ""
+        self._session, self._line = session, line
+        self._hand = Hand(session.device)
+        self._keeper: Process | None = None
+        self._client: CountedSftp | None = None
+
+    def place(self, remote: str) -> str:
+        """The path that a name stands for: a relative one is in the run's folder."""
+        return remote if posixpath.isabs(remote) else posixpath.join(self._made(), remote)
+
+    def place_to_send(self, remote: str) -> str:
+        """The same, where files may be sent to. Raises CommandRejected, LeaseLost."""
+        self._session.expect_lease()
+        path = posixpath.normpath(posixpath.join(self._made(), remote))
+        if not path.startswith(f"{self.folder}/"):
+            raise CommandRejected(
+                self._session.device,
+                f"put {remote}",
+                f"a file is sent into the run's folder {self.folder} only, which is removed at the "
+                "end, so that the host is left as it was found",
+                "give it a name without a folder (`put(...).remote` says where it is); where it "
+                "has to be elsewhere, copy it by `sudo`, and put back yourself what was there",
+            )
+        return path
+
+    def move(self, what: str, act: Callable[[CountedSftp], Answer]) -> Answer:
+        """Do it, also when a Ctrl-C stops whoever asked, and note it with the number of bytes.
+        Raises OSError for a file that cannot be read or written, DeviceError for the rest."""
+        return self._hand.do(lambda: self._moved(what, act))
+
+    def clean_up(self) -> None:
+        """The run's folder is gone. Raises CommandRejected where something is left in it, and
+        Unreachable when the session broke: then the host has removed it."""
+        self._hand.close()
+        folder, self.folder = self.folder, ""
+        if not folder:
+            return
+        reply = self._session.transport.run(program("rm", "-rf", "--", folder))
+        if self._keeper is not None:
+            self._keeper.close()
+        if reply.status != 0:
+            raise CommandRejected(
+                self._session.device,
+                reply.command,
+                f"files that were sent are left there: {reply.errors.strip()}",
+                f"remove {folder} as root",
+            )
+
+    def _moved(self, what: str, act: Callable[[CountedSftp], Answer]) -> Answer:
+        with self._told(what):
+            client = self._opened()
+            answer = act(client)
+        self._session.note(f"sftp: {what}: {client.moved_bytes} bytes")
+        return answer
+
+    def _opened(self) -> CountedSftp:
+        if self._client is None:
+            channel = self._line.wire.open_session()
+            try:
+                channel.invoke_subsystem("sftp")
+                self._client = CountedSftp(channel)
+            except BaseException:
+                channel.close()
+                raise
+        return self._client
+
+    @contextmanager
+    def _told(self, what: str) -> Iterator[None]:
+        """What goes wrong inside is noted, and names the device. After it a new channel is used."""
+        try:
+            yield
+        except (OSError, EOFError, paramiko.SSHException, _TooLarge) as error:
+            client, self._client = self._client, None
+            if client is not None:
+                client.close()
+            told = self._explained(what, error)
+            self._session.note(f"sftp: {what}: {told or error}")
+            if told is not None:
+                raise told from error
+            error.add_note(f"{self._session.device}: sftp {what}")
+            raise
+
+    def _explained(self, what: str, error: Exception) -> DeviceError | None:
+        """None for what is wrong with a file, which Fabric's users know as OSError."""
+        device, command = self._session.device, f"sftp: {what}"
+        if isinstance(error, _TooLarge):
+            problem = f"the file is larger than {GET_LIMIT_BYTES // 2**30} GiB"
+            return CommandRejected(device, command, problem, "get the part of it that is needed")
+        if not self._line.wire.is_active():
+            return self._line.broken(command, error)
+        if isinstance(error, TimeoutError):
+            remedy = "try `sftp` by hand: does a disk or a network file system of the host hang?"
+            return CommandTimeout(device, command, "the host did not answer in time", remedy)
+        if isinstance(error, OSError):
+            return None
+        remedy = "sshd_config of the host needs a line `Subsystem sftp internal-sftp`"
+        return CommandRejected(device, command, f"no SFTP there: {error or 'it ended'}", remedy)
+
+    def _made(self) -> str:
+        """The run's folder; who is to remove it is there before it is."""
+        if self.folder:
+            return self.folder
+        self._session.expect_lease()
+        folder = f"{TOP}/labtests-{secrets.token_hex(8)}"
+        keeper = program("sh", "-c", script(_KEEPER, SECONDS=KEPT_S, FOLDER=folder))
+        self._keeper = self._session.transport.start(keeper, limit_s=KEPT_S)
+        try:
+            self._hand.do(lambda: self._make(folder))
+        except BaseException:
+            self._keeper.close()
+            raise
+        self.folder = folder
+        return folder
+
+    def _make(self, folder: str) -> None:
+        with self._told(f"mkdir {folder}"):
+            self._opened().mkdir(folder, 0o700)
