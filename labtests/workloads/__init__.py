@@ -2,18 +2,16 @@
 
     incast(streams, clock=..., duration_s=...) -> one FlowResult a stream
 
-Only FlowStatus.COMPLETE is evidence of traffic. The parsers are `parse_report` (perftest's tables),
-`parse_out_json` (perftest --out_json), `parse_json` and `parse_text` (iperf3).
+Only FlowStatus.COMPLETE is evidence of traffic. The parsers are `parse_report` (perftest's
+tables) and `parse_json` (iperf3).
 """
 
 from labtests.workloads.attempt import Attempt, Party
 from labtests.workloads.incast import incast
 from labtests.workloads.iperf3 import Iperf3
 from labtests.workloads.iperf3_json import parse_json
-from labtests.workloads.iperf3_text import parse_text
 from labtests.workloads.marked import send_marked
 from labtests.workloads.perftest import Perftest
-from labtests.workloads.perftest_json import parse_out_json
 from labtests.workloads.perftest_report import parse_report
 from labtests.workloads.streams import Stream
 
@@ -25,8 +23,6 @@ __all__ = [
     "Stream",
     "incast",
     "parse_json",
-    "parse_out_json",
     "parse_report",
-    "parse_text",
     "send_marked",
 ]

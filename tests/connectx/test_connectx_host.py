@@ -6,11 +6,10 @@ import pytest
 from connectx_host import Answer, FakeHost, grep, no_such_files, recording
 from driven import driving
 
-from labtests.core.errors import CommandRejected, ToolMissing, UnreadableOutput
+from labtests.core.errors import ToolMissing, UnreadableOutput
+from labtests.drivers.connectx.links import parse_show_gids
 from labtests.drivers.connectx.rdma import (
     parse_ibdev2netdev,
-    parse_show_counters,
-    parse_show_gids,
 )
 from labtests.transport.protocol import Reply
 
@@ -158,31 +157,3 @@ def test_gids_that_are_not_all_there_are_noticed():
         text = "".join(line for number, line in enumerate(lines) if number != gone)
         with pytest.raises(UnreadableOutput):
             parse_show_gids(replace(whole, text=text))
-
-
-def test_the_counters_of_the_connection_manager_are_not_mixed_in():
-    text = "Port 1 hw counters:\nnp_cnp_sent: 3\nPort 1 cm counters:\napr: 7\napr: 8\n"
-    found = parse_show_counters(reply(text, "show_counters mlx5_0"))
-    assert found == {("mlx5_0", 1): {"np_cnp_sent": 3}}
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "np_cnp_sent: 3\n",
-        "Port 1 hw counters:\n",
-        "Port 1 hw counters:\nnp_cnp_sent: 3\nnp_cnp_sent: 3\n",
-        "Port 1 hw counters:\nnp_cnp_sent: -3\n",
-        "Port 1 hw counters:\nnp_cnp_sent:\n",
-        "",
-    ],
-)
-def test_counters_that_cannot_be_true_are_refused(text):
-    with pytest.raises(UnreadableOutput):
-        parse_show_counters(reply(text, "show_counters mlx5_0"))
-
-
-def test_an_unknown_rdma_device_is_rejected_with_its_remedy():
-    with pytest.raises(CommandRejected, match="mlx5_9") as refused:
-        parse_show_counters(reply("Device mlx5_9 not found\n", "show_counters mlx5_9", 1))
-    assert "rdma link" in refused.value.remedy

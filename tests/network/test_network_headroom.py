@@ -1,24 +1,17 @@
 """The headroom rules, held to the numbers of their sources and to the packets themselves."""
 
-import math
 from dataclasses import replace
 
 import pytest
 from network_star import Lab
 
 from labtests.core.headroom import (
-    Asic,
     Hop,
-    SonicPort,
     densest_frame,
     egress_needed_cells,
     headroom_bound_cells,
-    sonic_profile,
-    standard_headroom_bits,
 )
 from labtests.network import SwitchMemory, headroom_for
-
-SPECTRUM = Asic(cell_bytes=96, pipeline_latency_bytes=18 * 1024, mac_phy_delay_bytes=0.8 * 1024)
 
 
 def test_the_documents_two_numbers() -> None:
@@ -44,38 +37,6 @@ def test_the_bound_in_cells_grows_by_whole_frames() -> None:
     assert headroom_bound_cells(replace(far, lossless_priorities=8), 1106) == 25 * 6
     mixed = headroom_bound_cells(far, 1106, smallest_bytes=64)
     assert mixed == pytest.approx((25_084 + 2 * 1126) / 84 + 6, abs=1)
-
-
-@pytest.mark.parametrize(
-    ("gigabit", "length_m", "bits"),
-    [
-        (10, 100, 2 * 5000 + 2 * 73_888 + 672 + 2 * 8192 + 30_720),
-        (25, 15, 2 * 1875 + 2 * 73_888 + 672 + 2 * 6144 + 40_960),
-        (40, 100, 2 * 20_000 + 2 * 73_888 + 672 + 2 * 24_576 + 60_416),
-        (100, 300, 2 * 150_000 + 2 * 73_888 + 672 + 2 * 122_880 + 201_728),
-    ],
-)
-def test_bit_times_in_the_manner_of_annex_o(gigabit: int, length_m: float, bits: int) -> None:
-    assert standard_headroom_bits(gigabit, length_m) == bits
-    smaller = standard_headroom_bits(gigabit, length_m, lossless_bytes=1518)
-    assert bits - smaller == (9216 - 1518) * 8
-
-
-def test_the_dynamic_buffer_model_by_hand() -> None:
-    # 100G, 5 m: cable 616.55 B, peer 394 * 64 = 25216 B; 96 B cells: 192/97 cells a small packet
-    port = SonicPort(gigabit=100, length_m=5)
-    plain = sonic_profile(port, SPECTRUM)
-    delay = 9100 + 616.55 + 819.2 + 25_216
-    assert plain.xoff_bytes == math.ceil((1024 + delay * 192 / 97) / 1024) * 1024 == 72_704
-    assert plain.xon_bytes == 18 * 1024
-    assert plain.size_bytes == 72_704 + 18_432
-    assert sonic_profile(port, SPECTRUM, pooled=True).size_bytes == 18_432
-    large = sonic_profile(port, replace(SPECTRUM, small_packet_percent=0))
-    assert large.xoff_bytes == 36 * 1024  # 1024 + 35751.75
-    wide = sonic_profile(SonicPort(gigabit=400, length_m=5, eight_lanes=True), SPECTRUM)
-    assert wide.xon_bytes == 35 * 1024
-    assert wide.size_bytes == math.ceil((wide.xon_bytes + wide.xoff_bytes + 9100) / 1024) * 1024
-    assert replace(SPECTRUM, cell_bytes=208).occupancy() == 208 / 64
 
 
 def test_a_lossless_queue_holds_no_more_than_the_inequality_says(star: Lab) -> None:

@@ -1,7 +1,6 @@
-"""Every recording of iperf3, JSON or text, is read rightly, or refused in words that say why."""
+"""Every recording of iperf3 is read rightly, or refused in words that say why."""
 
 import json
-import re
 from contextlib import suppress
 
 import pytest
@@ -13,11 +12,8 @@ from labtests.core.errors import UnreadableOutput
 from labtests.transport.protocol import Reply
 from labtests.workloads.iperf3_json import parse_json
 from labtests.workloads.iperf3_report import Direction, Iperf3Report, Totals
-from labtests.workloads.iperf3_text import parse_text
 
-CASES = recordings("iperf3")
-JSON = [case for case in CASES if case.reply.text.lstrip().startswith("{")]
-TEXT = [case for case in CASES if case not in JSON]
+JSON = recordings("iperf3")
 
 
 def totals_in_words(totals: Totals | None) -> str:
@@ -51,17 +47,12 @@ test_in_words.__test__ = False  # type: ignore[attr-defined]
 
 def in_words(reply: Reply) -> str:
     try:
-        if reply.text.lstrip().startswith("{"):
-            return "\n".join(test_in_words(parse_json(reply))) + "\n"
-        seen = parse_text(reply)
+        return "\n".join(test_in_words(parse_json(reply))) + "\n"
     except UnreadableOutput as refused:
         return f"refused: {refused.problem}\n"
-    lines = [line for test in seen.tests for line in test_in_words(test)]
-    lines += ["listening"] if seen.listening else []
-    return "\n".join([*lines, *(f"remark: {words}" for words in seen.remarks)]) + "\n"
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.path.stem)
+@pytest.mark.parametrize("case", JSON, ids=lambda case: case.path.stem)
 def test_a_report_is_read_as_expected(case: Recording) -> None:
     assert in_words(case.reply) == case.expected
 
@@ -75,31 +66,6 @@ def test_a_json_report_that_is_cut_is_refused(case: Recording) -> None:
     for length in lengths:
         with pytest.raises(UnreadableOutput):
             parse_json(case.cut(length))
-
-
-@pytest.mark.parametrize("case", TEXT, ids=lambda case: case.path.stem)
-def test_a_text_that_is_cut_never_gives_another_number(case: Recording) -> None:
-    whole = facts(case.reply)
-    for length in range(len(case.reply.text)):
-        part = facts(case.cut(length))
-        assert part is None or whole is None or part <= whole, case.reply.text[:length][-90:]
-
-
-def facts(reply: Reply) -> set[tuple[object, ...]] | None:
-    """Every figure with its place; None when the text is refused."""
-    try:
-        tests = parse_text(reply).tests
-    except UnreadableOutput:
-        return None
-    found: set[tuple[object, ...]] = set()
-    for number, test in enumerate(tests):
-        for way in ("forward", "backward"):
-            direction = getattr(test, way) or Direction()
-            found |= {(number, way, span) for span in direction.spans if span.length_s > 0.25}
-            for side in ("sent", "received"):
-                totals = getattr(direction, side)
-                found |= {(number, way, side, totals)} if totals is not None else set()
-    return found
 
 
 # -- single rules ------------------------------------------------------------------------------
@@ -229,27 +195,3 @@ def test_whatever_is_wrong_in_a_report_is_refused_and_not_a_crash(data: st.DataO
     text = json.dumps(report).replace("Infinity", "1e999")
     with suppress(UnreadableOutput):
         assert parse_json(text_reply(text)).forward is not None
-
-
-def test_a_text_row_with_an_unknown_end_is_refused() -> None:
-    text = recording("iperf3", "client-text-09.txt").reply.text
-    with pytest.raises(UnreadableOutput, match="line 5"):
-        parse_text(text_reply(text.replace("28686", "28686 ?")))
-
-
-def test_a_line_nobody_knows_is_refused() -> None:
-    with pytest.raises(UnreadableOutput, match="unrecognised"):
-        parse_text(text_reply("Server listening on 5201\nsomething else\n"))
-
-
-def test_negative_loss_in_text_is_refused() -> None:
-    text = recording("iperf3", "soft-roce-31.txt").reply.text
-    with pytest.raises(UnreadableOutput, match="cannot be"):
-        parse_text(text_reply(re.sub(r"11/51 \(22%\)", "-11/51 (-22%)", text)))
-
-
-def test_the_collapsed_text_of_document_000_gives_its_series() -> None:
-    (test,) = parse_text(recording("iperf3", "client-text-09.txt").reply).tests
-    rates = [round(span.goodput_bits_per_s / 1e9, 2) for span in test.forward.spans]
-    assert rates == [7.52, 7.75, 7.80, 7.78, 5.78, 4.29, 4.33, 4.32, 4.29]
-    assert test.forward.received is None

@@ -7,12 +7,10 @@ from traffic_recordings import Recording, recording, recordings
 
 from labtests.core.errors import UnreadableOutput
 from labtests.transport.protocol import Reply
-from labtests.workloads.perftest_json import parse_out_json
 from labtests.workloads.perftest_report import Report, Row, parse_report
 from labtests.workloads.perftest_words import complaints_on_stderr, complaints_on_stdout
 
 TABLES = recordings("perftest")
-FILES = recordings("perftest", ".json")
 
 
 def row_in_words(row: Row) -> str:
@@ -36,22 +34,9 @@ def in_words(reply: Reply) -> str:
     return "\n".join([*facts, *(f"complaint: {line}" for line in said)]) + "\n"
 
 
-def file_in_words(reply: Reply) -> str:
-    try:
-        found = parse_out_json(reply)
-    except UnreadableOutput as refused:
-        return f"refused: {refused.problem}\n"
-    return f"test: {found.test}, qps: {found.qps}\n{row_in_words(found.row)}\n"
-
-
 @pytest.mark.parametrize("case", TABLES, ids=lambda case: case.path.stem)
 def test_a_table_is_read_as_expected(case: Recording) -> None:
     assert in_words(case.reply) == case.expected
-
-
-@pytest.mark.parametrize("case", FILES, ids=lambda case: case.path.stem)
-def test_an_out_json_file_is_read_as_expected(case: Recording) -> None:
-    assert file_in_words(case.reply) == case.expected
 
 
 @pytest.mark.parametrize("case", TABLES, ids=lambda case: case.path.stem)
@@ -60,13 +45,6 @@ def test_a_table_that_is_cut_anywhere_never_gives_another_number(case: Recording
     known = [rows for rows in (*read, rows_or_none(case.reply)) if rows is not None]
     whole = rows_or_none(case.reply) or max(known, key=len)  # of a refused one: what came before
     assert all(rows == whole[: len(rows)] for rows in known)
-
-
-@pytest.mark.parametrize("case", FILES, ids=lambda case: case.path.stem)
-def test_an_out_json_file_that_is_cut_is_refused(case: Recording) -> None:
-    for length in range(len(case.reply.text.rstrip())):
-        with pytest.raises(UnreadableOutput):
-            parse_out_json(case.cut(length))
 
 
 def rows_or_none(reply: Reply) -> tuple[Row, ...] | None:

@@ -45,7 +45,7 @@ def parse_ethtool_settings(reply: Reply) -> dict[str, str]:
     return found
 
 
-def roce_addresses(reply: Reply) -> dict[tuple[str, int], frozenset[str]]:
+def parse_show_gids(reply: Reply) -> dict[tuple[str, int], frozenset[str]]:
     """`show_gids`: (RDMA device, port) -> IPv4 addresses with a RoCEv2 GID. Raises UnreadableOutput
     also for a GID without a version."""
     found: dict[tuple[str, int], frozenset[str]] = {}
@@ -84,7 +84,7 @@ class Links(NicCounters, HostLinks):
     def _gids(self, link: RdmaLink) -> Asking[frozenset[str] | None]:
         reply = yield from ask(_SHOW_GIDS)
         try:
-            found = roce_addresses(reply)
+            found = parse_show_gids(reply)
         except ToolMissing:
             return None
         return found.get((link.rdma, link.rdma_port), frozenset())
