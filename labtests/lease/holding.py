@@ -59,11 +59,12 @@ def holding(
 def lease_host(testbed: Testbed) -> Device | None:
     """The host that keeps the lease, if any. Raises LabError for a device that cannot keep one."""
     place = testbed.lease
-    hosts = [d for d in testbed.devices if driver_module(d.platform).SESSION == SHELL]
-    if place is None or (place.host is None and not hosts):
+    if place is None:
         return None
-    if place.host is None:
-        return hosts[0]
+    if place.host is None:  # never a switch, also one that has a shell
+        hosts = (d for d in testbed.devices if driver_module(d.platform).KIND == "host")
+        return next(hosts, None)
+    hosts = [d for d in testbed.devices if driver_module(d.platform).SESSION == SHELL]
     if all(place.host != host.name for host in hosts):
         raise LabError(
             f"{testbed.file}: lease: {place.host} is no Linux host, so it cannot keep the lease\n"

@@ -1,0 +1,186 @@
+"""A driver for the small switch of nexus_switch.py: three settings of a port, six counters.
+
+Built from labtests.drivers.displays and these tables; docs/new-platform.md walks through it.
+"""
+
+import re
+from functools import partial
+from typing import Any, ClassVar, Literal
+
+from labtests.capabilities import counters as c
+from labtests.capabilities.device import PfcTelemetry
+from labtests.capabilities.driver import Driver
+from labtests.capabilities.facts import PortTelemetry
+from labtests.capabilities.records import PfcSetting, Reading
+from labtests.capabilities.settings import PFC, Commands, Kind, Setting, T
+from labtests.drivers import displays
+from labtests.drivers.parsing import refuse, whole_lines
+from labtests.transport.asking import Asking, ask, side_by_side
+from labtests.transport.commands import CliLine, Word, cli
+from labtests.transport.protocol import Reply
+
+SESSION = "cisco_nxos"
+KIND: Literal["host", "switch"] = "switch"
+
+ENABLED = Kind[bool]("port_enabled", "a port that can be shut down")
+DESCRIPTION = Kind[str]("description", "a port that can be given a description, of one word here")
+
+WORD = re.compile(r"[A-Za-z0-9._/:-]{1,80}")
+REFUSALS = displays.Refusals(
+    prompt=re.compile(r"^[\w.-]+(?:\(config[\w-]*\))?# ?"),
+    refusal=re.compile(r"^% "),
+    notice=re.compile(r"^Enter configuration commands"),
+    views=frozenset({"configure terminal", "end"}),
+    remedies={"Permission denied": "log in with an account that has the role network-admin"},
+)
+_MODES: dict[str, Literal["on", "off", "auto"]] = {"on": "on", "off": "off", "auto": "auto"}
+
+
+def line(*words: Word) -> CliLine:
+    return cli(WORD, *words)
+
+
+def show(*words: Word) -> Asking[Reply]:
+    """The answer to a `show`. Raises CommandRejected."""
+    reply = yield from ask(line("show", *words))
+    REFUSALS.expect_answer(reply)
+    return reply
+
+
+def configured(port: str) -> Asking[tuple[str, ...]]:
+    """The lines under `interface PORT`."""
+    reply = yield from show("running-config", "interface", port)
+    head, *under = [text for text in whole_lines(reply) if text.strip()] or [""]
+    if head != f"interface {port}" or not all(text.startswith("  ") for text in under):
+        refuse(reply, f"this is not the configuration of {port}")
+    return tuple(text.strip() for text in under)
+
+
+class PortSetting(Setting[T]):
+    """A line under `interface`: `begins` is how it starts; without it there is the default."""
+
+    begins: ClassVar[str]
+    default: ClassVar[Any]
+
+    def read(self, port: str) -> Asking[T]:
+        found = [text for text in (yield from configured(port)) if text.startswith(self.begins)]
+        value: T = self.value(found[0].removeprefix(self.begins).strip()) if found else self.default
+        return value
+
+    def commands(self, port: str, earlier: T, wanted: T, around: None = None) -> Commands:
+        if earlier == wanted:
+            return ()
+        words = self.begins.split()
+        change = line("no", *words) if wanted == self.default else line(*words, *self.words(wanted))
+        return (line("interface", port), change, line("exit"))
+
+    def accept(self, commands: Commands, replies: tuple[Reply, ...]) -> None:
+        for reply in replies:
+            REFUSALS.expect_accepted(reply, commands)
+
+    def value(self, text: str) -> Any:
+        return text
+
+    def words(self, wanted: Any) -> tuple[str, ...]:
+        return (wanted,) if wanted else ()
+
+
+class Pfc(PortSetting[PfcSetting]):
+    kind, begins = PFC, "priority-flow-control mode"
+    default = PfcSetting(mode="auto", priorities=frozenset({3}))
+
+    def value(self, text: str) -> PfcSetting:
+        return PfcSetting(mode=_MODES[text], priorities=frozenset({3}))
+
+    def words(self, wanted: PfcSetting) -> tuple[str, ...]:
+        return (wanted.mode,)
+
+
+class Enabled(PortSetting[bool]):
+    kind, begins, default = ENABLED, "shutdown", True
+
+    def value(self, text: str) -> bool:
+        return False
+
+    def words(self, wanted: bool) -> tuple[str, ...]:
+        return ()
+
+
+class Description(PortSetting[str]):
+    kind, begins, default = DESCRIPTION, "description", ""
+
+
+NXOS = displays.Notation()
+PAUSES = displays.Table(
+    about=NXOS.columns(
+        {"Port": "port", "Mode": "mode:Auto|On|Off", r"Oper\(VL bmap\)": "oper:Off|On.*"}
+    ),
+    details=NXOS.columns({"RxPPP": "received:number", "TxPPP": "sent:number"}),
+    make=dict,
+    into="frames",
+    passed=re.compile("=+"),
+)
+_COUNTED = {
+    "InOctets": (c.RX_BYTES, "bytes"),
+    "InUcastPkts": (c.RX_PACKETS, "packets"),
+    "OutOctets": (c.TX_BYTES, "bytes"),
+    "OutUcastPkts": (c.TX_PACKETS, "packets"),
+}
+
+
+def _named(port: str, one: int, other: int, names: tuple[str, str]) -> dict[str, int]:
+    return {names[0]: one, names[1]: other}
+
+
+_TRAFFIC = tuple(
+    displays.Table(
+        about=NXOS.columns({"Port": "port", one: "one:number", other: "other:number"}),
+        make=partial(_named, names=(one, other)),
+        passed=re.compile("-+"),
+    )
+    for one, other in (
+        *(("InOctets", "InUcastPkts"), ("InMcastPkts", "InBcastPkts")),
+        *(("OutOctets", "OutUcastPkts"), ("OutMcastPkts", "OutBcastPkts")),
+    )
+)
+
+
+class Counters(PfcTelemetry, PortTelemetry):
+    """Pauses by port (the small switch has one no-drop class), and the port's own traffic."""
+
+    def pfc_counters(self, ports: tuple[str, ...]) -> Asking[tuple[Reading, ...]]:
+        each = yield from side_by_side([self._pauses(port) for port in ports])
+        return tuple(reading for readings in each for reading in readings)
+
+    def _pauses(self, port: str) -> Asking[tuple[Reading, ...]]:
+        reply = yield from show("interface", port, "priority-flow-control")
+        (row,) = displays.read_table(reply, PAUSES)
+        (frames,) = row["frames"]
+        counts = ((c.PFC_RX_FRAMES, frames["received"]), (c.PFC_TX_FRAMES, frames["sent"]))
+        return tuple(_reading(reply, port, (name, "frames"), count, 3) for name, count in counts)
+
+    def port_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
+        reply = yield from show("interface", port, "counters")
+        rows = (row for table in displays.read_tables(reply, *_TRAFFIC) for row in table)
+        found = {name: count for row in rows for name, count in row.items()}
+        return tuple(_reading(reply, port, told, found[n]) for n, told in _COUNTED.items())
+
+
+def _reading(
+    reply: Reply, port: str, told: tuple[str, str], value: int, priority: int | None = None
+) -> Reading:
+    return Reading(
+        device=reply.device,
+        port=port,
+        scope="port" if priority is None else "priority",
+        index=priority,
+        counter=told[0],
+        unit=told[1],
+        value=value,
+        time_s=reply.time_s,
+        source=reply.command,
+    )
+
+
+def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
+    return Driver(device, (Pfc(), Enabled(), Description()), (Counters(),))
