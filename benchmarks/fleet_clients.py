@@ -147,9 +147,7 @@ def six_reads(fleet: Json) -> Json:
     reads = tuple(map(script, READS))
 
     def ask(reader: Any) -> int:
-        with reader.exchanges.remembered():
-            reader.exchanges.ask_ahead(reads)
-            return sum(reader.exchanges.run(read).status == 0 for read in reads)
+        return sum(answer.status == 0 for answer in reader.exchanges.answers(reads))
 
     with lab_of(fleet, phases) as lab:
         answers = sum(in_parallel(readers_of(lab), ask).values())
@@ -213,21 +211,24 @@ def on_disk(fleet: Json, lab: Any) -> Any:
 
 def note_sent(fleet: Json, lab: Any) -> None:
     """What the floor is to send: reads, commands, and those that undo them."""
-    from labtests.capabilities.facts import Foresight
+    from labtests.recovery.snapshot.session import readers_of
+    from labtests.recovery.snapshot.taking import _read
+    from labtests.transport.asking import Running, answered, side_by_side
 
     told: Json = {}
-    for device in lab.testbed.devices:
-        ports = tuple(port.interface for port in device.ports)
-        driver = lab.driver(device.name, Foresight)
-        mine = [e.intent for e in lab.ahead.entries if e.intent.at.device == device.name]
-        told[device.name] = {
-            "snapshot": driver.state_commands(ports),
-            "plan": driver.setting_commands(ports),
-            "apply": [c for intent in mine for c in intent.commands]
-            + list(driver.setting_commands(ports)),
+    for reader in readers_of(lab):
+        settings = [reader.setting(p, kind) for p in reader.ports for kind in reader.settings]
+        seen = {"snapshot": Running(_read(reader)), "plan": Running(side_by_side(settings))}
+        for running in seen.values():
+            answered(running, reader.exchanges.answers)
+        asked = {part: list(running.asked) for part, running in seen.items()}
+        name = reader.device.name
+        mine = [e.intent for e in lab.ahead.entries if e.intent.at.device == name]
+        told[name] = asked | {
+            "apply": [c for intent in mine for c in intent.commands] + asked["plan"],
             "undo": [c for intent in reversed(mine) for c in intent.undo],
         }
-        told[device.name]["verify"] = told[device.name]["snapshot"]
+        told[name]["verify"] = told[name]["snapshot"]
     Path(fleet["folder"], "sent.json").write_text(json.dumps(told))
 
 

@@ -62,8 +62,7 @@ def lease_host(testbed: Testbed) -> Device | None:
     if place is None:
         return None
     if place.host is None:  # never a switch, also one that has a shell
-        hosts = (d for d in testbed.devices if driver_module(d.platform).KIND == "host")
-        return next(hosts, None)
+        return next((d for d in testbed.devices if driver_module(d.platform).KIND == "host"), None)
     hosts = [d for d in testbed.devices if driver_module(d.platform).SESSION == SHELL]
     if all(place.host != host.name for host in hosts):
         raise LabError(
