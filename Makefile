@@ -1,6 +1,6 @@
 # Two commands for a fresh clone with only python3 and make:
 #   make run    the suites against a simulated lab made from the testbed file; prints where the report is
-#   make test   the project's own tests; of those that run whole labs a half, drawn (all: ARGS=--whole)
+#   make test   the project's own tests; of those that run whole labs a third, drawn (all: ARGS=--whole)
 #   make lab    the suites against real sshd, iperf3 and queues in network namespaces of this machine (root); ARGS="-k ..."
 #   make validate   the packet network against reference results and closed forms (ARGS=--quick: some of each kind)
 #   make healthy  every suite on labs in which nothing is wrong, drawn from seeds (ARGS="--seeds 1-30")
@@ -50,7 +50,7 @@ faults: $(VENV)/.dev-ready
 validate: $(VENV)/.run-ready
 	$(BIN)/python -m labtests network validate $(ARGS)
 
-lint: $(VENV)/.dev-ready
+lint: $(VENV)/.tools-ready
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -79,12 +79,18 @@ define install
 	fi
 endef
 
-$(VENV)/.run-ready: $(VENV)/bin/python requirements.txt pyproject.toml
+$(VENV)/.installed: $(VENV)/bin/python requirements.txt pyproject.toml
 	$(call install,requirements.txt)
+	@touch $@
+
+$(VENV)/.run-ready: $(VENV)/.installed
 	@echo "compiling the packet network (once)"
 	@$(BIN)/python -m labtests simlab warm
 	@touch $@
 
-$(VENV)/.dev-ready: $(VENV)/.run-ready requirements-dev.txt
+$(VENV)/.tools-ready: $(VENV)/.installed requirements-dev.txt
 	$(call install,requirements-dev.txt)
+	@touch $@
+
+$(VENV)/.dev-ready: $(VENV)/.tools-ready $(VENV)/.run-ready
 	@touch $@
