@@ -84,7 +84,9 @@ def _difference(step: Step, seen: Seen | LabError) -> LabError | None:
     if not wrong:
         return None
     problem = f"accepted, but {want.setting} of {want.at.interface or 'the device'} {wrong}"
-    return CommandRejected(want.at.device, step.commands[-1], problem, setting.remedy)
+    shell = isinstance(step.commands[-1], Shell)
+    sent = step.commands[-1] if shell else "; ".join(step.commands)
+    return CommandRejected(want.at.device, sent, problem, setting.remedy)
 
 
 def _expect(found: T | LabError | None) -> T | None:

@@ -18,6 +18,7 @@ import pytest
 
 from labtests.experiment import Class
 from labtests.capabilities.records import PfcSetting
+from labtests.capabilities.settings import PFC
 from labtests.verdicts import lossless
 
 
@@ -28,7 +29,7 @@ def test_nothing_is_lost(incast, first):
     incast.trust_dscp()
     for number, sender in enumerate(incast.senders):
         own = frozenset({5} if number else {first})
-        incast.set(sender.nic, "pfc", PfcSetting(mode="on", priorities=own))
+        incast.set(sender.nic, PFC, PfcSetting(mode="on", priorities=own))
     incast.no_pfc_anywhere()
     incast.alive("PFC off", traffic, queues={first, 5})
     incast.pfc_at_switch(PfcSetting(mode="on", priorities=frozenset(range(8))))

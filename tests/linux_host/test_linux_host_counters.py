@@ -19,7 +19,8 @@ from labtests.capabilities import counters as c
 from labtests.capabilities.device import NicTelemetry
 from labtests.core.errors import CommandRejected, UnreadableOutput
 from labtests.drivers import linux
-from labtests.transport.asking import Running, answered, side_by_side
+from labtests.transport.asking import Running, side_by_side
+from labtests.transport.exchanges import Exchanges
 
 Driver = driving("linux")
 
@@ -262,17 +263,22 @@ def test_everything_that_counters_need_is_asked_in_one_round_but_the_folder_of_a
         "cat /proc/net/netstat": recording("proc_net_snmp--netstat-kernel618"),
     })  # fmt: skip
     links = linux.driver_of("h1").able(NicTelemetry)
-    rounds = []
+    asked = Exchanges(host)
 
     def moment():
         counters = (links.nic_counters, links.rdma_counters, links.link_errors)
         return side_by_side([*(each(VIRTIO) for each in counters), links.host_counters()])
 
-    def answer(commands):
-        rounds.append(commands)
-        return [host.run(command) for command in commands]
+    def rounds_of(running):
+        while running.open:
+            yield running.open
+            running.tell([(each, host.run(each)) for each in running.open])
 
-    first, second = (answered(Running(moment()), answer) for _ in range(2))
-    assert [len(each) for each in rounds] == [6, 1, 7]  # the second time, as it was the first
+    rounds = list(rounds_of(Running(moment())))
+    assert [len(each) for each in rounds] == [6, 1]
     assert rounds[1] == (f"grep -H . {HW}/*",)
+    together = []
+    asked.answers = lambda commands: together.append(commands) or [host.run(c) for c in commands]
+    first, second = (asked.ask(moment(), "a moment") for _ in range(2))
+    assert [len(each) for each in together] == [6, 1, 7]  # the second time, as it was the first
     assert [r.value for each in first for r in each] == [r.value for each in second for r in each]

@@ -132,17 +132,18 @@ def test_a_recovery_that_is_killed_can_be_recovered(project: Project, monkeypatc
         assert project.pytest(die_at="CHANGED")[0] == -9
         (run_file,) = (project.state / "labtests" / "unfinished").glob("*.json")
         run = find(run_file.stem)
-        made = lab_room.Lab._make
+        sent = lab_room.Lab._sent
         for after in (1, 4, 7):
 
             def dying(self, *what, left=[after], **how):  # noqa: B006 - one list a loop
-                made(self, *what, **how)
-                left[0] -= 1
-                if not left[0]:
-                    raise SystemExit("killed")
+                for outcome in sent(self, *what, **how):
+                    yield outcome
+                    left[0] -= 1
+                    if not left[0]:
+                        raise SystemExit("killed")
 
             with monkeypatch.context() as patched:
-                patched.setattr(lab_room.Lab, "_make", dying)
+                patched.setattr(lab_room.Lab, "_sent", dying)
                 try:
                     recover(run)
                 except SystemExit:

@@ -131,8 +131,8 @@ def test_an_answer_that_is_cut_in_the_middle_is_refused(bench):
 @pytest.mark.parametrize(
     ("device", "words"),
     [
-        (SWITCH, "S6550: 'trust of Twenty-FiveGigE1/0/14': accepted, but reads back as "),
-        ("ServerA", "ServerA: 'mlnx_qos -i enp3s0f0np0 --trust dscp': accepted, but the trust of "),
+        (SWITCH, "accepted, but trust of Twenty-FiveGigE1/0/14 reads back as "),
+        ("ServerA", "ServerA: 'mlnx_qos -i enp3s0f0np0 --trust dscp': accepted, but trust of "),
     ],
 )
 def test_a_device_that_says_yes_and_does_nothing_is_found_out(bench, device, words):
