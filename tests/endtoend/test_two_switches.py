@@ -14,6 +14,7 @@ LOSS = {"kind": "drop-packets", **TRUNK, "queue": 5, "per_million": 2000}
 SUITE = """
 from labtests.experiment import Class
 from labtests.capabilities.records import PfcSetting
+from labtests.capabilities.settings import PFC
 from labtests.verdicts import lossless, paused
 
 ON = PfcSetting(mode="on", priorities=frozenset(range(8)))
@@ -24,7 +25,7 @@ def test_nothing_is_lost(incast):
     incast.trust_dscp()
     for number, sender in enumerate(incast.senders):
         own = frozenset({5 if number else 3})
-        incast.set(sender.nic, "pfc", PfcSetting(mode="on", priorities=own))
+        incast.set(sender.nic, PFC, PfcSetting(mode="on", priorities=own))
     incast.no_pfc_anywhere()
     incast.alive("PFC off", traffic, queues={3, 5})
     incast.pfc_at_switch(ON)
