@@ -6,6 +6,7 @@ every change is a `Step`, planned from what is read, journalled, sent, read back
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
@@ -149,9 +150,9 @@ class Lab(Devices):
         if self.planned is not None:
             self._pretend(steps, entries)
             return None if then is None else self.ask(device, then)
-        sending, done = Sending(self.transports[device], steps, then), list[Entry]()
+        sending, done = self._sending(steps, then), list[Entry]()
         try:
-            for error, entry in zip(self._sent(sending), entries, strict=True):
+            for error, entry in zip(sending.outcomes(), entries, strict=True):
                 if error is not None:
                     raise error
                 done.append(entry)
@@ -169,12 +170,12 @@ class Lab(Devices):
             self.planned.values[at.device, at.interface, want.setting] = want.wanted
         self.ahead.made(entries)
 
-    def _sent(self, sending: "Sending[Any]", *, undo: bool = False) -> Iterator[LabError | None]:
-        """Of each step, in order: None, or why it is not proved."""
-        for step in sending.steps:
-            self._record(step, undo=undo)
-        self._expect_fresh()
-        yield from sending.outcomes()
+    def _sending(
+        self, steps: Sequence[Step], then: Asking[T] | None, *, undo: bool = False
+    ) -> Sending[T]:
+        exchanges = self.transports[steps[0].at.device]
+        record = partial(self._record, undo=undo)
+        return Sending(exchanges, steps, then, ready=self._expect_fresh, record=record)
 
     def _record(self, step: Step, *, undo: bool = False) -> None:
         want = step.intent
@@ -273,8 +274,7 @@ class Lab(Devices):
         if self.planned is not None:
             self._pretend(steps, (), undo=True)
             return iter([None] * len(steps))
-        sending: Sending[None] = Sending(self.transports[steps[0].at.device], steps, None)
-        return self._sent(sending, undo=True)
+        return self._sending(steps, None, undo=True).outcomes()
 
     def _way_back(self, entry: Entry) -> Asking[Step | None]:
         """From what it is now; None when it is back, and nothing of the change is left. A change

@@ -1,6 +1,6 @@
 """Steps on their way to one device: sent, heard, and read back."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic
 
 from labtests.capabilities.settings import T
@@ -16,16 +16,27 @@ Seen = tuple[Any, Any]
 
 
 class Sending(Generic[T]):
-    """Some steps of one device, and what is asked when they are made."""
+    """Some steps of one device, and what is asked when they are made. `ready` is asked before
+    anything is sent, `record` told of each step that was, or may have been."""
 
-    def __init__(self, exchanges: Exchanges, steps: Sequence[Step], then: Asking[T] | None) -> None:
+    def __init__(
+        self,
+        exchanges: Exchanges,
+        steps: Sequence[Step],
+        then: Asking[T] | None,
+        *,
+        ready: Callable[[], None],
+        record: Callable[[Step], None],
+    ) -> None:
         self.steps = steps
         self.result: T | None = None
         self._exchanges, self._then = exchanges, then
+        self._ready, self._record = ready, record
 
     def outcomes(self) -> Iterator[LabError | None]:
         """Of each step, in order: None, or why it is not proved. A shell gets all in one exchange;
-        behind one that it refused, nothing was sent. A CLI gets one after the other."""
+        behind one that it refused, nothing was sent. A CLI gets one after the other, as they are
+        asked for."""
         if all(isinstance(command, Shell) for step in self.steps for command in step.commands):
             return self._at_once()
         return self._one_by_one()
@@ -34,14 +45,27 @@ class Sending(Generic[T]):
         seen: Running[tuple[list[Seen | LabError], T | LabError | None]] = Running(
             both(outcomes(map(_seen, self.steps)), attempt(self._last()))
         )
-        replies = self._exchanges.change([step.commands for step in self.steps], seen)
+        replies = self._in_one_block(seen)
         found, last = answered(seen, self._exchanges.answers)
         for step, told, each in zip(self.steps, replies, found, strict=True):
             yield _refusal(step, told) or _difference(step, each)
         self.result = _expect(last)
 
+    def _in_one_block(self, seen: Running[Any]) -> list[tuple[Reply, ...]]:
+        self._ready()
+        sent = self.steps
+        try:
+            replies = self._exchanges.change([step.commands for step in self.steps], seen)
+            sent = [step for step, told in zip(self.steps, replies, strict=True) if told]
+            return replies
+        finally:
+            for step in sent:
+                self._record(step)
+
     def _one_by_one(self) -> Iterator[LabError | None]:
         for step in self.steps:
+            self._ready()
+            self._record(step)
             reply = self._exchanges.configure(step.commands)
             yield _refusal(step, (reply,)) or _difference(
                 step, self._exchanges.ask(attempt(_seen(step)))

@@ -123,7 +123,7 @@ def test_what_cannot_be_put_back_is_said_with_the_commands_to_type(project: Proj
 
 
 def test_a_recovery_that_is_killed_can_be_recovered(project: Project, monkeypatch) -> None:
-    import labtests.lab.lab as lab_room
+    from labtests.lab.sending import Sending
     from labtests.recovery import recover
 
     project.suite(SUITE)
@@ -132,18 +132,18 @@ def test_a_recovery_that_is_killed_can_be_recovered(project: Project, monkeypatc
         assert project.pytest(die_at="CHANGED")[0] == -9
         (run_file,) = (project.state / "labtests" / "unfinished").glob("*.json")
         run = find(run_file.stem)
-        sent = lab_room.Lab._sent
+        outcomes = Sending.outcomes
         for after in (1, 4, 7):
 
             def dying(self, *what, left=[after], **how):  # noqa: B006 - one list a loop
-                for outcome in sent(self, *what, **how):
+                for outcome in outcomes(self, *what, **how):
                     yield outcome
                     left[0] -= 1
                     if not left[0]:
                         raise SystemExit("killed")
 
             with monkeypatch.context() as patched:
-                patched.setattr(lab_room.Lab, "_sent", dying)
+                patched.setattr(Sending, "outcomes", dying)
                 try:
                     recover(run)
                 except SystemExit:
