@@ -106,8 +106,11 @@ def parse_clock(reply: Reply) -> dict[str, float]:
         ahead += _ahead(summer, 6)
     elif shown[2] != (zone[1] if zone is not None else "UTC") or _in_summer(shown, summer):
         refuse(reply, f"how far {shown[2]} is from UTC is not said")
-    local = datetime.strptime(f"{shown[1]} {shown[3]}", "%H:%M:%S %m/%d/%Y").replace(tzinfo=UTC)
-    return {"utc_s": (local - ahead).timestamp()}
+    try:
+        local = datetime.strptime(f"{shown[1]} {shown[3]}", "%H:%M:%S %m/%d/%Y")
+        return {"utc_s": (local.replace(tzinfo=UTC) - ahead).timestamp()}
+    except (ValueError, OverflowError):
+        refuse(reply, f"{shown[1]} {shown[3]} is no time and date")
 
 
 def _zones(reply: Reply, texts: list[str]) -> tuple[re.Match[str] | None, re.Match[str] | None]:

@@ -1,5 +1,6 @@
 """What of a switch stands in the way of a test, what to keep in mind, and what it will be asked."""
 
+import re
 from collections.abc import Iterator
 
 from labtests.capabilities.device import Obstacles
@@ -14,10 +15,12 @@ from labtests.drivers.linux_switch.offloads import features_command, parse_mergi
 from labtests.drivers.linux_switch.scheduling import Schedulers
 from labtests.drivers.linux_switch.telemetry import Counters
 from labtests.drivers.linux_switch.tree import Tree
-from labtests.drivers.parsing import whole
+from labtests.drivers.parsing import refuse, whole
 from labtests.transport.commands import Shell, script
+from labtests.transport.protocol import Reply
 
 _BRIDGED = script("ls -d /sys/class/net/*/brport")
+_BRIDGE_PORT = re.compile(r"/sys/class/net/([^/]+)/brport")
 _OWN_SHARE = 0.1
 """Rates of classes that add up to more of the port than this are worth a sentence."""
 
@@ -72,8 +75,7 @@ class State(Schedulers, Counters, Obstacles, Caveats, Foresight):
 
     def _bridged(self) -> tuple[str, ...]:
         """The ports of all bridges, by name."""
-        shown = whole(self._run(_BRIDGED)).split()
-        return tuple(sorted(path.split("/")[4] for path in shown if path.endswith("/brport")))
+        return _ports(self._run(_BRIDGED))
 
     def _obstacles_of(self, port: str) -> Iterator[str]:
         try:
@@ -142,3 +144,11 @@ class State(Schedulers, Counters, Obstacles, Caveats, Foresight):
             raise
         except DeviceError:
             return None  # obstacles say so
+
+
+def _ports(bridged: Reply) -> tuple[str, ...]:
+    """The ports of all bridges, by name."""
+    found = [_BRIDGE_PORT.fullmatch(path) or path for path in whole(bridged).split()]
+    if strange := [each for each in found if isinstance(each, str)]:
+        refuse(bridged, f"{strange[0]!r} is no port of a bridge")
+    return tuple(sorted(each[1] for each in found))
