@@ -24,7 +24,6 @@ from labtests.check import Checked, Finding
 from labtests.core.clock import WallClock
 from labtests.core.errors import (
     CommandTimeout,
-    LabError,
     LeaseLost,
     LeaseUnusable,
     Unreachable,
@@ -33,7 +32,7 @@ from labtests.core.errors import (
 from labtests.core.private_files import NotPrivate, expect_chosen
 from labtests.drivers.comware.links import parse_clock
 from labtests.drivers.linux.roce import parse_gids
-from labtests.drivers.linux_switch import Driver as LinuxSwitch
+from labtests.drivers.linux_switch.state import _ports
 from labtests.inventory import load
 from labtests.lease.held import Held
 from labtests.lease.record import as_line, me
@@ -484,14 +483,8 @@ def test_a_gid_that_is_no_address_is_an_error_of_the_host(gid: str) -> None:
 
 @pytest.mark.parametrize("path", ["/brport", "a/b/brport", "/sys/class/net/x/y/brport", "oops"])
 def test_a_path_that_is_no_port_of_a_bridge_is_an_error_of_the_switch(path: str) -> None:
-    class Told:
-        device = "sw"
-
-        def run(self, command: str, *, timeout_s: float = 20.0) -> Reply:
-            return answered(f"{path}\n")
-
-    with pytest.raises(LabError):
-        LinuxSwitch(Told()).obstacles()  # type: ignore[arg-type]
+    with pytest.raises(UnreadableOutput, match="no port of a bridge"):
+        _ports(answered(f"/sys/class/net/swp1/brport\n{path}\n"))
 
 
 @pytest.mark.parametrize("begin", ["(", "{ ", "if ", "while ", "for i in 1; do "])
