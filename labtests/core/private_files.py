@@ -53,9 +53,11 @@ def expect_owned(path: Path) -> None:
 
 def expect_chosen(path: Path, *, named: bool) -> None:
     """Devices may be dialled because of this file: nobody has put it in the user's way, nor can
-    others change it. One that was only found, by a bare name or none, is ours, root's, or of whoever
-    owns the code; one that the user has `named` by its path may be another user's, who is believed
-    then. Those of one's group are trusted. What is no file, its reader refuses. Raises NotPrivate."""
+    others change it. One that was only found, by a bare name or none, is ours, root's, or of
+    whoever owns the code; one that the user has `named` by its path may be another user's, who is
+    believed then. Those of one's group are trusted. What is no file, its reader refuses.
+
+    Raises NotPrivate."""
     try:
         link, found = path.lstat(), path.stat()
     except (OSError, ValueError):

@@ -4,9 +4,9 @@ A folder with files `g.000000000001`, `g.000000000002`, ...: the generations. Th
 highest number is what holds. Who wants to write reads generation n, writes its record to a file of
 its own and gives that the second name n + 1 by link(2), which is atomic, and fails when the name is
 taken: so of all who have read n exactly one writes n + 1, and a record is whole from its first
-moment. A heartbeat, a takeover and a release are all such steps. Numbers are not used again, and the
-highest file is removed by force only; so who read long ago, froze, and writes now is not heard: his
-number is below the highest.
+moment. A heartbeat, a takeover and a release are all such steps. Numbers are not used again, and
+the highest file is removed by force only; so who read long ago, froze, and writes now is not heard:
+his number is below the highest.
 
 The host may have users who mean harm. The folder is root's or the login's, with the sticky bit
 (folder.py); each write makes a new file of a name that nobody can foresee, which only its writer

@@ -349,6 +349,4 @@ def _save_tables(folder: Path, name: str, experiment: Incast) -> None:
     for number, phase in enumerate(experiment.phases, start=1):
         seen = phase.evidence
         readings = (*seen.quiet_before, *seen.before, *seen.samples, *seen.after)
-        write_private(
-            target / f"phase-{number}-counters.csv", table(readings).to_csv(index=False)
-        )
+        write_private(target / f"phase-{number}-counters.csv", table(readings).to_csv(index=False))
