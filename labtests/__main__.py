@@ -21,7 +21,7 @@ from labtests.cli.network import network, simulation
 from labtests.core.errors import InventoryError, LabError
 from labtests.core.output import say, tell
 from labtests.core.private_files import write_private
-from labtests.inventory import Testbed, json_schema, load, located
+from labtests.inventory import Testbed, chosen, json_schema, load, located
 from labtests.lease.cli import lock, unlock, who
 from labtests.linuxlab.cli import linuxlab
 from labtests.profile.cli import apply, plan, profile
@@ -176,7 +176,7 @@ def restore(ctx: click.Context, /, **options: Any) -> None:
     printed), 15 when a run is still alive.
     """
     if options["testbed"] is not None:
-        options["testbed"] = load(located(options["testbed"]))
+        options["testbed"] = load(chosen(options["testbed"]))
     agree = _agree if not options.pop("yes") else lambda told: True
     of_snapshots = importlib.import_module("labtests.recovery.restoring")
     if of_snapshots.is_meant(options["runs"]):

@@ -9,7 +9,7 @@ import click
 
 from labtests.core.errors import LabError, unreachable
 from labtests.core.output import say, tell
-from labtests.inventory import load, located
+from labtests.inventory import chosen, load, located
 
 UNREACHABLE = 15
 
@@ -40,7 +40,7 @@ def check(ctx: click.Context, /, **options: Any) -> None:
     Exit code 0 without a failure, 10 with one, 15 when a device is not reachable.
     """
     command = importlib.import_module("labtests.check.command")
-    options["testbed"] = load(located(options["testbed"]))
+    options["testbed"] = load(_meant(options["testbed"], options["dry_run"]))
     ctx.exit(command.run(command.Asked(**options), say, tell))
 
 
@@ -59,7 +59,7 @@ def snapshot(ctx: click.Context, testbed: str, out: Path | None, dry_run: bool) 
     Exit code 15 when a device is not reachable.
     """
     command = importlib.import_module("labtests.recovery.snapshot.command")
-    lab = load(located(testbed))
+    lab = load(_meant(testbed, dry_run))
     try:
         command.snapshot(lab, out=out, dry_run=dry_run, say=say)
     except LabError as error:
@@ -78,3 +78,8 @@ def diff(ctx: click.Context, places: Sequence[Path], as_json: bool) -> None:
     before and after of the one run A. Exit code 1 when something does."""
     command = importlib.import_module("labtests.recovery.snapshot.command")
     ctx.exit(command.diff(places, as_json=as_json, say=say))
+
+
+def _meant(testbed: str, dry_run: bool) -> Path:
+    """A dry run dials nobody."""
+    return located(testbed) if dry_run else chosen(testbed)

@@ -11,6 +11,7 @@ FOLDER_MODE, FILE_MODE = 0o700, 0o600
 _PARENT_MODE = 0o755
 _OTHERS = 0o077
 _OTHERS_WRITE = 0o022
+_ALL_WRITE = 0o002
 
 
 class NotPrivate(LabError):
@@ -50,6 +51,35 @@ def expect_owned(path: Path) -> None:
     expect_ours(path, found)
 
 
+def expect_chosen(path: Path, *, named: bool) -> None:
+    """Devices may be dialled because of this file: nobody has put it in the user's way, nor can
+    others change it. One that was only found, by a bare name or none, is ours, root's, or of
+    whoever owns the code; one that the user has `named` by its path may be another user's, who is
+    believed then. Those of one's group are trusted. What is no file, its reader refuses.
+
+    Raises NotPrivate."""
+    try:
+        link, found = path.lstat(), path.stat()
+    except (OSError, ValueError):
+        return
+    if not stat.S_ISREG(found.st_mode):
+        return
+    strangers = {link.st_uid, found.st_uid} - _trusted()
+    if strangers and not named:
+        raise NotPrivate(
+            f"{path} belongs to another user ({min(strangers)}) and was only found here, so "
+            "nobody is dialled because of it\n"
+            f"  remedy: look who made it; if it is meant, name it by its path: {_as_path(path)}"
+        )
+    if found.st_mode & _ALL_WRITE:
+        raise NotPrivate(
+            f"{path} can be written by everybody (owner {found.st_uid}, mode "
+            f"{stat.S_IMODE(found.st_mode):04o}), so nobody is dialled because of it\n"
+            f"  remedy: look at what it says, then: chmod o-w {path}"
+        )
+    _expect_way(path, _trusted() | strangers)
+
+
 def expect_ours(path: Path, found: os.stat_result) -> None:
     """The same of what fstat(2) tells of an open file, which cannot change any more."""
     if found.st_uid not in (os.geteuid(), 0) or found.st_mode & _OTHERS_WRITE:
@@ -86,8 +116,11 @@ def expect_safe_way(path: Path) -> None:
     can rename what is another's (the sticky bit, as /tmp has it). Those of one's group are trusted
     with that, and whoever could replace the code that runs here: its owner, and all above it (the
     /builds of a job runner is often open to all). Raises NotPrivate."""
+    _expect_way(path, _trusted())
+
+
+def _expect_way(path: Path, trusted: set[int]) -> None:
     above_code = set(Path(__file__).resolve().parents)
-    trusted = {os.geteuid(), 0, Path(__file__).stat().st_uid}
     written = path.absolute()
     try:
         resolved = written.resolve()
@@ -107,6 +140,15 @@ def expect_safe_way(path: Path) -> None:
                 f"what is in it (owner {found.st_uid}, mode {stat.S_IMODE(found.st_mode):04o})\n"
                 "  remedy: a folder of yours elsewhere, or: chmod o-w"
             )
+
+
+def _trusted() -> set[int]:
+    return {os.geteuid(), 0, Path(__file__).stat().st_uid}
+
+
+def _as_path(path: Path) -> str:
+    """What no bare name is."""
+    return str(path) if path.is_absolute() else f"./{path}"
 
 
 def _expect_ours(folder: Path) -> None:

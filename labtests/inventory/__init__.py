@@ -1,6 +1,6 @@
 """Testbed files: one YAML file per lab becomes frozen records, or the list of all its mistakes."""
 
-from labtests.inventory.finding import located
+from labtests.inventory.finding import chosen, is_path, located
 from labtests.inventory.reader import load
 from labtests.inventory.recorded import expect_place, expect_sound, is_name
 from labtests.inventory.schema import json_schema
@@ -30,9 +30,11 @@ __all__ = [
     "NotInTestbed",
     "Port",
     "Testbed",
+    "chosen",
     "expect_place",
     "expect_sound",
     "is_name",
+    "is_path",
     "json_schema",
     "load",
     "located",

@@ -1,6 +1,9 @@
 """Files by their path, or by a bare name in the folder where such files are kept."""
 
+import os
 from pathlib import Path
+
+from labtests.core.private_files import expect_chosen
 
 
 def located(text: str, folder: str = "testbeds") -> Path:
@@ -9,3 +12,16 @@ def located(text: str, folder: str = "testbeds") -> Path:
     if not Path(text).exists() and Path(text).name == text and named.is_file():
         return named
     return Path(text)
+
+
+def chosen(text: str, folder: str = "testbeds") -> Path:
+    """The same of a file because of which devices are dialled. Raises NotPrivate for one that
+    another user may have put in the user's way."""
+    path = located(text, folder)
+    expect_chosen(path, named=is_path(text))
+    return path
+
+
+def is_path(text: str) -> bool:
+    """Whether it says where the file is; a bare name means what is found by it."""
+    return os.sep in text

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from labtests.core.output import say
-from labtests.inventory import Testbed, load, located
+from labtests.inventory import Testbed, chosen, load
 
 TESTBED = click.argument("testbed", required=False, envvar="LABTESTS_TESTBED")
 
@@ -50,4 +50,4 @@ def _command() -> Any:
 
 
 def _testbed(text: str | None) -> Testbed:
-    return load(located(text or _command().only_testbed(Path("testbeds"))))
+    return load(chosen(text) if text else _command().only_testbed(Path("testbeds")))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from labtests.core.clock import WallClock
 from labtests.core.errors import LabError, LeaseBusy, LeaseUnusable, Unreachable
+from labtests.core.private_files import expect_chosen
 from labtests.inventory import LeasePlace, Testbed
 from labtests.lease.held import Held, described, expect_sense
 from labtests.lease.holding import lease_host, register_of
@@ -76,13 +77,15 @@ def who(testbed: Testbed, say: Say) -> int:
     return _answered(testbed, act, say)
 
 
-def only_testbed(folder: Path) -> str:
-    """The testbed that is meant when none is named. Raises LabError unless there is just one."""
+def only_testbed(folder: Path) -> Path:
+    """The testbed that is meant when none is named. Raises LabError unless there is just one, which
+    no other user has put there."""
     known = sorted(folder.glob("*.yaml"))
     if len(known) != 1:
         names = ", ".join(path.stem for path in known) or "none"
         raise LabError(f"which TESTBED? A file, or a name of one in testbeds/: {names}")
-    return str(known[0])
+    expect_chosen(known[0], named=False)
+    return known[0]
 
 
 def duration_s(text: str) -> float | None:

@@ -163,10 +163,12 @@ class Held:
         return written
 
     def _is_mine(self, seen: Seen) -> bool:
-        """By its token, which everybody can read, and by its number, which is of one record only:
-        a copy that somebody else has made of ours has another one."""
+        """By its token, which everybody can read, by its number, which is of one record only, and
+        by its file, which is this login's: a copy that somebody else has made of ours, when it was
+        gone, has another owner. A lock by hand may have come through another login."""
         mine = seen.holder is not None and seen.holder.token == self.holder.token
         mine = mine and seen.generation in self._numbers
+        mine = mine and (seen.by_login or self._adopted)
         return mine and not (self._adopted and seen.left_s is not None and seen.left_s <= 0)
 
     def _confirm(self, begun_s: float, age_s: float) -> None:

@@ -4,9 +4,9 @@ A folder with files `g.000000000001`, `g.000000000002`, ...: the generations. Th
 highest number is what holds. Who wants to write reads generation n, writes its record to a file of
 its own and gives that the second name n + 1 by link(2), which is atomic, and fails when the name is
 taken: so of all who have read n exactly one writes n + 1, and a record is whole from its first
-moment. A heartbeat, a takeover and a release are all such steps. Numbers are never used again, and
-the highest file is never removed; so who read long ago, froze, and writes now is not heard: his
-number is below the highest.
+moment. A heartbeat, a takeover and a release are all such steps. Numbers are not used again, and
+the highest file is removed by force only; so who read long ago, froze, and writes now is not heard:
+his number is below the highest.
 
 The host may have users who mean harm. The folder is root's or the login's, with the sticky bit
 (folder.py); each write makes a new file of a name that nobody can foresee, which only its writer
@@ -19,6 +19,7 @@ at least the new uptime has passed. A host without /proc/uptime counts by its da
 import re
 import secrets
 from dataclasses import dataclass, replace
+from itertools import count
 
 from labtests.core.errors import LeaseUnusable, LeaseUnwritable
 from labtests.lease.folder import facts_script, why_not_made, why_not_safe
@@ -28,13 +29,15 @@ from labtests.transport.protocol import Reply, Transport
 
 KEPT = 8  # generations: a reader that lists the folder meanwhile finds one of them
 LAST = 999_999_999
-"""No lease gets there in 400 years of heartbeats; a higher number is somebody's mischief."""
+"""No lease gets there in 400 years of heartbeats: this number is somebody's mischief, and no
+lease, so that nothing but force ever begins anew."""
 MANY = 999  # files
 TRIES = 5
 TIMEOUT_S = 20.0
 _NAME = re.compile(r"g\.000[0-9]{9}")
 _SHELL_NAME = "g.000" + "[0-9]" * 9
 _STRANGE, _WHOLE = "strange", "whole"
+_OURS, _THEIRS = "ours", "theirs"  # whose the newest file is
 _CLOCK = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?) (?:[0-9.]{1,30}|(wall))")
 _NONE = "none"
 _EARLY_S = 1.0  # two looks at a clock that steps by 10 ms, one on each side of a record
@@ -65,7 +68,8 @@ if [ -n "$strange" ]; then echo 'name {_STRANGE}'; fi
 fi
 echo now
 STAMP
-if [ -n "$last" ]; then echo found
+if [ -n "$last" ]; then
+if [ -O "./$last" ]; then echo OURS; else echo THEIRS; fi
 READ
 fi"""
 
@@ -77,10 +81,13 @@ BASE
 {{ printf '%s\\n' RECORD &&
 STAMP
 }} > OWN || {{ rm -f OWN; exit 12; }}
+if [ -e OWN ] && [ ! -O OWN ]; then rm -f OWN
+echo 'what this login writes there is not its own (NFS with root_squash?)' >&2; exit 12; fi
 link OWN NEXT
 status=$?
 [ -e OWN ] || status=gone
-rm -f OWN OLD 2>/dev/null
+rm -f OWN 2>/dev/null
+[ "$status" != 0 ] || rm -f OLD 2>/dev/null
 SWEEP
 CLEAN
 for f in {_SHELL_NAME}; do echo "name $f"; done
@@ -132,13 +139,15 @@ class Seen:
     """What the register held at a look. `age_s` is since its last heartbeat.
 
     `garbage` says why what is there is no record; then `holder` is None, as when nothing is there.
-    `made`: the folder is there.
+    `made`: the folder is there. `by_login`: the newest file is this login's own, so no other user
+    has put it there.
     """
 
     generation: int
     names: tuple[str, ...]
     now: Moment
     made: bool = True
+    by_login: bool = False
     holder: Holder | None = None
     age_s: float = 0.0
     garbage: str = ""
@@ -214,7 +223,15 @@ class Register:
 
     def _looked(self) -> Seen:
         facts = facts_script(self._folder)
-        look = script(_LOOK, FOLDER=self._folder, STAMP=_STAMP, READ=_READ, FACTS=facts)
+        look = script(
+            _LOOK,
+            FOLDER=self._folder,
+            STAMP=_STAMP,
+            READ=_READ,
+            FACTS=facts,
+            OURS=_OURS,
+            THEIRS=_THEIRS,
+        )
         reply = self._transport.run(look, timeout_s=TIMEOUT_S)
         told, _, rest = reply.text.partition("names\n")
         self._expect_safe(told)
@@ -272,9 +289,13 @@ class Register:
 
 
 def number_after(seen: Seen) -> int:
-    """The generation that comes next. After the last number of all only force can follow, and
-    begins anew."""
-    return 1 if seen.generation >= LAST else seen.generation + 1
+    """The generation that comes next. After the last number of all, which only force follows, it
+    goes on where the others were, so that no number of theirs is above it; else with a free one."""
+    if seen.generation < LAST:
+        return seen.generation + 1
+    taken = {_number(name) for name in seen.names}
+    behind = max(taken - {LAST}, default=0) + 1
+    return behind if behind < LAST else next(n for n in count(1) if n not in taken)
 
 
 def _file(generation: int) -> str:
@@ -308,10 +329,11 @@ def _seen(names: tuple[str, ...], now: Moment, found: list[str], place: str) -> 
     known = tuple(sorted(filter(_NAME.fullmatch, names)))
     generation = _number(known[-1]) if known else 0
     record = found[1:]
-    if not known or found[:1] != ["found"] or record[-2:] != [_WHOLE, ""]:  # removed since
+    owner = found[:1]
+    if not known or owner not in ([_OURS], [_THEIRS]) or record[-2:] != [_WHOLE, ""]:  # removed
         seen = Seen(generation=generation, names=known, now=now)
     else:
-        seen = _read(known, now, record[:-2], place)
+        seen = replace(_read(known, now, record[:-2], place), by_login=owner == [_OURS])
     if len(known) < len(names):
         strange = f"{place} has a file `g.`... which is no generation of a lease"
         seen = replace(seen, holder=None, garbage=strange)
@@ -321,6 +343,8 @@ def _seen(names: tuple[str, ...], now: Moment, found: list[str], place: str) -> 
 def _read(known: tuple[str, ...], now: Moment, record: list[str], place: str) -> Seen:
     generation = _number(known[-1])
     try:
+        if generation >= LAST:
+            raise Garbage("it has the last number of all, to which no lease comes")
         holder, written = _record(record)
         _expect_past(written, now)
     except Garbage as error:  # what it says instead is not repeated: it may be a link to anything

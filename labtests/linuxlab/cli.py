@@ -1,17 +1,18 @@
 """The command line: `labtests linuxlab up | down | status`."""
 
 import importlib
-import os
+from pathlib import Path
 from types import ModuleType
 
 import click
 
 from labtests.core.errors import LabError
 from labtests.core.output import say
-from labtests.inventory import LINUX_LAB_FOLDER, load, located
+from labtests.core.private_files import expect_chosen
+from labtests.inventory import LINUX_LAB_FOLDER, chosen, is_path, load, located
 
-DEFAULT = "testbeds/linux-lab.yaml"
-TESTBED = click.argument("testbed", default=DEFAULT, envvar="LABTESTS_LINUXLAB_TESTBED")
+DEFAULT = Path("testbeds/linux-lab.yaml")
+TESTBED = click.argument("testbed", required=False, envvar="LABTESTS_LINUXLAB_TESTBED")
 
 
 @click.group()
@@ -21,14 +22,14 @@ def linuxlab() -> None:
 
 @linuxlab.command()
 @TESTBED
-def up(testbed: str) -> None:
+def up(testbed: str | None) -> None:
     """Make the lab that TESTBED describes, or repair it. Needs root."""
-    _command().up(load(located(testbed)), say)
+    _command().up(load(_meant(testbed)), say)
 
 
 @linuxlab.command()
 @TESTBED
-def down(testbed: str) -> None:
+def down(testbed: str | None) -> None:
     """Remove the lab of TESTBED (a file, or the lab's name): nothing of it is left. Needs root."""
     _command().down(_name(testbed), say)
 
@@ -36,20 +37,28 @@ def down(testbed: str) -> None:
 @linuxlab.command()
 @TESTBED
 @click.pass_context
-def status(ctx: click.Context, testbed: str) -> None:
+def status(ctx: click.Context, testbed: str | None) -> None:
     """Say of each device of TESTBED whether it is as it should be. Exit code 10 when one is not."""
-    ctx.exit(_command().status(load(located(testbed)), say))
+    ctx.exit(_command().status(load(_meant(testbed)), say))
 
 
 def _command() -> ModuleType:
     return importlib.import_module("labtests.linuxlab.command")  # with all of SSH behind it
 
 
-def _name(text: str) -> str:
+def _meant(text: str | None) -> Path:
+    """Namespaces are made and removed because of it, and processes ended. Raises NotPrivate."""
+    if text is not None:
+        return chosen(text)
+    expect_chosen(DEFAULT, named=False)
+    return DEFAULT
+
+
+def _name(text: str | None) -> str:
     """The lab's name: of the file, or the text itself when a lab of that name is there."""
-    path = located(text)
-    if not path.exists() and os.sep not in text:
+    if text is not None and not is_path(text) and not located(text).exists():
         return text
+    path = _meant(text)
     try:
         lab = load(path)
     except LabError as error:

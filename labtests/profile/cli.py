@@ -10,8 +10,8 @@ import click
 
 from labtests.core.errors import InventoryError
 from labtests.core.output import say, tell
+from labtests.inventory import chosen, located
 from labtests.inventory import load as load_testbed
-from labtests.inventory import located
 from labtests.profile.form import json_schema
 from labtests.profile.reader import load
 from labtests.profile.sense import rules
@@ -115,11 +115,12 @@ def _run(options: dict[str, Any], *, changes: bool) -> int:
     command: Any = importlib.import_module("labtests.profile.command")
     opening: Any = importlib.import_module("labtests.recovery.opening")
     limit = tuple(name.strip() for name in options["limit"].split(",") if name.strip())
-    testbed = load_testbed(located(options["testbed"]))
+    meant = located if options["dry_run"] else chosen  # a dry run dials nobody
+    testbed = load_testbed(meant(options["testbed"]))
     for name in limit:
         testbed.device(name)  # a wrong name is a wrong option
     asked = command.Asked(
-        profile=load(located(options["profile_file"], "profiles")),
+        profile=load(meant(options["profile_file"], "profiles")),
         opening=opening.Opening(
             testbed=testbed,
             word="apply" if changes else "plan",

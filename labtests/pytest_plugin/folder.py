@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from labtests.core.private_files import NotPrivate, private_folder
+from labtests.core.private_files import NotPrivate, expect_safe_way, private_folder
 
 
 def made(folder: Path) -> Path:
@@ -33,9 +33,14 @@ def default_reports(config: pytest.Config, folder: Path) -> None:
 
 
 def point_latest(reports: Path, folder: Path) -> None:
-    """reports/latest -> newest run folder, in one step. A real file of that name is left alone."""
-    reports.mkdir(exist_ok=True)
+    """reports/latest -> newest run folder, in one step. A real file of that name is left alone, and
+    so is a folder that another user has put there."""
     latest = reports / "latest"
+    try:
+        expect_safe_way(latest)
+    except NotPrivate:
+        return
+    reports.mkdir(exist_ok=True)
     if latest.exists() and not latest.is_symlink():
         return
     fresh = reports / f".latest-{secrets.token_hex(8)}"

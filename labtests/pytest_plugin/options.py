@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from labtests.core.private_files import expect_chosen
+from labtests.inventory import is_path
+
 MARKERS = (
     "requires(*settings, hosts=(), switches=()): abilities some device of the testbed must have, "
     "or every host of the roles, or every switch they are plugged into, by the name of what they "
@@ -145,14 +148,23 @@ def expect_possible(config: pytest.Config) -> None:
 
 def asked_testbed(config: pytest.Config) -> Path | None:
     """The testbed file that was asked for; a bare name means testbeds/<name>.yaml."""
-    asked = config.getoption("testbed") or os.environ.get("LABTESTS_TESTBED")
-    if not asked:
+    if not (asked := _testbed_text(config)):
         return None
     path, folder = Path(asked), config.rootpath / "testbeds"
     named = folder / f"{asked}.yaml"
     if path.is_file() or not named.is_file():
         return path
     return named
+
+
+def expect_testbed_chosen(config: pytest.Config, file: Path) -> None:
+    """Nobody else has put it in the user's way, unless nobody is dialled. Raises NotPrivate."""
+    if not config.getoption("dry_run"):
+        expect_chosen(file, named=is_path(_testbed_text(config)))
+
+
+def _testbed_text(config: pytest.Config) -> str:
+    return config.getoption("testbed") or os.environ.get("LABTESTS_TESTBED") or ""
 
 
 def known_testbeds(config: pytest.Config) -> str:

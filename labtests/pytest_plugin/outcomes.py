@@ -9,6 +9,8 @@ import pytest
 from pytest_html import extras
 
 from labtests.core.errors import LabError
+from labtests.core.output import clean
+from labtests.core.private_files import write_private
 from labtests.experiment import Incast, NotPassed, record
 from labtests.pytest_plugin import terminal
 from labtests.pytest_plugin.cleaning import clean_report
@@ -331,7 +333,7 @@ def _append(run: Run) -> None:
     html = run.page.read_text(encoding="utf-8")
     if (end := html.rfind("</body>")) >= 0:
         section = state_html(run.as_json())
-        run.page.write_text(html[:end] + section + html[end:], encoding="utf-8")
+        run.page.write_text(html[:end] + clean(section) + html[end:], encoding="utf-8")
 
 
 def _save_tables(folder: Path, name: str, experiment: Incast) -> None:
@@ -347,4 +349,4 @@ def _save_tables(folder: Path, name: str, experiment: Incast) -> None:
     for number, phase in enumerate(experiment.phases, start=1):
         seen = phase.evidence
         readings = (*seen.quiet_before, *seen.before, *seen.samples, *seen.after)
-        table(readings).to_csv(target / f"phase-{number}-counters.csv", index=False)
+        write_private(target / f"phase-{number}-counters.csv", table(readings).to_csv(index=False))

@@ -9,6 +9,7 @@ from typing import Any
 from labtests.capabilities.device import Versions
 from labtests.check import Finding, check, judged
 from labtests.core.errors import LabError
+from labtests.core.private_files import write_private
 from labtests.lab.lab import Lab
 from labtests.measure.evidence import Difference
 from labtests.recovery.snapshot import Reader, in_parallel
@@ -37,8 +38,7 @@ class Preflight:
         self.found, self.noise = judged(done.findings, tolerated=tolerated), done.noise
         target = self.folder / FILE_NAME
         try:
-            target.write_text(json.dumps([each.plain() for each in self.found], indent=1))
-            target.chmod(0o600)
+            write_private(target, json.dumps([each.plain() for each in self.found], indent=1))
         except OSError as error:
             raise LabError(f"{target} cannot be written: {error.strerror}") from error
         if failures := [each for each in self.found if each.level == "failure"]:

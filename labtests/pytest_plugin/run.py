@@ -26,7 +26,11 @@ from labtests.lease.holding import LOOK_AGAIN_S, Terms, holding
 from labtests.measure.evidence import Refresh
 from labtests.pytest_plugin.cleaning import cleaner
 from labtests.pytest_plugin.folder import default_reports, made, point_latest
-from labtests.pytest_plugin.options import asked_run_directory, asked_testbed
+from labtests.pytest_plugin.options import (
+    asked_run_directory,
+    asked_testbed,
+    expect_testbed_chosen,
+)
 from labtests.pytest_plugin.preflight import Preflight, versions_of
 from labtests.pytest_plugin.proof import Proof
 from labtests.pytest_plugin.run_record import told
@@ -69,9 +73,10 @@ class Run:
 
     @classmethod
     def begin(cls, config: pytest.Config) -> "Run":
-        """Read the testbed and make the run folder. Raises InventoryError."""
+        """Read the testbed and make the run folder. Raises InventoryError, NotPrivate."""
         path = asked_testbed(config)
         assert path is not None
+        expect_testbed_chosen(config, path)
         testbed = load(path)
         started = datetime.now(UTC)
         name = f"{started:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"

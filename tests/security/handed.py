@@ -27,6 +27,7 @@ devices:
   h: {platform: linux, management: {host: 192.0.2.66, user: root}, ports: {eth0: {}}}
 """
 EVIL = "1500; touch owned"
+STRANGER = 12345
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can make another user's files")
 
 
@@ -116,3 +117,8 @@ def known_under(lease: LeasePlace | None, folder: Path, *more: Device) -> Testbe
 def leased(**facts: Any) -> dict[str, Any]:
     """The lease of a journal."""
     return {"lease": {"record": "labtests.inventory.testbed:LeasePlace", "fields": facts}}
+
+
+def given_to(owner: int, *paths: Path) -> None:
+    for path in paths:
+        os.chown(path, owner, owner, follow_symlinks=False)

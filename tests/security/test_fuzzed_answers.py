@@ -25,6 +25,12 @@ from labtests.transport.ssh.connecting import connect
 ROOT = Path(__file__).parents[2]
 EXAMPLES = int(os.environ.get("LABTESTS_FUZZ", "120"))
 
+TOLD = {
+    "h3c-s6550-cx4.yaml": ("ServerA", "S6550"),
+    "linux-lab.yaml": ("h1", "sw"),
+}
+"""A device of every platform."""
+
 STRANGE = (
     *TERMINAL,
     "",
@@ -122,21 +128,24 @@ def _read(driver: Any, setting: Any, port: str) -> Any:
 
 
 @pytest.fixture(scope="module")
-def told() -> Iterator[list[tuple[Device, Noting]]]:
-    testbed = load(ROOT / "testbeds" / "h3c-s6550-cx4.yaml")
-    with InProcessLab(testbed, seed=1) as lab:
-        found = []
-        for name in ("ServerA", "S6550"):
-            device = lab.reroute(testbed).device(name)
-            session = driver_module(device.platform).SESSION
-            found.append((device, Noting(connect(device, session, clock=lab.clock))))
-        for device, noting in found:
-            for reading in readings(driving(device.platform)(noting), device.ports[0].interface):
-                with suppress(LabError):
-                    reading()
-        yield found
-        for _, noting in found:
-            noting.close()
+def told() -> list[tuple[Device, Noting]]:
+    found = []
+    for file, names in TOLD.items():
+        testbed = load(ROOT / "testbeds" / file)
+        with InProcessLab(testbed, seed=1) as lab:
+            found += [told_by(lab.reroute(testbed).device(name), lab) for name in names]
+    return found
+
+
+def told_by(device: Device, lab: InProcessLab) -> tuple[Device, Noting]:
+    """Everything that its driver reads."""
+    module = driver_module(device.platform)
+    noting = Noting(connect(device, module.SESSION, clock=lab.clock))
+    for reading in readings(driving(module)(noting), device.ports[0].interface):
+        with suppress(LabError):
+            reading()
+    noting.close()
+    return device, noting
 
 
 def test_every_answer_is_read_or_refused_with_a_sentence(
@@ -146,7 +155,7 @@ def test_every_answer_is_read_or_refused_with_a_sentence(
 
     @settings(max_examples=EXAMPLES, database=None, suppress_health_check=list(HealthCheck))
     @given(
-        st.sampled_from([0, 1]),
+        st.sampled_from(range(4)),
         st.floats(0, 1),
         st.integers(0, 40),
         st.sampled_from(STRANGE) | st.text(max_size=20),

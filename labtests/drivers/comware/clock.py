@@ -26,9 +26,9 @@ def _utc_s(
         raise Unfit(f"does not say how far {shown} is from UTC")
     try:
         local = datetime.strptime(f"{time} {date}", "%H:%M:%S %m/%d/%Y").replace(tzinfo=UTC)
-    except ValueError as error:
+        return {"utc_s": (local - ahead).timestamp()}
+    except (ValueError, OverflowError) as error:
         raise Unfit(f"is no time: {error}") from None
-    return {"utc_s": (local - ahead).timestamp()}
 
 
 def _in_summer(day: str, begin: str = "", end: str = "", **_: Any) -> bool:

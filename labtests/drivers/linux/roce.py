@@ -70,8 +70,15 @@ def parse_gids(reply: Reply) -> frozenset[str] | None:
     if not told:
         return None
     v2 = [gid.get("gids", "") for gid in told.values() if gid.get("gid_attrs/types") == _V2]
-    mapped = [IPv6Address(gid).ipv4_mapped for gid in v2 if gid]
+    mapped = [_address(reply, gid).ipv4_mapped for gid in v2 if gid]
     return frozenset(str(address) for address in mapped if address is not None)
+
+
+def _address(reply: Reply, gid: str) -> IPv6Address:
+    try:
+        return IPv6Address(gid)
+    except ValueError:
+        refuse(reply, f"{gid!r} is no GID")
 
 
 def _word(reply: Reply, text: str) -> str:

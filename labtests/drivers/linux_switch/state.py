@@ -1,5 +1,7 @@
 """What of a switch stands in the way of a test, and what to keep in mind."""
 
+import re
+
 from labtests.capabilities.device import Obstacles
 from labtests.capabilities.facts import Caveats
 from labtests.core.errors import DeviceError, Unreachable
@@ -15,6 +17,7 @@ from labtests.transport.commands import script
 from labtests.transport.protocol import Reply
 
 _BRIDGED = script("ls -d /sys/class/net/*/brport")
+_BRIDGE_PORT = re.compile(r"/sys/class/net/([^/]+)/brport")
 _OWN_SHARE = 0.1
 """Rates of classes that add up to more of the port than this are worth a sentence."""
 
@@ -100,7 +103,8 @@ class State(SwitchPart, Obstacles, Caveats):
 def _ports(bridged: Reply) -> tuple[str, ...]:
     """The ports of all bridges, by name."""
     shown = whole(bridged).split()
-    return tuple(sorted(path.split("/")[4] for path in shown if path.endswith("/brport")))
+    ports = (match[1] for path in shown if (match := _BRIDGE_PORT.fullmatch(path)))
+    return tuple(sorted(ports))
 
 
 def _single(trees: dict[str, Tree | None]) -> str:

@@ -29,7 +29,7 @@ def evaluate(expression: str, variables: Mapping[str, str]) -> int:
         return _value(
             ast.parse(expression.replace("$", "").strip() or "0", mode="eval").body, variables
         )
-    except (SyntaxError, KeyError, TypeError):
+    except (SyntaxError, KeyError, TypeError, RecursionError, MemoryError, OverflowError):
         raise ValueError(f"{expression}: syntax error: operand expected") from None
     except ZeroDivisionError:
         raise ValueError(f"{expression}: division by 0") from None

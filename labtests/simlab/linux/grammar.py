@@ -1,6 +1,6 @@
 """Shell words as commands: lists, pipelines, redirections, if/for/while, groups and subshells."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
@@ -9,6 +9,8 @@ from labtests.simlab.linux.syntax import Lexer, Operator, ShellSyntax, Token, Wo
 
 _REDIRECTIONS = ("<", ">", ">>", ">&", "<&", "&>", "&>>", "<<<")
 _SEPARATORS = (";", "&", "\n")
+_DEEPEST = 50
+"""What commands may nest: more would end the process that emulates the host. bash has no bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,7 @@ def incomplete(text: str) -> bool:
 class _Parser:
     tokens: Sequence[Token]
     at: int = field(default=0)
+    depth: int = field(default=0)
 
     def list_until(self, ends: tuple[str, ...]) -> List:
         """Pipelines up to one of these reserved words or operators, which stays unread."""
@@ -161,14 +164,23 @@ class _Parser:
             raise ShellSyntax("syntax error: unexpected end of file")
         if isinstance(token, Operator):
             if token.text == "(":
-                return self._group("(", ")")
+                return self._deeper(self._parentheses)
             if token.text not in _REDIRECTIONS:
                 raise self._unexpected(token)
             return self._simple()
         compound = {"{": self._braces, "if": self._if, "for": self._for}
         compound |= {"while": self._while, "until": self._while}
         start = compound.get(token.plain or "")
-        return self._simple() if start is None else self._redirected(start())
+        return self._simple() if start is None else self._redirected(self._deeper(start))
+
+    def _deeper(self, start: Callable[[], Command]) -> Command:
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise ShellSyntax("syntax error: maximum nesting level exceeded")
+        try:
+            return start()
+        finally:
+            self.depth -= 1
 
     def _redirected(self, command: Command) -> Command:
         """`for … done > FILE` is `{ for … done; } > FILE`."""
@@ -177,6 +189,9 @@ class _Parser:
             return command
         pipeline = Pipeline((command,), negated=False)
         return Group(List((Entry(pipeline, "", background=False),)), False, redirections)
+
+    def _parentheses(self) -> Command:
+        return self._group("(", ")")
 
     def _braces(self) -> Command:
         return self._group("{", "}")

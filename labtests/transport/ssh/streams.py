@@ -3,6 +3,7 @@
 import codecs
 import threading
 import time
+from contextlib import suppress
 from typing import Self
 
 import paramiko
@@ -136,8 +137,10 @@ class Streams:
         return self._channel.closed and self.status is None
 
     def close(self) -> None:
-        """Free the channel. Closing twice is allowed."""
-        self._channel.close()
+        """Free the channel. Closing twice is allowed. A host that takes not even that any more is
+        found gone by who asks it next."""
+        with suppress(OSError, EOFError, paramiko.SSHException):
+            self._channel.close()
 
     def __enter__(self) -> Self:
         return self

@@ -9,6 +9,7 @@ import paramiko
 from paramiko.auth_handler import AuthOnlyHandler
 from paramiko.common import MSG_CHANNEL_REQUEST, cMSG_GLOBAL_REQUEST, cMSG_SERVICE_REQUEST
 from paramiko.kex_curve25519 import KexCurve25519
+from paramiko.packet import Packetizer
 from paramiko.transport import ServiceRequestingTransport
 
 from labtests.transport.ssh.algorithms import is_old
@@ -49,6 +50,9 @@ DEAD_PEER_MS = 30_000
 """A peer that acknowledges nothing for so long is gone (TCP_USER_TIMEOUT)."""
 KEEPALIVE_IDLE_S = 15
 ANSWER_WITHIN_S = 30.0  # wall time: of a round trip, and to what is asked on a channel
+MOST_PACKET_BYTES = 2**18
+"""As OpenSSH has it. What we ask for comes in packets of 2**15."""
+_MAC_BYTES = 64  # the longest, which is read together with a packet
 
 
 def _channel_request(channel: paramiko.Channel, message: paramiko.Message) -> None:
@@ -112,8 +116,19 @@ class _Answer(threading.Event):
         return True
 
 
+class _Packets(Packetizer):
+    """paramiko reads as much as a packet says that it has, up to 4 GiB, and copies all for every
+    piece that comes: one such packet takes memory and time from every other device."""
+
+    def read_all(self, n: int, check_rekey: bool = False) -> Any:
+        """Raises SSHException, which ends the connection, before any of it is read."""
+        if n > MOST_PACKET_BYTES + _MAC_BYTES:
+            raise paramiko.SSHException(f"it announced a packet of {n} bytes")
+        return super().read_all(n, check_rekey)
+
+
 class Wire(ServiceRequestingTransport):
-    """A paramiko transport with eleven differences.
+    """A paramiko transport with twelve differences.
 
     - TCP_NODELAY: without it an exec waits some 40 ms for a delayed acknowledgement.
     - `round_trip`: once it is back, everything the server had sent before is here.
@@ -130,6 +145,7 @@ class Wire(ServiceRequestingTransport):
     - ecdh-sha2-nistp256 is asked for first: of OpenSSH's key exchanges it takes least of a server's
       CPU, which is most of what many logins at once wait for (RFC 9142 puts it beside curve25519).
     - CBC, MD5 and SHA-1 are not offered (RFC 9142; CBC: CVE-2008-5161).
+    - A packet that is longer than one has to be ends the connection (see _Packets).
     - curve25519-sha256 is known by its plain name too (RFC 8731), the only one that a hardened sshd
       may offer. And what the server has offered is kept, for the error when nothing fits.
     """
@@ -163,7 +179,7 @@ class Wire(ServiceRequestingTransport):
         self._may_log_in = False
         self.answer_within_s = ANSWER_WITHIN_S
         self.offered: dict[str, list[str]] = {}
-        super().__init__(sock, **settings)
+        super().__init__(sock, packetizer_class=_Packets, **settings)
 
     def auth_interactive_dumb(
         self, username: str, handler: object = None, submethods: str = ""

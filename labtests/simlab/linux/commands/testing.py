@@ -63,6 +63,7 @@ def _unary(call: Call, operator: str, word: str) -> bool:
         "-w": lambda: tree.writable(path, call.process.user),
         "-x": lambda: tree.is_folder(path) or call.host.program(word) is not None,
         "-s": lambda: tree.is_file(path) and bool(tree.read(path)),
+        "-O": lambda: tree.exists(path),  # files have no owners here
         "-L": lambda: False,
         "-h": lambda: False,
     }
