@@ -11,7 +11,7 @@ from labtests.drivers.linux_switch.handles import Handle
 from labtests.drivers.linux_switch.offloads import features_command, parse_merging
 from labtests.drivers.linux_switch.session import SwitchPart
 from labtests.drivers.linux_switch.tree import Tree
-from labtests.drivers.parsing import whole
+from labtests.drivers.parsing import refuse, whole
 from labtests.transport.asking import Asking, ask, ask_each, both, known, side_by_side
 from labtests.transport.commands import script
 from labtests.transport.protocol import Reply
@@ -102,9 +102,10 @@ class State(SwitchPart, Obstacles, Caveats):
 
 def _ports(bridged: Reply) -> tuple[str, ...]:
     """The ports of all bridges, by name."""
-    shown = whole(bridged).split()
-    ports = (match[1] for path in shown if (match := _BRIDGE_PORT.fullmatch(path)))
-    return tuple(sorted(ports))
+    found = [_BRIDGE_PORT.fullmatch(path) or path for path in whole(bridged).split()]
+    if strange := [each for each in found if isinstance(each, str)]:
+        refuse(bridged, f"{strange[0]!r} is no port of a bridge")
+    return tuple(sorted(each[1] for each in found if not isinstance(each, str)))
 
 
 def _single(trees: dict[str, Tree | None]) -> str:
