@@ -23,7 +23,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from labtests.core.errors import LabError
 from labtests.core.redaction import Redaction
@@ -31,9 +31,6 @@ from labtests.inventory import Device, Endpoint, LeasePlace
 from labtests.journal.append_only import NotWritten, Pages
 from labtests.journal.runner import Runner, this_runner
 from labtests.journal.values import pack
-
-if TYPE_CHECKING:
-    from labtests.journal.history import Story
 
 FORMAT = "labtests-changes/1"
 FILE_NAME = "changes.jsonl"
@@ -96,6 +93,13 @@ class Registered(Protocol):
         ...
 
 
+class Unfinished(Protocol):
+    """What the journal of a dead run tells (history.py)."""
+
+    entries: list[Entry]
+    last_number: int
+
+
 @dataclass(slots=True)
 class ChangeJournal:
     """The changes that are still to be undone, the last one last. Without `pages` only in memory.
@@ -121,7 +125,7 @@ class ChangeJournal:
         return journal
 
     @classmethod
-    def resume(cls, path: Path, story: "Story", redaction: Redaction) -> "ChangeJournal":
+    def resume(cls, path: Path, story: Unfinished, redaction: Redaction) -> "ChangeJournal":
         """The file of a run that has died, to be undone by this process. Raises InUse when its
         runner, or somebody else who recovers it, still lives."""
         journal = cls(Pages(path, fresh=False), redaction)

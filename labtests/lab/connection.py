@@ -12,7 +12,7 @@ from contextlib import ExitStack, suppress
 from functools import partial
 from os import PathLike, fspath
 from shlex import quote
-from typing import IO, TYPE_CHECKING, Any, NoReturn
+from typing import IO, Any, NoReturn, Protocol
 
 import fabric
 import paramiko
@@ -23,16 +23,31 @@ from invoke.runners import Result
 from labtests.core.errors import CommandRejected, DeviceError, Unreachable
 from labtests.drivers import driver_module
 from labtests.inventory import Device
+from labtests.lab.changes import Leased, Planned
 from labtests.transport.commands import root
+from labtests.transport.exchanges import Exchanges
+from labtests.transport.protocol import Clock
 from labtests.transport.ssh.connecting import SHELL
 from labtests.transport.ssh.fabric_runner import SuiteSession, SupervisedRunner
 from labtests.transport.ssh.file_transfer import CountedSftp, HostFiles
-
-if TYPE_CHECKING:
-    from labtests.lab.lab import Lab
+from labtests.transport.ssh.line import Line
 
 Local = str | PathLike[str] | IO[Any]
 _RIGHTS = root("id", "-u")
+
+
+class SessionsOfLab(Protocol):
+    """What a connection takes of the lab that is open."""
+
+    clock: Clock
+    lease: Leased | None
+    lines: Mapping[str, Line]
+    planned: Planned | None
+    transports: dict[str, Exchanges]
+
+    def note(self, device: str, text: str) -> None:
+        """For the journal of what was said, if there is one."""
+        ...
 
 
 class HostConnection(fabric.Connection):  # type: ignore[misc]  # Fabric has no types
@@ -202,7 +217,7 @@ class _Endpoint:
         return self._sftp
 
 
-def connection_to(lab: "Lab", device: Device) -> HostConnection:
+def connection_to(lab: SessionsOfLab, device: Device) -> HostConnection:
     """Over the session that the lab has. Raises DeviceError for a switch with a CLI."""
     if driver_module(device.platform).SESSION != SHELL:
         raise DeviceError(

@@ -1,8 +1,9 @@
 """The pauses of one port, NIC or switch: timing, storms, counters."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from labtests.network.events import wake_by
+from labtests.network.model import NetworkModel
 from labtests.network.pause_frames import LINK_BIT, end_storm, timer_slot
 from labtests.network.pause_settings import (
     LONGEST_QUANTA,
@@ -22,9 +23,6 @@ from labtests.network.tables import (
     PS_PER_US,
     Tables,
 )
-
-if TYPE_CHECKING:
-    from labtests.network.network import Network
 
 
 def mask_of(priorities: frozenset[int]) -> int:
@@ -64,7 +62,7 @@ def told_ps(account: Any, now_ps: int) -> int:
 class FlowControl:
     """The pauses of a port. Made by Nic.flow_control and Switch.flow_control()."""
 
-    def __init__(self, network: "Network", port: int) -> None:
+    def __init__(self, network: NetworkModel, port: int) -> None:
         self._network = network
         self._port = port
 

@@ -1,7 +1,7 @@
 """One NIC port as its driver sees it: settings that take effect now, and counters."""
 
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from labtests.network.fabric import apply_np, apply_reaction_point, apply_rp
 from labtests.network.flow_control import (
@@ -12,6 +12,7 @@ from labtests.network.flow_control import (
     priorities_of,
     told_ps,
 )
+from labtests.network.model import HostModel
 from labtests.network.pause_settings import LinkPause, ReceiveBuffer
 from labtests.network.pausing import hold
 from labtests.network.receiving import begin_delivery
@@ -40,9 +41,6 @@ from labtests.network.tables import (
 )
 from labtests.network.wire import break_silence
 
-if TYPE_CHECKING:
-    from labtests.network.network import Network
-
 _PACING = {"flow": PACED_BY_FLOW, "port": PACED_BY_PORT, "none": NOT_PACED}
 MOST_GAP = 0.1
 _TRUST = {"pcp": TRUST_DOT1P, "dscp": TRUST_DSCP}
@@ -51,7 +49,7 @@ _TRUST = {"pcp": TRUST_DOT1P, "dscp": TRUST_DSCP}
 class Nic:
     """A NIC port. Made by Network.nic()."""
 
-    def __init__(self, network: "Network", host: int) -> None:
+    def __init__(self, network: HostModel, host: int) -> None:
         self._network = network
         self._host = host
         self._port = int(network.tables.host[host].port)

@@ -4,21 +4,19 @@ The NIC still sends what a program has handed over: RC messages that are begun a
 answered. What was not written meanwhile is not made up for.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from labtests.network.events import wake_port
 from labtests.network.flows import make_ready, wake_flow_by
+from labtests.network.model import NetworkModel
 from labtests.network.reliable import window_end
 from labtests.network.tables import ACTIVE, PS_PER_NS, RC, UDP
-
-if TYPE_CHECKING:
-    from labtests.network.network import Network
 
 
 class Programs:
     """What the programs behind one NIC port send. Made by Nic."""
 
-    def __init__(self, network: "Network", host: int) -> None:
+    def __init__(self, network: NetworkModel, host: int) -> None:
         self._network, self._host = network, host
         self._depths: dict[int, int] = {}  # of RC flows that stand still: what they may have out
 

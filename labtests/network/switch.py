@@ -1,7 +1,7 @@
 """A switch as its operating system sees it: settings that take effect now, and counters."""
 
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from labtests.network.counting import memory_use, port_counters
 from labtests.network.events import wake_port
@@ -14,6 +14,7 @@ from labtests.network.flow_control import (
 )
 from labtests.network.memory import is_dynamic, recount_lossy, shared_use
 from labtests.network.memory_settings import GroupCounters, MemoryUse, SwitchMemory
+from labtests.network.model import SwitchModel
 from labtests.network.pause_frames import LINK_BIT
 from labtests.network.pause_settings import LinkPause
 from labtests.network.pausing import hold
@@ -39,9 +40,6 @@ from labtests.network.tables import (
 )
 from labtests.network.watchdog import Guards
 
-if TYPE_CHECKING:
-    from labtests.network.network import Network
-
 _TRUST = {"none": TRUST_NONE, "dot1p": TRUST_DOT1P, "dscp": TRUST_DSCP}
 _MODES = ("off", "on", "auto")
 _QUEUE_COLUMNS = {
@@ -63,7 +61,7 @@ _QUEUE_COLUMNS = {
 class Switch:
     """A switch. Made by Network.switch(). Ports are named as in the testbed."""
 
-    def __init__(self, network: "Network", row: int, name: str, ports: dict[str, int]) -> None:
+    def __init__(self, network: SwitchModel, row: int, name: str, ports: dict[str, int]) -> None:
         self._network = network
         self._name = name
         self._row = row

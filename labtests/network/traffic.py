@@ -1,17 +1,15 @@
 """Flows as the programs that made them see them: how far they are, and stop()."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from labtests.network.model import FlowModel
 from labtests.network.tables import ACTIVE, DRAINING, ENDED
-
-if TYPE_CHECKING:
-    from labtests.network.network import Network
 
 
 class _Flow:
     """One or more rows of the flow table that belong to one request."""
 
-    def __init__(self, network: "Network", rows: tuple[int, ...]) -> None:
+    def __init__(self, network: FlowModel, rows: tuple[int, ...]) -> None:
         self._network = network
         self._rows = rows
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from labtests.network.arithmetic import random_below
 from labtests.network.guarding import (
@@ -13,10 +13,8 @@ from labtests.network.guarding import (
     restore,
     watch_pauses,
 )
+from labtests.network.model import NetworkModel
 from labtests.network.tables import PS_PER_NS, Tables
-
-if TYPE_CHECKING:
-    from labtests.network.network import Network
 
 PS_PER_MS = 1_000_000_000
 SHARES = 1 << 20
@@ -206,7 +204,7 @@ class GuardCounters:
 class Guards:
     """The guards of a switch's ports: a watchdog, a deadlock detection or a timeout on each."""
 
-    def __init__(self, network: "Network", ports: Mapping[str, int]) -> None:
+    def __init__(self, network: NetworkModel, ports: Mapping[str, int]) -> None:
         """`ports`: names and rows."""
         self._network = network
         self._ports = ports

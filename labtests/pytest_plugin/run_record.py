@@ -3,13 +3,15 @@
 import shlex
 import sys
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
+
+import pytest
 
 from labtests import __version__
 from labtests.inventory import Testbed
-
-if TYPE_CHECKING:
-    from labtests.pytest_plugin.run import Run
+from labtests.lab.lab import Lab
+from labtests.pytest_plugin.preflight import Preflight
+from labtests.pytest_plugin.proof import Proof
 
 MODELLED = (
     "packets, shared buffer, PFC, WRED/ECN, DCQCN and go-back-N of a switch and its hosts; not "
@@ -17,7 +19,32 @@ MODELLED = (
 )
 
 
-def told(run: "Run") -> dict[str, Any]:
+class RecordedRun(Protocol):
+    """What is recorded of a run."""
+
+    config: pytest.Config
+    testbed: Testbed
+    started: datetime
+    versions: dict[str, dict[str, str]]
+    lab: Lab | None
+    proof: Proof
+    preflight: Preflight
+    not_run: list[str]
+    problem: str
+    exit_code: int | None
+
+    @property
+    def dry(self) -> bool:
+        """Whether the lab is a simulated one."""
+        ...
+
+    @property
+    def backend(self) -> str:
+        """The word that every verdict is stamped with."""
+        ...
+
+
+def told(run: RecordedRun) -> dict[str, Any]:
     """The run as docs/run-json.md describes it, but for its tests; secrets are still in it."""
     return {
         "format": "labtests-run/1",

@@ -10,7 +10,6 @@ from typing import Any
 from labtests.core.errors import LabError
 from labtests.inventory import Device, Endpoint, Testbed
 from labtests.network import Cable, HostPort, Network, SwitchPort, Wiring
-from labtests.simlab import faces
 from labtests.simlab.face import Face, Forwarding
 from labtests.simlab.faults import DeviceFaults, UnknownFault, inject
 from labtests.simlab.loss_faults import Mischief
@@ -110,7 +109,9 @@ def face_module(device: Device) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name != name:
             raise
-        there = ", ".join(sorted(each.name for each in iter_modules(faces.__path__)))
+        there = ", ".join(
+            sorted(each.name for each in iter_modules(importlib.import_module(FACES).__path__))
+        )
         raise CannotSimulate(
             f"{device.name}: platform {device.platform!r} cannot be simulated "
             f"(there are: {there}): run this testbed without --dry-run, or write "

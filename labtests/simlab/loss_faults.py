@@ -1,16 +1,15 @@
 """How any device suffers the faults of losses.py: bad cables, and people who give commands."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-from labtests.network import Script
-from labtests.simlab.face import Help, SignalName
-from labtests.simlab.faults import UnknownFault
+from labtests.inventory import Testbed
+from labtests.network import Network, Script
+from labtests.simlab.face import Face, Help, SignalName
+from labtests.simlab.faults import DeviceFaults, UnknownFault
 from labtests.simlab.losses import Fault, Losses
-
-if TYPE_CHECKING:
-    from labtests.simlab.lab import SimulatedLab
+from labtests.simlab.timeline import Timeline
 
 NS_PER_MS = 1_000_000
 COUNTED = ("fcs", "symbol", "nothing")
@@ -40,10 +39,20 @@ class Unheard:
         """See Console."""
 
 
+class CabledLab(Protocol):
+    """The lab that it happens in."""
+
+    testbed: Testbed
+    network: Network
+    timeline: Timeline
+    faults: dict[str, DeviceFaults]
+    devices: Mapping[str, Face]
+
+
 class Mischief:
     """What may happen to one device. Its faults know of it from now on."""
 
-    def __init__(self, lab: "SimulatedLab", name: str) -> None:
+    def __init__(self, lab: CabledLab, name: str) -> None:
         self._lab, self._name = lab, name
         self._bad: set[str] = set()  # ports whose cable loses frames
         losses = self._losses

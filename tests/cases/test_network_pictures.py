@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from labtests.__main__ import main
-from labtests.network.cases.drawing import WIDTH
+from labtests.core.drawing import WIDTH
 from labtests.network.pictures import locking, losing, mixing, queueing
 from labtests.network.pictures.gallery import PICTURES, lines
 from labtests.network.pictures.picture import Picture, check

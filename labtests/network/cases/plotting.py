@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import cycle
 
-from labtests.network.cases.drawing import (
+from labtests.core.drawing import (
     COLOURS,
     GREY,
     Axis,

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from labtests.network.cases import CaseFile, Figures, run
-from labtests.network.cases.drawing import (
+from labtests.core.drawing import (
     BLUE,
     GREEN,
     GREY,
@@ -14,6 +13,7 @@ from labtests.network.cases.drawing import (
     note,
     sheet,
 )
+from labtests.network.cases import CaseFile, Figures, run
 from labtests.network.pictures.picture import ON_WIRE, Picture, check, goodput_of, packaged
 from labtests.network.pictures.sketch import sketch, way
 from labtests.network.reference import formulas

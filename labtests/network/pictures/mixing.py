@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from labtests.core.drawing import BLUE, GREY, VERMILION, Axis, Panel, note, sheet
 from labtests.network.cases import CaseFile, Figures, run
-from labtests.network.cases.drawing import BLUE, GREY, VERMILION, Axis, Panel, note, sheet
 from labtests.network.pictures.picture import (
     ON_WIRE,
     PAYLOAD,

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from labtests.network.cases import CaseFile, Figures, run
-from labtests.network.cases.drawing import (
+from labtests.core.drawing import (
     BLUE,
     GREY,
     VERMILION,
@@ -16,6 +15,7 @@ from labtests.network.cases.drawing import (
     sheet,
     text,
 )
+from labtests.network.cases import CaseFile, Figures, run
 from labtests.network.pictures.picture import FRAME, ON_WIRE, Picture, check, packaged
 from labtests.network.reference import formulas
 from labtests.network.reference.judging import Judged

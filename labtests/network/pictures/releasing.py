@@ -2,11 +2,7 @@
 
 from collections.abc import Mapping
 
-from labtests.network.cases import CaseFile, Figures, run
-from labtests.network.cases.device_form import (
-    WatchdogPart,
-)
-from labtests.network.cases.drawing import (
+from labtests.core.drawing import (
     BLUE,
     GREEN,
     GREY,
@@ -18,6 +14,10 @@ from labtests.network.cases.drawing import (
     note,
     rule,
     sheet,
+)
+from labtests.network.cases import CaseFile, Figures, run
+from labtests.network.cases.device_form import (
+    WatchdogPart,
 )
 from labtests.network.pictures.picture import Picture, check, goodput_of, packaged
 from labtests.network.pictures.sketch import sketch, way

@@ -4,8 +4,7 @@ by the ports that fill it, and each port's part by the flows behind it; DCQCN di
 
 from collections.abc import Mapping
 
-from labtests.network.cases import CaseFile, Figures, run
-from labtests.network.cases.drawing import (
+from labtests.core.drawing import (
     BLACK,
     BLUE,
     GREEN,
@@ -18,6 +17,7 @@ from labtests.network.cases.drawing import (
     sheet,
     text,
 )
+from labtests.network.cases import CaseFile, Figures, run
 from labtests.network.pictures.picture import Picture, check, goodput_of, packaged, pfc_only
 from labtests.network.pictures.sketch import sketch
 from labtests.network.reference.judging import Judged

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from labtests.network.cases.drawing import BLACK, GREY, PAPER, Parts, Point, box, rule, text
+from labtests.core.drawing import BLACK, GREY, PAPER, Parts, Point, box, rule, text
 
 BOX = (34.0, 24.0)
 LINK = "#888888"

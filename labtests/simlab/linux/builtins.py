@@ -12,9 +12,7 @@ from labtests.simlab.linux.processes import (
     Pause,
     Streams,
 )
-from labtests.simlab.linux.shell import Shell
-
-Builtin = Callable[[Shell, Call], Steps]
+from labtests.simlab.linux.shell import Builtin, Shell
 
 
 def _at_once(act: Callable[[Shell, Call], int]) -> Builtin:
@@ -86,7 +84,7 @@ def _command(shell: Shell, call: Call) -> Steps:
 def _where(shell: Shell, names: tuple[str, ...], call: Call) -> int:
     found = 0
     for name in names:
-        if name in shell.host.builtins:
+        if name in shell.builtins:
             call.out(f"{name}\n")
         elif shell.host.program(name) is not None:
             call.out(shell.host.path_of(name) + "\n")
@@ -98,7 +96,7 @@ def _where(shell: Shell, names: tuple[str, ...], call: Call) -> int:
 def _type(shell: Shell, call: Call) -> int:
     status = 0
     for name in call.arguments:
-        if name in shell.host.builtins:
+        if name in shell.builtins:
             call.out(f"{name} is a shell builtin\n")
         elif shell.host.program(name) is not None:
             call.out(f"{name} is {shell.host.path_of(name)}\n")
@@ -118,9 +116,9 @@ def _exec(shell: Shell, call: Call) -> Steps:
 def _run(shell: Shell, argv: tuple[str, ...], streams: Streams) -> Steps:
     if not argv:
         return 0
-    if argv[0] in shell.host.builtins:
+    if argv[0] in shell.builtins:
         call = Call(host=shell.host, process=shell.process, argv=argv)
-        return (yield from shell.host.builtins[argv[0]](shell, call))
+        return (yield from shell.builtins[argv[0]](shell, call))
     if shell.host.program(argv[0]) is None:
         shell.complain(f"{argv[0]}: command not found", 1)
         return NOT_FOUND

@@ -2,20 +2,17 @@
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from labtests.simlab.linux.machine import Machine
 from labtests.simlab.linux.processes import Pause, Process, Program
-from labtests.simlab.linux.streams import Stdio
-
-if TYPE_CHECKING:
-    from labtests.simlab.linux.host import LinuxHost
+from labtests.simlab.linux.streams import Source, Stdio
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """One run of a tool by a process of a host."""
 
-    host: "LinuxHost"
+    host: Machine
     process: Process
     argv: tuple[str, ...]
 
@@ -70,6 +67,14 @@ class Call:
     def path(self, name: str) -> str:
         """An absolute path of a name as the process sees it."""
         return self.host.tree.resolve(name, self.process.directory)
+
+
+class Terminal(Source):
+    """What is typed at a terminal. `prompting` is an interactive shell that reads it."""
+
+    def __init__(self, prompting: Callable[[Call], Program]) -> None:
+        super().__init__()
+        self.prompting = prompting
 
 
 Tool = Callable[[Call], int | Program]

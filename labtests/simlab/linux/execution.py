@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
+from labtests.simlab.linux.machine import Machine
 from labtests.simlab.linux.processes import (
     DEATH,
     NOT_FOUND,
@@ -15,9 +16,6 @@ from labtests.simlab.linux.processes import (
     Streams,
 )
 from labtests.simlab.linux.tree import FileTree
-
-if TYPE_CHECKING:
-    from labtests.simlab.linux.host import LinuxHost
 
 _DEATHS = {"KILL": "Killed", "TERM": "Terminated", "HUP": "Hangup", "QUIT": "Quit"}
 Steps = Program
@@ -47,7 +45,7 @@ class Interrupted(Exception):
 class Execution:
     """A shell's state, and how it has things done. Implements expansion.Expanding."""
 
-    host: "LinuxHost"
+    host: Machine
     process: Process
     name: str
     interactive: bool = False

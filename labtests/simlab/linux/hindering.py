@@ -2,17 +2,14 @@
 still, counters that grow."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from labtests.network import Nic
 from labtests.simlab.faults import UnknownFault
 from labtests.simlab.linux import mlx5_counters, rdma_counters
+from labtests.simlab.linux.machine import Machine
 from labtests.simlab.linux.ports import NicPort
 from labtests.simlab.linux.sysfs import STATISTICS, snmp_counters
 from labtests.simlab.losses import Fault, Growth
-
-if TYPE_CHECKING:
-    from labtests.simlab.linux.host import LinuxHost
 
 PRIORITIES = range(8)
 NS_PER_S, NS_PER_MS = 1_000_000_000, 1_000_000
@@ -25,7 +22,7 @@ DISCARDS = ("rx_discards_phy", "rx_out_of_buffer", "nothing")
 class Hindered:
     """What may be wrong with one host. Its faults know of it from now on."""
 
-    def __init__(self, host: "LinuxHost") -> None:
+    def __init__(self, host: Machine) -> None:
         self._host, self._losses = host, host.faults.losses
         self._stopped_until_ns = 0
         self._share: float | None = None

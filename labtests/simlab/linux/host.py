@@ -19,17 +19,17 @@ from labtests.simlab.faults import UnknownFault
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.linux import builtins, toolbox
 from labtests.simlab.linux.booting import settings_of
-from labtests.simlab.linux.builtins import Builtin
 from labtests.simlab.linux.calls import Call, Tool, Tools
 from labtests.simlab.linux.commands.files import usage
 from labtests.simlab.linux.hindering import Hindered
 from labtests.simlab.linux.login import Login
 from labtests.simlab.linux.options import BadOption
-from labtests.simlab.linux.perftest.plan import DOCUMENT_000
+from labtests.simlab.linux.perftest_builds import DOCUMENT_000
 from labtests.simlab.linux.ports import NicPort, dotted, network_of, ports_of
 from labtests.simlab.linux.processes import Birth, Kernel, Pause, Process, Program, Streams
 from labtests.simlab.linux.qos import QosState
 from labtests.simlab.linux.rdma_resources import Connected
+from labtests.simlab.linux.shell import Builtin, Shell
 from labtests.simlab.linux.sockets import Sockets
 from labtests.simlab.linux.streams import Capture, nothing
 from labtests.simlab.linux.sysfs import populate
@@ -168,6 +168,15 @@ class LinuxHost:
         if not any(call_line(argv).startswith(start) for start in self.faults.truncated_commands):
             return _guarded(call, tool)
         return self._truncated(call, tool)
+
+    def run_script(
+        self, process: Process, name: str, parameters: tuple[str, ...], text: str
+    ) -> Program:
+        """A shell of this name ($0) that runs a text; its status."""
+        shell = Shell(
+            host=self, builtins=self.builtins, process=process, name=name, parameters=parameters
+        )
+        return shell.run(text)
 
     def redirect(self, process: Process, streams: Streams) -> None:
         """The process has these streams from now on."""

@@ -1,19 +1,27 @@
 """One SSH session on an emulated host: its console as streams, its first process, its end."""
 
-from collections.abc import Callable, Generator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Generator, Mapping
+from typing import Protocol
 
 from labtests.simlab.face import Console, SignalName
-from labtests.simlab.linux.calls import Call
+from labtests.simlab.linux.calls import Call, Terminal
 from labtests.simlab.linux.grammar import incomplete
+from labtests.simlab.linux.machine import Machine
 from labtests.simlab.linux.processes import Birth, Pause, Process, Program, Streams
-from labtests.simlab.linux.shell import Shell
-from labtests.simlab.linux.streams import Source, Terminal
-
-if TYPE_CHECKING:
-    from labtests.simlab.linux.host import LinuxHost
+from labtests.simlab.linux.shell import Builtin, Shell
+from labtests.simlab.linux.streams import Source
 
 SSHD_PID = 1
+
+
+class HasSessions(Machine, Protocol):
+    """The host that somebody has logged in to."""
+
+    builtins: Mapping[str, Builtin]
+
+    def forget(self, console: Console) -> None:
+        """The session has exited."""
+        ...
 
 
 class ConsoleOutput:
@@ -51,7 +59,7 @@ class ConsoleOutput:
 class Login:
     """A session, with or without a terminal."""
 
-    def __init__(self, host: "LinuxHost", console: Console) -> None:
+    def __init__(self, host: HasSessions, console: Console) -> None:
         self.host = host
         self.console = console
         self.gone = False
@@ -144,6 +152,7 @@ class Login:
         call.process.caught.add("INT")
         shell = Shell(
             host=self.host,
+            builtins=self.host.builtins,
             process=call.process,
             name=name,
             interactive=self.console.pty,

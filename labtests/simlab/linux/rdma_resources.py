@@ -1,10 +1,10 @@
 """What `rdma res show` lists: connection ids and queue pairs of the programs on this host."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    from labtests.simlab.linux.host import LinuxHost
+from labtests.simlab.lab import SimulatedLab
+from labtests.simlab.linux.ports import NicPort
 
 Row = dict[str, Any]
 FIRST_CM_ID = 70
@@ -35,7 +35,16 @@ class Connected:
     by_rdma_cm: bool
 
 
-def cm_ids(host: "LinuxHost") -> list[Row]:
+class HasConnections(Protocol):
+    """The host whose resources are tracked."""
+
+    name: str
+    lab: SimulatedLab
+    ports: tuple[NicPort, ...]
+    connected: list[Connected]
+
+
+def cm_ids(host: HasConnections) -> list[Row]:
     """rdma_cm's ids: a listener stands on every device, a connection on its own."""
     rows: list[Row] = []
     for (device, service, number), listener in host.lab.listeners.items():
@@ -77,7 +86,7 @@ def _connected_id(connected: Connected, number: int) -> Row:
     }
 
 
-def queue_pairs(host: "LinuxHost") -> list[Row]:
+def queue_pairs(host: HasConnections) -> list[Row]:
     """Queue pairs: those of programs, then the kernel's own of each device."""
     rows: list[Row] = [
         {

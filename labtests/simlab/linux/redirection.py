@@ -4,11 +4,11 @@ import errno
 import os
 from collections.abc import Generator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from labtests.simlab.linux import expansion
 from labtests.simlab.linux.grammar import Redirection
-from labtests.simlab.linux.processes import Pause, Streams
+from labtests.simlab.linux.processes import Pause, Process, Streams
 from labtests.simlab.linux.streams import (
     Discard,
     FileOutput,
@@ -18,12 +18,19 @@ from labtests.simlab.linux.streams import (
     nothing,
 )
 
-if TYPE_CHECKING:
-    from labtests.simlab.linux.shell import Shell
+
+class Redirecting(expansion.Expanding, Protocol):
+    """What redirection asks of the shell."""
+
+    process: Process
+
+    def complain(self, text: str, line: int) -> None:
+        """Print an error."""
+        ...
 
 
 def redirected(
-    shell: "Shell", redirections: tuple[Redirection, ...], line: int
+    shell: Redirecting, redirections: tuple[Redirection, ...], line: int
 ) -> Generator[Pause, None, Streams | None]:
     """The streams after all redirections; None when one failed, which the shell has said."""
     streams = shell.process.streams
@@ -37,7 +44,7 @@ def redirected(
     return streams
 
 
-def _apply(shell: "Shell", streams: Streams, redirection: Redirection, target: str) -> Streams:
+def _apply(shell: Redirecting, streams: Streams, redirection: Redirection, target: str) -> Streams:
     operator, descriptor = redirection.operator, redirection.descriptor
     if operator == "<<<":
         return replace(streams, input=Source(target + "\n", ended=True))
@@ -56,7 +63,7 @@ def _apply(shell: "Shell", streams: Streams, redirection: Redirection, target: s
     return _with_output(streams, descriptor, output)
 
 
-def _duplicated(shell: "Shell", streams: Streams, target: str) -> Input | None:
+def _duplicated(shell: Redirecting, streams: Streams, target: str) -> Input | None:
     """What a descriptor reads from; None for `-`, which closes."""
     if target == "-":
         return None
@@ -66,7 +73,9 @@ def _duplicated(shell: "Shell", streams: Streams, target: str) -> Input | None:
     return inputs[int(target)]
 
 
-def _with_input(shell: "Shell", streams: Streams, descriptor: int, source: Input | None) -> Streams:
+def _with_input(
+    shell: Redirecting, streams: Streams, descriptor: int, source: Input | None
+) -> Streams:
     """Descriptors beside stdin stay as they are made, which is what `exec` wants of them."""
     if descriptor == 0:
         return replace(streams, input=nothing() if source is None else source)
@@ -83,7 +92,7 @@ def _with_output(streams: Streams, descriptor: int, output: Output) -> Streams:
     return replace(streams, out=output) if descriptor == 1 else streams
 
 
-def _opened(shell: "Shell", target: str, *, append: bool) -> Output:
+def _opened(shell: Redirecting, target: str, *, append: bool) -> Output:
     path = shell.tree.resolve(target, shell.directory)
     if path == "/dev/stderr":
         return shell.process.streams.err
@@ -92,7 +101,7 @@ def _opened(shell: "Shell", target: str, *, append: bool) -> Output:
     return FileOutput(shell.tree.writer(path, append=append, user=shell.process.user))
 
 
-def _opened_input(shell: "Shell", target: str) -> Source:
+def _opened_input(shell: Redirecting, target: str) -> Source:
     if target == "/dev/null":
         return nothing()
     return Source(shell.tree.read(shell.tree.resolve(target, shell.directory)), ended=True)

@@ -5,7 +5,7 @@ does it, so that the PID of an SSH command is the program's own.
 """
 
 import re
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 
@@ -24,7 +24,9 @@ ROUND_NS = 10_000_000  # so that a busy loop leaves the other hosts their share 
 
 @dataclass(slots=True, kw_only=True)
 class Shell(Execution):
-    """One shell: it runs text."""
+    """One shell: it runs text. `builtins` are what it does itself."""
+
+    builtins: "Mapping[str, Builtin]"
 
     def substitute(self, source: str) -> Generator[Pause, None, str]:
         """See Expanding."""
@@ -213,7 +215,7 @@ class Shell(Execution):
         if argv == ["exec"]:  # only its redirections, and they stay
             self.host.redirect(self.process, streams)
             return 0
-        builtin = self.host.builtins.get(argv[0])
+        builtin = self.builtins.get(argv[0])
         if builtin is not None:
             body = builtin(self, Call(host=self.host, process=self.process, argv=tuple(argv)))
             return (yield from self.within(streams, self._guarded(body, argv[0], command.line)))
@@ -243,6 +245,9 @@ class Shell(Execution):
         except OSError as error:
             self.complain(f"{name}: write error: {error.strerror}", line)
             return 1
+
+
+Builtin = Callable[[Shell, Call], Steps]
 
 
 def _stage(command: grammar.Command) -> Callable[[Shell], Steps]:

@@ -7,11 +7,7 @@ shows nothing until it flushes or exits, and what it had not flushed dies with i
 import errno
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    from labtests.simlab.linux.calls import Call
-    from labtests.simlab.linux.processes import Program
+from typing import Protocol
 
 STDIO_BLOCK = 4096  # glibc's buffer for a pipe or file: st_blksize
 
@@ -140,14 +136,6 @@ class Source:
         if self.wanted is not None:
             wanted, self.wanted = self.wanted, None
             wanted()
-
-
-class Terminal(Source):
-    """What is typed at a terminal. `prompting` is an interactive shell that reads it."""
-
-    def __init__(self, prompting: Callable[["Call"], "Program"]) -> None:
-        super().__init__()
-        self.prompting = prompting
 
 
 def nothing() -> Source:

@@ -7,15 +7,13 @@ value that is no number, or out of its range, is EINVAL, as a sysfs store functi
 import errno
 import posixpath
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from labtests.simlab.linux import rdma_counters
 from labtests.simlab.linux.commands.system import KERNEL, KERNEL_BUILD
+from labtests.simlab.linux.machine import Machine
 from labtests.simlab.linux.ports import NicPort, gids, guid
 from labtests.simlab.linux.tree import File, failure
-
-if TYPE_CHECKING:
-    from labtests.simlab.linux.host import LinuxHost
 
 MAX_VALUES = {
     "clamp_tgt_rate": 1,
@@ -42,7 +40,20 @@ MAX_VALUES = {
 (the latter from memory)."""
 
 
-def populate(host: "LinuxHost") -> None:
+class Booted(Machine, Protocol):
+    """The host whose files they are."""
+
+    @property
+    def boot_id(self) -> str:
+        """Another one after each boot."""
+        ...
+
+    def uptime_s(self) -> float:
+        """Simulated seconds since it was booted."""
+        ...
+
+
+def populate(host: Booted) -> None:
     """The host's tree has everything below /sys, /proc and /etc."""
     populate_system(host)
     for port in host.ports:
@@ -51,7 +62,7 @@ def populate(host: "LinuxHost") -> None:
         _add_dcqcn(host, port)
 
 
-def populate_system(host: "LinuxHost") -> None:
+def populate_system(host: Booted) -> None:
     """What does not belong to a port."""
     _add(host, "/etc/hostname", lambda: host.name + "\n")
     _add(host, "/etc/os-release", lambda: 'NAME="Ubuntu"\nVERSION_ID="22.04"\n')
@@ -71,7 +82,7 @@ _NETSTAT = (
 )
 
 
-def _tcp_ecn(host: "LinuxHost") -> File:
+def _tcp_ecn(host: Machine) -> File:
     def write(text: str) -> None:
         if text.strip() not in ("0", "1", "2"):
             raise failure(errno.EINVAL)
@@ -80,7 +91,7 @@ def _tcp_ecn(host: "LinuxHost") -> File:
     return File(read=lambda: f"{host.sockets.tcp_ecn}\n", write=write)
 
 
-def snmp(host: "LinuxHost") -> str:
+def snmp(host: Machine) -> str:
     """/proc/net/snmp: a header line and a value line for each protocol."""
     return "".join(
         f"{group}: {' '.join(values)}\n{group}: {' '.join(map(str, values.values()))}\n"
@@ -88,12 +99,12 @@ def snmp(host: "LinuxHost") -> str:
     )
 
 
-def snmp_counters(host: "LinuxHost") -> frozenset[str]:
+def snmp_counters(host: Machine) -> frozenset[str]:
     """All that are in it, as nstat calls them."""
     return frozenset(group + name for group, names in _protocols(host).items() for name in names)
 
 
-def _protocols(host: "LinuxHost") -> dict[str, dict[str, int]]:
+def _protocols(host: Machine) -> dict[str, dict[str, int]]:
     """Ip, Tcp and Udp from the NICs' counters."""
     found = [(port, port.counters()) for port in host.ports]
 
@@ -156,11 +167,11 @@ def _protocols(host: "LinuxHost") -> dict[str, dict[str, int]]:
     }
 
 
-def _add(host: "LinuxHost", path: str, read: Callable[[], str]) -> None:
+def _add(host: Machine, path: str, read: Callable[[], str]) -> None:
     host.tree.add(path, File(read=read))
 
 
-def _add_interface(host: "LinuxHost", port: NicPort) -> None:
+def _add_interface(host: Machine, port: NicPort) -> None:
     base = f"/sys/class/net/{port.interface}"
     state = "up" if port.up else "down"
     constants = {
@@ -217,13 +228,7 @@ def _statistic(port: NicPort, name: str) -> Callable[[], str]:
     return read
 
 
-def sent_by_the_stack(port: NicPort) -> tuple[int, int]:
-    """Packets and bytes that went through the port's queue."""
-    counters = port.counters()
-    return (0, 0) if counters is None else (counters.udp_out_datagrams, 0)
-
-
-def _add_rdma_device(host: "LinuxHost", port: NicPort) -> None:
+def _add_rdma_device(host: Machine, port: NicPort) -> None:
     device = f"/sys/class/infiniband/{port.rdma}"
     host.tree.add_folder(f"{device}/device/net/{port.interface}")
     node_guid = ":".join(guid(port)[at : at + 4] for at in range(0, 16, 4))
@@ -251,7 +256,7 @@ def _hw_counter(port: NicPort, name: str) -> File:
     )
 
 
-def _add_dcqcn(host: "LinuxHost", port: NicPort) -> None:
+def _add_dcqcn(host: Machine, port: NicPort) -> None:
     nic = port.nic
     if nic is None:
         return
@@ -265,7 +270,7 @@ def _add_dcqcn(host: "LinuxHost", port: NicPort) -> None:
             host.tree.add(f"{base}/enable/{priority}", _switch(host, port, side, priority))
 
 
-def _parameter(host: "LinuxHost", port: NicPort, side: str, name: str) -> File:
+def _parameter(host: Machine, port: NicPort, side: str, name: str) -> File:
     nic = port.nic
     assert nic is not None
 
@@ -281,7 +286,7 @@ def _parameter(host: "LinuxHost", port: NicPort, side: str, name: str) -> File:
     return File(read=read, write=write, hidden=lambda: host.faults.no_ecn_folder)
 
 
-def _switch(host: "LinuxHost", port: NicPort, side: str, priority: int) -> File:
+def _switch(host: Machine, port: NicPort, side: str, priority: int) -> File:
     nic = port.nic
     assert nic is not None
 

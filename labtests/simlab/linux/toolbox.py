@@ -1,7 +1,5 @@
 """All tools that an emulated host has installed."""
 
-from typing import TYPE_CHECKING
-
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.commands import (
     awk,
@@ -22,11 +20,9 @@ from labtests.simlab.linux.commands import (
     wrappers,
 )
 from labtests.simlab.linux.iperf3 import program as iperf3
+from labtests.simlab.linux.machine import HasIdentity
 from labtests.simlab.linux.perftest import program as perftest
 from labtests.simlab.linux.tree import File
-
-if TYPE_CHECKING:
-    from labtests.simlab.linux.host import LinuxHost
 
 
 def _kill(call: Call) -> int:
@@ -58,6 +54,6 @@ TOOLS: Tools = {
 }
 
 
-def binary(host: "LinuxHost", name: str) -> File:
+def binary(host: HasIdentity, name: str) -> File:
     """The tool's file: gone when the tool was removed."""
     return File(read=lambda: "\x7fELF", hidden=lambda: host.faults.lacks(name))

@@ -1,22 +1,18 @@
 """/sys and /proc of an emulated Linux switch: what its kernel has, and what its ports count."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
-from labtests.simlab.linux.sysfs import CARRIER, STATISTICS, carrier_count, populate_system
+from labtests.simlab.linux.ports import NicPort
+from labtests.simlab.linux.sysfs import CARRIER, STATISTICS, Booted, carrier_count, populate_system
 from labtests.simlab.linux.tree import File
 from labtests.simlab.linux_switch.counting import FCS_BYTES
 from labtests.simlab.refreshing import Shown
-
-if TYPE_CHECKING:
-    from labtests.simlab.linux.ports import NicPort
-    from labtests.simlab.linux_switch.switch import LinuxSwitch
 
 MODULES = ("sch_red", "cls_u32", "sch_htb", "bridge", "veth")
 _VETH_MBIT_PER_S = 10_000  # what the driver veth claims for any cable
 
 
-def populate(box: "LinuxSwitch", network: Shown) -> None:
+def populate(box: Booted, network: Shown) -> None:
     """The box's tree has all its files."""
     populate_system(box)
     modules = "".join(f"{name} 16384 1 - Live 0x0000000000000000\n" for name in MODULES)
@@ -25,7 +21,7 @@ def populate(box: "LinuxSwitch", network: Shown) -> None:
         _add_port(box, network, port)
 
 
-def _add_port(box: "LinuxSwitch", network: Shown, port: "NicPort") -> None:
+def _add_port(box: Booted, network: Shown, port: NicPort) -> None:
     base = f"/sys/class/net/{port.interface}"
     constants = {
         "address": port.mac,
@@ -46,7 +42,7 @@ def _add_port(box: "LinuxSwitch", network: Shown, port: "NicPort") -> None:
         _add(box, f"{base}/{name}", carrier_count(port, name))
 
 
-def _statistic(network: Shown, port: "NicPort", name: str) -> Callable[[], str]:
+def _statistic(network: Shown, port: NicPort, name: str) -> Callable[[], str]:
     def read() -> str:
         grown = port.faults.losses.grown(port.interface, name)
         return f"{_counted(network, port.interface).get(name, 0) + grown}\n"
@@ -69,5 +65,5 @@ def _counted(network: Shown, interface: str) -> Mapping[str, int]:
     }
 
 
-def _add(box: "LinuxSwitch", path: str, read: Callable[[], str]) -> None:
+def _add(box: Booted, path: str, read: Callable[[], str]) -> None:
     box.tree.add(path, File(read=read))

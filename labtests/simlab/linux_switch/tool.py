@@ -3,18 +3,17 @@
 What is not emulated exits with 1 and says so on stderr, in words that no real tc has.
 """
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from labtests.network import QueueCounters
 from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux_switch import class_changes, filter_changes, qdisc_changes, showing
 from labtests.simlab.linux_switch.arguments import NotEmulated, Refused, Words
+from labtests.simlab.linux_switch.counting import Counting
 from labtests.simlab.linux_switch.nodes import PortTree, listed
 from labtests.simlab.linux_switch.showing import Form, Row
-
-if TYPE_CHECKING:
-    from labtests.simlab.linux_switch.switch import LinuxSwitch
 
 VERSION = "tc utility, iproute2-6.1.0, libbpf 1.1.2\n"
 _FORMS = {"s": "statistics", "d": "details", "j": "json"}
@@ -30,6 +29,18 @@ _OTHERS = ("change", "replace", "link", "get", "help", "delete")
 _ROOT_REFERENCES = 3  # as recorded of a veth with two transmit queues
 
 
+class QueuedBox(Protocol):
+    """The switch, as far as tc has to do with it: its ports' queues, by interface."""
+
+    trees: dict[str, PortTree]
+    counting: Counting
+    running: bool
+
+    def changing(self, interface: str) -> AbstractContextManager[PortTree]:
+        """A copy of a port's tree, which takes its place when the block ends without an error."""
+        ...
+
+
 @dataclass(slots=True)
 class _Asked:
     """What `show` is to show."""
@@ -40,7 +51,7 @@ class _Asked:
     hook: bool = False
 
 
-def tc(box: "LinuxSwitch", call: Call) -> int:
+def tc(box: QueuedBox, call: Call) -> int:
     """Run it; the exit status."""
     try:
         call.out(_tc(box, call))
@@ -53,7 +64,7 @@ def tc(box: "LinuxSwitch", call: Call) -> int:
     return 0
 
 
-def _tc(box: "LinuxSwitch", call: Call) -> str:
+def _tc(box: QueuedBox, call: Call) -> str:
     words = Words(call.arguments)
     flags, first = _flags(words)
     if "version" in flags:
@@ -95,7 +106,7 @@ def _whole(word: str, names: tuple[str, ...]) -> str | None:
     return next((name for name in names if word and name.startswith(word)), None)
 
 
-def _show(box: "LinuxSwitch", name: str, words: Words, form: Form) -> str:
+def _show(box: QueuedBox, name: str, words: Words, form: Form) -> str:
     asked = _asked(box, name, words)
     if name == "qdisc":
         rows = _rows(box, asked.device, invisible=asked.invisible)
@@ -108,7 +119,7 @@ def _show(box: "LinuxSwitch", name: str, words: Words, form: Form) -> str:
     return "" if asked.hook else showing.filters(tree.filters, parent=asked.parent)
 
 
-def _asked(box: "LinuxSwitch", name: str, words: Words) -> _Asked:
+def _asked(box: QueuedBox, name: str, words: Words) -> _Asked:
     asked = _Asked()
     while words:
         word = words.take()
@@ -127,13 +138,13 @@ def _asked(box: "LinuxSwitch", name: str, words: Words) -> _Asked:
     return asked
 
 
-def _device(box: "LinuxSwitch", name: str) -> str:
+def _device(box: QueuedBox, name: str) -> str:
     if name not in box.trees:
         raise Refused(f'Cannot find device "{name}"\n', 1)
     return name
 
 
-def _rows(box: "LinuxSwitch", device: str, *, invisible: bool) -> list[Row]:
+def _rows(box: QueuedBox, device: str, *, invisible: bool) -> list[Row]:
     return [
         Row(
             qdisc=each,
@@ -148,7 +159,7 @@ def _rows(box: "LinuxSwitch", device: str, *, invisible: bool) -> list[Row]:
     ]
 
 
-def _change(box: "LinuxSwitch", call: Call, what: tuple[str, str], words: Words) -> str:
+def _change(box: QueuedBox, call: Call, what: tuple[str, str], words: Words) -> str:
     name, written = what
     verb = _whole(written, _CHANGES[name])
     if verb is None:
@@ -168,7 +179,7 @@ def _change(box: "LinuxSwitch", call: Call, what: tuple[str, str], words: Words)
     return ""
 
 
-def alter(box: "LinuxSwitch", what: tuple[str, str, str], tree: PortTree, words: Words) -> str:
+def alter(box: QueuedBox, what: tuple[str, str, str], tree: PortTree, words: Words) -> str:
     """Make the change in a tree; what tc remarks. Raises Refused, NotEmulated."""
     device, name, verb = what
 

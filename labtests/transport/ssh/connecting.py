@@ -64,7 +64,8 @@ def _connect(device: Device, session: Callable[[Device], str], clock: Clock, run
             from labtests.transport.ssh.login import Owner, logged_in
 
             kind = session(device)
-        return logged_in(device, kind, Owner(clock, run), first)
+        dialect = None if kind == SHELL else kind
+        return logged_in(device, dialect, Owner(clock, run), first)
     except BaseException:
         if isinstance(first, socket.socket):
             first.close()

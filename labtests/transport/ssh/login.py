@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from labtests.inventory import Device
 from labtests.transport.protocol import Clock, Transport
-from labtests.transport.ssh.connecting import SHELL
 from labtests.transport.ssh.line import Line, open_line
 from labtests.transport.ssh.shell import ShellTransport
 
@@ -19,23 +18,24 @@ class Owner:
 
 
 def logged_in(
-    device: Device, session: str, owner: Owner, first: socket.socket | OSError | None
+    device: Device, dialect: str | None, owner: Owner, first: socket.socket | OSError | None
 ) -> Transport:
-    """See connecting.connect. `first` is what dialling the device came to."""
+    """See connecting.connect. `dialect` is netmiko's type of the device; None: it has a shell.
+    `first` is what dialling the device came to."""
     line = open_line(device, first)
     try:
-        return _session(line, device, session, owner)
+        return _session(line, device, dialect, owner)
     except BaseException:
         line.close()
         raise
 
 
-def _session(line: Line, device: Device, session: str, owner: Owner) -> Transport:
-    if session != SHELL:
+def _session(line: Line, device: Device, dialect: str | None, owner: Owner) -> Transport:
+    if dialect is not None:
         from labtests.transport.ssh.cli import (
             CliTransport,  # netmiko is large; a lab of hosts needs none
         )
 
-        return CliTransport(line, device_type=session, clock=owner.clock)
+        return CliTransport(line, device_type=dialect, clock=owner.clock)
     become = device.management.become
     return ShellTransport(line, clock=owner.clock, become=become, run=owner.run)

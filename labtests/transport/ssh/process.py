@@ -1,26 +1,44 @@
 """A command that goes on running on a Linux host."""
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from labtests.core.errors import CommandRejected, CommandTimeout
-from labtests.transport.commands import program, script
-from labtests.transport.protocol import Signal, wait_until
+from labtests.transport.commands import Shell, program, script
+from labtests.transport.protocol import Clock, Reply, Signal, wait_until
 from labtests.transport.ssh.streams import Streams
-
-if TYPE_CHECKING:
-    from labtests.transport.ssh.shell import ShellTransport
 
 LAST_WORDS_S = 2.0  # for the exit status of a group that is gone to arrive
 GRACES_S: tuple[tuple[Signal, float], ...] = (("INT", 2.0), ("TERM", 2.0), ("KILL", 2.0))
 """How long (lab time) a process group may take to end after each signal."""
 
 
+class Launcher(Protocol):
+    """The session that started the process."""
+
+    device: str
+    clock: Clock
+
+    def quick(self, command: Shell) -> Reply:
+        """A command that does not wait for anything."""
+        ...
+
+    def await_end(self, streams: Streams, command: str, deadline_s: float) -> bool:
+        """Wait for the end of a command; False when the deadline (lab time) passes before."""
+        ...
+
+    def sync(self, command: str) -> None:
+        """Everything the host had sent is here. Raises Unreachable."""
+        ...
+
+    def drain(self, streams: Streams, command: str) -> None:
+        """Take what has arrived. Raises Unreachable when the session broke."""
+        ...
+
+
 class ShellProcess:
     """See transport.Process. `pid` is its process id on the host, and that of its group."""
 
-    def __init__(
-        self, shell: "ShellTransport", streams: Streams, *, command: str, pid: int
-    ) -> None:
+    def __init__(self, shell: Launcher, streams: Streams, *, command: str, pid: int) -> None:
         self.device, self.command, self.pid = shell.device, command, pid
         self._shell, self._streams = shell, streams
         self._gone = False

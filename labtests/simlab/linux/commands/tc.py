@@ -6,8 +6,7 @@ from typing import Any
 
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.mlx5_counters import CHANNELS
-from labtests.simlab.linux.ports import NicPort
-from labtests.simlab.linux.sysfs import sent_by_the_stack
+from labtests.simlab.linux.ports import NicPort, sent_by_the_stack
 
 _FQ_CODEL = {
     "limit": 10240,

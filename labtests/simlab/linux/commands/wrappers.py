@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from labtests.simlab.linux.calls import Call, Tools
+from labtests.simlab.linux.calls import Call, Terminal, Tools
 from labtests.simlab.linux.options import BadOption, read_options
 from labtests.simlab.linux.processes import (
     DEATH,
@@ -14,8 +14,7 @@ from labtests.simlab.linux.processes import (
     Process,
     Program,
 )
-from labtests.simlab.linux.shell import Shell
-from labtests.simlab.linux.streams import FileOutput, Terminal
+from labtests.simlab.linux.streams import FileOutput
 
 NS_PER_S = 1_000_000_000
 TIMED_OUT = 124
@@ -204,10 +203,10 @@ def _shell(call: Call) -> Program:
     """`sh -c TEXT [NAME …]`, a script, or commands on stdin."""
     options, words = read_options(call.arguments, "lisex", "c", stop_early=True)
     if "c" in options:
-        name, parameters = (words or [call.name])[0], tuple(words)
+        parameters = tuple(words)
         text = options["c"]
     elif words:
-        name, parameters = words[0], tuple(words)
+        parameters = tuple(words)
         try:
             text = call.host.tree.read(call.path(words[0]))
         except OSError as error:
@@ -215,10 +214,10 @@ def _shell(call: Call) -> Program:
     elif isinstance(call.process.streams.input, Terminal):
         return (yield from call.process.streams.input.prompting(call))
     else:
-        name, parameters = call.name, ()
+        parameters = ()
         text = yield from call.read_all()
-    shell = Shell(host=call.host, process=call.process, name=name, parameters=parameters)
-    return (yield from shell.run(text))
+    name = (words or [call.name])[0]
+    return (yield from call.host.run_script(call.process, name, parameters, text))
 
 
 def _su(call: Call) -> Program:

@@ -5,7 +5,8 @@ import ipaddress
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from labtests.simlab.linux.perftest.plan import Build, Plan
+from labtests.simlab.linux.perftest.plan import Plan
+from labtests.simlab.linux.perftest_builds import Build
 from labtests.simlab.linux.rdma_resources import QueuePair
 
 RULER = "-" * 87 + "\n"

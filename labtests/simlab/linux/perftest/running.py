@@ -12,7 +12,8 @@ from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux.perftest import report
 from labtests.simlab.linux.perftest.contact import Contact, Failed
 from labtests.simlab.linux.perftest.meeting import Meeting, Side
-from labtests.simlab.linux.perftest.plan import Build, Plan
+from labtests.simlab.linux.perftest.plan import Plan
+from labtests.simlab.linux.perftest_builds import Build
 from labtests.simlab.linux.ports import gids
 from labtests.simlab.linux.processes import Pause, Program
 from labtests.simlab.linux.rdma_resources import Connected
