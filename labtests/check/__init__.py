@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from labtests.check import cables, hosts, quiet
-from labtests.check.finding import LEVELS, Finding, judged
+from labtests.check.finding import LEVELS, CheckFinding, judged
 from labtests.check.gathering import Known, Watching, gather
 from labtests.check.rights import notes
 from labtests.inventory import Testbed
@@ -33,7 +33,7 @@ CHECKS = (
 )
 """The names that --tolerate takes."""
 
-__all__ = ["CHECKS", "LEVELS", "Checked", "Finding", "check", "judged"]
+__all__ = ["CHECKS", "LEVELS", "CheckFinding", "Checked", "check", "judged"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class Checked:
     """Everything that was found, check by check; and every counter that grew in the idle lab, which
     verdicts take into account (verdicts/idle.py)."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[CheckFinding, ...]
     noise: tuple[Difference, ...] = ()
 
 
@@ -61,16 +61,16 @@ def check(lab: Lab, *, idle_s: float, progress: Callable[[str], None] = lambda _
     return Checked(findings=tuple(findings), noise=quiet.grown(grown))
 
 
-def _asked(testbed: Testbed, known: Mapping[str, Known], backend: str) -> Iterator[Finding]:
+def _asked(testbed: Testbed, known: Mapping[str, Known], backend: str) -> Iterator[CheckFinding]:
     for name in known:
-        yield Finding(check="reachable", level="ok", device=name, finding="logged in")
+        yield CheckFinding(check="reachable", level="ok", device=name, finding="logged in")
     yield from hosts.obstacles(known)
     if backend != "simulated":  # an emulated host has nobody to keep from anything
         yield from notes({name: device.rights for name, device in known.items()})
     yield from hosts.left_behind(known)
     yield from hosts.versions(known)
     yield from hosts.rdma(testbed, known)
-    lab = cables.Lab(testbed, known)
+    lab = cables.CheckedLab(testbed, known)
     for of_cables in (
         cables.cabling,
         cables.speed,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from labtests.capabilities.facts import LinkFacts, Neighbour, RoceFacts
 from labtests.capabilities.records import PfcSetting, TrustSetting
-from labtests.check.finding import Finding, Level, Unknown
+from labtests.check.finding import CheckFinding, Level, Unknown
 from labtests.check.gathering import Known
 from labtests.inventory import Endpoint, Link, Testbed
 from labtests.journal.values import readable
@@ -17,7 +17,7 @@ _SET_ALIKE = "make both ends alike: `labtests plan` shows how (docs/profiles.md)
 
 
 @dataclass(frozen=True, slots=True)
-class Lab:
+class CheckedLab:
     """The testbed and what is known of its devices."""
 
     testbed: Testbed
@@ -56,7 +56,7 @@ class Lab:
             yield link.b, link
 
 
-def cabling(lab: Lab) -> Iterator[Finding]:
+def cabling(lab: CheckedLab) -> Iterator[CheckFinding]:
     """LLDP equals the links of the testbed file. One end that hears the other is enough."""
     for link in lab.testbed.links:
         heard = [each for end in (link.a, link.b) for each in _heard(lab, end)]
@@ -77,14 +77,14 @@ def cabling(lab: Lab) -> Iterator[Finding]:
             )
 
 
-def _heard(lab: Lab, end: Endpoint) -> list[tuple[Endpoint, Neighbour]]:
+def _heard(lab: CheckedLab, end: Endpoint) -> list[tuple[Endpoint, Neighbour]]:
     neighbours = lab.known[end.device].neighbours
     if neighbours is None or isinstance(neighbours, Unknown):
         return []
     return [(end, each) for each in neighbours if each.port == end.interface]
 
 
-def _is(lab: Lab, neighbour: Neighbour, peer: Endpoint) -> bool:
+def _is(lab: CheckedLab, neighbour: Neighbour, peer: Endpoint) -> bool:
     """By the port's MAC address, or by the names of device and port."""
     link = lab.link(peer)
     digits = neighbour.port_id.replace("-", "").replace(":", "").lower()
@@ -94,7 +94,7 @@ def _is(lab: Lab, neighbour: Neighbour, peer: Endpoint) -> bool:
     return named and peer.interface in (neighbour.port_id, neighbour.port_description)
 
 
-def speed(lab: Lab) -> Iterator[Finding]:
+def speed(lab: CheckedLab) -> Iterator[CheckFinding]:
     """Up, and as fast as the testbed file says."""
     for end, link in lab.ends:
         facts = lab.link(end)
@@ -118,7 +118,7 @@ def speed(lab: Lab) -> Iterator[Finding]:
             yield _ok("speed", end, f"{link.speed_bits_per_s / 1e9:g} Gb/s")
 
 
-def fec(lab: Lab) -> Iterator[Finding]:
+def fec(lab: CheckedLab) -> Iterator[CheckFinding]:
     """The same at both ends. Where no switch tells, hosts of one speed are held against each other:
     all we have, so it only warns."""
     yield from _fec_of_hosts(lab)
@@ -141,12 +141,12 @@ def fec(lab: Lab) -> Iterator[Finding]:
             yield _ok("fec", link.a, f"{told[link.a]} at both ends")
 
 
-def _virtual(lab: Lab, end: Endpoint) -> bool:
+def _virtual(lab: CheckedLab, end: Endpoint) -> bool:
     facts = lab.link(end)
     return isinstance(facts, LinkFacts) and facts.virtual
 
 
-def _fec_untold(end: Endpoint, told: Mapping[Endpoint, str]) -> Finding:
+def _fec_untold(end: Endpoint, told: Mapping[Endpoint, str]) -> CheckFinding:
     """One end's silence is not agreement: what the other end says, to be compared by hand."""
     there = [f"{peer} has {encoding}" for peer, encoding in told.items()]
     other = there[0] if there else "nor does the other"
@@ -159,7 +159,7 @@ def _fec_untold(end: Endpoint, told: Mapping[Endpoint, str]) -> Finding:
     )
 
 
-def _fec_of_hosts(lab: Lab) -> Iterator[Finding]:
+def _fec_of_hosts(lab: CheckedLab) -> Iterator[CheckFinding]:
     speeds: dict[int, dict[Endpoint, str]] = {}
     for end, link in lab.ends:
         facts, peer = lab.link(end), lab.link(link.b if end == link.a else link.a)
@@ -174,7 +174,7 @@ def _fec_of_hosts(lab: Lab) -> Iterator[Finding]:
                 yield _bad("fec", end, text, "set one FEC at both ends", level="warning")
 
 
-def mtu(lab: Lab) -> Iterator[Finding]:
+def mtu(lab: CheckedLab) -> Iterator[CheckFinding]:
     """The same on all hosts, for IP and for RDMA, and switches let such frames pass."""
     ends = [end for end, _ in lab.ends]
     ip: dict[Endpoint, int] = {}
@@ -190,7 +190,7 @@ def mtu(lab: Lab) -> Iterator[Finding]:
             yield _passes(end, lab.link(end), needed)
 
 
-def _rdma_mtu(lab: Lab, ends: list[Endpoint]) -> Iterator[Finding]:
+def _rdma_mtu(lab: CheckedLab, ends: list[Endpoint]) -> Iterator[CheckFinding]:
     rdma: dict[Endpoint, int] = {}
     for end in ends:
         roce = lab.known[end.device].roces.get(end.interface)
@@ -201,7 +201,7 @@ def _rdma_mtu(lab: Lab, ends: list[Endpoint]) -> Iterator[Finding]:
     yield from _alike(rdma, "RDMA MTU", "it follows the interface's MTU: set that, see ibv_devinfo")
 
 
-def _passes(end: Endpoint, facts: LinkFacts | Unknown, needed: int) -> Finding:
+def _passes(end: Endpoint, facts: LinkFacts | Unknown, needed: int) -> CheckFinding:
     if isinstance(facts, Unknown) or facts.frame_bytes is None:
         return _unknown("mtu", end, "the device does not tell its MTU")
     if facts.frame_bytes >= needed:
@@ -210,7 +210,7 @@ def _passes(end: Endpoint, facts: LinkFacts | Unknown, needed: int) -> Finding:
     return _bad("mtu", end, text, "raise the frame length of the port (jumboframe)")
 
 
-def _alike(found: Mapping[Endpoint, int], what: str, remedy: str) -> Iterator[Finding]:
+def _alike(found: Mapping[Endpoint, int], what: str, remedy: str) -> Iterator[CheckFinding]:
     common = max(found.values(), key=list(found.values()).count, default=0)
     for end, value in found.items():
         if value == common:
@@ -219,7 +219,7 @@ def _alike(found: Mapping[Endpoint, int], what: str, remedy: str) -> Iterator[Fi
             yield _bad("mtu", end, f"{what} is {value}, and {common} on most hosts", remedy)
 
 
-def trust(lab: Lab) -> Iterator[Finding]:
+def trust(lab: CheckedLab) -> Iterator[CheckFinding]:
     """The same source and the same map at both ends of a cable. No suite sets a map."""
     for link in lab.testbed.links:
         if not lab.either_has(link, "trust"):
@@ -231,7 +231,7 @@ def trust(lab: Lab) -> Iterator[Finding]:
             yield _ends_alike("dscp map", link, maps, "failure")
 
 
-def queue_map(lab: Lab) -> Iterator[Finding]:
+def queue_map(lab: CheckedLab) -> Iterator[CheckFinding]:
     """802.1p priority -> queue, of two switches with a cable between them; what classes a NIC has
     is its own. No suite sets this map."""
     for link in lab.testbed.links:
@@ -242,7 +242,7 @@ def queue_map(lab: Lab) -> Iterator[Finding]:
             yield _ends_alike("queue map", link, maps, "failure")
 
 
-def pfc(lab: Lab) -> Iterator[Finding]:
+def pfc(lab: CheckedLab) -> Iterator[CheckFinding]:
     """The same priorities at both ends, and none that takes what the other end says."""
     for link in lab.testbed.links:
         if not lab.either_has(link, "pfc"):
@@ -267,7 +267,7 @@ def _paused(setting: object) -> object:
     return setting.priorities if setting.mode != "off" else frozenset()
 
 
-def _ends_alike(check: str, link: Link, found: list[object], level: Level) -> Finding:
+def _ends_alike(check: str, link: Link, found: list[object], level: Level) -> CheckFinding:
     dark = [each for each in found if isinstance(each, Unknown)]
     if dark:
         end = link.a if isinstance(found[0], Unknown) else link.b
@@ -290,8 +290,10 @@ def _brief(value: object, other: object, of: str) -> str:
     return readable(value)
 
 
-def _bad(check: str, end: Endpoint, text: str, remedy: str, *, level: Level = "failure") -> Finding:
-    return Finding(
+def _bad(
+    check: str, end: Endpoint, text: str, remedy: str, *, level: Level = "failure"
+) -> CheckFinding:
+    return CheckFinding(
         check=check,
         level=level,
         device=end.device,
@@ -301,9 +303,9 @@ def _bad(check: str, end: Endpoint, text: str, remedy: str, *, level: Level = "f
     )
 
 
-def _unknown(check: str, end: Endpoint, why: str) -> Finding:
+def _unknown(check: str, end: Endpoint, why: str) -> CheckFinding:
     return _bad(check, end, why, "", level="not known")
 
 
-def _ok(check: str, end: Endpoint, text: str) -> Finding:
+def _ok(check: str, end: Endpoint, text: str) -> CheckFinding:
     return _bad(check, end, text, "", level="ok")

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from labtests.check import CHECKS, Finding, check, judged
+from labtests.check import CHECKS, CheckFinding, check, judged
 from labtests.core.errors import DeviceError, LabError, LabErrors, Unreachable
 from labtests.core.output import clean
 from labtests.drivers import driver_module
@@ -27,7 +27,7 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class CheckRequest:
     """What the command line asks for."""
 
     testbed: Testbed
@@ -40,7 +40,7 @@ class Asked:
     idle_s: float = IDLE_S
 
 
-def run(asked: Asked, say: Say, tell: Say = lambda _: None) -> int:
+def run(asked: CheckRequest, say: Say, tell: Say = lambda _: None) -> int:
     """Check, print, and the exit code; `tell` hears what is waited for. Raises LabError for what
     can never be."""
     tolerated = expect_checks(asked.tolerated)
@@ -60,7 +60,7 @@ def expect_checks(names: Sequence[str]) -> frozenset[str]:
     return frozenset(names)
 
 
-def code_of(found: Iterable[Finding]) -> int:
+def code_of(found: Iterable[CheckFinding]) -> int:
     """The exit code: 15 when a device is not reachable, 10 for any other failure, else 0."""
     failed = {each.check for each in found if each.level == "failure"}
     if "reachable" in failed:
@@ -68,7 +68,7 @@ def code_of(found: Iterable[Finding]) -> int:
     return NOT_FIT if failed else FIT
 
 
-def _found(asked: Asked, tell: Say) -> Iterator[Finding]:
+def _found(asked: CheckRequest, tell: Say) -> Iterator[CheckFinding]:
     if not asked.dry_run:
         yield from unfinished(asked.testbed)
     testbed = asked.testbed
@@ -84,7 +84,7 @@ def _found(asked: Asked, tell: Say) -> Iterator[Finding]:
             yield from _of_lab(asked, rest, tell)
 
 
-def _of_lab(asked: Asked, testbed: Testbed, tell: Say) -> list[Finding]:
+def _of_lab(asked: CheckRequest, testbed: Testbed, tell: Say) -> list[CheckFinding]:
     access = Access(testbed=testbed, dry_run=asked.dry_run, faults=asked.faults)
     with opened(access) as lab:
         expect_usable(readers_of(lab))
@@ -109,10 +109,10 @@ def _refused(reader: Reader) -> Unreachable | None:
     return None
 
 
-def unfinished(testbed: Testbed) -> Iterator[Finding]:
+def unfinished(testbed: Testbed) -> Iterator[CheckFinding]:
     """Journals of runs on this machine that died, or still run."""
     for run in left_behind(testbed, dry_run=False, say=lambda text: None):
-        yield Finding(
+        yield CheckFinding(
             check="leftovers",
             level="failure",
             device=testbed.name,
@@ -121,12 +121,12 @@ def unfinished(testbed: Testbed) -> Iterator[Finding]:
         )
 
 
-def _unreachable(errors: LabErrors) -> Iterator[Finding]:
+def _unreachable(errors: LabErrors) -> Iterator[CheckFinding]:
     for error in errors.exceptions:
         if isinstance(error, LabErrors):
             yield from _unreachable(error)
         elif isinstance(error, Unreachable | DeviceError):
-            yield Finding(
+            yield CheckFinding(
                 check="reachable",
                 level="failure",
                 device=error.device,
@@ -144,7 +144,7 @@ def without(testbed: Testbed, names: set[str]) -> Testbed:
     )
 
 
-def total(found: Sequence[Finding]) -> str:
+def total(found: Sequence[CheckFinding]) -> str:
     """The last line."""
     counts = [(level, sum(each.level == level for each in found)) for level in _COLOURS]
     return ", ".join(
@@ -164,7 +164,7 @@ _COLOURS = {
 }
 
 
-def show(found: Sequence[Finding], *, every: bool, console: Console | None = None) -> None:
+def show(found: Sequence[CheckFinding], *, every: bool, console: Console | None = None) -> None:
     """One table. What is good is one line for each check and device, unless `every` is asked."""
     console = console or Console()
     if not console.is_terminal:
@@ -181,9 +181,9 @@ def show(found: Sequence[Finding], *, every: bool, console: Console | None = Non
     console.print(table)
 
 
-def shortened(found: Sequence[Finding]) -> Iterator[Finding]:
+def shortened(found: Sequence[CheckFinding]) -> Iterator[CheckFinding]:
     """Good lines of one check are one line."""
-    good: dict[str, list[Finding]] = {}
+    good: dict[str, list[CheckFinding]] = {}
     for each in found:
         if each.level == "ok":
             good.setdefault(each.check, []).append(each)

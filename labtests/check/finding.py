@@ -11,7 +11,7 @@ hinders nothing, also with `--strict`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class CheckFinding:
     """One line. `port` is "" for a whole device, `remedy` is "" where nothing is to be done."""
 
     check: str
@@ -39,8 +39,11 @@ class Unknown:
 
 
 def judged(
-    findings: Iterable[Finding], *, tolerated: frozenset[str] = frozenset(), strict: bool = False
-) -> tuple[Finding, ...]:
+    findings: Iterable[CheckFinding],
+    *,
+    tolerated: frozenset[str] = frozenset(),
+    strict: bool = False,
+) -> tuple[CheckFinding, ...]:
     """Worst first, else in the order of the checks. Failures of `tolerated` checks are warnings;
     `strict` makes failures of all warnings, and of what is not known."""
     made = []

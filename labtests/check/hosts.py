@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from statistics import median
 
 from labtests.capabilities.facts import ClockReading, RoceFacts
-from labtests.check.finding import Finding, Level, Unknown
+from labtests.check.finding import CheckFinding, Level, Unknown
 from labtests.check.gathering import Known
 from labtests.inventory import Testbed
 
@@ -20,7 +20,7 @@ SAME_ON_ALL = {
 }
 
 
-def obstacles(known: Mapping[str, Known]) -> Iterator[Finding]:
+def obstacles(known: Mapping[str, Known]) -> Iterator[CheckFinding]:
     """lldpad, DCBX in firmware, configuration that hides what is set: it would undo a setting."""
     for device in known.values():
         found = device.obstacles
@@ -28,7 +28,7 @@ def obstacles(known: Mapping[str, Known]) -> Iterator[Finding]:
             yield _unknown("obstacles", device.name, found)
             continue
         for sentence in found:
-            yield Finding(
+            yield CheckFinding(
                 check="obstacles",
                 level="failure",
                 device=device.name,
@@ -40,19 +40,19 @@ def obstacles(known: Mapping[str, Known]) -> Iterator[Finding]:
         yield from _caveats(device)
 
 
-def obstacles_of(device: str, said: tuple[str, ...] | Unknown) -> tuple[Finding, ...]:
+def obstacles_of(device: str, said: tuple[str, ...] | Unknown) -> tuple[CheckFinding, ...]:
     """The same by what one device says, and only what is not good."""
     known = Known(name=device, obstacles=said)
     return tuple(found for found in obstacles({device: known}) if found.level != "ok")
 
 
-def _caveats(device: Known) -> Iterator[Finding]:
+def _caveats(device: Known) -> Iterator[CheckFinding]:
     """What makes numbers mean less, and prevents nothing: it only warns."""
     if isinstance(device.caveats, Unknown):
         yield _unknown("obstacles", device.name, device.caveats)
         return
     for sentence in device.caveats:
-        yield Finding(
+        yield CheckFinding(
             check="obstacles",
             level="warning",
             device=device.name,
@@ -61,7 +61,7 @@ def _caveats(device: Known) -> Iterator[Finding]:
         )
 
 
-def versions(known: Mapping[str, Known]) -> Iterator[Finding]:
+def versions(known: Mapping[str, Known]) -> Iterator[CheckFinding]:
     """Equal on all hosts with RDMA; firmware on all cards of one kind; of others just told."""
     told = {}
     for device in known.values():
@@ -83,7 +83,7 @@ def _those_with(what: str, hosts: Mapping[str, Mapping[str, str]]) -> dict[str, 
     return {name: found[what] for name, found in hosts.items() if what in found}
 
 
-def _same(what: str, found: Mapping[str, str], rule: tuple[str, str]) -> Iterator[Finding]:
+def _same(what: str, found: Mapping[str, str], rule: tuple[str, str]) -> Iterator[CheckFinding]:
     common = max(found.values(), key=list(found.values()).count, default="")
     for name, version in found.items():
         if not version:
@@ -94,7 +94,7 @@ def _same(what: str, found: Mapping[str, str], rule: tuple[str, str]) -> Iterato
         else:
             others = ", ".join(n for n, v in found.items() if v == common)
             level: Level = "failure" if rule[0] == "failure" else "warning"
-            yield Finding(
+            yield CheckFinding(
                 check="versions",
                 level=level,
                 device=name,
@@ -103,7 +103,7 @@ def _same(what: str, found: Mapping[str, str], rule: tuple[str, str]) -> Iterato
             )
 
 
-def _same_firmware(found: Mapping[str, str]) -> Iterator[Finding]:
+def _same_firmware(found: Mapping[str, str]) -> Iterator[CheckFinding]:
     boards: dict[str, dict[str, str]] = {}
     for name, text in found.items():
         match = _BOARD.match(text)
@@ -113,7 +113,7 @@ def _same_firmware(found: Mapping[str, str]) -> Iterator[Finding]:
         yield from _same("firmware", of_board, rule)
 
 
-def rdma(testbed: Testbed, known: Mapping[str, Known]) -> Iterator[Finding]:
+def rdma(testbed: Testbed, known: Mapping[str, Known]) -> Iterator[CheckFinding]:
     """The RDMA link is active where the testbed file has a cable, and the port's address has a
     RoCEv2 GID. Of a port without RDMA device nothing is asked unless the testbed file names one."""
     for device in known.values():
@@ -132,8 +132,8 @@ def rdma(testbed: Testbed, known: Mapping[str, Known]) -> Iterator[Finding]:
                 yield _gid(device.name, port, facts, at.address)
 
 
-def _absent(device: str, port: str, rdma: str) -> Finding:
-    return Finding(
+def _absent(device: str, port: str, rdma: str) -> CheckFinding:
+    return CheckFinding(
         check="rdma",
         level="failure",
         device=device,
@@ -143,10 +143,10 @@ def _absent(device: str, port: str, rdma: str) -> Finding:
     )
 
 
-def _active(device: str, port: str, facts: RoceFacts) -> Finding:
+def _active(device: str, port: str, facts: RoceFacts) -> CheckFinding:
     if facts.active:
         return _ok("rdma", device, f"{facts.rdma} is active", port)
-    return Finding(
+    return CheckFinding(
         check="rdma",
         level="failure",
         device=device,
@@ -156,7 +156,7 @@ def _active(device: str, port: str, facts: RoceFacts) -> Finding:
     )
 
 
-def _gid(device: str, port: str, facts: RoceFacts, address: str | None) -> Finding:
+def _gid(device: str, port: str, facts: RoceFacts, address: str | None) -> CheckFinding:
     if facts.v2_addresses is None:
         return _unknown("gid", device, Unknown(why="the host does not tell its GIDs"), port)
     if address is None:
@@ -164,7 +164,7 @@ def _gid(device: str, port: str, facts: RoceFacts, address: str | None) -> Findi
     if address in facts.v2_addresses:
         return _ok("gid", device, f"{address} has a RoCEv2 GID", port)
     there = ", ".join(sorted(facts.v2_addresses)) or "none"
-    return Finding(
+    return CheckFinding(
         check="gid",
         level="failure",
         device=device,
@@ -174,7 +174,7 @@ def _gid(device: str, port: str, facts: RoceFacts, address: str | None) -> Findi
     )
 
 
-def clocks(known: Mapping[str, Known], *, backend: str) -> Iterator[Finding]:
+def clocks(known: Mapping[str, Known], *, backend: str) -> Iterator[CheckFinding]:
     """How far apart the devices' clocks are: from the runner's, in a simulated lab from most."""
     ahead: dict[str, float] = {}
     for device in known.values():
@@ -192,7 +192,7 @@ def clocks(known: Mapping[str, Known], *, backend: str) -> Iterator[Finding]:
         if abs(apart_s) <= CLOCKS_APART_S + reading.resolution_s:
             yield _ok("clock", name, f"within {CLOCKS_APART_S + reading.resolution_s:g} s")
             continue
-        yield Finding(
+        yield CheckFinding(
             check="clock",
             level="warning",
             device=name,
@@ -202,14 +202,14 @@ def clocks(known: Mapping[str, Known], *, backend: str) -> Iterator[Finding]:
         )
 
 
-def left_behind(known: Mapping[str, Known]) -> Iterator[Finding]:
+def left_behind(known: Mapping[str, Known]) -> Iterator[CheckFinding]:
     """Processes that carry the mark of a run."""
     for device in known.values():
         if isinstance(device.left, Unknown):
             yield _unknown("leftovers", device.name, device.left)
             continue
         for process in device.left or ():
-            yield Finding(
+            yield CheckFinding(
                 check="leftovers",
                 level="failure",
                 device=device.name,
@@ -221,9 +221,11 @@ def left_behind(known: Mapping[str, Known]) -> Iterator[Finding]:
             yield _ok("leftovers", device.name, "no process of another run")
 
 
-def _unknown(check: str, device: str, unknown: Unknown, port: str = "") -> Finding:
-    return Finding(check=check, level="not known", device=device, port=port, finding=unknown.why)
+def _unknown(check: str, device: str, unknown: Unknown, port: str = "") -> CheckFinding:
+    return CheckFinding(
+        check=check, level="not known", device=device, port=port, finding=unknown.why
+    )
 
 
-def _ok(check: str, device: str, text: str, port: str = "") -> Finding:
-    return Finding(check=check, level="ok", device=device, port=port, finding=text)
+def _ok(check: str, device: str, text: str, port: str = "") -> CheckFinding:
+    return CheckFinding(check=check, level="ok", device=device, port=port, finding=text)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from labtests.capabilities import counters as c
-from labtests.check.finding import Finding, Unknown
+from labtests.check.finding import CheckFinding, Unknown
 from labtests.check.gathering import Idle
 from labtests.measure.evidence import Difference
 
@@ -29,10 +29,10 @@ TRAFFIC = frozenset(
 """Counters that a verdict may rest on."""
 
 
-def errors(idle: Idle) -> Iterator[Finding]:
+def errors(idle: Idle) -> Iterator[CheckFinding]:
     """CRC errors, symbol errors and the like stand still."""
     if isinstance(idle.errors, Unknown):
-        yield Finding(check="errors", level="not known", device="", finding=idle.errors.why)
+        yield CheckFinding(check="errors", level="not known", device="", finding=idle.errors.why)
         return
     devices: dict[str, bool] = {}
     for difference in idle.errors.values():
@@ -48,7 +48,9 @@ def errors(idle: Idle) -> Iterator[Finding]:
             yield _of(difference, "errors", "failure", text, "change the cable or clean the optics")
             devices[reading.device] = False
     for name in [name for name, still in devices.items() if still]:
-        yield Finding(check="errors", level="ok", device=name, finding="no error counter grows")
+        yield CheckFinding(
+            check="errors", level="ok", device=name, finding="no error counter grows"
+        )
 
 
 def grown(idle: Idle) -> tuple[Difference, ...]:
@@ -58,11 +60,11 @@ def grown(idle: Idle) -> tuple[Difference, ...]:
     return tuple(difference for difference in idle.counters.values() if difference.increase)
 
 
-def noise(idle: Idle) -> Iterator[Finding]:
+def noise(idle: Idle) -> Iterator[CheckFinding]:
     """Background traffic, per counter. It never excuses a drop: a queue that is under test and not
     quiet makes a verdict inconclusive."""
     if isinstance(idle.counters, Unknown):
-        yield Finding(check="noise", level="not known", device="", finding=idle.counters.why)
+        yield CheckFinding(check="noise", level="not known", device="", finding=idle.counters.why)
         return
     noisy_ones = [difference for difference in grown(idle) if difference.key[4] in TRAFFIC]
     for difference in noisy_ones:
@@ -78,14 +80,14 @@ def noise(idle: Idle) -> Iterator[Finding]:
         )
     noisy = {difference.key[0] for difference in noisy_ones}
     for device in sorted({key[0] for key in idle.counters} - noisy):
-        yield Finding(
+        yield CheckFinding(
             check="noise", level="ok", device=device, finding=f"quiet for {idle.seconds:.3g} s"
         )
 
 
-def _of(difference: Difference, check: str, level: str, text: str, remedy: str) -> Finding:
+def _of(difference: Difference, check: str, level: str, text: str, remedy: str) -> CheckFinding:
     device, port = difference.key[:2]
-    return Finding(
+    return CheckFinding(
         check=check,
         level=level,  # type: ignore[arg-type]
         device=device,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from labtests.check.finding import Finding, Unknown
+from labtests.check.finding import CheckFinding, Unknown
 from labtests.core.errors import DeviceError
 from labtests.drivers import driver_module
 from labtests.drivers.linux.host import RIGHTS
@@ -46,13 +46,13 @@ def rights(reader: Reader) -> Asking[Rights | Unknown | None]:
         return Unknown(why=error.problem)
 
 
-def notes(known: Mapping[str, Rights | Unknown | None]) -> Iterator[Finding]:
+def notes(known: Mapping[str, Rights | Unknown | None]) -> Iterator[CheckFinding]:
     """One for each login that may do more than it must."""
     for device, found in known.items():
         if isinstance(found, Unknown):
             why = f"what the login may do is not told: {found.why}"
-            yield Finding(check="rights", level="note", device=device, finding=why)
+            yield CheckFinding(check="rights", level="note", device=device, finding=why)
         elif found is not None and found in _TOLD:
-            yield Finding(
+            yield CheckFinding(
                 check="rights", level="note", device=device, finding=_TOLD[found], remedy=_REMEDY
             )

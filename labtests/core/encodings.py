@@ -58,7 +58,7 @@ _CODE_EDGE = 3  # characters at either end of a coded secret that also have bits
 
 
 @dataclass(frozen=True, slots=True)
-class _Plain:
+class _PlainText:
     """A text in plain form. Its `pieces`, and as what they were `read`: the second, the fourth and
     so on are odd."""
 
@@ -129,15 +129,15 @@ def _needles(secrets: Iterable[str], form: _Form) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in plain if len(text) >= SHORTEST_PLAIN))
 
 
-def _as_it_is(text: str) -> _Plain:
-    return _Plain(_small(text), [text], [text])
+def _as_it_is(text: str) -> _PlainText:
+    return _PlainText(_small(text), [text], [text])
 
 
-def _plain(text: str, form: _Form) -> _Plain:
+def _plain(text: str, form: _Form) -> _PlainText:
     pieces = form.odd.split(text)
     read = pieces[:]
     read[1::2] = map(_meant, pieces[1::2]) if form.escapes else [""] * (len(pieces) // 2)
-    return _Plain(_small("".join(read)), pieces, read)
+    return _PlainText(_small("".join(read)), pieces, read)
 
 
 def _meant(odd: str) -> str:

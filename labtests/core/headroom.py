@@ -54,7 +54,7 @@ def headroom_for(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hop:
+class HeadroomLink:
     """A link and the peer at its end; `delay_s` one way, `response_s` until it obeys a pause.
 
     `lossless_priorities`: PFC frames of so many priorities may go one after the other.
@@ -67,7 +67,7 @@ class Hop:
 
 
 def headroom_bound_cells(
-    hop: Hop,
+    hop: HeadroomLink,
     frame_bytes: int = FULL_FRAME_BYTES,
     *,
     smallest_bytes: int | None = None,

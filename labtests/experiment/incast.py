@@ -24,7 +24,7 @@ from labtests.experiment.classes import ClassRounds
 from labtests.experiment.fitting import Class, NotHere
 from labtests.experiment.judging import Judged, NotPassed
 from labtests.experiment.pace import Pace, Span
-from labtests.experiment.phase import Phase, PhaseRecord, Sending
+from labtests.experiment.phase import Phase, PhaseRecord, SenderPart
 from labtests.experiment.refresh import measure
 from labtests.experiment.roles import Role, Roles, roles_of
 from labtests.experiment.traffic import Traffic, mtu_of
@@ -173,27 +173,27 @@ class Incast:
 
     # -- traffic: a lab whose links do not carry it skips the test, with the reason -------------
 
-    def udp(self, early: Class, late: Class) -> tuple[Sending, ...]:
+    def udp(self, early: Class, late: Class) -> tuple[SenderPart, ...]:
         """One sender offers one class by iperf3; the others, later, share another."""
         return self.traffic.udp(early, late)
 
-    def loads(self, *classes: Class) -> tuple[Sending, ...]:
+    def loads(self, *classes: Class) -> tuple[SenderPart, ...]:
         """Sender by sender one class, and round again, all starting together, in datagrams of one
         packet each; `offered_share` is of the line rate, on the wire."""
         return self.traffic.loads(*classes)
 
-    def tcp(self, traffic: Class, *, streams: int) -> tuple[Sending, ...]:
+    def tcp(self, traffic: Class, *, streams: int) -> tuple[SenderPart, ...]:
         """So many TCP connections of every sender, as fast as they can."""
         return self.traffic.tcp(traffic, streams=streams)
 
-    def rdma(self, early: Class, late: Class, *, pair: bool = False) -> tuple[Sending, ...]:
+    def rdma(self, early: Class, late: Class, *, pair: bool = False) -> tuple[SenderPart, ...]:
         """Every sender (`pair`: two of them) as fast as it can by ib_send_bw; all but the first
         later, in another class."""
         return self.traffic.rdma(early, late, pair=pair)
 
     # -- phases and judging ------------------------------------------------------------------
 
-    def run(self, name: str, traffic: tuple[Sending, ...]) -> Evidence:
+    def run(self, name: str, traffic: tuple[SenderPart, ...]) -> Evidence:
         """One phase: quiet window, counters, traffic with samples, settled counters again."""
         return self._phase(name, traffic, control=False)
 
@@ -216,7 +216,7 @@ class Incast:
     def control(
         self,
         name: str,
-        traffic: tuple[Sending, ...],
+        traffic: tuple[SenderPart, ...],
         red: Callable[[Evidence], tuple[Verdict, ...]],
         because: tuple[str, ...],
     ) -> None:
@@ -247,7 +247,7 @@ class Incast:
         if self.lab.planned is None:
             self.judged.append(Judged(verdict=verdict, control=True, unprovable=because))
 
-    def alive(self, name: str, traffic: tuple[Sending, ...], queues: AbstractSet[int]) -> None:
+    def alive(self, name: str, traffic: tuple[SenderPart, ...], queues: AbstractSet[int]) -> None:
         """A phase that drops on purpose in these queues: the control of their drop counters."""
         self.control(
             name,
@@ -265,7 +265,7 @@ class Incast:
         if not all(j.as_expected for j in self.judged):
             raise NotPassed(self.judged)
 
-    def _ready(self, name: str, traffic: tuple[Sending, ...], *, control: bool) -> Phase:
+    def _ready(self, name: str, traffic: tuple[SenderPart, ...], *, control: bool) -> Phase:
         return Phase(
             lab=self.lab,
             roles=self.roles,
@@ -277,7 +277,7 @@ class Incast:
             shown=self.phases[-1].evidence.numbers if self.phases else frozenset(),
         )
 
-    def _phase(self, name: str, traffic: tuple[Sending, ...], *, control: bool) -> Evidence:
+    def _phase(self, name: str, traffic: tuple[SenderPart, ...], *, control: bool) -> Evidence:
         phase = self._ready(name, traffic, control=control)
         if self.lab.planned is not None:
             self.planned.append(phase.pace.phase)
@@ -301,7 +301,7 @@ class Incast:
         return self._refresh
 
 
-def _lasting(pace: Pace, traffic: tuple[Sending, ...]) -> Pace:
+def _lasting(pace: Pace, traffic: tuple[SenderPart, ...]) -> Pace:
     """When all start together and end by themselves, a phase is as long as the longest of them."""
     ends = [sending.tool.ends_after_s for sending in traffic if not sending.starts_after_s]
     known = [end_s for end_s in ends if end_s is not None]

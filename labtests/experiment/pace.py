@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from labtests.capabilities.device import QueueTelemetry
 from labtests.capabilities.facts import LiveCounters
-from labtests.measure.telemetry import Devices
+from labtests.measure.telemetry import DriverSource
 
 SAMPLES_AT_MOST = 60
 """In one phase: a report of an hour of traffic is still a page that a browser opens."""
@@ -104,7 +104,7 @@ LIVE = Pace(
 """Of a switch whose counters are those of the moment in which it answers."""
 
 
-def real_pace(devices: Devices | None) -> Pace:
+def real_pace(devices: DriverSource | None) -> Pace:
     """HARDWARE, until it is known that every switch of the lab counts live."""
     switches = {} if devices is None else devices.able(QueueTelemetry)
     live = {} if devices is None else devices.able(LiveCounters)

@@ -12,7 +12,7 @@ from labtests.experiment.pace import Pace
 from labtests.experiment.reachability import unreachable
 from labtests.experiment.refresh import still
 from labtests.experiment.roles import Role, Roles
-from labtests.experiment.settings import Seen, SettingSeen, settings_seen
+from labtests.experiment.settings import DeviceSettings, SettingSeen, settings_seen
 from labtests.inventory import Endpoint
 from labtests.lab.lab import Lab
 from labtests.measure.evidence import LIVE, CnpClass, Difference, Evidence, Key, Place, Refresh
@@ -42,7 +42,7 @@ OF_CLASSES = frozenset({c.TX_PACKETS, c.RX_PACKETS})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sending:
+class SenderPart:
     """One sender's part of an incast."""
 
     role: Role
@@ -76,7 +76,7 @@ class Phase:
         """No traffic, no evidence: what a `--plan` run has instead of a phase."""
         return self._evidence((), self.lab.clock.now_s())
 
-    def run(self, traffic: tuple[Sending, ...]) -> PhaseRecord:
+    def run(self, traffic: tuple[SenderPart, ...]) -> PhaseRecord:
         """Run it to its end and return everything it saw, raw."""
         self.lab.expect_lease()  # traffic disturbs whoever has the lab by now
         clock, telemetry = self.lab.clock, Telemetry(self.lab, self.lab.clock)
@@ -176,13 +176,13 @@ class Phase:
         bottleneck = self.roles.bottleneck
         return Watch(ports=ports, bottleneck=(bottleneck.device, bottleneck.interface))
 
-    def _place(self, role: Role, tos: int, seen: Seen) -> Place:
+    def _place(self, role: Role, tos: int, seen: DeviceSettings) -> Place:
         """The class a TOS byte gets at the NIC and at the bottleneck, from the maps as read."""
         dscp, at_nic = dscp_of_tos(tos), seen.queues.get(role.nic)
         priority = at_nic[dscp] if at_nic is not None else None
         return place(role, priority, seen.queues[self.roles.bottleneck][dscp])
 
-    def _cnp_class(self, seen: Seen) -> CnpClass | None:
+    def _cnp_class(self, seen: DeviceSettings) -> CnpClass | None:
         """Where the receiver's CNPs go on their way back, by the maps as read."""
         if seen.cnp_dscp is None:
             return None
@@ -196,7 +196,7 @@ class Phase:
             ),
         )
 
-    def _unreachable(self, traffic: Iterable[Sending]) -> Iterable[str]:
+    def _unreachable(self, traffic: Iterable[SenderPart]) -> Iterable[str]:
         address = self.roles.receiver.address
         for sending in traffic:
             host = sending.role.name
@@ -204,7 +204,7 @@ class Phase:
             if found is not None:
                 yield found
 
-    def _stream(self, sending: Sending) -> Stream:
+    def _stream(self, sending: SenderPart) -> Stream:
         return Stream(
             sender=self._party(sending.role, sending.tool),
             receiver=self._party(self.roles.receiver, sending.tool),

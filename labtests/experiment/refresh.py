@@ -32,7 +32,7 @@ PROBE: tuple[tuple[int, int], ...] = ((0, 1),)
 
 
 @dataclass(slots=True)
-class _Seen:
+class _RefreshReading:
     """When what a device shows was seen to change, and how far apart the reads were."""
 
     counters: Callable[[], Iterable[Reading]]
@@ -71,7 +71,7 @@ def measure(lab: Lab, roles: Roles, progress: Callable[[str], None] = lambda _: 
     if not waiting:
         return LIVE
     progress(f"measuring how often {', '.join(waiting)} refreshes its counters")
-    known: dict[str, _Seen] = {}
+    known: dict[str, _RefreshReading] = {}
     end_s = lab.clock.now_s() + MOST_S
     while waiting and lab.clock.now_s() < end_s:
         lab.expect_lease()
@@ -113,7 +113,7 @@ def still(lab: Lab, roles: Roles, refresh: Refresh) -> Refresh:
     )
 
 
-def _to_be_watched(lab: Lab, roles: Roles) -> dict[str, _Seen]:
+def _to_be_watched(lab: Lab, roles: Roles) -> dict[str, _RefreshReading]:
     live, queues = lab.able(LiveCounters), lab.able(QueueTelemetry)
     nics = lab.able(NicTelemetry)
     ends = [roles.bottleneck, *roles.transit, *(role.nic for role in roles.senders)]
@@ -129,7 +129,7 @@ def _to_be_watched(lab: Lab, roles: Roles) -> dict[str, _Seen]:
         each = lab.ask(name, side_by_side([reads[name](port) for port in interfaces]))
         return tuple(reading for readings in each for reading in readings)
 
-    return {name: _Seen(partial(of_ports, name), prompt=name in nics) for name in reads}
+    return {name: _RefreshReading(partial(of_ports, name), prompt=name in nics) for name in reads}
 
 
 def _send(lab: Lab, roles: Roles) -> None:

@@ -40,7 +40,7 @@ class SettingSeen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class DeviceSettings:
     """What the devices of an incast said before or after a phase. `queues`: the DSCP map of each
     port that has one. `cnp_dscp`: of the receiver's CNPs, where it has a notification point."""
 
@@ -48,7 +48,7 @@ class Seen:
     queues: Mapping[Endpoint, tuple[int, ...]]
     cnp_dscp: int | None = None
 
-    def changed_since(self, earlier: "Seen") -> tuple[str, ...]:
+    def changed_since(self, earlier: "DeviceSettings") -> tuple[str, ...]:
         """A sentence for each setting that is another one than it was, by whomever."""
         now = {(seen.at, seen.setting): seen.value for seen in self.settings}
         sentences = [
@@ -76,7 +76,7 @@ def _changed(at: Endpoint, setting: str, before: object, after: object) -> str:
     )
 
 
-def settings_seen(lab: Lab, roles: Roles) -> Seen:
+def settings_seen(lab: Lab, roles: Roles) -> DeviceSettings:
     """PFC, trust, WRED, scheduler, queue lengths, RP and NP of every port of the incast that has
     them; and the maps that tell a packet's class. Devices are asked side by side."""
     ends = [roles.bottleneck]
@@ -87,7 +87,7 @@ def settings_seen(lab: Lab, roles: Roles) -> Seen:
     notifier = roles.receiver.nic
     devices = list(dict.fromkeys(end.device for end in ends))
 
-    def of(device: str) -> Asking[Seen]:
+    def of(device: str) -> Asking[DeviceSettings]:
         own = [end for end in ends if end.device == device]
         classes = lab.able(DscpClasses).get(device)
         maps = [at for at in mapped if at.device == device] if classes is not None else []
@@ -101,12 +101,12 @@ def settings_seen(lab: Lab, roles: Roles) -> Seen:
         )
         queues, cnp_dscp = more
         settings = tuple(each for each in seen if each is not None)
-        return Seen(settings=settings, queues=queues, cnp_dscp=cnp_dscp)
+        return DeviceSettings(settings=settings, queues=queues, cnp_dscp=cnp_dscp)
 
     with ThreadPoolExecutor(max_workers=len(devices)) as pool:
         found = list(pool.map(lambda device: lab.ask(device, of(device), "settings"), devices))
     settings = [seen for each in found for seen in each.settings]
-    return Seen(
+    return DeviceSettings(
         settings=tuple(sorted(settings, key=lambda seen: ends.index(seen.at))),
         queues={at: queues for each in found for at, queues in each.queues.items()},
         cnp_dscp=next((each.cnp_dscp for each in found if each.cnp_dscp is not None), None),

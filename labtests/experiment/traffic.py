@@ -22,7 +22,7 @@ from labtests.experiment.fitting import (
     spread,
 )
 from labtests.experiment.pace import Pace
-from labtests.experiment.phase import Sending
+from labtests.experiment.phase import SenderPart
 from labtests.experiment.roles import Role, Roles
 from labtests.lab.lab import Lab
 from labtests.workloads import Iperf3, Perftest
@@ -70,7 +70,7 @@ class Traffic:
         switches |= {at.device for at in self.roles.transit}
         return SWITCH_BYTES * len(switches) + SENDER_BYTES * len(self.roles.senders)
 
-    def udp(self, early: Class, late: Class) -> tuple[Sending, ...]:
+    def udp(self, early: Class, late: Class) -> tuple[SenderPart, ...]:
         """The sender with the fastest link offers one class; the others, later, share another."""
         senders = fastest_at_the_ends(self.roles.senders)
         shares = (early.offered_share or 1.0, late.offered_share or 1.0)
@@ -83,7 +83,7 @@ class Traffic:
             for number, (role, share) in enumerate(zip(senders, offered, strict=True))
         )
 
-    def loads(self, *classes: Class) -> tuple[Sending, ...]:
+    def loads(self, *classes: Class) -> tuple[SenderPart, ...]:
         """Sender by sender one class, and round again, all starting together, in datagrams of one
         packet each; `offered_share` is of the line rate, on the wire."""
         line = self.roles.line_bits_per_s
@@ -100,16 +100,16 @@ class Traffic:
                 "processes of iperf3, each with a socket of its own that it may well read in time"
             )
         return tuple(
-            Sending(role=role, tool=tool, starts_after_s=0.0)
+            SenderPart(role=role, tool=tool, starts_after_s=0.0)
             for (role, _), tool in zip(parts, tools, strict=True)
         )
 
-    def tcp(self, traffic: Class, *, streams: int) -> tuple[Sending, ...]:
+    def tcp(self, traffic: Class, *, streams: int) -> tuple[SenderPart, ...]:
         """So many TCP connections of every sender, as fast as they can."""
         expect_congestion(self.roles.senders, self.roles.line_bits_per_s)
         expect_one_bottleneck(self.roles.senders, self.roles)
         return tuple(
-            Sending(
+            SenderPart(
                 role=role,
                 tool=Iperf3(
                     protocol="tcp",
@@ -125,7 +125,7 @@ class Traffic:
             for number, role in enumerate(self.roles.senders)
         )
 
-    def rdma(self, early: Class, late: Class, *, pair: bool = False) -> tuple[Sending, ...]:
+    def rdma(self, early: Class, late: Class, *, pair: bool = False) -> tuple[SenderPart, ...]:
         """Every sender as fast as it can by ib_send_bw; the others later, one after the other, in
         another class. `pair`: the first and the last of them only, so that no two queue pairs are
         in one queue: where nothing slows them, they would leave each other next to nothing."""
@@ -164,9 +164,9 @@ class Traffic:
 
     def _sending(
         self, role: Role, tool: Iperf3 | Perftest, number: int, *, apart_s: float = 0.0
-    ) -> Sending:
+    ) -> SenderPart:
         starts_after_s = self.pace.stagger_s + (number - 1) * apart_s if number else 0.0
-        return Sending(role=role, tool=tool, starts_after_s=starts_after_s)
+        return SenderPart(role=role, tool=tool, starts_after_s=starts_after_s)
 
     def _short(self, number: int, traffic: Class) -> Iperf3:
         narrow = traffic.window_bytes is not None  # a long datagram might not fit in such a socket

@@ -15,7 +15,7 @@ import yaml
 
 from labtests.core.errors import InventoryError
 from labtests.core.trusted_files import NotAFile, TooLong, handed
-from labtests.inventory.mistakes import Mistakes, Path, Place, Position, quoted
+from labtests.inventory.mistakes import Mistakes, Path, Position, YamlPlace, quoted
 from labtests.inventory.names import names_a_secret
 
 DEPTH_LIMIT = 20
@@ -89,7 +89,7 @@ def read(file: str, content: bytes) -> Document:
     if node is None:
         mistakes.add((), "the file is empty")
         return Document(tree=None, mistakes=mistakes)
-    walk = _Walk(mistakes=mistakes)
+    walk = _YamlWalk(mistakes=mistakes)
     mistakes.places = walk.places
     tree = walk.value(node, (), _position(node.start_mark))
     return Document(tree=None if walk.too_big else tree, mistakes=mistakes)
@@ -150,18 +150,18 @@ def _end_of(text: str) -> Position:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Walk:
+class _YamlWalk:
     """Turns YAML nodes into values, once each, and notes where they stand."""
 
     mistakes: Mistakes
-    places: dict[Path, Place] = field(default_factory=dict)
+    places: dict[Path, YamlPlace] = field(default_factory=dict)
     too_big: bool = False
     _seen: set[int] = field(default_factory=set)
     _open: set[int] = field(default_factory=set)
     _from_aliases: int = 0
 
     def value(self, node: yaml.Node, path: Path, key: Position) -> object:
-        self.places[path] = Place(key=key, value=_position(node.start_mark))
+        self.places[path] = YamlPlace(key=key, value=_position(node.start_mark))
         if isinstance(node, yaml.ScalarNode):
             return _scalar(node, lambda problem: self._unclear(path, problem))
         if self.too_big or self._refused(node, path):

@@ -14,7 +14,7 @@ from pydantic_core import ErrorDetails
 
 from labtests.inventory.mistakes import Mistakes, Path, nearest, quoted
 from labtests.inventory.names import NAME_OF_SECRET, names_a_secret
-from labtests.inventory.schema import DevicePart, ManagementPart, TestbedFile
+from labtests.inventory.schema import DeviceForm, ManagementForm, TestbedFile
 
 ONLY_A_NAME = "must be the name of an environment variable, never the password"
 NO_SECRETS = (
@@ -149,7 +149,7 @@ def _unknown_key(path: Path, form: type[BaseModel]) -> str:
         return NO_SECRETS
     model = _model_at(path[:-1], form)
     hint = nearest(key, model.model_fields)
-    if issubclass(model, DevicePart) and key in ManagementPart.model_fields:
+    if issubclass(model, DeviceForm) and key in ManagementForm.model_fields:
         hint = "it belongs into management"
     elif form is TestbedFile and key == "management":
         hint = f"write what it holds directly into {path[-2] if len(path) > 1 else 'devices'}"

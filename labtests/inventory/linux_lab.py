@@ -9,8 +9,8 @@ from labtests.inventory.mistakes import Mistakes, Path, quoted
 from labtests.inventory.names import split_address
 from labtests.inventory.precedence import Keys, at, mapping, sequence, setting
 from labtests.inventory.references import resolved
-from labtests.inventory.schema import LinuxLabPart
-from labtests.inventory.testbed import LINUX_LAB_FOLDER, Device, EcnMarking, LinuxLab
+from labtests.inventory.schema import LinuxLabForm
+from labtests.inventory.testbed import LINUX_LAB_FOLDER, Device, LinuxLab, LinuxLabEcn
 
 HOST, SWITCH = "linux", "linux-switch"
 PLATFORMS = (HOST, SWITCH)
@@ -31,7 +31,7 @@ _WAYS = {
 }
 
 
-def linux_lab(part: LinuxLabPart | None) -> LinuxLab | None:
+def linux_lab(part: LinuxLabForm | None) -> LinuxLab | None:
     """The section as a record."""
     if part is None:
         return None
@@ -46,7 +46,7 @@ def linux_lab(part: LinuxLabPart | None) -> LinuxLab | None:
         scheduling=part.scheduling,
         weights=tuple(part.weights or ()),
         shaped_senders=part.shaped_senders,
-        ecn=None if ecn is None else EcnMarking(**ecn.model_dump()),
+        ecn=None if ecn is None else LinuxLabEcn(**ecn.model_dump()),
     )
 
 
@@ -72,7 +72,7 @@ def check_linux_lab(tree: object, mistakes: Mistakes) -> None:
     """Notes what such a lab cannot make of the file. Nothing when it has no such section."""
     if not isinstance(at(tree, "linux_lab"), dict):
         return
-    check = _Check(tree, mistakes)
+    check = _LinuxLabCheck(tree, mistakes)
     check.section()
     for device in mapping(tree, "devices"):
         check.platform(device)
@@ -81,7 +81,7 @@ def check_linux_lab(tree: object, mistakes: Mistakes) -> None:
         check.ports(device)
 
 
-class _Check:
+class _LinuxLabCheck:
     def __init__(self, tree: object, mistakes: Mistakes) -> None:
         self._tree, self._mistakes = tree, mistakes
         ends = [

@@ -36,7 +36,7 @@ START = Position(line=1, column=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class YamlPlace:
     """Where a value stands, and where the key (or list dash) that names it stands."""
 
     key: Position
@@ -48,7 +48,7 @@ class Mistakes:
     """Everything wrong with one file. One place is reported once: what follows from it is not."""
 
     file: str
-    places: Mapping[Path, Place] = field(default_factory=dict)
+    places: Mapping[Path, YamlPlace] = field(default_factory=dict)
     _found: dict[tuple[Position, str, str], None] = field(default_factory=dict)
     _wrong: set[Path] = field(default_factory=set)
 
@@ -68,11 +68,11 @@ class Mistakes:
         """Whether no more mistakes are listed."""
         return len(self._found) >= MISTAKES_LIMIT
 
-    def place(self, path: Path) -> Place:
+    def place(self, path: Path) -> YamlPlace:
         """Where this path stands; the nearest place above it when the file does not have it."""
         while path and path not in self.places:
             path = path[:-1]
-        return self.places.get(path, Place(key=START, value=START))
+        return self.places.get(path, YamlPlace(key=START, value=START))
 
     def known_wrong(self, path: Path) -> bool:
         """Whether this place, or one above it, has been reported."""

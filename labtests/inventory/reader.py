@@ -15,10 +15,10 @@ from labtests.inventory.platforms import known_platforms
 from labtests.inventory.precedence import SETTINGS, setting
 from labtests.inventory.references import check_references, resolved
 from labtests.inventory.schema import (
-    DevicePart,
-    LeasePart,
-    LinkPart,
-    PortPart,
+    DeviceForm,
+    LeaseForm,
+    LinkForm,
+    PortForm,
     TestbedFile,
 )
 from labtests.inventory.testbed import (
@@ -70,7 +70,7 @@ def _testbed(model: TestbedFile, tree: object, file: Path) -> Testbed:
     )
 
 
-def _lease(part: LeasePart | None, *, by_default: bool) -> LeasePlace | None:
+def _lease(part: LeaseForm | None, *, by_default: bool) -> LeasePlace | None:
     if part is None:
         return None
     return LeasePlace(
@@ -81,7 +81,7 @@ def _lease(part: LeasePart | None, *, by_default: bool) -> LeasePlace | None:
     )
 
 
-def _device(name: str, part: DevicePart, tree: object, file: Path) -> Device:
+def _device(name: str, part: DeviceForm, tree: object, file: Path) -> Device:
     platform = setting(tree, name, "platform")
     assert platform is not None
     return Device(
@@ -107,7 +107,7 @@ def _management(device: str, host: str, tree: object, folder: Path) -> Managemen
     return Management(host=host, **given)
 
 
-def _port(device: str, interface: str, part: PortPart | None) -> Port:
+def _port(device: str, interface: str, part: PortForm | None) -> Port:
     address, prefix_length = None, None
     if part is not None and part.address is not None:
         address, prefix_length = split_address(part.address)
@@ -120,7 +120,7 @@ def _port(device: str, interface: str, part: PortPart | None) -> Port:
     )
 
 
-def _link(part: LinkPart, tree: object) -> Link:
+def _link(part: LinkForm, tree: object) -> Link:
     a, b = (_endpoint(tree, text) for text in part.between)
     return Link(
         a=a, b=b, speed_bits_per_s=round(part.speed_gbit_per_s * 1e9), length_m=part.length_m

@@ -8,7 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from labtests.core.errors import InventoryError
 from labtests.inventory.names import FilePath, Interface, Name
-from labtests.inventory.schema import DevicePart, LeasePart
+from labtests.inventory.schema import DeviceForm, LeaseForm
 from labtests.inventory.testbed import Device, Endpoint, LeasePlace, Management, Port
 
 _NAME, _INTERFACE, _PATH = TypeAdapter(Name), TypeAdapter(Interface), TypeAdapter(FilePath)
@@ -45,7 +45,7 @@ def _mistakes(device: Device, place: str) -> list[str]:
     if any(type(port) is not Port or port.device != device.name for port in device.ports):
         return [f"{where}: a port is not as a testbed file has it"]
     try:
-        DevicePart.model_validate(_part(device))
+        DeviceForm.model_validate(_part(device))
     except (ValidationError, TypeError) as error:
         errors = error.errors(include_url=False) if isinstance(error, ValidationError) else []
         return [f"{where}: {'.'.join(map(str, e['loc']))}: {e['msg']}" for e in errors] or [
@@ -79,7 +79,7 @@ def _is_lease(lease: LeasePlace) -> bool:
     if type(lease) is not LeasePlace or type(after_s) not in (int, float):
         return False
     try:
-        LeasePart.model_validate({"host": lease.host, "path": lease.path})
+        LeaseForm.model_validate({"host": lease.host, "path": lease.path})
     except ValidationError:
         return False
     return 0 < after_s <= _LONGEST_LEASE_S and type(lease.by_default) is bool

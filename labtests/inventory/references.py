@@ -18,7 +18,7 @@ TRAFFIC_ROLES = ("senders", "receiver")
 
 def check_references(tree: object, platforms: frozenset[str], mistakes: Mistakes) -> None:
     """Every name that refers to nothing, or twice to what can be used once, is noted."""
-    check = _Check(tree=tree, mistakes=mistakes)
+    check = _ReferenceCheck(tree=tree, mistakes=mistakes)
     check.groups()
     check.platforms(platforms)
     check.managements()
@@ -46,7 +46,7 @@ class _Uses:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Check:
+class _ReferenceCheck:
     tree: object
     mistakes: Mistakes
     linked: _Uses = field(init=False)

@@ -21,13 +21,13 @@ from labtests.inventory.names import (
 from labtests.inventory.testbed import LEASE_EXPIRES_AFTER_S, LEASE_PATH
 
 
-class _Part(BaseModel):
+class _TestbedForm(BaseModel):
     """Strict: no conversions, no unknown keys."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class Settings(_Part):
+class Settings(_TestbedForm):
     """How to reach devices. A device's own value wins, then its groups in order, then defaults."""
 
     user: User | None = Field(default=None, description="Login name; else ~/.ssh/config decides.")
@@ -68,13 +68,13 @@ class Group(Defaults):
     """What holds for the devices that list this group."""
 
 
-class ManagementPart(Settings):
+class ManagementForm(Settings):
     """How to reach one device."""
 
     host: Host = Field(description="DNS name, name of ~/.ssh/config, or IP address.")
 
 
-class PortPart(_Part):
+class PortForm(_TestbedForm):
     """One port of a device."""
 
     rdma: RdmaDevice | None = Field(
@@ -83,16 +83,16 @@ class PortPart(_Part):
     address: Address | None = Field(default=None, description="IPv4, e.g. 192.168.10.10/24.")
 
 
-class DevicePart(_Part):
+class DeviceForm(_TestbedForm):
     """One box."""
 
     platform: Name | None = Field(default=None, description="A module of labtests/drivers.")
     groups: list[Name] = Field(default=[], description="Groups; the first that has a value wins.")
-    management: ManagementPart
-    ports: dict[Interface, PortPart | None] = Field(default={}, description="Ports by interface.")
+    management: ManagementForm
+    ports: dict[Interface, PortForm | None] = Field(default={}, description="Ports by interface.")
 
 
-class LinkPart(_Part):
+class LinkForm(_TestbedForm):
     """A cable between two ports."""
 
     between: Annotated[list[EndpointText], Field(min_length=2, max_length=2)] = Field(
@@ -104,7 +104,7 @@ class LinkPart(_Part):
     length_m: Annotated[float, Field(gt=0, le=100_000)] = Field(description="Cable length.")
 
 
-class LeasePart(_Part):
+class LeaseForm(_TestbedForm):
     """Where it is written down who has the lab (docs/lease.md)."""
 
     host: Name | None = Field(default=None, description="A Linux host; unless given, the first.")
@@ -115,7 +115,7 @@ class LeasePart(_Part):
     )
 
 
-class EcnPart(_Part):
+class LinuxLabEcnForm(_TestbedForm):
     """RED with ECN at every queue, where the kernel has it."""
 
     min_bytes: Annotated[int, Field(ge=3000)] = Field(description="Marks begin at this length.")
@@ -123,7 +123,7 @@ class EcnPart(_Part):
     probability: Annotated[float, Field(gt=0, le=1)] = 0.1
 
 
-class LinuxLabPart(_Part):
+class LinuxLabForm(_TestbedForm):
     """The devices are network namespaces of this machine: `labtests linuxlab up` makes them."""
 
     runner_address: Address = Field(
@@ -141,7 +141,9 @@ class LinuxLabPart(_Part):
         | None
     ) = Field(default=None, description="Of queues 0 to 7, with scheduling: weighted.")
     shaped_senders: bool = Field(default=True, description="Hosts send at most at link speed.")
-    ecn: EcnPart | None = Field(default=None, description="Marking; without it queues only drop.")
+    ecn: LinuxLabEcnForm | None = Field(
+        default=None, description="Marking; without it queues only drop."
+    )
 
 
 def _listed(value: Any) -> Any:
@@ -164,7 +166,7 @@ Ports = Annotated[
 ]
 
 
-class TestbedFile(_Part):
+class TestbedFile(_TestbedForm):
     """A lab: its devices, the cables between them, and who plays which role."""
 
     __test__ = False
@@ -173,16 +175,16 @@ class TestbedFile(_Part):
     description: Description = ""
     defaults: Defaults = Defaults()
     groups: dict[Name, Group] = {}
-    devices: Annotated[dict[Name, DevicePart], Field(min_length=1)]
-    links: list[LinkPart] = []
-    lease: LeasePart | None = Field(
-        default=LeasePart(), description="Who has the lab; empty (`lease: ~`) for none."
+    devices: Annotated[dict[Name, DeviceForm], Field(min_length=1)]
+    links: list[LinkForm] = []
+    lease: LeaseForm | None = Field(
+        default=LeaseForm(), description="Who has the lab; empty (`lease: ~`) for none."
     )
     roles: dict[Name, Ports] = Field(
         default={},
         description="senders (in order) and receiver (exactly one); other roles are free.",
     )
-    linux_lab: LinuxLabPart | None = Field(
+    linux_lab: LinuxLabForm | None = Field(
         default=None, description="A lab of network namespaces (docs/linux-lab.md)."
     )
 

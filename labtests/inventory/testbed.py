@@ -113,7 +113,7 @@ LINUX_LAB_FOLDER = "/run/labtests/linuxlab"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EcnMarking:
+class LinuxLabEcn:
     """RED of a queue: marks begin at `min_bytes` of average length and reach `probability` at
     `max_bytes`."""
 
@@ -138,7 +138,7 @@ class LinuxLab:
     scheduling: Literal["equal", "strict", "weighted"] = "equal"
     weights: tuple[int, ...] = ()
     shaped_senders: bool = True
-    ecn: EcnMarking | None = None
+    ecn: LinuxLabEcn | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -93,7 +93,7 @@ class Registered(Protocol):
         ...
 
 
-class Unfinished(Protocol):
+class DeadJournal(Protocol):
     """What the journal of a dead run tells (history.py)."""
 
     entries: list[Entry]
@@ -125,7 +125,7 @@ class ChangeJournal:
         return journal
 
     @classmethod
-    def resume(cls, path: Path, story: Unfinished, redaction: Redaction) -> "ChangeJournal":
+    def resume(cls, path: Path, story: DeadJournal, redaction: Redaction) -> "ChangeJournal":
         """The file of a run that has died, to be undone by this process. Raises InUse when its
         runner, or somebody else who recovers it, still lives."""
         journal = cls(Pages(path, fresh=False), redaction)

@@ -30,7 +30,7 @@ from labtests.transport.protocol import Clock
 from labtests.transport.ssh.connecting import SHELL
 from labtests.transport.ssh.fabric_runner import SuiteSession, SupervisedRunner
 from labtests.transport.ssh.file_transfer import CountedSftp, HostFiles
-from labtests.transport.ssh.line import Line
+from labtests.transport.ssh.line import SshLine
 
 Local = str | PathLike[str] | IO[Any]
 _RIGHTS = root("id", "-u")
@@ -41,7 +41,7 @@ class SessionsOfLab(Protocol):
 
     clock: Clock
     lease: Leased | None
-    lines: Mapping[str, Line]
+    lines: Mapping[str, SshLine]
     planned: Planned | None
     transports: dict[str, Exchanges]
 

@@ -39,7 +39,7 @@ from labtests.transport.transcript import Journal
 
 if TYPE_CHECKING:
     from labtests.lab.connection import HostConnection
-    from labtests.transport.ssh.line import Line
+    from labtests.transport.ssh.line import SshLine
 
 
 def _session_of(device: Device) -> str:
@@ -79,7 +79,7 @@ class Lab(Devices):
         self.journal = journal
         self.lease: Leased | None = None  # set by lease.holding; without, nobody is asked
         self.unrecorded: Mapping[str, Transport] = self.transports  # beside the journal
-        self.lines: Mapping[str, Line] = {}  # of the sessions; a recording has none
+        self.lines: Mapping[str, SshLine] = {}  # of the sessions; a recording has none
         self._connections: dict[str, HostConnection] = {}
         self._abandoned = False
         self.ahead = ChangeJournal()  # in memory, until somebody gives it pages on a disk

@@ -13,7 +13,7 @@ from labtests.inventory import LeasePlace, Testbed
 from labtests.lease.held import Held, described, expect_sense
 from labtests.lease.holding import lease_host, register_of
 from labtests.lease.record import Holder, me, shown
-from labtests.lease.register import Register, Seen
+from labtests.lease.register import Register, RegisterReading
 from labtests.transport.ssh.connecting import SHELL, connect
 
 DONE, UNUSABLE, HELD = 0, 10, 15
@@ -24,7 +24,7 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class LeaseRequest:
     """What the command line asks for. `lasting` is like 30m, 2h or 3d; "" until it is unlocked."""
 
     why: str = ""
@@ -32,7 +32,7 @@ class Asked:
     force: bool = False
 
 
-def lock(testbed: Testbed, asked: Asked, say: Say) -> int:
+def lock(testbed: Testbed, asked: LeaseRequest, say: Say) -> int:
     """Nobody but this person changes the lab until it is unlocked, or the time is over."""
     holder = me("person", why=asked.why, expires_after_s=duration_s(asked.lasting))
 
@@ -46,7 +46,7 @@ def lock(testbed: Testbed, asked: Asked, say: Say) -> int:
     return _answered(testbed, act, say)
 
 
-def unlock(testbed: Testbed, asked: Asked, say: Say) -> int:
+def unlock(testbed: Testbed, asked: LeaseRequest, say: Say) -> int:
     """The lab is free, if it was this person's lock; with `force`, whoever had it."""
 
     def act(register: Register) -> int:
@@ -124,14 +124,14 @@ def _opened(testbed: Testbed) -> Iterator[Register]:
         transport.close()
 
 
-def _expect_mine(seen: Seen, register: Register) -> None:
+def _expect_mine(seen: RegisterReading, register: Register) -> None:
     expect_sense(seen, register)
     holder = seen.holder
     if holder is None or holder.kind != "person" or not holder.is_mine:
         raise LeaseBusy(f"not yours: {described(seen, register)}\n  (or, if need be: --force)")
 
 
-def _told(seen: Seen, register: Register) -> str:
+def _told(seen: RegisterReading, register: Register) -> str:
     holder = seen.holder
     if holder is None:
         return f"free; nobody has had it yet ({register.place})"

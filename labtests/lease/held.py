@@ -15,7 +15,7 @@ from labtests.core.clock import WallClock
 from labtests.core.errors import DeviceError, LabError, LeaseBusy, LeaseLost, LeaseUnusable
 from labtests.journal import Runner, this_runner
 from labtests.lease.record import Holder, me, shown
-from labtests.lease.register import Register, Seen, number_after
+from labtests.lease.register import Register, RegisterReading, number_after
 from labtests.transport.protocol import Clock
 
 BEATS = 4  # heartbeats in the time after which it runs out
@@ -138,7 +138,7 @@ class Held:
                     return
         raise LeaseBusy(f"the lease in {self.register.place} moves faster than it can be renewed")
 
-    def _seen_mine(self) -> Seen:
+    def _seen_mine(self) -> RegisterReading:
         if self.lost:
             raise LeaseLost(self.lost)
         if self._ended.is_set():
@@ -151,7 +151,7 @@ class Held:
             raise LeaseLost(self.lost)
         return seen
 
-    def _append(self, seen: Seen, holder: Holder) -> bool:
+    def _append(self, seen: RegisterReading, holder: Holder) -> bool:
         number = number_after(seen)
         new = number not in self._numbers
         self._numbers.add(number)  # first: where no answer comes, it may have been written
@@ -162,7 +162,7 @@ class Held:
             self._numbers.discard(number)
         return written
 
-    def _is_mine(self, seen: Seen) -> bool:
+    def _is_mine(self, seen: RegisterReading) -> bool:
         """By its token, which everybody can read, by its number, which is of one record only, and
         by its file, which is this login's: a copy that somebody else has made of ours, when it was
         gone, has another owner. A lock by hand may have come through another login."""
@@ -193,7 +193,7 @@ class Held:
 # -- what is seen --------------------------------------------------------------------------------
 
 
-def described(seen: Seen, register: Register) -> str:
+def described(seen: RegisterReading, register: Register) -> str:
     """Who has the lab, and the remedy."""
     holder = seen.holder
     if seen.garbage:
@@ -214,20 +214,20 @@ def described(seen: Seen, register: Register) -> str:
     )
 
 
-def _until(seen: Seen) -> str:
+def _until(seen: RegisterReading) -> str:
     if seen.left_s is None:
         return ", until it is unlocked"
     minutes, seconds = divmod(round(seen.left_s), 60)
     return f", runs out in {f'{minutes} min' if minutes else f'{seconds} s'}"
 
 
-def _is_free(seen: Seen) -> bool:
+def _is_free(seen: RegisterReading) -> bool:
     if seen.holder is None or seen.holder.kind == "free":
         return True
     return seen.left_s is not None and seen.left_s <= 0
 
 
-def _given_up(seen: Seen, wanting: Holder, instead_of: Gone | None) -> bool:
+def _given_up(seen: RegisterReading, wanting: Holder, instead_of: Gone | None) -> bool:
     """Whether its holder cannot mind: dead here, the run that is put back, one's own lock anew."""
     holder = seen.holder
     assert holder is not None
@@ -236,7 +236,7 @@ def _given_up(seen: Seen, wanting: Holder, instead_of: Gone | None) -> bool:
     return holder.is_dead or (instead_of is not None and instead_of.had(holder))
 
 
-def expect_sense(seen: Seen, register: Register) -> None:
+def expect_sense(seen: RegisterReading, register: Register) -> None:
     """What was seen is a lease. Raises LeaseUnusable: garbage is never taken for a free lab."""
     if seen.garbage:
         raise LeaseUnusable(
@@ -247,7 +247,7 @@ def expect_sense(seen: Seen, register: Register) -> None:
         )
 
 
-def _legacy(seen: Seen, instead_of: Gone | None) -> str:
+def _legacy(seen: RegisterReading, instead_of: Gone | None) -> str:
     """What whoever had the lab before has left of it."""
     before = seen.holder
     if before is None or before.kind == "person":

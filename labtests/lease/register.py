@@ -118,7 +118,7 @@ _UNREADABLE, _UNWRITABLE, _LOST, _STAYS = 11, 12, 13, 14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
+class DeviceTime:
     """A moment on the device's own clock."""
 
     clock_s: float
@@ -126,7 +126,7 @@ class Moment:
     boot: str
     date: str
 
-    def since(self, earlier: "Moment") -> float:
+    def since(self, earlier: "DeviceTime") -> float:
         """Seconds that have passed, at the least."""
         same_clock = (self.wall, self.boot) == (earlier.wall, earlier.boot)
         if same_clock and (self.wall or self.boot != _NONE or self.clock_s >= earlier.clock_s):
@@ -135,7 +135,7 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class RegisterReading:
     """What the register held at a look. `age_s` is since its last heartbeat.
 
     `garbage` says why what is there is no record; then `holder` is None, as when nothing is there.
@@ -145,7 +145,7 @@ class Seen:
 
     generation: int
     names: tuple[str, ...]
-    now: Moment
+    now: DeviceTime
     made: bool = True
     by_login: bool = False
     holder: Holder | None = None
@@ -167,7 +167,7 @@ class Register:
         self.device = transport.device
         self.place = f"{transport.device}:{folder}"
 
-    def look(self) -> Seen:
+    def look(self) -> RegisterReading:
         """What holds now. Raises LeaseUnusable for a folder that cannot be read, or an answer that
         is none; DeviceError when the device does not answer."""
         unread = set()
@@ -186,7 +186,7 @@ class Register:
             f"who else removes files from {self.place}? Run again",
         )
 
-    def append(self, seen: Seen, holder: Holder) -> bool:
+    def append(self, seen: RegisterReading, holder: Holder) -> bool:
         """The record comes after what was seen; False when somebody else was quicker.
 
         Raises LeaseUnwritable when it cannot be written."""
@@ -221,7 +221,7 @@ class Register:
             raise self._unusable(reply, "written", "make it writable, or make room there")
         return max(map(_number, names)) == following
 
-    def _looked(self) -> Seen:
+    def _looked(self) -> RegisterReading:
         facts = facts_script(self._folder)
         look = script(
             _LOOK,
@@ -288,7 +288,7 @@ class Register:
         )
 
 
-def number_after(seen: Seen) -> int:
+def number_after(seen: RegisterReading) -> int:
     """The generation that comes next. After the last number of all, which only force follows, it
     goes on where the others were, so that no number of theirs is above it; else with a free one."""
     if seen.generation < LAST:
@@ -316,22 +316,22 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _moment(lines: list[str]) -> Moment | None:
+def _moment(lines: list[str]) -> DeviceTime | None:
     clock = _CLOCK.fullmatch(lines[0].strip()) if len(lines) == 4 and lines[3] == "end" else None
     if clock is None:
         return None
-    return Moment(
+    return DeviceTime(
         clock_s=float(clock[1]), wall=clock[2] is not None, boot=lines[1].strip(), date=lines[2]
     )
 
 
-def _seen(names: tuple[str, ...], now: Moment, found: list[str], place: str) -> Seen:
+def _seen(names: tuple[str, ...], now: DeviceTime, found: list[str], place: str) -> RegisterReading:
     known = tuple(sorted(filter(_NAME.fullmatch, names)))
     generation = _number(known[-1]) if known else 0
     record = found[1:]
     owner = found[:1]
     if not known or owner not in ([_OURS], [_THEIRS]) or record[-2:] != [_WHOLE, ""]:  # removed
-        seen = Seen(generation=generation, names=known, now=now)
+        seen = RegisterReading(generation=generation, names=known, now=now)
     else:
         seen = replace(_read(known, now, record[:-2], place), by_login=owner == [_OURS])
     if len(known) < len(names):
@@ -340,7 +340,9 @@ def _seen(names: tuple[str, ...], now: Moment, found: list[str], place: str) -> 
     return seen
 
 
-def _read(known: tuple[str, ...], now: Moment, record: list[str], place: str) -> Seen:
+def _read(
+    known: tuple[str, ...], now: DeviceTime, record: list[str], place: str
+) -> RegisterReading:
     generation = _number(known[-1])
     try:
         if generation >= LAST:
@@ -349,19 +351,19 @@ def _read(known: tuple[str, ...], now: Moment, record: list[str], place: str) ->
         _expect_past(written, now)
     except Garbage as error:  # what it says instead is not repeated: it may be a link to anything
         garbage = f"{place}/{known[-1]} is no record of a lease: {error}"
-        return Seen(generation=generation, names=known, now=now, garbage=garbage)
-    seen = Seen(generation=generation, names=known, now=now, holder=holder)
+        return RegisterReading(generation=generation, names=known, now=now, garbage=garbage)
+    seen = RegisterReading(generation=generation, names=known, now=now, holder=holder)
     return replace(seen, age_s=now.since(written))
 
 
-def _expect_past(written: Moment, now: Moment) -> None:
+def _expect_past(written: DeviceTime, now: DeviceTime) -> None:
     """A record from the future would have the age 0 for as long as the host runs."""
     same = (written.wall, written.boot) == (now.wall, now.boot) and not written.wall
     if same and written.boot != _NONE and written.clock_s > now.clock_s + _EARLY_S:
         raise Garbage("it is from the future of this host's own clock")
 
 
-def _record(lines: list[str]) -> tuple[Holder, Moment]:
+def _record(lines: list[str]) -> tuple[Holder, DeviceTime]:
     if lines[:1] == ["odd"]:
         raise Garbage("it is no regular file")
     written = _moment(lines[1:5])

@@ -8,18 +8,18 @@ from typing import Any
 from labtests.core.errors import LabError, LabErrors
 from labtests.inventory import LINUX_LAB_FOLDER
 from labtests.linuxlab.inspection import exists, interfaces
-from labtests.linuxlab.plan import Plan, network_of, runner_interface
+from labtests.linuxlab.plan import LinuxLabPlan, network_of, runner_interface
 from labtests.linuxlab.programs import MACHINE, run
 
 
-def expect_no_clash(plan: Plan) -> None:
+def expect_no_clash(plan: LinuxLabPlan) -> None:
     """Nothing that we would make is there already, made by somebody else."""
     clashes = list(_clashes(plan))
     if clashes:
         raise LabErrors(f"lab {plan.name} cannot be made beside what is there", clashes)
 
 
-def _clashes(plan: Plan) -> Iterator[LabError]:
+def _clashes(plan: LinuxLabPlan) -> Iterator[LabError]:
     for name in plan.namespaces:
         if exists(name):
             yield LabError(

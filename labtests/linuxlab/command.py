@@ -8,7 +8,7 @@ from labtests.inventory import Testbed
 from labtests.linuxlab.inspection import box_findings, network_findings, sshd_finding
 from labtests.linuxlab.ledger import Ledger, boot_id, ledger_of, locked
 from labtests.linuxlab.making import up as make
-from labtests.linuxlab.plan import Box, Plan, planned
+from labtests.linuxlab.plan import Box, LinuxLabPlan, planned
 from labtests.linuxlab.programs import expect_able
 from labtests.linuxlab.removing import remove
 
@@ -66,7 +66,7 @@ def status(testbed: Testbed, say: Say) -> int:
     return NOT_USABLE if wrong else 0
 
 
-def _whole(plan: Plan, ledger: Ledger) -> list[str]:
+def _whole(plan: LinuxLabPlan, ledger: Ledger) -> list[str]:
     """What is wrong with the lab as a whole."""
     names = {box.name for box in plan.boxes}
     problems = [str(f) for f in network_findings(plan, ledger) if f.device not in names]
@@ -75,7 +75,7 @@ def _whole(plan: Plan, ledger: Ledger) -> list[str]:
     return problems + ([] if ledger.complete else ["its last up was broken off"])
 
 
-def _line(plan: Plan, box: Box) -> str:
+def _line(plan: LinuxLabPlan, box: Box) -> str:
     rates = ", ".join(
         f"{port.interface} {port.rate_bits_per_s / 1e6:g} Mbit/s" for port in box.ports
     )

@@ -10,7 +10,7 @@ from labtests.core.clock import WallClock
 from labtests.core.errors import CommandRejected, LabError
 from labtests.linuxlab.layout import difference, layout_now
 from labtests.linuxlab.ledger import Ledger
-from labtests.linuxlab.plan import BRIDGE, MANAGEMENT, Box, Plan, Plug, Port
+from labtests.linuxlab.plan import BRIDGE, MANAGEMENT, Box, BoxPort, LinuxLabPlan, Plug
 from labtests.linuxlab.processes import alive
 from labtests.linuxlab.programs import NAMESPACES, run
 from labtests.transport.commands import program
@@ -25,7 +25,7 @@ Interfaces = dict[str, dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class LinuxLabFinding:
     """Something of a device that is not as it should be."""
 
     device: str
@@ -55,23 +55,24 @@ def interfaces(namespace: str, device: str) -> Interfaces:
         ) from None
 
 
-def network_findings(plan: Plan, ledger: Ledger) -> Iterator[Finding]:
+def network_findings(plan: LinuxLabPlan, ledger: Ledger) -> Iterator[LinuxLabFinding]:
     """What is wrong with namespaces, links, addresses and queues."""
     if not exists(plan.management):
-        yield Finding("management network", f"namespace {plan.management} is missing")
+        yield LinuxLabFinding("management network", f"namespace {plan.management} is missing")
     runner = interfaces("", "the runner").get(plan.runner_interface)
     address = f"{plan.lab.runner_address}/{plan.lab.prefix_length}"
     yield from (
-        Finding("the runner", text) for text in _interface(runner, plan.runner_interface, address)
+        LinuxLabFinding("the runner", text)
+        for text in _interface(runner, plan.runner_interface, address)
     )
     for box in plan.boxes:
         yield from box_findings(plan, ledger, box)
 
 
-def box_findings(plan: Plan, ledger: Ledger, box: Box) -> Iterator[Finding]:
+def box_findings(plan: LinuxLabPlan, ledger: Ledger, box: Box) -> Iterator[LinuxLabFinding]:
     """What is wrong with the network of one box."""
     if not exists(box.namespace):
-        yield Finding(box.name, f"namespace {box.namespace} is missing")
+        yield LinuxLabFinding(box.name, f"namespace {box.namespace} is missing")
         return
     there = interfaces(box.namespace, box.name)
     address = f"{box.device.management.host}/{plan.lab.prefix_length}"
@@ -82,24 +83,26 @@ def box_findings(plan: Plan, ledger: Ledger, box: Box) -> Iterator[Finding]:
         wrong = list(_port(there.get(port.interface), port, plan, box))
         queues = "" if wrong else queue_problem(ledger, box, port)
         problems += [*wrong, queues] if queues else wrong
-    yield from (Finding(box.name, problem) for problem in problems)
+    yield from (LinuxLabFinding(box.name, problem) for problem in problems)
 
 
-def sshd_finding(plan: Plan, ledger: Ledger, box: Box) -> Finding | None:
+def sshd_finding(plan: LinuxLabPlan, ledger: Ledger, box: Box) -> LinuxLabFinding | None:
     """Whether the box's sshd lets the runner in, with the key of this lab, and is the box's own."""
     if not alive(ledger.runners.get(box.name)):
-        return Finding(box.name, f"its sshd ({box.spoken}) does not run")
+        return LinuxLabFinding(box.name, f"its sshd ({box.spoken}) does not run")
     if not listens(box, ACCEPTS_WITHIN_S):
-        return Finding(box.name, f"its sshd ({box.spoken}) does not answer")
+        return LinuxLabFinding(box.name, f"its sshd ({box.spoken}) does not answer")
     try:
         session = connect(box.device, SHELL, clock=WallClock())
     except LabError as error:
-        return Finding(box.name, f"its sshd cannot be used: {error}")
+        return LinuxLabFinding(box.name, f"its sshd cannot be used: {error}")
     try:
         name = session.run(program("hostname")).text.strip()
     finally:
         session.close()
-    return None if name == box.name else Finding(box.name, f"{box.spoken} answers as {name!r}")
+    return (
+        None if name == box.name else LinuxLabFinding(box.name, f"{box.spoken} answers as {name!r}")
+    )
 
 
 def listens(box: Box, within_s: float) -> bool:
@@ -117,7 +120,7 @@ def lacks_end(plug: Plug, there: Interfaces) -> bool:
     return plug.interface not in there
 
 
-def queue_problem(ledger: Ledger, box: Box, port: Port) -> str:
+def queue_problem(ledger: Ledger, box: Box, port: BoxPort) -> str:
     """What is wrong with the queues of a port; "" when they are as they were made."""
     should = ledger.queues.get(f"{box.name}:{port.interface}")
     if should is None:
@@ -126,7 +129,9 @@ def queue_problem(ledger: Ledger, box: Box, port: Port) -> str:
     return f"queues of {port.interface} are not as they were made: {wrong}" if wrong else ""
 
 
-def _port(link: dict[str, Any] | None, port: Port, plan: Plan, box: Box) -> Iterator[str]:
+def _port(
+    link: dict[str, Any] | None, port: BoxPort, plan: LinuxLabPlan, box: Box
+) -> Iterator[str]:
     address = None if port.address is None else f"{port.address}/{port.prefix_length}"
     yield from _interface(link, port.interface, address)
     if link is None:

@@ -39,7 +39,7 @@ _LACKING = {
 
 
 @dataclass(frozen=True, slots=True)
-class Kernel:
+class KernelFeatures:
     """Which of the tried parts it has."""
 
     has: frozenset[str]
@@ -57,7 +57,7 @@ class Kernel:
         return said
 
 
-def tried(namespace: str) -> Kernel:
+def tried(namespace: str) -> KernelFeatures:
     """What can be set up on the loopback device of this namespace. Raises CommandRejected when
     something is missing that a lab cannot do without."""
     has = {part for part, lines in _TRIED.items() if _works(namespace, lines)}
@@ -70,7 +70,7 @@ def tried(namespace: str) -> Kernel:
             "load the modules sch_htb, sch_tbf, cls_u32 (modprobe), or use a kernel that has them",
         )
     has |= {part for part, there in (("dctcp", _dctcp()), ("rdma", _soft_roce())) if there}
-    return Kernel(frozenset(has))
+    return KernelFeatures(frozenset(has))
 
 
 def _works(namespace: str, lines: list[str]) -> bool:

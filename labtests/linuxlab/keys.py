@@ -6,12 +6,12 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from labtests.core.private_files import private_folder, write_private
-from labtests.linuxlab.plan import Box, Plan
+from labtests.linuxlab.plan import Box, LinuxLabPlan
 
 CLIENT_KEY = "id_ed25519"
 
 
-def make_keys(plan: Plan) -> None:
+def make_keys(plan: LinuxLabPlan) -> None:
     """Keys that are not there are made; known_hosts and ssh_config say what holds now."""
     _make(plan.folder / CLIENT_KEY)
     known, blocks = [], []
@@ -31,7 +31,7 @@ def make_keys(plan: Plan) -> None:
     write_private(plan.folder / "ssh_config", "\n".join(blocks))
 
 
-def box_folder(plan: Plan, box: Box) -> Path:
+def box_folder(plan: LinuxLabPlan, box: Box) -> Path:
     """What a box sees of the lab's folder, at /run/box."""
     return plan.folder / f"box.{box.name}"
 
@@ -78,7 +78,7 @@ def _sshd_config(box: Box) -> str:
     )
 
 
-def _block(plan: Plan, box: Box) -> str:
+def _block(plan: LinuxLabPlan, box: Box) -> str:
     management = box.device.management
     return (
         f"Host {box.name}\n"

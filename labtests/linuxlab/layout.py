@@ -1,7 +1,7 @@
 """The queues of a port, as tc commands: eight by DSCP at a switch, one of line rate at a host."""
 
 from labtests.inventory import LinuxLab
-from labtests.linuxlab.plan import Port
+from labtests.linuxlab.plan import BoxPort
 from labtests.linuxlab.programs import run
 
 QUEUES = 8
@@ -13,7 +13,7 @@ HOST_LIMIT_BYTES = 4 * 2**20
 """More than a socket's buffer, so that a sender waits instead of losing."""
 
 
-def switch_queues(port: Port, lab: LinuxLab, *, red: bool) -> list[str]:
+def switch_queues(port: BoxPort, lab: LinuxLab, *, red: bool) -> list[str]:
     """The tree at a switch port: `htb` of line rate, a leaf class 1:1q for each queue q, chosen by
     the three highest bits of the DSCP (q = DSCP >> 3); what is not IP goes to queue 0."""
     dev, rate, frame = port.interface, f"{port.rate_bits_per_s}bit", _frame_bytes(lab)
@@ -36,7 +36,7 @@ def switch_queues(port: Port, lab: LinuxLab, *, red: bool) -> list[str]:
     return lines
 
 
-def host_shaper(port: Port, lab: LinuxLab) -> list[str]:
+def host_shaper(port: BoxPort, lab: LinuxLab) -> list[str]:
     """A host's port sends at line rate, in bursts of a millisecond at most."""
     if not lab.shaped_senders:
         return []
@@ -67,7 +67,7 @@ def difference(should: str, now: str) -> str:
     return "" if wanted == there else "the order of its parts is another one"
 
 
-def _leaf(port: Port, lab: LinuxLab, red: bool) -> str:
+def _leaf(port: BoxPort, lab: LinuxLab, red: bool) -> str:
     limit = lab.queue_limit_bytes
     if lab.ecn is None or not red:
         return f"bfifo limit {limit}"

@@ -14,7 +14,7 @@ from labtests.core.errors import LabError
 from labtests.core.private_files import private_folder, write_private
 from labtests.core.trusted_files import NotAFile, believed, json_of
 from labtests.inventory import LINUX_LAB_FOLDER
-from labtests.linuxlab.plan import PREFIX, Plan, folder_of, runner_interface
+from labtests.linuxlab.plan import PREFIX, LinuxLabPlan, folder_of, runner_interface
 
 _MOST_BYTES = 2**24
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
@@ -48,7 +48,7 @@ class Ledger:
         fresh.replace(folder / "ledger.json")
 
 
-def opened(plan: Plan) -> Ledger:
+def opened(plan: LinuxLabPlan) -> Ledger:
     """The notes of a lab that is about to be made."""
     return Ledger(
         name=plan.name,

@@ -9,8 +9,8 @@ from labtests.core.errors import CommandRejected, LabError, LabErrors
 from labtests.linuxlab.clashes import expect_no_clash
 from labtests.linuxlab.inspection import (
     SINGLE_SEGMENT,
-    Finding,
     Interfaces,
+    LinuxLabFinding,
     exists,
     interfaces,
     lacks_end,
@@ -19,11 +19,11 @@ from labtests.linuxlab.inspection import (
     queue_problem,
     sshd_finding,
 )
-from labtests.linuxlab.kernel import Kernel, tried
+from labtests.linuxlab.kernel import KernelFeatures, tried
 from labtests.linuxlab.keys import box_folder, make_keys
 from labtests.linuxlab.layout import host_shaper, layout_now, switch_queues
 from labtests.linuxlab.ledger import Ledger, ledger_of, opened
-from labtests.linuxlab.plan import BRIDGE, MANAGEMENT, Box, Plan, Plug, network_of
+from labtests.linuxlab.plan import BRIDGE, MANAGEMENT, Box, LinuxLabPlan, Plug, network_of
 from labtests.linuxlab.processes import alive, end_all, start, started_at
 from labtests.linuxlab.programs import MACHINE, attempt, batch, run
 from labtests.linuxlab.removing import remove
@@ -32,7 +32,7 @@ ANSWERS_WITHIN_S = 10.0
 Say = Callable[[str], None]
 
 
-def up(plan: Plan, say: Say) -> None:
+def up(plan: LinuxLabPlan, say: Say) -> None:
     """The lab is as the plan says. Raises LabError, and then nothing of it is left."""
     ledger = _earlier(plan, say)
     if ledger is not None:
@@ -53,7 +53,7 @@ def up(plan: Plan, say: Say) -> None:
         raise
 
 
-def findings(plan: Plan, ledger: Ledger) -> list[Finding]:
+def findings(plan: LinuxLabPlan, ledger: Ledger) -> list[LinuxLabFinding]:
     """Everything that is not as it should be."""
     wrong = list(network_findings(plan, ledger))
     damaged = {finding.device for finding in wrong}
@@ -61,7 +61,7 @@ def findings(plan: Plan, ledger: Ledger) -> list[Finding]:
     return wrong + [finding for finding in answers if finding is not None]
 
 
-def _earlier(plan: Plan, say: Say) -> Ledger | None:
+def _earlier(plan: LinuxLabPlan, say: Say) -> Ledger | None:
     """The notes of the same lab if it is there; anything else of its name is taken down."""
     ledger = ledger_of(plan.name)
     if ledger is None:
@@ -77,7 +77,7 @@ def _earlier(plan: Plan, say: Say) -> Ledger | None:
     return None
 
 
-def _make(plan: Plan, ledger: Ledger) -> None:
+def _make(plan: LinuxLabPlan, ledger: Ledger) -> None:
     ledger.complete = False
     ledger.write()  # before anything is made
     make_keys(plan)
@@ -100,20 +100,20 @@ def _make(plan: Plan, ledger: Ledger) -> None:
     ledger.write()
 
 
-def _unmade(finding: Finding) -> LabError:
+def _unmade(finding: LinuxLabFinding) -> LabError:
     return CommandRejected(
         finding.device, "linuxlab up", finding.problem, "run `labtests linuxlab up` again"
     )
 
 
-def _namespaces(plan: Plan) -> None:
+def _namespaces(plan: LinuxLabPlan) -> None:
     for name in plan.namespaces:
         if not exists(name):
             run(["ip", "netns", "add", name], device=name.rpartition(":")[2])
         run(["ip", "-n", name, "link", "set", "lo", "up"], device=name)
 
 
-def _cables(plan: Plan) -> None:
+def _cables(plan: LinuxLabPlan) -> None:
     """Both ends of each cable are there, or the cable is made anew."""
     there: dict[str, Interfaces] = {
         name: interfaces(name, name or MACHINE) for name in ("", *plan.namespaces)
@@ -140,7 +140,7 @@ def _delete(plug: Plug) -> None:
     run(["ip", *inside, "link", "del", "dev", plug.interface], device=plug.device)
 
 
-def _management(plan: Plan) -> None:
+def _management(plan: LinuxLabPlan) -> None:
     """The management bridge, and the runner's own end and address."""
     number = len(plan.boxes)
     lines = _bridge(plan.management, "management network")
@@ -157,7 +157,7 @@ def _management(plan: Plan) -> None:
     batch("ip", "", lines, device="the runner")
 
 
-def _addresses(plan: Plan, box: Box) -> None:
+def _addresses(plan: LinuxLabPlan, box: Box) -> None:
     """Interfaces of a box: MTU, addresses, the bridge of a switch; all up."""
     management = box.device.management.host
     lines = [
@@ -199,7 +199,7 @@ def _quiet(interface: str) -> list[str]:
     return [f"link set dev {interface} addrgenmode none"]
 
 
-def _known_neighbours(plan: Plan) -> None:
+def _known_neighbours(plan: LinuxLabPlan) -> None:
     """Hosts know each other's addresses and switches where their hosts are: no ARP and no flooding
     in the queues that are counted."""
     ports = [(box, port) for box in plan.boxes if not box.switch for port in box.ports]
@@ -223,7 +223,7 @@ def _known_neighbours(plan: Plan) -> None:
                 batch("bridge", switch.namespace, [line], device=switch.device)
 
 
-def _queues(plan: Plan, ledger: Ledger, box: Box, kernel: Kernel) -> None:
+def _queues(plan: LinuxLabPlan, ledger: Ledger, box: Box, kernel: KernelFeatures) -> None:
     """Ports whose queues are not as they were made get them anew."""
     for port in box.ports:
         if not queue_problem(ledger, box, port):
@@ -242,7 +242,7 @@ def _queues(plan: Plan, ledger: Ledger, box: Box, kernel: Kernel) -> None:
 # -- sshd --------------------------------------------------------------------------------------
 
 
-def _servers(plan: Plan, ledger: Ledger) -> None:
+def _servers(plan: LinuxLabPlan, ledger: Ledger) -> None:
     """Each box has a running sshd that accepts connections."""
     started = []
     for box in plan.boxes:
@@ -258,7 +258,7 @@ def _servers(plan: Plan, ledger: Ledger) -> None:
         _wait_for(plan, ledger, box, deadline)
 
 
-def _wait_for(plan: Plan, ledger: Ledger, box: Box, deadline: float) -> None:
+def _wait_for(plan: LinuxLabPlan, ledger: Ledger, box: Box, deadline: float) -> None:
     while not listens(box, within_s=1.0):
         gone = started_at(ledger.runners[box.name][0]) is None
         if gone or time.monotonic() > deadline:

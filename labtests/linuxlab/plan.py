@@ -16,7 +16,7 @@ BRIDGE = "br0"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Port:
+class BoxPort:
     """A data port of a box, one end of a cable at `rate_bits_per_s`."""
 
     interface: str
@@ -33,7 +33,7 @@ class Box:
     name: str
     namespace: str
     switch: bool
-    ports: tuple[Port, ...]
+    ports: tuple[BoxPort, ...]
     device: Device
 
     @property
@@ -53,7 +53,7 @@ class Plug:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class LinuxLabPlan:
     """Everything that is made."""
 
     name: str
@@ -99,7 +99,7 @@ def network_of(address: str, prefix_length: int | None) -> IPv4Network:
     return IPv4Network(f"{address}/{prefix_length}", strict=False)
 
 
-def planned(testbed: Testbed) -> Plan:
+def planned(testbed: Testbed) -> LinuxLabPlan:
     """The plan. Raises LabError when the testbed is not of such a lab."""
     lab = testbed.linux_lab
     if lab is None:
@@ -121,7 +121,7 @@ def planned(testbed: Testbed) -> Plan:
         there = Plug(namespace=management, interface=f"m{number}", device="management network")
         cables.append((own, there))
     cables += [(_plug(testbed, link.a), _plug(testbed, link.b)) for link in testbed.links]
-    return Plan(
+    return LinuxLabPlan(
         name=testbed.name,
         file=testbed.file,
         lab=lab,
@@ -141,10 +141,10 @@ def _box(testbed: Testbed, device: Device) -> Box:
     )
 
 
-def _port(testbed: Testbed, end: Endpoint) -> Port:
+def _port(testbed: Testbed, end: Endpoint) -> BoxPort:
     port, link = testbed.port(end), testbed.link_of(end)
     assert link is not None  # the inventory refuses a port without one
-    return Port(
+    return BoxPort(
         interface=end.interface,
         mac=_mac(testbed, end),
         rate_bits_per_s=link.speed_bits_per_s,

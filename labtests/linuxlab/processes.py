@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from labtests.linuxlab.keys import box_folder
-from labtests.linuxlab.plan import Box, Plan
+from labtests.linuxlab.plan import Box, LinuxLabPlan
 from labtests.linuxlab.programs import NAMESPACES, SEARCHED, program
 
 ENDS_WITHIN_S = 5.0
@@ -33,7 +33,7 @@ exec "$3" -D -e -f /run/box/sshd_config
 """
 
 
-def start(plan: Plan, box: Box) -> tuple[int, int]:
+def start(plan: LinuxLabPlan, box: Box) -> tuple[int, int]:
     """The box runs: PID, UTS and mount namespaces of its own inside its network namespace. Returns
     the process that holds it (pid, start time); when that ends, so does all of the box."""
     folder = box_folder(plan, box)

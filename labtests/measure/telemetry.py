@@ -26,7 +26,7 @@ Reads = Mapping[str, Sequence[Asking[tuple[Reading, ...]]]]
 """What is read at one moment, by device."""
 
 
-class Devices(Protocol):
+class DriverSource(Protocol):
     """Where drivers are handed out by ability (lab.Lab does)."""
 
     def able(self, ability: type[Able]) -> dict[str, Able]:
@@ -49,7 +49,7 @@ class Watch:
 class Telemetry:
     """Reads the counters of one lab, all devices in parallel."""
 
-    def __init__(self, devices: Devices, clock: Clock) -> None:
+    def __init__(self, devices: DriverSource, clock: Clock) -> None:
         self._devices, self._clock = devices, clock
 
     def snapshot(self, watch: Watch) -> tuple[Reading, ...]:

@@ -12,15 +12,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from labtests.check import Finding as Obstacle
-from labtests.check import judged
+from labtests.check import CheckFinding, judged
 from labtests.core.errors import LabError, LabErrors, LeaseBusy, LeaseLost, Unreachable
 from labtests.lab.changes import Step
 from labtests.profile.planning import DevicePlan, made, planned
 from labtests.profile.reader import Profile
 from labtests.profile.rendering import FORMAT, plain, plan_lines
 from labtests.recovery import LabHeld, NotPutBack
-from labtests.recovery.opening import Opening, Session, opened
+from labtests.recovery.opening import OpenedLab, OpenRequest, opened
 
 DONE, NOT_AS_WANTED, UNUSABLE, UNREACHABLE = 0, 1, 10, 15
 
@@ -28,17 +27,17 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ProfileRequest:
     """What the command line asks for."""
 
     profile: Profile
-    opening: Opening
+    opening: OpenRequest
     as_json: bool = False
     partial: bool = False
     tolerated: Sequence[str] = ()
 
 
-def run(asked: Asked, say: Say, tell: Say) -> int:
+def run(asked: ProfileRequest, say: Say, tell: Say) -> int:
     """Plan, and apply if the opening is for changes; the exit code. `say` is for results, `tell`
     for everything around them (stderr)."""
     for warning in asked.profile.warnings:
@@ -57,7 +56,7 @@ def run(asked: Asked, say: Say, tell: Say) -> int:
         return NOT_AS_WANTED
 
 
-def _run(asked: Asked, session: Session, say: Say, tell: Say) -> int:
+def _run(asked: ProfileRequest, session: OpenedLab, say: Say, tell: Say) -> int:
     lab = session.lab
     plans = planned(asked.profile.form, lab, obstacles=True)
     done: list[Step] = []
@@ -83,14 +82,14 @@ def _run(asked: Asked, session: Session, say: Say, tell: Say) -> int:
     return NOT_AS_WANTED if impossible else DONE
 
 
-def _in_the_way(asked: Asked, plans: list[DevicePlan]) -> list[Obstacle]:
+def _in_the_way(asked: ProfileRequest, plans: list[DevicePlan]) -> list[CheckFinding]:
     """What stops the check before a run stops this, too: it would undo what is made."""
     found = [each for plan in plans for each in plan.obstacles]
     kept = judged(found, tolerated=frozenset(asked.tolerated))
     return [each for each in kept if each.level == "failure"]
 
 
-def _say_plan(asked: Asked, session: Session, plans: list[DevicePlan], say: Say) -> None:
+def _say_plan(asked: ProfileRequest, session: OpenedLab, plans: list[DevicePlan], say: Say) -> None:
     lab = session.lab
     say(f"profile {asked.profile.name} on {lab.testbed.name} ({lab.backend})")
     for plan in plans:
@@ -99,7 +98,7 @@ def _say_plan(asked: Asked, session: Session, plans: list[DevicePlan], say: Say)
 
 
 def _say_end(
-    asked: Asked, session: Session, plans: list[DevicePlan], done: list[Step], say: Say
+    asked: ProfileRequest, session: OpenedLab, plans: list[DevicePlan], done: list[Step], say: Say
 ) -> None:
     impossible = sum(len(plan.impossible) for plan in plans)
     if impossible:
@@ -117,7 +116,7 @@ def _say_end(
 
 
 def _plain(
-    asked: Asked, session: Session, plans: list[DevicePlan], done: list[Step]
+    asked: ProfileRequest, session: OpenedLab, plans: list[DevicePlan], done: list[Step]
 ) -> dict[str, Any]:
     return {
         "format": FORMAT,

@@ -19,7 +19,7 @@ Fraction1024 = Annotated[int, Field(ge=0, le=1023)]
 STRICT = "strict"
 
 
-class _Part(BaseModel):
+class _ProfilePart(BaseModel):
     """Strict: no conversions, no unknown keys."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
@@ -41,14 +41,14 @@ Share = Annotated[
 ]
 
 
-class DscpPart(_Part):
+class DscpPart(_ProfilePart):
     """Where some DSCPs lead."""
 
     dscp: list[Dscp] = Field(min_length=1, description="DSCPs, 0 to 63.")
     priority: Priority = Field(description="The priority they get.")
 
 
-class MapsPart(_Part):
+class MapsPart(_ProfilePart):
     """How a packet's header becomes a priority, and a priority a queue."""
 
     dscp: list[DscpPart] = Field(
@@ -62,7 +62,7 @@ class MapsPart(_Part):
     )
 
 
-class EcnPart(_Part):
+class ProfileEcnPart(_ProfilePart):
     """Marking by RED on the queue length, for some priorities."""
 
     priorities: list[Priority] = Field(min_length=1)
@@ -74,14 +74,14 @@ class EcnPart(_Part):
     )
 
 
-class CnpPart(_Part):
+class CnpPart(_ProfilePart):
     """How congestion notification packets are marked by those who send them."""
 
     dscp: Dscp
     priority: Priority
 
 
-class ReactionPart(_Part):
+class ReactionPart(_ProfilePart):
     """The reaction point (RP): a sender that slows down. Left out: stays as it is."""
 
     priorities: list[Priority] | None = Field(
@@ -114,7 +114,7 @@ class ReactionPart(_Part):
     )
 
 
-class NotificationPart(_Part):
+class NotificationPart(_ProfilePart):
     """The notification point (NP): a receiver that answers marks with CNPs."""
 
     priorities: list[Priority] | None = Field(
@@ -125,14 +125,14 @@ class NotificationPart(_Part):
     )
 
 
-class DcqcnPart(_Part):
+class ProfileDcqcnPart(_ProfilePart):
     """DCQCN at the hosts."""
 
     reaction_point: ReactionPart = ReactionPart()
     notification_point: NotificationPart = NotificationPart()
 
 
-class IngressPart(_Part):
+class IngressPart(_ProfilePart):
     """What a lossless priority group has at a switch's ingress."""
 
     guaranteed_cells: Cells
@@ -141,14 +141,14 @@ class IngressPart(_Part):
     )
 
 
-class EgressPart(_Part):
+class EgressPart(_ProfilePart):
     """What the queue of a lossless priority may hold at a switch's egress."""
 
     guaranteed_cells: Cells
     share_cells: Cells = Field(description="Static maximum, which must never be reached.")
 
 
-class BufferPart(_Part):
+class BufferPart(_ProfilePart):
     """The packet memory that makes PFC work: cable, headroom, and (S22) the shares."""
 
     cell_bytes: Annotated[int, Field(ge=1, le=65536)] = Field(
@@ -168,7 +168,7 @@ class BufferPart(_Part):
     )
 
 
-class ProfileFile(_Part):
+class ProfileFile(_ProfilePart):
     """An intended lossless configuration, in the field's words and not in a vendor's."""
 
     name: Name = Field(description="The profile's name.")
@@ -197,7 +197,7 @@ class ProfileFile(_Part):
         "unless given, it stays as it is.",
     )
     maps: MapsPart = MapsPart()
-    ecn: list[EcnPart] = []
+    ecn: list[ProfileEcnPart] = []
     scheduling: list[Share] | None = Field(
         default=None,
         min_length=8,
@@ -205,7 +205,7 @@ class ProfileFile(_Part):
         description="Queues 0 to 7: share in percent (all together 100), or strict.",
     )
     cnp: CnpPart | None = None
-    dcqcn: DcqcnPart | None = None
+    dcqcn: ProfileDcqcnPart | None = None
     buffer: BufferPart | None = None
 
 

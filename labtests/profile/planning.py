@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from labtests.capabilities.device import Obstacles
 from labtests.capabilities.settings import DSCP_MAP, TRUST
-from labtests.check import Finding as Obstacle
+from labtests.check import CheckFinding
 from labtests.check.gathering import told
 from labtests.check.hosts import obstacles_of
 from labtests.core.errors import LabError, LabErrors
@@ -23,7 +23,7 @@ from labtests.inventory import Device, Endpoint
 from labtests.lab.changes import Step, Wanted
 from labtests.lab.lab import Lab
 from labtests.profile.form import ProfileFile
-from labtests.profile.wanted import Finding, Wish, wishes_of
+from labtests.profile.wanted import ProfileFinding, Wish, wishes_of
 from labtests.transport.asking import Asking, both, expect_all, known, outcomes
 from labtests.transport.ssh.connecting import AT_ONCE
 
@@ -43,7 +43,7 @@ _BOOT_TIME = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # goes on wh
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class ReadTime:
     """When a device was read, by both clocks, and as of how many changes of ours."""
 
     device: str
@@ -52,14 +52,14 @@ class Moment:
     changes: int
 
     @classmethod
-    def now(cls, lab: Lab, device: str) -> "Moment":
+    def now(cls, lab: Lab, device: str) -> "ReadTime":
         """This one."""
         changes = sum(change.device == device for change in lab.changes)
         return cls(device, lab.clock.now_s(), time.clock_gettime(_BOOT_TIME), changes)
 
     def holds(self, lab: Lab) -> bool:
         """Whether what was read then needs not be read again."""
-        now = Moment.now(lab, self.device)
+        now = ReadTime.now(lab, self.device)
         ages_s = (now.lab_s - self.lab_s, now.boot_s - self.boot_s)
         return now.changes == self.changes and all(0 <= age_s <= FRESH_S for age_s in ages_s)
 
@@ -82,11 +82,11 @@ class DevicePlan:
 
     device: str
     wishes: list[Wish]
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[ProfileFinding] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     troubles: list[Trouble] = field(default_factory=list)
-    read: Moment | None = field(default=None, repr=False)
-    obstacles: tuple[Obstacle, ...] = ()
+    read: ReadTime | None = field(default=None, repr=False)
+    obstacles: tuple[CheckFinding, ...] = ()
 
     @property
     def same(self) -> int:
@@ -110,7 +110,7 @@ def planned(profile: ProfileFile, lab: Lab, *, obstacles: bool = False) -> list[
 
     def of(device: Device) -> DevicePlan:
         wishes, findings = wishes_of(profile, lab, device)
-        plan = DevicePlan(device.name, wishes, findings, read=Moment.now(lab, device.name))
+        plan = DevicePlan(device.name, wishes, findings, read=ReadTime.now(lab, device.name))
         able = lab.able(Obstacles).get(device.name) if obstacles else None
         in_the_way = known(()) if able is None else told(able.obstacles())
         found, said = lab.ask(device.name, both(_looked_at(lab, wishes), in_the_way))

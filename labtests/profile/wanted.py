@@ -47,7 +47,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class ProfileFinding:
     """Something that a reader of the plan has to know. `cannot`: the device lacks the ability;
     `warning`: the profile does not fit this lab; `note`: what was chosen, or left alone."""
 
@@ -58,7 +58,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
+class PortTarget:
     """A port, what drives it, and what is asked."""
 
     profile: ProfileFile
@@ -72,7 +72,7 @@ class Scene:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rule:
+class _SettingRule:
     """`key` of the profile becomes this setting of ports that have it (and its `ability`, if there
     is one) of hosts, switches or both."""
 
@@ -80,11 +80,13 @@ class _Rule:
     kind: k.Kind[Any]
     of: Literal["host", "switch", "port"]
     ability: type | None
-    wanted: Callable[[Scene], From | None]
+    wanted: Callable[[PortTarget], From | None]
     """None: the profile says nothing about it."""
 
 
-def wishes_of(profile: ProfileFile, lab: Lab, device: Device) -> tuple[list[Wish], list[Finding]]:
+def wishes_of(
+    profile: ProfileFile, lab: Lab, device: Device
+) -> tuple[list[Wish], list[ProfileFinding]]:
     """In the order in which they are to be made: PFC last, when everything below it is there."""
     own = driver_module(device.platform).KIND
     wishes: list[Wish] = []
@@ -108,20 +110,20 @@ def wishes_of(profile: ProfileFile, lab: Lab, device: Device) -> tuple[list[Wish
 
 def _finding(
     kind: Literal["cannot", "warning", "note"], device: Device, problem: str, port: str = ""
-) -> Finding:
-    return Finding(kind=kind, device=device.name, port=port, problem=problem)
+) -> ProfileFinding:
+    return ProfileFinding(kind=kind, device=device.name, port=port, problem=problem)
 
 
-def _scenes(profile: ProfileFile, lab: Lab, device: Device) -> Iterator[Scene]:
+def _scenes(profile: ProfileFile, lab: Lab, device: Device) -> Iterator[PortTarget]:
     for port in device.ports:
         link = lab.testbed.link_of(port.endpoint)
         if link is not None:
-            yield Scene(profile=profile, lab=lab, at=port.endpoint, link=link)
+            yield PortTarget(profile=profile, lab=lab, at=port.endpoint, link=link)
 
 
 def _about_links(
     profile: ProfileFile, lab: Lab, device: Device, *, host: bool
-) -> Iterator[Finding]:
+) -> Iterator[ProfileFinding]:
     buffer, rate = profile.buffer, derived.rate_bits_per_s(profile)
     for port in device.ports:
         link = lab.testbed.link_of(port.endpoint)
@@ -150,25 +152,25 @@ def _always(value: object) -> From:
     return lambda _: value
 
 
-def _trust(scene: Scene) -> From | None:
+def _trust(scene: PortTarget) -> From | None:
     if scene.profile.trust is None:
         return None
     return _always(TrustSetting(source=scene.profile.trust))
 
 
-def _dscp_map(scene: Scene) -> From | None:
+def _dscp_map(scene: PortTarget) -> From | None:
     if scene.profile.trust != "dscp":
         return None
     return _always(derived.dscp_map(scene.profile))
 
 
-def _queue_map(scene: Scene) -> From | None:
+def _queue_map(scene: PortTarget) -> From | None:
     if scene.profile.trust is None:  # how packets get a priority is left as it is
         return None
     return _always(derived.queue_map(scene.profile))
 
 
-def _ecn(scene: Scene) -> From | None:
+def _ecn(scene: PortTarget) -> From | None:
     profile, queue_of = scene.profile, derived.queue_map(scene.profile)
     curves = {
         queue_of[priority]: MarkingCurve(
@@ -187,7 +189,7 @@ def _ecn(scene: Scene) -> From | None:
     return lambda _: scene.part(EcnCurves).ecn_for(wanted, cell_bytes)
 
 
-def _scheduling(scene: Scene) -> From | None:
+def _scheduling(scene: PortTarget) -> From | None:
     if scene.profile.scheduling is None:
         return None
     shares = tuple(None if s == STRICT else int(s) for s in scene.profile.scheduling)
@@ -218,7 +220,7 @@ def _expect_queues(at: Endpoint, shares: Shares, now: SchedulingSetting) -> None
         )
 
 
-def _ets(scene: Scene) -> From | None:
+def _ets(scene: PortTarget) -> From | None:
     """Queues of a NIC are its traffic classes; rate limits of classes stay as they are."""
     shares = scene.profile.scheduling
     if shares is None:
@@ -232,11 +234,11 @@ def _ets(scene: Scene) -> From | None:
     )
 
 
-def _mtu(scene: Scene) -> From | None:
+def _mtu(scene: PortTarget) -> From | None:
     return None if scene.profile.mtu_bytes is None else _always(scene.profile.mtu_bytes)
 
 
-def _frame_limit(scene: Scene) -> From | None:
+def _frame_limit(scene: PortTarget) -> From | None:
     """At least so much."""
     needed = derived.frame_bytes(scene.profile)
     if not needed:
@@ -244,7 +246,7 @@ def _frame_limit(scene: Scene) -> From | None:
     return lambda now: now if scene.part(FrameLengths).passes(now, needed) else needed
 
 
-def _headroom(scene: Scene) -> From | None:
+def _headroom(scene: PortTarget) -> From | None:
     """At least so much, for the lossless priorities."""
     buffer = scene.profile.buffer
     if buffer is None:
@@ -259,26 +261,26 @@ def _headroom(scene: Scene) -> From | None:
     return wanted
 
 
-def _cable(scene: Scene) -> From | None:
+def _cable(scene: PortTarget) -> From | None:
     buffer = scene.profile.buffer
     return None if buffer is None else _always(math.ceil(buffer.cable_m))
 
 
-def _reaction_point(scene: Scene) -> From | None:
+def _reaction_point(scene: PortTarget) -> From | None:
     if scene.profile.dcqcn is None:
         return None
     asked = scene.profile.dcqcn.reaction_point.priorities
     return _always(derived.marked(scene.profile) if asked is None else frozenset(asked))
 
 
-def _notification_point(scene: Scene) -> From | None:
+def _notification_point(scene: PortTarget) -> From | None:
     if scene.profile.dcqcn is None:
         return None
     asked = scene.profile.dcqcn.notification_point.priorities
     return _always(derived.marked(scene.profile) if asked is None else frozenset(asked))
 
 
-def _dcqcn_rp(scene: Scene) -> From | None:
+def _dcqcn_rp(scene: PortTarget) -> From | None:
     if scene.profile.dcqcn is None:
         return None
     part = scene.profile.dcqcn.reaction_point
@@ -286,7 +288,7 @@ def _dcqcn_rp(scene: Scene) -> From | None:
     return _parameters(scene, "roce_rp", values)
 
 
-def _dcqcn_np(scene: Scene) -> From | None:
+def _dcqcn_np(scene: PortTarget) -> From | None:
     values: dict[str, Any] = {}
     if scene.profile.dcqcn is not None:
         part = scene.profile.dcqcn.notification_point
@@ -297,7 +299,7 @@ def _dcqcn_np(scene: Scene) -> From | None:
 
 
 def _parameters(
-    scene: Scene, side: Literal["roce_rp", "roce_np"], values: dict[str, Any]
+    scene: PortTarget, side: Literal["roce_rp", "roce_np"], values: dict[str, Any]
 ) -> From | None:
     if not values:
         return None
@@ -310,7 +312,7 @@ def _parameters(
     return wanted
 
 
-def _pfc(scene: Scene) -> From | None:
+def _pfc(scene: PortTarget) -> From | None:
     """A host cannot negotiate by itself (capabilities: DCBX is its firmware's or lldpad's)."""
     if not scene.profile.lossless:
         return None
@@ -320,19 +322,21 @@ def _pfc(scene: Scene) -> From | None:
 
 
 _RULES = (
-    _Rule("trust", k.TRUST, "port", None, _trust),
-    _Rule("maps.dscp", k.DSCP_MAP, "port", None, _dscp_map),
-    _Rule("maps.queue_of_priority", k.QUEUE_MAP, "switch", None, _queue_map),
-    _Rule("mtu_bytes", k.FRAME_LIMIT, "switch", FrameLengths, _frame_limit),
-    _Rule("mtu_bytes", k.MTU, "host", None, _mtu),
-    _Rule("ecn", k.ECN, "switch", EcnCurves, _ecn),
-    _Rule("scheduling", k.SCHEDULING, "switch", QueueShares, _scheduling),
-    _Rule("scheduling", k.ETS, "host", None, _ets),
-    _Rule("buffer.cable_m", k.CABLE_LENGTH, "host", None, _cable),
-    _Rule("dcqcn.reaction_point", k.DCQCN_RP, "host", DcqcnWords, _dcqcn_rp),
-    _Rule("dcqcn.notification_point, cnp", k.DCQCN_NP, "host", DcqcnWords, _dcqcn_np),
-    _Rule("dcqcn.reaction_point", k.REACTION_POINT, "host", None, _reaction_point),
-    _Rule("dcqcn.notification_point", k.NOTIFICATION_POINT, "host", None, _notification_point),
-    _Rule("buffer.headroom_cells", k.HEADROOM, "switch", None, _headroom),
-    _Rule("lossless", k.PFC, "port", None, _pfc),
+    _SettingRule("trust", k.TRUST, "port", None, _trust),
+    _SettingRule("maps.dscp", k.DSCP_MAP, "port", None, _dscp_map),
+    _SettingRule("maps.queue_of_priority", k.QUEUE_MAP, "switch", None, _queue_map),
+    _SettingRule("mtu_bytes", k.FRAME_LIMIT, "switch", FrameLengths, _frame_limit),
+    _SettingRule("mtu_bytes", k.MTU, "host", None, _mtu),
+    _SettingRule("ecn", k.ECN, "switch", EcnCurves, _ecn),
+    _SettingRule("scheduling", k.SCHEDULING, "switch", QueueShares, _scheduling),
+    _SettingRule("scheduling", k.ETS, "host", None, _ets),
+    _SettingRule("buffer.cable_m", k.CABLE_LENGTH, "host", None, _cable),
+    _SettingRule("dcqcn.reaction_point", k.DCQCN_RP, "host", DcqcnWords, _dcqcn_rp),
+    _SettingRule("dcqcn.notification_point, cnp", k.DCQCN_NP, "host", DcqcnWords, _dcqcn_np),
+    _SettingRule("dcqcn.reaction_point", k.REACTION_POINT, "host", None, _reaction_point),
+    _SettingRule(
+        "dcqcn.notification_point", k.NOTIFICATION_POINT, "host", None, _notification_point
+    ),
+    _SettingRule("buffer.headroom_cells", k.HEADROOM, "switch", None, _headroom),
+    _SettingRule("lossless", k.PFC, "port", None, _pfc),
 )

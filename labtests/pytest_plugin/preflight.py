@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from labtests.capabilities.device import Versions
-from labtests.check import Finding, check, judged
+from labtests.check import CheckFinding, check, judged
 from labtests.core.errors import LabError
 from labtests.core.private_files import write_private
 from labtests.lab.lab import Lab
@@ -27,7 +27,7 @@ class Preflight:
     """What was found; nothing before it was looked for. `noise` goes with all evidence."""
 
     folder: Path
-    found: tuple[Finding, ...] = field(default=())
+    found: tuple[CheckFinding, ...] = field(default=())
     noise: tuple[Difference, ...] = field(default=())
 
     def expect_fit(

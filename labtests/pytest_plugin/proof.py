@@ -6,7 +6,7 @@ from typing import Any
 
 from labtests.core.errors import LabError
 from labtests.lab.lab import Lab
-from labtests.recovery.snapshot import Difference, Snapshot, compare, take, write
+from labtests.recovery.snapshot import Snapshot, SnapshotDifference, compare, take, write
 from labtests.recovery.snapshot.files import AFTER, BEFORE
 from labtests.recovery.snapshot.session import readers_of
 
@@ -17,7 +17,7 @@ class Proof:
 
     folder: Path
     before: Snapshot | None = None
-    differences: tuple[Difference, ...] | None = None
+    differences: tuple[SnapshotDifference, ...] | None = None
     because: str = "the lab was not read: it was never open"
 
     def begin(self, lab: Lab) -> None:

@@ -25,7 +25,7 @@ def print_summary(terminal: pytest.TerminalReporter, run: Run) -> None:
         terminal.section(f"verdicts ({run.backend})")
     for entry in run.tests:
         if not run.planning or entry["outcome"] != "skipped":
-            _print_verdicts(_Plain(terminal, run), entry)
+            _print_verdicts(_PlainLines(terminal, run), entry)
     if run.not_run:
         terminal.write_line(f"not run: {', '.join(run.not_run)}", yellow=True)
     _print_proof(terminal, run)
@@ -59,7 +59,7 @@ def _print_places(terminal: pytest.TerminalReporter, run: Run) -> None:
     terminal.write_line(f"run folder: {run.folder}")
 
 
-class _Plain:
+class _PlainLines:
     """Lines that may hold a device's words."""
 
     def __init__(self, terminal: pytest.TerminalReporter, run: Run) -> None:
@@ -70,7 +70,7 @@ class _Plain:
         self._terminal.write_line(self._run.clean(line), **markup)
 
 
-def _print_verdicts(terminal: _Plain, entry: dict[str, Any]) -> None:
+def _print_verdicts(terminal: _PlainLines, entry: dict[str, Any]) -> None:
     colour = _COLOURS.get(entry["outcome"], "red")
     terminal.write_line(f"{entry['outcome'].upper():<13} {entry['title']}", **{colour: True})
     for verdict in entry["verdicts"]:

@@ -8,13 +8,13 @@ from labtests.recovery.guard import (
     held_by,
     left_behind,
 )
-from labtests.recovery.replay import Recovered, Row, find, forget, recover
+from labtests.recovery.replay import Recovered, UndoOutcome, find, forget, recover
 
 __all__ = [
     "LabHeld",
     "NotPutBack",
     "Recovered",
-    "Row",
+    "UndoOutcome",
     "claim",
     "expect_put_back",
     "find",

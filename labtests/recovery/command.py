@@ -20,7 +20,7 @@ Agree = Callable[[str], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class RecoveryRequest:
     """What the command line asks for. No `runs`: all unfinished ones. `agree` asks a person whether
     to go on, having said what with; without it nobody can be asked."""
 
@@ -33,7 +33,7 @@ class Asked:
     agree: Agree | None = None
 
 
-def restore(asked: Asked, say: Say) -> int:
+def restore(asked: RecoveryRequest, say: Say) -> int:
     """Put back these runs, or all unfinished ones, the newest first; the exit code.
 
     Raises LabError for a name that means no run."""
@@ -109,7 +109,7 @@ def _tried(run: Unfinished, act: Callable[[Unfinished], int], say: Say) -> int:
         return LEFT
 
 
-def _recover(run: Unfinished, *, asked: Asked, say: Say, kept: bool) -> int:
+def _recover(run: Unfinished, *, asked: RecoveryRequest, say: Say, kept: bool) -> int:
     if run.file is None:  # not of this user's own index: somebody may have handed it over
         expect_agreed(run, asked.testbed, asked.agree)
     done = recover(run, testbed=asked.testbed, kept=kept, without_lease=asked.without_lease)

@@ -25,7 +25,7 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Opening:
+class OpenRequest:
     """How a lab is to be opened. `word` ends the run folder's name; no `limit`: all devices.
 
     `changes`: there is a change journal, and other runs are kept out meanwhile; `why` is what they
@@ -44,7 +44,7 @@ class Opening:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
+class OpenedLab:
     """An open lab and where its journals are."""
 
     lab: Lab
@@ -53,7 +53,7 @@ class Session:
 
 
 @contextmanager
-def opened(asked: Opening, say: Say) -> Iterator[Session]:
+def opened(asked: OpenRequest, say: Say) -> Iterator[OpenedLab]:
     """The lab. What is changed and not kept is undone at the end, last first, also after Ctrl-C,
     SIGTERM and SIGHUP. Raises LabError; LabHeld and NotPutBack as a suite's start does."""
     expect_put_back(asked.testbed, dry_run=asked.dry_run, may_recover=asked.recover, say=say)
@@ -79,7 +79,7 @@ def opened(asked: Opening, say: Say) -> Iterator[Session]:
             stack.enter_context(holding(lab, why=why, terms=terms, say=say))
             lab.ahead = _change_journal(asked, lab, folder, run)
             stack.callback(_forget_dry_run, lab, asked.dry_run)
-        yield Session(lab=lab, folder=folder, run=run)
+        yield OpenedLab(lab=lab, folder=folder, run=run)
 
 
 def _forget_dry_run(lab: Lab, dry_run: bool) -> None:
@@ -88,7 +88,7 @@ def _forget_dry_run(lab: Lab, dry_run: bool) -> None:
         lab.ahead.registered.remove()
 
 
-def _whole(asked: Opening, lab: Lab) -> Testbed:
+def _whole(asked: OpenRequest, lab: Lab) -> Testbed:
     """Whose lease it is: that of all devices. A dry run knows only those that it simulates, and
     must never ask another one: of a part, its first host keeps the lease."""
     if not asked.dry_run:
@@ -106,7 +106,7 @@ def _reach_lease(testbed: Testbed, lab: Lab) -> None:
         lab.unrecorded = {**lab.unrecorded, **own}  # the lab closes it, after its last undo
 
 
-def _change_journal(asked: Opening, lab: Lab, folder: Path, run: str) -> ChangeJournal:
+def _change_journal(asked: OpenRequest, lab: Lab, folder: Path, run: str) -> ChangeJournal:
     begun = Begun(
         run=run,
         runner=this_runner(),

@@ -47,7 +47,7 @@ How = Literal["restored", "already as it was", "cannot"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class UndoOutcome:
     """What became of one change. `by_hand` are the commands that undo it where that failed."""
 
     device: str
@@ -71,7 +71,7 @@ class Recovered:
     """What became of a run's changes and of its processes."""
 
     run: str
-    rows: list[Row] = field(default_factory=list)
+    rows: list[UndoOutcome] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     stopped_by: str = ""  # a signal
@@ -299,11 +299,11 @@ def _lab(scene: _Scene, devices: tuple[Device, ...], opened: Mapping[str, Transp
     return lab
 
 
-def _row(lab: Lab, done: PutBack) -> Row:
+def _row(lab: Lab, done: PutBack) -> UndoOutcome:
     if done.error is not None:
         return _cannot(done.entry, done.error, _by_hand(lab, done.entry))
     want = done.entry.intent
-    return Row(
+    return UndoOutcome(
         device=want.at.device,
         port=want.at.interface,
         setting=want.setting,
@@ -320,9 +320,9 @@ def _by_hand(lab: Lab, entry: Entry) -> tuple[str, ...]:
         return want.undo
 
 
-def _cannot(entry: Entry, error: LabError, commands: tuple[str, ...]) -> Row:
+def _cannot(entry: Entry, error: LabError, commands: tuple[str, ...]) -> UndoOutcome:
     want = entry.intent
-    return Row(
+    return UndoOutcome(
         device=want.at.device,
         port=want.at.interface,
         setting=want.setting,

@@ -12,7 +12,7 @@ from labtests.journal.values import unpack
 from labtests.lab.lab import Lab
 from labtests.recovery import LabHeld
 from labtests.recovery.asking import Agree, Source, expect_yes
-from labtests.recovery.opening import Opening, Session, opened
+from labtests.recovery.opening import OpenedLab, OpenRequest, opened
 from labtests.recovery.snapshot import Snapshot, compare, is_snapshot, read, take
 from labtests.recovery.snapshot.command import lines
 from labtests.recovery.snapshot.session import readers_of
@@ -40,7 +40,7 @@ def reinstate(place: Path, *, testbed: Testbed | None, say: Say, agree: Agree | 
         testbed = _named_by(place, Path(wanted.file))
         source = Source(what=f"{place} names {wanted.file}, which", file=wanted.file)
         expect_yes(source, testbed, agree)
-    opening = Opening(testbed=testbed, word="restore", changes=True, why=f"restore {place}")
+    opening = OpenRequest(testbed=testbed, word="restore", changes=True, why=f"restore {place}")
     try:
         with opened(opening, say) as session:
             return _reinstated(place, wanted, values, session, say)
@@ -66,7 +66,7 @@ def _named_by(place: Path, file: Path) -> Testbed:
         ) from error
 
 
-def _reinstated(place: Path, wanted: Snapshot, values: Values, session: Session, say: Say) -> int:
+def _reinstated(place: Path, wanted: Snapshot, values: Values, session: OpenedLab, say: Say) -> int:
     lab = session.lab
     problems = [text for each in values for text in _change(lab, *each)]
     lab.ahead.keep()

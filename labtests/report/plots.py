@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from labtests.report.series import Panel, Series
+from labtests.report.series import Series, SeriesPlot
 
 WIDTH, LEFT, RIGHT = 900.0, 74.0, 14.0
 HEIGHT, TOP, BOTTOM = 128.0, 10.0, 8.0
@@ -37,19 +37,19 @@ class Legend:
 class Plot:
     """A panel with its drawing and what stands around it."""
 
-    panel: Panel
+    panel: SeriesPlot
     svg: Markup | None
     legend: tuple[Legend, ...]
     left_out: tuple[str, ...]
 
 
-def draw(panels: tuple[Panel, ...], span_s: float) -> tuple[Plot, ...]:
+def draw(panels: tuple[SeriesPlot, ...], span_s: float) -> tuple[Plot, ...]:
     """Every panel on the same time axis; the last drawn one carries the axis' figures."""
     drawn = [panel for panel in panels if panel.series]
     return tuple(_plot(panel, span_s, last=bool(drawn) and panel is drawn[-1]) for panel in panels)
 
 
-def _plot(panel: Panel, span_s: float, *, last: bool) -> Plot:
+def _plot(panel: SeriesPlot, span_s: float, *, last: bool) -> Plot:
     ordered = sorted(panel.series, key=lambda line: -line.highest)
     kept, rest = ordered[:LINES_LIMIT], ordered[LINES_LIMIT:]
     legend = tuple(
@@ -66,7 +66,7 @@ def _note(line: Series) -> str:
     return f"{line.gaps} of {len(line.points)} values missing"
 
 
-def _svg(panel: Panel, lines: list[Series], span_s: float, *, last: bool) -> Markup:
+def _svg(panel: SeriesPlot, lines: list[Series], span_s: float, *, last: bool) -> Markup:
     high = max(line.highest for line in lines)
     frame = _Frame(span_s=span_s, high=_ceiling(high) if high > TINY else 1.0)
     height = HEIGHT + (AXIS_HEIGHT if last else 0)

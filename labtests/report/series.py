@@ -38,7 +38,7 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Panel:
+class SeriesPlot:
     """One plot: lines that share a unit. `silent` counts lines that stayed at 0 and are left out;
     `unknown` names those that never had a value."""
 
@@ -92,7 +92,7 @@ _WORDS = {
 }
 
 
-def panels(phase: Json) -> tuple[Panel, ...]:
+def panels(phase: Json) -> tuple[SeriesPlot, ...]:
     """The plots of a phase, goodput first. Those without a single sample are left out."""
     start_s = number(phase.get("start_s")) or 0.0
     samples = _by_counter(entries(phase.get("samples")))
@@ -101,7 +101,7 @@ def panels(phase: Json) -> tuple[Panel, ...]:
     return tuple(p for p in found if p.series or p.silent or p.unknown)
 
 
-def span_s(phase: Json, shown: Iterable[Panel]) -> float:
+def span_s(phase: Json, shown: Iterable[SeriesPlot]) -> float:
     """How long the time axis is: the phase, or the last point where that is later."""
     start_s, end_s = number(phase.get("start_s")), number(phase.get("end_s"))
     ends = [until for p in shown for s in p.series for _, until, _ in s.points]
@@ -110,7 +110,7 @@ def span_s(phase: Json, shown: Iterable[Panel]) -> float:
     return max([*ends, 1e-3])
 
 
-def _goodput(flows: list[Json], start_s: float) -> Panel:
+def _goodput(flows: list[Json], start_s: float) -> SeriesPlot:
     lines, unknown = [], []
     for flow in flows:
         ends = (flow.get("sender") or "?", flow.get("receiver") or "?")
@@ -121,7 +121,7 @@ def _goodput(flows: list[Json], start_s: float) -> Panel:
             lines.append(Series(name=name, points=tuple(known)))
         else:
             unknown.append(name)
-    return Panel(
+    return SeriesPlot(
         title="Goodput per sender", unit="Gb/s", series=tuple(lines), unknown=tuple(unknown)
     )
 
@@ -164,7 +164,7 @@ def _reading(sample: Json, time_s: float) -> Reading:
     )
 
 
-def _panel(kind: _Kind, samples: dict[str, dict[str, list[Reading]]], start_s: float) -> Panel:
+def _panel(kind: _Kind, samples: dict[str, dict[str, list[Reading]]], start_s: float) -> SeriesPlot:
     points_of: Callable[[list[Reading], float], list[Point]] = _levels if kind.level else _rates
     lines, unknown, silent = [], [], 0
     for counter in kind.counters:
@@ -178,7 +178,7 @@ def _panel(kind: _Kind, samples: dict[str, dict[str, list[Reading]]], start_s: f
                 silent += 1
             else:
                 lines.append(line)
-    return Panel(
+    return SeriesPlot(
         title=kind.title,
         unit=kind.unit,
         series=tuple(lines),

@@ -17,7 +17,7 @@ Counted = TypeVar("Counted")
 NS_PER_S = 1_000_000_000
 
 
-class Timeline(Protocol):
+class RefreshClock(Protocol):
     """The lab's, as far as it is needed here."""
 
     @property
@@ -30,10 +30,10 @@ class Timeline(Protocol):
         ...
 
 
-class Shown:
+class ShownCounters:
     """What faces read. With the fault `slow-counters`, everything is of the last refresh."""
 
-    def __init__(self, network: Switch, timeline: Timeline, losses: Losses) -> None:
+    def __init__(self, network: Switch, timeline: RefreshClock, losses: Losses) -> None:
         self._network, self._timeline = network, timeline
         self._period_ns = 0
         self._held: dict[tuple[str, str], Any] = {}

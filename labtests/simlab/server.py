@@ -12,7 +12,7 @@ import asyncssh
 from labtests.simlab.face import Face
 from labtests.simlab.faults import DeviceFaults
 from labtests.simlab.keys import LOOPBACK, Address, Keyring
-from labtests.simlab.session import Session
+from labtests.simlab.session import ConsoleSession
 from labtests.transport.protocol import EMULATED
 
 USERS = frozenset({"root", "admin"})
@@ -82,7 +82,7 @@ class Connection(asyncssh.SSHServer):
 
     def session_requested(self) -> asyncssh.SSHServerSession[str]:
         """A session channel."""
-        return Session(self._gate.face, self._username)
+        return ConsoleSession(self._gate.face, self._username)
 
 
 class Servers:

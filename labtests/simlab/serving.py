@@ -44,7 +44,7 @@ GRACE_S = 1.0  # for a clean end when the runner has died in the middle of an ad
 def serve(testbed: Testbed, *, seed: int, driven: bool, directory: Path | None) -> None:
     """Serve until SIGINT, SIGTERM or, when driven, the end of stdin. Without a directory, a private
     one is made and removed at the end."""
-    place = Place(directory)
+    place = ServingFolder(directory)
     logging.getLogger("asyncio").setLevel(logging.ERROR)  # not a line per write to a lost client
     try:
         asyncio.run(_serve(SimulatedLab(testbed, seed=seed), place, driven))
@@ -52,7 +52,7 @@ def serve(testbed: Testbed, *, seed: int, driven: bool, directory: Path | None) 
         place.remove()
 
 
-class Place:
+class ServingFolder:
     """The folder for keys and ssh_config: given, or private and temporary."""
 
     def __init__(self, directory: Path | None) -> None:
@@ -70,7 +70,7 @@ class Place:
 
 
 @asynccontextmanager
-async def _open(lab: SimulatedLab, place: Place) -> AsyncIterator[Message]:
+async def _open(lab: SimulatedLab, place: ServingFolder) -> AsyncIterator[Message]:
     keyring = Keyring(lab.devices)
     servers = Servers(lab.devices, lab.faults, keyring)
     try:
@@ -88,7 +88,7 @@ async def _open(lab: SimulatedLab, place: Place) -> AsyncIterator[Message]:
         await servers.close()
 
 
-async def _serve(lab: SimulatedLab, place: Place, driven: bool) -> None:
+async def _serve(lab: SimulatedLab, place: ServingFolder, driven: bool) -> None:
     ending = Ending(of_mistakes=driven)
     if not driven:
         click.echo("Preparing the simulation (the first start compiles it) ...")
@@ -167,7 +167,7 @@ class Requests:
     Read by a thread, which also ends the process when its driver died while the loop is busy.
     """
 
-    def __init__(self, lab: SimulatedLab, place: Place, ending: Ending) -> None:
+    def __init__(self, lab: SimulatedLab, place: ServingFolder, ending: Ending) -> None:
         self._lab, self._place, self._ending = lab, place, ending
 
     def start(self) -> None:
@@ -256,7 +256,7 @@ class InProcessLab(RunningLab):
     def __init__(self, testbed: Testbed, *, seed: int, directory: Path | None = None) -> None:
         self.mistakes: list[Exception] = []  # of the lab itself; the next request raises the first
         self.lab = SimulatedLab(testbed, seed=seed)
-        self._place = Place(directory)
+        self._place = ServingFolder(directory)
         self._ready: Future[Message] = Future()
         self._loop = asyncio.new_event_loop()
         self._loop.set_exception_handler(self._fail)

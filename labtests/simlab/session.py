@@ -42,7 +42,7 @@ HELD_AT_MOST = 2**16
 """Characters that are kept for one packet. Then it is seen whether the client reads them."""
 
 
-class Session(asyncssh.SSHServerSession[str]):
+class ConsoleSession(asyncssh.SSHServerSession[str]):
     """A Console (see face.py), and what asyncssh tells it."""
 
     def __init__(self, face: Face, username: str) -> None:

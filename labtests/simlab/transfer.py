@@ -54,7 +54,7 @@ class Files(Protocol):
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenFile:
     path: str
     content: bytearray
     appends: bool = False
@@ -80,7 +80,7 @@ class Transfer(asyncssh.SFTPServer):
         if not there and not pflags & FXF_CREAT:
             raise _failure(errno.ENOENT)
         keeps = there and not pflags & FXF_TRUNC
-        opened = _Open(
+        opened = _OpenFile(
             name,
             bytearray(_encoded(files.read(name)) if keeps else b""),
             appends=bool(pflags & FXF_APPEND),
@@ -223,8 +223,8 @@ class Transfer(asyncssh.SFTPServer):
         return _file_attributes(len(_encoded(self._files.read(path))))
 
 
-def _opened(file_obj: object) -> _Open:
-    assert isinstance(file_obj, _Open)
+def _opened(file_obj: object) -> _OpenFile:
+    assert isinstance(file_obj, _OpenFile)
     return file_obj
 
 

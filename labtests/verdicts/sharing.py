@@ -98,7 +98,7 @@ def shared(evidence: Evidence, scheduling: SchedulingSetting) -> Verdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Seen:
+class _QueueGrowth:
     """Packets between two samples, by queue."""
 
     forwarded: dict[int, int]
@@ -107,7 +107,7 @@ class _Seen:
 
 
 def _shared(
-    evidence: Evidence, scheduling: SchedulingSetting, seen: _Seen | None
+    evidence: Evidence, scheduling: SchedulingSetting, seen: _QueueGrowth | None
 ) -> Iterator[Finding]:
     yield from checks.ran(evidence)
     yield from idle.quiet_queues(evidence, packets.loaded(evidence))
@@ -178,7 +178,7 @@ def _share(queue: int, got: float, due: float, allowed: tuple[float, float]) -> 
     return failed(said, fact)
 
 
-def _while_all_sent(evidence: Evidence) -> _Seen | None:
+def _while_all_sent(evidence: Evidence) -> _QueueGrowth | None:
     """From the first to the last sample in which every sender sends."""
     starts = [goodput.began_s(flow) for flow in evidence.flows]
     ends = [goodput.ended_s(flow) for flow in evidence.flows]
@@ -194,7 +194,9 @@ def _while_all_sent(evidence: Evidence) -> _Seen | None:
         if moved is None or dropped is None:
             return None
         forwarded[queue], offered[queue] = moved, moved + dropped
-    return _Seen(forwarded=forwarded, offered=offered, seconds=_seconds(evidence, (first, last)))
+    return _QueueGrowth(
+        forwarded=forwarded, offered=offered, seconds=_seconds(evidence, (first, last))
+    )
 
 
 def _growth(

@@ -49,7 +49,7 @@ def signal_of(status: int) -> str:
     return f" (ended by SIG{names[status]})" if status in names else ""
 
 
-class Tool(Protocol):
+class TrafficTool(Protocol):
     """A traffic tool with a server and a client side, as incast drives it."""
 
     @property

@@ -19,7 +19,7 @@ LISTEN_EVERY_S = 1.0
 
 
 @dataclass(slots=True, kw_only=True)
-class Scene:
+class IncastState:
     """What all flows of one incast share. `called_off` says why no more flows are started."""
 
     processes: Processes
@@ -33,7 +33,7 @@ class Flow:
     """One stream as it goes: a server, later a client, at last an attempt to be judged."""
 
     stream: Stream
-    scene: Scene
+    scene: IncastState
     server: Process | None = None
     client: Process | None = None
     started_s: float = 0.0

@@ -14,7 +14,14 @@ from labtests.capabilities.records import FlowResult
 from labtests.core.errors import WorkloadError
 from labtests.transport.protocol import Clock, wait_until
 from labtests.workloads.crowd import parts, together
-from labtests.workloads.flow import READY_DEADLINE_S, START_DEADLINE_S, STEP_S, TRIES, Flow, Scene
+from labtests.workloads.flow import (
+    READY_DEADLINE_S,
+    START_DEADLINE_S,
+    STEP_S,
+    TRIES,
+    Flow,
+    IncastState,
+)
 from labtests.workloads.sampling import Sampler, Sampling, sampler
 from labtests.workloads.streams import Processes, Stream
 
@@ -50,9 +57,9 @@ def incast(  # noqa: PLR0913 - one call is one experiment; each keyword is one o
         Processes(clock, limit_s=duration_s + patience_s + 60.0) as processes,
         closing(sampler(sampling, clock)) as samples,
     ):
-        scene = Scene(processes=processes, clock=clock, say=progress or (lambda _: None))
+        scene = IncastState(processes=processes, clock=clock, say=progress or (lambda _: None))
         crews = [[Flow(stream=part, scene=scene) for part in crowd] for crowd in crowds]
-        run = _Run(scene, tuple(chain.from_iterable(crews)))
+        run = _IncastRun(scene, tuple(chain.from_iterable(crews)))
         run.bring_up_servers()
         run.follow(duration_s, samples)
         run.end()
@@ -77,10 +84,10 @@ def _check(streams: tuple[Stream, ...], duration_s: float) -> None:
 
 
 @dataclass(slots=True)
-class _Run:
+class _IncastRun:
     """All flows of one incast. `zero_s` is when the first one was seen to send."""
 
-    scene: Scene
+    scene: IncastState
     flows: tuple[Flow, ...]
     zero_s: float | None = None
 

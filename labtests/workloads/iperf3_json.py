@@ -14,7 +14,14 @@ from labtests.core.units import BitsPerSecond, Bytes
 from labtests.drivers.parsing import refuse
 from labtests.transport.protocol import Reply
 from labtests.workloads.figures import is_figure
-from labtests.workloads.iperf3_report import Direction, Iperf3Report, Span, Totals, measured, tidy
+from labtests.workloads.iperf3_report import (
+    Direction,
+    Iperf3Interval,
+    Iperf3Report,
+    Totals,
+    measured,
+    tidy,
+)
 
 Object = Mapping[str, Any]
 
@@ -87,7 +94,7 @@ def _report(reply: Reply, document: Object) -> Iperf3Report:
         refuse(reply, "the report has neither results nor an error", _CUT)
     test = _part(reply, {"error": "", **start}, "test_start", dict)
     nominal_s = test.get("interval")
-    reader = _Reader(reply, nominal_s if is_figure(nominal_s) else None)
+    reader = _Iperf3Reader(reply, nominal_s if is_figure(nominal_s) else None)
     both_ways = any(isinstance(one, dict) and "sum_bidir_reverse" in one for one in intervals)
     return Iperf3Report(
         version=start.get("version"),
@@ -110,7 +117,7 @@ def _part(reply: Reply, document: Object, key: str, kind: type) -> Any:
     return part
 
 
-class _Reader:
+class _Iperf3Reader:
     """Reads directions of one report. `nominal_s` is its report interval where it says so."""
 
     def __init__(self, reply: Reply, nominal_s: float | None) -> None:
@@ -146,9 +153,9 @@ class _Reader:
         scaled = ("bytes", "bits_per_second")
         return {**only, **{key: self._number(only, key) * share for key in scaled}}
 
-    def _span(self, one: Object) -> Span:
+    def _span(self, one: Object) -> Iperf3Interval:
         start_s, end_s = self._number(one, "start"), self._number(one, "end")
-        return Span(
+        return Iperf3Interval(
             start_s=start_s,
             end_s=end_s,
             payload_bytes=Bytes(self._whole(one, "bytes")),

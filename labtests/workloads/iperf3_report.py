@@ -14,7 +14,7 @@ ROUNDING_S = 0.011
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class Iperf3Interval:
     """One interval, all streams together; times are seconds since the test began."""
 
     start_s: float
@@ -47,7 +47,7 @@ class Totals:
 class Direction:
     """One direction. A side that reported 0 bytes did not measure (a broken test): it is None."""
 
-    spans: tuple[Span, ...] = ()
+    spans: tuple[Iperf3Interval, ...] = ()
     sent: Totals | None = None
     received: Totals | None = None
 
@@ -68,12 +68,12 @@ BROKE_OFF = "its last interval is printed twice: the test broke off"
 
 
 def tidy(
-    reply: Reply, spans: list[Span], nominal_s: float | None = None
-) -> tuple[tuple[Span, ...], bool]:
+    reply: Reply, spans: list[Iperf3Interval], nominal_s: float | None = None
+) -> tuple[tuple[Iperf3Interval, ...], bool]:
     """The intervals in order, without the tiny tail of a test that ended; and whether the last one
     was printed twice, as a test that broke off does (seen: peer killed, peer interrupted; the sums
     of such a test cover another time than they say). Other overlaps are refused."""
-    kept: list[Span] = []
+    kept: list[Iperf3Interval] = []
     repeated = False
     for span in spans:
         if kept and span == kept[-1]:

@@ -13,7 +13,7 @@ from labtests.core.errors import UnreadableOutput, WorkloadError
 from labtests.core.units import BitsPerSecond
 from labtests.transport.commands import Shell, program
 from labtests.workloads.attempt import Attempt, Party, signal_of
-from labtests.workloads.perftest_report import Report, Row, parse_report
+from labtests.workloads.perftest_report import PerftestRow, Report, parse_report
 from labtests.workloads.perftest_words import (
     complaints_on_stderr,
     complaints_on_stdout,
@@ -163,7 +163,7 @@ def _implausible(tool: Perftest, report: Report, attempt: Attempt) -> str:
     return next((problem for problem in checks if problem), "")
 
 
-def _no_messages(rows: tuple[Row, ...]) -> str:
+def _no_messages(rows: tuple[PerftestRow, ...]) -> str:
     if not rows:
         return "it ended before its first report row"
     if not any(row.iterations for row in rows):
@@ -174,7 +174,7 @@ def _no_messages(rows: tuple[Row, ...]) -> str:
     return ""
 
 
-def _idle_stretches(rows: tuple[Row, ...]) -> list[int]:
+def _idle_stretches(rows: tuple[PerftestRow, ...]) -> list[int]:
     """How many rows without a message there were before each row with one, and at last after it.
 
     A flow that retransmits much pauses, as `-R -T 96` over RED does."""
@@ -242,7 +242,7 @@ def _row_s(tool: Perftest) -> float:
     return float(tool.duration_s - 2 * (tool.duration_s // 4))
 
 
-def _with_rate(tool: Perftest, row: Row) -> Row:
+def _with_rate(tool: Perftest, row: PerftestRow) -> PerftestRow:
     """A row that has messages and no rate: the rate of its messages over its time."""
     if row.rate_is_known:
         return row
@@ -250,7 +250,9 @@ def _with_rate(tool: Perftest, row: Row) -> Row:
     return replace(row, goodput_bits_per_s=BitsPerSecond(rate))
 
 
-def _intervals(tool: Perftest, rows: tuple[Row, ...], attempt: Attempt) -> tuple[Interval, ...]:
+def _intervals(
+    tool: Perftest, rows: tuple[PerftestRow, ...], attempt: Attempt
+) -> tuple[Interval, ...]:
     """The rows on the lab's clock: one after the other since the client was connected.
 
     Between them is the time in which the tool measures its clock (_rows_missing). There were no
@@ -271,7 +273,7 @@ def _intervals(tool: Perftest, rows: tuple[Row, ...], attempt: Attempt) -> tuple
     )
 
 
-def _mean(rows: tuple[Row, ...]) -> BitsPerSecond | None:
+def _mean(rows: tuple[PerftestRow, ...]) -> BitsPerSecond | None:
     """Rows are equally long, so their mean is the mean over the flow: of one message size."""
     if len({row.message_bytes for row in rows}) != 1:
         return None

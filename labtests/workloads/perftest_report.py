@@ -53,7 +53,7 @@ _WHOLE = "give the tool's own output, whole, without log prefixes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class PerftestRow:
     """One row: the goodput of `iterations` messages of `message_bytes` each."""
 
     message_bytes: int
@@ -82,25 +82,25 @@ class Report:
     waiting: bool = False
     started: bool = False
     closed: bool = False
-    rows: tuple[Row, ...] = ()
+    rows: tuple[PerftestRow, ...] = ()
     others: tuple[str, ...] = ()  # every other line: parameters, libraries, hooks, complaints
 
 
 def parse_report(reply: Reply) -> Report:
     """The report in this output. No table is no row; a row that is cut or cannot be is refused."""
-    reader = _Reader(reply)
+    reader = _PerftestReader(reply)
     for number, line in enumerate(lines(reply), start=1):
         reader.read(line, number)
     return replace(reader.report, rows=tuple(reader.rows), others=tuple(reader.others))
 
 
 @dataclass(slots=True)
-class _Reader:
+class _PerftestReader:
     """One pass over the lines. `columns` is None outside a table."""
 
     reply: Reply
     report: Report = field(default_factory=Report)
-    rows: list[Row] = field(default_factory=list)
+    rows: list[PerftestRow] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
     section: str = ""
     unit: str = ""
@@ -149,11 +149,11 @@ class _Reader:
         self.rows.append(self._row(match, number))
         self.read(match["rest"], number)
 
-    def _row(self, match: re.Match[str], number: int) -> Row:
+    def _row(self, match: re.Match[str], number: int) -> PerftestRow:
         figures = match.groupdict()
         to_bits = _UNITS[self.unit]
         rate, peak, level, cpu = (figures.get(name) for name in ("rate", "peak", "level", "cpu"))
-        row = Row(
+        row = PerftestRow(
             message_bytes=int(figures["bytes"]),
             iterations=int(figures["iterations"]),
             goodput_bits_per_s=to_bits(float(figures["average"])),
@@ -166,7 +166,7 @@ class _Reader:
         self._check(row, to_bits(_last_digit(figures["average"])), number)
         return row
 
-    def _check(self, row: Row, last_digit_bits_per_s: float, number: int) -> None:
+    def _check(self, row: PerftestRow, last_digit_bits_per_s: float, number: int) -> None:
         """Average = message rate x message size, up to the rounding of both (print_report_bw in
         perftest_parameters.c computes both from the same cycles)."""
         if row.messages_per_s is None:

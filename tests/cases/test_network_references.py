@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from labtests.__main__ import main
 from labtests.network.reference import validation
 from labtests.network.reference.comparing import Comparison
-from labtests.network.reference.judging import Check, Judged
+from labtests.network.reference.judging import Check, ValidationRow
 from labtests.network.reference.reading import reference
 from labtests.network.reference.rules import judge
 
@@ -43,7 +43,7 @@ def test_trust_c_is_shown_and_what_is_not_modelled_never_passes() -> None:
     shown = Check(name="c", trust="C", quantity="x").near(2.0, 1.0, 0.1)
     missing = Check(name="m", trust="F", quantity="x").not_modelled("why")
     assert (shown.verdict, missing.verdict) == ("shown", "not modelled")
-    rows: list[Judged] = [shown, missing]
+    rows: list[ValidationRow] = [shown, missing]
     told = validation.tally(rows)
     assert "A: 0 of 0 pass; B: 0 of 0 pass; F: 0 of 0 pass" in told
     assert told.endswith("shown only: 1; not modelled: 1")

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from labtests.__main__ import main
-from labtests.check import Finding, judged
+from labtests.check import CheckFinding, judged
 from labtests.check.command import code_of, shortened, unfinished, without
 from labtests.inventory import load
 from labtests.journal import Begun, register, this_runner
@@ -23,7 +23,7 @@ WRONG = '{"kind": "rdma-down", "device": "ServerA", "port": "enp3s0f0np0"}'
 
 
 def finding(level="failure", check="mtu", device="a"):
-    return Finding(check=check, level=level, device=device, finding="x")
+    return CheckFinding(check=check, level=level, device=device, finding="x")
 
 
 def test_the_exit_code_is_that_of_the_worst_line():

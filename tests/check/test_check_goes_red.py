@@ -130,7 +130,7 @@ def between_switches(bench, here, there):
         return Known(name=end.device, links={end.interface: link_facts}, settings=settings)
 
     ends = {link.a.device: known(link.a, here), link.b.device: known(link.b, there)}
-    return cables.Lab(replace(testbed, links=(link,)), ends)
+    return cables.CheckedLab(replace(testbed, links=(link,)), ends)
 
 
 ON, OFF = (PfcSetting(mode=m, priorities=frozenset({3})) for m in ("on", "off"))

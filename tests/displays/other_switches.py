@@ -54,7 +54,7 @@ _TABLE = displays.Fields({"ROW_interface": ("ports", _PORTS)})
 COUNTERS = displays.Fields({"TABLE_interface": ("table", _TABLE)})
 
 SONIC = displays.Notation().also(
-    count=displays.Kind(
+    count=displays.ValueKind(
         "[0-9,]+|N/A", lambda text: None if text == "N/A" else int(text.replace(",", ""))
     )
 )

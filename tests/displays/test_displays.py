@@ -6,7 +6,7 @@ import pytest
 from other_switches import READERS
 
 from labtests.core.errors import UnreadableOutput
-from labtests.drivers.displays import Kind, Notation, Table, Unfit, read, read_table
+from labtests.drivers.displays import Notation, Table, Unfit, ValueKind, read, read_table
 from labtests.transport.protocol import Reply
 
 TRANSCRIPTS = Path(__file__).parents[1] / "transcripts"
@@ -128,7 +128,8 @@ def test_a_kind_that_nobody_declared_is_an_error_of_the_driver():
     with pytest.raises(KeyError, match="speed"):
         CLI.line("<rate:speed>")
     assert (
-        Notation().also(speed=Kind("[0-9]+G")).line("<rate:speed>").shape.begins == "<rate:speed>"
+        Notation().also(speed=ValueKind("[0-9]+G")).line("<rate:speed>").shape.begins
+        == "<rate:speed>"
     )
 
 

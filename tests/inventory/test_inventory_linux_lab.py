@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from labtests.core.errors import InventoryError
-from labtests.inventory import EcnMarking, Testbed, load
+from labtests.inventory import LinuxLabEcn, Testbed, load
 
 SIGN = "§"
 LAB = """\
@@ -38,7 +38,7 @@ def test_the_lab_gives_keys_to_every_device_and_the_file_gives_the_rest(tmp_path
     assert lab.linux_lab is not None
     assert lab.linux_lab.weights == (1, 2, 3, 4, 5, 6, 7, 8)
     assert (lab.linux_lab.mtu_bytes, lab.linux_lab.prefix_length) == (9000, 24)
-    assert lab.linux_lab.ecn == EcnMarking(min_bytes=30000, max_bytes=90000, probability=0.1)
+    assert lab.linux_lab.ecn == LinuxLabEcn(min_bytes=30000, max_bytes=90000, probability=0.1)
     b = lab.device("B").management
     assert (b.host, b.port, b.user, b.host_keys) == ("10.9.0.2", 2222, "root", "strict")
     assert b.key_file == "/run/labtests/linuxlab/tiny/id_ed25519"

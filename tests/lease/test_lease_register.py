@@ -13,7 +13,7 @@ from lease_lab import LocalShell, StillClock, held_at, run_holder
 from labtests.core.errors import LeaseBusy, LeaseLost, LeaseUnusable, LeaseUnwritable
 from labtests.lease.held import Held
 from labtests.lease.record import me
-from labtests.lease.register import KEPT, Moment, Register
+from labtests.lease.register import KEPT, DeviceTime, Register
 from labtests.transport.protocol import DEFAULT_TIMEOUT_S, Reply
 
 RUNNERS, HOLDINGS = 4, 16
@@ -214,10 +214,10 @@ def test_hostile_texts_stay_texts(folder: Path, tmp_path: Path) -> None:
 
 
 def test_time_is_the_devices_uptime_and_a_reboot_counts_from_the_boot() -> None:
-    written = Moment(clock_s=1000.0, wall=False, boot="a", date="")
+    written = DeviceTime(clock_s=1000.0, wall=False, boot="a", date="")
     assert replace(written, clock_s=1030.0, date="1970").since(written) == 30.0
     assert replace(written, clock_s=20.0, boot="b").since(written) == 20.0  # at the least
-    wall = Moment(clock_s=1000.0, wall=True, boot="none", date="")
+    wall = DeviceTime(clock_s=1000.0, wall=True, boot="none", date="")
     assert replace(wall, clock_s=400.0).since(wall) == 0.0  # the date was set back: not run out
 
 

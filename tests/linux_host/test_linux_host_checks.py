@@ -76,22 +76,22 @@ def test_hosts_with_soft_roce_are_asked_for_one_perftest_and_not_for_ofed():
 
 
 def test_a_virtual_port_is_held_against_no_speed_and_no_fec_but_has_to_be_up():
-    lab = cables.Lab(TESTBED, known())
+    lab = cables.CheckedLab(TESTBED, known())
     assert levels(cables.speed(lab)) == {("speed", "ok")}
     assert list(cables.fec(lab)) == []
     down = known()
     down["h1"] = replace(down["h1"], links={"eth1": replace(VIRTUAL, up=False)})
-    bad = [f for f in cables.speed(cables.Lab(TESTBED, down)) if f.level == "failure"]
+    bad = [f for f in cables.speed(cables.CheckedLab(TESTBED, down)) if f.level == "failure"]
     assert [f.device for f in bad] == ["h1"]
 
 
 def test_a_setting_that_neither_end_has_is_not_compared_and_one_sided_is_not_known():
-    lab = cables.Lab(TESTBED, known())
+    lab = cables.CheckedLab(TESTBED, known())
     assert list(cables.trust(lab)) == []
     assert list(cables.pfc(lab)) == []
     one = known()
     one["sw"] = replace(one["sw"], settings={("swp1", "trust"): "x"})
-    (finding,) = cables.trust(cables.Lab(TESTBED, one))
+    (finding,) = cables.trust(cables.CheckedLab(TESTBED, one))
     assert finding.level == "not known"
 
 

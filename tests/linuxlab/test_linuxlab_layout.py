@@ -12,16 +12,16 @@ from labtests.inventory import load
 from labtests.linuxlab import command, programs
 from labtests.linuxlab.layout import difference, host_shaper, switch_queues
 from labtests.linuxlab.ledger import ledger_of, opened
-from labtests.linuxlab.plan import Plan, planned
+from labtests.linuxlab.plan import LinuxLabPlan, planned
 
 TESTBEDS = Path(__file__).parents[2] / "testbeds"
 
 
-def _plan(tmp_path: Path, section: str = "") -> Plan:
+def _plan(tmp_path: Path, section: str = "") -> LinuxLabPlan:
     return planned(loaded(file_of(tmp_path, 0, section=section)))
 
 
-def _tree(plan: Plan, *, red: bool = False) -> list[str]:
+def _tree(plan: LinuxLabPlan, *, red: bool = False) -> list[str]:
     switch = next(box for box in plan.boxes if box.switch)
     return switch_queues(switch.ports[1], plan.lab, red=red)
 

@@ -6,7 +6,7 @@ import pytest
 from network_star import Lab
 
 from labtests.core.headroom import (
-    Hop,
+    HeadroomLink,
     densest_frame,
     egress_needed_cells,
     headroom_bound_cells,
@@ -30,7 +30,7 @@ def test_the_smallest_frame_needs_most_cells_of_208_and_the_largest_most_cells_o
 
 def test_the_bound_in_cells_grows_by_whole_frames() -> None:
     # 100G: 12.5 B/ns; 1106 B frames are 1126 B on the wire and 6 cells
-    near, far = (Hop(rate_bits_per_s=10**11, delay_s=delay_s) for delay_s in (0.0, 1e-6))
+    near, far = (HeadroomLink(rate_bits_per_s=10**11, delay_s=delay_s) for delay_s in (0.0, 1e-6))
     assert headroom_bound_cells(near, 1106) == 3 * 6  # the PFC frame's time is one more
     assert headroom_bound_cells(far, 1106) == 25 * 6  # 25084 B: 22.3 frames, and two
     assert headroom_bound_cells(replace(far, response_s=1e-6), 1106) == 36 * 6
@@ -41,7 +41,7 @@ def test_the_bound_in_cells_grows_by_whole_frames() -> None:
 
 def test_a_lossless_queue_holds_no_more_than_the_inequality_says(star: Lab) -> None:
     senders, alpha = 6, 1 / 4
-    bound = headroom_bound_cells(Hop(rate_bits_per_s=25 * 10**9, delay_s=200e-9), 1106)
+    bound = headroom_bound_cells(HeadroomLink(rate_bits_per_s=25 * 10**9, delay_s=200e-9), 1106)
     memory = SwitchMemory(
         total_bytes=2_000_000, alpha=alpha, xon_offset_cells=12, headroom_cells=bound
     )

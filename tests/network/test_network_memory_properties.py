@@ -15,7 +15,7 @@ from network_random import (
 )
 from network_star import Star, star_wiring
 
-from labtests.core.headroom import Hop, headroom_bound_cells
+from labtests.core.headroom import HeadroomLink, headroom_bound_cells
 from labtests.network import Network, PauseTiming, SwitchMemory
 from labtests.network.tables import NONE, UDP_FRAGMENT
 
@@ -163,7 +163,7 @@ def test_with_headroom_by_the_bound_nothing_lossless_is_dropped_and_all_stays_in
     cables = tuple(cables_of(case))
     need = max(
         headroom_bound_cells(
-            Hop(
+            HeadroomLink(
                 rate_bits_per_s=cable.rate_bits_per_s,
                 delay_s=cable.length_m / 2e8,
                 response_s=response_ns * 1e-9,
@@ -214,7 +214,7 @@ INCAST = st.fixed_dictionaries(
 def incast(case: Case, share: float) -> tuple[Star, int]:
     """All send to host 0, frames of one size; headroom is this share of the bound, in cells."""
     senders, rate = case["senders"], case["rate"] * GBIT
-    hop = Hop(
+    hop = HeadroomLink(
         rate_bits_per_s=rate,
         delay_s=case["length_m"] / 2e8,
         response_s=case["response_ns"] * 1e-9,

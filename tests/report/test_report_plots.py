@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from labtests.report.plots import LEFT, LINES_LIMIT, RIGHT, WIDTH, draw
-from labtests.report.series import Panel, Series, panels, span_s
+from labtests.report.series import Series, SeriesPlot, panels, span_s
 
 Json = dict[str, Any]
 Sample = Callable[..., Json]
 
 
-def panel_of(phase: Json, title: str) -> Panel:
+def panel_of(phase: Json, title: str) -> SeriesPlot:
     (found,) = [panel for panel in panels(phase) if panel.title == title]
     return found
 
@@ -154,7 +154,7 @@ def test_every_drawing_is_well_formed_and_stays_inside_its_frame(run: Json) -> N
 
 def test_the_pen_is_lifted_over_a_gap() -> None:
     line = Series(name="x", points=((0, 1, 5.0), (1, 2, None), (2, 3, 5.0)))
-    (plot,) = draw((Panel(title="t", unit="u", series=(line,)),), 3.0)
+    (plot,) = draw((SeriesPlot(title="t", unit="u", series=(line,)),), 3.0)
 
     path = re.search(r' d="([^"]+)"', str(plot.svg))
 
@@ -165,14 +165,14 @@ def test_the_pen_is_lifted_over_a_gap() -> None:
 
 def test_each_point_tells_its_value_and_unit() -> None:
     line = Series(name="A", points=((0.0, 0.5, 4.3),))
-    (plot,) = draw((Panel(title="t", unit="Gb/s", series=(line,)),), 1.0)
+    (plot,) = draw((SeriesPlot(title="t", unit="Gb/s", series=(line,)),), 1.0)
 
     assert "<title>A\n0.00 to 0.50 s: 4.3 Gb/s</title>" in str(plot.svg)
 
 
 def test_a_name_in_a_drawing_is_escaped() -> None:
     line = Series(name="</title><script>x</script>", points=((0, 1, 1.0),))
-    (plot,) = draw((Panel(title='"><script>', unit="<u>", series=(line,)),), 1.0)
+    (plot,) = draw((SeriesPlot(title='"><script>', unit="<u>", series=(line,)),), 1.0)
 
     assert "<script" not in str(plot.svg)
     assert ET.fromstring(str(plot.svg)) is not None
@@ -180,7 +180,7 @@ def test_a_name_in_a_drawing_is_escaped() -> None:
 
 def test_more_lines_than_can_be_told_apart_are_named_instead() -> None:
     lines = tuple(Series(name=f"q{n}", points=((0, 1, float(n)),)) for n in range(LINES_LIMIT + 2))
-    (plot,) = draw((Panel(title="t", unit="u", series=lines),), 1.0)
+    (plot,) = draw((SeriesPlot(title="t", unit="u", series=lines),), 1.0)
 
     assert len(plot.legend) == LINES_LIMIT
     assert plot.left_out == ("q1", "q0")
@@ -189,7 +189,7 @@ def test_more_lines_than_can_be_told_apart_are_named_instead() -> None:
 @pytest.mark.parametrize("high", [1e-300, 1e-9, 0.3, 1.0, 7.0, 99_393.0, 1e12, 1e300])
 def test_an_axis_has_round_figures_and_room_for_the_highest_value(high: float) -> None:
     line = Series(name="x", points=((0, 1, high),))
-    (plot,) = draw((Panel(title="t", unit="u", series=(line,)),), 1.0)
+    (plot,) = draw((SeriesPlot(title="t", unit="u", series=(line,)),), 1.0)
 
     root = ET.fromstring(str(plot.svg))
     ys = [float(circle.get("cy") or "nan") for circle in root.iter("circle")]

@@ -16,7 +16,7 @@ from handed import STRANGER, as_root, given_to
 from hostile_host import PASSWORD, HostileHost
 
 import labtests
-from labtests.check import Checked, Finding
+from labtests.check import Checked, CheckFinding
 from labtests.core.clock import WallClock
 from labtests.core.errors import (
     CommandTimeout,
@@ -200,7 +200,7 @@ def used(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_password_that_a_device_echoes_is_not_in_what_the_check_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    finding = Finding(
+    finding = CheckFinding(
         check="cabling",
         level="warning",
         device="h",

@@ -14,7 +14,7 @@ from labtests.core.private_files import NotPrivate, expect_owned
 from labtests.journal import read_changes
 from labtests.recovery import replay
 from labtests.transport.ssh.host_keys import HostKeyProblem, KnownHosts
-from labtests.transport.ssh.learning import Place
+from labtests.transport.ssh.learning import KnownHostsFiles
 from labtests.transport.ssh.wire import Wire
 
 pytestmark = pytest.mark.usefixtures("own_state")
@@ -88,7 +88,7 @@ def test_a_login_that_asks_questions_is_refused() -> None:
 
 
 def test_of_keys_that_come_at_once_one_is_learned(tmp_path: Path) -> None:
-    known = KnownHosts("box", Place((tmp_path / "known_hosts",)), "accept-new")
+    known = KnownHosts("box", KnownHostsFiles((tmp_path / "known_hosts",)), "accept-new")
     keys = [paramiko.ECDSAKey.generate() for _ in range(6)]
     refused: list[HostKeyProblem] = []
     begin = threading.Barrier(len(keys))

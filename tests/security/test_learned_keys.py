@@ -10,7 +10,7 @@ import pytest
 from labtests.core.errors import InventoryError
 from labtests.inventory import load
 from labtests.transport.ssh.host_keys import HostKeyProblem, KnownHosts, known_hosts_place
-from labtests.transport.ssh.learning import Place
+from labtests.transport.ssh.learning import KnownHostsFiles
 
 KEY = paramiko.ECDSAKey.generate()
 LOGIN = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBsmZ4bTOqkQ3ZTzvm2mp0cUqG8x0mJmY0v1XW9m0G2y ada\n"
@@ -21,7 +21,7 @@ TESTBED = "name: lab\ndevices: {{A: {{platform: linux, management: {{host: {host
 
 def learn(file: Path, name: str = "a.example", **facts: Any) -> None:
     """Into a file that the user's own settings name; `testbed`: that a testbed file names."""
-    place = Place((file,), **facts)
+    place = KnownHostsFiles((file,), **facts)
     KnownHosts(name, place, "accept-new").missing_host_key(None, name, KEY)  # type: ignore
 
 

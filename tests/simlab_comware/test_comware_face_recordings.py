@@ -14,7 +14,7 @@ from labtests.simlab.comware.cli import COMWARE
 from labtests.simlab.comware.words import QUEUE_NAMES, TYPES
 from labtests.simlab.comware.wred import TableQueue
 from labtests.simlab.switch_cli.arguments import Ranges, short_name
-from labtests.simlab.switch_cli.counters import Pfc, QueueReading
+from labtests.simlab.switch_cli.counters import PauseFrames, QueueReading
 from labtests.simlab.switch_cli.screens import render
 
 DRIVER_TRANSCRIPTS = Path(__file__).parents[1] / "transcripts" / "comware"
@@ -106,7 +106,9 @@ def queues_of_zero() -> list[QueueReading]:
     ] * 8
 
 
-def row(port: str, mode: str, priorities: set[int], counts: dict[int, Pfc]) -> dict[str, object]:
+def row(
+    port: str, mode: str, priorities: set[int], counts: dict[int, PauseFrames]
+) -> dict[str, object]:
     return {
         "name": short_name(port, TYPES),
         "mode": mode,
@@ -120,13 +122,13 @@ def row(port: str, mode: str, priorities: set[int], counts: dict[int, Pfc]) -> d
     ("name", "port", "priority", "sent"), [("14", 14, 3, 99393), ("15", 15, 5, 29792)]
 )
 def test_old_pfc_columns_of_document_000_word_for_word(name, port, priority, sent):
-    counted = {priority: Pfc(received=0, sent=sent)}
+    counted = {priority: PauseFrames(received=0, sent=sent)}
     shown = printed("pfc", rows=[row(f"Twenty-FiveGigE1/0/{port}", "on", set(range(8)), counted)])
     assert words(shown) == words(recording(f"priority_flow_control.s6550xe-port-{name}"))
 
 
 def test_old_pfc_columns_have_the_places_of_the_s6812_manual():
-    counted = {0: Pfc(received=178, sent=43)}
+    counted = {0: PauseFrames(received=178, sent=43)}
     shown = printed("pfc", rows=[row("Ten-GigabitEthernet1/0/1", "auto", {0, 2, 3, 5, 6}, counted)])
     manual = recording("priority_flow_control.s6812-manual").splitlines()
     cut = manual[1].index("       Inpps")
@@ -138,7 +140,7 @@ def test_new_pfc_columns_byte_for_byte_once_the_manual_is_unwrapped():
     lines = recording("priority_flow_control.s6550x-manual-wrapped").splitlines()
     pairs = zip(lines[::2], lines[1::2], strict=True)
     unwrapped = "".join(f"{first:<80}{second}\n" for first, second in pairs)
-    counted = {0: Pfc(received=5, sent=5, received_per_s=3, sent_per_s=3)}
+    counted = {0: PauseFrames(received=5, sent=5, received_per_s=3, sent_per_s=3)}
     assert printed("pfc-new", rows=[row("Twenty-FiveGigE1/0/1", "on", set(), counted)]) == unwrapped
 
 
@@ -149,7 +151,7 @@ def test_a_port_that_counted_no_pause_has_a_short_row():
 
 
 def test_every_counted_priority_has_its_row():
-    counted = {3: Pfc(received=1, sent=2), 5: Pfc(received=0, sent=7)}
+    counted = {3: PauseFrames(received=1, sent=2), 5: PauseFrames(received=0, sent=7)}
     shown = words(printed("pfc", rows=[row("Twenty-FiveGigE1/0/13", "on", {3, 5}, counted)]))
     assert [line[-3:] for line in shown[2:]] == [["3", "1", "2"], ["5", "0", "7"]]
     assert {line[0] for line in shown[2:]} == {"WGE1/0/13"}

@@ -9,7 +9,7 @@ from linux_bench import FakeConsole, Hands, transcript
 
 from labtests.simlab.linux.iperf3 import rows, units
 from labtests.simlab.linux.iperf3.document import dump
-from labtests.simlab.linux.iperf3.rows import Span
+from labtests.simlab.linux.iperf3.rows import IntervalRow
 
 SERVER, CLIENT = "ServerC", "ServerA"
 ADDRESS = "192.168.10.12"
@@ -39,7 +39,7 @@ def test_rates_are_shown_and_read_in_the_same_units() -> None:
     ]  # fmt: skip
 
 
-def parsed(line: str) -> tuple[str, Span, str]:
+def parsed(line: str) -> tuple[str, IntervalRow, str]:
     """A recorded row as (name, span, role). Bytes and seconds are chosen to print the same."""
     pattern = (
         r"\[ *(\w+)\] +([\d.]+)-([\d.]+) +sec +([\d.]+) (\w*)Bytes +([\d.]+) (\w*)bits/sec"
@@ -51,7 +51,7 @@ def parsed(line: str) -> tuple[str, Span, str]:
     amount = float(found[4]) * 1024 ** powers[found[5]]
     rate = float(found[6]) * 1000 ** powers[found[7]]
     window = float(found[9]) * 1024 ** powers[found[10]] if found[9] else 0
-    span = Span(
+    span = IntervalRow(
         start_s=float(found[2]),
         end_s=float(found[3]),
         seconds=round(amount) * 8 / rate if rate else 1.0,
@@ -80,13 +80,13 @@ def test_every_recorded_row_is_printed_byte_for_byte(name: str, sender: bool) ->
 
 def test_udp_rows_are_printed_byte_for_byte() -> None:
     recorded = transcript("iperf3-udp-client")
-    first = Span(start_s=0, end_s=1, seconds=1.0016, sent_bytes=2505440, packets=280)
+    first = IntervalRow(start_s=0, end_s=1, seconds=1.0016, sent_bytes=2505440, packets=280)
     assert rows.udp_row("5", first, "", sender=True) in recorded
-    whole = Span(start_s=0, end_s=4.02, seconds=4.02, sent_bytes=10003864, packets=1118)
+    whole = IntervalRow(start_s=0, end_s=4.02, seconds=4.02, sent_bytes=10003864, packets=1118)
     assert rows.udp_summary("5", whole, "", "sender") in recorded
     assert rows.heading(udp=True, sender=True) in recorded
     assert rows.heading(udp=True, sender=True, summary=True) in recorded
-    lossy = Span(
+    lossy = IntervalRow(
         start_s=0, end_s=1, seconds=1, sent_bytes=60.6 * 2**20, packets=14980, lost=7839,
         jitter_ms=0.091,
     )  # fmt: skip

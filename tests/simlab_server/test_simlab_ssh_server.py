@@ -10,7 +10,7 @@ import paramiko
 import pytest
 
 from labtests.core.errors import LabError
-from labtests.simlab.session import Session
+from labtests.simlab.session import ConsoleSession
 
 KEEPALIVE = "keepalive@openssh.com"
 
@@ -297,7 +297,7 @@ def test_printing_to_a_client_that_has_just_closed_harms_nobody(echo):
         def write(self, text: str, kind: object) -> None:
             raise BrokenPipeError("Channel not open for sending")
 
-    session = Session(echo.face, "root")
+    session = ConsoleSession(echo.face, "root")
     session._channel = ClosedChannel()
     session.write("late")
     session.write_error("later")

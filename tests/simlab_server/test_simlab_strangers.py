@@ -16,7 +16,7 @@ from labtests.core.errors import LabError
 from labtests.core.private_files import NotPrivate
 from labtests.simlab.control import LabProcess
 from labtests.simlab.keys import Address, Keyring
-from labtests.simlab.serving import Place
+from labtests.simlab.serving import ServingFolder
 
 SECRET = "a-password-of-the-real-lab"
 TESTBED = """\
@@ -155,7 +155,7 @@ def test_a_folder_with_a_link_is_not_written_into(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "known_hosts").symlink_to(tmp_path / "victim")
     with pytest.raises(NotPrivate, match="symbolic link"):
-        Place(folder)
+        ServingFolder(folder)
     with pytest.raises(LabError, match="no simulated lab made"):
         Keyring(["A"]).write(folder, [Address(name="A", port=22, user="root")])
     assert (tmp_path / "victim").read_text() == "precious"

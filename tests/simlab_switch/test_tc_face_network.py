@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from switch_bench import PORT, SimulatedBox
 
-from labtests.inventory import EcnMarking, LinuxLab, Testbed
+from labtests.inventory import LinuxLab, LinuxLabEcn, Testbed
 from labtests.simlab.faults import UnknownFault
 from labtests.simlab.lab import SimulatedLab
 
@@ -175,7 +175,7 @@ LAB: dict[str, Any] = {"runner_address": "10.255.71.254", "prefix_length": 24}
         (LinuxLab(**LAB, scheduling="strict"), "1:17 parent 1:1 leaf 107: prio 0"),
         (LinuxLab(**LAB, scheduling="weighted", weights=(1, 2, 3, 4, 5, 6, 7, 8)), "quantum 12112"),
         (
-            LinuxLab(**LAB, ecn=EcnMarking(min_bytes=30_000, max_bytes=90_000, probability=0.1)),
+            LinuxLab(**LAB, ecn=LinuxLabEcn(min_bytes=30_000, max_bytes=90_000, probability=0.1)),
             "class red 101:1 parent 101: ",
         ),
     ],

@@ -11,9 +11,9 @@ from switch_bench import TRANSCRIPTS, SimulatedBox, recorded
 
 from labtests.simlab.linux_switch import showing
 from labtests.simlab.linux_switch.arguments import Words
-from labtests.simlab.linux_switch.counting import NOTHING, QUEUES, Counts
+from labtests.simlab.linux_switch.counting import NOTHING, QUEUES, QdiscCounts
 from labtests.simlab.linux_switch.nodes import PortTree, listed
-from labtests.simlab.linux_switch.showing import Form, Row
+from labtests.simlab.linux_switch.showing import Form, ShownQdisc
 from labtests.simlab.linux_switch.tool import alter
 
 GUEST = "htb_red"
@@ -65,8 +65,11 @@ def _file(folder: str, name: str) -> str:
     return text.split("\n", 2)[2]
 
 
-def _rows(tree: PortTree) -> list[Row]:
-    return [Row(qdisc=each, counts=Counts(), device="", ends=2) for each in listed(tree.qdiscs)]
+def _rows(tree: PortTree) -> list[ShownQdisc]:
+    return [
+        ShownQdisc(qdisc=each, counts=QdiscCounts(), device="", ends=2)
+        for each in listed(tree.qdiscs)
+    ]
 
 
 def test_qdiscs_with_red_as_in_a_stock_kernel(guest_tree: PortTree) -> None:

@@ -16,7 +16,7 @@ from labtests.inventory import Endpoint
 from labtests.journal.values import readable
 from labtests.recovery.snapshot import compare, read, write
 from labtests.recovery.snapshot.command import lines
-from labtests.recovery.snapshot.comparing import Difference
+from labtests.recovery.snapshot.comparing import SnapshotDifference
 from labtests.recovery.snapshot.files import AFTER, BEFORE, text
 from labtests.recovery.snapshot.session import readers_of
 
@@ -135,7 +135,7 @@ def test_a_difference_of_limits_is_one_line_a_port():
     def limits(*each):
         return readable(QueueLimitSetting(limits=tuple(enumerate(each))))
 
-    changed = Difference(
+    changed = SnapshotDifference(
         device="leaf", port="p1", setting="queue_limits",
         before=limits(*[4096] * 8), after=limits(*[4096] * 7, 0),
     )  # fmt: skip
@@ -143,5 +143,5 @@ def test_a_difference_of_limits_is_one_line_a_port():
 
 
 def test_a_difference_of_several_rows_has_them_below():
-    changed = Difference(device="leaf", port="p1", setting="ecn", before="a\nb", after="a")
+    changed = SnapshotDifference(device="leaf", port="p1", setting="ecn", before="a\nb", after="a")
     assert lines([changed]) == ["leaf:p1 ecn", "    before  a", "            b", "    after   a"]

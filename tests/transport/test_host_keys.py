@@ -12,7 +12,7 @@ from labtests.core.errors import HostKeyRefused
 from labtests.inventory import Device, Management
 from labtests.transport.ssh import SHELL, connect
 from labtests.transport.ssh.host_keys import HostKeyProblem, KnownHosts
-from labtests.transport.ssh.learning import Place
+from labtests.transport.ssh.learning import KnownHostsFiles
 
 
 @pytest.fixture(params=["shell", "netmiko"])
@@ -119,7 +119,7 @@ def test_names_are_compared_as_openssh_does(
     # OpenSSH itself is the reference where it can be asked: -F looks a host up
     asked = subprocess.run(["ssh-keygen", "-F", host, "-f", str(file)], capture_output=True)
     assert (asked.returncode == 0) == meant
-    assert bool(KnownHosts(host, Place((file,)), "strict").key_types()) == meant
+    assert bool(KnownHosts(host, KnownHostsFiles((file,)), "strict").key_types()) == meant
 
 
 def test_a_problem_says_which(tmp_path: Path) -> None:
@@ -128,7 +128,9 @@ def test_a_problem_says_which(tmp_path: Path) -> None:
 
     key = paramiko.Ed25519Key.from_private_key_file(str(tmp_path / "k"))
     with pytest.raises(HostKeyProblem) as caught:
-        KnownHosts("x", Place((tmp_path / "none",)), "strict").missing_host_key(None, "x", key)  # type: ignore[arg-type]
+        KnownHosts("x", KnownHostsFiles((tmp_path / "none",)), "strict").missing_host_key(
+            None, "x", key
+        )  # type: ignore[arg-type]
     assert caught.value.why == "unknown"
 
 
@@ -155,7 +157,7 @@ def test_of_a_long_file_only_a_host_s_own_keys_are_read(
     monkeypatch.setattr(
         host_keys.HostKeyEntry, "from_line", lambda line: read.append(line) or from_line(line)
     )
-    leaf1 = KnownHosts("leaf1", Place((file,)), "strict")
+    leaf1 = KnownHosts("leaf1", KnownHostsFiles((file,)), "strict")
     assert leaf1.key_types() == ("ssh-ed25519",)
     assert read == [f"leaf1 {own}", f"{hashed} {own}"]
     file.write_text(f"leaf1 {other}\n")  # a file that has changed is read anew

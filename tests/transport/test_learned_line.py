@@ -8,7 +8,7 @@ import pytest
 from sshd_server import Sshd, make_key, start_sshd
 
 from labtests.transport.ssh.host_keys import KnownHosts
-from labtests.transport.ssh.learning import Place
+from labtests.transport.ssh.learning import KnownHostsFiles
 
 NAMES = ["touch-required", "no-verify-required", "restrict", "a.example", "[a.example]:2222"]
 
@@ -37,7 +37,7 @@ def test_sshd_lets_nobody_in_by_a_learned_line(obeying: Sshd, tmp_path: Path, na
     key = paramiko.Ed25519Key(filename=str(tmp_path / "evil"))
     file = obeying.folder / "keys.d" / "known_hosts"
     file.write_text("")
-    KnownHosts(name, Place((file,)), "accept-new").missing_host_key(None, name, key)  # type: ignore
+    KnownHosts(name, KnownHostsFiles((file,)), "accept-new").missing_host_key(None, name, key)  # type: ignore
     assert key.get_base64() in file.read_text()
     assert not lets_in(obeying, tmp_path / "evil")
     file.write_text(f"touch-required {key.get_name()} {key.get_base64()}\n")

@@ -7,13 +7,13 @@ from traffic_recordings import Recording, recording, recordings
 
 from labtests.core.errors import UnreadableOutput
 from labtests.transport.protocol import Reply
-from labtests.workloads.perftest_report import Report, Row, parse_report
+from labtests.workloads.perftest_report import PerftestRow, Report, parse_report
 from labtests.workloads.perftest_words import complaints_on_stderr, complaints_on_stdout
 
 TABLES = recordings("perftest")
 
 
-def row_in_words(row: Row) -> str:
+def row_in_words(row: PerftestRow) -> str:
     words = [f"{row.iterations} x {row.message_bytes} B: {row.goodput_bits_per_s:.6g} bit/s"]
     if row.peak_bits_per_s is not None:
         words.append(f"peak {row.peak_bits_per_s:.6g} bit/s")
@@ -47,7 +47,7 @@ def test_a_table_that_is_cut_anywhere_never_gives_another_number(case: Recording
     assert all(rows == whole[: len(rows)] for rows in known)
 
 
-def rows_or_none(reply: Reply) -> tuple[Row, ...] | None:
+def rows_or_none(reply: Reply) -> tuple[PerftestRow, ...] | None:
     try:
         return parse_report(reply).rows
     except UnreadableOutput:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from labtests.drivers.comware.values import COMWARE
-from labtests.drivers.displays import MAYBE, ONCE, Kind, Unfit, read
+from labtests.drivers.displays import MAYBE, ONCE, Unfit, ValueKind, read
 from labtests.drivers.parsing import BLANK
 from labtests.transport.protocol import Reply
 
@@ -38,7 +38,7 @@ def _in_summer(day: str, begin: str = "", end: str = "", **_: Any) -> bool:
 
 _DAY = "[0-9]{2}/[0-9]{2}"
 _SPAN = "[0-9]{2}:[0-9]{2}:[0-9]{2}"
-_notation = COMWARE.also(span=Kind(_SPAN, _span))
+_notation = COMWARE.also(span=ValueKind(_SPAN, _span))
 _CLOCK = _notation.record(
     rf"<time:{_SPAN}>(\.[0-9]+)? <shown> [A-Z][a-z]{{2}} <date:{_DAY}/[0-9]{{4}}>",
     _notation.maybe("Time Zone : <zone> <sign:add|minus> <ahead:span>"),

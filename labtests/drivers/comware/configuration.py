@@ -26,7 +26,7 @@ DEFAULT_TABLE = ""
 """What `applied_wred_table` says of `qos wred apply` without a name."""
 
 
-class Section(displays.Section):
+class ConfigSection(displays.Section):
     """One part of a configuration: its first line (`interface X`) and the lines under it."""
 
     @property
@@ -36,14 +36,14 @@ class Section(displays.Section):
         return None if match is None else full_name(match["name"]) or match["name"]
 
 
-def parse_configuration(reply: Reply) -> tuple[Section, ...]:
+def parse_configuration(reply: Reply) -> tuple[ConfigSection, ...]:
     """Every section of a configuration, in order. `#` ends one; `return` ends the text, and a text
     without it was cut."""
     found = _CONFIGURATION.sections(reply)
-    return tuple(Section(head=each.head, lines=each.lines) for each in found)
+    return tuple(ConfigSection(head=each.head, lines=each.lines) for each in found)
 
 
-def interface_section(reply: Reply, port: str) -> Section:
+def interface_section(reply: Reply, port: str) -> ConfigSection:
     """The configuration of exactly this port (full name), which must be all there is."""
     sections = parse_configuration(reply)
     if [s.interface for s in sections] != [port]:
@@ -51,7 +51,7 @@ def interface_section(reply: Reply, port: str) -> Section:
     return sections[0]
 
 
-def configured_pfc(reply: Reply, section: Section) -> PfcSetting:
+def configured_pfc(reply: Reply, section: ConfigSection) -> PfcSetting:
     """PFC as configured: no `priority-flow-control enable|auto` line means off.
 
     The no-drop list stays when PFC is off, so it is part of the setting either way. PFC thresholds,
@@ -65,7 +65,7 @@ def configured_pfc(reply: Reply, section: Section) -> PfcSetting:
     return PfcSetting(mode="on" if mode == "enable" else mode, priorities=no_drop["listed"])
 
 
-def applied_wred_table(reply: Reply, section: Section) -> str | None:
+def applied_wred_table(reply: Reply, section: ConfigSection) -> str | None:
     """The WRED table this port applies; DEFAULT_TABLE for the unnamed one, None for none.
 
     Newer models can hold a port's own curves (`qos wred queue 3 ecn` in interface view). Those are

@@ -7,12 +7,12 @@ from labtests.capabilities.driver import Driver
 from labtests.capabilities.settings import Commands
 from labtests.core.errors import CommandRejected
 from labtests.drivers.comware import settings
-from labtests.drivers.comware.configuration import Section
-from labtests.drivers.comware.links import Links
-from labtests.drivers.comware.marking import Ecn
+from labtests.drivers.comware.configuration import ConfigSection
+from labtests.drivers.comware.links import ComwareLinks
+from labtests.drivers.comware.marking import ComwareEcn
 from labtests.drivers.comware.rejections import expect_accepted
-from labtests.drivers.comware.session import QUIT, Switch, interfaces, line, show
-from labtests.drivers.comware.telemetry import Telemetry
+from labtests.drivers.comware.session import QUIT, ComwarePart, interfaces, line, show
+from labtests.drivers.comware.telemetry import ComwareTelemetry
 from labtests.drivers.comware.versions import parse_version
 from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
@@ -38,24 +38,24 @@ _IN_THE_WAY = (
 
 def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
     """The driver of one switch, by its name in the testbed file."""
-    switch = Switch(device)
+    switch = ComwarePart(device)
     return Driver(
         device,
         settings=(
-            settings.Pfc(switch),
-            settings.Trust(switch),
-            Ecn(switch),
-            settings.Scheduling(switch),
-            settings.DscpMap(switch),
+            settings.ComwarePfc(switch),
+            settings.ComwareTrust(switch),
+            ComwareEcn(switch),
+            settings.ComwareScheduling(switch),
+            settings.ComwareDscpMap(switch),
             settings.QueueMap(switch),
             settings.FrameLimit(switch),
             settings.Headroom(switch),
         ),
-        parts=(Telemetry(switch), Links(switch), State()),
+        parts=(ComwareTelemetry(switch), ComwareLinks(switch), ComwareState()),
     )
 
 
-class State(Versions, Obstacles, Entitled):
+class ComwareState(Versions, Obstacles, Entitled):
     """What the switch runs, and what stands in the way of a test."""
 
     def versions(self) -> Asking[dict[str, str]]:
@@ -83,7 +83,7 @@ class State(Versions, Obstacles, Entitled):
         return ()
 
 
-def _obstacles_of(section: Section) -> list[str]:
+def _obstacles_of(section: ConfigSection) -> list[str]:
     return [
         f"{section.interface}: {what} (`{line}`)"
         for start, what in _IN_THE_WAY

@@ -39,7 +39,7 @@ class DropCount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PortDrops:
+class ComwareDrops:
     """The counts of one port, or of ALL_INTERFACES, in the order printed."""
 
     interface: str
@@ -61,11 +61,11 @@ def _count(words: str, packets: int | None) -> DropCount:
     return DropCount(counter=_NAMES.get(words, own_name), words=words, packets=packets)
 
 
-def _port(counts: tuple[list[DropCount], ...], interface: str = ALL_INTERFACES) -> PortDrops:
+def _port(counts: tuple[list[DropCount], ...], interface: str = ALL_INTERFACES) -> ComwareDrops:
     found = tuple(chain.from_iterable(counts))
     if not found or len({each.counter for each in found}) != len(found):
         raise Unfit("has no lines, or one of them twice")
-    return PortDrops(interface=interface, counts=found)
+    return ComwareDrops(interface=interface, counts=found)
 
 
 _PORT = record(
@@ -90,6 +90,6 @@ _PORT = record(
 )
 
 
-def parse_packet_drop(reply: Reply) -> tuple[PortDrops, ...]:
+def parse_packet_drop(reply: Reply) -> tuple[ComwareDrops, ...]:
     """Every port, in order. A port without any line was cut off and is refused."""
     return read(reply, _PORT)

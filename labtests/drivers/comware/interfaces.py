@@ -21,7 +21,7 @@ from typing import Any
 from labtests.capabilities import counters as c
 from labtests.drivers.comware.names import full_name
 from labtests.drivers.comware.values import COMWARE, COUNTER, counted
-from labtests.drivers.displays import ANY, Kind, Unfit, read
+from labtests.drivers.displays import ANY, Unfit, ValueKind, read
 from labtests.drivers.parsing import BLANK
 from labtests.transport.protocol import Reply
 
@@ -58,7 +58,7 @@ COUNTED = tuple(dict.fromkeys(_WORDS.values()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Count:
+class InterfaceCount:
     """One counter: its name here, the switch's own word, the number (None: it has none)."""
 
     counter: str
@@ -67,7 +67,7 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class InterfaceDisplay:
     """What `display interface` says of one interface; None for what it has no line for."""
 
     interface: str
@@ -75,7 +75,7 @@ class Shown:
     speed_bits_per_s: int | None
     frame_bytes: int | None
     mac: str | None
-    counts: tuple[Count, ...]
+    counts: tuple[InterfaceCount, ...]
 
 
 Items = tuple[tuple[str, int | None], ...]
@@ -94,15 +94,15 @@ def _items(text: str) -> Items:
 
 def _shown(
     interface: str, sides: tuple[tuple[str, Items], ...], state: str = "", **first: tuple[Any, ...]
-) -> Shown:
+) -> InterfaceDisplay:
     del first["by_protocol"]
     if not state:
         raise Unfit("has no line `Current state:`")
-    counts: dict[str, Count] = {}
+    counts: dict[str, InterfaceCount] = {}
     for count in (count for side, items in sides for count in _counts(side, items)):
         if counts.setdefault(count.counter, count) is not count:
             raise Unfit(f"has two numbers of {count.words!r}")
-    return Shown(
+    return InterfaceDisplay(
         interface=full_name(interface) or interface,
         state=state,
         counts=tuple(counts.values()),
@@ -114,7 +114,7 @@ def _side(side: str, items: Items, more: tuple[Items, ...], which: str = "") -> 
     return side.lower(), () if which == "normal" else (*items, *chain.from_iterable(more))
 
 
-def _counts(side: str, items: Items) -> Iterator[Count]:
+def _counts(side: str, items: Items) -> Iterator[InterfaceCount]:
     for words, value in items:
         word = words.lower()
         name = _WORDS.get((side, word))
@@ -123,14 +123,16 @@ def _counts(side: str, items: Items) -> Iterator[Count]:
         if name is None and word not in _NOT_READ:
             raise Unfit(f"counts {words!r} of {side}, which is unrecognised")
         if name is not None:
-            yield Count(counter=name, words=f"{side}: {words}", value=value)
+            yield InterfaceCount(counter=name, words=f"{side}: {words}", value=value)
 
 
 _KINDS = {
-    "items": Kind(".*", _items),
-    "more": Kind(rf"{COUNTER} [a-zA-Z].*", _items),
-    "mac": Kind("(?i:(?:[0-9a-f]{4}-){2}[0-9a-f]{4})", lambda text: text.replace("-", "").lower()),
-    "speed": Kind("[0-9]+[GM]", lambda text: int(text[:-1]) * _BITS_PER_S[text[-1]]),
+    "items": ValueKind(".*", _items),
+    "more": ValueKind(rf"{COUNTER} [a-zA-Z].*", _items),
+    "mac": ValueKind(
+        "(?i:(?:[0-9a-f]{4}-){2}[0-9a-f]{4})", lambda text: text.replace("-", "").lower()
+    ),
+    "speed": ValueKind("[0-9]+[GM]", lambda text: int(text[:-1]) * _BITS_PER_S[text[-1]]),
 }
 _NOTATION = COMWARE.also(**_KINDS)
 maybe, many, record = _NOTATION.maybe, _NOTATION.many, _NOTATION.record
@@ -180,6 +182,6 @@ _PORT = record(
 )
 
 
-def parse_interface(reply: Reply) -> tuple[Shown, ...]:
+def parse_interface(reply: Reply) -> tuple[InterfaceDisplay, ...]:
     """Every interface, in order. A line that is not understood is refused."""
     return read(reply, _PORT, skip=BLANK)

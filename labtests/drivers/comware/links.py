@@ -14,10 +14,15 @@ from labtests.capabilities.facts import (
 from labtests.capabilities.records import Reading
 from labtests.core.errors import UnreadableOutput
 from labtests.drivers.comware.clock import parse_clock
-from labtests.drivers.comware.interfaces import COUNTED, Count, Shown, parse_interface
+from labtests.drivers.comware.interfaces import (
+    COUNTED,
+    InterfaceCount,
+    InterfaceDisplay,
+    parse_interface,
+)
 from labtests.drivers.comware.lldp import parse_lldp_neighbors
 from labtests.drivers.comware.names import wrong_port
-from labtests.drivers.comware.session import Switch, show
+from labtests.drivers.comware.session import ComwarePart, show
 from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
 
@@ -25,10 +30,10 @@ _ERRORS = frozenset({c.RX_ERRORS, c.RX_CRC_ERRORS, c.TX_ERRORS})
 _NEIGHBOURS = ("display", "lldp", "neighbor-information", "verbose")
 
 
-class Links(LinkState, LinkErrors, PortTelemetry, Neighbours, OwnClock):
+class ComwareLinks(LinkState, LinkErrors, PortTelemetry, Neighbours, OwnClock):
     """Links, what ports count, LLDP neighbours and the clock of one switch."""
 
-    def __init__(self, switch: Switch) -> None:
+    def __init__(self, switch: ComwarePart) -> None:
         self.switch = switch
 
     def link(self, port: str) -> Asking[LinkFacts]:
@@ -56,7 +61,7 @@ class Links(LinkState, LinkErrors, PortTelemetry, Neighbours, OwnClock):
         except UnreadableOutput as error:
             return tuple(_reading(reply, port, name, None, error.problem) for name in COUNTED)
 
-    def _readings(self, reply: Reply, shown: Shown, port: str) -> tuple[Reading, ...]:
+    def _readings(self, reply: Reply, shown: InterfaceDisplay, port: str) -> tuple[Reading, ...]:
         counts = {count.counter: count for count in shown.counts}
         absent = "`display interface` has no such line"
         none = [_reading(reply, port, n, None, absent) for n in COUNTED if n not in counts]
@@ -72,11 +77,11 @@ class Links(LinkState, LinkErrors, PortTelemetry, Neighbours, OwnClock):
         device_s = parse_clock(reply)["utc_s"]
         return ClockReading(device_s=device_s, lab_s=reply.time_s, resolution_s=1.0)
 
-    def _interface(self, port: str) -> Asking[tuple[Reply, Shown]]:
+    def _interface(self, port: str) -> Asking[tuple[Reply, InterfaceDisplay]]:
         reply = yield from show("display", "interface", self.switch.port(port))
         return reply, self._shown(reply, port)
 
-    def _shown(self, reply: Reply, port: str) -> Shown:
+    def _shown(self, reply: Reply, port: str) -> InterfaceDisplay:
         full, shown = self.switch.port(port), parse_interface(reply)
         if [each.interface for each in shown] != [full]:
             wrong_port(reply, full, ", ".join(each.interface for each in shown))
@@ -84,7 +89,11 @@ class Links(LinkState, LinkErrors, PortTelemetry, Neighbours, OwnClock):
 
 
 def _reading(
-    reply: Reply, port: str, name: str, count: Count | None, why: str = "the switch shows no number"
+    reply: Reply,
+    port: str,
+    name: str,
+    count: InterfaceCount | None,
+    why: str = "the switch shows no number",
 ) -> Reading:
     value = None if count is None else count.value
     return Reading(

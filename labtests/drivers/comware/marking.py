@@ -18,7 +18,7 @@ from labtests.core.errors import CommandRejected
 from labtests.drivers.comware.configuration import DEFAULT_TABLE, applied_wred_table
 from labtests.drivers.comware.names import wrong_port
 from labtests.drivers.comware.session import QUIT, in_interface, interface, interfaces, line, show
-from labtests.drivers.comware.settings import QUEUES, CliSetting
+from labtests.drivers.comware.settings import QUEUES, ComwareSetting
 from labtests.drivers.comware.wred import (
     parse_qos_wred_interface,
     parse_qos_wred_table,
@@ -42,7 +42,7 @@ _TABLE = ("qos", "wred", "queue", "table")
 
 
 @dataclass(frozen=True, slots=True)
-class Tables:
+class WredTables:
     """Tables around a port: which of them other ports apply, what those of ours hold which others
     apply, and which of ours are there that nobody may need any more."""
 
@@ -51,7 +51,7 @@ class Tables:
     left: frozenset[str]
 
 
-class Ecn(CliSetting[EcnSetting], EcnMarking, EcnCurves):
+class ComwareEcn(ComwareSetting[EcnSetting], EcnMarking, EcnCurves):
     """The WRED table that a port applies, and its queues."""
 
     kind = s.ECN
@@ -70,7 +70,7 @@ class Ecn(CliSetting[EcnSetting], EcnMarking, EcnCurves):
             refuse(shown, f"{full} is configured with {table!r} and applies {applied[full]!r}")
         return (yield from _table(table, applied[full]))
 
-    def around(self, port: str, values: tuple[EcnSetting, ...]) -> Asking[Tables]:
+    def around(self, port: str, values: tuple[EcnSetting, ...]) -> Asking[WredTables]:
         """Of every table of ours that the setting goes through: who else applies it. Those that an
         interrupted change may have left are looked for; `values` begins with what is now, and what
         is wanted."""
@@ -89,16 +89,16 @@ class Ecn(CliSetting[EcnSetting], EcnMarking, EcnCurves):
                 shared[table] = yield from _table(table, table)
             elif table in {v.profile for v in values[:2]} or (yield from _is_there(table)):
                 left.add(table)
-        return Tables(elsewhere, shared, frozenset(left))
+        return WredTables(elsewhere, shared, frozenset(left))
 
     def commands(
-        self, port: str, earlier: EcnSetting, wanted: EcnSetting, around: Tables | None = None
+        self, port: str, earlier: EcnSetting, wanted: EcnSetting, around: WredTables | None = None
     ) -> Commands:
         """Make our table, apply it, and remove those of ours that nobody applies then. Raises
         CommandRejected for a table that another port applies with other values."""
         full = self.switch.port(port)
         if around is None:
-            around = Tables({}, {}, frozenset(filter(is_ours, [earlier.profile or ""])))
+            around = WredTables({}, {}, frozenset(filter(is_ours, [earlier.profile or ""])))
         self._expect_not_shared(port, wanted, around)
         change = () if is_as_wanted(earlier, wanted) else _change(full, earlier, wanted)
         gone = sorted(around.left - {wanted.profile})
@@ -133,7 +133,7 @@ class Ecn(CliSetting[EcnSetting], EcnMarking, EcnCurves):
         named = sha256(repr(queues).encode()).hexdigest()[:10]
         return EcnSetting(profile=f"{OURS}-{named}", queues=queues)
 
-    def _expect_not_shared(self, port: str, wanted: EcnSetting, around: Tables) -> None:
+    def _expect_not_shared(self, port: str, wanted: EcnSetting, around: WredTables) -> None:
         """A table of ours that another port applies may not be changed under it."""
         there = around.shared.get(wanted.profile or "")
         if there is not None and not is_as_wanted(there, wanted):

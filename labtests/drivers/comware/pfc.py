@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from labtests.drivers.comware.values import COMWARE, NOT_A_NUMBER, priorities
-from labtests.drivers.displays import Kind, Table, read_table
+from labtests.drivers.displays import Table, ValueKind, read_table
 from labtests.transport.protocol import Reply
 
 Mode = Literal["off", "on", "auto"]
@@ -54,9 +54,9 @@ def _no_drop(text: str) -> frozenset[int]:
 
 
 _columns = COMWARE.also(
-    mode=Kind("(?i:on|off|auto|enabled|disabled)", _mode),
-    is_on=Kind("(?i:on|off|enabled|disabled)", lambda text: _mode(text) == "on"),
-    list=Kind(r"\S+", _no_drop),
+    mode=ValueKind("(?i:on|off|auto|enabled|disabled)", _mode),
+    is_on=ValueKind("(?i:on|off|enabled|disabled)", lambda text: _mode(text) == "on"),
+    list=ValueKind(r"\S+", _no_drop),
 ).columns
 
 _PORTS = Table(

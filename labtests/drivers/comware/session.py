@@ -3,7 +3,11 @@
 import re
 
 from labtests.capabilities.settings import Commands
-from labtests.drivers.comware.configuration import Section, interface_section, parse_configuration
+from labtests.drivers.comware.configuration import (
+    ConfigSection,
+    interface_section,
+    parse_configuration,
+)
 from labtests.drivers.comware.names import asked_port
 from labtests.drivers.comware.rejections import expect_answer
 from labtests.transport.asking import Asking, ask
@@ -31,19 +35,19 @@ def show(*words: Word) -> Asking[Reply]:
     return reply
 
 
-def interface(port: str) -> Asking[tuple[Reply, Section]]:
+def interface(port: str) -> Asking[tuple[Reply, ConfigSection]]:
     """The configuration of one port (full name)."""
     reply = yield from show(*_CONFIGURED, port)
     return reply, interface_section(reply, port)
 
 
-def interfaces() -> Asking[tuple[Reply, tuple[Section, ...]]]:
+def interfaces() -> Asking[tuple[Reply, tuple[ConfigSection, ...]]]:
     """The configuration of every interface of the switch."""
     reply = yield from show(*_CONFIGURED)
     return reply, tuple(s for s in parse_configuration(reply) if s.interface is not None)
 
 
-class Switch:
+class ComwarePart:
     """What the parts of this driver share: the switch's name in the testbed file."""
 
     def __init__(self, device: str) -> None:

@@ -26,7 +26,7 @@ from labtests.drivers.comware.names import wrong_port
 from labtests.drivers.comware.pfc import parse_priority_flow_control
 from labtests.drivers.comware.rejections import expect_accepted, is_refusal
 from labtests.drivers.comware.scheduling import parse_queue_schedule, shows_no_scheduler
-from labtests.drivers.comware.session import QUIT, Switch, in_interface, interface, line, show
+from labtests.drivers.comware.session import QUIT, ComwarePart, in_interface, interface, line, show
 from labtests.drivers.comware.trust import parse_qos_trust
 from labtests.drivers.parsing import refuse
 from labtests.transport.asking import Asking, ask
@@ -50,7 +50,7 @@ _HEADROOM = re.compile(
 _LARGEST_WEIGHT = 127
 
 
-class CliSetting(s.Setting[s.T]):
+class ComwareSetting(s.Setting[s.T]):
     """A setting of a Comware switch. `port` may be written in full or abbreviated."""
 
     remedy = (
@@ -58,7 +58,7 @@ class CliSetting(s.Setting[s.T]):
         "takes the command and does nothing"
     )
 
-    def __init__(self, switch: Switch) -> None:
+    def __init__(self, switch: ComwarePart) -> None:
         self.switch = switch
 
     def accept(self, commands: Commands, replies: tuple[Reply, ...]) -> None:
@@ -67,7 +67,7 @@ class CliSetting(s.Setting[s.T]):
             expect_accepted(reply, commands)
 
 
-class Pfc(CliSetting[PfcSetting]):
+class ComwarePfc(ComwareSetting[PfcSetting]):
     """The mode of a port, and its no-drop list."""
 
     kind = s.PFC
@@ -105,7 +105,7 @@ class Pfc(CliSetting[PfcSetting]):
         return in_interface(self.switch.port(port), *lines)
 
 
-class Trust(CliSetting[TrustSetting]):
+class ComwareTrust(ComwareSetting[TrustSetting]):
     """`qos trust`."""
 
     kind = s.TRUST
@@ -132,7 +132,7 @@ class Trust(CliSetting[TrustSetting]):
         return in_interface(full, line("qos", "trust", wanted.source, *override))
 
 
-class Scheduling(CliSetting[SchedulingSetting], QueueShares):
+class ComwareScheduling(ComwareSetting[SchedulingSetting], QueueShares):
     """Strict priority, or WRR with every queue's group and weight."""
 
     kind = s.SCHEDULING
@@ -195,7 +195,7 @@ def _group(q: QueueSchedule, unit: str) -> tuple[str, ...]:
     return ("sp",) if q.group == "sp" else (q.group, unit, str(q.weight))
 
 
-class Map(CliSetting[tuple[int, ...]]):
+class Map(ComwareSetting[tuple[int, ...]]):
     """A map of priorities: one for the whole switch, so `port` is not used."""
 
     wide = True
@@ -223,7 +223,7 @@ class Map(CliSetting[tuple[int, ...]]):
         return (line("qos", "map-table", self.table), *changed, QUIT) if changed else ()
 
 
-class DscpMap(Map, DscpClasses):
+class ComwareDscpMap(Map, DscpClasses):
     """The 802.1p priority of each DSCP."""
 
     kind = s.DSCP_MAP
@@ -241,7 +241,7 @@ class QueueMap(Map):
     table = "dot1p-lp"
 
 
-class FrameLimit(CliSetting[int | None], FrameLengths):
+class FrameLimit(ComwareSetting[int | None], FrameLengths):
     """`jumboframe enable SIZE`: 0 when long frames are refused, None for the model's default."""
 
     kind = s.FRAME_LIMIT
@@ -271,7 +271,7 @@ class FrameLimit(CliSetting[int | None], FrameLengths):
         return in_interface(self.switch.port(port), line(*undo, "jumboframe", "enable", *size))
 
 
-class Headroom(CliSetting[Headrooms]):
+class Headroom(ComwareSetting[Headrooms]):
     """Memory cells by priority."""
 
     kind = s.HEADROOM

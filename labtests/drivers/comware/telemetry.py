@@ -18,7 +18,7 @@ from labtests.drivers.comware.drops import NEUTRAL, parse_packet_drop
 from labtests.drivers.comware.names import wrong_port
 from labtests.drivers.comware.pfc import PfcFrames, PfcPort, parse_priority_flow_control
 from labtests.drivers.comware.queues import QueueCount, parse_queue_statistics
-from labtests.drivers.comware.session import Switch, show
+from labtests.drivers.comware.session import ComwarePart, show
 from labtests.transport.asking import Asking, side_by_side
 from labtests.transport.protocol import Reply
 
@@ -39,10 +39,10 @@ _PFC_COUNTERS = ((PFC_RX_FRAMES, "Recv"), (PFC_TX_FRAMES, "Sent"))
 _PFC_WORDS = "display priority-flow-control: {} (0 where PFC is on and no row)"
 
 
-class Telemetry(QueueTelemetry, PfcTelemetry, DropTelemetry):
+class ComwareTelemetry(QueueTelemetry, PfcTelemetry, DropTelemetry):
     """The counters of one switch, as printed: nothing is added, converted or assumed."""
 
-    def __init__(self, switch: Switch) -> None:
+    def __init__(self, switch: ComwarePart) -> None:
         self.switch = switch
 
     def queue_counters(self, port: str) -> Asking[tuple[Reading, ...]]:

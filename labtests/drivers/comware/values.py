@@ -3,7 +3,7 @@
 import re
 
 from labtests.drivers.comware.names import printed_port
-from labtests.drivers.displays import Kind, Notation, Unfit
+from labtests.drivers.displays import Notation, Unfit, ValueKind
 
 NOT_A_NUMBER = re.compile(r"N/A|--?|Overflow|overflow")
 """`--` not supported, `Overflow` more than 14 digits (legend of `display counters rate`), `N/A`."""
@@ -28,11 +28,11 @@ def priorities(text: str) -> frozenset[int]:
 
 
 COMWARE = Notation().also(
-    count=Kind(COUNTER, counted),
-    none=Kind(NOT_A_NUMBER.pattern),
-    port=Kind(r"\S(?:.*?\S)??", printed_port),
-    priorities=Kind(r"\S.*", priorities),
-    yes=Kind("[YN]", lambda text: text == "Y"),
+    count=ValueKind(COUNTER, counted),
+    none=ValueKind(NOT_A_NUMBER.pattern),
+    port=ValueKind(r"\S(?:.*?\S)??", printed_port),
+    priorities=ValueKind(r"\S.*", priorities),
+    yes=ValueKind("[YN]", lambda text: text == "Y"),
 )
 """How the displays of this switch are declared."""
 line, maybe, many, record = COMWARE.line, COMWARE.maybe, COMWARE.many, COMWARE.record

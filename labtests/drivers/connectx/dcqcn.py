@@ -132,13 +132,13 @@ class Enabled(EcnFolderSetting[frozenset[int]]):
         return "" if same else f"is enabled for {sorted(found)} and not {sorted(wanted)}"
 
 
-class ReactionPoint(Enabled):
+class RpEnabled(Enabled):
     """A sender that slows down on CNPs."""
 
     kind, side = s.REACTION_POINT, "roce_rp"
 
 
-class NotificationPoint(Enabled):
+class NpEnabled(Enabled):
     """A receiver that answers CE marks with CNPs."""
 
     kind, side = s.NOTIFICATION_POINT, "roce_np"

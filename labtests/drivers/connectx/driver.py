@@ -4,8 +4,8 @@ from typing import Literal
 
 from labtests.capabilities.driver import Driver
 from labtests.drivers.connectx import dcqcn, qos
-from labtests.drivers.connectx.host import HostState
-from labtests.drivers.connectx.links import Links
+from labtests.drivers.connectx.host import ConnectxState
+from labtests.drivers.connectx.links import ConnectxLinks
 from labtests.drivers.linux.host import Without
 from labtests.drivers.linux.link import Mtu
 
@@ -13,21 +13,21 @@ SESSION = "shell"
 KIND: Literal["host", "switch"] = "host"
 
 _SETTINGS = (
-    *(qos.Pfc, qos.Trust, qos.DscpMap, qos.TrafficClasses, qos.CableLength),
-    *(dcqcn.ReactionPoint, dcqcn.NotificationPoint, dcqcn.DcqcnRp, dcqcn.DcqcnNp),
+    *(qos.MlnxPfc, qos.MlnxTrust, qos.MlnxDscpMap, qos.TrafficClasses, qos.CableLength),
+    *(dcqcn.RpEnabled, dcqcn.NpEnabled, dcqcn.DcqcnRp, dcqcn.DcqcnNp),
     Mtu,
 )
 
 
 def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
     """The driver of one host, by its name and ports in the testbed file."""
-    links = Links(device, ports)
+    links = ConnectxLinks(device, ports)
     return Driver(
         device,
         settings=tuple(setting(device, ports) for setting in _SETTINGS),
         parts=(
             links,
-            HostState(device, ports, links),
+            ConnectxState(device, ports, links),
             Without(links),
             qos.NicQosShown(device, ports),
             dcqcn.FieldNames(device, ports),

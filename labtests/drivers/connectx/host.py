@@ -9,10 +9,10 @@ from labtests.drivers.linux.host import (
     KERNEL,
     PERFTEST,
     RIGHTS,
+    HostState,
     versions_of,
     without_rights,
 )
-from labtests.drivers.linux.host import HostState as HostBase
 from labtests.drivers.parsing import refuse, whole
 from labtests.transport.asking import Asking, ask_each, both, side_by_side
 from labtests.transport.commands import program
@@ -46,7 +46,7 @@ def parse_service_state(reply: Reply) -> bool | None:
     return None  # systemctl is not there, or does not run this host
 
 
-class HostState(HostBase):
+class ConnectxState(HostState):
     """Versions of everything that takes part, and what stands in the way of a setting."""
 
     def __init__(self, device: str, ports: tuple[str, ...], rdma: RdmaDevices) -> None:

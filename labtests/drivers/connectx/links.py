@@ -9,10 +9,10 @@ from labtests.core.errors import ToolMissing
 from labtests.drivers.answers import expect_success
 from labtests.drivers.connectx.ethtool import nic_readings
 from labtests.drivers.connectx.rdma import gid_rows
-from labtests.drivers.connectx.telemetry import NicCounters
+from labtests.drivers.connectx.telemetry import ConnectxCounters
 from labtests.drivers.linux.ethtool import ETHTOOL
-from labtests.drivers.linux.links import Links as HostLinks
 from labtests.drivers.linux.links import (
+    HostLinks,
     fec_command,
     fec_of,
     parse_ip_link,
@@ -57,7 +57,7 @@ def parse_show_gids(reply: Reply) -> dict[tuple[str, int], frozenset[str]]:
     return found
 
 
-class Links(NicCounters, HostLinks):
+class ConnectxLinks(ConnectxCounters, HostLinks):
     """Links by ethtool, RoCE addresses by show_gids; the rest as on any Linux host."""
 
     def link(self, port: str) -> Asking[LinkFacts]:

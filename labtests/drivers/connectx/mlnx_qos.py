@@ -77,7 +77,7 @@ MLNX_QOS = Tool(
 
 
 @dataclass(frozen=True, slots=True)
-class _Rule:
+class _LineRule:
     """A line of the grammar: where it stands in the print order, and whether it may repeat."""
 
     stage: int
@@ -86,8 +86,8 @@ class _Rule:
     repeats: bool = False
 
 
-def _rule(stage: int, name: str, pattern: str, *, repeats: bool = False) -> _Rule:
-    return _Rule(stage, name, re.compile(rf"^\s*(?:{pattern})\s*$"), repeats)
+def _rule(stage: int, name: str, pattern: str, *, repeats: bool = False) -> _LineRule:
+    return _LineRule(stage, name, re.compile(rf"^\s*(?:{pattern})\s*$"), repeats)
 
 
 _RULES = (
@@ -131,7 +131,7 @@ _RULE_OF = {rule.pattern: rule for rule in _RULES}
 
 
 @dataclass(slots=True)
-class _Found:
+class _FoundLines:
     """The lines of one output by the name of their rule; those of stage 13 also in their order."""
 
     reply: Reply
@@ -176,8 +176,8 @@ def parse_mlnx_qos(reply: Reply) -> NicQos:
     )
 
 
-def _read(reply: Reply) -> _Found:
-    found = _Found(reply)
+def _read(reply: Reply) -> _FoundLines:
+    found = _FoundLines(reply)
     stage = 0
     patterns = [rule.pattern for rule in _RULES]
     for number, line in numbered_matches(reply, *patterns, skip=BLANK):
@@ -193,7 +193,7 @@ def _read(reply: Reply) -> _Found:
     return found
 
 
-def _expect_whole(found: _Found) -> None:
+def _expect_whole(found: _FoundLines) -> None:
     head = {name for name in ("dcbx", "trust", "cable") if found.one(name)}
     tail = {name for name in ("pfc", "columns", "enabled") if found.one(name)}
     if unsupported := [line for line in found.every("unsupported") if len(tail) < 3]:
@@ -215,7 +215,7 @@ def _trust(word: str) -> TrustSetting:
     return TrustSetting(source=cast(Literal["dot1p", "dscp", "none"], source))
 
 
-def _dscp_map(found: _Found) -> tuple[tuple[int, int], ...] | None:
+def _dscp_map(found: _FoundLines) -> tuple[tuple[int, int], ...] | None:
     if not found.one("mapping"):
         return None
     priorities: dict[int, int] = {}
@@ -230,7 +230,7 @@ def _dscp_map(found: _Found) -> tuple[tuple[int, int], ...] | None:
     return tuple(sorted(priorities.items()))
 
 
-def _traffic_classes(found: _Found) -> tuple[TrafficClass, ...] | None:
+def _traffic_classes(found: _FoundLines) -> tuple[TrafficClass, ...] | None:
     """None when no classes were printed, or (rate limits unreadable) only without numbers."""
     rows = _class_rows(found)
     if not rows:
@@ -249,13 +249,13 @@ def _traffic_classes(found: _Found) -> tuple[TrafficClass, ...] | None:
     return tuple(classes)
 
 
-def _default_priorities(found: _Found) -> tuple[int, ...] | None:
+def _default_priorities(found: _FoundLines) -> tuple[int, ...] | None:
     if not found.one("defaults"):
         return None
     return tuple(int(line[1]) for line in found.every("default"))
 
 
-def _class_rows(found: _Found) -> list[tuple[re.Match[str], list[int]]]:
+def _class_rows(found: _FoundLines) -> list[tuple[re.Match[str], list[int]]]:
     rows: list[tuple[re.Match[str], list[int]]] = []
     for name, line in found.classes:
         if name in ("tc", "unnumbered"):

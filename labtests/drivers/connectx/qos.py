@@ -56,7 +56,7 @@ class QosSetting(NicQosShown, ShellSetting[s.T]):
         return f"mlnx_qos -i {self._interface(port)}"
 
 
-class Pfc(QosSetting[PfcSetting]):
+class MlnxPfc(QosSetting[PfcSetting]):
     """`-f`: the priorities that PFC is enabled on."""
 
     kind = s.PFC
@@ -86,7 +86,7 @@ class Pfc(QosSetting[PfcSetting]):
         return (self._mlnx_qos(port, "-f", flags),)
 
 
-class Trust(QosSetting[TrustSetting]):
+class MlnxTrust(QosSetting[TrustSetting]):
     """`--trust`."""
 
     kind = s.TRUST
@@ -115,7 +115,7 @@ class Trust(QosSetting[TrustSetting]):
         return (self._mlnx_qos(port, "--trust", _WORDS[wanted.source]),)
 
 
-class DscpMap(QosSetting[tuple[int, ...]], DscpClasses):
+class MlnxDscpMap(QosSetting[tuple[int, ...]], DscpClasses):
     """`--dscp2prio`: the priority of each DSCP."""
 
     kind = s.DSCP_MAP

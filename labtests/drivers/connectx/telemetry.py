@@ -14,13 +14,13 @@ from labtests.drivers.linux.rdma import (
     rdma_statistic_command,
 )
 from labtests.drivers.linux.statistics import driver_command
-from labtests.drivers.linux.telemetry import NicCounters as HostCounters
+from labtests.drivers.linux.telemetry import HostCounters
 from labtests.drivers.parsing import refuse
 from labtests.transport.asking import Asking, ask, ask_each, both
 from labtests.transport.commands import program
 
 
-class NicCounters(HostCounters, PfcTelemetry):
+class ConnectxCounters(HostCounters, PfcTelemetry):
     """What a host counts. A counter it does not show is None with the reason, never 0."""
 
     def rdma_links(self) -> Asking[tuple[RdmaLink, ...]]:

@@ -20,7 +20,7 @@ from labtests.drivers.displays.names import Names
 from labtests.drivers.displays.objects import Fields, Named, Rows, read_json
 from labtests.drivers.displays.refusals import Refusals
 from labtests.drivers.displays.sections import Marked, Section
-from labtests.drivers.displays.shapes import Kind, Shape, Unfit
+from labtests.drivers.displays.shapes import Shape, Unfit, ValueKind
 from labtests.drivers.displays.tables import Table, read_table, read_tables
 
 __all__ = [
@@ -29,7 +29,6 @@ __all__ = [
     "ONCE",
     "SOME",
     "Fields",
-    "Kind",
     "Line",
     "Marked",
     "Named",
@@ -41,6 +40,7 @@ __all__ = [
     "Shape",
     "Table",
     "Unfit",
+    "ValueKind",
     "read",
     "read_json",
     "read_table",

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
 from labtests.drivers.displays.columns import Column
-from labtests.drivers.displays.shapes import KINDS, Kind, Shape, made
+from labtests.drivers.displays.shapes import KINDS, Shape, ValueKind, made
 from labtests.drivers.parsing import BLANK_OR_RULER, SAVE_IT, incomplete, refuse, whole_lines
 from labtests.transport.protocol import Reply
 
@@ -55,9 +55,9 @@ class Line(Generic[T]):
 class Notation:
     """How the displays of one platform are declared: with its kinds of values."""
 
-    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    kinds: Mapping[str, ValueKind] = field(default_factory=dict)
 
-    def also(self, **kinds: Kind) -> "Notation":
+    def also(self, **kinds: ValueKind) -> "Notation":
         """The same with more kinds of values."""
         return Notation({**self.kinds, **kinds})
 
@@ -91,7 +91,7 @@ class Notation:
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenLine:
     """A line that was met, while those under it are read."""
 
     line: Line[Any]
@@ -106,7 +106,7 @@ def read(
     reply: Reply, top: Line[T], *beside: Line[Any], skip: re.Pattern[str] = BLANK_OR_RULER
 ) -> tuple[T, ...]:
     """Every record of an answer that holds nothing else than these, and lines `beside` them."""
-    whole = _Open(Line(shape=Shape.of(""), under=(top, *beside)), "", {})
+    whole = _OpenLine(Line(shape=Shape.of(""), under=(top, *beside)), "", {})
     opened = [whole]
     for number, line in enumerate(whole_lines(reply), start=1):
         if not skip.fullmatch(line) and not _is_taken(reply, opened, line):
@@ -115,7 +115,7 @@ def read(
     return tuple(whole.values.get(top.into, ()))
 
 
-def _is_taken(reply: Reply, opened: list[_Open], text: str) -> bool:
+def _is_taken(reply: Reply, opened: list[_OpenLine], text: str) -> bool:
     """Whether an open line has this one under it; the innermost takes it."""
     margin = len(text) - len(text.lstrip())
     for depth in reversed(range(len(opened))):
@@ -129,7 +129,7 @@ def _is_taken(reply: Reply, opened: list[_Open], text: str) -> bool:
     return False
 
 
-def _met(reply: Reply, above: _Open, index: int, match: re.Match[str]) -> _Open:
+def _met(reply: Reply, above: _OpenLine, index: int, match: re.Match[str]) -> _OpenLine:
     line = above.line.under[index]
     values = line.shape.values(reply, match)
     if line.refused:
@@ -145,7 +145,7 @@ def _met(reply: Reply, above: _Open, index: int, match: re.Match[str]) -> _Open:
     if not _is_in_order(line.order, key, keys):
         refuse(reply, f"{title} is out of order or there twice")
     above.met[index], keys[key], above.stage = times + 1, None, line.stage
-    return _Open(line, title, values)
+    return _OpenLine(line, title, values)
 
 
 def _is_in_order(order: Order, key: Any, earlier: dict[Any, None]) -> bool:
@@ -154,7 +154,7 @@ def _is_in_order(order: Order, key: Any, earlier: dict[Any, None]) -> bool:
     return order == "any" or key not in earlier
 
 
-def _close(reply: Reply, opened: list[_Open], depth: int) -> None:
+def _close(reply: Reply, opened: list[_OpenLine], depth: int) -> None:
     """The open lines from this depth on have ended."""
     while len(opened) > depth:
         done = opened.pop()
@@ -169,7 +169,7 @@ def _close(reply: Reply, opened: list[_Open], depth: int) -> None:
             _tell(reply, opened[-1], done)
 
 
-def _tell(reply: Reply, above: _Open, done: _Open) -> None:
+def _tell(reply: Reply, above: _OpenLine, done: _OpenLine) -> None:
     """Give what a line said to the line above it."""
     if done.line.into:
         above.values.setdefault(done.line.into, []).append(_made(reply, done))
@@ -179,7 +179,7 @@ def _tell(reply: Reply, above: _Open, done: _Open) -> None:
         above.values.update(done.values)
 
 
-def _made(reply: Reply, done: _Open) -> Any:
+def _made(reply: Reply, done: _OpenLine) -> Any:
     if done.line.make is None:
         return list(done.values.values())[-1]
     return made(reply, done.line.make, done.values, done.title)

@@ -48,11 +48,11 @@ def read_json(reply: Reply, what: Any, notation: Notation) -> Any:
         shown = json_of(reply.text)
     except ValueError as error:
         refuse(reply, f"this is not JSON, or not all of it: {error}", READ_AGAIN)
-    return _Reading(reply, notation).value(what, shown, "it")
+    return _ObjectReading(reply, notation).value(what, shown, "it")
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class _ObjectReading:
     reply: Reply
     notation: Notation
 

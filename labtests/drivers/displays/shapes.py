@@ -36,19 +36,19 @@ def made(reply: Reply, make: Callable[..., T], values: Mapping[str, Any], title:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ValueKind:
     """A kind of value: the regular expression of its text, and how that is read."""
 
     looks: str
     read: Callable[[str], Any] = str
 
 
-Kinds = Mapping[str, Kind]
+Kinds = Mapping[str, ValueKind]
 KINDS: Kinds = {
-    "": Kind(r"\S+"),
-    "text": Kind(r"\S(?:.*\S)?"),
-    "number": Kind(r"[0-9]{1,40}", int),
-    "0-7": Kind(r"[0-7]", int),
+    "": ValueKind(r"\S+"),
+    "text": ValueKind(r"\S(?:.*\S)?"),
+    "number": ValueKind(r"[0-9]{1,40}", int),
+    "0-7": ValueKind(r"[0-7]", int),
 }
 _PART = re.compile(
     r"\\.|\(\?\w*:|\[[^\[\]]*\]"
@@ -102,5 +102,5 @@ def _regex(part: re.Match[str], kinds: Kinds) -> str:
     return whole
 
 
-def _kind(name: str, kinds: Kinds) -> Kind:
-    return kinds[name] if name in kinds or name.isidentifier() else Kind(name)
+def _kind(name: str, kinds: Kinds) -> ValueKind:
+    return kinds[name] if name in kinds or name.isidentifier() else ValueKind(name)

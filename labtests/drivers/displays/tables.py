@@ -52,7 +52,7 @@ class Table(Generic[T]):
 
 
 @dataclass(slots=True)
-class _Found:
+class _TableItem:
     """One thing of a table, while its rows are read."""
 
     about: dict[str, Any]
@@ -60,14 +60,14 @@ class _Found:
 
 
 @dataclass(slots=True)
-class _Reading(Generic[T]):
+class _TableReading(Generic[T]):
     """A table while its rows are read."""
 
     reply: Reply
     table: Table[T]
     placed: Placed | None = None
-    found: dict[Any, _Found] = field(default_factory=dict)
-    last: _Found | None = None
+    found: dict[Any, _TableItem] = field(default_factory=dict)
+    last: _TableItem | None = None
     above: list[tuple[int, str]] = field(default_factory=list)
 
     def take(self, line: str) -> None:
@@ -99,7 +99,7 @@ class _Reading(Generic[T]):
         name, key = next(iter(about.items()))
         if self.table.tree:
             about[name] = key = self._path(len(line) - len(line.lstrip()), key)
-        self.last = self.found.setdefault(key, _Found(about))
+        self.last = self.found.setdefault(key, _TableItem(about))
         if self.last.about is not about and not (more and _agree(about, self.last.about)):
             refuse(self.reply, f"two rows of {key} contradict each other: {line!r}")
 
@@ -137,7 +137,7 @@ class _Reading(Generic[T]):
             incomplete(self.reply, f"there is no table with the columns {heads}")
         return tuple(self._record(key, found) for key, found in self.found.items())
 
-    def _record(self, key: Any, found: _Found) -> T:
+    def _record(self, key: Any, found: _TableItem) -> T:
         least, most = self.table.rows
         if not least <= len(found.details) <= most:
             incomplete(self.reply, f"{key} has {len(found.details)} rows, not {least} to {most}")
@@ -157,7 +157,7 @@ def read_table(reply: Reply, table: Table[T]) -> tuple[T, ...]:
 
 def read_tables(reply: Reply, *tables: Table[T]) -> list[tuple[T, ...]]:
     """The records of each of these tables, which make up the answer; a header begins the next."""
-    readings = [_Reading(reply, table) for table in tables]
+    readings = [_TableReading(reply, table) for table in tables]
     reading = None
     for number, line in enumerate(unwrapped(whole_lines(reply), tables[0].about[0].head), start=1):
         if any(table.passed.fullmatch(line.strip()) for table in tables):

@@ -5,7 +5,7 @@ from typing import Literal
 from labtests.capabilities.driver import Driver
 from labtests.drivers.linux.host import HostState, Without
 from labtests.drivers.linux.link import Mtu
-from labtests.drivers.linux.links import Links
+from labtests.drivers.linux.links import HostLinks
 
 SESSION = "shell"
 KIND: Literal["host", "switch"] = "host"
@@ -13,6 +13,6 @@ KIND: Literal["host", "switch"] = "host"
 
 def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
     """The driver of one server, by its name and ports in the testbed file."""
-    links = Links(device, ports)
+    links = HostLinks(device, ports)
     parts = (links, HostState(device, ports), Without(links))
     return Driver(device, settings=(Mtu(device, ports),), parts=parts)

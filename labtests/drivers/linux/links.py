@@ -18,8 +18,8 @@ from labtests.drivers.answers import Complaint, Tool, expect_success
 from labtests.drivers.linux.ethtool import ETHTOOL
 from labtests.drivers.linux.link import IP
 from labtests.drivers.linux.roce import gids_command, parse_gids
-from labtests.drivers.linux.statistics import PortCounters, error_readings, kernel_readings
-from labtests.drivers.linux.telemetry import NicCounters
+from labtests.drivers.linux.statistics import PortStatistics, error_readings, kernel_readings
+from labtests.drivers.linux.telemetry import HostCounters
 from labtests.drivers.parsing import matches, refuse, whole, whole_lines
 from labtests.transport.asking import Asking, ask, ask_each, attempt, both
 from labtests.transport.commands import Shell, program, script
@@ -119,7 +119,7 @@ def parse_date(reply: Reply) -> float:
     return float(text)
 
 
-class Cables(PortCounters, LinkState, LinkErrors, OwnClock):
+class Cables(PortStatistics, LinkState, LinkErrors, OwnClock):
     """Links and the clock of any Linux box, a server or a switch."""
 
     def link(self, port: str) -> Asking[LinkFacts]:
@@ -145,7 +145,7 @@ class Cables(PortCounters, LinkState, LinkErrors, OwnClock):
         return ClockReading(device_s=parse_date(reply), lab_s=reply.time_s, resolution_s=0.0)
 
 
-class Links(Cables, NicCounters, RocePorts):
+class HostLinks(Cables, HostCounters, RocePorts):
     """The same, and the RDMA side of a host's ports."""
 
     def roce(self, port: str) -> Asking[RoceFacts | None]:

@@ -50,7 +50,7 @@ _DROPS = (
 _LOSSES = tuple(name for name in (*ERRORS, *_DROPS) if name != c.LINK_DOWNS)
 
 
-class PortCounters(HostPart):
+class PortStatistics(HostPart):
     """What the kernel counts on a port."""
 
     def _net_statistics(self, port: str) -> Asking[tuple[Reply, dict[str, int]]]:

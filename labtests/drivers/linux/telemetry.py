@@ -18,7 +18,7 @@ from labtests.drivers.linux.rdma import (
 )
 from labtests.drivers.linux.roce import LINKS_IN_SYSFS, parse_sysfs_links
 from labtests.drivers.linux.statistics import (
-    PortCounters,
+    PortStatistics,
     driver_command,
     net_readings,
 )
@@ -28,7 +28,7 @@ from labtests.transport.commands import Shell, script
 from labtests.transport.protocol import Reply
 
 
-class NicCounters(PortCounters, RdmaDevices, NicTelemetry):
+class HostCounters(PortStatistics, RdmaDevices, NicTelemetry):
     """What a host counts. A counter it does not show is None with the reason, never 0."""
 
     def rdma_links(self) -> Asking[tuple[RdmaLink, ...]]:

@@ -4,11 +4,11 @@ from typing import Literal
 
 from labtests.capabilities.driver import Driver
 from labtests.drivers.linux_switch.dscp import Classes
-from labtests.drivers.linux_switch.ecn import Ecn, Marking
+from labtests.drivers.linux_switch.ecn import Marking, TcEcn
 from labtests.drivers.linux_switch.limits import QueueLimits
-from labtests.drivers.linux_switch.scheduling import Scheduling
+from labtests.drivers.linux_switch.scheduling import TcScheduling
 from labtests.drivers.linux_switch.shaped import Shaped
-from labtests.drivers.linux_switch.state import State
+from labtests.drivers.linux_switch.state import TcState
 from labtests.drivers.linux_switch.telemetry import Counters
 
 SESSION = "shell"
@@ -17,8 +17,8 @@ KIND: Literal["host", "switch"] = "switch"
 
 def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
     """The driver of one switch, by its name and ports in the testbed file."""
-    settings = (Ecn, Scheduling, QueueLimits)
-    parts = (Counters, Classes, State, Shaped)
+    settings = (TcEcn, TcScheduling, QueueLimits)
+    parts = (Counters, Classes, TcState, Shaped)
     return Driver(
         device,
         settings=tuple(setting(device, ports) for setting in settings),

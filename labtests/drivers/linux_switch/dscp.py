@@ -12,7 +12,7 @@ from labtests.core.trusted_files import json_of
 from labtests.drivers.answers import expect_success
 from labtests.drivers.linux_switch.filters import Filter, parse_filters
 from labtests.drivers.linux_switch.handles import Handle
-from labtests.drivers.linux_switch.session import IP, SwitchPart
+from labtests.drivers.linux_switch.session import IP, TcPart
 from labtests.drivers.linux_switch.tree import Leaf, Tree
 from labtests.drivers.parsing import refuse, whole
 from labtests.transport.asking import Asking, ask
@@ -26,7 +26,7 @@ _PRIORITY_OF_TOS = (0, 0, 0, 0, 2, 2, 2, 2, 6, 6, 6, 6, 4, 4, 4, 4)
 _HAND = "give the port filters that choose a queue for every DSCP (docs/testbeds.md)"
 
 
-class Classes(SwitchPart, DscpClasses):
+class Classes(TcPart, DscpClasses):
     """The classification of a port, read back from what is in force."""
 
     def dscp_map(self, port: str) -> Asking[tuple[int, ...]]:

@@ -50,7 +50,7 @@ class Marking(Lacking):
         return dict.fromkeys(("ecn", "ecn_on", "ecn_for"), _NO_RED)
 
 
-class Ecn(TcSetting[EcnSetting], EcnMarking, EcnCurves):
+class TcEcn(TcSetting[EcnSetting], EcnMarking, EcnCurves):
     """The REDs of a port; limits in bytes, the exponent is RED's Wlog."""
 
     kind = ECN
@@ -135,7 +135,7 @@ def _by_queue(setting: EcnSetting) -> dict[int, Curve]:
 class _Where:
     """One queue of a port, and the lines that change what is in it."""
 
-    def __init__(self, session: Ecn, port: str, tree: Tree, leaf: Leaf) -> None:
+    def __init__(self, session: TcEcn, port: str, tree: Tree, leaf: Leaf) -> None:
         self._session, self._tree, self._leaf = session, tree, leaf
         self._what = f"ecn of {port}, queue {leaf.queue}"
         node = leaf.red or (leaf.chain[-1] if leaf.chain else None)

@@ -67,7 +67,7 @@ class Filter:
 
 
 @dataclass(slots=True)
-class _Rule:
+class _FilterLines:
     """A filter as it is read, line by line."""
 
     line: int
@@ -85,7 +85,7 @@ class _Rule:
 
 def parse_filters(reply: Reply) -> tuple[Filter, ...]:
     """Every filter that may take an IPv4 packet, in the order in which they are tried."""
-    found: list[_Rule] = []
+    found: list[_FilterLines] = []
     ours = True  # whether the lines below belong to a filter that IPv4 packets meet
     rules = (_HEAD, _U32_MATCH, _ETH_TYPE, _IP_TOS, _HARDWARE, _OTHER)
     for number, line in numbered_matches(reply, *rules, skip=BLANK):
@@ -98,7 +98,7 @@ def parse_filters(reply: Reply) -> tuple[Filter, ...]:
     return tuple(_filters(reply, found))
 
 
-def _begun(reply: Reply, number: int, head: re.Match[str]) -> _Rule | None:
+def _begun(reply: Reply, number: int, head: re.Match[str]) -> _FilterLines | None:
     """A filter's first line; None for the lines that only introduce its table."""
     if head["protocol"] not in ("ip", "all"):
         refuse(reply, f"filter of a protocol that is unrecognised: {head.group()!r}")
@@ -116,10 +116,10 @@ def _begun(reply: Reply, number: int, head: re.Match[str]) -> _Rule | None:
         return None
     if not rest["flowid"]:
         _undecided(reply, head, "chooses no class")
-    return _Rule(number, head, handle(reply, rest["flowid"], "flowid"))
+    return _FilterLines(number, head, handle(reply, rest["flowid"], "flowid"))
 
 
-def _add(reply: Reply, found: list[_Rule], line: re.Match[str]) -> None:
+def _add(reply: Reply, found: list[_FilterLines], line: re.Match[str]) -> None:
     if not found:
         refuse(reply, f"{line.group()!r} belongs to no filter")
     rule = found[-1]
@@ -137,12 +137,12 @@ def _add(reply: Reply, found: list[_Rule], line: re.Match[str]) -> None:
         _undecided(reply, rule.head, f"also says {line.group().strip()!r}")
 
 
-def _expect_ipv4(reply: Reply, rule: _Rule, line: re.Match[str]) -> None:
+def _expect_ipv4(reply: Reply, rule: _FilterLines, line: re.Match[str]) -> None:
     if line[1] != "ipv4":
         _undecided(reply, rule.head, f"also says {line.group().strip()!r}")
 
 
-def _match_word(reply: Reply, rule: _Rule, line: re.Match[str]) -> None:
+def _match_word(reply: Reply, rule: _FilterLines, line: re.Match[str]) -> None:
     """A 32-bit word of the packet, counted from its IP header; the TOS byte is the second."""
     value, mask = int(line[1], 16), int(line[2], 16)
     rule.matches += 1
@@ -154,7 +154,7 @@ def _match_word(reply: Reply, rule: _Rule, line: re.Match[str]) -> None:
     rule.value, rule.mask = rule.value | tos_value, rule.mask | tos_mask
 
 
-def _filters(reply: Reply, found: list[_Rule]) -> Iterator[Filter]:
+def _filters(reply: Reply, found: list[_FilterLines]) -> Iterator[Filter]:
     for rule in found:
         if rule.head["kind"] == "u32" and not rule.matches:
             _undecided(reply, rule.head, "matches nothing")

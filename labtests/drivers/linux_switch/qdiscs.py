@@ -24,7 +24,7 @@ _REMEDY = "see that iproute2 on this switch is 5.0 or newer (`tc -V`)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
+class QdiscStatistics:
     """What a qdisc has let out and dropped, and what it holds now."""
 
     packets: int
@@ -87,7 +87,7 @@ class Qdisc:
     kind: str
     handle: Handle
     parent: Handle | None
-    counts: Counts
+    counts: QdiscStatistics
     limit: int | None = None  # bytes of a bfifo, packets of a pfifo
     rate_bits_per_s: int | None = None  # of a tbf
     marked: int | None = 0  # None: this kind may mark, and labtests does not know where it says so
@@ -158,8 +158,8 @@ class _Fields:
         return tuple(value)
 
 
-def _counts(look: _Fields) -> Counts:
-    return Counts(
+def _counts(look: _Fields) -> QdiscStatistics:
+    return QdiscStatistics(
         packets=look.number("packets"),
         bytes=look.number("bytes"),
         drops=look.number("drops"),

@@ -41,7 +41,7 @@ class Served:
         return [(str(c.handle), c.rate, c.ceil, c.burst, c.cburst) for c in self.classes]
 
 
-class Scheduling(TcSetting[SchedulingSetting], QueueShares):
+class TcScheduling(TcSetting[SchedulingSetting], QueueShares):
     """The scheduler of a port, as far as its own qdisc can be told. Rates, bursts and the priomap,
     which no setting holds, stay as they are. Queues that the port has not are left out of what is
     wanted; a queue that is left out there is an error."""

@@ -31,7 +31,7 @@ TC = Tool(
 )
 
 
-class SwitchPart(HostPart):
+class TcPart(HostPart):
     """A part of the driver of a Linux box whose ports have tc queues."""
 
     def qdiscs_command(self, port: str) -> Shell:
@@ -70,7 +70,7 @@ class SwitchPart(HostPart):
         return reply
 
 
-class TcSetting(SwitchPart, ShellSetting[T]):
+class TcSetting(TcPart, ShellSetting[T]):
     """A setting of a port that tc makes and shows."""
 
     remedy = "look at `tc -d qdisc show` and `tc -d class show`: something else may change it"

@@ -7,12 +7,12 @@ from labtests.core.errors import CommandRejected, UnreadableOutput
 from labtests.drivers.linux_switch.classes import parse_classes
 from labtests.drivers.linux_switch.ports import Ports
 from labtests.drivers.linux_switch.qdiscs import Qdisc
-from labtests.drivers.linux_switch.session import SwitchPart
+from labtests.drivers.linux_switch.session import TcPart
 from labtests.drivers.linux_switch.tree import Tree
 from labtests.transport.asking import Asking, both
 
 
-class Shaped(Ports, SwitchPart):
+class Shaped(Ports, TcPart):
     """Links as they send. A shaper that is not the line rate of the testbed file is then seen by
     whoever compares the two."""
 

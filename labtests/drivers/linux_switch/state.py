@@ -9,7 +9,7 @@ from labtests.drivers.linux.host import RIGHTS, without_rights
 from labtests.drivers.linux.links import PHYSICAL, parse_physical
 from labtests.drivers.linux_switch.handles import Handle
 from labtests.drivers.linux_switch.offloads import features_command, parse_merging
-from labtests.drivers.linux_switch.session import SwitchPart
+from labtests.drivers.linux_switch.session import TcPart
 from labtests.drivers.linux_switch.tree import Tree
 from labtests.drivers.parsing import refuse, whole
 from labtests.transport.asking import Asking, ask, ask_each, both, known, side_by_side
@@ -22,7 +22,7 @@ _OWN_SHARE = 0.1
 """Rates of classes that add up to more of the port than this are worth a sentence."""
 
 
-class State(SwitchPart, Obstacles, Caveats):
+class TcState(TcPart, Obstacles, Caveats):
     """Of the ports of the switch's bridges; a port that is only routed is not looked at."""
 
     def obstacles(self) -> Asking[tuple[str, ...]]:

@@ -15,7 +15,7 @@ from labtests.capabilities.device import DropTelemetry, QueueTelemetry
 from labtests.capabilities.facts import LiveCounters
 from labtests.capabilities.records import Reading
 from labtests.drivers.linux_switch.qdiscs import Qdisc
-from labtests.drivers.linux_switch.session import SwitchPart
+from labtests.drivers.linux_switch.session import TcPart
 from labtests.drivers.linux_switch.tree import Leaf, Tree
 from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
@@ -29,7 +29,7 @@ _COUNTERS = (
 )
 
 
-class Counters(SwitchPart, QueueTelemetry, DropTelemetry, LiveCounters):
+class Counters(TcPart, QueueTelemetry, DropTelemetry, LiveCounters):
     """The counters of one switch, as tc has them: a sum over queues is the only arithmetic."""
 
     def counts_live(self) -> bool:

@@ -16,13 +16,13 @@ Count = Annotated[int, Field(ge=1)]
 Bytes = Annotated[int, Field(ge=0, le=2**40)]
 
 
-class Part(BaseModel):
+class CasePart(BaseModel):
     """Strict: no conversions, no unknown keys."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class GroupPart(Part):
+class GroupPart(CasePart):
     """What some priorities have of their own in a switch's memory, on every port."""
 
     priorities: list[Priority] = Field(min_length=1)
@@ -33,7 +33,7 @@ class GroupPart(Part):
     headroom_bytes: Bytes | None = None
 
 
-class MemoryPart(Part):
+class MemoryPart(CasePart):
     """The packet memory of a switch; how it works: labtests/network/memory.py."""
 
     total_bytes: Annotated[int, Field(ge=1, le=2**40)] = 16_000_000
@@ -61,7 +61,7 @@ class MemoryPart(Part):
     groups: list[GroupPart] | None = None
 
 
-class EcnPart(Part):
+class EcnPart(CasePart):
     """RED and ECN on egress queues; marking.py."""
 
     queues: list[Priority] = Field(min_length=1)
@@ -77,14 +77,14 @@ class EcnPart(Part):
     )
 
 
-class QueuePart(Part):
+class QueuePart(CasePart):
     """One egress queue in its scheduler."""
 
     group: Literal["sp", "1", "2"]
     weight: Count = 1
 
 
-class SchedulePart(Part):
+class SchedulePart(CasePart):
     """How the eight queues of every port are served; scheduling.py."""
 
     discipline: Literal["sp", "wrr", "wfq"] = "wrr"
@@ -92,7 +92,7 @@ class SchedulePart(Part):
     queues: list[QueuePart] | None = Field(default=None, min_length=8, max_length=8)
 
 
-class RoutePart(Part):
+class RoutePart(CasePart):
     """A static route of a switch: used before the shortest path."""
 
     to: str = Field(description="A host, an IPv4 prefix (10.0.0.0/8), or `any`.")
@@ -101,7 +101,7 @@ class RoutePart(Part):
     )
 
 
-class PausePart(Part):
+class PausePart(CasePart):
     """How ports pause and obey; pause_frames.py, pausing.py."""
 
     quanta: Annotated[int, Field(ge=1, le=65535)] = 65535
@@ -117,7 +117,7 @@ class PausePart(Part):
     )
 
 
-class LinkPausePart(Part):
+class LinkPausePart(CasePart):
     """802.3x: one pause for all priorities, instead of PFC; link_pausing.py, receiving.py."""
 
     send: bool = True
@@ -128,7 +128,7 @@ class LinkPausePart(Part):
     xon_bytes: Bytes | None = None
 
 
-class ReceivePart(Part):
+class ReceivePart(CasePart):
     """A host that takes packets in at a rate, and its NIC's receive buffers; receiving.py."""
 
     rate_gbit_per_s: HostRate | None = Field(
@@ -143,7 +143,7 @@ class ReceivePart(Part):
     xon_bytes: Bytes | None = None
 
 
-class RateLimitPart(Part):
+class RateLimitPart(CasePart):
     """The most that each of these egress queues sends, preamble and gap counted; shaping.py."""
 
     queues: list[Priority] = Field(min_length=1)
@@ -151,7 +151,7 @@ class RateLimitPart(Part):
     burst_bytes: Annotated[int, Field(ge=1, le=2**30)] = 16_384
 
 
-class WatchdogPart(Part):
+class WatchdogPart(CasePart):
     """A pause watchdog, NX-OS or SONiC; network/watchdog.py."""
 
     interval_ms: Positive = 100.0
@@ -166,7 +166,7 @@ class WatchdogPart(Part):
     priorities: list[Priority] | None = Field(default=None, description="Unless given, all.")
 
 
-class DeadlockPart(Part):
+class DeadlockPart(CasePart):
     """Comware's detection of PFC deadlocks; network/watchdog.py."""
 
     interval_ms: Positive
@@ -178,7 +178,7 @@ class DeadlockPart(Part):
     priorities: list[Priority] | None = Field(default=None, description="Unless given, all.")
 
 
-class PauseTimeoutPart(Part):
+class PauseTimeoutPart(CasePart):
     """A pause timeout of FCoE ports; network/watchdog.py."""
 
     timeout_ms: Positive = 500.0
@@ -193,7 +193,7 @@ DscpKey = Annotated[Dscp, _KEY]
 PriorityKey = Annotated[Priority, _KEY]
 
 
-class PortPart(Part):
+class PortPart(CasePart):
     """Settings of one port of a switch; what is not given is as for the switch."""
 
     pfc: list[Priority] | None = None
@@ -232,7 +232,7 @@ class SwitchPart(PortPart):
     )
 
 
-class DcqcnPart(Part):
+class DcqcnPart(CasePart):
     """A reaction point and a notification point. `connectx`: dcqcn.py; others: reaction.py."""
 
     form: Literal["off", "connectx", "timers", "paper"] = "connectx"
@@ -265,7 +265,7 @@ class DcqcnPart(Part):
     )
 
 
-class NicPart(Part):
+class NicPart(CasePart):
     """Settings of a host's NIC, or of all that have none of their own."""
 
     pfc: list[Priority] | None = None

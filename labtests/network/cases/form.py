@@ -9,6 +9,7 @@ from pydantic import Field
 
 from labtests.inventory.names import Name
 from labtests.network.cases.device_form import (
+    CasePart,
     Count,
     Dscp,
     GbitPerS,
@@ -16,7 +17,6 @@ from labtests.network.cases.device_form import (
     Milliseconds,
     NicPart,
     NotNegative,
-    Part,
     Period,
     Positive,
     Priority,
@@ -25,7 +25,7 @@ from labtests.network.cases.device_form import (
 )
 
 
-class LinkPart(Part):
+class LinkPart(CasePart):
     """A full-duplex link between two devices; a host has one."""
 
     between: list[Name] = Field(min_length=2, max_length=2)
@@ -36,7 +36,7 @@ class LinkPart(Part):
     loss: Share = 0.0
 
 
-class FlowPart(Part):
+class FlowPart(CasePart):
     """Traffic between two hosts."""
 
     name: Name | None = None
@@ -82,7 +82,7 @@ class FlowPart(Part):
     )
 
 
-class StormPart(Part):
+class StormPart(CasePart):
     """Fault: a port that sends pauses whatever its memory holds; pause_frames.py."""
 
     device: Name
@@ -98,7 +98,7 @@ class StormPart(Part):
     )
 
 
-class EventPart(Part):
+class EventPart(CasePart):
     """Something that happens to a link or a route at a time; happenings.py."""
 
     at_us: NotNegative = 0.0
@@ -113,7 +113,7 @@ class EventPart(Part):
     via: str | list[str] | None = Field(default=None, description="route: none withdraws it.")
 
 
-class TunnelPart(Part):
+class TunnelPart(CasePart):
     """A VXLAN tunnel between two switches, for their hosts; labtests/network/tunnels.py."""
 
     between: list[Name] = Field(min_length=2, max_length=2)
@@ -122,7 +122,7 @@ class TunnelPart(Part):
     copy_back: bool = True
 
 
-class SlowReceiverPart(Part):
+class SlowReceiverPart(CasePart):
     """Fault: a host takes packets in at this rate for a while; receiving.py."""
 
     host: Name
@@ -131,7 +131,7 @@ class SlowReceiverPart(Part):
     stop_us: NotNegative | None = Field(default=None, description="Unless given it never ends.")
 
 
-class QueueName(Part):
+class QueueName(CasePart):
     """One egress queue of a switch: that of the port towards `port`."""
 
     switch: Name
@@ -139,7 +139,7 @@ class QueueName(Part):
     queue: Priority = 3
 
 
-class SamplingPart(Part):
+class SamplingPart(CasePart):
     """What is noted while time passes."""
 
     queue_period_us: Positive | None = Field(
@@ -153,7 +153,7 @@ class SamplingPart(Part):
     )
 
 
-class CaseFile(Part):
+class CaseFile(CasePart):
     """The top of a case file."""
 
     name: Name

@@ -8,7 +8,7 @@ from labtests.core.errors import LabError
 from labtests.inventory.mistakes import nearest, quoted
 from labtests.network.pictures import locking, losing, mixing, queueing, releasing, sharing
 from labtests.network.pictures.picture import Picture
-from labtests.network.reference.judging import Judged
+from labtests.network.reference.judging import ValidationRow
 
 PICTURES: MappingProxyType[str, Callable[[], Picture]] = MappingProxyType(
     {
@@ -45,7 +45,7 @@ def write(picture: Picture, folder: Path) -> Path:
     return file
 
 
-def lines(rows: Sequence[Judged]) -> Iterator[str]:
+def lines(rows: Sequence[ValidationRow]) -> Iterator[str]:
     """What a picture shows, beside what it should show."""
     yield f"{'measured':>9} {'expected':>9}  {'tolerance':14} quantity"
     for row in rows:

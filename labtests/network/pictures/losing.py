@@ -6,7 +6,7 @@ from labtests.core.drawing import BLUE, GREY, VERMILION, Axis, Panel, note, shee
 from labtests.network.cases import CaseFile, Figures, run
 from labtests.network.pictures.picture import ON_WIRE, PAYLOAD, Picture, check, goodput_of, packaged
 from labtests.network.reference import formulas
-from labtests.network.reference.judging import Judged
+from labtests.network.reference.judging import ValidationRow
 
 LINE_GBIT_PER_S, DELAY_S, ACK_ON_WIRE, REPEAT_S = 100.0, 2e-6, 84, 20e-6
 MESSAGE_FRAMES = 4000
@@ -49,7 +49,7 @@ def _formula(loss: float, *, message: bool) -> float:
 
 def _rows(
     by_packet: Mapping[float, Figures], by_message: Mapping[float, Figures]
-) -> Iterable[Judged]:
+) -> Iterable[ValidationRow]:
     for loss, figures in by_packet.items():
         expected = _formula(loss, message=False)
         name = check("go_back_n", f"efficiency at {loss * 100:.3g} % loss")

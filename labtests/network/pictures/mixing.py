@@ -13,7 +13,7 @@ from labtests.network.pictures.picture import (
     packaged,
 )
 from labtests.network.reference import formulas
-from labtests.network.reference.judging import Judged
+from labtests.network.reference.judging import ValidationRow
 
 LINE_GBIT_PER_S = 40.0
 DATAGRAM = 1040
@@ -64,7 +64,7 @@ def _left(offered: float) -> float:
     return rate * PAYLOAD / ON_WIRE
 
 
-def _rows(figures: Figures, offered: float) -> list[Judged]:
+def _rows(figures: Figures, offered: float) -> list[ValidationRow]:
     name, most = f"mixed_ecn_{offered:.0%}", goodput_of(LINE_GBIT_PER_S)
     roce = figures.flows[0].goodput_gbit_per_s
     expected = _left(offered)

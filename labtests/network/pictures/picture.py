@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from importlib.resources import as_file, files
 
 from labtests.network.cases import CaseFile, load
-from labtests.network.reference.judging import Check, Judged
+from labtests.network.reference.judging import Check, ValidationRow
 
 PAYLOAD, FRAME, ON_WIRE = 1024, 1086, 1106
 """Bytes of a data packet: payload, frame in a buffer, frame with preamble and gap."""
@@ -16,7 +16,7 @@ class Picture:
 
     name: str
     svg: str
-    rows: tuple[Judged, ...]
+    rows: tuple[ValidationRow, ...]
 
 
 def packaged(name: str) -> CaseFile:

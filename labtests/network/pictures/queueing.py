@@ -18,7 +18,7 @@ from labtests.core.drawing import (
 from labtests.network.cases import CaseFile, Figures, run
 from labtests.network.pictures.picture import FRAME, ON_WIRE, Picture, check, packaged
 from labtests.network.reference import formulas
-from labtests.network.reference.judging import Judged
+from labtests.network.reference.judging import ValidationRow
 
 KILO = 1000.0
 SHOWN_US = 250.0
@@ -61,7 +61,7 @@ def _measured_us(figures: Figures) -> float:
     return (figures.duration_ms - figures.warmup_ms) * KILO * 2 * len(frames) / sum(frames)
 
 
-def _sawtooth_rows(case: CaseFile, figures: Figures) -> list[Judged]:
+def _sawtooth_rows(case: CaseFile, figures: Figures) -> list[ValidationRow]:
     xoff, xon = _thresholds(case)
     rate, delay = _wire(case)
     queue = figures.queues[0].percentile_bytes

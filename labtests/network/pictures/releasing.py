@@ -21,7 +21,7 @@ from labtests.network.cases.device_form import (
 )
 from labtests.network.pictures.picture import Picture, check, goodput_of, packaged
 from labtests.network.pictures.sketch import sketch, way
-from labtests.network.reference.judging import Judged
+from labtests.network.reference.judging import ValidationRow
 
 RING = ("H1", "H2", "H3", "H4")
 LINE_GBIT_PER_S = 10.0
@@ -58,7 +58,7 @@ def _total(figures: Figures) -> list[tuple[float, float]]:
     return [((n + 0.5) * figures.bin_ms, value) for n, value in enumerate(sums)]
 
 
-def _rows(case: CaseFile, runs: Mapping[str, Figures]) -> list[Judged]:
+def _rows(case: CaseFile, runs: Mapping[str, Figures]) -> list[ValidationRow]:
     full = len(RING) * goodput_of(LINE_GBIT_PER_S)
     start, stop = _loop_ms(case)
     alone = _total(runs[ALONE])

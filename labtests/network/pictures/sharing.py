@@ -20,7 +20,7 @@ from labtests.core.drawing import (
 from labtests.network.cases import CaseFile, Figures, run
 from labtests.network.pictures.picture import Picture, check, goodput_of, packaged, pfc_only
 from labtests.network.pictures.sketch import sketch
-from labtests.network.reference.judging import Judged
+from labtests.network.reference.judging import ValidationRow
 
 LINE_GBIT_PER_S = 40.0
 CURED = "PFC, ECN and DCQCN"
@@ -136,7 +136,7 @@ def _with_senders(case: CaseFile, more: int) -> CaseFile:
     return case.model_copy(update={"flows": case.flows[: 5 + more]})
 
 
-def _victim_rows(alone: Mapping[int, Figures], cured: Mapping[int, Figures]) -> list[Judged]:
+def _victim_rows(alone: Mapping[int, Figures], cured: Mapping[int, Figures]) -> list[ValidationRow]:
     line = goodput_of(LINE_GBIT_PER_S)
     rows = []
     for more, held in ((0, line / 5), (1, line / 8), (2, line / 8)):

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from labtests.core.headroom import Hop, egress_needed_cells, headroom_bound_cells
+from labtests.core.headroom import HeadroomLink, egress_needed_cells, headroom_bound_cells
 from labtests.network.cases import CaseFile, Figures, run
 from labtests.network.reference import formulas
-from labtests.network.reference.judging import Check, Judged
+from labtests.network.reference.judging import Check, ValidationRow
 from labtests.network.reference.stars import star
 
 CELL_BYTES = 208
@@ -20,7 +20,7 @@ def check(name: str, quantity: str) -> Check:
     return Check(name=name, trust="F", quantity=quantity)
 
 
-def egress_limits() -> list[Judged]:
+def egress_limits() -> list[ValidationRow]:
     """N lossy queues hold alpha B / (1 + alpha N) each above what they are guaranteed."""
     rows = []
     for alpha, queues in ((0.5, 1), (0.25, 2), (1.0, 3), (2.0, 3)):
@@ -39,7 +39,7 @@ def egress_limits() -> list[Judged]:
     return rows
 
 
-def thresholds_by_priority() -> list[Judged]:
+def thresholds_by_priority() -> list[ValidationRow]:
     """Groups with their own alpha hold alpha_i B / (1 + sum of alphas) each."""
     alphas = {3: 0.125, 4: 0.5, 5: 0.25}
     groups = [{"priorities": [n], "alpha": alpha} for n, alpha in alphas.items()]
@@ -80,9 +80,9 @@ def _headroom_drops(figures: Figures) -> int:
     return sum(drop.headroom for drop in figures.drops)
 
 
-def headroom_pool() -> list[Judged]:
+def headroom_pool() -> list[ValidationRow]:
     """The pool holds what its groups need: between R d and 2 R d + 2 MTU each; less of it drops."""
-    hop = Hop(rate_bits_per_s=10**11, delay_s=1.5e-6)
+    hop = HeadroomLink(rate_bits_per_s=10**11, delay_s=1.5e-6)
     most = headroom_bound_cells(hop, ROCE_FRAME_BYTES) * CELL_BYTES
     least = 6 * CELL_BYTES * int(12.5e9 * hop.delay_s / (ROCE_FRAME_BYTES + 20))
     roomy = run(_pooled(4000 * CELL_BYTES, most))
@@ -100,9 +100,9 @@ def headroom_pool() -> list[Judged]:
     ]
 
 
-def lossless_egress() -> list[Judged]:
+def lossless_egress() -> list[ValidationRow]:
     """A lossless queue holds at most (PG share + guarantee + headroom) x ports (S22)."""
-    hop = Hop(rate_bits_per_s=10**11, delay_s=1.5e-6)
+    hop = HeadroomLink(rate_bits_per_s=10**11, delay_s=1.5e-6)
     headroom = headroom_bound_cells(hop, ROCE_FRAME_BYTES)
     figures = run(long_incast(headroom_bytes=headroom * CELL_BYTES, alpha=0.5))
     shared, own = figures.memory[0].shared_bytes / CELL_BYTES, GUARANTEED_BYTES // CELL_BYTES
@@ -113,7 +113,7 @@ def lossless_egress() -> list[Judged]:
     return [row.between(figures.queues[0].peak_bytes, bounds, bounds[1])]
 
 
-QUICK: tuple[Callable[[], list[Judged]], ...] = (
+QUICK: tuple[Callable[[], list[ValidationRow]], ...] = (
     egress_limits,
     thresholds_by_priority,
     headroom_pool,

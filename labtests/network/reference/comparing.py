@@ -43,7 +43,7 @@ class Comparison:
         self.data = data
         self._measured = cache(self._measure)
 
-    def row(self, row: Mapping[str, Any]) -> "Row":
+    def row(self, row: Mapping[str, Any]) -> "ReferenceRow":
         """One check of checks.json. Raises LabError when it names no run."""
         name = str(row["id"])
         case, part = case_name(name), PART.search(name)
@@ -53,7 +53,7 @@ class Comparison:
                 "  remedy: add the run with its params, or give the check params of its own"
             )
         check = Check(name=name, trust=row["trust"], quantity=str(row["quantity"]))
-        return Row(self, row, check, case, part[1] if part else "")
+        return ReferenceRow(self, row, check, case, part[1] if part else "")
 
     def figures(self, case: str, seeds: int, **changes: Any) -> list[Figures]:
         """The figures of a case with as many seeds; `changes` to its parameters."""
@@ -78,7 +78,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ReferenceRow:
     """One check on its way to its verdict."""
 
     comparison: Comparison

@@ -7,7 +7,7 @@ from labtests.network.cases import CaseFile, Figures, run
 from labtests.network.cases.building import build, start
 from labtests.network.cases.pauses import HOST_INTERFACE
 from labtests.network.reference import formulas
-from labtests.network.reference.judging import Check, Judged
+from labtests.network.reference.judging import Check, ValidationRow
 from labtests.network.reference.stars import star
 
 STORM_MS = 5
@@ -35,7 +35,7 @@ def stormy(
     return star(25, flows, duration_ms=duration_ms, switch=dict(guard), storms=[storm])
 
 
-def shutdowns() -> list[Judged]:
+def shutdowns() -> list[ValidationRow]:
     """A watchdog shuts at the first poll behind interval x multiplier of pause: 100..199 ms."""
     rows = []
     for interval, multiplier, phase in (
@@ -53,7 +53,7 @@ def shutdowns() -> list[Judged]:
     return rows
 
 
-def restores() -> list[Judged]:
+def restores() -> list[ValidationRow]:
     """Auto-restore counts from the last pause, fixed-restore from the shutdown."""
     rows = []
     for multiplier, phase in ((1, 30), (3, 80)):
@@ -71,7 +71,7 @@ def restores() -> list[Judged]:
     return rows
 
 
-def detections() -> list[Judged]:
+def detections() -> list[ValidationRow]:
     """A deadlock detection acts at the first tick of its timer behind its interval."""
     rows = []
     for interval, precision in ((15, 1), (50, 10), (300, 100)):
@@ -93,7 +93,7 @@ def _time(figures: Figures, field: str) -> float:
     return float(times[0] or 0) if times else 0.0
 
 
-def conservation() -> list[Judged]:
+def conservation() -> list[ValidationRow]:
     """Every packet sent was delivered, drained or dropped, and is counted so once."""
     guard = {"interval_ms": 10, "poll_ms": 10, "auto_restore_multiplier": 1, "phase_ms": 3}
     flow = {"kind": "udp", "rate_gbit_per_s": 10.0, "priority": 3}
@@ -128,7 +128,7 @@ def conservation() -> list[Judged]:
     ]
 
 
-def deadlocks() -> list[Judged]:
+def deadlocks() -> list[ValidationRow]:
     """A loop of n switches deadlocks if, and only if, the rate on the wire is above n B / TTL."""
     rows = []
     for switches, ttl in ((4, 16), (3, 24), (5, 64)):
@@ -174,7 +174,7 @@ def loop(switches: int, ttl: int, rate_gbit_per_s: float, **more: Any) -> CaseFi
     return CaseFile.model_validate(tree)
 
 
-QUICK: tuple[Callable[[], list[Judged]], ...] = (
+QUICK: tuple[Callable[[], list[ValidationRow]], ...] = (
     shutdowns,
     restores,
     detections,

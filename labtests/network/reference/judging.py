@@ -11,7 +11,7 @@ GIGA = 1e9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class ValidationRow:
     """A row of `labtests network validate`."""
 
     check: str
@@ -42,20 +42,24 @@ class Check:
     trust: Trust
     quantity: str
 
-    def near(self, measured: float, expected: float, share: float) -> Judged:
+    def near(self, measured: float, expected: float, share: float) -> ValidationRow:
         """Within a share of the expected value."""
         inside = abs(measured - expected) <= share * abs(expected)
         return self.judged(measured, expected, f"{share:.3g}", inside)
 
-    def between(self, measured: float, bounds: tuple[float, float], expected: float) -> Judged:
+    def between(
+        self, measured: float, bounds: tuple[float, float], expected: float
+    ) -> ValidationRow:
         """Within bounds; the expected value is shown."""
         low, high = bounds
         return self.judged(measured, expected, f"{low:.7g}..{high:.7g}", low <= measured <= high)
 
-    def judged(self, measured: float, expected: float, tolerance: str, inside: bool) -> Judged:
+    def judged(
+        self, measured: float, expected: float, tolerance: str, inside: bool
+    ) -> ValidationRow:
         """The row; trust C is shown, never judged."""
         verdict: Verdict = "pass" if inside else "fail"
-        return Judged(
+        return ValidationRow(
             check=self.name,
             trust=self.trust,
             quantity=self.quantity,
@@ -65,9 +69,9 @@ class Check:
             verdict="shown" if self.trust == "C" else verdict,
         )
 
-    def not_modelled(self, why: str) -> Judged:
+    def not_modelled(self, why: str) -> ValidationRow:
         """The row of something that this network cannot do."""
-        return Judged(
+        return ValidationRow(
             check=self.name,
             trust=self.trust,
             quantity=f"{self.quantity}: {why}",

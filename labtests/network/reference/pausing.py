@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from labtests.core.headroom import RESPONSE_QUANTA, Hop, headroom_bound_cells
+from labtests.core.headroom import RESPONSE_QUANTA, HeadroomLink, headroom_bound_cells
 from labtests.network import (
     LinkPause,
     Network,
@@ -13,7 +13,7 @@ from labtests.network import (
 from labtests.network.cases import run
 from labtests.network.cases.building import build, start
 from labtests.network.reference import formulas
-from labtests.network.reference.judging import Check, Judged
+from labtests.network.reference.judging import Check, ValidationRow
 from labtests.network.reference.stars import star
 from labtests.network.tables import MIN_FRAME_BYTES, OVERHEAD_BYTES, PS_PER_NS, PS_PER_US
 
@@ -65,7 +65,7 @@ def _went_on_ps(network: Network, arrival_ps: int, about_ps: int) -> int:
     return _last_start_ps(network)
 
 
-def quanta() -> list[Judged]:
+def quanta() -> list[ValidationRow]:
     """The longest pause lasts 65535 x 512 bit times and ends by itself."""
     rows = []
     for gigabit in (10, 25, 40, 50, 100, 200, 400):
@@ -78,7 +78,7 @@ def quanta() -> list[Judged]:
     return rows
 
 
-def responses() -> list[Judged]:
+def responses() -> list[ValidationRow]:
     """A pause of q quanta ends q x 512 bit times behind arrival + response; nothing starts then."""
     rows = []
     for gigabit in RESPONSE_QUANTA:
@@ -103,7 +103,7 @@ def responses() -> list[Judged]:
     return rows
 
 
-def link_pauses() -> list[Judged]:
+def link_pauses() -> list[ValidationRow]:
     """An 802.3x pause of q quanta: every priority waits for q x 512 bit times."""
     rows = []
     for gigabit in (10, 100):
@@ -119,7 +119,7 @@ def link_pauses() -> list[Judged]:
     return rows
 
 
-def storms() -> list[Judged]:
+def storms() -> list[ValidationRow]:
     """N frames of a storm, one a period, hold the peer for (N - 1) periods and one pause."""
     storm = {"device": "receiver", "priorities": [3], "start_us": 100, "stop_us": 2095}
     flows = [{"source": "h1"}]
@@ -140,7 +140,7 @@ def storms() -> list[Judged]:
     return rows
 
 
-def headroom_used() -> list[Judged]:
+def headroom_used() -> list[ValidationRow]:
     """Nothing drains, a frame is ahead of the PFC frame: 2 R d + 2 MTU + R t_r, as bound and used.
 
     The worst of several phases of the frame ahead; cells of 208 B.
@@ -148,7 +148,9 @@ def headroom_used() -> list[Judged]:
     rows = []
     for gigabit, length_m in ((25, 20.0), (100, 100.0), (400, 40.0)):
         response_s = longest_response_ns(gigabit * GIGABIT) / 1e9
-        hop = Hop(rate_bits_per_s=gigabit * GIGABIT, delay_s=length_m / 2e8, response_s=response_s)
+        hop = HeadroomLink(
+            rate_bits_per_s=gigabit * GIGABIT, delay_s=length_m / 2e8, response_s=response_s
+        )
         bound = headroom_bound_cells(hop, FRAME_BYTES) * CELL_BYTES
         used = max(_headroom_used(gigabit, length_m, phase) for phase in range(6))
         frame = -(-FRAME_BYTES // CELL_BYTES) * CELL_BYTES
@@ -186,7 +188,7 @@ def _headroom_used(gigabit: int, length_m: float, phase: int) -> int:
     return run(case).memory[0].peak_headroom_bytes["h1/3"]
 
 
-def slow_receivers() -> list[Judged]:
+def slow_receivers() -> list[ValidationRow]:
     """A host that takes in r: goodput r x payload / frame; xoffs by the on/off period."""
     rows = []
     for gigabit, slow, delay_us, response_ns in (
@@ -224,7 +226,7 @@ def slow_receivers() -> list[Judged]:
     return rows
 
 
-def discards() -> list[Judged]:
+def discards() -> list[ValidationRow]:
     """Without PFC, what is offered beyond the host's rate is discarded at its NIC."""
     nic: dict[str, Any] = {"receive": {"rate_gbit_per_s": 10.0}}
     flow = {"source": "h1", "kind": "udp", "rate_gbit_per_s": 20.0, "datagram_bytes": 1040}
@@ -236,7 +238,7 @@ def discards() -> list[Judged]:
     return [row.near(measured, offered - taken, 1e-3)]
 
 
-QUICK: tuple[Callable[[], list[Judged]], ...] = (
+QUICK: tuple[Callable[[], list[ValidationRow]], ...] = (
     quanta,
     responses,
     link_pauses,

@@ -6,7 +6,7 @@ from typing import Any
 from labtests.network import Network
 from labtests.network.cases import CaseFile, run
 from labtests.network.cases.building import build, start
-from labtests.network.reference.judging import Check, Judged
+from labtests.network.reference.judging import Check, ValidationRow
 from labtests.network.tables import OVERHEAD_BYTES
 from labtests.network.traffic import UdpFlow
 
@@ -48,18 +48,18 @@ def begun(case: CaseFile) -> tuple[Network, UdpFlow]:
     return network, flow
 
 
-def frame_counts() -> list[Judged]:
+def frame_counts() -> list[ValidationRow]:
     """Frames back to back that begin within a time: the exact number, whatever the rate."""
     rates = (1, 2.5, 5, 10, 25, 30, 40, 50, 56, 100, 200, 400, 800)
     return [frame_count(gigabit, NS_PER_S // round(100 * gigabit)) for gigabit in rates]
 
 
-def whole_seconds() -> list[Judged]:
+def whole_seconds() -> list[ValidationRow]:
     """The same over a second."""
     return [frame_count(gigabit, NS_PER_S) for gigabit in (1, 2.5, 5, 10, 25, 40, 100)]
 
 
-def frame_count(gigabit: float, time_ns: int) -> Judged:
+def frame_count(gigabit: float, time_ns: int) -> ValidationRow:
     """The frames that begin within a time at one rate."""
     flow = {"kind": "udp", "rate_gbit_per_s": 2.0 * gigabit}
     case = wired({"h1-h2": gigabit}, [{**flow, "datagram_bytes": LARGEST_DATAGRAM_BYTES}])
@@ -72,7 +72,7 @@ def frame_count(gigabit: float, time_ns: int) -> Judged:
     return check(name, "frames begun").near(sent, expected, 0.0)
 
 
-def loops() -> list[Judged]:
+def loops() -> list[ValidationRow]:
     """A packet in a loop of n switches makes TTL hops: (TTL - 1)/n on each link of the loop."""
     rows = []
     for switches, ttl in ((2, 16), (3, 64), (4, 64), (5, 255)):
@@ -102,7 +102,7 @@ def loops() -> list[Judged]:
     return rows
 
 
-def balance() -> list[Judged]:
+def balance() -> list[ValidationRow]:
     """1024 queue pairs over equal paths: chi-square of flows a path is what chance makes it."""
     rows = []
     for ways in (4, 8, 16):
@@ -127,7 +127,7 @@ def chi_square(counts: list[int]) -> float:
     return sum((count - mean) ** 2 / mean for count in counts)
 
 
-def tunnels() -> list[Judged]:
+def tunnels() -> list[ValidationRow]:
     """A VXLAN header costs 50 B a frame where it is carried."""
     rows = []
     for tunnel, header in ((False, 0), (True, 50)):
@@ -147,7 +147,7 @@ def tunnels() -> list[Judged]:
     return rows
 
 
-def scripted_loss() -> list[Judged]:
+def scripted_loss() -> list[ValidationRow]:
     """Each n-th frame lost or corrupted: so many, exactly."""
     rows = []
     for do in ("lose", "corrupt"):
@@ -163,11 +163,11 @@ def scripted_loss() -> list[Judged]:
     return rows
 
 
-QUICK: tuple[Callable[[], list[Judged]], ...] = (
+QUICK: tuple[Callable[[], list[ValidationRow]], ...] = (
     frame_counts,
     loops,
     balance,
     tunnels,
     scripted_loss,
 )
-SLOW: tuple[Callable[[], list[Judged]], ...] = (whole_seconds,)
+SLOW: tuple[Callable[[], list[ValidationRow]], ...] = (whole_seconds,)

@@ -14,7 +14,7 @@ from typing import Any
 from labtests.core.errors import LabError
 from labtests.network.cases import Figures
 from labtests.network.reference import formulas
-from labtests.network.reference.comparing import GBIT_TO_BYTES, Comparison, Row
+from labtests.network.reference.comparing import GBIT_TO_BYTES, Comparison, ReferenceRow
 from labtests.network.reference.hpcc import (
     DEFAULTS,
     PAYLOAD_BYTES,
@@ -22,11 +22,11 @@ from labtests.network.reference.hpcc import (
     WIRE_BYTES,
     gbit_per_s,
 )
-from labtests.network.reference.judging import Judged
+from labtests.network.reference.judging import ValidationRow
 from labtests.network.reference.other_simulators import HTSIM_HEADER_BYTES, packets_of, tree_ports
 
 
-def judge(comparison: Comparison, row: Mapping[str, Any]) -> Judged:
+def judge(comparison: Comparison, row: Mapping[str, Any]) -> ValidationRow:
     """One check of checks.json. Raises LabError when its kind is not known."""
     rule = _RULES.get(kind(row))
     if rule is None:
@@ -65,7 +65,7 @@ def _median(figures: Figures) -> float:
     return figures.queues[0].percentile_bytes["50"]
 
 
-def pfc_only(row: Row) -> Judged:
+def pfc_only(row: ReferenceRow) -> ValidationRow:
     """i: everything is carried, shares are equal, the queue stands at the dynamic threshold."""
     (figures,) = row.figures(1)
     if row.part == "jain":
@@ -85,7 +85,7 @@ def pfc_only(row: Row) -> Judged:
     return row.check.near(measured, row.farther(measured, carried), row.tolerance(0.001))
 
 
-def dcqcn(row: Row) -> Judged:
+def dcqcn(row: ReferenceRow) -> ValidationRow:
     """ii, ii_b: means over seeds within what the reference's seeds span, widened."""
     runs = row.figures(max(3, len(row.comparison.data.runs_of(row.case))))
     if row.part == "jain":
@@ -101,7 +101,7 @@ def dcqcn(row: Row) -> Judged:
     return row.check.near(fmean(measured(f) for f in runs), row.value, share)
 
 
-def small_buffer(row: Row) -> Judged:
+def small_buffer(row: ReferenceRow) -> ValidationRow:
     """iii_b: drops when the start overshoots, none later than 2 ms.
 
     2:1: what the peak of an unlimited queue has above the limit, in frames, and that peak within
@@ -125,7 +125,7 @@ def small_buffer(row: Row) -> Judged:
     return row.check.between(drops, (above - frames, above + frames), expected)
 
 
-def mixed(row: Row) -> Judged:
+def mixed(row: ReferenceRow) -> ValidationRow:
     """iv: with a closed form, the flows that obey sit at exactly their smallest rate.
 
     Without one, within 20 % of what is expected; the flow farthest from it is shown.
@@ -148,7 +148,7 @@ def mixed(row: Row) -> Judged:
     return row.check.near(rate, closed, frame / closed)
 
 
-def sharing(row: Row) -> Judged:
+def sharing(row: ReferenceRow) -> ValidationRow:
     """v: shares of every flow; the one farthest from what is expected is shown."""
     random = bool(row.parameters.get("ecn"))
     figures = row.figures(5 if random else 1)
@@ -170,7 +170,7 @@ def _jain(rates: Sequence[float]) -> float:
     return sum(rates) ** 2 / (len(rates) * sum(rate * rate for rate in rates))
 
 
-def threshold(row: Row) -> Judged:
+def threshold(row: ReferenceRow) -> ValidationRow:
     """vi: the queue stands at N (T + r). Expected: the ratio to that, or bytes."""
     (figures,) = row.figures(1)
     measured, share = _median(figures), row.tolerance(0.02)
@@ -179,7 +179,7 @@ def threshold(row: Row) -> Judged:
     return row.check.near(measured / row.threshold(), row.value, share)
 
 
-def headroom(row: Row) -> Judged:
+def headroom(row: ReferenceRow) -> ValidationRow:
     """vii: never more than the bound; two senders in step: R d + 0.5 .. 2 frames."""
     (figures,) = row.figures(1)
     used = max(max(m.peak_headroom_bytes.values(), default=0) for m in figures.memory)
@@ -187,7 +187,7 @@ def headroom(row: Row) -> Judged:
     return row.check.between(used, (low, round(row.headroom_bound())), row.value)
 
 
-def fixed_point(row: Row) -> Judged:
+def fixed_point(row: ReferenceRow) -> ValidationRow:
     """viii, zhu: the mean queue, over as many seeds as the reference took.
 
     Trust A: against the run and the fluid model's fixed point, whichever is farther.
@@ -198,7 +198,7 @@ def fixed_point(row: Row) -> Judged:
     return row.check.near(measured, row.farther(measured, closed), row.tolerance(0.15))
 
 
-def go_back_n(row: Row) -> Judged:
+def go_back_n(row: ReferenceRow) -> ValidationRow:
     """ix: the mean over seeds against the closed form with lost NACKs and retransmissions.
 
     Trust A: against the reference run too, whichever is farther.
@@ -219,7 +219,7 @@ def go_back_n(row: Row) -> Judged:
     return row.check.near(measured, expected, row.tolerance(share))
 
 
-def _rare(row: Row, closed: float, frames: int) -> Judged:
+def _rare(row: ReferenceRow, closed: float, frames: int) -> ValidationRow:
     """So few messages arrive that chance exceeds 5 %: within three standard errors of a count."""
     runs = row.figures(60)
     each = row.rate * runs[0].duration_ms / 1e3 / WIRE_BYTES / frames
@@ -228,7 +228,7 @@ def _rare(row: Row, closed: float, frames: int) -> Judged:
     return row.check.near(arrived / each / len(runs), closed, 3 / expected**0.5)
 
 
-def fat_tree(row: Row) -> Judged:
+def fat_tree(row: ReferenceRow) -> ValidationRow:
     """x: an equal share per ingress port; no ingress holds more than xoff + 2 R d + 2 frames.
 
     Flows from the target's own edge switch are compared one by one, those that come from elsewhere
@@ -252,7 +252,7 @@ def fat_tree(row: Row) -> Judged:
     return row.check.near(worst[0], worst[1], row.tolerance(0.02))
 
 
-_RULES: Mapping[str, Callable[[Row], Judged]] = {
+_RULES: Mapping[str, Callable[[ReferenceRow], ValidationRow]] = {
     "i": pfc_only,
     "ii": dcqcn,
     "iii": small_buffer,

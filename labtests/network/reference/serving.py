@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from labtests.network.cases.building import build, start
-from labtests.network.reference.judging import Check, Judged
+from labtests.network.reference.judging import Check, ValidationRow
 from labtests.network.reference.stars import star
 from labtests.network.scheduling import QUANTUM_BYTES
 from labtests.network.tables import OVERHEAD_BYTES
@@ -62,7 +62,7 @@ def round_robin(groups: Mapping[int, tuple[str, int]], unit: str) -> dict[str, A
     return {"schedule": {"discipline": "wrr", "unit": unit, "queues": parts}}
 
 
-def weighted() -> list[Judged]:
+def weighted() -> list[ValidationRow]:
     """WRR by bytes and by packets: w_i / sum(w), exact to the turn under way."""
     weights, rows = {1: 1, 2: 2, 3: 4}, []
     for unit, column, quantum in (("byte-count", 1, QUANTUM_BYTES), ("weight", 0, 1)):
@@ -79,7 +79,7 @@ def weighted() -> list[Judged]:
     return rows
 
 
-def strict() -> list[Judged]:
+def strict() -> list[ValidationRow]:
     """SP: the highest takes all. SP + WRR: a strict queue takes what is offered, weights the rest.
 
     Two WRR groups share 1:1 in bytes of frames, whatever their weights.
@@ -105,7 +105,7 @@ def strict() -> list[Judged]:
     return rows + _groups()
 
 
-def _groups() -> list[Judged]:
+def _groups() -> list[ValidationRow]:
     groups = {1: ("1", 5), 2: ("1", 1), 3: ("2", 1)}
     counts = sent(backlogged(1, 2, 3), round_robin(groups, "byte-count"))
     frames = {i: bytes_ - OVERHEAD_BYTES * packets for i, (packets, bytes_) in counts.items()}
@@ -119,7 +119,7 @@ def _groups() -> list[Judged]:
     return [*rows, row.between(counts[1][1], bounds, first * 5 / 6)]
 
 
-def rate_limits() -> list[Judged]:
+def rate_limits() -> list[ValidationRow]:
     """A strict queue with a limit sends rate x time, to a frame; the others get all the rest."""
     rows = []
     for i, gigabit in ((1, 1.0), (2, 3.0), (3, 7.77), (2, 0.333)):
@@ -140,7 +140,7 @@ def rate_limits() -> list[Judged]:
     return rows
 
 
-def smallest_frames() -> list[Judged]:
+def smallest_frames() -> list[ValidationRow]:
     """84 B each with preamble and gap: 14.88 M/s at 10G, to a frame."""
     rows = []
     for gigabit in (10, 25, 100):
@@ -153,4 +153,9 @@ def smallest_frames() -> list[Judged]:
     return rows
 
 
-QUICK: tuple[Callable[[], list[Judged]], ...] = (weighted, strict, rate_limits, smallest_frames)
+QUICK: tuple[Callable[[], list[ValidationRow]], ...] = (
+    weighted,
+    strict,
+    rate_limits,
+    smallest_frames,
+)

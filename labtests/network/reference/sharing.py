@@ -8,7 +8,7 @@ from typing import Any
 
 from labtests.network.cases import CaseFile, run
 from labtests.network.reference import formulas
-from labtests.network.reference.judging import Check, Judged
+from labtests.network.reference.judging import Check, ValidationRow
 
 PAYLOAD_BYTES, FRAME_BYTES, PAUSE_BYTES = 952, 1000, 64
 GUARANTEED_BYTES, HEADROOM_BYTES = 1664, 200_000
@@ -56,7 +56,7 @@ def merged(
     return CaseFile.model_validate(tree | more)
 
 
-def merges() -> list[Judged]:
+def merges() -> list[ValidationRow]:
     """At a merge each paused port has an equal share, which the flows behind it divide."""
     rows = []
     for near, far in ((3, 5), (4, 2)):
@@ -77,7 +77,7 @@ def merges() -> list[Judged]:
     return rows
 
 
-def mixed_rates() -> list[Judged]:
+def mixed_rates() -> list[ValidationRow]:
     """Ports of other rates: who has less than an equal share sends all, others divide the rest."""
     rows = []
     for line, rates, shares in (
@@ -97,7 +97,7 @@ def mixed_rates() -> list[Judged]:
     return rows
 
 
-def swing() -> list[Judged]:
+def swing() -> list[ValidationRow]:
     """One sender at 100G into 25G: the queue swings between xoff and xon and what is under way.
 
     peak = xoff + (R - r) (2 d + pause + half a frame), lowest = xoff - offset - r (2 d + pause + a
@@ -125,7 +125,7 @@ def swing() -> list[Judged]:
     return rows
 
 
-def lossy_beside_lossless() -> list[Judged]:
+def lossy_beside_lossless() -> list[ValidationRow]:
     """A full lossy queue of L leaves less to the dynamic threshold: N a (B - L) / (1 + a N)."""
     rows = []
     for lossless, lossy, limit, alpha in ((2, 2, 2_000_000, 0.125), (3, 1, 4_000_000, 0.25)):
@@ -148,7 +148,7 @@ def lossy_beside_lossless() -> list[Judged]:
     return rows
 
 
-def paused_weights() -> list[Judged]:
+def paused_weights() -> list[ValidationRow]:
     """Weights 1:2:4; that of weight 4 is paused half of the time: the others share 1:2 then."""
     weights = {1: 1, 2: 2, 3: 4}
     queues = [{"group": "1", "weight": weights.get(i, 1)} for i in range(8)]
@@ -170,7 +170,7 @@ def paused_weights() -> list[Judged]:
     return rows
 
 
-QUICK: tuple[Callable[[], list[Judged]], ...] = (
+QUICK: tuple[Callable[[], list[ValidationRow]], ...] = (
     merges,
     mixed_rates,
     swing,

@@ -9,7 +9,7 @@ from labtests.network.cases import CaseFile, run
 from labtests.network.cases.building import build, start
 from labtests.network.reference import formulas
 from labtests.network.reference.hpcc import case_of
-from labtests.network.reference.judging import Check, Judged
+from labtests.network.reference.judging import Check, ValidationRow
 from labtests.network.reference.stars import star
 
 NS_PER_MS = 1_000_000
@@ -71,7 +71,7 @@ def like_reference(senders: int, gigabit: int, **changes: Any) -> CaseFile:
 # -- checks ----------------------------------------------------------------------------------------
 
 
-def frame_time() -> list[Judged]:
+def frame_time() -> list[ValidationRow]:
     """A lone flow gets payload / (frame + preamble + gap) of the line rate, at every rate."""
     rows = []
     for gigabit in (1, 10, 25, 40, 100, 400, 800):
@@ -84,7 +84,7 @@ def frame_time() -> list[Judged]:
     return rows
 
 
-def thresholds() -> list[Judged]:
+def thresholds() -> list[ValidationRow]:
     """The dynamic threshold with other shares and numbers of senders than the reference's."""
     rows = []
     for alpha, senders in ((0.25, 2), (0.25, 6), (0.0625, 3), (0.0625, 8), (0.5, 3)):
@@ -97,7 +97,7 @@ def thresholds() -> list[Judged]:
     return rows
 
 
-def pause_periods() -> list[Judged]:
+def pause_periods() -> list[ValidationRow]:
     """Two senders in step: so many xoffs per ms (every second PFC frame is an xon)."""
     rows = []
     for gigabit, delay_us, offset in ((25, 1, 50_000), (25, 5, 50_000), (100, 2, 60_000)):
@@ -118,7 +118,7 @@ def pause_periods() -> list[Judged]:
     return rows
 
 
-def headroom_cells() -> list[Judged]:
+def headroom_cells() -> list[ValidationRow]:
     """The white paper's rule: 408 cells at 100G and 100 m, 98 at 25G and 15 m."""
     return [
         check("headroom_cells_100g_100m", "cells").near(headroom_for(10**11, 100), 408, 0.0),
@@ -126,7 +126,7 @@ def headroom_cells() -> list[Judged]:
     ]
 
 
-def time_outs() -> list[Judged]:
+def time_outs() -> list[ValidationRow]:
     """A dead path: first repetition after 4.096 us x 2**exponent, status 12 after n + 1 of them."""
     rows = []
     for exponent, retries in ((14, 7), (14, 0), (10, 3), (8, 7)):
@@ -150,7 +150,7 @@ def time_outs() -> list[Judged]:
     return rows
 
 
-def random_arrivals() -> list[Judged]:
+def random_arrivals() -> list[ValidationRow]:
     """A Poisson source at 800G into a 10G port: the mean wait of M/D/1 (by Little's law)."""
     rows = []
     frame, wire = 1000 + 46, 1000 + 46 + 20  # UDP 8, IPv4 20, Ethernet 14, FCS 4; preamble, gap
@@ -169,7 +169,7 @@ def random_arrivals() -> list[Judged]:
     return rows
 
 
-def fixed_points() -> list[Judged]:
+def fixed_points() -> list[ValidationRow]:
     """DCQCN, timers form: the mean queue of 4 and 10 flows at 40G."""
     rows = []
     for flows in (4, 10):
@@ -182,7 +182,7 @@ def fixed_points() -> list[Judged]:
     return rows
 
 
-def go_back_n() -> list[Judged]:
+def go_back_n() -> list[ValidationRow]:
     """Random loss at rates and delays no reference run has."""
     rows = []
     for gigabit, delay_us, p in ((50, 2, 0.002), (10, 10, 0.005)):
@@ -201,14 +201,14 @@ def go_back_n() -> list[Judged]:
     return rows
 
 
-QUICK: tuple[Callable[[], list[Judged]], ...] = (
+QUICK: tuple[Callable[[], list[ValidationRow]], ...] = (
     frame_time,
     thresholds,
     pause_periods,
     headroom_cells,
     time_outs,
 )
-SLOW: tuple[Callable[[], list[Judged]], ...] = (random_arrivals, fixed_points, go_back_n)
+SLOW: tuple[Callable[[], list[ValidationRow]], ...] = (random_arrivals, fixed_points, go_back_n)
 
 NOT_MODELLED: tuple[tuple[str, str], ...] = ()
 """What the project wants of its network and the network does not have, by name."""

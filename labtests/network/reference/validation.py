@@ -17,7 +17,7 @@ from labtests.network.reference import (
     theory,
 )
 from labtests.network.reference.comparing import Comparison, case_name
-from labtests.network.reference.judging import Check, Judged
+from labtests.network.reference.judging import Check, ValidationRow
 from labtests.network.reference.reading import Reference, reference, reference_in
 
 QUICK_CHECKS = (
@@ -44,7 +44,7 @@ QUICK_CHECKS = (
 """One or more of each kind, a few seconds together."""
 
 
-FAMILIES: tuple[Callable[[], list[Judged]], ...] = (
+FAMILIES: tuple[Callable[[], list[ValidationRow]], ...] = (
     *theory.QUICK,
     *serving.QUICK,
     *buffering.QUICK,
@@ -60,11 +60,13 @@ SECONDS_EACH = 3.0
 BYTES_PER_SECOND = 4e9
 """Simulated bytes on a link per second of work, roughly."""
 
-Task = tuple[int, ...] | Callable[[], list[Judged]]
+Task = tuple[int, ...] | Callable[[], list[ValidationRow]]
 """Rows of checks.json that share their runs, or a family of closed forms."""
 
 
-def judged(*, quick: bool = False, folder: Path | None = None, jobs: int = 1) -> Iterator[Judged]:
+def judged(
+    *, quick: bool = False, folder: Path | None = None, jobs: int = 1
+) -> Iterator[ValidationRow]:
     """Every check, in their order, each as soon as it and those before it are done.
 
     `quick`: some of each kind. `folder`: the checks of that folder instead of the package's, and no
@@ -90,7 +92,7 @@ class Worker:
     def __init__(self, data: Reference) -> None:
         self._comparison = Comparison(data)
 
-    def __call__(self, task: Task) -> list[tuple[int, Judged]]:
+    def __call__(self, task: Task) -> list[tuple[int, ValidationRow]]:
         """The rows of a task, each with its place among the checks; families come behind them."""
         rows = self._comparison.data.checks
         if isinstance(task, tuple):
@@ -109,9 +111,9 @@ def _groups(data: Reference, *, quick: bool) -> Iterator[tuple[int, ...]]:
     yield from map(tuple, groups.values())
 
 
-def _in_order(results: Iterable[list[tuple[int, Judged]]]) -> Iterator[Judged]:
+def _in_order(results: Iterable[list[tuple[int, ValidationRow]]]) -> Iterator[ValidationRow]:
     """Rows by their place. Tasks come in the order of their first rows."""
-    held: dict[int, Judged] = {}
+    held: dict[int, ValidationRow] = {}
     for rows in results:
         held |= dict(rows)
         first = min(number for number, _ in rows) if rows else 0
@@ -123,7 +125,7 @@ def _in_order(results: Iterable[list[tuple[int, Judged]]]) -> Iterator[Judged]:
 
 def _spread(
     data: Reference, tasks: Sequence[Task], jobs: int
-) -> Iterator[list[tuple[int, Judged]]]:
+) -> Iterator[list[tuple[int, ValidationRow]]]:
     """The results of the tasks in their order; the dearest are begun first."""
     dearest = sorted(range(len(tasks)), key=lambda number: -_seconds(data, tasks[number]))
     with ProcessPoolExecutor(
@@ -145,7 +147,7 @@ def _begin(data: Reference) -> None:
     _worker = Worker(data)
 
 
-def _work(task: Task) -> list[tuple[int, Judged]]:
+def _work(task: Task) -> list[tuple[int, ValidationRow]]:
     assert _worker is not None
     return _worker(task)
 
@@ -161,7 +163,7 @@ def _seconds(data: Reference, task: Task) -> float:
     return seeds * float(run.get("duration_ms", 10)) / 1000 * rate / BYTES_PER_SECOND
 
 
-def line(row: Judged) -> str:
+def line(row: ValidationRow) -> str:
     """A row as text, in columns."""
     ratio = "-" if row.ratio is None else f"{row.ratio:.4f}"
     return (
@@ -170,7 +172,7 @@ def line(row: Judged) -> str:
     )
 
 
-def tally(rows: Sequence[Judged]) -> str:
+def tally(rows: Sequence[ValidationRow]) -> str:
     """How many of each trust passed; what was only shown, and what is not modelled, beside it."""
     found = Counter((row.trust, row.verdict) for row in rows)
     parts = [

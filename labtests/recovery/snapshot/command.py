@@ -7,7 +7,7 @@ from pathlib import Path
 from labtests.core.errors import LabError
 from labtests.inventory import Testbed
 from labtests.recovery.snapshot import files
-from labtests.recovery.snapshot.comparing import Difference, compare
+from labtests.recovery.snapshot.comparing import SnapshotDifference, compare
 from labtests.recovery.snapshot.session import Access, opened, readers_of
 from labtests.recovery.snapshot.taking import take
 
@@ -54,7 +54,7 @@ def diff(places: Sequence[Path], *, as_json: bool, say: Say) -> int:
     return DIFFERENT if found else SAME
 
 
-def lines(found: Sequence[Difference]) -> list[str]:
+def lines(found: Sequence[SnapshotDifference]) -> list[str]:
     """For a person: a line for each fact; values of several lines below it, before and after."""
     told = []
     for each in found:

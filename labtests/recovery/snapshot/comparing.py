@@ -15,7 +15,7 @@ UNREAD = "not readable: "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class SnapshotDifference:
     """One fact that is not the same. `port` is "" for facts of a whole device."""
 
     device: str
@@ -34,7 +34,7 @@ class Difference:
         return asdict(self)
 
 
-def compare(before: Snapshot, after: Snapshot) -> tuple[Difference, ...]:
+def compare(before: Snapshot, after: Snapshot) -> tuple[SnapshotDifference, ...]:
     """Every fact that differs, by device, port and setting. A fact that could be read only once is
     a difference too."""
     gone = {
@@ -45,7 +45,7 @@ def compare(before: Snapshot, after: Snapshot) -> tuple[Difference, ...]:
     }
     old, new = dict(_facts(before, gone)), dict(_facts(after, gone))
     return tuple(
-        Difference(
+        SnapshotDifference(
             device=key[0],
             port=key[1],
             setting=key[2],

@@ -10,20 +10,20 @@ from labtests.simlab.linux.processes import (
     NOT_FOUND,
     SIGNAL_NUMBERS,
     Pause,
-    Streams,
+    StandardStreams,
 )
-from labtests.simlab.linux.shell import Builtin, Shell
+from labtests.simlab.linux.shell import Builtin, HostShell
 
 
-def _at_once(act: Callable[[Shell, Call], int]) -> Builtin:
-    def builtin(shell: Shell, call: Call) -> Steps:
+def _at_once(act: Callable[[HostShell, Call], int]) -> Builtin:
+    def builtin(shell: HostShell, call: Call) -> Steps:
         return act(shell, call)
         yield Pause()  # makes this a generator
 
     return builtin
 
 
-def _cd(shell: Shell, call: Call) -> int:
+def _cd(shell: HostShell, call: Call) -> int:
     name = call.arguments[0] if call.arguments else "/root"
     path = call.path(name)
     if not shell.tree.is_folder(path):
@@ -34,12 +34,12 @@ def _cd(shell: Shell, call: Call) -> int:
     return 0
 
 
-def _pwd(shell: Shell, call: Call) -> int:
+def _pwd(shell: HostShell, call: Call) -> int:
     call.out(shell.process.directory + "\n")
     return 0
 
 
-def _exit(shell: Shell, call: Call) -> int:
+def _exit(shell: HostShell, call: Call) -> int:
     if not call.arguments:
         raise ShellExit(shell.status)
     if not re.fullmatch(r"[-+]?[0-9]+", call.arguments[0]):
@@ -48,7 +48,7 @@ def _exit(shell: Shell, call: Call) -> int:
     raise ShellExit(int(call.arguments[0]) % 256)
 
 
-def _jump(shell: Shell, call: Call) -> int:
+def _jump(shell: HostShell, call: Call) -> int:
     """`break` and `continue`, of the innermost loop or of as many as said."""
     if not shell.loops:
         shell.complain(f"{call.name}: only meaningful in a `for', `while', or `until' loop", 1)
@@ -60,7 +60,7 @@ def _jump(shell: Shell, call: Call) -> int:
     raise LoopJump(min(int(levels), shell.loops), ends=call.name == "break")
 
 
-def _export(shell: Shell, call: Call) -> int:
+def _export(shell: HostShell, call: Call) -> int:
     for argument in call.arguments:
         name, equals, value = argument.partition("=")
         shell.process.environment[name] = value if equals else shell.variable(name)
@@ -68,20 +68,20 @@ def _export(shell: Shell, call: Call) -> int:
     return 0
 
 
-def _unset(shell: Shell, call: Call) -> int:
+def _unset(shell: HostShell, call: Call) -> int:
     for name in call.arguments:
         shell.local.pop(name, None)
         shell.process.environment.pop(name, None)
     return 0
 
 
-def _command(shell: Shell, call: Call) -> Steps:
+def _command(shell: HostShell, call: Call) -> Steps:
     if call.arguments[:1] in (("-v",), ("-V",)):
         return _where(shell, call.arguments[1:], call)
     return (yield from _run(shell, call.arguments, shell.process.streams))
 
 
-def _where(shell: Shell, names: tuple[str, ...], call: Call) -> int:
+def _where(shell: HostShell, names: tuple[str, ...], call: Call) -> int:
     found = 0
     for name in names:
         if name in shell.builtins:
@@ -93,7 +93,7 @@ def _where(shell: Shell, names: tuple[str, ...], call: Call) -> int:
     return found
 
 
-def _type(shell: Shell, call: Call) -> int:
+def _type(shell: HostShell, call: Call) -> int:
     status = 0
     for name in call.arguments:
         if name in shell.builtins:
@@ -106,14 +106,14 @@ def _type(shell: Shell, call: Call) -> int:
     return status
 
 
-def _exec(shell: Shell, call: Call) -> Steps:
+def _exec(shell: HostShell, call: Call) -> Steps:
     if not call.arguments:
         return 0
     status = yield from shell.replace(call.arguments, shell.process.streams, 1)
     raise ShellExit(status)
 
 
-def _run(shell: Shell, argv: tuple[str, ...], streams: Streams) -> Steps:
+def _run(shell: HostShell, argv: tuple[str, ...], streams: StandardStreams) -> Steps:
     if not argv:
         return 0
     if argv[0] in shell.builtins:
@@ -126,7 +126,7 @@ def _run(shell: Shell, argv: tuple[str, ...], streams: Streams) -> Steps:
     return (yield from shell.wait_for(child))
 
 
-def _wait(shell: Shell, call: Call) -> Steps:
+def _wait(shell: HostShell, call: Call) -> Steps:
     status = 0
     wanted = set(call.arguments)
     for job in list(shell.jobs):
@@ -136,7 +136,7 @@ def _wait(shell: Shell, call: Call) -> Steps:
     return status
 
 
-def _read(shell: Shell, call: Call) -> Steps:
+def _read(shell: HostShell, call: Call) -> Steps:
     source = shell.process.streams.input
     line = source.take_line()
     while line is None:
@@ -150,14 +150,14 @@ def _read(shell: Shell, call: Call) -> Steps:
     return 0 if line.endswith("\n") else 1
 
 
-def _kill(shell: Shell, call: Call) -> Steps:
+def _kill(shell: HostShell, call: Call) -> Steps:
     status = signals.kill(call, complain=lambda text: shell.complain(text, 1))
     shell.process.wake()  # a shell that killed itself ends here
     yield Pause()
     return status
 
 
-def _time(shell: Shell, call: Call) -> Steps:
+def _time(shell: HostShell, call: Call) -> Steps:
     """Simulated time; what it cost the processor is not known."""
     started_ns = shell.host.kernel.now_ns
     status = yield from _run(shell, call.arguments, shell.process.streams)
@@ -166,7 +166,7 @@ def _time(shell: Shell, call: Call) -> Steps:
     return status
 
 
-def _trap(shell: Shell, call: Call) -> int:
+def _trap(shell: HostShell, call: Call) -> int:
     """`trap "" SIGNAL...` ignores, `trap - SIGNAL...` no longer. Handlers are not emulated."""
     words = [word for word in call.arguments if word != "--"]
     names = {word.upper().removeprefix("SIG") for word in words[1:]} & set(SIGNAL_NUMBERS)
@@ -177,16 +177,16 @@ def _trap(shell: Shell, call: Call) -> int:
     return 0
 
 
-def _ulimit(shell: Shell, call: Call) -> int:
+def _ulimit(shell: HostShell, call: Call) -> int:
     call.out("unlimited\n")
     return 0
 
 
-def _eval(shell: Shell, call: Call) -> Steps:
+def _eval(shell: HostShell, call: Call) -> Steps:
     return (yield from shell.run(" ".join(call.arguments)))
 
 
-def _source(shell: Shell, call: Call) -> Steps:
+def _source(shell: HostShell, call: Call) -> Steps:
     try:
         text = shell.tree.read(call.path(call.arguments[0])) if call.arguments else ""
     except OSError as error:

@@ -4,8 +4,8 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 
 from labtests.simlab.linux.machine import Machine
-from labtests.simlab.linux.processes import Pause, Process, Program
-from labtests.simlab.linux.streams import Source, Stdio
+from labtests.simlab.linux.processes import HostProcess, Pause, Program
+from labtests.simlab.linux.streams import Stdio, TextSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,7 +13,7 @@ class Call:
     """One run of a tool by a process of a host."""
 
     host: Machine
-    process: Process
+    process: HostProcess
     argv: tuple[str, ...]
 
     @property
@@ -69,7 +69,7 @@ class Call:
         return self.host.tree.resolve(name, self.process.directory)
 
 
-class Terminal(Source):
+class TypedInput(TextSource):
     """What is typed at a terminal. `prompting` is an interactive shell that reads it."""
 
     def __init__(self, prompting: Callable[[Call], Program]) -> None:

@@ -10,10 +10,10 @@ from labtests.simlab.linux.processes import (
     NOT_FOUND,
     SIGNAL_NUMBERS,
     Birth,
+    HostProcess,
     Pause,
-    Process,
     Program,
-    Streams,
+    StandardStreams,
 )
 from labtests.simlab.linux.tree import FileTree
 
@@ -46,7 +46,7 @@ class Execution:
     """A shell's state, and how it has things done. Implements expansion.Expanding."""
 
     host: Machine
-    process: Process
+    process: HostProcess
     name: str
     interactive: bool = False
     by_lines: bool = False  # more may follow what it runs: no command takes this shell's place
@@ -54,7 +54,7 @@ class Execution:
     status: int = 0
     last_background: int | None = None
     local: dict[str, str] = field(default_factory=dict)
-    jobs: list[Process] = field(default_factory=list)
+    jobs: list[HostProcess] = field(default_factory=list)
     foreground: int | None = None  # the process group that Ctrl-C reaches
     exited: bool = False
     loops: int = 0  # that are being run, one in the other
@@ -96,15 +96,15 @@ class Execution:
 
     def fork(
         self,
-        streams: Streams,
+        streams: StandardStreams,
         body: Callable[[Self], Steps],
         name: str,
         *,
         group: int | None = None,
-    ) -> Process:
+    ) -> HostProcess:
         """A copy of this shell in a process of its own does this."""
 
-        def start(process: Process) -> Program:
+        def start(process: HostProcess) -> Program:
             for descriptor, source in self.process.inputs.items():
                 process.open_input(descriptor, source)
             copy = replace(self, process=process, local=dict(self.local), jobs=[])
@@ -114,7 +114,7 @@ class Execution:
 
         return self.host.kernel.spawn(self._birth(streams, group), (name,), start)
 
-    def wait_for(self, child: Process) -> Steps:
+    def wait_for(self, child: HostProcess) -> Steps:
         """The child has ended; its status."""
         while child.status is None:
             yield Pause(on=(child.ended,))
@@ -128,7 +128,7 @@ class Execution:
         if self.interactive and self.process.take_signal() is not None:
             raise Interrupted
 
-    def _birth(self, streams: Streams, group: int | None = None) -> Birth:
+    def _birth(self, streams: StandardStreams, group: int | None = None) -> Birth:
         if group is None and not self.interactive:  # interactive: every job has its own
             group = self.process.group
         return Birth(
@@ -140,7 +140,7 @@ class Execution:
             group=group,
         )
 
-    def replace(self, argv: tuple[str, ...], streams: Streams, line: int) -> Steps:
+    def replace(self, argv: tuple[str, ...], streams: StandardStreams, line: int) -> Steps:
         """`exec`: this process becomes the program."""
         tool = self.host.program(argv[0])
         if tool is None:
@@ -152,7 +152,7 @@ class Execution:
         return (yield from self.host.run_tool(self.process, argv))
 
     def external(
-        self, argv: tuple[str, ...], streams: Streams, assigned: dict[str, str], line: int
+        self, argv: tuple[str, ...], streams: StandardStreams, assigned: dict[str, str], line: int
     ) -> Steps:
         """A program runs in a process of its own; its status."""
         if self.host.program(argv[0]) is None:
@@ -175,7 +175,7 @@ class Execution:
         reason = "No such file or directory" if "/" in name else "command not found"
         self.complain(f"{name}: {reason}", line)
 
-    def _report_death(self, child: Process, line: int) -> None:
+    def _report_death(self, child: HostProcess, line: int) -> None:
         word = _DEATHS.get(child.died_of or "")
         if word is not None and child.status == DEATH + SIGNAL_NUMBERS[child.died_of or ""]:
             if self.interactive:
@@ -183,7 +183,7 @@ class Execution:
             else:
                 self.complain(f"{child.pid:5} {word:<24}{child.command_line}", line)
 
-    def within(self, streams: Streams, body: Steps) -> Steps:
+    def within(self, streams: StandardStreams, body: Steps) -> Steps:
         """Something is done with these streams; the shell's own come back."""
         process = self.process
         if streams is process.streams:

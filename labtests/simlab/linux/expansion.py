@@ -7,7 +7,7 @@ from typing import Protocol
 
 from labtests.simlab.linux.arithmetic import evaluate
 from labtests.simlab.linux.processes import Pause
-from labtests.simlab.linux.syntax import Part, Word
+from labtests.simlab.linux.syntax import Word, WordPart
 from labtests.simlab.linux.tree import FileTree
 
 _DEFAULT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*|[0-9?$!#@*-]):?-(.*)", re.DOTALL)
@@ -100,7 +100,7 @@ def _globbed(shell: Expanding, text: str) -> list[str]:
     return found or [text.translate(_RESTORED)]
 
 
-def _value(shell: Expanding, part: Part) -> Generator[Pause, None, str]:
+def _value(shell: Expanding, part: WordPart) -> Generator[Pause, None, str]:
     if part.kind == "command":
         return (yield from shell.substitute(part.text))
     if part.kind == "arithmetic":

@@ -40,7 +40,7 @@ class Pipeline:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ListItem:
     """One pipeline of a list, and when it runs: always, after success (&&), after failure (||)."""
 
     pipeline: Pipeline
@@ -52,11 +52,11 @@ class Entry:
 class List:
     """Pipelines one after the other."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[ListItem, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class CommandGroup:
     """`{ …; }`, or `( … )` in a process of its own."""
 
     body: List
@@ -90,7 +90,7 @@ class While:
     until: bool
 
 
-Command = Simple | Group | If | For | While
+Command = Simple | CommandGroup | If | For | While
 
 
 @lru_cache(maxsize=512)  # many hosts are asked the same
@@ -119,14 +119,14 @@ class _Parser:
 
     def list_until(self, ends: tuple[str, ...]) -> List:
         """Pipelines up to one of these reserved words or operators, which stays unread."""
-        entries: list[Entry] = []
+        entries: list[ListItem] = []
         self._skip_newlines()
         condition: Literal["", "&&", "||"] = ""
         while self._peek() is not None and not self._is_end(ends):
             pipeline = self._pipeline()
             separator = self._operator_text()
             background = separator == "&"
-            entries.append(Entry(pipeline, condition, background))
+            entries.append(ListItem(pipeline, condition, background))
             condition = ""
             if separator == "&&" or separator == "||":
                 condition = "&&" if separator == "&&" else "||"
@@ -188,7 +188,7 @@ class _Parser:
         if not redirections:
             return command
         pipeline = Pipeline((command,), negated=False)
-        return Group(List((Entry(pipeline, "", background=False),)), False, redirections)
+        return CommandGroup(List((ListItem(pipeline, "", background=False),)), False, redirections)
 
     def _parentheses(self) -> Command:
         return self._group("(", ")")
@@ -196,11 +196,11 @@ class _Parser:
     def _braces(self) -> Command:
         return self._group("{", "}")
 
-    def _group(self, start: str, end: str) -> Group:
+    def _group(self, start: str, end: str) -> CommandGroup:
         self.at += 1
         body = self.list_until((end,))
         self._expect(end)
-        return Group(body, start == "(", tuple(self._redirections()))
+        return CommandGroup(body, start == "(", tuple(self._redirections()))
 
     def _if(self) -> Command:
         branches: list[tuple[List, List]] = []

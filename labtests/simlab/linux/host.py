@@ -26,10 +26,17 @@ from labtests.simlab.linux.login import Login
 from labtests.simlab.linux.options import BadOption
 from labtests.simlab.linux.perftest_builds import DOCUMENT_000
 from labtests.simlab.linux.ports import NicPort, dotted, network_of, ports_of
-from labtests.simlab.linux.processes import Birth, Kernel, Pause, Process, Program, Streams
+from labtests.simlab.linux.processes import (
+    Birth,
+    HostProcess,
+    Kernel,
+    Pause,
+    Program,
+    StandardStreams,
+)
 from labtests.simlab.linux.qos import QosState
 from labtests.simlab.linux.rdma_resources import Connected
-from labtests.simlab.linux.shell import Builtin, Shell
+from labtests.simlab.linux.shell import Builtin, HostShell
 from labtests.simlab.linux.sockets import Sockets
 from labtests.simlab.linux.streams import Capture, nothing
 from labtests.simlab.linux.sysfs import populate
@@ -158,7 +165,7 @@ class LinuxHost:
         """Where a tool is installed."""
         return f"/usr/sbin/{name}" if name in SBIN else f"/usr/bin/{name}"
 
-    def run_tool(self, process: Process, argv: tuple[str, ...]) -> Program:
+    def run_tool(self, process: HostProcess, argv: tuple[str, ...]) -> Program:
         """The tool as a program of this process."""
         tool = self.program(argv[0])
         assert tool is not None, argv
@@ -170,21 +177,21 @@ class LinuxHost:
         return self._truncated(call, tool)
 
     def run_script(
-        self, process: Process, name: str, parameters: tuple[str, ...], text: str
+        self, process: HostProcess, name: str, parameters: tuple[str, ...], text: str
     ) -> Program:
         """A shell of this name ($0) that runs a text; its status."""
-        shell = Shell(
+        shell = HostShell(
             host=self, builtins=self.builtins, process=process, name=name, parameters=parameters
         )
         return shell.run(text)
 
-    def redirect(self, process: Process, streams: Streams) -> None:
+    def redirect(self, process: HostProcess, streams: StandardStreams) -> None:
         """The process has these streams from now on."""
         streams.hold()
         process.streams.release()
         process.streams = streams
 
-    def _show_process(self, process: Process) -> None:
+    def _show_process(self, process: HostProcess) -> None:
         path = f"/proc/{process.pid}/environ"
         text = lambda: "".join(f"{k}={v}\0" for k, v in process.environment.items())  # noqa: E731
         self.tree.add(path, File(read=text))
@@ -255,7 +262,7 @@ class LinuxHost:
         birth = Birth(
             parent_pid=1,
             user="root",
-            streams=Streams(input=nothing(), out=Capture(), err=Capture()),
+            streams=StandardStreams(input=nothing(), out=Capture(), err=Capture()),
             environment={TAG: run},
             directory="/root",
         )

@@ -4,12 +4,12 @@ from collections.abc import Callable, Generator, Mapping
 from typing import Protocol
 
 from labtests.simlab.face import Console, SignalName
-from labtests.simlab.linux.calls import Call, Terminal
+from labtests.simlab.linux.calls import Call, TypedInput
 from labtests.simlab.linux.grammar import incomplete
 from labtests.simlab.linux.machine import Machine
-from labtests.simlab.linux.processes import Birth, Pause, Process, Program, Streams
-from labtests.simlab.linux.shell import Builtin, Shell
-from labtests.simlab.linux.streams import Source
+from labtests.simlab.linux.processes import Birth, HostProcess, Pause, Program, StandardStreams
+from labtests.simlab.linux.shell import Builtin, HostShell
+from labtests.simlab.linux.streams import TextSource
 
 SSHD_PID = 1
 
@@ -64,9 +64,9 @@ class Login:
         self.console = console
         self.gone = False
         self.holders = 0
-        self._source = Terminal(self.prompting) if console.pty else Source()
-        self._first: Process | None = None
-        self._shells: list[Shell] = []  # interactive ones, one in the other
+        self._source = TypedInput(self.prompting) if console.pty else TextSource()
+        self._first: HostProcess | None = None
+        self._shells: list[HostShell] = []  # interactive ones, one in the other
         self._typed = ""  # of a command that is not complete yet
         self._busy = False  # a shell runs something, rather than waits for a line
 
@@ -124,7 +124,7 @@ class Login:
         birth = Birth(
             parent_pid=SSHD_PID,
             user=user,
-            streams=Streams(input=self._source, out=out, err=err),
+            streams=StandardStreams(input=self._source, out=out, err=err),
             environment={
                 "HOME": home,
                 "USER": user,
@@ -136,7 +136,7 @@ class Login:
             directory=home if self.host.tree.is_folder(home) else "/root",
         )
 
-        def program(process: Process) -> Program:
+        def program(process: HostProcess) -> Program:
             self._first = process
             return start(Call(host=self.host, process=process, argv=argv))
 
@@ -150,7 +150,7 @@ class Login:
         """A shell that runs lines until `exit` or their end; on a terminal it prompts for them."""
         name = call.argv[0]
         call.process.caught.add("INT")
-        shell = Shell(
+        shell = HostShell(
             host=self.host,
             builtins=self.host.builtins,
             process=call.process,
@@ -166,7 +166,7 @@ class Login:
             if self._shells and self.console.on_eof is not None:
                 self._source.reopen()
 
-    def _lines(self, call: Call, shell: Shell) -> Program:
+    def _lines(self, call: Call, shell: HostShell) -> Program:
         while not shell.exited:
             line = yield from self._next_line(call, shell)
             if not line:
@@ -182,7 +182,7 @@ class Login:
                 self._source.reopen()  # else the client will send nothing more
         return shell.status
 
-    def _next_line(self, call: Call, shell: Shell) -> Generator[Pause, None, str]:
+    def _next_line(self, call: Call, shell: HostShell) -> Generator[Pause, None, str]:
         self._busy = False
         if shell.interactive:
             call.out("> " if self._typed else self._prompt(call.process))
@@ -192,7 +192,7 @@ class Login:
             line = self._source.take_line()
         return line
 
-    def _prompt(self, process: Process) -> str:
+    def _prompt(self, process: HostProcess) -> str:
         sign = "#" if process.user == "root" else "$"
         return f"{process.user}@{self.host.name}:{_short(process.directory)}{sign} "
 
@@ -207,7 +207,7 @@ class Login:
         for process in jobs or ([shell.process] if self._busy else []):
             self.host.kernel.deliver(process, "INT")
 
-    def _jobs(self) -> list[Process]:
+    def _jobs(self) -> list[HostProcess]:
         """What runs in the foreground of the innermost shell."""
         foreground = self._shells[-1].foreground if self._shells else None
         return [] if foreground is None else self.host.kernel.members(foreground)

@@ -10,7 +10,7 @@ from labtests.simlab.faults import DeviceFaults
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.linux.perftest_builds import Build
 from labtests.simlab.linux.ports import NicPort
-from labtests.simlab.linux.processes import Kernel, Process, Program, Streams
+from labtests.simlab.linux.processes import HostProcess, Kernel, Program, StandardStreams
 from labtests.simlab.linux.qos import QosState
 from labtests.simlab.linux.rdma_resources import HasConnections
 from labtests.simlab.linux.sockets import Sockets
@@ -36,17 +36,17 @@ class HasProcesses(Protocol):
         """Where a program is installed."""
         ...
 
-    def run_tool(self, process: Process, argv: tuple[str, ...]) -> Program:
+    def run_tool(self, process: HostProcess, argv: tuple[str, ...]) -> Program:
         """The program as one of this process."""
         ...
 
     def run_script(
-        self, process: Process, name: str, parameters: tuple[str, ...], text: str
+        self, process: HostProcess, name: str, parameters: tuple[str, ...], text: str
     ) -> Program:
         """A shell of this name ($0) that runs a text; its status."""
         ...
 
-    def redirect(self, process: Process, streams: Streams) -> None:
+    def redirect(self, process: HostProcess, streams: StandardStreams) -> None:
         """The process has these streams from now on."""
         ...
 

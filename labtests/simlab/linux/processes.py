@@ -40,7 +40,7 @@ Program = Generator[Pause, None, int]
 """Ends with the exit status."""
 
 
-class Clock(Protocol):
+class ProcessClock(Protocol):
     """The lab's timeline, as far as processes need it."""
 
     @property
@@ -54,7 +54,7 @@ class Clock(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Streams:
+class StandardStreams:
     """Standard input, output and error of a process."""
 
     input: Input
@@ -73,7 +73,7 @@ class Streams:
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Process(Waiter):
+class HostProcess(Waiter):
     """One process. Its program is unknown (None) once it has ended."""
 
     kernel: "Kernel"
@@ -82,7 +82,7 @@ class Process(Waiter):
     group: int
     argv: tuple[str, ...]
     user: str
-    streams: Streams
+    streams: StandardStreams
     started_ns: int
     environment: dict[str, str] = field(default_factory=dict)
     directory: str = "/root"
@@ -95,7 +95,9 @@ class Process(Waiter):
     pending: list[str] = field(default_factory=list)
     doom: str | None = None
     waiting_on: tuple[Event, ...] = ()
-    held: list[Streams] = field(default_factory=list)  # put aside while others are redirected to
+    held: list[StandardStreams] = field(
+        default_factory=list
+    )  # put aside while others are redirected to
     inputs: dict[int, Input] = field(default_factory=dict)  # open for reading beside stdin
     at_end: list[Callable[[], None]] = field(default_factory=list)  # also when a signal ends it
 
@@ -141,7 +143,7 @@ class Birth:
 
     parent_pid: int
     user: str
-    streams: Streams
+    streams: StandardStreams
     environment: dict[str, str]
     directory: str
     group: int | None = None  # None: it leads a group of its own
@@ -150,14 +152,14 @@ class Birth:
 class Kernel:
     """The process table and scheduler of one host."""
 
-    def __init__(self, clock: Clock, *, first_pid: int) -> None:
+    def __init__(self, clock: ProcessClock, *, first_pid: int) -> None:
         self._clock = clock
         self._next_pid = first_pid
-        self._ready: deque[Process] = deque()
+        self._ready: deque[HostProcess] = deque()
         self._draining = False
-        self._running: Process | None = None
-        self.table: dict[int, Process] = {}
-        self.on_birth: Callable[[Process], None] = lambda process: None
+        self._running: HostProcess | None = None
+        self.table: dict[int, HostProcess] = {}
+        self.on_birth: Callable[[HostProcess], None] = lambda process: None
 
     @property
     def now_ns(self) -> int:
@@ -165,12 +167,12 @@ class Kernel:
         return self._clock.now_ns
 
     def spawn(
-        self, birth: Birth, argv: tuple[str, ...], start: Callable[[Process], Program]
-    ) -> Process:
+        self, birth: Birth, argv: tuple[str, ...], start: Callable[[HostProcess], Program]
+    ) -> HostProcess:
         """A new process exists and runs as soon as whoever runs now pauses."""
         pid = self._next_pid
         self._next_pid += 1
-        process = Process(
+        process = HostProcess(
             kernel=self,
             pid=pid,
             parent_pid=birth.parent_pid,
@@ -189,14 +191,14 @@ class Kernel:
         self.wake(process)
         return process
 
-    def wake(self, process: Process) -> None:
+    def wake(self, process: HostProcess) -> None:
         """It continues: now, or right after whoever runs at present."""
         if process.alive and process not in self._ready:
             self._ready.append(process)
         if not self._draining:
             self._drain()
 
-    def deliver(self, process: Process, signal: str) -> None:
+    def deliver(self, process: HostProcess, signal: str) -> None:
         """The signal arrives: it is caught, ignored, or the process's end."""
         if not process.alive or (signal in process.ignored and signal != "KILL"):
             return
@@ -208,11 +210,11 @@ class Kernel:
         else:
             self._end(process, DEATH + SIGNAL_NUMBERS[signal], signal)
 
-    def living(self) -> Iterator[Process]:
+    def living(self) -> Iterator[HostProcess]:
         """All processes that have not ended, by PID."""
         yield from [self.table[pid] for pid in sorted(self.table)]
 
-    def members(self, group: int) -> list[Process]:
+    def members(self, group: int) -> list[HostProcess]:
         """The processes of a group, by PID."""
         return [process for process in self.living() if process.group == group]
 
@@ -226,7 +228,7 @@ class Kernel:
             if self._ready:  # a mistake of ours must not hold up whoever waits behind it
                 self._drain()
 
-    def _step(self, process: Process) -> None:
+    def _step(self, process: HostProcess) -> None:
         if process.program is None:
             return
         for event in process.waiting_on:
@@ -254,14 +256,14 @@ class Kernel:
         else:
             self._arm(process, pause)
 
-    def _arm(self, process: Process, pause: Pause) -> None:
+    def _arm(self, process: HostProcess, pause: Pause) -> None:
         process.waiting_on = pause.on
         for event in pause.on:
             event.remember(process)
         if pause.until_ns is not None:
             self._clock.at(pause.until_ns, process.wake)
 
-    def _end(self, process: Process, status: int, signal: str | None) -> None:
+    def _end(self, process: HostProcess, status: int, signal: str | None) -> None:
         if process.status is not None:
             return
         program, process.program = process.program, None

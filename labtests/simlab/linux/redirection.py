@@ -8,13 +8,13 @@ from typing import Protocol
 
 from labtests.simlab.linux import expansion
 from labtests.simlab.linux.grammar import Redirection
-from labtests.simlab.linux.processes import Pause, Process, Streams
+from labtests.simlab.linux.processes import HostProcess, Pause, StandardStreams
 from labtests.simlab.linux.streams import (
     Discard,
     FileOutput,
     Input,
     Output,
-    Source,
+    TextSource,
     nothing,
 )
 
@@ -22,7 +22,7 @@ from labtests.simlab.linux.streams import (
 class Redirecting(expansion.Expanding, Protocol):
     """What redirection asks of the shell."""
 
-    process: Process
+    process: HostProcess
 
     def complain(self, text: str, line: int) -> None:
         """Print an error."""
@@ -31,7 +31,7 @@ class Redirecting(expansion.Expanding, Protocol):
 
 def redirected(
     shell: Redirecting, redirections: tuple[Redirection, ...], line: int
-) -> Generator[Pause, None, Streams | None]:
+) -> Generator[Pause, None, StandardStreams | None]:
     """The streams after all redirections; None when one failed, which the shell has said."""
     streams = shell.process.streams
     for redirection in redirections:
@@ -44,10 +44,12 @@ def redirected(
     return streams
 
 
-def _apply(shell: Redirecting, streams: Streams, redirection: Redirection, target: str) -> Streams:
+def _apply(
+    shell: Redirecting, streams: StandardStreams, redirection: Redirection, target: str
+) -> StandardStreams:
     operator, descriptor = redirection.operator, redirection.descriptor
     if operator == "<<<":
-        return replace(streams, input=Source(target + "\n", ended=True))
+        return replace(streams, input=TextSource(target + "\n", ended=True))
     if operator == "<":
         return _with_input(shell, streams, descriptor, _opened_input(shell, target))
     if operator == "<&":
@@ -63,7 +65,7 @@ def _apply(shell: Redirecting, streams: Streams, redirection: Redirection, targe
     return _with_output(streams, descriptor, output)
 
 
-def _duplicated(shell: Redirecting, streams: Streams, target: str) -> Input | None:
+def _duplicated(shell: Redirecting, streams: StandardStreams, target: str) -> Input | None:
     """What a descriptor reads from; None for `-`, which closes."""
     if target == "-":
         return None
@@ -74,8 +76,8 @@ def _duplicated(shell: Redirecting, streams: Streams, target: str) -> Input | No
 
 
 def _with_input(
-    shell: Redirecting, streams: Streams, descriptor: int, source: Input | None
-) -> Streams:
+    shell: Redirecting, streams: StandardStreams, descriptor: int, source: Input | None
+) -> StandardStreams:
     """Descriptors beside stdin stay as they are made, which is what `exec` wants of them."""
     if descriptor == 0:
         return replace(streams, input=nothing() if source is None else source)
@@ -86,7 +88,7 @@ def _with_input(
     return streams
 
 
-def _with_output(streams: Streams, descriptor: int, output: Output) -> Streams:
+def _with_output(streams: StandardStreams, descriptor: int, output: Output) -> StandardStreams:
     if descriptor == 2:
         return replace(streams, err=output)
     return replace(streams, out=output) if descriptor == 1 else streams
@@ -101,7 +103,7 @@ def _opened(shell: Redirecting, target: str, *, append: bool) -> Output:
     return FileOutput(shell.tree.writer(path, append=append, user=shell.process.user))
 
 
-def _opened_input(shell: Redirecting, target: str) -> Source:
+def _opened_input(shell: Redirecting, target: str) -> TextSource:
     if target == "/dev/null":
         return nothing()
-    return Source(shell.tree.read(shell.tree.resolve(target, shell.directory)), ended=True)
+    return TextSource(shell.tree.read(shell.tree.resolve(target, shell.directory)), ended=True)

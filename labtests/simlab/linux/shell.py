@@ -12,7 +12,7 @@ from itertools import count
 from labtests.simlab.linux import expansion, grammar
 from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux.execution import Execution, Interrupted, LoopJump, ShellExit, Steps
-from labtests.simlab.linux.processes import DEATH, SIGNAL_NUMBERS, Pause, Process
+from labtests.simlab.linux.processes import DEATH, SIGNAL_NUMBERS, HostProcess, Pause
 from labtests.simlab.linux.redirection import redirected
 from labtests.simlab.linux.streams import Capture, Pipe, nothing
 from labtests.simlab.linux.syntax import ShellSyntax, Word
@@ -23,7 +23,7 @@ ROUND_NS = 10_000_000  # so that a busy loop leaves the other hosts their share 
 
 
 @dataclass(slots=True, kw_only=True)
-class Shell(Execution):
+class HostShell(Execution):
     """One shell: it runs text. `builtins` are what it does itself."""
 
     builtins: "Mapping[str, Builtin]"
@@ -73,7 +73,7 @@ class Shell(Execution):
         if not self.interactive:
             streams = replace(streams, input=nothing())
 
-        def body(shell: Shell) -> Steps:
+        def body(shell: HostShell) -> Steps:
             if not self.interactive:
                 shell.process.ignored |= {"INT", "QUIT"}  # as a shell without job control does
             lone = _lone_of(pipeline)
@@ -98,7 +98,7 @@ class Shell(Execution):
         return int(not status) if pipeline.negated else status
 
     def _piped(self, commands: tuple[grammar.Command, ...]) -> Steps:
-        children: list[Process] = []
+        children: list[HostProcess] = []
         source = self.process.streams.input
         for number, command in enumerate(commands):
             pipe = Pipe()
@@ -121,7 +121,7 @@ class Shell(Execution):
         """Any command."""
         if isinstance(command, grammar.Simple):
             return (yield from self.simple(command, replace_shell=False))
-        if isinstance(command, grammar.Group):
+        if isinstance(command, grammar.CommandGroup):
             return (yield from self._group(command))
         if isinstance(command, grammar.If):
             return (yield from self._if(command))
@@ -129,7 +129,7 @@ class Shell(Execution):
             return (yield from self._for(command))
         return (yield from self._while(command))
 
-    def _group(self, group: grammar.Group) -> Steps:
+    def _group(self, group: grammar.CommandGroup) -> Steps:
         streams = yield from redirected(self, group.redirections, 1)
         if streams is None:
             return 1
@@ -140,7 +140,7 @@ class Shell(Execution):
 
     def _in_place(self, group: grammar.Command) -> Steps:
         """`( ... ) &`: the process that was made for the background is the subshell."""
-        assert isinstance(group, grammar.Group)
+        assert isinstance(group, grammar.CommandGroup)
         streams = yield from redirected(self, group.redirections, 1)
         if streams is None:
             return 1
@@ -247,11 +247,11 @@ class Shell(Execution):
             return 1
 
 
-Builtin = Callable[[Shell, Call], Steps]
+Builtin = Callable[[HostShell, Call], Steps]
 
 
-def _stage(command: grammar.Command) -> Callable[[Shell], Steps]:
-    def body(shell: Shell) -> Steps:
+def _stage(command: grammar.Command) -> Callable[[HostShell], Steps]:
+    def body(shell: HostShell) -> Steps:
         if isinstance(command, grammar.Simple):
             return (yield from shell.simple(command, replace_shell=True))
         return (yield from shell.command(command))
@@ -275,4 +275,8 @@ def _lone_of(pipeline: grammar.Pipeline) -> grammar.Simple | None:
 
 def _is_subshell(pipeline: grammar.Pipeline) -> bool:
     command = pipeline.commands[0]
-    return len(pipeline.commands) == 1 and isinstance(command, grammar.Group) and command.subshell
+    return (
+        len(pipeline.commands) == 1
+        and isinstance(command, grammar.CommandGroup)
+        and command.subshell
+    )

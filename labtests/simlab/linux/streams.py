@@ -88,7 +88,7 @@ class Input(Protocol):
         ...
 
 
-class Source:
+class TextSource:
     """Text to read: what was put in, until `end`. `wanted` is called at the first look."""
 
     def __init__(self, text: str = "", *, ended: bool = False) -> None:
@@ -138,9 +138,9 @@ class Source:
             wanted()
 
 
-def nothing() -> Source:
+def nothing() -> TextSource:
     """/dev/null to read from."""
-    return Source(ended=True)
+    return TextSource(ended=True)
 
 
 class Discard:
@@ -186,7 +186,7 @@ class Pipe:
             self.source.end()
 
 
-class _PipeSource(Source):
+class _PipeSource(TextSource):
     def __init__(self) -> None:
         super().__init__()
         self.readers = 0

@@ -37,7 +37,7 @@ class ShellSyntax(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class WordPart:
     """A piece of a word. Only unquoted text is split and globbed."""
 
     kind: Literal["text", "variable", "command", "arithmetic"]
@@ -49,7 +49,7 @@ class Part:
 class Word:
     """One word: its pieces, and the line it stands on."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[WordPart, ...]
     line: int
 
     @property
@@ -109,7 +109,7 @@ class Lexer:
         return None
 
     def _word(self) -> Word:
-        parts: list[Part] = []
+        parts: list[WordPart] = []
         line = self._line
         while self._at < len(self._text):
             character = self._text[self._at]
@@ -118,20 +118,20 @@ class Lexer:
             parts += self._piece(character)
         return Word(tuple(parts), line)
 
-    def _piece(self, character: str) -> list[Part]:
+    def _piece(self, character: str) -> list[WordPart]:
         if character == "'":
-            return [Part("text", self._until("'"), True)]
+            return [WordPart("text", self._until("'"), True)]
         if character == '"':
             return self._double_quoted()
         if character == "\\":
             self._at += 2
-            return [Part("text", self._text[self._at - 1 : self._at], True)]
+            return [WordPart("text", self._text[self._at - 1 : self._at], True)]
         if character in "$`":
             return [self._dollar(False)]
         match = _PLAIN.match(self._text, self._at)
         assert match is not None
         self._at = match.end()
-        return [Part("text", match[0], False)]
+        return [WordPart("text", match[0], False)]
 
     def _until(self, quote: str) -> str:
         end = self._text.find(quote, self._at + 1)
@@ -142,45 +142,45 @@ class Lexer:
         self._at = end + 1
         return text
 
-    def _double_quoted(self) -> list[Part]:
-        parts = [Part("text", "", True)]
+    def _double_quoted(self) -> list[WordPart]:
+        parts = [WordPart("text", "", True)]
         self._at += 1
         while self._at < len(self._text) and self._text[self._at] != '"':
             character = self._text[self._at]
             if character == "\\":
                 following = self._text[self._at + 1 : self._at + 2]
                 keep = "" if following in '$`"\\\n' else "\\"
-                parts.append(Part("text", keep + following.replace("\n", ""), True))
+                parts.append(WordPart("text", keep + following.replace("\n", ""), True))
                 self._at += 2
             elif character in "$`":
                 parts.append(self._dollar(True))
             else:
                 match = _QUOTED.match(self._text, self._at)
                 assert match is not None
-                parts.append(Part("text", match[0], True))
+                parts.append(WordPart("text", match[0], True))
                 self._at = match.end()
         if self._at >= len(self._text):
             raise ShellSyntax("unexpected EOF while looking for matching `\"'")
         self._at += 1
         return parts
 
-    def _dollar(self, quoted: bool) -> Part:
+    def _dollar(self, quoted: bool) -> WordPart:
         if self._text[self._at] == "`":
-            return Part("command", self._until("`"), quoted)
+            return WordPart("command", self._until("`"), quoted)
         if self._text.startswith("$((", self._at):
             inner = self._balanced(1)
-            return Part("arithmetic", inner[1:-1], quoted)
+            return WordPart("arithmetic", inner[1:-1], quoted)
         if self._text.startswith("$(", self._at):
-            return Part("command", self._balanced(1), quoted)
+            return WordPart("command", self._balanced(1), quoted)
         if self._text.startswith("${", self._at):
             self._at += 1
-            return Part("variable", self._until("}"), quoted)
+            return WordPart("variable", self._until("}"), quoted)
         match = _NAME.match(self._text, self._at + 1)
         if match is None:
             self._at += 1
-            return Part("text", "$", quoted)
+            return WordPart("text", "$", quoted)
         self._at = match.end()
-        return Part("variable", match[0], quoted)
+        return WordPart("variable", match[0], quoted)
 
     def _balanced(self, skip: int) -> str:
         start = self._at + skip + 1

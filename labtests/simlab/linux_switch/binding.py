@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from labtests.network import Schedule, Switch, WredCurve
 from labtests.simlab.linux_switch.arguments import NotEmulated
-from labtests.simlab.linux_switch.nodes import Filter, HtbClass, PortTree, Qdisc
+from labtests.simlab.linux_switch.nodes import ClassNode, FilterNode, PortTree, QdiscNode
 from labtests.simlab.linux_switch.quantities import Id
 
 QUEUES = 8
@@ -81,7 +81,7 @@ def classify(network: Switch, dscp_map: tuple[int, ...]) -> None:
         network.set_dscp_dot1p(dscp, queue)
 
 
-def _expect_rates(tree: PortTree, leaves: list[HtbClass], link_bits_per_s: int) -> None:
+def _expect_rates(tree: PortTree, leaves: list[ClassNode], link_bits_per_s: int) -> None:
     inner = [each for each in tree.classes.values() if tree.is_inner(each.id)]
     if len(inner) != 1 or inner[0].parent is not None or not 1 <= len(leaves) <= QUEUES:
         raise NotEmulated("an htb without one class over up to eight others")
@@ -91,7 +91,7 @@ def _expect_rates(tree: PortTree, leaves: list[HtbClass], link_bits_per_s: int) 
         raise NotEmulated("classes whose own rates are more than a tenth of the link")
 
 
-def _queue(chain: list[Qdisc]) -> QueuePlan:
+def _queue(chain: list[QdiscNode]) -> QueuePlan:
     red = next((each.red for each in chain if each.red is not None), None)
     if len(chain) > 2 or not chain or chain[-1].red is not None:
         raise NotEmulated("a queue that is no fifo, nor a RED over one")
@@ -114,7 +114,7 @@ def _queue(chain: list[Qdisc]) -> QueuePlan:
     )
 
 
-def _dscp_map(tree: PortTree, root: Qdisc, leaves: list[HtbClass]) -> tuple[int, ...]:
+def _dscp_map(tree: PortTree, root: QdiscNode, leaves: list[ClassNode]) -> tuple[int, ...]:
     queue_of = {each.id: queue for queue, each in enumerate(leaves)}
     default = queue_of.get(Id(root.handle, root.default_minor))
     used = [each for each in tree.filters if each.protocol == "ip"]
@@ -129,7 +129,7 @@ def _dscp_map(tree: PortTree, root: Qdisc, leaves: list[HtbClass]) -> tuple[int,
 
 
 def _taken(
-    filters: list[Filter], tos: int, queue_of: dict[Id, int], default: int | None
+    filters: list[FilterNode], tos: int, queue_of: dict[Id, int], default: int | None
 ) -> int | None:
     for each in sorted(filters, key=lambda each: each.pref):
         if tos << _TOS_SHIFT & each.mask == each.value:

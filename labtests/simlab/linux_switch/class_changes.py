@@ -1,7 +1,7 @@
 """`tc class add|change`: classes of the port's htb (iproute2: q_htb.c; net/sched/sch_htb.c)."""
 
-from labtests.simlab.linux_switch.arguments import NotEmulated, Refused, Words, kernel_error
-from labtests.simlab.linux_switch.nodes import HtbClass, PortTree
+from labtests.simlab.linux_switch.arguments import NotEmulated, TcRefused, Words, kernel_error
+from labtests.simlab.linux_switch.nodes import ClassNode, PortTree
 from labtests.simlab.linux_switch.qdisc_changes import Now, default_fifo
 from labtests.simlab.linux_switch.quantities import Id, read_class, read_rate, read_size
 
@@ -13,7 +13,7 @@ _RATES, _SIZES = ("rate", "ceil"), ("burst", "cburst", "buffer", "cbuffer")
 
 
 def change_class(tree: PortTree, verb: str, words: Words, now: Now) -> str:
-    """Do it; what the kernel warns of. Raises Refused, NotEmulated."""
+    """Do it; what the kernel warns of. Raises TcRefused, NotEmulated."""
     parent, which = _names(words)
     options = _options(words)
     root = tree.root
@@ -48,7 +48,7 @@ def _names(words: Words) -> tuple[Id | None, Id | None]:
             text = words.take()
             which = read_class(text)
             if which is None:
-                raise Refused(f'Error: argument "{text}" is wrong: invalid class ID\n', 255)
+                raise TcRefused(f'Error: argument "{text}" is wrong: invalid class ID\n', 255)
         elif word == "htb":
             break
         else:
@@ -66,21 +66,21 @@ def _options(words: Words) -> dict[str, int]:
             text = words.take()
             value = read_rate(text) if name in _RATES else read_size(text)
             if value is None:
-                raise Refused(f'Illegal "{name}"\n', 1)
+                raise TcRefused(f'Illegal "{name}"\n', 1)
             found[name.replace("buffer", "burst")] = value
         else:
             raise NotEmulated(f"`{name}` of an htb class")
     if "rate" not in found:
-        raise Refused('"rate" is required.\n', 1)
+        raise TcRefused('"rate" is required.\n', 1)
     return found
 
 
 def _made(
-    tree: PortTree, which: Id, parent: Id | None, options: dict[str, int], old: HtbClass | None
-) -> HtbClass:
+    tree: PortTree, which: Id, parent: Id | None, options: dict[str, int], old: ClassNode | None
+) -> ClassNode:
     rate = options["rate"]
     ceil = options.get("ceil", rate)
-    return HtbClass(
+    return ClassNode(
         id=which,
         parent=parent,
         made=tree.count() if old is None else old.made,
@@ -93,7 +93,7 @@ def _made(
     )
 
 
-def _settle(tree: PortTree, made: HtbClass, now: Now) -> None:
+def _settle(tree: PortTree, made: ClassNode, now: Now) -> None:
     """A new class has a fifo; the one above it now has classes instead."""
     default_fifo(tree, made.id, now)
     old = None if made.parent is None else tree.below(made.parent)
@@ -101,7 +101,7 @@ def _settle(tree: PortTree, made: HtbClass, now: Now) -> None:
         tree.remove(old)
 
 
-def _with_quantum(made: HtbClass, old: HtbClass | None) -> str:
+def _with_quantum(made: ClassNode, old: ClassNode | None) -> str:
     """A quantum that is not given follows from the rate; the kernel warns where that is odd."""
     if made.quantum:
         return ""

@@ -10,8 +10,8 @@ from dataclasses import dataclass, fields, replace
 
 from labtests.network import QueueCounters
 from labtests.simlab.faults import DeviceFaults
-from labtests.simlab.linux_switch.nodes import PortTree, Qdisc
-from labtests.simlab.refreshing import Shown
+from labtests.simlab.linux_switch.nodes import PortTree, QdiscNode
+from labtests.simlab.refreshing import ShownCounters
 
 FCS_BYTES = 4
 QUEUES = 8
@@ -25,7 +25,7 @@ NOTHING = QueueCounters(**dict.fromkeys((each.name for each in fields(QueueCount
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
+class QdiscCounts:
     """Of one qdisc. `early` and `full`: drops of a RED's curve, and of the fifo below it."""
 
     packets: int = 0
@@ -42,7 +42,7 @@ class Counts:
 class Counting:
     """The counters of a switch's ports. A port without a cable counts nothing."""
 
-    def __init__(self, network: Shown, faults: DeviceFaults) -> None:
+    def __init__(self, network: ShownCounters, faults: DeviceFaults) -> None:
         self._network, self._faults = network, faults
 
     def now(self, port: str) -> tuple[QueueCounters, ...]:
@@ -57,7 +57,7 @@ class Counting:
         )
         return tuple(replace(each, **shown) for each, shown in zip(live, drops, strict=True))
 
-    def of(self, port: str, tree: PortTree, node: Qdisc) -> Counts:
+    def of(self, port: str, tree: PortTree, node: QdiscNode) -> QdiscCounts:
         """One qdisc now."""
         queue = tree.queue_of(node)
         rows = range(QUEUES) if queue is None else (queue,)
@@ -70,15 +70,15 @@ class Counting:
             return replace(found, drops=found.full)  # what RED drops does not come so far
         return found
 
-    def shows(self, port: str, tree: PortTree, node: Qdisc) -> bool:
+    def shows(self, port: str, tree: PortTree, node: QdiscNode) -> bool:
         """Whether it is in the output: not when a fault has its queue's counters disappear."""
         queue = tree.queue_of(node)
         return queue is None or not self._faults.missing(port, f"queue-{queue}")
 
 
-def _since(now: QueueCounters, born: QueueCounters) -> Counts:
+def _since(now: QueueCounters, born: QueueCounters) -> QdiscCounts:
     packets = now.forwarded_packets - born.forwarded_packets
-    return Counts(
+    return QdiscCounts(
         packets=packets,
         bytes=now.forwarded_bytes - born.forwarded_bytes - FCS_BYTES * packets,
         drops=max(0, now.dropped_packets - born.dropped_packets),
@@ -90,8 +90,11 @@ def _since(now: QueueCounters, born: QueueCounters) -> Counts:
     )
 
 
-def _sum(parts: Iterable[Counts]) -> Counts:
+def _sum(parts: Iterable[QdiscCounts]) -> QdiscCounts:
     found = list(parts)
-    return Counts(
-        **{each.name: sum(getattr(part, each.name) for part in found) for each in fields(Counts)}
+    return QdiscCounts(
+        **{
+            each.name: sum(getattr(part, each.name) for part in found)
+            for each in fields(QdiscCounts)
+        }
     )

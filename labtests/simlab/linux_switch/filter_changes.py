@@ -1,7 +1,7 @@
 """`tc filter add ... u32`: filters by the DSCP byte, as a port's boot script makes them."""
 
-from labtests.simlab.linux_switch.arguments import NotEmulated, Refused, Words
-from labtests.simlab.linux_switch.nodes import Filter, PortTree
+from labtests.simlab.linux_switch.arguments import NotEmulated, TcRefused, Words
+from labtests.simlab.linux_switch.nodes import FilterNode, PortTree
 from labtests.simlab.linux_switch.quantities import read_class
 
 _SHIFTS = {("ip", "dsfield"): 16, ("ip", "tos"): 16, ("ip6", "priority"): 20}
@@ -9,7 +9,7 @@ _SHIFTS = {("ip", "dsfield"): 16, ("ip", "tos"): 16, ("ip6", "priority"): 20}
 
 
 def add_filter(tree: PortTree, words: Words) -> None:
-    """One more. Raises Refused, NotEmulated."""
+    """One more. Raises TcRefused, NotEmulated."""
     protocol, pref, parent = "", 0, 0
     while words:
         word = words.take()
@@ -26,7 +26,7 @@ def add_filter(tree: PortTree, words: Words) -> None:
     tree.filters.append(_u32(words, protocol, pref, parent))
 
 
-def _u32(words: Words, protocol: str, pref: int, parent: int) -> Filter:
+def _u32(words: Words, protocol: str, pref: int, parent: int) -> FilterNode:
     value = mask = 0
     to = None
     while words:
@@ -41,5 +41,7 @@ def _u32(words: Words, protocol: str, pref: int, parent: int) -> Filter:
         else:
             raise NotEmulated(f"a u32 filter with `{word}`")
     if to is None or not mask:
-        raise Refused('Illegal "match"\n', 1)
-    return Filter(parent=parent, protocol=protocol, pref=pref, value=value & mask, mask=mask, to=to)
+        raise TcRefused('Illegal "match"\n', 1)
+    return FilterNode(
+        parent=parent, protocol=protocol, pref=pref, value=value & mask, mask=mask, to=to
+    )

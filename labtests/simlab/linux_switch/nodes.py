@@ -32,7 +32,7 @@ class RedOptions:
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Qdisc:
+class QdiscNode:
     """One qdisc. `born` are the counters of the port's queues when it was made: it counts since.
 
     `limit`: bytes of a bfifo, packets of a pfifo. `default_minor`: of an htb. The kernel lists all
@@ -51,7 +51,7 @@ class Qdisc:
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class HtbClass:
+class ClassNode:
     """A class of an htb; a quantum of 0 means: by rate, not yet counted."""
 
     id: Id
@@ -66,7 +66,7 @@ class HtbClass:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Filter:
+class FilterNode:
     """A u32 filter: IP packets whose first word & mask is value go to this class."""
 
     parent: int
@@ -81,9 +81,9 @@ class Filter:
 class PortTree:
     """All of one port."""
 
-    qdiscs: list[Qdisc] = field(default_factory=list)
-    classes: dict[Id, HtbClass] = field(default_factory=dict)
-    filters: list[Filter] = field(default_factory=list)
+    qdiscs: list[QdiscNode] = field(default_factory=list)
+    classes: dict[Id, ClassNode] = field(default_factory=dict)
+    filters: list[FilterNode] = field(default_factory=list)
     made: int = 0
     named: int = FIRST_OWN_HANDLE
 
@@ -108,15 +108,15 @@ class PortTree:
         return self.named - 1
 
     @property
-    def root(self) -> Qdisc | None:
+    def root(self) -> QdiscNode | None:
         """The root qdisc."""
         return next((each for each in self.qdiscs if each.parent is None), None)
 
-    def named_as(self, handle: int) -> Qdisc | None:
+    def named_as(self, handle: int) -> QdiscNode | None:
         """The qdisc with this handle."""
         return next((each for each in self.qdiscs if handle and each.handle == handle), None)
 
-    def below(self, parent: Id) -> Qdisc | None:
+    def below(self, parent: Id) -> QdiscNode | None:
         """The qdisc in this class."""
         return next((each for each in self.qdiscs if each.parent == parent), None)
 
@@ -131,28 +131,28 @@ class PortTree:
         """Whether classes hang below this one, so that it holds no packets itself."""
         return any(each.parent == which for each in self.classes.values())
 
-    def leaves(self) -> list[HtbClass]:
+    def leaves(self) -> list[ClassNode]:
         """The classes that hold packets, by number: queue 0 is the first."""
         return sorted(
             (each for each in self.classes.values() if not self.is_inner(each.id)),
             key=lambda each: each.id,
         )
 
-    def chain(self, which: Id) -> Iterator[Qdisc]:
+    def chain(self, which: Id) -> Iterator[QdiscNode]:
         """What is in a class, from above."""
         node = self.below(which)
         while node is not None:
             yield node
             node = self.below(Id(node.handle, 1)) if node.kind == "red" else None
 
-    def queue_of(self, node: Qdisc) -> int | None:
+    def queue_of(self, node: QdiscNode) -> int | None:
         """Which queue a qdisc belongs to; None for one that all pass."""
         for queue, leaf in enumerate(self.leaves()):
             if any(each is node for each in self.chain(leaf.id)):
                 return queue
         return None
 
-    def remove(self, node: Qdisc) -> None:
+    def remove(self, node: QdiscNode) -> None:
         """The qdisc is gone, and what hangs below it."""
         for each in [each for each in self.qdiscs if each.parent == Id(node.handle, 1)]:
             if node.kind == "red":
@@ -160,14 +160,14 @@ class PortTree:
         self.qdiscs = [each for each in self.qdiscs if each is not node]
 
 
-def listed(qdiscs: Iterable[Qdisc]) -> list[Qdisc]:
+def listed(qdiscs: Iterable[QdiscNode]) -> list[QdiscNode]:
     """In the order in which the kernel tells them."""
     return sorted(
         qdiscs, key=lambda each: (each.parent is not None, _bucket(each.handle), -each.made)
     )
 
 
-def listed_classes(classes: Iterable[HtbClass]) -> list[HtbClass]:
+def listed_classes(classes: Iterable[ClassNode]) -> list[ClassNode]:
     """In the order in which the kernel tells those of one htb (include/net/sch_generic.h)."""
     found = list(classes)
     buckets = _LEAST_CLASS_BUCKETS

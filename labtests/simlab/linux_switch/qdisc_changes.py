@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from labtests.network import QueueCounters
-from labtests.simlab.linux_switch.arguments import NotEmulated, Refused, Words, kernel_says
-from labtests.simlab.linux_switch.nodes import DEFAULT_PACKETS, UNNAMED, PortTree, Qdisc
+from labtests.simlab.linux_switch.arguments import NotEmulated, TcRefused, Words, kernel_says
+from labtests.simlab.linux_switch.nodes import DEFAULT_PACKETS, UNNAMED, PortTree, QdiscNode
 from labtests.simlab.linux_switch.quantities import Id, read_size
 from labtests.simlab.linux_switch.red import red_options
 
@@ -21,7 +21,7 @@ _FIFO_USAGE = "Usage: ... <[p|b]fifo | pfifo_head_drop> [ limit NUMBER ]\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class QdiscPlace:
     """Where a qdisc is, or is to be. `place` is None for the root; handle 0: not named."""
 
     verb: str
@@ -45,7 +45,7 @@ class Asked:
         return self.verb == "add"
 
 
-def asked(verb: str, words: Words) -> Asked:
+def asked(verb: str, words: Words) -> QdiscPlace:
     """The words up to the kind of the qdisc."""
     place: Id | None = None
     handle, kind, placed = 0, "", False
@@ -65,12 +65,12 @@ def asked(verb: str, words: Words) -> Asked:
             kind = word
     if not placed:
         raise NotEmulated("a change of a qdisc without `root` or `parent`")
-    return Asked(verb=verb, place=place, handle=handle, kind=kind)
+    return QdiscPlace(verb=verb, place=place, handle=handle, kind=kind)
 
 
-def change(tree: PortTree, want: Asked, words: Words, now: Now) -> str:
-    """Do it; what tc remarks. Raises Refused, NotEmulated."""
-    made = Qdisc(kind=want.kind, handle=want.handle, parent=want.place, made=0, born=now())
+def change(tree: PortTree, want: QdiscPlace, words: Words, now: Now) -> str:
+    """Do it; what tc remarks. Raises TcRefused, NotEmulated."""
+    made = QdiscNode(kind=want.kind, handle=want.handle, parent=want.place, made=0, born=now())
     remarks = _options(made, words)
     if want.kind not in KINDS:
         raise kernel_says("Specified qdisc kind is unknown")
@@ -94,8 +94,8 @@ def change(tree: PortTree, want: Asked, words: Words, now: Now) -> str:
     return remarks
 
 
-def delete(tree: PortTree, want: Asked, now: Now) -> None:
-    """The class has the kernel's default again. Raises Refused."""
+def delete(tree: PortTree, want: QdiscPlace, now: Now) -> None:
+    """The class has the kernel's default again. Raises TcRefused."""
     if want.place is not None and tree.named_as(want.place.major) is None:
         raise kernel_says("Failed to find qdisc with specified classid")
     there = tree.root if want.place is None else tree.below(want.place)
@@ -117,7 +117,7 @@ def delete(tree: PortTree, want: Asked, now: Now) -> None:
 
 def default_fifo(tree: PortTree, place: Id, now: Now, *, listed: bool = True) -> None:
     """What the kernel puts into a class of htb."""
-    made = Qdisc(
+    made = QdiscNode(
         kind="pfifo",
         handle=UNNAMED,
         parent=place,
@@ -129,7 +129,7 @@ def default_fifo(tree: PortTree, place: Id, now: Now, *, listed: bool = True) ->
     tree.qdiscs.append(made)
 
 
-def _there(tree: PortTree, want: Asked) -> Qdisc | None:
+def _there(tree: PortTree, want: QdiscPlace) -> QdiscNode | None:
     """The qdisc that is there now, unless it is a default one."""
     if want.place is None:
         return tree.root
@@ -141,7 +141,7 @@ def _there(tree: PortTree, want: Asked) -> Qdisc | None:
     return None if found is None or found.handle == UNNAMED else found
 
 
-def _modify(tree: PortTree, there: Qdisc, want: Asked, made: Qdisc) -> None:
+def _modify(tree: PortTree, there: QdiscNode, want: QdiscPlace, made: QdiscNode) -> None:
     """Counters go on. A RED gets a new fifo (net/sched/sch_red.c, red_change)."""
     if want.excludes:
         raise kernel_says("Exclusivity flag on, cannot modify")
@@ -155,7 +155,7 @@ def _modify(tree: PortTree, there: Qdisc, want: Asked, made: Qdisc) -> None:
     there.red, there.limit = made.red, made.limit
 
 
-def _graft(tree: PortTree, want: Asked, made: Qdisc) -> None:
+def _graft(tree: PortTree, want: QdiscPlace, made: QdiscNode) -> None:
     """The new one takes the place of whatever was there; what that held is lost."""
     if not want.creates:
         raise kernel_says("Qdisc not found. To create specify NLM_F_CREATE flag")
@@ -175,17 +175,17 @@ def _graft(tree: PortTree, want: Asked, made: Qdisc) -> None:
         _default_child(tree, made, made.handle, made.born)
 
 
-def _drop_child(tree: PortTree, red: Qdisc) -> None:
+def _drop_child(tree: PortTree, red: QdiscNode) -> None:
     child = tree.below(Id(red.handle, 1))
     if child is not None:
         tree.remove(child)
 
 
 def _default_child(
-    tree: PortTree, red: Qdisc, handle: int, born: tuple[QueueCounters, ...]
+    tree: PortTree, red: QdiscNode, handle: int, born: tuple[QueueCounters, ...]
 ) -> None:
     """A RED holds its packets in a fifo of its limit."""
-    child = Qdisc(
+    child = QdiscNode(
         kind="bfifo",
         handle=UNNAMED,
         parent=Id(handle, 1),
@@ -196,7 +196,7 @@ def _default_child(
     tree.qdiscs.append(child)
 
 
-def _options(made: Qdisc, words: Words) -> str:
+def _options(made: QdiscNode, words: Words) -> str:
     if made.kind == "red":
         made.red, remarks = red_options(words)
         made.limit = made.red.limit
@@ -208,21 +208,21 @@ def _options(made: Qdisc, words: Words) -> str:
     return ""
 
 
-def _fifo(made: Qdisc, words: Words) -> None:
+def _fifo(made: QdiscNode, words: Words) -> None:
     """Without `limit` the kernel takes as many packets as the port's own queue has."""
     made.limit = DEFAULT_PACKETS * (1514 if made.kind == "bfifo" else 1)
     while words:
         word = words.take()
         if word != "limit":
-            raise Refused(f'{made.kind}: unknown parameter "{word}"\n{_FIFO_USAGE}', 1)
+            raise TcRefused(f'{made.kind}: unknown parameter "{word}"\n{_FIFO_USAGE}', 1)
         text = words.take()
         limit = read_size(text)
         if limit is None:
-            raise Refused(f'{made.kind}: Illegal value for "limit": "{text}"\n', 1)
+            raise TcRefused(f'{made.kind}: Illegal value for "limit": "{text}"\n', 1)
         made.limit = limit
 
 
-def _htb(made: Qdisc, words: Words) -> None:
+def _htb(made: QdiscNode, words: Words) -> None:
     while words:
         word = words.take()
         if word != "default":

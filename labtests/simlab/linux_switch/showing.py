@@ -6,8 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from labtests.simlab.linux_switch.arguments import NotEmulated
-from labtests.simlab.linux_switch.counting import Counts
-from labtests.simlab.linux_switch.nodes import Filter, HtbClass, PortTree, Qdisc, listed_classes
+from labtests.simlab.linux_switch.counting import QdiscCounts
+from labtests.simlab.linux_switch.nodes import (
+    ClassNode,
+    FilterNode,
+    PortTree,
+    QdiscNode,
+    listed_classes,
+)
 from labtests.simlab.linux_switch.quantities import Id, rate_words, shown_burst, size_words
 
 _FIRST_TABLE, _FIRST_ORDER = 0x800, 0x800
@@ -24,11 +30,11 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class ShownQdisc:
     """A qdisc to be shown. `device` is "" when one device was asked for."""
 
-    qdisc: Qdisc
-    counts: Counts
+    qdisc: QdiscNode
+    counts: QdiscCounts
     device: str
     ends: int  # references to a root qdisc: one, and each transmit queue
 
@@ -36,7 +42,7 @@ class Row:
 # -- qdiscs ----------------------------------------------------------------------------------------
 
 
-def qdiscs(rows: Sequence[Row], form: Form) -> str:
+def qdiscs(rows: Sequence[ShownQdisc], form: Form) -> str:
     """All of them."""
     if form.json:
         shown = [_row(row, form) for row in rows]
@@ -44,7 +50,7 @@ def qdiscs(rows: Sequence[Row], form: Form) -> str:
     return "".join(_lines(row, form) for row in rows)
 
 
-def _row(row: Row, form: Form) -> dict[str, Any]:
+def _row(row: ShownQdisc, form: Form) -> dict[str, Any]:
     node = row.qdisc
     shown: dict[str, Any] = {"kind": node.kind, "handle": f"{node.handle:x}:"}
     shown |= {"dev": row.device} if row.device else {}
@@ -56,7 +62,7 @@ def _row(row: Row, form: Form) -> dict[str, Any]:
     return shown | (_statistics(node, row.counts) if form.statistics else {})
 
 
-def _options(node: Qdisc, form: Form) -> dict[str, Any]:
+def _options(node: QdiscNode, form: Form) -> dict[str, Any]:
     if node.kind == "htb":
         version = {"ver": "3.17"} if form.details else {}
         default = {"r2q": 10, "default": f"{node.default_minor:#x}", "direct_packets_stat": 0}
@@ -73,7 +79,7 @@ def _options(node: Qdisc, form: Form) -> dict[str, Any]:
     return shown
 
 
-def _statistics(node: Qdisc, counts: Counts) -> dict[str, int]:
+def _statistics(node: QdiscNode, counts: QdiscCounts) -> dict[str, int]:
     shown = {
         "bytes": counts.bytes,
         "packets": counts.packets,
@@ -89,7 +95,7 @@ def _statistics(node: Qdisc, counts: Counts) -> dict[str, int]:
     return shown | own
 
 
-def _lines(row: Row, form: Form) -> str:
+def _lines(row: ShownQdisc, form: Form) -> str:
     node, counts = row.qdisc, row.counts
     device = f"dev {row.device} " if row.device else ""
     place = f"root refcnt {row.ends}" if node.parent is None else f"parent {node.parent}"
@@ -107,7 +113,7 @@ def _lines(row: Row, form: Form) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _option_words(node: Qdisc, form: Form) -> str:
+def _option_words(node: QdiscNode, form: Form) -> str:
     if node.kind == "htb":
         words = f"r2q 10 default {node.default_minor:#x} direct_packets_stat 0"
         return f"{words}{' ver 3.17' if form.details else ''} direct_qlen 1000"
@@ -136,7 +142,7 @@ def classes(tree: PortTree, form: Form) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _class_line(tree: PortTree, each: HtbClass, form: Form) -> str:
+def _class_line(tree: PortTree, each: ClassNode, form: Form) -> str:
     words = [f"class htb {each.id} {'root' if each.parent is None else f'parent {each.parent}'}"]
     leaf = tree.below(each.id)
     inner = tree.is_inner(each.id)
@@ -157,7 +163,7 @@ def _class_line(tree: PortTree, each: HtbClass, form: Form) -> str:
     return " ".join(words) + " "
 
 
-def _class_of_red(tree: PortTree, red: Qdisc) -> str:
+def _class_of_red(tree: PortTree, red: QdiscNode) -> str:
     below = tree.below(Id(red.handle, 1))
     leaf = f"leaf {below.handle:x}: " if below is not None and below.handle else ""
     return f"class red {red.handle:x}:1 parent {red.handle:x}: {leaf}"
@@ -166,10 +172,10 @@ def _class_of_red(tree: PortTree, red: Qdisc) -> str:
 # -- filters ---------------------------------------------------------------------------------------
 
 
-def filters(found: Iterable[Filter], *, parent: int | None) -> str:
+def filters(found: Iterable[FilterNode], *, parent: int | None) -> str:
     """By preference, each with its table; `parent` None: of all, and named in each line."""
     chosen = [each for each in found if parent in (None, each.parent)]
-    groups: dict[tuple[int, str, int], list[Filter]] = {}
+    groups: dict[tuple[int, str, int], list[FilterNode]] = {}
     for each in sorted(chosen, key=lambda each: each.pref):
         groups.setdefault((each.pref, each.protocol, each.parent), []).append(each)
     text = ""
@@ -180,7 +186,7 @@ def filters(found: Iterable[Filter], *, parent: int | None) -> str:
     return text
 
 
-def _table(head: str, table: int, group: Sequence[Filter]) -> str:
+def _table(head: str, table: int, group: Sequence[FilterNode]) -> str:
     lines = [f"{head}fh {table:x}: ht divisor 1 "]
     for number, each in enumerate(group):
         node = _FIRST_ORDER + number

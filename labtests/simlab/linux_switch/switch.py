@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from labtests.inventory import Device, LinuxLab
 from labtests.linuxlab.layout import switch_queues
-from labtests.linuxlab.plan import Port as Plugged
+from labtests.linuxlab.plan import BoxPort
 from labtests.simlab.faults import UnknownFault
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.linux import toolbox
@@ -21,18 +21,18 @@ from labtests.simlab.linux.sysfs import CARRIER, STATISTICS
 from labtests.simlab.linux_switch.arguments import NotEmulated, Words
 from labtests.simlab.linux_switch.binding import PortPlan, carry_out, classify, planned
 from labtests.simlab.linux_switch.counting import NOTHING, QUEUES, Counting
-from labtests.simlab.linux_switch.nodes import UNNAMED, PortTree, Qdisc
+from labtests.simlab.linux_switch.nodes import UNNAMED, PortTree, QdiscNode
 from labtests.simlab.linux_switch.sysfs import populate
 from labtests.simlab.linux_switch.tool import alter, tc
 from labtests.simlab.losses import Fault
-from labtests.simlab.refreshing import Shown
+from labtests.simlab.refreshing import ShownCounters
 
 BRIDGE = "br0"
 _OF_HOSTS = (ethtool, mlnx_qos, rdma, perftest, iperf3)
 _DEFAULT_LAB = LinuxLab(runner_address="", prefix_length=24)
 
 
-class SwitchPort(NicPort):
+class BridgePort(NicPort):
     """A port of the bridge. It has no NIC: its packets are counted by the network's switch."""
 
     __slots__ = ()
@@ -49,7 +49,7 @@ class LinuxSwitch(LinuxHost):
     def __init__(self, lab: SimulatedLab, device: Device) -> None:
         self.lab = lab
         self.network = lab.network.switch(device.name)
-        self.shown = Shown(self.network, lab.timeline, lab.faults[device.name].losses)
+        self.shown = ShownCounters(self.network, lab.timeline, lab.faults[device.name].losses)
         super().__init__(lab, device)
         self.counting = Counting(self.shown, self.faults)
         self.trees: dict[str, PortTree] = {}
@@ -66,7 +66,7 @@ class LinuxSwitch(LinuxHost):
         for index, port in enumerate(device.ports):
             link = self.lab.testbed.link_of(port.endpoint)
             found.append(
-                SwitchPort(
+                BridgePort(
                     index=index,
                     interface=port.interface,
                     rdma="",
@@ -129,7 +129,7 @@ class LinuxSwitch(LinuxHost):
                 self.trees[port.interface].qdiscs.append(_noqueue())
                 continue
             rate = self._rate_of(port.interface)
-            plugged = Plugged(interface=port.interface, mac=port.mac, rate_bits_per_s=rate)
+            plugged = BoxPort(interface=port.interface, mac=port.mac, rate_bits_per_s=rate)
             for line in self._lines(plugged, settings):
                 self._do(port.interface, line)
             plan = planned(self.trees[port.interface], rate)
@@ -144,7 +144,7 @@ class LinuxSwitch(LinuxHost):
         self._map = classes
         self._boot()
 
-    def _lines(self, port: Plugged, settings: LinuxLab) -> Iterator[str]:
+    def _lines(self, port: BoxPort, settings: LinuxLab) -> Iterator[str]:
         for line in switch_queues(port, settings, red=True):
             if self._map is None or not line.startswith("filter "):
                 yield line
@@ -177,8 +177,8 @@ class LinuxSwitch(LinuxHost):
         self._boot()
 
 
-def _noqueue() -> Qdisc:
-    return Qdisc(kind="noqueue", handle=UNNAMED, parent=None, made=0, born=(NOTHING,) * QUEUES)
+def _noqueue() -> QdiscNode:
+    return QdiscNode(kind="noqueue", handle=UNNAMED, parent=None, made=0, born=(NOTHING,) * QUEUES)
 
 
 def _mac(device: str, interface: str) -> str:

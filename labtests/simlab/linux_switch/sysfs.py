@@ -6,13 +6,13 @@ from labtests.simlab.linux.ports import NicPort
 from labtests.simlab.linux.sysfs import CARRIER, STATISTICS, Booted, carrier_count, populate_system
 from labtests.simlab.linux.tree import File
 from labtests.simlab.linux_switch.counting import FCS_BYTES
-from labtests.simlab.refreshing import Shown
+from labtests.simlab.refreshing import ShownCounters
 
 MODULES = ("sch_red", "cls_u32", "sch_htb", "bridge", "veth")
 _VETH_MBIT_PER_S = 10_000  # what the driver veth claims for any cable
 
 
-def populate(box: Booted, network: Shown) -> None:
+def populate(box: Booted, network: ShownCounters) -> None:
     """The box's tree has all its files."""
     populate_system(box)
     modules = "".join(f"{name} 16384 1 - Live 0x0000000000000000\n" for name in MODULES)
@@ -21,7 +21,7 @@ def populate(box: Booted, network: Shown) -> None:
         _add_port(box, network, port)
 
 
-def _add_port(box: Booted, network: Shown, port: NicPort) -> None:
+def _add_port(box: Booted, network: ShownCounters, port: NicPort) -> None:
     base = f"/sys/class/net/{port.interface}"
     constants = {
         "address": port.mac,
@@ -42,7 +42,7 @@ def _add_port(box: Booted, network: Shown, port: NicPort) -> None:
         _add(box, f"{base}/{name}", carrier_count(port, name))
 
 
-def _statistic(network: Shown, port: NicPort, name: str) -> Callable[[], str]:
+def _statistic(network: ShownCounters, port: NicPort, name: str) -> Callable[[], str]:
     def read() -> str:
         grown = port.faults.losses.grown(port.interface, name)
         return f"{_counted(network, port.interface).get(name, 0) + grown}\n"
@@ -50,7 +50,7 @@ def _statistic(network: Shown, port: NicPort, name: str) -> Callable[[], str]:
     return read
 
 
-def _counted(network: Shown, interface: str) -> Mapping[str, int]:
+def _counted(network: ShownCounters, interface: str) -> Mapping[str, int]:
     """Those of the net device that move. What its queues drop is counted in none of them."""
     if interface not in network.ports:
         return {}

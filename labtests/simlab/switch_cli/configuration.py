@@ -27,7 +27,7 @@ class CommandRefused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class CliLine:
+class ConfigLine:
     """A stored line. `template` is the key of its setting, `order` its key's arguments."""
 
     text: str
@@ -41,7 +41,7 @@ class CliSection:
     """Lines by key, and nested sections."""
 
     path: Path
-    lines: dict[str, CliLine] = field(default_factory=dict)
+    lines: dict[str, ConfigLine] = field(default_factory=dict)
     sections: dict[tuple[str, str], "CliSection"] = field(default_factory=dict)
 
     @property
@@ -67,7 +67,7 @@ class CliSection:
         line = self.lines.get(key)
         return default if line is None else line.values.get(argument, default)
 
-    def under(self, beginning: str) -> list[CliLine]:
+    def under(self, beginning: str) -> list[ConfigLine]:
         """The lines whose keys start with these words."""
         return [line for key, line in self.lines.items() if f"{key} ".startswith(f"{beginning} ")]
 
@@ -124,10 +124,10 @@ class CliSetting:
             if self.default_on:
                 section.lines[key] = self.made(call.text, {})
 
-    def made(self, text: str, values: Mapping[str, Any]) -> CliLine:
+    def made(self, text: str, values: Mapping[str, Any]) -> ConfigLine:
         """A line of this setting."""
         order = tuple(values[name] for name in _PLACE.findall(self.key) if name in values)
-        return CliLine(text, values, self.key, order)
+        return ConfigLine(text, values, self.key, order)
 
 
 def setting(
@@ -204,7 +204,7 @@ class Configuration:
         kind = self.kinds[section.kind]
         rank = {setting.key: place for place, setting in enumerate(kind.settings)}
 
-        def place(line: CliLine) -> tuple[Any, ...]:
+        def place(line: ConfigLine) -> tuple[Any, ...]:
             first = line.order[:1] if kind.grouped else ()
             return (*first, rank[line.template], *line.order)
 

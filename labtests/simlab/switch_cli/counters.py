@@ -12,7 +12,7 @@ from labtests.network import (
     QueueCounters,
 )
 from labtests.simlab.faults import DeviceFaults
-from labtests.simlab.refreshing import Shown
+from labtests.simlab.refreshing import ShownCounters
 from labtests.simlab.switch_cli.cli import CountingRules
 from labtests.simlab.timeline import NS_PER_S, Timeline
 
@@ -40,7 +40,7 @@ class QueueReading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pfc:
+class PauseFrames:
     """Pause frames of one priority."""
 
     received: int
@@ -78,7 +78,7 @@ class Statistics:
     def __init__(
         self,
         ports: Sequence[str],
-        network: Shown,
+        network: ShownCounters,
         timeline: Timeline,
         faults: DeviceFaults,
         rules: CountingRules,
@@ -116,7 +116,7 @@ class Statistics:
             )
         )
 
-    def pfc(self, port: str) -> tuple[Pfc, ...]:
+    def pfc(self, port: str) -> tuple[PauseFrames, ...]:
         """Pause frames, by priority."""
         return self._faults.reading(port, "pfc", lambda: self._live_pfc(port))
 
@@ -160,11 +160,11 @@ class Statistics:
         totals = self._totals(port, live)
         return tuple((total.dropped_packets, total.dropped_bytes) for total in totals)
 
-    def _live_pfc(self, port: str) -> tuple[Pfc, ...]:
+    def _live_pfc(self, port: str) -> tuple[PauseFrames, ...]:
         live, base, then = self._pfc(port), self._base[port], self._recent[port][0]
         now_ns = self._timeline.now_ns
         return tuple(
-            Pfc(
+            PauseFrames(
                 received=total.rx_frames,
                 sent=total.tx_frames,
                 received_per_s=_per_s(lately.rx_frames, now_ns, then),

@@ -82,7 +82,7 @@ class _Node:
 
 
 @dataclass(slots=True)
-class _Walk:
+class _CommandWalk:
     """The words read so far, and where in the tree they lead."""
 
     node: _Node
@@ -121,7 +121,7 @@ class Grammar:
 
     def parse(self, line: str) -> tuple[CliCommand, CliCall]:
         """The command and its arguments. Raises BadSyntax."""
-        path = _Walk(self._root)
+        path = _CommandWalk(self._root)
         path.walk(_words(line))
         if path.node.command is None:
             raise BadSyntax(Problem.INCOMPLETE, len(line.rstrip()) + 1)
@@ -134,7 +134,7 @@ class Grammar:
         """
         words = _words(before)
         begun = words.pop().text.lower() if before[-1:].strip() else ""
-        path = _Walk(self._root)
+        path = _CommandWalk(self._root)
         path.walk(words)
         found = sorted(name for name in path.node.keywords if name.startswith(begun))
         if not begun:

@@ -12,7 +12,7 @@ from labtests.simlab.face import Announced
 from labtests.simlab.faults import UnknownFault
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.losses import Fault
-from labtests.simlab.refreshing import Shown
+from labtests.simlab.refreshing import ShownCounters
 from labtests.simlab.switch_cli.arguments import short_name
 from labtests.simlab.switch_cli.cli import SwitchCli
 from labtests.simlab.switch_cli.configuration import CliSection, Configuration, top
@@ -52,7 +52,7 @@ class EmulatedSwitch:
         self._shut: set[str] = set()
         self._headroom: dict[str, int | None] = {}  # as the network has it
         self._usual_headroom: dict[str, int] = {}  # of ports that are not as the network delivers
-        shown = Shown(self.network, lab.timeline, self.faults.losses)
+        shown = ShownCounters(self.network, lab.timeline, self.faults.losses)
         self.statistics = Statistics(self.ports, shown, lab.timeline, self.faults, cli.counting)
         self.configuration = Configuration(cli.kinds)
         self._configure()

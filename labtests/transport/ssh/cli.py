@@ -19,7 +19,7 @@ from netmiko.base_connection import BaseConnection
 from labtests.core.errors import CommandRejected, CommandTimeout, Unreachable
 from labtests.transport.commands import Command, as_line
 from labtests.transport.protocol import DEFAULT_TIMEOUT_S, Clock, Process, Reply
-from labtests.transport.ssh.line import Line
+from labtests.transport.ssh.line import SshLine
 from labtests.transport.ssh.terminal import (
     INTERRUPT,
     Asked,
@@ -46,7 +46,7 @@ Answer = TypeVar("Answer")
 class CliTransport:
     """See transport.Transport. One exchange at a time, whatever thread asks."""
 
-    def __init__(self, line: Line, *, device_type: str, clock: Clock) -> None:
+    def __init__(self, line: SshLine, *, device_type: str, clock: Clock) -> None:
         """Raises Unreachable when the device shows no prompt."""
         self.device = line.device
         self.clock = clock
@@ -229,7 +229,7 @@ class _Opened:
         """Whoever opened it closes it."""
 
 
-def _netmiko(line: Line, device_type: str) -> BaseConnection:
+def _netmiko(line: SshLine, device_type: str) -> BaseConnection:
     kind = netmiko.ssh_dispatcher(device_type)
     # netmiko would connect by itself, with its own host keys and at most one jump host
     opened = type(kind.__name__, (kind,), {"_build_ssh_client": lambda _: _Opened(line.client)})

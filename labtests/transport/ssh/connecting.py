@@ -15,7 +15,7 @@ from labtests.transport.protocol import Clock, Transport
 from labtests.transport.ssh.dialling import dialled
 
 if TYPE_CHECKING:
-    from labtests.transport.ssh.line import Line
+    from labtests.transport.ssh.line import SshLine
 
 SHELL = "shell"
 """The session of a Linux host. Any other is a netmiko device type, such as "hp_comware"."""
@@ -72,7 +72,7 @@ def _connect(device: Device, session: Callable[[Device], str], clock: Clock, run
         raise
 
 
-def lines_of(transports: Mapping[str, Transport]) -> "dict[str, Line]":
+def lines_of(transports: Mapping[str, Transport]) -> "dict[str, SshLine]":
     """The SSH connection of each session that is one."""
     lines = ((name, getattr(transport, "line", None)) for name, transport in transports.items())
     return {name: line for name, line in lines if line is not None}

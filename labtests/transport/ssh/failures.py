@@ -23,7 +23,7 @@ from labtests.transport.ssh.wire import Unanswered
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FailurePlace:
     """Where it went wrong: at this hop on the way to the device, reached through another one."""
 
     device: str
@@ -37,7 +37,7 @@ class Place:
         return self.hop.address if self.last else f"jump host {self.hop.address}"
 
 
-def explained(error: Exception, place: Place) -> DeviceError:
+def explained(error: Exception, place: FailurePlace) -> DeviceError:
     """The same failure as one of labtests' errors."""
     for kind, explain in _EXPLANATIONS:
         if isinstance(error, kind):
@@ -45,7 +45,7 @@ def explained(error: Exception, place: Place) -> DeviceError:
     return _unreachable(error, place)
 
 
-def _host_key(error: HostKeyProblem, place: Place) -> DeviceError:
+def _host_key(error: HostKeyProblem, place: FailurePlace) -> DeviceError:
     trust = place.hop.known_hosts
     file, scan = quote(str(trust.place.files[0])), _keyscan(place.hop)
     fingerprint = f"{error.key.get_name()} {error.key.fingerprint}"
@@ -79,7 +79,7 @@ def _keyscan(hop: Hop) -> str:
     return f"ssh-keyscan -p {hop.port} {quote(hop.host)}"
 
 
-def _login(error: AuthenticationException, place: Place) -> DeviceError:
+def _login(error: AuthenticationException, place: FailurePlace) -> DeviceError:
     user = place.hop.user
     return LoginRefused(
         place.device,
@@ -90,7 +90,7 @@ def _login(error: AuthenticationException, place: Place) -> DeviceError:
     )
 
 
-def _key_locked(error: PasswordRequiredException, place: Place) -> DeviceError:
+def _key_locked(error: PasswordRequiredException, place: FailurePlace) -> DeviceError:
     return LoginRefused(
         place.device,
         place.hop.command,
@@ -99,7 +99,7 @@ def _key_locked(error: PasswordRequiredException, place: Place) -> DeviceError:
     )
 
 
-def _jump(error: ChannelException, place: Place) -> DeviceError:
+def _jump(error: ChannelException, place: FailurePlace) -> DeviceError:
     through = place.through.address if place.through else "the jump host"
     return Unreachable(
         place.device,
@@ -110,14 +110,14 @@ def _jump(error: ChannelException, place: Place) -> DeviceError:
     )
 
 
-def _incompatible(error: IncompatiblePeer, place: Place) -> DeviceError:
+def _incompatible(error: IncompatiblePeer, place: FailurePlace) -> DeviceError:
     wire = place.hop.wire
     found = mismatch(str(error), getattr(wire, "offered", {}), wire)
     problem = f"{place.what} and this side have {found.problem}"
     return Unreachable(place.device, place.hop.command, problem, found.remedy)
 
 
-def _name(error: socket.gaierror, place: Place) -> DeviceError:
+def _name(error: socket.gaierror, place: FailurePlace) -> DeviceError:
     return Unreachable(
         place.device,
         place.hop.command,
@@ -126,7 +126,7 @@ def _name(error: socket.gaierror, place: Place) -> DeviceError:
     )
 
 
-def _proxy(error: ProxyCommandFailure, place: Place) -> DeviceError:
+def _proxy(error: ProxyCommandFailure, place: FailurePlace) -> DeviceError:
     return Unreachable(
         place.device,
         place.hop.command,
@@ -135,7 +135,7 @@ def _proxy(error: ProxyCommandFailure, place: Place) -> DeviceError:
     )
 
 
-def _silent(error: TimeoutError, place: Place) -> DeviceError:
+def _silent(error: TimeoutError, place: FailurePlace) -> DeviceError:
     return Unreachable(
         place.device,
         place.hop.command,
@@ -145,7 +145,7 @@ def _silent(error: TimeoutError, place: Place) -> DeviceError:
     )
 
 
-def _unreachable(error: Exception, place: Place) -> DeviceError:
+def _unreachable(error: Exception, place: FailurePlace) -> DeviceError:
     wire = place.hop.wire
     if isinstance(error, paramiko.SSHException) and wire is not None and wire.is_active():
         if not wire.has_begun:
@@ -166,7 +166,7 @@ def _unreachable(error: Exception, place: Place) -> DeviceError:
     )
 
 
-def _never_begun(place: Place) -> DeviceError:
+def _never_begun(place: FailurePlace) -> DeviceError:
     return Unreachable(
         place.device,
         place.hop.command,
@@ -187,7 +187,7 @@ def _words(error: Exception) -> str:
 _Explanation = tuple[type[Exception], Callable[..., DeviceError]]
 
 
-def _unanswered(error: Unanswered, place: Place) -> DeviceError:
+def _unanswered(error: Unanswered, place: FailurePlace) -> DeviceError:
     return Unreachable(
         place.device,
         place.hop.command,

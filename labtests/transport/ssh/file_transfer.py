@@ -18,7 +18,7 @@ from labtests.core.errors import CommandRejected, CommandTimeout, DeviceError
 from labtests.transport.commands import program, script
 from labtests.transport.protocol import Process
 from labtests.transport.ssh.fabric_runner import SuiteSession
-from labtests.transport.ssh.line import Line
+from labtests.transport.ssh.line import SshLine
 from labtests.transport.ssh.unbroken import Hand
 
 TOP = "/tmp"  # there it is a folder of our own, mode 0700, with a name that nobody knows
@@ -68,7 +68,7 @@ def _expect_small(so_far: int, _: int) -> None:
 class HostFiles:
     """Files of one host. `folder` is the run's, "" before anything was sent."""
 
-    def __init__(self, session: SuiteSession, line: Line) -> None:
+    def __init__(self, session: SuiteSession, line: SshLine) -> None:
         self.folder = ""
         self._session, self._line = session, line
         self._hand = Hand(session.device)

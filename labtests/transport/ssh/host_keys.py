@@ -21,8 +21,8 @@ from labtests.transport.ssh.learning import (
     MOST_BYTES,
     SYSTEM_FILE,
     USER_FILE,
+    KnownHostsFiles,
     NoPlace,
-    Place,
 )
 
 REVOKED = "@revoked"
@@ -49,7 +49,7 @@ class KnownHosts(paramiko.MissingHostKeyPolicy):
     """
 
     name: str
-    place: Place
+    place: KnownHostsFiles
     policy: Literal["strict", "accept-new"]
 
     def key_types(self) -> tuple[str, ...]:
@@ -200,11 +200,11 @@ def known_hosts_name(host: str, port: int, alias: str | None) -> str:
     return host if port == SSH_PORT else f"[{host}]:{port}"
 
 
-def known_hosts_place(management: Management, configured: str | None) -> Place:
+def known_hosts_place(management: Management, configured: str | None) -> KnownHostsFiles:
     """The testbed's file alone; else ssh_config's or the user's own, and the system's."""
     if management.known_hosts:
         beside = management.known_hosts_beside
         file = Path(management.known_hosts).expanduser()
-        return Place((file,), testbed=True, beside=Path(beside) if beside else None)
+        return KnownHostsFiles((file,), testbed=True, beside=Path(beside) if beside else None)
     names: Sequence[str] = configured.split() if configured else [str(USER_FILE)]
-    return Place((*(Path(name).expanduser() for name in names), SYSTEM_FILE))
+    return KnownHostsFiles((*(Path(name).expanduser() for name in names), SYSTEM_FILE))

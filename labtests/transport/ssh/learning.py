@@ -42,7 +42,7 @@ class NoPlace(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class KnownHostsFiles:
     """Known_hosts files, and who names them: the user's own ssh settings, or a testbed file. Then
     a new one can be made beside the testbed file (`beside`) and in the user's ~/.ssh only."""
 

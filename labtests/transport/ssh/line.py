@@ -10,13 +10,13 @@ import paramiko
 from labtests.core.errors import Unreachable
 from labtests.inventory import Device
 from labtests.transport.protocol import EMULATED
-from labtests.transport.ssh.failures import CONNECTING_FAILURES, Place, explained
+from labtests.transport.ssh.failures import CONNECTING_FAILURES, FailurePlace, explained
 from labtests.transport.ssh.hop import Hop
 from labtests.transport.ssh.route import hops_to
 from labtests.transport.ssh.wire import Wire
 
 
-class Line:
+class SshLine:
     """What `open_line` returns: open until `close`."""
 
     def __init__(self, device: Device, hops: tuple[Hop, ...]) -> None:
@@ -57,7 +57,7 @@ class Line:
         _close(self._hops)
 
 
-def open_line(device: Device, first: socket.socket | OSError | None = None) -> Line:
+def open_line(device: Device, first: socket.socket | OSError | None = None) -> SshLine:
     """Log in to the device, through the connection that was dialled, if one was. Raises Unreachable
     (HostKeyRefused, LoginRefused) with the remedy."""
     # paramiko logs what it also raises; without a handler Python would print that on stderr
@@ -67,7 +67,7 @@ def open_line(device: Device, first: socket.socket | OSError | None = None) -> L
     hops = _hops(device)
     for number, hop in enumerate(hops):
         through = hops[number - 1] if number else None
-        place = Place(device.name, hop, last=hop is hops[-1], through=through)
+        place = FailurePlace(device.name, hop, last=hop is hops[-1], through=through)
         try:
             hop.open(None if number else first)
         except BaseException as error:
@@ -77,7 +77,7 @@ def open_line(device: Device, first: socket.socket | OSError | None = None) -> L
             if told is None:
                 raise
             raise told from error
-    return Line(device, hops)
+    return SshLine(device, hops)
 
 
 def _hops(device: Device) -> tuple[Hop, ...]:

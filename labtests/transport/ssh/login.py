@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from labtests.inventory import Device
 from labtests.transport.protocol import Clock, Transport
-from labtests.transport.ssh.line import Line, open_line
+from labtests.transport.ssh.line import SshLine, open_line
 from labtests.transport.ssh.shell import ShellTransport
 
 
@@ -30,7 +30,7 @@ def logged_in(
         raise
 
 
-def _session(line: Line, device: Device, dialect: str | None, owner: Owner) -> Transport:
+def _session(line: SshLine, device: Device, dialect: str | None, owner: Owner) -> Transport:
     if dialect is not None:
         from labtests.transport.ssh.cli import (
             CliTransport,  # netmiko is large; a lab of hosts needs none

@@ -31,7 +31,7 @@ from labtests.transport.batching import MORE_S_PER_COMMAND, Joined, block_reply
 from labtests.transport.commands import SUDO, Command, Shell, as_shell, program
 from labtests.transport.protocol import DEFAULT_TIMEOUT_S, Clock, Reply
 from labtests.transport.ssh.becoming import refusal, unknown
-from labtests.transport.ssh.line import Line
+from labtests.transport.ssh.line import SshLine
 from labtests.transport.ssh.process import ShellProcess
 from labtests.transport.ssh.streams import OUTPUT_LIMIT_BYTES, WINDOW_BYTES, Streams, TooMuchOutput
 from labtests.transport.ssh.supervision import KILL_AFTER_S, Heart, supervised
@@ -56,7 +56,7 @@ class ShellTransport:
     """See transport.Transport. Any number of threads may use it at once."""
 
     def __init__(
-        self, line: Line, *, clock: Clock, become: Becoming = False, run: str = ""
+        self, line: SshLine, *, clock: Clock, become: Becoming = False, run: str = ""
     ) -> None:
         self.device = line.device
         self.clock = clock
@@ -232,7 +232,7 @@ class ShellTransport:
         made = as_shell(command)
         return made.by_sudo if self._single else made
 
-    def _answer(self, command: Command, limit_s: int) -> "_Answer":
+    def _answer(self, command: Command, limit_s: int) -> "_ShellAnswer":
         around, begun_s = self._around, self.clock.now_s()
         if around is None:
             return self._first_answer(command, limit_s)
@@ -240,7 +240,7 @@ class ShellTransport:
         with self.execute(line, command, mark=around.mark) as streams:
             return self._end_of(streams, command, begun_s, limit_s)
 
-    def _first_answer(self, command: Command, limit_s: int) -> "_Answer":
+    def _first_answer(self, command: Command, limit_s: int) -> "_ShellAnswer":
         """The same, and what the login shell adds to commands. Raises LoginUnusable."""
         opening, begun_s = Opening(), self.clock.now_s()
         line = self._limited(opening.around(self._sent(command)), limit_s)
@@ -263,13 +263,15 @@ class ShellTransport:
     def _limited(self, script: str, limit_s: int) -> Shell:
         return program(*self._sudo, "timeout", "-k", KILL_AFTER_S, limit_s, "sh", "-c", script)
 
-    def _end_of(self, streams: Streams, command: str, begun_s: float, limit_s: int) -> "_Answer":
+    def _end_of(
+        self, streams: Streams, command: str, begun_s: float, limit_s: int
+    ) -> "_ShellAnswer":
         late_s = KILL_AFTER_S + LATE_S + self._login_s
         ended = self.await_end(streams, command, begun_s + limit_s + late_s)
         reply = self._reply(command, streams)
         overdue = reply.time_s - begun_s >= limit_s
         late = not ended or (reply.status in TIMED_OUT and overdue)
-        return _Answer(reply=reply, ended=ended, late=late)
+        return _ShellAnswer(reply=reply, ended=ended, late=late)
 
     def _surroundings(self) -> Surroundings:
         """What the login adds to commands; asked with one that does nothing if need be."""
@@ -342,7 +344,7 @@ class ShellTransport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Answer:
+class _ShellAnswer:
     """What came back. `late`: the time was over; `ended`: the host says that it has ended."""
 
     reply: Reply

@@ -102,7 +102,7 @@ class Unanswered(TimeoutError):
     it was asked there."""
 
 
-class _Answer(threading.Event):
+class _ChannelAnswer(threading.Event):
     """The answer to what is asked on a channel, for which paramiko waits without end."""
 
     def __init__(self, within_s: float) -> None:
@@ -197,7 +197,7 @@ class Wire(ServiceRequestingTransport):
     def open_channel(self, *about: Any, **settings: Any) -> paramiko.Channel:
         """See paramiko."""
         channel = super().open_channel(*about, **settings)
-        channel.event = _Answer(self.answer_within_s)
+        channel.event = _ChannelAnswer(self.answer_within_s)
         channel.settimeout(self.answer_within_s)
         return channel
 

@@ -36,7 +36,7 @@ _LONG = {
 }
 
 
-class Refused(Exception):
+class MlnxQosRefused(Exception):
     """mlnx_qos ends with status 1; the text is what it printed before."""
 
 
@@ -124,7 +124,7 @@ def _mlnx_qos(call: Call) -> int:
         if call.host.faults.lldpad:
             call.out(WARNING)
         _apply(call, state, options, mappings)
-    except Refused as refusal:
+    except MlnxQosRefused as refusal:
         call.out(str(refusal))
         return 1
     call.out(render(state, DOCUMENT_000, every_class="a" in options))
@@ -165,12 +165,12 @@ def _optparse(text: str) -> str:
 
 def _state(call: Call, options: dict[str, str]) -> QosState:
     if "bad" in options:
-        raise Refused("Bad arguments\n" + USAGE)
+        raise MlnxQosRefused("Bad arguments\n" + USAGE)
     if "i" not in options:
-        raise Refused("Interface name is required\n" + USAGE)
+        raise MlnxQosRefused("Interface name is required\n" + USAGE)
     if options["i"] not in call.host.qos:
         # the words for a missing interface are netlink's (not seen in a recording)
-        raise Refused("Netlink error: No such device\n")
+        raise MlnxQosRefused("Netlink error: No such device\n")
     return call.host.qos[options["i"]]
 
 
@@ -178,7 +178,7 @@ def _apply(call: Call, state: QosState, options: dict[str, str], mappings: list[
     """In the tool's order: what comes before a refusal has happened."""
     writes = set(options) - {"i", "a"} or mappings
     if writes and call.process.user != "root":
-        raise Refused("[Errno 1] Operation not permitted\n")
+        raise MlnxQosRefused("[Errno 1] Operation not permitted\n")
     if call.host.faults.lies:
         return
     _apply_dcbx_and_pfc(state, options)
@@ -192,7 +192,7 @@ def _apply(call: Call, state: QosState, options: dict[str, str], mappings: list[
 
 def _apply_dcbx_and_pfc(state: QosState, options: dict[str, str]) -> None:
     if options.get("d", "get") not in ("os", "fw", "get"):
-        raise Refused("Invalid dcbx mode command. Refer to the help.\n")
+        raise MlnxQosRefused("Invalid dcbx mode command. Refer to the help.\n")
     if options.get("d", "get") != "get":
         state.dcbx = options["d"]
     cable = _number(options["C"], "cable_len", 0xFFFF) if "C" in options else None
@@ -205,13 +205,13 @@ def _apply_dcbx_and_pfc(state: QosState, options: dict[str, str]) -> None:
 
 def _apply_dscp(state: QosState, options: dict[str, str], mappings: list[str]) -> None:
     if mappings and "T" in options:
-        raise Refused("trust and dscp2prio commands cannot be used at the same time.\n")
+        raise MlnxQosRefused("trust and dscp2prio commands cannot be used at the same time.\n")
     for action, dscp, priority in [_mapping_command(command) for command in mappings]:
         _apply_mapping(state, action, dscp, priority)
     if "P" in options:
         _apply_default_priority(state, options["P"])
     if options.get("T", "pcp") not in ("pcp", "dscp"):
-        raise Refused("Invalid trust state command. Refer to the help.\n")
+        raise MlnxQosRefused("Invalid trust state command. Refer to the help.\n")
     if "T" in options:
         state.set_trust(options["T"])
 
@@ -225,20 +225,20 @@ def _apply_mapping(state: QosState, action: str, dscp: int, priority: int) -> No
         try:
             state.delete_dscp(dscp, priority)
         except KeyError:
-            raise Refused("dscp2prio command failed\n") from None
+            raise MlnxQosRefused("dscp2prio command failed\n") from None
 
 
 def _apply_default_priority(state: QosState, command: str) -> None:
     action, _, word = command.partition(",")
     if action not in ("set", "del") or word not in "01234567" or not word:
-        raise Refused("Invalid defltprio command. Refer to the help.\n")
+        raise MlnxQosRefused("Invalid defltprio command. Refer to the help.\n")
     priority = int(word)
     if action == "set":
         state.default_priorities = [priority]
     elif priority in state.default_priorities:
         state.default_priorities.remove(priority)
     else:
-        raise Refused("defltprio command failed\n")
+        raise MlnxQosRefused("defltprio command failed\n")
 
 
 def _mapping_command(command: str) -> tuple[str, int, int]:
@@ -248,9 +248,9 @@ def _mapping_command(command: str) -> tuple[str, int, int]:
         action, dscp, priority = command.split(",")
         found = action, int(dscp), int(priority)
     except ValueError:
-        raise Refused("Invalid dscp2prio command. Refer to the help.\n") from None
+        raise MlnxQosRefused("Invalid dscp2prio command. Refer to the help.\n") from None
     if found[0] not in ("set", "del") or not 0 <= found[1] <= 63 or not 0 <= found[2] <= 7:
-        raise Refused("Invalid dscp2prio command. Refer to the help.\n")
+        raise MlnxQosRefused("Invalid dscp2prio command. Refer to the help.\n")
     return found
 
 
@@ -267,7 +267,7 @@ def _apply_buffers(state: QosState, options: dict[str, str]) -> None:
     try:
         state.set_buffers(buffer_of, sizes)
     except ValueError:
-        raise Refused("Buffers commands error\n") from None
+        raise MlnxQosRefused("Buffers commands error\n") from None
 
 
 def _apply_ets(state: QosState, options: dict[str, str]) -> None:
@@ -276,15 +276,15 @@ def _apply_ets(state: QosState, options: dict[str, str]) -> None:
         algorithms = options["s"].split(",")
         for word in algorithms[:8]:
             if word not in (STRICT, ETS, VENDOR):
-                raise Refused(f"('Bad TSA value: ', '{word}')\n{USAGE}")
+                raise MlnxQosRefused(f"('Bad TSA value: ', '{word}')\n{USAGE}")
         _expect_eight(algorithms, "TSA", "tsa")
     if "t" in options:
         shares = _list(options["t"], "ETS BW", 100, "tcbw")
         if any(share and algorithms[tc] != ETS for tc, share in enumerate(shares)):
-            raise Refused("ETS BW for a strict/vendor TC must be 0\n" + USAGE)
+            raise MlnxQosRefused("ETS BW for a strict/vendor TC must be 0\n" + USAGE)
     total = sum(share for tc, share in enumerate(shares) if algorithms[tc] == ETS)
     if ETS in algorithms and total != 100:
-        raise Refused("Netlink error: Bad value. see dmesg.\n")
+        raise MlnxQosRefused("Netlink error: Bad value. see dmesg.\n")
     if "p" in options:
         state.tc_of_priority = _list(options["p"], "UP => TC mapping", 7, "prio_tc")
     state.algorithms, state.bandwidth_percent = algorithms, shares
@@ -296,7 +296,7 @@ def _list(
     """Comma separated numbers: at most 8, and exactly 8 when the list has a name."""
     words = text.split(",")
     if len(words) > 8:
-        raise Refused(f"Too many items for {many or description}\n")
+        raise MlnxQosRefused(f"Too many items for {many or description}\n")
     values = [_number(word, description, largest) for word in words]
     if name is not None:
         _expect_eight(words, description, name)
@@ -305,9 +305,9 @@ def _list(
 
 def _expect_eight(words: list[str], description: str, name: str) -> None:
     if len(words) > 8:
-        raise Refused(f"Too many items for {description}\n")
+        raise MlnxQosRefused(f"Too many items for {description}\n")
     if len(words) < 8:
-        raise Refused(f"{name} list must have 8 items\n")
+        raise MlnxQosRefused(f"{name} list must have 8 items\n")
 
 
 def _number(word: str, description: str, largest: int) -> int:
@@ -315,10 +315,10 @@ def _number(word: str, description: str, largest: int) -> int:
         value = int(word)
     except ValueError:
         problem = f"invalid literal for int() with base 10: '{word}'"
-        raise Refused(f"Bad value for {description}: {problem}\n{USAGE}") from None
+        raise MlnxQosRefused(f"Bad value for {description}: {problem}\n{USAGE}") from None
     if not 0 <= value <= largest:
         problem = f"{value} is not in the range 0..{largest}"
-        raise Refused(f"Bad value for {description}: {problem}\n{USAGE}")
+        raise MlnxQosRefused(f"Bad value for {description}: {problem}\n{USAGE}")
     return value
 
 

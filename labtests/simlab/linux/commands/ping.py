@@ -49,7 +49,7 @@ def _ping(call: Call) -> Program:
         return call.fail("connect: Network is unreachable", BAD_USAGE)
     size = plan.size_bytes
     call.out(f"PING {plan.target} ({plan.target}) {size}({size + HEADER_BYTES}) bytes of data.\n")
-    return (yield from _Run(call, plan).run())
+    return (yield from _PingRun(call, plan).run())
 
 
 def _plan(arguments: tuple[str, ...]) -> _Plan:
@@ -87,7 +87,7 @@ def _seconds(options: dict[str, str], letter: str, default: str) -> float:
     return float(text)
 
 
-class _Run:
+class _PingRun:
     def __init__(self, call: Call, plan: _Plan) -> None:
         self._call, self._plan, self._kernel = call, plan, call.host.kernel
         self._start_ns = self._last_ns = self._kernel.now_ns

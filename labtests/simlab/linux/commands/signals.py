@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.options import BadOption, read_options
-from labtests.simlab.linux.processes import SIGNAL_NUMBERS, Process
+from labtests.simlab.linux.processes import SIGNAL_NUMBERS, HostProcess
 
 _NAMES = {number: name for name, number in SIGNAL_NUMBERS.items()}
 
@@ -105,7 +105,7 @@ def _pkill(call: Call) -> int:
     return int(not found[1])
 
 
-def _matching(call: Call) -> tuple[dict[str, str], list[Process]] | int:
+def _matching(call: Call) -> tuple[dict[str, str], list[HostProcess]] | int:
     try:
         options, words = read_options(call.arguments, "faxlcon", "ugPs")
         if len(words) != 1:

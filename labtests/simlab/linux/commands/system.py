@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from labtests.simlab.defects import LAB_EPOCH as START
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.options import BadOption, read_options
-from labtests.simlab.linux.processes import Process
+from labtests.simlab.linux.processes import HostProcess
 
 KERNEL = "5.15.0-105-generic"
 KERNEL_BUILD = "#115-Ubuntu SMP Mon Apr 15 09:52:04 UTC 2024"
@@ -106,7 +106,7 @@ def _columns(words: list[str]) -> list[str] | None:
     return None
 
 
-def _print_columns(call: Call, processes: list[Process], columns: list[str]) -> None:
+def _print_columns(call: Call, processes: list[HostProcess], columns: list[str]) -> None:
     widths = {"pid": 7, "ppid": 7, "pgid": 7, "sid": 7, "user": -8, "stat": -4, "comm": -15}
     names = [column.partition("=")[0].strip() for column in columns]
     if not all("=" in column for column in columns):
@@ -128,7 +128,7 @@ def _row(values: list[str], names: list[str], widths: dict[str, int]) -> str:
     return " ".join(cells) + "\n"
 
 
-def _value(process: Process, name: str) -> str:
+def _value(process: HostProcess, name: str) -> str:
     values = {
         "pid": str(process.pid),
         "ppid": str(process.parent_pid),
@@ -144,7 +144,7 @@ def _value(process: Process, name: str) -> str:
     return values.get(name, process.command_line)
 
 
-def _print_aux(call: Call, processes: list[Process]) -> None:
+def _print_aux(call: Call, processes: list[HostProcess]) -> None:
     call.out("USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND\n")
     for process in processes:
         call.out(
@@ -153,7 +153,7 @@ def _print_aux(call: Call, processes: list[Process]) -> None:
         )
 
 
-def _print_full(call: Call, processes: list[Process]) -> None:
+def _print_full(call: Call, processes: list[HostProcess]) -> None:
     call.out("UID          PID    PPID  C STIME TTY          TIME CMD\n")
     for process in processes:
         call.out(
@@ -162,7 +162,7 @@ def _print_full(call: Call, processes: list[Process]) -> None:
         )
 
 
-def _print_short(call: Call, processes: list[Process]) -> None:
+def _print_short(call: Call, processes: list[HostProcess]) -> None:
     call.out("    PID TTY          TIME CMD\n")
     for process in processes:
         call.out(f"{process.pid:7} ?        00:00:00 {process.name}\n")

@@ -5,7 +5,7 @@ from collections.abc import Generator
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.commands.system import wall_clock
 from labtests.simlab.linux.options import BadOption, read_options
-from labtests.simlab.linux.processes import Birth, Pause, Program, Streams
+from labtests.simlab.linux.processes import Birth, Pause, Program, StandardStreams
 from labtests.simlab.linux.streams import Capture, nothing
 
 NS_PER_S = 1_000_000_000
@@ -44,7 +44,7 @@ def _once(call: Call, line: str) -> Generator[Pause, None, str]:
     birth = Birth(
         parent_pid=process.pid,
         user=process.user,
-        streams=Streams(input=nothing(), out=shown, err=shown),
+        streams=StandardStreams(input=nothing(), out=shown, err=shown),
         environment=process.environment,
         directory=process.directory,
         group=process.group,

@@ -3,15 +3,15 @@
 import re
 from dataclasses import replace
 
-from labtests.simlab.linux.calls import Call, Terminal, Tools
+from labtests.simlab.linux.calls import Call, Tools, TypedInput
 from labtests.simlab.linux.options import BadOption, read_options
 from labtests.simlab.linux.processes import (
     DEATH,
     NOT_FOUND,
     SIGNAL_NUMBERS,
     Birth,
+    HostProcess,
     Pause,
-    Process,
     Program,
 )
 from labtests.simlab.linux.streams import FileOutput
@@ -63,7 +63,7 @@ def _timeout(call: Call) -> Program:
     return (yield from watch.over(child, limit_s, grace_s))
 
 
-def _child(call: Call, argv: tuple[str, ...]) -> Process:
+def _child(call: Call, argv: tuple[str, ...]) -> HostProcess:
     process = call.process
     birth = Birth(
         parent_pid=process.pid,
@@ -85,7 +85,7 @@ class _Watch:
         self._timed_out = False
         self._passed_on = ""
 
-    def over(self, child: Process, limit_s: float, grace_s: float) -> Program:
+    def over(self, child: HostProcess, limit_s: float, grace_s: float) -> Program:
         """Until the child has ended; the status as timeout gives it."""
         process, kernel = self._call.process, self._call.host.kernel
         process.caught |= {"INT", "TERM", "HUP", "QUIT"}
@@ -100,7 +100,7 @@ class _Watch:
                 due_ns = kernel.now_ns + round(grace_s * NS_PER_S) if grace_s else None
         return self._status(child)
 
-    def _time_is_up(self, child: Process) -> None:
+    def _time_is_up(self, child: HostProcess) -> None:
         """First the signal, then, after the grace, KILL to the whole group with itself in it."""
         kernel, process = self._call.host.kernel, self._call.process
         signal = "KILL" if self._timed_out else self._signal
@@ -111,7 +111,7 @@ class _Watch:
         if signal == "KILL":
             process.doom = "KILL"
 
-    def _status(self, child: Process) -> int:
+    def _status(self, child: HostProcess) -> int:
         if self._timed_out:
             return TIMED_OUT if child.died_of != "KILL" else DEATH + SIGNAL_NUMBERS["KILL"]
         if child.died_of is not None:
@@ -211,7 +211,7 @@ def _shell(call: Call) -> Program:
             text = call.host.tree.read(call.path(words[0]))
         except OSError as error:
             return call.fail(f"{words[0]}: {error.strerror}", NOT_FOUND)
-    elif isinstance(call.process.streams.input, Terminal):
+    elif isinstance(call.process.streams.input, TypedInput):
         return (yield from call.process.streams.input.prompting(call))
     else:
         parameters = ()

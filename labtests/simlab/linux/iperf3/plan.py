@@ -49,12 +49,12 @@ _LONG = {
 USAGE_HINT = "\nUsage: iperf3 [-s|-c host] [options]\nTry `iperf3 --help' for more information.\n"
 
 
-class Rejected(Exception):
+class Iperf3Rejected(Exception):
     """The command line is refused; the text goes to stderr."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Iperf3Plan:
     """One run, as its options say."""
 
     server: str | None = None
@@ -75,23 +75,23 @@ class Plan:
     flushes: bool = False
 
 
-def read_plan(arguments: tuple[str, ...]) -> tuple[Plan, dict[str, str]]:
-    """The plan and the raw options. Raises Rejected in iperf3's words."""
+def read_plan(arguments: tuple[str, ...]) -> tuple[Iperf3Plan, dict[str, str]]:
+    """The plan and the raw options. Raises Iperf3Rejected in iperf3's words."""
     words = ["--forceflush=" if word == "--forceflush" else word for word in arguments]
     words = ["--get-server-output=" if w == "--get-server-output" else w for w in words]
     try:
         options, rest = read_options(words, "s1JDuRvhNZVdF46", "cpbtilPSwfBOICMA9875", long=_LONG)
     except BadOption as error:
-        raise Rejected(f"iperf3: {error}\n{USAGE_HINT}") from None
+        raise Iperf3Rejected(f"iperf3: {error}\n{USAGE_HINT}") from None
     del rest
     if "v" in options or "h" in options:
-        return Plan(), options
+        return Iperf3Plan(), options
     if "s" not in options and "c" not in options:
         raise _parameter("must either be a client (-c) or server (-s)")
     if "s" in options and "c" in options:
         raise _parameter("cannot be both server and client")
     udp = "u" in options
-    plan = Plan(
+    plan = Iperf3Plan(
         server=options.get("c"),
         port=_integer(
             options.get("p"),
@@ -126,8 +126,8 @@ def read_plan(arguments: tuple[str, ...]) -> tuple[Plan, dict[str, str]]:
     return plan, options
 
 
-def _parameter(text: str) -> Rejected:
-    return Rejected(f"iperf3: parameter error - {text}\n{USAGE_HINT}")
+def _parameter(text: str) -> Iperf3Rejected:
+    return Iperf3Rejected(f"iperf3: parameter error - {text}\n{USAGE_HINT}")
 
 
 def _number(text: str | None, default: float, problem: str, bounds: tuple[float, float]) -> float:

@@ -13,15 +13,15 @@ from labtests.simlab.linux.iperf3.plan import (
     MSS_BYTES,
     USAGE_HINT,
     VERSION,
-    Plan,
-    Rejected,
+    Iperf3Plan,
+    Iperf3Rejected,
     read_plan,
 )
 from labtests.simlab.linux.iperf3.rows import SERVER_RULER
-from labtests.simlab.linux.iperf3.side import CAUGHT, Side
-from labtests.simlab.linux.iperf3.trial import NS_PER_S, Stream, Trial
+from labtests.simlab.linux.iperf3.side import CAUGHT, Iperf3Side
+from labtests.simlab.linux.iperf3.trial import NS_PER_S, Iperf3Stream, Trial
 from labtests.simlab.linux.ports import NicPort
-from labtests.simlab.linux.processes import Pause, Process, Program
+from labtests.simlab.linux.processes import HostProcess, Pause, Program
 from labtests.simlab.linux.sockets import ReceiveSocket, turn_ns
 from labtests.simlab.linux.streams import Event
 
@@ -33,10 +33,10 @@ COOKIE_LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Listener:
+class Iperf3Listener:
     """A server; `trial` is the test that it runs at present, or will."""
 
-    process: Process
+    process: HostProcess
     trial: Trial | None = None
     met: Event = field(default_factory=Event)
 
@@ -44,7 +44,7 @@ class Listener:
 def _iperf3(call: Call) -> Program:
     try:
         plan, options = read_plan(call.arguments)
-    except Rejected as refusal:
+    except Iperf3Rejected as refusal:
         call.err(str(refusal))
         return 1
     if "v" in options or "h" in options:
@@ -56,12 +56,12 @@ def _iperf3(call: Call) -> Program:
     return (yield from _Client(call, plan).program())
 
 
-class _Server(Side):
+class _Server(Iperf3Side):
     """`iperf3 -s`."""
 
-    def __init__(self, call: Call, plan: Plan) -> None:
+    def __init__(self, call: Call, plan: Iperf3Plan) -> None:
         super().__init__(call, plan, "server")
-        self._listener = Listener(process=call.process)
+        self._listener = Iperf3Listener(process=call.process)
 
     def program(self) -> Program:
         """Serves until `-1` is done or a signal comes."""
@@ -133,10 +133,10 @@ class _Server(Side):
         return 1
 
 
-class _Client(Side):
+class _Client(Iperf3Side):
     """`iperf3 -c HOST`."""
 
-    def __init__(self, call: Call, plan: Plan) -> None:
+    def __init__(self, call: Call, plan: Iperf3Plan) -> None:
         super().__init__(call, plan, "client")
 
     def program(self) -> Program:
@@ -162,7 +162,7 @@ class _Client(Side):
         self._begin(trial, listener, port)
         return (yield from self._test(trial))
 
-    def _find(self) -> Listener | str:
+    def _find(self) -> Iperf3Listener | str:
         """The server, or why there is none."""
         lab, address = self.call.host.lab, self.plan.server or ""
         connecting = "error - unable to connect to server: "
@@ -174,7 +174,7 @@ class _Client(Side):
         if device is None:
             return connecting + "No route to host"
         listener = lab.listeners.get((device, "tcp", self.plan.port))
-        if not isinstance(listener, Listener):
+        if not isinstance(listener, Iperf3Listener):
             return connecting + "Connection refused"
         if listener.trial is not None:
             return "error - the server is busy running a test. try again later"
@@ -185,7 +185,7 @@ class _Client(Side):
         self.close()
         return 0 if self.plan.json else 1
 
-    def _trial(self, listener: Listener, port: NicPort) -> Trial:
+    def _trial(self, listener: Iperf3Listener, port: NicPort) -> Trial:
         random = self.call.host.random
         del listener
         return Trial(
@@ -198,11 +198,11 @@ class _Client(Side):
             jitter_ms=random.uniform(0.002, 0.02),
         )
 
-    def _begin(self, trial: Trial, listener: Listener, port: NicPort) -> None:
+    def _begin(self, trial: Trial, listener: Iperf3Listener, port: NicPort) -> None:
         random = self.call.host.random
         trial.start_ns = self.call.host.kernel.now_ns
         trial.streams = tuple(
-            Stream(number=number, client_port=random.randint(*EPHEMERAL_PORTS))
+            Iperf3Stream(number=number, client_port=random.randint(*EPHEMERAL_PORTS))
             for number in range(self.plan.streams)
         )
         if self.plan.udp and self.plan.block_bytes > MSS_BYTES:
@@ -219,7 +219,7 @@ class _Client(Side):
         self.begin(trial, self.plan.port)
         listener.met.set()
 
-    def _start(self, trial: Trial, stream: Stream, port: NicPort) -> None:
+    def _start(self, trial: Trial, stream: Iperf3Stream, port: NicPort) -> None:
         """The stream's sender, on whichever host, begins."""
         network, plan = self.call.host.lab.network, self.plan
         device, interface, target = self.call.host.name, port.interface, trial.server_address
@@ -269,7 +269,7 @@ class _Client(Side):
         accepts = isinstance(there, type(here)) and there.sockets.tcp_ecn != 0
         return here.sockets.tcp_ecn == 1 and accepts
 
-    def _narrow(self, stream: Stream, target: str) -> None:
+    def _narrow(self, stream: Iperf3Stream, target: str) -> None:
         """The receiver's socket holds what was asked for, and loses the rest."""
         lab, kernel = self.call.host.lab, self.call.host.kernel
         host = lab.devices[lab.device_with_address(target) or self.call.host.name]

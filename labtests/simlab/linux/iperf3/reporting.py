@@ -3,8 +3,8 @@
 from typing import Any
 
 from labtests.simlab.linux.iperf3 import document, rows
-from labtests.simlab.linux.iperf3.plan import MSS_BYTES, VERSION, Plan
-from labtests.simlab.linux.iperf3.rows import Span
+from labtests.simlab.linux.iperf3.plan import MSS_BYTES, VERSION, Iperf3Plan
+from labtests.simlab.linux.iperf3.rows import IntervalRow
 from labtests.simlab.linux.iperf3.trial import CONGESTION_WINDOW_BYTES, Trial, together
 
 Object = dict[str, Any]
@@ -16,7 +16,7 @@ RTT_US = 87  # of an idle 10G path; not simulated per stream
 class Text:
     """Rows as iperf3 prints them."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Iperf3Plan) -> None:
         self._plan = plan
 
     def connected(self, trial: Trial, side: str, server_port: int) -> str:
@@ -35,7 +35,7 @@ class Text:
             )
         return lines + rows.heading(udp=trial.plan.udp, sender=trial.sends(side))
 
-    def interval(self, trial: Trial, side: str, spans: list[Span]) -> str:
+    def interval(self, trial: Trial, side: str, spans: list[IntervalRow]) -> str:
         """A row per stream; with several their sum and a separator."""
         sender, form = trial.sends(side), self._plan.form
         row = rows.udp_row if trial.plan.udp else rows.tcp_row
@@ -47,7 +47,9 @@ class Text:
             text += row("SUM", together(spans), form, sender=sender) + rows.SEPARATOR
         return text
 
-    def summary(self, trial: Trial, side: str, sent: list[Span], received: list[Span]) -> str:
+    def summary(
+        self, trial: Trial, side: str, sent: list[IntervalRow], received: list[IntervalRow]
+    ) -> str:
         """The client knows both ends of each stream, the server its own."""
         udp, form = trial.plan.udp, self._plan.form
         roles: tuple[str, ...] = ("sender", "receiver")
@@ -127,7 +129,7 @@ class Json:
             **rate,
         }
 
-    def interval(self, trial: Trial, side: str, spans: list[Span]) -> None:
+    def interval(self, trial: Trial, side: str, spans: list[IntervalRow]) -> None:
         """One interval of all streams."""
         sender = trial.sends(side)
         streams = []
@@ -142,7 +144,9 @@ class Json:
         summed = _amounts(total) | extra | {"omitted": False, "sender": sender}
         self.intervals.append({"streams": streams, "sum": summed})
 
-    def finish(self, trial: Trial, side: str, sent: list[Span], received: list[Span]) -> None:
+    def finish(
+        self, trial: Trial, side: str, sent: list[IntervalRow], received: list[IntervalRow]
+    ) -> None:
         """The results of both ends. A server that received does not know what was sent."""
         sender = trial.sends(side)
         numbers = [int(stream.name(side)) for stream in trial.streams]
@@ -158,7 +162,12 @@ class Json:
             self.end["receiver_tcp_congestion"] = "cubic"
 
     def _finish_udp(
-        self, numbers: list[int], sent: list[Span], received: list[Span], *, sender: bool
+        self,
+        numbers: list[int],
+        sent: list[IntervalRow],
+        received: list[IntervalRow],
+        *,
+        sender: bool,
     ) -> None:
         self.end["streams"] = [
             {
@@ -176,7 +185,12 @@ class Json:
         }
 
     def _finish_tcp(
-        self, numbers: list[int], sent: list[Span], received: list[Span], *, sender: bool
+        self,
+        numbers: list[int],
+        sent: list[IntervalRow],
+        received: list[IntervalRow],
+        *,
+        sender: bool,
     ) -> None:
         window = {"max_snd_cwnd": CONGESTION_WINDOW_BYTES, "max_snd_wnd": 0}
         trips = {"max_rtt": RTT_US, "min_rtt": RTT_US, "mean_rtt": RTT_US}
@@ -211,7 +225,7 @@ def _ends(trial: Trial, side: str, server_port: int, number: int, client_port: i
     }
 
 
-def _amounts(span: Span) -> Object:
+def _amounts(span: IntervalRow) -> Object:
     return {
         "start": span.start_s,
         "end": span.end_s,
@@ -221,7 +235,7 @@ def _amounts(span: Span) -> Object:
     }
 
 
-def _losses(span: Span) -> Object:
+def _losses(span: IntervalRow) -> Object:
     return {
         "jitter_ms": span.jitter_ms,
         "lost_packets": span.lost,
@@ -230,7 +244,7 @@ def _losses(span: Span) -> Object:
     }
 
 
-def _stream_extra(trial: Trial, span: Span, *, sender: bool) -> Object:
+def _stream_extra(trial: Trial, span: IntervalRow, *, sender: bool) -> Object:
     if trial.plan.udp or not sender:
         return _sum_extra(trial, span, sender=sender)
     return {
@@ -243,7 +257,7 @@ def _stream_extra(trial: Trial, span: Span, *, sender: bool) -> Object:
     }
 
 
-def _sum_extra(trial: Trial, span: Span, *, sender: bool) -> Object:
+def _sum_extra(trial: Trial, span: IntervalRow, *, sender: bool) -> Object:
     if trial.plan.udp:
         return {"packets": span.packets} if sender else _losses(span)
     return {"retransmits": span.retransmits} if sender else {}

@@ -13,7 +13,7 @@ _START = "[ ID] Interval           Transfer     Bitrate"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class IntervalRow:
     """What one stream (or all together) did between two times. None: not known to this side."""
 
     start_s: float
@@ -48,13 +48,13 @@ def heading(*, udp: bool, sender: bool, summary: bool = False) -> str:
     return f"{_START}{tail}\n"
 
 
-def start_of(name: str, span: Span, form: str) -> str:
+def start_of(name: str, span: IntervalRow, form: str) -> str:
     """`[  5]   0.00-1.00   sec  2.39 GBytes  20.5 Gbits/sec`."""
     amount, rate = units.byte_count(span.sent_bytes), units.bit_rate(span.bits_per_s, form)
     return f"[{name:>3}] {span.start_s:6.2f}-{span.end_s:<6.2f} sec  {amount}  {rate}/sec"
 
 
-def tcp_row(name: str, span: Span, form: str, *, sender: bool) -> str:
+def tcp_row(name: str, span: IntervalRow, form: str, *, sender: bool) -> str:
     """One interval of a TCP stream (a sender has Retr and Cwnd), or of their sum."""
     start = start_of(name, span, form)
     if not sender:
@@ -65,7 +65,7 @@ def tcp_row(name: str, span: Span, form: str, *, sender: bool) -> str:
     return f"{start}  {span.retransmits:3}   {window}       \n"
 
 
-def tcp_summary(name: str, span: Span, form: str, role: str) -> str:
+def tcp_summary(name: str, span: IntervalRow, form: str, role: str) -> str:
     """`sender` rows have Retr."""
     start = start_of(name, span, form)
     if role == "receiver":
@@ -73,14 +73,14 @@ def tcp_summary(name: str, span: Span, form: str, role: str) -> str:
     return f"{start}  {span.retransmits:3}             sender\n"
 
 
-def udp_row(name: str, span: Span, form: str, *, sender: bool) -> str:
+def udp_row(name: str, span: IntervalRow, form: str, *, sender: bool) -> str:
     """One interval of a UDP stream."""
     if sender:
         return f"{start_of(name, span, form)}  {span.packets}  \n"
     return udp_summary(name, span, form, "")
 
 
-def udp_summary(name: str, span: Span, form: str, role: str) -> str:
+def udp_summary(name: str, span: IntervalRow, form: str, role: str) -> str:
     """Jitter and losses; a sender's own are zero."""
     return (
         f"{start_of(name, span, form)}  {span.jitter_ms:5.3f} ms  "

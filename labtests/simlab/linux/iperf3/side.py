@@ -4,29 +4,29 @@ from collections.abc import Generator
 
 from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux.commands.system import system_info, wall_clock
-from labtests.simlab.linux.iperf3.plan import Plan
+from labtests.simlab.linux.iperf3.plan import Iperf3Plan
 from labtests.simlab.linux.iperf3.reporting import Json, Object, Text
-from labtests.simlab.linux.iperf3.rows import Span
-from labtests.simlab.linux.iperf3.trial import NS_PER_S, Count, Trial
+from labtests.simlab.linux.iperf3.rows import IntervalRow
+from labtests.simlab.linux.iperf3.trial import NS_PER_S, StreamCount, Trial
 from labtests.simlab.linux.processes import Pause
 from labtests.simlab.linux.streams import Stdio
 
 CAUGHT = {"INT", "TERM", "HUP"}
 
 
-class Side:
+class Iperf3Side:
     """One end of a test while it runs."""
 
-    def __init__(self, call: Call, plan: Plan, side: str) -> None:
+    def __init__(self, call: Call, plan: Iperf3Plan, side: str) -> None:
         self.call = call
         self.plan = plan
         self.side = side
         self.out: Stdio = call.stdio()
         self.text = Text(plan)
         self.json = Json(system_info(call.host.name))
-        self._before: list[Count] = []
+        self._before: list[StreamCount] = []
         self._reported_ns = 0  # since the test's start
-        self._last: list[Span] = []
+        self._last: list[IntervalRow] = []
 
     @property
     def interrupted(self) -> bool:
@@ -49,7 +49,7 @@ class Side:
 
     def begin(self, trial: Trial, server_port: int) -> None:
         """The streams are connected."""
-        self._before = [Count() for _ in trial.streams]
+        self._before = [StreamCount() for _ in trial.streams]
         self._reported_ns, self._last = 0, []
         if self.plan.json:
             self.json.begin(trial, self.side, server_port, self.timestamp())
@@ -92,16 +92,18 @@ class Side:
         if self._last:
             self._show(trial, self._last)
 
-    def results(self, trial: Trial, *, received: bool = True) -> tuple[list[Span], list[Span]]:
+    def results(
+        self, trial: Trial, *, received: bool = True
+    ) -> tuple[list[IntervalRow], list[IntervalRow]]:
         """(sent, received) from the start until the last report, for every stream."""
         period_ns = (0, self._reported_ns or self._passed_ns(trial))
-        zero = Count()
+        zero = StreamCount()
         sent = [trial.span(stream.sent(), zero, period_ns) for stream in trial.streams]
         if not received:
             return sent, [trial.span(zero, zero, period_ns) for _ in trial.streams]
         return sent, [trial.span(stream.received(), zero, period_ns) for stream in trial.streams]
 
-    def finish(self, trial: Trial, sent: list[Span], received: list[Span]) -> None:
+    def finish(self, trial: Trial, sent: list[IntervalRow], received: list[IntervalRow]) -> None:
         """The summary."""
         if self.plan.json:
             self.json.finish(trial, self.side, sent, received)
@@ -117,7 +119,7 @@ class Side:
     def _passed_ns(self, trial: Trial) -> int:
         return self.call.host.kernel.now_ns - trial.start_ns
 
-    def _show(self, trial: Trial, spans: list[Span]) -> None:
+    def _show(self, trial: Trial, spans: list[IntervalRow]) -> None:
         if self.plan.json:
             self.json.interval(trial, self.side, spans)
         else:

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from labtests.network import TcpFlow, UdpFlow
-from labtests.simlab.linux.iperf3.plan import MSS_BYTES, Plan
-from labtests.simlab.linux.iperf3.rows import Span
-from labtests.simlab.linux.processes import Process
+from labtests.simlab.linux.iperf3.plan import MSS_BYTES, Iperf3Plan
+from labtests.simlab.linux.iperf3.rows import IntervalRow
+from labtests.simlab.linux.processes import HostProcess
 from labtests.simlab.linux.streams import Event
 
 NS_PER_S = 1_000_000_000
@@ -15,7 +15,7 @@ CONGESTION_WINDOW_BYTES = 1024 * MSS_BYTES  # what a fast path settles at; not s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Count:
+class StreamCount:
     """What a stream has done since the start, as one side knows it."""
 
     bytes: int = 0
@@ -25,7 +25,7 @@ class Count:
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Stream:
+class Iperf3Stream:
     """One connection (or UDP socket) of a test."""
 
     number: int
@@ -47,15 +47,15 @@ class Stream:
             return str(first + step + 2 * (self.number - 1))
         return str(first + step * self.number)
 
-    def sent(self) -> Count:
+    def sent(self) -> StreamCount:
         """As its sender counts."""
         if self.udp is not None:
-            return Count(bytes=self.udp.sent_bytes, packets=self.udp.sent_datagrams)
+            return StreamCount(bytes=self.udp.sent_bytes, packets=self.udp.sent_datagrams)
         if self.tcp is not None:
-            return Count(bytes=self.tcp.acked_bytes, retransmits=self.tcp.retransmits)
-        return Count()
+            return StreamCount(bytes=self.tcp.acked_bytes, retransmits=self.tcp.retransmits)
+        return StreamCount()
 
-    def received(self) -> Count:
+    def received(self) -> StreamCount:
         """As its receiver counts."""
         if self.udp is not None:
             full = self.lost_in_host()
@@ -63,22 +63,22 @@ class Stream:
             arrived = self.udp.received_datagrams
             each = self.udp.received_bytes // arrived if arrived else 0
             read = self.udp.received_bytes - full * each
-            return Count(bytes=read, packets=arrived - full + lost, lost=lost)
-        return Count() if self.tcp is None else Count(bytes=self.tcp.delivered_bytes)
+            return StreamCount(bytes=read, packets=arrived - full + lost, lost=lost)
+        return StreamCount() if self.tcp is None else StreamCount(bytes=self.tcp.delivered_bytes)
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Trial:
     """A test. `changed` is set whenever one of the two sides did something."""
 
-    plan: Plan  # the client's; the server learns it
-    client: Process
+    plan: Iperf3Plan  # the client's; the server learns it
+    client: HostProcess
     client_address: str
     server_address: str
     control_port: int
     cookie: str
     jitter_ms: float
-    streams: tuple[Stream, ...] = ()
+    streams: tuple[Iperf3Stream, ...] = ()
     start_ns: int = 0
     running: bool = False
     over: bool = False  # came to its end
@@ -90,7 +90,7 @@ class Trial:
         """Whether this side sends the data."""
         return (side == "client") is not self.plan.reverse
 
-    def counts(self, side: str) -> list[Count]:
+    def counts(self, side: str) -> list[StreamCount]:
         """All streams as this side sees them now."""
         sending = self.sends(side)
         return [stream.sent() if sending else stream.received() for stream in self.streams]
@@ -107,12 +107,14 @@ class Trial:
         self.stop()
         self.changed.set()
 
-    def span(self, count: Count, before: Count, period_ns: tuple[int, int]) -> Span:
+    def span(
+        self, count: StreamCount, before: StreamCount, period_ns: tuple[int, int]
+    ) -> IntervalRow:
         """What happened between two counts."""
         # a loss is an estimate while datagrams are under way, so it may shrink: never below 0
         start_s, end_s = (time_ns / NS_PER_S for time_ns in period_ns)
         udp = self.plan.udp
-        return Span(
+        return IntervalRow(
             start_s=start_s,
             end_s=end_s,
             seconds=(period_ns[1] - period_ns[0]) / NS_PER_S,
@@ -125,10 +127,10 @@ class Trial:
         )
 
 
-def together(spans: list[Span]) -> Span:
+def together(spans: list[IntervalRow]) -> IntervalRow:
     """The sum of all streams."""
     first = spans[0]
-    return Span(
+    return IntervalRow(
         start_s=first.start_s,
         end_s=first.end_s,
         seconds=first.seconds,

@@ -3,8 +3,8 @@
 from collections.abc import Generator
 
 from labtests.simlab.linux.calls import Call
-from labtests.simlab.linux.perftest.meeting import Listener, Meeting, Side
-from labtests.simlab.linux.perftest.plan import Plan
+from labtests.simlab.linux.perftest.meeting import Meeting, PerftestListener, PerftestSide
+from labtests.simlab.linux.perftest.plan import PerftestPlan
 from labtests.simlab.linux.ports import NicPort
 from labtests.simlab.linux.processes import Pause
 from labtests.simlab.linux.rdma_resources import QueuePair
@@ -20,7 +20,7 @@ class Failed(Exception):
 class Contact:
     """One program's way to the other."""
 
-    def __init__(self, call: Call, plan: Plan) -> None:
+    def __init__(self, call: Call, plan: PerftestPlan) -> None:
         self._call = call
         self._plan = plan
         self._service = "rdma_cm" if plan.rdma_cm else "tcp"
@@ -45,7 +45,7 @@ class Contact:
             )
         return port
 
-    def side(self, port: NicPort) -> Side:
+    def side(self, port: NicPort) -> PerftestSide:
         """This program with fresh queue pairs."""
         random = self._call.host.random
         pairs = tuple(
@@ -57,7 +57,7 @@ class Contact:
             )
             for _ in range(self._plan.qps)
         )
-        return Side(
+        return PerftestSide(
             plan=self._plan,
             device=self._call.host.name,
             port=port,
@@ -71,7 +71,7 @@ class Contact:
         listeners = self._call.host.lab.listeners
         if key in listeners:
             raise Failed(self._busy_port())
-        listener = Listener(process=self._call.process, side=self.side(port))
+        listener = PerftestListener(process=self._call.process, side=self.side(port))
         listeners[key] = listener
 
         def close() -> None:
@@ -95,14 +95,14 @@ class Contact:
             return "rdma_bind_addr failed\n Unable to perform rdma_server function\n" + _UNCONNECTED
         return f"Couldn't listen to port {self._plan.port}\n" + _UNREACHED + _UNCONNECTED
 
-    def _find(self) -> Listener:
+    def _find(self) -> PerftestListener:
         lab, address = self._call.host.lab, self._plan.server or ""
         device = lab.device_with_address(address) or ""
         if self._plan.rdma_cm and self._call.host.route(address) is None:
             raise Failed(self._unconnected("rdma_resolve_addr failed"))
         key = (device, self._service, self._plan.port)
-        if isinstance(lab.listeners.get(key), Listener) and device != self._call.host.name:
-            listener: Listener = lab.listeners.pop(key)
+        if isinstance(lab.listeners.get(key), PerftestListener) and device != self._call.host.name:
+            listener: PerftestListener = lab.listeners.pop(key)
             return listener
         if self._plan.rdma_cm:
             raise Failed(self._unconnected("Unexpected CM event bl blka 8"))

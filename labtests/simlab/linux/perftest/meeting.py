@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 
 from labtests.network import RcFlow
-from labtests.simlab.linux.perftest.plan import Plan
+from labtests.simlab.linux.perftest.plan import PerftestPlan
 from labtests.simlab.linux.ports import NicPort
-from labtests.simlab.linux.processes import Process
+from labtests.simlab.linux.processes import HostProcess
 from labtests.simlab.linux.rdma_resources import QueuePair
 from labtests.simlab.linux.streams import Event
 
@@ -13,13 +13,13 @@ REMOTE_OPERATION_ERROR = 11  # ibv_wc_status: the message did not fit the receiv
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
+class PerftestSide:
     """One of the two programs."""
 
-    plan: Plan
+    plan: PerftestPlan
     device: str
     port: NicPort
-    process: Process
+    process: HostProcess
     pairs: tuple[QueuePair, ...]
 
     @property
@@ -30,11 +30,11 @@ class Side:
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Listener:
+class PerftestListener:
     """A server that waits; `met` is set when a client has come."""
 
-    process: Process
-    side: Side
+    process: HostProcess
+    side: PerftestSide
     meeting: "Meeting | None" = None
     met: Event = field(default_factory=Event)
 
@@ -43,8 +43,8 @@ class Listener:
 class Meeting:
     """Both programs and their traffic. `changed` is set whenever one of the two did something."""
 
-    server: Side
-    client: Side
+    server: PerftestSide
+    client: PerftestSide
     forward: RcFlow | None = None
     backward: RcFlow | None = None
     start_ns: int = 0

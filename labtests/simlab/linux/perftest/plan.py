@@ -63,7 +63,7 @@ _LONG_FLAGS = (
 )
 
 
-class Rejected(Exception):
+class PerftestRejected(Exception):
     """The command line is refused; the text goes to stderr."""
 
     def __init__(self, text: str, *, usage: bool = False) -> None:
@@ -78,7 +78,7 @@ kernels) + 1, and one more where the NIC's own delay is as large, as of ConnectX
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class PerftestPlan:
     """One run, as its options say."""
 
     tool: str
@@ -127,17 +127,17 @@ class Plan:
         return (self.duration_s or 0) // 4
 
 
-def read_plan(tool: str, arguments: tuple[str, ...]) -> tuple[Plan, dict[str, str]]:
-    """The plan and its raw options. Raises Rejected in perftest's words."""
+def read_plan(tool: str, arguments: tuple[str, ...]) -> tuple[PerftestPlan, dict[str, str]]:
+    """The plan and its raw options. Raises PerftestRejected in perftest's words."""
     try:
         options, words = _read(arguments)
     except BadOption as error:
-        raise Rejected(
+        raise PerftestRejected(
             f"{tool}: {error}\n Invalid Command or flag.\n"
             " Please check command line and run again.\n\n",
             usage=True,
         ) from None
-    plan = Plan(
+    plan = PerftestPlan(
         tool=tool,
         server=words[0] if words else None,
         device=options.get("d"),
@@ -192,7 +192,7 @@ _NUMBERS = {
 }
 
 
-def _with_numbers(plan: Plan, options: dict[str, str]) -> Plan:
+def _with_numbers(plan: PerftestPlan, options: dict[str, str]) -> PerftestPlan:
     for letter, number in _NUMBERS.items():
         if letter not in options:
             continue
@@ -200,8 +200,10 @@ def _with_numbers(plan: Plan, options: dict[str, str]) -> Plan:
         try:
             value = int(text, 0)
         except ValueError:
-            raise Rejected(f" {number.name} argument {text} should be int\n") from None
+            raise PerftestRejected(f" {number.name} argument {text} should be int\n") from None
         if not number.low <= value <= number.high:
-            raise Rejected(f" {number.name} should be between {number.low} and {number.high}\n")
+            raise PerftestRejected(
+                f" {number.name} should be between {number.low} and {number.high}\n"
+            )
         plan = replace(plan, **{number.field: value})  # type: ignore[arg-type]
     return plan

@@ -3,8 +3,8 @@
 from importlib import resources
 
 from labtests.simlab.linux.calls import Call, Tools
-from labtests.simlab.linux.perftest.plan import VERBS, Rejected, read_plan
-from labtests.simlab.linux.perftest.running import Run
+from labtests.simlab.linux.perftest.plan import VERBS, PerftestRejected, read_plan
+from labtests.simlab.linux.perftest.running import PerftestRun
 from labtests.simlab.linux.processes import Program
 
 
@@ -12,7 +12,7 @@ def _perftest(call: Call) -> Program:
     build = call.host.perftest_build
     try:
         plan, options = read_plan(call.name, call.arguments)
-    except Rejected as refusal:
+    except PerftestRejected as refusal:
         if refusal.usage:
             call.out(_usage(call.name))
         call.err(f"{refusal} Parser function exited with Error\n")
@@ -21,7 +21,7 @@ def _perftest(call: Call) -> Program:
         version = call.host.faults.defects.perftest or build.version
         call.out(f"Version: {version}\n" if "V" in options else _usage(call.name))
         return 1
-    return (yield from Run(call, plan, build).program())
+    return (yield from PerftestRun(call, plan, build).program())
 
 
 def _usage(tool: str) -> str:

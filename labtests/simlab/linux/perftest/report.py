@@ -5,7 +5,7 @@ import ipaddress
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from labtests.simlab.linux.perftest.plan import Plan
+from labtests.simlab.linux.perftest.plan import PerftestPlan
 from labtests.simlab.linux.perftest_builds import Build
 from labtests.simlab.linux.rdma_resources import QueuePair
 
@@ -25,7 +25,7 @@ _TITLES = {"send": "Send", "write": "RDMA_Write", "read": "RDMA_Read"}
 class Setup:
     """One side's view of the connection."""
 
-    plan: Plan
+    plan: PerftestPlan
     build: Build
     device: str
     mtu_bytes: int
@@ -99,7 +99,7 @@ def _depths(setup: Setup) -> list[str]:
     return lines
 
 
-def _exchange(plan: Plan) -> str:
+def _exchange(plan: PerftestPlan) -> str:
     if not plan.rdma_cm:
         return "Ethernet"
     return "rdma_cm" if plan.tos is None else f"rdma_cm \tTOS    : {plan.tos}"
@@ -119,7 +119,7 @@ def addresses(setup: Setup, side: str, address: str, pairs: Sequence[QueuePair])
     return text
 
 
-def table_header(plan: Plan) -> str:
+def table_header(plan: PerftestPlan) -> str:
     """The columns' names, above a row."""
     unit = "Gb/sec" if plan.gbits else "MiB/sec"
     return f" #bytes     #iterations    BW peak[{unit}]    BW average[{unit}]   MsgRate[Mpps]\n"

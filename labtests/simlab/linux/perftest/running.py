@@ -11,8 +11,8 @@ from labtests.network import RcFlow, RcRequest
 from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux.perftest import report
 from labtests.simlab.linux.perftest.contact import Contact, Failed
-from labtests.simlab.linux.perftest.meeting import Meeting, Side
-from labtests.simlab.linux.perftest.plan import Plan
+from labtests.simlab.linux.perftest.meeting import Meeting, PerftestSide
+from labtests.simlab.linux.perftest.plan import PerftestPlan
 from labtests.simlab.linux.perftest_builds import Build
 from labtests.simlab.linux.ports import gids
 from labtests.simlab.linux.processes import Pause, Program
@@ -28,10 +28,10 @@ COMPLETION_ERROR = 17  # exit status after a completion with error, as recorded
 EPHEMERAL_PORTS = (32768, 60999)
 
 
-class Run:
+class PerftestRun:
     """One run of a perftest program, of either side."""
 
-    def __init__(self, call: Call, plan: Plan, build: Build) -> None:
+    def __init__(self, call: Call, plan: PerftestPlan, build: Build) -> None:
         self._call = call
         self._plan = plan
         self._build = build
@@ -77,7 +77,7 @@ class Run:
                 meeting.backward = self._flow(meeting, meeting.server, meeting.client)
         meeting.changed.set()
 
-    def _flow(self, meeting: Meeting, sender: Side, receiver: Side) -> RcFlow:
+    def _flow(self, meeting: Meeting, sender: PerftestSide, receiver: PerftestSide) -> RcFlow:
         plan = meeting.client.plan
         tos = sender.plan.tos
         if tos is None:
