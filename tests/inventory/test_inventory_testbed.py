@@ -199,7 +199,7 @@ def test_the_json_schema_is_json_and_forbids_unknown_keys_everywhere() -> None:
     assert schema["$schema"].endswith("2020-12/schema")
     assert schema["additionalProperties"] is False
     assert all(part["additionalProperties"] is False for part in schema["$defs"].values())
-    ports = schema["$defs"]["DevicePart"]["properties"]["ports"]
+    ports = schema["$defs"]["DeviceForm"]["properties"]["ports"]
     assert ports["additionalProperties"] is False
     (pattern,) = ports["patternProperties"]
     assert re.search(pattern, "Twenty-FiveGigE1/0/13")
