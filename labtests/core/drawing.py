@@ -1,7 +1,8 @@
 """Drawings as SVG: a sheet with a title, panels with axes, and what is drawn in them.
 
 Same input, same bytes. Lengths are in SVG units (pixels at 100 %). The colours are those of Okabe
-and Ito (Color Universal Design, 2008), which colour-blind readers can tell apart.
+and Ito (Color Universal Design, 2008), which colour-blind readers can tell apart; where a style
+sheet knows better, as in the report, the colour is INHERITED.
 """
 
 import math
@@ -14,11 +15,14 @@ BLUE, VERMILION, GREEN, ORANGE = "#0072b2", "#d55e00", "#009e73", "#e69f00"
 PURPLE, SKY, BLACK, GREY = "#aa4499", "#56b4e9", "#222222", "#666666"
 COLOURS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK, GREY)
 GRID, PAPER = "#e4e4e4", "#ffffff"
+INHERITED = "inherit"
 FONT = 12.0
 LINE_HEIGHT = 15.0
 STEPS = (1, 2, 2.5, 5, 10)
 
 Point = tuple[float, float]
+Span = tuple[float, float, float | None]
+"""From, until, and the value that held in between; None where it is unknown."""
 Parts = list[str]
 
 
@@ -75,7 +79,8 @@ def box(corner: Point, size: Point, colour: str, *, outline: str = "none") -> st
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Axis:
-    """What is measured along one side of a panel; `names` replace the figures at the ticks."""
+    """What is measured along one side of a panel; `names` replace the figures at the ticks, and the
+    lines across the panel, unless it is `ruled`."""
 
     label: str
     high: float
@@ -83,6 +88,12 @@ class Axis:
     ticks: tuple[float, ...] = ()
     names: tuple[str, ...] = ()
     logarithmic: bool = False
+    ruled: bool = False
+
+    @property
+    def crossed(self) -> bool:
+        """Whether a line crosses the panel at each tick."""
+        return self.ruled or self.logarithmic or not self.names
 
     def share(self, value: float) -> float:
         """Where a value stands between the ends, 0..1; what is beyond them is at them."""
@@ -129,28 +140,51 @@ class Panel:
             self.bottom - self.height * self.y.share(y),
         )
 
-    def frame(self) -> Parts:
-        """Grid, axes and what they are called."""
+    def grid(self, colour: str = GRID) -> Parts:
+        """Lines across the panel at the ticks, and what stands at these."""
         parts = []
         for value, name in self.y.marks():
             y = self.at(self.x.low, value)[1]
-            if not self.y.names:
-                parts.append(rule((self.left, y), (self.right, y), GRID))
+            if self.y.crossed:
+                parts.append(rule((self.left, y), (self.right, y), colour))
             parts.append(text((self.left - 7, y + 4), name, align="end"))
         for value, name in self.x.marks():
             x = self.at(value, self.y.low)[0]
-            if not self.x.names or self.x.logarithmic:
-                parts.append(rule((x, self.top), (x, self.bottom), GRID))
+            if self.x.crossed:
+                parts.append(rule((x, self.top), (x, self.bottom), colour))
             parts.append(text((x, self.bottom + 17), name, align="middle"))
-        corner = (self.left, self.bottom)
+        return [part for part in parts if "></text>" not in part]
+
+    def frame(self) -> Parts:
+        """Grid, axes and what they are called."""
+        parts, corner = self.grid(), (self.left, self.bottom)
         parts.append(rule((self.left, self.top), corner, BLACK))
         parts.append(rule(corner, (self.right, self.bottom), BLACK))
-        middle = self.left + self.width / 2
-        parts.append(text((middle, self.bottom + 36), self.x.label, align="middle"))
-        parts.append(text((self.left, self.top - 8), self.y.label))
+        parts += self.caption()
+        if self.y.label:
+            parts.append(text((self.left, self.top - 8), self.y.label))
         if self.title:
             parts.append(text((self.left, self.top - 26), self.title, bold=True))
-        return [part for part in parts if "></text>" not in part]
+        return parts
+
+    def caption(self) -> Parts:
+        """What is measured along the bottom."""
+        middle = (self.left + self.width / 2, self.bottom + 36)
+        return [text(middle, self.x.label, align="middle")] if self.x.label else []
+
+    def steps(self, spans: Iterable[Span]) -> str:
+        """The way of a pen (`d` of a path): it is lifted where a value is missing, or time is."""
+        words: list[str] = []
+        reached: float | None = None
+        for begin, end, value in spans:
+            if value is None:
+                reached = None
+                continue
+            joined = reached is not None and abs(begin - reached) < self.x.high / 50
+            x, y = self.at(begin, value)
+            words.append(f"{'L' if joined else 'M'}{x:.1f} {y:.1f}H{self.at(end, value)[0]:.1f}")
+            reached = end
+        return " ".join(words)
 
     def line(
         self, points: Iterable[Point], colour: str, *, width: float = 1.8, dashed: bool = False
