@@ -10,20 +10,18 @@ from itertools import pairwise
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import Reading
+from labtests.core.drawing import Span
 from labtests.measure.evidence import differences
 from labtests.report.runs import Json, entries, number
 from labtests.report.text import place
 
-Point = tuple[float, float, float | None]
-"""From, until (seconds since the phase began), and the value that held; None where unknown."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """One line of a plot."""
+    """One line of a plot. Its points are in seconds since the phase began."""
 
     name: str
-    points: tuple[Point, ...]
+    points: tuple[Span, ...]
     dashed: bool = False
 
     @property
@@ -126,7 +124,7 @@ def _goodput(flows: list[Json], start_s: float) -> SeriesPlot:
     )
 
 
-def _interval(row: Json, start_s: float) -> Point | None:
+def _interval(row: Json, start_s: float) -> Span | None:
     begin, end = number(row.get("start_s")), number(row.get("end_s"))
     if begin is None or end is None:
         return None
@@ -165,7 +163,7 @@ def _reading(sample: Json, time_s: float) -> Reading:
 
 
 def _panel(kind: _Kind, samples: dict[str, dict[str, list[Reading]]], start_s: float) -> SeriesPlot:
-    points_of: Callable[[list[Reading], float], list[Point]] = _levels if kind.level else _rates
+    points_of: Callable[[list[Reading], float], list[Span]] = _levels if kind.level else _rates
     lines, unknown, silent = [], [], 0
     for counter in kind.counters:
         for where, readings in samples.get(counter, {}).items():
@@ -187,7 +185,7 @@ def _panel(kind: _Kind, samples: dict[str, dict[str, list[Reading]]], start_s: f
     )
 
 
-def _levels(readings: list[Reading], start_s: float) -> list[Point]:
+def _levels(readings: list[Reading], start_s: float) -> list[Span]:
     """A level holds from its sample to the next."""
     times = [reading.time_s - start_s for reading in readings]
     return [
@@ -196,9 +194,9 @@ def _levels(readings: list[Reading], start_s: float) -> list[Point]:
     ]
 
 
-def _rates(readings: list[Reading], start_s: float) -> list[Point]:
+def _rates(readings: list[Reading], start_s: float) -> list[Span]:
     """Per second, between neighbouring samples."""
-    points: list[Point] = []
+    points: list[Span] = []
     for first, second in pairwise(readings):
         change = differences([first], [second])[second.key].increase
         rate = None if change is None else change / (second.time_s - first.time_s)
