@@ -245,7 +245,7 @@ class Lab(Devices):
             if len(several := self._last_together(pending[mark:], firsts)) == 1:
                 tell(self._put_back(entry))
                 continue
-            with suppress(LabError):
+            with suppress(Exception):  # each by itself tells what is wrong
                 self._put_back_together(several, tell)
             for each in several:
                 each.together = 0  # what is left of them is tried one by one
@@ -260,7 +260,8 @@ class Lab(Devices):
                 (error,) = self._undone([step])
                 if error is not None:
                     raise error
-        except LabError as error:
+        except Exception as failed:  # noqa: BLE001 - whatever it is, others are put back
+            error = failed if isinstance(failed, LabError) else _unforeseen(failed)
             self.ahead.leave(entry, str(error))
             return PutBack(entry=entry, error=error)
         self.ahead.undone([entry], "already as it was" if step is None else "restored")
@@ -374,6 +375,12 @@ class Lab(Devices):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _unforeseen(error: Exception) -> LabError:
+    return LabError(
+        f"{type(error).__name__}: {str(error) or 'without a word'} (a defect of labtests)"
+    )
 
 
 def _not_undone(done: PutBack) -> LabError:

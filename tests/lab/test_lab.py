@@ -101,6 +101,18 @@ def test_one_undo_that_fails_does_not_stop_the_others_and_is_named(lab, box):
     assert "sw:p2: pfc was PfcSetting(mode='off'" in str(caught.value)
 
 
+def test_what_nobody_has_thought_of_does_not_stop_the_others_either(lab, box):
+    def breaks(port, wanted):
+        if (port, wanted) == ("p2", OFF):
+            raise EOFError
+
+    box.at_made = breaks
+    with pytest.raises(LabErrors, match="could not be put back") as caught:
+        change(lab, box, PORT, OTHER)
+    assert box.state["p1"] == OFF
+    assert "EOFError: without a word (a defect of labtests)" in str(caught.value)
+
+
 def test_inner_changes_are_undone_before_outer_ones(lab, box):
     with lab.restoring():
         lab.change(PORT, PFC, ON)
