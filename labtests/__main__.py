@@ -183,7 +183,7 @@ def restore(ctx: click.Context, /, **options: Any) -> None:
         place = Path(options["runs"][0])
         ctx.exit(of_snapshots.reinstate(place, testbed=options["testbed"], say=say, agree=agree))
     command = importlib.import_module("labtests.recovery.command")
-    ctx.exit(command.restore(command.Asked(**options, agree=agree), say))
+    ctx.exit(command.restore(command.RecoveryRequest(**options, agree=agree), say))
 
 
 def _agree(told: str) -> bool:

@@ -41,7 +41,7 @@ def check(ctx: click.Context, /, **options: Any) -> None:
     """
     command = importlib.import_module("labtests.check.command")
     options["testbed"] = load(_meant(options["testbed"], options["dry_run"]))
-    ctx.exit(command.run(command.Asked(**options), say, tell))
+    ctx.exit(command.run(command.CheckRequest(**options), say, tell))
 
 
 @click.command()

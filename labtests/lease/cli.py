@@ -24,7 +24,7 @@ def lock(ctx: click.Context, /, testbed: str | None, **options: Any) -> None:
     A run that goes on is not interrupted: then the exit code is 15, with who has the lab.
     """
     command = _command()
-    ctx.exit(command.lock(_testbed(testbed), command.Asked(**options), say))
+    ctx.exit(command.lock(_testbed(testbed), command.LeaseRequest(**options), say))
 
 
 @click.command()
@@ -34,7 +34,7 @@ def lock(ctx: click.Context, /, testbed: str | None, **options: Any) -> None:
 def unlock(ctx: click.Context, /, testbed: str | None, **options: Any) -> None:
     """Let others use TESTBED again. Exit code 15 when it is not your lock."""
     command = _command()
-    ctx.exit(command.unlock(_testbed(testbed), command.Asked(**options), say))
+    ctx.exit(command.unlock(_testbed(testbed), command.LeaseRequest(**options), say))
 
 
 @click.command()

@@ -119,9 +119,9 @@ def _run(options: dict[str, Any], *, changes: bool) -> int:
     testbed = load_testbed(meant(options["testbed"]))
     for name in limit:
         testbed.device(name)  # a wrong name is a wrong option
-    asked = command.Asked(
+    asked = command.ProfileRequest(
         profile=load(meant(options["profile_file"], "profiles")),
-        opening=opening.Opening(
+        opening=opening.OpenRequest(
             testbed=testbed,
             word="apply" if changes else "plan",
             changes=changes,
