@@ -27,8 +27,8 @@ def _utc_s(
     try:
         local = datetime.strptime(f"{time} {date}", "%H:%M:%S %m/%d/%Y").replace(tzinfo=UTC)
         return {"utc_s": (local - ahead).timestamp()}
-    except (ValueError, OverflowError) as error:
-        raise Unfit(f"is no time: {error}") from None
+    except (ValueError, OverflowError):
+        raise Unfit(f"with {date} is no time and date") from None
 
 
 def _in_summer(day: str, begin: str = "", end: str = "", **_: Any) -> bool:
