@@ -141,7 +141,7 @@ FORMS: Mapping[str, Rule] = {
     "cable_length": _whole(0, 100_000),
     "headroom": _each(_both(_priority, _count)),
 }
-"""Every setting that an ability has (intents.SETTINGS)."""
+"""Every kind of setting (settings.KINDS)."""
 
 
 def _plain(value: Any) -> bool:
