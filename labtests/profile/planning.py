@@ -188,18 +188,23 @@ def _undone(step: Step) -> LabError:
 
 
 def _made(lab: Lab, plan: DevicePlan, stop: threading.Event, progress: Say) -> _Made:
-    """Batch by batch; behind each, every wish is looked at once more."""
+    """Batch by batch. Behind each the next one is looked at; every wish, where all goes at once."""
     done = _Made()
     batches = _batches(lab, plan)
+    looked: Sequence[Wish] = ()
     found: Found = []
     for number, batch in enumerate(batches):
         if stop.is_set():
             break
-        steps = _steps_of(plan, batch, found) if number else _first_steps(lab, plan, batch)
+        if number and all(wish in looked for wish in batch):
+            steps = _steps_of(batch, looked, found)
+        else:
+            steps = _first_steps(lab, plan, batch)
         if not steps:
             continue
-        behind = plan.wishes if lab.joins(plan.device) or number + 1 < len(batches) else []
-        found = lab.make(plan.device, steps, _looked_at(lab, behind)) or []
+        later = [wish for batch in batches[number + 1 : number + 2] for wish in batch]
+        looked = plan.wishes if lab.joins(plan.device) else later
+        found = lab.make(plan.device, steps, _looked_at(lab, looked)) or []
         done.steps += steps
         for step in steps:
             progress(f"{plan.device}: {step.at.interface} {step.intent.setting} changed")
@@ -207,9 +212,9 @@ def _made(lab: Lab, plan: DevicePlan, stop: threading.Event, progress: Say) -> _
     return done
 
 
-def _steps_of(plan: DevicePlan, wishes: Sequence[Wish], found: Found) -> list[Step]:
-    """What these wishes take, by the last look at all of them. Raises what that met."""
-    mine = [step for wish, step in zip(plan.wishes, found, strict=True) if wish in wishes]
+def _steps_of(wishes: Sequence[Wish], looked: Sequence[Wish], found: Found) -> list[Step]:
+    """What these wishes take, by the last look at them. Raises what that met."""
+    mine = [step for wish, step in zip(looked, found, strict=True) if wish in wishes]
     return [step for step in expect_all(mine) if step is not None]
 
 

@@ -46,7 +46,7 @@ class StandingClock:
         return 0.0
 
     def sleep(self, seconds: float) -> None:
-        raise NotImplementedError
+        raise AssertionError(f"nothing here waits, asked to for {seconds} s")
 
 
 def test_a_lock_by_hand_keeps_runs_away_until_it_is_unlocked(project: Project) -> None:
