@@ -186,8 +186,8 @@ class Entitled(Protocol):
         """Configuration lines that change nothing, and that only who may configure may send."""
 
     @abstractmethod
-    def refusals(self, lines: Commands, reply: Reply) -> tuple[str, ...]:
-        """By the answer to those: one sentence for each thing that the account may not do."""
+    def expect_entitled(self, lines: Commands, reply: Reply) -> None:
+        """By the answer to those. Raises CommandRejected for what the account may not do."""
 
 
 def meaning_of(name: str) -> str:

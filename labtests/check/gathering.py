@@ -21,7 +21,7 @@ from labtests.capabilities.records import Reading
 from labtests.capabilities.settings import DSCP_MAP, PFC, QUEUE_MAP, TRUST, Kind
 from labtests.check.finding import Unknown
 from labtests.check.rights import Rights, rights
-from labtests.core.errors import DeviceError, LabError
+from labtests.core.errors import CommandRejected, DeviceError, LabError
 from labtests.drivers import driver_module
 from labtests.measure.evidence import Difference, Key, differences
 from labtests.measure.telemetry import Telemetry, Watch
@@ -81,11 +81,11 @@ def gather(readers: Sequence[Reader], clock: Clock, *, tried: bool = True) -> di
 
 def _known(reader: Reader, *, tried: bool) -> Known:
     known = replace(reader.ask(_told_of(reader)), left=_left(reader))
-    may_not = _may_not(reader) if tried else ()
-    if isinstance(known.obstacles, Unknown) or isinstance(may_not, Unknown):
-        unknown = known.obstacles if isinstance(known.obstacles, Unknown) else may_not
+    denied = may_not(reader) if tried else ()
+    if isinstance(known.obstacles, Unknown) or isinstance(denied, Unknown):
+        unknown = known.obstacles if isinstance(known.obstacles, Unknown) else denied
         return replace(known, obstacles=unknown)
-    return replace(known, obstacles=(*may_not, *known.obstacles))
+    return replace(known, obstacles=(*denied, *known.obstacles))
 
 
 def _told_of(reader: Reader) -> Asking[Known]:
@@ -115,15 +115,20 @@ def _told_of(reader: Reader) -> Asking[Known]:
     )
 
 
-def _may_not(reader: Reader) -> tuple[str, ...] | Unknown:
+def may_not(reader: Reader) -> tuple[str, ...] | Unknown:
+    """What a device that shows it only when it is tried does not let this account do."""
     entitled = reader.able(Entitled)
     if entitled is None:
         return ()
     try:
         lines = reader.ask(entitled.trial())
-        return entitled.refusals(lines, reader.exchanges.configure(lines)) if lines else ()
+        if lines:
+            entitled.expect_entitled(lines, reader.exchanges.configure(lines))
+    except CommandRejected as error:  # also by configure(): it may not enter configuration mode
+        return (f"this account cannot set anything: {error.problem}; {error.remedy}",)
     except LabError as error:
         return _unknown(error)
+    return ()
 
 
 def _settings(reader: Reader) -> Asking[dict[tuple[str, str], object]]:

@@ -608,7 +608,7 @@ def test_a_role_that_may_only_look_is_an_obstacle():
     switch = ScriptedSwitch({ALL_PORTS: f"#\ninterface {PORT}\n#\nreturn\n"}, says=refused)
     driver = Driver(switch)
     lines = driver.trial()
-    (sentence,) = driver.refusals(lines, switch.configure(lines))
-    assert "cannot set anything" in sentence
-    assert "Permission denied" in sentence
-    assert "network-admin" in sentence
+    with pytest.raises(CommandRejected) as refused_it:
+        driver.expect_entitled(lines, switch.configure(lines))
+    assert "Permission denied" in refused_it.value.problem
+    assert "network-admin" in refused_it.value.remedy

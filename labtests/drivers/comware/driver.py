@@ -5,7 +5,6 @@ from typing import Literal
 from labtests.capabilities.device import Entitled, Obstacles, Versions
 from labtests.capabilities.driver import Driver
 from labtests.capabilities.settings import Commands
-from labtests.core.errors import CommandRejected
 from labtests.drivers.comware import settings
 from labtests.drivers.comware.configuration import ConfigSection
 from labtests.drivers.comware.links import ComwareLinks
@@ -74,13 +73,9 @@ class ComwareState(Versions, Obstacles, Entitled):
         ports = [s.interface for s in sections if s.interface and "/" in s.interface]
         return (line("interface", ports[0]), QUIT) if ports else ()
 
-    def refusals(self, lines: Commands, reply: Reply) -> tuple[str, ...]:
+    def expect_entitled(self, lines: Commands, reply: Reply) -> None:
         """See Entitled."""
-        try:
-            expect_accepted(reply, lines)
-        except CommandRejected as error:
-            return (f"this account cannot set anything: {error.problem}; {error.remedy}",)
-        return ()
+        expect_accepted(reply, lines)
 
 
 def _obstacles_of(section: ConfigSection) -> list[str]:
