@@ -1,5 +1,5 @@
-"""Texts that make a regular expression look again and again: what one of its repetitions takes, ten
-thousand characters of it, and then something that does not fit."""
+"""Texts that make a regular expression look again and again: twenty thousand characters of what one
+of its repetitions takes, and then something that does not fit."""
 
 import random
 import re
@@ -8,7 +8,7 @@ from re import _constants as sre  # type: ignore[attr-defined]
 from re import _parser  # type: ignore[attr-defined]
 from typing import Any
 
-LENGTH = 10_000
+LENGTH = 20_000
 PROBES = ' \t\n0a-"'
 TRIES = 2  # texts of each repetition
 _CATEGORIES = {
