@@ -111,6 +111,9 @@ def test_apply_is_idempotent_and_can_be_restored(project, lab):
     devices = {name.split(":")[0].split()[0] for name in after if after[name] != found[name]}
     assert devices == {"ServerA", "ServerB", "ServerC", "S6550"}
 
+    sent = [x["kind"] for x in exchanges(project.folder / "first", "S6550")]
+    assert 0 < sent.count("run") <= 6 * sent.count("configure"), "reads grow with the changes"
+
     code, said = applied(project, "--run-dir", "second")
     assert (code, "nothing to change: nothing was changed" in said) == (0, True), said
     assert kinds(project.folder / "second") == ["begun", "kept", "ended"]
