@@ -221,12 +221,18 @@ def test_a_command_that_would_outlive_the_run_is_ended_with_it(host: Sshd, tmp_p
 
 
 def test_a_command_whose_caller_is_stopped_by_ctrl_c_is_ended(lab: Lab, tmp_path: Path) -> None:
-    stopping = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
+    seen = tmp_path / "pid"
+
+    def stop() -> None:
+        wait_for(lambda: seen.is_file() and seen.read_text() != "")
+        os.kill(os.getpid(), signal.SIGINT)
+
+    stopping = threading.Thread(target=stop)
     stopping.start()
     with pytest.raises(KeyboardInterrupt):
-        lab.connection("A").run(f"echo $$ >{tmp_path}/pid; sleep 61; true")
+        lab.connection("A").run(f"echo $$ >{seen}; sleep 61; true")
     stopping.join()
-    wait_for(lambda: not is_running(int((tmp_path / "pid").read_text())))
+    wait_for(lambda: not is_running(int(seen.read_text())))
     assert lab.connection("A").run("echo on", hide=True).stdout == "on\n"
 
 
