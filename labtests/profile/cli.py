@@ -62,7 +62,13 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
     folder = click.Path(path_type=Path, file_okay=False)
     for option in (
         click.argument("profile_file", metavar="PROFILE"),
-        click.option("--testbed", required=True, metavar="FILE", help="File, or a name."),
+        click.option(
+            "--testbed",
+            envvar="LABTESTS_TESTBED",
+            required=True,
+            metavar="FILE",
+            help="File, or a name.",
+        ),
         click.option("--limit", metavar="DEVICE,...", default="", help="Only these devices."),
         click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout."),
         click.option("--dry-run", is_flag=True, help="On a simulated lab made from the testbed."),

@@ -10,8 +10,9 @@ from labtests.inventory import Device, Endpoint, Link, Management, Port, Testbed
 TESTBEDS = Path(__file__).parents[2] / "testbeds"
 
 
-def lab(*cables: str, hosts: str = "") -> Testbed:
-    """Cables as "A1-B1": device A's port 1 to device B's. The others are switches."""
+def lab(*cables: str, hosts: str = "", addressed: str = "") -> Testbed:
+    """Cables as "A1-B1": device A's port 1 to device B's. What is no host is a switch; the ports of
+    `addressed` devices have an address."""
     ports: dict[str, list[str]] = {}
     links = []
     for cable in cables:
@@ -22,10 +23,10 @@ def lab(*cables: str, hosts: str = "") -> Testbed:
     devices = tuple(
         Device(
             name=name,
-            platform="toy",
+            platform="linux" if name in hosts else "linux-switch",
             management=Management(host=name),
             ports=tuple(
-                Port(device=name, interface=p, address="10.0.0.1" if name in hosts else None)
+                Port(device=name, interface=p, address="10.0.0.1" if name in addressed else None)
                 for p in of_device
             ),
         )
@@ -71,6 +72,10 @@ def test_a_host_with_two_cables_is_no_way():
     assert way(lab("A1-H1", "H2-B1", "A2-S1", "S2-C1", "C2-B2", hosts="H"), "A", to="B") == [
         "A2", "S1", "S2", "C1", "C2", "B2",
     ]  # fmt: skip
+
+
+def test_switches_that_route_are_switches():
+    assert way(lab("A1-B1", addressed="AB"), "A", to="B") == ["A1", "B1"]
 
 
 def test_where_the_links_lead_nowhere_nothing_is_invented():
