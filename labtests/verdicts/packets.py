@@ -10,6 +10,7 @@ datagram that arrived, it never notices.
 from collections.abc import Iterable, Iterator
 
 from labtests.capabilities import counters as c
+from labtests.capabilities.records import FlowResult
 from labtests.measure.evidence import Difference, Evidence
 from labtests.verdicts import checks, path, rdma_packets, witnesses
 from labtests.verdicts.outcome import (
@@ -54,6 +55,8 @@ def accounted(evidence: Evidence) -> Iterator[Finding]:
     for device in dict.fromkeys(place.device for place in evidence.senders):
         yield by_the_sending_host(evidence, device)
     yield by_the_receiving_host(evidence)
+    for queue in loaded(evidence):
+        yield came_to_the_tools(evidence, queue)
     yield losses_told(evidence)
 
 
@@ -200,73 +203,106 @@ def _at_least(evidence: Evidence, device: str, sent: Difference, who: str) -> Fi
 
 
 def by_the_receiving_host(evidence: Evidence) -> Finding:
-    """The host's IP stack handed out at least what the tools received; these got no more than was
-    forwarded, and, but for the tail and what the host lost, no less. What else came to the host by
-    UDP does not matter."""
-    host = (evidence.receiver.device, "")
-    read = evidence.change(host, "host", None, c.UDP_IN_DATAGRAMS)
-    forwarded = [checks.queue_forwarded(evidence, queue) for queue in loaded(evidence)]
-    for part in (read, *forwarded):
-        if part.increase is None:
-            return missing(part, "known", "packets")
+    """The host's IP stack handed out at least what the tools received. What else came to the host
+    by UDP does not matter."""
+    host = evidence.receiver.device
+    read = evidence.change((host, ""), "host", None, c.UDP_IN_DATAGRAMS)
+    if read.increase is None:
+        return missing(read, "known", "packets")
     got = sum(flow.received_datagrams or 0 for flow in evidence.flows)
-    came = sum(d.increase or 0 for d in forwarded)
-    least = came - witnesses.lost_by_receiver(evidence)
-    least -= witnesses.tail(came)
     fact = Fact(
-        name=f"received by the tools on {host[0]}",
+        name=f"received by the tools on {host}",
         measured=got,
-        bound=f"<= {came} forwarded, <= {read.increase} that its IP stack handed out, >= {least}",
+        bound=f"<= {read.increase} that its IP stack handed out",
         unit="datagrams",
-        margin=min(came - got, (read.increase or 0) - got, got - least),
+        margin=read.increase - got,
     )
-    if got < least:
+    if got > read.increase:
         return disagreement(
-            f"{came} datagrams were forwarded to {host[0]} and its tools received {got}: its own "
-            "counters do not explain that",
-            fact,
-        )
-    if got > came:
-        return disagreement(f"{host[0]} got {got} datagrams, the queues forwarded {came}", fact)
-    if got > (read.increase or 0):
-        return disagreement(
-            f"the tools received {got} datagrams, the IP stack of {host[0]} handed out "
+            f"the tools received {got} datagrams, the IP stack of {host} handed out "
             f"{read.increase}",
             fact,
         )
     return passed(fact)
 
 
+def came_to_the_tools(evidence: Evidence, queue: int) -> Finding:
+    """The tools of a class got no more than its queue forwarded, and, but for the tail and what the
+    host lost, no less: another class that misses less than it could does not make up for it."""
+    host = evidence.receiver.device
+    read = checks.queue_forwarded(evidence, queue)
+    if read.increase is None:
+        return missing(read, "known", "packets")
+    came = read.increase
+    got = sum(flow.received_datagrams or 0 for flow in _flows_of(evidence, queue))
+    least = came - witnesses.lost_by_receiver(evidence) - witnesses.tail(came)
+    fact = Fact(
+        name=f"received by the tools on {host}, queue {queue}",
+        measured=got,
+        bound=f"<= {came} forwarded, >= {least}",
+        unit="datagrams",
+        margin=min(came - got, got - least),
+    )
+    if got < least:
+        return disagreement(
+            f"queue {queue} forwarded {came} datagrams to {host} and its tools received {got}: "
+            "its own counters do not explain that",
+            fact,
+        )
+    if got > came:
+        return disagreement(f"{host} got {got} datagrams, queue {queue} forwarded {came}", fact)
+    return passed(fact)
+
+
+def _flows_of(evidence: Evidence, queue: int) -> tuple[FlowResult, ...]:
+    pairs = zip(evidence.senders, evidence.flows, strict=False)
+    return tuple(flow for place, flow in pairs if place.queue == queue)
+
+
 def losses_told(evidence: Evidence) -> Finding:
-    """The tool can not have missed more than the switch dropped and the hosts lost themselves."""
+    """The tools of a class can not have missed more than its queue dropped and the hosts lost
+    themselves, nor all of them together more than all queues."""
     lost = [flow.lost_datagrams for flow in evidence.flows]
-    known = [n for n in lost if n is not None]
-    dropped = [checks.queue_drops(evidence, queue) for queue in loaded(evidence)]
+    queues = loaded(evidence)
+    dropped = {queue: checks.queue_drops(evidence, queue) for queue in queues}
     inside = witnesses.hosts_losses(evidence)
-    for difference in (*dropped, *(each for station in inside for each in station.losses)):
+    for difference in (*dropped.values(), *(each for one in inside for each in one.losses)):
         if difference.increase is None:
             return missing(difference, "known", "packets")
-    if len(known) != len(lost):
+    if None in lost:
         return unproven("a receiver did not report how many datagrams it lost")
-    switch = sum(d.increase or 0 for d in dropped)
     hosts = witnesses.lost_by_hosts(evidence)
     said = ", ".join(f"{s.name}: {path.in_words(s)}" for s in inside if s.lost)
+    beyond = {
+        queue: _missed(_flows_of(evidence, queue)) - (dropped[queue].increase or 0)
+        for queue in queues
+    }
+    switch = sum(d.increase or 0 for d in dropped.values())
     fact = Fact(
         name="lost by the tool's account",
-        measured=sum(known),
-        bound=f"<= {switch} dropped + {hosts} lost in hosts",
+        measured=_missed(evidence.flows),
+        bound=f"<= {switch} dropped + {hosts} lost in hosts, of each class",
         unit="datagrams",
-        margin=switch + hosts - sum(known),
+        margin=hosts - sum(max(n, 0) for n in beyond.values()),
         note=said,
     )
-    if sum(known) > switch + hosts:
+    if sum(max(n, 0) for n in beyond.values()) > hosts:
+        told = " and ".join(
+            f"{_missed(_flows_of(evidence, queue))} datagrams of queue {queue}, "
+            f"{dropped[queue].increase} of them dropped by the switch"
+            for queue, more in beyond.items()
+            if more > 0
+        )
         return disagreement(
-            f"{sum(known)} datagrams were lost on the way to {evidence.receiver.device} by the "
-            f"tool's account, {switch} dropped by the switch, {hosts} lost inside hosts"
-            f"{f' ({said})' if said else ''}: no counter has the others",
+            f"lost on the way to {evidence.receiver.device} by the tool's account: {told}; "
+            f"{hosts} lost inside hosts{f' ({said})' if said else ''}; no counter has the others",
             fact,
         )
     return passed(fact)
+
+
+def _missed(flows: Iterable[FlowResult]) -> int:
+    return sum(flow.lost_datagrams or 0 for flow in flows)
 
 
 def none_dropped(evidence: Evidence, queues: Iterable[int]) -> Iterator[Finding]:
