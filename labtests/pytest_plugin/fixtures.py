@@ -17,6 +17,7 @@ from labtests.pytest_plugin.run import RUN, Run
 from labtests.recovery import LabHeld, NotPutBack
 
 UNUSABLE_EXIT, UNREACHABLE_EXIT = 10, 15
+UNKNOWN = "an ability unknown to labtests: is the name mistyped?"
 LAB_FIXTURES = frozenset({"lab", "incast"})
 INCAST = pytest.StashKey[Incast]()
 CHANGES_BEFORE = pytest.StashKey[int]()
@@ -158,9 +159,9 @@ def _not_there(lab: Lab, devices: Iterable[str], names: Iterable[str]) -> Iterat
 
 
 def _in_words(names: Iterable[str]) -> str:
-    """Names of a `requires` mark, each with what its ability is where that is known."""
-    told = ((name, meaning_of(name)) for name in names)
-    return ", ".join(f"{name} ({means})" if means else name for name, means in told)
+    """Names of a `requires` mark, each with what its ability is. One that labtests does not know
+    may be of somebody's own platform, or mistyped."""
+    return ", ".join(f"{name} ({meaning_of(name) or UNKNOWN})" for name in names)
 
 
 def _progress(run: Run) -> Callable[[str], None]:

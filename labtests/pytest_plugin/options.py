@@ -1,5 +1,6 @@
 """Command line, environment and markers."""
 
+import json
 import os
 from pathlib import Path
 
@@ -142,8 +143,19 @@ def expect_possible(config: pytest.Config) -> None:
         raise pytest.UsageError(f"--idle-s: give 0 to {LAB_SECONDS_AT_MOST} seconds")
     if config.getoption("fault") and not config.getoption("dry_run"):
         raise pytest.UsageError("--fault is for a simulated lab: give --dry-run too")
+    for fault in config.getoption("fault"):
+        _expect_object(fault)
     if config.getoption("numprocesses", None):
         raise pytest.UsageError("a lab takes one test at a time: leave out -n")
+
+
+def _expect_object(fault: str) -> None:
+    try:
+        is_object = isinstance(json.loads(fault), dict)
+    except ValueError as error:
+        raise pytest.UsageError(f"--fault {fault}: {error}") from None
+    if not is_object:
+        raise pytest.UsageError(f"--fault {fault}: give a JSON object (labtests/simlab/faults.py)")
 
 
 def asked_testbed(config: pytest.Config) -> Path | None:

@@ -266,14 +266,14 @@ def pressed(evidence: Evidence) -> Finding:
             "are not those of the moments in which they were read, or its speed is another one"
         )
     least = PRESSED_PER_S * max(evidence.end_s - evidence.start_s, 0.0)
-    bound = f"> {least:.3g} or"
+    bound, use = f"> {least:.3g} (one of three is enough)", f">= {BUSY_SHARE} (one of three)"
     facts = (
         Fact(name="pause frames sent to the senders", measured=paused, bound=bound, unit="frames"),
         Fact(name="packets marked at the bottleneck", measured=marked, bound=bound, unit="packets"),
         Fact(
             name="highest egress use of the bottleneck",
             measured=None if used is None else round(used, 4),
-            bound=f">= {BUSY_SHARE}",
+            bound=use,
             unit="of line rate",
         ),
     )

@@ -196,7 +196,7 @@ def test_a_tests_part_has_facts_counters_settings_commands_and_rerun(
         "trust dscp scheduling wrr queue 0: weight 1",
         "ServerA → ServerC iperf3, TOS 96 complete 7.8 Gb/s 4.31 Gb/s",
         "16 375 / 16 375 / 0",
-        "9.500 s ServerA mlnx_qos -i eth0 -f 0,0,0,1,0,0,0,0 0 pfc of eth0",
+        "9.500 s ServerA mlnx_qos -i eth0 -f 0,0,0,1,0,0,0,0 pfc of eth0",
         "Run it again: pytest suites/test_pauses.py --testbed lab --dry-run --seed 1",
     ):
         assert words in text.replace("\u202f", " ")

@@ -91,7 +91,10 @@ EXPECTED = {
     "test_lab_error": ("error", "ServerA cannot do what EcnMarking asks"),
     "test_setup_error": ("error", "S6550: 'display nothing': % Wrong\n  remedy: ask for something"),
     "test_teardown_error": ("error", "trust was TrustSetting(source='dot1p', override=False) and"),
-    "test_ability_that_nobody_has": ("skipped", "has the ability: teleportation"),
+    "test_ability_that_nobody_has": (
+        "skipped",
+        "has the ability: teleportation (an ability unknown to labtests: is the name mistyped?)",
+    ),
     "test_properties_of_its_own": ("pass", None),
     "test_odd_names[../../up]": ("pass", None),
     "test_odd_names[a/b]": ("pass", None),

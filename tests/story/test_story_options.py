@@ -91,6 +91,8 @@ def test_every_mistake_of_a_testbed_file_is_shown_at_once(here):
     ("options", "words"),
     [
         (("--testbed", "nosuch"), "testbeds/ has: h3c-s6550-cx4, incast-5to1"),
+        ((*DRY, "--fault", "{bad"), "--fault {bad: Expecting property name"),
+        ((*DRY, "--fault", "[]"), "--fault []: give a JSON object"),
         ((*DRY, "--lab-seconds", "1"), "--lab-seconds 1: give 5 to 3600"),
         ((*DRY, "--run-dir", "/proc/nope"), "/proc/nope: no run folder can be made"),
         ((*DRY, "--run-dir", "earlier"), "earlier holds an earlier run; give another --run-dir"),
