@@ -1,7 +1,7 @@
 """Single checks on evidence, from which verdicts are put together. Each is pure and total."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
@@ -164,6 +164,14 @@ def none_dropped_by_ports(evidence: Evidence) -> Iterator[Finding]:
         drops = evidence.change(evidence.bottleneck, "port", None, counter)
         if evidence.has(drops):
             yield from exactly_zero(drops)
+
+
+def drops_of_bottleneck(evidence: Evidence, queues: Iterable[int]) -> Iterator[Difference]:
+    """Of these queues, and of the port where it counts them itself."""
+    yield from (queue_drops(evidence, queue) for queue in queues)
+    yield from (
+        evidence.change(evidence.bottleneck, "port", None, counter) for counter in _PORT_DROPS
+    )
 
 
 _PORT_DROPS = (c.BUFFER_DROPPED_IN_PACKETS, c.BUFFER_DROPPED_OUT_PACKETS, c.WRED_DROPPED_PACKETS)
@@ -337,6 +345,37 @@ def _pace_of(evidence: Evidence, place: Place, flow: FlowResult) -> Finding:
         f"{100 * held:.0f} % of the time: the limit of {flow.sender}, or it stood still",
         fact,
     )
+
+
+def not_paused(evidence: Evidence) -> Iterator[Finding]:
+    """No pause frame held a sender: where PFC is off, what slows it is then something else. Counted
+    by the switch, and by the NIC: 802.3x and PFC, but for other priorities' (somebody else's)."""
+    for place in evidence.senders:
+        nic, port = (place.device, place.port), (place.switch, place.switch_port)
+        ours = _priority(place)
+        sent = evidence.change(port, "priority", ours, c.PFC_TX_FRAMES)
+        got = evidence.change(nic, "priority", place.priority, c.PFC_RX_FRAMES)
+        every = evidence.change(nic, "port", None, c.PAUSE_RX_FRAMES)
+        others = sum(
+            evidence.change(nic, "priority", other, c.PFC_RX_FRAMES).increase or 0
+            for other in set(range(8)) - {ours}
+        )
+        grown = [d for d in (sent, got) if d.increase]
+        if (every.increase or 0) > others + (got.increase or 0):
+            grown.append(every)
+        if grown:
+            said = ", ".join(f"{name_of(d)} +{d.increase}" for d in grown)
+            yield unproven(f"{place.device} was held by pause frames, although PFC is off: {said}")
+
+
+def kept_sending(flow: FlowResult) -> Iterator[Finding]:
+    """No row of its report is empty: a queue pair that is slowed down still sends."""
+    still = [row for row in flow.intervals if not row.goodput_bits_per_s]
+    if still:
+        yield unproven(
+            f"{flow.sender} stood still from {still[0].start_s:.3g} to {still[0].end_s:.3g} s of "
+            f"the lab's clock, and in {len(still)} of {len(flow.intervals)} rows of {flow.tool}"
+        )
 
 
 def congested(evidence: Evidence) -> bool:

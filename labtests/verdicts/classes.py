@@ -21,6 +21,7 @@ from labtests.verdicts.outcome import (
     conclude,
     failed,
     missing,
+    name_of,
     passed,
     unproven,
 )
@@ -67,6 +68,7 @@ def _whole(seen: Evidence) -> Iterator[Finding]:
     if any(count & (count - 1) or not count for count in counts) or len(set(counts)) < len(counts):
         yield unproven(f"counts of {counts} packets cannot be told apart")
     yield from checks.counters_of_the_end(seen)
+    yield from _none_dropped(seen)
     moved = [checks.queue_forwarded(seen, queue) for queue in packets.queues_of(seen)]
     for difference in moved:
         if difference.increase is None:
@@ -89,6 +91,12 @@ def _whole(seen: Evidence) -> Iterator[Finding]:
         )
     else:
         yield passed(fact)
+
+
+def _none_dropped(seen: Evidence) -> Iterator[Finding]:
+    for drops in checks.drops_of_bottleneck(seen, packets.queues_of(seen)):
+        if drops.increase:
+            yield unproven(f"{name_of(drops)} grew by {drops.increase}: whose packets is not known")
 
 
 def _ours(seen: Evidence, queue: int) -> int:

@@ -79,6 +79,7 @@ def _marked_not_dropped(evidence: Evidence, without: tuple[Evidence, ...]) -> It
     yield passed(fact) if marks else failed(f"{name_of(marked(evidence)[0])} stayed 0", fact)
     yield _few_drops(evidence, without)
     yield from _everybody_got_some(evidence)
+    yield from checks.not_paused(evidence)
     under_load = packets.loaded(evidence)
     others = set(packets.queues_of(evidence)) - set(under_load)
     yield from packets.none_dropped(evidence, others)

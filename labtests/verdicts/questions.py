@@ -238,6 +238,8 @@ def slowed_by_marks(evidence: Evidence) -> Verdict:
         [
             *checks.ran(evidence),
             *(checks.due(evidence, f) for f in _slowed(evidence)),
+            *checks.not_paused(evidence),
+            *(finding for flow in evidence.flows for finding in checks.kept_sending(flow)),
             *idle.quiet_queues(evidence, _queues(evidence)),
             idle.quiet_congestion_control(evidence),
         ],
@@ -309,6 +311,7 @@ def _drops_where_due(
         yield from witnesses.conserved(evidence, queue)
     yield from checks.switch_ports_kept(evidence)
     yield from _clean_ones_sent(evidence, clean)
+    yield from checks.not_paused(evidence)
     if any(rdma_packets.is_rdma(flow) for flow in evidence.flows):
         yield from cnps.in_their_class(evidence)
     for place, flow in zip(evidence.senders, evidence.flows, strict=False):
@@ -327,6 +330,7 @@ def _clean_ones_sent(evidence: Evidence, clean: int) -> Iterator[Finding]:
                 f"{place.device}: goodput / equal part of the line", part, at_least=FAIR_SHARE_LEAST
             )
             yield checks.or_unproven(finding, "hardly anything was sent into the clean queue")
+            yield from checks.kept_sending(flow)
 
 
 def _shares(evidence: Evidence) -> str:
