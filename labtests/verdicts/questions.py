@@ -237,6 +237,7 @@ def slowed_by_marks(evidence: Evidence) -> Verdict:
         evidence,
         [
             *checks.ran(evidence),
+            _marked(evidence),
             *(checks.due(evidence, f) for f in _slowed(evidence)),
             *checks.not_paused(evidence),
             *(finding for flow in evidence.flows for finding in checks.kept_sending(flow)),
@@ -247,8 +248,15 @@ def slowed_by_marks(evidence: Evidence) -> Verdict:
     )
 
 
+def _marked(evidence: Evidence) -> Finding:
+    """A queue that dropped was full, whatever became of the flows: go-back-N without marks can end
+    in queue pairs that complete nothing at all."""
+    finding = _grew(evidence, evidence.bottleneck, c.ECN_MARKED_PACKETS)
+    full = any(checks.queue_drops(evidence, queue).increase for queue in _queues(evidence))
+    return finding if full else checks.due(evidence, finding)
+
+
 def _slowed(evidence: Evidence) -> Iterator[Finding]:
-    yield _grew(evidence, evidence.bottleneck, c.ECN_MARKED_PACKETS)
     receiver = (evidence.receiver.device, evidence.receiver.port)
     yield _grew(evidence, receiver, c.NP_CNP_SENT)
     for place in evidence.senders:

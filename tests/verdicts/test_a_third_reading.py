@@ -9,7 +9,8 @@ from test_class_verdicts import BY_THREE, sent
 from test_sound import R_NIC, with_counter
 
 from labtests.capabilities import counters as c
-from labtests.verdicts import Outcome, checks, classified, sound, witnesses
+from labtests.capabilities.records import FlowStatus
+from labtests.verdicts import Outcome, checks, classified, slowed_by_marks, sound, witnesses
 from labtests.verdicts.outcome import worst
 
 A_NIC, PORT = ("a", "eth0"), ("sw", "p1")
@@ -96,3 +97,15 @@ def test_completions_with_an_error_are_no_success():
     assert worst(finding.outcome for finding in findings) is not Outcome.PASS
     for said in ("resp_cqe_error grew by 3", "req_cqe_error grew by 2"):
         assert said in because(findings)
+
+
+def test_a_full_queue_without_marks_is_the_switchs_whatever_became_of_the_flows():
+    """Two queue pairs at 2.5 Gb/s that starve each other complete no message."""
+    seen = load(dropped=(40_000, 20_000))
+    marks = with_counter(seen, seen.bottleneck, c.ECN_MARKED_PACKETS, 0)
+    dead = tuple(replace(flow, status=FlowStatus.FAILED, because="stood") for flow in seen.flows)
+    verdict = slowed_by_marks(replace(marks, flows=dead))
+    assert verdict.outcome is Outcome.FAIL
+    assert verdict.because == "sw p3 ecn_marked_packets stayed 0"
+    nothing_dropped = with_counter(load(), seen.bottleneck, c.ECN_MARKED_PACKETS, 0)
+    assert slowed_by_marks(replace(nothing_dropped, flows=dead)).outcome is Outcome.INCONCLUSIVE
