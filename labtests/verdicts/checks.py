@@ -1,7 +1,7 @@
 """Single checks on evidence, from which verdicts are put together. Each is pure and total."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
@@ -35,15 +35,17 @@ IMPOSSIBLE_SHARE = 1.02
 """Above it a port's use is no measurement: two clocks are apart by 0.02 % at the most (802.3)."""
 
 
-def ran(evidence: Evidence) -> Iterator[Finding]:
-    """Every flow ran to its end by its own tool's account, the roles could reach each other, the
-    counters were read when they could be, and the settings under test stayed as they were."""
+def ran(evidence: Evidence, *, excused: Collection[FlowResult] = ()) -> Iterator[Finding]:
+    """Every flow that is not excused ran to its end by its own tool's account, the roles could
+    reach each other, the counters were read when they could be, and the settings under test stayed
+    as they were."""
     if not evidence.flows:
         yield unproven("no traffic ran")
     if len(evidence.flows) != len(evidence.senders):
         yield unproven(f"{len(evidence.flows)} of {len(evidence.senders)} flows were reported")
     for place, flow in zip(evidence.senders, evidence.flows, strict=False):
-        yield _flow_ran(flow, place, evidence.receiver)
+        if flow not in excused:
+            yield _flow_ran(flow, place, evidence.receiver)
     for sentence in (*evidence.unreachable, *evidence.changed):
         yield unproven(sentence)
     yield from counters_of_the_end(evidence)

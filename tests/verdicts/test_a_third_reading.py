@@ -109,3 +109,18 @@ def test_a_full_queue_without_marks_is_the_switchs_whatever_became_of_the_flows(
     assert verdict.because == "sw p3 ecn_marked_packets stayed 0"
     nothing_dropped = with_counter(load(), seen.bottleneck, c.ECN_MARKED_PACKETS, 0)
     assert slowed_by_marks(replace(nothing_dropped, flows=dead)).outcome is Outcome.INCONCLUSIVE
+
+
+def test_a_queue_pair_that_a_control_starves_is_not_its_hosts_fault():
+    seen = load(dropped=(40_000, 20_000))
+    dead = tuple(
+        replace(flow, tool="ib_send_bw", status=FlowStatus.FAILED, goodput_bits_per_s=0.0)
+        for flow in seen.flows
+    )
+    dead = tuple(replace(flow, offered_bits_per_s=None) for flow in dead)
+    control = replace(seen, flows=dead, kind="control")
+    assert sound(control).outcome is Outcome.PASS
+    assert "2 queue pairs lost packets in their queue" in sound(control).because
+    assert sound(replace(control, kind="experiment")).outcome is not Outcome.PASS
+    not_dropped = replace(load(), flows=dead, kind="control")
+    assert sound(not_dropped).outcome is Outcome.INCONCLUSIVE
