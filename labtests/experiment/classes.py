@@ -5,12 +5,13 @@ other sender sends one round as well: eight DSCPs, those that the map spreads ov
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from labtests.capabilities import counters as c
 from labtests.experiment.pace import Pace, Span
 from labtests.experiment.phase import PhaseRecord, in_words, place, settling
 from labtests.experiment.roles import Role, Roles
+from labtests.experiment.settings import set_by_others, settings_seen
 from labtests.lab.lab import Lab
 from labtests.measure.evidence import LIVE, Evidence, Refresh
 from labtests.measure.telemetry import Telemetry, Watch
@@ -61,11 +62,14 @@ class ClassRounds:
 
     def run(self) -> tuple[tuple[PhaseRecord, ...], ...]:
         """Round by round, each with the tries that were disturbed first."""
-        rounds = self.rounds
-        return tuple(
+        rounds, seen = self.rounds, settings_seen(self.lab, self.roles)
+        before_it = set_by_others(self.lab, seen)
+        found = tuple(
             self._round(f"round {number} of {len(rounds)}, {sender.name}", sender, counts)
             for number, (sender, counts) in enumerate(rounds, start=1)
         )
+        changed = before_it + settings_seen(self.lab, self.roles).changed_since(seen)
+        return tuple(tuple(_with(each, changed) for each in tries) for tries in found)
 
     def _round(self, name: str, sender: Role, counts: Counts) -> tuple[PhaseRecord, ...]:
         records: list[PhaseRecord] = []
@@ -113,3 +117,9 @@ class ClassRounds:
     def _party(self, role: Role) -> Party:
         transport = self.lab.transports[role.name]
         return Party(name=role.name, transport=transport, address=role.address)
+
+
+def _with(record: PhaseRecord, changed: tuple[str, ...]) -> PhaseRecord:
+    if not changed:
+        return record
+    return replace(record, evidence=replace(record.evidence, changed=changed))

@@ -12,7 +12,12 @@ from labtests.experiment.pace import Pace
 from labtests.experiment.reachability import unreachable
 from labtests.experiment.refresh import still
 from labtests.experiment.roles import Role, Roles
-from labtests.experiment.settings import DeviceSettings, SettingSeen, settings_seen
+from labtests.experiment.settings import (
+    DeviceSettings,
+    SettingSeen,
+    set_by_others,
+    settings_seen,
+)
 from labtests.inventory import Endpoint
 from labtests.lab.lab import Lab
 from labtests.measure.evidence import LIVE, CnpClass, Difference, Evidence, Key, Place, Refresh
@@ -83,6 +88,7 @@ class Phase:
         watch = self._watch()
         self._say("quiet window")
         seen = settings_seen(self.lab, self.roles)
+        before_it = set_by_others(self.lab, seen)
         places = tuple(self._place(s.role, s.tool.tos, seen) for s in traffic)
         unreachable = tuple(self._unreachable(traffic))
         quiet = telemetry.snapshot(watch)
@@ -124,7 +130,7 @@ class Phase:
         evidence = self._with_late_counters(evidence, lambda: telemetry.snapshot(watch))
         refresh = still(self.lab, self.roles, self.refresh)
         self.lab.expect_lease()  # what was seen is of our settings only while nobody else sets any
-        changed = settings_seen(self.lab, self.roles).changed_since(seen)
+        changed = before_it + settings_seen(self.lab, self.roles).changed_since(seen)
         evidence = replace(evidence, refresh=refresh, changed=changed)
         return PhaseRecord(evidence=evidence, settings=seen.settings)
 

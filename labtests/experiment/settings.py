@@ -16,11 +16,13 @@ from labtests.capabilities.settings import (
     SCHEDULING,
     TRUST,
     Kind,
+    kind_of,
 )
 from labtests.experiment.choosing import queues_asked
 from labtests.experiment.roles import Roles
 from labtests.inventory import Endpoint
 from labtests.journal.values import readable
+from labtests.lab.changes import Wanted
 from labtests.lab.lab import Lab
 from labtests.transport.asking import Asking, both, by_name, known, side_by_side
 
@@ -74,6 +76,25 @@ def _changed(at: Endpoint, setting: str, before: object, after: object) -> str:
         f"somebody else changed {setting} of {at.device} {at.interface} during the phase: "
         f"{readable(before)} before, {readable(after)} after it"
     )
+
+
+def set_by_others(lab: Lab, seen: DeviceSettings) -> tuple[str, ...]:
+    """A sentence for each setting that this run has made and that is not so by now."""
+    ours = {(e.intent.at, e.intent.setting): e.intent.wanted for e in lab.ahead.pending}
+    return tuple(
+        f"somebody else changed {each.setting} of {each.at.device} {each.at.interface} before the "
+        f"phase: {readable(ours[each.at, each.setting])} was set, {readable(each.value)} is there"
+        for each in seen.settings
+        if (each.at, each.setting) in ours
+        and each.value != ours[each.at, each.setting]
+        and _differs(lab, each, ours[each.at, each.setting])
+    )
+
+
+def _differs(lab: Lab, seen: SettingSeen, wanted: object) -> bool:
+    """As the setting judges it: there would be something to send."""
+    want = Wanted(seen.at, kind_of(seen.setting), wanted)
+    return lab.ask(seen.at.device, lab.step(want)) is not None
 
 
 def settings_seen(lab: Lab, roles: Roles) -> DeviceSettings:

@@ -1,7 +1,7 @@
 """What a verdict is, and how findings become one."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from labtests.measure.evidence import Backend, Difference, Evidence
@@ -76,8 +76,14 @@ class Verdict:
 def conclude(
     question: str, evidence: Evidence, findings: Iterable[Finding], *, passing: str
 ) -> Verdict:
-    """The worst finding decides. `passing` is the sentence when all of them pass."""
+    """The worst finding decides. `passing` is the sentence when all of them pass. Nothing fails in
+    a phase whose settings somebody else has changed."""
     findings = tuple(findings)
+    if evidence.changed:
+        findings = tuple(
+            replace(f, outcome=Outcome.INCONCLUSIVE) if f.outcome is Outcome.FAIL else f
+            for f in findings
+        )
     outcome = worst(finding.outcome for finding in findings)
     said = dict.fromkeys(f.because for f in findings if f.outcome is outcome and f.because)
     disagreements = tuple(f.because for f in findings if f.disagreement)

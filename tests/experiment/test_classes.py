@@ -6,6 +6,15 @@ from hosts_of import roles
 from labtests.experiment import SIMULATED, Roles
 from labtests.experiment import classes as module
 from labtests.experiment.classes import ROUNDS, SPACINGS, ClassRounds
+from labtests.experiment.settings import DeviceSettings
+
+
+@pytest.fixture
+def nobody_else(monkeypatch):
+    """The settings of the lab are, and stay, what this run has made of them."""
+    seen = DeviceSettings(settings=(), queues={})
+    monkeypatch.setattr(module, "settings_seen", lambda *_: seen)
+    monkeypatch.setattr(module, "set_by_others", lambda *_: ())
 
 
 def rounds_of(senders=3, queues=tuple(dscp >> 3 for dscp in range(64))):
@@ -35,7 +44,7 @@ def test_a_plan_counts_the_rounds_of_every_sender():
     assert rounds_of(5).span.least_s == pytest.approx(12 * SIMULATED.settling.least_s)
 
 
-def test_a_disturbed_round_is_sent_again_with_every_packet_more_often(monkeypatch):
+def test_a_disturbed_round_is_sent_again_with_every_packet_more_often(monkeypatch, nobody_else):
     sent = []
 
     def once(self, name, sender, counts):
@@ -54,7 +63,7 @@ def test_a_disturbed_round_is_sent_again_with_every_packet_more_often(monkeypatc
     assert all(count & (count - 1) == 0 for _, count in spaced)  # still told apart
 
 
-def test_it_gives_up_after_its_last_try(monkeypatch):
+def test_it_gives_up_after_its_last_try(monkeypatch, nobody_else):
     monkeypatch.setattr(ClassRounds, "_once", lambda self, *_: module.PhaseRecord(evidence=0))
     monkeypatch.setattr(module, "undisturbed", lambda _: False)
     assert {len(each) for each in rounds_of().run()} == {len(SPACINGS)}
