@@ -15,7 +15,6 @@ from labtests.recovery.asking import Agree, Source, expect_yes
 from labtests.recovery.opening import OpenedLab, OpenRequest, opened
 from labtests.recovery.snapshot import Snapshot, compare, is_snapshot, read, take
 from labtests.recovery.snapshot.command import lines
-from labtests.recovery.snapshot.session import readers_of
 
 DONE, LEFT, HELD = 0, 10, 15
 
@@ -70,7 +69,7 @@ def _reinstated(place: Path, wanted: Snapshot, values: Values, session: OpenedLa
     lab = session.lab
     problems = [text for each in values for text in _change(lab, *each)]
     lab.ahead.keep()
-    found = take(lab.testbed, readers_of(lab), backend=lab.backend)
+    found = take(lab)
     left = [each for each in compare(wanted, found) if each.setting in SETTINGS]
     for text in problems:
         say(text)

@@ -34,19 +34,30 @@ _CUT = "give the report whole: it is printed at the end of the test only"
 
 
 def parse_json(reply: Reply) -> Iperf3Report:
-    """The one report in this output. A report that is cut or lacks a figure is refused, and so is
-    anything beside it but warnings."""
+    """The one report in this output. A report that is cut or lacks a figure is refused."""
+    documents = _documents(reply)
+    if len(documents) > 1:
+        refuse(reply, f"{len(documents)} reports in one output", "give one test's report alone")
+    return _report(reply, documents[0])
+
+
+def _documents(reply: Reply) -> list[dict[str, Any]]:
+    """Every JSON object of the text; nothing else may be there but warnings."""
     decoder = json.JSONDecoder(parse_constant=lambda word: _refuse_figure(reply, word))
-    match = _BEFORE.match(reply.text)
-    try:
-        document, end = decoder.raw_decode(reply.text, match.end() if match else 0)
-    except (ValueError, RecursionError) as error:
-        refuse(reply, f"no JSON report, or one cut short: {error}", _CUT)
-    if not isinstance(document, dict):
-        refuse(reply, f"a JSON report is an object, not {document!r}", _CUT)
-    if not _AFTER.match(reply.text, end):
-        refuse(reply, "something follows the report", "give one test's report alone")
-    return _report(reply, document)
+    text, found = reply.text, list[dict[str, Any]]()
+    match = _BEFORE.match(text)
+    position = match.end() if match else 0
+    while not (found and _AFTER.match(text, position)):
+        try:
+            document, position = decoder.raw_decode(text, position)
+        except (ValueError, RecursionError) as error:
+            refuse(reply, f"no JSON report, or one cut short: {error}", _CUT)
+        if not isinstance(document, dict):
+            refuse(reply, f"a JSON report is an object, not {document!r}", _CUT)
+        found.append(document)
+        while text[position : position + 1].isspace():
+            position += 1
+    return found
 
 
 def _refuse_figure(reply: Reply, word: str) -> NoReturn:

@@ -153,22 +153,6 @@ def test_anything_else_around_the_report_is_refused() -> None:
             parse_json(text_reply(text))
 
 
-def test_a_stream_of_events_is_the_same_report() -> None:
-    report = udp()
-    intervals = report["intervals"]
-    assert isinstance(intervals, list)
-    events = [{"event": "start", "data": report["start"]}]
-    events += [{"event": "interval", "data": interval} for interval in intervals]
-    events += [{"event": "end", "data": report["end"]}]
-    text = "\n".join(json.dumps(event) for event in events)
-    assert parse_json(text_reply(text)) == changed(report)
-
-
-def test_a_stream_of_events_without_an_end_is_a_broken_test() -> None:
-    text = recording("iperf3", "json-stream-bidir.txt").reply
-    assert "no end" in parse_json(text).error
-
-
 JUNK = st.sampled_from([None, True, -1, "1", [], {}, float(10**30), 0, float("inf")])
 
 

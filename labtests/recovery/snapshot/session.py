@@ -18,7 +18,6 @@ from labtests.core.redaction import redacted_logs
 from labtests.core.signals import as_ctrl_c
 from labtests.inventory import Testbed
 from labtests.lab.lab import Lab
-from labtests.recovery.snapshot.reader import Reader
 from labtests.transport.protocol import Clock
 from labtests.transport.ssh.passwords import names_of_passwords, passwords_of
 from labtests.transport.transcript import Journal
@@ -59,11 +58,6 @@ def opened(asked: Access) -> Iterator[Lab]:
                 run=asked.run,
             )
         )
-
-
-def readers_of(lab: Lab) -> list[Reader]:
-    """A reader for every device of an open lab."""
-    return [Reader(device, lab.transports[device.name]) for device in lab.testbed.devices]
 
 
 def limited(testbed: Testbed, limit: tuple[str, ...]) -> Testbed:
