@@ -10,7 +10,6 @@ from labtests.core.private_files import expect_owned
 from labtests.inventory import Endpoint, NotInTestbed, Testbed, load
 from labtests.journal.values import unpack
 from labtests.lab.lab import Lab
-from labtests.recovery import LabHeld
 from labtests.recovery.asking import Agree, Source, expect_yes
 from labtests.recovery.opening import OpenedLab, OpenRequest, opened
 from labtests.recovery.snapshot import Snapshot, compare, is_snapshot, read, take
@@ -43,7 +42,7 @@ def reinstate(place: Path, *, testbed: Testbed | None, say: Say, agree: Agree | 
     try:
         with opened(opening, say) as session:
             return _reinstated(place, wanted, values, session, say)
-    except (LabHeld, LeaseBusy, LeaseLost) as error:
+    except (LeaseBusy, LeaseLost) as error:
         say(str(error))
         return HELD
     except KeyboardInterrupt as signal:  # closing the lab has undone what was changed
