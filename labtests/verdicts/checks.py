@@ -14,6 +14,7 @@ from labtests.verdicts.outcome import (
     Finding,
     Outcome,
     disagreement,
+    fact_of,
     failed,
     missing,
     name_of,
@@ -95,7 +96,7 @@ def no_drop(evidence: Evidence, queue: int) -> Iterator[Finding]:
     elif moved.increase == 0:
         yield unproven(f"{name_of(moved)} did not move: no traffic in this queue, or stale reads")
     else:
-        yield passed(_fact(moved, "> 0", "packets"))
+        yield passed(fact_of(moved, "> 0", "packets"))
 
 
 def exactly_zero(drops: Difference) -> Iterator[Finding]:
@@ -103,10 +104,10 @@ def exactly_zero(drops: Difference) -> Iterator[Finding]:
     if drops.increase is None:
         yield missing(drops, "= 0", "packets")
     elif drops.increase:
-        fact = _fact(drops, "= 0", "packets", margin=-drops.increase)
+        fact = fact_of(drops, "= 0", "packets", margin=-drops.increase)
         yield failed(f"{name_of(drops)} grew by {drops.increase}", fact)
     else:
-        yield passed(_fact(drops, "= 0", "packets", margin=0))
+        yield passed(fact_of(drops, "= 0", "packets", margin=0))
 
 
 def some_drop(evidence: Evidence, queue: int) -> Finding:
@@ -116,9 +117,9 @@ def some_drop(evidence: Evidence, queue: int) -> Finding:
         return missing(drops, "> 0", "packets")
     if not drops.increase:
         return failed(
-            f"{name_of(drops)} stayed 0 although drops are due", _fact(drops, "> 0", "packets")
+            f"{name_of(drops)} stayed 0 although drops are due", fact_of(drops, "> 0", "packets")
         )
-    return passed(_fact(drops, "> 0", "packets", margin=drops.increase))
+    return passed(fact_of(drops, "> 0", "packets", margin=drops.increase))
 
 
 def switch_ports_kept(evidence: Evidence) -> Iterator[Finding]:
@@ -134,7 +135,7 @@ def switch_ports_kept(evidence: Evidence) -> Iterator[Finding]:
             yield from (or_unproven(f, _NOT_OURS) for f in said) if ours_are_whole else said
         yield from _port_and_queues_agree(evidence, where)
     for where in path.opposite(evidence):
-        for queue in path.queues(evidence):
+        for queue in evidence.queues:
             drops = evidence.change(where, "queue", queue, c.QUEUE_DROPPED_PACKETS)
             if where in evidence.transit or evidence.has(drops):
                 yield from exactly_zero(drops)
@@ -147,7 +148,7 @@ def _whole_by_class(evidence: Evidence) -> bool:
     """Whether each class of the flows was sent, forwarded and received, equal to the packet."""
     return all(place.priority is not None for place in evidence.senders) and all(
         finding.outcome is Outcome.PASS
-        for queue in path.queues(evidence)
+        for queue in evidence.queues
         for finding in witnesses.conserved(evidence, queue)
     )
 
@@ -380,9 +381,8 @@ def kept_sending(flow: FlowResult) -> Iterator[Finding]:
 
 def congested(evidence: Evidence) -> bool:
     """Whether there was pressure, or one of the queues even dropped."""
-    queues = {place.queue for place in evidence.senders}
     return pressed(evidence).outcome is Outcome.PASS or any(
-        queue_drops(evidence, queue).increase for queue in queues
+        queue_drops(evidence, queue).increase for queue in evidence.queues
     )
 
 
@@ -498,19 +498,15 @@ def bounded(
     return passed(fact) if margin >= 0 else failed(f"{name} is {measured:.3f}, not {bound}", fact)
 
 
+def equal_part(evidence: Evidence, sender: str, bits_per_s: float, least: float) -> Finding:
+    """What a sender got, by an equal part of the line for each."""
+    part = bits_per_s * len(evidence.flows) / evidence.line_bits_per_s
+    return bounded(f"{sender}: goodput / equal part of the line", part, at_least=least)
+
+
 def or_unproven(finding: Finding, why: str = "") -> Finding:
     """A bound that is not kept says, with `why`, that the evidence is not enough to judge."""
     if finding.outcome is not Outcome.FAIL:
         return finding
     said = f"{finding.because}: {why}" if why else finding.because
     return replace(finding, outcome=Outcome.INCONCLUSIVE, because=said)
-
-
-def _fact(difference: Difference, bound: str, unit: str, margin: int | float | None = None) -> Fact:
-    return Fact(
-        name=name_of(difference),
-        measured=difference.increase,
-        bound=bound,
-        unit=unit,
-        margin=margin,
-    )

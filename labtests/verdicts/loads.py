@@ -11,6 +11,7 @@ from labtests.verdicts.outcome import (
     Outcome,
     Verdict,
     conclude,
+    fact_of,
     missing,
     name_of,
     passed,
@@ -24,7 +25,7 @@ def no_loss(evidence: Evidence, *, alive_in: tuple[Evidence, ...] = ()) -> Verdi
     The drop counters of the queues under load are seen to count in the controls. It says nothing
     about congestion: `lossless` does.
     """
-    moved = [checks.queue_forwarded(evidence, q).increase or 0 for q in packets.loaded(evidence)]
+    moved = [checks.queue_forwarded(evidence, q).increase or 0 for q in evidence.queues]
     used = checks.mean_use(evidence)
     at = "" if used is None else f" at {100 * used:.0f} % of line rate"
     return conclude(
@@ -42,7 +43,7 @@ def _no_loss(evidence: Evidence, alive_in: tuple[Evidence, ...]) -> Iterator[Fin
     at_this_load = all(f.outcome is Outcome.PASS for f in checks.kept_pace(evidence))
     for finding in _dropped_nothing(evidence, alive_in):
         yield finding if at_this_load else checks.or_unproven(finding, _OTHER_LOAD)
-    yield from idle.quiet_queues(evidence, packets.loaded(evidence))
+    yield from idle.quiet_queues(evidence, evidence.queues)
     yield from packets.accounted(evidence)
 
 
@@ -50,7 +51,7 @@ _OTHER_LOAD = "not at this load, since a sender did not send steadily what it wa
 
 
 def _dropped_nothing(evidence: Evidence, alive_in: tuple[Evidence, ...]) -> Iterator[Finding]:
-    under_load = packets.loaded(evidence)
+    under_load = evidence.queues
     for queue in under_load:
         yield from _clean(evidence, queue, alive_in)
     yield from packets.none_dropped(evidence, set(packets.queues_of(evidence)) - set(under_load))
@@ -88,9 +89,9 @@ def _drops_exactly_in(
     yield from checks.switch_ports_kept(evidence)
     for queue in due:
         yield checks.due(evidence, checks.some_drop(evidence, queue))
-    yield from idle.quiet_queues(evidence, {*due, *packets.loaded(evidence)})
+    yield from idle.quiet_queues(evidence, {*due, *evidence.queues})
     for queue in sorted(set(packets.queues_of(evidence)) - set(due)):
-        if queue in packets.loaded(evidence):
+        if queue in evidence.queues:
             yield from _clean(evidence, queue, alive_in)
         else:
             yield from packets.none_dropped(evidence, [queue])
@@ -110,14 +111,14 @@ def every_packet(evidence: Evidence) -> Verdict:
             *checks.ran(evidence),
             *packets.accounted(evidence),
             *checks.switch_ports_kept(evidence),
-            *idle.quiet_queues(evidence, packets.loaded(evidence)),
+            *idle.quiet_queues(evidence, evidence.queues),
         ],
         passing="; ".join(_ledger(evidence)),
     )
 
 
 def _ledger(evidence: Evidence) -> Iterator[str]:
-    for queue in packets.loaded(evidence):
+    for queue in evidence.queues:
         forwarded = checks.queue_forwarded(evidence, queue).increase or 0
         dropped = checks.queue_drops(evidence, queue).increase or 0
         yield (
@@ -142,10 +143,10 @@ def lost_at_the_socket(evidence: Evidence, *, alive_in: tuple[Evidence, ...] = (
 
 def _lost_at_the_socket(evidence: Evidence, alive_in: tuple[Evidence, ...]) -> Iterator[Finding]:
     yield from checks.ran(evidence)
-    for queue in packets.loaded(evidence):
+    for queue in evidence.queues:
         yield from _clean(evidence, queue, alive_in)
         yield packets.by_the_tool(evidence, queue)
-    yield from idle.quiet_queues(evidence, packets.loaded(evidence))
+    yield from idle.quiet_queues(evidence, evidence.queues)
     yield idle.quiet(evidence, [(evidence.receiver.device, "", "host", -1, c.UDP_RCVBUF_ERRORS)])
     yield from checks.switch_ports_kept(evidence)
     yield _socket_lost(evidence)
@@ -161,7 +162,7 @@ def _socket_lost(evidence: Evidence) -> Finding:
     full = _socket(evidence)
     if full.increase is None:
         return missing(full, "> 0", "datagrams")
-    fact = Fact(name=name_of(full), measured=full.increase, bound="> 0", unit="datagrams")
+    fact = fact_of(full, "> 0", "datagrams")
     if not full.increase:
         return unproven(f"{name_of(full)} stayed 0: no socket of the host was full", fact)
     return passed(fact)

@@ -11,6 +11,7 @@ from labtests.verdicts.outcome import (
     Finding,
     Verdict,
     conclude,
+    fact_of,
     failed,
     missing,
     name_of,
@@ -95,25 +96,16 @@ def _paused(evidence: Evidence) -> Iterator[Finding]:
     yield from checks.ran(evidence)
     yield from checks.kept_pace(evidence)
     for place in evidence.senders:
-        yield checks.due(evidence, _was_paused(_pause_sent(evidence, place)))
+        yield checks.due(evidence, _grew(_pause_sent(evidence, place), "frames"))
         yield from _not_paused_elsewhere(evidence, place)
         yield witnesses.pauses_agree(evidence, place)
     yield checks.due(evidence, _first_paused_most(evidence))
-    yield from idle.quiet_queues(evidence, _queues(evidence))
+    yield from idle.quiet_queues(evidence, evidence.queues)
 
 
 def _pause_sent(evidence: Evidence, place: Place, priority: int | None = None) -> Difference:
     at = place.priority if priority is None else priority
     return evidence.change((place.switch, place.switch_port), "priority", at, c.PFC_TX_FRAMES)
-
-
-def _was_paused(sent: Difference) -> Finding:
-    if sent.increase is None:
-        return missing(sent, "> 0", "frames")
-    fact = Fact(
-        name=name_of(sent), measured=sent.increase, bound="> 0", unit="frames", margin=sent.increase
-    )
-    return passed(fact) if sent.increase else failed(f"{name_of(sent)} stayed 0", fact)
 
 
 def _not_paused_elsewhere(evidence: Evidence, place: Place) -> Iterator[Finding]:
@@ -173,7 +165,7 @@ def throttled(evidence: Evidence, *, ceiling_bits_per_s: float, buffers_bytes: i
                 checks.due(evidence, f)
                 for f in _throttled(evidence, ceiling_bits_per_s, buffers_bytes)
             ),
-            *idle.quiet_queues(evidence, _queues(evidence)),
+            *idle.quiet_queues(evidence, evidence.queues),
         ],
         passing=_shares(evidence),
     )
@@ -241,7 +233,7 @@ def slowed_by_marks(evidence: Evidence) -> Verdict:
             *(checks.due(evidence, f) for f in _slowed(evidence)),
             *checks.not_paused(evidence),
             *(finding for flow in evidence.flows for finding in checks.kept_sending(flow)),
-            *idle.quiet_queues(evidence, _queues(evidence)),
+            *idle.quiet_queues(evidence, evidence.queues),
             idle.quiet_congestion_control(evidence),
         ],
         passing=f"{marks} packets marked, every sender handled CNPs; {_shares(evidence)}",
@@ -251,16 +243,16 @@ def slowed_by_marks(evidence: Evidence) -> Verdict:
 def _marked(evidence: Evidence) -> Finding:
     """A queue that dropped was full, whatever became of the flows: go-back-N without marks can end
     in queue pairs that complete nothing at all."""
-    finding = _grew(evidence, evidence.bottleneck, c.ECN_MARKED_PACKETS)
-    full = any(checks.queue_drops(evidence, queue).increase for queue in _queues(evidence))
+    finding = _marks_or_cnps(evidence, evidence.bottleneck, c.ECN_MARKED_PACKETS)
+    full = any(checks.queue_drops(evidence, queue).increase for queue in evidence.queues)
     return finding if full else checks.due(evidence, finding)
 
 
 def _slowed(evidence: Evidence) -> Iterator[Finding]:
     receiver = (evidence.receiver.device, evidence.receiver.port)
-    yield _grew(evidence, receiver, c.NP_CNP_SENT)
+    yield _marks_or_cnps(evidence, receiver, c.NP_CNP_SENT)
     for place in evidence.senders:
-        yield _grew(evidence, (place.device, place.port), c.RP_CNP_HANDLED)
+        yield _marks_or_cnps(evidence, (place.device, place.port), c.RP_CNP_HANDLED)
         yield from cnps.heeded(evidence, place)
     yield witnesses.marks_agree(evidence)
     yield witnesses.cnps_agree(evidence)
@@ -275,23 +267,17 @@ def _slowed(evidence: Evidence) -> Iterator[Finding]:
         "sum of goodput / line rate", sum(shared) / line, at_least=SLOWED_LEAST_SHARE
     )
     for place, got in zip(evidence.senders, shared, strict=False):
-        part = got * len(shared) / line
-        yield checks.bounded(
-            f"{place.device}: goodput / equal part of the line", part, at_least=FAIR_SHARE_LEAST
-        )
+        yield checks.equal_part(evidence, place.device, got, FAIR_SHARE_LEAST)
 
 
-def _grew(evidence: Evidence, where: tuple[str, str], counter: str) -> Finding:
-    difference = evidence.change(where, "port", None, counter)
+def _marks_or_cnps(evidence: Evidence, where: tuple[str, str], counter: str) -> Finding:
+    return _grew(evidence.change(where, "port", None, counter), "packets")
+
+
+def _grew(difference: Difference, unit: str) -> Finding:
     if difference.increase is None:
-        return missing(difference, "> 0", "packets")
-    fact = Fact(
-        name=name_of(difference),
-        measured=difference.increase,
-        bound="> 0",
-        unit="packets",
-        margin=difference.increase,
-    )
+        return missing(difference, "> 0", unit)
+    fact = fact_of(difference, "> 0", unit, margin=difference.increase)
     return passed(fact) if difference.increase else failed(f"{name_of(difference)} stayed 0", fact)
 
 
@@ -333,10 +319,8 @@ def _clean_ones_sent(evidence: Evidence, clean: int) -> Iterator[Finding]:
     """Who loses nothing is not starved either."""
     for place, flow in zip(evidence.senders, evidence.flows, strict=False):
         if place.queue == clean and flow.goodput_bits_per_s:
-            part = flow.goodput_bits_per_s * len(evidence.flows) / evidence.line_bits_per_s
-            finding = checks.bounded(
-                f"{place.device}: goodput / equal part of the line", part, at_least=FAIR_SHARE_LEAST
-            )
+            got = flow.goodput_bits_per_s
+            finding = checks.equal_part(evidence, place.device, got, FAIR_SHARE_LEAST)
             yield checks.or_unproven(finding, "hardly anything was sent into the clean queue")
             yield from checks.kept_sending(flow)
 
@@ -348,11 +332,6 @@ def _shares(evidence: Evidence) -> str:
     got = " + ".join(f"{rate / 1e9:.2f}" for rate in shared)
     first = evidence.senders[0].device
     return f"{first} had {alone / 1e9:.2f} Gb/s alone; together {got} Gb/s"
-
-
-def _queues(evidence: Evidence) -> set[int]:
-    """Those of the senders' classes."""
-    return {place.queue for place in evidence.senders}
 
 
 def _list(queues: Iterable[int]) -> str:
