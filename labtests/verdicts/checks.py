@@ -26,7 +26,7 @@ BUSY_SHARE = 0.97
 """Egress use that counts as proof of pressure."""
 PACE_SHARE = 0.9
 """Of what a flow was asked to send: what is less is another load than the suite speaks of."""
-PRESSED_PER_S = 5.0
+CONGESTION_EVENTS_PER_S = 5.0
 """Pause frames, or marks: a network at rest has no more, by the goal of those who run large ones
 (UCloud's design notes: at most 5 pause frames a second in 99 % of the time)."""
 PAUSE_BITS, SLOWEST = 65_535 * 512, 1e9
@@ -111,13 +111,14 @@ def exactly_zero(drops: Difference) -> Iterator[Finding]:
 
 
 def some_drop(evidence: Evidence, queue: int) -> Finding:
-    """At least one packet dropped where drops are due."""
+    """At least one packet dropped where drops are expected."""
     drops = queue_drops(evidence, queue)
     if drops.increase is None:
         return missing(drops, "> 0", "packets")
     if not drops.increase:
         return failed(
-            f"{name_of(drops)} stayed 0 although drops are due", fact_of(drops, "> 0", "packets")
+            f"{name_of(drops)} stayed 0 although drops are expected",
+            fact_of(drops, "> 0", "packets"),
         )
     return passed(fact_of(drops, "> 0", "packets", margin=drops.increase))
 
@@ -214,7 +215,7 @@ def _port_and_queues_agree(evidence: Evidence, where: path.Where) -> Iterator[Fi
     yield disagreement(f"{said}, but its queues dropped {of_queues}", fact)
 
 
-def alive(evidence: Evidence, queue: int, controls: tuple[Evidence, ...]) -> Finding:
+def counter_proven(evidence: Evidence, queue: int, controls: tuple[Evidence, ...]) -> Finding:
     """The queue's drop counter is seen to count: it grew in a control of this session, and not by
     less than what the tools of the control miss."""
     grew = [
@@ -260,7 +261,7 @@ def _sent_by_nics(evidence: Evidence, queue: int) -> int | None:
     return sum(known) if known and len(known) == len(sent) else None
 
 
-def pressed(evidence: Evidence) -> Finding:
+def congestion_proven(evidence: Evidence) -> Finding:
     """There was congestion: the switch paused or marked, or its egress was full."""
     paused = sum(
         evidence.change((p.switch, p.switch_port), "priority", p.priority, c.PFC_TX_FRAMES).increase
@@ -274,7 +275,7 @@ def pressed(evidence: Evidence) -> Finding:
             f"{' '.join(evidence.bottleneck)} shows {100 * used:.0f} % of line rate: its counters "
             "are not those of the moments in which they were read, or its speed is another one"
         )
-    least = PRESSED_PER_S * max(evidence.end_s - evidence.start_s, 0.0)
+    least = CONGESTION_EVENTS_PER_S * max(evidence.end_s - evidence.start_s, 0.0)
     bound, use = f"> {least:.3g} (one of three is enough)", f">= {BUSY_SHARE} (one of three)"
     facts = (
         Fact(name="pause frames sent to the senders", measured=paused, bound=bound, unit="frames"),
@@ -292,7 +293,7 @@ def pressed(evidence: Evidence) -> Finding:
     return unproven(f"no proof of pressure: {few}, and the egress was never full", *facts)
 
 
-def due(evidence: Evidence, finding: Finding) -> Finding:
+def only_under_congestion(evidence: Evidence, finding: Finding) -> Finding:
     """What ought to have happened and did not is the fabric's fault only when the traffic ran as it
     was asked to and there was congestion; otherwise the evidence is not enough to judge."""
     if finding.outcome is not Outcome.FAIL or (has_run(evidence) and congested(evidence)):
@@ -381,7 +382,7 @@ def kept_sending(flow: FlowResult) -> Iterator[Finding]:
 
 def congested(evidence: Evidence) -> bool:
     """Whether there was pressure, or one of the queues even dropped."""
-    return pressed(evidence).outcome is Outcome.PASS or any(
+    return congestion_proven(evidence).outcome is Outcome.PASS or any(
         queue_drops(evidence, queue).increase for queue in evidence.queues
     )
 
