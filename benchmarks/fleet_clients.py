@@ -140,17 +140,17 @@ def lab_of(fleet: Json, phases: Phases) -> Iterator[Any]:
 def six_reads(fleet: Json) -> Json:
     """labtests: strict host keys, deadlines on the hosts, everything in a journal."""
     phases = Phases()
-    from labtests.recovery.snapshot import in_parallel
-    from labtests.recovery.snapshot.session import readers_of
     from labtests.transport.commands import script
 
     reads = tuple(map(script, READS))
 
-    def ask(reader: Any) -> int:
-        return sum(answer.status == 0 for answer in reader.exchanges.answers(reads))
-
     with lab_of(fleet, phases) as lab:
-        answers = sum(in_parallel(readers_of(lab), ask).values())
+
+        def ask(device: Any) -> int:
+            answers = lab.transports[device.name].answers(reads)
+            return sum(answer.status == 0 for answer in answers)
+
+        answers = sum(lab.of_each(ask).values())
         phases.mark("reads")
     return phases.told(answers)
 
@@ -161,12 +161,10 @@ def change(fleet: Json) -> Json:
     from labtests.profile.planning import made, planned
     from labtests.profile.reader import load
     from labtests.recovery.snapshot import compare, take
-    from labtests.recovery.snapshot.session import readers_of
 
     profile = load(PROFILE).form
     with lab_of(fleet, phases) as lab:
         lab.ahead = on_disk(fleet, lab)
-        readers = readers_of(lab)
 
         def part(name: str, act: Callable[[], Any]) -> Any:
             before = sum(t.sent for t in lab.transports.values())
@@ -176,7 +174,7 @@ def change(fleet: Json) -> Json:
             return found
 
         def snapshot() -> Any:
-            return take(lab.testbed, readers, backend=lab.backend)
+            return take(lab)
 
         found = part("snapshot", snapshot)
         plans = part("plan", lambda: planned(profile, lab))
@@ -211,18 +209,20 @@ def on_disk(fleet: Json, lab: Any) -> Any:
 
 def note_sent(fleet: Json, lab: Any) -> None:
     """What the floor is to send: reads, commands, and those that undo them."""
-    from labtests.recovery.snapshot.session import readers_of
+    from labtests.capabilities.settings import KINDS
     from labtests.recovery.snapshot.taking import _read
     from labtests.transport.asking import Running, answered, side_by_side
 
     told: Json = {}
-    for reader in readers_of(lab):
-        settings = [reader.setting(p, kind) for p in reader.ports for kind in reader.settings]
-        seen = {"snapshot": Running(_read(reader)), "plan": Running(side_by_side(settings))}
+    for device in lab.testbed.devices:
+        name = device.name
+        kinds = [kind for kind in KINDS if lab.has(name, kind)]
+        ends = [port.endpoint for port in device.ports]
+        settings = [lab.setting(at, kind).read(at.interface) for at in ends for kind in kinds]
+        seen = {"snapshot": Running(_read(lab, device)), "plan": Running(side_by_side(settings))}
         for running in seen.values():
-            answered(running, reader.exchanges.answers)
+            answered(running, lab.transports[name].answers)
         asked = {part: list(running.asked) for part, running in seen.items()}
-        name = reader.device.name
         mine = [e.intent for e in lab.ahead.entries if e.intent.at.device == name]
         told[name] = asked | {
             "apply": [c for intent in mine for c in intent.commands] + asked["plan"],

@@ -21,13 +21,13 @@ def test_nothing_is_lost_below_the_bottleneck(incast):
     incast.control(
         "150 % of line rate",
         above,
-        red=lambda seen: (no_loss(seen, alive_in=(seen,)),),
+        red=lambda seen: (no_loss(seen, controls=(seen,)),),
         because=("dropped_packets grew by",),
     )
 
     below = incast.loads(*(each.offering(BELOW) for each in classes))
     seen = incast.run("80 % of line rate", below)
     incast.unproven(
-        lossless(seen, seen.queues, alive_in=incast.controls), because="no proof of pressure"
+        lossless(seen, seen.queues, controls=incast.controls), because="no proof of pressure"
     )
-    incast.judge(no_loss(seen, alive_in=incast.controls))
+    incast.judge(no_loss(seen, controls=incast.controls))

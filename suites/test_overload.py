@@ -30,14 +30,14 @@ def test_drops_are_in_the_overloaded_queue_only(incast):
     incast.control(
         f"queue {late} overloaded",
         incast.loads(*over(second), first.offering(UNDER)),
-        red=lambda seen: (drops_exactly_in(seen, {early}, alive_in=(seen,)),),
+        red=lambda seen: (drops_exactly_in(seen, {early}, controls=(seen,)),),
         because=(f"queue {late} dropped_packets grew by",),
     )
 
     traffic = incast.loads(*over(first), second.offering(UNDER))
     seen = incast.run(f"queue {early} overloaded", traffic)
     incast.judge(
-        drops_exactly_in(seen, {early}, alive_in=incast.controls),
+        drops_exactly_in(seen, {early}, controls=incast.controls),
         every_packet(seen),
     )
 
@@ -51,9 +51,9 @@ def test_a_small_socket_loses_in_the_host_not_in_the_switch(incast):
     incast.control(
         "both queues overloaded",
         incast.loads(*(each.offering(OVER) for each in classes)),
-        red=lambda seen: (lost_at_the_socket(seen, alive_in=(seen,)),),
+        red=lambda seen: (lost_at_the_socket(seen, controls=(seen,)),),
         because=("dropped_packets grew by",),
     )
 
     seen = incast.run(f"sockets of {SMALL_BYTES} bytes", calm)
-    incast.judge(lost_at_the_socket(seen, alive_in=incast.controls), every_packet(seen))
+    incast.judge(lost_at_the_socket(seen, controls=incast.controls), every_packet(seen))

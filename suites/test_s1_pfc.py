@@ -43,7 +43,7 @@ def test_pfc_holds_a_udp_incast_without_loss(incast):
         "PFC off at the switch",
         traffic,
         red=lambda seen: (
-            lossless(seen, queues, alive_in=(seen,)),
+            lossless(seen, queues, controls=(seen,)),
             held(seen),
         ),
         because=("dropped_packets grew by", "goodput"),
@@ -52,7 +52,7 @@ def test_pfc_holds_a_udp_incast_without_loss(incast):
     incast.pfc_at_switch(PFC_ON)
     seen = incast.run("PFC on", traffic)
     incast.judge(
-        lossless(seen, queues, alive_in=incast.controls),
+        lossless(seen, queues, controls=incast.controls),
         paused(seen),
         held(seen),
     )

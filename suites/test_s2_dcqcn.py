@@ -29,10 +29,10 @@ def test_dcqcn_slows_an_rdma_incast_without_loss(incast):
     incast.control(
         "ECN off at the switch",
         incast.rdma(early, late, pair=True),
-        red=lambda seen: (lossless(seen, queues, alive_in=(seen,)), slowed_by_marks(seen)),
+        red=lambda seen: (lossless(seen, queues, controls=(seen,)), slowed_by_marks(seen)),
         because=("dropped_packets grew by", "ecn_marked_packets stayed 0"),
     )
 
     incast.ecn_at_bottleneck(incast.marking(EVERY))
     seen = incast.run("ECN on", traffic)
-    incast.judge(lossless(seen, queues, alive_in=incast.controls), slowed_by_marks(seen))
+    incast.judge(lossless(seen, queues, controls=incast.controls), slowed_by_marks(seen))

@@ -7,7 +7,7 @@ the other, which also proves that the other queue's drop counter counts.
 import pytest
 
 from labtests.capabilities.settings import REACTION_POINT
-from labtests.verdicts import drops_where_due
+from labtests.verdicts import drops_as_expected
 
 DSCPS = 24, 16  # or others, where these have no queues of their own
 EVERY = frozenset(range(8))
@@ -23,7 +23,7 @@ def test_a_sender_without_reaction_point_drops_in_its_own_queue_only(incast):
     first, second = incast.classes(*DSCPS)
     traffic = incast.rdma(first, second)
     early, late = traffic[0].role, traffic[-1].role
-    clean, due = incast.queue_of(first), incast.queue_of(second)
+    clean, dropping = incast.queue_of(first), incast.queue_of(second)
     incast.no_pfc_anywhere()
     incast.dcqcn_everywhere(EVERY)
     incast.ecn_at_bottleneck(incast.marking(EVERY))
@@ -31,16 +31,18 @@ def test_a_sender_without_reaction_point_drops_in_its_own_queue_only(incast):
     incast.control(
         "RP back on for both",
         traffic,
-        red=lambda seen: (drops_where_due(seen, due=due, clean=clean, alive_in=(seen,)),),
-        because=(f"queue {due} dropped_packets stayed 0",),
+        red=lambda seen: (
+            drops_as_expected(seen, dropping=dropping, clean=clean, controls=(seen,)),
+        ),
+        because=(f"queue {dropping} dropped_packets stayed 0",),
     )
 
     off = incast.priority_of(first)
     incast.set(early.nic, REACTION_POINT, EVERY - {off})
-    incast.alive(f"RP off for priority {off} of {early.name}", traffic, queues={clean})
+    incast.prove_counters(f"RP off for priority {off} of {early.name}", traffic, queues={clean})
 
     incast.set(early.nic, REACTION_POINT, EVERY)
     off = incast.priority_of(second)
     incast.set(late.nic, REACTION_POINT, EVERY - {off})
     seen = incast.run(f"RP off for priority {off} of {late.name}", traffic)
-    incast.judge(drops_where_due(seen, due=due, clean=clean, alive_in=incast.controls))
+    incast.judge(drops_as_expected(seen, dropping=dropping, clean=clean, controls=incast.controls))

@@ -10,7 +10,6 @@ from labtests.check.rights import notes
 from labtests.inventory import Testbed
 from labtests.lab.lab import Lab
 from labtests.measure.evidence import Difference
-from labtests.recovery.snapshot.session import readers_of
 
 CHECKS = (
     "reachable",
@@ -49,10 +48,9 @@ def check(lab: Lab, *, idle_s: float, progress: Callable[[str], None] = lambda _
     """Ask every device of an open lab everything. Counters are read twice, at least `idle_s` of the
     lab's clock apart, with the other questions in between; 0 leaves errors and noise out.
     `progress` hears what is waited for."""
-    readers = readers_of(lab)
-    progress(f"asking {len(readers)} devices")
-    watching = Watching(readers, lab.clock, idle_s) if idle_s > 0 else None
-    known = gather(readers, lab.clock, tried=lab.planned is None)
+    progress(f"asking {len(lab.testbed.devices)} devices")
+    watching = Watching(lab, idle_s) if idle_s > 0 else None
+    known = gather(lab)
     findings = list(_asked(lab.testbed, known, lab.backend))
     if watching is None:
         return Checked(findings=tuple(findings))

@@ -12,10 +12,10 @@ from labtests.check import CHECKS, CheckFinding, check, judged
 from labtests.core.errors import DeviceError, LabError, LabErrors, Unreachable
 from labtests.core.output import clean
 from labtests.drivers import driver_module
-from labtests.inventory import Testbed
+from labtests.inventory import Device, Testbed
+from labtests.lab.lab import Lab
 from labtests.recovery import held_by, left_behind
-from labtests.recovery.snapshot import Reader, in_parallel
-from labtests.recovery.snapshot.session import Access, opened, readers_of
+from labtests.recovery.snapshot.session import Access, opened
 from labtests.transport.commands import program
 from labtests.transport.ssh.connecting import SHELL
 
@@ -87,23 +87,23 @@ def _found(asked: CheckRequest, tell: Say) -> Iterator[CheckFinding]:
 def _of_lab(asked: CheckRequest, testbed: Testbed, tell: Say) -> list[CheckFinding]:
     access = Access(testbed=testbed, dry_run=asked.dry_run, faults=asked.faults)
     with opened(access) as lab:
-        expect_usable(readers_of(lab))
+        expect_usable(lab)
         done = check(lab, idle_s=asked.idle_s, progress=lambda text: tell(f"check: {text}"))
         return list(done.findings)
 
 
-def expect_usable(readers: Sequence[Reader]) -> None:
+def expect_usable(lab: Lab) -> None:
     """Every host runs a first command. Raises LabErrors with all those whose login runs none."""
-    refused = in_parallel(readers, _refused)
+    refused = lab.of_each(lambda device: _refused(lab, device))
     if errors := [error for error in refused.values() if error is not None]:
-        raise LabErrors(f"{len(errors)} of {len(readers)} devices cannot be used", errors)
+        raise LabErrors(f"{len(errors)} of {len(refused)} devices cannot be used", errors)
 
 
-def _refused(reader: Reader) -> Unreachable | None:
-    if driver_module(reader.device.platform).SESSION != SHELL:
+def _refused(lab: Lab, device: Device) -> Unreachable | None:
+    if driver_module(device.platform).SESSION != SHELL:
         return None
     try:
-        reader.exchanges.run(program("true"))
+        lab.transports[device.name].run(program("true"))
     except Unreachable as error:
         return error
     return None

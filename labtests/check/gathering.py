@@ -1,6 +1,6 @@
 """What a check knows of each device, read side by side: a value, or Unknown with the reason."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -23,11 +23,11 @@ from labtests.check.finding import Unknown
 from labtests.check.rights import Rights, rights
 from labtests.core.errors import CommandRejected, DeviceError, LabError
 from labtests.drivers import driver_module
+from labtests.inventory import Device, Endpoint
+from labtests.lab.lab import Lab, ports_of
 from labtests.measure.evidence import Difference, Key, differences
 from labtests.measure.telemetry import Telemetry, Watch
-from labtests.recovery.snapshot import Reader, in_parallel
 from labtests.transport.asking import Asking, both, by_name, known, side_by_side
-from labtests.transport.protocol import Clock
 from labtests.transport.ssh.connecting import SHELL
 from labtests.transport.ssh.supervision import KILL_AFTER_S
 from labtests.workloads.leftovers import Leftover, leftovers
@@ -64,50 +64,49 @@ class Known:
     settings: Mapping[tuple[str, str], object] = field(default_factory=dict)
 
 
-def gather(readers: Sequence[Reader], clock: Clock, *, tried: bool = True) -> dict[str, Known]:
-    """All of it, by device; what an account may do only where that may be `tried`. What a run that
-    has just ended has left is looked at again a moment later: supervisors end their processes
+def gather(lab: Lab) -> dict[str, Known]:
+    """All of it, by device; what an account may do not in a plan, as it has to be tried. What a run
+    that has just ended has left is looked at again a moment later: supervisors end their processes
     within seconds."""
-    known = in_parallel(readers, lambda reader: _known(reader, tried=tried))
-    left = [reader for reader in readers if isinstance(known[reader.device.name].left, tuple)]
-    left = [reader for reader in left if known[reader.device.name].left]
+    known = lab.of_each(lambda device: _known(lab, device))
+    left = [d for d in lab.testbed.devices if isinstance(known[d.name].left, tuple)]
+    left = [device for device in left if known[device.name].left]
     if left:
-        clock.sleep(ENDING_S)
-    for reader in left:
-        name = reader.device.name
-        known[name] = replace(known[name], left=_left(reader))
+        lab.clock.sleep(ENDING_S)
+    for device in left:
+        known[device.name] = replace(known[device.name], left=_left(lab, device))
     return known
 
 
-def _known(reader: Reader, *, tried: bool) -> Known:
-    known = replace(reader.ask(_told_of(reader)), left=_left(reader))
-    denied = may_not(reader) if tried else ()
+def _known(lab: Lab, device: Device) -> Known:
+    known = replace(lab.ask(device.name, _told_of(lab, device)), left=_left(lab, device))
+    denied = may_not(lab, device) if lab.planned is None else ()
     if isinstance(known.obstacles, Unknown) or isinstance(denied, Unknown):
         unknown = known.obstacles if isinstance(known.obstacles, Unknown) else denied
         return replace(known, obstacles=unknown)
     return replace(known, obstacles=(*denied, *known.obstacles))
 
 
-def _told_of(reader: Reader) -> Asking[Known]:
+def _told_of(lab: Lab, device: Device) -> Asking[Known]:
     """All that questions tell."""
     facts = by_name(
         {
-            "obstacles": _asked(reader, Obstacles, lambda part: part.obstacles()),
-            "caveats": _asked(reader, Caveats, lambda part: part.caveats()),
-            "versions": _asked(reader, Versions, lambda part: part.versions()),
-            "clock": _asked(reader, OwnClock, lambda part: part.own_clock()),
-            "neighbours": _asked(reader, Neighbours, lambda part: part.neighbours()),
-            "rights": rights(reader),
+            "obstacles": _asked(lab, device, Obstacles, lambda part: part.obstacles()),
+            "caveats": _asked(lab, device, Caveats, lambda part: part.caveats()),
+            "versions": _asked(lab, device, Versions, lambda part: part.versions()),
+            "clock": _asked(lab, device, OwnClock, lambda part: part.own_clock()),
+            "neighbours": _asked(lab, device, Neighbours, lambda part: part.neighbours()),
+            "rights": rights(device),
         }
     )
-    links = _of_ports(reader, LinkState, lambda part, port: part.link(port))
-    roces = _of_ports(reader, RocePorts, lambda part, port: part.roce(port))
-    found, ports = yield from both(facts, both(both(links, roces), _settings(reader)))
+    links = _of_ports(lab, device, LinkState, lambda part, port: part.link(port))
+    roces = _of_ports(lab, device, RocePorts, lambda part, port: part.roce(port))
+    found, ports = yield from both(facts, both(both(links, roces), _settings(lab, device)))
     told: dict[str, Any] = {name: value for name, value in found.items() if value is not None}
     (of_links, of_roces), of_settings = ports
     return Known(
-        name=reader.device.name,
-        host=driver_module(reader.device.platform).KIND == "host",
+        name=device.name,
+        host=driver_module(device.platform).KIND == "host",
         links=of_links,
         roces=_with_rdma(of_roces),
         settings=of_settings,
@@ -115,15 +114,15 @@ def _told_of(reader: Reader) -> Asking[Known]:
     )
 
 
-def may_not(reader: Reader) -> tuple[str, ...] | Unknown:
+def may_not(lab: Lab, device: Device) -> tuple[str, ...] | Unknown:
     """What a device that shows it only when it is tried does not let this account do."""
-    entitled = reader.able(Entitled)
+    entitled = lab.drivers[device.name].able(Entitled)
     if entitled is None:
         return ()
     try:
-        lines = reader.ask(entitled.trial())
+        lines = lab.ask(device.name, entitled.trial())
         if lines:
-            entitled.expect_entitled(lines, reader.exchanges.configure(lines))
+            entitled.expect_entitled(lines, lab.transports[device.name].configure(lines))
     except CommandRejected as error:  # also by configure(): it may not enter configuration mode
         return (f"this account cannot set anything: {error.problem}; {error.remedy}",)
     except LabError as error:
@@ -131,14 +130,16 @@ def may_not(reader: Reader) -> tuple[str, ...] | Unknown:
     return ()
 
 
-def _settings(reader: Reader) -> Asking[dict[tuple[str, str], object]]:
-    each = [(port, kind) for port in reader.ports for kind in COMPARED]
+def _settings(lab: Lab, device: Device) -> Asking[dict[tuple[str, str], object]]:
+    each = [(port.interface, kind) for port in device.ports for kind in COMPARED]
     each += [("", kind) for kind in COMPARED_WHOLE]
     return by_name(
         {
-            (port, kind.name): told(reader.setting(port, kind))
+            (port, kind.name): told(
+                lab.setting(Endpoint(device=device.name, interface=port), kind).read(port)
+            )
             for port, kind in each
-            if kind in reader.settings
+            if lab.has(device.name, kind)
         }
     )
 
@@ -156,9 +157,9 @@ def _unknown(error: LabError) -> Unknown:
 
 
 def _asked(
-    reader: Reader, ability: type[Able], ask: Callable[[Able], Asking[Value]]
+    lab: Lab, device: Device, ability: type[Able], ask: Callable[[Able], Asking[Value]]
 ) -> Asking[Value | Unknown | None]:
-    part = reader.able(ability)
+    part = lab.drivers[device.name].able(ability)
     return known(None) if part is None else _or_none(told(ask(part)))
 
 
@@ -167,10 +168,10 @@ def _or_none(asking: Asking[Value]) -> Asking[Value | None]:
 
 
 def _of_ports(
-    reader: Reader, ability: type[Able], ask: Callable[[Able, str], Asking[Value]]
+    lab: Lab, device: Device, ability: type[Able], ask: Callable[[Able, str], Asking[Value]]
 ) -> Asking[dict[str, Value | Unknown]]:
-    part = reader.able(ability)
-    ports = () if part is None else reader.ports
+    part = lab.drivers[device.name].able(ability)
+    ports = () if part is None else ports_of(device)
     return by_name({port: told(ask(part, port)) for port in ports if part is not None})
 
 
@@ -178,11 +179,11 @@ def _with_rdma(ports: Mapping[str, RoceFacts | Unknown | None]) -> dict[str, Roc
     return {port: facts for port, facts in ports.items() if facts is not None}
 
 
-def _left(reader: Reader) -> tuple[Leftover, ...] | Unknown | None:
-    if driver_module(reader.device.platform).SESSION != SHELL:
+def _left(lab: Lab, device: Device) -> tuple[Leftover, ...] | Unknown | None:
+    if driver_module(device.platform).SESSION != SHELL:
         return None
     try:
-        return leftovers(reader.exchanges, "")
+        return leftovers(lab.transports[device.name], "")
     except LabError as error:
         return _unknown(error)
 
@@ -199,10 +200,10 @@ class Idle:
 class Watching:
     """All counters twice, at least so long apart: the first time now."""
 
-    def __init__(self, readers: Sequence[Reader], clock: Clock, seconds: float) -> None:
-        self._readers, self._clock, self._seconds = readers, clock, seconds
-        self._first = _counted(readers, clock)
-        self._begun_s = clock.now_s()
+    def __init__(self, lab: Lab, seconds: float) -> None:
+        self._lab, self._clock, self._seconds = lab, lab.clock, seconds
+        self._first = _counted(lab)
+        self._begun_s = lab.clock.now_s()
 
     def ended(self, progress: Callable[[str], None] = lambda _: None) -> Idle:
         """What grew. Whatever was asked meanwhile has used the time as well."""
@@ -211,7 +212,7 @@ class Watching:
             progress(f"watching the counters of the idle lab for {left_s:.1f} s more")
             self._clock.sleep(left_s)
         seconds = self._clock.now_s() - self._begun_s
-        second = _counted(self._readers, self._clock)
+        second = _counted(self._lab)
         return Idle(
             seconds=seconds,
             counters=_grown(self._first[0], second[0]),
@@ -228,17 +229,16 @@ def _grown(before: Readings, after: Readings) -> Mapping[Key, Difference] | Unkn
     return after if isinstance(after, Unknown) else differences(before, after)
 
 
-def _counted(readers: Sequence[Reader], clock: Clock) -> tuple[Readings, Readings]:
+def _counted(lab: Lab) -> tuple[Readings, Readings]:
     """All counters, and those of bad cables, in as few exchanges as can be."""
-    watch = Watch(
-        ports={reader.device.name: reader.ports for reader in readers}, bottleneck=("", "")
-    )
+    ports = {device.name: ports_of(device) for device in lab.testbed.devices}
+    watch = Watch(ports=ports, bottleneck=("", ""))
     try:
-        counters: Readings = Telemetry(_Sessions(readers), clock).snapshot(watch)
+        counters: Readings = Telemetry(lab, lab.clock).snapshot(watch)
     except LabError as error:
         counters = _unknown(error)
-    errors = in_parallel(
-        readers, lambda reader: reader.ask(told(_errors(reader)), "errors of cables")
+    errors = lab.of_each(
+        lambda device: lab.ask(device.name, told(_errors(lab, device)), "errors of cables")
     )
     unread = [each for each in errors.values() if isinstance(each, Unknown)]
     if unread:
@@ -246,25 +246,9 @@ def _counted(readers: Sequence[Reader], clock: Clock) -> tuple[Readings, Reading
     return counters, tuple(r for each in errors.values() for r in each)  # type: ignore[union-attr]
 
 
-def _errors(reader: Reader) -> Asking[tuple[Reading, ...]]:
-    part = reader.able(LinkErrors)
+def _errors(lab: Lab, device: Device) -> Asking[tuple[Reading, ...]]:
+    part = lab.drivers[device.name].able(LinkErrors)
     if part is None:
         return ()
-    each = yield from side_by_side([part.link_errors(port) for port in reader.ports])
+    each = yield from side_by_side([part.link_errors(port) for port in ports_of(device)])
     return tuple(reading for readings in each for reading in readings)
-
-
-class _Sessions:
-    """Readers, as telemetry asks devices."""
-
-    def __init__(self, readers: Sequence[Reader]) -> None:
-        self._readers = {reader.device.name: reader for reader in readers}
-
-    def able(self, ability: type[Able]) -> dict[str, Able]:
-        """See telemetry.Devices."""
-        found = {name: reader.able(ability) for name, reader in self._readers.items()}
-        return {name: part for name, part in found.items() if part is not None}
-
-    def ask(self, device: str, asking: Asking[Value], *occasions: str) -> Value:
-        """See telemetry.Devices."""
-        return self._readers[device].ask(asking, *occasions)

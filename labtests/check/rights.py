@@ -11,7 +11,7 @@ from labtests.check.finding import CheckFinding, Unknown
 from labtests.core.errors import DeviceError
 from labtests.drivers import driver_module
 from labtests.drivers.linux.host import RIGHTS
-from labtests.recovery.snapshot import Reader
+from labtests.inventory import Device
 from labtests.transport.asking import Asking, ask
 from labtests.transport.commands import program
 from labtests.transport.ssh.connecting import SHELL
@@ -30,11 +30,11 @@ _REMEDY = (
 )
 
 
-def rights(reader: Reader) -> Asking[Rights | Unknown | None]:
+def rights(device: Device) -> Asking[Rights | Unknown | None]:
     """What the login of a host may do there; None of a device that has no shell."""
-    if driver_module(reader.device.platform).SESSION != SHELL:
+    if driver_module(device.platform).SESSION != SHELL:
         return None
-    become = reader.device.management.become
+    become = device.management.become
     if become is True:
         return "all"
     try:

@@ -104,8 +104,9 @@ class LabErrors(ExceptionGroup[LabError], LabError):
         return "\n".join([self.message, *(str(error) for error in self.exceptions)])
 
 
-def unreachable(error: Exception) -> bool:
-    """Whether it says that a device, or one of several, cannot be reached."""
+def unreachable(error: Exception, *others: type[LabError]) -> bool:
+    """Whether it says that a device, or one of several, cannot be reached, or one of the others."""
+    kinds: tuple[type[LabError], ...] = (Unreachable, *others)
     if isinstance(error, LabErrors):
-        return any(unreachable(each) for each in error.exceptions)
-    return isinstance(error, Unreachable)
+        return error.subgroup(kinds) is not None
+    return isinstance(error, kinds)

@@ -17,15 +17,8 @@ TOGETHER_S = 1.0
 def as_ctrl_c() -> Iterator[None]:
     """SIGTERM and SIGHUP are a Ctrl-C. After the first of the three, only another Ctrl-C ends
     the putting back as well: a job that is cancelled gets INT and soon TERM."""
-    handled = (signal.SIGINT, *_OTHERS)
-    earlier = {number: signal.getsignal(number) for number in handled}
-    for number in handled:
-        signal.signal(number, _interrupt)
-    try:
+    with _handled_by(_interrupt):
         yield
-    finally:
-        for number, handler in earlier.items():
-            signal.signal(number, handler)
 
 
 @dataclass(slots=True)
@@ -46,20 +39,25 @@ def noted() -> Iterator[Noted]:
     if threading.current_thread() is not threading.main_thread():
         yield seen
         return
-    handled = (signal.SIGINT, *_OTHERS)
-    earlier = {number: signal.getsignal(number) for number in handled}
 
     def note(number: int, _: object) -> None:
         _quieten(number)
         seen.name = signal.Signals(number).name
 
-    for number in handled:
-        signal.signal(number, note)
-    try:
+    with _handled_by(note):
         yield seen
+
+
+@contextmanager
+def _handled_by(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    earlier = {number: signal.getsignal(number) for number in (signal.SIGINT, *_OTHERS)}
+    for number in earlier:
+        signal.signal(number, handler)
+    try:
+        yield
     finally:
-        for number, handler in earlier.items():
-            signal.signal(number, handler)
+        for number, before in earlier.items():
+            signal.signal(number, before)
 
 
 def _quieten(number: int) -> None:

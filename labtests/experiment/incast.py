@@ -247,12 +247,14 @@ class Incast:
         if self.lab.planned is None:
             self.judged.append(Judged(verdict=verdict, control=True, unprovable=because))
 
-    def alive(self, name: str, traffic: tuple[SenderPart, ...], queues: AbstractSet[int]) -> None:
+    def prove_counters(
+        self, name: str, traffic: tuple[SenderPart, ...], queues: AbstractSet[int]
+    ) -> None:
         """A phase that drops on purpose in these queues: the control of their drop counters."""
         self.control(
             name,
             traffic,
-            red=lambda seen: tuple(lossless(seen, {q}, alive_in=(seen,)) for q in sorted(queues)),
+            red=lambda seen: tuple(lossless(seen, {q}, controls=(seen,)) for q in sorted(queues)),
             because=tuple(f"queue {q} {DROPPED}" for q in sorted(queues)),
         )
 

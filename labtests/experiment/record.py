@@ -1,7 +1,7 @@
 """What a test leaves in run.json: plain JSON values, documented in docs/run-json.md."""
 
 from collections.abc import Iterable
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict
 from typing import Any
 
 from labtests.capabilities.records import Reading
@@ -67,7 +67,7 @@ def _phase(record: PhaseRecord) -> Json:
         "refresh_s": evidence.refresh.seconds,
         "changed_by_others": list(evidence.changed),
         "unreachable": list(evidence.unreachable),
-        "flows": [_plain(flow) for flow in evidence.flows],
+        "flows": [asdict(flow) for flow in evidence.flows],
         "noise": [
             {**_counter(noise.difference), "when": noise.when, "seconds": noise.seconds}
             for noise in evidence.disturbances
@@ -137,13 +137,3 @@ def _sample(reading: Reading) -> Json:
         "time_s": reading.time_s,
         "value": reading.value,
     }
-
-
-def _plain(value: object) -> Any:
-    if is_dataclass(value) and not isinstance(value, type):
-        return {name: _plain(v) for name, v in asdict(value).items()}
-    if isinstance(value, tuple | list):
-        return [_plain(v) for v in value]
-    if isinstance(value, dict):
-        return {str(k): _plain(v) for k, v in value.items()}
-    return value

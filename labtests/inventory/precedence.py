@@ -9,19 +9,6 @@ from typing import Any
 
 Keys = tuple[str, ...]
 
-SETTINGS = (
-    "port",
-    "user",
-    "jump",
-    "password_env",
-    "key_file",
-    "become",
-    "host_keys",
-    "known_hosts",
-    "ssh_config",
-    "legacy_ssh",
-)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:

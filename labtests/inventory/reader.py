@@ -12,13 +12,14 @@ from labtests.inventory.form import check_form
 from labtests.inventory.linux_lab import check_linux_lab, linux_lab, reached_in_lab
 from labtests.inventory.names import split_address
 from labtests.inventory.platforms import known_platforms
-from labtests.inventory.precedence import SETTINGS, setting
+from labtests.inventory.precedence import setting
 from labtests.inventory.references import check_references, resolved
 from labtests.inventory.schema import (
     DeviceForm,
     LeaseForm,
     LinkForm,
     PortForm,
+    Settings,
     TestbedFile,
 )
 from labtests.inventory.testbed import (
@@ -94,7 +95,7 @@ def _device(name: str, part: DeviceForm, tree: object, file: Path) -> Device:
 
 
 def _management(device: str, host: str, tree: object, folder: Path) -> Management:
-    found = {key: setting(tree, device, key) for key in SETTINGS}
+    found = {key: setting(tree, device, key) for key in Settings.model_fields}
     given: dict[str, Any] = {
         key: value.value for key, value in found.items() if value and value.value is not None
     }

@@ -34,23 +34,24 @@ def this_runner() -> Runner:
     return Runner(
         pid=os.getpid(),
         host=socket.gethostname(),
-        boot=_boot(),
+        boot=boot_id(),
         pid_space=_pid_space(),
-        started_ticks=_started_ticks(os.getpid()) or 0,
+        started_ticks=started_ticks(os.getpid()) or 0,
         since=datetime.now(UTC).isoformat(timespec="seconds"),
     )
 
 
 def state_of(runner: Runner) -> State:
     """Whether it still runs. Of another machine that cannot be told from here."""
-    if runner.boot == _boot():
+    if runner.boot == boot_id():
         if runner.pid_space != _pid_space():
             return "unknown"
-        return "alive" if _started_ticks(runner.pid) == runner.started_ticks else "dead"
+        return "alive" if started_ticks(runner.pid) == runner.started_ticks else "dead"
     return "dead" if runner.host == socket.gethostname() else "unknown"
 
 
-def _boot() -> str:
+def boot_id() -> str:
+    """Another one after each boot."""
     return _text(_PROC / "sys/kernel/random/boot_id")
 
 
@@ -61,8 +62,8 @@ def _pid_space() -> str:
         return ""
 
 
-def _started_ticks(pid: int) -> int | None:
-    """None when there is no such process, or only its zombie."""
+def started_ticks(pid: int) -> int | None:
+    """When it was started (proc(5)); None when there is no such process, or only its zombie."""
     fields = _text(_PROC / str(pid) / "stat").rpartition(")")[2].split()
     return int(fields[_STARTED]) if len(fields) > _STARTED and fields[0] not in "ZX" else None
 

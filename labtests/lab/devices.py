@@ -1,17 +1,20 @@
 """The devices of an open lab: what each has, and what it is asked. Changes nothing."""
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from labtests.capabilities.driver import Driver
 from labtests.capabilities.settings import Kind, Setting, T
 from labtests.capabilities.values import expect_value
 from labtests.core.errors import LabError
-from labtests.inventory import Endpoint, Testbed
+from labtests.inventory import Device, Endpoint, Testbed
 from labtests.journal import Intent
 from labtests.lab.changes import Planned, Step, Wanted
 from labtests.transport.asking import Asking
 from labtests.transport.exchanges import Exchanges
 from labtests.transport.protocol import Clock
+from labtests.transport.ssh.connecting import AT_ONCE
 from labtests.transport.transcript import Journal
 
 Able = TypeVar("Able")
@@ -52,6 +55,14 @@ class Devices:
     def ask(self, device: str, asking: Asking[Answer], *occasions: str) -> Answer:
         """Ask a device, round by round (Exchanges.ask). Raises what the asking raises."""
         return self.transports[device].ask(asking, *occasions)
+
+    def of_each(self, read: Callable[[Device], Answer]) -> dict[str, Answer]:
+        """What is read of each device, side by side, by name. `read` must not raise for what a
+        device does."""
+        devices = self.testbed.devices
+        with ThreadPoolExecutor(max_workers=max(1, min(len(devices), AT_ONCE))) as pool:
+            answers = list(pool.map(read, devices))
+        return {device.name: answer for device, answer in zip(devices, answers, strict=True)}
 
     def note(self, device: str, text: str) -> None:
         """For the journal of what was said, if there is one."""

@@ -46,7 +46,8 @@ def _session_of(device: Device) -> str:
     return driver_module(device.platform).SESSION
 
 
-def _ports_of(device: Device) -> tuple[str, ...]:
+def ports_of(device: Device) -> tuple[str, ...]:
+    """The interfaces of the testbed file."""
     return tuple(port.interface for port in device.ports)
 
 
@@ -84,7 +85,7 @@ class Lab(Devices):
         self._abandoned = False
         self.ahead = ChangeJournal()  # in memory, until somebody gives it pages on a disk
         self.drivers = {
-            device.name: driver_module(device.platform).driver_of(device.name, _ports_of(device))
+            device.name: driver_module(device.platform).driver_of(device.name, ports_of(device))
             for device in testbed.devices
         }
 

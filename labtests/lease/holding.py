@@ -12,7 +12,7 @@ from labtests.lab.lab import Lab
 from labtests.lease.held import Gone, Held
 from labtests.lease.record import me
 from labtests.lease.register import Register
-from labtests.transport.protocol import Transport
+from labtests.transport.protocol import Clock, Transport
 from labtests.transport.ssh.connecting import SHELL
 
 LOOK_AGAIN_S = 5.0
@@ -113,18 +113,28 @@ def _without(place: LeasePlace, error: LabError, say: Say) -> None:
 
 
 def _wait_for(lab: Lab, held: Held, terms: Terms, say: Say) -> None:
-    deadline_s, told = lab.clock.now_s() + terms.wait_s, False
+    def take() -> None:
+        if terms.under_lock:
+            held.adopt()
+        elif before := held.take(instead_of=terms.instead_of):
+            say(before)
+
+    wait_s = 0.0 if terms.under_lock else terms.wait_s
+    tried_until(lab.clock.now_s() + wait_s, lab.clock, take, say)
+
+
+def tried_until(deadline_s: float, clock: Clock, act: Callable[[], None], say: Say) -> None:
+    """It is done; as long as somebody else has the lab, it is tried again and again, which is said
+    once. Raises LeaseBusy at the deadline."""
+    told = False
     while True:
         try:
-            if terms.under_lock:
-                held.adopt()
-            elif before := held.take(instead_of=terms.instead_of):
-                say(before)
+            act()
             return
         except LeaseBusy as error:
-            if lab.clock.now_s() >= deadline_s or terms.under_lock:
+            if clock.now_s() >= deadline_s:
                 raise
             if not told:
                 say(f"waiting: {error}")
             told = True
-        lab.clock.sleep(min(LOOK_AGAIN_S, max(deadline_s - lab.clock.now_s(), 0.1)))
+        clock.sleep(min(LOOK_AGAIN_S, max(deadline_s - clock.now_s(), 0.1)))

@@ -5,8 +5,9 @@ from collections.abc import Callable
 
 from labtests.core.signals import as_ctrl_c
 from labtests.inventory import Testbed
+from labtests.journal.runner import boot_id
 from labtests.linuxlab.inspection import box_findings, network_findings, sshd_finding
-from labtests.linuxlab.ledger import Ledger, boot_id, ledger_of, locked
+from labtests.linuxlab.ledger import Ledger, ledger_of, locked
 from labtests.linuxlab.making import up as make
 from labtests.linuxlab.plan import Box, LinuxLabPlan, planned
 from labtests.linuxlab.programs import expect_able

@@ -10,7 +10,7 @@ from labtests.core.clock import WallClock
 from labtests.core.errors import CommandRejected, LabError
 from labtests.linuxlab.layout import difference, layout_now
 from labtests.linuxlab.ledger import Ledger
-from labtests.linuxlab.plan import BRIDGE, MANAGEMENT, Box, BoxPort, LinuxLabPlan, Plug
+from labtests.linuxlab.plan import BRIDGE, MANAGEMENT, Box, BoxPort, LinuxLabPlan
 from labtests.linuxlab.processes import alive
 from labtests.linuxlab.programs import NAMESPACES, run
 from labtests.transport.commands import program
@@ -113,11 +113,6 @@ def listens(box: Box, within_s: float) -> bool:
     except OSError:
         return False
     return True
-
-
-def lacks_end(plug: Plug, there: Interfaces) -> bool:
-    """Whether this end of a cable is missing."""
-    return plug.interface not in there
 
 
 def queue_problem(ledger: Ledger, box: Box, port: BoxPort) -> str:

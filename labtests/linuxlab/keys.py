@@ -7,6 +7,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from labtests.core.private_files import private_folder, write_private
 from labtests.linuxlab.plan import Box, LinuxLabPlan
+from labtests.transport.ssh.host_keys import known_hosts_name
 
 CLIENT_KEY = "id_ed25519"
 
@@ -22,9 +23,7 @@ def make_keys(plan: LinuxLabPlan) -> None:
         write_private(folder / "authorized_keys", (plan.folder / f"{CLIENT_KEY}.pub").read_text())
         write_private(folder / "sshd_config", _sshd_config(box))
         management = box.device.management
-        name = (
-            management.host if management.port == 22 else f"[{management.host}]:{management.port}"
-        )
+        name = known_hosts_name(management.host, management.port, None)
         known.append(f"{name} {public}\n")
         blocks.append(_block(plan, box))
     write_private(plan.folder / "known_hosts", "".join(known))

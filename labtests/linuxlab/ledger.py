@@ -14,11 +14,11 @@ from labtests.core.errors import LabError
 from labtests.core.private_files import private_folder, write_private
 from labtests.core.trusted_files import NotAFile, believed, json_of
 from labtests.inventory import LINUX_LAB_FOLDER
+from labtests.journal.runner import boot_id
 from labtests.linuxlab.plan import PREFIX, LinuxLabPlan, folder_of, runner_interface
 
 _MOST_BYTES = 2**24
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
-_BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -110,11 +110,6 @@ def _is_of(name: str, namespace: object) -> bool:
         return False
     device = namespace.removeprefix(f"{own}:")
     return namespace == own or (device != namespace and _NAME.fullmatch(device) is not None)
-
-
-def boot_id() -> str:
-    """Another one after each boot: nothing of an earlier one is left but files."""
-    return _BOOT.read_text().strip()
 
 
 def forget(name: str) -> None:

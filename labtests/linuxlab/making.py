@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from labtests.core.errors import CommandRejected, LabError, LabErrors
+from labtests.journal.runner import started_ticks
 from labtests.linuxlab.clashes import expect_no_clash
 from labtests.linuxlab.inspection import (
     SINGLE_SEGMENT,
@@ -13,7 +14,6 @@ from labtests.linuxlab.inspection import (
     LinuxLabFinding,
     exists,
     interfaces,
-    lacks_end,
     listens,
     network_findings,
     queue_problem,
@@ -24,7 +24,7 @@ from labtests.linuxlab.keys import box_folder, make_keys
 from labtests.linuxlab.layout import host_shaper, layout_now, switch_queues
 from labtests.linuxlab.ledger import Ledger, ledger_of, opened
 from labtests.linuxlab.plan import BRIDGE, MANAGEMENT, Box, LinuxLabPlan, Plug, network_of
-from labtests.linuxlab.processes import alive, end_all, start, started_at
+from labtests.linuxlab.processes import alive, end_all, start
 from labtests.linuxlab.programs import MACHINE, attempt, batch, run
 from labtests.linuxlab.removing import remove
 
@@ -119,7 +119,7 @@ def _cables(plan: LinuxLabPlan) -> None:
         name: interfaces(name, name or MACHINE) for name in ("", *plan.namespaces)
     }
     for a, b in plan.cables:
-        gone = [end for end in (a, b) if lacks_end(end, there[end.namespace])]
+        gone = [end for end in (a, b) if end.interface not in there[end.namespace]]
         if not gone:
             continue
         for end in (a, b):
@@ -260,7 +260,7 @@ def _servers(plan: LinuxLabPlan, ledger: Ledger) -> None:
 
 def _wait_for(plan: LinuxLabPlan, ledger: Ledger, box: Box, deadline: float) -> None:
     while not listens(box, within_s=1.0):
-        gone = started_at(ledger.runners[box.name][0]) is None
+        gone = started_ticks(ledger.runners[box.name][0]) is None
         if gone or time.monotonic() > deadline:
             log = (box_folder(plan, box) / "sshd.log").read_text(errors="replace").strip()
             raise CommandRejected(

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from labtests.journal.runner import started_ticks
 from labtests.linuxlab.keys import box_folder
 from labtests.linuxlab.plan import Box, LinuxLabPlan
 from labtests.linuxlab.programs import NAMESPACES, SEARCHED, program
@@ -52,22 +53,12 @@ def start(plan: LinuxLabPlan, box: Box) -> tuple[int, int]:
             start_new_session=True,
         )
     process.returncode = 0  # it outlives us; Popen must not warn of that
-    return process.pid, started_at(process.pid) or 0
-
-
-def started_at(pid: int) -> int | None:
-    """When a process was started, in clock ticks since boot; None when it is gone or dead."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return None
-    fields = stat.rpartition(")")[2].split()
-    return None if fields[0] in "ZX" else int(fields[19])
+    return process.pid, started_ticks(process.pid) or 0
 
 
 def alive(runner: tuple[int, int] | None) -> bool:
     """Whether this very process still runs, not another one of its number."""
-    return runner is not None and started_at(runner[0]) == runner[1]
+    return runner is not None and started_ticks(runner[0]) == runner[1]
 
 
 def inside(namespaces: Iterable[str]) -> set[int]:
@@ -90,7 +81,7 @@ def _belongs(process: Path, wanted: set[tuple[int, int]], names: tuple[str, ...]
         return False
     entering = words[1:3] == ["netns", "exec"] and words[3] in names
     there = (own.st_dev, own.st_ino) in wanted or entering
-    return there and started_at(int(process.name)) is not None
+    return there and started_ticks(int(process.name)) is not None
 
 
 def end_all(namespaces: Iterable[str], runners: Iterable[tuple[int, int]]) -> set[int]:

@@ -66,7 +66,7 @@ def run(words: Sequence[str], *, device: str = MACHINE, lines: Sequence[str] = (
     """What a command prints. `lines` are its input. Raises CommandRejected, CommandTimeout."""
     answer = attempt(words, device=device, lines=lines)
     if answer.returncode != 0:
-        raise CommandRejected(device, _shown(words), *_explained(answer.stderr, lines))
+        raise CommandRejected(device, " ".join(words), *_explained(answer.stderr, lines))
     return answer.stdout
 
 
@@ -88,7 +88,7 @@ def attempt(
         )
     except subprocess.TimeoutExpired:
         raise CommandTimeout(
-            device, _shown(words), f"no end after {WITHIN_S:g} s", "look at the machine's load"
+            device, " ".join(words), f"no end after {WITHIN_S:g} s", "look at the machine's load"
         ) from None
 
 
@@ -108,7 +108,3 @@ def _explained(stderr: str, lines: Sequence[str]) -> tuple[str, str]:
         if words in said.lower():
             return said, remedy
     return said, "run `labtests linuxlab down`, then up again"
-
-
-def _shown(words: Sequence[str]) -> str:
-    return " ".join(words)

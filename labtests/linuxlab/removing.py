@@ -4,8 +4,9 @@ import time
 from collections.abc import Callable
 
 from labtests.core.errors import LabError
+from labtests.journal.runner import boot_id
 from labtests.linuxlab.inspection import exists, interfaces
-from labtests.linuxlab.ledger import Ledger, boot_id, forget
+from labtests.linuxlab.ledger import Ledger, forget
 from labtests.linuxlab.processes import end_all
 from labtests.linuxlab.programs import MACHINE, run
 

@@ -176,9 +176,9 @@ class Evidence:
         return (self.receiver.switch, self.receiver.switch_port)
 
     @property
-    def queues(self) -> frozenset[int]:
-        """The bottleneck's queues that the senders' traffic is mapped to."""
-        return frozenset(place.queue for place in self.senders)
+    def queues(self) -> tuple[int, ...]:
+        """The bottleneck's queues that the senders' traffic is mapped to, in order."""
+        return tuple(sorted({place.queue for place in self.senders}))
 
     def change(
         self, where: tuple[str, str], scope: Scope, index: int | None, counter: str

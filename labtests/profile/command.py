@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from labtests.check import CheckFinding, judged
-from labtests.core.errors import LabError, LabErrors, LeaseBusy, LeaseLost, Unreachable
+from labtests.core.errors import LabError, LeaseBusy, LeaseLost, unreachable
 from labtests.lab.changes import Step
 from labtests.profile.planning import DevicePlan, made, planned
 from labtests.profile.reader import Profile
 from labtests.profile.rendering import FORMAT, plain, plan_lines
-from labtests.recovery import LabHeld, NotPutBack
+from labtests.recovery import NotPutBack
 from labtests.recovery.opening import OpenedLab, OpenRequest, opened
 
 DONE, NOT_AS_WANTED, UNUSABLE, UNREACHABLE = 0, 1, 10, 15
@@ -45,12 +45,12 @@ def run(asked: ProfileRequest, say: Say, tell: Say) -> int:
     try:
         with opened(asked.opening, tell) as session:
             return _run(asked, session, say, tell)
-    except (LabHeld, NotPutBack) as error:
+    except NotPutBack as error:
         tell(str(error))
-        return UNREACHABLE if isinstance(error, LabHeld) else UNUSABLE
+        return UNUSABLE
     except LabError as error:
         tell(str(error))
-        return UNREACHABLE if _unreachable(error) else NOT_AS_WANTED
+        return UNREACHABLE if unreachable(error, LeaseBusy, LeaseLost) else NOT_AS_WANTED
     except KeyboardInterrupt:  # the lab has been closed, which puts back what was changed
         tell("interrupted; whether something is left: labtests restore --list")
         return NOT_AS_WANTED
@@ -129,9 +129,3 @@ def _plain(
         "changed": len(done),
         "devices": plain(plans),
     }
-
-
-def _unreachable(error: BaseException) -> bool:
-    if isinstance(error, LabErrors):
-        return any(map(_unreachable, error.exceptions))
-    return isinstance(error, (Unreachable, LeaseBusy, LeaseLost))

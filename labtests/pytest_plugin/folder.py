@@ -6,20 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from labtests.core.private_files import NotPrivate, expect_safe_way, private_folder
+from labtests.core.errors import LabError
+from labtests.core.private_files import NotPrivate, expect_safe_way
+from labtests.recovery.opening import run_folder
 
 
 def made(folder: Path) -> Path:
     """The run folder, for its owner only. What an earlier run left is never written over."""
     try:
-        private_folder(folder)
-        if (folder / "journal.jsonl").exists():
-            raise pytest.UsageError(f"{folder} holds an earlier run; give another --run-dir")
-    except OSError as error:
-        raise pytest.UsageError(f"{folder}: no run folder can be made: {error.strerror}") from error
+        return run_folder(folder)
     except NotPrivate as error:
         raise pytest.UsageError(f"no run folder can be made: {error}") from error
-    return folder
+    except LabError as error:
+        raise pytest.UsageError(str(error)) from error
 
 
 def default_reports(config: pytest.Config, folder: Path) -> None:

@@ -10,10 +10,9 @@ from labtests.capabilities.device import Versions
 from labtests.check import CheckFinding, check, judged
 from labtests.core.errors import LabError
 from labtests.core.private_files import write_private
+from labtests.inventory import Device
 from labtests.lab.lab import Lab
 from labtests.measure.evidence import Difference
-from labtests.recovery.snapshot import Reader, in_parallel
-from labtests.recovery.snapshot.session import readers_of
 
 FILE_NAME = "check.json"
 
@@ -56,13 +55,13 @@ def versions_of(lab: Lab) -> dict[str, dict[str, str]]:
     """What every device runs, asked side by side; "unknown" with the reason where it cannot be
     told: it is good to know, not worth a run."""
 
-    def read(reader: Reader) -> dict[str, str]:
-        device = reader.able(Versions)
-        if device is None:
+    def read(device: Device) -> dict[str, str]:
+        part = lab.drivers[device.name].able(Versions)
+        if part is None:
             return {}
         try:
-            return reader.ask(device.versions())
+            return lab.ask(device.name, part.versions())
         except LabError as error:
             return {"unknown": str(error)}
 
-    return {name: found for name, found in in_parallel(readers_of(lab), read).items() if found}
+    return {name: found for name, found in lab.of_each(read).items() if found}

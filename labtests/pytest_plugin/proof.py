@@ -8,7 +8,6 @@ from labtests.core.errors import LabError
 from labtests.lab.lab import Lab
 from labtests.recovery.snapshot import Snapshot, SnapshotDifference, compare, take, write
 from labtests.recovery.snapshot.files import AFTER, BEFORE
-from labtests.recovery.snapshot.session import readers_of
 
 
 @dataclass(slots=True)
@@ -23,7 +22,7 @@ class Proof:
     def begin(self, lab: Lab) -> None:
         """The lab as it is found, before the first change. Raises LabError."""
         self.because = "the run ended before the lab could be read again"
-        self.before = take(lab.testbed, readers_of(lab), backend=lab.backend)
+        self.before = take(lab)
         write(self.before, self.folder / BEFORE)
 
     def end(self, lab: Lab) -> None:
@@ -31,7 +30,7 @@ class Proof:
         if self.before is None or self.differences is not None:
             return
         try:
-            after = take(lab.testbed, readers_of(lab), backend=lab.backend)
+            after = take(lab)
             self.differences = compare(self.before, after)
             self.because = ""
             write(after, self.folder / AFTER)

@@ -4,6 +4,7 @@ import json
 import os
 import secrets
 import shlex
+import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -13,16 +14,15 @@ from typing import Any
 
 import pytest
 
+from labtests import __version__
 from labtests.core.clock import WallClock
-from labtests.core.errors import LabError, LeaseBusy
 from labtests.core.private_files import write_private
 from labtests.core.redaction import redacted_logs
 from labtests.experiment import HARDWARE, SIMULATED, Pace, Span, real_pace
 from labtests.inventory import Testbed, load
-from labtests.journal import FILE_NAME, Begun, ChangeJournal, this_runner
 from labtests.lab.changes import Planned
 from labtests.lab.lab import Lab
-from labtests.lease.holding import LOOK_AGAIN_S, Terms, holding
+from labtests.lease.holding import Terms, holding, tried_until
 from labtests.measure.evidence import Refresh
 from labtests.pytest_plugin.cleaning import cleaner
 from labtests.pytest_plugin.folder import default_reports, made, point_latest
@@ -33,11 +33,17 @@ from labtests.pytest_plugin.options import (
 )
 from labtests.pytest_plugin.preflight import Preflight, versions_of
 from labtests.pytest_plugin.proof import Proof
-from labtests.pytest_plugin.run_record import told
-from labtests.recovery import LabHeld, claim, expect_put_back
+from labtests.recovery import expect_put_back
+from labtests.recovery.opening import change_journal
+from labtests.recovery.snapshot.session import simulation
 from labtests.report import page, sealed
 from labtests.transport.ssh.passwords import names_of_passwords, passwords_of
 from labtests.transport.transcript import Journal
+
+MODELLED = (
+    "packets, shared buffer, PFC, WRED/ECN, DCQCN and go-back-N of a switch and its hosts; not "
+    "firmware, cables, optics or vendor defects (docs/simulated-lab.md)."
+)
 
 STARTS_WITHIN_S = 120.0  # three tries of servers and clients, and reading all counters
 PHASES_AT_MOST = 12
@@ -142,15 +148,8 @@ class Run:
         deadline_s = clock.now_s() + 60 * self.config.getoption("wait_for_lease")
         self._expect_free(deadline_s, say)
         if self.dry:
-            from labtests.simlab.control import LabProcess  # only a dry run needs the simulator
-
-            self.process = LabProcess(
-                self.testbed.file,
-                seed=self.config.getoption("seed"),
-                without=names_of_passwords(testbed.devices),
-            )
-            for fault in self.config.getoption("fault"):
-                self.process.fault(**json.loads(fault))
+            option = self.config.getoption
+            self.process = simulation(testbed, seed=option("seed"), faults=option("fault"))
             testbed, clock = self.process.reroute(testbed), self.process.clock
         self.journal.clock = clock
         self.lab = Lab.open(
@@ -164,24 +163,20 @@ class Run:
             self.lab.planned = Planned()
         else:
             self._take_lease(self.lab, max(deadline_s - WallClock().now_s(), 0.0), say)
-            self.lab.ahead = self._change_journal(self.lab)
+            self.lab.ahead = change_journal(
+                self.lab, self.testbed, self.folder, self.id, dry_run=self.dry
+            )
         self.versions = versions_of(self.lab)
         return self.lab
 
     def _expect_free(self, deadline_s: float, say: Callable[[str], None]) -> None:
         """As far as this machine knows."""
-        may_recover, clock, told = bool(self.config.getoption("recover")), WallClock(), False
-        while True:
-            try:
-                expect_put_back(self.testbed, dry_run=self.dry, may_recover=may_recover, say=say)
-                return
-            except (LabHeld, LeaseBusy) as error:
-                if clock.now_s() >= deadline_s:
-                    raise
-                if not told:
-                    say(f"waiting: {error}")
-                told = True
-            clock.sleep(min(LOOK_AGAIN_S, max(deadline_s - clock.now_s(), 0.1)))
+        may_recover = bool(self.config.getoption("recover"))
+
+        def look() -> None:
+            expect_put_back(self.testbed, dry_run=self.dry, may_recover=may_recover, say=say)
+
+        tried_until(deadline_s, WallClock(), look, say)
 
     def _take_lease(self, lab: Lab, wait_s: float, say: Callable[[str], None]) -> None:
         under_lock = bool(self.config.getoption("under_lock"))
@@ -191,25 +186,6 @@ class Run:
     def _why(self) -> str:
         words = shlex.join(["pytest", *self.config.invocation_params.args])
         return self.journal.redaction.text(words)
-
-    def _change_journal(self, lab: Lab) -> ChangeJournal:
-        begun = Begun(
-            run=self.id,
-            runner=this_runner(),
-            testbed=self.testbed.name,
-            file=str(self.testbed.file.absolute()),
-            backend=lab.backend,
-            dry_run=self.dry,
-            devices=lab.testbed.devices,
-            lease=lab.testbed.lease,
-        )
-        journal = ChangeJournal.begin(self.folder / FILE_NAME, begun, self.journal.redaction)
-        try:
-            claim(journal, begun)
-        except LabError:
-            if not self.dry:  # a lab of our own ends with us: the next run need not know of it
-                raise
-        return journal
 
     def close_lab(self) -> None:
         """Put the lab back, end the sessions and the simulated lab, whatever happened."""
@@ -268,7 +244,40 @@ class Run:
 
     def as_json(self) -> dict[str, Any]:
         """The run as docs/run-json.md describes it, without secrets."""
-        clean = self.journal.redaction.value(told(self))
+        told = {
+            "format": "labtests-run/1",
+            "lab": {
+                "name": self.testbed.name,
+                "file": str(self.testbed.file),
+                "description": self.testbed.description,
+                "devices": [
+                    {
+                        "name": device.name,
+                        "platform": device.platform,
+                        "roles": _roles(self.testbed, device.name),
+                        "versions": self.versions.get(device.name, {}),
+                    }
+                    for device in self.testbed.devices
+                ],
+            },
+            "backend": self.backend,
+            "modelled": MODELLED if self.backend == "simulated" else "",
+            "seed": self.config.getoption("seed") if self.dry else None,
+            "started": self.started.isoformat(timespec="seconds"),
+            "ended": datetime.now(UTC).isoformat(timespec="seconds"),
+            "command_line": shlex.join(["pytest", *self.config.invocation_params.args]),
+            "labtests_version": __version__,
+            "python_version": sys.version.split()[0],
+            "exit_code": self.exit_code,
+            "problem": self.problem,
+            "journal": "journal.jsonl",
+            "check": self.preflight.plain(),
+            "state": self.proof.plain(),
+            "changed_by_others": list(self.lab.overridden) if self.lab else [],
+            "tests": [],
+            "not_run": self.not_run,
+        }
+        clean = self.journal.redaction.value(told)
         return {**clean, "tests": self.tests}  # those are clean already
 
     def rerun(self, nodeid: str) -> str:
@@ -294,3 +303,7 @@ def _secrets(config: pytest.Config, testbed: Testbed) -> tuple[str, ...]:
         return passwords_of(testbed.devices)
     names = names_of_passwords(testbed.devices)
     return tuple(value for name in sorted(names) if (value := os.environ.get(name)))
+
+
+def _roles(testbed: Testbed, device: str) -> list[str]:
+    return [role for role, ends in testbed.roles.items() if any(e.device == device for e in ends)]

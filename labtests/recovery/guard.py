@@ -4,7 +4,7 @@ import socket
 from collections.abc import Callable
 from pathlib import Path
 
-from labtests.core.errors import LabError
+from labtests.core.errors import LabError, LeaseBusy
 from labtests.inventory import Testbed
 from labtests.journal import (
     Begun,
@@ -22,7 +22,7 @@ KNOCK_S = 1.0
 Say = Callable[[str], None]
 
 
-class LabHeld(LabError):
+class LabHeld(LeaseBusy):
     """Another run that still lives, or may, works on this lab."""
 
 

@@ -59,7 +59,7 @@ def opened(asked: OpenRequest, say: Say) -> Iterator[OpenedLab]:
     expect_put_back(asked.testbed, dry_run=asked.dry_run, may_recover=asked.recover, say=say)
     run = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{random_words.token_hex(3)}"
     default = Path("reports") / asked.testbed.name / f"{run}-{asked.word}"
-    folder = _made(asked.run_dir or default)
+    folder = run_folder(asked.run_dir or default)
     with ExitStack() as stack:
         access = Access(
             testbed=asked.testbed,
@@ -77,7 +77,7 @@ def opened(asked: OpenRequest, say: Say) -> Iterator[OpenedLab]:
             terms = Terms(run=run, testbed=whole)
             why = asked.why or f"labtests {asked.word}"
             stack.enter_context(holding(lab, why=why, terms=terms, say=say))
-            lab.ahead = _change_journal(asked, lab, folder, run)
+            lab.ahead = change_journal(lab, asked.testbed, folder, run, dry_run=asked.dry_run)
             stack.callback(_forget_dry_run, lab, asked.dry_run)
         yield OpenedLab(lab=lab, folder=folder, run=run)
 
@@ -106,14 +106,18 @@ def _reach_lease(testbed: Testbed, lab: Lab) -> None:
         lab.unrecorded = {**lab.unrecorded, **own}  # the lab closes it, after its last undo
 
 
-def _change_journal(asked: OpenRequest, lab: Lab, folder: Path, run: str) -> ChangeJournal:
+def change_journal(
+    lab: Lab, testbed: Testbed, folder: Path, run: str, *, dry_run: bool
+) -> ChangeJournal:
+    """A new one in the run folder, which the next run finds. `testbed` is the whole one. Raises
+    LabError."""
     begun = Begun(
         run=run,
         runner=this_runner(),
-        testbed=asked.testbed.name,
-        file=str(asked.testbed.file.absolute()),
+        testbed=testbed.name,
+        file=str(testbed.file.absolute()),
         backend=lab.backend,
-        dry_run=asked.dry_run,
+        dry_run=dry_run,
         devices=lab.testbed.devices,
         lease=lab.testbed.lease,
     )
@@ -122,14 +126,15 @@ def _change_journal(asked: OpenRequest, lab: Lab, folder: Path, run: str) -> Cha
     try:
         claim(journal, begun)
     except LabError:
-        if not asked.dry_run:  # nobody else can have a lab of our own
+        if not dry_run:  # nobody else can have a lab of our own
             journal.end()
             raise
     return journal
 
 
-def _made(folder: Path) -> Path:
-    """The run folder, for its owner only. What an earlier run left is never written over."""
+def run_folder(folder: Path) -> Path:
+    """It is there, for its owner only. What an earlier run left is never written over. Raises
+    LabError, NotPrivate."""
     try:
         private_folder(folder)
     except OSError as error:

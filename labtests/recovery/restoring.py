@@ -10,12 +10,10 @@ from labtests.core.private_files import expect_owned
 from labtests.inventory import Endpoint, NotInTestbed, Testbed, load
 from labtests.journal.values import unpack
 from labtests.lab.lab import Lab
-from labtests.recovery import LabHeld
 from labtests.recovery.asking import Agree, Source, expect_yes
 from labtests.recovery.opening import OpenedLab, OpenRequest, opened
 from labtests.recovery.snapshot import Snapshot, compare, is_snapshot, read, take
 from labtests.recovery.snapshot.command import lines
-from labtests.recovery.snapshot.session import readers_of
 
 DONE, LEFT, HELD = 0, 10, 15
 
@@ -44,7 +42,7 @@ def reinstate(place: Path, *, testbed: Testbed | None, say: Say, agree: Agree | 
     try:
         with opened(opening, say) as session:
             return _reinstated(place, wanted, values, session, say)
-    except (LabHeld, LeaseBusy, LeaseLost) as error:
+    except (LeaseBusy, LeaseLost) as error:
         say(str(error))
         return HELD
     except KeyboardInterrupt as signal:  # closing the lab has undone what was changed
@@ -70,7 +68,7 @@ def _reinstated(place: Path, wanted: Snapshot, values: Values, session: OpenedLa
     lab = session.lab
     problems = [text for each in values for text in _change(lab, *each)]
     lab.ahead.keep()
-    found = take(lab.testbed, readers_of(lab), backend=lab.backend)
+    found = take(lab)
     left = [each for each in compare(wanted, found) if each.setting in SETTINGS]
     for text in problems:
         say(text)

@@ -10,7 +10,7 @@ from labtests.verdicts.loads import drops_exactly_in, every_packet, lost_at_the_
 from labtests.verdicts.outcome import Fact, Finding, Outcome, Verdict, reddest, worst
 from labtests.verdicts.path import Station, stations
 from labtests.verdicts.questions import (
-    drops_where_due,
+    drops_as_expected,
     lossless,
     paused,
     slowed_by_marks,
@@ -26,8 +26,8 @@ __all__ = [
     "Station",
     "Verdict",
     "classified",
+    "drops_as_expected",
     "drops_exactly_in",
-    "drops_where_due",
     "every_packet",
     "lossless",
     "lost_at_the_socket",

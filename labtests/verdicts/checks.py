@@ -14,6 +14,7 @@ from labtests.verdicts.outcome import (
     Finding,
     Outcome,
     disagreement,
+    fact_of,
     failed,
     missing,
     name_of,
@@ -25,7 +26,7 @@ BUSY_SHARE = 0.97
 """Egress use that counts as proof of pressure."""
 PACE_SHARE = 0.9
 """Of what a flow was asked to send: what is less is another load than the suite speaks of."""
-PRESSED_PER_S = 5.0
+CONGESTION_EVENTS_PER_S = 5.0
 """Pause frames, or marks: a network at rest has no more, by the goal of those who run large ones
 (UCloud's design notes: at most 5 pause frames a second in 99 % of the time)."""
 PAUSE_BITS, SLOWEST = 65_535 * 512, 1e9
@@ -97,7 +98,7 @@ def no_drop(evidence: Evidence, queue: int) -> Iterator[Finding]:
     elif moved.increase == 0:
         yield unproven(f"{name_of(moved)} did not move: no traffic in this queue, or stale reads")
     else:
-        yield passed(_fact(moved, "> 0", "packets"))
+        yield passed(fact_of(moved, "> 0", "packets"))
 
 
 def exactly_zero(drops: Difference) -> Iterator[Finding]:
@@ -105,22 +106,23 @@ def exactly_zero(drops: Difference) -> Iterator[Finding]:
     if drops.increase is None:
         yield missing(drops, "= 0", "packets")
     elif drops.increase:
-        fact = _fact(drops, "= 0", "packets", margin=-drops.increase)
+        fact = fact_of(drops, "= 0", "packets", margin=-drops.increase)
         yield failed(f"{name_of(drops)} grew by {drops.increase}", fact)
     else:
-        yield passed(_fact(drops, "= 0", "packets", margin=0))
+        yield passed(fact_of(drops, "= 0", "packets", margin=0))
 
 
 def some_drop(evidence: Evidence, queue: int) -> Finding:
-    """At least one packet dropped where drops are due."""
+    """At least one packet dropped where drops are expected."""
     drops = queue_drops(evidence, queue)
     if drops.increase is None:
         return missing(drops, "> 0", "packets")
     if not drops.increase:
         return failed(
-            f"{name_of(drops)} stayed 0 although drops are due", _fact(drops, "> 0", "packets")
+            f"{name_of(drops)} stayed 0 although drops are expected",
+            fact_of(drops, "> 0", "packets"),
         )
-    return passed(_fact(drops, "> 0", "packets", margin=drops.increase))
+    return passed(fact_of(drops, "> 0", "packets", margin=drops.increase))
 
 
 def switch_ports_kept(evidence: Evidence) -> Iterator[Finding]:
@@ -136,7 +138,7 @@ def switch_ports_kept(evidence: Evidence) -> Iterator[Finding]:
             yield from (or_unproven(f, _NOT_OURS) for f in said) if ours_are_whole else said
         yield from _port_and_queues_agree(evidence, where)
     for where in path.opposite(evidence):
-        for queue in path.queues(evidence):
+        for queue in evidence.queues:
             drops = evidence.change(where, "queue", queue, c.QUEUE_DROPPED_PACKETS)
             if where in evidence.transit or evidence.has(drops):
                 yield from exactly_zero(drops)
@@ -149,7 +151,7 @@ def _whole_by_class(evidence: Evidence) -> bool:
     """Whether each class of the flows was sent, forwarded and received, equal to the packet."""
     return all(place.priority is not None for place in evidence.senders) and all(
         finding.outcome is Outcome.PASS
-        for queue in path.queues(evidence)
+        for queue in evidence.queues
         for finding in witnesses.conserved(evidence, queue)
     )
 
@@ -215,7 +217,7 @@ def _port_and_queues_agree(evidence: Evidence, where: path.Where) -> Iterator[Fi
     yield disagreement(f"{said}, but its queues dropped {of_queues}", fact)
 
 
-def alive(evidence: Evidence, queue: int, controls: tuple[Evidence, ...]) -> Finding:
+def counter_proven(evidence: Evidence, queue: int, controls: tuple[Evidence, ...]) -> Finding:
     """The queue's drop counter is seen to count: it grew in a control of this session, and not by
     less than what the tools of the control miss."""
     grew = [
@@ -261,7 +263,7 @@ def _sent_by_nics(evidence: Evidence, queue: int) -> int | None:
     return sum(known) if known and len(known) == len(sent) else None
 
 
-def pressed(evidence: Evidence) -> Finding:
+def congestion_proven(evidence: Evidence) -> Finding:
     """There was congestion: the switch paused or marked, or its egress was full."""
     paused = sum(
         evidence.change((p.switch, p.switch_port), "priority", p.priority, c.PFC_TX_FRAMES).increase
@@ -275,7 +277,7 @@ def pressed(evidence: Evidence) -> Finding:
             f"{' '.join(evidence.bottleneck)} shows {100 * used:.0f} % of line rate: its counters "
             "are not those of the moments in which they were read, or its speed is another one"
         )
-    least = PRESSED_PER_S * max(evidence.end_s - evidence.start_s, 0.0)
+    least = CONGESTION_EVENTS_PER_S * max(evidence.end_s - evidence.start_s, 0.0)
     bound, use = f"> {least:.3g} (one of three is enough)", f">= {BUSY_SHARE} (one of three)"
     facts = (
         Fact(name="pause frames sent to the senders", measured=paused, bound=bound, unit="frames"),
@@ -293,7 +295,7 @@ def pressed(evidence: Evidence) -> Finding:
     return unproven(f"no proof of pressure: {few}, and the egress was never full", *facts)
 
 
-def due(evidence: Evidence, finding: Finding) -> Finding:
+def only_under_congestion(evidence: Evidence, finding: Finding) -> Finding:
     """What ought to have happened and did not is the fabric's fault only when the traffic ran as it
     was asked to and there was congestion; otherwise the evidence is not enough to judge."""
     if finding.outcome is not Outcome.FAIL or (has_run(evidence) and congested(evidence)):
@@ -382,9 +384,8 @@ def kept_sending(flow: FlowResult) -> Iterator[Finding]:
 
 def congested(evidence: Evidence) -> bool:
     """Whether there was pressure, or one of the queues even dropped."""
-    queues = {place.queue for place in evidence.senders}
-    return pressed(evidence).outcome is Outcome.PASS or any(
-        queue_drops(evidence, queue).increase for queue in queues
+    return congestion_proven(evidence).outcome is Outcome.PASS or any(
+        queue_drops(evidence, queue).increase for queue in evidence.queues
     )
 
 
@@ -500,19 +501,15 @@ def bounded(
     return passed(fact) if margin >= 0 else failed(f"{name} is {measured:.3f}, not {bound}", fact)
 
 
+def equal_part(evidence: Evidence, sender: str, bits_per_s: float, least: float) -> Finding:
+    """What a sender got, by an equal part of the line for each."""
+    part = bits_per_s * len(evidence.flows) / evidence.line_bits_per_s
+    return bounded(f"{sender}: goodput / equal part of the line", part, at_least=least)
+
+
 def or_unproven(finding: Finding, why: str = "") -> Finding:
     """A bound that is not kept says, with `why`, that the evidence is not enough to judge."""
     if finding.outcome is not Outcome.FAIL:
         return finding
     said = f"{finding.because}: {why}" if why else finding.because
     return replace(finding, outcome=Outcome.INCONCLUSIVE, because=said)
-
-
-def _fact(difference: Difference, bound: str, unit: str, margin: int | float | None = None) -> Fact:
-    return Fact(
-        name=name_of(difference),
-        measured=difference.increase,
-        bound=bound,
-        unit=unit,
-        margin=margin,
-    )

@@ -48,7 +48,7 @@ def marked(evidence: Evidence) -> tuple[Difference, ...]:
     """Per queue under load where the switch counts it so, else of the whole port."""
     by_queue = tuple(
         evidence.change(evidence.bottleneck, "queue", queue, c.QUEUE_MARKED_PACKETS)
-        for queue in packets.loaded(evidence)
+        for queue in evidence.queues
     )
     if any(d.increase is not None or d.key in evidence.numbers for d in by_queue):
         return by_queue
@@ -57,7 +57,7 @@ def marked(evidence: Evidence) -> tuple[Difference, ...]:
 
 def dropped(evidence: Evidence) -> tuple[Difference, ...]:
     """Of the queues under load."""
-    return tuple(checks.queue_drops(evidence, queue) for queue in packets.loaded(evidence))
+    return tuple(checks.queue_drops(evidence, queue) for queue in evidence.queues)
 
 
 def retransmitted(evidence: Evidence) -> tuple[Difference, ...]:
@@ -70,7 +70,7 @@ def retransmitted(evidence: Evidence) -> tuple[Difference, ...]:
 
 def _marked_not_dropped(evidence: Evidence, without: tuple[Evidence, ...]) -> Iterator[Finding]:
     yield from checks.ran(evidence)
-    yield from idle.quiet_queues(evidence, packets.loaded(evidence))
+    yield from idle.quiet_queues(evidence, evidence.queues)
     for difference in (*marked(evidence), *dropped(evidence), *retransmitted(evidence)):
         if difference.increase is None:
             yield missing(difference, "known", "packets")
@@ -80,7 +80,7 @@ def _marked_not_dropped(evidence: Evidence, without: tuple[Evidence, ...]) -> It
     yield _few_drops(evidence, without)
     yield from _everybody_got_some(evidence)
     yield from checks.not_paused(evidence)
-    under_load = packets.loaded(evidence)
+    under_load = evidence.queues
     others = set(packets.queues_of(evidence)) - set(under_load)
     yield from packets.none_dropped(evidence, others)
     yield from checks.switch_ports_kept(evidence)
@@ -114,16 +114,10 @@ def _everybody_got_some(evidence: Evidence) -> Iterator[Finding]:
         return
     line = evidence.line_bits_per_s
     least = LEAST_RDMA_SHARE if _of_rdma(evidence) else LEAST_SHARE
-    yield _some("sum of goodput / line rate", sum(rates) / line, least)
+    shares = [checks.bounded("sum of goodput / line rate", sum(rates) / line, at_least=least)]
     for flow, rate in zip(evidence.flows, rates, strict=True):
-        part = rate * len(rates) / line
-        yield _some(f"{flow.sender}: goodput / equal part of the line", part, FAIR * least)
-
-
-def _some(name: str, share: float, least: float) -> Finding:
-    return checks.or_unproven(
-        checks.bounded(name, share, at_least=least), "hardly anything was sent"
-    )
+        shares.append(checks.equal_part(evidence, flow.sender, rate, FAIR * least))
+    yield from (checks.or_unproven(share, "hardly anything was sent") for share in shares)
 
 
 def _few_sent_again(evidence: Evidence, without: tuple[Evidence, ...]) -> Iterator[Finding]:

@@ -50,7 +50,7 @@ def alone(evidence: Evidence) -> float | None:
 
 def together(evidence: Evidence) -> tuple[float, ...] | None:
     """What each sender got while all of them sent, in bits/s; None when a part is not reported."""
-    span = _together(evidence)
+    span = time_together(evidence)
     means = [] if span is None else [_goodput_about(f, *span) for f in evidence.flows]
     known = tuple(m for m in means if m is not None)
     return known if known and len(known) == len(means) else None
@@ -59,7 +59,7 @@ def together(evidence: Evidence) -> tuple[float, ...] | None:
 def others_share(evidence: Evidence) -> float:
     """Of the bottleneck's line rate, what queues that are not under test sent on while all senders
     sent: by samples of that time, 0.0 where there are not two of each."""
-    first, last = _together(evidence) or (0.0, 0.0)
+    first, last = time_together(evidence) or (0.0, 0.0)
     seen: dict[int | None, list[tuple[float, int]]] = {}
     for r in evidence.samples:
         inside = first <= (r.time_s if r.asked_s is None else r.asked_s) and r.time_s <= last
@@ -77,11 +77,12 @@ def _rate(rows: list[tuple[float, int]]) -> float:
 
 def seconds_together(evidence: Evidence) -> float:
     """How long all of them sent; 0.0 when a part is not reported."""
-    first, last = _together(evidence) or (0.0, 0.0)
+    first, last = time_together(evidence) or (0.0, 0.0)
     return max(last - first, 0.0)
 
 
-def _together(evidence: Evidence) -> tuple[float, float] | None:
+def time_together(evidence: Evidence) -> tuple[float, float] | None:
+    """From when to when all of them sent; None when a part is not reported."""
     starts = [s for f in evidence.flows if (s := began_s(f)) is not None]
     ends = [e for f in evidence.flows if (e := ended_s(f)) is not None]
     if not evidence.flows or not len(starts) == len(ends) == len(evidence.flows):

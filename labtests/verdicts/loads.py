@@ -11,6 +11,7 @@ from labtests.verdicts.outcome import (
     Outcome,
     Verdict,
     conclude,
+    fact_of,
     missing,
     name_of,
     passed,
@@ -18,53 +19,53 @@ from labtests.verdicts.outcome import (
 )
 
 
-def no_loss(evidence: Evidence, *, alive_in: tuple[Evidence, ...] = ()) -> Verdict:
+def no_loss(evidence: Evidence, *, controls: tuple[Evidence, ...] = ()) -> Verdict:
     """Exactly 0 packets were dropped in any queue of the bottleneck, at the load that there was.
 
     The drop counters of the queues under load are seen to count in the controls. It says nothing
     about congestion: `lossless` does.
     """
-    moved = [checks.queue_forwarded(evidence, q).increase or 0 for q in packets.loaded(evidence)]
+    moved = [checks.queue_forwarded(evidence, q).increase or 0 for q in evidence.queues]
     used = checks.mean_use(evidence)
     at = "" if used is None else f" at {100 * used:.0f} % of line rate"
     return conclude(
         "was nothing lost at this load",
         evidence,
-        _no_loss(evidence, alive_in),
+        _no_loss(evidence, controls),
         passing=f"0 of {sum(moved)} packets dropped in any queue{at}"
         f"{witnesses.remark_on_hosts(evidence)}",
     )
 
 
-def _no_loss(evidence: Evidence, alive_in: tuple[Evidence, ...]) -> Iterator[Finding]:
+def _no_loss(evidence: Evidence, controls: tuple[Evidence, ...]) -> Iterator[Finding]:
     yield from checks.ran(evidence)
     yield from checks.kept_pace(evidence)
     at_this_load = all(f.outcome is Outcome.PASS for f in checks.kept_pace(evidence))
-    for finding in _dropped_nothing(evidence, alive_in):
+    for finding in _dropped_nothing(evidence, controls):
         yield finding if at_this_load else checks.or_unproven(finding, _OTHER_LOAD)
-    yield from idle.quiet_queues(evidence, packets.loaded(evidence))
+    yield from idle.quiet_queues(evidence, evidence.queues)
     yield from packets.accounted(evidence)
 
 
 _OTHER_LOAD = "not at this load, since a sender did not send steadily what it was asked to"
 
 
-def _dropped_nothing(evidence: Evidence, alive_in: tuple[Evidence, ...]) -> Iterator[Finding]:
-    under_load = packets.loaded(evidence)
+def _dropped_nothing(evidence: Evidence, controls: tuple[Evidence, ...]) -> Iterator[Finding]:
+    under_load = evidence.queues
     for queue in under_load:
-        yield from _clean(evidence, queue, alive_in)
+        yield from _clean(evidence, queue, controls)
     yield from packets.none_dropped(evidence, set(packets.queues_of(evidence)) - set(under_load))
     yield from checks.none_dropped_by_ports(evidence)
     yield from checks.switch_ports_kept(evidence)
 
 
-def _clean(evidence: Evidence, queue: int, alive_in: tuple[Evidence, ...]) -> Iterator[Finding]:
+def _clean(evidence: Evidence, queue: int, controls: tuple[Evidence, ...]) -> Iterator[Finding]:
     yield from checks.no_drop(evidence, queue)
-    yield checks.alive(evidence, queue, alive_in)
+    yield checks.counter_proven(evidence, queue, controls)
 
 
 def drops_exactly_in(
-    evidence: Evidence, queues: Iterable[int], *, alive_in: tuple[Evidence, ...] = ()
+    evidence: Evidence, queues: Iterable[int], *, controls: tuple[Evidence, ...] = ()
 ) -> Verdict:
     """Each of these queues dropped, and every other queue of the bottleneck exactly nothing."""
     due = sorted(set(queues))
@@ -73,13 +74,13 @@ def drops_exactly_in(
     return conclude(
         f"did exactly the queues {', '.join(map(str, due))} drop",
         evidence,
-        _drops_exactly_in(evidence, due, alive_in),
+        _drops_exactly_in(evidence, due, controls),
         passing=f"{said} packets, every other queue 0",
     )
 
 
 def _drops_exactly_in(
-    evidence: Evidence, due: list[int], alive_in: tuple[Evidence, ...]
+    evidence: Evidence, due: list[int], controls: tuple[Evidence, ...]
 ) -> Iterator[Finding]:
     if not due:
         yield unproven("no queue was to drop")
@@ -87,11 +88,11 @@ def _drops_exactly_in(
     yield from checks.kept_pace(evidence)
     yield from checks.switch_ports_kept(evidence)
     for queue in due:
-        yield checks.due(evidence, checks.some_drop(evidence, queue))
-    yield from idle.quiet_queues(evidence, {*due, *packets.loaded(evidence)})
+        yield checks.only_under_congestion(evidence, checks.some_drop(evidence, queue))
+    yield from idle.quiet_queues(evidence, {*due, *evidence.queues})
     for queue in sorted(set(packets.queues_of(evidence)) - set(due)):
-        if queue in packets.loaded(evidence):
-            yield from _clean(evidence, queue, alive_in)
+        if queue in evidence.queues:
+            yield from _clean(evidence, queue, controls)
         else:
             yield from packets.none_dropped(evidence, [queue])
 
@@ -110,14 +111,14 @@ def every_packet(evidence: Evidence) -> Verdict:
             *checks.ran(evidence),
             *packets.accounted(evidence),
             *checks.switch_ports_kept(evidence),
-            *idle.quiet_queues(evidence, packets.loaded(evidence)),
+            *idle.quiet_queues(evidence, evidence.queues),
         ],
         passing="; ".join(_ledger(evidence)),
     )
 
 
 def _ledger(evidence: Evidence) -> Iterator[str]:
-    for queue in packets.loaded(evidence):
+    for queue in evidence.queues:
         forwarded = checks.queue_forwarded(evidence, queue).increase or 0
         dropped = checks.queue_drops(evidence, queue).increase or 0
         yield (
@@ -125,7 +126,7 @@ def _ledger(evidence: Evidence) -> Iterator[str]:
         )
 
 
-def lost_at_the_socket(evidence: Evidence, *, alive_in: tuple[Evidence, ...] = ()) -> Verdict:
+def lost_at_the_socket(evidence: Evidence, *, controls: tuple[Evidence, ...] = ()) -> Verdict:
     """Datagrams were lost, all of them at a socket of the receiving host, none in the switch.
 
     That the switch dropped none is said by counters that are seen to count in the controls.
@@ -135,17 +136,17 @@ def lost_at_the_socket(evidence: Evidence, *, alive_in: tuple[Evidence, ...] = (
     return conclude(
         f"was it {host} that lost datagrams, not the switch",
         evidence,
-        _lost_at_the_socket(evidence, alive_in),
+        _lost_at_the_socket(evidence, controls),
         passing=f"{full} datagrams lost at a full socket of {host} (RcvbufErrors), 0 in the switch",
     )
 
 
-def _lost_at_the_socket(evidence: Evidence, alive_in: tuple[Evidence, ...]) -> Iterator[Finding]:
+def _lost_at_the_socket(evidence: Evidence, controls: tuple[Evidence, ...]) -> Iterator[Finding]:
     yield from checks.ran(evidence)
-    for queue in packets.loaded(evidence):
-        yield from _clean(evidence, queue, alive_in)
+    for queue in evidence.queues:
+        yield from _clean(evidence, queue, controls)
         yield packets.by_the_tool(evidence, queue)
-    yield from idle.quiet_queues(evidence, packets.loaded(evidence))
+    yield from idle.quiet_queues(evidence, evidence.queues)
     yield idle.quiet(evidence, [(evidence.receiver.device, "", "host", -1, c.UDP_RCVBUF_ERRORS)])
     yield from checks.switch_ports_kept(evidence)
     yield _socket_lost(evidence)
@@ -161,7 +162,7 @@ def _socket_lost(evidence: Evidence) -> Finding:
     full = _socket(evidence)
     if full.increase is None:
         return missing(full, "> 0", "datagrams")
-    fact = Fact(name=name_of(full), measured=full.increase, bound="> 0", unit="datagrams")
+    fact = fact_of(full, "> 0", "datagrams")
     if not full.increase:
         return unproven(f"{name_of(full)} stayed 0: no socket of the host was full", fact)
     return passed(fact)

@@ -125,9 +125,21 @@ def name_of(difference: Difference) -> str:
     return f"{where} {scope} {index} {counter}" if index >= 0 else f"{where} {counter}"
 
 
+def fact_of(
+    difference: Difference, bound: str, unit: str, margin: int | float | None = None
+) -> Fact:
+    """What one counter grew by; where that is not known, the reason."""
+    return Fact(
+        name=name_of(difference),
+        measured=difference.increase,
+        bound=bound,
+        unit=unit,
+        margin=margin,
+        note=difference.unusable if difference.increase is None else "",
+    )
+
+
 def missing(difference: Difference, bound: str, unit: str) -> Finding:
     """A counter that was needed gave no difference."""
-    fact = Fact(
-        name=name_of(difference), measured=None, bound=bound, unit=unit, note=difference.unusable
-    )
+    fact = fact_of(difference, bound, unit)
     return unproven(f"{name_of(difference)}: {difference.unusable}", fact)

@@ -17,8 +17,8 @@ from labtests.verdicts.outcome import (
     Fact,
     Finding,
     disagreement,
+    fact_of,
     missing,
-    name_of,
     passed,
     unproven,
 )
@@ -31,12 +31,7 @@ def queues_of(evidence: Evidence) -> tuple[int, ...]:
         for key in (*evidence.changes, *evidence.shown)
         if key[:3] == (*evidence.bottleneck, "queue") and key[3] >= 0
     }
-    return tuple(sorted(read | set(loaded(evidence))))
-
-
-def loaded(evidence: Evidence) -> tuple[int, ...]:
-    """The queues that the senders' traffic is mapped to."""
-    return path.queues(evidence)
+    return tuple(sorted(read | set(evidence.queues)))
 
 
 def accounted(evidence: Evidence) -> Iterator[Finding]:
@@ -44,10 +39,10 @@ def accounted(evidence: Evidence) -> Iterator[Finding]:
     if evidence.flows and all(rdma_packets.is_rdma(flow) for flow in evidence.flows):
         yield from _rdma_accounted(evidence)
         return
-    for queue in loaded(evidence):
+    for queue in evidence.queues:
         yield by_the_tool(evidence, queue)
     if _by_class(evidence):
-        yield from by_the_nics(evidence, loaded(evidence))
+        yield from by_the_nics(evidence, evidence.queues)
     else:
         yield from by_the_sending_nics(evidence)
         if not _all_of_them_told(evidence):
@@ -55,7 +50,7 @@ def accounted(evidence: Evidence) -> Iterator[Finding]:
     for device in dict.fromkeys(place.device for place in evidence.senders):
         yield by_the_sending_host(evidence, device)
     yield by_the_receiving_host(evidence)
-    for queue in loaded(evidence):
+    for queue in evidence.queues:
         yield came_to_the_tools(evidence, queue)
     yield losses_told(evidence)
 
@@ -65,14 +60,14 @@ def of_streams(evidence: Evidence) -> Iterator[Finding]:
     if evidence.flows and all(rdma_packets.is_rdma(flow) for flow in evidence.flows):
         yield from _rdma_accounted(evidence)
     else:
-        yield from by_the_nics(evidence, loaded(evidence))
+        yield from by_the_nics(evidence, evidence.queues)
 
 
 def _rdma_accounted(evidence: Evidence) -> Iterator[Finding]:
     """perftest counts messages, not packets; NICs count per priority, or rxe all RoCE of a host:
     that is exact, and what else goes through the port does not matter then."""
     if _by_class(evidence):
-        yield from by_the_nics(evidence, loaded(evidence))
+        yield from by_the_nics(evidence, evidence.queues)
     else:
         yield rdma_packets.sent_and_received(evidence, queues_of(evidence))
 
@@ -171,7 +166,7 @@ def _all_of_them_told(evidence: Evidence) -> bool:
     """Whether the receivers got what was forwarded to them, every single datagram, by their own
     account: then what a whole port counts, with everybody's packets in it, has nothing to add."""
     got = [flow.received_datagrams for flow in evidence.flows]
-    came = [checks.queue_forwarded(evidence, queue).increase for queue in loaded(evidence)]
+    came = [checks.queue_forwarded(evidence, queue).increase for queue in evidence.queues]
     if not got or None in got or None in came:
         return False
     return sum(n or 0 for n in got) == sum(n or 0 for n in came)
@@ -187,13 +182,7 @@ def _at_least(evidence: Evidence, device: str, sent: Difference, who: str) -> Fi
     told = sum(f.sent_datagrams or 0 for f in evidence.flows if f.sender == device)
     if sent.increase is None:
         return missing(sent, f">= {told}", "packets")
-    fact = Fact(
-        name=name_of(sent),
-        measured=sent.increase,
-        bound=f">= {told} (the tool's)",
-        unit="packets",
-        margin=sent.increase - told,
-    )
+    fact = fact_of(sent, f">= {told} (the tool's)", "packets", margin=sent.increase - told)
     if sent.increase < told:
         return disagreement(
             f"{device}: the tool says that it sent {told} datagrams, {who} sent {sent.increase}",
@@ -263,7 +252,7 @@ def losses_told(evidence: Evidence) -> Finding:
     """The tools of a class can not have missed more than its queue dropped and the hosts lost
     themselves, nor all of them together more than all queues."""
     lost = [flow.lost_datagrams for flow in evidence.flows]
-    queues = loaded(evidence)
+    queues = evidence.queues
     dropped = {queue: checks.queue_drops(evidence, queue) for queue in queues}
     inside = witnesses.hosts_losses(evidence)
     for difference in (*dropped.values(), *(each for one in inside for each in one.losses)):

@@ -246,11 +246,6 @@ def priorities(evidence: Evidence) -> tuple[int, ...]:
     return tuple(sorted({p.priority for p in evidence.senders if p.priority is not None}))
 
 
-def queues(evidence: Evidence) -> tuple[int, ...]:
-    """The bottleneck's queues that the senders' traffic is mapped to."""
-    return tuple(sorted(evidence.queues))
-
-
 def opposite(evidence: Evidence) -> tuple[Where, ...]:
     """The switch ports that senders are plugged into, and those between switches."""
     ends: Iterable[Where] = ((p.switch, p.switch_port) for p in evidence.senders)

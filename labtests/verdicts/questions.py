@@ -11,6 +11,7 @@ from labtests.verdicts.outcome import (
     Finding,
     Verdict,
     conclude,
+    fact_of,
     failed,
     missing,
     name_of,
@@ -34,25 +35,25 @@ OFFERS = 0.95
 
 
 def lossless(
-    evidence: Evidence, queues: Iterable[int], *, alive_in: tuple[Evidence, ...] = ()
+    evidence: Evidence, queues: Iterable[int], *, controls: tuple[Evidence, ...] = ()
 ) -> Verdict:
     """Exactly 0 packets were dropped in these queues, under proven pressure, by live counters.
 
-    `alive_in` are the phases of this session that dropped on purpose. Rules: assertions §4.
+    `controls` are the phases of this session that dropped on purpose. Rules: assertions §4.
     """
     queues = sorted(set(queues))
     moved = [checks.queue_forwarded(evidence, q).increase or 0 for q in queues]
     return conclude(
         f"was nothing lost in queues {_list(queues)}",
         evidence,
-        _lossless(evidence, queues, alive_in),
+        _lossless(evidence, queues, controls),
         passing=f"0 of {sum(moved)} packets dropped in queues {_list(queues)} under pressure"
         f"{witnesses.remark_on_hosts(evidence)}",
     )
 
 
 def _lossless(
-    evidence: Evidence, queues: list[int], alive_in: tuple[Evidence, ...]
+    evidence: Evidence, queues: list[int], controls: tuple[Evidence, ...]
 ) -> Iterator[Finding]:
     if not queues:
         yield unproven("no queue was watched")
@@ -60,13 +61,13 @@ def _lossless(
     yield from checks.kept_pace(evidence)
     for queue in queues:
         yield from checks.no_drop(evidence, queue)
-        yield checks.alive(evidence, queue, alive_in)
+        yield checks.counter_proven(evidence, queue, controls)
     yield from packets.by_the_nics(evidence, queues)
     yield from idle.quiet_queues(evidence, queues)
     yield idle.quiet_marks(evidence)
     yield from checks.switch_ports_kept(evidence)
     yield from _ends_saw_no_loss(evidence)
-    yield checks.pressed(evidence)
+    yield checks.congestion_proven(evidence)
     yield checks.receiver_silent(evidence)
 
 
@@ -95,25 +96,16 @@ def _paused(evidence: Evidence) -> Iterator[Finding]:
     yield from checks.ran(evidence)
     yield from checks.kept_pace(evidence)
     for place in evidence.senders:
-        yield checks.due(evidence, _was_paused(_pause_sent(evidence, place)))
+        yield checks.only_under_congestion(evidence, _grew(_pause_sent(evidence, place), "frames"))
         yield from _not_paused_elsewhere(evidence, place)
         yield witnesses.pauses_agree(evidence, place)
-    yield checks.due(evidence, _first_paused_most(evidence))
-    yield from idle.quiet_queues(evidence, _queues(evidence))
+    yield checks.only_under_congestion(evidence, _first_paused_most(evidence))
+    yield from idle.quiet_queues(evidence, evidence.queues)
 
 
 def _pause_sent(evidence: Evidence, place: Place, priority: int | None = None) -> Difference:
     at = place.priority if priority is None else priority
     return evidence.change((place.switch, place.switch_port), "priority", at, c.PFC_TX_FRAMES)
-
-
-def _was_paused(sent: Difference) -> Finding:
-    if sent.increase is None:
-        return missing(sent, "> 0", "frames")
-    fact = Fact(
-        name=name_of(sent), measured=sent.increase, bound="> 0", unit="frames", margin=sent.increase
-    )
-    return passed(fact) if sent.increase else failed(f"{name_of(sent)} stayed 0", fact)
 
 
 def _not_paused_elsewhere(evidence: Evidence, place: Place) -> Iterator[Finding]:
@@ -170,10 +162,10 @@ def throttled(evidence: Evidence, *, ceiling_bits_per_s: float, buffers_bytes: i
             *checks.kept_pace(evidence),
             *_arrived(evidence),
             *(
-                checks.due(evidence, f)
+                checks.only_under_congestion(evidence, f)
                 for f in _throttled(evidence, ceiling_bits_per_s, buffers_bytes)
             ),
-            *idle.quiet_queues(evidence, _queues(evidence)),
+            *idle.quiet_queues(evidence, evidence.queues),
         ],
         passing=_shares(evidence),
     )
@@ -238,10 +230,10 @@ def slowed_by_marks(evidence: Evidence) -> Verdict:
         [
             *checks.ran(evidence),
             _marked(evidence),
-            *(checks.due(evidence, f) for f in _slowed(evidence)),
+            *(checks.only_under_congestion(evidence, f) for f in _slowed(evidence)),
             *checks.not_paused(evidence),
             *(finding for flow in evidence.flows for finding in checks.kept_sending(flow)),
-            *idle.quiet_queues(evidence, _queues(evidence)),
+            *idle.quiet_queues(evidence, evidence.queues),
             idle.quiet_congestion_control(evidence),
         ],
         passing=f"{marks} packets marked, every sender handled CNPs; {_shares(evidence)}",
@@ -251,16 +243,16 @@ def slowed_by_marks(evidence: Evidence) -> Verdict:
 def _marked(evidence: Evidence) -> Finding:
     """A queue that dropped was full, whatever became of the flows: go-back-N without marks can end
     in queue pairs that complete nothing at all."""
-    finding = _grew(evidence, evidence.bottleneck, c.ECN_MARKED_PACKETS)
-    full = any(checks.queue_drops(evidence, queue).increase for queue in _queues(evidence))
-    return finding if full else checks.due(evidence, finding)
+    finding = _marks_or_cnps(evidence, evidence.bottleneck, c.ECN_MARKED_PACKETS)
+    full = any(checks.queue_drops(evidence, queue).increase for queue in evidence.queues)
+    return finding if full else checks.only_under_congestion(evidence, finding)
 
 
 def _slowed(evidence: Evidence) -> Iterator[Finding]:
     receiver = (evidence.receiver.device, evidence.receiver.port)
-    yield _grew(evidence, receiver, c.NP_CNP_SENT)
+    yield _marks_or_cnps(evidence, receiver, c.NP_CNP_SENT)
     for place in evidence.senders:
-        yield _grew(evidence, (place.device, place.port), c.RP_CNP_HANDLED)
+        yield _marks_or_cnps(evidence, (place.device, place.port), c.RP_CNP_HANDLED)
         yield from cnps.heeded(evidence, place)
     yield witnesses.marks_agree(evidence)
     yield witnesses.cnps_agree(evidence)
@@ -275,47 +267,41 @@ def _slowed(evidence: Evidence) -> Iterator[Finding]:
         "sum of goodput / line rate", sum(shared) / line, at_least=SLOWED_LEAST_SHARE
     )
     for place, got in zip(evidence.senders, shared, strict=False):
-        part = got * len(shared) / line
-        yield checks.bounded(
-            f"{place.device}: goodput / equal part of the line", part, at_least=FAIR_SHARE_LEAST
-        )
+        yield checks.equal_part(evidence, place.device, got, FAIR_SHARE_LEAST)
 
 
-def _grew(evidence: Evidence, where: tuple[str, str], counter: str) -> Finding:
-    difference = evidence.change(where, "port", None, counter)
+def _marks_or_cnps(evidence: Evidence, where: tuple[str, str], counter: str) -> Finding:
+    return _grew(evidence.change(where, "port", None, counter), "packets")
+
+
+def _grew(difference: Difference, unit: str) -> Finding:
     if difference.increase is None:
-        return missing(difference, "> 0", "packets")
-    fact = Fact(
-        name=name_of(difference),
-        measured=difference.increase,
-        bound="> 0",
-        unit="packets",
-        margin=difference.increase,
-    )
+        return missing(difference, "> 0", unit)
+    fact = fact_of(difference, "> 0", unit, margin=difference.increase)
     return passed(fact) if difference.increase else failed(f"{name_of(difference)} stayed 0", fact)
 
 
-def drops_where_due(
-    evidence: Evidence, *, due: int, clean: int, alive_in: tuple[Evidence, ...] = ()
+def drops_as_expected(
+    evidence: Evidence, *, dropping: int, clean: int, controls: tuple[Evidence, ...] = ()
 ) -> Verdict:
     """One queue dropped, the other exactly nothing, and every packet is accounted for."""
-    dropped = checks.queue_drops(evidence, due).increase
+    dropped = checks.queue_drops(evidence, dropping).increase
     return conclude(
-        f"did queue {due} drop and queue {clean} not",
+        f"did queue {dropping} drop and queue {clean} not",
         evidence,
-        _drops_where_due(evidence, due, clean, alive_in),
-        passing=f"queue {due} dropped {dropped} packets, queue {clean} dropped 0",
+        _drops_as_expected(evidence, dropping, clean, controls),
+        passing=f"queue {dropping} dropped {dropped} packets, queue {clean} dropped 0",
     )
 
 
-def _drops_where_due(
-    evidence: Evidence, due: int, clean: int, alive_in: tuple[Evidence, ...]
+def _drops_as_expected(
+    evidence: Evidence, dropping: int, clean: int, controls: tuple[Evidence, ...]
 ) -> Iterator[Finding]:
     yield from checks.ran(evidence)
-    yield checks.due(evidence, checks.some_drop(evidence, due))
+    yield checks.only_under_congestion(evidence, checks.some_drop(evidence, dropping))
     yield from checks.no_drop(evidence, clean)
-    yield checks.alive(evidence, clean, alive_in)
-    for queue in (due, clean):
+    yield checks.counter_proven(evidence, clean, controls)
+    for queue in (dropping, clean):
         yield from witnesses.conserved(evidence, queue)
     yield from checks.switch_ports_kept(evidence)
     yield from _clean_ones_sent(evidence, clean)
@@ -325,7 +311,7 @@ def _drops_where_due(
     for place, flow in zip(evidence.senders, evidence.flows, strict=False):
         if place.queue == clean and rdma_packets.is_rdma(flow):
             yield from witnesses.sender_repeated_nothing(evidence, place)
-    yield from idle.quiet_queues(evidence, (due, clean))
+    yield from idle.quiet_queues(evidence, (dropping, clean))
     yield checks.receiver_silent(evidence)
 
 
@@ -333,10 +319,8 @@ def _clean_ones_sent(evidence: Evidence, clean: int) -> Iterator[Finding]:
     """Who loses nothing is not starved either."""
     for place, flow in zip(evidence.senders, evidence.flows, strict=False):
         if place.queue == clean and flow.goodput_bits_per_s:
-            part = flow.goodput_bits_per_s * len(evidence.flows) / evidence.line_bits_per_s
-            finding = checks.bounded(
-                f"{place.device}: goodput / equal part of the line", part, at_least=FAIR_SHARE_LEAST
-            )
+            got = flow.goodput_bits_per_s
+            finding = checks.equal_part(evidence, place.device, got, FAIR_SHARE_LEAST)
             yield checks.or_unproven(finding, "hardly anything was sent into the clean queue")
             yield from checks.kept_sending(flow)
 
@@ -348,11 +332,6 @@ def _shares(evidence: Evidence) -> str:
     got = " + ".join(f"{rate / 1e9:.2f}" for rate in shared)
     first = evidence.senders[0].device
     return f"{first} had {alone / 1e9:.2f} Gb/s alone; together {got} Gb/s"
-
-
-def _queues(evidence: Evidence) -> set[int]:
-    """Those of the senders' classes."""
-    return {place.queue for place in evidence.senders}
 
 
 def _list(queues: Iterable[int]) -> str:

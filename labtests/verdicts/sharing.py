@@ -110,13 +110,13 @@ def _shared(
     evidence: Evidence, scheduling: SchedulingSetting, seen: _QueueGrowth | None
 ) -> Iterator[Finding]:
     yield from checks.ran(evidence)
-    yield from idle.quiet_queues(evidence, packets.loaded(evidence))
+    yield from idle.quiet_queues(evidence, evidence.queues)
     yield from packets.accounted(evidence)
     yield from checks.switch_ports_kept(evidence)
     if seen is None:
         yield unproven("no two samples of the queues were taken while all senders sent")
         return
-    served = turns(scheduling, packets.loaded(evidence))
+    served = turns(scheduling, evidence.queues)
     if missed := set(seen.offered) - set(served):
         yield unproven(f"the scheduler as read says nothing of queue {min(missed)}")
         return
@@ -180,23 +180,18 @@ def _share(queue: int, got: float, due: float, allowed: tuple[float, float]) -> 
 
 def _while_all_sent(evidence: Evidence) -> _QueueGrowth | None:
     """From the first to the last sample in which every sender sends."""
-    starts = [goodput.began_s(flow) for flow in evidence.flows]
-    ends = [goodput.ended_s(flow) for flow in evidence.flows]
-    if not starts or None in starts or None in ends:
+    within = goodput.time_together(evidence)
+    if within is None:
         return None
-    first = max(s for s in starts if s is not None)
-    last = min(e for e in ends if e is not None)
     forwarded: dict[int, int] = {}
     offered: dict[int, int] = {}
-    for queue in packets.loaded(evidence):
-        moved = _growth(evidence, queue, c.QUEUE_FORWARDED_PACKETS, (first, last))
-        dropped = _growth(evidence, queue, c.QUEUE_DROPPED_PACKETS, (first, last))
+    for queue in evidence.queues:
+        moved = _growth(evidence, queue, c.QUEUE_FORWARDED_PACKETS, within)
+        dropped = _growth(evidence, queue, c.QUEUE_DROPPED_PACKETS, within)
         if moved is None or dropped is None:
             return None
         forwarded[queue], offered[queue] = moved, moved + dropped
-    return _QueueGrowth(
-        forwarded=forwarded, offered=offered, seconds=_seconds(evidence, (first, last))
-    )
+    return _QueueGrowth(forwarded=forwarded, offered=offered, seconds=_seconds(evidence, within))
 
 
 def _growth(

@@ -17,6 +17,7 @@ from labtests.verdicts.outcome import (
     Verdict,
     conclude,
     disagreement,
+    fact_of,
     failed,
     missing,
     name_of,
@@ -107,13 +108,8 @@ def _nics_sent_it(evidence: Evidence) -> Iterator[Finding]:
         sent = evidence.change((device, port), scope, priority, c.TX_BYTES)
         if sent.increase is None:
             continue  # another witness counts packets
-        fact = Fact(
-            name=name_of(sent),
-            measured=sent.increase,
-            bound=f">= {TOLD_SHARE:g} of {told} (the tools')",
-            unit="bytes",
-            margin=round(sent.increase - TOLD_SHARE * told),
-        )
+        margin = round(sent.increase - TOLD_SHARE * told)
+        fact = fact_of(sent, f">= {TOLD_SHARE:g} of {told} (the tools')", "bytes", margin)
         yield _held(
             fact,
             f"the tools on {device} say that they sent {told} bytes, {name_of(sent)} grew by "
@@ -173,7 +169,7 @@ def out_of_balance(evidence: Evidence) -> tuple[str, ...]:
 
 def _balances(evidence: Evidence) -> Iterator[Finding]:
     by_class = [place for place in evidence.senders if place.priority is not None]
-    for queue in path.queues(evidence):
+    for queue in evidence.queues:
         if len(by_class) == len(evidence.senders):
             yield from witnesses.conserved(evidence, queue)
         elif all(flow.sent_datagrams is not None for flow in evidence.flows):
@@ -239,16 +235,13 @@ def _kept(station: path.Station) -> Iterator[Finding]:
         if difference.increase is None:
             yield missing(difference, "= 0", "packets")
         elif not difference.increase:
-            yield passed(Fact(name=name_of(difference), measured=0, bound="= 0", unit="", margin=0))
+            yield passed(fact_of(difference, "= 0", "", margin=0))
     if station.lost:
         yield _lost(station)
 
 
 def _lost(station: path.Station) -> Finding:
-    facts = (
-        Fact(name=name_of(d), measured=d.increase, bound="= 0", unit="", margin=-(d.increase or 0))
-        for d in station.lost
-    )
+    facts = (fact_of(d, "= 0", "", margin=-(d.increase or 0)) for d in station.lost)
     what, remedy = _SAYING[station.part]
     return failed(f"{station.name} {what}: {path.in_words(station)}; {remedy}", *facts)
 

@@ -15,6 +15,7 @@ from labtests.verdicts.outcome import (
     Fact,
     Finding,
     disagreement,
+    fact_of,
     missing,
     name_of,
     passed,
@@ -124,9 +125,7 @@ def _no_repetition(evidence: Evidence, difference: Difference) -> Iterator[Findi
 def _no_retransmission(difference: Difference) -> Finding:
     if difference.increase is None:
         return missing(difference, "= 0", "events")
-    fact = Fact(
-        name=name_of(difference), measured=difference.increase, bound="= 0", unit="events", margin=0
-    )
+    fact = fact_of(difference, "= 0", "events", margin=0)
     if difference.increase:
         return disagreement(
             f"{name_of(difference)} grew by {difference.increase} without a drop at the switch",

@@ -1,10 +1,7 @@
 """What one try of a client and its server showed: raw evidence, for the tool to judge."""
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
 
-from labtests.capabilities.records import FlowResult
-from labtests.transport.commands import Shell
 from labtests.transport.protocol import Reply, Transport
 
 
@@ -47,56 +44,3 @@ def signal_of(status: int) -> str:
         return " (ended by its time limit)"
     names = {130: "INT", 134: "ABRT", 137: "KILL", 139: "SEGV", 143: "TERM"}
     return f" (ended by SIG{names[status]})" if status in names else ""
-
-
-class TrafficTool(Protocol):
-    """A traffic tool with a server and a client side, as incast drives it."""
-
-    @property
-    def name(self) -> str:
-        """The program."""
-        ...
-
-    @property
-    def tos(self) -> int:
-        """The IPv4 TOS byte of its packets."""
-        ...
-
-    @property
-    def server_is(self) -> Literal["sender", "receiver"]:
-        """Which end of the stream runs the server."""
-        ...
-
-    @property
-    def first_report_s(self) -> float:
-        """A run must last longer than this to show any figure."""
-        ...
-
-    @property
-    def ends_after_s(self) -> float | None:
-        """How long the client sends by itself; None = until it is ended."""
-        ...
-
-    def server_command(self, server: Party, *, rdma: str | None) -> Shell:
-        """What the server is started with."""
-        ...
-
-    def client_command(self, server: Party, *, rdma: str | None) -> Shell:
-        """What the client that connects to this server is started with."""
-        ...
-
-    def is_ready(self, server_output: str) -> bool:
-        """The server says that it waits for its client."""
-        ...
-
-    def is_running(self, client_output: str, server_output: str) -> bool:
-        """Client and server are connected, so packets flow from now on."""
-        ...
-
-    def may_retry(self, attempt: Attempt) -> bool:
-        """The client failed to connect for a reason that another try may not meet."""
-        ...
-
-    def judge(self, blank: FlowResult, attempt: Attempt) -> FlowResult:
-        """The flow as this attempt proves it; `blank` has the names and the command."""
-        ...

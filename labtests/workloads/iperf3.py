@@ -139,7 +139,7 @@ class Iperf3:
             because = "; ".join(filter(None, (unreadable.problem, complaints)))
             return replace(blank, status=failed, because=because)
         against = _error(report, attempt) or complaints
-        started = bool(report.forward.spans)
+        started = bool(report.spans)
         if against:
             status = FlowStatus.FAILED if started else FlowStatus.INFRASTRUCTURE
         else:
@@ -184,7 +184,7 @@ def _of_another_run(tool: Iperf3, report: Iperf3Report) -> str:
         return f"it ran {report.protocol}, not {tool.protocol.upper()}"
     if report.tos is not None and report.tos != tool.tos:
         return f"it used TOS {report.tos}, not {tool.tos}"
-    if not any(span.payload_bytes for span in report.forward.spans):
+    if not any(span.payload_bytes for span in report.spans):
         return "it sent nothing in any interval"
     return ""
 
@@ -192,7 +192,7 @@ def _of_another_run(tool: Iperf3, report: Iperf3Report) -> str:
 def _stood_still(tool: Iperf3, report: Iperf3Report, attempt: Attempt) -> str:
     """A process that was stopped prints one long row when it goes on (recorded with 3.18: it makes
     up for the lost time in one burst, so that its means look as they should)."""
-    for span in report.forward.spans:
+    for span in report.spans:
         if span.length_s > 2 * tool.interval_s + 1:
             return (
                 f"it stood still: its row of {span.start_s:.1f} s to {span.end_s:.1f} s should be "
@@ -208,19 +208,19 @@ def _stood_still(tool: Iperf3, report: Iperf3Report, attempt: Attempt) -> str:
 
 def _of_another_length(tool: Iperf3, report: Iperf3Report) -> str:
     """It ended by itself, but not when it should have, or without the receiver's figures."""
-    spans, sent = report.forward.spans, report.forward.sent
+    spans, sent = report.spans, report.sent
     if spans[-1].end_s < tool.duration_s - tool.interval_s:
         return f"it reported {spans[-1].end_s:g} s of {tool.duration_s} s"
     if sent is not None and sent.seconds > 1.1 * tool.duration_s + 1:
         return f"it sent for {sent.seconds:.1f} s, not {tool.duration_s} s"
-    if report.forward.received is None:
+    if report.received is None:
         return "the receiver counted nothing of what was sent"
     return ""
 
 
 def _seen(tool: Iperf3, blank: FlowResult, report: Iperf3Report, attempt: Attempt) -> FlowResult:
     """The report's figures. What a side did not count stays None."""
-    sent, received = report.forward.sent, report.forward.received
+    sent, received = report.sent, report.received
     missed = received.lost_datagrams if received else None
     arrived = received.datagrams if received else None
     offset_s = attempt.running_s
@@ -234,7 +234,7 @@ def _seen(tool: Iperf3, blank: FlowResult, report: Iperf3Report, attempt: Attemp
                 end_s=offset_s + span.end_s,
                 goodput_bits_per_s=span.goodput_bits_per_s,
             )
-            for span in report.forward.spans
+            for span in report.spans
         ),
         goodput_bits_per_s=BitsPerSecond(received.goodput_bits_per_s) if received else None,
         sent_bits_per_s=BitsPerSecond(sent.goodput_bits_per_s) if sent else None,
@@ -262,7 +262,7 @@ def _unsure_datagrams(tool: Iperf3, report: Iperf3Report) -> int | None:
     """A datagram is counted before it is written. From 3.16 on, each stream's thread may be ended
     in the middle of that (counted with 3.18: of 4 streams that waited for their link, none or one
     was not sent). What was written is in its bytes, what arrived has left."""
-    sent, received = report.forward.sent, report.forward.received
+    sent, received = report.sent, report.received
     if sent is None or sent.datagrams is None:
         return None
     proven = sent.payload_bytes // tool.datagram_bytes

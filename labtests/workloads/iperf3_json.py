@@ -1,4 +1,4 @@
-"""`iperf3 -J` and `--json-stream`, text -> records. Shapes seen: 3.0, 3.1, 3.12, 3.18.
+"""`iperf3 -J`, text -> records. Shapes seen: 3.0, 3.1, 3.12, 3.18.
 
 For UDP the loss is what the receiver counted: `sum_received`, or `sum` of builds that had no other;
 `sum_sent` carries the same keys with zeros. The report of a test that broke has an `error`, or no
@@ -15,7 +15,6 @@ from labtests.drivers.parsing import refuse
 from labtests.transport.protocol import Reply
 from labtests.workloads.figures import is_figure
 from labtests.workloads.iperf3_report import (
-    Direction,
     Iperf3Interval,
     Iperf3Report,
     Totals,
@@ -37,8 +36,6 @@ _CUT = "give the report whole: it is printed at the end of the test only"
 def parse_json(reply: Reply) -> Iperf3Report:
     """The one report in this output. A report that is cut or lacks a figure is refused."""
     documents = _documents(reply)
-    if "event" in documents[0]:
-        return _report(reply, _joined(reply, documents))
     if len(documents) > 1:
         refuse(reply, f"{len(documents)} reports in one output", "give one test's report alone")
     return _report(reply, documents[0])
@@ -67,22 +64,6 @@ def _refuse_figure(reply: Reply, word: str) -> NoReturn:
     refuse(reply, f"a figure is {word}")
 
 
-def _joined(reply: Reply, events: list[dict[str, Any]]) -> dict[str, Any]:
-    """The events of --json-stream as the one object that -J prints."""
-    whole: dict[str, Any] = {"start": {}, "intervals": [], "end": {}}
-    for event in events:
-        name, data = event.get("event"), event.get("data")
-        if name == "interval":
-            whole["intervals"].append(data)
-        elif name in ("start", "end", "error"):
-            whole[name] = data
-        elif name != "server_output_text" and name != "server_output_json":
-            refuse(reply, f"the event {name!r} is unrecognised")
-    if not whole["end"] and "error" not in whole:
-        whole["error"] = "the stream of events has no end"
-    return whole
-
-
 def _report(reply: Reply, document: Object) -> Iperf3Report:
     error = document.get("error", "")
     start, intervals, end = (
@@ -95,15 +76,12 @@ def _report(reply: Reply, document: Object) -> Iperf3Report:
     test = _part(reply, {"error": "", **start}, "test_start", dict)
     nominal_s = test.get("interval")
     reader = _Iperf3Reader(reply, nominal_s if is_figure(nominal_s) else None)
-    both_ways = any(isinstance(one, dict) and "sum_bidir_reverse" in one for one in intervals)
     return Iperf3Report(
         version=start.get("version"),
         protocol=test.get("protocol"),
         tos=test.get("tos"),
-        forward=reader.direction(intervals, end, "", bool(error)),
-        backward=reader.direction(intervals, end, "_bidir_reverse", bool(error))
-        if both_ways
-        else None,
+        spans=reader.spans(intervals),
+        **reader.sums(end, bool(error)),
         error=error,
     )
 
@@ -118,33 +96,32 @@ def _part(reply: Reply, document: Object, key: str, kind: type) -> Any:
 
 
 class _Iperf3Reader:
-    """Reads directions of one report. `nominal_s` is its report interval where it says so."""
+    """Reads the parts of a report. `nominal_s` is its report interval where it says so."""
 
     def __init__(self, reply: Reply, nominal_s: float | None) -> None:
         self._reply, self._nominal_s = reply, nominal_s
 
-    def direction(
-        self, intervals: list[Object], end: Object, suffix: str, broken: bool
-    ) -> Direction:
-        """One direction's intervals and sums. A broken test has no receiver's sum."""
+    def spans(self, intervals: list[Object]) -> tuple[Iperf3Interval, ...]:
+        """The intervals, without those that were to be omitted."""
         sums = [
-            self._object(interval, f"sum{suffix}")
+            self._object(interval, "sum")
             for interval in intervals
             if not (isinstance(interval, dict) and interval.get("streams") == [])
         ]
         spans = [self._span(one) for one in sums if one.get("omitted") is not True]
-        sent, received = end.get(f"sum_sent{suffix}"), end.get(f"sum_received{suffix}")
-        only = end.get(f"sum{suffix}")
+        return tidy(self._reply, spans, self._nominal_s)
+
+    def sums(self, end: Object, broken: bool) -> dict[str, Totals | None]:
+        """What was `sent` and `received`. A broken test has no receiver's sum."""
+        sent, received, only = (end.get(k) for k in ("sum_sent", "sum_received", "sum"))
         if received is None and only is not None and not broken:
             received = self._received_of_only_sum(only)
         if not (broken or received is not None):
             self._refuse("the results have neither sum_received nor sum")
-        series, _ = tidy(self._reply, spans, self._nominal_s)  # broken ones have an error
-        return Direction(
-            spans=series,
-            sent=self._totals(sent if sent is not None else only, lost=False, old=sent is None),
-            received=None if broken else self._totals(received, lost=True, old=sent is None),
-        )
+        return {
+            "sent": self._totals(sent if sent is not None else only, lost=False, old=sent is None),
+            "received": None if broken else self._totals(received, lost=True, old=sent is None),
+        }
 
     def _received_of_only_sum(self, only: Object) -> Object:
         """Builds before sum_received: what was sent, and what the receiver missed of it."""

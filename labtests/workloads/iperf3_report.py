@@ -1,4 +1,4 @@
-"""What iperf3 reported, whichever way it was printed: records, and rules that both forms share."""
+"""What iperf3 reported, as records, and what no report can say."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ TINY_SHARE = 0.1
 """A last interval shorter than this share of the others is the tail of the test (`5.00-5.00`)."""
 
 ROUNDING_S = 0.011
-"""Text has times of two decimals, each rounded for itself."""
+"""How far a printed time may be off by rounding."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,40 +44,28 @@ class Totals:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Direction:
-    """One direction. A side that reported 0 bytes did not measure (a broken test): it is None."""
-
-    spans: tuple[Iperf3Interval, ...] = ()
-    sent: Totals | None = None
-    received: Totals | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Iperf3Report:
-    """One test. `backward` is the second direction of --bidir. `error` is the tool's own word."""
+    """One test. A side that reported 0 bytes did not measure (a broken test): it is None. `error`
+    is the tool's own word."""
 
     version: str | None = None
     protocol: str | None = None  # "TCP", "UDP"; None: not printed
     tos: int | None = None
-    forward: Direction = Direction()
-    backward: Direction | None = None
+    spans: tuple[Iperf3Interval, ...] = ()
+    sent: Totals | None = None
+    received: Totals | None = None
     error: str = ""
-
-
-BROKE_OFF = "its last interval is printed twice: the test broke off"
 
 
 def tidy(
     reply: Reply, spans: list[Iperf3Interval], nominal_s: float | None = None
-) -> tuple[tuple[Iperf3Interval, ...], bool]:
-    """The intervals in order, without the tiny tail of a test that ended; and whether the last one
-    was printed twice, as a test that broke off does (seen: peer killed, peer interrupted; the sums
-    of such a test cover another time than they say). Other overlaps are refused."""
+) -> tuple[Iperf3Interval, ...]:
+    """The intervals in order, without the tiny tail of a test that ended. The last one may be
+    printed twice, as a test that broke off does (seen: peer killed, peer interrupted; it has an
+    error then). Other overlaps are refused."""
     kept: list[Iperf3Interval] = []
-    repeated = False
     for span in spans:
         if kept and span == kept[-1]:
-            repeated = True
             continue
         if span.end_s < span.start_s or (kept and span.start_s < kept[-1].end_s - ROUNDING_S):
             refuse(reply, f"interval {span.start_s:g}-{span.end_s:g} s is out of order")
@@ -85,7 +73,7 @@ def tidy(
     usual_s = nominal_s or max((span.length_s for span in kept), default=0.0)
     if len(kept) > 1 and kept[-1].length_s < TINY_SHARE * usual_s:
         kept.pop()
-    return tuple(kept), repeated
+    return tuple(kept)
 
 
 def measured(reply: Reply, totals: Totals) -> Totals | None:

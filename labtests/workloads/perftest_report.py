@@ -39,8 +39,6 @@ _HEADER = re.compile(
     + "$"
 )
 _TITLE = re.compile(r"\s*(?P<test>(?:Send|RDMA_Write|RDMA_Read|Atomic|Raw)\b.*?) BW Test\s*$")
-_WAITING = re.compile(r"\s*\* Waiting for client to connect\.\.\. \*\s*$")
-_QPS = re.compile(r"\s*Number of qps\s*:\s*(?P<qps>[0-9]+)\b")
 _TOS = re.compile(r".*\bTOS\s*:\s*(?P<tos>[0-9]+)\s*$")
 _RULER = re.compile(r"\s*-{3,}\s*$")
 _SECTION = re.compile(r"\s*(?P<section>Local|Remote) results:\s*$")
@@ -59,10 +57,7 @@ class PerftestRow:
     message_bytes: int
     iterations: int
     goodput_bits_per_s: BitsPerSecond
-    peak_bits_per_s: BitsPerSecond | None = None  # None: not measured (printed as 0.00)
     messages_per_s: float | None = None  # None: a build from before the MsgRate column
-    service_level: int | None = None
-    cpu_percent: float | None = None
     section: str = ""  # --report-both: "local" and "remote" follow the sum of both
 
     @property
@@ -77,9 +72,7 @@ class Report:
     """What one side printed. `started`: its table began. `closed`: a ruler ended its table."""
 
     test: str | None = None  # "Send", "RDMA_Write Bidirectional", ...; None: no title was printed
-    qps: int | None = None
     tos: int | None = None
-    waiting: bool = False
     started: bool = False
     closed: bool = False
     rows: tuple[PerftestRow, ...] = ()
@@ -152,15 +145,12 @@ class _PerftestReader:
     def _row(self, match: re.Match[str], number: int) -> PerftestRow:
         figures = match.groupdict()
         to_bits = _UNITS[self.unit]
-        rate, peak, level, cpu = (figures.get(name) for name in ("rate", "peak", "level", "cpu"))
+        rate = figures.get("rate")
         row = PerftestRow(
             message_bytes=int(figures["bytes"]),
             iterations=int(figures["iterations"]),
             goodput_bits_per_s=to_bits(float(figures["average"])),
-            peak_bits_per_s=to_bits(float(peak)) if peak and float(peak) else None,
             messages_per_s=float(rate) * 1e6 if rate else None,
-            service_level=int(level) if level else None,
-            cpu_percent=float(cpu) if cpu else None,
             section=self.section,
         )
         self._check(row, to_bits(_last_digit(figures["average"])), number)
@@ -189,10 +179,6 @@ class _PerftestReader:
             self.report = replace(self.report, test=title["test"])
         elif (section := _SECTION.match(line)) is not None:
             self.section = section["section"].lower()
-        elif _WAITING.match(line):
-            self.report = replace(self.report, waiting=True)
-        elif (qps := _QPS.match(line)) is not None:
-            self.report = replace(self.report, qps=int(qps["qps"]))
         elif (tos := _TOS.match(line)) is not None:
             self.report = replace(self.report, tos=int(tos["tos"]))
         else:

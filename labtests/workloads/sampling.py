@@ -9,7 +9,6 @@ it might not be done before the next start or the end.
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Protocol
 
 from labtests.core.clock import WallClock
 from labtests.transport.protocol import Clock
@@ -27,37 +26,22 @@ class Sampling:
     takes_s: float = 0.0
 
 
-class Sampler(Protocol):
-    """Takes samples when they are due; one that took longer than its period skips some."""
+class Sampler:
+    """Takes samples when they are due; one that took longer than its period skips some. This one
+    has nothing to sample."""
 
     def sample(self, now_s: float, *, next_s: float) -> None:
         """Take one if it is due. `next_s` is when the next flow starts, or all end. Raises what a
         sample has raised."""
-        ...
 
     def end(self) -> None:
         """The last one is done, if one is under way. Raises what it has raised."""
-        ...
 
     def close(self) -> None:
         """None is under way any more, whatever it has raised. Closing twice is allowed."""
-        ...
 
 
-class NoSampler:
-    """There is nothing to sample."""
-
-    def sample(self, now_s: float, *, next_s: float) -> None:
-        """See Sampler."""
-
-    def end(self) -> None:
-        """See Sampler."""
-
-    def close(self) -> None:
-        """See Sampler."""
-
-
-class InTurn(NoSampler):
+class InTurn(Sampler):
     """By whoever follows the flows, on a clock that stands still meanwhile, or is moved by it."""
 
     def __init__(self, sampling: Sampling, clock: Clock) -> None:
@@ -75,7 +59,7 @@ class InTurn(NoSampler):
         self._takes_s = self._clock.now_s() - now_s
 
 
-class Beside:
+class Beside(Sampler):
     """In a thread of its own, one at a time."""
 
     def __init__(self, sampling: Sampling) -> None:
@@ -108,5 +92,5 @@ class Beside:
 def sampler(sampling: Sampling | None, clock: Clock) -> Sampler:
     """The one that fits the clock."""
     if sampling is None:
-        return NoSampler()
+        return Sampler()
     return Beside(sampling) if isinstance(clock, WallClock) else InTurn(sampling, clock)

@@ -32,12 +32,16 @@ class Switch:
         if self._judged:
             raise self._judged
 
-    def reader(self):
+    @property
+    def lab(self):
         return SimpleNamespace(
-            able=lambda ability: self,
-            ask=lambda asking, *occasions: known_value(asking),
-            exchanges=SimpleNamespace(configure=self.configure),
+            drivers={"Switch": SimpleNamespace(able=lambda ability: self)},
+            ask=lambda device, asking, *occasions: known_value(asking),
+            transports={"Switch": SimpleNamespace(configure=self.configure)},
         )
+
+
+DEVICE = SimpleNamespace(name="Switch")
 
 
 def known_value(asking):
@@ -53,13 +57,14 @@ def error(kind):
 @pytest.mark.parametrize("where", ["configure", "judged"])
 def test_a_rejection_of_the_session_and_one_of_a_line_are_the_same_obstacle(where) -> None:
     refused = {"configure": None, "judged": None, where: error(CommandRejected)}
-    (sentence,) = may_not(Switch(**refused).reader())
+    (sentence,) = may_not(Switch(**refused).lab, DEVICE)
     assert sentence == "this account cannot set anything: Permission denied.; a wider role"
 
 
 def test_a_dead_session_is_unknown_and_not_an_obstacle() -> None:
-    assert isinstance(may_not(Switch(configure=error(DeviceError), judged=None).reader()), Unknown)
+    dead = Switch(configure=error(DeviceError), judged=None)
+    assert isinstance(may_not(dead.lab, DEVICE), Unknown)
 
 
 def test_an_account_that_may_configure_is_no_obstacle() -> None:
-    assert may_not(Switch(configure=None, judged=None).reader()) == ()
+    assert may_not(Switch(configure=None, judged=None).lab, DEVICE) == ()

@@ -31,7 +31,7 @@ def reader(become, text="", platform="linux", error=None):
 
 
 def found_by(reader):
-    return reader.ask(rights(reader))
+    return reader.ask(rights(reader.device))
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """The idle lab is watched while the check asks its other questions: only the rest is waited for."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from labtests.check.gathering import Watching
@@ -24,7 +26,9 @@ def test_what_is_asked_meanwhile_is_time_that_passes(
     asked_s: float, slept_s: float, watched_s: float
 ) -> None:
     clock = Stopped()
-    watching = Watching([], clock, 5.0)
+    nobody = SimpleNamespace(devices=())
+    lab = SimpleNamespace(clock=clock, testbed=nobody, of_each=lambda read: {})
+    watching = Watching(lab, 5.0)
     clock.time_s += asked_s
     said: list[str] = []
     idle = watching.ended(said.append)

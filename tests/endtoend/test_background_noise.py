@@ -31,10 +31,10 @@ def test_nothing_is_lost(incast, first):
         own = frozenset({5} if number else {first})
         incast.set(sender.nic, PFC, PfcSetting(mode="on", priorities=own))
     incast.no_pfc_anywhere()
-    incast.alive("PFC off", traffic, queues={first, 5})
+    incast.prove_counters("PFC off", traffic, queues={first, 5})
     incast.pfc_at_switch(PfcSetting(mode="on", priorities=frozenset(range(8))))
     seen = incast.run("PFC on", traffic)
-    incast.judge(lossless(seen, {first, 5}, alive_in=incast.controls))
+    incast.judge(lossless(seen, {first, 5}, controls=incast.controls))
 """
 
 

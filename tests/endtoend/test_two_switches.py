@@ -27,10 +27,10 @@ def test_nothing_is_lost(incast):
         own = frozenset({5 if number else 3})
         incast.set(sender.nic, PFC, PfcSetting(mode="on", priorities=own))
     incast.no_pfc_anywhere()
-    incast.alive("PFC off", traffic, queues={3, 5})
+    incast.prove_counters("PFC off", traffic, queues={3, 5})
     incast.pfc_at_switch(ON)
     seen = incast.run("PFC on", traffic)
-    incast.judge(lossless(seen, {3, 5}, alive_in=incast.controls), paused(seen))
+    incast.judge(lossless(seen, {3, 5}, controls=incast.controls), paused(seen))
 """
 
 

@@ -20,7 +20,7 @@ from labtests.lab.lab import Lab
 from labtests.profile.planning import FRESH_S, made, planned
 from labtests.profile.reader import load as load_profile
 from labtests.recovery.snapshot import compare, take
-from labtests.recovery.snapshot.session import limited, readers_of
+from labtests.recovery.snapshot.session import limited
 from labtests.simlab.server import Connection
 from labtests.simlab.serving import InProcessLab
 from labtests.transport.exchanges import Exchanges
@@ -128,9 +128,8 @@ def test_all_hosts_at_once_by_one_session_each_in_few_exchanges(fleet, tmp_path,
         with watch.all_at_once(HOSTS) as sent:
             lab = stack.enter_context(opened(simulated, testbed, tmp_path))
         assert not sent  # the question about the login goes with the first command
-        readers = readers_of(lab)
         with watch.all_at_once(HOSTS) as sent:
-            found = take(testbed, readers, backend="simulated")
+            found = take(lab)
         assert sent == once
         assert not [p for d in found.devices.values() for p in d["ports"].values() if not p]
         with watch.all_at_once(HOSTS) as sent:
@@ -145,7 +144,7 @@ def test_all_changes_of_a_host_go_in_a_few_exchanges(fleet, tmp_path, monkeypatc
     some = limited(testbed, CHANGED)
     watch = Watch(monkeypatch)
     with opened(simulated, some, tmp_path) as lab:
-        before = take(some, readers_of(lab), backend="simulated")
+        before = take(lab)
         plans = planned(PROFILE, lab)
         with watch.all_at_once(len(CHANGED)) as sent:
             done = made(PROFILE, lab, plans)
@@ -161,7 +160,7 @@ def test_all_changes_of_a_host_go_in_a_few_exchanges(fleet, tmp_path, monkeypatc
         lab.put_back()
         for host in CHANGED:
             assert watch.sent[host] - before_undo[host] == UNDOING
-        assert not compare(before, take(some, readers_of(lab), backend="simulated"))
+        assert not compare(before, take(lab))
     assert watch.sessions == dict.fromkeys(CHANGED, 1)
 
 
@@ -203,7 +202,7 @@ def test_a_refusal_among_many_names_its_command_and_nothing_behind_it_is_sent(
     simulated, testbed = fleet
     some = limited(testbed, CHANGED[:1])
     with opened(simulated, some, tmp_path) as lab:
-        before = take(some, readers_of(lab), backend="simulated")
+        before = take(lab)
         plans = planned(PROFILE, lab)
         commands = [c for step in plans[0].steps for c in step.commands]
         refused = next(c for c in commands if "roce_rp/enable/5" in c)
@@ -227,7 +226,7 @@ def test_a_refusal_among_many_names_its_command_and_nothing_behind_it_is_sent(
         assert set(behind) <= {c for step in now.steps for c in step.commands}
         assert len(now.steps) < len(plans[0].steps)
         assert all(put_back.error is None for put_back in lab.put_back())
-        assert not compare(before, take(some, readers_of(lab), backend="simulated"))
+        assert not compare(before, take(lab))
 
 
 def test_what_the_plan_has_read_is_read_again_once_it_is_old_or_we_have_changed_the_host(
@@ -238,7 +237,7 @@ def test_what_the_plan_has_read_is_read_again_once_it_is_old_or_we_have_changed_
     watch = Watch(monkeypatch)
     old, changed = CHANGED
     with opened(simulated, some, tmp_path) as lab:
-        before = take(some, readers_of(lab), backend="simulated")
+        before = take(lab)
         plans = {plan.device: plan for plan in planned(PROFILE, lab)}
         plans[old].read = replace(plans[old].read, boot_s=plans[old].read.boot_s - FRESH_S)
         lab.change(Endpoint(device=changed, interface="ens1"), kind_of("cable_length"), 40)
@@ -250,7 +249,7 @@ def test_what_the_plan_has_read_is_read_again_once_it_is_old_or_we_have_changed_
         }
         assert lengths_m[changed] == 40 != lengths_m[old]  # what it is, not what the plan has seen
         lab.put_back()
-        assert not compare(before, take(some, readers_of(lab), backend="simulated"))
+        assert not compare(before, take(lab))
 
 
 def test_a_setting_that_a_later_one_of_the_host_undid_is_found_by_its_last_answer(

@@ -24,7 +24,7 @@ from labtests.lab.lab import Lab
 from labtests.profile.planning import made, planned
 from labtests.profile.reader import load as load_profile
 from labtests.recovery.snapshot import Snapshot, compare, take
-from labtests.recovery.snapshot.session import limited, readers_of
+from labtests.recovery.snapshot.session import limited
 from labtests.simlab.serving import InProcessLab
 from labtests.transport.ssh.shell import ShellTransport
 from labtests.transport.transcript import Journal
@@ -76,7 +76,7 @@ class Applied:
 
     def differences(self, lab: Lab | None = None) -> set[tuple[str, str]]:
         """Device and setting."""
-        found = take(self.testbed, readers_of(lab or self.lab), backend="simulated")
+        found = take(lab or self.lab)
         return {(each.device, each.setting) for each in compare(self.before, found)}
 
     def fault(self, **facts: object) -> None:
@@ -117,7 +117,7 @@ def applied(simulated: InProcessLab, tmp_path: Path) -> Iterator[Applied]:
     try:
         with opened(simulated, testbed, tmp_path) as lab:
             lab.ahead = ChangeJournal.begin(tmp_path / "changes.jsonl", begun_of(lab), Redaction())
-            before = take(testbed, readers_of(lab), backend="simulated")
+            before = take(lab)
             made(PROFILE, lab, planned(PROFILE, lab))
             commands = {
                 host: [

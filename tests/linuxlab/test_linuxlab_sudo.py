@@ -21,7 +21,7 @@ from labtests.core.clock import WallClock
 from labtests.core.errors import LabErrors
 from labtests.linuxlab import command
 from labtests.recovery.snapshot.command import snapshot as take
-from labtests.recovery.snapshot.session import Access, opened, readers_of
+from labtests.recovery.snapshot.session import Access, opened
 from labtests.transport.ssh.connecting import SHELL, connect_all
 from labtests.workloads.leftovers import leftovers, sweep
 
@@ -104,7 +104,7 @@ def test_a_host_whose_sudo_refuses_is_named_by_the_check_and_missing_in_the_snap
     change_sudoers(lab.up, "h2", "Defaults requiretty", *SUDOERS)
     try:
         with opened(Access(testbed=lab.testbed)) as usable, pytest.raises(LabErrors) as caught:
-            expect_usable(readers_of(usable))
+            expect_usable(usable)
         said: list[str] = []
         take(lab.testbed, out=tmp_path / "state.json", dry_run=False, say=said.append)
     finally:

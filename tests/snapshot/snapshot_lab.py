@@ -8,7 +8,6 @@ from pathlib import Path
 from labtests.inventory import Testbed, load
 from labtests.lab.lab import Lab
 from labtests.recovery.snapshot import Snapshot, take
-from labtests.recovery.snapshot.session import readers_of
 from labtests.simlab.serving import InProcessLab
 from labtests.transport.transcript import Journal
 
@@ -23,7 +22,7 @@ class Bench:
     testbed: Testbed
 
     def take(self) -> Snapshot:
-        return take(self.testbed, readers_of(self.lab), backend=self.lab.backend)
+        return take(self.lab)
 
 
 @contextmanager

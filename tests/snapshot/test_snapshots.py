@@ -18,7 +18,6 @@ from labtests.recovery.snapshot import compare, read, write
 from labtests.recovery.snapshot.command import lines
 from labtests.recovery.snapshot.comparing import SnapshotDifference
 from labtests.recovery.snapshot.files import AFTER, BEFORE, text
-from labtests.recovery.snapshot.session import readers_of
 
 AT = Endpoint(device="S6550", interface=OUT)
 NIC = Endpoint(device="ServerA", interface="enp3s0f0np0")
@@ -57,13 +56,12 @@ def test_the_same_state_gives_the_same_bytes(bench, found):
 
 
 def test_a_host_is_asked_in_one_exchange(bench):
-    readers = {reader.device.name: reader for reader in readers_of(bench.lab)}
-    from labtests.recovery.snapshot import take
-
-    take(bench.testbed, list(readers.values()), backend="simulated")
-    assert {readers[n].exchanges.sent for n in ("ServerA", "ServerB", "ServerC")} == {1}
+    before = {name: each.sent for name, each in bench.lab.transports.items()}
+    bench.take()
+    sent = {name: each.sent - before[name] for name, each in bench.lab.transports.items()}
+    assert {sent[n] for n in ("ServerA", "ServerB", "ServerC")} == {1}
     # display version and the DSCP map once, each port's configuration once
-    assert readers["S6550"].exchanges.sent <= 2 + 3 * 6
+    assert sent["S6550"] <= 2 + 3 * 6
 
 
 def test_what_was_changed_is_told_with_device_port_setting_before_and_after(bench, found):

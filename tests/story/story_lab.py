@@ -85,10 +85,10 @@ class Bench:
                 own = frozenset({5} if number else {3})
                 incast.set(sender.nic, PFC, PfcSetting(mode="on", priorities=own))
             incast.pfc_at_switch(PFC_OFF)
-            incast.alive("PFC off", traffic, queues={3, 5})
+            incast.prove_counters("PFC off", traffic, queues={3, 5})
             incast.pfc_at_switch(PFC_ON)
             seen = incast.run("PFC on", traffic)
-            incast.judge(lossless(seen, {3, 5}, alive_in=incast.controls), paused(seen))
+            incast.judge(lossless(seen, {3, 5}, controls=incast.controls), paused(seen))
         return incast
 
     def hear(self, text: str) -> None:

@@ -51,10 +51,10 @@ def test_a_whole_lab_passes_but_not_when_any_counter_of_its_queues_is_taken_away
         if r.counter in (QUEUE_DROPPED_PACKETS, QUEUE_FORWARDED_PACKETS)
     }
     assert len(needed) == 4
-    assert lossless(seen, {3, 5}, alive_in=incast.controls).outcome is Outcome.PASS
+    assert lossless(seen, {3, 5}, controls=incast.controls).outcome is Outcome.PASS
     for key in needed:
         holed = replace(seen, after=tuple(r for r in seen.after if r.key != key))
-        assert lossless(holed, {3, 5}, alive_in=incast.controls).outcome is Outcome.INCONCLUSIVE
+        assert lossless(holed, {3, 5}, controls=incast.controls).outcome is Outcome.INCONCLUSIVE
     assert slowed_by_marks(seen).outcome is Outcome.FAIL  # nothing marked: PFC did the work
 
 

@@ -94,8 +94,15 @@ class Lab:
             ports[kind] = (port,)
         self.watch = Watch(ports=ports, bottleneck=("linux-switch", TC))
         self.telemetry = Telemetry(self, self.shells[kinds[0]].clock)
-        self.planned = None
+        self.clock, self.planned = self.shells[kinds[0]].clock, None
+        self.testbed = SimpleNamespace(
+            devices=[
+                SimpleNamespace(name=kind, ports=[SimpleNamespace(interface=end) for end in ends])
+                for kind, ends in ports.items()
+            ]
+        )
 
+    of_each = Devices.of_each
     able, has, setting = Devices.able, Devices.has, Devices.setting
     part, ask, shown, _now = Devices.part, Devices.ask, Devices.shown, Devices._now
 
@@ -222,14 +229,7 @@ def test_the_settings_before_a_phase_are_one_exchange_with_each_host(tmp_path):
 def test_a_check_looks_at_an_idle_host_in_two_exchanges(tmp_path, kind):
     """Its counters, and the errors of its cables."""
     lab = Lab(tmp_path, kind)
-    driver = lab.drivers[kind]
-    reader = SimpleNamespace(
-        device=SimpleNamespace(name=kind),
-        ports=(HOSTS[kind][1],),
-        able=driver.able,
-        ask=lab.transports[kind].ask,
-    )
-    watching = Watching([reader], lab.shells[kind].clock, 0.0)
+    watching = Watching(lab, 0.0)
     assert lab.sent(kind) <= 4  # what is asked is not all known in advance
     idle = watching.ended()
     assert lab.sent(kind) == 2

@@ -113,7 +113,7 @@ def test_the_cable_that_carried_less_than_was_sent_is_named(whole: Evidence):
 @pytest.mark.parametrize(
     ("key", "ask"),
     [
-        (("queue", 1, c.QUEUE_DROPPED_PACKETS), lambda seen: no_loss(seen, alive_in=(OVER,))),
+        (("queue", 1, c.QUEUE_DROPPED_PACKETS), lambda seen: no_loss(seen, controls=(OVER,))),
         (("port", None, c.RX_CRC_ERRORS), sound),
         (("port", None, c.BUFFER_DROPPED_OUT_PACKETS), every_packet),
     ],
@@ -163,9 +163,9 @@ def test_what_came_with_a_wrong_checksum_was_not_lost_by_the_host(good: Evidence
         replace(r, value=r.value + 500) if r.counter == c.UDP_IN_ERRORS else r for r in missed.after
     )
     full = replace(missed, after=after)
-    assert lossless(full, {3, 5}, alive_in=(control,)).outcome is Outcome.PASS
+    assert lossless(full, {3, 5}, controls=(control,)).outcome is Outcome.PASS
     wrong = with_counter(full, ("r", ""), c.UDP_IN_CSUM_ERRORS, 500, "host")
-    assert lossless(wrong, {3, 5}, alive_in=(control,)).outcome is Outcome.INCONCLUSIVE
+    assert lossless(wrong, {3, 5}, controls=(control,)).outcome is Outcome.INCONCLUSIVE
     verdict = sound(with_counter(whole, ("r", ""), c.UDP_IN_CSUM_ERRORS, 500, "host"))
     assert "r udp_in_csum_errors +500: what came was damaged on the way" in verdict.because
 
@@ -228,16 +228,16 @@ def test_a_flow_is_of_its_own_sender_and_no_faster_than_its_link(good: Evidence)
 
 def test_a_drop_counter_that_counts_one_of_many_is_not_alive():
     drowsy = less(OVER, 39_999, *OUT, "queue", 3, c.QUEUE_DROPPED_PACKETS)
-    assert checks.alive(load(), 3, (OVER,)).outcome is Outcome.PASS
-    assert checks.alive(load(), 3, (drowsy,)).outcome is Outcome.INCONCLUSIVE
+    assert checks.counter_proven(load(), 3, (OVER,)).outcome is Outcome.PASS
+    assert checks.counter_proven(load(), 3, (drowsy,)).outcome is Outcome.INCONCLUSIVE
     silent = tuple(replace(f, lost_datagrams=None) for f in drowsy.flows)  # as ib_send_bw is
     drowsy = replace(drowsy, flows=silent)
-    assert checks.alive(load(), 3, (drowsy,)).outcome is Outcome.INCONCLUSIVE
+    assert checks.counter_proven(load(), 3, (drowsy,)).outcome is Outcome.INCONCLUSIVE
 
 
 def test_what_others_lose_in_a_queue_of_theirs_is_no_loss_of_a_socket():
     lost = with_counter(load(in_socket=9000), ("r", ""), c.IP_IN_DISCARDS, 0, "host")
-    assert lost_at_the_socket(lost, alive_in=(OVER,)).outcome is Outcome.PASS
+    assert lost_at_the_socket(lost, controls=(OVER,)).outcome is Outcome.PASS
     after = tuple(
         replace(r, value=r.value + 50)
         if (*r.key[:3], r.index, r.counter) == (*OUT, "queue", 1, c.QUEUE_DROPPED_PACKETS)
@@ -245,7 +245,7 @@ def test_what_others_lose_in_a_queue_of_theirs_is_no_loss_of_a_socket():
         for r in lost.after
     )
     theirs = with_counter(replace(lost, after=after), OUT, c.BUFFER_DROPPED_OUT_PACKETS, 50)
-    assert lost_at_the_socket(theirs, alive_in=(OVER,)).outcome is Outcome.PASS
+    assert lost_at_the_socket(theirs, controls=(OVER,)).outcome is Outcome.PASS
 
 
 def test_pauses_of_somebody_elses_class_accuse_nobody(good: Evidence):
@@ -265,7 +265,7 @@ def test_pauses_of_somebody_elses_class_accuse_nobody(good: Evidence):
 
 
 def test_the_controls_of_these_tests_are_green():
-    assert drops_exactly_in(OVER, {3, 5}, alive_in=(OVER,)).outcome is Outcome.PASS
+    assert drops_exactly_in(OVER, {3, 5}, controls=(OVER,)).outcome is Outcome.PASS
     assert R.device == "r"
 
 
@@ -292,14 +292,14 @@ def test_a_tcp_sender_without_a_byte_in_a_row_stood_still(whole: Evidence):
 
 
 def test_s1_misses_what_its_receivers_do_not(good: Evidence, control: Evidence):
-    assert lossless(good, {3, 5}, alive_in=(control,)).outcome is Outcome.PASS
+    assert lossless(good, {3, 5}, controls=(control,)).outcome is Outcome.PASS
     early, late = (replace(f, sent_datagrams=40_000, received_datagrams=39_000) for f in good.flows)
-    assert lossless(replace(good, flows=(early, late)), {3, 5}, alive_in=(control,)).outcome is (
+    assert lossless(replace(good, flows=(early, late)), {3, 5}, controls=(control,)).outcome is (
         Outcome.PASS
     )
     for received in (20_000, None):
         flows = (replace(early, received_datagrams=received), late)
-        verdict = lossless(replace(good, flows=flows), {3, 5}, alive_in=(control,))
+        verdict = lossless(replace(good, flows=flows), {3, 5}, controls=(control,))
         assert verdict.outcome is Outcome.INCONCLUSIVE
 
 

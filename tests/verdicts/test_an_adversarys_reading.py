@@ -15,7 +15,7 @@ from labtests.verdicts import (
     Outcome,
     checks,
     cnps,
-    drops_where_due,
+    drops_as_expected,
     every_packet,
     lossless,
     no_loss,
@@ -61,9 +61,9 @@ def test_a_flow_that_was_never_reported_leaves_no_verdict_and_no_crash(whole: Ev
     missing = replace(whole, flows=whole.flows[:1])
     for verdict in (
         sound(missing),
-        lossless(missing, {3, 5}, alive_in=(control,)),
+        lossless(missing, {3, 5}, controls=(control,)),
         slowed_by_marks(missing),
-        drops_where_due(missing, due=3, clean=5),
+        drops_as_expected(missing, dropping=3, clean=5),
     ):
         assert verdict.outcome is not Outcome.PASS
         assert "1 of 2 flows were reported" in verdict.because or verdict.outcome is Outcome.FAIL
@@ -105,13 +105,13 @@ def test_events_of_others_excuse_no_loss(good: Evidence, control):
     early, late = good.flows
     missed = replace(good, flows=(replace(early, sent_datagrams=1100, lost_datagrams=1000), late))
     ports = with_counter(missed, ("r", ""), c.UDP_NO_PORTS, 1000, "host")
-    assert lossless(ports, {3, 5}, alive_in=(control,)).outcome is Outcome.INCONCLUSIVE
+    assert lossless(ports, {3, 5}, controls=(control,)).outcome is Outcome.INCONCLUSIVE
     discards = with_counter(missed, ("r", ""), c.IP_IN_DISCARDS, 1000, "host")
-    assert lossless(discards, {3, 5}, alive_in=(control,)).outcome is Outcome.PASS
+    assert lossless(discards, {3, 5}, controls=(control,)).outcome is Outcome.PASS
     restless = tuple(
         replace(r, value=60) if r.counter == c.IP_IN_DISCARDS else r for r in discards.quiet_before
     )
-    verdict = lossless(replace(discards, quiet_before=restless), {3, 5}, alive_in=(control,))
+    verdict = lossless(replace(discards, quiet_before=restless), {3, 5}, controls=(control,))
     assert verdict.outcome is Outcome.INCONCLUSIVE  # they came in the quiet window, too
 
 
@@ -153,7 +153,7 @@ def test_other_datagrams_that_come_to_the_receiver_do_not_matter():
         replace(r, value=r.value + 500) if r.counter == c.UDP_IN_DATAGRAMS else r
         for r in seen.after
     )
-    verdict = no_loss(replace(seen, after=more), alive_in=(OVER,))
+    verdict = no_loss(replace(seen, after=more), controls=(OVER,))
     assert verdict.outcome is Outcome.PASS, verdict.because
 
 
@@ -175,17 +175,17 @@ def test_one_pause_frame_is_no_proof_of_pressure(good: Evidence):
             r for r in good.before if r.counter != c.PFC_TX_FRAMES))  # fmt: skip
         return with_counter(seen, ("sw", "p1"), c.PFC_TX_FRAMES, frames, "priority", 3)
 
-    assert checks.pressed(paused(1)).outcome is Outcome.INCONCLUSIVE
-    assert "1 pauses, 0 marks" in checks.pressed(paused(1)).because
-    assert checks.pressed(paused(26)).outcome is Outcome.PASS  # more than 5 a second
+    assert checks.congestion_proven(paused(1)).outcome is Outcome.INCONCLUSIVE
+    assert "1 pauses, 0 marks" in checks.congestion_proven(paused(1)).because
+    assert checks.congestion_proven(paused(26)).outcome is Outcome.PASS  # more than 5 a second
 
 
 def test_what_others_lose_on_their_way_to_a_sender_is_theirs(good: Evidence, control):
     lost = with_counter(good, ("sw", "p1"), c.QUEUE_DROPPED_PACKETS, 40, "queue", 0)
     lost = with_counter(lost, ("sw", "p1"), c.BUFFER_DROPPED_OUT_PACKETS, 40)
-    assert lossless(lost, {3, 5}, alive_in=(control,)).outcome is Outcome.PASS
+    assert lossless(lost, {3, 5}, controls=(control,)).outcome is Outcome.PASS
     untold = with_counter(good, ("sw", "p1"), c.BUFFER_DROPPED_OUT_PACKETS, 40)
-    assert lossless(untold, {3, 5}, alive_in=(control,)).outcome is Outcome.FAIL
+    assert lossless(untold, {3, 5}, controls=(control,)).outcome is Outcome.FAIL
 
 
 def test_a_sender_that_ignores_its_cnps_is_named(good: Evidence):
@@ -202,7 +202,7 @@ def test_a_sender_that_ignores_its_cnps_is_named(good: Evidence):
 def test_a_snapshot_that_tells_two_values_tells_none(good: Evidence, control):
     key = ("sw", "p3", "queue", 5, c.QUEUE_DROPPED_PACKETS)
     twice = (reading(key, 9999, 16.0), *good.after)
-    verdict = lossless(replace(good, after=twice), {3, 5}, alive_in=(control,))
+    verdict = lossless(replace(good, after=twice), {3, 5}, controls=(control,))
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert "read twice at once: 9999 and" in verdict.because
 
@@ -211,12 +211,12 @@ def test_a_counter_that_was_read_while_the_traffic_ran_is_not_the_end(good: Evid
     early = tuple(
         replace(r, time_s=14.0) if r.counter == c.QUEUE_DROPPED_PACKETS else r for r in good.after
     )
-    verdict = lossless(replace(good, after=early), {3, 5}, alive_in=(control,))
+    verdict = lossless(replace(good, after=early), {3, 5}, controls=(control,))
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert "it was read while the traffic ran" in verdict.because
 
 
 def test_the_control_itself_is_still_red(good: Evidence):
     over = control_of(good)
-    assert lossless(over, {3, 5}, alive_in=(over,)).outcome is Outcome.FAIL
+    assert lossless(over, {3, 5}, controls=(over,)).outcome is Outcome.FAIL
     assert B.queue == 5

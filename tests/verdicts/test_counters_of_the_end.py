@@ -8,7 +8,7 @@ from test_sound import with_counter
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import CnpClass, Refresh
-from labtests.verdicts import Outcome, checks, cnps, drops_where_due, lossless
+from labtests.verdicts import Outcome, checks, cnps, drops_as_expected, lossless
 from labtests.verdicts.outcome import worst
 
 OUT = ("sw", "p3")
@@ -45,25 +45,25 @@ def test_a_slow_refresh_that_was_not_measured_gives_an_impossible_use_and_no_pro
     """Two samples a second apart, between which eight seconds of bytes came."""
     unpaused = replace(good, after=tuple(r for r in good.after if r.counter != c.PFC_TX_FRAMES))
     believed = sampled(unpaused, refreshed_every(8, 0.8), refresh_s=0.0)
-    finding = checks.pressed(believed)
+    finding = checks.congestion_proven(believed)
     assert finding.outcome is Outcome.INCONCLUSIVE
     assert "of line rate: its counters are not those of the moments" in finding.because
 
 
 def test_without_a_known_refresh_period_there_is_no_verdict(good, control):
     unknown = replace(good, refresh=Refresh(seconds=None, because="sw showed the same for 75 s"))
-    verdict = lossless(unknown, {3, 5}, alive_in=(control,))
+    verdict = lossless(unknown, {3, 5}, controls=(control,))
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert "sw showed the same for 75 s" in verdict.because
 
 
 def test_a_port_that_dropped_what_no_queue_did_is_no_pass(good, control):
     more = with_counter(good, OUT, c.BUFFER_DROPPED_OUT_PACKETS, 1)
-    verdict = lossless(more, {3, 5}, alive_in=(control,))
+    verdict = lossless(more, {3, 5}, controls=(control,))
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert "buffer_dropped_out_packets +1, but its queues dropped 0" in verdict.because
     elsewhere = with_counter(good, ("sw", "p1"), c.BUFFER_DROPPED_IN_PACKETS, 1)
-    strangers = lossless(elsewhere, {3, 5}, alive_in=(control,))
+    strangers = lossless(elsewhere, {3, 5}, controls=(control,))
     assert strangers.outcome is Outcome.INCONCLUSIVE  # each packet of ours is accounted for
     assert "somebody else's" in strangers.because
     sent = with_counter(elsewhere, ("a", "eth0"), c.TX_PACKETS, 600_001, "priority", 3)
@@ -71,7 +71,7 @@ def test_a_port_that_dropped_what_no_queue_did_is_no_pass(good, control):
     again = reading(("a", "eth0", "priority", 3, c.TX_PACKETS), 1010 + 600_001, 16.0)
     before = tuple(r for r in sent.before if r.value != 70 or r.counter != c.TX_PACKETS)
     lost = replace(sent, before=before, after=(*ours, again))
-    assert lossless(lost, {3, 5}, alive_in=(control,)).outcome is Outcome.FAIL
+    assert lossless(lost, {3, 5}, controls=(control,)).outcome is Outcome.FAIL
 
 
 def test_drops_of_a_port_beyond_those_of_its_queues_spoil_drops_where_due(good):
@@ -79,14 +79,14 @@ def test_drops_of_a_port_beyond_those_of_its_queues_spoil_drops_where_due(good):
     ports = with_counter(over, OUT, c.BUFFER_DROPPED_OUT_PACKETS, 2 * 4711)
     one_more = with_counter(over, OUT, c.BUFFER_DROPPED_OUT_PACKETS, 2 * 4711 + 1)
     assert all(f.outcome is Outcome.PASS for f in checks.switch_ports_kept(ports))
-    verdict = drops_where_due(one_more, due=3, clean=6)
+    verdict = drops_as_expected(one_more, dropping=3, clean=6)
     assert any("+9423, but its queues dropped 9422" in said for said in verdict.disagreements)
 
 
 def test_a_third_class_that_drops_in_its_own_queue_leaves_the_verdict_as_it_is(good, control):
     third = with_counter(good, OUT, c.QUEUE_DROPPED_PACKETS, 50, "queue", 0)
     seen = with_counter(third, OUT, c.BUFFER_DROPPED_OUT_PACKETS, 50)
-    verdict = lossless(seen, {3, 5}, alive_in=(control,))
+    verdict = lossless(seen, {3, 5}, controls=(control,))
     assert verdict.outcome is Outcome.PASS, verdict.because
 
 

@@ -7,7 +7,14 @@ from handmade import control_of, good_evidence, reading
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import differences
-from labtests.verdicts import Outcome, drops_where_due, lossless, paused, slowed_by_marks, throttled
+from labtests.verdicts import (
+    Outcome,
+    drops_as_expected,
+    lossless,
+    paused,
+    slowed_by_marks,
+    throttled,
+)
 
 CEILING = 0.9616 * 10e9
 GOOD = good_evidence()
@@ -31,7 +38,7 @@ def grown(key, by=7):
 
 
 def judged(evidence):
-    return lossless(evidence, {3, 5}, alive_in=(CONTROL,))
+    return lossless(evidence, {3, 5}, controls=(CONTROL,))
 
 
 @pytest.mark.parametrize("key", UNDER_TEST, ids=lambda key: " ".join(map(str, key)))
@@ -84,7 +91,7 @@ def test_a_failure_stays_a_failure_whatever_the_noise():
         (lambda seen: throttled(seen, ceiling_bits_per_s=CEILING), FORWARDED),
         (slowed_by_marks, ("a", "eth0", "port", None, c.RP_CNP_HANDLED)),
         (slowed_by_marks, ("r", "eth0", "port", None, c.NP_CNP_SENT)),
-        (lambda seen: drops_where_due(seen, due=3, clean=5), FORWARDED),
+        (lambda seen: drops_as_expected(seen, dropping=3, clean=5), FORWARDED),
     ],
 )
 def test_every_question_names_the_noise_in_what_it_rests_on(ask, key):

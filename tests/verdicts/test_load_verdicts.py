@@ -43,24 +43,24 @@ def host(device, counter):
 @HOSTS
 def test_below_the_bottleneck_nothing_is_lost_and_lossless_stays_unproven(classes):
     calm = load(classes=classes)
-    verdict = no_loss(calm, alive_in=(OVER[classes],))
+    verdict = no_loss(calm, controls=(OVER[classes],))
     assert verdict.outcome is Outcome.PASS, verdict.because
     assert f"0 of {sum(SENT.values())} packets" in verdict.because
-    claim = lossless(calm, calm.queues, alive_in=(OVER[classes],))
+    claim = lossless(calm, calm.queues, controls=(OVER[classes],))
     assert claim.outcome is Outcome.INCONCLUSIVE
     assert "no proof of pressure" in claim.because
 
 
 @HOSTS
 def test_the_overload_is_the_control_of_no_loss(classes):
-    assert no_loss(OVER[classes], alive_in=(OVER[classes],)).outcome is Outcome.FAIL
+    assert no_loss(OVER[classes], controls=(OVER[classes],)).outcome is Outcome.FAIL
 
 
 def test_one_drop_in_a_queue_without_load_fails():
     one = grown(load(), queue(6, c.QUEUE_DROPPED_PACKETS), 1)
-    assert no_loss(one, alive_in=(OVER[True],)).outcome is Outcome.FAIL
+    assert no_loss(one, controls=(OVER[True],)).outcome is Outcome.FAIL
     over = grown(load(dropped=(500, 0)), queue(6, c.QUEUE_DROPPED_PACKETS), 1)
-    verdict = drops_exactly_in(over, {3}, alive_in=(OVER[True],))
+    verdict = drops_exactly_in(over, {3}, controls=(OVER[True],))
     assert verdict.outcome is Outcome.FAIL
     assert "queue 6" in verdict.because
 
@@ -75,11 +75,11 @@ def test_without_the_control_no_counter_is_alive():
 def test_drops_in_exactly_the_loaded_queue(classes):
     over = load(dropped=(500, 0), classes=classes)
     alive = (OVER[classes],)
-    assert drops_exactly_in(over, {3}, alive_in=alive).outcome is Outcome.PASS
-    assert drops_exactly_in(over, {5}, alive_in=alive).outcome is Outcome.FAIL
-    assert drops_exactly_in(OVER[classes], {3}, alive_in=alive).outcome is Outcome.FAIL
+    assert drops_exactly_in(over, {3}, controls=alive).outcome is Outcome.PASS
+    assert drops_exactly_in(over, {5}, controls=alive).outcome is Outcome.FAIL
+    assert drops_exactly_in(OVER[classes], {3}, controls=alive).outcome is Outcome.FAIL
     assert drops_exactly_in(over, {3}).outcome is Outcome.INCONCLUSIVE
-    assert drops_exactly_in(over, set(), alive_in=alive).outcome is not Outcome.PASS
+    assert drops_exactly_in(over, set(), controls=alive).outcome is not Outcome.PASS
 
 
 @HOSTS
@@ -132,10 +132,10 @@ def test_losses_that_no_counter_has_are_named():
 @HOSTS
 def test_a_full_socket_is_the_hosts_loss_and_named_so(classes):
     lost = load(in_socket=6000, classes=classes)
-    verdict = lost_at_the_socket(lost, alive_in=(OVER[classes],))
+    verdict = lost_at_the_socket(lost, controls=(OVER[classes],))
     assert verdict.outcome is Outcome.PASS, verdict.because
     assert "6000 datagrams lost at a full socket of r (RcvbufErrors)" in verdict.because
-    assert no_loss(lost, alive_in=(OVER[classes],)).outcome is Outcome.PASS  # not the switch's
+    assert no_loss(lost, controls=(OVER[classes],)).outcome is Outcome.PASS  # not the switch's
 
 
 @HOSTS
@@ -154,10 +154,10 @@ def test_loss_in_the_switch_is_not_the_hosts(classes):
 
 
 QUESTIONS = {
-    "no loss": lambda seen, over: no_loss(seen, alive_in=(over,)),
-    "drops": lambda seen, over: drops_exactly_in(seen, {3}, alive_in=(over,)),
+    "no loss": lambda seen, over: no_loss(seen, controls=(over,)),
+    "drops": lambda seen, over: drops_exactly_in(seen, {3}, controls=(over,)),
     "packets": lambda seen, over: every_packet(seen),
-    "socket": lambda seen, over: lost_at_the_socket(seen, alive_in=(over,)),
+    "socket": lambda seen, over: lost_at_the_socket(seen, controls=(over,)),
 }
 QUEUES = {c.QUEUE_DROPPED_PACKETS, c.QUEUE_FORWARDED_PACKETS}
 COUNTED = QUEUES | {c.TX_PACKETS, c.RX_PACKETS, c.UDP_OUT_DATAGRAMS, c.UDP_IN_DATAGRAMS,

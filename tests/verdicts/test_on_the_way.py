@@ -44,11 +44,11 @@ def s1() -> Evidence:
 
 
 def lossless_of(evidence):
-    return lossless(evidence, {3, 5}, alive_in=(control_of(s1()),))
+    return lossless(evidence, {3, 5}, controls=(control_of(s1()),))
 
 
 def no_loss_of(evidence):
-    return no_loss(evidence, alive_in=(load(dropped=(40, 40)),))
+    return no_loss(evidence, controls=(load(dropped=(40, 40)),))
 
 
 def marked_of(evidence):

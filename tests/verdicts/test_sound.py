@@ -75,7 +75,7 @@ def test_whoever_lost_a_packet_is_named(whole, where, counter, said):
     assert verdict.outcome is Outcome.FAIL
     assert said in verdict.because
     # the network is judged without it, and says so where a host lost something
-    network = lossless(whole, {3, 5}, alive_in=(control_of(whole),))
+    network = lossless(whole, {3, 5}, controls=(control_of(whole),))
     assert network.outcome is not Outcome.FAIL
     if where in (R_NIC, A_NIC) and "NIC" in said:
         assert f"{counter} +447517" in network.because or "no proof of pressure" in network.because
@@ -154,7 +154,7 @@ def test_a_setting_that_somebody_else_changed_leaves_no_verdict(whole):
     verdict = sound(replace(whole, changed=(said,)))
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert verdict.because == said
-    network = lossless(replace(whole, changed=(said,)), {3, 5}, alive_in=(control_of(whole),))
+    network = lossless(replace(whole, changed=(said,)), {3, 5}, controls=(control_of(whole),))
     assert said in network.because
 
 

@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowStatus, Reading
-from labtests.verdicts import Outcome, drops_where_due, lossless, paused, slowed_by_marks, throttled
+from labtests.verdicts import (
+    Outcome,
+    drops_as_expected,
+    lossless,
+    paused,
+    slowed_by_marks,
+    throttled,
+)
 
 CEILING = 9.62e9
 
@@ -17,7 +24,7 @@ CEILING = 9.62e9
 def ask(question, evidence, control):
     match question:
         case "lossless":
-            return lossless(evidence, {3, 5}, alive_in=(control,))
+            return lossless(evidence, {3, 5}, controls=(control,))
         case "paused":
             return paused(evidence)
     return throttled(evidence, ceiling_bits_per_s=CEILING)
@@ -47,7 +54,7 @@ def test_good_evidence_passes(good, control, question):
 def test_one_lost_packet_in_a_million_fails(good, control):
     value = next(r.value for r in good.after if r.key == (*DROPS[:3], 3, DROPS[4]))
     bad = replace(good, after=changed(good.after, DROPS, value=value + 1))
-    verdict = lossless(bad, {3, 5}, alive_in=(control,))
+    verdict = lossless(bad, {3, 5}, controls=(control,))
     assert verdict.outcome is Outcome.FAIL
     assert "grew by 1" in verdict.because
 
@@ -59,40 +66,40 @@ def test_noise_never_softens_a_drop(good, control):
         quiet_before=changed(good.quiet_before, DROPS, value=before - 500),
         after=changed(good.after, DROPS, value=before + 1),
     )
-    assert lossless(noisy, {3, 5}, alive_in=(control,)).outcome is Outcome.FAIL
+    assert lossless(noisy, {3, 5}, controls=(control,)).outcome is Outcome.FAIL
 
 
 def test_drops_before_the_traffic_leave_the_queue_unjudged(good, control):
     before = next(r.value for r in good.before if r.key == (*DROPS[:3], 3, DROPS[4]))
     noisy = replace(good, quiet_before=changed(good.quiet_before, DROPS, value=before - 1))
-    verdict = lossless(noisy, {3, 5}, alive_in=(control,))
+    verdict = lossless(noisy, {3, 5}, controls=(control,))
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert "quiet window" in verdict.because
 
 
 def test_without_a_control_that_drops_the_counter_is_not_proven_alive(good):
-    verdict = lossless(good, {3, 5}, alive_in=())
+    verdict = lossless(good, {3, 5}, controls=())
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert "not proven alive" in verdict.because
 
 
 def test_a_control_of_another_port_proves_nothing(good, control):
     elsewhere = replace(control, receiver=replace(control.receiver, switch_port="p9"))
-    assert lossless(good, {3, 5}, alive_in=(elsewhere,)).outcome is Outcome.INCONCLUSIVE
+    assert lossless(good, {3, 5}, controls=(elsewhere,)).outcome is Outcome.INCONCLUSIVE
 
 
 def test_a_dead_drop_counter_is_found_out_by_conservation(good, control):
     sent = ("a", "eth0", "priority", 3, c.TX_PACKETS)
     value = next(r.value for r in good.after if r.key == (*sent[:3], 3, sent[4]))
     dead = replace(good, after=changed(good.after, sent, value=value + 250))
-    verdict = lossless(dead, {3, 5}, alive_in=(control,))
+    verdict = lossless(dead, {3, 5}, controls=(control,))
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert any("forwarded + dropped" in d and "250" not in d[:20] for d in verdict.disagreements)
 
 
 def test_no_pressure_is_no_proof(good, control):
     calm = tuple(r for r in good.after if r.counter != c.PFC_TX_FRAMES)
-    verdict = lossless(replace(good, after=calm), {3, 5}, alive_in=(control,))
+    verdict = lossless(replace(good, after=calm), {3, 5}, controls=(control,))
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert "no proof of pressure" in verdict.because
 
@@ -104,13 +111,13 @@ def test_a_full_egress_is_proof_of_pressure(good, control):
         for t in (11.0, 12.0)
     )
     seen = replace(good, after=calm, samples=full)
-    assert lossless(seen, {3, 5}, alive_in=(control,)).outcome is Outcome.PASS
+    assert lossless(seen, {3, 5}, controls=(control,)).outcome is Outcome.PASS
 
 
 def test_a_receiver_that_pauses_is_not_the_fabric(good, control):
     pause = ("r", "eth0", "port", None, c.PAUSE_TX_FRAMES)
     slow = replace(good, after=changed(good.after, pause, value=5000))
-    verdict = lossless(slow, {3, 5}, alive_in=(control,))
+    verdict = lossless(slow, {3, 5}, controls=(control,))
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert "slow host" in verdict.because
 
@@ -289,7 +296,7 @@ def test_what_did_not_happen_is_nobodys_fault_when_a_sender_died(control, questi
         "paused": lambda: paused(seen),
         "throttled": lambda: throttled(seen, ceiling_bits_per_s=CEILING / 2),
         "slowed": lambda: slowed_by_marks(seen),
-        "drops due": lambda: drops_where_due(seen, due=7, clean=6),
+        "drops due": lambda: drops_as_expected(seen, dropping=7, clean=6),
     }[question]()
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert "a -> r (iperf3) did not run: exit status 137 (ended by SIGKILL)" in verdict.because
@@ -329,7 +336,7 @@ def test_evidence_with_a_hole_is_never_green(good, control, data):
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(drops=st.integers(min_value=1, max_value=2**40))
 def test_any_drop_fails_whatever_its_share(good, control, drops):
-    assert lossless(control_of(good, drops), {3, 5}, alive_in=(control,)).outcome is Outcome.FAIL
+    assert lossless(control_of(good, drops), {3, 5}, controls=(control,)).outcome is Outcome.FAIL
 
 
 def test_no_evidence_at_all_is_inconclusive_for_every_question(good):
@@ -340,7 +347,7 @@ def test_no_evidence_at_all_is_inconclusive_for_every_question(good):
         paused(empty),
         throttled(empty, ceiling_bits_per_s=CEILING),
         slowed_by_marks(empty),
-        drops_where_due(empty, due=5, clean=3),
+        drops_as_expected(empty, dropping=5, clean=3),
     ):
         assert verdict.outcome is Outcome.INCONCLUSIVE
 
@@ -366,11 +373,11 @@ def test_drops_where_due_needs_the_drop_and_the_clean_queue(good):
     )
     due = replace(good, after=after)
     other = control_of(good)
-    held = drops_where_due(due, due=5, clean=3, alive_in=(other,))
+    held = drops_as_expected(due, dropping=5, clean=3, controls=(other,))
     assert held.outcome is Outcome.INCONCLUSIVE
     assert "a was held by pause frames, although PFC is off: sw p1 priority 3" in held.because
     due = without_pauses(due)
-    assert drops_where_due(due, due=5, clean=3, alive_in=(other,)).outcome is Outcome.PASS
-    assert drops_where_due(due, due=5, clean=3).outcome is Outcome.INCONCLUSIVE
-    assert drops_where_due(good, due=5, clean=3, alive_in=(other,)).outcome is Outcome.FAIL
-    assert drops_where_due(other, due=5, clean=3, alive_in=(other,)).outcome is Outcome.FAIL
+    assert drops_as_expected(due, dropping=5, clean=3, controls=(other,)).outcome is Outcome.PASS
+    assert drops_as_expected(due, dropping=5, clean=3).outcome is Outcome.INCONCLUSIVE
+    assert drops_as_expected(good, dropping=5, clean=3, controls=(other,)).outcome is Outcome.FAIL
+    assert drops_as_expected(other, dropping=5, clean=3, controls=(other,)).outcome is Outcome.FAIL

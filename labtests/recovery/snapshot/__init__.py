@@ -2,16 +2,13 @@
 
 from labtests.recovery.snapshot.comparing import SnapshotDifference, compare
 from labtests.recovery.snapshot.files import FORMAT, Snapshot, is_snapshot, read, write
-from labtests.recovery.snapshot.reader import Reader, in_parallel
 from labtests.recovery.snapshot.taking import take
 
 __all__ = [
     "FORMAT",
-    "Reader",
     "Snapshot",
     "SnapshotDifference",
     "compare",
-    "in_parallel",
     "is_snapshot",
     "read",
     "take",

@@ -8,7 +8,7 @@ from labtests.core.errors import LabError
 from labtests.inventory import Testbed
 from labtests.recovery.snapshot import files
 from labtests.recovery.snapshot.comparing import SnapshotDifference, compare
-from labtests.recovery.snapshot.session import Access, opened, readers_of
+from labtests.recovery.snapshot.session import Access, opened
 from labtests.recovery.snapshot.taking import take
 
 SAME, DIFFERENT = 0, 1
@@ -19,7 +19,7 @@ Say = Callable[[str], None]
 def snapshot(testbed: Testbed, *, out: Path | None, dry_run: bool, say: Say) -> None:
     """Take one, into a file or as text. Raises LabError."""
     with opened(Access(testbed=testbed, dry_run=dry_run)) as lab:
-        taken = take(testbed, readers_of(lab), backend=lab.backend)
+        taken = take(lab)
     if out is None:
         say(files.text(taken).removesuffix("\n"))
         return

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from labtests.core.clock import WallClock
 from labtests.core.errors import LabError
@@ -18,10 +18,12 @@ from labtests.core.redaction import redacted_logs
 from labtests.core.signals import as_ctrl_c
 from labtests.inventory import Testbed
 from labtests.lab.lab import Lab
-from labtests.recovery.snapshot.reader import Reader
 from labtests.transport.protocol import Clock
 from labtests.transport.ssh.passwords import names_of_passwords, passwords_of
 from labtests.transport.transcript import Journal
+
+if TYPE_CHECKING:
+    from labtests.simlab.control import LabProcess
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,11 +63,6 @@ def opened(asked: Access) -> Iterator[Lab]:
         )
 
 
-def readers_of(lab: Lab) -> list[Reader]:
-    """A reader for every device of an open lab."""
-    return [Reader(device, lab.transports[device.name]) for device in lab.testbed.devices]
-
-
 def limited(testbed: Testbed, limit: tuple[str, ...]) -> Testbed:
     """The testbed with these devices only. Raises NotInTestbed for a name that it does not have."""
     chosen = {testbed.device(name).name for name in limit}
@@ -84,18 +81,24 @@ def _journal(asked: Access, stack: ExitStack) -> Journal:
 def _reached(asked: Access, stack: ExitStack) -> tuple[Testbed, Clock]:
     if not asked.dry_run:
         return asked.testbed, WallClock()
+    process = stack.enter_context(simulation(asked.testbed, seed=asked.seed, faults=asked.faults))
+    return process.reroute(asked.testbed), process.clock
+
+
+def simulation(testbed: Testbed, *, seed: int, faults: Sequence[str]) -> "LabProcess":
+    """A simulated lab made from the testbed, in a process of its own, in which these (JSON) are
+    wrong. Raises LabError."""
     from labtests.simlab.control import LabProcess  # only a dry run needs the simulator
 
-    process = stack.enter_context(
-        LabProcess(
-            asked.testbed.file,
-            seed=asked.seed,
-            without=names_of_passwords(asked.testbed.devices),
-        )
-    )
-    for fault in asked.faults:
-        process.fault(**_fault(fault))
-    return process.reroute(asked.testbed), process.clock
+    known = [_fault(fault) for fault in faults]
+    process = LabProcess(testbed.file, seed=seed, without=names_of_passwords(testbed.devices))
+    try:
+        for fault in known:
+            process.fault(**fault)
+    except BaseException:
+        process.close()
+        raise
+    return process
 
 
 def _fault(text: str) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """An SSH connection as labtests needs it: fast, in order, and honest about how processes end."""
 
+import signal
 import socket
 import threading
 from collections.abc import Sequence
@@ -14,25 +15,8 @@ from paramiko.transport import ServiceRequestingTransport
 
 from labtests.transport.ssh.algorithms import is_old
 
-# RFC 4254 section 6.10 names signals; a shell shows them as 128 + number (Linux numbers)
-_SIGNAL_NUMBERS = {
-    "HUP": 1,
-    "INT": 2,
-    "QUIT": 3,
-    "ILL": 4,
-    "TRAP": 5,
-    "ABRT": 6,
-    "BUS": 7,
-    "FPE": 8,
-    "KILL": 9,
-    "USR1": 10,
-    "SEGV": 11,
-    "USR2": 12,
-    "PIPE": 13,
-    "ALRM": 14,
-    "TERM": 15,
-}
 SIGNALLED = 128
+"""What a shell adds to the number of the signal that ended a process."""
 
 _CURVE = "curve25519-sha256"
 _QUICK_KEX = "ecdh-sha2-nistp256"
@@ -62,7 +46,8 @@ def _channel_request(channel: paramiko.Channel, message: paramiko.Message) -> No
         channel._handle_request(message)  # type: ignore[attr-defined]
         return
     message.get_boolean()  # want reply: never, by RFC 4254
-    channel.exit_status = SIGNALLED + _SIGNAL_NUMBERS.get(message.get_text(), 0)
+    name = f"SIG{message.get_text()}"  # RFC 4254 section 6.10 has them without SIG
+    channel.exit_status = SIGNALLED + signal.Signals.__members__.get(name, 0)
     channel.status_event.set()
 
 
