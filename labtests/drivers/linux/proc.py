@@ -12,6 +12,7 @@ from labtests.capabilities import counters as c
 from labtests.capabilities.records import Reading
 from labtests.drivers.answers import Tool, expect_success
 from labtests.drivers.parsing import BLANK, incomplete, matches, refuse
+from labtests.drivers.readings import Answered
 from labtests.transport.commands import program
 from labtests.transport.protocol import Reply
 
@@ -122,18 +123,8 @@ def _reading(reply: Reply, protocols: Protocols, key: tuple[str, str]) -> Readin
     value = protocols.get(protocol, {}).get(column)
     if value is not None and value < 0:
         refuse(reply, f"{protocol}.{column} is {value}: a counter is never negative")
-    return Reading(
-        device=reply.device,
-        port="",
-        scope="host",
-        index=None,
-        counter=counter,
-        unit=unit,
-        value=value,
-        time_s=reply.time_s,
-        source=f"{file} {protocol}.{column}",
-        missing="" if value is not None else f"{file} has no {protocol} {column}",
-    )
+    source, missing = f"{file} {protocol}.{column}", f"{file} has no {protocol} {column}"
+    return Answered(reply, "", "host").reading((counter, unit), value, source, missing)
 
 
 def _unit(column: str) -> str:

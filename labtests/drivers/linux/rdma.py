@@ -8,6 +8,7 @@ from labtests.core.trusted_files import json_of
 from labtests.drivers.answers import Complaint, Tool, expect_success
 from labtests.drivers.linux.sysfs import LIFESPAN
 from labtests.drivers.parsing import READ_AGAIN, refuse
+from labtests.drivers.readings import Answered
 from labtests.transport.commands import Shell, program
 from labtests.transport.protocol import Reply
 
@@ -100,17 +101,11 @@ def rdma_readings(
     shown = {_OTHER_WORDS.get(name, name): name for name in counters}
     missing = [name for name in _KNOWN if name not in shown]
     return tuple(
-        Reading(
-            device=reply.device,
-            port=port,
-            scope="port",
-            index=None,
-            counter=name,
-            unit=_KNOWN.get(name) or _unit(name),
-            value=counters[shown[name]] if name in shown else None,
-            time_s=reply.time_s,
-            source=f"{tool} {shown.get(name, name)}",
-            missing="" if name in shown else f"{tool} has no {name}",
+        Answered(reply, port).reading(
+            (name, _KNOWN.get(name) or _unit(name)),
+            counters[shown[name]] if name in shown else None,
+            f"{tool} {shown.get(name, name)}",
+            f"{tool} has no {name}",
         )
         for name in [*shown, *missing]
     )
