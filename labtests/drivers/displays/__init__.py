@@ -17,7 +17,7 @@ from labtests.drivers.displays.lines import (
     read,
 )
 from labtests.drivers.displays.names import Names
-from labtests.drivers.displays.objects import Fields, Named, Rows, read_json
+from labtests.drivers.displays.objects import Fields, Rows, read_json
 from labtests.drivers.displays.refusals import Refusals
 from labtests.drivers.displays.sections import Marked, Section
 from labtests.drivers.displays.shapes import Shape, Unfit, ValueKind
@@ -31,7 +31,6 @@ __all__ = [
     "Fields",
     "Line",
     "Marked",
-    "Named",
     "Names",
     "Notation",
     "Refusals",
