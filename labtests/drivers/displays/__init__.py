@@ -15,6 +15,7 @@ from labtests.drivers.displays.lines import (
     Line,
     Notation,
     read,
+    read_one,
 )
 from labtests.drivers.displays.names import Names
 from labtests.drivers.displays.objects import Fields, Rows, read_json
@@ -42,6 +43,7 @@ __all__ = [
     "ValueKind",
     "read",
     "read_json",
+    "read_one",
     "read_table",
     "read_tables",
 ]
