@@ -5,7 +5,7 @@ document 000. Tables of other people are applied, never changed. A table of ours
 ports that mark alike, and removed when no port applies it any more.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -193,8 +193,9 @@ def _is_there(table: str) -> Asking[bool]:
 def _change(port: str, earlier: EcnSetting, wanted: EcnSetting) -> Commands:
     made: Commands = ()
     if wanted.profile is not None and is_ours(wanted.profile):
-        there = earlier if earlier.profile == wanted.profile else None
-        lines = _queues_lines(there.queues if there else (), wanted.queues)
+        there = earlier.queues if earlier.profile == wanted.profile else ()
+        before = {q.queue: q for q in there}
+        lines = (each for q in wanted.queues for each in _queue_lines(before.get(q.queue), q))
         made = (line(*_TABLE, wanted.profile), *lines, QUIT)
     applied: list[CliLine] = []
     if earlier.profile not in (None, wanted.profile):
@@ -205,27 +206,18 @@ def _change(port: str, earlier: EcnSetting, wanted: EcnSetting) -> Commands:
     return (*made, *in_interface(port, *applied))
 
 
-def _queues_lines(there: Iterable[WredQueue], wanted: Iterable[WredQueue]) -> list[CliLine]:
-    before = {q.queue: q for q in there}
-    return [each for q in wanted for each in _queue_lines(before.get(q.queue), q)]
-
-
-def _queue_lines(before: WredQueue | None, q: WredQueue) -> list[CliLine]:
-    lines: list[CliLine] = []
+def _queue_lines(before: WredQueue | None, q: WredQueue) -> Iterator[CliLine]:
     known = before or default_curve(q.queue, ecn=False)
     # the curve of a marking queue is written even where it is the documented default: models differ
     if _limits(q) != _limits(known) or (q.ecn and before is None):
-        lines.append(
-            line(
-                *("queue", q.queue, "drop-level", 0, "low-limit", q.low_limit),
-                *("high-limit", q.high_limit, "discard-probability", q.drop_probability_percent),
-            )
+        yield line(
+            *("queue", q.queue, "drop-level", 0, "low-limit", q.low_limit),
+            *("high-limit", q.high_limit, "discard-probability", q.drop_probability_percent),
         )
     if q.weighting_exponent != known.weighting_exponent:
-        lines.append(line("queue", q.queue, "weighting-constant", q.weighting_exponent))
+        yield line("queue", q.queue, "weighting-constant", q.weighting_exponent)
     if q.ecn != known.ecn:
-        lines.append(line(*(() if q.ecn else ("undo",)), "queue", q.queue, "ecn"))
-    return lines
+        yield line(*(() if q.ecn else ("undo",)), "queue", q.queue, "ecn")
 
 
 def _limits(q: WredQueue) -> tuple[int, int, int]:
