@@ -4,11 +4,21 @@ Settings come first: each is what one ability reads and writes (see device.py), 
 how a read-back is judged. Then counters, then what a workload saw.
 """
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
+from typing import Annotated, Literal
 
 from labtests.core.units import BitsPerSecond, Bytes
+
+# -- what a value can be: values.py looks at it ---------------------------------------------------
+
+MOST = 2**63
+TEXT = re.compile(r"(?!-)[A-Za-z0-9 _.:;,+@#%=/()\[\]{}~^*!-]{1,4000}")
+Priority = Annotated[int, range(8)]
+"""A priority, class or queue."""
+Percent = Annotated[int, range(101)]
+Count = Annotated[int, range(MOST + 1)]
 
 # -- settings ----------------------------------------------------------------------------------
 
@@ -18,7 +28,7 @@ class PfcSetting:
     """Priority flow control of one port (IEEE 802.1Qbb): the mode and the no-drop priorities."""
 
     mode: Literal["off", "on", "auto"]
-    priorities: frozenset[int]
+    priorities: frozenset[Priority]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,11 +43,11 @@ class TrustSetting:
 class WredQueue:
     """The RED curve of one egress queue. Limits are in the device's own unit (cells or packets)."""
 
-    queue: int
-    low_limit: int
-    high_limit: int
-    drop_probability_percent: int
-    weighting_exponent: int
+    queue: Priority
+    low_limit: Count
+    high_limit: Count
+    drop_probability_percent: Percent
+    weighting_exponent: Annotated[int, range(32)]
     ecn: bool
 
 
@@ -48,7 +58,7 @@ class EcnSetting:
     `profile is None` means nothing is applied: tail drop, no marks.
     """
 
-    profile: str | None = None
+    profile: Annotated[str, TEXT] | None = None
     queues: tuple[WredQueue, ...] = ()
 
     @property
@@ -65,10 +75,10 @@ class QueueSchedule:
     share by weight. None is the device's own order.
     """
 
-    queue: int
+    queue: Priority
     group: Literal["sp", "1", "2"]
-    weight: int | None  # None in the strict-priority group
-    level: int | None = None
+    weight: Count | None  # None in the strict-priority group
+    level: Annotated[int, range(16)] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +94,7 @@ class SchedulingSetting:
 class QueueLimitSetting:
     """How much each egress queue of a port may hold: (queue, bytes), by queue."""
 
-    limits: tuple[tuple[int, Bytes], ...]
+    limits: tuple[tuple[Priority, Annotated[Bytes, range(MOST + 1)]], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +102,7 @@ class DcqcnSetting:
     """DCQCN parameters of one side by their sysfs names (units: driver docstring)."""
 
     side: Literal["roce_rp", "roce_np"]
-    values: tuple[tuple[str, int], ...]
+    values: tuple[tuple[Annotated[str, re.compile("[a-z][a-z0-9_]{0,63}")], Count], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,9 +112,9 @@ class EtsSetting:
     `percent` is the share of an "ets" class, 0 for the others.
     """
 
-    class_of_priority: tuple[int, ...]
-    algorithms: tuple[Literal["ets", "strict", "vendor"], ...]
-    percent: tuple[int, ...]
+    class_of_priority: Annotated[tuple[Priority, ...], 8]
+    algorithms: Annotated[tuple[Literal["ets", "strict", "vendor"], ...], 8]
+    percent: Annotated[tuple[Percent, ...], 8]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,141 +6,90 @@ what comes from a file when the file is read: a number is a number within what a
 a text is short and has no character that ends a line or a word's quotes.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any
+from functools import partial
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from labtests.capabilities.records import (
+    MOST,
+    TEXT,
+    Count,
     DcqcnSetting,
     EcnSetting,
     EtsSetting,
     PfcSetting,
+    Priority,
     QueueLimitSetting,
-    QueueSchedule,
     SchedulingSetting,
     TrustSetting,
-    WredQueue,
 )
 from labtests.core.errors import LabError
 
 Rule = Callable[[Any], bool]
 
 MOST_ENTRIES = 1024
-MOST = 2**63
-_TEXT = re.compile(r"(?!-)[A-Za-z0-9 _.:;,+@#%=/()\[\]{}~^*!-]{1,4000}")
-_PARAMETER = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 
 class NoSuchValue(LabError):
     """A value that the setting cannot have; nothing was made of it."""
 
 
-# -- rules ---------------------------------------------------------------------------------------
+def _is(form: Any, value: Any) -> bool:
+    """Whether a value is of exactly this type: a record field by field, a tuple entry by entry,
+    an Annotated number, text or tuple also within its range, pattern or length (one of
+    DcqcnSetting: of this side)."""
+    kind, parts = get_origin(form), get_args(form)
+    if kind is Annotated:
+        return _is(parts[0], value) and _within(parts[1], value)
+    if kind is Literal:
+        return any(type(value) is type(word) and value == word for word in parts)
+    if kind in (Union, UnionType):
+        return any(_is(part, value) for part in parts)
+    if type(value) is not (kind or getattr(form, "__supertype__", form)):
+        return False
+    if is_dataclass(form):
+        hints = get_type_hints(form, include_extras=True)
+        return all(_is(part, getattr(value, name)) for name, part in hints.items())
+    return kind is None or (len(value) <= MOST_ENTRIES and _are(parts, tuple(value)))
 
 
-def _whole(least: int, most: int) -> Rule:
-    return lambda value: type(value) is int and least <= value <= most
+def _within(limit: Any, value: Any) -> bool:
+    if isinstance(limit, range):
+        return value in limit
+    if isinstance(limit, int):
+        return len(value) == limit
+    if isinstance(limit, str):
+        return bool(value.side == limit)
+    return limit.fullmatch(value) is not None
 
 
-def _one_of(*words: object) -> Rule:
-    return lambda value: any(type(value) is type(word) and value == word for word in words)
+def _are(forms: tuple[Any, ...], values: tuple[Any, ...]) -> bool:
+    if len(forms) == 1 or forms[-1] is ...:
+        forms = forms[:1] * len(values)
+    return len(forms) == len(values) and all(map(_is, forms, values))
 
 
-def _maybe(rule: Rule) -> Rule:
-    return lambda value: value is None or rule(value)
-
-
-def _text(pattern: re.Pattern[str]) -> Rule:
-    return lambda value: type(value) is str and pattern.fullmatch(value) is not None
-
-
-def _set_of(rule: Rule) -> Rule:
-    return lambda value: type(value) is frozenset and all(map(rule, value))
-
-
-def _each(rule: Rule, count: int | None = None) -> Rule:
-    def fits(value: Any) -> bool:
-        if type(value) is not tuple or len(value) > MOST_ENTRIES:
-            return False
-        return count in (None, len(value)) and all(rule(each) for each in value)
-
-    return fits
-
-
-def _both(first: Rule, second: Rule) -> Rule:
-    return lambda v: type(v) is tuple and len(v) == 2 and first(v[0]) and second(v[1])
-
-
-def _record(kind: type, **rules: Rule) -> Rule:
-    assert {field.name for field in fields(kind)} == set(rules)
-
-    def fits(value: Any) -> bool:
-        return type(value) is kind and all(rules[name](getattr(value, name)) for name in rules)
-
-    return fits
-
-
-_flag = _one_of(True, False)
-_priority = _whole(0, 7)
-_count = _whole(0, MOST)
-_percent = _whole(0, 100)
-
-_wred = _record(
-    WredQueue,
-    queue=_priority,
-    low_limit=_count,
-    high_limit=_count,
-    drop_probability_percent=_percent,
-    weighting_exponent=_whole(0, 31),
-    ecn=_flag,
-)
-_schedule = _record(
-    QueueSchedule,
-    queue=_priority,
-    group=_one_of("sp", "1", "2"),
-    weight=_maybe(_count),
-    level=_maybe(_whole(0, 15)),
-)
-
-
-def _parameters(side: str) -> Rule:
-    pairs = _each(_both(_text(_PARAMETER), _count))
-    return _record(DcqcnSetting, side=_one_of(side), values=pairs)
-
-
-FORMS: Mapping[str, Rule] = {
-    "pfc": _record(PfcSetting, mode=_one_of("off", "on", "auto"), priorities=_set_of(_priority)),
-    "trust": _record(
-        TrustSetting,
-        source=_one_of("dscp", "dot1p", "none", "auto", "exp", "ip-precedence"),
-        override=_flag,
-    ),
-    "ecn": _record(EcnSetting, profile=_maybe(_text(_TEXT)), queues=_each(_wred)),
-    "scheduling": _record(
-        SchedulingSetting,
-        discipline=_one_of("sp", "wrr", "wfq", "gmb"),
-        unit=_one_of("weight", "byte-count", ""),
-        queues=_each(_schedule),
-    ),
-    "queue_limits": _record(QueueLimitSetting, limits=_each(_both(_priority, _count))),
-    "dscp_map": _each(_whole(0, 63), 64),
-    "queue_map": _each(_priority, 8),
-    "reaction_point": _set_of(_priority),
-    "notification_point": _set_of(_priority),
-    "dcqcn_rp": _parameters("roce_rp"),
-    "dcqcn_np": _parameters("roce_np"),
-    "ets": _record(
-        EtsSetting,
-        class_of_priority=_each(_priority, 8),
-        algorithms=_each(_one_of("ets", "strict", "vendor"), 8),
-        percent=_each(_percent, 8),
-    ),
-    "mtu": _whole(68, 65_535),
-    "frame_limit": _maybe(_whole(0, 65_535)),
-    "cable_length": _whole(0, 100_000),
-    "headroom": _each(_both(_priority, _count)),
+_FORMS: Mapping[str, Any] = {
+    "pfc": PfcSetting,
+    "trust": TrustSetting,
+    "ecn": EcnSetting,
+    "scheduling": SchedulingSetting,
+    "queue_limits": QueueLimitSetting,
+    "dscp_map": Annotated[tuple[Annotated[int, range(64)], ...], 64],
+    "queue_map": Annotated[tuple[Priority, ...], 8],
+    "reaction_point": frozenset[Priority],
+    "notification_point": frozenset[Priority],
+    "dcqcn_rp": Annotated[DcqcnSetting, "roce_rp"],
+    "dcqcn_np": Annotated[DcqcnSetting, "roce_np"],
+    "ets": EtsSetting,
+    "mtu": Annotated[int, range(68, 65_536)],
+    "frame_limit": Annotated[int, range(65_536)] | None,
+    "cable_length": Annotated[int, range(100_001)],
+    "headroom": tuple[tuple[Priority, Count], ...],
 }
+FORMS: Mapping[str, Rule] = {name: partial(_is, form) for name, form in _FORMS.items()}
 """Every kind of setting (settings.KINDS)."""
 
 
@@ -151,7 +100,7 @@ def _plain(value: Any) -> bool:
     if type(value) in (int, float):
         return bool(-MOST <= value <= MOST)
     if type(value) is str:
-        return value == "" or _TEXT.fullmatch(value) is not None
+        return value == "" or TEXT.fullmatch(value) is not None
     if type(value) in (tuple, frozenset):
         return len(value) <= MOST_ENTRIES and all(map(_plain, value))
     if is_dataclass(value) and not isinstance(value, type):

@@ -4,22 +4,45 @@
     # source: ...; platform; white space verbatim      where it is from
     All interfaces:                                    the output, byte for byte
 
-`<parser>.<label>.txt` is read by `parse_<parser>`; `<parser>.<label>.expected` is what it says.
+`<parser>.<label>.txt` is read by PARSERS[<parser>]; `<parser>.<label>.expected` is what it says.
 """
 
 from pathlib import Path
 from pprint import pformat
 
 from labtests.core.errors import UnreadableOutput
-from labtests.drivers import comware
+from labtests.drivers.comware import (
+    clock,
+    configuration,
+    drops,
+    interfaces,
+    lldp,
+    maps,
+    pfc,
+    queues,
+    scheduling,
+    trust,
+    versions,
+    wred,
+)
 from labtests.transport.protocol import Reply
 
 FOLDER = Path(__file__).parents[1] / "transcripts" / "comware"
 RECORDINGS = sorted(FOLDER.glob("*.txt"))
 PARSERS = {
-    name.removeprefix("parse_"): parse
-    for name, parse in vars(comware).items()
-    if name.startswith("parse_")
+    "clock": clock.parse_clock,
+    "configuration": configuration.parse_configuration,
+    "interface": interfaces.INTERFACE.read,
+    "lldp_neighbors": lldp.parse_lldp_neighbors,
+    "map_table": maps.parse_map_table,
+    "packet_drop": drops.DROPS.read,
+    "priority_flow_control": pfc.PORTS.read,
+    "qos_trust": trust.TRUSTED.read,
+    "qos_wred_interface": wred.APPLIED.read,
+    "qos_wred_table": wred.parse_qos_wred_table,
+    "queue_schedule": scheduling.SCHEDULERS[0].read,
+    "queue_statistics": queues.QUEUES.read,
+    "version": versions.parse_version,
 }
 
 

@@ -9,17 +9,18 @@ from scripted_switch import ScriptedSwitch
 
 from labtests.capabilities import counters as c
 from labtests.core.errors import UnreadableOutput
-from labtests.drivers.comware import parse_clock, parse_interface
+from labtests.drivers.comware.clock import parse_clock
+from labtests.drivers.comware.interfaces import INTERFACE
 
 Driver = driving("comware")
 
 PORT = "GigabitEthernet2/0"
-INTERFACE = f"display interface {PORT}"
+COMMAND = f"display interface {PORT}"
 
 
 def counts(recording, number=0):
-    shown = parse_interface(load(recording))[number]
-    return {count.counter: count.value for count in shown.counts}
+    _, shown = list(INTERFACE.read(load(recording)).values())[number]
+    return {count.counter: count.value for count in shown}
 
 
 def edited(recording, before, after):
@@ -29,9 +30,9 @@ def edited(recording, before, after):
 
 
 def test_an_older_release_says_name_and_state_in_one_line_and_the_frame_in_capitals():
-    (shown,) = parse_interface(load("interface.ntc-11"))
-    assert (shown.interface, shown.state) == ("Ten-GigabitEthernet1/1/1", "DOWN")
-    assert (shown.frame_bytes, shown.speed_bits_per_s) == (12288, 10_000_000_000)
+    ((interface, (link, _)),) = INTERFACE.read(load("interface.ntc-11")).items()
+    assert (interface, link.up) == ("Ten-GigabitEthernet1/1/1", False)
+    assert (link.frame_bytes, link.speed_bits_per_s) == (12288, 10_000_000_000)
 
 
 def test_throttles_and_crc_on_one_line_are_two_counters():
@@ -60,16 +61,17 @@ def test_a_router_s_port_counts_with_other_words():
 )
 def test_a_line_that_is_not_understood_is_refused(before, after):
     with pytest.raises(UnreadableOutput):
-        parse_interface(edited("interface.ntc-03", before, after))
+        INTERFACE.read(edited("interface.ntc-03", before, after))
 
 
 def test_what_one_protocol_had_is_not_counted_again():
     text = edited("interface.ntc-05", " Input: 0 packets, 0 bytes", " Input: 9 packets, 9 bytes")
-    assert {count.value for count in parse_interface(text)[0].counts} == {0, None}
+    _, counts = next(iter(INTERFACE.read(text).values()))
+    assert {count.value for count in counts} == {0, None}
 
 
 def test_a_port_s_counters_have_neutral_names_and_say_what_is_not_counted():
-    driver = Driver(ScriptedSwitch({INTERFACE: load("interface.ntc-13").text}))
+    driver = Driver(ScriptedSwitch({COMMAND: load("interface.ntc-13").text}))
     found = {r.counter: r for r in driver.port_counters(PORT)}
     assert (found[c.RX_PACKETS].value, found[c.RX_PACKETS].unit) == (1183, "packets")
     assert found[c.RX_CRC_ERRORS].source == "display interface: input: crc"
@@ -86,7 +88,7 @@ def test_a_port_s_counters_have_neutral_names_and_say_what_is_not_counted():
 
 def test_a_port_whose_display_is_not_understood_counts_nothing_and_ends_no_snapshot():
     text = load("interface.ntc-13").text.replace("0 crc", "0 crc, 3 phantoms")
-    found = Driver(ScriptedSwitch({INTERFACE: text})).port_counters(PORT)
+    found = Driver(ScriptedSwitch({COMMAND: text})).port_counters(PORT)
     assert found
     assert all(r.value is None and "phantoms" in r.missing for r in found)
 

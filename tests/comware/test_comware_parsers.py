@@ -8,24 +8,15 @@ from recordings import PARSERS, RECORDINGS, is_read, label, load, parser_of
 
 from labtests.capabilities.records import PfcSetting, TrustSetting
 from labtests.core.errors import UnreadableOutput
-from labtests.drivers.comware import (
-    parse_configuration,
-    parse_map_table,
-    parse_packet_drop,
-    parse_priority_flow_control,
-    parse_qos_trust,
-    parse_qos_wred_interface,
-    parse_qos_wred_table,
-    parse_queue_schedule,
-    parse_queue_statistics,
-    parse_version,
-)
-from labtests.drivers.comware.configuration import (
-    applied_wred_table,
-    configured_pfc,
-    interface_section,
-    priority_list,
-)
+from labtests.drivers.comware.configuration import interface_section, parse_configuration
+from labtests.drivers.comware.drops import DROPS
+from labtests.drivers.comware.maps import parse_map_table
+from labtests.drivers.comware.pfc import PORTS, configured_pfc, priority_list
+from labtests.drivers.comware.queues import QUEUES
+from labtests.drivers.comware.scheduling import SCHEDULERS
+from labtests.drivers.comware.trust import TRUSTED
+from labtests.drivers.comware.versions import parse_version
+from labtests.drivers.comware.wred import APPLIED, applied_wred_table, parse_qos_wred_table
 from labtests.transport.protocol import Reply
 
 READ = [recording for recording in RECORDINGS if is_read(recording)]
@@ -156,22 +147,18 @@ NAME = "HGE1/0/1                         "
 
 
 def pfc(text):
-    return parse_priority_flow_control(reply(text))
-
-
-def frames(port):
-    return {f.priority: (f.received_frames, f.sent_frames) for f in port.frames}
+    return list(PORTS.read(reply(text)).values())
 
 
 def test_a_port_has_one_row_for_each_priority_with_frames():
-    (port,) = pfc(
+    ((interface, port),) = PORTS.read(reply(
         NEW_HEADER
         + NAME + "Enabled    Enabled   3,5         3     7          8          0          0\n"
         + NAME + "Enabled    Enabled   3,5         5     70         80         0          0\n"
-    )  # fmt: skip
-    assert port.interface == "HundredGigE1/0/1"
+    )).items()  # fmt: skip
+    assert interface == "HundredGigE1/0/1"
     assert port.priorities == {3, 5}
-    assert frames(port) == {3: (7, 8), 5: (70, 80)}
+    assert port.frames == {3: (7, 8), 5: (70, 80)}
 
 
 def test_a_row_that_goes_on_from_the_one_above_belongs_to_its_port():
@@ -182,8 +169,8 @@ def test_a_row_that_goes_on_from_the_one_above_belongs_to_its_port():
         + "                                   2 9          10\n"
         + "XGE1/0/2      Off  Off             \n"
     )
-    assert frames(one) == {0: (178, 43), 2: (9, 10)}
-    assert (two.mode, two.operational, two.priorities, two.frames) == ("off", False, set(), ())
+    assert one.frames == {0: (178, 43), 2: (9, 10)}
+    assert (two.mode, two.operational, two.priorities, two.frames) == ("off", False, set(), {})
 
 
 def test_a_blank_list_does_not_shift_the_counters():
@@ -195,7 +182,7 @@ def test_a_blank_list_does_not_shift_the_counters():
         + "3          4\n"
     )
     assert port.priorities == set()
-    assert frames(port) == {0: (5, 6)}
+    assert port.frames == {0: (5, 6)}
 
 
 def test_a_long_list_that_pushes_the_counters_right_is_read_in_order():
@@ -203,12 +190,12 @@ def test_a_long_list_that_pushes_the_counters_right_is_read_in_order():
         NEW_HEADER + NAME + "Enabled    Enabled   0,2,4,6,1,3,5,7 4  123456789012 98765432109 1 2\n"
     )
     assert port.priorities == set(range(8))
-    assert frames(port) == {4: (123456789012, 98765432109)}
+    assert port.frames == {4: (123456789012, 98765432109)}
 
 
 def test_a_blank_list_in_collapsed_text_could_be_a_cut_row_and_is_refused():
     collapsed = "Interface Conf Ne Dot1pList P Recv Sent\n"
-    assert frames(pfc(collapsed + "WGE1/0/14 On On 3 3 0 99393\n")[0]) == {3: (0, 99393)}
+    assert pfc(collapsed + "WGE1/0/14 On On 3 3 0 99393\n")[0].frames == {3: (0, 99393)}
     with pytest.raises(UnreadableOutput, match="does not fit its columns"):
         pfc(collapsed + "WGE1/0/14 On On 3 3 0\n")
 
@@ -234,12 +221,12 @@ def test_a_row_with_counters_grown_together_is_refused():
 @pytest.mark.parametrize("word", ["N/A", "-", "--", "Overflow"])
 def test_a_counter_without_a_number_is_none_not_zero(word):
     (port,) = pfc("Interface Conf Ne Dot1pList P Recv Sent\n" + f"WGE1/0/1 On On 3 3 {word} 5\n")
-    assert frames(port) == {3: (None, 5)}
+    assert port.frames == {3: (None, 5)}
 
 
 def test_dashes_for_list_priority_and_counters_mean_nothing_counted():
     (port,) = pfc(OLD_HEADER + "XGE1/0/1      Off  Off --          - -          -\n")
-    assert (port.priorities, port.frames) == (set(), ())
+    assert (port.priorities, port.frames) == (set(), {})
 
 
 @pytest.mark.parametrize(
@@ -286,7 +273,7 @@ def test_a_wrapped_page_with_several_ports_is_put_together():
         "HGE1/0/3                         Auto       Enabled   5           5     55\n"
         "   66         7          8\n"
     )
-    assert [(p.interface, p.mode, frames(p)) for p in pfc(page)] == [
+    assert [(name, p.mode, p.frames) for name, p in PORTS.read(reply(page)).items()] == [
         ("HundredGigE1/0/1", "on", {3: (5, 6)}),
         ("HundredGigE1/0/2", "off", {}),
         ("HundredGigE1/0/3", "auto", {5: (55, 66)}),
@@ -295,7 +282,7 @@ def test_a_wrapped_page_with_several_ports_is_put_together():
 
 # -- queues ----------------------------------------------------------------------------------------
 
-QUEUES = (
+SHOWN_QUEUES = (
     "Interface: GigabitEthernet1/0/1\n Direction: outbound\n"
     " Forwarded: 9 packets, 900 bytes\n Dropped: 0 packets, 0 bytes\n"
     " Queue 0\n  Forwarded: 9 packets, 900 bytes\n  Dropped: 0 packets, 0 bytes\n"
@@ -305,9 +292,9 @@ QUEUES = (
 
 @pytest.mark.parametrize("word", ["N/A", "-", "--", "Overflow"])
 def test_a_queue_counter_without_a_number_is_none_not_zero(word):
-    text = QUEUES.replace("  Dropped: 0 packets", f"  Dropped: {word} packets")
-    (port,) = parse_queue_statistics(reply(text))
-    assert (port.queues[0].dropped_packets, port.queues[0].dropped_bytes) == (None, 0)
+    text = SHOWN_QUEUES.replace("  Dropped: 0 packets", f"  Dropped: {word} packets")
+    (queues,) = QUEUES.read(reply(text)).values()
+    assert (queues[0]["dropped_packets"], queues[0]["dropped_bytes"]) == (None, 0)
 
 
 @pytest.mark.parametrize(
@@ -324,29 +311,29 @@ def test_a_queue_counter_without_a_number_is_none_not_zero(word):
     ],
 )
 def test_queue_statistics_that_are_not_whole_are_refused(shown, instead):
-    assert shown in QUEUES
+    assert shown in SHOWN_QUEUES
     with pytest.raises(UnreadableOutput):
-        parse_queue_statistics(reply(QUEUES.replace(shown, instead)))
+        QUEUES.read(reply(SHOWN_QUEUES.replace(shown, instead)))
 
 
 def test_a_queue_whose_block_is_missing_is_not_there_and_the_others_are_right():
     text = load("queue_statistics.s6550xe-pfc").text
     hole = re.sub(r"Queue 3\n(?:.*\n){3}", "", text)
-    (whole,), (port,) = parse_queue_statistics(reply(text)), parse_queue_statistics(reply(hole))
-    assert port.queues == tuple(q for q in whole.queues if q.queue != 3)
+    (whole,), (queues,) = (QUEUES.read(reply(each)).values() for each in (text, hole))
+    assert queues == {queue: counts for queue, counts in whole.items() if queue != 3}
 
 
 def test_queues_out_of_order_are_refused():
     text = load("queue_statistics.s6550xe-pfc").text
     for wrong in ("Queue 2", "Queue 5"):
         with pytest.raises(UnreadableOutput, match="out of order or there twice"):
-            parse_queue_statistics(reply(text.replace("Queue 3", wrong)))
+            QUEUES.read(reply(text.replace("Queue 3", wrong)))
 
 
 def test_the_queues_of_several_ports_are_kept_apart():
-    two = QUEUES + QUEUES.replace("1/0/1", "1/0/2").replace("9 packets", "8 packets")
-    ports = parse_queue_statistics(reply(two))
-    assert [(p.interface, p.queues[0].forwarded_packets) for p in ports] == [
+    two = SHOWN_QUEUES + SHOWN_QUEUES.replace("1/0/1", "1/0/2").replace("9 packets", "8 packets")
+    ports = QUEUES.read(reply(two)).items()
+    assert [(port, queues[0]["forwarded_packets"]) for port, queues in ports] == [
         ("GigabitEthernet1/0/1", 9),
         ("GigabitEthernet1/0/2", 8),
     ]
@@ -354,10 +341,10 @@ def test_the_queues_of_several_ports_are_kept_apart():
 
 def test_document_000_forwards_20_bytes_a_packet_more_than_it_drops():
     # RoCE frames of 1086 B in queue 2: counted as 1106 B when forwarded, as 1086 B when dropped
-    (port,) = parse_queue_statistics(load("queue_statistics.s6550xe-drops"))
-    queue = port.queues[2]
-    assert queue.dropped_bytes / queue.dropped_packets == pytest.approx(1086, abs=0.01)
-    assert queue.forwarded_bytes / queue.forwarded_packets == pytest.approx(1106, abs=0.01)
+    (queues,) = QUEUES.read(load("queue_statistics.s6550xe-drops")).values()
+    queue = queues[2]
+    assert queue["dropped_bytes"] / queue["dropped_packets"] == pytest.approx(1086, abs=0.01)
+    assert queue["forwarded_bytes"] / queue["forwarded_packets"] == pytest.approx(1106, abs=0.01)
 
 
 # -- drops -----------------------------------------------------------------------------------------
@@ -368,18 +355,18 @@ def test_two_numbers_on_one_line_are_told_apart():
         "HundredGigE1/0/1:\n  Packets dropped due to insufficient data buffer."
         " Input dropped: 7 Output dropped:8\n"
     )
-    (port,) = parse_packet_drop(reply(text))
-    assert {c.counter: c.packets for c in port.counts} == {
+    (counts,) = DROPS.read(reply(text)).values()
+    assert {c.counter: c.value for c in counts} == {
         "buffer_dropped_in_packets": 7,
         "buffer_dropped_out_packets": 8,
     }
 
 
 def test_a_drop_reason_nobody_knows_keeps_its_words():
-    (port,) = parse_packet_drop(
+    (counts,) = DROPS.read(
         reply("GE1/0/1:\n Packets dropped due to bad luck: 3\n Packets of ECN marked: N/A\n")
-    )
-    assert [(c.counter, c.words, c.packets) for c in port.counts] == [
+    ).values()
+    assert [(c.counter, c.words, c.value) for c in counts] == [
         ("dropped_bad_luck", "Packets dropped due to bad luck", 3),
         ("ecn_marked_packets", "Packets of ECN marked", None),
     ]
@@ -388,13 +375,13 @@ def test_a_drop_reason_nobody_knows_keeps_its_words():
 @pytest.mark.parametrize("lines", ["", " Packets of ECN marked: 1\n Packets of ECN marked: 2\n"])
 def test_a_port_without_drop_lines_or_with_one_twice_is_refused(lines):
     with pytest.raises(UnreadableOutput, match="no lines, or one of them twice"):
-        parse_packet_drop(reply(f"GE1/0/1:\n{lines}"))
+        DROPS.read(reply(f"GE1/0/1:\n{lines}"))
 
 
 @pytest.mark.parametrize("line", ["Packets dropped due to x: -3", "Packets dropped due to x: 1 2"])
 def test_a_drop_count_that_is_no_number_is_refused(line):
     with pytest.raises(UnreadableOutput):
-        parse_packet_drop(reply(f"GE1/0/1:\n {line}\n"))
+        DROPS.read(reply(f"GE1/0/1:\n {line}\n"))
 
 
 # -- trust, WRED, scheduling, maps -----------------------------------------------------------------
@@ -416,27 +403,27 @@ TRUST = (
 )
 def test_trust_types_are_read(words, setting):
     text = TRUST.format("WGE1/0/14") + f"  Port priority trust type: {words}\n"
-    assert parse_qos_trust(reply(text)) == {"Twenty-FiveGigE1/0/14": setting}
+    assert TRUSTED.read(reply(text)) == {"Twenty-FiveGigE1/0/14": setting}
 
 
 @pytest.mark.parametrize("words", ["tunnel", "", "dscp, Override: maybe"])
 def test_a_trust_type_that_is_new_is_refused(words):
     text = TRUST.format("WGE1/0/14") + f"  Port priority trust type: {words}\n"
     with pytest.raises(UnreadableOutput):
-        parse_qos_trust(reply(text))
+        TRUSTED.read(reply(text))
 
 
 def test_a_port_whose_trust_line_was_cut_is_refused_even_when_others_are_whole():
     whole = TRUST.format("WGE1/0/14") + "  Port priority trust type: dscp\n"
     with pytest.raises(UnreadableOutput, match="Twenty-FiveGigE1/0/14 has no line"):
-        parse_qos_trust(reply(TRUST.format("WGE1/0/14") + whole.replace("0/14", "0/15")))
+        TRUSTED.read(reply(TRUST.format("WGE1/0/14") + whole.replace("0/14", "0/15")))
 
 
 def test_a_wred_table_marks_in_the_queues_that_say_y():
     text = load("qos_wred_table.manual").text
     marked = re.sub(r"(?m)^([25] .*)N$", r"\1Y", text)
-    (table,) = parse_qos_wred_table(reply(marked))
-    assert [q.queue for q in table.queues if q.ecn] == [2, 5]
+    (queues,) = parse_qos_wred_table(reply(marked)).values()
+    assert [q.queue for q in queues if q.ecn] == [2, 5]
 
 
 @pytest.mark.parametrize(
@@ -456,13 +443,13 @@ def test_a_wred_table_with_anything_new_is_refused(shown, instead):
 
 def test_a_port_is_named_in_full_with_the_wred_table_it_applies():
     text = "Interface: WGE1/0/13\n Current WRED configuration:\n Applied WRED table name: test1\n"
-    assert parse_qos_wred_interface(reply(text)) == {"Twenty-FiveGigE1/0/13": "test1"}
+    assert APPLIED.read(reply(text)) == {"Twenty-FiveGigE1/0/13": "test1"}
 
 
 @pytest.mark.parametrize("header", ["Byte-count", "Byte count", "Weight"])
 def test_wrr_weights_count_what_their_column_says(header):
     text = load("queue_schedule.manual-wrr").text.replace("Weight\n", f"{header}\n")
-    (setting,) = parse_queue_schedule(reply(text)).values()
+    (setting,) = SCHEDULERS[0].read(reply(text)).values()
     assert setting.unit == header.lower().replace(" ", "-")
     assert setting.queues[7].group == "sp"
     assert setting.queues[7].weight is None

@@ -1,4 +1,4 @@
-"""Displays of NX-OS, SONiC and Cumulus, read by declaration: how drivers for them begin."""
+"""Displays of NX-OS and SONiC, read by declaration: how drivers for them begin."""
 
 import re
 
@@ -63,13 +63,10 @@ PAUSED = [
     displays.Table(about=(*SONIC.columns({f"Port {side}": "port"}), *_PRIORITIES), make=dict)
     for side in ("Rx", "Tx")
 ]
-_NVUE = {"": "name:[a-z][a-z0-9-]*", "operational": "operational:text?", "applied": "applied:text?"}
-APPLIED = displays.Table(about=displays.Notation().columns(_NVUE), make=dict, tree=True)
 
 READERS = {
     "nxos/priority_flow_control.ucs": lambda reply: displays.read_table(reply, PFC),
     "nxos/queuing.n9k": lambda reply: displays.read(reply, QUEUING, skip=re.compile(r"[-+\s]*")),
     "nxos/counters_detailed.nexus3548": lambda reply: displays.read_json(reply, COUNTERS, NXOS),
-    "cumulus/interface_qos.manual": lambda reply: displays.read_table(reply, APPLIED),
     "sonic/pfc_counters.all": lambda reply: displays.read_tables(reply, *PAUSED),
 }

@@ -60,16 +60,6 @@ def test_tables_under_a_ruler_are_read_whatever_side_their_words_are_on():
     assert sent[-1]["priority_3"] is None
 
 
-def test_a_tree_of_names_under_a_ruler_is_read_with_the_names_above():
-    name = "cumulus/interface_qos.manual"
-    assert READERS[name](load(name)) == (
-        {"name": "egress-scheduler"},
-        {"name": "egress-scheduler/profile", "applied": "list2"},
-        {"name": "mapping"},
-        {"name": "mapping/profile", "applied": "customports"},
-    )
-
-
 @pytest.mark.parametrize("name", READERS)
 @pytest.mark.parametrize("line", ["Segmentation fault", "  --More--  ", "1", "| x | 1|"])
 def test_a_new_line_anywhere_is_refused(name, line):

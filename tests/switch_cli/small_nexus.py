@@ -15,6 +15,7 @@ from labtests.capabilities.records import PfcSetting, Reading
 from labtests.capabilities.settings import PFC, Commands, Kind, Setting, T
 from labtests.drivers import displays
 from labtests.drivers.parsing import refuse, whole_lines
+from labtests.drivers.readings import Answered
 from labtests.transport.asking import Asking, ask, side_by_side
 from labtests.transport.commands import CliLine, Word, cli
 from labtests.transport.protocol import Reply
@@ -157,29 +158,15 @@ class Counters(PfcTelemetry, PortTelemetry):
         (row,) = displays.read_table(reply, PAUSES)
         (frames,) = row["frames"]
         counts = ((c.PFC_RX_FRAMES, frames["received"]), (c.PFC_TX_FRAMES, frames["sent"]))
-        return tuple(_reading(reply, port, (name, "frames"), count, 3) for name, count in counts)
+        at = Answered(reply, port, "priority", 3)
+        return tuple(at.reading((name, "frames"), count, reply.command) for name, count in counts)
 
     def port_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         reply = yield from show("interface", port, "counters")
         rows = (row for table in displays.read_tables(reply, *_TRAFFIC) for row in table)
         found = {name: count for row in rows for name, count in row.items()}
-        return tuple(_reading(reply, port, told, found[n]) for n, told in _COUNTED.items())
-
-
-def _reading(
-    reply: Reply, port: str, told: tuple[str, str], value: int, priority: int | None = None
-) -> Reading:
-    return Reading(
-        device=reply.device,
-        port=port,
-        scope="port" if priority is None else "priority",
-        index=priority,
-        counter=told[0],
-        unit=told[1],
-        value=value,
-        time_s=reply.time_s,
-        source=reply.command,
-    )
+        at = Answered(reply, port)
+        return tuple(at.reading(told, found[n], reply.command) for n, told in _COUNTED.items())
 
 
 def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:

@@ -3,9 +3,12 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from labtests.capabilities.facts import ClockReading, OwnClock
+from labtests.drivers.comware.session import show
 from labtests.drivers.comware.values import COMWARE
 from labtests.drivers.displays import MAYBE, ONCE, Unfit, ValueKind, read
 from labtests.drivers.parsing import BLANK
+from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
 
 
@@ -55,3 +58,13 @@ _CLOCK = _notation.record(
 def parse_clock(reply: Reply) -> dict[str, float]:
     """`utc_s`, seconds since 1970."""
     return read(reply, _CLOCK, skip=BLANK)[0]
+
+
+class Clock(OwnClock):
+    """The switch's own clock."""
+
+    def own_clock(self) -> Asking[ClockReading]:
+        """By `display clock`, which shows whole seconds."""
+        reply = yield from show("display", "clock")
+        device_s = parse_clock(reply)["utc_s"]
+        return ClockReading(device_s=device_s, lab_s=reply.time_s, resolution_s=1.0)

@@ -2,17 +2,24 @@
 
 from typing import Literal
 
-from labtests.capabilities.device import Entitled, Obstacles, Versions
+from labtests.capabilities.device import Entitled, Obstacles
 from labtests.capabilities.driver import Driver
 from labtests.capabilities.settings import Commands
-from labtests.drivers.comware import settings
+from labtests.drivers.comware.clock import Clock
 from labtests.drivers.comware.configuration import ConfigSection
-from labtests.drivers.comware.links import ComwareLinks
+from labtests.drivers.comware.drops import Drops
+from labtests.drivers.comware.frames import FrameLimit, Headroom
+from labtests.drivers.comware.interfaces import Interfaces
+from labtests.drivers.comware.lldp import LldpNeighbours
+from labtests.drivers.comware.maps import ComwareDscpMap, QueueMap
 from labtests.drivers.comware.marking import ComwareEcn
+from labtests.drivers.comware.pfc import ComwarePfc, PfcFrames
+from labtests.drivers.comware.queues import Queues
 from labtests.drivers.comware.rejections import expect_accepted
-from labtests.drivers.comware.session import QUIT, ComwarePart, interfaces, line, show
-from labtests.drivers.comware.telemetry import ComwareTelemetry
-from labtests.drivers.comware.versions import parse_version
+from labtests.drivers.comware.scheduling import ComwareScheduling
+from labtests.drivers.comware.session import QUIT, interfaces, line
+from labtests.drivers.comware.trust import ComwareTrust
+from labtests.drivers.comware.versions import ComwareVersions
 from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
 
@@ -35,31 +42,25 @@ _IN_THE_WAY = (
 )
 
 
+_SETTINGS = (
+    *(ComwarePfc, ComwareTrust, ComwareEcn, ComwareScheduling),
+    *(ComwareDscpMap, QueueMap, FrameLimit, Headroom),
+)
+_PARTS = (Queues, PfcFrames, Drops, Interfaces)
+
+
 def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
     """The driver of one switch, by its name in the testbed file."""
-    switch = ComwarePart(device)
+    parts = (*(part(device) for part in _PARTS), LldpNeighbours(), Clock())
     return Driver(
         device,
-        settings=(
-            settings.ComwarePfc(switch),
-            settings.ComwareTrust(switch),
-            ComwareEcn(switch),
-            settings.ComwareScheduling(switch),
-            settings.ComwareDscpMap(switch),
-            settings.QueueMap(switch),
-            settings.FrameLimit(switch),
-            settings.Headroom(switch),
-        ),
-        parts=(ComwareTelemetry(switch), ComwareLinks(switch), ComwareState()),
+        settings=tuple(setting(device) for setting in _SETTINGS),
+        parts=(*parts, ComwareVersions(), ComwareState()),
     )
 
 
-class ComwareState(Versions, Obstacles, Entitled):
-    """What the switch runs, and what stands in the way of a test."""
-
-    def versions(self) -> Asking[dict[str, str]]:
-        """`model`, `comware` and `release`."""
-        return parse_version((yield from show("display", "version")))
+class ComwareState(Obstacles, Entitled):
+    """What stands in the way of a test, and of whoever may not configure."""
 
     def obstacles(self) -> Asking[tuple[str, ...]]:
         """What the interfaces' configuration has that would undo or distort a test's settings."""

@@ -1,9 +1,11 @@
 """`display lldp neighbor-information verbose`: who is at the other end of a cable."""
 
-from labtests.capabilities.facts import Neighbour
-from labtests.drivers.comware.values import line, many, maybe, record
+from labtests.capabilities.facts import Neighbour, Neighbours
+from labtests.drivers.comware.session import show
+from labtests.drivers.comware.values import COMWARE, many, maybe, record
 from labtests.drivers.displays import ANY, read
 from labtests.drivers.parsing import refuse
+from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
 
 _FLUSH, _BY_ONE = range(1), range(1, 2)
@@ -14,7 +16,7 @@ _PORT = record(
     r"LLDP neighbor-information of port <:number>\[<port:port>:?\]:?",
     record(
         _INDEX,
-        line("Port ID : <port_id:text>", indent=_BY_ONE),
+        COMWARE.line("Port ID : <port_id:text>", indent=_BY_ONE),
         maybe("Port description : <port_description:.*>", indent=_BY_ONE),
         maybe("System name : <name:.*>", indent=_BY_ONE),
         many(_UNREAD),
@@ -24,7 +26,7 @@ _PORT = record(
         indent=_BY_ONE,
     ),
     many("LLDP agent nearest-bridge[:：]", indent=_FLUSH),
-    line(r"LLDP agent \S+[:：]", many(f"{_INDEX}|{_UNREAD}"), times=ANY, indent=_FLUSH),
+    COMWARE.line(r"LLDP agent \S+[:：]", many(f"{_INDEX}|{_UNREAD}"), times=ANY, indent=_FLUSH),
     many(
         "(Port ID|Port description|System name) : .*",
         indent=_BY_ONE,
@@ -35,7 +37,7 @@ _PORT = record(
     times=ANY,
     indent=_FLUSH,
 )
-_CDP = line(
+_CDP = COMWARE.line(
     "CDP neighbor-information of port .*",
     many("(?!(LLDP|CDP) neighbor-information of port ).*"),
     times=ANY,
@@ -53,3 +55,12 @@ def parse_lldp_neighbors(reply: Reply) -> tuple[Neighbour, ...]:
     return tuple(
         Neighbour(**{"name": "", "port_description": "", **told}, port=port) for port, told in found
     )
+
+
+class LldpNeighbours(Neighbours):
+    """Who is at the other end of each cable."""
+
+    def neighbours(self) -> Asking[tuple[Neighbour, ...]]:
+        """By LLDP, nearest bridge."""
+        shown = yield from show("display", "lldp", "neighbor-information", "verbose")
+        return parse_lldp_neighbors(shown)

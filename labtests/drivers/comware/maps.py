@@ -1,13 +1,19 @@
-"""`display qos map-table`: how one priority field is turned into another.
+"""`qos map-table`: how one priority field is turned into another, for the whole switch.
 
 A map may exist once, or once per direction; only the map without direction is what a port's trust
 uses on the models known here, and what `import ... export ...` writes.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from labtests.drivers.comware.values import line, record
+from labtests.capabilities.device import DscpClasses
+from labtests.capabilities.settings import DSCP_MAP, QUEUE_MAP, Commands
+from labtests.drivers.comware.session import QUIT, ComwareSetting, line, show
+from labtests.drivers.comware.values import COMWARE, record
 from labtests.drivers.displays import SOME, Unfit, read
+from labtests.drivers.parsing import refuse
+from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
 
 _ENTRIES = {"dscp": 64}
@@ -34,8 +40,8 @@ def _map(name: str, values: tuple[int, ...], **which: str) -> MapTable:
 _MAP = record(
     r"MAP-TABLE NAME: <name:[\w-]+> TYPE: <:[\w-]+>"
     r"( COLOR: <color:\w+>)?( DIRECTION: <direction:\w+>)?",
-    line("IMPORT : EXPORT"),
-    line("<code:number> : <to:number>", into="values", times=SOME, order="from 0"),
+    COMWARE.line("IMPORT : EXPORT"),
+    COMWARE.line("<code:number> : <to:number>", into="values", times=SOME, order="from 0"),
     make=_map,
 )
 
@@ -43,3 +49,49 @@ _MAP = record(
 def parse_map_table(reply: Reply) -> tuple[MapTable, ...]:
     """Every map printed, each complete: 64 entries from DSCP, 8 from any other field."""
     return read(reply, _MAP)
+
+
+class Map(ComwareSetting[tuple[int, ...]]):
+    """A map of priorities: one for the whole switch, so `port` is not used."""
+
+    wide = True
+    table: ClassVar[str]
+
+    def read(self, port: str) -> Asking[tuple[int, ...]]:
+        """What each entry becomes."""
+        reply = yield from show("display", "qos", "map-table", self.table)
+        maps = [m for m in parse_map_table(reply) if not m.direction and not m.color]
+        if [m.name for m in maps] != [self.table]:
+            refuse(reply, f"there is no map {self.table} without direction")
+        if max(maps[0].values) > 7:
+            refuse(reply, "a value of it maps to a priority above 7")
+        return maps[0].values
+
+    def commands(
+        self, port: str, earlier: tuple[int, ...], wanted: tuple[int, ...], around: None = None
+    ) -> Commands:
+        """In the map's view: one line for each entry that changes."""
+        changed = [
+            line("import", entry, "export", after)
+            for entry, (before, after) in enumerate(zip(earlier, wanted, strict=True))
+            if before != after
+        ]
+        return (line("qos", "map-table", self.table), *changed, QUIT) if changed else ()
+
+
+class ComwareDscpMap(Map, DscpClasses):
+    """The 802.1p priority of each DSCP."""
+
+    kind = DSCP_MAP
+    table = "dscp-dot1p"
+
+    def dscp_map(self, port: str) -> Asking[tuple[int, ...]]:
+        """See DscpClasses."""
+        return self.read(port)
+
+
+class QueueMap(Map):
+    """The local precedence, which is the queue, of each 802.1p priority."""
+
+    kind = QUEUE_MAP
+    table = "dot1p-lp"

@@ -5,9 +5,9 @@ document 000. Tables of other people are applied, never changed. A table of ours
 ports that mark alike, and removed when no port applies it any more.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from labtests.capabilities import settings as s
@@ -15,12 +15,18 @@ from labtests.capabilities.device import EcnCurves, EcnMarking
 from labtests.capabilities.records import EcnSetting, MarkingCurve, WredQueue
 from labtests.capabilities.settings import Commands
 from labtests.core.errors import CommandRejected
-from labtests.drivers.comware.configuration import DEFAULT_TABLE, applied_wred_table
-from labtests.drivers.comware.names import wrong_port
-from labtests.drivers.comware.session import QUIT, in_interface, interface, interfaces, line, show
-from labtests.drivers.comware.settings import QUEUES, ComwareSetting
+from labtests.drivers.comware.session import (
+    QUIT,
+    ComwareSetting,
+    in_interface,
+    interfaces,
+    line,
+    show,
+)
 from labtests.drivers.comware.wred import (
-    parse_qos_wred_interface,
+    APPLIED,
+    DEFAULT_TABLE,
+    applied_wred_table,
     parse_qos_wred_table,
     shows_wred_table,
 )
@@ -31,10 +37,14 @@ from labtests.transport.commands import CliLine
 OURS = "labtests"
 """WRED tables whose names start so are ours to change and remove."""
 
-DEFAULT_LOW_LIMIT = 100
-DEFAULT_HIGH_LIMIT = 1000
-DEFAULT_PROBABILITY_PERCENT = 10
-DEFAULT_EXPONENT = 9
+_DEFAULT_CURVE = WredQueue(
+    queue=0,
+    low_limit=100,
+    high_limit=1000,
+    drop_probability_percent=10,
+    weighting_exponent=9,
+    ecn=False,
+)
 """A WRED table as created (HPE 5900, 5130 HI, 6125XLG, 11900 references; H3C's sample table)."""
 
 _SHOWN = ("display", "qos", "wred", "table", "name")
@@ -58,23 +68,20 @@ class ComwareEcn(ComwareSetting[EcnSetting], EcnMarking, EcnCurves):
 
     def read(self, port: str) -> Asking[EcnSetting]:
         """As configured, and as displayed."""
-        full = self.switch.port(port)
-        table = applied_wred_table(*(yield from interface(full)))
+        table = applied_wred_table(*(yield from self.configured(port)))
         if table is None:
             return EcnSetting()
-        shown = yield from show("display", "qos", "wred", "interface", full)
-        applied = parse_qos_wred_interface(shown)
-        if set(applied) != {full}:
-            wrong_port(shown, full, ", ".join(applied))
-        if table not in (DEFAULT_TABLE, applied[full]):
-            refuse(shown, f"{full} is configured with {table!r} and applies {applied[full]!r}")
-        return (yield from _table(table, applied[full]))
+        shown, applied = yield from self.shown(APPLIED, port)
+        if table not in (DEFAULT_TABLE, applied):
+            full = self.port(port)
+            refuse(shown, f"{full} is configured with {table!r} and applies {applied!r}")
+        return (yield from _table(table, applied))
 
     def around(self, port: str, values: tuple[EcnSetting, ...]) -> Asking[WredTables]:
         """Of every table of ours that the setting goes through: who else applies it. Those that an
         interrupted change may have left are looked for; `values` begins with what is now, and what
         is wanted."""
-        full = self.switch.port(port)
+        full = self.port(port)
         ours = [v.profile for v in values if v.profile is not None and is_ours(v.profile)]
         elsewhere: dict[str, frozenset[str]] = {}
         reply, sections = (yield from interfaces()) if ours else (None, ())
@@ -96,7 +103,7 @@ class ComwareEcn(ComwareSetting[EcnSetting], EcnMarking, EcnCurves):
     ) -> Commands:
         """Make our table, apply it, and remove those of ours that nobody applies then. Raises
         CommandRejected for a table that another port applies with other values."""
-        full = self.switch.port(port)
+        full = self.port(port)
         if around is None:
             around = WredTables({}, {}, frozenset(filter(is_ours, [earlier.profile or ""])))
         self._expect_not_shared(port, wanted, around)
@@ -118,7 +125,7 @@ class ComwareEcn(ComwareSetting[EcnSetting], EcnMarking, EcnCurves):
         named = "".join(str(queue) for queue in sorted(queues))
         return EcnSetting(
             profile=f"{OURS}-ecn-{named or 'none'}",
-            queues=tuple(default_curve(q, ecn=q in queues) for q in QUEUES),
+            queues=tuple(default_curve(q, ecn=q in queues) for q in range(8)),
         )
 
     def ecn_for(self, curves: tuple[MarkingCurve, ...], cell_bytes: int) -> EcnSetting:
@@ -128,7 +135,7 @@ class ComwareEcn(ComwareSetting[EcnSetting], EcnMarking, EcnCurves):
         marking = {curve.queue: curve for curve in curves}
         queues = tuple(
             _wred(marking[q], cell_bytes) if q in marking else default_curve(q, ecn=False)
-            for q in QUEUES
+            for q in range(8)
         )
         named = sha256(repr(queues).encode()).hexdigest()[:10]
         return EcnSetting(profile=f"{OURS}-{named}", queues=queues)
@@ -139,7 +146,7 @@ class ComwareEcn(ComwareSetting[EcnSetting], EcnMarking, EcnCurves):
         if there is not None and not is_as_wanted(there, wanted):
             others = around.elsewhere[there.profile or ""]
             raise CommandRejected(
-                self.switch.device,
+                self.device,
                 f"qos wred queue table {wanted.profile}",
                 f"{', '.join(sorted(others))} applies this table with other values",
                 f"give the setting of {port} another profile name that starts with {OURS}",
@@ -153,14 +160,7 @@ def is_ours(table: str | None) -> bool:
 
 def default_curve(queue: int, *, ecn: bool) -> WredQueue:
     """A queue of a new WRED table."""
-    return WredQueue(
-        queue=queue,
-        low_limit=DEFAULT_LOW_LIMIT,
-        high_limit=DEFAULT_HIGH_LIMIT,
-        drop_probability_percent=DEFAULT_PROBABILITY_PERCENT,
-        weighting_exponent=DEFAULT_EXPONENT,
-        ecn=ecn,
-    )
+    return replace(_DEFAULT_CURVE, queue=queue, ecn=ecn)
 
 
 def is_as_wanted(read: EcnSetting, wanted: EcnSetting) -> bool:
@@ -181,9 +181,9 @@ def is_as_wanted(read: EcnSetting, wanted: EcnSetting) -> bool:
 def _table(configured: str, name: str) -> Asking[EcnSetting]:
     reply = yield from show(*_SHOWN, name)
     tables = parse_qos_wred_table(reply)
-    if [t.name for t in tables] != [name]:
-        refuse(reply, f"asked for table {name!r}, not for {[t.name for t in tables]}")
-    return EcnSetting(profile=configured, queues=tables[0].queues)
+    if list(tables) != [name]:
+        refuse(reply, f"asked for table {name!r}, not for {list(tables)}")
+    return EcnSetting(profile=configured, queues=tables[name])
 
 
 def _is_there(table: str) -> Asking[bool]:
@@ -193,8 +193,9 @@ def _is_there(table: str) -> Asking[bool]:
 def _change(port: str, earlier: EcnSetting, wanted: EcnSetting) -> Commands:
     made: Commands = ()
     if wanted.profile is not None and is_ours(wanted.profile):
-        there = earlier if earlier.profile == wanted.profile else None
-        lines = _queues_lines(there.queues if there else (), wanted.queues)
+        there = earlier.queues if earlier.profile == wanted.profile else ()
+        before = {q.queue: q for q in there}
+        lines = (each for q in wanted.queues for each in _queue_lines(before.get(q.queue), q))
         made = (line(*_TABLE, wanted.profile), *lines, QUIT)
     applied: list[CliLine] = []
     if earlier.profile not in (None, wanted.profile):
@@ -205,27 +206,18 @@ def _change(port: str, earlier: EcnSetting, wanted: EcnSetting) -> Commands:
     return (*made, *in_interface(port, *applied))
 
 
-def _queues_lines(there: Iterable[WredQueue], wanted: Iterable[WredQueue]) -> list[CliLine]:
-    before = {q.queue: q for q in there}
-    return [each for q in wanted for each in _queue_lines(before.get(q.queue), q)]
-
-
-def _queue_lines(before: WredQueue | None, q: WredQueue) -> list[CliLine]:
-    lines: list[CliLine] = []
+def _queue_lines(before: WredQueue | None, q: WredQueue) -> Iterator[CliLine]:
     known = before or default_curve(q.queue, ecn=False)
     # the curve of a marking queue is written even where it is the documented default: models differ
     if _limits(q) != _limits(known) or (q.ecn and before is None):
-        lines.append(
-            line(
-                *("queue", q.queue, "drop-level", 0, "low-limit", q.low_limit),
-                *("high-limit", q.high_limit, "discard-probability", q.drop_probability_percent),
-            )
+        yield line(
+            *("queue", q.queue, "drop-level", 0, "low-limit", q.low_limit),
+            *("high-limit", q.high_limit, "discard-probability", q.drop_probability_percent),
         )
     if q.weighting_exponent != known.weighting_exponent:
-        lines.append(line("queue", q.queue, "weighting-constant", q.weighting_exponent))
+        yield line("queue", q.queue, "weighting-constant", q.weighting_exponent)
     if q.ecn != known.ecn:
-        lines.append(line(*(() if q.ecn else ("undo",)), "queue", q.queue, "ecn"))
-    return lines
+        yield line(*(() if q.ecn else ("undo",)), "queue", q.queue, "ecn")
 
 
 def _limits(q: WredQueue) -> tuple[int, int, int]:

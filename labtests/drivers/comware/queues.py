@@ -5,60 +5,68 @@ derived from document 000, exact in all its queues. The values are kept as print
 equals forwarded plus dropped in packets, not in bytes.
 """
 
-from dataclasses import dataclass
+from labtests.capabilities import counters as c
+from labtests.capabilities.device import QueueTelemetry
+from labtests.capabilities.records import Reading
+from labtests.drivers.comware.session import ComwarePart, PortDisplay
+from labtests.drivers.comware.values import COMWARE, NO_NUMBER, maybe, record
+from labtests.drivers.readings import Answered
+from labtests.transport.asking import Asking
 
-from labtests.drivers.comware.values import line, maybe, record
-from labtests.drivers.displays import read
-from labtests.transport.protocol import Reply
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueueCount:
-    """One egress queue. None where the switch printed a word instead of a number."""
-
-    queue: int
-    forwarded_packets: int | None
-    forwarded_bytes: int | None  # with 20 B preamble and gap a packet
-    dropped_packets: int | None
-    dropped_bytes: int | None  # without
-    length_packets: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PortQueues:
-    """The queues of one port that were shown, ascending; a switch may show fewer than eight."""
-
-    interface: str
-    queues: tuple[QueueCount, ...]
-
-
+_WORDS = {
+    c.QUEUE_FORWARDED_PACKETS: "Forwarded packets",
+    c.QUEUE_FORWARDED_BYTES: "Forwarded bytes (with 20 B preamble and gap a packet)",
+    c.QUEUE_DROPPED_PACKETS: "Dropped packets",
+    c.QUEUE_DROPPED_BYTES: "Dropped bytes (without preamble and gap)",
+    c.QUEUE_LENGTH_PACKETS: "Current queue length",
+}
 _RATES = "(, <:count> pps, <:count> bps)?"  # data centre models
-_QUEUE = record(
+_QUEUE = record(  # its values have the names of counters.py
     "Queue <queue:0-7>",
-    line(f"Forwarded: <forwarded_packets:count> packets, <forwarded_bytes:count> bytes{_RATES}"),
-    line(f"Dropped: <dropped_packets:count> packets, <dropped_bytes:count> bytes{_RATES}"),
+    COMWARE.line(
+        f"Forwarded: <forwarded_packets:count> packets, <forwarded_bytes:count> bytes{_RATES}"
+    ),
+    COMWARE.line(f"Dropped: <dropped_packets:count> packets, <dropped_bytes:count> bytes{_RATES}"),
     *(
         maybe(f"{colour} {what}: <:count> packets, <:count> bytes")
         for colour in ("Green", "Yellow", "Red")
         for what in ("forwarded", "dropped")
     ),
     maybe("Total queue length: <:count> packets"),
-    line("Current queue length: <length_packets:count> packets(, <:number>% use ratio)?"),
-    make=QueueCount,
+    COMWARE.line(
+        "Current queue length: <queue_length_packets:count> packets(, <:number>% use ratio)?"
+    ),
+    make=lambda queue, **counts: (queue, counts),
     into="queues",
     order="ascending",
 )
-_PORT = record(
-    "Interface: <interface:port>",
-    line("Direction: outbound"),
-    line(f"Forwarded: <:count> packets, <:count> bytes{_RATES}"),
-    line(f"Dropped: <:count> packets, <:count> bytes{_RATES}"),
-    _QUEUE,
-    make=PortQueues,
-    order="unique",
+QUEUES: PortDisplay[dict[int, dict[str, int | None]]] = PortDisplay(
+    command="display qos queue-statistics interface <port> outbound",
+    shows=record(
+        "Interface: <interface:port>",
+        COMWARE.line("Direction: outbound"),
+        COMWARE.line(f"Forwarded: <:count> packets, <:count> bytes{_RATES}"),
+        COMWARE.line(f"Dropped: <:count> packets, <:count> bytes{_RATES}"),
+        _QUEUE,
+        make=lambda interface, queues: (interface, dict(queues)),
+        order="unique",
+    ),
 )
 
 
-def parse_queue_statistics(reply: Reply) -> tuple[PortQueues, ...]:
-    """Every port, in order. A block that lacks one of its lines was cut off and is refused."""
-    return read(reply, _PORT)
+class Queues(ComwarePart, QueueTelemetry):
+    """The counters of the egress queues, as printed: nothing is added, converted or assumed."""
+
+    def queue_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
+        """Five counters for each of the eight queues; None for a queue that was not shown."""
+        reply, shown = yield from self.shown(QUEUES, port)
+        return tuple(
+            Answered(reply, port, "queue", queue).reading(
+                (counter, "bytes" if counter.endswith("_bytes") else "packets"),
+                shown.get(queue, {}).get(counter),
+                words,
+                NO_NUMBER if queue in shown else f"the switch did not show queue {queue}",
+            )
+            for queue in range(8)
+            for counter, words in _WORDS.items()
+        )

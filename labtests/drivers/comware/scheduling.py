@@ -1,16 +1,24 @@
-"""`display qos queue sp|wrr|wfq interface`: how the egress queues of a port are served.
+"""How the egress queues of a port are served: `display qos queue sp|wrr|wfq interface`, `qos wrr`.
 
 Each command answers for ports that use its discipline. Software queues of routers (urgent,
 protocol, FIFO, PQ, CQ, flow-based WFQ) and guaranteed minimum bandwidth (GMB) have no group and
 weight; they are refused.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
+from labtests.capabilities.device import QueueShares, Shares
 from labtests.capabilities.records import QueueSchedule, SchedulingSetting
-from labtests.drivers.comware.values import COMWARE, line, many, maybe, record
-from labtests.drivers.displays import Unfit, read
+from labtests.capabilities.settings import SCHEDULING
+from labtests.core.errors import CommandRejected
+from labtests.drivers.comware.rejections import is_refusal
+from labtests.drivers.comware.session import PortDisplay, PortSetting, line
+from labtests.drivers.comware.values import COMWARE, many, maybe, record
+from labtests.drivers.displays import Unfit
 from labtests.drivers.parsing import whole_lines
+from labtests.transport.asking import Asking, ask
+from labtests.transport.commands import CliLine
 from labtests.transport.protocol import Reply
 
 _DISCIPLINES: dict[str, Any] = {
@@ -18,6 +26,7 @@ _DISCIPLINES: dict[str, Any] = {
     "weighted round robin": "wrr",
     "hardware weighted fair": "wfq",
 }
+_LARGEST_WEIGHT = 127
 
 
 def _port(
@@ -36,7 +45,7 @@ def _queue(queue: int, group: Any = "sp", weight: int | None = None) -> QueueSch
 _INTERFACE = COMWARE.shape("Interface: <interface:port>")
 _PORT = record(
     _INTERFACE.text,
-    line(f"Output queue: <kind:(?i:{'|'.join(_DISCIPLINES)})> (?i:queuing)"),
+    COMWARE.line(f"Output queue: <kind:(?i:{'|'.join(_DISCIPLINES)})> (?i:queuing)"),
     many("Output queue: <kind:text>", refused="{above} has {kind}, which has no weights"),
     many(
         r"Output queue - <kind:\w+>.*",
@@ -56,14 +65,67 @@ _PORT = record(
     make=_port,
     order="unique",
 )
+SCHEDULERS = tuple(
+    PortDisplay(command=f"display qos queue {discipline} interface <port>", shows=_PORT)
+    for discipline in ("wrr", "sp", "wfq")
+)
 
 
-def shows_no_scheduler(reply: Reply) -> bool:
+class ComwareScheduling(PortSetting[SchedulingSetting], QueueShares):
+    """Strict priority, or WRR with every queue's group and weight."""
+
+    kind = SCHEDULING
+
+    def read(self, port: str) -> Asking[SchedulingSetting]:
+        """Asked by discipline: WRR, strict priority, WFQ. The first that answers is in force."""
+        full = self.port(port)
+        for display in SCHEDULERS:
+            reply = yield from ask(display.asked(full))
+            if not is_refusal(reply) and not _shows_no_scheduler(reply):
+                return display.of(reply, full)
+        raise CommandRejected(
+            self.device,
+            f"display qos queue wrr|sp|wfq interface {full}",
+            "the switch shows no scheduler for this port",
+            "a queue scheduling profile (`qos apply qmprofile`) may be in force: take it off",
+        )
+
+    def lines(
+        self, port: str, earlier: SchedulingSetting, wanted: SchedulingSetting
+    ) -> Iterator[CliLine]:
+        """WFQ is read but not set: its minimum bandwidths would be lost."""
+        if {earlier.discipline, wanted.discipline} - {"sp", "wrr"}:
+            raise CommandRejected(
+                self.device,
+                f"interface {port}",
+                f"labtests does not change {earlier.discipline} to {wanted.discipline}",
+                "set the port to `qos wrr` or `qos sp` by hand first",
+            )
+        if wanted.discipline == "sp":
+            yield line("qos", "sp")
+            return
+        yield line("qos", "wrr", wanted.unit)
+        same = (earlier.discipline, earlier.unit) == (wanted.discipline, wanted.unit)
+        for queue in wanted.queues:
+            if not same or queue not in earlier.queues:
+                yield line("qos", "wrr", queue.queue, "group", *_group(queue, wanted.unit))
+
+    def scheduling_for(self, shares: Shares) -> SchedulingSetting:
+        """Weighted round robin by bytes, with strict queues in the group `sp`."""
+        queues = (
+            QueueSchedule(queue=q, group="sp", weight=None)
+            if share is None
+            else QueueSchedule(queue=q, group="1", weight=min(share, _LARGEST_WEIGHT))
+            for q, share in enumerate(shares)
+        )
+        return SchedulingSetting(discipline="wrr", unit="byte-count", queues=tuple(queues))
+
+
+def _shows_no_scheduler(reply: Reply) -> bool:
     """Whether this answer names at most the port: the port does not use this discipline."""
     texts = [line.strip() for line in whole_lines(reply) if line.strip()]
     return all(_INTERFACE.pattern.fullmatch(text) for text in texts) and len(texts) <= 1
 
 
-def parse_queue_schedule(reply: Reply) -> dict[str, SchedulingSetting]:
-    """Port (full name) -> its scheduler, with all eight queues (none for strict priority)."""
-    return dict(read(reply, _PORT))
+def _group(q: QueueSchedule, unit: str) -> tuple[str, ...]:
+    return ("sp",) if q.group == "sp" else (q.group, unit, str(q.weight))

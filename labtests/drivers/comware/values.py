@@ -1,6 +1,7 @@
 """Values as Comware prints them, and the words it prints where it has none."""
 
 import re
+from dataclasses import dataclass
 
 from labtests.drivers.comware.names import printed_port
 from labtests.drivers.displays import Notation, Unfit, ValueKind
@@ -9,6 +10,16 @@ NOT_A_NUMBER = re.compile(r"N/A|--?|Overflow|overflow")
 """`--` not supported, `Overflow` more than 14 digits (legend of `display counters rate`), `N/A`."""
 COUNTER = rf"(?:[0-9]{{1,40}}|{NOT_A_NUMBER.pattern})"
 """A counter inside a regular expression: digits, or a word that says there is no number."""
+NO_NUMBER = "the switch printed no number"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Count:
+    """One counter: its name here, the switch's own words, the number (None: it has none)."""
+
+    counter: str
+    words: str
+    value: int | None
 
 
 def counted(text: str) -> int | None:
@@ -35,4 +46,4 @@ COMWARE = Notation().also(
     yes=ValueKind("[YN]", lambda text: text == "Y"),
 )
 """How the displays of this switch are declared."""
-line, maybe, many, record = COMWARE.line, COMWARE.maybe, COMWARE.many, COMWARE.record
+maybe, many, record = COMWARE.maybe, COMWARE.many, COMWARE.record

@@ -2,7 +2,10 @@
 
 import re
 
+from labtests.capabilities.device import Versions
+from labtests.drivers.comware.session import show
 from labtests.drivers.parsing import refuse, whole_lines
+from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
 
 _SOFTWARE = re.compile(
@@ -26,3 +29,11 @@ def parse_version(reply: Reply) -> dict[str, str]:
     if not found["comware"]:
         refuse(reply, "there is no line `Comware Software, Version ...`")
     return found
+
+
+class ComwareVersions(Versions):
+    """What the switch runs."""
+
+    def versions(self) -> Asking[dict[str, str]]:
+        """`model`, `comware` and `release`."""
+        return parse_version((yield from show("display", "version")))

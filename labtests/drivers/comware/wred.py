@@ -6,37 +6,31 @@ table with other yellow and red curves is read the same, and is never rewritten 
 Limits are in the device's own unit (cells or packets, by model).
 """
 
-from dataclasses import dataclass
-
 from labtests.capabilities.records import WredQueue
-from labtests.drivers.comware.values import COMWARE, line, many, record
+from labtests.drivers.comware.configuration import ConfigSection
+from labtests.drivers.comware.session import PortDisplay
+from labtests.drivers.comware.values import COMWARE, many, record
 from labtests.drivers.displays import read
-from labtests.drivers.parsing import whole_lines
+from labtests.drivers.parsing import refuse, whole_lines
 from labtests.transport.protocol import Reply
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WredTable:
-    """A queue-based WRED table: its name and the green curve of each of its eight queues."""
-
-    name: str
-    queues: tuple[WredQueue, ...]
-
-
 _BY_PRECEDENCE = "{above} has WRED by IP precedence, which is no queue table"  # routers
-_PORT = record(
-    "Interface: <interface:port>",
-    many("Current WRED configuration:"),
-    many("(Exponent: |Pre Low ).*", refused=_BY_PRECEDENCE),
-    line("Applied WRED table name: <table>"),
-    make=lambda interface, table: (interface, table),
-    order="unique",
+APPLIED: PortDisplay[str] = PortDisplay(
+    command="display qos wred interface <port>",
+    shows=record(
+        "Interface: <interface:port>",
+        many("Current WRED configuration:"),
+        many("(Exponent: |Pre Low ).*", refused=_BY_PRECEDENCE),
+        COMWARE.line("Applied WRED table name: <table>"),
+        make=lambda interface, table: (interface, table),
+        order="unique",
+    ),
 )
 _NAME = COMWARE.shape("Table name: <name>")
 _TABLE = record(
     _NAME.text,
-    line("Table type: Queue based WRED"),
-    line("QID gmin gmax gprob ymin ymax yprob rmin rmax rprob exponent ECN"),
+    COMWARE.line("Table type: Queue based WRED"),
+    COMWARE.line("QID gmin gmax gprob ymin ymax yprob rmin rmax rprob exponent ECN"),
     record(
         "<queue:0-7> <low_limit:number> <high_limit:number> <drop_probability_percent:number>"
         r"( \S+){6} <weighting_exponent:number> <ecn:yes>",
@@ -45,21 +39,38 @@ _TABLE = record(
         times=(8, 8),
         order="from 0",
     ),
-    make=WredTable,
+    make=lambda name, queues: (name, queues),
+    order="unique",
 )
+_APPLY = COMWARE.shape("qos wred apply( <table>)?")
+DEFAULT_TABLE = ""
+"""What `applied_wred_table` says of `qos wred apply` without a name."""
 
 
-def parse_qos_wred_interface(reply: Reply) -> dict[str, str]:
-    """Port (full name) -> the table it applies. WRED by IP precedence is refused."""
-    return dict(read(reply, _PORT))
-
-
-def parse_qos_wred_table(reply: Reply) -> tuple[WredTable, ...]:
-    """Every table, with all its eight queues; fewer were cut off and are refused."""
-    return read(reply, _TABLE)
+def parse_qos_wred_table(reply: Reply) -> dict[str, tuple[WredQueue, ...]]:
+    """By name, every table: the green curve of each of its eight queues; fewer were cut off and are
+    refused."""
+    return dict(read(reply, _TABLE))
 
 
 def shows_wred_table(reply: Reply, name: str) -> bool:
     """Whether this answer has the table. What a switch says when there is none is not recorded."""
     shown = (_NAME.pattern.fullmatch(line.strip()) for line in whole_lines(reply))
     return any(match is not None and match["name"] == name for match in shown)
+
+
+def applied_wred_table(reply: Reply, section: ConfigSection) -> str | None:
+    """The WRED table this port applies; DEFAULT_TABLE for the unnamed one, None for none.
+
+    Newer models can hold a port's own curves (`qos wred queue 3 ecn` in interface view). Those are
+    refused: they have no name by which they could be put back.
+    """
+    own = [line for line in section.lines if line.startswith("qos wred queue ")]
+    if own:
+        refuse(
+            reply,
+            f"{section.interface} has WRED parameters of its own: {own[0]!r}",
+            "move them into a table (`qos wred queue table NAME`) and apply that to the port",
+        )
+    applied = section.each(reply, _APPLY)
+    return applied[-1].get("table", DEFAULT_TABLE) if applied else None

@@ -36,13 +36,13 @@ from labtests.capabilities.settings import Commands
 from labtests.drivers.connectx.sysfs import (
     ECN_FOLDER,
     PRIORITIES,
+    WRITTEN,
     Side,
-    expect_written,
     parse_dcqcn_parameters,
     parse_enabled_priorities,
 )
 from labtests.drivers.linux.session import HostPart, ShellSetting
-from labtests.drivers.linux.sysfs import files_are_missing
+from labtests.drivers.linux.sysfs import expect_files, files_are_missing
 from labtests.transport.asking import Asking, ask
 from labtests.transport.commands import Shell, program, script, write
 from labtests.transport.protocol import Reply
@@ -77,10 +77,13 @@ class EcnFolderSetting(ShellSetting[s.T]):
     """A setting in the folder ecn/ of a port, of one side."""
 
     side: ClassVar[Side]
+    tool = WRITTEN
 
-    def expect_done(self, reply: Reply) -> None:
-        """See ShellSetting."""
-        expect_written(reply, ECN_FOLDER)
+    def accept(self, commands: Commands, replies: tuple[Reply, ...]) -> None:
+        """Raises ToolMissing also where there is no such folder."""
+        for reply in replies:
+            expect_files(reply, ECN_FOLDER)
+        super().accept(commands, replies)
 
     def _folder(self, port: str) -> str:
         return f"/sys/class/net/{self._interface(port)}/ecn/{self.side}"

@@ -11,6 +11,7 @@ from labtests.capabilities import counters as c
 from labtests.capabilities.records import Reading
 from labtests.drivers.linux.ethtool import AT_THE_WIRE, parse_ethtool_statistics, unit_of
 from labtests.drivers.parsing import incomplete, refuse
+from labtests.drivers.readings import Answered
 from labtests.transport.protocol import Reply
 
 PRIORITIES = range(8)
@@ -124,19 +125,9 @@ def _reading(
     statistics: dict[str, int],
 ) -> Reading:
     counter, unit, priority = meaning
-    value = statistics.get(name)
-    return Reading(
-        device=reply.device,
-        port=port,
-        scope="port" if priority is None else "priority",
-        index=priority,
-        counter=counter,
-        unit=unit,
-        value=value,
-        time_s=reply.time_s,
-        source=f"ethtool -S {name}",
-        missing="" if value is not None else _why_missing(name, statistics),
-    )
+    at = Answered(reply, port, "port" if priority is None else "priority", priority)
+    missing = "" if name in statistics else _why_missing(name, statistics)
+    return at.reading((counter, unit), statistics.get(name), f"ethtool -S {name}", missing)
 
 
 def _why_missing(name: str, statistics: dict[str, int]) -> str:

@@ -18,17 +18,16 @@ of 2018 to 2024) and recordings back to MLNX_OFED 3.x:
 """
 
 import re
-from dataclasses import dataclass, field
-from typing import Literal, cast
+from itertools import chain
+from typing import Any, Literal, cast
 
 from labtests.capabilities.records import NicQos, TrafficClass, TrustSetting
-from labtests.core.units import Bytes, gbit_per_second
+from labtests.core.units import BitsPerSecond, gbit_per_second
 from labtests.drivers.answers import Complaint, Tool, expect_success, reject
-from labtests.drivers.parsing import BLANK, incomplete, numbered_matches, refuse
+from labtests.drivers.displays import ANY, Line, Notation, ValueKind, read_one
+from labtests.drivers.parsing import BLANK, incomplete, refuse
 from labtests.transport.protocol import Reply
 
-PRIORITIES = range(8)
-_EIGHT = r"((?:\s+[0-9]+){8})"
 _BUG = "this is a defect of labtests: report it with the run's journal"
 _NO_DCB = (
     "use an mlx5 port with DCB support: the physical function of a ConnectX-4 or newer, "
@@ -76,203 +75,143 @@ MLNX_QOS = Tool(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _LineRule:
-    """A line of the grammar: where it stands in the print order, and whether it may repeat."""
-
-    stage: int
-    name: str
-    pattern: re.Pattern[str]
-    repeats: bool = False
+def _integers(text: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall("[0-9]+", text))
 
 
-def _rule(stage: int, name: str, pattern: str, *, repeats: bool = False) -> _LineRule:
-    return _LineRule(stage, name, re.compile(rf"^\s*(?:{pattern})\s*$"), repeats)
+def _bits_per_s(text: str) -> BitsPerSecond | None:
+    return None if text == "unlimited" else gbit_per_second(float(text.removesuffix(" Gbps")))
 
 
-_RULES = (
-    _rule(0, "lldpad", r"\*+ WARNING: lldpad service is running(?:.*\S)?"),
-    _rule(
-        0,
-        "unsupported",
-        r"(Priority trust state is|Buffers commands are|Rate limit is) "
-        r"not supported on your system!?",
-        repeats=True,
-    ),
-    _rule(1, "dcbx", r"DCBX mode: (OS controlled|Firmware controlled)"),
-    _rule(2, "trust", r"Priority trust state: (pcp|dscp|none)"),
-    _rule(3, "mapping", r"dscp2prio mapping:"),
-    _rule(4, "dscp", r"prio:([0-7]) dscp:((?:[0-9]{2},)+)", repeats=True),
-    _rule(5, "defaults", r"default priority:"),
-    _rule(6, "default", r"prio:([0-7])", repeats=True),
-    _rule(
-        7,
-        "buffers",
-        r"Receive buffer size \(bytes\): ((?:[0-9]+,){8})(?:(?:max_buffer|total)_size=([0-9]+))?",
-    ),
-    _rule(8, "cable", r"Cable len: ([0-9]+)"),
-    _rule(9, "pfc", r"PFC configuration:"),
-    _rule(10, "columns", r"priority\s+0\s+1\s+2\s+3\s+4\s+5\s+6\s+7"),
-    _rule(11, "enabled", r"enabled((?:\s+[01]){8})"),
-    _rule(12, "buffer", rf"buffer{_EIGHT}"),
-    _rule(
-        13,
-        "tc",
-        r"tc: ([0-7]) ratelimit: (unlimited|[0-9]+(?:\.[0-9]+)? Gbps), tsa: "
-        r"(?:(ets), bw: ([0-9]+)%|(strict|vendor|unknown))",
-        repeats=True,
-    ),
-    # the tool leaves `tc: N ratelimit: …, tsa: ` out when it could not read the rate limits
-    _rule(13, "unnumbered", r"ets, bw: [0-9]+%|strict|vendor|unknown", repeats=True),
-    _rule(13, "priority", r"priority:\s+([0-7])", repeats=True),
-    _rule(13, "skprio", r"skprio: [0-9]+(?: \(.*\))?", repeats=True),  # MLNX_OFED 3.x
+def _trust(text: str) -> TrustSetting:
+    source = {"pcp": "dot1p", "dscp": "dscp", "none": "none"}[text]
+    return TrustSetting(source=cast(Literal["dot1p", "dscp", "none"], source))
+
+
+_SHOWN = Notation().also(
+    trust=ValueKind("pcp|dscp|none", _trust),
+    dscps=ValueKind("(?:[0-9]{2},)+", _integers),
+    sizes=ValueKind("(?:[0-9]+,){8}", _integers),
+    eight=ValueKind(r"[0-9]+(?:\s+[0-9]+){7}", _integers),
+    flags=ValueKind(r"[01](?:\s+[01]){7}", lambda text: tuple(map(bool, _integers(text)))),
+    ets=ValueKind("ets"),
+    limit=ValueKind(r"unlimited|[0-9]+(?:\.[0-9]+)? Gbps", _bits_per_s),
 )
-_RULE_OF = {rule.pattern: rule for rule in _RULES}
-
-
-@dataclass(slots=True)
-class _FoundLines:
-    """The lines of one output by the name of their rule; those of stage 13 also in their order."""
-
-    reply: Reply
-    lines: dict[str, list[re.Match[str]]] = field(default_factory=dict)
-    classes: list[tuple[str, re.Match[str]]] = field(default_factory=list)
-
-    def one(self, name: str) -> re.Match[str] | None:
-        """The only line of this rule, None when it was not printed."""
-        return self.lines.get(name, [None])[0]
-
-    def every(self, name: str) -> list[re.Match[str]]:
-        """All lines of this rule."""
-        return self.lines.get(name, [])
-
-    def integers(self, name: str) -> tuple[int, ...] | None:
-        """The numbers of the first group of the only line of this rule."""
-        line = self.one(name)
-        return None if line is None else tuple(int(n) for n in re.findall(r"[0-9]+", line[1]))
+line, maybe, many, record = _SHOWN.line, _SHOWN.maybe, _SHOWN.many, _SHOWN.record
+_IN_A_CLASS = (
+    many("priority: <priority:0-7>", into="priorities"),
+    many(r"skprio: [0-9]+( \(.*\))?"),  # MLNX_OFED 3.x
+)
+_ALGORITHM = "(<ets:ets>, bw: <percent:number>%|<other:strict|vendor|unknown>)"
+_QOS: Line[dict[str, Any]] = record(
+    "",
+    maybe(r"<lldpad:\*+ WARNING: lldpad service is running.*>"),
+    many(
+        "<what:(?:Priority trust state is|Buffers commands are|Rate limit is)"
+        " not supported on your system!?>",
+        into="unsupported",
+    ),
+    maybe("DCBX mode: <dcbx_mode:OS controlled|Firmware controlled>", stage=1),
+    maybe("Priority trust state: <trust:trust>", stage=2),
+    maybe(
+        "dscp2prio mapping:",
+        record(
+            "prio: <priority:0-7> dscp: <dscps:dscps>",
+            make=lambda priority, dscps: [(dscp, priority) for dscp in dscps],
+            into="mapped",
+        ),
+        stage=3,
+    ),
+    maybe("default priority:", many("prio: <priority:0-7>", into="default_priorities"), stage=4),
+    maybe(
+        r"Receive buffer size \(bytes\): <receive_buffer_bytes:sizes>"
+        "((?:max_buffer|total)_size=<max_buffer_bytes:number>)?",
+        stage=5,
+    ),
+    maybe("Cable len: <cable_length_m:number>", stage=6),
+    maybe(
+        "PFC configuration:",
+        line("priority 0 1 2 3 4 5 6 7"),
+        line("enabled <pfc_enabled:flags>", stage=1),
+        maybe("buffer <priority_to_buffer:eight>", stage=2),
+        stage=7,
+    ),
+    *(
+        record(shape, *_IN_A_CLASS, make=dict, into="classes", times=ANY, stage=8)
+        for shape in (
+            f"tc: <number:0-7> ratelimit: <limit:limit>, tsa: {_ALGORITHM}",
+            # the tool leaves the beginning out when it could not read the rate limits
+            _ALGORITHM,
+        )
+    ),
+    many("(priority|skprio): .*", refused="a priority comes before any traffic class", stage=8),
+    make=dict,
+)
+_AS_SHOWN = (
+    *("dcbx_mode", "trust", "receive_buffer_bytes", "max_buffer_bytes", "cable_length_m"),
+    *("pfc_enabled", "priority_to_buffer", "default_priorities"),
+)
 
 
 def parse_mlnx_qos(reply: Reply) -> NicQos:
     """The QoS state of one port. Refuses an output that is cut, mixed up or has a new line."""
     expect_success(reply, MLNX_QOS)
-    found = _read(reply)
-    _expect_whole(found)
-    trust, cable, limit = found.one("trust"), found.one("cable"), found.one("buffers")
-    dcbx = found.one("dcbx")
-    sizes = found.integers("buffers")
-    enabled = found.integers("enabled") or ()
+    found = read_one(reply, _QOS, skip=BLANK)
+    _expect_whole(reply, found)
+    shown: dict[str, Any] = {name: found.get(name) for name in _AS_SHOWN}
     return NicQos(
-        dcbx_mode=None if dcbx is None else dcbx[1],
-        trust=None if trust is None else _trust(trust[1]),
-        dscp_to_priority=_dscp_map(found),
-        receive_buffer_bytes=None if sizes is None else tuple(Bytes(size) for size in sizes),
-        max_buffer_bytes=None if limit is None or limit[2] is None else Bytes(int(limit[2])),
-        cable_length_m=None if cable is None else int(cable[1]),
-        pfc_enabled=tuple(bool(flag) for flag in enabled),
-        priority_to_buffer=found.integers("buffer"),
-        traffic_classes=_traffic_classes(found),
-        lldpad_warning=bool(found.every("lldpad")),
-        default_priorities=_default_priorities(found),
+        **shown,
+        dscp_to_priority=_dscp_map(reply, found) if "mapped" in found else None,
+        traffic_classes=_traffic_classes(reply, found),
+        lldpad_warning="lldpad" in found,
     )
 
 
-def _read(reply: Reply) -> _FoundLines:
-    found = _FoundLines(reply)
-    stage = 0
-    patterns = [rule.pattern for rule in _RULES]
-    for number, line in numbered_matches(reply, *patterns, skip=BLANK):
-        rule = _RULE_OF[line.re]
-        if rule.stage < stage:
-            refuse(reply, f"line {number} is out of order: {line[0]!r}")
-        if rule.name in found.lines and not rule.repeats:
-            refuse(reply, f"line {number} is there twice: {line[0]!r}")
-        stage = rule.stage
-        found.lines.setdefault(rule.name, []).append(line)
-        if rule.stage == _RULES[-1].stage:
-            found.classes.append((rule.name, line))
-    return found
-
-
-def _expect_whole(found: _FoundLines) -> None:
-    head = {name for name in ("dcbx", "trust", "cable") if found.one(name)}
-    tail = {name for name in ("pfc", "columns", "enabled") if found.one(name)}
-    if unsupported := [line for line in found.every("unsupported") if len(tail) < 3]:
-        reject(found.reply, unsupported[0][0].strip(), _NO_DCB)
-    if len(tail) < 3:
-        incomplete(found.reply, "it has no complete PFC configuration")
+def _expect_whole(reply: Reply, found: dict[str, Any]) -> None:
+    head = {"dcbx_mode", "trust", "cable_length_m"} & found.keys()
+    if "pfc_enabled" not in found:
+        if found["unsupported"]:
+            reject(reply, found["unsupported"][0], _NO_DCB)
+        incomplete(reply, "it has no complete PFC configuration")
     if len(head) not in (0, 3):
-        incomplete(found.reply, f"of its first lines only {', '.join(sorted(head))} are there")
-    if found.every("dscp") and not found.one("mapping"):
-        incomplete(found.reply, "'dscp2prio mapping:' is missing")
-    if found.every("default") and not found.one("defaults"):
-        incomplete(found.reply, "'default priority:' is missing")
-    if found.one("buffers") and not found.one("buffer"):
-        incomplete(found.reply, "it has buffer sizes, but no row 'buffer'")
+        incomplete(reply, f"of its first lines only {', '.join(sorted(head))} are there")
+    if "receive_buffer_bytes" in found and "priority_to_buffer" not in found:
+        incomplete(reply, "it has buffer sizes, but no row 'buffer'")
 
 
-def _trust(word: str) -> TrustSetting:
-    source = {"pcp": "dot1p", "dscp": "dscp", "none": "none"}[word]
-    return TrustSetting(source=cast(Literal["dot1p", "dscp", "none"], source))
-
-
-def _dscp_map(found: _FoundLines) -> tuple[tuple[int, int], ...] | None:
-    if not found.one("mapping"):
-        return None
+def _dscp_map(reply: Reply, found: dict[str, Any]) -> tuple[tuple[int, int], ...]:
     priorities: dict[int, int] = {}
-    for line in found.every("dscp"):
-        for dscp in (int(value) for value in line[2].split(",") if value):
-            if dscp > 63 or dscp in priorities:
-                problem = "is no DSCP" if dscp > 63 else "has two priorities"
-                refuse(found.reply, f"DSCP {dscp} {problem}")
-            priorities[dscp] = int(line[1])
-    if not priorities:
-        incomplete(found.reply, "the dscp2prio mapping is empty")
+    for dscp, priority in chain.from_iterable(found["mapped"]):
+        if dscp > 63 or dscp in priorities:
+            problem = "is no DSCP" if dscp > 63 else "has two priorities"
+            refuse(reply, f"DSCP {dscp} {problem}")
+        priorities[dscp] = priority
     return tuple(sorted(priorities.items()))
 
 
-def _traffic_classes(found: _FoundLines) -> tuple[TrafficClass, ...] | None:
+def _traffic_classes(reply: Reply, found: dict[str, Any]) -> tuple[TrafficClass, ...] | None:
     """None when no classes were printed, or (rate limits unreadable) only without numbers."""
-    rows = _class_rows(found)
+    rows = found["classes"]
     if not rows:
         return None
-    mapped = sorted(priority for _, priorities in rows for priority in priorities)
-    if mapped != list(PRIORITIES):
-        incomplete(found.reply, f"its traffic classes hold priorities {mapped}, not 0 to 7")
-    if found.every("unnumbered"):
-        limits_unread = any("Rate limit" in line[0] for line in found.every("unsupported"))
-        if found.every("tc") or not limits_unread:
-            refuse(found.reply, "a traffic class has no number")
+    mapped = sorted(priority for row in rows for priority in row["priorities"])
+    if mapped != list(range(8)):
+        incomplete(reply, f"its traffic classes hold priorities {mapped}, not 0 to 7")
+    numbers = [row["number"] for row in rows if "number" in row]
+    if len(numbers) < len(rows):
+        if numbers or not any("Rate limit" in each for each in found["unsupported"]):
+            refuse(reply, "a traffic class has no number")
         return None
-    classes = sorted((_traffic_class(*row) for row in rows), key=lambda tc: tc.number)
-    if len({tc.number for tc in classes}) != len(classes):
-        refuse(found.reply, "a traffic class is there twice")
-    return tuple(classes)
+    if len(set(numbers)) != len(numbers):
+        refuse(reply, "a traffic class is there twice")
+    return tuple(sorted(map(_traffic_class, rows), key=lambda each: each.number))
 
 
-def _default_priorities(found: _FoundLines) -> tuple[int, ...] | None:
-    if not found.one("defaults"):
-        return None
-    return tuple(int(line[1]) for line in found.every("default"))
-
-
-def _class_rows(found: _FoundLines) -> list[tuple[re.Match[str], list[int]]]:
-    rows: list[tuple[re.Match[str], list[int]]] = []
-    for name, line in found.classes:
-        if name in ("tc", "unnumbered"):
-            rows.append((line, []))
-        elif not rows:
-            refuse(found.reply, f"{line[0].strip()!r} comes before any traffic class")
-        elif name == "priority":
-            rows[-1][1].append(int(line[1]))
-    return rows
-
-
-def _traffic_class(line: re.Match[str], priorities: list[int]) -> TrafficClass:
-    limit = None if line[2] == "unlimited" else gbit_per_second(float(line[2].split()[0]))
+def _traffic_class(row: dict[str, Any]) -> TrafficClass:
     return TrafficClass(
-        number=int(line[1]),
-        ratelimit_bits_per_s=limit,
-        algorithm=cast(Literal["ets", "strict", "vendor", "unknown"], line[3] or line[5]),
-        bandwidth_percent=None if line[4] is None else int(line[4]),
-        priorities=tuple(sorted(priorities)),
+        number=row["number"],
+        ratelimit_bits_per_s=row["limit"],
+        algorithm=row.get("ets") or row["other"],
+        bandwidth_percent=row.get("percent"),
+        priorities=tuple(sorted(row["priorities"])),
     )

@@ -12,13 +12,11 @@ from labtests.capabilities import settings as s
 from labtests.capabilities.device import DscpClasses, NicQosView
 from labtests.capabilities.records import EtsSetting, NicQos, PfcSetting, TrustSetting
 from labtests.capabilities.settings import Commands
-from labtests.drivers.answers import expect_success
 from labtests.drivers.connectx.mlnx_qos import MLNX_QOS, parse_mlnx_qos
 from labtests.drivers.connectx.sysfs import PRIORITIES
 from labtests.drivers.linux.session import HostPart, ShellSetting
 from labtests.transport.asking import Asking, ask
 from labtests.transport.commands import Shell, Word, program, root
-from labtests.transport.protocol import Reply
 
 _read_once = lru_cache(maxsize=256)(parse_mlnx_qos)
 """Five settings are in one answer."""
@@ -39,14 +37,11 @@ class NicQosShown(HostPart, NicQosView):
 class QosSetting(NicQosShown, ShellSetting[s.T]):
     """A setting that mlnx_qos makes and shows."""
 
+    tool = MLNX_QOS
     remedy = (
         "look for what overwrites it: lldpad, or DCBX in firmware "
         "(`mlnx_qos -i IF -d os` gives the setting to the OS)"
     )
-
-    def expect_done(self, reply: Reply) -> None:
-        """See ShellSetting."""
-        expect_success(reply, MLNX_QOS)
 
     def _mlnx_qos(self, port: str, *words: Word) -> Shell:
         """Changes something of this port."""

@@ -4,8 +4,8 @@ folder)."""
 import re
 from typing import Literal
 
-from labtests.drivers.answers import Complaint, Tool, expect_success
-from labtests.drivers.linux.sysfs import Missing, expect_files, read_values
+from labtests.drivers.answers import Complaint, Tool
+from labtests.drivers.linux.sysfs import Missing, read_values
 from labtests.drivers.parsing import incomplete, refuse, whole_lines, whole_number
 from labtests.transport.protocol import Reply
 
@@ -57,9 +57,3 @@ def parse_dcqcn_parameters(reply: Reply) -> tuple[tuple[str, int], ...]:
             refuse(reply, f"{path} is not a DCQCN parameter")
         values[match[1]] = whole_number(reply, text, match[1])
     return tuple(sorted(values.items()))
-
-
-def expect_written(reply: Reply, missing: Missing) -> None:
-    """Raise when `echo VALUE > FILE` failed."""
-    expect_files(reply, missing)
-    expect_success(reply, WRITTEN)

@@ -15,9 +15,10 @@ from labtests.drivers.displays.lines import (
     Line,
     Notation,
     read,
+    read_one,
 )
 from labtests.drivers.displays.names import Names
-from labtests.drivers.displays.objects import Fields, Named, Rows, read_json
+from labtests.drivers.displays.objects import Fields, Rows, read_json
 from labtests.drivers.displays.refusals import Refusals
 from labtests.drivers.displays.sections import Marked, Section
 from labtests.drivers.displays.shapes import Shape, Unfit, ValueKind
@@ -31,7 +32,6 @@ __all__ = [
     "Fields",
     "Line",
     "Marked",
-    "Named",
     "Names",
     "Notation",
     "Refusals",
@@ -43,6 +43,7 @@ __all__ = [
     "ValueKind",
     "read",
     "read_json",
+    "read_one",
     "read_table",
     "read_tables",
 ]

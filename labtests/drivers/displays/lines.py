@@ -106,13 +106,26 @@ def read(
     reply: Reply, top: Line[T], *beside: Line[Any], skip: re.Pattern[str] = BLANK_OR_RULER
 ) -> tuple[T, ...]:
     """Every record of an answer that holds nothing else than these, and lines `beside` them."""
-    whole = _OpenLine(Line(shape=Shape.of(""), under=(top, *beside)), "", {})
+    whole: Line[None] = Line(shape=Shape.of(""), under=(top, *beside))
+    return tuple(_read_under(reply, whole, skip).values.get(top.into, ()))
+
+
+def read_one(reply: Reply, what: Line[T], skip: re.Pattern[str] = BLANK_OR_RULER) -> T:
+    """The record of an answer that is one, and has no line above the others."""
+    record: T = _made(reply, _read_under(reply, what, skip))
+    return record
+
+
+def _read_under(reply: Reply, what: Line[Any], skip: re.Pattern[str]) -> _OpenLine:
+    whole = _OpenLine(what, "", {})
     opened = [whole]
     for number, line in enumerate(whole_lines(reply), start=1):
         if not skip.fullmatch(line) and not _is_taken(reply, opened, line):
-            refuse(reply, f"line {number} is unrecognised: {line!r}")
+            known = any(each.shape.pattern.fullmatch(line.strip()) for each in what.under)
+            problem = "out of order" if known else "unrecognised"
+            refuse(reply, f"line {number} is {problem}: {line!r}")
     _close(reply, opened, 0)
-    return tuple(whole.values.get(top.into, ()))
+    return whole
 
 
 def _is_taken(reply: Reply, opened: list[_OpenLine], text: str) -> bool:

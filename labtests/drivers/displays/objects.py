@@ -3,8 +3,9 @@
     PORT = Fields({"interface": "name", "state?": "state:up|down"}, make=Port)
     read_json(reply, Fields({"TABLE_interface": ("ports", Rows(PORT))}), NXOS)
 
-What a field holds is `name:kind`, or the name and what is in it: `Fields`, `Rows` of something, or
-`Named` things. A field that is not declared is refused, or read as `rest` says.
+What a field holds is `name:kind`, or the name and what is in it: `Fields`, or `Rows` of something.
+The kinds `whole` and `word` are a number and a text also in JSON. A field that is not declared is
+refused, read as `rest` says, or passed over where the object is `open`.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,6 +18,8 @@ from labtests.drivers.displays.shapes import made
 from labtests.drivers.parsing import READ_AGAIN, refuse
 from labtests.transport.protocol import Reply
 
+_TYPES = {"whole": (int,), "word": (str,)}
+
 
 @dataclass(frozen=True, slots=True)
 class Fields:
@@ -25,6 +28,7 @@ class Fields:
     fields: Mapping[str, Any]
     make: Callable[..., Any] = dict
     rest: str = ""
+    open: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +37,6 @@ class Rows:
 
     of: Any
     alone: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """An object whose fields are names of things of one kind."""
-
-    of: Any
 
 
 def read_json(reply: Reply, what: Any, notation: Notation) -> Any:
@@ -66,8 +63,6 @@ class _ObjectReading:
             return next(iter(self._scalar(what, shown, where).values()), None)
         if not isinstance(shown, dict):
             self._refuse(where, "an object", shown)
-        if isinstance(what, Named):
-            return {name: self.value(what.of, each, name) for name, each in shown.items()}
         return self._object(what, shown, where)
 
     def _object(self, what: Fields, shown: dict[str, Any], where: str) -> Any:
@@ -79,7 +74,7 @@ class _ObjectReading:
             elif declaration == name:
                 refuse(self.reply, f"{where} lacks the field {name!r}")
         rest = {name: each for name, each in shown.items() if name not in declared}
-        if rest and not what.rest:
+        if rest and not what.rest and not what.open:
             refuse(self.reply, f"{where} has the field {min(rest)!r}, which is unrecognised")
         if what.rest:
             name, _, kind = what.rest.partition(":")
@@ -95,10 +90,11 @@ class _ObjectReading:
 
     def _scalar(self, what: str, shown: Any, where: str) -> dict[str, Any]:
         shape = self.notation.shape(f"<{what}>")
-        word = isinstance(shown, str | int) and not isinstance(shown, bool)
-        match = shape.pattern.fullmatch(str(shown)) if word else None
+        kind = what.partition(":")[2]
+        scalar = type(shown) in _TYPES.get(kind, (str, int))
+        match = shape.pattern.fullmatch(str(shown)) if scalar else None
         if match is None:
-            self._refuse(where, what.partition(":")[2] or "a word", shown)
+            self._refuse(where, kind or "a word", shown)
         return shape.values(self.reply, match)
 
     def _refuse(self, where: str, wanted: str, shown: Any) -> NoReturn:

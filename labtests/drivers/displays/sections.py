@@ -16,12 +16,17 @@ class Section:
     head: str
     lines: tuple[str, ...]
 
+    def each(self, reply: Reply, shape: Shape) -> list[dict[str, Any]]:
+        """What each line of this shape says."""
+        found = (shape.pattern.fullmatch(line) for line in self.lines)
+        return [shape.values(reply, match) for match in found if match]
+
     def said(self, reply: Reply, shape: Shape) -> dict[str, Any] | None:
         """What the line of this shape says; None where there is none. Two are refused."""
-        found = [match for line in self.lines if (match := shape.pattern.fullmatch(line))]
+        found = self.each(reply, shape)
         if len(found) > 1:
             refuse(reply, f"{self.head} has two lines {shape.begins!r}")
-        return shape.values(reply, found[0]) if found else None
+        return found[0] if found else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,7 +47,9 @@ Kinds = Mapping[str, ValueKind]
 KINDS: Kinds = {
     "": ValueKind(r"\S+"),
     "text": ValueKind(r"\S(?:.*\S)?"),
+    "word": ValueKind(r"\S+"),
     "number": ValueKind(r"[0-9]{1,40}", int),
+    "whole": ValueKind(r"[0-9]{1,40}", int),
     "0-7": ValueKind(r"[0-7]", int),
 }
 _PART = re.compile(

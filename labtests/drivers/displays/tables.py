@@ -28,8 +28,7 @@ _NEVER = re.compile(r"(?!)")
 class Table(Generic[T]):
     """A declared table. `extra`: details that some releases have. `passed`: lines beside it.
     `nothing`: what stands in every column of the details where there are none. `rows`: how many of
-    them there are of each thing, where that is known. `tree`: a name that is indented is one of
-    the name above, and read as `above/name`."""
+    them there are of each thing, where that is known."""
 
     about: tuple[Column, ...]
     details: tuple[Column, ...] = ()
@@ -38,7 +37,6 @@ class Table(Generic[T]):
     make_detail: Callable[..., Any] = dict
     into: str = ""
     rows: Times = ANY
-    tree: bool = False
     passed: re.Pattern[str] = _NEVER
     nothing: re.Pattern[str] = _NEVER
 
@@ -68,7 +66,6 @@ class _TableReading(Generic[T]):
     placed: Placed | None = None
     found: dict[Any, _TableItem] = field(default_factory=dict)
     last: _TableItem | None = None
-    above: list[tuple[int, str]] = field(default_factory=list)
 
     def take(self, line: str) -> None:
         """Read one line under the header: a ruler, or a row."""
@@ -96,18 +93,10 @@ class _TableReading(Generic[T]):
 
     def _name(self, cells: dict[str, str], line: str, *, more: bool) -> None:
         about = self._values(self.table.about, cells, line)
-        name, key = next(iter(about.items()))
-        if self.table.tree:
-            about[name] = key = self._path(len(line) - len(line.lstrip()), key)
+        key = next(iter(about.values()))
         self.last = self.found.setdefault(key, _TableItem(about))
         if self.last.about is not about and not (more and _agree(about, self.last.about)):
             refuse(self.reply, f"two rows of {key} contradict each other: {line!r}")
-
-    def _path(self, margin: int, name: str) -> str:
-        while self.above and self.above[-1][0] >= margin:
-            self.above.pop()
-        self.above.append((margin, name))
-        return "/".join(each for _, each in self.above)
 
     def _is_nothing(self, details: dict[str, str], line: str) -> bool:
         dashes = [

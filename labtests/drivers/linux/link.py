@@ -3,12 +3,11 @@
 import re
 
 from labtests.capabilities.settings import MTU, Commands
-from labtests.drivers.answers import Complaint, Tool, expect_success
+from labtests.drivers.answers import Complaint, Tool
 from labtests.drivers.linux.session import ShellSetting
 from labtests.drivers.parsing import refuse, whole
 from labtests.transport.asking import Asking, ask
 from labtests.transport.commands import program, root
-from labtests.transport.protocol import Reply
 
 IP = Tool(
     name="ip",
@@ -25,7 +24,7 @@ IP = Tool(
 class Mtu(ShellSetting[int]):
     """The MTU of a port, in bytes of an IP packet."""
 
-    kind = MTU
+    kind, tool = MTU, IP
     remedy = "look at what manages the interface (NetworkManager, networkd)"
 
     def read(self, port: str) -> Asking[int]:
@@ -43,7 +42,3 @@ class Mtu(ShellSetting[int]):
         if earlier == wanted:
             return ()
         return (root("ip", "link", "set", "dev", self._interface(port), "mtu", wanted),)
-
-    def expect_done(self, reply: Reply) -> None:
-        """See ShellSetting."""
-        expect_success(reply, IP)

@@ -12,6 +12,7 @@ from labtests.capabilities import counters as c
 from labtests.capabilities.records import Reading
 from labtests.drivers.answers import Tool, expect_success
 from labtests.drivers.parsing import BLANK, incomplete, matches, refuse
+from labtests.drivers.readings import Answered
 from labtests.transport.commands import program
 from labtests.transport.protocol import Reply
 
@@ -66,18 +67,13 @@ def parse_proc_net_snmp(reply: Reply) -> Protocols:
     """Protocol -> column -> value. Every line of titles must have its line of values."""
     expect_success(reply, CAT)
     protocols: Protocols = {}
-    titles: tuple[str, list[str]] | None = None
-    for line in matches(reply, _LINE, skip=BLANK):
-        fields = line[2].split()
-        if titles is None:
-            if line[1] in protocols:
-                refuse(reply, f"{line[1]} is there twice")
-            titles = (line[1], fields)
-            continue
-        protocols[line[1]] = _values(reply, line, titles)
-        titles = None
-    if titles is not None:
-        incomplete(reply, f"{titles[0]} has no values")
+    lines = list(matches(reply, _LINE, skip=BLANK))
+    for titles, values in zip(lines[::2], lines[1::2], strict=False):
+        if titles[1] in protocols:
+            refuse(reply, f"{titles[1]} is there twice")
+        protocols[titles[1]] = _values(reply, titles, values)
+    if len(lines) % 2:
+        incomplete(reply, f"{lines[-1][1]} has no values")
     if not protocols:
         refuse(reply, "there is no counter in it")
     return protocols
@@ -102,9 +98,8 @@ def host_readings(snmp: Reply, netstat: Reply) -> tuple[Reading, ...]:
     )
 
 
-def _values(reply: Reply, line: re.Match[str], titles: tuple[str, list[str]]) -> dict[str, int]:
-    name, columns = titles
-    fields = line[2].split()
+def _values(reply: Reply, titles: re.Match[str], line: re.Match[str]) -> dict[str, int]:
+    name, columns, fields = titles[1], titles[2].split(), line[2].split()
     if line[1] != name:
         refuse(reply, f"the titles of {name} are followed by a line of {line[1]}")
     if len(fields) != len(columns) or len(set(columns)) != len(columns):
@@ -122,18 +117,8 @@ def _reading(reply: Reply, protocols: Protocols, key: tuple[str, str]) -> Readin
     value = protocols.get(protocol, {}).get(column)
     if value is not None and value < 0:
         refuse(reply, f"{protocol}.{column} is {value}: a counter is never negative")
-    return Reading(
-        device=reply.device,
-        port="",
-        scope="host",
-        index=None,
-        counter=counter,
-        unit=unit,
-        value=value,
-        time_s=reply.time_s,
-        source=f"{file} {protocol}.{column}",
-        missing="" if value is not None else f"{file} has no {protocol} {column}",
-    )
+    source, missing = f"{file} {protocol}.{column}", f"{file} has no {protocol} {column}"
+    return Answered(reply, "", "host").reading((counter, unit), value, source, missing)
 
 
 def _unit(column: str) -> str:

@@ -12,6 +12,7 @@ from labtests.core.errors import CommandRejected, ToolMissing
 from labtests.core.trusted_files import json_of
 from labtests.drivers.answers import Tool, expect_success
 from labtests.drivers.parsing import READ_AGAIN, refuse
+from labtests.drivers.readings import Answered
 from labtests.transport.commands import Shell, program
 from labtests.transport.protocol import Reply
 
@@ -48,19 +49,13 @@ def qdisc_readings(reply: Reply, port: str) -> tuple[Reading, ...]:
     where tc does not tell."""
     root, why = _root(reply)
     return tuple(
-        Reading(
-            device=reply.device,
-            port=port,
-            scope="port",
-            index=None,
-            counter=counter,
-            unit=unit,
-            value=None if why else _number(reply, root, word),
-            time_s=reply.time_s,
-            source=f"tc qdisc {root.get('kind', 'root')} {word}",
-            missing=why,
+        Answered(reply, port).reading(
+            counter,
+            None if why else _number(reply, root, word),
+            f"tc qdisc {root.get('kind', 'root')} {word}",
+            why,
         )
-        for word, (counter, unit) in _COUNTED.items()
+        for word, counter in _COUNTED.items()
     )
 
 

@@ -1,13 +1,14 @@
 """Which RDMA device belongs to which net device, and RDMA counters, as `rdma` of iproute2 tells."""
 
-from typing import Any
+from collections.abc import Sequence
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import RdmaLink, Reading
-from labtests.core.trusted_files import json_of
 from labtests.drivers.answers import Complaint, Tool, expect_success
+from labtests.drivers.displays import Fields, Notation, Rows, read_json
 from labtests.drivers.linux.sysfs import LIFESPAN
-from labtests.drivers.parsing import READ_AGAIN, refuse
+from labtests.drivers.parsing import refuse
+from labtests.drivers.readings import Answered
 from labtests.transport.commands import Shell, program
 from labtests.transport.protocol import Reply
 
@@ -56,22 +57,29 @@ def no_rdma_in_the_kernel(reply: Reply) -> bool:
     return _NO_RDMA_IN_THE_KERNEL in reply.errors
 
 
+def _link(rdma: str, rdma_port: int, state: str, interface: str = "") -> RdmaLink:
+    # old iproute2 writes the port into the name: "mlx5_0/1"
+    name = rdma.removesuffix(f"/{rdma_port}")
+    return RdmaLink(rdma=name, rdma_port=rdma_port, interface=interface, state=state)
+
+
+_NAME = {"ifname": "rdma:word", "port": "rdma_port:whole"}
+_LINKS = Rows(
+    Fields(_NAME | {"netdev?": "interface:word", "state": "state:word"}, make=_link, open=True)
+)
+_COUNTERS = Rows(
+    Fields(
+        _NAME | {"ifindex?": ":number", f"{LIFESPAN}?": ":number"},
+        make=lambda rdma, rdma_port, counters: (_link(rdma, rdma_port, ""), counters),
+        rest="counters:whole",
+    )
+)
+
+
 def parse_rdma_links(reply: Reply) -> tuple[RdmaLink, ...]:
     """`rdma -j link`: every link. `interface` is "" where the link has no net device."""
     expect_success(reply, RDMA)
-    links: list[RdmaLink] = []
-    for entry in _json_objects(reply):
-        port = _integer(reply, entry, "port")
-        links.append(
-            RdmaLink(
-                # old iproute2 writes the port into the name: "mlx5_0/1"
-                rdma=_text(reply, entry, "ifname").removesuffix(f"/{port}"),
-                rdma_port=port,
-                interface=_text(reply, entry, "netdev") if "netdev" in entry else "",
-                state=_text(reply, entry, "state"),
-            )
-        )
-    return each_once(reply, links)
+    return each_once(reply, read_json(reply, _LINKS, Notation()))
 
 
 def rdma_statistic_command(link: RdmaLink) -> Shell:
@@ -82,15 +90,9 @@ def rdma_statistic_command(link: RdmaLink) -> Shell:
 def parse_rdma_statistic(reply: Reply) -> Counters:
     """`rdma -j statistic`: the flat counters of each link (lifespan is a setting: left out)."""
     expect_success(reply, RDMA)
-    counters: Counters = {}
-    for entry in _json_objects(reply):
-        port = _integer(reply, entry, "port")
-        link = (_text(reply, entry, "ifname").removesuffix(f"/{port}"), port)
-        if link in counters:
-            refuse(reply, f"{link[0]} port {port} is there twice")
-        names = [name for name in entry if name not in ("ifindex", "ifname", "port", LIFESPAN)]
-        counters[link] = {name: _integer(reply, entry, name) for name in names}
-    return counters
+    found = read_json(reply, _COUNTERS, Notation())
+    each_once(reply, [link for link, _ in found])
+    return {(link.rdma, link.rdma_port): counters for link, counters in found}
 
 
 def rdma_readings(
@@ -100,17 +102,11 @@ def rdma_readings(
     shown = {_OTHER_WORDS.get(name, name): name for name in counters}
     missing = [name for name in _KNOWN if name not in shown]
     return tuple(
-        Reading(
-            device=reply.device,
-            port=port,
-            scope="port",
-            index=None,
-            counter=name,
-            unit=_KNOWN.get(name) or _unit(name),
-            value=counters[shown[name]] if name in shown else None,
-            time_s=reply.time_s,
-            source=f"{tool} {shown.get(name, name)}",
-            missing="" if name in shown else f"{tool} has no {name}",
+        Answered(reply, port).reading(
+            (name, _KNOWN.get(name) or _unit(name)),
+            counters[shown[name]] if name in shown else None,
+            f"{tool} {shown.get(name, name)}",
+            f"{tool} has no {name}",
         )
         for name in [*shown, *missing]
     )
@@ -123,31 +119,7 @@ def _unit(name: str) -> str:
     return "packets" if of_packets else "events"
 
 
-def _json_objects(reply: Reply) -> list[dict[str, Any]]:
-    try:
-        entries = json_of(reply.text)
-    except ValueError as error:
-        refuse(reply, f"this is not JSON, or not all of it: {error}", READ_AGAIN)
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        refuse(reply, "this is not a list of links")
-    return entries
-
-
-def _integer(reply: Reply, entry: dict[str, Any], name: str) -> int:
-    value = entry.get(name)
-    if type(value) is not int or value < 0:  # bool is an int to isinstance
-        refuse(reply, f"{name} should be a whole number, not {value!r}")
-    return value
-
-
-def _text(reply: Reply, entry: dict[str, Any], name: str) -> str:
-    value = entry.get(name)
-    if not isinstance(value, str) or not value:
-        refuse(reply, f"{name} should be a name, not {value!r}")
-    return value
-
-
-def each_once(reply: Reply, links: list[RdmaLink]) -> tuple[RdmaLink, ...]:
+def each_once(reply: Reply, links: Sequence[RdmaLink]) -> tuple[RdmaLink, ...]:
     """The links. Raises UnreadableOutput when one is there twice."""
     if len({(link.rdma, link.rdma_port) for link in links}) != len(links):
         refuse(reply, "an RDMA link is there twice")

@@ -1,10 +1,10 @@
 """A Linux box that is reached by a shell, as the parts of its drivers share it."""
 
-from abc import abstractmethod
-from typing import NoReturn
+from typing import ClassVar, NoReturn
 
 from labtests.capabilities.settings import Commands, Setting, T
 from labtests.core.errors import CommandRejected
+from labtests.drivers.answers import Tool, expect_success
 from labtests.transport.protocol import Reply
 
 NO_INTERFACE = "check the interface name in the testbed file against `ip link` on the host"
@@ -34,14 +34,12 @@ class HostPart:
 
 
 class ShellSetting(HostPart, Setting[T]):
-    """A setting that is made by commands of a shell, each of which answers."""
+    """A setting that is made by commands of a shell, each of which answers, and by this `tool`."""
+
+    tool: ClassVar[Tool]
 
     def accept(self, commands: Commands, replies: tuple[Reply, ...]) -> None:
         """Raises CommandRejected, ToolMissing."""
         del commands
         for reply in replies:
-            self.expect_done(reply)
-
-    @abstractmethod
-    def expect_done(self, reply: Reply) -> None:
-        """The command has done what it says. Raises CommandRejected, ToolMissing."""
+            expect_success(reply, self.tool)

@@ -16,6 +16,7 @@ from labtests.drivers.linux.ethtool import AT_THE_WIRE, unit_of
 from labtests.drivers.linux.session import HostPart
 from labtests.drivers.linux.sysfs import those_readable
 from labtests.drivers.parsing import refuse, whole_number
+from labtests.drivers.readings import Answered
 from labtests.transport.asking import Asking, ask
 from labtests.transport.commands import Shell, program, script
 from labtests.transport.protocol import Reply
@@ -134,15 +135,5 @@ def error_readings(readings: Iterable[Reading]) -> tuple[Reading, ...]:
 
 def _reading(reply: Reply, port: str, name: str, told: tuple[str, int | None]) -> Reading:
     source, value = told
-    return Reading(
-        device=reply.device,
-        port=port,
-        scope="port",
-        index=None,
-        counter=name,
-        unit="packets" if _IN_PACKETS.match(name) else unit_of(name),
-        value=value,
-        time_s=reply.time_s,
-        source=source,
-        missing="" if value is not None else f"there is no {source}",
-    )
+    unit = "packets" if _IN_PACKETS.match(name) else unit_of(name)
+    return Answered(reply, port).reading((name, unit), value, source, f"there is no {source}")

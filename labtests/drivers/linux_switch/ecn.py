@@ -65,9 +65,17 @@ class TcEcn(TcSetting[EcnSetting], EcnMarking, EcnCurves):
 
     def ecn_on(self, queues: AbstractSet[int]) -> EcnSetting:
         """RED with ECN in these queues, none in the others."""
-        return EcnSetting(
-            profile=red.OURS, queues=tuple(_default_curve(queue) for queue in sorted(queues))
+        curves = (
+            MarkingCurve(
+                queue=queue,
+                kmin_bytes=KMIN_BYTES,
+                kmax_bytes=KMAX_BYTES,
+                pmax_percent=PMAX_PERCENT,
+                weighting_exponent=EXPONENT,
+            )
+            for queue in queues
         )
+        return self.ecn_for(tuple(curves), cell_bytes=1)
 
     def ecn_for(self, curves: tuple[MarkingCurve, ...], cell_bytes: int) -> EcnSetting:
         """These curves; Linux counts bytes, so `cell_bytes` is not used."""
@@ -114,17 +122,6 @@ class TcEcn(TcSetting[EcnSetting], EcnMarking, EcnCurves):
 
 
 Curve = tuple[WredQueue, red.Detail | None]
-
-
-def _default_curve(queue: int) -> WredQueue:
-    return WredQueue(
-        queue=queue,
-        low_limit=KMIN_BYTES,
-        high_limit=KMAX_BYTES,
-        drop_probability_percent=PMAX_PERCENT,
-        weighting_exponent=EXPONENT,
-        ecn=True,
-    )
 
 
 def _by_queue(setting: EcnSetting) -> dict[int, Curve]:

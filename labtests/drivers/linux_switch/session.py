@@ -73,8 +73,5 @@ class TcPart(HostPart):
 class TcSetting(TcPart, ShellSetting[T]):
     """A setting of a port that tc makes and shows."""
 
+    tool = TC
     remedy = "look at `tc -d qdisc show` and `tc -d class show`: something else may change it"
-
-    def expect_done(self, reply: Reply) -> None:
-        """See ShellSetting."""
-        expect_success(reply, TC)

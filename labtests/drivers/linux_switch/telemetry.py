@@ -8,7 +8,6 @@ replaced between two reads, and began again at 0, is noticed.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.device import DropTelemetry, QueueTelemetry
@@ -17,6 +16,7 @@ from labtests.capabilities.records import Reading
 from labtests.drivers.linux_switch.qdiscs import Qdisc
 from labtests.drivers.linux_switch.session import TcPart
 from labtests.drivers.linux_switch.tree import Leaf, Tree
+from labtests.drivers.readings import Answered
 from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
 
@@ -39,55 +39,19 @@ class Counters(TcPart, QueueTelemetry, DropTelemetry, LiveCounters):
     def queue_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """Five counters for each queue of the port; None where tc shows no qdisc for it."""
         reply, tree = yield from self.read_tree(port)
-        return tuple(
-            reading for leaf in tree.leaves for reading in _of_leaf(_At(reply, port), leaf)
-        )
+        return tuple(reading for leaf in tree.leaves for reading in _of_leaf(reply, port, leaf))
 
     def drop_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """Sums over the queues of the port: marks and early drops of RED, and all other drops."""
         reply, tree = yield from self.read_tree(port)
-        return tuple(_sums(_At(reply, port), tree))
+        return tuple(_sums(Answered(reply, port), tree))
 
 
-@dataclass(frozen=True, slots=True)
-class _At:
-    """Where and when something was read."""
-
-    reply: Reply
-    port: str
-
-    def reading(
-        self, counter: str, value: int | None, *, source: str, missing: str = ""
-    ) -> Reading:
-        """Of the port."""
-        return Reading(
-            device=self.reply.device,
-            port=self.port,
-            scope="port",
-            index=None,
-            counter=counter,
-            unit="packets",
-            value=value,
-            time_s=self.reply.time_s,
-            source=source,
-            missing=missing if value is None else "",
-        )
-
-
-def _of_leaf(at: _At, leaf: Leaf) -> Iterable[Reading]:
-    for (counter, unit), value in zip(_COUNTERS, _values(leaf), strict=True):
-        yield Reading(
-            device=at.reply.device,
-            port=at.port,
-            scope="queue",
-            index=leaf.queue,
-            counter=counter,
-            unit=unit,
-            value=value,
-            time_s=at.reply.time_s,
-            source=_source(leaf, counter),
-            missing="" if value is not None else _why(leaf),
-        )
+def _of_leaf(reply: Reply, port: str, leaf: Leaf) -> Iterable[Reading]:
+    at = Answered(reply, port, "queue", leaf.queue)
+    for counter, value in zip(_COUNTERS, _values(leaf), strict=True):
+        missing = "" if value is not None else _why(leaf)
+        yield at.reading(counter, value, _source(leaf, counter[0]), missing)
 
 
 def _values(leaf: Leaf) -> tuple[int | None, ...]:
@@ -111,7 +75,7 @@ def _why(leaf: Leaf) -> str:
     return f"labtests does not know where {leaf.qdisc.kind} counts its marks"
 
 
-def _sums(at: _At, tree: Tree) -> tuple[Reading, ...]:
+def _sums(at: Answered, tree: Tree) -> tuple[Reading, ...]:
     tops = [leaf.qdisc for leaf in tree.leaves if leaf.qdisc is not None]
     reds = [leaf.red for leaf in tree.leaves if leaf.red is not None]
     marks = [(leaf.red or leaf.qdisc) for leaf in tree.leaves if leaf.qdisc is not None]
@@ -122,13 +86,13 @@ def _sums(at: _At, tree: Tree) -> tuple[Reading, ...]:
     unknown = "a queue's kind may mark, and labtests does not know where it counts that"
     words = f"tc {_all(reds) or 'without red'}"
     return (
-        at.reading(c.ECN_MARKED_PACKETS, known, source=f"{words}: marked", missing=unknown),
-        at.reading(c.WRED_DROPPED_PACKETS, early, source=f"{words}: early"),
+        at.reading((c.ECN_MARKED_PACKETS, "packets"), known, f"{words}: marked", unknown),
+        at.reading((c.WRED_DROPPED_PACKETS, "packets"), early, f"{words}: early"),
         at.reading(
-            c.BUFFER_DROPPED_OUT_PACKETS,
+            (c.BUFFER_DROPPED_OUT_PACKETS, "packets"),
             lost - early if lost >= early else None,
-            source=f"tc {_all(tops)}: drops - early",
-            missing=f"the queues dropped {lost}, and RED {early} of them: a counter has wrapped",
+            f"tc {_all(tops)}: drops - early",
+            f"the queues dropped {lost}, and RED {early} of them: a counter has wrapped",
         ),
     )
 

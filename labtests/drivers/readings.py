@@ -1,0 +1,34 @@
+"""Counters as readings: what an answer says of a port, a queue or priority of it, or a host."""
+
+from dataclasses import dataclass
+
+from labtests.capabilities.records import Reading, Scope
+from labtests.transport.protocol import Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer, and what it is about."""
+
+    reply: Reply
+    port: str
+    scope: Scope = "port"
+    index: int | None = None
+
+    def reading(
+        self, counter: tuple[str, str], value: int | None, source: str, missing: str = ""
+    ) -> Reading:
+        """One counter: its name and unit, its number, the device's own words for it, and why there
+        is no number, which is left out where there is one."""
+        return Reading(
+            device=self.reply.device,
+            port=self.port,
+            scope=self.scope,
+            index=self.index,
+            counter=counter[0],
+            unit=counter[1],
+            value=value,
+            time_s=self.reply.time_s,
+            source=source,
+            missing=missing if value is None else "",
+        )
