@@ -79,11 +79,13 @@ def _changed(at: Endpoint, setting: str, before: object, after: object) -> str:
 
 
 def set_by_others(lab: Lab, seen: DeviceSettings) -> tuple[str, ...]:
-    """A sentence for each setting that this run has made and that is not so by now."""
-    ours = {(e.intent.at, e.intent.setting): e.intent.wanted for e in lab.ahead.pending}
+    """A sentence for each setting that this run has made, or asked for and found, and that is not
+    so by now."""
+    ours = lab.in_force
     return tuple(
         f"somebody else changed {each.setting} of {each.at.device} {each.at.interface} before the "
-        f"phase: {readable(ours[each.at, each.setting])} was set, {readable(each.value)} is there"
+        f"phase: {readable(ours[each.at, each.setting])} was asked for and read back, now it is "
+        f"{readable(each.value)}"
         for each in seen.settings
         if (each.at, each.setting) in ours
         and each.value != ours[each.at, each.setting]

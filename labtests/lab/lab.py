@@ -74,6 +74,8 @@ class Lab(Devices):
         }
         self.changes: list[Change] = []
         self.planned: Planned | None = None
+        self.in_force: dict[tuple[Endpoint, str], object] = {}
+        """Settings that this run has made so, or found so when it asked for them."""
         self.overridden: list[str] = []
         """A sentence for each setting that was neither what labtests had made nor what it had found
         when it was put back: somebody else had changed it meanwhile."""
@@ -137,6 +139,7 @@ class Lab(Devices):
         """The same for several settings of one device, none of which has an effect on another."""
         found = self.ask(device, side_by_side([self.step(each) for each in wanted]))
         self.make(device, [step for step in found if step is not None])
+        self.in_force.update({(each.at, each.kind.name): each.value for each in wanted})
 
     def make(self, device: str, steps: Sequence[Step], then: Asking[T] | None = None) -> T | None:
         """Steps of one device, none of which has an effect on another: all are written ahead by one
@@ -206,10 +209,11 @@ class Lab(Devices):
     @contextmanager
     def restoring(self) -> Iterator[None]:
         """Whatever is changed inside is undone at the end, last first, and read back."""
-        mark = len(self.ahead.pending)
+        mark, earlier = len(self.ahead.pending), dict(self.in_force)
         try:
             yield
         finally:
+            self.in_force = earlier
             self._restore_to(mark)
 
     def restore(self) -> None:
