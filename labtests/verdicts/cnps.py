@@ -99,15 +99,30 @@ def _counted(evidence: Evidence, dscp: int, queues: tuple[tuple[str, str, int], 
     )
     if came >= due:
         return passed(fact)
-    if came >= SAME_DSCP_SHARE * due:
-        return disagreement(
-            f"{receiver.device} sent {due} CNPs, and queue {numbers} of the senders' switch ports "
-            f"({where}) forwarded {came} packets: {due - came} of them were lost on the way back, "
-            f"from the cable of {receiver.device} on",
+    if came < SAME_DSCP_SHARE * due:
+        return failed(
+            f"{receiver.device} sent {due} CNPs with DSCP {dscp} by its setting, but queue "
+            f"{numbers} of the senders' switch ports ({where}) forwarded {came} packets: they have "
+            "another DSCP",
             fact,
         )
-    return failed(
-        f"{receiver.device} sent {due} CNPs with DSCP {dscp} by its setting, but queue {numbers} "
-        f"of the senders' switch ports ({where}) forwarded {came} packets: they have another DSCP",
+    said = (
+        f"{receiver.device} sent {due} CNPs, and queue {numbers} of the senders' switch ports "
+        f"({where}) forwarded {came} packets"
+    )
+    if _arrived(evidence) >= due:
+        return disagreement(f"{said}: all of them arrived, {due - came} with another DSCP", fact)
+    return disagreement(
+        f"{said}: {due - came} of them were lost on the way back, from the cable of "
+        f"{receiver.device} on",
         fact,
+    )
+
+
+def _arrived(evidence: Evidence) -> int:
+    """CNPs that the reaction points counted."""
+    return sum(
+        evidence.change((place.device, place.port), "port", None, counter).increase or 0
+        for place in evidence.senders
+        for counter in (c.RP_CNP_HANDLED, c.RP_CNP_IGNORED)
     )

@@ -270,7 +270,7 @@ def _said(evidence: Evidence) -> Iterator[str]:
         yield f"{broken} queue pairs lost packets in their queue, as is meant here"
     if evidence.kind == "control":
         return
-    yield "no NIC and no cable lost anything"
+    yield "no NIC and no cable counted a loss"
     for station in path.of_part(evidence, "cable"):
         if not station.losses:
             yield f"not counted by either end: errors of {station.name}"

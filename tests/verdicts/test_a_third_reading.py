@@ -6,11 +6,12 @@ import pytest
 from handmade import reading
 from handmade_loads import load
 from test_class_verdicts import BY_THREE, sent
+from test_counters_of_the_end import notified
 from test_sound import R_NIC, with_counter
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowStatus
-from labtests.verdicts import Outcome, checks, classified, slowed_by_marks, sound, witnesses
+from labtests.verdicts import Outcome, checks, classified, cnps, slowed_by_marks, sound, witnesses
 from labtests.verdicts.outcome import worst
 
 A_NIC, PORT = ("a", "eth0"), ("sw", "p1")
@@ -124,3 +125,15 @@ def test_a_queue_pair_that_a_control_starves_is_not_its_hosts_fault():
     assert sound(replace(control, kind="experiment")).outcome is not Outcome.PASS
     not_dropped = replace(load(), flows=dead, kind="control")
     assert sound(not_dropped).outcome is Outcome.INCONCLUSIVE
+
+
+def test_cnps_that_arrived_were_not_lost_on_the_way_back():
+    def told(arrived: int) -> str:
+        seen = notified(load(), sent=300, came=200)
+        for nic in (A_NIC, ("b", "eth0")):
+            seen = with_counter(seen, nic, c.RP_CNP_HANDLED, arrived // 2)
+            seen = with_counter(seen, nic, c.RP_CNP_IGNORED, 0)
+        return because(cnps.in_their_class(seen))
+
+    assert "all of them arrived, 100 with another DSCP" in told(300)
+    assert "100 of them were lost on the way back" in told(200)
