@@ -37,6 +37,11 @@ _LACKING = {
     "skipped",
 }
 
+_RDMA_OUTSIDE = (
+    "no RDMA in here although the kernel has soft-RoCE: rdma_rxe of Linux 6.12 receives in the "
+    "machine's first network namespace only, whatever `rdma link add` in a device says"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class KernelFeatures:
@@ -47,6 +52,8 @@ class KernelFeatures:
     def notes(self) -> list[str]:
         """A sentence for each missing part, what no kernel can show, and what is too small."""
         said = [text for part, text in _LACKING.items() if part not in self.has]
+        if "rdma" in self.has:
+            said.append(_RDMA_OUTSIDE)
         said.append("no PFC: veth links have no pause frames, whatever the kernel")
         allowed = _rmem_max()
         if allowed < BUFFER_BYTES:

@@ -48,12 +48,13 @@ def known(value: T) -> Asking[T]:
 def both(first: Asking[A], second: Asking[B]) -> Asking[tuple[A, B]]:
     """Two, round by round. Raises the failure of the first, else of the second."""
     found = yield from outcomes([_as_object(first), _as_object(second)])
-    one, other = expect_all(found)
+    (one,), (other,) = expect_all(found)
     return cast(A, one), cast(B, other)
 
 
-def _as_object(asking: Asking[A]) -> Asking[object]:
-    return (yield from asking)
+def _as_object(asking: Asking[A]) -> Asking[tuple[object]]:
+    """In a tuple: a failure that it returned (attempt) is a value, and none that it raised."""
+    return ((yield from asking),)
 
 
 def attempt(asking: Asking[T]) -> Asking[T | LabError]:

@@ -100,6 +100,12 @@ def test_every_device_is_a_host_of_its_own_behind_its_own_sshd(lab: Testbed) -> 
     assert not Path("/tmp/note").exists()
 
 
+def test_tcp_of_its_hosts_asks_for_ecn(lab: Testbed) -> None:
+    """Else the suite of TCP with ECN is skipped, whatever the kernel has."""
+    for host in ("a", "b"):
+        assert in_namespace(lab.name, host, "cat", "/proc/sys/net/ipv4/tcp_ecn").strip() == "1"
+
+
 def test_status_says_each_device_and_what_the_kernel_lacks(lab: Testbed) -> None:
     code, said = _status(lab)
 

@@ -69,6 +69,17 @@ def test_the_incast_without_ecn_is_its_red_control():
     assert "ecn_marked_packets stayed 0" in verdict.because
 
 
+def test_no_mark_of_traffic_that_did_not_run_proves_nothing():
+    """Nor is it a control's own reason. Seen with ib_send_bw over soft-RoCE that gave up."""
+    short = tcp(marks=0, drops=14, again=0)
+    dead = tuple(replace(each, status="failed", intervals=()) for each in short.flows)
+    phase = replace(short, flows=dead)
+
+    verdict = marked_not_dropped(phase, without=(WITHOUT,))
+    assert verdict.outcome is Outcome.INCONCLUSIVE, verdict.because
+    assert "packets stayed 0" not in marked_not_dropped(phase, without=(phase,)).because
+
+
 def test_marks_beside_as_many_drops_fail():
     assert marked_not_dropped(tcp(marks=900, drops=350, again=170), without=(WITHOUT,)).outcome is (
         Outcome.FAIL

@@ -4,12 +4,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from labtests.capabilities.device import Obstacles, RdmaDevices, Versions
-from labtests.capabilities.facts import Lacking, RdmaEcn, TcpEcn
+from labtests.capabilities.facts import Caveats, Lacking, RdmaEcn, TcpEcn
 from labtests.core.errors import CommandRejected, ToolMissing
 from labtests.drivers.answers import expect_success, last_words
 from labtests.drivers.linux.ethtool import parse_ethtool_driver
 from labtests.drivers.linux.link import IP
 from labtests.drivers.linux.links import PHYSICAL, parse_physical
+from labtests.drivers.linux.qdisc import netem_in, netem_sentence, qdisc_command
 from labtests.drivers.linux.session import HostPart
 from labtests.drivers.parsing import whole
 from labtests.transport.asking import Asking, ask, ask_each, both
@@ -76,8 +77,8 @@ def versions_of(table: Mapping[str, tuple[Shell, str]]) -> Asking[dict[str, str]
     return dict(zip(table, map(parse_version, replies, patterns), strict=True))
 
 
-class HostState(HostPart, Versions, Obstacles):
-    """Versions of what takes part, and what stands in the way of a setting."""
+class HostState(HostPart, Versions, Obstacles, Caveats):
+    """Versions of what takes part, what stands in the way of a setting, what to keep in mind."""
 
     def versions(self) -> Asking[dict[str, str]]:
         """Tools and kernel, "" for what is not there; and driver and firmware of the physical ports
@@ -91,6 +92,12 @@ class HostState(HostPart, Versions, Obstacles):
         set."""
         user, ip = yield from ask_each(RIGHTS, IPROUTE2[0])
         return (*without_rights(user), *_without_ip(ip))
+
+    def caveats(self) -> Asking[tuple[str, ...]]:
+        """Ports of the testbed that lose or delay packets on purpose."""
+        replies = yield from ask_each(*(qdisc_command(self._interface(p)) for p in self.ports))
+        told = map(netem_sentence, self.ports, map(netem_in, replies))
+        return tuple(filter(None, told))
 
     def _cards(self, ports: Sequence[str]) -> Asking[dict[str, str]]:
         """Driver and firmware of these ports, each once."""

@@ -1,7 +1,8 @@
 """What a host's own port queue (its root qdisc) dropped: `tc -s -j qdisc show dev IF`.
 
 A sender that drops before the wire explains packets that no switch has seen. The root counts for
-all below it (Linux, net/sched: qdisc_tree_reduce_backlog; mq adds up its children).
+all below it (Linux, net/sched: qdisc_tree_reduce_backlog; mq adds up its children), a netem that
+loses on purpose too (Linux 6.12: 76 at a netem, 76 at the tbf above it).
 """
 
 from typing import Any
@@ -24,6 +25,8 @@ _COUNTED = {
     "requeues": (c.QDISC_REQUEUED_PACKETS, "packets"),
     "backlog": (c.QDISC_BACKLOG_BYTES, "bytes"),
 }
+NETEM = "netem"
+"""Delays, loses, doubles or reorders packets on purpose (tc-netem(8))."""
 _NO_QUEUE = "noqueue"  # a virtual port that hands packets on at once: it counts nothing
 
 
@@ -56,6 +59,24 @@ def qdisc_readings(reply: Reply, port: str) -> tuple[Reading, ...]:
             why,
         )
         for word, counter in _COUNTED.items()
+    )
+
+
+def netem_in(reply: Reply) -> tuple[str, ...]:
+    """The handle of each netem of a port, wherever it hangs; none where tc does not tell."""
+    try:
+        return tuple(str(q.get("handle")) for q in parse_tc_qdiscs(reply) if q["kind"] == NETEM)
+    except (ToolMissing, CommandRejected):
+        return ()
+
+
+def netem_sentence(port: str, handles: tuple[str, ...]) -> str:
+    """That packets are lost, doubled or delayed there on purpose; "" where no netem is."""
+    if not handles:
+        return ""
+    return (
+        f"netem {', '.join(handles)} at {port} delays, loses, doubles or reorders packets on "
+        f"purpose, and what it doubles is in no counter: `tc qdisc show dev {port}`"
     )
 
 

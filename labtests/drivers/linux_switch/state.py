@@ -7,6 +7,7 @@ from labtests.capabilities.facts import Caveats
 from labtests.core.errors import DeviceError, Unreachable
 from labtests.drivers.linux.host import RIGHTS, without_rights
 from labtests.drivers.linux.links import PHYSICAL, parse_physical
+from labtests.drivers.linux.qdisc import NETEM, netem_sentence
 from labtests.drivers.linux_switch.handles import Handle
 from labtests.drivers.linux_switch.offloads import features_command, parse_merging
 from labtests.drivers.linux_switch.session import TcPart
@@ -33,7 +34,7 @@ class TcState(TcPart, Obstacles, Caveats):
 
     def caveats(self) -> Asking[tuple[str, ...]]:
         """Ports with one queue only, with packets of several segments, with classes that are served
-        beside prio and quantum."""
+        beside prio and quantum, with a netem."""
         bridged, of_a_bus = yield from ask_each(_BRIDGED, PHYSICAL)
         ports, physical = _ports(bridged), parse_physical(of_a_bus)
         trees = dict(
@@ -44,7 +45,9 @@ class TcState(TcPart, Obstacles, Caveats):
             for p in ports
         )
         told = yield from side_by_side(each)
-        return tuple(filter(None, (_single(trees), *(words for both in told for words in both))))
+        netem = (netem_sentence(port, _netem(tree)) for port, tree in trees.items())
+        words = (_single(trees), *(words for both in told for words in both), *netem)
+        return tuple(filter(None, words))
 
     def _obstacle_of(self, port: str) -> Asking[str]:
         try:
@@ -106,6 +109,14 @@ def _ports(bridged: Reply) -> tuple[str, ...]:
     if strange := [each for each in found if isinstance(each, str)]:
         refuse(bridged, f"{strange[0]!r} is no port of a bridge")
     return tuple(sorted(each[1] for each in found if not isinstance(each, str)))
+
+
+def _netem(tree: Tree | None) -> tuple[str, ...]:
+    if tree is None:
+        return ()
+    inner = (tree.scheduler,) if tree.scheduler is not None else ()
+    every = (*tree.above, *inner, *(each for leaf in tree.leaves for each in leaf.chain))
+    return tuple(dict.fromkeys(str(each.handle) for each in every if each.kind == NETEM))
 
 
 def _single(trees: dict[str, Tree | None]) -> str:

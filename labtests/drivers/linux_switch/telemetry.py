@@ -42,7 +42,8 @@ class Counters(TcPart, QueueTelemetry, DropTelemetry, LiveCounters):
         return tuple(reading for leaf in tree.leaves for reading in _of_leaf(reply, port, leaf))
 
     def drop_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
-        """Sums over the queues of the port: marks and early drops of RED, and all other drops."""
+        """Sums over the queues of the port: marks and early drops of RED, and all other drops, also
+        those above the queues."""
         reply, tree = yield from self.read_tree(port)
         return tuple(_sums(Answered(reply, port), tree))
 
@@ -81,7 +82,7 @@ def _sums(at: Answered, tree: Tree) -> tuple[Reading, ...]:
     marks = [(leaf.red or leaf.qdisc) for leaf in tree.leaves if leaf.qdisc is not None]
     marked = [each.marked for each in marks if each is not None]
     early = sum(red.red.early for red in reds if red.red is not None)
-    lost = sum(top.counts.drops for top in tops)
+    lost = sum(top.counts.drops for top in tops) + lost_above(tree)
     known = None if None in marked else sum(n for n in marked if n is not None)
     unknown = "a queue's kind may mark, and labtests does not know where it counts that"
     words = f"tc {_all(reds) or 'without red'}"
@@ -91,10 +92,18 @@ def _sums(at: Answered, tree: Tree) -> tuple[Reading, ...]:
         at.reading(
             (c.BUFFER_DROPPED_OUT_PACKETS, "packets"),
             lost - early if lost >= early else None,
-            f"tc {_all(tops)}: drops - early",
+            f"tc {_all((*tree.above, *tops))}: drops - early",
             f"the queues dropped {lost}, and RED {early} of them: a counter has wrapped",
         ),
     )
+
+
+def lost_above(tree: Tree) -> int:
+    """Packets that never came to a queue: lost by a netem above them, or too large for a tbf. What
+    the scheduler and its queues dropped is counted once more by all above (net_xmit_drop_count)."""
+    if not tree.above or tree.scheduler is None:
+        return 0
+    return max(tree.root.counts.drops - tree.scheduler.counts.drops, 0)
 
 
 def _all(qdiscs: Iterable[Qdisc]) -> str:

@@ -1,9 +1,9 @@
 """The tree of a port's qdiscs, and which of its leaves is which queue.
 
-From the root down, shapers (tbf, or an htb with one class) are passed through until the first qdisc
-that divides: there a queue is a band of prio or ets as tc numbers it from 0 (band 0 is served
-first), or a leaf class of htb, numbered from 0 in ascending order of the class's minor number. A
-port that nothing divides has one queue, 0: its root.
+From the root down, shapers (tbf, or an htb with one class) and netem are passed through, one above
+the other, until the first qdisc that divides: there a queue is a band of prio or ets as tc numbers
+it from 0 (band 0 is served first), or a leaf class of htb, numbered from 0 in ascending order of
+the class's minor number. A port that nothing divides has one queue, 0: its root.
 """
 
 from collections.abc import Sequence
@@ -102,11 +102,14 @@ def _below(qdiscs: Sequence[Qdisc], node: Qdisc) -> list[Qdisc]:
 
 
 def _inner(reply: Reply, qdiscs: Sequence[Qdisc], node: Qdisc) -> Qdisc | None:
-    """The dividing qdisc that is the only thing below this one."""
+    """What is the only thing below this one, where that or something below it divides."""
     below = _below(qdiscs, node)
-    if len(below) == 1 and below[0].kind in _DIVIDES | _UNKNOWN:
+    deeper = [each for top in below for each in _chain(qdiscs, top)]
+    if not any(each.kind in _DIVIDES | _UNKNOWN for each in deeper):
+        return None
+    if len(below) == 1 and (node.kind not in _DIVIDES or below[0].kind in _DIVIDES | _UNKNOWN):
         return below[0]
-    if node.kind not in _DIVIDES and any(each.kind in _DIVIDES for each in below):
+    if node.kind not in _DIVIDES:
         refuse(reply, f"{node} has {len(below)} divided queues", _HAND)
     return None
 
