@@ -38,7 +38,10 @@ class Answers:
         return Reply(device="h1", command=command, text="", errors=errors, status=status)
 
 
-@pytest.mark.parametrize("answers", [[PING_OK], [NO_PING, REFUSED], [NO_PING, TAKEN]])
+@pytest.mark.parametrize(
+    "answers",
+    [[PING_OK], [PING_LOST, PING_LOST, PING_OK], [NO_PING, REFUSED], [NO_PING, TAKEN]],
+)
 def test_a_ping_a_refusal_or_a_connection_is_an_answer(answers: list[tuple[int, str]]) -> None:
     session = Answers(list(answers))
 
@@ -49,7 +52,7 @@ def test_a_ping_a_refusal_or_a_connection_is_an_answer(answers: list[tuple[int, 
 @pytest.mark.parametrize(
     ("answers", "said"),
     [
-        ([PING_LOST], "ping -c 1 -W 2 10.77.0.3': no answer"),
+        ([PING_LOST] * 3, "ping -c 1 -W 2 10.77.0.3': no answer"),
         ([NO_PING, SILENCE], "/dev/tcp/10.77.0.3/9"),
         ([NO_PING, NO_ROUTE], "Network is unreachable"),
         ([NO_PING, (127, "sh: 1: timeout: not found\n")], "timeout: not found"),
