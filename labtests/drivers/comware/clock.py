@@ -60,7 +60,7 @@ def parse_clock(reply: Reply) -> dict[str, float]:
     return read(reply, _CLOCK, skip=BLANK)[0]
 
 
-class Clock(OwnClock):
+class SwitchClock(OwnClock):
     """The switch's own clock."""
 
     def own_clock(self) -> Asking[ClockReading]:

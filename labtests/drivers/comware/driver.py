@@ -5,7 +5,7 @@ from typing import Literal
 from labtests.capabilities.device import Entitled, Obstacles
 from labtests.capabilities.driver import Driver
 from labtests.capabilities.settings import Commands
-from labtests.drivers.comware.clock import Clock
+from labtests.drivers.comware.clock import SwitchClock
 from labtests.drivers.comware.configuration import ConfigSection
 from labtests.drivers.comware.drops import Drops
 from labtests.drivers.comware.frames import FrameLimit, Headroom
@@ -51,7 +51,7 @@ _PARTS = (Queues, PfcFrames, Drops, Interfaces)
 
 def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
     """The driver of one switch, by its name in the testbed file."""
-    parts = (*(part(device) for part in _PARTS), LldpNeighbours(), Clock())
+    parts = (*(part(device) for part in _PARTS), LldpNeighbours(), SwitchClock())
     return Driver(
         device,
         settings=tuple(setting(device) for setting in _SETTINGS),
