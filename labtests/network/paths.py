@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from labtests.network.forwarding import BALANCE, ENTER, FIRST_PATH, LEAVE
-from labtests.network.tables import NONE, PATH, ROUTE, Tables, table
+from labtests.network.tables import NONE, TABLE_TYPES, Tables, table
 from labtests.network.tunnels import COPY_BACK, COPY_DSCP, COPY_ECN
 from labtests.network.wiring import HostPort, SwitchPort, Wiring
 
@@ -96,7 +96,7 @@ def with_routes(t: Tables, wiring: Wiring, switches: list[str], routing: Routing
     far_ends = _far_ends(wiring, routing)
     columns: list[int | str] = [*hosts, *far_ends]
     rows: dict[_Path, int] = {}
-    route = table(ROUTE, max(1, len(switches) * len(columns)))
+    route = table(TABLE_TYPES["route"], max(1, len(switches) * len(columns)))
     route.port = NONE
     for (name, target), outs in _ways(wiring, routing).items():
         cell = route[switches.index(name) * len(columns) + columns.index(target)]
@@ -115,7 +115,7 @@ def with_routes(t: Tables, wiring: Wiring, switches: list[str], routing: Routing
 
 
 def _path_table(rows: Mapping[_Path, int]) -> Any:
-    path = table(PATH, max(1, len(rows)))
+    path = table(TABLE_TYPES["path"], max(1, len(rows)))
     for (does, target, copies, outs), row in rows.items():
         path[row].does, path[row].target, path[row].copies = does, target, copies
         path[row].ways = len(outs)
