@@ -27,7 +27,6 @@ from labtests.network import (  # noqa: E402  (the import is part of what is mea
     Wiring,
     WredCurve,
 )
-from labtests.network.wiring import leaf_spine  # noqa: E402
 
 RUNS = 7
 ALL = frozenset(range(8))
@@ -70,6 +69,45 @@ def star(senders: int, gigabit: int, *, dcqcn: bool, udp: bool = False) -> Netwo
         else:
             network.start_rc(RcRequest(**ends, tos=3 << 5))
     return network
+
+
+def leaf_spine(
+    leaves: int,
+    spines: int,
+    hosts_per_leaf: int,
+    *,
+    bits_per_s: tuple[int, int],
+    length_m: float = 5,
+) -> Wiring:
+    """A two-tier Clos: every leaf has one cable to every spine. Rates: of hosts, and to spines.
+
+    Hosts are `h0`, `h1`, … (port `e0`, addresses 10.0.0.1 and on), leaf by leaf; switches are
+    `leaf0`, … and `spine0`, …; a switch's port has the name of the device that it leads to.
+    """
+    host_bits_per_s, spine_bits_per_s = bits_per_s
+    cables = []
+    for leaf in range(leaves):
+        for host in range(leaf * hosts_per_leaf, (leaf + 1) * hosts_per_leaf):
+            number = host + 1
+            address = f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}"
+            cables.append(
+                Cable(
+                    a=HostPort(device=f"h{host}", interface="e0", address=address),
+                    b=SwitchPort(device=f"leaf{leaf}", interface=f"h{host}"),
+                    rate_bits_per_s=host_bits_per_s,
+                    length_m=length_m,
+                )
+            )
+        for spine in range(spines):
+            cables.append(
+                Cable(
+                    a=SwitchPort(device=f"leaf{leaf}", interface=f"spine{spine}"),
+                    b=SwitchPort(device=f"spine{spine}", interface=f"leaf{leaf}"),
+                    rate_bits_per_s=spine_bits_per_s,
+                    length_m=length_m,
+                )
+            )
+    return Wiring(cables=tuple(cables))
 
 
 def clos(target_of: Callable[[int], int]) -> Network:

@@ -50,7 +50,7 @@ from labtests.network.watchdog import (
     PfcWatchdog,
 )
 from labtests.network.watching import QueueWatch
-from labtests.network.wiring import Cable, HostPort, SwitchPort, Wiring, leaf_spine
+from labtests.network.wiring import Cable, HostPort, SwitchPort, Wiring
 
 __all__ = [
     "Cable",
@@ -95,6 +95,5 @@ __all__ = [
     "Wiring",
     "WredCurve",
     "headroom_for",
-    "leaf_spine",
     "longest_response_ns",
 ]

@@ -127,10 +127,6 @@ class FlowControl:
         """
         if priorities is not None and not priorities:
             raise ValueError("a pause storm needs at least one priority")
-        mask = LINK_BIT if priorities is None else mask_of(priorities)
-        self._storm(mask, quanta, period_us, stop_ns)
-
-    def _storm(self, mask: int, quanta: int, period_us: float | None, stop_ns: int | None) -> None:
         if not 0 <= quanta <= LONGEST_QUANTA:
             raise ValueError(f"pause quanta {quanta} is not 0..{LONGEST_QUANTA}")
         lasting_ps = quanta * int(self._tables.port[self._port].quantum_ps)
@@ -141,7 +137,8 @@ class FlowControl:
             raise ValueError("a pause storm's period is at least 0.001 us")
         now_ps = int(self._tables.clock[0].now)
         control = self._control
-        control.storm, control.storm_quanta, control.storm_period_ps = mask, quanta, period_ps
+        control.storm = LINK_BIT if priorities is None else mask_of(priorities)
+        control.storm_quanta, control.storm_period_ps = quanta, period_ps
         control.storm_at = now_ps
         control.storm_end = NEVER if stop_ns is None else stop_ns * PS_PER_NS
         state = self._network.state

@@ -50,11 +50,11 @@ from labtests.network.tables import (
     CORRUPTING,
     DAMAGED,
     ENDED,
-    FLOW,
     NONE,
     PS_PER_NS,
     PS_PER_US,
     RC,
+    TABLE_TYPES,
     TCP,
     TRUST_DSCP,
     UDP,
@@ -292,7 +292,7 @@ class Network:
             self.tables = with_flows(self.tables, 2 * row)
         self.flow_rows += 1
         t = self.tables
-        t.flow[row] = table(FLOW, 1)[0]
+        t.flow[row] = table(TABLE_TYPES["flow"], 1)[0]
         record = t.flow[row]
         record.kind, record.life = kind, ACTIVE
         record.source, record.target = source, target

@@ -43,6 +43,12 @@ from labtests.network.wire import break_silence
 
 _PACING = {"flow": PACED_BY_FLOW, "port": PACED_BY_PORT, "none": NOT_PACED}
 MOST_GAP = 0.1
+_OF_LANES = ("rx_packets", "tx_packets", "rx_bytes", "tx_bytes", "pfc_rx_frames", "pfc_tx_frames")
+_OF_HOST = (
+    *("np_ecn_marked", "np_cnp_sent", "rp_cnp_handled", "rp_cnp_ignored", "out_of_sequence"),
+    *("packet_seq_err", "duplicate_request", "udp_rcvbuf_errors"),
+)
+"""Of NicCounters, what is a column of lanes, or of a host, by the same name."""
 _TRUST = {"pcp": TRUST_DOT1P, "dscp": TRUST_DSCP}
 
 
@@ -259,13 +265,10 @@ class Nic:
         host, control = _still(self._record), _still(t.control[self._port])
         lanes = [_still(t.lane[row]) for row in range(8 * self._port, 8 * self._port + 8)]
         link, pauses = self.flow_control.link_counters(), [_pause(lane, now_ps) for lane in lanes]
+        same: dict[str, Any] = {name: getattr(host, name) for name in _OF_HOST}
+        same |= {name: tuple(getattr(lane, name) for lane in lanes) for name in _OF_LANES}
         return NicCounters(
-            rx_packets=tuple(lane.rx_packets for lane in lanes),
-            tx_packets=tuple(lane.tx_packets for lane in lanes),
-            rx_bytes=tuple(lane.rx_bytes for lane in lanes),
-            tx_bytes=tuple(lane.tx_bytes for lane in lanes),
-            pfc_rx_frames=tuple(lane.pfc_rx_frames for lane in lanes),
-            pfc_tx_frames=tuple(lane.pfc_tx_frames for lane in lanes),
+            **same,
             pfc_rx_pause_us=tuple(paused_ps // PS_PER_US for paused_ps, _ in pauses),
             pfc_tx_pause_us=tuple(told_ps(lane, now_ps) // PS_PER_US for lane in lanes),
             pfc_rx_transitions=tuple(transitions for _, transitions in pauses),
@@ -277,17 +280,9 @@ class Nic:
             link_rx_pause_us=link.rx_paused_ps // PS_PER_US,
             link_tx_pause_us=link.tx_paused_ps // PS_PER_US,
             link_rx_transitions=link.transitions,
-            np_ecn_marked=host.np_ecn_marked,
-            np_cnp_sent=host.np_cnp_sent,
-            rp_cnp_handled=host.rp_cnp_handled,
-            rp_cnp_ignored=host.rp_cnp_ignored,
-            out_of_sequence=host.out_of_sequence,
-            packet_seq_err=host.packet_seq_err,
             local_ack_timeout_err=host.local_ack_timeout,
-            duplicate_request=host.duplicate_request,
             implied_nak_seq_err=host.implied_nak,
             udp_in_datagrams=host.udp_in,
-            udp_rcvbuf_errors=host.udp_rcvbuf_errors,
             udp_in_errors=host.udp_rcvbuf_errors,
             udp_out_datagrams=host.udp_out,
             ip_reasm_fails=host.reasm_fails + self._unfinished(),

@@ -15,9 +15,9 @@ from typing import Any, Literal
 import numpy as np
 
 from labtests.network.forwarding import BALANCE, ENTER, FIRST_PATH, LEAVE
-from labtests.network.tables import NONE, PATH, ROUTE, Tables, table
+from labtests.network.tables import NONE, TABLE_TYPES, Tables, table
 from labtests.network.tunnels import COPY_BACK, COPY_DSCP, COPY_ECN
-from labtests.network.wiring import HostPort, SwitchPort, Wiring, next_hops
+from labtests.network.wiring import HostPort, SwitchPort, Wiring
 
 MOST_WAYS = 64
 ROCE_PORT = 4791
@@ -96,7 +96,7 @@ def with_routes(t: Tables, wiring: Wiring, switches: list[str], routing: Routing
     far_ends = _far_ends(wiring, routing)
     columns: list[int | str] = [*hosts, *far_ends]
     rows: dict[_Path, int] = {}
-    route = table(ROUTE, max(1, len(switches) * len(columns)))
+    route = table(TABLE_TYPES["route"], max(1, len(switches) * len(columns)))
     route.port = NONE
     for (name, target), outs in _ways(wiring, routing).items():
         cell = route[switches.index(name) * len(columns) + columns.index(target)]
@@ -115,7 +115,7 @@ def with_routes(t: Tables, wiring: Wiring, switches: list[str], routing: Routing
 
 
 def _path_table(rows: Mapping[_Path, int]) -> Any:
-    path = table(PATH, max(1, len(rows)))
+    path = table(TABLE_TYPES["path"], max(1, len(rows)))
     for (does, target, copies, outs), row in rows.items():
         path[row].does, path[row].target, path[row].copies = does, target, copies
         path[row].ways = len(outs)
@@ -155,11 +155,7 @@ def _doors(
 
 
 def _ways(wiring: Wiring, routing: Routing) -> Ways:
-    ways: Ways = {}
-    if routing.ways == "ecmp":
-        ways.update(all_next_hops(wiring))
-    else:
-        ways.update({key: (out,) for key, out in next_hops(wiring).items()})
+    ways = next_hops(wiring, equal=routing.ways == "ecmp")
     for name in _far_ends(wiring, routing):
         for key, outs in hops_to_switch(wiring, name).items():
             ways[key] = outs if routing.ways == "ecmp" else outs[:1]
@@ -216,15 +212,18 @@ def _hosts_of(
             yield host
 
 
-def all_next_hops(wiring: Wiring) -> Ways:
-    """Every port of each switch that is on a shortest path to each host, in port order."""
+def next_hops(wiring: Wiring, *, equal: bool) -> Ways:
+    """The port of each switch that is on a shortest path to each host; `equal`: all such ports.
+
+    Of several shortest paths the one over the cable listed first is taken, always.
+    """
     ends = tuple(wiring.ports())
     ways: Ways = {}
     for host, end in enumerate(ends):
         first = ends[host ^ 1]
         if isinstance(end, HostPort) and isinstance(first, SwitchPort):
             ways[first.device, host] = (host ^ 1,)
-            for device, outs in _fan_out(ends, first.device).items():
+            for device, outs in _fan_out(ends, first.device, equal=equal).items():
                 ways[device, host] = outs
     return ways
 
@@ -232,16 +231,22 @@ def all_next_hops(wiring: Wiring) -> Ways:
 def hops_to_switch(wiring: Wiring, name: str) -> Ways:
     """Every port of each other switch that is on a shortest path to this one."""
     ends = tuple(wiring.ports())
-    return {(device, name): outs for device, outs in _fan_out(ends, name).items()}
+    return {(device, name): outs for device, outs in _fan_out(ends, name, equal=True).items()}
 
 
-def _fan_out(ends: tuple[HostPort | SwitchPort, ...], name: str) -> dict[str, tuple[int, ...]]:
-    """Breadth first from a switch: of each other one, all ports that lead one step nearer."""
+def _fan_out(
+    ends: tuple[HostPort | SwitchPort, ...], name: str, *, equal: bool
+) -> dict[str, tuple[int, ...]]:
+    """Breadth first from a switch: of each other one, the port towards where it was reached from.
+
+    `equal`: all its ports that lead one step nearer, in port order.
+    """
     leads: dict[str, list[int]] = {}
     for number, end in enumerate(ends):
         if isinstance(end, SwitchPort) and isinstance(ends[number ^ 1], SwitchPort):
             leads.setdefault(end.device, []).append(number)
     steps = {name: 0}
+    back: dict[str, tuple[int, ...]] = {}
     frontier = deque(steps)
     while frontier:
         device = frontier.popleft()
@@ -249,7 +254,10 @@ def _fan_out(ends: tuple[HostPort | SwitchPort, ...], name: str) -> dict[str, tu
             other = ends[lead ^ 1].device
             if other not in steps:
                 steps[other] = steps[device] + 1
+                back[other] = (lead ^ 1,)
                 frontier.append(other)
+    if not equal:
+        return back
     return {
         device: tuple(p for p in leads[device] if steps[ends[p ^ 1].device] == step - 1)[:MOST_WAYS]
         for device, step in steps.items()

@@ -195,11 +195,6 @@ class GuardCounters:
     last_shut_ns: int | None
     last_restored_ns: int | None
 
-    @property
-    def drained_and_dropped(self) -> int:
-        """Of the last shutdown."""
-        return self.drained + self.dropped
-
 
 class Guards:
     """The guards of a switch's ports: a watchdog, a deadlock detection or a timeout on each."""

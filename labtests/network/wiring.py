@@ -1,6 +1,5 @@
 """What is plugged into what: host ports, switch ports and the cables between them."""
 
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -75,76 +74,3 @@ class Wiring:
         for cable in self.cables:
             yield cable.a
             yield cable.b
-
-
-def leaf_spine(
-    leaves: int,
-    spines: int,
-    hosts_per_leaf: int,
-    *,
-    bits_per_s: tuple[int, int],
-    length_m: float = 5,
-) -> Wiring:
-    """A two-tier Clos: every leaf has one cable to every spine. Rates: of hosts, and to spines.
-
-    Hosts are `h0`, `h1`, … (port `e0`, addresses 10.0.0.1 and on), leaf by leaf; switches are
-    `leaf0`, … and `spine0`, …; a switch's port has the name of the device that it leads to.
-    """
-    host_bits_per_s, spine_bits_per_s = bits_per_s
-    cables = []
-    for leaf in range(leaves):
-        for host in range(leaf * hosts_per_leaf, (leaf + 1) * hosts_per_leaf):
-            number = host + 1
-            address = f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}"
-            cables.append(
-                Cable(
-                    a=HostPort(device=f"h{host}", interface="e0", address=address),
-                    b=SwitchPort(device=f"leaf{leaf}", interface=f"h{host}"),
-                    rate_bits_per_s=host_bits_per_s,
-                    length_m=length_m,
-                )
-            )
-        for spine in range(spines):
-            cables.append(
-                Cable(
-                    a=SwitchPort(device=f"leaf{leaf}", interface=f"spine{spine}"),
-                    b=SwitchPort(device=f"spine{spine}", interface=f"leaf{leaf}"),
-                    rate_bits_per_s=spine_bits_per_s,
-                    length_m=length_m,
-                )
-            )
-    return Wiring(cables=tuple(cables))
-
-
-def next_hops(wiring: Wiring) -> dict[tuple[str, int], int]:
-    """(switch, port number of a host) -> the switch's port number towards it, on a shortest path.
-
-    Of several shortest paths the one over the cable listed first is taken, always.
-    """
-    ports = tuple(wiring.ports())
-    leads: dict[str, list[int]] = {}  # switch -> its ports
-    for number, port in enumerate(ports):
-        if isinstance(port, SwitchPort):
-            leads.setdefault(port.device, []).append(number)
-    hops: dict[tuple[str, int], int] = {}
-    for host, port in enumerate(ports):
-        if isinstance(port, HostPort):
-            _spread(ports, leads, host, hops)
-    return hops
-
-
-def _spread(
-    ports: tuple[HostPort | SwitchPort, ...],
-    leads: dict[str, list[int]],
-    host: int,
-    hops: dict[tuple[str, int], int],
-) -> None:
-    """Breadth first from one host port: each switch points back to where it was reached from."""
-    frontier = deque([host])
-    while frontier:
-        towards = frontier.popleft() ^ 1  # the other end of the cable
-        port = ports[towards]
-        if isinstance(port, HostPort) or (port.device, host) in hops:
-            continue
-        hops[port.device, host] = towards
-        frontier.extend(lead for lead in leads[port.device] if lead != towards)

@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Protocol, Self
+from typing import IO, Any, Self
 
 from labtests.core.errors import LabError
 from labtests.core.private_files import open_private, private_folder
@@ -37,18 +37,10 @@ class SimulationFailed(LabError):
     """The simulated lab did not start, refused a request, or is gone. The text has its words."""
 
 
-class Asking(Protocol):
-    """What carries a request to a simulated lab and brings the answer."""
-
-    def ask(self, request: Message) -> Message:
-        """The answer. Raises SimulationFailed when it is an error or none comes."""
-        ...
-
-
 class LabClock:
     """The clock of a driven simulated lab: time passes only in `sleep`."""
 
-    def __init__(self, lab: Asking) -> None:
+    def __init__(self, lab: "RunningLab") -> None:
         self._lab = lab
 
     def now_s(self) -> float:
@@ -73,7 +65,7 @@ class RunningLab:
         self.clock = LabClock(self)
 
     def ask(self, request: Message) -> Message:
-        """See Asking."""
+        """The answer. Raises SimulationFailed when it is an error or none comes."""
         raise SimulationFailed("this lab takes no requests")
 
     def fault(self, **fault: Any) -> None:

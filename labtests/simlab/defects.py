@@ -15,12 +15,11 @@
     rdma-down        port              the RDMA link is not active
     willing-dcbx     port              DCBX is in the NIC's firmware
     leftover         command, run      a process of this dead run is still there
-    ignores-dscp     port              a switch's port gives every packet class 0, whatever it says
     role             role              who logs in to a switch has this role: network-operator
     dscp-map         classes           the device has this map, 64 classes; its ports trust DSCP
 
 They change what a device says of itself, not what packets do; but for `background`, which sends,
-`ignores-dscp`, and `dscp-map`, which is how the device was set up and no defect by itself.
+and `dscp-map`, which is how the device was set up and no defect by itself.
 """
 
 from collections.abc import Callable, Mapping
@@ -55,7 +54,6 @@ class Defects:
     on_mtu: list[Callable[[str, int], None]] = field(default_factory=list)
     on_leftover: list[Callable[[str, str], None]] = field(default_factory=list)
     on_map: list[Callable[[tuple[int, ...]], None]] = field(default_factory=list)
-    on_ignoring: list[Callable[[str], None]] = field(default_factory=list)
     on_background: list[Callable[[str, int, float], None]] = field(default_factory=list)
 
     def broken_frames(self, port: str, now_ns: int) -> int:
@@ -63,14 +61,15 @@ class Defects:
         return self.broken_per_s.get(port, 0) * now_ns // 1_000_000_000
 
 
-def _leftover(defects: Defects, fault: Mapping[str, Any]) -> None:
-    for leave in defects.on_leftover:
-        leave(str(fault["command"]), str(fault["run"]))
+def _tell(listeners: str, **readings: Callable[[Any], Any]) -> Setter:
+    """Who listens is called with these of the fault's entries."""
 
+    def tell(defects: Defects, fault: Mapping[str, Any]) -> None:
+        told = [read(fault[key]) for key, read in readings.items()]
+        for listener in getattr(defects, listeners):
+            listener(*told)
 
-def _willing(defects: Defects, fault: Mapping[str, Any]) -> None:
-    for will in defects.on_willing:
-        will(str(fault["port"]))
+    return tell
 
 
 def _mtu(defects: Defects, fault: Mapping[str, Any]) -> None:
@@ -79,27 +78,8 @@ def _mtu(defects: Defects, fault: Mapping[str, Any]) -> None:
         change(fault["port"], int(fault["bytes"]))
 
 
-def _map(defects: Defects, fault: Mapping[str, Any]) -> None:
-    for change in defects.on_map:
-        change(tuple(int(each) for each in fault["classes"]))
-
-
-def _ignores_dscp(defects: Defects, fault: Mapping[str, Any]) -> None:
-    for change in defects.on_ignoring:
-        change(str(fault["port"]))
-
-
-def _clock(defects: Defects, fault: Mapping[str, Any]) -> None:
-    defects.clock_ahead_s = float(fault["seconds"])
-
-
 def _version(of: str) -> Setter:
     return lambda defects, fault: setattr(defects, of, str(fault["version"]))
-
-
-def _background(defects: Defects, fault: Mapping[str, Any]) -> None:
-    for send in defects.on_background:
-        send(str(fault["to"]), int(fault["tos"]), 1e6 * float(fault["mbit_per_s"]))
 
 
 SETTERS: Mapping[str, Setter] = {
@@ -109,13 +89,14 @@ SETTERS: Mapping[str, Setter] = {
     "fec": lambda d, f: d.fecs.__setitem__(f["port"], str(f["encoding"])),
     "no-roce-v2": lambda d, f: d.without_roce_v2.add(f["port"]),
     "role": lambda d, f: setattr(d, "role", str(f["role"])),
-    "background": _background,
+    "background": _tell(
+        "on_background", to=str, tos=int, mbit_per_s=lambda rate: 1e6 * float(rate)
+    ),
     "broken-frames": lambda d, f: d.broken_per_s.__setitem__(f["port"], int(f["per_s"])),
-    "clock": _clock,
+    "clock": lambda d, f: setattr(d, "clock_ahead_s", float(f["seconds"])),
     "cabling": lambda d, f: d.neighbours.__setitem__(f["port"], str(f["neighbour"])),
     "rdma-down": lambda d, f: d.rdma_down.add(f["port"]),
-    "willing-dcbx": _willing,
-    "leftover": _leftover,
-    "dscp-map": _map,
-    "ignores-dscp": _ignores_dscp,
+    "willing-dcbx": _tell("on_willing", port=str),
+    "leftover": _tell("on_leftover", command=str, run=str),
+    "dscp-map": _tell("on_map", classes=lambda classes: tuple(map(int, classes))),
 }

@@ -42,7 +42,7 @@ from labtests.simlab.defects import SETTERS, Defects
 from labtests.simlab.losses import Losses
 
 T = TypeVar("T")
-Handler = Callable[["DeviceFaults", Mapping[str, Any]], None]
+Handler = Callable[["DeviceFaults", Mapping[str, Any]], object]
 REBOOT_S = 3.0  # how long a device is away unless the fault says so: short, for tests
 NS_PER_S = 1_000_000_000
 
@@ -186,14 +186,6 @@ def inject(faults: Mapping[str, DeviceFaults], fault: Mapping[str, Any]) -> None
         raise UnknownFault(f"fault {kind!r} needs {error.args[0]!r}") from error
 
 
-def _dead_counter(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
-    faults.dead_counters.setdefault((fault["port"], fault["counter"]), None)
-
-
-def _missing_counter(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
-    faults.missing_counters.add((fault["port"], fault["counter"]))
-
-
 def _reset_counters(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
     faults.losses.reset()
     for reset in faults.on_reset:
@@ -206,36 +198,12 @@ def _kill(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
         kill(process)
 
 
-def _lie(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
-    faults.lying = True
-
-
-def _truncate(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
-    faults.truncated_commands.add(fault["command"])
-
-
 def _drop_packets(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
     port, queue, per_million = fault["port"], fault["queue"], fault["per_million"]
     if not faults.on_loss:
         raise UnknownFault(f"{fault['device']} is no switch: it has no queue to lose packets in")
     for lose in faults.on_loss:
         lose(port, queue, per_million)
-
-
-def _remove_tool(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
-    faults.removed_tools.add(fault["tool"])
-
-
-def _no_ecn_folder(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
-    faults.no_ecn_folder = True
-
-
-def _read_only(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
-    faults.read_only = True
-
-
-def _lldpad(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
-    faults.lldpad = True
 
 
 def _cut(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
@@ -255,14 +223,6 @@ def _now_or_then(faults: DeviceFaults, fault: Mapping[str, Any], act: Callable[[
     faults.traps.append(Trap(text=str(fault["command"]), after=after, act=act))
 
 
-def _hang(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
-    faults.hanging_commands.add(str(fault["command"]))
-
-
-def _heal(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
-    faults.heal()
-
-
 def _defect(kind: str) -> Handler:
     return lambda faults, fault: SETTERS[kind](faults.defects, fault)
 
@@ -277,21 +237,21 @@ def _loss(kind: str) -> Handler:
 
 
 KINDS: Mapping[str, Handler] = {
-    "dead-counter": _dead_counter,
-    "missing-counter": _missing_counter,
+    "dead-counter": lambda has, f: has.dead_counters.setdefault((f["port"], f["counter"]), None),
+    "missing-counter": lambda has, f: has.missing_counters.add((f["port"], f["counter"])),
     "reset-counters": _reset_counters,
     "kill": _kill,
-    "lie": _lie,
-    "truncate": _truncate,
+    "lie": lambda has, f: setattr(has, "lying", True),
+    "truncate": lambda has, f: has.truncated_commands.add(f["command"]),
     "drop-packets": _drop_packets,
-    "remove-tool": _remove_tool,
-    "no-ecn-folder": _no_ecn_folder,
-    "read-only": _read_only,
-    "lldpad": _lldpad,
+    "remove-tool": lambda has, f: has.removed_tools.add(f["tool"]),
+    "no-ecn-folder": lambda has, f: setattr(has, "no_ecn_folder", True),
+    "read-only": lambda has, f: setattr(has, "read_only", True),
+    "lldpad": lambda has, f: setattr(has, "lldpad", True),
     "cut": _cut,
     "reboot": _reboot,
-    "hang": _hang,
-    "heal": _heal,
+    "hang": lambda has, f: has.hanging_commands.add(str(f["command"])),
+    "heal": lambda has, f: has.heal(),
     **{kind: _defect(kind) for kind in SETTERS},
     **{kind: _loss(kind) for kind in losses.KINDS},
 }

@@ -43,9 +43,8 @@ class SimulatedLab:
         modules = {device.name: face_module(device) for device in testbed.devices}
         kinds = {name: str(module.KIND) for name, module in modules.items()}
         self.wiring = wiring(testbed, kinds)
-        memory = {name: module.MEMORY for name, module in modules.items() if _has_memory(module)}
-        more: dict[str, Any] = {"memory": memory} if memory else {}
-        self.network = Network(self.wiring, seed=seed, **more)
+        memory = {name: m.MEMORY for name, m in modules.items() if hasattr(m, "MEMORY")}
+        self.network = Network(self.wiring, seed=seed, memory=memory)
         for port in self.wiring.ports():
             if isinstance(port, HostPort):
                 self.network.nic(port.device, port.interface).set_random_gap(NIC_GAP_SHARE)
@@ -95,10 +94,6 @@ class SimulatedLab:
     def device_with_address(self, address: str) -> str | None:
         """Which host has this IPv4 address on a NIC; None when nobody has."""
         return self._device_of_address.get(address)
-
-
-def _has_memory(module: ModuleType) -> bool:
-    return hasattr(module, "MEMORY")
 
 
 def face_module(device: Device) -> ModuleType:

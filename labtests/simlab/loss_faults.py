@@ -1,12 +1,12 @@
 """How any device suffers the faults of losses.py: bad cables, and people who give commands."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Protocol
 
 from labtests.inventory import Testbed
 from labtests.network import Network, Script
-from labtests.simlab.face import Face, Help, SignalName
+from labtests.simlab.face import Console, Face
 from labtests.simlab.faults import DeviceFaults, UnknownFault
 from labtests.simlab.losses import Fault, Losses
 from labtests.simlab.timeline import Timeline
@@ -15,19 +15,12 @@ NS_PER_MS = 1_000_000
 COUNTED = ("fcs", "symbol", "nothing")
 
 
-class Unheard:
+class Unheard(Console):
     """A console that nobody looks at, of somebody who may do everything."""
 
     username, pty, width, height = "root", False, 80, 24
     congested = False
-    on_line: Callable[[str], None] | None = None
-    on_key: Callable[[str], None] | None = None
-    on_help: Callable[[str, str], Help | None] | None = None
-    on_data: Callable[[str], None] | None = None
-    on_eof: Callable[[], None] | None = None
-    on_interrupt: Callable[[], None] | None = None
-    on_suspend: Callable[[], None] | None = None
-    on_signal: Callable[[SignalName], None] | None = None
+    on_line = on_key = on_help = on_data = on_eof = on_interrupt = on_suspend = on_signal = None
 
     def write(self, text: str) -> None:
         """See Console."""

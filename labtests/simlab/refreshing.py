@@ -1,7 +1,7 @@
 """The counters of a switch as its management sees them: of this moment, or of its last refresh."""
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from labtests.network import (
     PfcCounters,
@@ -12,28 +12,15 @@ from labtests.network import (
 )
 from labtests.simlab.faults import UnknownFault
 from labtests.simlab.losses import Fault, Losses
+from labtests.simlab.timeline import NS_PER_S, Timeline
 
 Counted = TypeVar("Counted")
-NS_PER_S = 1_000_000_000
-
-
-class RefreshClock(Protocol):
-    """The lab's, as far as it is needed here."""
-
-    @property
-    def now_ns(self) -> int:
-        """Nanoseconds since the lab's start."""
-        ...
-
-    def at(self, time_ns: int, callback: Callable[[], None]) -> object:
-        """Have this called at that time."""
-        ...
 
 
 class ShownCounters:
     """What faces read. With the fault `slow-counters`, everything is of the last refresh."""
 
-    def __init__(self, network: Switch, timeline: RefreshClock, losses: Losses) -> None:
+    def __init__(self, network: Switch, timeline: Timeline, losses: Losses) -> None:
         self._network, self._timeline = network, timeline
         self._period_ns = 0
         self._held: dict[tuple[str, str], Any] = {}

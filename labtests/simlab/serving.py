@@ -15,17 +15,16 @@ import tempfile
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
-from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import click
 
 from labtests.core.private_files import private_folder
 from labtests.inventory import Testbed
-from labtests.simlab.control import Message, RunningLab, SimulationFailed
+from labtests.simlab.control import Message
 from labtests.simlab.faults import UnknownFault
 from labtests.simlab.injection import listening
 from labtests.simlab.keys import Keyring
@@ -70,7 +69,8 @@ class ServingFolder:
 
 
 @asynccontextmanager
-async def _open(lab: SimulatedLab, place: ServingFolder) -> AsyncIterator[Message]:
+async def open_lab(lab: SimulatedLab, place: ServingFolder) -> AsyncIterator[Message]:
+    """Its SSH servers listen; what is said to whoever is to log in."""
     keyring = Keyring(lab.devices)
     servers = Servers(lab.devices, lab.faults, keyring)
     try:
@@ -93,7 +93,7 @@ async def _serve(lab: SimulatedLab, place: ServingFolder, driven: bool) -> None:
     if not driven:
         click.echo("Preparing the simulation (the first start compiles it) ...")
     lab.network.advance_to(0)  # whatever must be compiled is compiled before anybody waits for it
-    async with _open(lab, place) as ready:
+    async with open_lab(lab, place) as ready:
         if driven:
             _say(ready)
             Requests(lab, place, ending).start()
@@ -248,69 +248,3 @@ def _welcome(testbed: Testbed, ready: Message) -> str:
         target = f"{address['user']}@{address['host']}"
         lines.append(f"  ssh -p {address['port']} {target:24} # {name}")
     return "\n".join([*lines, "", "Ctrl-C ends it."])
-
-
-class InProcessLab(RunningLab):
-    """A driven simulated lab in a daemon thread of this process, for tests."""
-
-    def __init__(self, testbed: Testbed, *, seed: int, directory: Path | None = None) -> None:
-        self.mistakes: list[Exception] = []  # of the lab itself; the next request raises the first
-        self.lab = SimulatedLab(testbed, seed=seed)
-        self._place = ServingFolder(directory)
-        self._ready: Future[Message] = Future()
-        self._loop = asyncio.new_event_loop()
-        self._loop.set_exception_handler(self._fail)
-        self._stop = asyncio.Event()
-        self._thread = threading.Thread(target=self._run, name="simulated lab", daemon=True)
-        self._thread.start()
-        super().__init__(self._ready.result())
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def ask(self, request: Message) -> Message:
-        """The lab's answer, given in its own thread. Safe to call from several threads."""
-        reply: Future[Message] = Future()
-        self._loop.call_soon_threadsafe(self._answer, request, reply)
-        message = reply.result()
-        if "error" in message:
-            raise SimulationFailed(f"the simulated lab refused {request}: {message['error']}")
-        return message
-
-    def close(self) -> None:
-        """Servers and connections are closed, the thread has ended. Closing twice is allowed."""
-        if self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._stop.set)
-            self._thread.join()
-        self._place.remove()
-
-    def _fail(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        if isinstance(context.get("exception"), Exception):
-            self.mistakes.append(context["exception"])
-        loop.default_exception_handler(context)
-
-    def _answer(self, request: Message, reply: "Future[Message]") -> None:
-        try:
-            if self.mistakes:
-                raise self.mistakes[0]
-            reply.set_result(answer(self.lab, request))
-        except BaseException as error:
-            reply.set_exception(error)
-            raise
-
-    def _run(self) -> None:
-        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
-            runner.run(self._live())
-
-    async def _live(self) -> None:
-        try:
-            async with _open(self.lab, self._place) as ready:
-                self._ready.set_result(ready)
-                await self._stop.wait()
-        except BaseException as error:
-            if not self._ready.done():
-                self._ready.set_exception(error)
-            raise

@@ -9,6 +9,7 @@ would lose that order.
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from operator import attrgetter
 from typing import Any, cast, get_args
 
 import asyncssh
@@ -42,6 +43,16 @@ HELD_AT_MOST = 2**16
 """Characters that are kept for one packet. Then it is seen whether the client reads them."""
 
 
+def _taker(held: str) -> Any:
+    """See Console: who takes input from now on. Input that came before is delivered at once."""
+
+    def give(session: "ConsoleSession", callback: Line) -> None:
+        setattr(session, held, callback)
+        session._deliver()
+
+    return property(attrgetter(held), give)
+
+
 class ConsoleSession(asyncssh.SSHServerSession[str]):
     """A Console (see face.py), and what asyncssh tells it."""
 
@@ -72,35 +83,7 @@ class ConsoleSession(asyncssh.SSHServerSession[str]):
 
     # -- the face's side ------------------------------------------------------------
 
-    @property
-    def on_line(self) -> Line:
-        """See Console. Input that came before is delivered at once."""
-        return self._on_line
-
-    @on_line.setter
-    def on_line(self, callback: Line) -> None:
-        self._on_line = callback
-        self._deliver()
-
-    @property
-    def on_key(self) -> Line:
-        """See Console."""
-        return self._on_key
-
-    @on_key.setter
-    def on_key(self, callback: Line) -> None:
-        self._on_key = callback
-        self._deliver()
-
-    @property
-    def on_data(self) -> Line:
-        """See Console."""
-        return self._on_data
-
-    @on_data.setter
-    def on_data(self, callback: Line) -> None:
-        self._on_data = callback
-        self._deliver()
+    on_line, on_key, on_data = map(_taker, ("_on_line", "_on_key", "_on_data"))
 
     @property
     def congested(self) -> bool:

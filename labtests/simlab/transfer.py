@@ -61,6 +61,10 @@ class _OpenFile:
     changed: bool = field(default=False)
 
 
+def _refuse(self: object, *_: Any, **__: Any) -> NoReturn:
+    raise asyncssh.SFTPOpUnsupported("an emulated host does not do this")
+
+
 class Transfer(asyncssh.SFTPServer):
     """One SFTP session. A file written to is replaced when it is closed."""
 
@@ -119,9 +123,7 @@ class Transfer(asyncssh.SFTPServer):
         self._files.replace(new, self._files.read(old), self._user)
         self._files.remove(old)
 
-    def posix_rename(self, oldpath: bytes, newpath: bytes) -> None:
-        """See SFTPServer."""
-        self.rename(oldpath, newpath)
+    posix_rename = rename
 
     # -- folders and attributes ------------------------------------------------------------------
 
@@ -144,9 +146,7 @@ class Transfer(asyncssh.SFTPServer):
         """See SFTPServer."""
         return self._attributes(self._name(path))
 
-    def lstat(self, path: bytes) -> asyncssh.SFTPAttrs:
-        """See SFTPServer."""
-        return self.stat(path)
+    lstat = stat
 
     def fstat(self, file_obj: object) -> asyncssh.SFTPAttrs:
         """See SFTPServer."""
@@ -156,9 +156,7 @@ class Transfer(asyncssh.SFTPServer):
         """See SFTPServer. Modes and times are accepted and not kept."""
         self._attributes(self._name(path))
 
-    def lsetstat(self, path: bytes, attrs: asyncssh.SFTPAttrs) -> None:
-        """See SFTPServer."""
-        self.setstat(path, attrs)
+    lsetstat = setstat
 
     def fsetstat(self, file_obj: object, attrs: asyncssh.SFTPAttrs) -> None:
         """See SFTPServer. A size is kept."""
@@ -177,35 +175,11 @@ class Transfer(asyncssh.SFTPServer):
 
     # -- refused ---------------------------------------------------------------------------------
 
-    def open56(
-        self, path: bytes, desired_access: int, flags: int, attrs: asyncssh.SFTPAttrs
-    ) -> object:
-        """Of later protocol versions."""
-        _refuse()
-
-    def rmdir(self, path: bytes) -> None:
-        """Refused."""
-        _refuse()
-
     def readlink(self, path: bytes) -> bytes:
         """There are no links."""
         raise _failure(errno.EINVAL)
 
-    def symlink(self, oldpath: bytes, newpath: bytes) -> None:
-        """Refused."""
-        _refuse()
-
-    def link(self, oldpath: bytes, newpath: bytes) -> None:
-        """Refused."""
-        _refuse()
-
-    def statvfs(self, path: bytes) -> asyncssh.SFTPVFSAttrs:
-        """Refused."""
-        _refuse()
-
-    def fstatvfs(self, file_obj: object) -> asyncssh.SFTPVFSAttrs:
-        """Refused."""
-        _refuse()
+    open56 = rmdir = symlink = link = statvfs = fstatvfs = _refuse
 
     # -- inside ----------------------------------------------------------------------------------
 
@@ -239,7 +213,3 @@ def _encoded(text: str) -> bytes:
 
 def _failure(number: int) -> OSError:
     return OSError(number, errno.errorcode[number])
-
-
-def _refuse() -> NoReturn:
-    raise asyncssh.SFTPOpUnsupported("an emulated host does not do this")

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 import yaml
 from driven import driving
+from in_process import InProcessLab
 from served_lab import INTERFACES, PORTS, ROOT, TESTBED, ServedLab
 
 from labtests.core.errors import CommandRejected, DeviceError, ToolMissing, UnreadableOutput
 from labtests.drivers import driver_module
 from labtests.inventory import load
-from labtests.simlab.serving import InProcessLab
 from labtests.transport.ssh import connect
 
 A = INTERFACES["ServerA"]

@@ -14,7 +14,8 @@ from labtests.__main__ import main
 from labtests.core.drawing import WIDTH
 from labtests.network.pictures import locking, losing, mixing, queueing
 from labtests.network.pictures.gallery import PICTURES, lines
-from labtests.network.pictures.picture import Picture, check
+from labtests.network.pictures.picture import Picture
+from labtests.network.reference.judging import check
 
 DOCS = Path(__file__).parents[2] / "docs"
 SHORTER: dict[str, Callable[[], Picture]] = {

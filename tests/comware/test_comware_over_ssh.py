@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from driven import driving
+from in_process import InProcessLab
 from typed import typed
 
 from labtests.capabilities.records import (
@@ -17,7 +18,6 @@ from labtests.capabilities.records import (
 from labtests.core.errors import CommandRejected, LabError, UnreadableOutput
 from labtests.drivers.comware import SESSION
 from labtests.inventory import load
-from labtests.simlab.serving import InProcessLab
 from labtests.transport.ssh.connecting import connect
 
 Driver = driving("comware")

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from in_process import InProcessLab
 from typed import typed
 
 from labtests.experiment import SIMULATED, Incast, NotPassed
@@ -15,7 +16,6 @@ from labtests.experiment.refresh import measure
 from labtests.inventory import load
 from labtests.lab.lab import Lab
 from labtests.measure.evidence import Evidence, Refresh
-from labtests.simlab.serving import InProcessLab
 from labtests.transport.transcript import Journal
 from labtests.verdicts import Outcome
 

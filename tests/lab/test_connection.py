@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from in_process import InProcessLab
 from invoke.exceptions import CommandTimedOut, UnexpectedExit
 
 from labtests.core.errors import CommandRejected, DeviceError
@@ -17,7 +18,6 @@ from labtests.inventory import load
 from labtests.lab.changes import Planned
 from labtests.lab.lab import Lab
 from labtests.pytest_plugin import terminal
-from labtests.simlab.serving import InProcessLab
 from labtests.transport.recording import recorded_lab
 from labtests.transport.transcript import Journal
 

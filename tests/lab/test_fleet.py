@@ -9,6 +9,7 @@ from threading import Barrier
 from typing import Any
 
 import pytest
+from in_process import InProcessLab
 from typed import typed
 
 from labtests.capabilities.settings import kind_of
@@ -22,7 +23,6 @@ from labtests.profile.reader import load as load_profile
 from labtests.recovery.snapshot import compare, take
 from labtests.recovery.snapshot.session import limited
 from labtests.simlab.server import Connection
-from labtests.simlab.serving import InProcessLab
 from labtests.transport.exchanges import Exchanges
 from labtests.transport.ssh import login
 from labtests.transport.ssh.shell import ShellTransport

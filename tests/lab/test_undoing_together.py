@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from in_process import InProcessLab
 from typed import typed
 
 from labtests.capabilities.settings import kind_of
@@ -25,7 +26,6 @@ from labtests.profile.planning import made, planned
 from labtests.profile.reader import load as load_profile
 from labtests.recovery.snapshot import Snapshot, compare, take
 from labtests.recovery.snapshot.session import limited
-from labtests.simlab.serving import InProcessLab
 from labtests.transport.ssh.shell import ShellTransport
 from labtests.transport.transcript import Journal
 

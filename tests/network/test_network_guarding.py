@@ -174,7 +174,6 @@ class TestDropping:
         second = counted(lab)
         assert (first.shutdowns, second.shutdowns) == (1, 2)
         assert second.aggregate_dropped == first.dropped + second.dropped
-        assert second.drained_and_dropped == second.drained + second.dropped
 
 
 class TestRestore:

@@ -14,11 +14,11 @@ from driven import driving
 from hostile import TERMINAL
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from in_process import InProcessLab
 
 from labtests.core.errors import LabError
 from labtests.drivers import driver_module
 from labtests.inventory import Device, load
-from labtests.simlab.serving import InProcessLab
 from labtests.transport.protocol import DEFAULT_TIMEOUT_S, Process, Reply, Transport
 from labtests.transport.ssh.connecting import connect
 

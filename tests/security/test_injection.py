@@ -13,12 +13,12 @@ import pytest
 from driven import driving
 from hostile import CANARY, EVERY, SHELL, generated
 from hypothesis import HealthCheck, example, given, settings
+from in_process import InProcessLab
 from typed import typed
 
 from labtests.capabilities.records import EcnSetting, PfcSetting, TrustSetting
 from labtests.core.errors import CommandRejected, InventoryError, LabError, UnreadableOutput
 from labtests.inventory import load
-from labtests.simlab.serving import InProcessLab
 from labtests.transport.protocol import Reply
 from labtests.transport.ssh import connect
 from labtests.transport.ssh.shell import ShellTransport

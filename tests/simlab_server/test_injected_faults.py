@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from in_process import InProcessLab
 from typed import typed
 
 from labtests.core.errors import CommandTimeout, LabErrors, Unreachable
 from labtests.drivers import driver_module
 from labtests.inventory import load
-from labtests.simlab.serving import InProcessLab
 from labtests.transport.protocol import Transport
 from labtests.transport.ssh.connecting import connect_all
 

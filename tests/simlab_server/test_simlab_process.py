@@ -16,11 +16,12 @@ from types import SimpleNamespace
 import netmiko
 import paramiko
 import pytest
+from in_process import InProcessLab
 
 from labtests.inventory import load
 from labtests.simlab.control import LabProcess, SimulationFailed
 from labtests.simlab.lab import CannotSimulate
-from labtests.simlab.serving import InProcessLab, run_freely
+from labtests.simlab.serving import run_freely
 from labtests.simlab.timeline import NS_PER_S
 from labtests.transport.protocol import Clock
 

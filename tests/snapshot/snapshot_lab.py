@@ -5,10 +5,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from in_process import InProcessLab
+
 from labtests.inventory import Testbed, load
 from labtests.lab.lab import Lab
 from labtests.recovery.snapshot import Snapshot, take
-from labtests.simlab.serving import InProcessLab
 from labtests.transport.transcript import Journal
 
 TESTBED_FILE = Path(__file__).parents[2] / "testbeds" / "h3c-s6550-cx4.yaml"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 
+from in_process import InProcessLab
 from typed import typed
 
 from labtests.capabilities.records import PfcSetting
@@ -15,7 +16,6 @@ from labtests.capabilities.settings import PFC
 from labtests.experiment import SIMULATED, Class, Incast
 from labtests.inventory import load
 from labtests.lab.lab import Lab
-from labtests.simlab.serving import InProcessLab
 from labtests.transport.transcript import Journal
 from labtests.verdicts import lossless, paused
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import nexus_switch
 import pytest
 import small_nexus
+from in_process import InProcessLab
 from small_nexus import DESCRIPTION, ENABLED
 from test_switch_cli_nexus_over_ssh import PLATFORMS, TESTBED
 
@@ -18,7 +19,6 @@ from labtests.core.errors import CommandRejected
 from labtests.inventory import Endpoint, load
 from labtests.lab import lab as lab_room
 from labtests.lab.lab import Lab
-from labtests.simlab.serving import InProcessLab
 from labtests.transport.transcript import Journal
 
 PORT = Endpoint(device="N9K", interface="Ethernet1/1")

@@ -9,9 +9,9 @@ from pathlib import Path
 import nexus_switch
 import paramiko
 import pytest
+from in_process import InProcessLab
 
 from labtests.inventory import load
-from labtests.simlab.serving import InProcessLab
 
 TESTBED = """\
 name: one-nexus

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from driven import driving
+from in_process import InProcessLab
 from sshd_server import Sshd
 from typed import typed
 
@@ -14,7 +15,6 @@ from labtests.core.clock import WallClock
 from labtests.core.errors import CommandTimeout, Unreachable
 from labtests.drivers.linux.host import RIGHTS
 from labtests.inventory import load
-from labtests.simlab.serving import InProcessLab
 from labtests.transport.commands import program
 from labtests.transport.protocol import Clock, Transport, wait_until
 from labtests.transport.recording import recorded_lab

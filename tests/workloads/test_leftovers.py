@@ -4,11 +4,11 @@ import time
 from types import SimpleNamespace
 
 import pytest
+from in_process import InProcessLab
 from typed import typed
 
 from labtests.core.errors import WorkloadError
 from labtests.inventory import load
-from labtests.simlab.serving import InProcessLab
 from labtests.transport.protocol import Reply
 from labtests.transport.ssh import SHELL, connect
 from labtests.workloads.leftovers import leftovers, sweep

@@ -1,6 +1,7 @@
 """A case as a network at time 0: cables, switches and NICs set, nothing started."""
 
 from collections import Counter
+from dataclasses import fields
 
 from labtests.core.errors import LabError
 from labtests.network import (
@@ -31,11 +32,7 @@ from labtests.network.cases.device_form import (
     SchedulePart,
     SwitchPart,
 )
-from labtests.network.cases.form import (
-    CaseFile,
-    FlowPart,
-    LinkPart,
-)
+from labtests.network.cases.form import CaseFile, FlowPart, LinkPart
 from labtests.network.cases.guards import set_guard, without_other_guard
 from labtests.network.cases.memory import memory_of
 from labtests.network.cases.pathways import address_of, routing_of
@@ -52,6 +49,12 @@ from labtests.network.wiring import NS_PER_M
 
 BITS_PER_GBIT = 1e9
 GBIT = 1_000_000_000
+
+OF_RC, OF_UDP, OF_TCP = (
+    {f.name for f in fields(request)} - {"ecn"} for request in (RcRequest, UdpRequest, TcpRequest)
+)
+OF_UDP.remove("mtu_bytes")
+"""What is asked for by the names that a case has for it; its `mtu_bytes` are those of RC."""
 
 AnyFlow = RcFlow | UdpFlow | TcpFlow
 
@@ -230,17 +233,10 @@ def _set_dcqcn_priorities(nic: Nic, part: NicPart) -> None:
 
 def _reaction_point(part: DcqcnPart) -> ReactionPoint:
     return ReactionPoint(
-        form="paper" if part.form == "paper" else "timers",
-        gain=part.gain,
-        alpha_period_us=part.alpha_period_us,
-        cut_period_us=part.cut_period_us,
-        increase_period_us=part.increase_period_us,
-        byte_counter_bytes=part.byte_counter_bytes,
-        recovery_stages=part.recovery_stages,
+        **part.model_dump(include={f.name for f in fields(ReactionPoint)}),
         additive_bits_per_s=part.additive_gbit_per_s * BITS_PER_GBIT,
         hyper_bits_per_s=part.hyper_gbit_per_s * BITS_PER_GBIT,
         min_rate_bits_per_s=part.min_rate_gbit_per_s * BITS_PER_GBIT,
-        clamp_target=part.clamp_target,
     )
 
 
@@ -259,60 +255,35 @@ def _started(network: Network, case: CaseFile, flow: FlowPart) -> AnyFlow:
     sender, receiver = flow.source, flow.target
     if flow.kind == "rc" and flow.verb == "read":
         sender, receiver = receiver, sender  # the requester of a read receives the data
-    destination = address_of(case, receiver)
+    ends = {
+        "device": sender,
+        "interface": HOST_INTERFACE,
+        "destination": address_of(case, receiver),
+    }
     tos = flow.priority << 5 if flow.dscp is None else flow.dscp << 2
     if flow.kind == "udp":
         return network.start_udp(
             UdpRequest(
-                device=sender,
-                interface=HOST_INTERFACE,
-                destination=destination,
+                **ends,
+                **flow.model_dump(include=OF_UDP),
                 tos=tos | (ECT_0 if flow.ecn else NOT_ECT),
                 rate_bits_per_s=(flow.rate_gbit_per_s or 0.0) * BITS_PER_GBIT,
-                datagram_bytes=flow.datagram_bytes,
-                ttl=flow.ttl,
-                source_port=flow.source_port,
-                send_queue_datagrams=flow.send_queue_datagrams,
-                arrivals=flow.arrivals,
             )
         )
     if flow.kind == "tcp":
-        return network.start_tcp(
-            TcpRequest(
-                device=sender,
-                interface=HOST_INTERFACE,
-                destination=destination,
-                tos=tos,
-                streams=flow.streams,
-                ttl=flow.ttl,
-                source_port=flow.source_port,
-                ecn=bool(flow.ecn),
-            )
-        )
+        told = flow.model_dump(include=OF_TCP)
+        return network.start_tcp(TcpRequest(**ends, **told, tos=tos, ecn=bool(flow.ecn)))
     messages = None
     if flow.size_bytes is not None:
         messages = -(-flow.size_bytes // (flow.message_bytes * flow.qps))
     return network.start_rc(
         RcRequest(
-            device=sender,
-            interface=HOST_INTERFACE,
-            destination=destination,
+            **ends,
+            **flow.model_dump(include=OF_RC),
             tos=tos,
-            verb=flow.verb,
-            message_bytes=flow.message_bytes,
-            tx_depth=flow.tx_depth,
-            qps=flow.qps,
-            mtu_bytes=flow.mtu_bytes,
             messages=messages,
             nak_repeat_us=flow.nack_repeat_us,
-            retry_limit=flow.retry_limit,
-            timeout_exponent=flow.timeout_exponent,
-            ack_every_packets=flow.ack_every_packets,
             ecn="off" if flow.ecn is False else "on",
-            header_bytes=flow.header_bytes,
             control_tos=None if flow.control_priority is None else flow.control_priority << 5,
-            go_back=flow.go_back,
-            ttl=flow.ttl,
-            source_port=flow.source_port,
         )
     )

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from labtests.inventory.mistakes import Path
 from labtests.inventory.names import Name
 from labtests.network.cases.device_form import (
     CasePart,
@@ -18,6 +19,7 @@ from labtests.network.cases.device_form import (
     NicPart,
     NotNegative,
     Period,
+    PortPart,
     Positive,
     Priority,
     Share,
@@ -176,3 +178,20 @@ class CaseFile(CasePart):
     events: list[EventPart] = Field(default_factory=list)
     slow_receivers: list[SlowReceiverPart] = Field(default_factory=list)
     sampling: SamplingPart = SamplingPart()
+
+
+def switch_parts(case: CaseFile) -> list[tuple[Path, SwitchPart]]:
+    """What is said about all switches, and about single ones, each with its place in the file."""
+    own = [(("switches", name), part) for name, part in case.switches.items() if part is not None]
+    return [(("switch",), case.switch), *own]
+
+
+def port_parts(case: CaseFile) -> list[tuple[Path, PortPart]]:
+    """The same, and what is said about their ports."""
+    switches = switch_parts(case)
+    ports = [
+        ((*path, "ports", name), own)
+        for path, part in switches
+        for name, own in (part.ports or {}).items()
+    ]
+    return [*switches, *ports]

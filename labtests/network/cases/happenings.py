@@ -2,17 +2,12 @@
 
 from dataclasses import replace
 
-from labtests.inventory.mistakes import Mistakes, nearest, quoted
+from labtests.inventory.mistakes import Mistakes
 from labtests.inventory.mistakes import Path as Where
 from labtests.network import Network, Script
-from labtests.network.cases.device_form import (
-    RoutePart,
-)
-from labtests.network.cases.form import (
-    CaseFile,
-    EventPart,
-)
-from labtests.network.cases.pathways import check_route, ports_of, static_route
+from labtests.network.cases.device_form import RoutePart
+from labtests.network.cases.form import CaseFile, EventPart
+from labtests.network.cases.pathways import check_known, check_route, ports_of, static_route
 from labtests.network.cases.pauses import HOST_INTERFACE, NS_PER_US
 
 BELONGS = {
@@ -94,8 +89,7 @@ def check_events(case: CaseFile, mistakes: Mistakes) -> None:
         path: Where = ("events", number)
         known = {*case.hosts, *case.switches}
         if event.device not in known:
-            problem = f"{quoted(event.device)} is not there: {nearest(event.device, known)}"
-            mistakes.add((*path, "device"), problem)
+            check_known(event.device, known, (*path, "device"), mistakes)
         elif event.do == "route":
             _check_change(case, event, path, mistakes)
         else:
@@ -123,9 +117,8 @@ def _check_port(case: CaseFile, event: EventPart, path: Where, mistakes: Mistake
     ports = ports_of(case, event.device)
     if event.port is None:
         mistakes.add(path, f"which port of {event.device}? add port: {' or '.join(ports)}")
-    elif event.port not in ports:
-        problem = f"{quoted(event.port)} is not there: {nearest(event.port, ports)}"
-        mistakes.add((*path, "port"), problem)
+    else:
+        check_known(event.port, ports, (*path, "port"), mistakes)
 
 
 def _check_change(case: CaseFile, event: EventPart, path: Where, mistakes: Mistakes) -> None:

@@ -1,51 +1,37 @@
 """The packet memory of a case's switches: settings on the way in, watermarks on the way out."""
 
+from typing import Any
+
 from labtests.network import GroupMemory, Network, Switch, SwitchMemory
-from labtests.network.cases.device_form import (
-    GroupPart,
-    MemoryPart,
-)
+from labtests.network.cases.device_form import GroupPart, MemoryPart
 from labtests.network.cases.figures import GroupFigures, MemoryFigures
 
 
 def memory_of(part: MemoryPart | None) -> SwitchMemory:
     """Bytes of the case file as whole cells."""
     part = part or MemoryPart()
-    cell = part.cell_bytes
     return SwitchMemory(
-        total_bytes=part.total_bytes,
-        cell_bytes=cell,
-        alpha=part.alpha,
-        guaranteed_cells=part.guaranteed_bytes // cell,
-        headroom_cells=_cells(part.headroom_bytes, cell),
-        headroom_pool_cells=part.headroom_pool_bytes // cell,
-        headroom_pool_limit_cells=_cells(part.headroom_pool_limit_bytes, cell),
-        xoff_cells=_cells(part.xoff_bytes, cell),
-        xon_offset_cells=part.xon_offset_bytes // cell,
-        egress_limit_cells=part.egress_limit_bytes // cell,
-        egress_alpha=part.egress_alpha,
-        egress_shared_cells=_cells(part.egress_shared_bytes, cell),
-        egress_guaranteed_cells=part.egress_guaranteed_bytes // cell,
+        **_settings(part, part.cell_bytes),
         priorities={
-            priority: _group(group, cell)
+            priority: GroupMemory(**_settings(group, part.cell_bytes))
             for group in part.groups or ()
             for priority in group.priorities
         },
     )
 
 
-def _group(part: GroupPart, cell: int) -> GroupMemory:
-    return GroupMemory(
-        alpha=part.alpha,
-        xoff_cells=_cells(part.xoff_bytes, cell),
-        xon_offset_cells=_cells(part.xon_offset_bytes, cell),
-        guaranteed_cells=_cells(part.guaranteed_bytes, cell),
-        headroom_cells=_cells(part.headroom_bytes, cell),
-    )
+_NOT_IN_CELLS = ("total_bytes", "cell_bytes", "alpha", "egress_alpha")
 
 
-def _cells(size: int | None, cell: int) -> int | None:
-    return None if size is None else size // cell
+def _settings(part: MemoryPart | GroupPart, cell: int) -> dict[str, Any]:
+    """By their names in the network, where `x_bytes` is `x_cells`."""
+    found: dict[str, Any] = {}
+    for name, value in part:
+        if name in _NOT_IN_CELLS:
+            found[name] = value
+        elif name.endswith("_bytes"):
+            found[name.replace("_bytes", "_cells")] = None if value is None else value // cell
+    return found
 
 
 def memory_figures(network: Network, name: str) -> MemoryFigures:

@@ -1,18 +1,14 @@
 """The routes of a case: what its switches' `routes` and its `routing` mean, and what is wrong."""
 
 from collections import Counter
+from collections.abc import Collection
 from ipaddress import ip_network
 
 from labtests.inventory.mistakes import Mistakes, nearest, quoted
 from labtests.inventory.mistakes import Path as Where
 from labtests.network import Routing, StaticRoute, Tunnel
-from labtests.network.cases.device_form import (
-    RoutePart,
-    SwitchPart,
-)
-from labtests.network.cases.form import (
-    CaseFile,
-)
+from labtests.network.cases.device_form import RoutePart, SwitchPart
+from labtests.network.cases.form import CaseFile
 
 ANY = "any"
 EVERYTHING = "0.0.0.0/0"
@@ -36,6 +32,14 @@ def ports_of(case: CaseFile, device: str) -> dict[str, str]:
     return found
 
 
+def check_known(
+    name: str, known: Collection[str], path: Where, mistakes: Mistakes, *, key: bool = False
+) -> None:
+    """Notes a name that nothing has."""
+    if name not in known:
+        mistakes.add(path, f"{quoted(name)} is not there: {nearest(name, known)}", key=key)
+
+
 def routing_of(case: CaseFile) -> Routing:
     """How the switches of a case choose ports."""
     seeds, routes = {}, []
@@ -47,12 +51,7 @@ def routing_of(case: CaseFile) -> Routing:
         for route in part.routes or ():
             routes.append(static_route(case, name, route))
     tunnels = tuple(
-        Tunnel(
-            between=(part.between[0], part.between[1]),
-            copy_dscp=part.copy_dscp,
-            copy_ecn=part.copy_ecn,
-            copy_back=part.copy_back,
-        )
+        Tunnel(**part.model_dump(exclude={"between"}), between=(part.between[0], part.between[1]))
         for part in case.tunnels
     )
     return Routing(ways=case.routing, static=tuple(routes), hash_seeds=seeds, tunnels=tunnels)

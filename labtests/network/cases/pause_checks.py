@@ -1,19 +1,13 @@
 """What is wrong with the pauses of a case."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 from labtests.core.headroom import RESPONSE_QUANTA
-from labtests.inventory.mistakes import Mistakes, nearest, quoted
+from labtests.inventory.mistakes import Mistakes
 from labtests.inventory.mistakes import Path as Where
-from labtests.network.cases.device_form import (
-    NicPart,
-    PortPart,
-    SwitchPart,
-)
-from labtests.network.cases.form import (
-    CaseFile,
-)
-from labtests.network.cases.pathways import ports_of
+from labtests.network.cases.device_form import NicPart, PortPart
+from labtests.network.cases.form import CaseFile, switch_parts
+from labtests.network.cases.pathways import check_known, ports_of
 from labtests.network.cases.pauses import link_pause, receive_buffer
 
 
@@ -29,9 +23,9 @@ def check_pauses(case: CaseFile, mistakes: Mistakes) -> None:
 def _check_storms(case: CaseFile, mistakes: Mistakes) -> None:
     for number, storm in enumerate(case.storms):
         path: Where = ("storms", number)
-        _known(storm.device, {*case.hosts, *case.switches}, (*path, "device"), mistakes)
+        check_known(storm.device, {*case.hosts, *case.switches}, (*path, "device"), mistakes)
         if storm.device in case.switches:
-            _known(storm.port or "", ports_of(case, storm.device), (*path, "port"), mistakes)
+            check_known(storm.port or "", ports_of(case, storm.device), (*path, "port"), mistakes)
         elif storm.port is not None:
             mistakes.add((*path, "port"), "a host has one port: leave it out")
         if storm.stop_us is not None and storm.stop_us <= storm.start_us:
@@ -41,7 +35,7 @@ def _check_storms(case: CaseFile, mistakes: Mistakes) -> None:
 def _check_slow_receivers(case: CaseFile, mistakes: Mistakes) -> None:
     for number, slow in enumerate(case.slow_receivers):
         path: Where = ("slow_receivers", number)
-        _known(slow.host, case.hosts, (*path, "host"), mistakes)
+        check_known(slow.host, case.hosts, (*path, "host"), mistakes)
         if slow.stop_us is not None and slow.stop_us <= slow.start_us:
             mistakes.add((*path, "stop_us"), "must be later than start_us")
 
@@ -56,9 +50,7 @@ def _parts(case: CaseFile) -> Iterator[tuple[Where, NicPart | PortPart, NicPart 
     for name, switch in case.switches.items():
         if switch is not None:
             yield ("switches", name), switch, case.switch
-    switches: list[tuple[Where, SwitchPart]] = [(("switch",), case.switch)]
-    switches += [(("switches", name), own) for name, own in case.switches.items() if own]
-    for where, own in switches:
+    for where, own in switch_parts(case):
         above = PortPart(
             pfc=case.switch.pfc if own.pfc is None else own.pfc,
             link_pause=own.link_pause or case.switch.link_pause,
@@ -104,8 +96,3 @@ def _check_timing(case: CaseFile, mistakes: Mistakes) -> None:
         if part.pause.response_quanta == "longest" and rates - set(RESPONSE_QUANTA):
             known = ", ".join(str(rate) for rate in RESPONSE_QUANTA)
             mistakes.add(where, f"longest is known for links of {known} Gbit/s only")
-
-
-def _known(name: str, known: Collection[str], path: Where, mistakes: Mistakes) -> None:
-    if name not in known:
-        mistakes.add(path, f"{quoted(name)} is not there: {nearest(name, known)}")

@@ -26,9 +26,7 @@ from labtests.network.cases.device_form import (
     ReceivePart,
 )
 from labtests.network.cases.figures import PauseFigures
-from labtests.network.cases.form import (
-    CaseFile,
-)
+from labtests.network.cases.form import CaseFile
 from labtests.network.tables import NONE, PS_PER_US
 
 HOST_INTERFACE = "e0"
@@ -57,12 +55,9 @@ def set_port_pauses(switch: Switch, port: str, part: PortPart) -> None:
 
 
 def _set_timing(port: FlowControl, part: PausePart) -> None:
-    timing = PauseTiming(
-        quanta=part.quanta,
-        refresh_share=part.refresh_share or None,
-        response_ns=_response_ns(part, port.rate_bits_per_s),
-    )
-    port.set_timing(timing)
+    response_ns = _response_ns(part, port.rate_bits_per_s)
+    share = part.refresh_share or None
+    port.set_timing(PauseTiming(quanta=part.quanta, refresh_share=share, response_ns=response_ns))
 
 
 def _response_ns(part: PausePart, rate_bits_per_s: int) -> float:
@@ -75,18 +70,14 @@ def _response_ns(part: PausePart, rate_bits_per_s: int) -> float:
 
 def link_pause(part: LinkPausePart) -> LinkPause:
     """802.3x as the part says."""
-    return LinkPause(
-        send=part.send, obey=part.obey, xoff_bytes=part.xoff_bytes, xon_bytes=part.xon_bytes
-    )
+    return LinkPause(**part.model_dump())
 
 
 def receive_buffer(part: ReceivePart) -> ReceiveBuffer:
     """A host's rate and its NIC's buffers as the part says."""
     return ReceiveBuffer(
+        **part.model_dump(exclude={"rate_gbit_per_s"}),
         bits_per_s=_bits_per_s(part.rate_gbit_per_s),
-        buffer_bytes=part.buffer_bytes,
-        xoff_bytes=part.xoff_bytes,
-        xon_bytes=part.xon_bytes,
     )
 
 

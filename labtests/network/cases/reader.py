@@ -6,23 +6,20 @@ from pathlib import Path
 from labtests.core.errors import InventoryError
 from labtests.inventory.document import read_file
 from labtests.inventory.form import checked
-from labtests.inventory.mistakes import Mistakes, nearest, quoted
+from labtests.inventory.mistakes import Mistakes, nearest
 from labtests.inventory.mistakes import Path as Where
 from labtests.network.cases.building import GBIT, reserved_bytes, switch_part
-from labtests.network.cases.device_form import (
-    MemoryPart,
-    NicPart,
-    PortPart,
-    SwitchPart,
-)
+from labtests.network.cases.device_form import MemoryPart, NicPart
 from labtests.network.cases.form import (
     CaseFile,
     FlowPart,
     LinkPart,
+    port_parts,
+    switch_parts,
 )
 from labtests.network.cases.guards import check_guards
 from labtests.network.cases.happenings import check_events
-from labtests.network.cases.pathways import check_routes, check_ways, ports_of
+from labtests.network.cases.pathways import check_known, check_routes, check_ways, ports_of
 from labtests.network.cases.pause_checks import check_pauses
 from labtests.network.settings import NP_DEFAULTS, RP_DEFAULTS, check_dcqcn
 
@@ -70,7 +67,9 @@ def _check_links(case: CaseFile, mistakes: Mistakes) -> None:
     ends = Counter(name for link in case.links for name in link.between)
     for number, link in enumerate(case.links):
         for end, name in enumerate(link.between):
-            _known(name, {*case.hosts, *case.switches}, ("links", number, "between", end), mistakes)
+            check_known(
+                name, {*case.hosts, *case.switches}, ("links", number, "between", end), mistakes
+            )
             if name in case.hosts and ends[name] > 1:
                 mistakes.add(("links", number, "between", end), f"host {name} has two links")
         _check_link(number, link, mistakes)
@@ -91,8 +90,8 @@ def _check_link(number: int, link: LinkPart, mistakes: Mistakes) -> None:
 
 
 def _check_flow(case: CaseFile, number: int, flow: FlowPart, mistakes: Mistakes) -> None:
-    _known(flow.source, set(case.hosts), ("flows", number, "source"), mistakes)
-    _known(flow.target, set(case.hosts), ("flows", number, "target"), mistakes)
+    check_known(flow.source, set(case.hosts), ("flows", number, "source"), mistakes)
+    check_known(flow.target, set(case.hosts), ("flows", number, "target"), mistakes)
     if flow.source == flow.target:
         mistakes.add(("flows", number, "target"), "source and target are the same host")
     if (flow.rate_gbit_per_s is None) == (flow.kind == "udp"):
@@ -121,23 +120,19 @@ def _check_sampling(case: CaseFile, mistakes: Mistakes) -> None:
         mistakes.add(("sampling", "queue_period_us"), problem)
     for number, queue in enumerate(case.sampling.queues or ()):
         path = ("sampling", "queues", number)
-        _known(queue.switch, set(case.switches), (*path, "switch"), mistakes)
+        check_known(queue.switch, set(case.switches), (*path, "switch"), mistakes)
         if queue.switch in case.switches:
-            _known(queue.port, set(ports_of(case, queue.switch)), (*path, "port"), mistakes)
+            check_known(queue.port, set(ports_of(case, queue.switch)), (*path, "port"), mistakes)
 
 
 def _check_switches(case: CaseFile, mistakes: Mistakes) -> None:
     """What is said about single ports, and curves that cannot be."""
-    switches: list[tuple[Where, SwitchPart]] = [(("switch",), case.switch)]
-    switches += [(("switches", name), own) for name, own in case.switches.items() if own]
-    parts: list[tuple[Where, PortPart]] = list(switches)
-    for path, switch in switches:
+    for path, switch in switch_parts(case):
         owners = list(case.switches) if path == ("switch",) else [str(path[1])]
         known = set().union(*(ports_of(case, owner) for owner in owners))
-        for port, settings in (switch.ports or {}).items():
-            parts.append(((*path, "ports", port), settings))
-            _known(port, known, (*path, "ports", port), mistakes, key=True)
-    for path, part in parts:
+        for port in switch.ports or ():
+            check_known(port, known, (*path, "ports", port), mistakes, key=True)
+    for path, part in port_parts(case):
         for number, curve in enumerate(part.ecn or ()):
             if curve.high_bytes < curve.low_bytes:
                 where = (*path, "ecn", number, "high_bytes")
@@ -149,11 +144,9 @@ def _check_switches(case: CaseFile, mistakes: Mistakes) -> None:
 
 def _check_memories(case: CaseFile, mistakes: Mistakes) -> None:
     """Memory settings that say nothing or contradict, and memories with nothing left to share."""
-    parts: list[tuple[Where, SwitchPart]] = [(("switch", "memory"), case.switch)]
-    parts += [(("switches", name, "memory"), own) for name, own in case.switches.items() if own]
-    for path, part in parts:
+    for path, part in switch_parts(case):
         if part.memory:
-            _check_memory(part.memory, path, mistakes)
+            _check_memory(part.memory, (*path, "memory"), mistakes)
     if mistakes.lines():
         return
     for name, own in case.switches.items():
@@ -209,10 +202,3 @@ def _check_parameters(case: CaseFile, mistakes: Mistakes) -> None:
                 check_dcqcn(name, value)
             except ValueError as error:
                 mistakes.add(place, str(error))
-
-
-def _known(
-    name: str, known: set[str], path: Where, mistakes: Mistakes, *, key: bool = False
-) -> None:
-    if name not in known:
-        mistakes.add(path, f"{quoted(name)} is not there: {nearest(name, known)}", key=key)

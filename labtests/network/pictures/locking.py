@@ -14,9 +14,10 @@ from labtests.core.drawing import (
     sheet,
 )
 from labtests.network.cases import CaseFile, Figures, run
-from labtests.network.pictures.picture import ON_WIRE, Picture, check, goodput_of, packaged
+from labtests.network.pictures.picture import ON_WIRE, Picture, goodput_of, packaged
 from labtests.network.pictures.sketch import sketch, way
 from labtests.network.reference import formulas
+from labtests.network.reference.judging import check
 
 DATAGRAM = 1040
 """Payload of a UDP packet that is 1106 B on the wire."""

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from labtests.core.drawing import BLUE, GREY, VERMILION, Axis, Panel, note, sheet
 from labtests.network.cases import CaseFile, Figures, run
-from labtests.network.pictures.picture import ON_WIRE, PAYLOAD, Picture, check, goodput_of, packaged
+from labtests.network.pictures.picture import ON_WIRE, PAYLOAD, Picture, goodput_of, packaged
 from labtests.network.reference import formulas
-from labtests.network.reference.judging import ValidationRow
+from labtests.network.reference.judging import ValidationRow, check
 
 LINE_GBIT_PER_S, DELAY_S, ACK_ON_WIRE, REPEAT_S = 100.0, 2e-6, 84, 20e-6
 MESSAGE_FRAMES = 4000

@@ -8,12 +8,11 @@ from labtests.network.pictures.picture import (
     ON_WIRE,
     PAYLOAD,
     Picture,
-    check,
     goodput_of,
     packaged,
 )
 from labtests.network.reference import formulas
-from labtests.network.reference.judging import ValidationRow
+from labtests.network.reference.judging import ValidationRow, check
 
 LINE_GBIT_PER_S = 40.0
 DATAGRAM = 1040

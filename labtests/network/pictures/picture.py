@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from importlib.resources import as_file, files
 
 from labtests.network.cases import CaseFile, load
-from labtests.network.reference.judging import Check, ValidationRow
+from labtests.network.reference.judging import ValidationRow
 
 PAYLOAD, FRAME, ON_WIRE = 1024, 1086, 1106
 """Bytes of a data packet: payload, frame in a buffer, frame with preamble and gap."""
@@ -40,8 +40,3 @@ def pfc_only(case: CaseFile, *, duration_ms: float, warmup_ms: float) -> CaseFil
 def goodput_of(gbit_per_s: float) -> float:
     """Payload that a link of this rate carries, preamble and gap counted."""
     return gbit_per_s * PAYLOAD / ON_WIRE
-
-
-def check(name: str, quantity: str) -> Check:
-    """A check of a picture against a closed form."""
-    return Check(name=name, trust="F", quantity=quantity)

@@ -16,9 +16,9 @@ from labtests.core.drawing import (
     text,
 )
 from labtests.network.cases import CaseFile, Figures, run
-from labtests.network.pictures.picture import FRAME, ON_WIRE, Picture, check, packaged
+from labtests.network.pictures.picture import FRAME, ON_WIRE, Picture, packaged
 from labtests.network.reference import formulas
-from labtests.network.reference.judging import ValidationRow
+from labtests.network.reference.judging import ValidationRow, check
 
 KILO = 1000.0
 SHOWN_US = 250.0

@@ -18,9 +18,9 @@ from labtests.core.drawing import (
     text,
 )
 from labtests.network.cases import CaseFile, Figures, run
-from labtests.network.pictures.picture import Picture, check, goodput_of, packaged, pfc_only
+from labtests.network.pictures.picture import Picture, goodput_of, packaged, pfc_only
 from labtests.network.pictures.sketch import sketch
-from labtests.network.reference.judging import ValidationRow
+from labtests.network.reference.judging import ValidationRow, check
 
 LINE_GBIT_PER_S = 40.0
 CURED = "PFC, ECN and DCQCN"

@@ -1,23 +1,17 @@
 """Checks of the switch's memory against closed forms: egress limits, thresholds, headroom pool."""
 
-from collections.abc import Callable
 from typing import Any
 
 from labtests.core.headroom import HeadroomLink, egress_needed_cells, headroom_bound_cells
 from labtests.network.cases import CaseFile, Figures, run
 from labtests.network.reference import formulas
-from labtests.network.reference.judging import Check, ValidationRow
+from labtests.network.reference.judging import Family, ValidationRow, check
 from labtests.network.reference.stars import star
 
 CELL_BYTES = 208
 ROCE_FRAME_BYTES = 1024 + 62
 GUARANTEED_BYTES = 1664
 HOSTS = ("h1", "h2", "h3")
-
-
-def check(name: str, quantity: str) -> Check:
-    """A check against a closed form."""
-    return Check(name=name, trust="F", quantity=quantity)
 
 
 def egress_limits() -> list[ValidationRow]:
@@ -113,7 +107,7 @@ def lossless_egress() -> list[ValidationRow]:
     return [row.between(figures.queues[0].peak_bytes, bounds, bounds[1])]
 
 
-QUICK: tuple[Callable[[], list[ValidationRow]], ...] = (
+QUICK: tuple[Family, ...] = (
     egress_limits,
     thresholds_by_priority,
     headroom_pool,

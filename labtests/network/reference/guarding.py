@@ -1,13 +1,13 @@
 """Closed forms of guards against endless pause: when they act, what they drop, what deadlocks."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from labtests.network.cases import CaseFile, Figures, run
 from labtests.network.cases.building import build, start
 from labtests.network.cases.pauses import HOST_INTERFACE
 from labtests.network.reference import formulas
-from labtests.network.reference.judging import Check, ValidationRow
+from labtests.network.reference.judging import Family, ValidationRow, check
 from labtests.network.reference.stars import star
 
 STORM_MS = 5
@@ -17,11 +17,6 @@ MOMENT_MS = 0.001
 EXACT = 1e-9
 NS_PER_MS = 1_000_000
 DATAGRAM, ON_THE_WIRE = 1000, 1000 + 8 + 20 + 18 + 20
-
-
-def check(name: str, quantity: str) -> Check:
-    """A check against a closed form."""
-    return Check(name=name, trust="F", quantity=quantity)
 
 
 def stormy(
@@ -174,7 +169,7 @@ def loop(switches: int, ttl: int, rate_gbit_per_s: float, **more: Any) -> CaseFi
     return CaseFile.model_validate(tree)
 
 
-QUICK: tuple[Callable[[], list[ValidationRow]], ...] = (
+QUICK: tuple[Family, ...] = (
     shutdowns,
     restores,
     detections,

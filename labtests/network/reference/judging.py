@@ -1,13 +1,12 @@
 """One comparison of a measured value with what was expected."""
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 Verdict = Literal["pass", "fail", "shown", "not modelled"]
 Trust = Literal["A", "B", "C", "F"]
 """A, B, C: how far a reference run can be relied upon; F: a closed form."""
-
-GIGA = 1e9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,3 +79,12 @@ class Check:
             tolerance="-",
             verdict="not modelled",
         )
+
+
+def check(name: str, quantity: str) -> Check:
+    """A check against a closed form."""
+    return Check(name=name, trust="F", quantity=quantity)
+
+
+Family = Callable[[], list[ValidationRow]]
+"""Checks of one closed form with several settings."""

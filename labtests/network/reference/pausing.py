@@ -1,6 +1,5 @@
 """Closed forms of pauses: their length, the response, storms, headroom, slow hosts, 802.3x."""
 
-from collections.abc import Callable
 from typing import Any
 
 from labtests.core.headroom import RESPONSE_QUANTA, HeadroomLink, headroom_bound_cells
@@ -13,7 +12,7 @@ from labtests.network import (
 from labtests.network.cases import run
 from labtests.network.cases.building import build, start
 from labtests.network.reference import formulas
-from labtests.network.reference.judging import Check, ValidationRow
+from labtests.network.reference.judging import Family, ValidationRow, check
 from labtests.network.reference.stars import star
 from labtests.network.tables import MIN_FRAME_BYTES, OVERHEAD_BYTES, PS_PER_NS, PS_PER_US
 
@@ -25,11 +24,6 @@ WIRE_BYTES = FRAME_BYTES + OVERHEAD_BYTES
 CELL_BYTES = 208
 NS_PER_US = 1000
 EXACT = 1e-9
-
-
-def check(name: str, quantity: str) -> Check:
-    """A check against a closed form."""
-    return Check(name=name, trust="F", quantity=quantity)
 
 
 def _pressing(gigabit: int) -> Network:
@@ -238,7 +232,7 @@ def discards() -> list[ValidationRow]:
     return [row.near(measured, offered - taken, 1e-3)]
 
 
-QUICK: tuple[Callable[[], list[ValidationRow]], ...] = (
+QUICK: tuple[Family, ...] = (
     quanta,
     responses,
     link_pauses,

@@ -1,12 +1,12 @@
 """Closed forms of links and routes: exact frame times, TTL in a loop, balance of ECMP, tunnels."""
 
-from collections.abc import Callable
 from typing import Any
 
 from labtests.network import Network
 from labtests.network.cases import CaseFile, run
 from labtests.network.cases.building import build, start
-from labtests.network.reference.judging import Check, ValidationRow
+from labtests.network.reference.judging import Family, ValidationRow, check
+from labtests.network.reference.stars import linked
 from labtests.network.tables import OVERHEAD_BYTES
 from labtests.network.traffic import UdpFlow
 
@@ -18,26 +18,10 @@ CHI_SQUARE_BOUND = {3: 16.27, 7: 24.32, 9: 27.88, 15: 37.70}
 """Degrees of freedom -> what chance exceeds once in 1000 times (chi-square distribution)."""
 
 
-def check(name: str, quantity: str) -> Check:
-    """A check against a closed form."""
-    return Check(name=name, trust="F", quantity=quantity)
-
-
 def wired(links: dict[str, float], flows: list[dict[str, Any]], **more: Any) -> CaseFile:
-    """A case of links `a-b`: Gbit/s, of 1 m; names that begin with h are hosts, others switches."""
-    names = dict.fromkeys(name for link in links for name in link.split("-"))
-    tree: dict[str, Any] = {
-        "name": "theory",
-        "duration_ms": 2,
-        "hosts": {name: None for name in names if name.startswith("h")},
-        "switches": {name: None for name in names if not name.startswith("h")},
-        "links": [
-            {"between": link.split("-"), "rate_gbit_per_s": float(rate), "length_m": 1.0}
-            for link, rate in links.items()
-        ],
-        "flows": [{"source": "h1", "target": "h2", **flow} for flow in flows],
-    }
-    return CaseFile.model_validate(tree | more)
+    """A case of links `a-b`: Gbit/s, of 1 m, and flows from h1 to h2."""
+    between = [{"source": "h1", "target": "h2", **flow} for flow in flows]
+    return linked(links, between, cable={"length_m": 1.0}, **({"duration_ms": 2} | more))
 
 
 def begun(case: CaseFile) -> tuple[Network, UdpFlow]:
@@ -163,11 +147,11 @@ def scripted_loss() -> list[ValidationRow]:
     return rows
 
 
-QUICK: tuple[Callable[[], list[ValidationRow]], ...] = (
+QUICK: tuple[Family, ...] = (
     frame_counts,
     loops,
     balance,
     tunnels,
     scripted_loss,
 )
-SLOW: tuple[Callable[[], list[ValidationRow]], ...] = (whole_seconds,)
+SLOW: tuple[Family, ...] = (whole_seconds,)

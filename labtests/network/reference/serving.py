@@ -4,11 +4,11 @@ Frames of 318, 1086 and 4158 B compete, so that shares of packets and of bytes c
 A round-robin share is exact but for the turn under way: at most weight x quantum and a frame.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from labtests.network.cases.building import build, start
-from labtests.network.reference.judging import Check, ValidationRow
+from labtests.network.reference.judging import Family, ValidationRow, check
 from labtests.network.reference.stars import star
 from labtests.network.scheduling import QUANTUM_BYTES
 from labtests.network.tables import OVERHEAD_BYTES
@@ -22,11 +22,6 @@ NS_PER_MS = 1_000_000
 
 Sent = Mapping[int, tuple[int, int]]
 """Of each queue: packets and bytes on the wire."""
-
-
-def check(name: str, quantity: str) -> Check:
-    """A check against a closed form."""
-    return Check(name=name, trust="F", quantity=quantity)
 
 
 def backlogged(*queues: int) -> list[dict[str, Any]]:
@@ -153,7 +148,7 @@ def smallest_frames() -> list[ValidationRow]:
     return rows
 
 
-QUICK: tuple[Callable[[], list[ValidationRow]], ...] = (
+QUICK: tuple[Family, ...] = (
     weighted,
     strict,
     rate_limits,

@@ -3,12 +3,13 @@
 Frames are 1000 B on the wire, without preamble and gap, and a cell is a byte.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from labtests.network.cases import CaseFile, run
 from labtests.network.reference import formulas
-from labtests.network.reference.judging import Check, ValidationRow
+from labtests.network.reference.judging import Family, ValidationRow, check
+from labtests.network.reference.stars import linked
 
 PAYLOAD_BYTES, FRAME_BYTES, PAUSE_BYTES = 952, 1000, 64
 GUARANTEED_BYTES, HEADROOM_BYTES = 1664, 200_000
@@ -22,16 +23,8 @@ ENDLESS = {
 }
 
 
-def check(name: str, quantity: str) -> Check:
-    """A check against a closed form."""
-    return Check(name=name, trust="F", quantity=quantity)
-
-
-def merged(
-    links: Mapping[tuple[str, str], float], flows: Sequence[Mapping[str, Any]], **more: Any
-) -> CaseFile:
+def merged(links: Mapping[str, float], flows: Sequence[Mapping[str, Any]], **more: Any) -> CaseFile:
     """Hosts `r`, `h...` and switches `s...` with links of so many Gbit/s and 1 us."""
-    devices = sorted({name for pair in links for name in pair})
     memory: dict[str, Any] = {
         "cell_bytes": 1,
         "xon_offset_bytes": 3072,
@@ -39,21 +32,12 @@ def merged(
     }
     memory |= more.pop("memory", {})
     switch: dict[str, Any] = {"pfc": [3], "memory": memory} | more.pop("switch", {})
-    tree: dict[str, Any] = {
-        "name": "theory",
-        "duration_ms": 20,
-        "warmup_ms": 10,
-        "hosts": {name: None for name in devices if name[0] != "s"},
-        "switches": {name: None for name in devices if name[0] == "s"},
-        "links": [
-            {"between": list(pair), "rate_gbit_per_s": rate, "delay_us": 1.0, "overhead_bytes": 0}
-            for pair, rate in links.items()
-        ],
-        "nic": {"pfc": [3]},
-        "switch": switch,
-        "flows": [{**ENDLESS, "start_us": n * 0.37, **flow} for n, flow in enumerate(flows)],
-    }
-    return CaseFile.model_validate(tree | more)
+    return linked(
+        links,
+        [{**ENDLESS, "start_us": n * 0.37, **flow} for n, flow in enumerate(flows)],
+        cable={"delay_us": 1.0, "overhead_bytes": 0},
+        **({"warmup_ms": 10, "nic": {"pfc": [3]}, "switch": switch} | more),
+    )
 
 
 def merges() -> list[ValidationRow]:
@@ -61,11 +45,9 @@ def merges() -> list[ValidationRow]:
     rows = []
     for near, far in ((3, 5), (4, 2)):
         hosts = [f"hn{n}" for n in range(near)] + [f"hf{n}" for n in range(far)]
-        links: dict[tuple[str, str], float] = {
-            (host, "s1" if host[1] == "n" else "s2"): 40.0 for host in hosts
-        }
+        links = [f"{host}-s1" if host[1] == "n" else f"{host}-s2" for host in hosts]
         case = merged(
-            {("r", "s1"): 40.0, ("s1", "s2"): 40.0} | links, [{"source": host} for host in hosts]
+            dict.fromkeys(("r-s1", "s1-s2", *links), 40.0), [{"source": host} for host in hosts]
         )
         figures, each = run(case), 40 * PAYLOAD_BYTES / FRAME_BYTES / (near + 1)
         for host, flow in zip(hosts, figures.flows, strict=True):
@@ -85,9 +67,9 @@ def mixed_rates() -> list[ValidationRow]:
         (25, (100, 100, 5), (10, 10, 5)),
         (40, (100, 25, 10), (15, 15, 10)),
     ):
-        links = {(f"h{n}", "s1"): float(rate) for n, rate in enumerate(rates)}
+        links = {f"h{n}-s1": float(rate) for n, rate in enumerate(rates)}
         flows = [{"source": f"h{n}"} for n in range(len(rates))]
-        figures = run(merged({("r", "s1"): float(line)} | links, flows))
+        figures = run(merged({"r-s1": float(line)} | links, flows))
         name = "mixed_rates_" + "_".join(map(str, rates)) + f"_into_{line}"
         for flow, share in zip(figures.flows, shares, strict=True):
             row = check(name, f"Gb/s of {flow.name}")
@@ -107,7 +89,7 @@ def swing() -> list[ValidationRow]:
     for xoff, offset in ((300_000, 100_000), (400_000, 250_000)):
         memory = {"xoff_bytes": xoff, "xon_offset_bytes": offset, "guaranteed_bytes": 0}
         case = merged(
-            {("r", "s1"): 25.0, ("h1", "s1"): 100.0},
+            {"r-s1": 25.0, "h1-s1": 100.0},
             [{"source": "h1"}],
             memory=memory,
             sampling={"queue_period_us": 0.1, "queues": [{"switch": "s1", "port": "r"}]},
@@ -130,7 +112,7 @@ def lossy_beside_lossless() -> list[ValidationRow]:
     rows = []
     for lossless, lossy, limit, alpha in ((2, 2, 2_000_000, 0.125), (3, 1, 4_000_000, 0.25)):
         sources = [f"h{n}" for n in range(lossless + lossy)]
-        links = {(host, "s1"): 25.0 for host in ("r", *sources)}
+        links = {f"{host}-s1": 25.0 for host in ("r", *sources)}
         flood = {"target": "r", "kind": "udp", "rate_gbit_per_s": 24.0, "datagram_bytes": 1000}
         flows: list[Mapping[str, Any]] = [{"source": host} for host in sources[:lossless]]
         case = merged(links, flows, memory={"alpha": alpha, "egress_limit_bytes": limit})
@@ -154,7 +136,7 @@ def paused_weights() -> list[ValidationRow]:
     queues = [{"group": "1", "weight": weights.get(i, 1)} for i in range(8)]
     flows = [{"source": f"h{i}", "priority": i} for i in weights]
     case = merged(
-        {("r", "s1"): 25.0} | {(f"h{i}", "s1"): 25.0 for i in weights},
+        dict.fromkeys(("r-s1", *(f"h{i}-s1" for i in weights)), 25.0),
         flows,
         nic={"pfc": [1, 2, 3]},
         switch={"pfc": [1, 2, 3], "ports": {"r": {"schedule": {"queues": queues}}}},
@@ -170,7 +152,7 @@ def paused_weights() -> list[ValidationRow]:
     return rows
 
 
-QUICK: tuple[Callable[[], list[ValidationRow]], ...] = (
+QUICK: tuple[Family, ...] = (
     merges,
     mixed_rates,
     swing,

@@ -1,7 +1,7 @@
 """Every check, as rows of a table."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -17,7 +17,7 @@ from labtests.network.reference import (
     theory,
 )
 from labtests.network.reference.comparing import Comparison, case_name
-from labtests.network.reference.judging import Check, ValidationRow
+from labtests.network.reference.judging import Check, Family, ValidationRow
 from labtests.network.reference.reading import Reference, reference, reference_in
 
 QUICK_CHECKS = (
@@ -44,7 +44,7 @@ QUICK_CHECKS = (
 """One or more of each kind, a few seconds together."""
 
 
-FAMILIES: tuple[Callable[[], list[ValidationRow]], ...] = (
+FAMILIES: tuple[Family, ...] = (
     *theory.QUICK,
     *serving.QUICK,
     *buffering.QUICK,
@@ -60,7 +60,7 @@ SECONDS_EACH = 3.0
 BYTES_PER_SECOND = 4e9
 """Simulated bytes on a link per second of work, roughly."""
 
-Task = tuple[int, ...] | Callable[[], list[ValidationRow]]
+Task = tuple[int, ...] | Family
 """Rows of checks.json that share their runs, or a family of closed forms."""
 
 
