@@ -105,6 +105,27 @@ def expect_chosen(path: Path, *, named: bool) -> None:
     _expect_way(path, _trusted() | strangers)
 
 
+def expect_credible(path: Path, beside: Path | None = None) -> None:
+    """The keys of this file may be trusted: it is ours, root's, of whoever owns the code or the
+    folder `beside`, and nobody else may write it or put another in its place. Those of one's group
+    are trusted. What is no file, its reader refuses. Raises NotPrivate."""
+    trusted = _trusted()
+    try:
+        trusted |= {beside.stat().st_uid} if beside else set()
+        link, found = path.lstat(), path.stat()
+    except (OSError, ValueError):
+        return
+    if not stat.S_ISREG(found.st_mode):
+        return
+    _expect_way(path, trusted)
+    if not {link.st_uid, found.st_uid} <= trusted or found.st_mode & _ALL_WRITE:
+        raise NotPrivate(
+            f"{path} belongs to another user, or can be written by everybody (owner "
+            f"{found.st_uid}, mode {stat.S_IMODE(found.st_mode):04o}), so it is not believed\n"
+            f"  remedy: look at what it says; if it is right: chmod o-w {path}, or a copy"
+        )
+
+
 def expect_ours(path: Path, found: os.stat_result) -> None:
     """The same of what fstat(2) tells of an open file, which cannot change any more."""
     if found.st_uid not in (os.geteuid(), 0) or found.st_mode & _OTHERS_WRITE:

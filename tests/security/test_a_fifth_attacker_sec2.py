@@ -2,13 +2,27 @@
 of host keys, journals, references."""
 
 import os
+import subprocess
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import paramiko
 import pytest
-from handed import STRANGER, as_root, given_to
+from handed import HOST, STRANGER, as_root, given_to
 
+from labtests.core.clock import WallClock
+from labtests.core.errors import LeaseLost
 from labtests.core.private_files import NotPrivate, write_private
+from labtests.lease.held import Held
+from labtests.lease.record import me
+from labtests.lease.register import Register
 from labtests.network import code_folder
+from labtests.transport.protocol import Reply
+from labtests.transport.ssh.host_keys import HostKeyProblem, KnownHosts
+from labtests.transport.ssh.key_lists import Unbelieved
+from labtests.transport.ssh.learning import KnownHostsFiles
+from labtests.transport.ssh.route import hops_to
 
 pytestmark = pytest.mark.usefixtures("own_state")
 
@@ -117,3 +131,167 @@ def test_a_file_of_another_user_is_refused_as_it_was(open_to_all: Path) -> None:
     with pytest.raises(NotPrivate, match="no file of this user"):
         write_private(theirs, "ours")
     assert theirs.read_text() == "theirs"
+
+
+# -- a lease that is known to be lost --------------------------------------------------------------
+
+
+class Here:
+    """This machine as the lease's host, with this login."""
+
+    device = "here"
+
+    def run(self, command: str, *, timeout_s: float = 30.0) -> Reply:
+        done = subprocess.run(
+            ["sh", "-c", command], capture_output=True, text=True, timeout=timeout_s, check=False
+        )
+        return Reply(
+            device="here",
+            command=command,
+            text=done.stdout,
+            errors=done.stderr,
+            status=done.returncode,
+        )
+
+
+def _held(folder: Path, run: str) -> Held:
+    register = Register(Here(), str(folder))  # type: ignore[arg-type]
+    return Held(register, me("run", run=run, expires_after_s=600.0), clock=WallClock())
+
+
+def test_a_suite_sends_nothing_more_once_the_heartbeat_has_found_the_lease_lost(
+    tmp_path: Path,
+) -> None:
+    ours, theirs = (_held(tmp_path / "labtests-lease", run) for run in ("ours", "theirs"))
+    ours.take()
+    theirs.take(force=True)
+    ours.expect_fresh()  # nobody has looked since
+    with pytest.raises(LeaseLost):
+        ours._renew(at_age=0)  # as the heartbeat does
+    with pytest.raises(LeaseLost, match="theirs"):
+        ours.expect_fresh()
+
+
+def test_nor_once_it_was_given_back(tmp_path: Path) -> None:
+    ours = _held(tmp_path / "labtests-lease", "ours")
+    ours.take()
+    ours.give_back()
+    with pytest.raises(LeaseLost, match="given back"):
+        ours.expect_fresh()
+
+
+# -- files of host keys ----------------------------------------------------------------------------
+
+GOOD, OTHER = paramiko.ECDSAKey.generate(), paramiko.ECDSAKey.generate()
+
+
+def _said(key: paramiko.PKey) -> str:
+    return f"{key.get_name()} {key.get_base64()}"
+
+
+def _known(file: Path, **more: Any) -> KnownHosts:
+    return KnownHosts("leaf1", KnownHostsFiles((file,)), "accept-new", **more)
+
+
+def _ask(known: KnownHosts) -> None:
+    known.missing_host_key(None, "leaf1", GOOD)  # type: ignore[arg-type]
+
+
+TWO_BLANKS = _said(OTHER).replace(" ", "  ")
+TOKEN = "sk-ssh-ed25519@openssh.com AAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29tAAAAIFGN"
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        (f"@revoked leaf1  {_said(GOOD)}", "revoked"),
+        (f"@revoked\tleaf1\t\t{_said(GOOD)}", "revoked"),
+        (f"leaf1 {_said(GOOD)}\n@revoked *  {_said(GOOD)}", "revoked"),
+        (f"leaf1  {_said(OTHER)}", "changed"),
+        (f"leaf1\t\t{TWO_BLANKS}", "changed"),
+        (f"{paramiko.HostKeys.hash_host('leaf1')}  {_said(OTHER)}", "changed"),
+        (f"leaf1 {TOKEN}", "changed"),  # a kind of key that paramiko cannot read
+    ],
+)
+def test_a_line_of_known_hosts_is_read_with_any_blanks_between_its_fields(
+    tmp_path: Path, line: str, why: str
+) -> None:
+    file = tmp_path / "known_hosts"
+    file.write_text(f"{line}\n")
+    with pytest.raises(HostKeyProblem) as told:
+        _ask(_known(file))
+    assert told.value.why == why
+
+
+@pytest.mark.parametrize("ending", ["\u2028", "\x0c", "\x0b", "\x85", "\x1c", "\r", ","])
+def test_no_character_but_a_line_feed_ends_a_comment(tmp_path: Path, ending: str) -> None:
+    file = tmp_path / "known_hosts"
+    file.write_text(f"# old{ending}leaf1 {_said(GOOD)}\n", newline="")
+    assert _known(file).key_types() == ()
+
+
+@as_root
+@pytest.mark.parametrize("how", ["another's", "open to all", "another's link", "another's folder"])
+def test_keys_that_another_user_can_write_are_not_believed(tmp_path: Path, how: str) -> None:
+    folder = tmp_path / "keys"
+    folder.mkdir()
+    file = folder / "known_hosts"
+    file.write_text(f"leaf1 {_said(GOOD)}\n")
+    _ask(_known(file))
+    if how == "another's":
+        given_to(STRANGER, file)
+    elif how == "open to all":
+        file.chmod(0o666)
+    elif how == "another's link":
+        file = folder / "link"
+        file.symlink_to(folder / "known_hosts")
+        given_to(STRANGER, file)
+    else:
+        given_to(STRANGER, folder)
+    with pytest.raises(Unbelieved, match="remedy"):
+        _ask(_known(file))
+
+
+@as_root
+def test_those_of_whoever_has_made_the_testbed_that_was_named_are(tmp_path: Path) -> None:
+    checkout = tmp_path / "checkout"
+    checkout.mkdir()
+    file = checkout / "known_hosts"
+    file.write_text(f"leaf1 {_said(GOOD)}\n")
+    given_to(STRANGER, checkout, file)
+    place = KnownHostsFiles((file,), testbed=True, beside=checkout)
+    _ask(KnownHosts("leaf1", place, "strict"))
+
+
+def test_revoked_host_keys_of_ssh_config_are_revoked(tmp_path: Path) -> None:
+    known, revoked = tmp_path / "known_hosts", tmp_path / "revoked"
+    known.write_text(f"leaf1 {_said(GOOD)}\n")
+    revoked.write_text(f"# lost\n\n{_said(OTHER)} of a laptop\n")
+    _ask(_known(known, revoked=revoked))
+    revoked.write_text(f"{_said(OTHER)}\n  {_said(GOOD)}\n")
+    with pytest.raises(HostKeyProblem, match="revoked"):
+        _ask(_known(known, revoked=revoked))
+
+
+@pytest.mark.parametrize("content", [None, b"SSHKRL\n\0more", b"no key\n", b"word\n", b"a b c d\n"])
+def test_revoked_host_keys_that_cannot_be_read_let_nobody_pass(
+    tmp_path: Path, content: bytes | None
+) -> None:
+    known, revoked = tmp_path / "known_hosts", tmp_path / "revoked"
+    known.write_text(f"leaf1 {_said(GOOD)}\n")
+    if content is not None:
+        revoked.write_bytes(content)
+    with pytest.raises(Unbelieved, match="RevokedHostKeys"):
+        _ask(_known(known, revoked=revoked))
+
+
+def test_revoked_host_keys_are_found_in_the_user_s_ssh_config(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".ssh").mkdir()
+    (tmp_path / ".ssh" / "config").write_text("Host *\n  RevokedHostKeys ~/revoked\n")
+    (hop,) = hops_to(replace(HOST, management=replace(HOST.management, ssh_config=True)))
+    assert hop.known_hosts.revoked == tmp_path / "revoked"
+    (hop,) = hops_to(replace(HOST, management=replace(HOST.management, ssh_config=False)))
+    assert hop.known_hosts.revoked is None

@@ -107,7 +107,13 @@ class _Way:
             known_hosts_name(host, port, configured.get("hostkeyalias")),
             known_hosts_place(self._management, configured.get("userknownhostsfile")),
             self._management.host_keys,
+            _revoked(configured),
         )
+
+
+def _revoked(configured: paramiko.SSHConfigDict) -> Path | None:
+    file = str(configured.get("revokedhostkeys", "none"))
+    return None if file.lower() == "none" else Path(file).expanduser()
 
 
 @cache
