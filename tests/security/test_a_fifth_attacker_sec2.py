@@ -1,28 +1,36 @@
 """What a fifth attacker did on the runner's own machine: compiled code, a lease that is lost, files
 of host keys, journals, references."""
 
+import json
 import os
 import subprocess
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import paramiko
 import pytest
-from handed import HOST, STRANGER, as_root, given_to
+from handed import HOST, STRANGER, TESTBED, as_root, given_to, journal_of
 
 from labtests.core.clock import WallClock
-from labtests.core.errors import LeaseLost
+from labtests.core.errors import InventoryError, LabError, LeaseLost, LoginRefused
 from labtests.core.private_files import NotPrivate, write_private
+from labtests.inventory import load
+from labtests.journal import read_changes, state_of, this_runner
+from labtests.journal.values import pack
+from labtests.lease.command import _told
 from labtests.lease.held import Held
 from labtests.lease.record import me
 from labtests.lease.register import Register
 from labtests.network import code_folder
+from labtests.network.reference.reading import reference_in
 from labtests.transport.protocol import Reply
 from labtests.transport.ssh.host_keys import HostKeyProblem, KnownHosts
 from labtests.transport.ssh.key_lists import Unbelieved
 from labtests.transport.ssh.learning import KnownHostsFiles
 from labtests.transport.ssh.route import hops_to
+from labtests.transport.ssh.settings import ssh_settings
 
 pytestmark = pytest.mark.usefixtures("own_state")
 
@@ -295,3 +303,120 @@ def test_revoked_host_keys_are_found_in_the_user_s_ssh_config(
     assert hop.known_hosts.revoked == tmp_path / "revoked"
     (hop,) = hops_to(replace(HOST, management=replace(HOST.management, ssh_config=False)))
     assert hop.known_hosts.revoked is None
+
+
+@pytest.mark.parametrize("patterns", ["'abc", "~nosuchuser77/x", '""'])
+def test_an_include_that_means_nothing_is_said_with_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patterns: str
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".ssh").mkdir()
+    (tmp_path / ".ssh" / "config").write_text(f"Include {patterns}\n")
+    with pytest.raises(LabError, match=r"config: `Include(.|\n)*remedy"):
+        ssh_settings(honoured=True)
+
+
+def test_a_key_file_that_would_be_waited_for_is_no_key() -> None:
+    with pytest.raises(LoginRefused, match="is no key"):
+        hops_to(replace(HOST, management=replace(HOST.management, key_file="/proc/kmsg")))
+
+
+def test_a_path_of_a_user_who_is_not_there_is_a_mistake_of_the_testbed_file(tmp_path: Path) -> None:
+    file = tmp_path / "lab.yaml"
+    file.write_text(TESTBED.replace("user: root", "user: root, key_file: ~nosuchuser77/x"))
+    with pytest.raises(InventoryError, match=r"lab\.yaml:4:.*~NAME"):
+        load(file)
+
+
+# -- journals, records, references -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"pid": "/tmp/evil"},
+        {"pid": "a\0b"},
+        {"pid": -1},
+        {"pid": True},
+        {"pid": 2**70},
+        {"started_ticks": "7"},
+        {"host": {"list": [1]}},
+        {"boot": 7},
+        {"pid_space": "x" * 300},
+        {"since": "now\nthe lab is free: restored"},
+        {"since": "\x1b[2J now"},
+    ],
+)
+def test_the_runner_of_a_journal_has_facts_of_their_kinds(
+    tmp_path: Path, facts: dict[str, Any]
+) -> None:
+    runner = pack(this_runner())
+    runner["fields"] |= {"pid": 1, **facts}  # the pid is a pipe's folder, or no process
+    path = journal_of(tmp_path / "handed", {}, {"runner": runner})
+    with pytest.raises(LabError, match="runner"):
+        read_changes(path)
+
+
+def test_a_process_that_is_no_number_is_not_looked_for() -> None:
+    odd = replace(this_runner(), pid="/tmp/evil")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="format"):
+        state_of(odd)
+
+
+def test_a_journal_is_read_in_a_time_linear_in_what_was_undone(tmp_path: Path) -> None:
+    path = journal_of(tmp_path / "long", {}, {})
+    first, change = (json.loads(line) for line in path.read_text().splitlines())
+
+    def seconds(number: int) -> float:
+        lines = [first, *({**change, "number": n + 1} for n in range(number))]
+        lines += [{"kind": "undone", "number": number - n} for n in range(number)]
+        path.write_text("\n".join(map(json.dumps, lines)) + "\n")
+        begun = time.process_time()
+        assert read_changes(path).entries == []
+        return time.process_time() - begun
+
+    assert seconds(8000) < 10 * seconds(2000)
+
+
+def test_a_free_record_makes_no_lines_of_its_own(tmp_path: Path) -> None:
+    register = Register(Here(), str(tmp_path / "labtests-lease"))  # type: ignore[arg-type]
+    holder = me("free", run="r", since="now\nlab locked by nobody")
+    assert "\n" not in _told(replace(register.look(), holder=holder), register)
+
+
+def _reference(folder: Path, **texts: str) -> Path:
+    folder.mkdir()
+    checks = {"checks": [{"id": "i", "trust": "A", "quantity": "q", "expected": 1}]}
+    for name, text in {"checks": json.dumps(checks), **texts}.items():
+        (folder / f"{name}.json").write_text(text)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        {"checks": "[" * 100_000},
+        {"index": '{"files": [1]}'},
+        {"index": '{"files": ["\\u0000"]}'},
+        {"index": '{"files": 7}'},
+        {"run": '[{"case": "a", "params": {}, "flows": [{}]}]'},
+        {"run": '[{"case": "a", "params": {}, "flows": [1]}]'},
+        {"checks": '{"checks": [{"id": 1, "trust": [], "quantity": 1, "expected": 1}]}'},
+    ],
+)
+def test_a_reference_that_is_broken_is_an_error_in_a_sentence(
+    tmp_path: Path, texts: dict[str, str]
+) -> None:
+    with pytest.raises(LabError, match=r"(?i)json"):
+        reference_in(_reference(tmp_path / "reference", **texts))
+
+
+@pytest.mark.parametrize("name", ["checks", "run"])
+@pytest.mark.parametrize("what", ["pipe", "/dev/zero"])
+def test_a_reference_is_made_of_regular_files(tmp_path: Path, name: str, what: str) -> None:
+    folder = _reference(tmp_path / "reference")
+    file = folder / f"{name}.json"
+    file.unlink(missing_ok=True)
+    os.mkfifo(file) if what == "pipe" else file.symlink_to(what)
+    with pytest.raises(LabError, match="no regular file"):
+        reference_in(folder)
