@@ -146,7 +146,7 @@ def _expect_file(device: Device, key_file: str) -> None:
 
 
 def _may_be_key(file: Path) -> bool:
-    return file.is_file() and file.stat().st_size <= _LONGEST_KEY_BYTES
+    return file.is_file() and 0 < file.stat().st_size <= _LONGEST_KEY_BYTES  # 0: as all of /proc
 
 
 def _password(device: Device) -> str:
