@@ -29,6 +29,7 @@ class Story:
     by_number: dict[int, Entry] = field(default_factory=dict)
     open: dict[int, Entry] = field(default_factory=dict)  # `entries` while the file is read
     staying: dict[int, Entry] = field(default_factory=dict)  # `kept`, too
+    through: dict[int, list[object]] = field(default_factory=dict)  # `touched`, too
 
     @property
     def all(self) -> list[Entry]:
@@ -50,6 +51,8 @@ def read_changes(path: Path) -> Story:
         story = Story(_begun(whole[0]), torn=[line for line in lines if isinstance(line, Torn)])
         for line in whole[1:]:
             _tell(story, line)
+        for number, values in story.through.items():
+            story.by_number[number].touched = tuple(values)
         story.entries, story.kept = [*story.open.values()], [*story.staying.values()]
         _expect_sound(story, path)
     except (KeyError, TypeError, ValueError, AttributeError, NotStorable) as error:
@@ -106,7 +109,10 @@ def _mark(story: Story, entry: Entry, line: dict[str, Any]) -> None:
             return  # undone already: what it was folded into has its values
         if into is not None:
             into.whole = into.whole and entry.whole
-            into.touched = (*into.touched, entry.intent.wanted, *entry.touched)
+            both = (story.through.pop(each.number, []) for each in (entry, into))
+            fewer, more = sorted(both, key=len)
+            more += [entry.intent.wanted, *fewer]
+            story.through[into.number] = more
 
 
 def _entry(line: dict[str, Any]) -> Entry:
