@@ -51,6 +51,31 @@ def expect_owned(path: Path) -> None:
     expect_ours(path, found)
 
 
+def safe_folder(folder: Path) -> None:
+    """The folder is there, and nobody else can replace what we put into it; others may have files
+    of their own there, as in /tmp. Raises NotPrivate, OSError."""
+    expect_safe_way(folder / "any")
+    for each in (*reversed(folder.parents), folder):
+        each.mkdir(mode=_PARENT_MODE, exist_ok=True)
+    expect_safe_way(folder / "any")  # as it is now
+
+
+def expect_code(folder: Path) -> None:
+    """What is in this folder may be run: it is no link, it is ours, root's, or of whoever owns the
+    code, and nobody else may write there or put another in its place.
+
+    Raises NotPrivate, OSError."""
+    expect_safe_way(folder)
+    found = folder.lstat()
+    trusted = stat.S_ISDIR(found.st_mode) and found.st_uid in _trusted()
+    if not trusted or found.st_mode & _OTHERS_WRITE or not os.access(folder, os.R_OK | os.X_OK):
+        raise NotPrivate(
+            f"{folder} is no folder of yours that only you can write (owner {found.st_uid}, mode "
+            f"{stat.S_IMODE(found.st_mode):04o}), so no code of it is run\n"
+            "  remedy: look who made it, and remove it"
+        )
+
+
 def expect_chosen(path: Path, *, named: bool) -> None:
     """Devices may be dialled because of this file: nobody has put it in the user's way, nor can
     others change it. One that was only found, by a bare name or none, is ours, root's, or of
@@ -80,6 +105,27 @@ def expect_chosen(path: Path, *, named: bool) -> None:
     _expect_way(path, _trusted() | strangers)
 
 
+def expect_credible(path: Path, beside: Path | None = None) -> None:
+    """The keys of this file may be trusted: it is ours, root's, of whoever owns the code or the
+    folder `beside`, and nobody else may write it or put another in its place. Those of one's group
+    are trusted. What is no file, its reader refuses. Raises NotPrivate."""
+    trusted = _trusted()
+    try:
+        trusted |= {beside.stat().st_uid} if beside else set()
+        link, found = path.lstat(), path.stat()
+    except (OSError, ValueError):
+        return
+    if not stat.S_ISREG(found.st_mode):
+        return
+    _expect_way(path, trusted)
+    if not {link.st_uid, found.st_uid} <= trusted or found.st_mode & _ALL_WRITE:
+        raise NotPrivate(
+            f"{path} belongs to another user, or can be written by everybody (owner "
+            f"{found.st_uid}, mode {stat.S_IMODE(found.st_mode):04o}), so it is not believed\n"
+            f"  remedy: look at what it says; if it is right: chmod o-w {path}, or a copy"
+        )
+
+
 def expect_ours(path: Path, found: os.stat_result) -> None:
     """The same of what fstat(2) tells of an open file, which cannot change any more."""
     if found.st_uid not in (os.geteuid(), 0) or found.st_mode & _OTHERS_WRITE:
@@ -93,13 +139,27 @@ def expect_ours(path: Path, found: os.stat_result) -> None:
 def open_private(path: Path, flags: int) -> int:
     """A descriptor of a file that is ours and 0600. Raises NotPrivate, OSError (ELOOP for a
     symbolic link)."""
-    flags |= os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK  # a pipe is not waited for
-    descriptor = os.open(path, flags, FILE_MODE)
+    descriptor = _open_of(path, flags, {os.geteuid()})
+    os.fchmod(descriptor, FILE_MODE)  # also when the file was there before
+    return descriptor
+
+
+def open_lock(path: Path) -> int:
+    """A descriptor of a file that is ours, root's, or of whoever owns the code; it stays as it is.
+    Raises NotPrivate, OSError."""
+    return _open_of(path, os.O_RDWR | os.O_CREAT, _trusted())
+
+
+def _open_of(path: Path, flags: int, owners: set[int]) -> int:
+    """Emptied, if that is asked for, only after it was looked at."""
+    safe = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK  # a pipe is not waited for
+    descriptor = os.open(path, flags & ~os.O_TRUNC | safe, FILE_MODE)
     found = os.fstat(descriptor)
-    if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+    if not stat.S_ISREG(found.st_mode) or found.st_uid not in owners:
         os.close(descriptor)
         raise NotPrivate(f"{path} is no file of this user\n  remedy: remove it, or write elsewhere")
-    os.fchmod(descriptor, FILE_MODE)  # also when the file was there before
+    if flags & os.O_TRUNC:
+        os.ftruncate(descriptor, 0)
     return descriptor
 
 

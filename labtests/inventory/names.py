@@ -7,6 +7,7 @@ description, which no device ever sees, are free, but for what a terminal would 
 
 import ipaddress
 import re
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, WithJsonSchema
@@ -99,10 +100,27 @@ EnvironmentName = _text(
     "this is the NAME of an environment variable that holds the password, in capitals; never the "
     "password",
 )
-FilePath = _text(
-    rf"[^{_UNSHOWN}]{{1,4096}}",
-    "a path to a file, on one line (never the content of a key), without invisible characters",
-)
+_PATH = rf"[^{_UNSHOWN}]{{1,4096}}"
+
+
+def _path(value: str) -> str:
+    if not re.fullmatch(_PATH, value):
+        raise ValueError(
+            "a path to a file, on one line (never the content of a key), without invisible "
+            "characters"
+        )
+    try:
+        Path(value).expanduser()
+    except RuntimeError:
+        raise ValueError("a path with `~NAME` needs a user of that name on this machine") from None
+    return value
+
+
+FilePath = Annotated[
+    str,
+    AfterValidator(_path),
+    WithJsonSchema({"type": "string", "pattern": f"^(?:{_PATH})$"}),
+]
 FolderPath = _text(
     r"(?!.*/\.\.?(/|$))(/[A-Za-z0-9_][A-Za-z0-9._-]*|/\.[A-Za-z0-9_-]+){1,16}",
     "a folder on a device is an absolute path of letters, digits, `.`, `_` and `-`, without `..`",

@@ -10,7 +10,7 @@ from labtests.core.errors import LabError
 from labtests.inventory import Endpoint, LeasePlace, expect_place, expect_sound, is_name
 from labtests.journal.append_only import Torn, read_lines
 from labtests.journal.changes import FORMAT, Begun, Entry, Intent
-from labtests.journal.runner import Runner
+from labtests.journal.runner import expect_runner
 from labtests.journal.values import NotStorable, unpack
 
 _SETTING = re.compile(r"[a-z][a-z0-9_]{0,39}")
@@ -27,6 +27,9 @@ class Story:
     last_number: int = 0
     ended: bool = False
     by_number: dict[int, Entry] = field(default_factory=dict)
+    open: dict[int, Entry] = field(default_factory=dict)  # `entries` while the file is read
+    staying: dict[int, Entry] = field(default_factory=dict)  # `kept`, too
+    through: dict[int, list[object]] = field(default_factory=dict)  # `touched`, too
 
     @property
     def all(self) -> list[Entry]:
@@ -48,6 +51,9 @@ def read_changes(path: Path) -> Story:
         story = Story(_begun(whole[0]), torn=[line for line in lines if isinstance(line, Torn)])
         for line in whole[1:]:
             _tell(story, line)
+        for number, values in story.through.items():
+            story.by_number[number].touched = tuple(values)
+        story.entries, story.kept = [*story.open.values()], [*story.staying.values()]
         _expect_sound(story, path)
     except (KeyError, TypeError, ValueError, AttributeError, NotStorable) as error:
         raise LabError(f"{path} cannot be understood: {error}") from error
@@ -58,8 +64,9 @@ def _expect_sound(story: Story, path: Path) -> None:
     """What is dialled and what is changed could stand in a testbed file. Raises LabError."""
     begun = story.begun
     texts = (begun.testbed, begun.file, begun.backend)
-    if not is_name(begun.run) or not is_name(begun.testbed) or type(begun.runner) is not Runner:
-        raise ValueError("its first line names no run, testbed or runner")
+    expect_runner(begun.runner)
+    if not is_name(begun.run) or not is_name(begun.testbed):
+        raise ValueError("its first line names no run or testbed")
     if any(type(text) is not str for text in texts) or type(begun.dry_run) is not bool:
         raise ValueError("its first line has facts of another kind")
     expect_sound(begun.devices, begun.lease, place=str(path))
@@ -78,14 +85,14 @@ def _tell(story: Story, line: dict[str, Any]) -> None:
             raise ValueError(f"change {entry.number} comes after its end")
         if entry.number in story.by_number:
             raise ValueError(f"change {entry.number} is there twice")
-        story.by_number[entry.number] = entry
-        story.entries.append(entry)
+        story.by_number[entry.number] = story.open[entry.number] = entry
         story.last_number = max(story.last_number, entry.number)
     elif kind == "kept":
-        story.kept += story.entries
-        story.entries = []
+        story.staying |= story.open
+        story.open.clear()
     elif kind == "ended":
-        story.ended, story.entries = True, []
+        story.ended = True
+        story.open.clear()
     elif (marked := story.by_number.get(line.get("number", 0))) is not None:
         _mark(story, marked, line)
 
@@ -98,13 +105,14 @@ def _mark(story: Story, entry: Entry, line: dict[str, Any]) -> None:
         into = story.by_number.get(line.get("into", 0))
         if into is entry:
             raise ValueError(f"change {entry.number} is folded into itself")
-        open_in = next((some for some in (story.entries, story.kept) if entry in some), None)
-        if open_in is None:
+        if not (story.open.pop(entry.number, None) or story.staying.pop(entry.number, None)):
             return  # undone already: what it was folded into has its values
-        open_in.remove(entry)
         if into is not None:
             into.whole = into.whole and entry.whole
-            into.touched = (*into.touched, entry.intent.wanted, *entry.touched)
+            both = (story.through.pop(each.number, []) for each in (entry, into))
+            fewer, more = sorted(both, key=len)
+            more += [entry.intent.wanted, *fewer]
+            story.through[into.number] = more
 
 
 def _entry(line: dict[str, Any]) -> Entry:

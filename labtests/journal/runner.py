@@ -10,6 +10,9 @@ from typing import Literal
 _PROC = Path("/proc")
 _STARTED = 19  # field 22 of /proc/PID/stat, counted from the state (field 3)
 
+_MOST = 2**63
+_LONGEST = 255  # a host name has 64 at most
+
 State = Literal["alive", "dead", "unknown"]
 
 
@@ -27,6 +30,22 @@ class Runner:
 
     def __str__(self) -> str:
         return f"process {self.pid} on {self.host}, since {self.since}"
+
+
+def expect_runner(told: object) -> Runner:
+    """What a file tells of a runner is one: numbers that the system has, texts of one line. Raises
+    TypeError, ValueError."""
+    if type(told) is not Runner:
+        raise TypeError("it names no runner")
+    numbers = (told.pid, told.started_ticks)
+    texts = (told.host, told.boot, told.pid_space, told.since)
+    if any(type(number) is not int or not 0 <= number < _MOST for number in numbers):
+        raise ValueError("its runner has no process id, or no time")
+    if any(type(text) is not str or not text.isprintable() for text in texts):
+        raise ValueError("its runner has texts that are none, or have more than a line")
+    if any(len(text) > _LONGEST for text in texts):
+        raise ValueError("its runner has texts without end")
+    return told
 
 
 def this_runner() -> Runner:
@@ -64,7 +83,7 @@ def _pid_space() -> str:
 
 def started_ticks(pid: int) -> int | None:
     """When it was started (proc(5)); None when there is no such process, or only its zombie."""
-    fields = _text(_PROC / str(pid) / "stat").rpartition(")")[2].split()
+    fields = _text(_PROC / f"{pid:d}" / "stat").rpartition(")")[2].split()
     return int(fields[_STARTED]) if len(fields) > _STARTED and fields[0] not in "ZX" else None
 
 

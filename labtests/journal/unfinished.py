@@ -20,7 +20,7 @@ from labtests.core.trusted_files import NotAFile, believed, json_of
 from labtests.inventory import Testbed
 from labtests.journal.append_only import NotWritten, is_locked, sync_folder
 from labtests.journal.changes import Begun, addresses
-from labtests.journal.runner import Runner, State, state_of
+from labtests.journal.runner import Runner, State, expect_runner, state_of
 from labtests.journal.values import NotStorable, pack, unpack
 
 _MOST_BYTES = 2**20  # of an entry of the index
@@ -134,10 +134,11 @@ def unfinished_runs() -> list[Unfinished]:
 
 
 def _expect_sound(**facts: Any) -> Unfinished:
-    """Each fact is of its kind. Raises TypeError."""
+    """Each fact is of its kind. Raises TypeError, ValueError."""
     run = Unfinished(**facts)
-    texts = (run.run, run.testbed, run.runner.since, run.runner.host, *run.addresses)
-    if type(run.runner) is not Runner or any(type(text) is not str for text in texts):
+    expect_runner(run.runner)
+    texts = (run.run, run.testbed, *run.addresses)
+    if any(type(text) is not str for text in texts):
         raise TypeError("a fact of another kind")
     return run
 

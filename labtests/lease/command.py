@@ -138,7 +138,7 @@ def _told(seen: RegisterReading, register: Register) -> str:
     if holder.kind == "free":
         last = f" by run {shown(holder.run)}" if holder.run else ""
         left = f", which left {holder.left} changes: labtests restore" if holder.left else ""
-        return f"free since {holder.since}, given back{last}{left} ({register.place})"
+        return f"free since {shown(holder.since)}, given back{last}{left} ({register.place})"
     if seen.left_s is not None and seen.left_s <= 0:
         return f"free; the lease of {holder} has run out ({register.place})"
     return f"{described(seen, register)}\n  kept in {register.place}"

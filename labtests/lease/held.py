@@ -103,7 +103,9 @@ class Held:
                 raise
 
     def expect_fresh(self) -> None:
-        """See changing.Leased. Whoever was frozen since the last look asks again."""
+        """See changing.Leased. Whoever was frozen since the last look asks again; what is
+        known to be lost is lost, however fresh the last good look is."""
+        self._expect_not_over()
         if self._local_s() >= self._fresh_until_s:
             self.expect_held()
 
@@ -138,11 +140,14 @@ class Held:
                     return
         raise LeaseBusy(f"the lease in {self.register.place} moves faster than it can be renewed")
 
-    def _seen_mine(self) -> RegisterReading:
+    def _expect_not_over(self) -> None:
         if self.lost:
             raise LeaseLost(self.lost)
         if self._ended.is_set():
             raise LeaseLost("the lease was given back: nothing is changed any more")
+
+    def _seen_mine(self) -> RegisterReading:
+        self._expect_not_over()
         seen = self.register.look()
         if not self._is_mine(seen):
             self.lost = (

@@ -14,6 +14,9 @@ numba looks at the file of a function, not at the files of the functions it call
 marking.py the engine from the cache would still mark in the old way. So the folder's name carries a
 fingerprint of every file of the package, with the path and time that numba knows it by, and of what
 the code was compiled by and for.
+
+The index of a function is a pickle: whoever writes it runs code as whoever reads it. So the folder
+is made, and read, only where nobody else can write it or put another in its place.
 """
 
 import fcntl
@@ -29,9 +32,17 @@ from functools import cache
 from pathlib import Path
 
 from labtests.core.errors import LabError
+from labtests.core.private_files import (
+    NotPrivate,
+    expect_code,
+    expect_safe_way,
+    open_lock,
+    safe_folder,
+)
 
 PACKAGE = Path(__file__).parent
 LOCK = "numba.lock"
+_OTHERS_WRITE = 0o022
 
 
 class CompilingFailed(LabError):
@@ -59,13 +70,23 @@ def _machine() -> str:
 
 
 def _parent(package: Path) -> Path:
-    """A writable folder for compiled code: chosen, else beside the source, else the user's."""
+    """A folder for compiled code: chosen, else beside the source where only we can write, else the
+    user's."""
     if chosen := os.environ.get("NUMBA_CACHE_DIR"):
         return Path(chosen)
     beside = package / "__pycache__"
-    if os.access(beside if beside.exists() else package, os.W_OK):
+    if _is_ours(package, beside):
         return beside
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "labtests"
+
+
+def _is_ours(package: Path, beside: Path) -> bool:
+    try:
+        expect_safe_way(beside / LOCK)
+    except NotPrivate:
+        return False
+    owner = os.geteuid() in (0, package.stat().st_uid)
+    return owner and os.access(beside if beside.exists() else package, os.W_OK)
 
 
 def code_folder(package: Path = PACKAGE) -> Path:
@@ -74,11 +95,26 @@ def code_folder(package: Path = PACKAGE) -> Path:
 
 
 def complete_folder() -> Path:
-    """The same, after it was filled if need be: half a minute and more, once."""
+    """The same, after it was filled if need be: half a minute and more, once.
+
+    Raises CompilingFailed, also where others can write."""
     folder = code_folder()
-    if not folder.exists():
-        _fill_elsewhere()
+    with _refusing(folder.parent):
+        expect_safe_way(folder)
+        if not os.path.lexists(folder):
+            _fill_elsewhere()
+        expect_code(folder)
     return folder
+
+
+@contextmanager
+def _refusing(parent: Path) -> Iterator[None]:
+    try:
+        yield
+    except (NotPrivate, OSError) as error:
+        raise CompilingFailed(
+            f"{error}\n  compiled code is kept in {parent}; another folder: NUMBA_CACHE_DIR=FOLDER"
+        ) from error
 
 
 def _fill_elsewhere() -> None:
@@ -108,8 +144,8 @@ def _fill_elsewhere() -> None:
 @contextmanager
 def _only_one(parent: Path) -> Iterator[None]:
     """Nobody else fills a folder here meanwhile; the system lets go when we end, however we do."""
-    parent.mkdir(parents=True, exist_ok=True)
-    with (parent / LOCK).open("w") as file:
+    safe_folder(parent)
+    with os.fdopen(open_lock(parent / LOCK), "w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
@@ -117,13 +153,22 @@ def _only_one(parent: Path) -> Iterator[None]:
 def fill(folder: Path, compile_into: Callable[[Path], None]) -> None:
     """The folder is there and complete, by us or by who was first; those of old sources are not."""
     with _only_one(folder.parent):
-        if folder.exists():
+        if os.path.lexists(folder):
             return
         unfinished = folder.with_name(f"{folder.name}.unfinished")
         shutil.rmtree(unfinished, ignore_errors=True)
-        compile_into(unfinished)
-        unfinished.rename(folder)
+        unfinished.mkdir(mode=0o700)  # not if it is another's, or a link
+        compile_into(unfinished / "code")
+        _only_ours_to_write(unfinished / "code")
+        (unfinished / "code").rename(folder)
+        unfinished.rmdir()
         source = folder.name.rpartition("-")[0]
         for other in folder.parent.glob("numba-*"):
             if not other.name.startswith(source):
                 shutil.rmtree(other, ignore_errors=True)
+
+
+def _only_ours_to_write(folder: Path) -> None:
+    """Whatever the umask was."""
+    for each in (folder, *folder.rglob("*")):
+        each.chmod(each.stat().st_mode & ~_OTHERS_WRITE)

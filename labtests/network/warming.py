@@ -1,7 +1,9 @@
 """Compiling the packet network ahead of time, in a process that does nothing else."""
 
+import sys
 from pathlib import Path
 
+from labtests.core.errors import LabError
 from labtests.network.code_folder import code_folder, complete_folder, fill
 
 
@@ -17,4 +19,7 @@ def _compile_into(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    fill(code_folder(), _compile_into)
+    try:
+        fill(code_folder(), _compile_into)
+    except (LabError, OSError) as error:
+        sys.exit(str(error))

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from labtests.core.errors import LabError
+from labtests.core.trusted_files import handed, json_of
 from labtests.network.reference.hpcc import Run
 from labtests.network.reference.translation import kind_of
 
@@ -68,13 +69,15 @@ def _run_files(folder: Path) -> Sequence[Path]:
         document = _read(folder / "index.json")
         listed = document.get("files") if isinstance(document, dict) else None
     if listed:
+        if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
+            raise LabError(f"{folder / 'index.json'}: files is no list of names")
         return [folder / name for name in listed if name != "checks.json"]
     return sorted(set(folder.glob("*.json")) - {folder / "checks.json", folder / "index.json"})
 
 
 def _read(file: Path) -> Any:
     try:
-        return json.loads(file.read_text(encoding="utf-8"))
+        return json_of(handed(file))
     except OSError as error:
         raise LabError(f"{file}: cannot be read: {error.strerror}") from error
     except ValueError as error:
@@ -99,6 +102,8 @@ def _run(place: str, params: Any, around: Mapping[str, Any]) -> Run:
     run = dict(params)
     told = around.get("flows")
     if "flows" not in run and isinstance(told, list):
+        if not all(isinstance(flow, dict) and {"src", "dst"} <= set(flow) for flow in told):
+            raise LabError(f"{place}: flows has more than mappings with src and dst")
         run["flows"] = [
             [flow["src"], flow["dst"], 100 + n, flow.get("bytes"), flow.get("start_us", n)]
             for n, flow in enumerate(told)

@@ -19,6 +19,7 @@ from labtests.core.errors import DeviceError, HostKeyRefused, LoginRefused, Unre
 from labtests.transport.ssh.algorithms import mismatch
 from labtests.transport.ssh.hop import Hop
 from labtests.transport.ssh.host_keys import HostKeyProblem
+from labtests.transport.ssh.key_lists import Unbelieved
 from labtests.transport.ssh.wire import Unanswered
 
 
@@ -53,7 +54,8 @@ def _host_key(error: HostKeyProblem, place: FailurePlace) -> DeviceError:
         return HostKeyRefused(
             place.device,
             place.hop.command,
-            f"{place.what} shows a host key that is marked @revoked: {fingerprint}",
+            f"{place.what} shows a host key that is marked @revoked, or in RevokedHostKeys: "
+            f"{fingerprint}",
             "give the device a new host key on its console; nobody should trust this one",
         )
     if error.why == "changed":
@@ -73,6 +75,11 @@ def _host_key(error: HostKeyProblem, place: FailurePlace) -> DeviceError:
         f"compare the fingerprint on the device's console, then {scan} >> {file}; "
         "or say `host_keys: accept-new` in the testbed file",
     )
+
+
+def _unbelieved(error: Unbelieved, place: FailurePlace) -> DeviceError:
+    problem, _, remedy = str(error).partition("\n  remedy: ")
+    return HostKeyRefused(place.device, place.hop.command, problem, remedy)
 
 
 def _keyscan(hop: Hop) -> str:
@@ -199,6 +206,7 @@ def _unanswered(error: Unanswered, place: FailurePlace) -> DeviceError:
 _EXPLANATIONS: tuple[_Explanation, ...] = (
     # the special before the general: several are each other's subclasses
     (HostKeyProblem, _host_key),
+    (Unbelieved, _unbelieved),
     (PasswordRequiredException, _key_locked),
     (AuthenticationException, _login),
     (ChannelException, _jump),

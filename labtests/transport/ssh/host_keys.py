@@ -2,7 +2,9 @@
 patterns and no revoked keys, and rewrites the file when it learns; here any listed key will do, as
 with OpenSSH, and a file only grows."""
 
+import base64
 import re
+import struct
 import threading
 from collections import defaultdict
 from collections.abc import Sequence
@@ -15,15 +17,9 @@ import paramiko
 from paramiko.config import SSH_PORT
 from paramiko.hostkeys import HostKeyEntry, InvalidHostKey
 
-from labtests.core.trusted_files import NotAFile, handed
 from labtests.inventory import Management
-from labtests.transport.ssh.learning import (
-    MOST_BYTES,
-    SYSTEM_FILE,
-    USER_FILE,
-    KnownHostsFiles,
-    NoPlace,
-)
+from labtests.transport.ssh.key_lists import is_listed, known_text
+from labtests.transport.ssh.learning import SYSTEM_FILE, USER_FILE, KnownHostsFiles, NoPlace
 
 REVOKED = "@revoked"
 
@@ -51,10 +47,14 @@ class KnownHosts(paramiko.MissingHostKeyPolicy):
     name: str
     place: KnownHostsFiles
     policy: Literal["strict", "accept-new"]
+    revoked: Path | None = None
+    """RevokedHostKeys of ssh_config."""
 
     def key_types(self) -> tuple[str, ...]:
-        """Types of the keys known for this host, so that the server is asked for one of them."""
-        return tuple(dict.fromkeys(line.key.get_name() for line in self._lines() if line.good))
+        """Types of the keys known for this host, so that the server is asked for one of them.
+        Raises Unbelieved."""
+        known = (line.key for line in self._lines() if line.good)
+        return tuple(dict.fromkeys(key.get_name() for key in known if key is not None))
 
     def missing_host_key(
         self, client: paramiko.SSHClient, hostname: str, key: paramiko.PKey
@@ -69,7 +69,10 @@ class KnownHosts(paramiko.MissingHostKeyPolicy):
                     self._learn(key)
 
     def _is_known(self, key: paramiko.PKey) -> bool:
-        """False for the first key of a host, where that may be learned. Raises HostKeyProblem."""
+        """False for the first key of a host, where that may be learned. Raises HostKeyProblem,
+        Unbelieved."""
+        if self.revoked is not None and is_listed(key, self.revoked):
+            raise HostKeyProblem(self.name, key, "revoked")
         lines = self._lines()
         known = [line.key for line in lines if line.good]
         if any(line.key == key for line in lines if not line.good):
@@ -83,7 +86,7 @@ class KnownHosts(paramiko.MissingHostKeyPolicy):
     def _lines(self) -> list["_Line"]:
         found: list[_Line] = []
         for file in self.place.files:
-            for candidate in _index(_text(file)).about(self.name):
+            for candidate in _index(known_text(file, self.place.beside)).about(self.name):
                 line = _line(candidate, self.name)
                 found += [line] if line else []
         return found
@@ -95,19 +98,12 @@ class KnownHosts(paramiko.MissingHostKeyPolicy):
             raise HostKeyProblem(self.name, key, "unknown") from None
 
 
-def _text(file: Path) -> str:
-    """ "" where there is no such file: then nothing is known of the host, and it is refused."""
-    try:
-        return handed(file, most_bytes=MOST_BYTES).decode("utf-8", errors="replace")
-    except (OSError, NotAFile):
-        return ""
-
-
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A key of a host; one that is not good was revoked."""
+    """A key of a host, None for one of a kind that is not read here: the host is known all the
+    same. One that is not good was revoked."""
 
-    key: paramiko.PKey
+    key: paramiko.PKey | None
     good: bool
 
 
@@ -116,7 +112,7 @@ class _Index:
     with patterns or hashed names may mean any host."""
 
     def __init__(self, text: str) -> None:
-        self._lines = text.splitlines()
+        self._lines = text.split("\n")  # and nowhere else, as OpenSSH
         self._of_anybody: list[int] = []
         self._of_host: defaultdict[str, list[int]] = defaultdict(list)
         for number, line in enumerate(self._lines):
@@ -140,28 +136,41 @@ def _index(text: str) -> _Index:
 
 
 def _split(text: str) -> tuple[str, list[str], str]:
-    """Marker or "", patterns of names, and the line without its marker."""
-    marker, _, rest = text.strip().partition(" ")
-    if marker != REVOKED:
-        marker, rest = "", text.strip()
-    rest = rest.lstrip()
-    return marker, re.split(r"[ \t]", rest, maxsplit=1)[0].split(","), rest
+    """Marker or "", patterns of names, and type and key. Fields are apart by blanks and tabs."""
+    fields = re.split("[ \t]+", text.strip(" \t\r"))
+    marker = fields.pop(0) if fields[0] == REVOKED else ""
+    if not fields or fields[0].startswith(("#", "@")):
+        return "", [], ""
+    return marker, fields[0].split(","), " ".join(fields[1:3])
 
 
 @lru_cache(maxsize=1024)
 def _line(text: str, name: str) -> _Line | None:
-    """What this line says of the host. Others (comments, authorities of certificates, damage, key
-    types nobody knows here) say nothing about any host."""
-    marker, names, rest = _split(text)
+    """What this line says of the host. Others (comments, authorities of certificates, damage) say
+    nothing about any host."""
+    marker, names, key = _split(text)
     try:
         if not _means(names, name):
             return None
-        entry = HostKeyEntry.from_line(rest)
-    except (paramiko.SSHException, InvalidHostKey, ValueError, AssertionError):
+    except (ValueError, AssertionError):
         return None  # AssertionError: paramiko's, for a hashed name that is cut short
-    if entry is None or entry.key is None:
+    try:
+        entry = HostKeyEntry.from_line(f"{','.join(names)} {key}")
+    except (paramiko.SSHException, InvalidHostKey, ValueError):
+        entry = None
+    if entry is None and not _is_key(key):
         return None
-    return _Line(entry.key, good=not marker)
+    return _Line(entry.key if entry else None, good=not marker)
+
+
+def _is_key(text: str) -> bool:
+    """Whether this is type and key, of whatever type: a key begins with its type's name."""
+    kind, _, key = text.partition(" ")
+    try:
+        begun = base64.b64decode(key.encode(), validate=True)
+    except ValueError:
+        return False
+    return bool(kind) and begun.startswith(struct.pack(">I", len(kind)) + kind.encode())
 
 
 def _means(patterns: Sequence[str], name: str) -> bool:

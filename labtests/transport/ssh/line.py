@@ -83,7 +83,7 @@ def open_line(device: Device, first: socket.socket | OSError | None = None) -> S
 def _hops(device: Device) -> tuple[Hop, ...]:
     try:
         return hops_to(device)
-    except (OSError, ValueError, paramiko.SSHException) as error:
+    except (OSError, ValueError, RuntimeError, paramiko.SSHException) as error:
         raise Unreachable(
             device.name,
             f"ssh {device.management.host}",

@@ -107,7 +107,13 @@ class _Way:
             known_hosts_name(host, port, configured.get("hostkeyalias")),
             known_hosts_place(self._management, configured.get("userknownhostsfile")),
             self._management.host_keys,
+            _revoked(configured),
         )
+
+
+def _revoked(configured: paramiko.SSHConfigDict) -> Path | None:
+    file = str(configured.get("revokedhostkeys", "none"))
+    return None if file.lower() == "none" else Path(file).expanduser()
 
 
 @cache
@@ -140,7 +146,7 @@ def _expect_file(device: Device, key_file: str) -> None:
 
 
 def _may_be_key(file: Path) -> bool:
-    return file.is_file() and file.stat().st_size <= _LONGEST_KEY_BYTES
+    return file.is_file() and 0 < file.stat().st_size <= _LONGEST_KEY_BYTES  # 0: as all of /proc
 
 
 def _password(device: Device) -> str:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from labtests.core.errors import LabError
 from labtests.core.trusted_files import own
 
 if TYPE_CHECKING:  # it takes its time; and to look for words in the text it is not needed
@@ -51,7 +52,7 @@ def _parsed(files: tuple[tuple[str, ...], ...]) -> "paramiko.SSHConfig":
 def _lines(file: Path, around: tuple[Path, ...]) -> list[str]:
     """The file's lines with `Include` replaced by what it names, which paramiko does not do; in
     itself no file is included. A ProxyCommand is run: what others can write is refused, as OpenSSH
-    does. Raises NotPrivate, NotAFile."""
+    does. Raises NotPrivate, NotAFile, LabError."""
     if len(around) > DEEPEST_INCLUDE or file in around or not file.is_file():
         return []
     lines: list[str] = []
@@ -62,10 +63,20 @@ def _lines(file: Path, around: tuple[Path, ...]) -> list[str]:
             block = line if _BLOCK.match(line) else block
             lines.append(line)
             continue
-        for included in _included(file, include["patterns"]):
+        for included in _understood(file, include["patterns"]):
             lines += _lines(included, (*around, file))
         lines.append(block)  # what follows belongs to the block around the Include again
     return lines
+
+
+def _understood(file: Path, patterns: str) -> list[Path]:
+    try:
+        return _included(file, patterns)
+    except (ValueError, RuntimeError, IndexError, NotImplementedError) as error:
+        raise LabError(
+            f"{file}: `Include {patterns}` cannot be understood: {error}\n"
+            "  remedy: correct it, or `ssh_config: false` in the testbed file"
+        ) from error
 
 
 def _included(file: Path, patterns: str) -> list[Path]:
