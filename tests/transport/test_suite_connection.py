@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -220,8 +221,13 @@ def test_a_command_that_would_outlive_the_run_is_ended_with_it(host: Sshd, tmp_p
     assert [line["text"] for line in told(tmp_path) if line["kind"] == "output"] == ["begun\n"]
 
 
-def test_a_command_whose_caller_is_stopped_by_ctrl_c_is_ended(lab: Lab, tmp_path: Path) -> None:
+def test_a_command_whose_caller_is_stopped_by_ctrl_c_is_ended(
+    lab: Lab, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     seen = tmp_path / "pid"
+    # whoever runs the tests in the background of a shell ignores it
+    request.addfinalizer(partial(signal.signal, signal.SIGINT, signal.getsignal(signal.SIGINT)))
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def stop() -> None:
         wait_for(lambda: seen.is_file() and seen.read_text() != "")
