@@ -15,7 +15,7 @@ ROOT = "0"
 _FOR_ALL = (PurePosixPath("/tmp"), PurePosixPath("/var/tmp"))
 
 _LISTED = re.compile(
-    r"([a-z-])([a-zA-Z-]{9})[.+@]? +[0-9]+ +([0-9]+) +[0-9]+ .*? (/\S*)(?: -> .*)?"
+    r"([a-z-])([a-zA-Z-]{9})[.+@]? +[0-9]+ +([0-9]+) +[0-9]+ .*? (/\S*)(?s: -> .*)?"
 )
 
 

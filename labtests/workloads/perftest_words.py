@@ -44,7 +44,7 @@ _HARMLESS = re.compile(
     | \s*Using\ sampled\ CPU\ speed
     | \s*Correlation\ coefficient\ r\^2:\ \S+\ <   # no CPU clock: its rates are 0 (perftest.py)
     | \s*Device\ not\ recognized\ to\ implement\ inline\ feature
-    | ERROR:\ ld\.so:\ object\ .*\ cannot\ be\ preloaded .*:\ ignored\.
+    | ERROR:\ ld\.so:\ object\ (?>.*?\ cannot\ be\ preloaded).*:\ ignored\.
     """,
     re.IGNORECASE | re.VERBOSE,
 )

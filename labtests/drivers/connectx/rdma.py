@@ -15,7 +15,9 @@ IBDEV2NETDEV = Tool(
 )
 SHOW_GIDS = Tool(name="show_gids", install="install mlnx-tools on this host")
 
-_IBDEV = re.compile(r"^(?:\S+ )?(\S+)(?: \(.*?\) .*?fw \S+)? port ([0-9]+)(?: \(.*?\))? ==> (.*)$")
+_IBDEV = re.compile(
+    r"^(?:\S+ )?(\S+)(?: \([^)]*\) .*fw \S+)? port ([0-9]+)(?: \([^()]*\))? ==> (.*)$"
+)
 _IBDEV_END = re.compile(r"^(\S+)? ?\((\w*)\)$")
 _GIDS_TITLE = re.compile(r"^DEV\s+PORT\s+INDEX\s+GID\s+IPv4\s+VER\s+DEV\s*$")
 _GIDS_RULER = re.compile(r"^---\s+----\s+-----\s+---\s+-+\s+---\s+---\s*$")

@@ -43,8 +43,8 @@ _REFUSALS = (
         f"user; {OR_ROOT}",
     ),
     _says(
-        r"^sudo(?:-rs)?: .*(?:account validation failure|account .*expired|password expired"
-        r"|account is locked|account or password is expired)",
+        r"^sudo(?:-rs)?: (?:.*(?:account validation failure|password expired|account is locked)"
+        r"|(?>.*?account ).*expired)",
         "this user's account or password has expired on the host: look at `chage -l USER`, and "
         f"set it right with `chage -E -1 -M -1 USER`; {OR_ROOT}",
     ),
@@ -55,7 +55,7 @@ _REFUSALS = (
     ),
     _says(
         r"^sudo(?:-rs)?: .*(?:no valid sudoers sources|unable to initialize policy plugin"
-        r"|invalid configuration|/sudoers\S* is (?:world writable|owned by|mode ))",
+        r"|invalid configuration|/sudoers\S{0,255} is (?:world writable|owned by|mode ))",
         f"sudo cannot use its own sudoers file: `visudo -c` as root says why; {OR_ROOT}",
     ),
     _says(
@@ -64,7 +64,7 @@ _REFUSALS = (
         f"must have /usr/bin and /bin, where sh and timeout (coreutils) are; {OR_ROOT}",
     ),
     _says(
-        r"^timeout: failed to run command \S*sh\S*: Permission denied"
+        r"^timeout: failed to run command (?=\S*sh)\S+: Permission denied"
         r"|^sh: .*exec: timeout: Permission denied",
         "what sudo runs may run nothing itself: this host's sudoers has `noexec`; say there "
         f"`Defaults:USER !noexec` for this user; {OR_ROOT}",

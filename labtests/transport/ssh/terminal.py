@@ -16,7 +16,7 @@ LOOK_EVERY_S = 0.2
 INTERRUPT = "\x03"
 
 _LINE_ENDS = re.compile(r"\r{1,64}\n|\n\r")
-_MORE = r"[ \t]*-{2,} ?\(?more\)? ?[^\n]{0,40}?-{2,}[ \t]*"
+_MORE = r"[ \t]*-{2,} ?\(?more\)? ?[^\n]{0,40}?-{2,80}[ \t]{0,80}"
 _PAGER = re.compile(rf"(?:^|\n){_MORE}\Z", re.IGNORECASE)
 # how pagers wipe their own line: Comware moves the cursor, others return or step back
 _WIPED = r"(?:\x1b\[\d*D {1,80}\x1b\[\d*D|\r {1,80}\r|\x08++ ++\x08++|\r?\x1b\[2?K\r?)*"
