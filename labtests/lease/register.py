@@ -219,6 +219,8 @@ class Register:
             raise self._stuck()
         if reply.status != 0:
             raise self._unusable(reply, "written", "make it writable, or make room there")
+        if not names:
+            raise self._unusable(reply, "read: no record is told", "look at that host")
         return max(map(_number, names)) == following
 
     def _looked(self) -> RegisterReading:

@@ -226,8 +226,9 @@ def _sweep(
         try:
             for process in sweep(opened[device.name], done.run, stop=lambda: bool(scene.stop)):
                 done.notes.append(f"ended on {process.host}: {process.pid} {process.command}")
-        except LabError as error:
-            done.problems.append(str(error))
+        except Exception as error:  # noqa: BLE001 - whatever it is, the other hosts are swept
+            told = error if isinstance(error, LabError) else f"{device.name}: {error!r}"
+            done.problems.append(str(told))
 
 
 def whole_of(story: Story, testbed: Testbed | None) -> Testbed:

@@ -72,7 +72,7 @@ class Joined:
         """What each command printed and its status, up to the first mark that is not there."""
         found: list[tuple[str, int]] = []
         for number in range(len(self.commands)):
-            end = re.search(rf"\n{self._mark} {number} ([0-9]+)\n", stream)
+            end = re.search(rf"\n{self._mark} {number} ([0-9]{{1,10}})\n", stream)
             if end is None:
                 break
             found.append((stream[: end.start()], int(end[1])))

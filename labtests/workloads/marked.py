@@ -16,8 +16,10 @@ from labtests.workloads.attempt import Party
 GAP_S = 0.002  # between two packets: the least that newer versions of ping let everybody ask for
 NOT_FOUND = 127
 _SUMMARY = re.compile(
-    r"^(?P<sent>[0-9]+) packets transmitted, (?P<back>[0-9]+) (?:packets )?received", re.MULTILINE
+    r"^(?P<sent>[0-9]{1,10}) packets transmitted, (?P<back>[0-9]{1,10}) (?:packets )?received",
+    re.MULTILINE,
 )
+_COUNT = re.compile(r"[0-9]{1,10}")
 _PERL = (
     "socket(my $s, PF_INET, SOCK_DGRAM, 17) or die $!; my $to = sockaddr_in(9, inet_aton(shift)); "
     "while (my ($tos, $n) = splice(@ARGV, 0, 2)) { "
@@ -60,7 +62,7 @@ def send_marked(sender: Party, receiver: Party, counts: Counts) -> tuple[FlowRes
     if reply.status == NOT_FOUND:
         tool, command = "perl", perl_command(receiver.address, counts)
         reply = sender.transport.run(command, timeout_s=limit_s)
-        told = [(int(line), None) for line in reply.text.split() if line.isdecimal()]
+        told = [(int(line), None) for line in reply.text.split() if _COUNT.fullmatch(line)]
     return tuple(_results(sender, receiver, counts, reply, tool, told))
 
 

@@ -16,10 +16,11 @@ PASSWORD = "open sesame"
 
 
 class _Face(paramiko.ServerInterface):
-    def __init__(self) -> None:
-        self.asked = threading.Event()
+    def __init__(self, log_in: Callable[[], None]) -> None:
+        self.asked, self._log_in = threading.Event(), log_in
 
     def check_auth_password(self, username: str, password: str) -> int:
+        self._log_in()
         return paramiko.AUTH_SUCCESSFUL
 
     def get_allowed_auths(self, username: str) -> str:
@@ -34,10 +35,19 @@ class _Face(paramiko.ServerInterface):
 
 
 class HostileHost:
-    """`act` is given the connection when the first command has been asked for."""
+    """`act` is given the connection when the first command has been asked for; it `sends` a message
+    then, or `at_login`."""
 
-    def __init__(self, folder: Path, act: Callable[[socket.socket], None]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        act: Callable[[socket.socket], None] = lambda _: None,
+        *,
+        sends: paramiko.Message | None = None,
+        at_login: paramiko.Message | None = None,
+    ) -> None:
         self._act, self._known = act, folder / "known_hosts"
+        self._sends, self._at_login = sends, at_login
         self._key = paramiko.ECDSAKey.generate()
         self._listening = socket.create_server(("127.0.0.1", 0))
         self._port = self._listening.getsockname()[1]
@@ -68,9 +78,16 @@ class HostileHost:
     def _serve(self) -> None:
         with suppress(OSError, EOFError, paramiko.SSHException):
             connection, _ = self._listening.accept()
-            session, face = paramiko.Transport(connection), _Face()
+            session = paramiko.Transport(connection)
+            face = _Face(lambda: _send(session, self._at_login))
             self._open += [connection, session]
             session.add_server_key(self._key)
             session.start_server(server=face)
             if face.asked.wait(20):
+                _send(session, self._sends)
                 self._act(connection)
+
+
+def _send(session: paramiko.Transport, message: paramiko.Message | None) -> None:
+    if message is not None:
+        session._send_message(message)  # type: ignore[attr-defined]

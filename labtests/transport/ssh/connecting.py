@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from labtests.core.errors import LabError, LabErrors
+from labtests.core.errors import LabError, LabErrors, Unreachable
 from labtests.inventory import Device
 from labtests.transport.protocol import Clock, Transport
 from labtests.transport.ssh.dialling import dialled
@@ -66,10 +66,22 @@ def _connect(device: Device, session: Callable[[Device], str], clock: Clock, run
             kind = session(device)
         dialect = None if kind == SHELL else kind
         return logged_in(device, dialect, Owner(clock, run), first)
-    except BaseException:
+    except BaseException as error:
         if isinstance(first, socket.socket):
             first.close()
+        if isinstance(error, Exception) and not isinstance(error, LabError):
+            raise _unforeseen(device, error) from error  # the others are used all the same
         raise
+
+
+def _unforeseen(device: Device, error: Exception) -> Unreachable:
+    return Unreachable(
+        device.name,
+        f"ssh {device.management.host}",
+        f"it cannot be used: {type(error).__name__}: {error}",
+        "log in by hand: does the device speak SSH as others do? If so, this is a defect of "
+        "labtests",
+    )
 
 
 def lines_of(transports: Mapping[str, Transport]) -> "dict[str, SshLine]":

@@ -44,7 +44,8 @@ class SshLine:
 
     def broken(self, command: str, why: object = "") -> Unreachable:
         """The error that says that this session is over."""
-        reason = f": {why}" if str(why) else ""
+        told = self.wire.fault or str(why)
+        reason = f": {told}" if told else ""
         return Unreachable(
             self.device,
             command,

@@ -98,7 +98,7 @@ class ShellTransport:
                 self._no_pid(self._reply(command, streams))
             self.let_pass(streams, command)
         first_line = streams.output().partition("\n")[0]
-        if not re.fullmatch(r"[0-9]+", first_line):
+        if not re.fullmatch(r"[0-9]{1,10}", first_line):
             streams.close()
             self._no_pid(self._reply(command, streams))
         return ShellProcess(self, streams, command=command, pid=int(first_line))
@@ -338,7 +338,7 @@ class ShellTransport:
         raise CommandRejected(
             self.device,
             reply.command,
-            f"it was not started: the host said {said[0]!r} instead of a process id",
+            f"it was not started: the host said {said[0][:80]!r} instead of a process id",
             "the login shell must run `sh -c` and print nothing of its own",
         )
 

@@ -82,6 +82,14 @@ class _Login(AuthOnlyHandler):
             raise Unanswered(f"did not answer a login within {waited_s:g} s") from error
 
 
+_RAISED = (OSError, EOFError, paramiko.SSHException)
+"""What paramiko says that it raises."""
+
+
+class Malformed(paramiko.SSHException):
+    """The device sent what is no SSH; paramiko came to grief over it in a way of its own."""
+
+
 class Unanswered(TimeoutError):
     """The device accepted a connection or a channel, and did not say in time whether it does what
     it was asked there."""
@@ -113,7 +121,7 @@ class _Packets(Packetizer):
 
 
 class Wire(ServiceRequestingTransport):
-    """A paramiko transport with twelve differences.
+    """A paramiko transport with thirteen differences.
 
     - TCP_NODELAY: without it an exec waits some 40 ms for a delayed acknowledgement.
     - `round_trip`: once it is back, everything the server had sent before is here.
@@ -130,6 +138,7 @@ class Wire(ServiceRequestingTransport):
     - ecdh-sha2-nistp256 is asked for first: of OpenSSH's key exchanges it takes least of a server's
       CPU, which is most of what many logins at once wait for (RFC 9142 puts it beside curve25519).
     - CBC, MD5 and SHA-1 are not offered (RFC 9142; CBC: CVE-2008-5161).
+    - Whatever its reading thread stumbles over is one of the errors that it says it raises.
     - A packet that is longer than one has to be ends the connection (see _Packets).
     - curve25519-sha256 is known by its plain name too (RFC 8731), the only one that a hardened sshd
       may offer. And what the server has offered is kept, for the error when nothing fits.
@@ -164,6 +173,8 @@ class Wire(ServiceRequestingTransport):
         self._may_log_in = False
         self.answer_within_s = ANSWER_WITHIN_S
         self.offered: dict[str, list[str]] = {}
+        self.fault = ""
+        """What the device did against the rules, if anything; then the connection is over."""
         super().__init__(sock, packetizer_class=_Packets, **settings)
 
     def auth_interactive_dumb(
@@ -173,6 +184,21 @@ class Wire(ServiceRequestingTransport):
         raise paramiko.BadAuthenticationType(
             "it asks for more than a key", ["keyboard-interactive"]
         )
+
+    @property
+    def saved_exception(self) -> Exception | None:
+        """What ended the reading thread; raised by whoever waits for the device."""
+        return self._saved
+
+    @saved_exception.setter
+    def saved_exception(self, error: Exception | None) -> None:
+        if error is not None and not isinstance(error, _RAISED):
+            told = Malformed(f"it sent what is no SSH ({type(error).__name__}: {error})")
+            told.__cause__ = error
+            error = told
+        if isinstance(error, Malformed):
+            self.fault = str(error)
+        self._saved = error
 
     @property
     def has_begun(self) -> bool:
