@@ -45,9 +45,10 @@ class HostileHost:
         *,
         sends: paramiko.Message | None = None,
         at_login: paramiko.Message | None = None,
+        times: int = 1,
     ) -> None:
         self._act, self._known = act, folder / "known_hosts"
-        self._sends, self._at_login = sends, at_login
+        self._sends, self._times, self._at_login = sends, times, at_login
         self._key = paramiko.ECDSAKey.generate()
         self._listening = socket.create_server(("127.0.0.1", 0))
         self._port = self._listening.getsockname()[1]
@@ -84,7 +85,8 @@ class HostileHost:
             session.add_server_key(self._key)
             session.start_server(server=face)
             if face.asked.wait(20):
-                _send(session, self._sends)
+                for _ in range(self._times):
+                    _send(session, self._sends)
                 self._act(connection)
 
 

@@ -80,6 +80,23 @@ def test_no_exception_of_one_device_keeps_the_others_away(
         connect_all([host.device], lambda _: SHELL, clock=WallClock())
 
 
+# -- floods that nobody reads ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stderr", [False, True])
+def test_no_more_is_kept_than_the_window(tmp_path: Path, *, stderr: bool) -> None:
+    blob = b"x" * 30_000
+    flood = message(95, 0, 1, blob) if stderr else message(94, 0, blob)
+    with HostileHost(tmp_path, sends=flood, times=100) as host:
+        session: Any = connect(host.device, SHELL, clock=WallClock())
+        channel = session.line.wire.open_session(window_size=2**20)
+        channel.exec_command("x")
+        assert channel.status_event.wait(20)
+        assert not session.line.wire.is_active()
+        assert "window" in session.line.wire.fault
+        assert len(channel.in_buffer) + len(channel.in_stderr_buffer) < 2**20 + 2**15
+
+
 # -- numbers without end ---------------------------------------------------------------------------
 
 

@@ -10,13 +10,13 @@ import paramiko
 
 from labtests.transport.ssh.surroundings import own_output
 
-WINDOW_BYTES = 2**27
-"""How much a server may send before somebody reads. So large that a command whose output nobody
-reads for a while is not slowed down, and that one round trip brings everything printed so far."""
-
 OUTPUT_LIMIT_BYTES = 2**25
 """Of one command: an hour of iperf3's JSON is less, and to look for secrets in so much takes a
 minute of CPU at worst."""
+WINDOW_BYTES = OUTPUT_LIMIT_BYTES + 2**20
+"""How much a server may send before somebody reads: enough to see that it is too much. So large
+that a command whose output nobody
+reads for a while is not slowed down, and that one round trip brings everything printed so far."""
 LAST_WORDS_S = 1.0  # wall time
 READ_BYTES = 2**26  # per read: everything there is; paramiko's buffer is slow in small bites
 

@@ -8,7 +8,13 @@ from typing import Any
 
 import paramiko
 from paramiko.auth_handler import AuthOnlyHandler
-from paramiko.common import MSG_CHANNEL_REQUEST, cMSG_GLOBAL_REQUEST, cMSG_SERVICE_REQUEST
+from paramiko.common import (
+    MSG_CHANNEL_DATA,
+    MSG_CHANNEL_EXTENDED_DATA,
+    MSG_CHANNEL_REQUEST,
+    cMSG_GLOBAL_REQUEST,
+    cMSG_SERVICE_REQUEST,
+)
 from paramiko.kex_curve25519 import KexCurve25519
 from paramiko.packet import Packetizer
 from paramiko.transport import ServiceRequestingTransport
@@ -49,6 +55,23 @@ def _channel_request(channel: paramiko.Channel, message: paramiko.Message) -> No
     name = f"SIG{message.get_text()}"  # RFC 4254 section 6.10 has them without SIG
     channel.exit_status = SIGNALLED + signal.Signals.__members__.get(name, 0)
     channel.status_event.set()
+
+
+def _channel_data(channel: paramiko.Channel, message: paramiko.Message) -> None:
+    channel._feed(message)  # type: ignore[attr-defined]
+    _expect_window(channel)
+
+
+def _channel_extended_data(channel: paramiko.Channel, message: paramiko.Message) -> None:
+    channel._feed_extended(message)  # type: ignore[attr-defined]
+    _expect_window(channel)
+
+
+def _expect_window(channel: paramiko.Channel) -> None:
+    """What nobody has read yet is never more than the window, which paramiko does not look at."""
+    waiting_bytes = len(channel.in_buffer) + len(channel.in_stderr_buffer)
+    if waiting_bytes > channel.in_window_size:
+        raise Malformed("it sent more than the channel's window lets it")
 
 
 class _Login(AuthOnlyHandler):
@@ -121,7 +144,7 @@ class _Packets(Packetizer):
 
 
 class Wire(ServiceRequestingTransport):
-    """A paramiko transport with thirteen differences.
+    """A paramiko transport with fourteen differences.
 
     - TCP_NODELAY: without it an exec waits some 40 ms for a delayed acknowledgement.
     - `round_trip`: once it is back, everything the server had sent before is here.
@@ -138,6 +161,7 @@ class Wire(ServiceRequestingTransport):
     - ecdh-sha2-nistp256 is asked for first: of OpenSSH's key exchanges it takes least of a server's
       CPU, which is most of what many logins at once wait for (RFC 9142 puts it beside curve25519).
     - CBC, MD5 and SHA-1 are not offered (RFC 9142; CBC: CVE-2008-5161).
+    - A peer that sends more than a channel's window ends the connection (RFC 4254 section 5.2).
     - Whatever its reading thread stumbles over is one of the errors that it says it raises.
     - A packet that is longer than one has to be ends the connection (see _Packets).
     - curve25519-sha256 is known by its plain name too (RFC 8731), the only one that a hardened sshd
@@ -161,6 +185,8 @@ class Wire(ServiceRequestingTransport):
 
     _channel_handler_table = {  # noqa: RUF012 - paramiko's own, a table of its class
         **paramiko.Transport._channel_handler_table,  # type: ignore[attr-defined]
+        MSG_CHANNEL_DATA: _channel_data,
+        MSG_CHANNEL_EXTENDED_DATA: _channel_extended_data,
         MSG_CHANNEL_REQUEST: _channel_request,
     }
 
