@@ -121,7 +121,7 @@ class FluidNetwork:
 
     RATE_BITS_PER_S = 9.26 * GBIT
 
-    def __init__(self, wiring: Any, *, seed: int) -> None:
+    def __init__(self, wiring: Any, *, seed: int, memory: Any = None) -> None:
         self.now_ns = 0
         self.nics = {
             (end.device, end.interface): FluidNic()
