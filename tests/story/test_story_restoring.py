@@ -37,7 +37,7 @@ def test_settings_of_other_people_come_back_with_their_values(bench):
     host.run(typed("echo 0 > /sys/class/net/enp3s0f0np0/ecn/roce_rp/enable/2"))
     found = bench.settings()
     assert "qos wred apply theirs" in found[f"{SWITCH} display current-configuration"]
-    with pytest.raises(NotPassed, match="not proven alive"):
+    with pytest.raises(NotPassed, match="drop counter is unproven"):
         bench.run(S2, with_controls=False)
     expect_as_found(bench, found)
 
