@@ -1,4 +1,4 @@
-""" "Did hosts and cables do their part?" is asked of every phase, whatever else is asked of it.
+"""Did hosts and cables do their part? Asked of every phase, whatever else is asked of it.
 
 What a network does with its packets can only be judged when the traffic ran as it was asked to, and
 when what is missing was not lost in a NIC or on a cable.
@@ -207,7 +207,8 @@ def _undamaged(evidence: Evidence) -> Iterator[Finding]:
         if wrong.increase and not quiet.increase:
             yield unproven(
                 f"{name_of(wrong)} +{wrong.increase}: received data was corrupted in transit, "
-                "behind or between the checks of the cables; look for a switch or NIC with bad memory"
+                "behind or between the checks of the cables; look for a switch or NIC with bad "
+                "memory"
             )
 
 

@@ -91,7 +91,7 @@ EXPECTED = {
     "test_plain_assertion": ("fail", "assert 'h3c-s6550-cx4' == 'another'"),
     "test_plain_fail": ("fail", "nobody likes it"),
     "test_too_slow": ("error", "Timeout"),
-    "test_lab_error": ("error", "ServerA cannot do what EcnMarking asks"),
+    "test_lab_error": ("error", "ServerA does not support EcnMarking"),
     "test_setup_error": ("error", "S6550: 'display nothing': % Wrong\n  remedy: ask for something"),
     "test_teardown_error": ("error", "trust was TrustSetting(source='dot1p', override=False) and"),
     "test_ability_that_nobody_has": (

@@ -151,7 +151,7 @@ def test_a_sender_that_pauses_held_has_an_excuse_as_long_as_they_lasted(whole):
 
 
 def test_a_setting_that_somebody_else_changed_leaves_no_verdict(whole):
-    said = "somebody else changed scheduling of sw p3 during the phase: wrr before, sp after it"
+    said = "scheduling of sw p3 was changed externally during the phase: wrr before, sp after it"
     verdict = sound(replace(whole, changed=(said,)))
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert verdict.because == said
