@@ -153,15 +153,15 @@ def render(run_folder: Path) -> None:
 @main.command()
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option("--list", "only_list", is_flag=True, help="Only say which runs are unfinished.")
-@click.option("--testbed", default=None, help="How its devices are reached today, if not as then.")
+@click.option("--testbed", default=None, help="Testbed file with the current addresses.")
 @click.option(
-    "--runner-is-dead", is_flag=True, help="Of a run on another machine: you have looked."
+    "--runner-is-dead", is_flag=True, help="Confirm that the runner on another machine is dead."
 )
+@click.option("--without-lease", is_flag=True, help="Proceed although the lease cannot be read.")
 @click.option(
-    "--without-lease", is_flag=True, help="Also when nobody can tell who has the lab (you can)."
-)
-@click.option(
-    "--yes", is_flag=True, help="Go where a journal or snapshot leads without asking anybody."
+    "--yes",
+    is_flag=True,
+    help="Do not ask before contacting devices named in a journal or snapshot.",
 )
 @click.option("--forget", is_flag=True, help="Give up RUN: change nothing, and let others work.")
 @click.pass_context

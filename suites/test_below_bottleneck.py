@@ -28,6 +28,6 @@ def test_nothing_is_lost_below_the_bottleneck(incast):
     below = incast.loads(*(each.offering(BELOW) for each in classes))
     seen = incast.run("80 % of line rate", below)
     incast.unproven(
-        lossless(seen, seen.queues, controls=incast.controls), because="no proof of pressure"
+        lossless(seen, seen.queues, controls=incast.controls), because="congestion not proven"
     )
     incast.judge(no_loss(seen, controls=incast.controls))

@@ -15,7 +15,7 @@ SMALL_BYTES = 4096
 
 
 def over(traffic):
-    """Two senders, one class: half as much again as the line."""
+    """Two senders, one class: 150 % of line rate."""
     return (traffic.offering(OVER),) * 2
 
 

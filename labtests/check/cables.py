@@ -13,7 +13,7 @@ from labtests.journal.values import readable
 HEADER_BYTES = 22
 """What a frame has beside its IP packet: Ethernet header 14, VLAN tag 4, checksum 4 (802.3)."""
 
-_SET_ALIKE = "make both ends alike: `labtests plan` shows how (docs/profiles.md)"
+_SET_ALIKE = "configure both ends identically: `labtests plan` shows how (docs/profiles.md)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class CheckedLab:
     def link(self, at: Endpoint) -> LinkFacts | Unknown:
         """Link facts of a port."""
         found = self.known[at.device].links.get(at.interface)
-        return Unknown(why="the device does not tell") if found is None else found
+        return Unknown(why="not reported by the device") if found is None else found
 
     def between_switches(self, link: Link) -> bool:
         """Whether neither end is a host."""
@@ -105,13 +105,13 @@ def speed(lab: CheckedLab) -> Iterator[CheckFinding]:
         elif facts.virtual:
             yield _ok("speed", end, "up; a virtual port has no speed of its own")
         elif facts.speed_bits_per_s is None:
-            yield _unknown("speed", end, "the device does not tell the speed")
+            yield _unknown("speed", end, "the device does not report its speed")
         elif facts.speed_bits_per_s != link.speed_bits_per_s:
             yield _bad(
                 "speed",
                 end,
-                f"runs at {facts.speed_bits_per_s / 1e9:g} Gb/s, "
-                f"and the testbed file says {link.speed_bits_per_s / 1e9:g}",
+                f"link runs at {facts.speed_bits_per_s / 1e9:g} Gb/s; "
+                f"testbed file says {link.speed_bits_per_s / 1e9:g}",
                 "set the speed of both ports, or correct speed_gbit_per_s",
             )
         else:
@@ -149,11 +149,11 @@ def _virtual(lab: CheckedLab, end: Endpoint) -> bool:
 def _fec_untold(end: Endpoint, told: Mapping[Endpoint, str]) -> CheckFinding:
     """One end's silence is not agreement: what the other end says, to be compared by hand."""
     there = [f"{peer} has {encoding}" for peer, encoding in told.items()]
-    other = there[0] if there else "nor does the other"
+    other = there[0] if there else "nor does the other end"
     return _bad(
         "fec",
         end,
-        f"this end does not tell which FEC is in force; {other}",
+        f"this end does not report its active FEC; {other}",
         "compare both ends by hand (for a switch: its port's configuration)",
         level="not known",
     )
@@ -197,13 +197,13 @@ def _rdma_mtu(lab: CheckedLab, ends: list[Endpoint]) -> Iterator[CheckFinding]:
         if isinstance(roce, RoceFacts) and roce.active_mtu_bytes is not None:
             rdma[end] = roce.active_mtu_bytes
         elif roce is not None:
-            yield _unknown("mtu", end, "the host does not tell the MTU of RDMA")
+            yield _unknown("mtu", end, "the host does not report the MTU of RDMA")
     yield from _alike(rdma, "RDMA MTU", "it follows the interface's MTU: set that, see ibv_devinfo")
 
 
 def _passes(end: Endpoint, facts: LinkFacts | Unknown, needed: int) -> CheckFinding:
     if isinstance(facts, Unknown) or facts.frame_bytes is None:
-        return _unknown("mtu", end, "the device does not tell its MTU")
+        return _unknown("mtu", end, "the device does not report its MTU")
     if facts.frame_bytes >= needed:
         return _ok("mtu", end, f"frames of {facts.frame_bytes} bytes pass")
     text = f"passes frames of {facts.frame_bytes} bytes, and hosts send up to {needed}"
@@ -281,12 +281,16 @@ def _ends_alike(check: str, link: Link, found: list[object], level: Level) -> Ch
 
 
 def _brief(value: object, other: object, of: str) -> str:
-    """Of a map, from DSCP or priority, only what the other end has not."""
+    """Of a map, from DSCP or priority, and of trust, only what the other end has not."""
     if isinstance(value, tuple) and isinstance(other, tuple):
         each = [
             f"{of} {n}: {v}" for n, (v, o) in enumerate(zip(value, other, strict=True)) if v != o
         ]
         return ", ".join(each[:4]) + (", ..." if len(each) > 4 else "")
+    if isinstance(value, TrustSetting) and isinstance(other, TrustSetting):
+        if value.override == other.override:
+            return value.source
+        return f"{value.source}, override {'on' if value.override else 'off'}"
     return readable(value)
 
 

@@ -192,5 +192,5 @@ def shortened(found: Sequence[CheckFinding]) -> Iterator[CheckFinding]:
     for of_check in good.values():
         names = ", ".join(dict.fromkeys(each.device for each in of_check))
         texts = list(dict.fromkeys(each.finding for each in of_check))
-        told = texts[0] if len(texts) == 1 else f"{len(of_check)} facts as they should be"
+        told = texts[0] if len(texts) == 1 else f"{len(of_check)} checks passed"
         yield replace(of_check[0], device=names, port="", finding=told)

@@ -209,7 +209,7 @@ class Watching:
         """What grew. Whatever was asked meanwhile has used the time as well."""
         left_s = self._begun_s + self._seconds - self._clock.now_s()
         if left_s > 0:
-            progress(f"watching the counters of the idle lab for {left_s:.1f} s more")
+            progress(f"watching idle counters for another {left_s:.1f} s")
             self._clock.sleep(left_s)
         seconds = self._clock.now_s() - self._begun_s
         second = _counted(self._lab)

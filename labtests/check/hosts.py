@@ -33,10 +33,10 @@ def obstacles(known: Mapping[str, Known]) -> Iterator[CheckFinding]:
                 level="failure",
                 device=device.name,
                 finding=sentence,
-                remedy="take it away as the finding says: it would undo or distort a setting",
+                remedy="remove it as described: it would override or distort a setting",
             )
         if not found:
-            yield _ok("obstacles", device.name, "nothing that would undo a setting")
+            yield _ok("obstacles", device.name, "nothing that would override settings")
         yield from _caveats(device)
 
 
@@ -57,7 +57,7 @@ def _caveats(device: Known) -> Iterator[CheckFinding]:
             level="warning",
             device=device.name,
             finding=sentence,
-            remedy="do as the finding says, or keep it in mind when reading the numbers",
+            remedy="fix it as described, or allow for it when reading the numbers",
         )
 
 
@@ -87,7 +87,7 @@ def _same(what: str, found: Mapping[str, str], rule: tuple[str, str]) -> Iterato
     common = max(found.values(), key=list(found.values()).count, default="")
     for name, version in found.items():
         if not version:
-            why = Unknown(why=f"{what}: the host does not say which")
+            why = Unknown(why=f"{what}: version not reported")
             yield _unknown("versions", name, why)
         elif version == common or not common:
             yield _ok("versions", name, f"{what} {version}")
@@ -158,7 +158,7 @@ def _active(device: str, port: str, facts: RoceFacts) -> CheckFinding:
 
 def _gid(device: str, port: str, facts: RoceFacts, address: str | None) -> CheckFinding:
     if facts.v2_addresses is None:
-        return _unknown("gid", device, Unknown(why="the host does not tell its GIDs"), port)
+        return _unknown("gid", device, Unknown(why="the host does not report its GIDs"), port)
     if address is None:
         return _ok("gid", device, "the testbed file gives no address to look for", port)
     if address in facts.v2_addresses:
@@ -218,7 +218,7 @@ def left_behind(known: Mapping[str, Known]) -> Iterator[CheckFinding]:
                 f"kill {process.pid}",
             )
         if device.left == ():
-            yield _ok("leftovers", device.name, "no process of another run")
+            yield _ok("leftovers", device.name, "no leftover processes")
 
 
 def _unknown(check: str, device: str, unknown: Unknown, port: str = "") -> CheckFinding:

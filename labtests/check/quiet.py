@@ -49,7 +49,7 @@ def errors(idle: Idle) -> Iterator[CheckFinding]:
             devices[reading.device] = False
     for name in [name for name, still in devices.items() if still]:
         yield CheckFinding(
-            check="errors", level="ok", device=name, finding="no error counter grows"
+            check="errors", level="ok", device=name, finding="no error counter increased"
         )
 
 
@@ -76,7 +76,7 @@ def noise(idle: Idle) -> Iterator[CheckFinding]:
             "warning",
             f"{where}{counter} grew by {difference.increase} in {idle.seconds:.3g} s, "
             "and nothing of labtests runs",
-            "find who sends, or test in another queue: a verdict over this one is inconclusive",
+            "find the source, or test another queue: a verdict over this one is inconclusive",
         )
     noisy = {difference.key[0] for difference in noisy_ones}
     for device in sorted({key[0] for key in idle.counters} - noisy):

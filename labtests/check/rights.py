@@ -50,7 +50,7 @@ def notes(known: Mapping[str, Rights | Unknown | None]) -> Iterator[CheckFinding
     """One for each login that may do more than it must."""
     for device, found in known.items():
         if isinstance(found, Unknown):
-            why = f"what the login may do is not told: {found.why}"
+            why = f"cannot determine what the login may do: {found.why}"
             yield CheckFinding(check="rights", level="note", device=device, finding=why)
         elif found is not None and found in _TOLD:
             yield CheckFinding(

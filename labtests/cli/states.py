@@ -16,16 +16,22 @@ UNREACHABLE = 15
 
 @click.command()
 @click.option(
-    "--testbed", envvar="LABTESTS_TESTBED", required=True, help="A file, or a name in testbeds/."
+    "--testbed",
+    envvar="LABTESTS_TESTBED",
+    required=True,
+    help="Testbed file, or the name of one in testbeds/.",
 )
-@click.option("--dry-run", is_flag=True, help="A simulated lab made from the testbed.")
+@click.option("--dry-run", is_flag=True, help="Use a simulated lab made from the testbed file.")
+@click.option("--fault", "faults", multiple=True, help="Fault to inject, as JSON (dry run only).")
 @click.option(
-    "--fault", "faults", multiple=True, help="JSON: something is wrong in it (labtests/simlab)."
+    "--tolerate",
+    "tolerated",
+    multiple=True,
+    help="Failures of this check only warn; may be repeated.",
 )
-@click.option("--tolerate", "tolerated", multiple=True, help="Failures of this check only warn.")
-@click.option("--strict", is_flag=True, help="Warnings, and what is not known, are failures.")
-@click.option("--json", "as_json", is_flag=True, help="A list of findings.")
-@click.option("--all", "every", is_flag=True, help="Also each line that is good.")
+@click.option("--strict", is_flag=True, help="Treat warnings and unknowns as failures.")
+@click.option("--json", "as_json", is_flag=True, help="Print findings as JSON.")
+@click.option("--all", "every", is_flag=True, help="Also show passed checks.")
 @click.option(
     "--idle-s",
     type=click.FloatRange(0, 3600),
@@ -46,12 +52,18 @@ def check(ctx: click.Context, /, **options: Any) -> None:
 
 @click.command()
 @click.option(
-    "--testbed", envvar="LABTESTS_TESTBED", required=True, help="A file, or a name in testbeds/."
+    "--testbed",
+    envvar="LABTESTS_TESTBED",
+    required=True,
+    help="Testbed file, or the name of one in testbeds/.",
 )
 @click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), default=None, help="Into this file."
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=None,
+    help="Write to this file.",
 )
-@click.option("--dry-run", is_flag=True, help="Of a simulated lab made from the testbed.")
+@click.option("--dry-run", is_flag=True, help="Read a simulated lab made from the testbed file.")
 @click.pass_context
 def snapshot(ctx: click.Context, testbed: str, out: Path | None, dry_run: bool) -> None:
     """Read the whole QoS state of every device, as JSON (docs/snapshot.md). Changes nothing.
@@ -71,7 +83,7 @@ def snapshot(ctx: click.Context, testbed: str, out: Path | None, dry_run: bool) 
 
 @click.command()
 @click.argument("places", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="A [B]")
-@click.option("--json", "as_json", is_flag=True, help="A list of differences.")
+@click.option("--json", "as_json", is_flag=True, help="Print differences as JSON.")
 @click.pass_context
 def diff(ctx: click.Context, places: Sequence[Path], as_json: bool) -> None:
     """What differs between snapshots or runs A and B (a run stands for what it found), or between

@@ -44,7 +44,9 @@ class Maps:
         """At the hosts. Raises LabError where they do not agree, or have none."""
         found = None if self.priorities is None else self.priorities[dscp]
         if found is None:
-            raise LabError(f"{self.where}: hosts have no one priority for DSCP {dscp}")
+            raise LabError(
+                f"{self.where}: hosts map DSCP {dscp} to different priorities, or to none"
+            )
         return found
 
     def usable(self, dscp: int, *, paused: bool) -> bool:

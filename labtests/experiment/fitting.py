@@ -182,7 +182,8 @@ def expect_room(asked: Mapping[str, float], trunks: Sequence[Trunk]) -> None:
         if load > trunk.bits_per_s:
             raise NotHere(
                 f"{trunk.ends[0]} - {trunk.ends[1]} carries {trunk.bits_per_s / 1e9:g} Gb/s, and "
-                f"the suite sends {load / 1e9:.4g} Gb/s through it: the queue would be there"
+                f"the suite sends {load / 1e9:.4g} Gb/s through it: that cable would be "
+                "the bottleneck"
             )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from labtests.verdicts import Outcome, Verdict, worst
+from labtests.verdicts import Outcome, Verdict, worst, wrong_control
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,10 +56,7 @@ def _line(judged: Judged) -> str:
     verdict, expected = judged.verdict, judged.expected
     if not judged.control:
         return str(verdict)
-    if verdict.outcome is Outcome.PASS:
-        what = "CONTROL DID NOT GO RED"
-    elif verdict.outcome is not expected:
-        what = f"CONTROL IS {verdict.outcome.upper()}, EXPECTED {expected.upper()}"
-    else:
-        what = f"CONTROL IS RED FOR ANOTHER REASON THAN {judged.reason or judged.unprovable!r}"
+    what = wrong_control(verdict.outcome, expected)
+    if verdict.outcome is expected:
+        what += f", expected {judged.reason or judged.unprovable!r}"
     return f"{what} ({verdict.phase}): {verdict}"

@@ -108,7 +108,7 @@ class Phase:
             progress=self.progress,
         )
         ended_s = clock.now_s()
-        self._say("waiting until the counters have settled")
+        self._say("waiting for counters to settle")
         step_s, deadline_s = settling(self.pace, self.refresh)
         after, moving = telemetry.settled(
             watch, _settling(before, places), step_s=step_s, deadline_s=deadline_s
@@ -144,7 +144,7 @@ class Phase:
         for wait_s in self.pace.late_s:
             if not (sentences := out_of_balance(evidence)):
                 break
-            self._say(f"waiting {wait_s:g} s for counters that may be late: {sentences[0]}")
+            self._say(f"re-reading counters that may lag, in {wait_s:g} s: {sentences[0]}")
             self.lab.clock.sleep(wait_s)
             again = replace(evidence, after=read())
             if not _hosts_stood_still(evidence, again):

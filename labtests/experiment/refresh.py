@@ -70,7 +70,7 @@ def measure(lab: Lab, roles: Roles, progress: Callable[[str], None] = lambda _: 
     waiting = _to_be_watched(lab, roles)
     if not waiting:
         return LIVE
-    progress(f"measuring how often {', '.join(waiting)} refreshes its counters")
+    progress(f"measuring the counter refresh interval of {', '.join(waiting)}")
     known: dict[str, _RefreshReading] = {}
     end_s = lab.clock.now_s() + MOST_S
     while waiting and lab.clock.now_s() < end_s:
@@ -108,8 +108,8 @@ def still(lab: Lab, roles: Roles, refresh: Refresh) -> Refresh:
         return refresh
     return Refresh(
         seconds=None,
-        because=f"{', '.join(stale)} did not show a packet {refresh.seconds or 0.0:.3g} s after it "
-        "was sent, though before the phase it did",
+        because=f"{', '.join(stale)} had not counted a packet {refresh.seconds or 0.0:.3g} s after "
+        "it was sent, though before the phase it had",
     )
 
 

@@ -60,7 +60,7 @@ class DeviceSettings:
         ]
         if self.cnp_dscp != earlier.cnp_dscp:
             sentences.append(
-                f"somebody else changed cnp_dscp of the receiver during the phase: "
+                f"cnp_dscp of the receiver was changed externally during the phase: "
                 f"{earlier.cnp_dscp} before, {self.cnp_dscp} after it"
             )
         sentences += [
@@ -73,7 +73,7 @@ class DeviceSettings:
 
 def _changed(at: Endpoint, setting: str, before: object, after: object) -> str:
     return (
-        f"somebody else changed {setting} of {at.device} {at.interface} during the phase: "
+        f"{setting} of {at.device} {at.interface} was changed externally during the phase: "
         f"{readable(before)} before, {readable(after)} after it"
     )
 
@@ -83,7 +83,7 @@ def set_by_others(lab: Lab, seen: DeviceSettings) -> tuple[str, ...]:
     so by now."""
     ours = lab.in_force
     return tuple(
-        f"somebody else changed {each.setting} of {each.at.device} {each.at.interface} before the "
+        f"{each.setting} of {each.at.device} {each.at.interface} was changed externally before the "
         f"phase: {readable(ours[each.at, each.setting])} was asked for and read back, now it is "
         f"{readable(each.value)}"
         for each in seen.settings

@@ -40,7 +40,7 @@ class Devices:
         """What of a device has this ability."""
         part = self.drivers[device].able(ability)
         if part is None:
-            raise LabError(f"{device} cannot do what {ability.__name__} asks")
+            raise LabError(f"{device} does not support {ability.__name__}")
         return part
 
     def has(self, device: str, kind: Kind[Any]) -> bool:

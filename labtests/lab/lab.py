@@ -148,7 +148,7 @@ class Lab(Devices):
         if not steps:
             return None if then is None else self.ask(device, then)
         if self.journal is not None and self.journal.problem:
-            raise NotWritten(f"nothing is changed that is not written down: {self.journal.problem}")
+            raise NotWritten(f"refusing changes that cannot be journalled: {self.journal.problem}")
         self.expect_lease()
         entries = self.ahead.ahead([step.intent for step in steps])  # what fails half-way is undone
         if self.planned is not None:
@@ -235,7 +235,7 @@ class Lab(Devices):
 
         self._undo_to(mark, collect)
         if errors:
-            raise LabErrors("the lab could not be put back as it was found", errors)
+            raise LabErrors("the lab could not be restored", errors)
 
     def _undo_to(
         self, mark: int, tell: Callable[[PutBack], None], stop: Callable[[], bool] = lambda: False
@@ -384,7 +384,7 @@ class Lab(Devices):
 
 def _unforeseen(error: Exception) -> LabError:
     return LabError(
-        f"{type(error).__name__}: {str(error) or 'without a word'} (a defect of labtests)"
+        f"{type(error).__name__}: {str(error) or '(no message)'} (a defect of labtests)"
     )
 
 

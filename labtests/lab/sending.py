@@ -90,7 +90,7 @@ def _refusal(step: Step, replies: tuple[Reply, ...]) -> LabError | None:
     except LabError as error:
         return error
     if not replies:
-        problem = "was not sent, because the device refused a command before it"
+        problem = "was skipped: an earlier command was rejected"
         return CommandRejected(device, step.commands[0], problem, "see what it said to that one")
     return None
 

@@ -67,17 +67,21 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
             envvar="LABTESTS_TESTBED",
             required=True,
             metavar="FILE",
-            help="File, or a name.",
+            help="Testbed file, or the name of one in testbeds/.",
         ),
         click.option("--limit", metavar="DEVICE,...", default="", help="Only these devices."),
-        click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout."),
-        click.option("--dry-run", is_flag=True, help="On a simulated lab made from the testbed."),
-        click.option("--seed", type=int, default=1, show_default=True, help="Of a dry run."),
+        click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
         click.option(
-            "--fault", "faults", multiple=True, help="JSON: something wrong in a dry run."
+            "--dry-run", is_flag=True, help="Use a simulated lab made from the testbed file."
+        ),
+        click.option(
+            "--seed", type=int, default=1, show_default=True, help="Random seed (dry run only)."
+        ),
+        click.option(
+            "--fault", "faults", multiple=True, help="Fault to inject, as JSON (dry run only)."
         ),
         click.option("--run-dir", type=folder, default=None, help="Folder for the journals."),
-        click.option("--recover", is_flag=True, help="First put back what a dead run has left."),
+        click.option("--recover", is_flag=True, help="First undo changes left by a crashed run."),
     ):
         command = option(command)
     return command
@@ -102,14 +106,18 @@ def plan(ctx: click.Context, /, **options: Any) -> None:
     "tolerated",
     multiple=True,
     type=click.Choice(["obstacles"]),
-    help="Go on although lldpad, DCBX or the like may undo it.",
+    help="Continue although lldpad, DCBX or the like may override it.",
 )
-@click.option("--partial", is_flag=True, help="Change what can be, when something cannot.")
+@click.option(
+    "--partial",
+    is_flag=True,
+    help="Apply what is possible even if some settings cannot be applied.",
+)
 @click.pass_context
 def apply(ctx: click.Context, /, **options: Any) -> None:
-    """Make a lab as PROFILE says, and read it back. A second time there is nothing to change.
+    """Apply PROFILE and verify by read-back. Running it again changes nothing.
 
-    Nothing is saved to a startup configuration. Exit code 0 when all is so, 1 when something cannot
+    Nothing is saved to a startup configuration. Exit code 0 when the lab matches PROFILE, 1 when something cannot
     be (nothing is changed then, without --partial) or a change failed (everything is put back), 10
     when an earlier run has left changes, or something such as lldpad would undo these (nothing is
     changed then), 15 when a device cannot be reached or is in use.

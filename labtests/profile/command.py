@@ -112,7 +112,7 @@ def _say_end(
         say(f"{len(done)} settings changed and read back")
         say(f"to put them back: labtests restore {session.folder}")
     else:
-        say("nothing to change: nothing was changed")
+        say("no changes needed")
 
 
 def _plain(

@@ -166,7 +166,7 @@ def made(
         stop.set()
         raise
     if left:
-        raise LabErrors("settings are not as wanted after all was made", list(map(_undone, left)))
+        raise LabErrors(f"{len(left)} settings do not match after apply", list(map(_undone, left)))
     return [step for made in done for step in made.steps]
 
 

@@ -73,7 +73,7 @@ def _needs(profile: ProfileFile) -> Found:
         if key in given and lacking:
             yield (key,), f"needs {' and '.join(lacking)} beside it"
     if not given - {"name", "description"}:
-        yield ("name",), "the profile asks for nothing"
+        yield ("name",), "the profile sets nothing"
 
 
 @_rule("error")
@@ -342,4 +342,7 @@ def _marked_but_not_heard(profile: ProfileFile) -> Found:
     ):
         deaf = derived.marked(profile) - set(side.priorities or derived.marked(profile))
         if deaf:
-            yield ("dcqcn", name, "priorities"), f"priority {min(deaf)} has ECN and is not there"
+            yield (
+                ("dcqcn", name, "priorities"),
+                f"priority {min(deaf)} has ECN but no {name.replace('_', ' ')}",
+            )

@@ -109,7 +109,7 @@ def _exit(run: Run, error: LabError) -> NoReturn:
     elif isinstance(error, LabHeld | LeaseBusy):
         word, code = "lab in use", UNREACHABLE_EXIT
     elif isinstance(error, NotPutBack):
-        word = "lab not put back by an earlier run"
+        word = "lab left modified by an earlier run"
     run.problem = f"{word}: {error}"
     pytest.exit(word, returncode=code)
 
@@ -120,7 +120,7 @@ def _require(request: pytest.FixtureRequest, lab: Lab) -> None:
     needed = [name for mark in marks for name in mark.args]
     sentences = []
     if lacking := [name for name in needed if not lab.offers(name)]:
-        sentences.append(f"no device of {lab.testbed.name} has the ability: {_in_words(lacking)}")
+        sentences.append(f"no device of {lab.testbed.name} supports: {_in_words(lacking)}")
     for devices, names in _asked_of(marks, lab):
         needed += names
         sentences += _not_there(lab, devices, names)
@@ -155,7 +155,7 @@ def _not_there(lab: Lab, devices: Iterable[str], names: Iterable[str]) -> Iterat
         if found := [device for device in devices if not lab.offers(name, device)]:
             lacking.setdefault(", ".join(found), []).append(name)
     for without, what in lacking.items():
-        yield f"{without}: without the ability {_in_words(what)}"
+        yield f"{without}: no support for {_in_words(what)}"
 
 
 def _in_words(names: Iterable[str]) -> str:

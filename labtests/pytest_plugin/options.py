@@ -10,10 +10,11 @@ from labtests.core.private_files import expect_chosen
 from labtests.inventory import is_path
 
 MARKERS = (
-    "requires(*settings, hosts=(), switches=()): abilities some device of the testbed must have, "
+    "requires(*settings, hosts=(), switches=()): capabilities that some device of the testbed "
+    "must have, "
     "or every host of the roles, or every switch they are plugged into, by the name of what they "
     "read (pfc, trust, ecn, reaction_point, queue_counters, pfc_counters, nic_counters, ...); "
-    "otherwise the test is skipped and says what is missing",
+    "otherwise the test is skipped and the reason says what is missing",
 )
 
 
@@ -57,20 +58,20 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption(
         "--no-controls",
         action="store_true",
-        help="leave out the phases that drop on purpose; no drop counter is proven alive then, so "
+        help="leave out the phases that drop on purpose; drop counters are then unproven, so "
         "lossless verdicts are inconclusive",
     )
     group.addoption(
         "--recover",
         action="store_true",
-        help="first put back what an earlier run that died has left changed on this lab",
+        help="first undo changes left on this lab by a crashed run",
     )
     group.addoption(
         "--wait-for-lease",
         metavar="MINUTES",
         type=float,
         default=0.0,
-        help="when somebody else has the lab: wait so long for it (default: 0)",
+        help="wait this long for the lease when somebody else has the lab (default: 0)",
     )
     group.addoption(
         "--under-lock",
@@ -89,7 +90,7 @@ def add_options(parser: pytest.Parser) -> None:
         action="append",
         metavar="JSON",
         default=[],
-        help="with --dry-run: something is wrong with the simulated lab (docs/check.md)",
+        help="with --dry-run: inject this fault into the simulated lab (docs/check.md)",
     )
     group.addoption(
         "--run-dir",
@@ -119,7 +120,7 @@ def add_options(parser: pytest.Parser) -> None:
         metavar="S",
         type=float,
         default=None,
-        help="so long the pre-flight check watches counters of the idle lab (default: 5 on "
+        help="how long the pre-flight check watches counters of the idle lab (default: 5 on "
         "hardware, 0.5 in a dry run; 0: not at all)",
     )
 

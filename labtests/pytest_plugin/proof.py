@@ -17,7 +17,7 @@ class Proof:
     folder: Path
     before: Snapshot | None = None
     differences: tuple[SnapshotDifference, ...] | None = None
-    because: str = "the lab was not read: it was never open"
+    because: str = "no snapshot: the lab was never opened"
 
     def begin(self, lab: Lab) -> None:
         """The lab as it is found, before the first change. Raises LabError."""
@@ -53,7 +53,7 @@ class Proof:
         if not self.red:
             return ""
         if self.differences is None:
-            return f"whether the lab is as it was found is not known: {self.because}"
+            return f"cannot tell whether the lab was restored: {self.because}"
         names = ", ".join(f"{d.device}:{d.port} {d.setting}" for d in self.differences[:5])
         more = f" and {len(self.differences) - 5} more" if len(self.differences) > 5 else ""
         return (

@@ -223,7 +223,7 @@ class Run:
         entries = [] if self.lab is None or self.process is not None else self.lab.ahead.entries
         if not entries:
             return ""
-        return f"{len(entries)} changes are still to be put back: labtests restore {self.id}"
+        return f"{len(entries)} changes not yet undone; run: labtests restore {self.id}"
 
     def finish(self) -> None:
         """Write run.json; reports/latest points here, if anything was tried."""

@@ -10,6 +10,7 @@ from labtests.profile.rendering import command_lines
 from labtests.pytest_plugin.fixtures import UNREACHABLE_EXIT, UNUSABLE_EXIT
 from labtests.pytest_plugin.run import Run
 from labtests.recovery.snapshot.command import lines
+from labtests.verdicts import right_control, wrong_control
 
 WITHOUT_SUMMARY = frozenset({UNUSABLE_EXIT, UNREACHABLE_EXIT})
 """Exit codes after which pytest prints no summary by itself."""
@@ -43,7 +44,7 @@ def print_problem(run: Run) -> None:
 
 def _print_proof(terminal: pytest.TerminalReporter, run: Run) -> None:
     if run.proof.differences == ():
-        terminal.write_line("the lab is as it was found: no setting, link or version differs")
+        terminal.write_line("lab restored: settings, links and versions match the initial snapshot")
     for line in run.lab.overridden if run.lab else ():
         terminal.write_line(run.clean(line), yellow=True)
     for line in lines(run.proof.differences or ()):
@@ -77,22 +78,15 @@ def _print_verdicts(terminal: _PlainLines, entry: dict[str, Any]) -> None:
         if verdict["role"] == "main":
             line = f"{verdict['outcome']}: {verdict['because']}"
         elif verdict["as_expected"]:
-            kind = "red" if verdict["expected"] == "fail" else verdict["expected"]
-            line = f"control {kind}, as it must be ({verdict['phase']}): {verdict['because']}"
+            what = f"negative control {right_control(verdict['expected'])}"
+            line = f"{what} ({verdict['phase']}): {verdict['because']}"
         else:
-            line = f"{_wrong_control(verdict)} ({verdict['phase']}): {verdict['because']}"
+            what = wrong_control(verdict["outcome"], verdict["expected"])
+            line = f"{what} ({verdict['phase']}): {verdict['because']}"
         terminal.write_line(f"    {line}")
     if entry["error"] and (entry["outcome"] in ("error", "skipped") or not entry["verdicts"]):
         for line in entry["error"].splitlines():
             terminal.write_line(f"    {line}")
-
-
-def _wrong_control(verdict: dict[str, Any]) -> str:
-    if verdict["outcome"] == "pass":
-        return "CONTROL DID NOT GO RED"
-    if verdict["outcome"] != verdict["expected"]:
-        return f"CONTROL IS {verdict['outcome'].upper()}, EXPECTED {verdict['expected'].upper()}"
-    return "CONTROL IS RED FOR ANOTHER REASON THAN ITS OWN"
 
 
 def _print_plan(terminal: pytest.TerminalReporter, run: Run) -> None:
@@ -104,7 +98,7 @@ def _print_plan(terminal: pytest.TerminalReporter, run: Run) -> None:
         for line in command_lines(device.name, changes):
             terminal.write_line(run.clean(line))
         for own in plan.beside.get(device.name, ()) if plan is not None else ():
-            terminal.write_line(run.clean(f"    by the suite itself: {own}"))
+            terminal.write_line(run.clean(f"    issued by the suite: {own}"))
     for line in _times(run.spans):
         terminal.write_line(run.clean(line))
 
@@ -113,7 +107,7 @@ def _times(spans: Mapping[str, Span]) -> Iterator[str]:
     """How long a run takes, test by test and together."""
     if not spans:
         return
-    yield "how long that takes, by the lab's clock and without what commands take (docs/pace.md):"
+    yield "estimated duration (lab time, excluding command latency; docs/pace.md):"
     for test, span in spans.items():
         yield f"    {_at_least(span)}  {test}"
     yield f"    {_at_least(sum(spans.values(), Span(least_s=0.0, most_s=0.0)))}  together"

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from labtests.core.printable import visible
 from labtests.report import text, view
 from labtests.report.runs import Json, entries, texts
+from labtests.verdicts import right_control
 
 
 def css() -> str:
@@ -84,6 +85,8 @@ def _environment() -> Environment:
         verdicts_of=view.verdicts_of,
         contradicts_itself=view.contradicts_itself,
         kept_its_word=view.kept_its_word,
+        right_control=right_control,
+        wrong_control=view.wrong_of,
         simulated=view.simulated,
         one_machine=view.one_machine,
         plots_of=view.plots_of,

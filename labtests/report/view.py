@@ -6,6 +6,7 @@ from typing import Any
 from labtests.report.plots import Plot, draw
 from labtests.report.runs import Json, entries, number
 from labtests.report.series import panels, span_s
+from labtests.verdicts import wrong_control
 
 NAMESPACES = "namespaces"
 OUTCOMES = ("fail", "error", "inconclusive", "skipped", "pass")
@@ -65,6 +66,12 @@ def kept_its_word(verdict: Json) -> bool:
         and expected in allowed
         and verdict.get("outcome") == expected
     )
+
+
+def wrong_of(verdict: Json) -> str:
+    """Of a control that is not what it had to be. A claim that is none is the wrong reason."""
+    expected = str(verdict.get("expected", ""))
+    return wrong_control(str(verdict.get("outcome", "")), expected)
 
 
 def contradicts_itself(test: Json) -> bool:

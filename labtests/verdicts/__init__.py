@@ -1,10 +1,11 @@
 """Evidence in, verdict out. Pure: no device, no clock, no file.
 
 A verdict is pass, fail, inconclusive or error. "Lossless" is a difference of exactly 0, in
-integers, from counters proven alive, under proven pressure. Missing evidence is inconclusive.
+integers, from proven counters, under proven congestion. Missing evidence is inconclusive.
 """
 
 from labtests.verdicts.classes import classified, undisturbed
+from labtests.verdicts.control import right_control, wrong_control
 from labtests.verdicts.ecn import marked_not_dropped
 from labtests.verdicts.loads import drops_exactly_in, every_packet, lost_at_the_socket, no_loss
 from labtests.verdicts.outcome import Fact, Finding, Outcome, Verdict, reddest, worst
@@ -36,6 +37,7 @@ __all__ = [
     "out_of_balance",
     "paused",
     "reddest",
+    "right_control",
     "shared",
     "slowed_by_marks",
     "sound",
@@ -43,4 +45,5 @@ __all__ = [
     "throttled",
     "undisturbed",
     "worst",
+    "wrong_control",
 ]

@@ -23,7 +23,7 @@ from labtests.verdicts.outcome import (
 )
 
 BUSY_SHARE = 0.97
-"""Egress use that counts as proof of pressure."""
+"""Egress use that counts as proof of congestion."""
 PACE_SHARE = 0.9
 """Of what a flow was asked to send: what is less is another load than the suite speaks of."""
 CONGESTION_EVENTS_PER_S = 5.0
@@ -56,13 +56,11 @@ def counters_of_the_end(evidence: Evidence) -> Iterator[Finding]:
     """What was read last is what the devices counted, not what they showed some time before."""
     if not evidence.settled:
         yield unproven(
-            "the counters had not settled when they were read"
+            "counters were still changing at the final read"
             f"{f': {evidence.restless}' if evidence.restless else ''}"
         )
     if evidence.refresh.seconds is None:
-        yield unproven(
-            f"how often the counters are refreshed is not known: {evidence.refresh.because}"
-        )
+        yield unproven(f"counter refresh interval unknown: {evidence.refresh.because}")
 
 
 def _flow_ran(flow: FlowResult, place: Place, receiver: Place) -> Finding:
@@ -74,7 +72,7 @@ def _flow_ran(flow: FlowResult, place: Place, receiver: Place) -> Finding:
     if not flow.goodput_bits_per_s:
         return unproven(f"{who} reported no goodput")
     if not 0 < flow.goodput_bits_per_s <= IMPOSSIBLE_SHARE * (place.link_bits_per_s or math.inf):
-        return unproven(f"{who} reported a goodput that its link cannot have")
+        return unproven(f"{who} reported a goodput that is impossible on its link")
     gbit = round(flow.goodput_bits_per_s / 1e9, 3)
     return passed(Fact(name=f"{who} goodput", measured=gbit, bound="> 0", unit="Gb/s"))
 
@@ -119,7 +117,7 @@ def some_drop(evidence: Evidence, queue: int) -> Finding:
         return missing(drops, "> 0", "packets")
     if not drops.increase:
         return failed(
-            f"{name_of(drops)} stayed 0 although drops are expected",
+            f"{name_of(drops)} stayed 0, but drops were expected",
             fact_of(drops, "> 0", "packets"),
         )
     return passed(fact_of(drops, "> 0", "packets", margin=drops.increase))
@@ -144,7 +142,7 @@ def switch_ports_kept(evidence: Evidence) -> Iterator[Finding]:
                 yield from exactly_zero(drops)
 
 
-_NOT_OURS = "somebody else's, since each packet of these flows was sent, forwarded and received"
+_NOT_OURS = "not from these flows: every packet of theirs was sent, forwarded and received"
 
 
 def _whole_by_class(evidence: Evidence) -> bool:
@@ -230,7 +228,7 @@ def counter_proven(evidence: Evidence, queue: int, controls: tuple[Evidence, ...
     where = f"{' '.join(evidence.bottleneck)} queue {queue} drop counter"
     if not grew:
         return unproven(
-            f"{where} is not proven alive: no control of this session made it count",
+            f"{where} is unproven: in no control of this session did it count the losses",
             Fact(name=f"{where} in controls", measured=None, bound="> 0", unit="packets"),
         )
     return passed(
@@ -274,8 +272,8 @@ def congestion_proven(evidence: Evidence) -> Finding:
     used = egress_use(evidence)
     if used is not None and used > IMPOSSIBLE_SHARE:
         return unproven(
-            f"{' '.join(evidence.bottleneck)} shows {100 * used:.0f} % of line rate: its counters "
-            "are not those of the moments in which they were read, or its speed is another one"
+            f"{' '.join(evidence.bottleneck)} shows {100 * used:.0f} % of line rate: stale "
+            "counters, or its speed is not the one that the testbed file says"
         )
     least = CONGESTION_EVENTS_PER_S * max(evidence.end_s - evidence.start_s, 0.0)
     bound, use = f"> {least:.3g} (one of three is enough)", f">= {BUSY_SHARE} (one of three)"
@@ -292,7 +290,9 @@ def congestion_proven(evidence: Evidence) -> Finding:
     if max(paused, marked) > least or (used is not None and used >= BUSY_SHARE):
         return passed(*facts)
     few = f"{paused} pauses, {marked} marks" if paused or marked else "no pause, no mark"
-    return unproven(f"no proof of pressure: {few}, and the egress was never full", *facts)
+    return unproven(
+        f"congestion not proven: {few}, and the egress was not seen at line rate", *facts
+    )
 
 
 def only_under_congestion(evidence: Evidence, finding: Finding) -> Finding:
@@ -311,12 +311,12 @@ def has_run(evidence: Evidence) -> bool:
 
 def kept_pace(evidence: Evidence) -> Iterator[Finding]:
     """Every paced flow sent what it was asked to send, but for the time in which its NIC was held
-    by pause frames. One that did not is the host's limit, or a host that stood still."""
+    by pause frames. One that did not is the host's limit, or a host that stalled."""
     for place, flow in zip(evidence.senders, evidence.flows, strict=False):
         if not flow.offered_bits_per_s:
             continue
         if not flow.intervals and (flow.sent_bytes is None or not flow.asked_s):
-            yield unproven(f"{flow.sender}: how much {flow.tool} sent was not reported")
+            yield unproven(f"{flow.sender}: {flow.tool} did not report how much it sent")
         else:
             yield _pace_of(evidence, place, flow)
 
@@ -335,9 +335,9 @@ def _pace_of(evidence: Evidence, place: Place, flow: FlowResult) -> Finding:
     least = PACE_SHARE * (1 - held)
     share = sent / asked if asked else 0.0
     fact = Fact(
-        name=f"{flow.sender} -> {flow.receiver} ({flow.tool}): sent / asked for",
+        name=f"{flow.sender} -> {flow.receiver} ({flow.tool}): sent / offered",
         measured=round(share, 4),
-        bound=f">= {least:.4g} ({100 * held:.0f} % of the time held by PFC)",
+        bound=f">= {least:.4g} (paused by PFC {100 * held:.0f} % of the time)",
         unit="ratio",
         margin=round(share - least, 4),
     )
@@ -345,8 +345,8 @@ def _pace_of(evidence: Evidence, place: Place, flow: FlowResult) -> Finding:
         return passed(fact)
     return unproven(
         f"{flow.sender} sent {sent / seconds / 1e9:.3g} of {asked / seconds / 1e9:.3g} Gb/s that "
-        f"{flow.tool} was asked for ({100 * share:.0f} %), and pause frames held it for "
-        f"{100 * held:.0f} % of the time: the limit of {flow.sender}, or it stood still",
+        f"{flow.tool} was asked for ({100 * share:.0f} %), and PFC paused it for "
+        f"{100 * held:.0f} % of the time: the limit of {flow.sender}, or it stalled",
         fact,
     )
 
@@ -377,7 +377,7 @@ def kept_sending(flow: FlowResult) -> Iterator[Finding]:
     still = [row for row in flow.intervals if not row.goodput_bits_per_s]
     if still:
         yield unproven(
-            f"{flow.sender} stood still from {still[0].start_s:.3g} to {still[0].end_s:.3g} s of "
+            f"{flow.sender} stalled from {still[0].start_s:.3g} to {still[0].end_s:.3g} s of "
             f"the lab's clock, and in {len(still)} of {len(flow.intervals)} rows of {flow.tool}"
         )
 

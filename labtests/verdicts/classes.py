@@ -37,7 +37,7 @@ def classified(rounds: Sequence[Evidence], queues: Sequence[int]) -> Verdict:
     counts = [flow.sent_datagrams or 0 for seen in rounds for flow in seen.flows]
     used = len(set(queues))
     return conclude(
-        "does each DSCP get the queue that the map says",
+        "Does each DSCP reach its configured queue?",
         rounds[0],
         _classified(rounds, queues),
         passing=f"{len(DSCPS)} DSCPs in {used} queues as the map says, {sum(counts)} packets, "
@@ -117,7 +117,7 @@ def _as_mapped(seen: Evidence, queues: Sequence[int]) -> Finding:
         wanted = sum(f.sent_datagrams or 0 for f in seen.flows if dscp_of_tos(f.tos) in due)
         facts.append(_count(queue, due, got, wanted))
         astray += [
-            f"DSCP {d} of {seen.flows[0].sender} came into queue {queue}, not {queues[d]}"
+            f"DSCP {d} of {seen.flows[0].sender} reached queue {queue}, expected {queues[d]}"
             for d in came - due
         ]
     return failed("; ".join(sorted(astray)), *facts) if astray else passed(*facts)

@@ -25,7 +25,7 @@ def in_their_class(evidence: Evidence) -> Iterator[Finding]:
     """The queue of the CNPs' DSCP is none of the data's, and at the senders' switch ports it
     forwarded at least as many packets as the receiver sent CNPs."""
     if evidence.cnp is None:
-        yield unproven("which DSCP the receiver gives to its CNPs could not be read")
+        yield unproven("could not read the receiver's CNP DSCP")
         return
     dscp, receiver = evidence.cnp.dscp, evidence.receiver
     for switch, port, queue in evidence.cnp.queues:
@@ -73,7 +73,7 @@ def _came(evidence: Evidence, place: Place, cnp: CnpClass) -> Iterator[Finding]:
         if came.increase is not None and came.increase < got:  # None is said by _counted
             yield disagreement(
                 f"{place.device} got {got} CNPs, and queue {queue} of "
-                f"{switch} {port} forwarded {came.increase} packets: some came with another DSCP"
+                f"{switch} {port} forwarded {came.increase} packets: some carried another DSCP"
             )
 
 

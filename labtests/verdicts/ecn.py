@@ -34,11 +34,11 @@ def marked_not_dropped(evidence: Evidence, *, without: tuple[Evidence, ...] = ()
     """
     marks = sum(d.increase or 0 for d in marked(evidence))
     return conclude(
-        "did the switch mark instead of dropping",
+        "Did the switch mark instead of dropping?",
         evidence,
         _marked_not_dropped(evidence, without),
         passing=f"{marks} packets marked and {_sum(dropped(evidence))} dropped, "
-        f"{_sum(retransmitted(evidence))} segments sent again; without ECN "
+        f"{_sum(retransmitted(evidence))} segments retransmitted; without ECN "
         f"{max((_sum(dropped(e)) for e in without), default=0)} dropped"
         f"{witnesses.remark_on_hosts(evidence)}",
     )
@@ -97,7 +97,9 @@ def _few_drops(evidence: Evidence, without: tuple[Evidence, ...]) -> Finding:
     known = [_sum(dropped(e)) for e in without if all(d.increase is not None for d in dropped(e))]
     most = max(known, default=0)
     if not most:
-        return unproven("without ECN nothing was dropped in this session: nothing to be spared")
+        return unproven(
+            "the control without ECN dropped nothing, so there was nothing for ECN to prevent"
+        )
     fact = Fact(
         name="packets dropped with ECN",
         measured=lost,
@@ -117,10 +119,10 @@ def _everybody_got_some(evidence: Evidence) -> Iterator[Finding]:
         return
     line = evidence.line_bits_per_s
     least = LEAST_RDMA_SHARE if _of_rdma(evidence) else LEAST_SHARE
-    shares = [checks.bounded("sum of goodput / line rate", sum(rates) / line, at_least=least)]
+    shares = [checks.bounded("total goodput / line rate", sum(rates) / line, at_least=least)]
     for flow, rate in zip(evidence.flows, rates, strict=True):
         shares.append(checks.equal_part(evidence, flow.sender, rate, FAIR * least))
-    yield from (checks.or_unproven(share, "hardly anything was sent") for share in shares)
+    yield from (checks.or_unproven(share, "next to no traffic was sent") for share in shares)
 
 
 def _few_sent_again(evidence: Evidence, without: tuple[Evidence, ...]) -> Iterator[Finding]:
@@ -130,12 +132,12 @@ def _few_sent_again(evidence: Evidence, without: tuple[Evidence, ...]) -> Iterat
         return
     before = max(_sum(retransmitted(each)) for each in losing)
     if not before:
-        yield unproven("without ECN packets were dropped and no sender's kernel sent one again")
+        yield unproven("without ECN packets were dropped and no sender's kernel retransmitted one")
         return
     repeated, lost = _repeated(evidence), _sum(dropped(evidence))
     most = lost + round(FEW * before)
     fact = Fact(
-        name="segments sent again",
+        name="segments retransmitted",
         measured=repeated,
         bound=f"<= {most}: {lost} dropped, and {FEW:g} of those without ECN",
         unit="segments",
@@ -144,12 +146,12 @@ def _few_sent_again(evidence: Evidence, without: tuple[Evidence, ...]) -> Iterat
     beside = _sum(retransmitted(evidence)) - repeated
     if beside > round(FEW * before):
         yield unproven(
-            f"the senders' kernels sent {beside} segments more again than their tools tell of: "
-            "other connections of these hosts, or the tools do not tell it all"
+            f"the senders' kernels retransmitted {beside} segments more than their tools report: "
+            "other connections of these hosts, or incomplete tool output"
         )
     if repeated > most:
         yield failed(
-            f"{repeated} segments to {evidence.receiver.device} were sent again, but the switch "
+            f"{repeated} segments to {evidence.receiver.device} were retransmitted, but the switch "
             f"dropped {lost}: lost elsewhere",
             fact,
         )
@@ -180,7 +182,7 @@ def _tools_agree(evidence: Evidence) -> Iterator[Finding]:
         return
     by_tool, by_kernel = sum(n for n in told if n), _sum(retransmitted(evidence))
     fact = Fact(
-        name="segments sent again, by the kernels",
+        name="segments retransmitted, by the kernels",
         measured=by_kernel,
         bound=f">= {by_tool} (the tool's)",
         unit="segments",
@@ -188,7 +190,7 @@ def _tools_agree(evidence: Evidence) -> Iterator[Finding]:
     )
     if by_tool > by_kernel:
         yield disagreement(
-            f"the tool says that {by_tool} segments were sent again, the kernels {by_kernel}", fact
+            f"the tool reports {by_tool} segments retransmitted, the kernels {by_kernel}", fact
         )
     else:
         yield passed(fact)

@@ -9,7 +9,7 @@ from labtests.capabilities import counters as c
 from labtests.measure.evidence import Evidence, Key, Noise
 from labtests.verdicts.outcome import Fact, Finding, name_of, passed, unproven
 
-REMEDY = "find who sends and stop it, or test in another queue"
+REMEDY = "find and stop the source, or test another queue"
 
 
 def quiet_queues(evidence: Evidence, queues: Iterable[int]) -> Iterator[Finding]:
@@ -22,8 +22,7 @@ def quiet_queues(evidence: Evidence, queues: Iterable[int]) -> Iterator[Finding]
             seen = evidence.background(evidence.bottleneck, "queue", queue, counter)
             if seen.increase is None:
                 yield unproven(
-                    f"whether {name_of(seen)} stood still before the phase is not known: "
-                    f"{seen.unusable}"
+                    f"unknown whether {name_of(seen)} was idle before the phase: {seen.unusable}"
                 )
 
 

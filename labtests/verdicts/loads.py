@@ -14,6 +14,7 @@ from labtests.verdicts.outcome import (
     fact_of,
     missing,
     name_of,
+    numbered,
     passed,
     unproven,
 )
@@ -29,7 +30,7 @@ def no_loss(evidence: Evidence, *, controls: tuple[Evidence, ...] = ()) -> Verdi
     used = checks.mean_use(evidence)
     at = "" if used is None else f" at {100 * used:.0f} % of line rate"
     return conclude(
-        "was nothing lost at this load",
+        "Was this load carried without loss?",
         evidence,
         _no_loss(evidence, controls),
         passing=f"0 of {sum(moved)} packets dropped in any queue{at}"
@@ -47,7 +48,7 @@ def _no_loss(evidence: Evidence, controls: tuple[Evidence, ...]) -> Iterator[Fin
     yield from packets.accounted(evidence)
 
 
-_OTHER_LOAD = "not at this load, since a sender did not send steadily what it was asked to"
+_OTHER_LOAD = "not at this load, since a sender did not sustain its offered load"
 
 
 def _dropped_nothing(evidence: Evidence, controls: tuple[Evidence, ...]) -> Iterator[Finding]:
@@ -72,7 +73,7 @@ def drops_exactly_in(
     lost = [checks.queue_drops(evidence, q).increase or 0 for q in due]
     said = ", ".join(f"queue {q} dropped {n}" for q, n in zip(due, lost, strict=True))
     return conclude(
-        f"did exactly the queues {', '.join(map(str, due))} drop",
+        f"Did exactly {numbered(due)} drop packets?",
         evidence,
         _drops_exactly_in(evidence, due, controls),
         passing=f"{said} packets, every other queue 0",
@@ -83,7 +84,7 @@ def _drops_exactly_in(
     evidence: Evidence, due: list[int], controls: tuple[Evidence, ...]
 ) -> Iterator[Finding]:
     if not due:
-        yield unproven("no queue was to drop")
+        yield unproven("no queue was expected to drop")
     yield from checks.ran(evidence)
     yield from checks.kept_pace(evidence)
     yield from checks.switch_ports_kept(evidence)
@@ -105,7 +106,7 @@ def every_packet(evidence: Evidence) -> Verdict:
     it is taken for.
     """
     return conclude(
-        "is every packet accounted for",
+        "Is every packet accounted for?",
         evidence,
         [
             *checks.ran(evidence),
@@ -134,7 +135,7 @@ def lost_at_the_socket(evidence: Evidence, *, controls: tuple[Evidence, ...] = (
     host = evidence.receiver.device
     full = _socket(evidence).increase
     return conclude(
-        f"was it {host} that lost datagrams, not the switch",
+        f"Were datagrams lost in {host} and not in the switch?",
         evidence,
         _lost_at_the_socket(evidence, controls),
         passing=f"{full} datagrams lost at a full socket of {host} (RcvbufErrors), 0 in the switch",
@@ -174,6 +175,10 @@ def _tool_lost(evidence: Evidence) -> Finding:
         return unproven("a receiver did not report how many datagrams it lost")
     told = sum(n for n in lost if n)
     fact = Fact(
-        name="lost by the tool's account", measured=told, bound="> 0", unit="datagrams", margin=told
+        name="datagrams lost, as reported by the tool",
+        measured=told,
+        bound="> 0",
+        unit="datagrams",
+        margin=told,
     )
     return passed(fact) if told else unproven("the tool lost nothing", fact)

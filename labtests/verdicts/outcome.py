@@ -1,6 +1,6 @@
 """What a verdict is, and how findings become one."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -70,7 +70,7 @@ class Verdict:
 
     def __str__(self) -> str:
         stamp = "" if self.backend == "hardware" else f" [{self.backend.upper()}]"
-        return f"{self.outcome.upper()}{stamp}: {self.question}: {self.because}"
+        return f"{self.outcome.upper()}{stamp}: {self.question} {self.because}"
 
 
 def conclude(
@@ -96,6 +96,14 @@ def conclude(
         facts=tuple(fact for finding in findings for fact in finding.facts),
         disagreements=disagreements,
     )
+
+
+def numbered(queues: Sequence[int]) -> str:
+    """Queues in a sentence: "queue 3", "queues 3, 4 and 5"."""
+    if len(queues) < 2:
+        return f"queue {queues[0]}" if queues else "queues of no number"
+    *first, last = queues
+    return f"queues {', '.join(map(str, first))} and {last}"
 
 
 def passed(*facts: Fact) -> Finding:

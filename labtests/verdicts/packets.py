@@ -91,7 +91,7 @@ def by_the_tool(evidence: Evidence, queue: int) -> Finding:
     told = [flow.sent_datagrams for _, flow in pairs]
     sent = [n for n in told if n is not None]
     if not sent or len(sent) != len(told):
-        return unproven(f"how many datagrams were sent into queue {queue} was not reported")
+        return unproven(f"the tools did not report how many datagrams they sent into queue {queue}")
     forwarded, dropped = (side.increase or 0 for side in sides)
     extra = sum(flow.extra_packets or 0 for _, flow in pairs)
     astray = sum(sent) + extra - forwarded - dropped
@@ -107,7 +107,7 @@ def by_the_tool(evidence: Evidence, queue: int) -> Finding:
     devices = dict.fromkeys(place.device for place, _ in pairs)
     inside = sum(witnesses.kept_inside(evidence, device) for device in devices)
     if 0 < astray <= min(unsure, sum(_not_written(evidence, device) for device in devices)):
-        note += f"; {astray} of them may never have been written"
+        note += f"; {astray} of them may never have reached the socket"
         astray = 0
     if 0 < astray <= min(inside, sum(station.events for station in lost)):
         note += "; " + "; ".join(f"{s.name} lost some itself: {path.in_words(s)}" for s in lost)
@@ -185,7 +185,7 @@ def _at_least(evidence: Evidence, device: str, sent: Difference, who: str) -> Fi
     fact = fact_of(sent, f">= {told} (the tool's)", "packets", margin=sent.increase - told)
     if sent.increase < told:
         return disagreement(
-            f"{device}: the tool says that it sent {told} datagrams, {who} sent {sent.increase}",
+            f"{device}: the tool reports {told} datagrams sent, {who} counted {sent.increase}",
             fact,
         )
     return passed(fact)
@@ -268,7 +268,7 @@ def losses_told(evidence: Evidence) -> Finding:
     }
     switch = sum(d.increase or 0 for d in dropped.values())
     fact = Fact(
-        name="lost by the tool's account",
+        name="datagrams lost, as reported by the tool",
         measured=_missed(evidence.flows),
         bound=f"<= {switch} dropped + {hosts} lost in hosts, of each class",
         unit="datagrams",
@@ -283,8 +283,9 @@ def losses_told(evidence: Evidence) -> Finding:
             if more > 0
         )
         return disagreement(
-            f"lost on the way to {evidence.receiver.device} by the tool's account: {told}; "
-            f"{hosts} lost inside hosts{f' ({said})' if said else ''}; no counter has the others",
+            f"lost on the way to {evidence.receiver.device}, as reported by the tool: {told}; "
+            f"{hosts} lost inside hosts{f' ({said})' if said else ''}; "
+            "no counter accounts for the rest",
             fact,
         )
     return passed(fact)
@@ -304,4 +305,4 @@ def _balance(what: str, astray: int, note: str) -> Finding:
     fact = Fact(
         name=what, measured=astray, bound="= 0", unit="packets", margin=-abs(astray), note=note
     )
-    return disagreement(f"{what} does not hold: {note}", fact) if astray else passed(fact)
+    return disagreement(f"counters disagree: {what}: {note}", fact) if astray else passed(fact)

@@ -15,6 +15,7 @@ from labtests.verdicts.outcome import (
     failed,
     missing,
     name_of,
+    numbered,
     passed,
     unproven,
 )
@@ -41,15 +42,15 @@ def lossless(
 ) -> Verdict:
     """Exactly 0 packets were dropped in these queues, under proven pressure, by live counters.
 
-    `controls` are the phases of this session that dropped on purpose. Rules: assertions §4.
+    `controls` are the phases of this session that dropped on purpose. Rules: docs/verdicts.md.
     """
     queues = sorted(set(queues))
     moved = [checks.queue_forwarded(evidence, q).increase or 0 for q in queues]
     return conclude(
-        f"was nothing lost in queues {_list(queues)}",
+        f"{'Was' if len(queues) == 1 else 'Were'} {numbered(queues)} lossless?",
         evidence,
         _lossless(evidence, queues, controls),
-        passing=f"0 of {sum(moved)} packets dropped in queues {_list(queues)} under pressure"
+        passing=f"0 of {sum(moved)} packets dropped in {numbered(queues)} under congestion"
         f"{witnesses.remark_on_hosts(evidence)}",
     )
 
@@ -58,7 +59,7 @@ def _lossless(
     evidence: Evidence, queues: list[int], controls: tuple[Evidence, ...]
 ) -> Iterator[Finding]:
     if not queues:
-        yield unproven("no queue was watched")
+        yield unproven("no queue was monitored")
     yield from checks.ran(evidence)
     yield from checks.kept_pace(evidence)
     for queue in queues:
@@ -86,7 +87,7 @@ def paused(evidence: Evidence) -> Verdict:
     early, *_ = evidence.senders
     sent = _pause_sent(evidence, early).increase
     return conclude(
-        "did PFC hold the senders",
+        "Did PFC pause the senders?",
         evidence,
         _paused(evidence),
         passing=f"every sender was paused at its own priority only; {early.device} the most "
@@ -118,7 +119,10 @@ def _not_paused_elsewhere(evidence: Evidence, place: Place) -> Iterator[Finding]
         if evidence.change(nic, "priority", priority, c.TX_PACKETS).increase:
             continue  # somebody else's traffic, and their pauses
         if other.increase:
-            yield failed(f"{name_of(other)} grew by {other.increase}: a priority without traffic")
+            yield failed(
+                f"{name_of(other)} grew by {other.increase}: pause frames on a priority "
+                "that carries no traffic"
+            )
         elif other.increase is None and not _not_enabled(other):
             yield missing(other, "= 0", "frames")
 
@@ -157,7 +161,7 @@ def throttled(evidence: Evidence, *, ceiling_bits_per_s: float, buffers_bytes: i
     traffic took meanwhile, in other queues, is not there to be had.
     """
     return conclude(
-        "did the faster sender alone give way",
+        "Was only the faster sender slowed?",
         evidence,
         [
             *checks.ran(evidence),
@@ -176,23 +180,23 @@ def throttled(evidence: Evidence, *, ceiling_bits_per_s: float, buffers_bytes: i
 def _throttled(evidence: Evidence, ceiling: float, buffers_bytes: int) -> Iterator[Finding]:
     alone, shared = goodput.alone(evidence), goodput.together(evidence)
     if not alone or not shared:
-        yield unproven("the senders' rows do not cover the time alone and the time together")
+        yield unproven("interval reports do not cover both the solo and the shared period")
         return
     first = evidence.flows[0].offered_bits_per_s
     if first and alone < OFFERS * first:
         yield unproven(
             f"{evidence.flows[0].sender} sent {alone / 1e9:.2f} of the {first / 1e9:.2f} Gb/s that "
-            "it was asked for while nobody else sent: by what it then gives way is not known"
+            "it was asked for while nobody else sent, so its slowdown cannot be measured"
         )
         return
     left = 1 - goodput.others_share(evidence)
     if left < HALF:
-        yield unproven(f"other people's traffic took {1 - left:.0%} of the bottleneck")
+        yield unproven(f"background traffic took {1 - left:.0%} of the bottleneck")
         return
     ceiling *= left
     offered = sum(f.offered_bits_per_s or 0.0 for f in evidence.flows[1:])
     yield _within_ceiling(evidence, sum(shared), ceiling, buffers_bytes)
-    yield checks.bounded("first sender: goodput together / alone", shared[0] / alone, at_most=2 / 3)
+    yield checks.bounded("first sender: goodput shared / solo", shared[0] / alone, at_most=2 / 3)
     if offered:
         kept = sum(shared[1:]) / offered
         yield checks.bounded("other senders: goodput / offered", kept, at_least=0.9 * left)
@@ -217,7 +221,7 @@ def _within_ceiling(evidence: Evidence, sent: float, ceiling: float, buffers_byt
     """What senders count as sent may still lie in a buffer."""
     seconds = goodput.seconds_together(evidence)
     held = 8 * buffers_bytes / seconds / ceiling if seconds else 0.0
-    name = "sum of goodput / ceiling"
+    name = "total goodput / theoretical maximum"
     if held:
         name += f" ({buffers_bytes / 2**20:.0f} MiB of buffers in {seconds:.3g} s: {held:.4f})"
     return checks.bounded(name, sent / ceiling, at_least=0.95, at_most=1 + ROWS + held)
@@ -227,7 +231,7 @@ def slowed_by_marks(evidence: Evidence) -> Verdict:
     """The switch marked, the receiver sent CNPs, every sender's RP handled some and gave way."""
     marks = evidence.change(evidence.bottleneck, "port", None, c.ECN_MARKED_PACKETS).increase
     return conclude(
-        "did DCQCN slow the senders",
+        "Did DCQCN slow the senders?",
         evidence,
         [
             *checks.ran(evidence),
@@ -261,14 +265,14 @@ def _slowed(evidence: Evidence) -> Iterator[Finding]:
     yield from cnps.in_their_class(evidence)
     alone, shared = goodput.alone(evidence), goodput.together(evidence)
     if not alone or not shared:
-        yield unproven("the senders' rows do not cover the time alone and the time together")
+        yield unproven("interval reports do not cover both the solo and the shared period")
         return
-    yield checks.bounded("first sender: goodput together / alone", shared[0] / alone, at_most=0.75)
+    yield checks.bounded("first sender: goodput shared / solo", shared[0] / alone, at_most=0.75)
     line = evidence.line_bits_per_s
     total = sum(shared) / line
-    yield checks.bounded("sum of goodput / line rate", total, at_least=SLOWED_LEAST_SHARE)
+    yield checks.bounded("total goodput / line rate", total, at_least=SLOWED_LEAST_SHARE)
     yield checks.or_unproven(
-        checks.bounded("sum of goodput / line rate", total, at_most=OVER_THE_LINE),
+        checks.bounded("total goodput / line rate", total, at_most=OVER_THE_LINE),
         "the rows of the tools are not those of one time",
     )
     for place, got in zip(evidence.senders, shared, strict=False):
@@ -292,7 +296,7 @@ def drops_as_expected(
     """One queue dropped, the other exactly nothing, and every packet is accounted for."""
     dropped = checks.queue_drops(evidence, dropping).increase
     return conclude(
-        f"did queue {dropping} drop and queue {clean} not",
+        f"Did queue {dropping} drop packets and queue {clean} none?",
         evidence,
         _drops_as_expected(evidence, dropping, clean, controls),
         passing=f"queue {dropping} dropped {dropped} packets, queue {clean} dropped 0",
@@ -326,7 +330,7 @@ def _clean_ones_sent(evidence: Evidence, clean: int) -> Iterator[Finding]:
         if place.queue == clean and flow.goodput_bits_per_s:
             got = flow.goodput_bits_per_s
             finding = checks.equal_part(evidence, place.device, got, FAIR_SHARE_LEAST)
-            yield checks.or_unproven(finding, "hardly anything was sent into the clean queue")
+            yield checks.or_unproven(finding, "next to no traffic was sent into the clean queue")
             yield from checks.kept_sending(flow)
 
 
@@ -337,7 +341,3 @@ def _shares(evidence: Evidence) -> str:
     got = " + ".join(f"{rate / 1e9:.2f}" for rate in shared)
     first = evidence.senders[0].device
     return f"{first} had {alone / 1e9:.2f} Gb/s alone; together {got} Gb/s"
-
-
-def _list(queues: Iterable[int]) -> str:
-    return ", ".join(str(q) for q in queues)

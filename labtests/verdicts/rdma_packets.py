@@ -47,7 +47,7 @@ def sent_and_received(evidence: Evidence, queues: tuple[int, ...]) -> Finding:
         note=note,
     )
     if late:
-        return disagreement(f"{fact.name} does not hold: {note}", fact)
+        return disagreement(f"counters disagree: {fact.name}: {note}", fact)
     return passed(fact)
 
 

@@ -90,7 +90,7 @@ def shared(evidence: Evidence, scheduling: SchedulingSetting) -> Verdict:
             f"queue {q}: {100 * n / whole:.1f} %" for q, n in sorted(seen.forwarded.items())
         )
     return conclude(
-        "did the scheduler give each queue its share",
+        "Did each queue get its scheduled share?",
         evidence,
         _shared(evidence, scheduling, seen),
         passing=said,
@@ -118,13 +118,15 @@ def _shared(
         return
     served = turns(scheduling, evidence.queues)
     if missed := set(seen.offered) - set(served):
-        yield unproven(f"the scheduler as read says nothing of queue {min(missed)}")
+        yield unproven(f"the scheduler configuration has no entry for queue {min(missed)}")
         return
     capacity, offered = sum(seen.forwarded.values()), sum(seen.offered.values())
     if not capacity or offered < OVERLOADED * capacity or len(seen.offered) < 2:
         yield unproven(
-            f"{offered} packets came and {capacity} were sent on: nobody had to share",
-            Fact(name="offered / sent on", measured=offered, bound=f"> {capacity}", unit="packets"),
+            f"{offered} packets came and {capacity} were forwarded: the port was not overloaded",
+            Fact(
+                name="offered / forwarded", measured=offered, bound=f"> {capacity}", unit="packets"
+            ),
         )
         return
     due = max_min({q: float(n) for q, n in seen.offered.items()}, served, float(capacity))
@@ -166,14 +168,14 @@ def _share(queue: int, got: float, due: float, allowed: tuple[float, float]) -> 
         name=f"share of queue {queue}",
         measured=round(got, 4),
         bound=f"{due:.4f} ± {slack:.4f}",
-        unit="of what was sent on",
+        unit="of the forwarded packets",
         margin=round(margin, 4),
     )
     said = f"queue {queue} got {100 * got:.1f} %, not {100 * due:.1f} %"
     if margin >= 0:
         return passed(fact)
     if margin + excuse >= 0:
-        missed = f"senders did not send steadily what they were asked for ({100 * excuse:.1f} %)"
+        missed = f"senders did not sustain their offered load ({100 * excuse:.1f} %)"
         return unproven(f"{said}; {missed}", fact)
     return failed(said, fact)
 

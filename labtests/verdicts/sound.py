@@ -1,4 +1,4 @@
-"""Did hosts and cables do their part: asked of every phase, whatever else is asked of it.
+"""Did hosts and cables do their part? Asked of every phase, whatever else is asked of it.
 
 What a network does with its packets can only be judged when the traffic ran as it was asked to, and
 when what is missing was not lost in a NIC or on a cable.
@@ -37,7 +37,7 @@ def sound(evidence: Evidence) -> Verdict:
     queue dropped, not even that it completed anything (go-back-N begins again with each loss).
     """
     return conclude(
-        "did hosts and cables do their part",
+        "Did hosts and cables do their part?",
         evidence,
         _sound(evidence),
         passing="; ".join(_said(evidence)),
@@ -90,8 +90,8 @@ def _nobody_was_starved(
             for row in flow.intervals:
                 if row.goodput_bits_per_s < least:
                     yield unproven(
-                        f"{flow.sender} sent nothing by {flow.tool} from {row.start_s:.3g} to "
-                        f"{row.end_s:.3g} s: it stood still"
+                        f"{flow.sender} stalled: it sent nothing by {flow.tool} from "
+                        f"{row.start_s:.3g} to {row.end_s:.3g} s"
                     )
 
 
@@ -112,7 +112,7 @@ def _nics_sent_it(evidence: Evidence) -> Iterator[Finding]:
         fact = fact_of(sent, f">= {TOLD_SHARE:g} of {told} (the tools')", "bytes", margin)
         yield _held(
             fact,
-            f"the tools on {device} say that they sent {told} bytes, {name_of(sent)} grew by "
+            f"the tools on {device} report {told} bytes sent, {name_of(sent)} grew by "
             f"{sent.increase}",
         )
 
@@ -206,8 +206,9 @@ def _undamaged(evidence: Evidence) -> Iterator[Finding]:
             yield missing(wrong, "= 0", "packets")
         if wrong.increase and not quiet.increase:
             yield unproven(
-                f"{name_of(wrong)} +{wrong.increase}: what came was damaged on the way, behind or "
-                "between the checks of the cables; look for a switch or NIC with bad memory"
+                f"{name_of(wrong)} +{wrong.increase}: received data was corrupted in transit, "
+                "behind or between the checks of the cables; look for a switch or NIC with bad "
+                "memory"
             )
 
 
@@ -252,11 +253,11 @@ _SAYING: Mapping[path.Part, tuple[str, str]] = {
         "clean or replace the cable and its optics, compare FEC of both ends",
     ),
     "NIC": (
-        "lost packets itself",
+        "dropped packets",
         "look at its rings, its PFC and the host's CPU (ethtool -g, -S)",
     ),
     "switch port": (
-        "lost packets beside its queues",
+        "lost packets outside its queues",
         "look at the port's errors, its module and its driver",
     ),
 }
@@ -265,7 +266,7 @@ _SAYING: Mapping[path.Part, tuple[str, str]] = {
 def _said(evidence: Evidence) -> Iterator[str]:
     """What passing rests on, and what no device here counts."""
     broken = len(_broken_by_the_control(evidence))
-    yield f"{len(evidence.flows) - broken} flows ran as they were asked to"
+    yield f"{len(evidence.flows) - broken} flows ran as requested"
     if broken:
         yield f"{broken} queue pairs lost packets in their queue, as is meant here"
     if evidence.kind == "control":
@@ -273,4 +274,4 @@ def _said(evidence: Evidence) -> Iterator[str]:
     yield "no NIC and no cable counted a loss"
     for station in path.of_part(evidence, "cable"):
         if not station.losses:
-            yield f"not counted by either end: errors of {station.name}"
+            yield f"errors not counted at either end of {station.name}"

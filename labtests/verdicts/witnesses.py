@@ -1,6 +1,6 @@
 """Witnesses held against each other. A disagreement is named and makes a verdict inconclusive.
 
-Conservation on one bottleneck (perftest-in-practice: held exactly in seven recorded incasts):
+Conservation on one bottleneck (held exactly in seven recorded incasts of `ib_send_bw`):
 sent by the NICs = forwarded + dropped by the queue, forwarded = received by the receiver's NIC.
 In packets, because Comware's byte counts differ between forwarded and dropped.
 """
@@ -154,9 +154,9 @@ def datagrams_accounted(evidence: Evidence) -> Iterator[Finding]:
     yield from _not_missed(evidence, found)
     said = ", ".join(path.in_words(station) for station in kept if station.lost)
     fact = Fact(
-        name="datagrams that receivers miss",
+        name="datagrams missing at the receivers",
         measured=missed,
-        bound=f"<= {found} that hosts lost",
+        bound=f"<= {found} lost in hosts",
         unit="datagrams",
         margin=found - missed,
         note=said,
@@ -255,7 +255,7 @@ def hosts_losses(evidence: Evidence) -> tuple[path.Station, ...]:
 def remark_on_hosts(evidence: Evidence) -> str:
     """What hosts lost themselves, for the end of a sentence about the network; "" for nothing."""
     said = [f"{s.name}: {path.in_words(s)}" for s in hosts_losses(evidence) if s.lost]
-    return f"; lost by hosts themselves: {'; '.join(said)}" if said else ""
+    return f"; lost inside hosts: {'; '.join(said)}" if said else ""
 
 
 def equal(what: str, left: Iterable[Difference], right: Iterable[Difference]) -> Finding:
@@ -270,7 +270,7 @@ def equal(what: str, left: Iterable[Difference], right: Iterable[Difference]) ->
     fact = Fact(
         name=what, measured=a - b, bound="= 0", unit="packets", margin=-abs(a - b), note=note
     )
-    return passed(fact) if a == b else disagreement(f"{what} does not hold: {note}", fact)
+    return passed(fact) if a == b else disagreement(f"counters disagree: {what}: {note}", fact)
 
 
 def _sum(side: tuple[Difference, ...]) -> str:

@@ -54,7 +54,7 @@ def test_a_fresh_lab_of_two_switches_is_fit_and_its_trunk_was_looked_at(bench):
 
 CASES = [
     (HERE, "pfc", lambda now: PfcSetting(mode="on", priorities=frozenset({3})), "3"),
-    (THERE, "trust", lambda now: DSCP, "source: dscp"),
+    (THERE, "trust", lambda now: DSCP, "dscp at leaf2"),
     (HERE, "dscp_map", lambda now: (*now[:26], 5, *now[27:]), "DSCP 26: 5 here, DSCP 26: 3 at"),
     (THERE, "queue_map", lambda now: (*now[:3], 4, *now[4:]), "priority 3: 4 at"),
 ]
@@ -110,7 +110,7 @@ def test_fec_of_which_an_end_says_nothing_is_never_good_and_the_line_says_which_
     assert len(dark) == 6  # every port of the switches, and no other
     assert {device for device, _ in dark} == {"leaf1", "leaf2"}
     to_host = dark["leaf1", "Twenty-FiveGigE1/0/1"]
-    assert "this end does not tell which FEC is in force" in to_host.finding
+    assert "this end does not report its active FEC" in to_host.finding
     assert "srv1:ens1f0np0 has baser" in to_host.finding
     assert "nor does the other" in dark["leaf1", PORT].finding
     assert all(f.remedy for f in told)

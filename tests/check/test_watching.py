@@ -33,5 +33,5 @@ def test_what_is_asked_meanwhile_is_time_that_passes(
     said: list[str] = []
     idle = watching.ended(said.append)
     assert (clock.slept_s, idle.seconds) == (slept_s, watched_s)
-    waits = [f"watching the counters of the idle lab for {slept_s}.0 s more"]
+    waits = [f"watching idle counters for another {slept_s}.0 s"]
     assert said == (waits if slept_s else [])

@@ -49,7 +49,7 @@ def test_without_controls_no_counter_is_proven_alive(tmp_path):
     assert done.code == 1
     assert "1 inconclusive" in done.text
     assert done.run["tests"][0]["outcome"] == "inconclusive"
-    assert "not proven alive" in done.run["tests"][0]["verdicts"][1]["because"]
+    assert "drop counter is unproven" in done.run["tests"][0]["verdicts"][1]["because"]
     assert done.junit.find(".//failure").get("type") == "inconclusive"
     assert "Inconclusive" in done.html  # pytest-html's own result column
 

@@ -11,7 +11,7 @@ from labtests.experiment.record import readable
 from labtests.verdicts import Outcome, Verdict
 
 VERDICT = Verdict(
-    question="was nothing lost", outcome=Outcome.PASS, because="0 dropped", backend="hardware",
+    question="Was nothing lost?", outcome=Outcome.PASS, because="0 dropped", backend="hardware",
     phase="PFC on",
 )  # fmt: skip
 
@@ -39,15 +39,15 @@ def test_a_control_has_to_fail_for_a_proven_reason(outcome, control, counts_as):
 @pytest.mark.parametrize(
     ("outcome", "because", "counts_as"),
     [
-        (Outcome.INCONCLUSIVE, "no proof of pressure: no pause", Outcome.PASS),
+        (Outcome.INCONCLUSIVE, "congestion not proven: no pause", Outcome.PASS),
         (Outcome.INCONCLUSIVE, "no traffic ran", Outcome.INCONCLUSIVE),
-        (Outcome.PASS, "no proof of pressure", Outcome.INCONCLUSIVE),
-        (Outcome.FAIL, "no proof of pressure", Outcome.INCONCLUSIVE),
+        (Outcome.PASS, "congestion not proven", Outcome.INCONCLUSIVE),
+        (Outcome.FAIL, "congestion not proven", Outcome.INCONCLUSIVE),
     ],
 )
 def test_a_claim_without_its_proof_has_to_be_inconclusive_and_say_why(outcome, because, counts_as):
     verdict = replace(VERDICT, outcome=outcome, because=because)
-    claim = Judged(verdict=verdict, control=True, unprovable="no proof of pressure")
+    claim = Judged(verdict=verdict, control=True, unprovable="congestion not proven")
     assert claim.counts_as is counts_as
 
 
@@ -59,7 +59,7 @@ def test_a_proven_loss_outweighs_missing_evidence():
 def test_a_control_that_stays_green_is_named():
     red = NotPassed([judged(Outcome.PASS), judged(Outcome.PASS, control=True)])
     assert red.outcome is Outcome.INCONCLUSIVE
-    assert str(red).startswith("CONTROL DID NOT GO RED (PFC on)")
+    assert str(red).startswith("NEGATIVE CONTROL PASSED (it has to fail) (PFC on)")
 
 
 @pytest.mark.parametrize("pace", [HARDWARE, SIMULATED])

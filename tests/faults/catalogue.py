@@ -232,7 +232,7 @@ _PORTS = [
 ] + [
     Row(name="segments are sent again without a loss", suite=TCP,
         faults=(grows(A, "", "TcpRetransSegs", 100_000),),
-        says=("sent 100000 segments more again than their tools tell of",)),
+        says=("retransmitted 100000 segments more than their tools report",)),
 ]  # fmt: skip
 
 _PEOPLE = [

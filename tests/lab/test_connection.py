@@ -104,8 +104,8 @@ def test_a_plan_sends_nothing_to_an_emulated_host(lab: Lab) -> None:
     run: Any = SimpleNamespace(lab=lab, testbed=lab.testbed, backend="simulated", clean=str)
     run.spans = {}
     terminal._print_plan(shown, run)
-    own = [line for line in lines if "by the suite itself" in line]
-    assert own == ["    by the suite itself: rm -rf /", "    by the suite itself: put x"]
+    own = [line for line in lines if "issued by the suite" in line]
+    assert own == ["    issued by the suite: rm -rf /", "    issued by the suite: put x"]
 
 
 def test_what_a_suite_has_run_can_be_replayed(

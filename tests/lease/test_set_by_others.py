@@ -32,7 +32,7 @@ def test_it_is_named_also_where_nothing_had_to_be_sent(lab: Lab, tmp_path: Path,
         with (tmp_path / "box").open("a") as box:
             box.write("stranger 9\n")
         (said,) = told(lab)
-        assert "somebody else changed level of here p1 before the phase: 3 was asked for" in said
+        assert "level of here p1 was changed externally before the phase: 3 was asked for" in said
         assert said.endswith("now it is 9")
         (tmp_path / "box").write_text("ours 3\n")  # who changed it has put it back
     assert lab.in_force == {}

@@ -54,7 +54,7 @@ def test_what_the_switch_can_is_not_taken_for_what_the_hosts_can():
     assert reason(lab, "pfc", "queue_counters") == ""
     assert reason(lab, switches=("pfc", "trust")) == ""
     said = reason(lab, hosts=("pfc", "nic_counters"))
-    assert said == ("h1, h2, h3: without the ability pfc (a port that can pause single priorities)")
+    assert said == ("h1, h2, h3: no support for pfc (a port that can pause single priorities)")
 
 
 def test_perftest_needs_an_rdma_device_and_its_absence_is_said_once():

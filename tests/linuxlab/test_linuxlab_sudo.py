@@ -94,7 +94,7 @@ def test_a_suite_is_as_with_root(lab: SimpleNamespace, tmp_path: Path) -> None:
         check=False,
     )
     assert "PASS          All 64 DSCPs" in ran.stdout, ran.stdout + ran.stderr
-    assert "the lab is as it was found" in ran.stdout
+    assert "lab restored: " in ran.stdout
     assert ran.returncode == 0
 
 

@@ -88,7 +88,7 @@ def test_a_run_that_loses_the_lab_stops_and_is_put_back_when_it_is_free(project:
         assert "TOO LATE" not in said
         assert "GOES ON" not in said
         assert "run far-run" in said
-        assert "1 changes are still to be put back: labtests restore" in said
+        assert "1 changes not yet undone; run: labtests restore" in said
         other.expect_held()
         code, said = project.labtests("restore")
         assert (code, "far-run" in said) == (15, True), said

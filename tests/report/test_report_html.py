@@ -37,7 +37,7 @@ def test_the_first_screen_has_lab_backend_time_seed_versions_and_verdicts(
         "labtests 0.1.0",
         "1 PASS",
         "PASS the main question the main sentence",
-        "control ✓ red, as it must be the control question the control sentence",
+        "control ✓ failed, as required the control question the control sentence",
         "perftest 6.24",
         "firmware — not known",
         "pytest suites --dry-run",
@@ -99,8 +99,8 @@ def test_a_control_that_stayed_green_is_shown_loudly(
     run["tests"][0]["verdicts"] = [verdict_of(), verdict_of("control", "pass")]
 
     for html in (summary_html(run), test_html(run["tests"][0])):
-        assert "CONTROL DID NOT GO RED" in text_of(html)
-        assert "as it must be" not in text_of(html)
+        assert "NEGATIVE CONTROL PASSED (it has to fail)" in text_of(html)
+        assert "as required" not in text_of(html)
     assert "Expected FAIL, got PASS." in text_of(test_html(run["tests"][0]))
 
 
@@ -112,7 +112,7 @@ def test_a_controls_claim_is_held_against_its_own_figures(
         verdict_of("control", "pass", as_expected=True),
     ]
 
-    assert "CONTROL DID NOT GO RED" in text_of(summary_html(run))
+    assert "NEGATIVE CONTROL PASSED (it has to fail)" in text_of(summary_html(run))
     assert "This test says that it passed, but a verdict below" in text_of(page(run))
 
 
@@ -122,7 +122,7 @@ def test_a_control_without_a_clear_claim_did_not_go_red(
 ) -> None:
     run["tests"][0]["verdicts"] = [verdict_of("control", "fail", as_expected=claim)]
 
-    assert "CONTROL DID NOT GO RED" in text_of(summary_html(run))
+    assert "CONTROL FAILED FOR THE WRONG REASON" in text_of(summary_html(run))
 
 
 def test_a_verdict_without_control_says_that_its_counters_are_not_proven_alive(
@@ -130,8 +130,8 @@ def test_a_verdict_without_control_says_that_its_counters_are_not_proven_alive(
 ) -> None:
     run["tests"][0]["verdicts"] = [verdict_of()]
 
-    assert "no control was run: the counters are not proven alive" in text_of(summary_html(run))
-    assert "the counters behind this verdict are not proven alive" in text_of(
+    assert "no negative control: the drop counters are unproven" in text_of(summary_html(run))
+    assert "the drop counters behind this verdict are unproven" in text_of(
         test_html(run["tests"][0])
     )
 
@@ -192,7 +192,7 @@ def test_a_tests_part_has_facts_counters_settings_commands_and_rerun(
         "sum of goodputs 9.53 >= 9.0 +0.53 Gb/s",
         "S6550 Twenty-FiveGigE1/0/13 queue 3 forwarded_packets 1 000 37 715 815 "
         "+37 714 815 packets Forwarded:",
-        "1 counters stood still",
+        "1 unchanged counters",
         "trust dscp scheduling wrr queue 0: weight 1",
         "ServerA → ServerC iperf3, TOS 96 complete 7.8 Gb/s 4.31 Gb/s",
         "16 375 / 16 375 / 0",
@@ -231,7 +231,7 @@ def test_unsettled_counters_and_unreachable_roles_are_said(run: Json, text_of: T
 
     text = text_of(test_html(run["tests"][0]))
 
-    assert "The counters had not settled when they were read." in text
+    assert "Counters were still changing at the final read." in text
     assert "Unreachable: ServerA to ServerC: 100 %" in text
 
 
@@ -279,7 +279,7 @@ def test_counters_that_stood_still_share_a_row_per_port_with_their_values(
 
     text = text_of(test_html(run["tests"][0]))
 
-    assert "5 counters stood still" in text
+    assert "5 unchanged counters" in text
     assert "S6550 Twenty-FiveGigE1/0/13 dropped_packets packets queue 0-2, 5: 0; queue 3: 7" in text
 
 

@@ -43,7 +43,7 @@ def test_a_run_that_leaves_the_lab_alone_says_so_last(tmp_path):
     done, found = run(tmp_path, LOOKS)
     assert done.returncode == 0, done.stdout
     assert found["state"]["differences"] == []
-    assert "the lab is as it was found" in done.stdout
+    assert "lab restored: " in done.stdout
     html = (tmp_path / "run" / "report.html").read_text()
     assert html.count('id="lt-state"') == 1
     assert html.index('id="lt-state"') > html.index("</table>")

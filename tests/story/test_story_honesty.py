@@ -72,7 +72,8 @@ def test_the_same_loss_behind_a_counter_that_died_after_its_control_is_inconclus
     expect_red(
         bench,
         Outcome.INCONCLUSIVE,
-        "sent by NICs = forwarded + dropped, queue 5 does not hold: ServerB ens6f0np0 priority 5",
+        "counters disagree: sent by NICs = forwarded + dropped, queue 5: "
+        "ServerB ens6f0np0 priority 5",
     )
 
 
@@ -82,7 +83,8 @@ def test_a_drop_counter_that_never_counted_proves_nothing(bench):
     expect_red(
         bench,
         Outcome.INCONCLUSIVE,
-        f"{QUEUE_5} drop counter is not proven alive: no control of this session made it count",
+        f"{QUEUE_5} drop counter is unproven: in no control of this session did it "
+        "count the losses",
     )
 
 
@@ -149,9 +151,7 @@ def test_a_nic_that_does_not_obey_pause_is_red(bench):
         bench.lab.transports["ServerA"].run(typed("mlnx_qos -i enp3s0f0np0 -f 0,0,0,0,0,0,0,0"))
 
     bench.when(QUIET, off)
-    expect_red(
-        bench, Outcome.FAIL, f"was nothing lost in queues 3, 5: {SWITCH} {OUT} queue 3 dropped"
-    )
+    expect_red(bench, Outcome.FAIL, f"Were queues 3 and 5 lossless? {SWITCH} {OUT} queue 3 dropped")
 
 
 def test_a_curve_that_never_marks_is_red(bench, monkeypatch):

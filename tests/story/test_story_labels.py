@@ -24,7 +24,7 @@ from labtests.capabilities.settings import TRUST
 from labtests.verdicts import Outcome, Verdict
 
 def verdict(outcome):
-    return Verdict(question="is it so", outcome=outcome, because="<b>the reason</b>",
+    return Verdict(question="Is it so?", outcome=outcome, because="<b>the reason</b>",
                    backend="simulated", phase="made up")
 
 @pytest.mark.parametrize("outcome", list(Outcome))
@@ -81,19 +81,22 @@ def test_odd_names(incast, name):
 
 EXPECTED = {
     "test_judged[pass]": ("pass", None),
-    "test_judged[inconclusive]": ("inconclusive", "INCONCLUSIVE [SIMULATED]: is it so: <b>the r"),
-    "test_judged[error]": ("error", "ERROR [SIMULATED]: is it so: <b>the reason</b>"),
-    "test_judged[fail]": ("fail", "FAIL [SIMULATED]: is it so: <b>the reason</b>"),
-    "test_control_that_is_not_red": ("inconclusive", "CONTROL DID NOT GO RED (made up): PASS"),
+    "test_judged[inconclusive]": ("inconclusive", "INCONCLUSIVE [SIMULATED]: Is it so? <b>the r"),
+    "test_judged[error]": ("error", "ERROR [SIMULATED]: Is it so? <b>the reason</b>"),
+    "test_judged[fail]": ("fail", "FAIL [SIMULATED]: Is it so? <b>the reason</b>"),
+    "test_control_that_is_not_red": (
+        "inconclusive",
+        "NEGATIVE CONTROL PASSED (it has to fail) (made up): PASS",
+    ),
     "test_plain_assertion": ("fail", "assert 'h3c-s6550-cx4' == 'another'"),
     "test_plain_fail": ("fail", "nobody likes it"),
     "test_too_slow": ("error", "Timeout"),
-    "test_lab_error": ("error", "ServerA cannot do what EcnMarking asks"),
+    "test_lab_error": ("error", "ServerA does not support EcnMarking"),
     "test_setup_error": ("error", "S6550: 'display nothing': % Wrong\n  remedy: ask for something"),
     "test_teardown_error": ("error", "trust was TrustSetting(source='dot1p', override=False) and"),
     "test_ability_that_nobody_has": (
         "skipped",
-        "has the ability: teleportation (an ability unknown to labtests: is the name mistyped?)",
+        "supports: teleportation (an ability unknown to labtests: is the name mistyped?)",
     ),
     "test_properties_of_its_own": ("pass", None),
     "test_odd_names[../../up]": ("pass", None),
@@ -184,7 +187,7 @@ def test_without_controls_nothing_is_lossless_and_the_reason_is_said(no_controls
     assert no_controls.exit_code == 1
     assert test["outcome"] == "inconclusive"
     assert [v["outcome"] for v in test["verdicts"]] == ["pass", "inconclusive", "pass", "pass"]
-    assert "drop counter is not proven alive" in test["verdicts"][1]["because"]
+    assert "drop counter is unproven" in test["verdicts"][1]["because"]
     assert "--no-controls" in test["rerun"]
     assert "1 inconclusive" in no_controls.terminal.splitlines()[-1]
     assert re.search(r"^INCONCLUSIVE +PFC: ", no_controls.terminal, re.M)

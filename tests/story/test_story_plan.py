@@ -70,7 +70,7 @@ def test_a_planned_test_is_no_pass_anywhere(plan):
 
 
 def test_a_plan_says_how_long_a_run_takes_test_by_test_and_together(plan):
-    told = plan.terminal.partition("how long that takes")[2].splitlines()[1 : SUITE_TESTS + 2]
+    told = plan.terminal.partition("estimated duration")[2].splitlines()[1 : SUITE_TESTS + 2]
     times = [line.strip().partition("  ") for line in told]
     suites = {re.sub(r".*/|::.*", "", name): time for time, _, name in times}
     # S1 has a control and an experiment: a quiet window of 5 s, 20 s of traffic, 10 s to settle.

@@ -37,7 +37,7 @@ def test_settings_of_other_people_come_back_with_their_values(bench):
     host.run(typed("echo 0 > /sys/class/net/enp3s0f0np0/ecn/roce_rp/enable/2"))
     found = bench.settings()
     assert "qos wred apply theirs" in found[f"{SWITCH} display current-configuration"]
-    with pytest.raises(NotPassed, match="not proven alive"):
+    with pytest.raises(NotPassed, match="drop counter is unproven"):
         bench.run(S2, with_controls=False)
     expect_as_found(bench, found)
 
@@ -51,7 +51,7 @@ class Mistake(Exception):
     [
         (Mistake, "experiment 'ECN on': traffic"),
         (KeyboardInterrupt, "ServerB -> ServerC:18516: starting"),
-        (KeyboardInterrupt, "waiting until the counters have settled"),
+        (KeyboardInterrupt, "waiting for counters to settle"),
     ],
 )
 def test_a_test_that_is_cut_off_leaves_the_lab_as_it_was_found(bench, kind, moment):
@@ -144,7 +144,7 @@ def test_a_setting_that_is_refused_half_way_leaves_nothing_behind(bench):
 def test_one_device_that_is_gone_does_not_keep_the_others_from_being_put_back(bench):
     found = bench.settings()
     bench.fault_when("'PFC off': traffic", after_s=1.0, kind="cut", device="ServerB")
-    with pytest.raises(LabErrors, match="could not be put back as it was found") as caught:
+    with pytest.raises(LabErrors, match="the lab could not be restored") as caught:
         bench.lose_nothing()
     assert {str(error).partition(":")[0] for error in caught.value.exceptions} == {"ServerB"}
     assert "ServerB:ens6f0np0: pfc was PfcSetting(mode='off'" in str(caught.value)

@@ -65,7 +65,7 @@ def test_a_stack_lost_nothing_of_what_its_nic_sent(classes, lost):
     excused = with_counter(replace(seen, flows=flows), ("a", ""), c.UDP_SNDBUF_ERRORS, 1000, "host")
     verdict = every_packet(excused)
     assert verdict.outcome is Outcome.INCONCLUSIVE
-    told = f"lost on the way to r by the tool's account: {lost} datagrams of queue 3, 0 of them"
+    told = f"lost on the way to r, as reported by the tool: {lost} datagrams of queue 3, 0 of them"
     assert told in verdict.because
 
 
@@ -153,7 +153,7 @@ def test_what_a_switch_port_loses_beside_its_queues_is_red(whole: Evidence, coun
     assert sound(with_counter(whole, OUT, counter, 0)).outcome is Outcome.PASS
     verdict = sound(with_counter(whole, OUT, counter, 1))
     assert verdict.outcome is Outcome.FAIL
-    assert f"sw p3 lost packets beside its queues: {counter} +1" in verdict.because
+    assert f"sw p3 lost packets outside its queues: {counter} +1" in verdict.because
 
 
 def test_what_came_with_a_wrong_checksum_was_not_lost_by_the_host(good: Evidence, whole, control):
@@ -167,14 +167,14 @@ def test_what_came_with_a_wrong_checksum_was_not_lost_by_the_host(good: Evidence
     wrong = with_counter(full, ("r", ""), c.UDP_IN_CSUM_ERRORS, 500, "host")
     assert lossless(wrong, {3, 5}, controls=(control,)).outcome is Outcome.INCONCLUSIVE
     verdict = sound(with_counter(whole, ("r", ""), c.UDP_IN_CSUM_ERRORS, 500, "host"))
-    assert "r udp_in_csum_errors +500: what came was damaged on the way" in verdict.because
+    assert "r udp_in_csum_errors +500: received data was corrupted in transit" in verdict.because
 
 
 def test_a_kernel_that_never_repeats_is_no_measure_of_repeats():
     still = tcp(marks=0, drops=400, again=0)
     verdict = marked_not_dropped(GOOD, without=(still,))
     assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert "no sender's kernel sent one again" in verdict.because
+    assert "no sender's kernel retransmitted one" in verdict.because
 
 
 def test_segments_of_other_connections_of_a_host_are_not_ours():
@@ -182,7 +182,7 @@ def test_segments_of_other_connections_of_a_host_are_not_ours():
     assert marked_not_dropped(few, without=(WITHOUT,)).outcome is Outcome.PASS
     verdict = marked_not_dropped(tcp(marks=5000, drops=3, again=450, told=1), without=(WITHOUT,))
     assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert "898 segments more again than their tools tell of" in verdict.because
+    assert "898 segments more than their tools report" in verdict.because
     ours = tcp(marks=5000, drops=3, again=450, told=450)
     assert marked_not_dropped(ours, without=(WITHOUT,)).outcome is Outcome.FAIL
 
@@ -194,7 +194,7 @@ def test_one_pause_frame_holds_a_sender_for_milliseconds_and_not_for_the_phase(w
     assert sound(held).outcome is Outcome.PASS
     verdict = sound(less(held, 899, "a", "eth0", "priority", 3, c.PFC_RX_FRAMES))
     assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert "pause frames held it for 0 % of the time" in verdict.because
+    assert "PFC paused it for 0 % of the time" in verdict.because
 
 
 def test_the_cnps_of_one_sender_do_not_stand_for_those_of_another(good: Evidence):
@@ -288,7 +288,7 @@ def test_a_tcp_sender_without_a_byte_in_a_row_stood_still(whole: Evidence):
     still = replace(early, intervals=rows(10.0, (5, 5, 0, 5, 5)))
     verdict = sound(replace(whole, flows=(still, late)))
     assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert "a sent nothing by iperf3 from 12 to 13 s: it stood still" in verdict.because
+    assert "a stalled: it sent nothing by iperf3 from 12 to 13 s" in verdict.because
 
 
 def test_s1_misses_what_its_receivers_do_not(good: Evidence, control: Evidence):

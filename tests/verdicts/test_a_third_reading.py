@@ -50,7 +50,7 @@ def test_a_queue_pair_that_stood_still_was_not_slowed_down():
     still = replace(
         early, intervals=(first, *(replace(row, goodput_bits_per_s=0.0) for row in later))
     )
-    assert f"stood still from {first.end_s:.3g}" in because(checks.kept_sending(still))
+    assert f"stalled from {first.end_s:.3g}" in because(checks.kept_sending(still))
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def test_what_nics_sent_has_to_carry_what_the_tools_say(whole: Evidence):
     few = with_counter(whole, key[:2], c.TX_BYTES, 10_000, *key[2:])
     verdict = sound(few)
     assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert "the tools on a say that they sent 3750000000 bytes" in verdict.because
+    assert "the tools on a report 3750000000 bytes sent" in verdict.because
     enough = with_counter(whole, key[:2], c.TX_BYTES, 4_000_000_000, *key[2:])
     assert sound(enough).outcome is Outcome.PASS
 
@@ -91,7 +91,7 @@ def test_pause_time_without_a_pause_frame_excuses_nothing(whole: Evidence):
         ),
     )
     verdict = sound(unpaused)
-    assert "pause frames held it for 0 % of the time" in verdict.because
+    assert "PFC paused it for 0 % of the time" in verdict.because
 
 
 def test_a_receiver_that_paused_its_port_did_not_do_its_part(whole: Evidence):

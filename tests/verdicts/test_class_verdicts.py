@@ -62,7 +62,7 @@ def test_one_dscp_in_a_wrong_queue_is_named(queues, dscp, data):
     claimed = (*queues[:dscp], other, *queues[dscp + 1 :])
     verdict = classified(sent(queues), claimed)
     assert verdict.outcome is Outcome.FAIL
-    assert verdict.because == f"DSCP {dscp} of a came into queue {queues[dscp]}, not {other}"
+    assert verdict.because == f"DSCP {dscp} of a reached queue {queues[dscp]}, expected {other}"
 
 
 @given(queue=st.integers(0, 7), count=st.integers(1, 300))

@@ -59,7 +59,7 @@ def test_marks_instead_of_drops_pass(by_queue):
     verdict = marked_not_dropped(good, without=(WITHOUT,))
     assert verdict.outcome is Outcome.PASS, verdict.because
     assert verdict.because == (
-        "5000 packets marked and 3 dropped, 4 segments sent again; without ECN 400 dropped"
+        "5000 packets marked and 3 dropped, 4 segments retransmitted; without ECN 400 dropped"
     )
 
 
@@ -91,7 +91,7 @@ def test_where_nothing_dropped_without_ecn_nothing_was_spared():
     for controls in ((), (calm,)):
         verdict = marked_not_dropped(GOOD, without=controls)
         assert verdict.outcome is Outcome.INCONCLUSIVE
-        assert "nothing to be spared" in verdict.because
+        assert "nothing for ECN to prevent" in verdict.because
 
 
 def test_a_tool_that_sent_more_again_than_the_kernel_is_a_disagreement():

@@ -80,7 +80,7 @@ def test_drops_before_the_traffic_leave_the_queue_unjudged(good, control):
 def test_without_a_control_that_drops_the_counter_is_not_proven_alive(good):
     verdict = lossless(good, {3, 5}, controls=())
     assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert "not proven alive" in verdict.because
+    assert "drop counter is unproven" in verdict.because
 
 
 def test_a_control_of_another_port_proves_nothing(good, control):
@@ -101,7 +101,7 @@ def test_no_pressure_is_no_proof(good, control):
     calm = tuple(r for r in good.after if r.counter != c.PFC_TX_FRAMES)
     verdict = lossless(replace(good, after=calm), {3, 5}, controls=(control,))
     assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert "no proof of pressure" in verdict.because
+    assert "congestion not proven" in verdict.because
 
 
 def test_a_full_egress_is_proof_of_pressure(good, control):
@@ -149,7 +149,7 @@ def test_lost_datagrams_are_the_hosts_when_its_counters_say_so(good, control):
     explained = replace(missed, after=changed(missed.after, full_socket, value=found + 7))
     verdict = ask("lossless", explained, control)
     assert verdict.outcome is Outcome.PASS
-    assert "lost by hosts themselves: IP stack of r: udp_in_errors +7" in verdict.because
+    assert "lost inside hosts: IP stack of r: udp_in_errors +7" in verdict.because
 
 
 def test_one_event_in_a_host_does_not_excuse_a_thousand_datagrams(good, control):
@@ -199,9 +199,9 @@ def test_missing_pause_keys_mean_not_enabled_only_by_the_devices_own_account(goo
     ("early", "late", "broken"),
     [
         ((7.8, 7.8, 7.0, 7.0, 7.0), (2.6, 2.6, 2.6), "offered"),
-        ((7.8, 7.8, 2.0, 2.0, 2.0), (5.1, 5.1, 5.1), "ceiling"),
-        ((7.8, 7.8, 6.0, 6.0, 6.0), (4.8, 4.8, 4.8), "alone"),
-        ((7.8, 7.8, 7.8, 7.8, 7.8), (5.1, 5.1, 5.1), "ceiling"),
+        ((7.8, 7.8, 2.0, 2.0, 2.0), (5.1, 5.1, 5.1), "theoretical maximum"),
+        ((7.8, 7.8, 6.0, 6.0, 6.0), (4.8, 4.8, 4.8), "shared / solo"),
+        ((7.8, 7.8, 7.8, 7.8, 7.8), (5.1, 5.1, 5.1), "theoretical maximum"),
     ],
 )
 def test_other_shares_fail_and_name_the_bound(good, early, late, broken):
