@@ -117,10 +117,10 @@ def plan(ctx: click.Context, /, **options: Any) -> None:
 def apply(ctx: click.Context, /, **options: Any) -> None:
     """Apply PROFILE and verify by read-back. Running it again changes nothing.
 
-    Nothing is saved to a startup configuration. Exit code 0 when the lab matches PROFILE, 1 when something cannot
-    be (nothing is changed then, without --partial) or a change failed (everything is put back), 10
-    when an earlier run has left changes, or something such as lldpad would undo these (nothing is
-    changed then), 15 when a device cannot be reached or is in use.
+    Nothing is saved to a startup configuration. Exit code 0 when the lab matches PROFILE, 1 when
+    something cannot be (nothing is changed then, without --partial) or a change failed (everything
+    is put back), 10 when an earlier run has left changes, or something such as lldpad would undo
+    these (nothing is changed then), 15 when a device cannot be reached or is in use.
     """
     ctx.exit(_run(options, changes=True))
 
