@@ -220,6 +220,7 @@ TOKEN = "sk-ssh-ed25519@openssh.com AAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29tAAAA
         (f"{paramiko.HostKeys.hash_host('leaf1')}  {_said(OTHER)}", "changed"),
         (f"leaf1 {TOKEN}", "changed"),  # a kind of key that paramiko cannot read
     ],
+    ids=["blanks", "tabs", "everybody", "other key", "other key, tabs", "hashed", "token"],
 )
 def test_a_line_of_known_hosts_is_read_with_any_blanks_between_its_fields(
     tmp_path: Path, line: str, why: str
