@@ -128,7 +128,7 @@ def test_an_undo_that_fails_stays_in_the_file_for_the_next_start(lab, box, path)
     lab.change(P1, PFC, ON)
     lab.change(P2, PFC, ON)
     box.refuses.add(("p2", OFF))
-    with pytest.raises(LabErrors, match="could not be put back"):
+    with pytest.raises(LabErrors, match="could not be restored"):
         lab.close()
     assert [entry.intent.at for entry in read_changes(path).entries] == [P2]
 

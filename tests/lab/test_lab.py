@@ -107,7 +107,7 @@ def test_what_nobody_has_thought_of_does_not_stop_the_others_either(lab, box):
             raise EOFError
 
     box.at_made = breaks
-    with pytest.raises(LabErrors, match="could not be put back") as caught:
+    with pytest.raises(LabErrors, match="could not be restored") as caught:
         change(lab, box, PORT, OTHER)
     assert box.state["p1"] == OFF
     assert "EOFError: (no message) (a defect of labtests)" in str(caught.value)

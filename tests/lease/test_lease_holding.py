@@ -227,7 +227,7 @@ def test_who_has_lost_it_changes_and_undoes_nothing(folder: Path, tmp_path: Path
         with pytest.raises(LeaseLost, match="run rude"):
             lab.change(PORT, LEVEL, 2)
         assert len(lab.ahead.entries) == 1  # what was not sent was not announced either
-    with pytest.raises(LabErrors, match="could not be put back") as raised:
+    with pytest.raises(LabErrors, match="could not be restored") as raised:
         lab.close()
     assert "run rude" in str(raised.value)
     assert box.lines() == [" 1"]
@@ -256,7 +256,7 @@ def test_an_unreachable_lease_that_may_have_run_out_stops_the_undo(
         assert held is not None
         lab.change(PORT, LEVEL, 1)
         box.keeper.gone, held._fresh_until_s = True, 0.0
-    with pytest.raises(LabErrors, match="could not be put back") as raised:
+    with pytest.raises(LabErrors, match="could not be restored") as raised:
         lab.close()
     assert "no answer" in str(raised.value)
     assert box.lines() == [" 1"]

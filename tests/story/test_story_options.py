@@ -54,7 +54,7 @@ def test_help_shows_every_option_with_its_variable_and_leaves_nothing(here):
 
 def test_markers_and_collection_need_no_lab(here):
     said = run(here, "--markers").terminal
-    assert "@pytest.mark.requires(*settings, hosts=(), switches=()): abilities " in said
+    assert "@pytest.mark.requires(*settings, hosts=(), switches=()): capabilities " in said
     collected = run(here, "suites", "--collect-only", "-q")
     assert collected.exit_code == 0
     assert f"suites/test_s1_pfc.py::{PFC}" in collected.terminal

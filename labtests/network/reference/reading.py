@@ -69,8 +69,8 @@ def _run_files(folder: Path) -> Sequence[Path]:
         document = _read(folder / "index.json")
         listed = document.get("files") if isinstance(document, dict) else None
     if listed:
-        if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
-            raise LabError(f"{folder / 'index.json'}: files is no list of names")
+        if not isinstance(listed, list | dict) or not all(isinstance(n, str) for n in listed):
+            raise LabError(f"{folder / 'index.json'}: files has no names")
         return [folder / name for name in listed if name != "checks.json"]
     return sorted(set(folder.glob("*.json")) - {folder / "checks.json", folder / "index.json"})
 
