@@ -1,4 +1,6 @@
-"""The shared packet memory of a switch, in cells (white paper S10, S22; formulas §3).
+"""The shared packet memory of a switch, in cells.
+
+Sources: S10 and S22 of docs/sources.md; dynamic threshold: Choudhury and Hahne, ToN 1998.
 
 A frame takes ceil(frame / cell) cells until it starts to leave. They are booked twice. On the way
 in, at the port and priority it came by (its priority group): first on the group's guaranteed cells,

@@ -1,4 +1,4 @@
-"""Pauses sent, by NIC and switch alike (IEEE 802.1Qbb, 802.3x; formulas §4); obeyed: pausing.py.
+"""Pauses sent, by NIC and switch alike (IEEE 802.1Qbb, 802.3x); obeyed: pausing.py.
 
 A pause frame is a 64 B frame that goes before everything else, behind the frame in progress. A PFC
 frame names priorities (its class-enable vector) and for each a time in quanta of 512 bit times: 0

@@ -1,4 +1,4 @@
-"""Pauses obeyed, by NIC and switch alike (IEEE 802.1Qbb, 802.3x; formulas §4).
+"""Pauses obeyed, by NIC and switch alike (IEEE 802.1Qbb, 802.3x).
 
 Whoever receives a pause frame, with PFC on for a priority that it names, starts no frame of that
 priority from `response` behind the arrival until the frame's time has passed or an xon takes effect

@@ -4,7 +4,7 @@ Queues of the strict group come first, the highest number first. Then WRR groups
 share what is left 1:1 in bytes (H3C S6300 configuration guide); inside a group, deficit round
 robin: each turn gives a queue weight * quantum of credit, a frame costs its bytes on the wire
 (byte-count) or one (weight), and a queue that is empty has none. With all queues backlogged the
-shares are w_i / sum(w) (formulas §7).
+shares are w_i / sum(w).
 A queue beyond its rate limit is passed over (shaping.py).
 
 A levelled port is served as Linux's htb serves classes that borrow all they send: the lowest level
