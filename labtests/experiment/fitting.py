@@ -131,8 +131,8 @@ def expect_congestion(senders: Sequence[Role], line: float) -> None:
     fair = _fair_share(links, line)
     if fair > GIVES_WAY * links[0]:
         raise NotHere(
-            f"{senders[0].name} sends {links[0] / 1e9:g} Gb/s at most, and would have "
-            f"{fair / 1e9:g} of them in a fair share: nothing could be seen to slow it"
+            f"{senders[0].name} can send at most {links[0] / 1e9:g} Gb/s and its fair share is "
+            f"{fair / 1e9:g} Gb/s: a slowdown would not show"
         )
 
 
@@ -144,10 +144,10 @@ def expect_marks_in_time(senders: int, line: float, mtu_bytes: int) -> None:
     apart_s = senders * packet_s / PMAX
     if apart_s > SPEEDS_UP_S:
         raise NotHere(
-            f"at {line / 1e9:g} Gb/s a packet of {roce_bytes} B lasts {packet_s * 1e6:.3g} us: of "
-            f"{senders} senders each has one marked in {apart_s * 1e3:.2g} ms at Pmax "
+            f"at {line / 1e9:g} Gb/s a packet of {roce_bytes} B takes {packet_s * 1e6:.3g} us: "
+            f"each of {senders} senders gets one mark per {apart_s * 1e3:.2g} ms at Pmax "
             f"{PMAX:.0%}, and its RP speeds up every {SPEEDS_UP_S * 1e3:g} ms (rpg_time_reset): "
-            "marks come too late to hold it; a smaller MTU would help"
+            "marks are too rare to slow it down; a smaller MTU would help"
         )
 
 
@@ -159,9 +159,9 @@ def expect_few_halvings(senders: Sequence[Role], line: float) -> None:
     if times > STEEPEST:
         raise NotHere(
             f"a queue pair of {fastest.name} starts at {fastest.link_bits_per_s / 1e9:g} Gb/s, "
-            f"{times:g} times the bottleneck: {math.ceil(math.log2(times))} CNPs have to halve "
-            "that, each of which waits in the full queue first, and what has been sent by then, "
-            "buffers need not hold"
+            f"{times:g} times the bottleneck: halving that takes "
+            f"{math.ceil(math.log2(times))} CNPs, each delayed by the full queue, and buffers may "
+            "not hold what is sent until then"
         )
 
 
@@ -169,8 +169,8 @@ def expect_overload(sender: Role, line: float) -> None:
     """One sender by itself keeps a queue full that has half of the bottleneck. Raises NotHere."""
     if sender.link_bits_per_s < OVERLOADS * line:
         raise NotHere(
-            f"{sender.name} sends {sender.link_bits_per_s / 1e9:g} Gb/s at most, and its class has "
-            f"half of {line / 1e9:g} Gb/s: it does not overload a queue by itself"
+            f"{sender.name} can send at most {sender.link_bits_per_s / 1e9:g} Gb/s and its class "
+            f"is due half of {line / 1e9:g} Gb/s: it cannot overload a queue by itself"
         )
 
 
@@ -181,7 +181,7 @@ def expect_room(asked: Mapping[str, float], trunks: Sequence[Trunk]) -> None:
         load = sum(rate for name, rate in asked.items() if name in trunk.senders)
         if load > trunk.bits_per_s:
             raise NotHere(
-                f"{trunk.ends[0]} - {trunk.ends[1]} carries {trunk.bits_per_s / 1e9:g} Gb/s, and "
+                f"{trunk.ends[0]} - {trunk.ends[1]} carries {trunk.bits_per_s / 1e9:g} Gb/s but "
                 f"the suite sends {load / 1e9:.4g} Gb/s through it: that cable would be "
                 "the bottleneck"
             )

@@ -97,7 +97,7 @@ class Traffic:
         if crowds and any(each.window_bytes is not None for each in classes):
             raise NotHere(
                 f"{(crowds[0].offered_bits_per_s or 0) / 1e9:.3g} Gb/s takes {crowds[0].processes} "
-                "processes of iperf3, each with a socket of its own that it may well read in time"
+                "iperf3 processes, each of which may read its own small socket in time"
             )
         return tuple(
             SenderPart(role=role, tool=tool, starts_after_s=0.0)

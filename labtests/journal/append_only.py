@@ -51,7 +51,7 @@ class Pages:
         found = os.fstat(self._file)
         if not stat.S_ISREG(found.st_mode) or found.st_uid not in (os.geteuid(), 0):
             os.close(self._file)
-            raise NotWritten(f"{self.path} is no file of this user")
+            raise NotWritten(f"{self.path} does not belong to this user")
 
     def write(self, *lines: Mapping[str, Any]) -> None:
         """The lines are on the disk, by one fsync, which threads that write meanwhile share. Raises

@@ -66,13 +66,13 @@ def _expect_sound(story: Story, path: Path) -> None:
     texts = (begun.testbed, begun.file, begun.backend)
     expect_runner(begun.runner)
     if not is_name(begun.run) or not is_name(begun.testbed):
-        raise ValueError("its first line names no run or testbed")
+        raise ValueError("its first line has no valid run or testbed name")
     if any(type(text) is not str for text in texts) or type(begun.dry_run) is not bool:
-        raise ValueError("its first line has facts of another kind")
+        raise ValueError("its first line has fields of the wrong type")
     expect_sound(begun.devices, begun.lease, place=str(path))
     beside = {device.management.known_hosts_beside for device in begun.devices}
     if not beside <= {None, str(Path(begun.file).parent)}:
-        raise ValueError("a device's host keys are beside another file than the testbed's")
+        raise ValueError("a device's known_hosts is not beside the testbed file")
     for entry in story.all:
         expect_place(entry.intent.at, begun.devices, place=str(path))
 
@@ -82,9 +82,9 @@ def _tell(story: Story, line: dict[str, Any]) -> None:
     if kind == "change":
         entry = _entry(line)
         if story.ended:
-            raise ValueError(f"change {entry.number} comes after its end")
+            raise ValueError(f"change {entry.number} follows the end marker")
         if entry.number in story.by_number:
-            raise ValueError(f"change {entry.number} is there twice")
+            raise ValueError(f"change {entry.number} appears twice")
         story.by_number[entry.number] = story.open[entry.number] = entry
         story.last_number = max(story.last_number, entry.number)
     elif kind == "kept":
@@ -120,9 +120,9 @@ def _entry(line: dict[str, Any]) -> Entry:
     words = [line["setting"], line["device"], line["port"], *line["commands"], *line["undo"]]
     numbers = (line["number"], line.get("together", 0))
     if {*map(type, words)} != {str} or {*map(type, numbers)} != {int}:
-        raise ValueError(f"change {line['number']!r:.20} has facts of another kind")
+        raise ValueError(f"change {line['number']!r:.20} has fields of the wrong type")
     if not _SETTING.fullmatch(line["setting"]):
-        raise ValueError(f"{line['setting']!r:.60} is no setting")
+        raise ValueError(f"{line['setting']!r:.60} is not a setting name")
     for value in (earlier, wanted):
         expect_value(line["setting"], value)
     intent = Intent(

@@ -40,11 +40,11 @@ def expect_runner(told: object) -> Runner:
     numbers = (told.pid, told.started_ticks)
     texts = (told.host, told.boot, told.pid_space, told.since)
     if any(type(number) is not int or not 0 <= number < _MOST for number in numbers):
-        raise ValueError("its runner has no process id, or no time")
+        raise ValueError("its runner has an invalid process ID or start time")
     if any(type(text) is not str or not text.isprintable() for text in texts):
-        raise ValueError("its runner has texts that are none, or have more than a line")
+        raise ValueError("its runner has a text field that is not one printable line")
     if any(len(text) > _LONGEST for text in texts):
-        raise ValueError("its runner has texts without end")
+        raise ValueError("its runner has an overlong text field")
     return told
 
 

@@ -93,7 +93,7 @@ def register(journal: Path, begun: Begun) -> Unfinished:
         sync_folder(folder)
     except (OSError, NotWritten, NotPrivate) as error:
         raise LabError(
-            f"{folder}: what is changed cannot be remembered for the next run: {error}\n"
+            f"{folder}: the unfinished changes cannot be recorded for the next run: {error}\n"
             "  remedy: set LABTESTS_STATE_DIR to a folder of yours that lasts"
         ) from error
     return entry

@@ -36,7 +36,7 @@ def pack(value: object) -> Json:
     """The value as JSON. Raises NotStorable when `unpack` would not give it back."""
     packed = _packed(value)
     if unpack(json.loads(json.dumps(packed))) != value:
-        raise NotStorable(f"{value!r} does not come back the same from JSON")
+        raise NotStorable(f"{value!r} does not survive a round trip through JSON")
     return packed
 
 
@@ -46,7 +46,7 @@ def unpack(packed: Json) -> Any:
         return _unpacked(packed)
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         shown = f"{packed!r:.120}" if not isinstance(error, RecursionError) else "this"
-        raise NotStorable(f"{shown} is no stored value: {error}") from None
+        raise NotStorable(f"{shown} is not a stored value: {error}") from None
 
 
 def _packed(value: object) -> Json:
@@ -71,7 +71,7 @@ def _name(kind: type) -> str:
     for named, module in _HOMES.items():
         if kind.__module__ == module:
             return f"{named}:{kind.__qualname__}"
-    raise NotStorable(f"{kind.__module__}:{kind.__qualname__} is not a type that is stored")
+    raise NotStorable(f"{kind.__module__}:{kind.__qualname__} is not a storable type")
 
 
 _GROUPS: Mapping[str, Callable[[list[Any]], Any]] = {"tuple": tuple, "list": list, "set": frozenset}
@@ -95,7 +95,7 @@ def _type(name: str, kind: type | None) -> Any:
     """Only data types of this project are made from what a file says."""
     module, _, qualified = name.partition(":")
     if module not in _HOMES:
-        raise ValueError(f"{name} is not a type that is stored")
+        raise ValueError(f"{name} is not a storable type")
     found: Any = importlib.import_module(_HOMES[module])
     for part in qualified.split("."):
         found = getattr(found, part)

@@ -41,10 +41,15 @@ HASHABLE = st.recursive(
 VALUES = st.one_of(HASHABLE, st.lists(HASHABLE, max_size=3), st.dictionaries(TEXTS, HASHABLE))
 
 
+def packed_text(value):
+    """The same for equal values, whose `repr` may name the members of a set in another order."""
+    return json.dumps(pack(value))
+
+
 def typed(value):
     """The value with the type of each of its parts; sets in an order of their own."""
     if isinstance(value, frozenset):
-        return frozenset, sorted((typed(each) for each in value), key=repr)
+        return frozenset, [typed(each) for each in sorted(value, key=packed_text)]
     if isinstance(value, tuple | list):
         return type(value), [typed(each) for each in value]
     if isinstance(value, dict):

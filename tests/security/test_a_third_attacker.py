@@ -35,7 +35,7 @@ def test_nothing_is_changed_after_the_end(tmp_path: Path) -> None:
     change = next(line for line in lines if json.loads(line)["kind"] == "change")
     later = json.dumps({**json.loads(change), "number": 99})
     journal.write_text("\n".join([*lines, json.dumps({"kind": "ended"}), later, ""]))
-    with pytest.raises(LabError, match="change 99 comes after its end"):
+    with pytest.raises(LabError, match="change 99 follows the end marker"):
         read_changes(journal)
 
 
@@ -78,7 +78,7 @@ def test_changes_that_are_folded_by_turns_take_no_memory(tmp_path: Path) -> None
 
 def test_a_journal_does_not_choose_where_host_keys_begin(tmp_path: Path) -> None:
     journal = journal_of(tmp_path / "run", {}, managed(known_hosts_beside="/etc/cron.d"))
-    with pytest.raises(LabError, match="beside another file"):
+    with pytest.raises(LabError, match="known_hosts is not beside the testbed file"):
         read_changes(journal)
 
 
