@@ -170,7 +170,7 @@ def _fec_of_hosts(lab: CheckedLab) -> Iterator[CheckFinding]:
         common = max(found.values(), key=list(found.values()).count)
         for end, encoding in found.items():
             if encoding != common:
-                text = f"{encoding} is in force, and {common} at other hosts of this speed"
+                text = f"{encoding} is in force; other hosts of this speed have {common}"
                 yield _bad("fec", end, text, "set one FEC at both ends", level="warning")
 
 
@@ -206,8 +206,8 @@ def _passes(end: Endpoint, facts: LinkFacts | Unknown, needed: int) -> CheckFind
         return _unknown("mtu", end, "the device does not report its MTU")
     if facts.frame_bytes >= needed:
         return _ok("mtu", end, f"frames of {facts.frame_bytes} bytes pass")
-    text = f"passes frames of {facts.frame_bytes} bytes, and hosts send up to {needed}"
-    return _bad("mtu", end, text, "raise the frame length of the port (jumboframe)")
+    text = f"passes frames of up to {facts.frame_bytes} bytes, but hosts send up to {needed}"
+    return _bad("mtu", end, text, "raise the maximum frame length of the port (jumboframe)")
 
 
 def _alike(found: Mapping[Endpoint, int], what: str, remedy: str) -> Iterator[CheckFinding]:
@@ -254,7 +254,7 @@ def pfc(lab: CheckedLab) -> Iterator[CheckFinding]:
                 yield _bad(
                     "pfc",
                     end,
-                    "PFC is auto: DCBX of the other end may change it in a run",
+                    "PFC is auto: the peer's DCBX may change it during a run",
                     "set it on or off",
                     level="warning",
                 )

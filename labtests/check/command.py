@@ -116,7 +116,8 @@ def unfinished(testbed: Testbed) -> Iterator[CheckFinding]:
             check="leftovers",
             level="failure",
             device=testbed.name,
-            finding=held_by(run) or f"run {run.run} ({run.runner}) died and was not put back",
+            finding=held_by(run)
+            or f"run {run.run} ({run.runner}) crashed, and its changes were not undone",
             remedy=run.restore_command,
         )
 

@@ -124,7 +124,7 @@ def may_not(lab: Lab, device: Device) -> tuple[str, ...] | Unknown:
         if lines:
             entitled.expect_entitled(lines, lab.transports[device.name].configure(lines))
     except CommandRejected as error:  # also by configure(): it may not enter configuration mode
-        return (f"this account cannot set anything: {error.problem}; {error.remedy}",)
+        return (f"this account cannot change settings: {error.problem}; {error.remedy}",)
     except LabError as error:
         return _unknown(error)
     return ()

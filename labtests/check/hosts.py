@@ -14,9 +14,9 @@ CLOCKS_APART_S = 1.0
 
 _BOARD = re.compile(r"^(?P<version>\S+) \((?P<board>[^)]+)\)$")
 SAME_ON_ALL = {
-    "perftest": ("failure", "install the same perftest on all hosts: its two ends must match"),
+    "perftest": ("failure", "install the same perftest on all hosts: both ends must match"),
     "ofed": ("warning", "install the same OFED on all hosts"),
-    "driver": ("warning", "install the same driver of the NIC on all hosts"),
+    "driver": ("warning", "install the same NIC driver on all hosts"),
 }
 
 
@@ -36,7 +36,7 @@ def obstacles(known: Mapping[str, Known]) -> Iterator[CheckFinding]:
                 remedy="remove it as described: it would override or distort a setting",
             )
         if not found:
-            yield _ok("obstacles", device.name, "nothing that would override settings")
+            yield _ok("obstacles", device.name, "nothing overrides settings")
         yield from _caveats(device)
 
 
@@ -57,7 +57,7 @@ def _caveats(device: Known) -> Iterator[CheckFinding]:
             level="warning",
             device=device.name,
             finding=sentence,
-            remedy="fix it as described, or allow for it when reading the numbers",
+            remedy="fix it as described, or allow for it when interpreting the numbers",
         )
 
 
@@ -198,7 +198,7 @@ def clocks(known: Mapping[str, Known], *, backend: str) -> Iterator[CheckFinding
             device=name,
             finding=f"its clock is {apart_s:+.1f} s from "
             + ("the runner's" if backend != "simulated" else "the others'"),
-            remedy="set up NTP or chrony on it: times in logs cannot be compared",
+            remedy="set up NTP or chrony on it: log times cannot be compared",
         )
 
 

@@ -76,7 +76,7 @@ def noise(idle: Idle) -> Iterator[CheckFinding]:
             "warning",
             f"{where}{counter} grew by {difference.increase} in {idle.seconds:.3g} s, "
             "and nothing of labtests runs",
-            "find the source, or test another queue: a verdict over this one is inconclusive",
+            "find the source, or test another queue: a verdict on this one would be inconclusive",
         )
     noisy = {difference.key[0] for difference in noisy_ones}
     for device in sorted({key[0] for key in idle.counters} - noisy):

@@ -21,8 +21,8 @@ _LISTED = program("sudo", "-n", "-l")
 # `    (ALL : ALL) NOPASSWD: ALL`, `(root) NOPASSWD: SETENV: ALL`, `(ALL) NOPASSWD: /bin/ls, ALL`
 _EVERYTHING = re.compile(r"^[ \t]++\([^)\n]*+\) (?:.*[:,] )?ALL$", re.MULTILINE)
 _TOLD: Mapping[str, str] = {
-    "root": "one logs in as root there, which is more than labtests needs",
-    "all": "sudo lets this login do everything there, which is more than labtests needs",
+    "root": "the login is root there, which is more than labtests needs",
+    "all": "sudo grants this login everything there, which is more than labtests needs",
 }
 _REMEDY = (
     "an account of its own with `become: commands` and the rules of docs/security.md (`Rights on a "

@@ -90,8 +90,8 @@ class HostConnection(fabric.Connection):  # type: ignore[misc]  # Fabric has no 
         `user`. No password: labtests has none to lose. Raises CommandRejected where root is out
         of reach."""
         if password is not None:
-            remedy = "let the login use sudo without one (docs/security.md, Rights on a host)"
-            self._refuse(command, "sudo is given no password", remedy)
+            remedy = "let the login use passwordless sudo (docs/security.md, Rights on a host)"
+            self._refuse(command, "labtests gives sudo no password", remedy)
         return self._supervised(self._as(user, command, options), options, by_sudo=True)
 
     def get(self, remote: str, local: Local | None = None, preserve_mode: bool = True) -> Moved:
@@ -141,7 +141,7 @@ class HostConnection(fabric.Connection):  # type: ignore[misc]  # Fabric has no 
         """Refused: a shell, bare channels and SFTP, tunnels."""
         self._refuse(
             "a shell, a channel or a tunnel of Fabric",
-            "it would go past the journal and the supervision of labtests",
+            "it would bypass the journal and the supervision of labtests",
             "use run, sudo, get and put",
         )
 
@@ -223,9 +223,8 @@ def connection_to(lab: SessionsOfLab, device: Device) -> HostConnection:
         raise DeviceError(
             device.name,
             f"lab.connection({device.name!r})",
-            f"{device.platform} is a switch with a CLI of its own, and Fabric speaks to shells",
-            "ask for a connection to a host; a switch is changed by lab.change and asked by "
-            "lab.driver",
+            f"{device.platform} is a switch with its own CLI, and Fabric needs a shell",
+            "ask for a connection to a host; for a switch use lab.change and lab.driver",
         )
 
     def expect_lease() -> None:

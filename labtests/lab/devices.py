@@ -81,12 +81,12 @@ class Devices:
         """How the device has it. Raises LabError where it has not."""
         if not isinstance(kind, Kind):
             raise LabError(
-                f"{kind!r} is no kind of setting: take one of labtests.capabilities.settings (PFC, "
-                "TRUST, ECN, ...)"
+                f"{kind!r} is not a kind of setting: use one of labtests.capabilities.settings "
+                "(PFC, TRUST, ECN, ...)"
             )
         found = self.drivers[at.device].setting(kind)
         if found is None:
-            raise LabError(f"{at.device} has no setting {kind.name!r}: its platform can not set it")
+            raise LabError(f"{at.device} has no setting {kind.name!r}: its platform cannot set it")
         return found
 
     def step(self, want: Wanted[T]) -> Asking[Step | None]:

@@ -293,8 +293,8 @@ class Lab(Devices):
         )
         if step is not None and entry.whole and _is_foreign(step, entry):
             self.overridden.append(
-                f"{want.at}: {want.setting} had been changed by somebody else to {readable(now)}; "
-                f"it is {readable(want.earlier)} again, as labtests had found it"
+                f"{want.at}: {want.setting} was changed by somebody else to {readable(now)}; "
+                f"restored to {readable(want.earlier)}, as labtests found it"
             )
         return step
 
@@ -391,7 +391,7 @@ def _unforeseen(error: Exception) -> LabError:
 def _not_undone(done: PutBack) -> LabError:
     want = done.entry.intent
     return LabError(
-        f"{want.at}: {want.setting} was {want.earlier!r} and could not be put back: {done.error}"
+        f"{want.at}: {want.setting} was {want.earlier!r} and could not be restored: {done.error}"
     )
 
 

@@ -16,14 +16,14 @@ def expect_no_clash(plan: LinuxLabPlan) -> None:
     """Nothing that we would make is there already, made by somebody else."""
     clashes = list(_clashes(plan))
     if clashes:
-        raise LabErrors(f"lab {plan.name} cannot be made beside what is there", clashes)
+        raise LabErrors(f"lab {plan.name} conflicts with what already exists", clashes)
 
 
 def _clashes(plan: LinuxLabPlan) -> Iterator[LabError]:
     for name in plan.namespaces:
         if exists(name):
             yield LabError(
-                f"{MACHINE}: namespace {name} is there, and no lab has noted that it made it\n"
+                f"{MACHINE}: namespace {name} exists, and no lab has recorded creating it\n"
                 f"  remedy: if nobody needs it: ip netns del {name}"
             )
     there = interfaces("", MACHINE)

@@ -63,7 +63,7 @@ def _name(text: str | None) -> str:
         lab = load(path)
     except LabError as error:
         raise LabError(
-            f"{error}\n  remedy: mend the file, or name the lab: labtests linuxlab down NAME "
+            f"{error}\n  remedy: correct the file, or name the lab: labtests linuxlab down NAME "
             f"(ls {LINUX_LAB_FOLDER})"
         ) from None
     return lab.name

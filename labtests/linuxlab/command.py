@@ -72,8 +72,8 @@ def _whole(plan: LinuxLabPlan, ledger: Ledger) -> list[str]:
     names = {box.name for box in plan.boxes}
     problems = [str(f) for f in network_findings(plan, ledger) if f.device not in names]
     if ledger.digest != plan.digest:
-        problems.append("the file has been changed since the lab was made")
-    return problems + ([] if ledger.complete else ["its last up was broken off"])
+        problems.append("the file has changed since the lab was made")
+    return problems + ([] if ledger.complete else ["its last `up` was interrupted"])
 
 
 def _line(plan: LinuxLabPlan, box: Box) -> str:

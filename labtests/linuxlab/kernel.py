@@ -30,9 +30,9 @@ _NEEDED = ("htb", "tbf", "bfifo", "u32")
 _LACKING = {
     "red": "no red: queues drop at their limit and mark nothing, so what needs ECN marks of the "
     "switch is skipped",
-    "prio": "no prio: strict priority is htb's here; nothing is lost by that",
-    "ets": "no ets: weights are htb's here; nothing is lost by that",
-    "dctcp": "no DCTCP: TCP answers an ECN mark as cubic or reno does",
+    "prio": "no prio: strict priority is htb's here; no loss of function",
+    "ets": "no ets: weights are htb's here; no loss of function",
+    "dctcp": "no DCTCP: TCP reacts to ECN marks as cubic or reno does",
     "rdma": "no soft-RoCE (rdma_rxe): no RDMA device, so suites of ib_send_bw and DCQCN are "
     "skipped",
 }

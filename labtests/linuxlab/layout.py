@@ -63,8 +63,8 @@ def difference(should: str, now: str) -> str:
             return f"`{line.strip()}` is missing"
     for line in there:
         if line not in wanted:
-            return f"`{line.strip()}` is there and should not be"
-    return "" if wanted == there else "the order of its parts is another one"
+            return f"`{line.strip()}` is there but should not be"
+    return "" if wanted == there else "its parts are in a different order"
 
 
 def _leaf(port: BoxPort, lab: LinuxLab, red: bool) -> str:

@@ -83,7 +83,7 @@ def ledger_of(name: str) -> Ledger | None:
         NotAFile,
     ) as error:
         raise LabError(
-            f"{file}: cannot be read ({error}), so what lab {name} has made is not known\n"
+            f"{file}: cannot be read ({error}), so what lab {name} created is unknown\n"
             f"  remedy: end its processes and `ip netns del` its namespaces (ip netns list), then "
             f"remove {file.parent}"
         ) from None
@@ -97,9 +97,9 @@ def _sound(ledger: Ledger, name: str) -> Ledger:
     if ledger.name != name or not whole:
         raise ValueError("it is not this lab's")
     if ledger.interface not in ("", runner_interface(name)):
-        raise ValueError("it names another link than this lab's")
+        raise ValueError("it names a link that is not this lab's")
     if not all(_is_of(name, each) for each in ledger.namespaces):
-        raise ValueError("it names what is no namespace of this lab's")
+        raise ValueError("it names a namespace that is not this lab's")
     return ledger
 
 

@@ -38,7 +38,7 @@ def up(plan: LinuxLabPlan, say: Say) -> None:
     if ledger is not None:
         wrong = findings(plan, ledger)
         if not wrong:
-            say(f"{plan.name} is up already, and as it should be")
+            say(f"{plan.name} is already up and healthy")
             return
         for finding in wrong:
             say(f"repaired: {finding}")
@@ -48,7 +48,7 @@ def up(plan: LinuxLabPlan, say: Say) -> None:
     try:
         _make(plan, ledger)
     except BaseException:
-        say(f"{plan.name} could not be brought up; what there was of it is taken down")
+        say(f"{plan.name} could not be brought up; removing what was made of it")
         remove(ledger)
         raise
 
@@ -69,9 +69,9 @@ def _earlier(plan: LinuxLabPlan, say: Say) -> Ledger | None:
     if ledger.complete and ledger.digest == plan.digest and ledger.boot == opened(plan).boot:
         return ledger
     say(
-        f"{plan.name}: the file describes another lab than the one that is up; it is made anew"
+        f"{plan.name}: the file differs from the lab that is up; rebuilding it"
         if ledger.complete
-        else f"{plan.name}: what an up that was broken off has left is taken down"
+        else f"{plan.name}: removing what an interrupted `up` left behind"
     )
     remove(ledger)
     return None
@@ -96,7 +96,7 @@ def _make(plan: LinuxLabPlan, ledger: Ledger) -> None:
     _servers(plan, ledger)
     wrong = findings(plan, ledger)
     if wrong:
-        text = "this was made and is not so, the machine does something else"
+        text = "this was configured but is not in force: something else changes this machine"
         raise LabErrors(text, [_unmade(finding) for finding in wrong])
     ledger.complete = True
     ledger.write()

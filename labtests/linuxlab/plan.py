@@ -104,8 +104,8 @@ def planned(testbed: Testbed) -> LinuxLabPlan:
     lab = testbed.linux_lab
     if lab is None:
         raise LabError(
-            f"{testbed.file}: has no `linux_lab:`, so its devices are real ones, not made here\n"
-            "  remedy: see testbeds/linux-lab.yaml for a file of a lab that is"
+            f"{testbed.file}: has no `linux_lab:`, so its devices are real, not created here\n"
+            "  remedy: see testbeds/linux-lab.yaml for one that has it"
         )
     boxes = tuple(_box(testbed, device) for device in testbed.devices)
     management = PREFIX + testbed.name

@@ -59,7 +59,7 @@ def expect_able() -> None:
         except ToolMissing as error:
             missing.append(error)
     if missing:
-        raise LabErrors("the lab needs programs that are not here", missing)
+        raise LabErrors("the lab needs programs that are not installed here", missing)
 
 
 def run(words: Sequence[str], *, device: str = MACHINE, lines: Sequence[str] = ()) -> str:
@@ -88,7 +88,10 @@ def attempt(
         )
     except subprocess.TimeoutExpired:
         raise CommandTimeout(
-            device, " ".join(words), f"no end after {WITHIN_S:g} s", "look at the machine's load"
+            device,
+            " ".join(words),
+            f"not finished after {WITHIN_S:g} s",
+            "look at the machine's load",
         ) from None
 
 
@@ -100,7 +103,7 @@ def batch(tool: str, namespace: str, lines: Sequence[str], *, device: str) -> No
 
 
 def _explained(stderr: str, lines: Sequence[str]) -> tuple[str, str]:
-    said = " ".join(stderr.split()) or "it failed and said nothing"
+    said = " ".join(stderr.split()) or "it failed without a message"
     number = said.rpartition("Command failed -:")[2].rstrip(" .")
     if number.isdigit() and int(number) <= len(lines):
         said += f" ({lines[int(number) - 1]})"

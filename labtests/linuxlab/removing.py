@@ -19,8 +19,8 @@ def remove(ledger: Ledger) -> None:
         problems = _take_apart(ledger)
         if problems:
             raise LabError(
-                f"lab {ledger.name} is not wholly removed: {'; '.join(problems)}\n"
-                "  remedy: look what keeps it (ip netns pids NAMESPACE), then run down again"
+                f"lab {ledger.name} is not completely removed: {'; '.join(problems)}\n"
+                "  remedy: find what holds it (ip netns pids NAMESPACE), then run down again"
             )
     forget(ledger.name)
 

@@ -221,7 +221,7 @@ def _by_key(readings: Iterable[Reading]) -> dict[Key, Reading]:
             continue
         earlier = found.get(reading.key)
         if earlier is not None and earlier.value != reading.value:
-            missing = f"read twice at once: {earlier.value} and {reading.value}"
+            missing = f"read twice at the same time: {earlier.value} and {reading.value}"
             found[reading.key] = replace(reading, value=None, missing=missing)
         else:
             found[reading.key] = reading
@@ -239,7 +239,7 @@ def _difference(key: Key, before: Reading | None, after: Reading | None) -> Diff
 def _why_unusable(before: Reading | None, after: Reading | None) -> str:
     if before is None or after is None:
         when = "before" if before is None else "after"
-        return f"the counter was not there {when} the run"
+        return f"the counter did not exist {when} the run"
     for when, reading in (("before", before), ("after", after)):
         if reading.value is None:
             return f"no value {when} the run: {reading.missing or 'the device gave none'}"
@@ -250,7 +250,7 @@ def _why_not_comparable(before: Reading, after: Reading) -> str:
     if before.source != after.source:
         return f"read from {before.source!r} before and from {after.source!r} after"
     if after.time_s <= before.time_s:
-        return "both reads are of the same moment (stale)"
+        return "both reads have the same timestamp (stale)"
     assert before.value is not None
     assert after.value is not None
     if after.value < before.value:

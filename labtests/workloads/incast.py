@@ -80,7 +80,7 @@ def _check(streams: tuple[Stream, ...], duration_s: float) -> None:
                 f"but the incast lasts {duration_s:g} s"
             )
         if ports.count((stream.server.name, stream.tool.port)) > 1:
-            raise WorkloadError(f"{stream}: another stream uses this port there too")
+            raise WorkloadError(f"{stream}: another stream uses the same port there")
 
 
 @dataclass(slots=True)

@@ -56,11 +56,13 @@ class Iperf3:
         if not (0 <= self.tos <= 255 and 0 < self.port < 65536):
             raise WorkloadError(f"iperf3: TOS {self.tos} or port {self.port} is out of range")
         if self.window_bytes is not None and self.window_bytes < 1:
-            raise WorkloadError(f"iperf3: a socket buffer of {self.window_bytes} bytes cannot be")
+            raise WorkloadError(
+                f"iperf3: a socket buffer of {self.window_bytes} bytes is not possible"
+            )
         if self.duration_s < 1 or self.parallel < 1 or not 0.1 <= self.interval_s <= 60:
             raise WorkloadError(
                 f"iperf3: {self.duration_s} s, {self.parallel} streams or a report every "
-                f"{self.interval_s:g} s (0.1 to 60) cannot be"
+                f"{self.interval_s:g} s (0.1 to 60) is out of range"
             )
 
     @property
@@ -195,7 +197,7 @@ def _stood_still(tool: Iperf3, report: Iperf3Report, attempt: Attempt) -> str:
     for span in report.spans:
         if span.length_s > 2 * tool.interval_s + 1:
             return (
-                f"it stood still: its row of {span.start_s:.1f} s to {span.end_s:.1f} s should be "
+                f"it stalled: its row of {span.start_s:.1f} s to {span.end_s:.1f} s should be "
                 f"of {tool.interval_s:g} s"
             )
     if not attempt.ended_by_us or attempt.running_s is None:

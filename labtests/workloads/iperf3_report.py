@@ -82,5 +82,5 @@ def measured(reply: Reply, totals: Totals) -> Totals | None:
         return None
     lost, of = totals.lost_datagrams, totals.datagrams
     if lost is not None and of is not None and lost > of:
-        refuse(reply, f"{lost} datagrams lost of {of} cannot be")
+        refuse(reply, f"{lost} datagrams lost of {of} is impossible")
     return totals

@@ -34,7 +34,7 @@ class Leftover:
 def leftovers(transport: Transport, run: str) -> tuple[Leftover, ...]:
     """What this run has left on a host; "" means any run. Raises WorkloadError."""
     if run and not RUN_ID.fullmatch(run):
-        raise WorkloadError(f"{run!r} is no run id")
+        raise WorkloadError(f"{run!r} is not a run id")
     # -z -x: one whole variable; -s: processes of others cannot be read, nor are they ours
     how = "-lszxF" if run else "-lszx"
     pattern = f"{TAG}={run or '.*'}"
@@ -61,7 +61,7 @@ def _expect_answer(reply: Reply, statuses: frozenset[int | None]) -> None:
     if reply.status not in statuses or said:
         raise WorkloadError(
             f"{reply.device}: {reply.command!r}: {' '.join(said) or 'it failed'} (exit status "
-            f"{reply.status}), so what other runs have left there is not known\n"
+            f"{reply.status}), so leftovers of other runs there cannot be determined\n"
             "  remedy: grep (GNU's, with -z) and ps must work on the host for this user"
         )
 
@@ -82,14 +82,14 @@ def sweep(
             names = "; ".join(f"{process.pid} {process.command}" for process in survivors)
             raise WorkloadError(
                 f"{transport.device}: processes of run {run} survive KILL: {names}\n"
-                "  remedy: look at their state with ps: D is a driver that hangs, only a reboot "
-                "ends it"
+                "  remedy: check their state with ps: D means a hung driver, which only a "
+                "reboot ends"
             )
         if rounds == ROUNDS or (rounds and stop()):
             raise WorkloadError(
-                f"{transport.device}: processes of run {run} are started as fast as they are "
-                f"ended ({len(ended)} were, in {rounds} rounds): {found[0].pid} "
-                f"{found[0].command}\n  remedy: end by hand what starts them: ps -o "
+                f"{transport.device}: processes of run {run} come back as fast as they are "
+                f"ended ({len(ended)} in {rounds} rounds): {found[0].pid} "
+                f"{found[0].command}\n  remedy: stop whatever starts them: ps -o "
                 f"ppid,user,args -p {found[0].pid}"
             )
         pids = [process.pid for process in found]

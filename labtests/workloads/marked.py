@@ -51,7 +51,7 @@ def perl_command(address: str, counts: Counts) -> Shell:
 def send_marked(sender: Party, receiver: Party, counts: Counts) -> tuple[FlowResult, ...]:
     """One result for each TOS byte; `sent_datagrams` are packets. Only COMPLETE is evidence."""
     if not counts or any(not (0 <= tos <= 255 and count > 0) for tos, count in counts):
-        raise WorkloadError(f"packets cannot be sent like this: {counts}")
+        raise WorkloadError(f"cannot send packets like this: {counts}")
     limit_s = 30.0 + sum(count for _, count in counts) * 10 * GAP_S
     command = ping_command(receiver.address, counts)
     reply = sender.transport.run(command, timeout_s=limit_s)

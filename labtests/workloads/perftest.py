@@ -170,7 +170,7 @@ def _no_messages(rows: tuple[PerftestRow, ...]) -> str:
         return "0 iterations: not one message was completed"
     idle = _idle_stretches(rows)
     if idle[-1] > 1 + max(idle[:-1], default=-1):
-        return f"no message was completed in its last {idle[-1]} report rows: it stood still"
+        return f"no message was completed in its last {idle[-1]} report rows: it stalled"
     return ""
 
 
@@ -204,7 +204,7 @@ def _not_as_asked(tool: Perftest, report: Report) -> str:
 
 def _wrong_end(tool: Perftest, report: Report, attempt: Attempt) -> str:
     if tool.duration_s is None and not attempt.ended_by_us:
-        return "it ended by itself although it should run until it is ended"
+        return "it ended by itself although it should run until stopped"
     if tool.duration_s is not None and not report.closed:
         return "its table has no end: it hung after its last row"
     return ""
@@ -222,14 +222,14 @@ def _rows_missing(tool: Perftest, report: Report, attempt: Attempt) -> str:
     longest_s = 1.5 * tool.report_every_s + 1.0
     if attempt.silent_s is not None:  # watched: then a row may take as long as it does
         if attempt.silent_s > longest_s:
-            return f"its last row came {attempt.silent_s:.1f} s before it was ended: it stood still"
+            return f"its last row came {attempt.silent_s:.1f} s before it was ended: it stalled"
         usual_s = (attempt.ended_s - attempt.running_s) / (len(report.rows) + 1)
         if attempt.pause_s > max(longest_s + _CLOCK_S, 2 * usual_s):
-            return f"it stood still: no row for {attempt.pause_s:.1f} s in the middle of its run"
+            return f"it stalled: no row for {attempt.pause_s:.1f} s in the middle of its run"
         return ""
     due = int((attempt.ended_s - attempt.running_s) / longest_s) - 1
     if len(report.rows) < due:
-        return f"only {len(report.rows)} report rows where {due} were due: it stood still"
+        return f"only {len(report.rows)} report rows where {due} were due: it stalled"
     return ""
 
 

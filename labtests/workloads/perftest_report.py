@@ -135,7 +135,7 @@ class _PerftestReader:
         newline, so whoever prints next (stderr, the shell) may follow at once."""
         match = columns.match(line)
         if _NOT_A_FIGURE.search(line):
-            refuse(self.reply, f"line {number} has a figure that cannot be: {line!r}", _WHOLE)
+            refuse(self.reply, f"line {number} has an impossible figure: {line!r}", _WHOLE)
         if match is None or _STARTS_LIKE_A_ROW.match(match["rest"]):
             problem = f"line {number} is cut, or has other columns than its header: {line!r}"
             refuse(self.reply, problem, _WHOLE)

@@ -91,5 +91,5 @@ def _explained(line: str) -> str:
     if match is None:
         return line.strip()
     number = int(match["old"] or match["new"])
-    name = WC_STATUS[number] if number < len(WC_STATUS) else "a status unknown to us"
+    name = WC_STATUS[number] if number < len(WC_STATUS) else "an unknown status"
     return f"{line.strip()} [{name}]"

@@ -86,7 +86,7 @@ class Processes:
             return
         problem: LabError = self._errors[0]
         if len(self._errors) > 1:
-            problem = LabErrors("the traffic tools could not all be ended", self._errors)
+            problem = LabErrors("the traffic tools could not all be stopped", self._errors)
         if error is None:
             raise problem
         error.add_note(str(problem))

@@ -65,7 +65,7 @@ def test_the_journal_of_a_run_that_died_is_a_failure_until_it_is_gone(tmp_path, 
     (found,) = unfinished(testbed)
     assert (found.check, found.level, found.device) == ("leftovers", "failure", testbed.name)
     assert "20260101-120000-abcdef" in found.finding
-    assert "died" in found.finding
+    assert "crashed" in found.finding
     assert found.remedy == "labtests restore 20260101-120000-abcdef"
     registered.remove()
     assert list(unfinished(testbed)) == []

@@ -58,7 +58,7 @@ def error(kind):
 def test_a_rejection_of_the_session_and_one_of_a_line_are_the_same_obstacle(where) -> None:
     refused = {"configure": None, "judged": None, where: error(CommandRejected)}
     (sentence,) = may_not(Switch(**refused).lab, DEVICE)
-    assert sentence == "this account cannot set anything: Permission denied.; a wider role"
+    assert sentence == "this account cannot change settings: Permission denied.; a wider role"
 
 
 def test_a_dead_session_is_unknown_and_not_an_obstacle() -> None:

@@ -159,5 +159,5 @@ def test_what_somebody_else_set_meanwhile_is_put_back_and_said(lab, box):
         box.values["pfc", "p1"] = auto
     assert box.state == {"p1": OFF, "p2": OFF}
     (sentence,) = lab.overridden
-    assert "sw:p1: pfc had been changed by somebody else to" in sentence
+    assert "sw:p1: pfc was changed by somebody else to" in sentence
     assert "auto" in sentence

@@ -97,7 +97,7 @@ def test_a_changed_file_is_another_lab_and_a_comment_is_not(tmp_path: Path) -> N
 def test_the_difference_between_two_trees_is_its_first_line() -> None:
     assert difference("a\nb\n", "a\nb\n") == ""
     assert difference("a\nb\n", "a\n") == "`b` is missing"
-    assert difference("a\n", "a\nc\n") == "`c` is there and should not be"
+    assert difference("a\n", "a\nc\n") == "`c` is there but should not be"
     assert "order" in difference("a\nb\n", "b\na\n")
 
 
@@ -151,5 +151,5 @@ def test_notes_that_name_a_namespace_of_somebody_else_are_not_believed(
     notes.namespaces.append(namespace.format(own=plan.management))
     notes.write()
 
-    with pytest.raises(LabError, match="no namespace of this lab"):
+    with pytest.raises(LabError, match="a namespace that is not this lab's"):
         ledger_of(plan.name)

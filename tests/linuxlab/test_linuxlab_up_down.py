@@ -255,7 +255,7 @@ def test_a_namespace_that_somebody_else_made_is_refused_and_left(tmp_path: Path)
     try:
         with pytest.raises(LabError) as caught:
             command.up(theirs, _quiet)
-        assert f"namespace {namespace} is there" in str(caught.value)
+        assert f"namespace {namespace} exists" in str(caught.value)
         assert traces(theirs.name) == [f"namespace {namespace}"]
     finally:
         subprocess.run(["ip", "netns", "del", namespace], check=True)

@@ -204,7 +204,7 @@ def test_a_snapshot_that_tells_two_values_tells_none(good: Evidence, control):
     twice = (reading(key, 9999, 16.0), *good.after)
     verdict = lossless(replace(good, after=twice), {3, 5}, controls=(control,))
     assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert "read twice at once: 9999 and" in verdict.because
+    assert "read twice at the same time: 9999 and" in verdict.because
 
 
 def test_a_counter_that_was_read_while_the_traffic_ran_is_not_the_end(good: Evidence, control):

@@ -237,8 +237,8 @@ def test_a_sender_whose_server_died_while_it_hung_has_failed() -> None:
     ("script", "because"),
     [
         (Script(prints=rows(*[0.0] * 30)), "0 iterations"),
-        (Script(prints=rows(9.26, 9.26, *[0.0] * 30)), "stood still"),
-        (Script(prints=rows(9.26, 9.26)), "before it was ended: it stood still"),
+        (Script(prints=rows(9.26, 9.26, *[0.0] * 30)), "stalled"),
+        (Script(prints=rows(9.26, 9.26)), "before it was ended: it stalled"),
         (
             Script(
                 prints=(*rows(9.26, 9.26), *((at_s + 6.0, row) for at_s, row in rows(9.26)[1:]))
@@ -446,7 +446,7 @@ def test_a_run_too_short_for_a_row_is_refused_before_it_starts() -> None:
 
 def test_two_streams_to_one_port_are_refused() -> None:
     early, _ = Lab().streams()
-    with pytest.raises(WorkloadError, match="uses this port"):
+    with pytest.raises(WorkloadError, match="uses the same port"):
         Lab().run((early, early))
 
 

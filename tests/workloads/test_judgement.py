@@ -89,8 +89,8 @@ def test_a_tool_that_could_not_measure_its_clock_is_taken_at_its_messages() -> N
     [
         ((5, 4, 5, 0), ""),
         ((5, 0, 0, 4, 0, 0, 0), ""),
-        ((5, 4, 5, 0, 0), "last 2 report rows: it stood still"),
-        ((0, 5, 0, 5, 0, 0, 0), "last 3 report rows: it stood still"),
+        ((5, 4, 5, 0, 0), "last 2 report rows: it stalled"),
+        ((0, 5, 0, 5, 0, 0, 0), "last 3 report rows: it stalled"),
         ((0, 0), "0 iterations"),
     ],
 )

@@ -85,7 +85,7 @@ QUIET, NONE, NEW = ("", "", 0), ("", "", 1), ("8 sleep 2", "", 0)
     ],
 )
 def test_a_host_that_cannot_look_is_not_taken_for_a_clean_one(grep, ps, said):
-    with pytest.raises(WorkloadError, match=f"h: .*{said}.*not known\n.*remedy"):
+    with pytest.raises(WorkloadError, match=f"h: .*{said}.*cannot be determined\n.*remedy"):
         leftovers(canned(grep, ps), "")
 
 
@@ -122,13 +122,13 @@ def chain():
 
 
 def test_a_chain_of_processes_of_whoever_does_not_keep_a_sweep_going():
-    said = r"h: processes of run mine are started .*8 were, in 8 rounds\): 15 sh -c next\n.*remedy"
+    said = r"h: processes of run mine come back .*8 in 8 rounds\): 15 sh -c next\n.*remedy"
     with pytest.raises(WorkloadError, match=said):
         sweep(chain(), "mine")
 
 
 def test_a_sweep_that_is_told_to_stop_does_one_round():
-    with pytest.raises(WorkloadError, match=r"1 were, in 1 rounds\): 8 sh -c next"):
+    with pytest.raises(WorkloadError, match=r"1 in 1 rounds\): 8 sh -c next"):
         sweep(chain(), "mine", stop=lambda: True)
     once = canned((ENVIRON, "", 0), ("7 sh -c x", "", 0), QUIET, NONE)
     assert [process.pid for process in sweep(once, "mine", stop=lambda: True)] == [7]
