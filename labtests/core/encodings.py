@@ -42,7 +42,10 @@ _UNSEEN_CHARACTER = re.compile(_UNSEEN)
 _WRITTEN = r"\\++(?:x|u00|U000000)"
 _ESC = rf"(?:[\x1b\u241b]|{_WRITTEN}1[bB])"
 _NEXT = rf"(?=[\x80-\x9f]|{_ESC}|{_WRITTEN}[89][0-9a-fA-F])"
-_STOP = rf"(?:{_ESC}\\++|[\x18\x1a\x9c\u2418\u241a]|{_WRITTEN}(?:18|1[aA]|9[cC])|{_NEXT})"
+_STRING_END = r"[\x1b\u241b]\\|" + "|".join(  # ESC and \; as written once, twice or three times
+    rf"(?:\\{{{2 * n}}})*+\\{{{n}}}(?:x|u00|U000000)1[bB]\\{{{2 * n}}}" for n in (1, 2, 4)
+)
+_STOP = rf"(?:{_STRING_END}|[\x18\x1a\x9c\u2418\u241a]|{_WRITTEN}(?:18|1[aA]|9[cC])|{_NEXT})"
 _TEXT = (
     r"(?:[^\\\x07\x18\x1a\x1b\x80-\x9f\u2407\u2418\u241a\u241b]++"
     r"|\\++(?!(?:x|u00|U000000)(?:07|18|1[abAB]|[89][0-9a-fA-F])))*+"

@@ -6,6 +6,7 @@ import json
 import logging
 import time
 from collections.abc import Callable
+from itertools import zip_longest
 from pathlib import Path
 from urllib.parse import quote
 
@@ -288,6 +289,20 @@ def test_what_a_terminal_takes_for_itself_does_not_hide_a_secret(
     assert redaction.text(way(f"said hun{between}ter22.")) == "said ***."
     assert redaction.text(way(between.join("hunter22"))) == "***"
     assert redaction.text(f"Correct{between}\n{between}-Horse-7") == "***"
+
+
+WRITTEN = st.sampled_from([way for name, way in WAYS.items() if name != "shown"])
+
+
+@given(st.lists(st.lists(st.sampled_from(list(SEQUENCES.values())[:-1])), max_size=7), WRITTEN)
+def test_nor_do_several_one_after_the_other(
+    between: list[list[str]], way: Callable[[str], str]
+) -> None:
+    pairs = zip_longest("hunter22", map("".join, between), fillvalue="")
+    said = "".join(letter + odd for letter, odd in pairs)
+    clean = Redaction(["hunter22"]).text(way(f"said {said} and more"))
+    assert clean.startswith("said ***")
+    assert clean.endswith(" and more")
 
 
 @pytest.mark.parametrize("way", WAYS)
