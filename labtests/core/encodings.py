@@ -25,16 +25,43 @@ _HEX = "[0-9a-fA-F]"
 _PAIR = rf"u[dD][89abAB]{_HEX}{{2}}\\++u[dD][c-fC-F]{_HEX}{{2}}"  # beyond 16 bits
 _ESCAPE = rf"{_PAIR}|u{_HEX}{{4}}|U{_HEX}{{8}}|x{_HEX}{{2}}"
 _SHORT = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
-# a terminal's sequences, marks without width or that turn the direction, control characters, as
-# printable.py shows them; and what a font shows nothing of (Unicode: Default_Ignorable_Code_Point)
+# marks without width or that turn the direction, control characters, as printable.py shows them;
+# and what a font shows nothing of (Unicode: Default_Ignorable_Code_Point)
 _UNSEEN = (
-    r"\x1b\[[0-?]{0,32}[ -/]{0,4}[@-~]"
-    r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
     r"\u2400-\u2421\ufff0-\ufffb\ufffd-\uffff"
     r"\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0"
     r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 _UNSEEN_CHARACTER = re.compile(_UNSEEN)
+
+# what a terminal takes for itself (ECMA-48): ESC and a letter, CSI ... letter, and the texts of OSC
+# (to BEL or ST), DCS, SOS, PM and APC (to ST); each introduced by ESC and a sign, or by one 8-bit
+# character; as it is, as printable.py shows it, or as JSON and repr write it. CAN, SUB and whatever
+# introduces the next one end it, too. No part of a text is looked at twice: `*+`
+_WRITTEN = r"\\++(?:x|u00|U000000)"
+_ESC = rf"(?:[\x1b\u241b]|{_WRITTEN}1[bB])"
+_NEXT = rf"(?=[\x80-\x9f]|{_ESC}|{_WRITTEN}[89][0-9a-fA-F])"
+_STRING_END = r"[\x1b\u241b]\\|" + "|".join(  # ESC and \; as written once, twice or three times
+    rf"(?:\\{{{2 * n}}})*+\\{{{n}}}(?:x|u00|U000000)1[bB]\\{{{2 * n}}}" for n in (1, 2, 4)
+)
+_STOP = rf"(?:{_STRING_END}|[\x18\x1a\x9c\u2418\u241a]|{_WRITTEN}(?:18|1[aA]|9[cC])|{_NEXT})"
+_TEXT = (
+    r"(?:[^\\\x07\x18\x1a\x1b\x80-\x9f\u2407\u2418\u241a\u241b]++"
+    r"|\\++(?!(?:x|u00|U000000)(?:07|18|1[abAB]|[89][0-9a-fA-F])))*+"
+)
+_BEL = rf"(?:[\x07\u2407]|{_WRITTEN}07)"
+_NUMBERS = (  # a terminal does at once what a control character in between says, and goes on
+    rf"(?:[\x00-\x17\x19\x1c-\x1f -?\u2400-\u2417\u2419\u241c-\u241f]"
+    rf"|{_WRITTEN}(?:0[0-9a-fA-F]|1[0-79c-fC-F]))*+"
+)
+_SEQUENCE = (
+    rf"(?:(?:{_ESC}\[|\x9b|{_WRITTEN}9[bB]){_NUMBERS}[@-~]"
+    rf"|(?:{_ESC}\]|\x9d|{_WRITTEN}9[dD]){_TEXT}(?:{_BEL}|{_STOP})"
+    rf"|(?:{_ESC}[PX^_]|[\x90\x98\x9e\x9f]|{_WRITTEN}9[08eEfF])(?:{_TEXT}{_BEL})*+{_TEXT}{_STOP}"
+    rf"|{_ESC}[ -/]*+[0-~])"
+)
+_INTRODUCED = re.compile(rf"[\x1b\u241b\x80-\x9f]|(?<!\\){_WRITTEN}(?:1[bB]|9[0-9a-fA-F])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +72,25 @@ class _Form:
     escapes: bool = False
 
 
-_FORMS = (
-    _Form(re.compile(rf"(\\++(?:{_ESCAPE}|[nrtbf])?|(?:{_UNSEEN})++)"), escapes=True),
-    _Form(re.compile(rf"(\\++(?:{_ESCAPE})?|(?:{_UNSEEN})++)"), escapes=True),
-    _Form(re.compile(rf"((?:\\|{_UNSEEN})++)")),
+def _forms(unseen: str) -> tuple[_Form, ...]:
+    """Backslashes with what they mean as JSON and repr write it; without the short ones; and alone:
+    a backslash before a secret that begins with such a letter means nothing."""
+    return (
+        _Form(re.compile(rf"((?:{unseen})++|\\++(?:{_ESCAPE}|[nrtbf])?)"), escapes=True),
+        _Form(re.compile(rf"((?:{unseen})++|\\++(?:{_ESCAPE})?)"), escapes=True),
+        _Form(re.compile(rf"((?:{unseen}|\\++)++)")),
+    )
+
+
+_BY_CHARACTER = (_forms(_UNSEEN), _Form(re.compile(rf"((?:[\n\t]|{_UNSEEN})++)")))
+_BY_SEQUENCE = (
+    _forms(rf"{_SEQUENCE}|{_UNSEEN}"),
+    _Form(re.compile(rf"((?:{_SEQUENCE}|[\n\t]|{_UNSEEN})++)")),
 )
-"""Backslashes with what they mean as JSON and repr write it; without the short ones; and alone: a
-backslash before a secret that begins with such a letter means nothing."""
-_SPREAD = _Form(re.compile(rf"((?:[\n\t]|{_UNSEEN})++)"))
+"""Two ways to read a text; and of each, last, the one across line ends. A terminal's sequence is as
+a whole nothing that a person sees, where a terminal obeys it; where it is shown, only its control
+characters are."""
+_ESCAPED = re.compile(rf"\\++({_ESCAPE}|[nrtbf])")
 _CODE = re.compile(r"[A-Za-z0-9+/=_-]")
 _CODE_EDGE = 3  # characters at either end of a coded secret that also have bits of it
 
@@ -90,11 +128,16 @@ class Spelled:
 
     def __init__(self, secrets: Iterable[str]) -> None:
         known = tuple(secrets)
-        hollow = [each for each in known if len(_plain(each, _FORMS[-1]).text) < SHORTEST_PLAIN]
+        alone = _BY_CHARACTER[0][-1]
+        hollow = [each for each in known if len(_plain(each, alone).text) < SHORTEST_PLAIN]
         self._exact = (*known, *(form for each in hollow for form in _escaped(each)))
         self._codes = tuple(dict.fromkeys(code for each in known for code in _codes(each)))
-        self._plain = {form: _needles(known, form) for form in _FORMS}
-        self._spread = _needles(filter(_is_distinct, known), _SPREAD)
+        distinct = tuple(filter(_is_distinct, known))
+        self._plain: dict[_Form, tuple[str, ...]] = {}
+        self._spread: dict[_Form, tuple[str, ...]] = {}
+        for forms, spread in (_BY_CHARACTER, _BY_SEQUENCE):
+            self._plain |= {form: _needles(known, form) for form in forms}
+            self._spread[spread] = _needles(distinct, spread)
 
     def hidden(self, text: str, instead: str) -> str:
         """The text with this in place of each of them."""
@@ -111,17 +154,23 @@ class Spelled:
     def _spans(self, text: str) -> Iterator[tuple[int, int]]:
         for secret in self._exact:
             yield from _found(text, secret)
+        yield from self._read(text, *_BY_CHARACTER)
+        if self._exact and _INTRODUCED.search(text):
+            yield from self._read(text, *_BY_SEQUENCE)
+
+    def _read(self, text: str, forms: Sequence[_Form], spread: _Form) -> Iterator[tuple[int, int]]:
         flat = text.replace("\n", "").replace("\t", "")
         ordinary = flat.isascii() and flat.isprintable()  # nothing in it is unseen
-        for form in _FORMS if "\\" in text else _FORMS[-1:]:
+        for form in forms if "\\" in text else forms[-1:]:
             plain = _as_it_is(text) if ordinary and "\\" not in text else _plain(text, form)
             yield from plain.spans(self._plain[form])
         for span in plain.spans(self._codes):  # of the last form
             yield _with_edges(text, *span)
-        if self._spread and len(flat) < len(text):
+        needles = self._spread[spread]
+        if needles and len(flat) < len(text):
             small = _small(flat) if ordinary else ""
-            if not ordinary or any(secret in small for secret in self._spread):
-                yield from _plain(text, _SPREAD).spans(self._spread)
+            if not ordinary or any(secret in small for secret in needles):
+                yield from _plain(text, spread).spans(needles)
 
 
 def _needles(secrets: Iterable[str], form: _Form) -> tuple[str, ...]:
@@ -142,9 +191,10 @@ def _plain(text: str, form: _Form) -> _PlainText:
 
 def _meant(odd: str) -> str:
     """The character that an escape stands for; "" for what nobody sees."""
-    if odd[0] != "\\" or odd[-1] == "\\":
+    escape = _ESCAPED.fullmatch(odd) if odd[0] == "\\" else None
+    if escape is None:
         return ""
-    digits = odd.lstrip("\\")
+    digits = escape[1]
     return _character(digits if len(digits) < 10 else digits[:5] + digits[-4:])
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from labtests.core.errors import LabError
 from labtests.core.output import clean
+from labtests.core.printable import visible
 
 FOLDER_MODE, FILE_MODE = 0o700, 0o600
 _PARENT_MODE = 0o755
@@ -164,11 +165,12 @@ def _open_of(path: Path, flags: int, owners: set[int]) -> int:
 
 
 def write_private(path: Path, text: str) -> None:
-    """The file has this text, without any secret (output.py). Raises NotPrivate, OSError."""
+    """The file has this text, without any secret (output.py), and with nothing that a terminal
+    would obey (printable.py). Raises NotPrivate, OSError."""
     expect_safe_way(path)
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     with os.fdopen(open_private(path, flags), "w", encoding="utf-8") as file:
-        file.write(clean(text))
+        file.write(visible(clean(text)))
 
 
 def expect_safe_way(path: Path) -> None:

@@ -189,7 +189,8 @@ class Register:
     def append(self, seen: RegisterReading, holder: Holder) -> bool:
         """The record comes after what was seen; False when somebody else was quicker.
 
-        Raises LeaseUnwritable when it cannot be written."""
+        Raises LeaseUnwritable when it cannot be written though nothing of anybody else is in the
+        way, else LeaseUnusable."""
         if not seen.made and (problem := why_not_made(self._folder)):
             remedy = f"if it is meant: sudo install -d -m 1777 {self._folder} on {self.device}"
             raise LeaseUnwritable(self.device, f"lease in {self._folder}", problem, remedy)
@@ -218,6 +219,8 @@ class Register:
         if reply.status == _STAYS or beyond & set(names):
             raise self._stuck()
         if reply.status != 0:
+            if self._looked().generation != seen.generation:
+                return False
             raise self._unusable(reply, "written", "make it writable, or make room there")
         if not names:
             raise self._unusable(reply, "read: no record is told", "look at that host")

@@ -25,7 +25,7 @@ def clean_report(report: Any, clean: Clean) -> None:
     if isinstance(report, TerminalRepr):
         _clean_parts(report, clean)
         return
-    for name in ("longrepr", "sections", "user_properties"):
+    for name in ("longrepr", "sections", "user_properties", "wasxfail"):
         if hasattr(report, name):
             setattr(report, name, _cleaned(getattr(report, name), clean))
 

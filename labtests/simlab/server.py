@@ -2,6 +2,7 @@
 
 import asyncio
 import hmac
+import resource
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -34,13 +35,57 @@ class Gate:
 
 
 CLOSES_WITHIN_S = 2.0
+LOGIN_WITHIN_S = 120.0  # as sshd's LoginGraceTime
+MOST_STRANGERS = 64
+"""Connections of one device that have not logged in. Each takes a file descriptor, and who has not
+to log in can be anybody on this machine."""
+_SHARE_OF_FILES = 0.5
+
+
+class Connections:
+    """Those of one device. Of strangers no more than `most` stay: the one that has waited longest
+    goes, so that who logs in at once gets in, however many only hold the line."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._strangers: dict[asyncssh.SSHServerConnection, None] = {}  # the oldest first
+        self._known: set[asyncssh.SSHServerConnection] = set()
+
+    @property
+    def all(self) -> tuple[asyncssh.SSHServerConnection, ...]:
+        """Whoever is connected."""
+        return (*self._strangers, *self._known)
+
+    def add(self, new: asyncssh.SSHServerConnection) -> None:
+        """Somebody has connected."""
+        self._strangers[new] = None
+        while len(self._strangers) > self._most:
+            oldest = next(iter(self._strangers))
+            del self._strangers[oldest]
+            oldest.abort()
+
+    def log_in(self, known: asyncssh.SSHServerConnection) -> None:
+        """It is no stranger any more."""
+        self._strangers.pop(known, None)
+        self._known.add(known)
+
+    def discard(self, gone: asyncssh.SSHServerConnection) -> None:
+        """It is over."""
+        self._strangers.pop(gone, None)
+        self._known.discard(gone)
+
+
+def most_strangers(devices: int) -> int:
+    """For each device: together they leave this process files for those who log in."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return max(min(MOST_STRANGERS, int(files * _SHARE_OF_FILES) // max(devices, 1)), 1)
 
 
 class Connection(asyncssh.SSHServer):
     """One SSH connection to one device."""
 
-    def __init__(self, gate: Gate, open_connections: set[asyncssh.SSHServerConnection]) -> None:
-        self._gate, self._all = gate, open_connections
+    def __init__(self, gate: Gate, connections: Connections) -> None:
+        self._gate, self._all = gate, connections
         self._connection: asyncssh.SSHServerConnection | None = None
         self._username = ""
 
@@ -61,6 +106,11 @@ class Connection(asyncssh.SSHServer):
         """Nobody comes in without proof."""
         self._username = username
         return True
+
+    def auth_completed(self) -> None:
+        """The client has logged in."""
+        if self._connection is not None:
+            self._all.log_in(self._connection)
 
     def password_auth_supported(self) -> bool:
         """The generated password works."""
@@ -93,7 +143,7 @@ class Servers:
     ) -> None:
         self._devices, self._faults, self._keyring = devices, faults, keyring
         self._listeners: list[asyncssh.SSHAcceptor] = []
-        self._connections: dict[str, set[asyncssh.SSHServerConnection]] = {}
+        self._connections: dict[str, Connections] = {}
 
     async def open(self) -> tuple[Address, ...]:
         """One server per device listens on loopback, each on a free port."""
@@ -101,7 +151,7 @@ class Servers:
 
     async def close(self) -> None:
         """No server listens, no connection is open."""
-        connections = [each for of_device in self._connections.values() for each in of_device]
+        connections = [each for of_device in self._connections.values() for each in of_device.all]
         for listener in self._listeners:
             listener.close()
         for connection in connections:
@@ -116,7 +166,8 @@ class Servers:
 
     async def _listen(self, name: str, face: Face) -> Address:
         gate = Gate(face, self._keyring, self._faults[name])
-        connections = self._connections.setdefault(name, set())
+        connections = Connections(most_strangers(len(self._devices)))
+        self._connections[name] = connections
         options: dict[str, Any] = {
             "server_host_keys": [self._keyring.host_keys[name]],
             "server_version": EMULATED,
@@ -126,6 +177,7 @@ class Servers:
             "compression_algs": None,
             "allow_scp": False,
             "agent_forwarding": False,
+            "login_timeout": LOGIN_WITHIN_S,
         }
         listener = await asyncssh.create_server(
             lambda: Connection(gate, connections), LOOPBACK, 0, **options
@@ -135,7 +187,7 @@ class Servers:
         return Address(name=name, port=listener.get_port(), user=face.user)
 
     def _cut(self, name: str) -> int:
-        broken = tuple(self._connections[name])
+        broken = self._connections[name].all
         for connection in broken:
             connection.abort()
         return len(broken)

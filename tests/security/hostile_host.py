@@ -16,8 +16,10 @@ PASSWORD = "open sesame"
 
 
 class _Face(paramiko.ServerInterface):
-    def __init__(self, log_in: Callable[[], None]) -> None:
-        self.asked, self._log_in = threading.Event(), log_in
+    def __init__(
+        self, log_in: Callable[[], None], serve_files: Callable[[paramiko.Channel], None]
+    ) -> None:
+        self.asked, self._log_in, self._serve_files = threading.Event(), log_in, serve_files
 
     def check_auth_password(self, username: str, password: str) -> int:
         self._log_in()
@@ -33,10 +35,14 @@ class _Face(paramiko.ServerInterface):
         self.asked.set()
         return True
 
+    def check_channel_subsystem_request(self, channel: paramiko.Channel, name: str) -> bool:
+        threading.Thread(target=self._serve_files, args=(channel,), daemon=True).start()
+        return True
+
 
 class HostileHost:
     """`act` is given the connection when the first command has been asked for; it `sends` a message
-    then, or `at_login`."""
+    then, or `at_login`. `serve_files` is given the channel of SFTP."""
 
     def __init__(
         self,
@@ -47,6 +53,7 @@ class HostileHost:
         at_login: paramiko.Message | None = None,
         times: int = 1,
     ) -> None:
+        self.serve_files: Callable[[paramiko.Channel], None] = lambda _: None
         self._act, self._known = act, folder / "known_hosts"
         self._sends, self._times, self._at_login = sends, times, at_login
         self._key = paramiko.ECDSAKey.generate()
@@ -80,7 +87,7 @@ class HostileHost:
         with suppress(OSError, EOFError, paramiko.SSHException):
             connection, _ = self._listening.accept()
             session = paramiko.Transport(connection)
-            face = _Face(lambda: _send(session, self._at_login))
+            face = _Face(lambda: _send(session, self._at_login), self.serve_files)
             self._open += [connection, session]
             session.add_server_key(self._key)
             session.start_server(server=face)

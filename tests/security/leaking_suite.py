@@ -40,3 +40,7 @@ def test_asserts():
 
 def test_skips():
     pytest.skip(f"not with {os.environ['LAB_PASSWORD']} {CONTROL}")
+
+
+def test_is_expected():
+    pytest.xfail(f"not with {os.environ['LAB_PASSWORD']} {CONTROL}")

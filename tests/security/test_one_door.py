@@ -62,6 +62,12 @@ def test_a_password_is_in_no_file_that_is_written(tmp_path: Path, used: None) ->
     assert (tmp_path / "snapshot.json").read_text() == '{"unreadable": "% ***: no"}'
 
 
+def test_a_file_that_is_written_commands_no_terminal(tmp_path: Path) -> None:
+    """`cat` of a table of counters, say; also nothing that UTF-8 cannot write stops it."""
+    write_private(tmp_path / "counters.csv", "a,\x1b]0;owned\x07\x9b31m\ud800\u202eb\n")
+    assert (tmp_path / "counters.csv").read_text() == "a,␛]0;owned␇�31m��b\n"
+
+
 def test_what_was_not_used_as_a_password_goes_out_as_it_is() -> None:
     assert clean("nothing of that kind \x00") == "nothing of that kind \x00"
 

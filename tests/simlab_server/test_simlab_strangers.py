@@ -1,7 +1,10 @@
 """Other users of the same machine: what they can see of a simulated lab, and try."""
 
+import asyncio
 import os
+import resource
 import shutil
+import socket
 import stat
 import subprocess
 import sys
@@ -14,9 +17,13 @@ import pytest
 
 from labtests.core.errors import LabError
 from labtests.core.private_files import NotPrivate
+from labtests.inventory import load
+from labtests.simlab import server
 from labtests.simlab.control import LabProcess
 from labtests.simlab.keys import Address, Keyring
-from labtests.simlab.serving import ServingFolder
+from labtests.simlab.lab import SimulatedLab
+from labtests.simlab.server import MOST_STRANGERS, most_strangers
+from labtests.simlab.serving import ServingFolder, open_lab
 
 SECRET = "a-password-of-the-real-lab"
 TESTBED = """\
@@ -111,6 +118,65 @@ def test_nobody_comes_in_without_the_secret(lab: LabProcess, device: str) -> Non
             assert not transport.is_authenticated()
         finally:
             transport.close()
+
+
+def threads_and_files(pid: int) -> tuple[int, int]:
+    folder = Path(f"/proc/{pid}")
+    return len(list((folder / "task").iterdir())), len(list((folder / "fd").iterdir()))
+
+
+def log_in(lab: LabProcess, device: str) -> paramiko.Transport:
+    address = lab.devices[device]
+    transport = paramiko.Transport((address["host"], address["port"]))
+    transport.start_client(timeout=10)
+    transport.auth_password("root", lab.password)
+    return transport
+
+
+def test_who_logs_in_gets_in_past_hundreds_who_hold_the_line(lab: LabProcess) -> None:
+    address = lab.devices["H"]
+    place = (address["host"], address["port"])
+    inside = log_in(lab, "H")
+    threads, files = threads_and_files(lab.pid)
+    silent = [socket.create_connection(place, 10) for _ in range(400)]
+    try:
+        for each in (log_in(lab, "H"), log_in(lab, "S")):
+            assert each.is_authenticated()
+            each.close()
+        now_threads, now_files = threads_and_files(lab.pid)
+        assert now_threads <= threads + 1
+        assert now_files <= files + MOST_STRANGERS + 2
+        assert inside.open_session(timeout=10).active  # who was inside stays
+        assert most_strangers(2) == MOST_STRANGERS
+    finally:
+        inside.close()
+        for connection in silent:
+            connection.close()
+
+
+def test_strangers_never_take_all_files_of_a_large_lab(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, 1024))
+    for devices in (1, 2, 10, 64, 200):
+        most = most_strangers(devices)
+        assert 1 <= most <= MOST_STRANGERS
+        assert most * devices <= 512
+    assert most_strangers(2000) == 1
+
+
+def test_who_does_not_log_in_is_hung_up_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "LOGIN_WITHIN_S", 0.5, raising=False)
+    (tmp_path / "two.yaml").write_text(TESTBED)
+    lab = SimulatedLab(load(tmp_path / "two.yaml"), seed=1)
+
+    async def wait_inside() -> bytes:
+        async with open_lab(lab, ServingFolder(tmp_path / "files")) as ready:
+            port = ready["devices"]["H"]["port"]
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            said = await asyncio.wait_for(reader.read(), 10)
+            writer.close()
+            return said
+
+    assert asyncio.run(wait_inside()).startswith(b"SSH-2.0-")
 
 
 def test_each_lab_has_secrets_of_its_own_and_each_device_its_own_host_key() -> None:

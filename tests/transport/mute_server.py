@@ -32,6 +32,7 @@ class _Silent(paramiko.ServerInterface):
         return "password"
 
     def check_channel_request(self, kind: str, chanid: int) -> int:
+        self._asked("open")
         return paramiko.OPEN_SUCCEEDED
 
     def check_channel_exec_request(self, channel: paramiko.Channel, command: bytes) -> bool:
@@ -45,8 +46,8 @@ class _Silent(paramiko.ServerInterface):
 
 
 class MuteServer:
-    """Silent at "login", "exec", "pty-req" or "shell"; at "banner" it accepts a TCP connection and
-    says nothing, and at "kex" its banner and nothing more."""
+    """Silent at "login", "open", "exec", "pty-req" or "shell"; at "banner" it accepts a TCP
+    connection and says nothing, and at "kex" its banner and nothing more."""
 
     def __init__(self, folder: Path, at: str) -> None:
         self._at, self._folder = at, folder
@@ -83,6 +84,10 @@ class MuteServer:
         self._listening.close()
         for each in self._open:
             each.close()
+
+    def speak(self) -> None:
+        """It answers after all."""
+        self._over.set()
 
     def _serve(self) -> None:
         connection, _ = self._listening.accept()

@@ -6,6 +6,7 @@ import json
 import logging
 import time
 from collections.abc import Callable
+from itertools import zip_longest
 from pathlib import Path
 from urllib.parse import quote
 
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from typed import typed
 
 from labtests.core.clock import WallClock
+from labtests.core.printable import for_terminal
 from labtests.core.redaction import RedactingFilter, Redaction, redacted_logs
 from labtests.transport.ssh import connect
 from labtests.transport.transcript import Journal
@@ -207,6 +209,8 @@ def test_a_text_that_spells_a_secret_for_ever_is_hidden_as_a_whole() -> None:
 
 UNITS = ["\\", "password '", "password ", " ", "\x00", "a\n", "key cipher ", "secret 5 ", "\t", "'"]
 UNITS += ['password \\"', "\\u0068", "password_", "hunter2-", "-----BEGIN PRIVATE KEY-----"]
+UNITS += ["\x1b]", "\x1bP", "\x9d0", "\\x1b]", "\x1b[", "\x1b[1", "\x1b]a\\"]
+UNITS += ["\x1bP\x07", "\x9b", "\\u009d", "\\x1bP\\x07", "\x1b]\\x0"]
 
 
 @pytest.mark.parametrize("unit", UNITS)
@@ -232,6 +236,90 @@ def test_what_nobody_sees_costs_hardly_more_than_what_everybody_does(unit: str) 
 
     each_s = min(_took_s(looked_at) for _ in range(3))
     assert min(_took_s(lambda: redaction.text(text)) for _ in range(3)) < 50 * each_s
+
+
+ST = "\x1b\\"
+SEQUENCES = {
+    "title": "\x1b]0;title\x07",
+    "title, ST": f"\x1b]2;C:\\x {ST}",
+    "title, 8-bit": "\x9d0;title\x9c",
+    "link": f"\x1b]8;;http://h.example/{ST}",
+    "clipboard": "\x1b]52;c;aHVudGVy\x07",
+    "title over lines": "\x1b]0;one\ntwo\x07",
+    "title, given up": "\x1b]0;title\x18",
+    "title, then a colour": "\x1b]0;title\x1b[31m",
+    "dcs": f"\x1bPq#0;2;0;0;0{ST}",
+    "dcs with a bell": f"\x1bPq a\x07b{ST}",
+    "dcs, 8-bit": "\x90+q544e\x9c",
+    "apc": f"\x1b_Gf=24;AAAA{ST}",
+    "apc, 8-bit": "\x9fG\x9c",
+    "pm": f"\x1b^private{ST}",
+    "pm, 8-bit": "\x9eprivate\x9c",
+    "sos": f"\x1bXstart{ST}",
+    "sos, 8-bit": "\x98start\x9c",
+    "colour": "\x1b[38;2;1;2;3m",
+    "colour, 8-bit": "\x9b31m",
+    "colour, cut by a bell": "\x1b[3\x071m",
+    "characters": "\x1b(B",
+    "keypad": "\x1b=",
+    "reset": "\x1bc",
+    "several": "\x1b]0;a\x07\x00\x1b[1m\x9c\x90x\x9c",
+    "long": f"\x1b]0;{'title ' * 5000}\x07",
+}
+WAYS: dict[str, Callable[[str], str]] = {
+    "as it is": str,
+    "json": lambda text: json.dumps(text)[1:-1],
+    "repr": lambda text: repr(text)[1:-1],
+    "twice": lambda text: json.dumps(json.dumps(text)[1:-1])[1:-1],
+    "shown": for_terminal,
+}
+BETWEEN = [
+    pytest.param(each, WAYS[way], id=f"{name}, {way}")
+    for name, each in SEQUENCES.items()
+    for way in WAYS
+    if way != "shown" or each == each.translate(dict.fromkeys(range(0x80, 0xA0)))
+]  # 8-bit characters are shown as U+FFFD, and what they introduce as text
+
+
+@pytest.mark.parametrize(("between", "way"), BETWEEN)
+def test_what_a_terminal_takes_for_itself_does_not_hide_a_secret(
+    between: str, way: Callable[[str], str]
+) -> None:
+    redaction = Redaction(["hunter22", "Correct-Horse-7"])
+    assert redaction.text(way(f"said hun{between}ter22.")) == "said ***."
+    assert redaction.text(way(between.join("hunter22"))) == "***"
+    assert redaction.text(f"Correct{between}\n{between}-Horse-7") == "***"
+
+
+WRITTEN = st.sampled_from([way for name, way in WAYS.items() if name != "shown"])
+
+
+@given(st.lists(st.lists(st.sampled_from(list(SEQUENCES.values())[:-1])), max_size=7), WRITTEN)
+def test_nor_do_several_one_after_the_other(
+    between: list[list[str]], way: Callable[[str], str]
+) -> None:
+    pairs = zip_longest("hunter22", map("".join, between), fillvalue="")
+    said = "".join(letter + odd for letter, odd in pairs)
+    clean = Redaction(["hunter22"]).text(way(f"said {said} and more"))
+    assert clean.startswith("said ***")
+    assert clean.endswith(" and more")
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "before",
+    ["\x1b", "\x1b[", "\x1b]", "\x9b", "\x1b]0;", "\x1bP", "\x1b(", "\x1b_x"],
+    ids=["ESC", "CSI", "OSC", "CSI, 8-bit", "title", "DCS", "characters", "APC"],
+)
+def test_nor_does_one_that_eats_the_beginning_of_it(before: str, way: str) -> None:
+    """A page, and every file, shows it."""
+    clean = Redaction(["hunter22"]).text(WAYS[way](f"said {before}hunter22{ST}."))
+    assert "unter22" not in clean
+
+
+def test_a_sequence_alone_is_nothing_secret() -> None:
+    said = "".join(SEQUENCES.values())
+    assert Redaction(["hunter22"]).text(said) == said
 
 
 IGNORABLE = "\u034f\u115f\u180e\u3164\ufe00\ufe0f\uffa0\U000e0001\U000e007f\U000e0100"

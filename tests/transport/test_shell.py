@@ -6,6 +6,8 @@ import socket
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from sshd_server import Sshd, changed, children_of, wait_for
@@ -15,6 +17,7 @@ from labtests.core.clock import WallClock
 from labtests.core.errors import CommandRejected, CommandTimeout, LoginUnusable, Unreachable
 from labtests.transport.ssh import SHELL, connect
 from labtests.transport.ssh.shell import ShellTransport
+from labtests.transport.ssh.surroundings import Surroundings
 
 
 @pytest.fixture(scope="module")
@@ -394,3 +397,20 @@ def test_a_command_costs_no_delayed_acknowledgement(shell) -> None:
     """Without TCP_NODELAY each exec waits 40 ms for one; a busy clock would not tell."""
     sock = shell.line.wire.sock
     assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 1
+
+
+@pytest.mark.parametrize(
+    "said", ["0", "1", "-1", "01", "1 2", "12345678901", "\u0661", "1;id", "x"]
+)
+def test_what_is_no_process_group_of_one_command_is_never_signalled(
+    monkeypatch: pytest.MonkeyPatch, said: str
+) -> None:
+    """`kill -- -1` ends every process that there is, and `kill -- -0` our own."""
+    streams = SimpleNamespace(output=lambda: f"{said}\n", errors=str, ended=True, status=0)
+    streams.close = lambda: None
+    line: Any = SimpleNamespace(device="host", wire=None)
+    session = ShellTransport(line, clock=WallClock())
+    monkeypatch.setattr(session, "_around", Surroundings())
+    monkeypatch.setattr(session, "execute", lambda *_, **__: streams)
+    with pytest.raises(CommandRejected, match="instead of a process id"):
+        session.start(typed("sleep 1"), limit_s=1)

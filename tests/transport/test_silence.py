@@ -1,6 +1,10 @@
 """Devices that accept a connection, a login or a channel and then say nothing: whoever waits is
 told so in time."""
 
+import socket
+import threading
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -10,6 +14,7 @@ from typed import typed
 from labtests.core.clock import WallClock
 from labtests.core.errors import CommandTimeout, LoginRefused, Unreachable
 from labtests.transport.ssh import SHELL, connect, hop, route, wire
+from labtests.transport.ssh.hop import Proxy
 
 pytestmark = pytest.mark.timeout(30)
 
@@ -55,3 +60,43 @@ def test_a_server_that_never_answers_a_login_is_not_told_as_a_refused_one(
         connect(server.device("linux"), SHELL, clock=WallClock())
     assert not isinstance(caught.value, LoginRefused)
     assert "accepted the connection, and did not answer a login within 1 s" in str(caught.value)
+
+
+def test_a_packet_that_is_taken_byte_by_byte_ends_the_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(wire, "TAKEN_WITHIN_S", 0.5, raising=False)
+    ours, theirs = socket.socketpair()
+    ours.settimeout(0.1)
+
+    def drip() -> None:
+        with suppress(OSError):
+            while theirs.recv(1):
+                time.sleep(0.01)
+
+    threading.Thread(target=drip, daemon=True).start()
+    with theirs, pytest.raises(EOFError):
+        wire._Packets(ours).write_all(b"x" * 2**23)
+    assert ours.fileno() == -1
+
+
+def test_so_does_one_that_no_proxy_command_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire, "TAKEN_WITHIN_S", 0.5, raising=False)
+    proxy = Proxy("sleep 20")
+    proxy.settimeout(0.1)
+    with proxy.process:
+        with pytest.raises(EOFError):
+            wire._Packets(proxy).write_all(b"x" * 2**20)
+        assert proxy.process.wait(10) != 0
+
+
+def test_a_proxy_command_is_given_everything() -> None:
+    proxy = Proxy("cat")
+    proxy.settimeout(5)
+    text, got = b"0123456789abcdef" * 2**12, b""
+    with proxy.process:
+        threading.Thread(target=lambda: wire._Packets(proxy).write_all(text), daemon=True).start()
+        while len(got) < len(text):
+            got += proxy.recv(2**12)
+        proxy.close()
+    assert got == text

@@ -14,12 +14,14 @@ from typing import Any, NoReturn, TypeVar, cast
 
 import netmiko
 import paramiko
+from netmiko import base_connection
 from netmiko.base_connection import BaseConnection
 
 from labtests.core.errors import CommandRejected, CommandTimeout, Unreachable
 from labtests.transport.commands import Command, as_line
 from labtests.transport.protocol import DEFAULT_TIMEOUT_S, Clock, Process, Reply
 from labtests.transport.ssh.line import SshLine
+from labtests.transport.ssh.steady import wait_steadily
 from labtests.transport.ssh.terminal import (
     INTERRUPT,
     Asked,
@@ -31,6 +33,8 @@ from labtests.transport.ssh.terminal import (
     without_prompt,
 )
 from labtests.transport.ssh.wire import Unanswered
+
+wait_steadily((base_connection,))
 
 PROMPT_WITHIN_S = 15.0
 INTERRUPTED_WITHIN_S = 5.0

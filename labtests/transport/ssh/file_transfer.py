@@ -8,11 +8,14 @@ host removes it when the session breaks before (supervision.py).
 
 import posixpath
 import secrets
+import struct
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import paramiko
+from paramiko.sftp import CMD_ATTRS, SFTPError
 
 from labtests.core.errors import CommandRejected, CommandTimeout, DeviceError
 from labtests.transport.commands import program, script
@@ -23,10 +26,14 @@ from labtests.transport.ssh.unbroken import Hand
 
 TOP = "/tmp"  # there it is a folder of our own, mode 0700, with a name that nobody knows
 GET_LIMIT_BYTES = 2**30
+LEAST_BYTES_PER_S = 2**14  # of a file: 1 GiB takes at most 19 hours
 KEPT_S = 86_400
 _PRIVATE, _DANGEROUS = 0o600, 0o7022
 _KEEPER = "exec >/dev/null 2>&1; trap : HUP INT TERM; sleep SECONDS; rm -rf -- FOLDER"
 """A signal ends the sleep. Nobody reads by then what the shell has to say of that."""
+
+_GARBLED = (SFTPError, struct.error, UnicodeError)
+"""What paramiko raises, as it reads an answer that is no SFTP."""
 
 Answer = TypeVar("Answer")
 
@@ -35,12 +42,52 @@ class _TooLarge(Exception):
     """More than GET_LIMIT_BYTES."""
 
 
+class _Patience:
+    """How long is still waited for a host: some time at first, and more for what it moves, but
+    never more than at first. So one that stalls, and one that drips, are both at an end."""
+
+    def __init__(self, most_s: float) -> None:
+        self._most_s = self._left_s = most_s
+        self._moved_bytes = 0
+
+    def begin(self) -> None:
+        """Another file."""
+        self._left_s, self._moved_bytes = self._most_s, 0
+
+    def moved(self, so_far_bytes: int) -> None:
+        """So much of the file has been moved."""
+        earned_s = (so_far_bytes - self._moved_bytes) / LEAST_BYTES_PER_S
+        self._left_s = min(self._left_s + earned_s, self._most_s)
+        self._moved_bytes = so_far_bytes
+
+    @contextmanager
+    def waiting(self, channel: paramiko.Channel) -> Iterator[None]:
+        """Inside, the host is waited for. Raises TimeoutError."""
+        if self._left_s <= 0:
+            raise TimeoutError
+        channel.settimeout(self._left_s)
+        begun_s = time.monotonic()
+        try:
+            yield
+        finally:
+            self._left_s -= time.monotonic() - begun_s
+
+
 class CountedSftp(paramiko.SFTPClient):
     """paramiko's client, for hosts that lie: it asks for one piece after the other, whatever size
-    it was told, stops at a limit, and no file here gets a mode that lets others write it, or run it
-    as its owner. `moved_bytes` is the size of the last file."""
+    it was told, stops at a limit, waits no longer than `_Patience` has, and no file here gets a
+    mode that lets others write it, or run it as its owner. `moved_bytes` is the size of the last
+    file."""
 
     moved_bytes = 0
+
+    def __init__(self, channel: paramiko.Channel, *, answer_within_s: float) -> None:
+        self._patience = _Patience(answer_within_s)  # before the versions are told
+        super().__init__(channel)
+
+    def begin(self) -> None:
+        """What is done next is another file."""
+        self._patience.begin()
 
     def stat(self, path: Any) -> paramiko.SFTPAttributes:
         """See paramiko."""
@@ -50,19 +97,53 @@ class CountedSftp(paramiko.SFTPClient):
 
     def getfo(self, remotepath: Any, fl: Any, *_: Any, **__: Any) -> int:
         """See paramiko."""
-        self.moved_bytes = super().getfo(remotepath, fl, _expect_small, prefetch=False)
+        self.moved_bytes = super().getfo(remotepath, fl, self._got, prefetch=False)
         return self.moved_bytes
 
     def putfo(self, fl: Any, remotepath: Any, *_: Any, **__: Any) -> paramiko.SFTPAttributes:
         """See paramiko."""
-        found = super().putfo(fl, remotepath)
+        found = super().putfo(fl, remotepath, callback=self._put)
         self.moved_bytes = found.st_size or 0
         return found
 
+    def _got(self, so_far_bytes: int, _: int) -> None:
+        if so_far_bytes > GET_LIMIT_BYTES:
+            raise _TooLarge
+        self._patience.moved(so_far_bytes)
 
-def _expect_small(so_far: int, _: int) -> None:
-    if so_far > GET_LIMIT_BYTES:
-        raise _TooLarge
+    def _put(self, so_far_bytes: int, _: int) -> None:
+        self._patience.moved(so_far_bytes)
+
+    def _write_all(self, out: bytes) -> None:
+        while out:
+            with self._patience.waiting(self.sock):
+                sent_bytes = self.sock.send(out)
+            if sent_bytes <= 0:
+                raise EOFError
+            out = out[sent_bytes:]
+
+    def _read_all(self, n: int) -> bytes:
+        out = bytearray()
+        while len(out) < n:
+            with self._patience.waiting(self.sock):
+                piece = self.sock.recv(n - len(out))
+            if not piece:
+                raise EOFError
+            out += piece
+        return bytes(out)
+
+    def _read_response(self, waitfor: Any = None) -> Any:
+        kind, message = super()._read_response(waitfor)  # type: ignore[misc]
+        if kind == CMD_ATTRS:
+            message = _without_extensions(message)
+        return kind, message
+
+
+def _without_extensions(attributes: paramiko.Message) -> paramiko.Message:
+    """paramiko reads as many as it is told that there are, up to four thousand million."""
+    plain = paramiko.Message()
+    plain.add_int(attributes.get_int() & ~paramiko.SFTPAttributes.FLAG_EXTENDED)
+    return paramiko.Message(plain.asbytes() + attributes.get_remainder())
 
 
 class HostFiles:
@@ -120,6 +201,7 @@ class HostFiles:
     def _moved(self, what: str, act: Callable[[CountedSftp], Answer]) -> Answer:
         with self._told(what):
             client = self._opened()
+            client.begin()
             answer = act(client)
         self._session.note(f"sftp: {what}: {client.moved_bytes} bytes")
         return answer
@@ -129,7 +211,8 @@ class HostFiles:
             channel = self._line.wire.open_session()
             try:
                 channel.invoke_subsystem("sftp")
-                self._client = CountedSftp(channel)
+                within_s = self._line.wire.answer_within_s
+                self._client = CountedSftp(channel, answer_within_s=within_s)
             except BaseException:
                 channel.close()
                 raise
@@ -140,7 +223,7 @@ class HostFiles:
         """What goes wrong inside is noted, and names the device. After it a new channel is used."""
         try:
             yield
-        except (OSError, EOFError, paramiko.SSHException, _TooLarge) as error:
+        except (OSError, EOFError, paramiko.SSHException, _TooLarge, *_GARBLED) as error:
             client, self._client = self._client, None
             if client is not None:
                 client.close()
@@ -161,7 +244,13 @@ class HostFiles:
             return self._line.broken(command, error)
         if isinstance(error, TimeoutError):
             remedy = "try `sftp` by hand: does a disk or a network file system of the host hang?"
-            return CommandTimeout(device, command, "the host did not answer in time", remedy)
+            problem = "the host did not answer in time, or was slower than "
+            problem += f"{LEAST_BYTES_PER_S // 2**10} KiB/s"
+            return CommandTimeout(device, command, problem, remedy)
+        if isinstance(error, _GARBLED):
+            problem = f"the host sent what is no SFTP: {error or type(error).__name__}"
+            remedy = "try `sftp` by hand: does a login shell of the host print something?"
+            return CommandRejected(device, command, problem, remedy)
         if isinstance(error, OSError):
             return None
         remedy = "sshd_config of the host needs a line `Subsystem sftp internal-sftp`"
@@ -185,4 +274,6 @@ class HostFiles:
 
     def _make(self, folder: str) -> None:
         with self._told(f"mkdir {folder}"):
-            self._opened().mkdir(folder, 0o700)
+            client = self._opened()
+            client.begin()
+            client.mkdir(folder, 0o700)

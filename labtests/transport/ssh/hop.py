@@ -1,5 +1,7 @@
 """One SSH connection of the way to a device."""
 
+import os
+import select
 import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -8,12 +10,28 @@ from typing import Any
 
 import paramiko
 from paramiko.config import SSH_PORT
+from paramiko.ssh_exception import ProxyCommandFailure
 
 from labtests.transport.ssh.host_keys import KnownHosts
 from labtests.transport.ssh.key_files import Client
 from labtests.transport.ssh.wire import LegacyWire, Wire
 
 LOGIN_WITHIN_S = 30  # banner and authentication, each: slow switches, reverse DNS on the server
+
+
+class Proxy(paramiko.ProxyCommand):
+    """paramiko's; a program that takes nothing is waited for no longer than a socket is."""
+
+    def send(self, content: Any) -> int:
+        """See socket.socket. Raises TimeoutError, ProxyCommandFailure."""
+        assert self.process.stdin is not None
+        stdin = self.process.stdin.fileno()
+        if not select.select([], [stdin], [], self.timeout)[1]:
+            raise TimeoutError
+        try:
+            return os.write(stdin, content[: select.PIPE_BUF])  # so much never blocks
+        except OSError as error:
+            raise ProxyCommandFailure(" ".join(self.cmd), str(error.strerror)) from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +95,7 @@ class Hop:
 
     def _gateway(self) -> Any:
         if isinstance(self.through, str):
-            return paramiko.ProxyCommand(self.through)
+            return Proxy(self.through)
         if self.through is None:
             return None
         wire = self.through.wire

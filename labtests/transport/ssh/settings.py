@@ -19,7 +19,8 @@ DEEPEST_INCLUDE = 16  # as OpenSSH
 MOST_BYTES = 2**20  # of a file
 
 _INCLUDE = re.compile(r"^\s*include(?:\s*+=\s*+|\s++)(?P<patterns>.*\S)", re.IGNORECASE)
-_BLOCK = re.compile(r"^\s*(?:host|match)\b", re.IGNORECASE)
+_BLOCK = re.compile(r"^\s*(?P<kind>host|match)(?:\s*+=\s*+|\s++)(?P<criteria>\S.*)", re.IGNORECASE)
+_EVERYWHERE = "Host *"
 
 
 def ssh_settings(honoured: bool) -> "paramiko.SSHConfig":
@@ -41,32 +42,52 @@ def _files(honoured: bool) -> tuple[tuple[str, ...], ...]:
 @lru_cache(maxsize=4)
 def _parsed(files: tuple[tuple[str, ...], ...]) -> "paramiko.SSHConfig":
     """By content: many hosts share it, and a file that has changed has another one."""
-    import paramiko
+    from labtests.transport.ssh.matching import Settings
 
-    settings = paramiko.SSHConfig()
+    settings = Settings()
     for lines in files:
         settings.parse(iter(lines))
     return settings
 
 
-def _lines(file: Path, around: tuple[Path, ...]) -> list[str]:
-    """The file's lines with `Include` replaced by what it names, which paramiko does not do; in
-    itself no file is included. A ProxyCommand is run: what others can write is refused, as OpenSSH
-    does. Raises NotPrivate, NotAFile, LabError."""
+def _lines(file: Path, around: tuple[Path, ...], outer: str = _EVERYWHERE) -> list[str]:
+    """The file's lines with `Include` replaced by what it names, which paramiko does not do: what
+    is included holds only where the block around it (`outer`) does, too. In itself no file is
+    included. A ProxyCommand is run: what others can write is refused, as OpenSSH does. Raises
+    NotPrivate, NotAFile, LabError."""
     if len(around) > DEEPEST_INCLUDE or file in around or not file.is_file():
         return []
     lines: list[str] = []
-    block = "Host *"
+    block = outer
     for line in own(file, most_bytes=MOST_BYTES).decode(errors="replace").splitlines():
         include = _INCLUDE.match(line)
         if include is None:
-            block = line if _BLOCK.match(line) else block
-            lines.append(line)
+            begun = _BLOCK.match(line)
+            block = _both(begun, outer) if begun else block
+            lines.append(block if begun else line)
             continue
-        for included in _understood(file, include["patterns"]):
-            lines += _lines(included, (*around, file))
-        lines.append(block)  # what follows belongs to the block around the Include again
+        first = around[0] if around else file
+        for included in _understood(first, include["patterns"]):
+            lines += _lines(included, (*around, file), block)
+            lines.append(block)  # what follows belongs to the block around the Include again
     return lines
+
+
+def _both(begun: re.Match[str], outer: str) -> str:
+    """The first line of a block that holds where this one and the outer one do. The outer one is
+    asked first: where it does not hold, no program of `Match exec` is run."""
+    around = _BLOCK.match(outer)
+    if around is None or not (more := _criteria(around)):
+        return begun.string
+    return f"Match {more} {_criteria(begun)}"
+
+
+def _criteria(begun: re.Match[str]) -> str:
+    """As a Match has them; "" for everywhere."""
+    criteria = begun["criteria"].strip()
+    if begun["kind"].lower() == "host":
+        criteria = "" if criteria == "*" else f"originalhost {','.join(criteria.split())}"
+    return "" if criteria.lower() == "all" else criteria
 
 
 def _understood(file: Path, patterns: str) -> list[Path]:
@@ -80,7 +101,8 @@ def _understood(file: Path, patterns: str) -> list[Path]:
 
 
 def _included(file: Path, patterns: str) -> list[Path]:
-    """Relative names are relative to the folder of the configuration (ssh_config(5), Include)."""
+    """Relative names are relative to the folder of the configuration that ssh begins with
+    (ssh_config(5), Include)."""
     found: list[Path] = []
     for pattern in shlex.split(patterns, comments=True):
         path = Path(pattern).expanduser()

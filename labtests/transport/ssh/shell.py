@@ -48,6 +48,7 @@ STEP_S = 0.02  # simulated time between two looks at a command that still runs
 LOOK_EVERY_S = 0.2  # wall time; news end the wait earlier
 BUSY_LAB_ANSWERS_WITHIN_S = 300.0  # a simulated lab answers when it has advanced as far as asked
 
+_PROCESS_ID = r"(?!1$)[1-9][0-9]{0,9}"  # as a group, 0 and 1 stand for all processes there are
 TIMED_OUT = frozenset({124, 137})  # of timeout(1): after TERM, after KILL
 _FAILED = (OSError, EOFError, paramiko.SSHException)
 
@@ -98,7 +99,7 @@ class ShellTransport:
                 self._no_pid(self._reply(command, streams))
             self.let_pass(streams, command)
         first_line = streams.output().partition("\n")[0]
-        if not re.fullmatch(r"[0-9]{1,10}", first_line):
+        if not re.fullmatch(_PROCESS_ID, first_line):
             streams.close()
             self._no_pid(self._reply(command, streams))
         return ShellProcess(self, streams, command=command, pid=int(first_line))

@@ -3,10 +3,12 @@
 import signal
 import socket
 import threading
+import time
 from collections.abc import Sequence
 from typing import Any
 
 import paramiko
+from paramiko import auth_handler, buffered_pipe, channel, packet, proxy, transport
 from paramiko.auth_handler import AuthOnlyHandler
 from paramiko.common import (
     MSG_CHANNEL_DATA,
@@ -20,6 +22,9 @@ from paramiko.packet import Packetizer
 from paramiko.transport import ServiceRequestingTransport
 
 from labtests.transport.ssh.algorithms import is_old
+from labtests.transport.ssh.steady import wait_steadily
+
+wait_steadily((auth_handler, buffered_pipe, channel, packet, proxy, transport))
 
 SIGNALLED = 128
 """What a shell adds to the number of the signal that ended a process."""
@@ -40,6 +45,7 @@ DEAD_PEER_MS = 30_000
 """A peer that acknowledges nothing for so long is gone (TCP_USER_TIMEOUT)."""
 KEEPALIVE_IDLE_S = 15
 ANSWER_WITHIN_S = 30.0  # wall time: of a round trip, and to what is asked on a channel
+TAKEN_WITHIN_S = 60.0  # wall time: of one packet that we send
 MOST_PACKET_BYTES = 2**18
 """As OpenSSH has it. What we ask for comes in packets of 2**15."""
 _MAC_BYTES = 64  # the longest, which is read together with a packet
@@ -132,9 +138,39 @@ class _ChannelAnswer(threading.Event):
         return True
 
 
+class _TakenInTime:
+    """A socket, or what stands for one, whose peer takes each packet in time, or the connection is
+    over: paramiko goes on as long as a byte is taken now and then."""
+
+    def __init__(self, sock: Any) -> None:
+        self._sock, self._due_s = sock, 0.0
+        self.recv, self.close = sock.recv, sock.close
+
+    def begin(self) -> None:
+        """What is sent next is another packet."""
+        self._due_s = time.monotonic() + TAKEN_WITHIN_S
+
+    def send(self, data: bytes) -> int:
+        """See socket.socket. Raises OSError."""
+        if time.monotonic() > self._due_s:
+            self.close()
+            raise OSError(f"it took a packet not within {TAKEN_WITHIN_S:g} s")
+        sent_bytes: int = self._sock.send(data)
+        return sent_bytes
+
+
 class _Packets(Packetizer):
     """paramiko reads as much as a packet says that it has, up to 4 GiB, and copies all for every
     piece that comes: one such packet takes memory and time from every other device."""
+
+    def __init__(self, sock: Any) -> None:
+        self._taken = _TakenInTime(sock)
+        super().__init__(self._taken)  # type: ignore[arg-type]
+
+    def write_all(self, out: Any) -> None:
+        """Raises EOFError; then the connection is over (see _TakenInTime)."""
+        self._taken.begin()
+        super().write_all(out)
 
     def read_all(self, n: int, check_rekey: bool = False) -> Any:
         """Raises SSHException, which ends the connection, before any of it is read."""
@@ -144,7 +180,7 @@ class _Packets(Packetizer):
 
 
 class Wire(ServiceRequestingTransport):
-    """A paramiko transport with fourteen differences.
+    """A paramiko transport with fifteen differences.
 
     - TCP_NODELAY: without it an exec waits some 40 ms for a delayed acknowledgement.
     - `round_trip`: once it is back, everything the server had sent before is here.
@@ -163,7 +199,8 @@ class Wire(ServiceRequestingTransport):
     - CBC, MD5 and SHA-1 are not offered (RFC 9142; CBC: CVE-2008-5161).
     - A peer that sends more than a channel's window ends the connection (RFC 4254 section 5.2).
     - Whatever its reading thread stumbles over is one of the errors that it says it raises.
-    - A packet that is longer than one has to be ends the connection (see _Packets).
+    - A packet that is longer than one has to be ends the connection (see _Packets), and so does
+      one of ours that is taken byte by byte (see _TakenInTime).
     - curve25519-sha256 is known by its plain name too (RFC 8731), the only one that a hardened sshd
       may offer. And what the server has offered is kept, for the error when nothing fits.
     """
