@@ -11,6 +11,7 @@ from test_sound import R_NIC, with_counter
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowStatus
+from labtests.measure.evidence import Evidence
 from labtests.verdicts import Outcome, checks, classified, cnps, slowed_by_marks, sound, witnesses
 from labtests.verdicts.outcome import worst
 
@@ -112,19 +113,59 @@ def test_a_full_queue_without_marks_is_the_switchs_whatever_became_of_the_flows(
     assert slowed_by_marks(replace(nothing_dropped, flows=dead)).outcome is Outcome.INCONCLUSIVE
 
 
-def test_a_queue_pair_that_a_control_starves_is_not_its_hosts_fault():
+def broken(*goodputs: float, status: FlowStatus = FlowStatus.COMPLETE) -> Evidence:
+    """A control in which both queues dropped, with queue pairs of these goodputs in bit/s."""
     seen = load(dropped=(40_000, 20_000))
-    dead = tuple(
-        replace(flow, tool="ib_send_bw", status=FlowStatus.FAILED, goodput_bits_per_s=0.0)
-        for flow in seen.flows
+    flows = tuple(
+        replace(
+            flow,
+            tool="ib_send_bw",
+            status=status if not rate else FlowStatus.COMPLETE,
+            because="stood",
+            goodput_bits_per_s=rate,
+            offered_bits_per_s=None,
+        )
+        for flow, rate in zip(seen.flows, goodputs, strict=True)
     )
-    dead = tuple(replace(flow, offered_bits_per_s=None) for flow in dead)
-    control = replace(seen, flows=dead, kind="control")
+    return replace(seen, flows=flows, kind="control")
+
+
+@pytest.mark.parametrize("status", [FlowStatus.FAILED, FlowStatus.COMPLETE])
+@pytest.mark.parametrize("rate", [0.0, 5e5])
+def test_a_queue_pair_that_a_control_starves_is_not_its_hosts_fault(status, rate):
+    control = broken(rate, rate, status=status)
     assert sound(control).outcome is Outcome.PASS
-    assert "2 queue pairs lost packets in their queue" in sound(control).because
+    assert "0 flows ran as requested; 2 queue pairs lost packets" in sound(control).because
     assert sound(replace(control, kind="experiment")).outcome is not Outcome.PASS
-    not_dropped = replace(load(), flows=dead, kind="control")
+    not_dropped = replace(load(), flows=control.flows, kind="control")
     assert sound(not_dropped).outcome is Outcome.INCONCLUSIVE
+
+
+def test_a_queue_pair_that_completed_needs_no_excuse():
+    whole, half = broken(4e9, 3e9), broken(4e9, 0.0)
+    assert sound(whole).because == "2 flows ran as requested"
+    assert "1 flows ran as requested; 1 queue pairs lost packets" in sound(half).because
+
+
+@pytest.mark.parametrize("sent", [None, 0, 19_999])
+def test_a_sender_that_did_not_send_what_its_queue_dropped_proves_nothing(sent):
+    """Its process is dead, its NIC still or not counting, and the drops are somebody else's."""
+    control = broken(0.0, 0.0, status=FlowStatus.FAILED)
+    key = ("b", "eth0", "priority", 5, c.TX_PACKETS)
+    start = {r.key: r.value for r in control.before}[key]
+    after = tuple(r for r in control.after if r.key != key)
+    if sent is not None:
+        after = (*after, reading(key, start + sent, 16.0))
+    verdict = sound(replace(control, after=after))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "b -> r (ib_send_bw) did not run: stood" in verdict.because
+    assert "a -> r" not in verdict.because
+
+
+def test_a_host_that_does_not_count_its_classes_proves_no_dead_queue_pair_alive():
+    control = broken(0.0, 0.0, status=FlowStatus.FAILED)
+    places = tuple(replace(place, priority=None) for place in control.senders)
+    assert sound(replace(control, senders=places)).outcome is Outcome.INCONCLUSIVE
 
 
 def test_cnps_that_arrived_were_not_lost_on_the_way_back():
