@@ -126,6 +126,7 @@ class Phase:
             unreachable=unreachable,
             refresh=self.refresh,
             cnp=self._cnp_class(seen),
+            pfc=seen.pfc,
         )
         evidence = self._with_late_counters(evidence, lambda: telemetry.snapshot(watch))
         refresh = still(self.lab, self.roles, self.refresh)

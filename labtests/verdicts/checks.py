@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowResult, FlowStatus
+from labtests.capabilities.records import FlowResult, FlowStatus, PfcSetting
 from labtests.measure.evidence import Difference, Evidence, Place
 from labtests.verdicts import path, witnesses
 from labtests.verdicts.outcome import (
@@ -352,8 +352,8 @@ def _pace_of(evidence: Evidence, place: Place, flow: FlowResult) -> Finding:
 
 
 def not_paused(evidence: Evidence) -> Iterator[Finding]:
-    """No pause frame held a sender: where PFC is off, what slows it is then something else. Counted
-    by the switch, and by the NIC: 802.3x and PFC, but for other priorities' (somebody else's)."""
+    """No pause frame held a sender: what slowed it is then something else. Counted by the switch,
+    and by the NIC: 802.3x and PFC, but for other priorities' (somebody else's)."""
     for place in evidence.senders:
         nic, port = (place.device, place.port), (place.switch, place.switch_port)
         ours = _priority(place)
@@ -369,7 +369,22 @@ def not_paused(evidence: Evidence) -> Iterator[Finding]:
             grown.append(every)
         if grown:
             said = ", ".join(f"{name_of(d)} +{d.increase}" for d in grown)
-            yield unproven(f"{place.device} was held by pause frames, although PFC is off: {said}")
+            read = _pfc_as_read(evidence, (nic, port))
+            yield unproven(f"{place.device} was held by pause frames ({read}): {said}")
+
+
+def _pfc_as_read(evidence: Evidence, ends: Iterable[path.Where]) -> str:
+    """What the settings of these ports were, for a sentence."""
+    known = [(" ".join(end), evidence.pfc[end]) for end in ends if end in evidence.pfc]
+    said = [f"{_in_words(setting)} at {where}" for where, setting in known]
+    return f"PFC as read: {', '.join(said)}" if said else "PFC was not read"
+
+
+def _in_words(pfc: PfcSetting) -> str:
+    if pfc.mode == "off":
+        return "off"
+    held = " and ".join(map(str, sorted(pfc.priorities)))
+    return f"{pfc.mode} for {held or 'no priority'}"
 
 
 def kept_sending(flow: FlowResult) -> Iterator[Finding]:

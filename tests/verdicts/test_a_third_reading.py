@@ -10,7 +10,7 @@ from test_counters_of_the_end import notified
 from test_sound import R_NIC, with_counter
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowStatus
+from labtests.capabilities.records import FlowStatus, PfcSetting
 from labtests.measure.evidence import Evidence
 from labtests.verdicts import Outcome, checks, classified, cnps, slowed_by_marks, sound, witnesses
 from labtests.verdicts.outcome import worst
@@ -34,8 +34,31 @@ def test_a_sender_that_pause_frames_held_was_not_slowed_by_marks(where, counter,
     quiet = load()
     assert list(checks.not_paused(quiet)) == []
     held = with_counter(quiet, where, counter, 5_000, scope, index)
-    assert "a was held by pause frames, although PFC is off" in because(checks.not_paused(held))
+    assert "a was held by pause frames" in because(checks.not_paused(held))
     assert f"{counter} +5000" in because(checks.not_paused(held))
+
+
+PFC_OFF, PFC_ON = (
+    PfcSetting(mode="off", priorities=frozenset()),
+    PfcSetting(mode="on", priorities=frozenset({3, 4})),
+)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({}, "PFC was not read"),
+        ({PORT: PFC_OFF}, "PFC as read: off at sw p1"),
+        ({A_NIC: PFC_ON, PORT: PFC_OFF}, "PFC as read: on for 3 and 4 at a eth0, off at sw p1"),
+        ({("b", "eth0"): PFC_OFF}, "PFC was not read"),
+        ({A_NIC: replace(PFC_OFF, mode="auto")}, "PFC as read: auto for no priority at a eth0"),
+    ],
+    ids=["unread", "port", "both", "another", "auto"],
+)
+def test_what_is_said_of_pfc_is_what_was_read(settings, said):
+    """Suites that ask for no pauses have not all turned PFC off themselves."""
+    held = replace(with_counter(load(), A_NIC, c.PAUSE_RX_FRAMES, 5_000), pfc=settings)
+    assert f"a was held by pause frames ({said}): " in because(checks.not_paused(held))
 
 
 def test_pauses_of_somebody_elses_priority_held_nobody_of_ours():
