@@ -8,7 +8,7 @@ from itertools import combinations, pairwise
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowResult, FlowStatus, PfcSetting
 from labtests.measure.evidence import Difference, Evidence, Place
-from labtests.verdicts import path, witnesses
+from labtests.verdicts import goodput, path, witnesses
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -32,6 +32,10 @@ CONGESTION_EVENTS_PER_S = 5.0
 PAUSE_BITS, SLOWEST = 65_535 * 512, 1e9
 """The time for which one pause frame holds a port at most, in bits at its speed (802.1Qbb); and the
 speed of a port that is not known."""
+SWING_SHARE = 0.25
+"""Of the best row of a sender while all send, its least: halfway (by ratio) between a sender that
+is held to a tenth and the widest swing under DCQCN in healthy labs, 0.72 (rows of 1 s, simulated,
+1G to 100G, 2 to 8 senders)."""
 IMPOSSIBLE_SHARE = 1.02
 """Above it a port's use is no measurement: two clocks are apart by 0.02 % at the most (802.3)."""
 
@@ -387,13 +391,24 @@ def _in_words(pfc: PfcSetting) -> str:
     return f"{pfc.mode} for {held or 'no priority'}"
 
 
-def kept_sending(flow: FlowResult) -> Iterator[Finding]:
-    """No row of its report is empty: a queue pair that is slowed down still sends."""
+def kept_sending(evidence: Evidence, flow: FlowResult) -> Iterator[Finding]:
+    """A queue pair that is slowed down still sends, and about as much as before: no row of its
+    report is empty, and none of the time in which all sent is far below its best of that time."""
     still = [row for row in flow.intervals if not row.goodput_bits_per_s]
     if still:
         yield unproven(
             f"{flow.sender} stalled from {still[0].start_s:.3g} to {still[0].end_s:.3g} s of "
             f"the lab's clock, and in {len(still)} of {len(flow.intervals)} rows of {flow.tool}"
+        )
+    rows = goodput.rows_together(evidence, flow)
+    best = max((row.goodput_bits_per_s for row in rows), default=0.0)
+    held = [row for row in rows if 0 < row.goodput_bits_per_s < SWING_SHARE * best]
+    if held:
+        yield unproven(
+            f"{flow.sender} sent {held[0].goodput_bits_per_s / 1e9:.3g} Gb/s from "
+            f"{held[0].start_s:.3g} to {held[0].end_s:.3g} s of the lab's clock, and "
+            f"{best / 1e9:.3g} at its best while all sent: in {len(held)} of {len(rows)} rows less "
+            f"than {SWING_SHARE:g} of that; DCQCN by itself does not swing as widely"
         )
 
 

@@ -1,7 +1,7 @@
 """What senders got over time, from their own report rows. Times are seconds of the lab's clock."""
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowResult
+from labtests.capabilities.records import FlowResult, Interval
 from labtests.measure.evidence import Evidence
 
 
@@ -20,10 +20,21 @@ def _goodput_about(flow: FlowResult, from_s: float, to_s: float) -> float | None
     whole = mean_goodput(flow, from_s, to_s)
     if whole is not None:
         return whole
-    rows = [(min(r.end_s, to_s) - max(r.start_s, from_s), r) for r in flow.intervals]
-    mostly = [(inside, r) for inside, r in rows if inside > (r.end_s - r.start_s) / 2]
+    mostly = _mostly_inside(flow, from_s, to_s)
     seconds = sum(inside for inside, _ in mostly)
     return sum(r.goodput_bits_per_s * inside for inside, r in mostly) / seconds if mostly else None
+
+
+def _mostly_inside(flow: FlowResult, from_s: float, to_s: float) -> list[tuple[float, Interval]]:
+    """Rows, each with how many seconds of it are inside: more than half of it."""
+    rows = [(min(r.end_s, to_s) - max(r.start_s, from_s), r) for r in flow.intervals]
+    return [(inside, r) for inside, r in rows if inside > (r.end_s - r.start_s) / 2]
+
+
+def rows_together(evidence: Evidence, flow: FlowResult) -> tuple[Interval, ...]:
+    """Its rows of the time in which all of them sent."""
+    span = time_together(evidence)
+    return () if span is None else tuple(row for _, row in _mostly_inside(flow, *span))
 
 
 def began_s(flow: FlowResult) -> float | None:

@@ -1,9 +1,10 @@
 """What a third outside reader made green although it was wrong."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from handmade import reading
+from handmade import reading, rows
 from handmade_loads import load
 from test_class_verdicts import BY_THREE, sent
 from test_counters_of_the_end import notified
@@ -12,10 +13,25 @@ from test_sound import R_NIC, with_counter
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowStatus, PfcSetting
 from labtests.measure.evidence import Evidence
-from labtests.verdicts import Outcome, checks, classified, cnps, slowed_by_marks, sound, witnesses
-from labtests.verdicts.outcome import worst
+from labtests.verdicts import (
+    Outcome,
+    checks,
+    classified,
+    cnps,
+    drops_as_expected,
+    slowed_by_marks,
+    sound,
+    witnesses,
+)
+from labtests.verdicts.outcome import Finding, worst
 
 A_NIC, PORT = ("a", "eth0"), ("sw", "p1")
+
+
+def slowed(seen: Evidence) -> Iterator[Finding]:
+    """What S2 says of each sender's goodput over time."""
+    for flow in seen.flows:
+        yield from checks.kept_sending(seen, flow)
 
 
 def because(findings) -> str:
@@ -68,13 +84,64 @@ def test_pauses_of_somebody_elses_priority_held_nobody_of_ours():
 
 
 def test_a_queue_pair_that_stood_still_was_not_slowed_down():
-    early = load().flows[0]
-    assert list(checks.kept_sending(early)) == []
+    seen = load()
+    early = seen.flows[0]
+    assert list(checks.kept_sending(seen, early)) == []
     first, *later = early.intervals
     still = replace(
         early, intervals=(first, *(replace(row, goodput_bits_per_s=0.0) for row in later))
     )
-    assert f"stalled from {first.end_s:.3g}" in because(checks.kept_sending(still))
+    assert f"stalled from {first.end_s:.3g}" in because(checks.kept_sending(seen, still))
+
+
+ALONE = (9.3, 9.3)
+"""What the first sender has before the others, in Gb/s."""
+
+
+def incast_of(*together: tuple[float, ...]) -> Evidence:
+    """Two senders in one queue each, these rows of Gb/s while both send."""
+    seen = load()
+    early, late = together
+    flows = tuple(
+        replace(flow, intervals=got, goodput_bits_per_s=4e9, offered_bits_per_s=None)
+        for flow, got in zip(seen.flows, (rows(10, (*ALONE, *early)), rows(12, late)), strict=True)
+    )
+    return replace(seen, flows=flows)
+
+
+HELD = (4.6, 0.46, 0.46), (4.6, 8.8, 8.8)
+"""One of two is held to a tenth for 2 of 3 s; the other one takes the rest."""
+
+
+@pytest.mark.parametrize("held", [HELD, HELD[::-1]], ids=["early", "late"])
+def test_a_sender_that_was_held_to_a_tenth_for_a_time_was_not_slowed_by_marks(held):
+    verdict = slowed_by_marks(incast_of(*held))
+    who = "a" if held is HELD else "b"
+    assert verdict.outcome is not Outcome.PASS
+    said = "sent 0.46 Gb/s from 13 to 14 s of the lab's clock, and 4.6 at its best"
+    assert f"{who} {said}" in because(slowed(incast_of(*held)))
+
+
+def test_the_clean_sender_of_s3_is_held_to_the_same():
+    held = incast_of((8.6, 0.86, 0.86), (0.1, 0.1, 0.1))
+    verdict = drops_as_expected(held, dropping=5, clean=3)
+    assert "a sent 0.86 Gb/s from 13 to 14 s" in verdict.because
+    all_the_time = incast_of((0.4, 0.4, 0.4), (4, 4, 4))
+    verdict = drops_as_expected(all_the_time, dropping=5, clean=3)
+    assert "a: goodput / equal part of the line is 0.080, not >= 0.1" in verdict.because
+
+
+@pytest.mark.parametrize(
+    "together",
+    [
+        ((5.05, 4.57, 4.61), (4.59, 4.59, 4.6)),
+        ((0.98, 0.82, 0.59), (8.2, 8.3, 8.6)),  # the widest of healthy labs: 10g-eight
+        ((0.75, 0.74, 0.76), (8.4, 8.4, 8.4)),  # 0.15 of an equal part: the source's
+    ],
+    ids=["usual", "widest", "source"],
+)
+def test_dcqcn_swings_by_less(together):
+    assert because(slowed(incast_of(*together))) == ""
 
 
 @pytest.mark.parametrize(
