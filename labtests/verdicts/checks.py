@@ -36,6 +36,8 @@ SWING_SHARE = 0.25
 """Of the best row of a sender while all send, its least: halfway (by ratio) between a sender that
 is held to a tenth and the widest swing under DCQCN in healthy labs, 0.72 (rows of 1 s, simulated,
 1G to 100G, 2 to 8 senders)."""
+OVER_THE_LINE = 1.05
+"""Of the line, what all get together: what was held up before may be in the rows after it."""
 IMPOSSIBLE_SHARE = 1.02
 """Above it a port's use is no measurement: two clocks are apart by 0.02 % at the most (802.3)."""
 

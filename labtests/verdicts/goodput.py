@@ -67,6 +67,29 @@ def together(evidence: Evidence) -> tuple[float, ...] | None:
     return known if known and len(known) == len(means) else None
 
 
+def of_all(evidence: Evidence) -> float | None:
+    """All that receivers got, over the time from the first start to the last end, in bits/s: who
+    started one after the other had the line one after the other. None where not all tell."""
+    told = [_bits(flow) for flow in evidence.flows]
+    bits = [n for n in told if n is not None]
+    rows = [row for flow in evidence.flows for row in flow.intervals]
+    if not bits or len(bits) != len(told):
+        return None
+    seconds = max(row.end_s for row in rows) - min(row.start_s for row in rows)
+    return sum(bits) / seconds if seconds > 0 else None
+
+
+def _bits(flow: FlowResult) -> float | None:
+    """By its receiver's count of bytes, else by its mean."""
+    start_s, end_s = began_s(flow), ended_s(flow)
+    if start_s is None or end_s is None:
+        return None
+    if flow.received_bytes is not None:
+        return 8.0 * flow.received_bytes
+    rate = flow.goodput_bits_per_s
+    return None if rate is None else rate * (end_s - start_s)
+
+
 def others_share(evidence: Evidence) -> float:
     """Of the bottleneck's line rate, what queues that are not under test sent on while all senders
     sent: by samples of that time, 0.0 where there are not two of each."""

@@ -25,8 +25,6 @@ ARRIVED_SHARE = 0.5
 SLOWED_LEAST_SHARE = 0.5
 """Of the line, all senders together under DCQCN: below, something else than marks holds them.
 The source experiment had 0.76 of it."""
-OVER_THE_LINE = 1.05
-"""Of the line: what completions that were held up may add to the rows after them."""
 FAIR_SHARE_LEAST = 0.1
 """Of an equal part, each sender under DCQCN while all send: below, it is starved. The source had
 0.15 of it, healthy simulated labs half of it and more."""
@@ -277,7 +275,7 @@ def _slowed(evidence: Evidence) -> Iterator[Finding]:
     total = sum(shared) / line
     yield checks.bounded("total goodput / line rate", total, at_least=SLOWED_LEAST_SHARE)
     yield checks.or_unproven(
-        checks.bounded("total goodput / line rate", total, at_most=OVER_THE_LINE),
+        checks.bounded("total goodput / line rate", total, at_most=checks.OVER_THE_LINE),
         "the rows of the tools are not those of one time",
     )
     for place, got in zip(evidence.senders, shared, strict=False):

@@ -8,6 +8,7 @@ from handmade import reading, rows
 from handmade_loads import load
 from test_class_verdicts import BY_THREE, sent
 from test_counters_of_the_end import notified
+from test_ecn_verdict import GOOD, WITHOUT
 from test_sound import R_NIC, with_counter
 
 from labtests.capabilities import counters as c
@@ -19,6 +20,7 @@ from labtests.verdicts import (
     classified,
     cnps,
     drops_as_expected,
+    marked_not_dropped,
     slowed_by_marks,
     sound,
     witnesses,
@@ -268,3 +270,33 @@ def test_cnps_that_arrived_were_not_lost_on_the_way_back():
 
     assert "all of them arrived, 100 with another DSCP" in told(300)
     assert "100 of them were lost on the way back" in told(200)
+
+
+def received(seen: Evidence, *gbit: float, late_s: float = 0.0) -> Evidence:
+    """The same with so many Gb/s of each for 5 s, the second one begun so much later."""
+    flows = tuple(
+        replace(
+            flow,
+            goodput_bits_per_s=rate * 1e9,
+            received_bytes=round(rate * 5e9 / 8),
+            intervals=rows(10 + number * late_s, (rate,) * 5),
+        )
+        for number, (flow, rate) in enumerate(zip(seen.flows, gbit, strict=True))
+    )
+    return replace(seen, flows=flows)
+
+
+def test_tcp_that_got_more_than_the_line_carries_is_no_proof():
+    assert marked_not_dropped(received(GOOD, 4.7, 4.7), without=(WITHOUT,)).outcome is Outcome.PASS
+    verdict = marked_not_dropped(received(GOOD, 9.4, 9.4), without=(WITHOUT,))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "total goodput / line rate is 1.880, not <= 1.05" in verdict.because
+    untold = received(GOOD, 9.4, 9.4)
+    untold = replace(untold, flows=tuple(replace(f, received_bytes=None) for f in untold.flows))
+    assert marked_not_dropped(untold, without=(WITHOUT,)).outcome is Outcome.INCONCLUSIVE
+
+
+def test_tcp_senders_that_did_not_start_together_had_the_line_one_after_the_other():
+    """Each had it alone for 2 s of its 5: their means add up to more than the line."""
+    apart = received(GOOD, 6.58, 6.58, late_s=2.0)
+    assert marked_not_dropped(apart, without=(WITHOUT,)).outcome is Outcome.PASS
