@@ -221,19 +221,29 @@ def _held(fact: Fact, otherwise: str) -> Finding:
 
 
 def _undamaged(evidence: Evidence) -> Iterator[Finding]:
-    """A datagram whose checksum is wrong passed every FCS: a switch or a NIC damages data."""
+    """A datagram whose checksum is wrong passed every FCS: a switch or a NIC damages data. Hosts
+    count such of all their ports: only where packets of the flows are missing, they may be ours."""
     host = evidence.receiver.device
     for counter in _checksums(evidence):
         wrong = evidence.change((host, ""), "host", None, counter)
         quiet = evidence.background((host, ""), "host", None, counter)
         if wrong.increase is None and evidence.has(wrong):
             yield missing(wrong, "= 0", "packets")
-        if wrong.increase and not quiet.increase:
+        if wrong.increase and not quiet.increase and _some_are_missing(evidence):
             yield unproven(
                 f"{name_of(wrong)} +{wrong.increase}: received data was corrupted in transit, "
                 "behind or between the checks of the cables; look for a switch or NIC with bad "
                 "memory"
             )
+
+
+def _some_are_missing(evidence: Evidence) -> bool:
+    """Datagrams that receivers miss, segments that were sent again: more than the bottleneck
+    dropped and hosts have lost otherwise. Unknown is yes."""
+    dropped = sum(checks.queue_drops(evidence, q).increase or 0 for q in evidence.queues)
+    told = [f.lost_datagrams if f.retransmits is None else f.retransmits for f in evidence.flows]
+    known = [n for n in told if n is not None]
+    return len(known) != len(told) or sum(known) > dropped + witnesses.lost_by_hosts(evidence)
 
 
 def _checksums(evidence: Evidence) -> tuple[str, ...]:

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 from handmade import reading, rows
-from handmade_loads import load
+from handmade_loads import STRAY, load
 from test_class_verdicts import BY_THREE, sent
 from test_counters_of_the_end import notified
-from test_ecn_verdict import GOOD, WITHOUT
+from test_ecn_verdict import GOOD, WITHOUT, tcp
 from test_sound import R_NIC, with_counter
 
 from labtests.capabilities import counters as c
@@ -300,3 +300,44 @@ def test_tcp_senders_that_did_not_start_together_had_the_line_one_after_the_othe
     """Each had it alone for 2 s of its 5: their means add up to more than the line."""
     apart = received(GOOD, 6.58, 6.58, late_s=2.0)
     assert marked_not_dropped(apart, without=(WITHOUT,)).outcome is Outcome.PASS
+
+
+def damaged(seen: Evidence, counter: str) -> Evidence:
+    """The receiver refused five packets for their checksum, at whichever of its ports."""
+    for nic in (A_NIC, ("b", "eth0"), R_NIC):
+        seen = with_counter(seen, nic, c.NIC_RX_DISCARDED_PACKETS, 0)
+    seen = with_counter(seen, R_NIC, c.RX_PACKETS, 2 * STRAY, "priority", 0)
+    return with_counter(seen, ("r", ""), counter, 5, "host")
+
+
+def missing_of(seen: Evidence, lost: int) -> Evidence:
+    """The first receiver misses so many of its datagrams."""
+    early, late = seen.flows
+    came = early.received_datagrams - lost
+    return replace(seen, flows=(replace(early, lost_datagrams=lost, received_datagrams=came), late))
+
+
+@pytest.mark.parametrize("counter", [c.UDP_IN_CSUM_ERRORS, c.IP_IN_CSUM_ERRORS])
+def test_a_wrong_checksum_at_another_port_of_the_receiver_is_none_of_the_way(counter):
+    """/proc/net/snmp counts a whole host, with the port by which it is managed."""
+    assert sound(damaged(load(), counter)).outcome is Outcome.PASS
+    over = load(dropped=(40_000, 20_000))
+    assert "corrupted" not in because([sound(damaged(over, counter))])
+    ours = sound(damaged(missing_of(load(), 5), counter))
+    assert ours.outcome is Outcome.INCONCLUSIVE
+    assert f"r {counter} +5: received data was corrupted in transit" in ours.because
+    ours = sound(damaged(missing_of(over, over.flows[0].lost_datagrams + 12), counter))
+    assert "corrupted in transit" in ours.because
+    silent = tuple(replace(flow, lost_datagrams=None) for flow in load().flows)
+    assert "corrupted" in sound(damaged(replace(load(), flows=silent), counter)).because
+
+
+def test_a_segment_that_was_damaged_is_sent_again():
+    def told(again: int | None) -> str:
+        seen = tcp(marks=5000, drops=3, again=3, told=0)
+        early, late = (replace(flow, retransmits=again) for flow in seen.flows)
+        late = replace(late, retransmits=0)
+        return sound(damaged(replace(seen, flows=(early, late)), c.TCP_IN_CSUM_ERRORS)).because
+
+    assert "corrupted" not in told(3)
+    assert "r tcp_in_csum_errors +5: received data was corrupted in transit" in told(4)
