@@ -97,9 +97,9 @@ class Evidence:
     `transit` are the ports (device, port) of cables between switches on the senders' way to it.
     `idle` is what the check before the run saw grow. `changed` has a sentence for each setting that
     was another one when the phase had ended. `pfc` is what was read of each port (device, port)
-    that has it. `restless` names what went on counting. `shown` are the counters that had a number
-    in a phase before this one: one that has none now is missing, and not one that the device has
-    not.
+    that has it, `mtu_bytes` the smallest of the hosts'. `restless` names what went on counting.
+    `shown` are the counters that had a number in a phase before this one: one that has none now is
+    missing, and not one that the device has not.
     """
 
     name: str
@@ -124,6 +124,7 @@ class Evidence:
     changed: tuple[str, ...] = ()
     cnp: CnpClass | None = None
     pfc: Mapping[tuple[str, str], PfcSetting] = field(default_factory=dict)
+    mtu_bytes: int | None = None
     shown: frozenset[Key] = frozenset()
 
     @cached_property

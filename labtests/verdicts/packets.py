@@ -222,9 +222,10 @@ def came_to_the_tools(evidence: Evidence, queue: int) -> Finding:
     read = checks.queue_forwarded(evidence, queue)
     if read.increase is None:
         return missing(read, "known", "packets")
-    came = read.increase
-    got = sum(flow.received_datagrams or 0 for flow in _flows_of(evidence, queue))
-    least = came - witnesses.lost_by_receiver(evidence) - witnesses.tail(came)
+    came, flows = read.increase, _flows_of(evidence, queue)
+    got = sum(flow.received_datagrams or 0 for flow in flows)
+    unread = sum(witnesses.tail(flow) for flow in flows)
+    least = came - witnesses.lost_by_receiver(evidence) - unread
     fact = Fact(
         name=f"received by the tools on {host}, queue {queue}",
         measured=got,
