@@ -402,8 +402,9 @@ def kept_sending(evidence: Evidence, flow: FlowResult) -> Iterator[Finding]:
             f"{flow.sender} stalled from {still[0].start_s:.3g} to {still[0].end_s:.3g} s of "
             f"the lab's clock, and in {len(still)} of {len(flow.intervals)} rows of {flow.tool}"
         )
-    rows = goodput.rows_together(evidence, flow)
-    best = max((row.goodput_bits_per_s for row in rows), default=0.0)
+    rows = goodput.rows_beside_others(evidence, flow)
+    together = goodput.rows_together(evidence, flow)
+    best = max((row.goodput_bits_per_s for row in together), default=0.0)
     held = [row for row in rows if 0 < row.goodput_bits_per_s < SWING_SHARE * best]
     if held:
         yield unproven(

@@ -1,5 +1,7 @@
 """What senders got over time, from their own report rows. Times are seconds of the lab's clock."""
 
+import math
+
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowResult, Interval
 from labtests.measure.evidence import Evidence
@@ -35,6 +37,14 @@ def rows_together(evidence: Evidence, flow: FlowResult) -> tuple[Interval, ...]:
     """Its rows of the time in which all of them sent."""
     span = time_together(evidence)
     return () if span is None else tuple(row for _, row in _mostly_inside(flow, *span))
+
+
+def rows_beside_others(evidence: Evidence, flow: FlowResult) -> tuple[Interval, ...]:
+    """The same, and those after it: others' last rows may have ended earlier than they sent."""
+    span = time_together(evidence)
+    if span is None:
+        return ()
+    return tuple(row for _, row in _mostly_inside(flow, span[0], math.inf))
 
 
 def began_s(flow: FlowResult) -> float | None:

@@ -175,13 +175,19 @@ def datagrams_accounted(evidence: Evidence) -> Iterator[Finding]:
         yield passed(fact)
 
 
+SKB_BYTES = 576
+"""What Linux adds to a packet at the least where it counts a socket's buffer (SKB_TRUESIZE: sk_buff
+and skb_shared_info, in cache lines of 64 bytes)."""
+
+
 def tail(flow: FlowResult) -> int:
     """How many datagrams of a flow may be in no counter of the receiver: what its sockets held
     unread when the tool closed them (what came after that, NoPorts has), and what was counted and
     perhaps never written."""
     held = 0
     if flow.receive_buffer_bytes and flow.sent_bytes and flow.sent_datagrams:
-        held = math.ceil(flow.receive_buffer_bytes * flow.sent_datagrams / flow.sent_bytes)
+        each = flow.sent_bytes / flow.sent_datagrams + SKB_BYTES
+        held = math.ceil(flow.receive_buffer_bytes / each)
     return max(held + (flow.unsure_datagrams or 0), path.STRAYS)
 
 

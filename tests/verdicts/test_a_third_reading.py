@@ -115,6 +115,20 @@ HELD = (4.6, 0.46, 0.46), (4.6, 8.8, 8.8)
 """One of two is held to a tenth for 2 of 3 s; the other one takes the rest."""
 
 
+def test_a_row_behind_the_last_one_of_the_others_counts_too():
+    """perftest prints whole rows: who began later has its last one earlier."""
+    early, late = rows(10, (*ALONE, 4.6, 4.6, 0.46)), rows(12.2, (4.6, 4.6))
+    seen = incast_of((4.6,), (4.6,))
+    flows = tuple(
+        replace(flow, intervals=got) for flow, got in zip(seen.flows, (early, late), strict=True)
+    )
+    said = because(slowed(replace(seen, flows=flows)))
+    assert "a sent 0.46 Gb/s from 14 to 15 s" in said
+    ended = (replace(early[-1], goodput_bits_per_s=9.3e9),)  # the other one ended before it
+    flows = (replace(flows[0], intervals=(*early[:-1], *ended)), flows[1])
+    assert because(slowed(replace(seen, flows=flows))) == ""
+
+
 @pytest.mark.parametrize("held", [HELD, HELD[::-1]], ids=["early", "late"])
 def test_a_sender_that_was_held_to_a_tenth_for_a_time_was_not_slowed_by_marks(held):
     verdict = slowed_by_marks(incast_of(*held))
