@@ -370,6 +370,9 @@ def not_paused(evidence: Evidence) -> Iterator[Finding]:
             evidence.change(nic, "priority", other, c.PFC_RX_FRAMES).increase or 0
             for other in set(range(8)) - {ours}
         )
+        for unread in (d for d in (sent, got, every) if d.increase is None):
+            if unread.key in evidence.numbers and not not_enabled(unread):
+                yield missing(unread, "= 0", "frames")
         grown = [d for d in (sent, got) if d.increase]
         if (every.increase or 0) > others + (got.increase or 0):
             grown.append(every)
@@ -377,6 +380,12 @@ def not_paused(evidence: Evidence) -> Iterator[Finding]:
             said = ", ".join(f"{name_of(d)} +{d.increase}" for d in grown)
             read = _pfc_as_read(evidence, (nic, port))
             yield unproven(f"{place.device} was held by pause frames ({read}): {said}")
+
+
+def not_enabled(difference: Difference) -> bool:
+    """By the device's own account, before and after."""
+    reads = (difference.before, difference.after)
+    return all(r is not None and r.value is None and c.NOT_ENABLED in r.missing for r in reads)
 
 
 def _pfc_as_read(evidence: Evidence, ends: Iterable[path.Where]) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.counters import NOT_ENABLED
 from labtests.measure.evidence import Difference, Evidence, Place
 from labtests.verdicts import checks, cnps, goodput, idle, packets, rdma_packets, witnesses
 from labtests.verdicts.outcome import (
@@ -122,13 +121,8 @@ def _not_paused_elsewhere(evidence: Evidence, place: Place) -> Iterator[Finding]
                 f"{name_of(other)} grew by {other.increase}: pause frames on a priority "
                 "that carries no traffic"
             )
-        elif other.increase is None and not _not_enabled(other):
+        elif other.increase is None and not checks.not_enabled(other):
             yield missing(other, "= 0", "frames")
-
-
-def _not_enabled(difference: Difference) -> bool:
-    reads = (difference.before, difference.after)
-    return all(r is not None and r.value is None and NOT_ENABLED in r.missing for r in reads)
 
 
 def _first_paused_most(evidence: Evidence) -> Finding:

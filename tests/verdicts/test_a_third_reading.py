@@ -56,6 +56,31 @@ def test_a_sender_that_pause_frames_held_was_not_slowed_by_marks(where, counter,
     assert f"{counter} +5000" in because(checks.not_paused(held))
 
 
+@pytest.mark.parametrize(
+    ("where", "counter", "scope", "index"),
+    [
+        (A_NIC, c.PAUSE_RX_FRAMES, "port", None),
+        (PORT, c.PFC_TX_FRAMES, "priority", 3),
+        (A_NIC, c.PFC_RX_FRAMES, "priority", 3),
+    ],
+)
+def test_pauses_that_could_not_be_read_are_missing_and_not_none(where, counter, scope, index):
+    seen = with_counter(load(), where, counter, 0, scope, index)
+    assert list(checks.not_paused(seen)) == []
+    blind = tuple(
+        replace(r, value=None, missing="N/A") if r.counter == counter else r for r in seen.after
+    )
+    said = because(checks.not_paused(replace(seen, after=blind)))
+    assert f"{counter}: no value after the run: N/A" in said
+    off = tuple(
+        replace(r, value=None, missing=c.NOT_ENABLED) if r.counter == counter else r
+        for r in seen.before
+    )
+    blind = tuple(r if r.value is not None else replace(r, missing=c.NOT_ENABLED) for r in blind)
+    never = replace(seen, before=off, after=blind)
+    assert list(checks.not_paused(never)) == []
+
+
 PFC_OFF, PFC_ON = (
     PfcSetting(mode="off", priorities=frozenset()),
     PfcSetting(mode="on", priorities=frozenset({3, 4})),
