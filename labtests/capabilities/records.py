@@ -244,6 +244,7 @@ class FlowResult:
     sent_bytes: Bytes | None = None  # payload, as the sender counted
     received_bytes: Bytes | None = None  # payload, as the receiver counted
     sent_datagrams: int | None = None
+    receive_buffer_bytes: Bytes | None = None  # of its receiving sockets, all together
     unsure_datagrams: int | None = None  # of those: at most so many did not leave; None = not known
     extra_packets: int | None = None  # packets with `tos` beside those: exactly; None = not known
     received_datagrams: int | None = None

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil
 from unittest import SkipTest
 
+from labtests.core.units import IP_BYTES, UDP_BYTES, packets_of
 from labtests.experiment.roles import Role, Roles, Trunk
 
 FULL = 0.95
@@ -20,8 +20,8 @@ OVERLOADS = 0.6
 GIVES_WAY = 2 / 3
 """Of what the first sender has alone, its fair share at most, or nothing can be seen to slow it."""
 
-IP_BYTES, UDP_BYTES, ETHERNET_BYTES, GAP_BYTES = 20, 8, 14 + 4, 20
-"""Headers; Ethernet's with the check sequence; preamble and gap."""
+ETHERNET_BYTES, GAP_BYTES = 14 + 4, 20
+"""Ethernet's header with the check sequence; preamble and gap."""
 ROCE_SIZES, ROCE_BYTES = (256, 512, 1024, 2048, 4096), 96
 """Payloads of RoCE frames, and their headers as the kernel counts them (iboe_get_mtu)."""
 PMAX, SPEEDS_UP_S = 0.1, 300e-6
@@ -53,12 +53,10 @@ Part = tuple[Role, Class]
 
 
 def payload_share(mtu_bytes: int, datagram_bytes: int) -> float:
-    """UDP goodput per line rate. Fragments carry multiples of 8 bytes (RFC 791); the UDP header is
-    in the first. 65 500 B at an MTU of 1500 B: 45 packets, 0.9616; at 9000: 8 packets, 0.9928."""
-    in_each = (mtu_bytes - IP_BYTES) // 8 * 8
-    whole = datagram_bytes + UDP_BYTES
-    packets = 1 if whole <= mtu_bytes - IP_BYTES else ceil(whole / in_each)
-    return datagram_bytes / (whole + packets * (IP_BYTES + ETHERNET_BYTES + GAP_BYTES))
+    """UDP goodput per line rate. 65 500 B at an MTU of 1500 B: 45 packets, 0.9616; at 9000: 8
+    packets, 0.9928."""
+    headers = packets_of(datagram_bytes, mtu_bytes) * (IP_BYTES + ETHERNET_BYTES + GAP_BYTES)
+    return datagram_bytes / (datagram_bytes + UDP_BYTES + headers)
 
 
 def one_packet_bytes(mtu_bytes: int) -> int:

@@ -277,6 +277,7 @@ class Incast:
             progress=self.progress,
             idle=self.idle,
             shown=self.phases[-1].evidence.numbers if self.phases else frozenset(),
+            mtu_bytes=self.traffic.mtu_bytes,
         )
 
     def _phase(self, name: str, traffic: tuple[SenderPart, ...], *, control: bool) -> Evidence:

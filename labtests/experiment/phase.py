@@ -76,6 +76,7 @@ class Phase:
     idle: tuple[Difference, ...] = ()
     refresh: Refresh = LIVE
     shown: frozenset[Key] = frozenset()
+    mtu_bytes: int | None = None
 
     def planned(self) -> Evidence:
         """No traffic, no evidence: what a `--plan` run has instead of a phase."""
@@ -126,6 +127,7 @@ class Phase:
             unreachable=unreachable,
             refresh=self.refresh,
             cnp=self._cnp_class(seen),
+            pfc=seen.pfc,
         )
         evidence = self._with_late_counters(evidence, lambda: telemetry.snapshot(watch))
         refresh = still(self.lab, self.roles, self.refresh)
@@ -166,6 +168,7 @@ class Phase:
             transit=tuple((at.device, at.interface) for at in self.roles.transit),
             idle=self.idle,
             shown=self.shown,
+            mtu_bytes=self.mtu_bytes,
         )
 
     def _say(self, what: str) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from labtests.capabilities.device import DscpClasses
+from labtests.capabilities.records import PfcSetting
 from labtests.capabilities.settings import (
     DCQCN_NP,
     ECN,
@@ -49,6 +50,15 @@ class DeviceSettings:
     settings: tuple[SettingSeen, ...]
     queues: Mapping[Endpoint, tuple[int, ...]]
     cnp_dscp: int | None = None
+
+    @property
+    def pfc(self) -> dict[tuple[str, str], PfcSetting]:
+        """That of each port (device, port) that has it."""
+        return {
+            (seen.at.device, seen.at.interface): seen.value
+            for seen in self.settings
+            if isinstance(seen.value, PfcSetting)
+        }
 
     def changed_since(self, earlier: "DeviceSettings") -> tuple[str, ...]:
         """A sentence for each setting that is another one than it was, by whomever."""

@@ -5,13 +5,13 @@ A difference is an integer or it is not there. Missing before or after, a counte
 `unusable` says which. That is never 0.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
 from labtests.capabilities.counters import GAUGES
-from labtests.capabilities.records import FlowResult, Reading, Scope
+from labtests.capabilities.records import FlowResult, PfcSetting, Reading, Scope
 from labtests.core.units import BitsPerSecond
 
 Key = tuple[str, str, str, int, str]
@@ -96,9 +96,10 @@ class Evidence:
     Times are seconds of the lab's clock. The bottleneck is the switch port opposite the receiver;
     `transit` are the ports (device, port) of cables between switches on the senders' way to it.
     `idle` is what the check before the run saw grow. `changed` has a sentence for each setting that
-    was another one when the phase had ended. `restless` names what went on counting. `shown` are
-    the counters that had a number in a phase before this one: one that has none now is missing, and
-    not one that the device has not.
+    was another one when the phase had ended. `pfc` is what was read of each port (device, port)
+    that has it, `mtu_bytes` the smallest of the hosts'. `restless` names what went on counting.
+    `shown` are the counters that had a number in a phase before this one: one that has none now is
+    missing, and not one that the device has not.
     """
 
     name: str
@@ -122,6 +123,8 @@ class Evidence:
     refresh: Refresh = LIVE
     changed: tuple[str, ...] = ()
     cnp: CnpClass | None = None
+    pfc: Mapping[tuple[str, str], PfcSetting] = field(default_factory=dict)
+    mtu_bytes: int | None = None
     shown: frozenset[Key] = frozenset()
 
     @cached_property

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowResult, FlowStatus
+from labtests.capabilities.records import FlowResult, FlowStatus, PfcSetting
 from labtests.measure.evidence import Difference, Evidence, Place
-from labtests.verdicts import path, witnesses
+from labtests.verdicts import goodput, path, witnesses
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -32,6 +32,12 @@ CONGESTION_EVENTS_PER_S = 5.0
 PAUSE_BITS, SLOWEST = 65_535 * 512, 1e9
 """The time for which one pause frame holds a port at most, in bits at its speed (802.1Qbb); and the
 speed of a port that is not known."""
+SWING_SHARE = 0.25
+"""Of the best row of a sender while all send, its least: halfway (by ratio) between a sender that
+is held to a tenth and the widest swing under DCQCN in healthy labs, 0.72 (rows of 1 s, simulated,
+1G to 100G, 2 to 8 senders)."""
+OVER_THE_LINE = 1.05
+"""Of the line, what all get together: what was held up before may be in the rows after it."""
 IMPOSSIBLE_SHARE = 1.02
 """Above it a port's use is no measurement: two clocks are apart by 0.02 % at the most (802.3)."""
 
@@ -352,8 +358,8 @@ def _pace_of(evidence: Evidence, place: Place, flow: FlowResult) -> Finding:
 
 
 def not_paused(evidence: Evidence) -> Iterator[Finding]:
-    """No pause frame held a sender: where PFC is off, what slows it is then something else. Counted
-    by the switch, and by the NIC: 802.3x and PFC, but for other priorities' (somebody else's)."""
+    """No pause frame held a sender: what slowed it is then something else. Counted by the switch,
+    and by the NIC: 802.3x and PFC, but for other priorities' (somebody else's)."""
     for place in evidence.senders:
         nic, port = (place.device, place.port), (place.switch, place.switch_port)
         ours = _priority(place)
@@ -364,21 +370,57 @@ def not_paused(evidence: Evidence) -> Iterator[Finding]:
             evidence.change(nic, "priority", other, c.PFC_RX_FRAMES).increase or 0
             for other in set(range(8)) - {ours}
         )
+        for unread in (d for d in (sent, got, every) if d.increase is None):
+            if unread.key in evidence.numbers and not not_enabled(unread):
+                yield missing(unread, "= 0", "frames")
         grown = [d for d in (sent, got) if d.increase]
         if (every.increase or 0) > others + (got.increase or 0):
             grown.append(every)
         if grown:
             said = ", ".join(f"{name_of(d)} +{d.increase}" for d in grown)
-            yield unproven(f"{place.device} was held by pause frames, although PFC is off: {said}")
+            read = _pfc_as_read(evidence, (nic, port))
+            yield unproven(f"{place.device} was held by pause frames ({read}): {said}")
 
 
-def kept_sending(flow: FlowResult) -> Iterator[Finding]:
-    """No row of its report is empty: a queue pair that is slowed down still sends."""
+def not_enabled(difference: Difference) -> bool:
+    """By the device's own account, before and after."""
+    reads = (difference.before, difference.after)
+    return all(r is not None and r.value is None and c.NOT_ENABLED in r.missing for r in reads)
+
+
+def _pfc_as_read(evidence: Evidence, ends: Iterable[path.Where]) -> str:
+    """What the settings of these ports were, for a sentence."""
+    known = [(" ".join(end), evidence.pfc[end]) for end in ends if end in evidence.pfc]
+    said = [f"{_in_words(setting)} at {where}" for where, setting in known]
+    return f"PFC as read: {', '.join(said)}" if said else "PFC was not read"
+
+
+def _in_words(pfc: PfcSetting) -> str:
+    if pfc.mode == "off":
+        return "off"
+    held = " and ".join(map(str, sorted(pfc.priorities)))
+    return f"{pfc.mode} for {held or 'no priority'}"
+
+
+def kept_sending(evidence: Evidence, flow: FlowResult) -> Iterator[Finding]:
+    """A queue pair that is slowed down still sends, and about as much as before: no row of its
+    report is empty, and none of the time in which all sent is far below its best of that time."""
     still = [row for row in flow.intervals if not row.goodput_bits_per_s]
     if still:
         yield unproven(
             f"{flow.sender} stalled from {still[0].start_s:.3g} to {still[0].end_s:.3g} s of "
             f"the lab's clock, and in {len(still)} of {len(flow.intervals)} rows of {flow.tool}"
+        )
+    rows = goodput.rows_beside_others(evidence, flow)
+    together = goodput.rows_together(evidence, flow)
+    best = max((row.goodput_bits_per_s for row in together), default=0.0)
+    held = [row for row in rows if 0 < row.goodput_bits_per_s < SWING_SHARE * best]
+    if held:
+        yield unproven(
+            f"{flow.sender} sent {held[0].goodput_bits_per_s / 1e9:.3g} Gb/s from "
+            f"{held[0].start_s:.3g} to {held[0].end_s:.3g} s of the lab's clock, and "
+            f"{best / 1e9:.3g} at its best while all sent: in {len(held)} of {len(rows)} rows less "
+            f"than {SWING_SHARE:g} of that; DCQCN by itself does not swing as widely"
         )
 
 

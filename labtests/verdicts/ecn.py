@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Difference, Evidence
-from labtests.verdicts import checks, idle, packets, rdma_packets, witnesses
+from labtests.verdicts import checks, goodput, idle, packets, rdma_packets, witnesses
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -113,7 +113,8 @@ def _few_drops(evidence: Evidence, without: tuple[Evidence, ...]) -> Finding:
 
 
 def _everybody_got_some(evidence: Evidence) -> Iterator[Finding]:
-    """Marks slow senders down and do not stop them. A software NIC is slow by itself."""
+    """Marks slow senders down and do not stop them. A software NIC is slow by itself. All of them
+    got no more than the line carries, from the first one's start to the last one's end."""
     rates = [flow.goodput_bits_per_s or 0.0 for flow in evidence.flows]
     if not rates:
         return
@@ -123,6 +124,12 @@ def _everybody_got_some(evidence: Evidence) -> Iterator[Finding]:
     for flow, rate in zip(evidence.flows, rates, strict=True):
         shares.append(checks.equal_part(evidence, flow.sender, rate, FAIR * least))
     yield from (checks.or_unproven(share, "next to no traffic was sent") for share in shares)
+    carried = goodput.of_all(evidence)
+    if carried is not None:
+        most = checks.bounded(
+            "total goodput / line rate", carried / line, at_most=checks.OVER_THE_LINE
+        )
+        yield checks.or_unproven(most, "what the tools report cannot be")
 
 
 def _few_sent_again(evidence: Evidence, without: tuple[Evidence, ...]) -> Iterator[Finding]:

@@ -1,7 +1,9 @@
 """What senders got over time, from their own report rows. Times are seconds of the lab's clock."""
 
+import math
+
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowResult
+from labtests.capabilities.records import FlowResult, Interval
 from labtests.measure.evidence import Evidence
 
 
@@ -20,10 +22,29 @@ def _goodput_about(flow: FlowResult, from_s: float, to_s: float) -> float | None
     whole = mean_goodput(flow, from_s, to_s)
     if whole is not None:
         return whole
-    rows = [(min(r.end_s, to_s) - max(r.start_s, from_s), r) for r in flow.intervals]
-    mostly = [(inside, r) for inside, r in rows if inside > (r.end_s - r.start_s) / 2]
+    mostly = _mostly_inside(flow, from_s, to_s)
     seconds = sum(inside for inside, _ in mostly)
     return sum(r.goodput_bits_per_s * inside for inside, r in mostly) / seconds if mostly else None
+
+
+def _mostly_inside(flow: FlowResult, from_s: float, to_s: float) -> list[tuple[float, Interval]]:
+    """Rows, each with how many seconds of it are inside: more than half of it."""
+    rows = [(min(r.end_s, to_s) - max(r.start_s, from_s), r) for r in flow.intervals]
+    return [(inside, r) for inside, r in rows if inside > (r.end_s - r.start_s) / 2]
+
+
+def rows_together(evidence: Evidence, flow: FlowResult) -> tuple[Interval, ...]:
+    """Its rows of the time in which all of them sent."""
+    span = time_together(evidence)
+    return () if span is None else tuple(row for _, row in _mostly_inside(flow, *span))
+
+
+def rows_beside_others(evidence: Evidence, flow: FlowResult) -> tuple[Interval, ...]:
+    """The same, and those after it: others' last rows may have ended earlier than they sent."""
+    span = time_together(evidence)
+    if span is None:
+        return ()
+    return tuple(row for _, row in _mostly_inside(flow, span[0], math.inf))
 
 
 def began_s(flow: FlowResult) -> float | None:
@@ -54,6 +75,29 @@ def together(evidence: Evidence) -> tuple[float, ...] | None:
     means = [] if span is None else [_goodput_about(f, *span) for f in evidence.flows]
     known = tuple(m for m in means if m is not None)
     return known if known and len(known) == len(means) else None
+
+
+def of_all(evidence: Evidence) -> float | None:
+    """All that receivers got, over the time from the first start to the last end, in bits/s: who
+    started one after the other had the line one after the other. None where not all tell."""
+    told = [_bits(flow) for flow in evidence.flows]
+    bits = [n for n in told if n is not None]
+    rows = [row for flow in evidence.flows for row in flow.intervals]
+    if not bits or len(bits) != len(told):
+        return None
+    seconds = max(row.end_s for row in rows) - min(row.start_s for row in rows)
+    return sum(bits) / seconds if seconds > 0 else None
+
+
+def _bits(flow: FlowResult) -> float | None:
+    """By its receiver's count of bytes, else by its mean."""
+    start_s, end_s = began_s(flow), ended_s(flow)
+    if start_s is None or end_s is None:
+        return None
+    if flow.received_bytes is not None:
+        return 8.0 * flow.received_bytes
+    rate = flow.goodput_bits_per_s
+    return None if rate is None else rate * (end_s - start_s)
 
 
 def others_share(evidence: Evidence) -> float:

@@ -19,6 +19,7 @@ from labtests.verdicts.outcome import (
     disagreement,
     fact_of,
     missing,
+    numbered,
     passed,
     unproven,
 )
@@ -51,7 +52,9 @@ def accounted(evidence: Evidence) -> Iterator[Finding]:
         yield by_the_sending_host(evidence, device)
     yield by_the_receiving_host(evidence)
     for queue in evidence.queues:
-        yield came_to_the_tools(evidence, queue)
+        yield came_to_the_tools(evidence, (queue,))
+    if len(evidence.queues) > 1:
+        yield came_to_the_tools(evidence, evidence.queues)
     yield losses_told(evidence)
 
 
@@ -215,18 +218,25 @@ def by_the_receiving_host(evidence: Evidence) -> Finding:
     return passed(fact)
 
 
-def came_to_the_tools(evidence: Evidence, queue: int) -> Finding:
-    """The tools of a class got no more than its queue forwarded, and, but for the tail and what the
-    host lost, no less: another class that misses less than it could does not make up for it."""
+def came_to_the_tools(evidence: Evidence, queues: tuple[int, ...]) -> Finding:
+    """The tools of these classes got no more than their queues forwarded, and, but for the tail and
+    what the host lost, no less. Asked of each class, which another one does not make up for, and of
+    all of them: the host counts what it lost of all together."""
     host = evidence.receiver.device
-    read = checks.queue_forwarded(evidence, queue)
-    if read.increase is None:
-        return missing(read, "known", "packets")
-    came = read.increase
-    got = sum(flow.received_datagrams or 0 for flow in _flows_of(evidence, queue))
-    least = came - witnesses.lost_by_receiver(evidence) - witnesses.tail(came)
+    read = [checks.queue_forwarded(evidence, queue) for queue in queues]
+    for difference in read:
+        if difference.increase is None:
+            return missing(difference, "known", "packets")
+    flows = [flow for queue in queues for flow in _flows_of(evidence, queue)]
+    if any(flow.received_datagrams is None for flow in flows):
+        return unproven(f"{host} did not report how many datagrams it got")
+    came = sum(difference.increase or 0 for difference in read)
+    got = sum(flow.received_datagrams or 0 for flow in flows)
+    unread = sum(witnesses.tail(flow) for flow in flows)
+    least = came - witnesses.lost_by_receiver(evidence) - unread
+    where = numbered(queues)
     fact = Fact(
-        name=f"received by the tools on {host}, queue {queue}",
+        name=f"received by the tools on {host}, {where}",
         measured=got,
         bound=f"<= {came} forwarded, >= {least}",
         unit="datagrams",
@@ -234,12 +244,12 @@ def came_to_the_tools(evidence: Evidence, queue: int) -> Finding:
     )
     if got < least:
         return disagreement(
-            f"queue {queue} forwarded {came} datagrams to {host} and its tools received {got}: "
+            f"{where} forwarded {came} datagrams to {host} and its tools received {got}: "
             "its own counters do not explain that",
             fact,
         )
     if got > came:
-        return disagreement(f"{host} got {got} datagrams, queue {queue} forwarded {came}", fact)
+        return disagreement(f"{host} got {got} datagrams, {where} forwarded {came}", fact)
     return passed(fact)
 
 

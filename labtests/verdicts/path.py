@@ -22,6 +22,8 @@ _LOSSES: Mapping[Part, tuple[tuple[Scope, str], ...]] = {
     "sending stack": (
         ("host", c.UDP_SNDBUF_ERRORS),
         ("host", c.IP_OUT_DISCARDS),
+        ("host", c.IP_OUT_NO_ROUTES),
+        ("host", c.IP_FRAGMENT_FAILS),
         ("port", c.QDISC_DROPPED_PACKETS),
     ),
     "NIC": (
@@ -71,9 +73,13 @@ _LOSSES: Mapping[Part, tuple[tuple[Scope, str], ...]] = {
     ),
     "receiving stack": (
         ("host", c.UDP_IN_ERRORS),
+        ("host", c.UDP_NO_PORTS),
         ("host", c.IP_REASM_FAILS),
         ("host", c.IP_IN_DISCARDS),
         ("host", c.IP_IN_HDR_ERRORS),
+        ("host", c.IP_IN_ADDR_ERRORS),
+        ("host", c.IP_IN_NO_ROUTES),
+        ("host", c.IP_IN_TRUNCATED),
         ("host", c.IP_IN_CSUM_ERRORS),
         ("host", c.TCP_IN_ERRORS),
         ("host", c.TCP_BACKLOG_DROPS),

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowResult, Scope
-from labtests.measure.evidence import Difference, Evidence
+from labtests.capabilities.records import FlowResult, FlowStatus, Scope
+from labtests.measure.evidence import Difference, Evidence, Place
 from labtests.verdicts import checks, ecn, packets, path, rdma_packets, witnesses
 from labtests.verdicts.outcome import (
     Fact,
@@ -34,7 +34,8 @@ def sound(evidence: Evidence) -> Verdict:
     """The traffic ran as it was asked to, no NIC discarded a packet, no cable damaged a frame.
 
     A control is only asked whether its traffic ran: it loses on purpose, and of a queue pair whose
-    queue dropped, not even that it completed anything (go-back-N begins again with each loss).
+    queue dropped and whose NIC sent, not even that it completed anything (go-back-N begins again
+    with each loss).
     """
     return conclude(
         "Did hosts and cables do their part?",
@@ -65,13 +66,36 @@ def _sound(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _broken_by_the_control(evidence: Evidence) -> tuple[FlowResult, ...]:
+    """Queue pairs of a control that completed next to nothing, because their queue dropped packets:
+    their NIC sent at least as many in the class. One that did not, or does not tell, has no excuse:
+    its tool is dead, and the drops are somebody else's."""
     if evidence.kind != "control":
         return ()
     return tuple(
         flow
         for place, flow in zip(evidence.senders, evidence.flows, strict=False)
-        if rdma_packets.is_rdma(flow) and checks.queue_drops(evidence, place.queue).increase
+        if rdma_packets.is_rdma(flow)
+        and (flow.status is not FlowStatus.COMPLETE or _hardly_ran(evidence, flow))
+        and _sent_what_was_dropped(evidence, place)
     )
+
+
+def _sent_what_was_dropped(evidence: Evidence, place: Place) -> bool:
+    if place.priority is None:
+        return False
+    nic = (place.device, place.port)
+    sent = evidence.change(nic, "priority", place.priority, c.TX_PACKETS).increase
+    dropped = checks.queue_drops(evidence, place.queue).increase
+    return bool(dropped) and sent is not None and sent >= (dropped or 0)
+
+
+def _hardly_ran(evidence: Evidence, flow: FlowResult) -> bool:
+    """Less than a word of an equal part of the line; a goodput that is not known is none."""
+    return (flow.goodput_bits_per_s or 0.0) < _least_bits_per_s(evidence)
+
+
+def _least_bits_per_s(evidence: Evidence) -> float:
+    return STARVED_SHARE * evidence.line_bits_per_s / max(len(evidence.flows), 1)
 
 
 def _nobody_was_starved(
@@ -79,8 +103,8 @@ def _nobody_was_starved(
 ) -> Iterator[Finding]:
     """Flows that are as fast as they can be had some part of the line: a load, not a word."""
     unpaced = [f for f in evidence.flows if not f.offered_bits_per_s and f not in excused]
+    least = _least_bits_per_s(evidence)
     for flow in unpaced:
-        least = STARVED_SHARE * evidence.line_bits_per_s / len(evidence.flows)
         if flow.goodput_bits_per_s is not None and flow.goodput_bits_per_s < least:
             yield unproven(
                 f"{flow.sender} sent {flow.goodput_bits_per_s / 1e9:.3g} Gb/s by {flow.tool}: less "
@@ -197,19 +221,29 @@ def _held(fact: Fact, otherwise: str) -> Finding:
 
 
 def _undamaged(evidence: Evidence) -> Iterator[Finding]:
-    """A datagram whose checksum is wrong passed every FCS: a switch or a NIC damages data."""
+    """A datagram whose checksum is wrong passed every FCS: a switch or a NIC damages data. Hosts
+    count such of all their ports: only where packets of the flows are missing, they may be ours."""
     host = evidence.receiver.device
     for counter in _checksums(evidence):
         wrong = evidence.change((host, ""), "host", None, counter)
         quiet = evidence.background((host, ""), "host", None, counter)
         if wrong.increase is None and evidence.has(wrong):
             yield missing(wrong, "= 0", "packets")
-        if wrong.increase and not quiet.increase:
+        if wrong.increase and not quiet.increase and _some_are_missing(evidence):
             yield unproven(
                 f"{name_of(wrong)} +{wrong.increase}: received data was corrupted in transit, "
                 "behind or between the checks of the cables; look for a switch or NIC with bad "
                 "memory"
             )
+
+
+def _some_are_missing(evidence: Evidence) -> bool:
+    """Datagrams that receivers miss, segments that were sent again: more than the bottleneck
+    dropped and hosts have lost otherwise. Unknown is yes."""
+    dropped = sum(checks.queue_drops(evidence, q).increase or 0 for q in evidence.queues)
+    told = [f.lost_datagrams if f.retransmits is None else f.retransmits for f in evidence.flows]
+    known = [n for n in told if n is not None]
+    return len(known) != len(told) or sum(known) > dropped + witnesses.lost_by_hosts(evidence)
 
 
 def _checksums(evidence: Evidence) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ _SUMS = (
     "sent_bytes",
     "received_bytes",
     "sent_datagrams",
+    "receive_buffer_bytes",
     "unsure_datagrams",
     "extra_packets",
     "received_datagrams",

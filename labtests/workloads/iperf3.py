@@ -11,7 +11,7 @@ from typing import Literal
 
 from labtests.capabilities.records import FlowResult, FlowStatus, Interval
 from labtests.core.errors import UnreadableOutput, WorkloadError
-from labtests.core.units import BitsPerSecond
+from labtests.core.units import BitsPerSecond, Bytes
 from labtests.transport.commands import Shell, program
 from labtests.workloads.attempt import Attempt, Party, signal_of
 from labtests.workloads.iperf3_json import parse_json
@@ -245,12 +245,20 @@ def _seen(tool: Iperf3, blank: FlowResult, report: Iperf3Report, attempt: Attemp
         sent_bytes=sent.payload_bytes if sent else None,
         received_bytes=received.payload_bytes if received else None,
         sent_datagrams=sent.datagrams if sent else None,
+        receive_buffer_bytes=_receive_buffer_bytes(tool, report),
         unsure_datagrams=_unsure_datagrams(tool, report),
         extra_packets=_extra_packets(tool, report),
         received_datagrams=None if arrived is None or missed is None else arrived - missed,
         lost_datagrams=missed,
         retransmits=sent.retransmits if sent else None,
     )
+
+
+def _receive_buffer_bytes(tool: Iperf3, report: Iperf3Report) -> Bytes | None:
+    """The client tells its own; the server's is asked for alike, or the default of a host alike."""
+    if report.receive_buffer_bytes is None:
+        return None
+    return Bytes(tool.parallel * report.receive_buffer_bytes)
 
 
 def _extra_packets(tool: Iperf3, report: Iperf3Report) -> int | None:

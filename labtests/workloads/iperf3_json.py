@@ -80,6 +80,7 @@ def _report(reply: Reply, document: Object) -> Iperf3Report:
         version=start.get("version"),
         protocol=test.get("protocol"),
         tos=test.get("tos"),
+        receive_buffer_bytes=reader.receive_buffer_bytes(start),
         spans=reader.spans(intervals),
         **reader.sums(end, bool(error)),
         error=error,
@@ -110,6 +111,11 @@ class _Iperf3Reader:
         ]
         spans = [self._span(one) for one in sums if one.get("omitted") is not True]
         return tidy(self._reply, spans, self._nominal_s)
+
+    def receive_buffer_bytes(self, start: Object) -> Bytes | None:
+        """As its kernel granted it."""
+        buffer_bytes = self._optional(start, "rcvbuf_actual")
+        return None if buffer_bytes is None else Bytes(buffer_bytes)
 
     def sums(self, end: Object, broken: bool) -> dict[str, Totals | None]:
         """What was `sent` and `received`. A broken test has no receiver's sum."""

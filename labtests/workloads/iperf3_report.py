@@ -51,6 +51,7 @@ class Iperf3Report:
     version: str | None = None
     protocol: str | None = None  # "TCP", "UDP"; None: not printed
     tos: int | None = None
+    receive_buffer_bytes: Bytes | None = None  # of one socket; None: not printed
     spans: tuple[Iperf3Interval, ...] = ()
     sent: Totals | None = None
     received: Totals | None = None

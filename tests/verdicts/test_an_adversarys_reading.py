@@ -101,18 +101,37 @@ def test_a_receiver_that_paused_its_port_did_not_do_its_part(whole: Evidence):
     assert "the receiver paused its port" in verdict.because
 
 
-def test_events_of_others_excuse_no_loss(good: Evidence, control):
+@pytest.mark.parametrize(
+    "counter",
+    [
+        c.UDP_NO_PORTS,
+        c.IP_IN_DISCARDS,
+        c.IP_IN_ADDR_ERRORS,
+        c.IP_IN_NO_ROUTES,
+        c.IP_IN_TRUNCATED,
+    ],
+)
+def test_what_a_host_dropped_is_its_loss_in_number_and_events_of_others_excuse_none(
+    good: Evidence, control, counter
+):
     early, late = good.flows
     missed = replace(good, flows=(replace(early, sent_datagrams=1100, lost_datagrams=1000), late))
-    ports = with_counter(missed, ("r", ""), c.UDP_NO_PORTS, 1000, "host")
-    assert lossless(ports, {3, 5}, controls=(control,)).outcome is Outcome.INCONCLUSIVE
-    discards = with_counter(missed, ("r", ""), c.IP_IN_DISCARDS, 1000, "host")
-    assert lossless(discards, {3, 5}, controls=(control,)).outcome is Outcome.PASS
+
+    def judged(seen: Evidence):
+        return lossless(seen, {3, 5}, controls=(control,))
+
+    dropped = with_counter(missed, ("r", ""), counter, 1000, "host")
+    assert judged(dropped).outcome is Outcome.PASS
+    assert f"lost inside hosts: IP stack of r: {counter} +1000" in judged(dropped).because
+    few = judged(with_counter(missed, ("r", ""), counter, 999, "host"))
+    assert few.outcome is Outcome.INCONCLUSIVE
+    assert "no counter says where 1 of them were" in few.because
     restless = tuple(
-        replace(r, value=60) if r.counter == c.IP_IN_DISCARDS else r for r in discards.quiet_before
-    )
-    verdict = lossless(replace(discards, quiet_before=restless), {3, 5}, controls=(control,))
-    assert verdict.outcome is Outcome.INCONCLUSIVE  # they came in the quiet window, too
+        replace(r, value=60) if r.counter == counter else r for r in dropped.quiet_before
+    )  # they came in the quiet window, too
+    assert judged(replace(dropped, quiet_before=restless)).outcome is Outcome.INCONCLUSIVE
+    other = with_counter(missed, ("r", ""), c.IP_IN_UNKNOWN_PROTOCOLS, 1000, "host")
+    assert judged(other).outcome is Outcome.INCONCLUSIVE
 
 
 def test_routes_that_others_lack_do_not_explain_a_packet_between_nic_and_switch():

@@ -48,8 +48,9 @@ def incast(*, received=RECEIVED, udp=RECEIVED, dropped=904):
 
     told = tuple(
         replace(
-            flow(name, rows(10, (0.0002,) * 5), None),
+            flow(name, rows(10, (0.003,) * 5), None),
             tool="ib_send_bw",
+            goodput_bits_per_s=3e6,
             sent_datagrams=None,
             received_datagrams=None,
             lost_datagrams=None,

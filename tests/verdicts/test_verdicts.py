@@ -375,7 +375,7 @@ def test_drops_where_due_needs_the_drop_and_the_clean_queue(good):
     other = control_of(good)
     held = drops_as_expected(due, dropping=5, clean=3, controls=(other,))
     assert held.outcome is Outcome.INCONCLUSIVE
-    assert "a was held by pause frames, although PFC is off: sw p1 priority 3" in held.because
+    assert "a was held by pause frames (PFC was not read): sw p1 priority 3" in held.because
     due = without_pauses(due)
     assert drops_as_expected(due, dropping=5, clean=3, controls=(other,)).outcome is Outcome.PASS
     assert drops_as_expected(due, dropping=5, clean=3).outcome is Outcome.INCONCLUSIVE

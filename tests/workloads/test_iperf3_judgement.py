@@ -110,6 +110,7 @@ def test_what_was_asked_what_the_sender_sent_and_what_arrived_stay_apart() -> No
     assert (result.sent_bytes, result.received_bytes) == (3389 * 1472, 3389 * 1472)
     assert result.sent_bits_per_s == pytest.approx(1.99314e7, rel=1e-5)
     assert (result.extra_packets, result.unsure_datagrams) == (1, 0)
+    assert result.receive_buffer_bytes == 800_000  # asked for 400000, which Linux doubles
 
 
 def test_a_sender_that_was_stopped_for_a_while_is_not_complete_though_its_mean_is_right() -> None:
