@@ -26,8 +26,8 @@ def _at_once(act: Callable[[HostShell, Call], int]) -> Builtin:
 def _cd(shell: HostShell, call: Call) -> int:
     name = call.arguments[0] if call.arguments else "/root"
     path = call.path(name)
-    if not shell.tree.is_folder(path):
-        reason = "Not a directory" if shell.tree.is_file(path) else "No such file or directory"
+    if not shell.host.tree.is_folder(path):
+        reason = "Not a directory" if shell.host.tree.is_file(path) else "No such file or directory"
         shell.complain(f"cd: {name}: {reason}", 1)
         return 1
     shell.process.directory = path
@@ -188,7 +188,7 @@ def _eval(shell: HostShell, call: Call) -> Steps:
 
 def _source(shell: HostShell, call: Call) -> Steps:
     try:
-        text = shell.tree.read(call.path(call.arguments[0])) if call.arguments else ""
+        text = shell.host.tree.read(call.path(call.arguments[0])) if call.arguments else ""
     except OSError as error:
         shell.complain(f"{call.arguments[0]}: {error.strerror}", 1)
         return 1

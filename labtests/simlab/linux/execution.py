@@ -1,6 +1,6 @@
 """How a shell has things done: processes of its own kind, programs, redirected streams."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -15,7 +15,7 @@ from labtests.simlab.linux.processes import (
     Program,
     StandardStreams,
 )
-from labtests.simlab.linux.tree import FileTree
+from labtests.simlab.linux.streams import Capture
 
 _DEATHS = {"KILL": "Killed", "TERM": "Terminated", "HUP": "Hangup", "QUIT": "Quit"}
 Steps = Program
@@ -43,7 +43,7 @@ class Interrupted(Exception):
 
 @dataclass(slots=True, kw_only=True)
 class Execution:
-    """A shell's state, and how it has things done. Implements expansion.Expanding."""
+    """A shell's state, and how it has things done."""
 
     host: Machine
     process: HostProcess
@@ -60,22 +60,28 @@ class Execution:
     loops: int = 0  # that are being run, one in the other
     shell_pid: int | None = None  # $$ stays the same in subshells
 
-    @property
-    def tree(self) -> FileTree:
-        """The host's files."""
-        return self.host.tree
+    def run(self, source: str) -> Steps:
+        """All commands of a text; the last status."""
+        raise NotImplementedError
 
-    @property
-    def directory(self) -> str:
-        """The present folder."""
-        return self.process.directory
+    def substitute(self, source: str) -> Generator[Pause, None, str]:
+        """What a command prints, without the line ends behind it."""
+        capture = Capture()
+        streams = replace(self.process.streams, out=capture)
+        child = self.fork(streams, lambda shell: shell.run(source), "bash")
+        self.status = yield from self.wait_for(child)
+        return capture.text.rstrip("\n")
+
+    def resolve(self, name: str) -> str:
+        """An absolute path, of a name in the present folder."""
+        return self.host.tree.resolve(name, self.process.directory)
 
     def variables(self) -> dict[str, str]:
         """All variables."""
         return self.process.environment | self.local
 
     def variable(self, name: str) -> str:
-        """See Expanding."""
+        """A variable's or parameter's value; "" when it is not set."""
         special = {
             "$": str(self.shell_pid or self.process.pid),
             "?": str(self.status),

@@ -1,50 +1,15 @@
 """What `rdma res show` lists: connection ids and queue pairs of the programs on this host."""
 
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
-from labtests.simlab.lab import SimulatedLab
-from labtests.simlab.linux.ports import NicPort
+from labtests.simlab.linux.machine import Machine
+from labtests.simlab.linux.sockets import Connected
 
 Row = dict[str, Any]
 FIRST_CM_ID = 70
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueuePair:
-    """One end of a connection."""
-
-    number: int
-    psn: int
-    remote_key: int
-    address: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Connected:
-    """One queue pair of a program that is connected, as resource tracking sees it."""
-
-    device: str
-    device_index: int
-    process_id: int
-    process_name: str
-    local: QueuePair
-    remote: QueuePair
-    source: str  # address:port
-    destination: str
-    by_rdma_cm: bool
-
-
-class HasConnections(Protocol):
-    """The host whose resources are tracked."""
-
-    name: str
-    lab: SimulatedLab
-    ports: tuple[NicPort, ...]
-    connected: list[Connected]
-
-
-def cm_ids(host: HasConnections) -> list[Row]:
+def cm_ids(host: Machine) -> list[Row]:
     """rdma_cm's ids: a listener stands on every device, a connection on its own."""
     rows: list[Row] = []
     for (device, service, number), listener in host.lab.listeners.items():
@@ -63,7 +28,7 @@ def cm_ids(host: HasConnections) -> list[Row]:
                     "src-addr": f"0.0.0.0:{number}",
                 }
             )
-    for connected in host.connected:
+    for connected in host.sockets.connected:
         if connected.by_rdma_cm:
             rows.append(_connected_id(connected, FIRST_CM_ID + len(rows)))
     return rows
@@ -86,7 +51,7 @@ def _connected_id(connected: Connected, number: int) -> Row:
     }
 
 
-def queue_pairs(host: HasConnections) -> list[Row]:
+def queue_pairs(host: Machine) -> list[Row]:
     """Queue pairs: those of programs, then the kernel's own of each device."""
     rows: list[Row] = [
         {
@@ -104,7 +69,7 @@ def queue_pairs(host: HasConnections) -> list[Row]:
             "pid": connected.process_id,
             "comm": connected.process_name,
         }
-        for connected in host.connected
+        for connected in host.sockets.connected
     ]
     rows += [
         {

@@ -14,7 +14,7 @@ from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux.execution import Execution, Interrupted, LoopJump, ShellExit, Steps
 from labtests.simlab.linux.processes import DEATH, SIGNAL_NUMBERS, HostProcess, Pause
 from labtests.simlab.linux.redirection import redirected
-from labtests.simlab.linux.streams import Capture, Pipe, nothing
+from labtests.simlab.linux.streams import Pipe, nothing
 from labtests.simlab.linux.syntax import ShellSyntax, Word
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
@@ -28,16 +28,8 @@ class HostShell(Execution):
 
     builtins: "Mapping[str, Builtin]"
 
-    def substitute(self, source: str) -> Generator[Pause, None, str]:
-        """See Expanding."""
-        capture = Capture()
-        streams = replace(self.process.streams, out=capture)
-        child = self.fork(streams, lambda shell: shell.run(source), "bash")
-        self.status = yield from self.wait_for(child)
-        return capture.text.rstrip("\n")
-
     def run(self, source: str) -> Steps:
-        """All commands of a text; the last status."""
+        """See Execution."""
         try:
             commands = grammar.parse(source)
         except ShellSyntax as error:

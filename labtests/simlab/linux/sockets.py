@@ -43,6 +43,31 @@ class ReceiveSocket:
         return self._lost
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueuePair:
+    """One end of a connection."""
+
+    number: int
+    psn: int
+    remote_key: int
+    address: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connected:
+    """One queue pair of a program that is connected, as resource tracking sees it."""
+
+    device: str
+    device_index: int
+    process_id: int
+    process_name: str
+    local: QueuePair
+    remote: QueuePair
+    source: str  # address:port
+    destination: str
+    by_rdma_cm: bool
+
+
 @dataclass(slots=True)
 class Sockets:
     """What a host's IP stack knows and its network card does not."""
@@ -51,4 +76,5 @@ class Sockets:
     pings_out: list[UdpFlow] = field(default_factory=list)  # the kernel counts them as no UDP
     pings_in: list[UdpFlow] = field(default_factory=list)
     tcp: list[TcpFlow] = field(default_factory=list)  # that this host sends
+    connected: list[Connected] = field(default_factory=list)  # by RDMA
     tcp_ecn: int = 1  # net.ipv4.tcp_ecn; a kernel's own default is 2: only when asked

@@ -7,7 +7,6 @@ value that is no number, or out of its range, is EINVAL, as a sysfs store functi
 import errno
 import posixpath
 from collections.abc import Callable
-from typing import Protocol
 
 from labtests.simlab.linux import rdma_counters
 from labtests.simlab.linux.commands.system import KERNEL, KERNEL_BUILD
@@ -40,20 +39,7 @@ MAX_VALUES = {
 (the latter from memory)."""
 
 
-class Booted(Machine, Protocol):
-    """The host whose files they are."""
-
-    @property
-    def boot_id(self) -> str:
-        """Another one after each boot."""
-        ...
-
-    def uptime_s(self) -> float:
-        """Simulated seconds since it was booted."""
-        ...
-
-
-def populate(host: Booted) -> None:
+def populate(host: Machine) -> None:
     """The host's tree has everything below /sys, /proc and /etc."""
     populate_system(host)
     for port in host.ports:
@@ -62,7 +48,7 @@ def populate(host: Booted) -> None:
         _add_dcqcn(host, port)
 
 
-def populate_system(host: Booted) -> None:
+def populate_system(host: Machine) -> None:
     """What does not belong to a port."""
     _add(host, "/etc/hostname", lambda: host.name + "\n")
     _add(host, "/etc/os-release", lambda: 'NAME="Ubuntu"\nVERSION_ID="22.04"\n')

@@ -60,7 +60,7 @@ class LinuxSwitch(LinuxHost):
         self._boot()
 
     def make_ports(self, device: Device) -> tuple[NicPort, ...]:
-        """See LinuxHost."""
+        """See Machine."""
         settings = self.lab.testbed.linux_lab or _DEFAULT_LAB
         found = []
         for index, port in enumerate(device.ports):
@@ -82,7 +82,7 @@ class LinuxSwitch(LinuxHost):
             )
         return tuple(found)
 
-    def installed(self) -> Tools:
+    def install(self) -> Tools:
         """See LinuxHost."""
         others = {name for module in _OF_HOSTS for name in module.TOOLS}
         common = {name: tool for name, tool in toolbox.TOOLS.items() if name not in others}

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Mapping
 
+from labtests.simlab.linux.machine import Machine
 from labtests.simlab.linux.ports import NicPort
-from labtests.simlab.linux.sysfs import CARRIER, STATISTICS, Booted, carrier_count, populate_system
+from labtests.simlab.linux.sysfs import CARRIER, STATISTICS, carrier_count, populate_system
 from labtests.simlab.linux.tree import File
 from labtests.simlab.linux_switch.counting import FCS_BYTES
 from labtests.simlab.refreshing import ShownCounters
@@ -12,7 +13,7 @@ MODULES = ("sch_red", "cls_u32", "sch_htb", "bridge", "veth")
 _VETH_MBIT_PER_S = 10_000  # what the driver veth claims for any cable
 
 
-def populate(box: Booted, network: ShownCounters) -> None:
+def populate(box: Machine, network: ShownCounters) -> None:
     """The box's tree has all its files."""
     populate_system(box)
     modules = "".join(f"{name} 16384 1 - Live 0x0000000000000000\n" for name in MODULES)
@@ -21,7 +22,7 @@ def populate(box: Booted, network: ShownCounters) -> None:
         _add_port(box, network, port)
 
 
-def _add_port(box: Booted, network: ShownCounters, port: NicPort) -> None:
+def _add_port(box: Machine, network: ShownCounters, port: NicPort) -> None:
     base = f"/sys/class/net/{port.interface}"
     constants = {
         "address": port.mac,
@@ -65,5 +66,5 @@ def _counted(network: ShownCounters, interface: str) -> Mapping[str, int]:
     }
 
 
-def _add(box: Booted, path: str, read: Callable[[], str]) -> None:
+def _add(box: Machine, path: str, read: Callable[[], str]) -> None:
     box.tree.add(path, File(read=read))
