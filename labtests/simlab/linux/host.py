@@ -17,11 +17,10 @@ from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.linux import builtins, toolbox
 from labtests.simlab.linux.booting import settings_of
 from labtests.simlab.linux.calls import Call, Tool, Tools
-from labtests.simlab.linux.commands.files import usage
 from labtests.simlab.linux.hindering import Hindered
 from labtests.simlab.linux.login import Login
 from labtests.simlab.linux.machine import Machine
-from labtests.simlab.linux.options import BadOption
+from labtests.simlab.linux.options import SAY_NO_MORE, STATUS_OF_USAGE, BadOption, NotEmulated
 from labtests.simlab.linux.ports import dotted
 from labtests.simlab.linux.processes import (
     Birth,
@@ -253,10 +252,19 @@ def _guarded(call: Call, tool: Tool) -> Program:
     """A program whose write fails says so, as coreutils do; so it does of options it lacks."""
     try:
         outcome = tool(call)
+        if isinstance(outcome, str):
+            call.out(outcome)
+            return 0
         return outcome if isinstance(outcome, int) else (yield from outcome)
     except BrokenPipeError:
         raise
     except BadOption as error:
-        return usage(call, error)
+        call.fail(str(error))
+        if call.name not in SAY_NO_MORE:
+            call.err(f"Try '{call.name} --help' for more information.\n")
+        return STATUS_OF_USAGE.get(call.name, 1)
+    except NotEmulated as gap:
+        call.err(f"emulated host: {gap} is not emulated\n")
+        return 2
     except OSError as error:
         return call.fail(f"write error: {error.strerror}")

@@ -3,6 +3,18 @@
 import re
 from collections.abc import Sequence
 
+STATUS_OF_USAGE = {
+    **dict.fromkeys(("ls", "sort", "grep", "egrep", "ping", "pgrep", "pkill"), 2),
+    **dict.fromkeys(("timeout", "stdbuf", "nohup"), 125),
+    "ss": 255,
+}
+"""Exit statuses after a BadOption, other than 1."""
+SAY_NO_MORE = ("ping", "ss", "ibv_devinfo")  # others point to their --help
+
+
+class NotEmulated(Exception):
+    """A real program does this; the text says what."""
+
 
 class BadOption(Exception):
     """An option that does not exist or lacks its value; the words are getopt's."""

@@ -68,8 +68,7 @@ def value(port: NicPort, name: str) -> int:
     return port.reading(name, live)
 
 
-def shown(port: NicPort) -> list[tuple[str, int]]:
+def shown(port: NicPort) -> dict[str, int]:
     """All counters that are there, as `rdma statistic` shows them: without lifespan."""
-    return [
-        (name, value(port, name)) for name in NAMES if name != "lifespan" and not port.missing(name)
-    ]
+    names = (name for name in NAMES if name != "lifespan" and not port.missing(name))
+    return {name: value(port, name) for name in names}

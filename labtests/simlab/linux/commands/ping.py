@@ -38,10 +38,7 @@ class _Plan:
 
 
 def _ping(call: Call) -> Program:
-    try:
-        plan = _plan(call.arguments)
-    except BadOption as error:
-        return call.fail(str(error), BAD_USAGE)
+    plan = _plan(call.arguments)
     if not re.fullmatch(r"[0-9]+(\.[0-9]+){3}", plan.target):
         if plan.target != "localhost":
             return call.fail(f"{plan.target}: Name or service not known", BAD_USAGE)

@@ -56,9 +56,4 @@ def _once(call: Call, line: str) -> Generator[Pause, None, str]:
     return shown.text
 
 
-def _clear(call: Call) -> int:
-    call.out(CLEAR)
-    return 0
-
-
-TOOLS: Tools = {"watch": _watch, "clear": _clear, "reset": _clear}
+TOOLS: Tools = {"watch": _watch, "clear": lambda call: CLEAR}

@@ -41,14 +41,9 @@ def _become(call: Call, argv: tuple[str, ...]) -> Program:
 
 def _timeout(call: Call) -> Program:
     long = {"kill-after": "k", "signal": "s", "preserve-status": "p", "foreground": "f"}
-    try:
-        options, words = read_options(call.arguments, "pfv", "ks", long=long, stop_early=True)
-        if len(words) < 2:
-            raise BadOption("missing operand")
-    except BadOption as error:
-        call.fail(str(error))
-        call.err("Try 'timeout --help' for more information.\n")
-        return 125
+    options, words = read_options(call.arguments, "pfv", "ks", long=long, stop_early=True)
+    if len(words) < 2:
+        raise BadOption("missing operand")
     limit_s, grace_s = duration_s(words[0]), duration_s(options.get("k", "0"))
     if limit_s is None or grace_s is None:
         wrong = words[0] if limit_s is None else options["k"]
@@ -83,7 +78,6 @@ class _Watch:
         self._call = call
         self._signal = signal
         self._timed_out = False
-        self._passed_on = ""
 
     def over(self, child: HostProcess, limit_s: float, grace_s: float) -> Program:
         """Until the child has ended; the status as timeout gives it."""
@@ -93,7 +87,6 @@ class _Watch:
         while child.status is None:
             yield Pause(until_ns=due_ns, on=(child.ended,))
             while (caught := process.take_signal()) is not None:
-                self._passed_on = caught
                 kernel.deliver(child, caught)
             if due_ns is not None and kernel.now_ns >= due_ns and child.alive:
                 self._time_is_up(child)
@@ -144,13 +137,9 @@ def _sudo(call: Call) -> Program:
 
 def _stdbuf(call: Call) -> Program:
     long = {"input": "i", "output": "o", "error": "e"}
-    try:
-        options, words = read_options(call.arguments, "", "ioe", long=long, stop_early=True)
-        if not words:
-            raise BadOption("missing operand")
-    except BadOption as error:
-        call.fail(str(error))
-        return 125
+    options, words = read_options(call.arguments, "", "ioe", long=long, stop_early=True)
+    if not words:
+        raise BadOption("missing operand")
     if "o" in options:
         call.process.environment["_STDBUF_O"] = options["o"]
     return (yield from _become(call, tuple(words)))
@@ -180,7 +169,7 @@ def _nice(call: Call) -> Program:
 
 def _nohup(call: Call) -> Program:
     if not call.arguments:
-        return call.fail("missing operand", 125)
+        raise BadOption("missing operand")
     process = call.process
     process.ignored.add("HUP")
     if process.streams.out.terminal:
@@ -230,9 +219,9 @@ def _su(call: Call) -> Program:
 
 def _sleep(call: Call) -> Program:
     times = [duration_s(word) for word in call.arguments]
-    if not times or None in times:
-        if not times:
-            return call.fail("missing operand")
+    if not times:
+        raise BadOption("missing operand")
+    if None in times:
         return call.fail(f"invalid time interval ‘{call.arguments[times.index(None)]}’")
     kernel = call.host.kernel
     due_ns = kernel.now_ns + round(sum(time for time in times if time is not None) * NS_PER_S)
