@@ -76,30 +76,26 @@ def _unset(shell: HostShell, call: Call) -> int:
 
 
 def _command(shell: HostShell, call: Call) -> Steps:
-    if call.arguments[:1] in (("-v",), ("-V",)):
-        return _where(shell, call.arguments[1:], call)
-    return (yield from _run(shell, call.arguments, shell.process.streams))
+    if call.arguments[:1] not in (("-v",), ("-V",)):
+        return (yield from _run(shell, call.arguments, shell.process.streams))
+    places = [_place(shell, name) for name in call.arguments[1:]]
+    call.out("".join(f"{place}\n" for place in places if place))
+    return int("" in places)
 
 
-def _where(shell: HostShell, names: tuple[str, ...], call: Call) -> int:
-    found = 0
-    for name in names:
-        if name in shell.builtins:
-            call.out(f"{name}\n")
-        elif shell.host.program(name) is not None:
-            call.out(shell.host.path_of(name) + "\n")
-        else:
-            found = 1
-    return found
+def _place(shell: HostShell, name: str) -> str:
+    """The path of a program, the name of a builtin, "" for what is neither."""
+    if name in shell.builtins:
+        return name
+    return "" if shell.host.program(name) is None else shell.host.path_of(name)
 
 
 def _type(shell: HostShell, call: Call) -> int:
     status = 0
     for name in call.arguments:
-        if name in shell.builtins:
-            call.out(f"{name} is a shell builtin\n")
-        elif shell.host.program(name) is not None:
-            call.out(f"{name} is {shell.host.path_of(name)}\n")
+        place = _place(shell, name)
+        if place:
+            call.out(f"{name} is {'a shell builtin' if place == name else place}\n")
         else:
             shell.complain(f"type: {name}: not found", 1)
             status = 1
@@ -177,11 +173,6 @@ def _trap(shell: HostShell, call: Call) -> int:
     return 0
 
 
-def _ulimit(shell: HostShell, call: Call) -> int:
-    call.out("unlimited\n")
-    return 0
-
-
 def _eval(shell: HostShell, call: Call) -> Steps:
     return (yield from shell.run(" ".join(call.arguments)))
 
@@ -195,6 +186,12 @@ def _source(shell: HostShell, call: Call) -> Steps:
     return (yield from shell.run(text))
 
 
+def _refuse(shell: HostShell, call: Call) -> int:
+    call.err(f"emulated host: {call.name} is not emulated\n")
+    return 2
+
+
+_OF_BASH = ("alias", "bg", "declare", "fg", "history", "jobs", "let", "local", "shopt", "ulimit")
 BUILTINS: Mapping[str, Builtin] = {
     ":": _at_once(lambda shell, call: 0),
     ".": _source,
@@ -216,14 +213,13 @@ BUILTINS: Mapping[str, Builtin] = {
     "set": _at_once(lambda shell, call: 0),
     "trap": _at_once(_trap),
     "umask": _at_once(lambda shell, call: 0),
-    "ulimit": _at_once(_ulimit),
     "type": _at_once(_type),
     "time": _time,
-    "alias": _at_once(lambda shell, call: 0),
     "command": _command,
     "exec": _exec,
     "eval": _eval,
     "wait": _wait,
     "read": _read,
     "kill": _kill,
+    **dict.fromkeys(_OF_BASH, _at_once(_refuse)),
 }

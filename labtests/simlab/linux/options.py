@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 STATUS_OF_USAGE = {
     **dict.fromkeys(("ls", "sort", "grep", "egrep", "ping", "pgrep", "pkill"), 2),
@@ -28,63 +29,71 @@ def whole(options: dict[str, str], letter: str, default: int, what: str) -> int:
     return int(text)
 
 
-def read_options(
-    arguments: Sequence[str],
-    flags: str,
-    valued: str = "",
-    *,
-    long: dict[str, str] | None = None,
-    stop_early: bool = False,
-) -> tuple[dict[str, str], list[str]]:
-    """Options by letter (flags with value ""), and the other words.
+@lru_cache
+def _known(declared: str) -> dict[str, tuple[str, bool]]:
+    """What each option is called by in the end, and whether it takes a value."""
+    known: dict[str, tuple[str, bool]] = {}
+    for item in declared.split():
+        names = item.rstrip("=").split(",")
+        if not names[0].startswith("--") and len(names) == 1:
+            names = [f"-{letter}" for letter in names[0][1:]]
+            known |= {name: (name[1:], item.endswith("=")) for name in names}
+        else:
+            known |= dict.fromkeys(names, (names[0].lstrip("-"), item.endswith("=")))
+    return known
 
-    `long` maps long names to their letter; `stop_early` ends at the first other word, as wrappers
-    such as `timeout` and `env` do.
+
+def read_options(
+    arguments: Sequence[str], declared: str, *, stop_early: bool = False
+) -> tuple[dict[str, str], list[str]]:
+    """Options by letter or first name (flags with value ""), and the other words.
+
+    `declared` are all that there are, as `-abc` (flags), `-n=` (with a value), `-n,--lines=` and
+    `--verbose`. `stop_early` ends at the first other word, as wrappers such as `timeout` do.
     """
+    known = _known(declared)
     options: dict[str, str] = {}
     words: list[str] = []
     queue = list(arguments)
     while queue:
         word = queue.pop(0)
         if word == "--":
-            words += queue
             break
         if word.startswith("--"):
-            _long(word, queue, options, (valued, long or {}))
+            _long(word, queue, options, known)
         elif word.startswith("-") and word != "-":
-            _short(word[1:], queue, options, (flags, valued))
+            _short(word[1:], queue, options, known)
         else:
             words.append(word)
             if stop_early:
-                words += queue
                 break
-    return options, words
+    return options, words + queue
 
 
-def _short(letters: str, queue: list[str], options: dict[str, str], known: tuple[str, str]) -> None:
-    flags, valued = known
+def _short(
+    letters: str, queue: list[str], options: dict[str, str], known: dict[str, tuple[str, bool]]
+) -> None:
     while letters:
         letter, letters = letters[0], letters[1:]
-        if letter in valued:
-            if not letters and not queue:
-                raise BadOption(f"option requires an argument -- '{letter}'")
-            options[letter] = letters or queue.pop(0)
-            return
-        if letter not in flags:
+        if f"-{letter}" not in known:
             raise BadOption(f"invalid option -- '{letter}'")
-        options[letter] = ""
+        name, valued = known[f"-{letter}"]
+        if valued and not letters and not queue:
+            raise BadOption(f"option requires an argument -- '{letter}'")
+        options[name] = (letters or queue.pop(0)) if valued else ""
+        if valued:
+            return
 
 
 def _long(
-    word: str, queue: list[str], options: dict[str, str], known: tuple[str, dict[str, str]]
+    word: str, queue: list[str], options: dict[str, str], known: dict[str, tuple[str, bool]]
 ) -> None:
-    valued, names = known
-    name, equals, value = word[2:].partition("=")
-    if name not in names:
+    option, equals, value = word.partition("=")
+    if option not in known:
         raise BadOption(f"unrecognized option '{word}'")
-    letter = names[name]
-    if letter in valued and not equals:
+    name, valued = known[option]
+    if valued and not equals:
         if not queue:
-            raise BadOption(f"option '--{name}' requires an argument")
+            raise BadOption(f"option '{option}' requires an argument")
         value = queue.pop(0)
-    options[letter] = value
+    options[name] = value

@@ -8,6 +8,7 @@ stay than the buffer holds, and the others are lost in the host.
 from dataclasses import dataclass, field
 
 from labtests.network import TcpFlow, UdpFlow
+from labtests.simlab.linux.rdma_resources import Connected
 
 TURN_BYTES = 62_500  # at line rate: how long the reader is away; chosen, not measured
 LEAST_BYTES = 2304  # what the kernel makes of less (SOCK_MIN_RCVBUF, x86-64)
@@ -41,31 +42,6 @@ class ReceiveSocket:
         turns = (now_ns - self.since_ns) // self.turn_ns + 1
         self._lost = max(self._lost, self.flow.received_datagrams - turns * self.holds)
         return self._lost
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueuePair:
-    """One end of a connection."""
-
-    number: int
-    psn: int
-    remote_key: int
-    address: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Connected:
-    """One queue pair of a program that is connected, as resource tracking sees it."""
-
-    device: str
-    device_index: int
-    process_id: int
-    process_name: str
-    local: QueuePair
-    remote: QueuePair
-    source: str  # address:port
-    destination: str
-    by_rdma_cm: bool
 
 
 @dataclass(slots=True)

@@ -7,7 +7,9 @@ value that is no number, or out of its range, is EINVAL, as a sysfs store functi
 import errno
 import posixpath
 from collections.abc import Callable
+from functools import partial
 
+from labtests.network import Nic
 from labtests.simlab.linux import rdma_counters
 from labtests.simlab.linux.commands.system import KERNEL, KERNEL_BUILD
 from labtests.simlab.linux.machine import Machine
@@ -90,8 +92,18 @@ def snmp_counters(host: Machine) -> frozenset[str]:
     return frozenset(group + name for group, names in _protocols(host).items() for name in names)
 
 
+_SNMP = {
+    "Ip": "Forwarding DefaultTTL InReceives InHdrErrors InAddrErrors ForwDatagrams InUnknownProtos "
+    "InDiscards InDelivers OutRequests OutDiscards OutNoRoutes ReasmTimeout ReasmReqds ReasmOKs "
+    "ReasmFails FragOKs FragFails FragCreates",
+    "Tcp": "RetransSegs InErrs InCsumErrors",
+    "Udp": "InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors SndbufErrors InCsumErrors "
+    "IgnoredMulti MemErrors",
+}
+
+
 def _protocols(host: Machine) -> dict[str, dict[str, int]]:
-    """Ip, Tcp and Udp from the NICs' counters."""
+    """Ip, Tcp and Udp from the NICs' counters; what is not counted is 0."""
     found = [(port, port.counters()) for port in host.ports]
 
     def total(name: str) -> int:
@@ -101,55 +113,34 @@ def _protocols(host: Machine) -> dict[str, dict[str, int]]:
             if counters is not None
         )
 
-    received = total("ip_in_receives")
-    requests, sent = total("udp_out_datagrams"), total("udp_out_datagrams")
-    sent -= sum(flow.sent_datagrams for flow in host.sockets.pings_out)
-    pings = sum(flow.received_datagrams for flow in host.sockets.pings_in)
-    lost = sum(socket.lost(host.kernel.now_ns) for socket in host.sockets.narrow)
-    reassembly = (total("ip_reasm_reqds"), total("ip_reasm_oks"), total("ip_reasm_fails"))
-    rows = {
-        "Ip": {
-            "Forwarding": 2,
-            "DefaultTTL": 64,
-            "InReceives": received,
-            "InHdrErrors": 0,
-            "InAddrErrors": 0,
-            "ForwDatagrams": 0,
-            "InUnknownProtos": 0,
-            "InDiscards": 0,
-            "InDelivers": received - reassembly[0] + reassembly[1],
-            "OutRequests": requests,
-            "OutDiscards": 0,
-            "OutNoRoutes": 0,
-            "ReasmTimeout": reassembly[2],
-            "ReasmReqds": reassembly[0],
-            "ReasmOKs": reassembly[1],
-            "ReasmFails": reassembly[2],
-            "FragOKs": 0,
-            "FragFails": 0,
-            "FragCreates": 0,
-        },
-        "Tcp": {
-            "RetransSegs": sum(flow.retransmits for flow in host.sockets.tcp),
-            "InErrs": 0,
-            "InCsumErrors": 0,
-        },
-        "Udp": {
-            "InDatagrams": total("udp_in_datagrams") - lost - pings,
-            "NoPorts": 0,
-            "InErrors": total("udp_in_errors") + lost,
-            "OutDatagrams": sent,
-            "RcvbufErrors": total("udp_rcvbuf_errors") + lost,
-            "SndbufErrors": 0,
-            "InCsumErrors": 0,
-            "IgnoredMulti": 0,
-            "MemErrors": 0,
-        },
-    }
+    live = _counted(host, total)
     grown = host.faults.losses.grown
     return {
-        group: {name: value + grown("", group + name) for name, value in values.items()}
-        for group, values in rows.items()
+        group: {name: live.get(group + name, 0) + grown("", group + name) for name in names.split()}
+        for group, names in _SNMP.items()
+    }
+
+
+def _counted(host: Machine, total: Callable[[str], int]) -> dict[str, int]:
+    received, sent = total("ip_in_receives"), total("udp_out_datagrams")
+    pings = sum(flow.received_datagrams for flow in host.sockets.pings_in)
+    lost = sum(socket.lost(host.kernel.now_ns) for socket in host.sockets.narrow)
+    asked, done, failed = (total(f"ip_reasm_{name}") for name in ("reqds", "oks", "fails"))
+    return {
+        "IpForwarding": 2,
+        "IpDefaultTTL": 64,
+        "IpInReceives": received,
+        "IpInDelivers": received - asked + done,
+        "IpOutRequests": sent,
+        "IpReasmTimeout": failed,
+        "IpReasmReqds": asked,
+        "IpReasmOKs": done,
+        "IpReasmFails": failed,
+        "TcpRetransSegs": sum(flow.retransmits for flow in host.sockets.tcp),
+        "UdpInDatagrams": total("udp_in_datagrams") - lost - pings,
+        "UdpInErrors": total("udp_in_errors") + lost,
+        "UdpOutDatagrams": sent - sum(flow.sent_datagrams for flow in host.sockets.pings_out),
+        "UdpRcvbufErrors": total("udp_rcvbuf_errors") + lost,
     }
 
 
@@ -251,41 +242,37 @@ def _add_dcqcn(host: Machine, port: NicPort) -> None:
         for folder in (posixpath.dirname(base), base):
             host.tree.add_folder(folder, lambda: host.faults.no_ecn_folder)
         for name in names:
-            host.tree.add(f"{base}/{name}", _parameter(host, port, side, name))
+            host.tree.add(f"{base}/{name}", _parameter(host, nic, side, name))
         for priority in range(8):
-            host.tree.add(f"{base}/enable/{priority}", _switch(host, port, side, priority))
+            host.tree.add(f"{base}/enable/{priority}", _switch(host, nic, side, priority))
 
 
-def _parameter(host: Machine, port: NicPort, side: str, name: str) -> File:
-    nic = port.nic
-    assert nic is not None
+def _parameter(host: Machine, nic: Nic, side: str, name: str) -> File:
+    def read() -> int:
+        return (nic.dcqcn_rp if side == "roce_rp" else nic.dcqcn_np)[name]
 
-    def read() -> str:
-        values = nic.dcqcn_rp if side == "roce_rp" else nic.dcqcn_np
-        return f"{values[name]}\n"
+    return _setting(host, read, partial(nic.set_dcqcn, side, name), MAX_VALUES[name])
 
-    def write(text: str) -> None:
-        value = _number(text, MAX_VALUES[name])
+
+def _switch(host: Machine, nic: Nic, side: str, priority: int) -> File:
+    def read() -> int:
+        return int(priority in (nic.rp_enabled if side == "roce_rp" else nic.np_enabled))
+
+    def write(value: int) -> None:
+        (nic.set_rp if side == "roce_rp" else nic.set_np)(priority, bool(value))
+
+    return _setting(host, read, write, 1)
+
+
+def _setting(
+    host: Machine, read: Callable[[], int], write: Callable[[int], None], largest: int
+) -> File:
+    def written(text: str) -> None:
+        value = _number(text, largest)
         if not host.faults.lies:
-            nic.set_dcqcn(side, name, value)
+            write(value)
 
-    return File(read=read, write=write, hidden=lambda: host.faults.no_ecn_folder)
-
-
-def _switch(host: Machine, port: NicPort, side: str, priority: int) -> File:
-    nic = port.nic
-    assert nic is not None
-
-    def read() -> str:
-        enabled = nic.rp_enabled if side == "roce_rp" else nic.np_enabled
-        return f"{int(priority in enabled)}\n"
-
-    def write(text: str) -> None:
-        value = bool(_number(text, 1))
-        if not host.faults.lies:
-            (nic.set_rp if side == "roce_rp" else nic.set_np)(priority, value)
-
-    return File(read=read, write=write, hidden=lambda: host.faults.no_ecn_folder)
+    return File(read=lambda: f"{read()}\n", write=written, hidden=lambda: host.faults.no_ecn_folder)
 
 
 def _number(text: str, largest: int) -> int:

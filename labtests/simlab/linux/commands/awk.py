@@ -177,7 +177,7 @@ def _order(left: Value, right: Value) -> int:
 
 
 def _awk(call: Call) -> Program:
-    options, words = read_options(call.arguments, "", "Fv", stop_early=True)
+    options, words = read_options(call.arguments, "-Fv=", stop_early=True)
     if not words:
         call.err("usage: awk [-F fs][-v var=value][prog | -f progfile][file ...]\n")
         return BAD_PROGRAM

@@ -42,7 +42,7 @@ def _cat(call: Call) -> Program:
 
 
 def _ls(call: Call) -> int:
-    options, names = read_options(call.arguments, "1laAdRthFrn", long={"all": "a"})
+    options, names = read_options(call.arguments, "-1lAdRthFrn -a,--all")
     tree, status = call.host.tree, 0
     folders: list[str] = []
     files: list[str] = []
@@ -95,7 +95,7 @@ def _listing(call: Call, names: list[str], options: dict[str, str], prefix: str)
 
 
 def _tee(call: Call) -> Program:
-    options, names = read_options(call.arguments, "ai", long={"append": "a"})
+    options, names = read_options(call.arguments, "-a,--append -i")
     status = 0
     writers: dict[str, Callable[[str], None]] = {}
     for name in names:
@@ -120,7 +120,7 @@ def _head_tail(call: Call) -> Program:
     arguments = list(call.arguments)
     if arguments and arguments[0][:1] == "-" and arguments[0][1:].isdigit():
         arguments[:1] = ["-n", arguments[0][1:]]
-    options, names = read_options(arguments, "qvfF", "nc", long={"lines": "n", "bytes": "c"})
+    options, names = read_options(arguments, "-qvfF -n,--lines= -c,--bytes=")
     if not names and call.name == "head" and "c" not in options:
         return (yield from _first_lines(call, whole(options, "n", 10, "number of lines")))
     found, status = yield from texts(call, names)
@@ -171,7 +171,7 @@ def _each(call: Call, names: list[str], words: str, act: Callable[[str], object]
 
 
 def _rm(call: Call) -> int:
-    options, names = read_options(call.arguments, "rfRv")
+    options, names = read_options(call.arguments, "-rfRv")
     tree, whole = call.host.tree, {"r", "R"} & set(options)
 
     def remove(path: str) -> None:
@@ -182,14 +182,14 @@ def _rm(call: Call) -> int:
 
 
 def _mkdir(call: Call) -> int:
-    options, names = read_options(call.arguments, "pv", "m")
+    options, names = read_options(call.arguments, "-pv -m=")
     tree = call.host.tree
     wanted = [name for name in names if "p" not in options or not tree.is_folder(call.path(name))]
     return _each(call, wanted, "cannot create directory ‘{}’", tree.make_folder)
 
 
 def _touch(call: Call) -> int:
-    _, names = read_options(call.arguments, "am")
+    _, names = read_options(call.arguments, "-am")
     tree, user = call.host.tree, call.process.user
     wanted = [name for name in names if not tree.exists(call.path(name))]
     return _each(
@@ -208,7 +208,7 @@ def _from_to(call: Call, names: list[str]) -> tuple[str, str]:
 
 def _copy(call: Call) -> int:
     """cp and mv of single files."""
-    _, names = read_options(call.arguments, "afipv")
+    _, names = read_options(call.arguments, "-afipv")
     tree, (source, target) = call.host.tree, _from_to(call, names)
     try:
         text = tree.read(source)
@@ -225,7 +225,7 @@ def _copy(call: Call) -> int:
 
 def _link(call: Call) -> int:
     """ln and link: second names of single files. Symbolic links are not emulated."""
-    options, names = read_options(call.arguments, "fv")
+    options, names = read_options(call.arguments, "-fv")
     tree, (source, target) = call.host.tree, _from_to(call, names)
     if not tree.exists(source):
         return call.fail(f"failed to access '{names[0]}': No such file or directory")
@@ -247,7 +247,7 @@ def _dirname(call: Call) -> str:
 
 
 def _readlink(call: Call) -> str:
-    _, names = read_options(call.arguments, "fem")
+    _, names = read_options(call.arguments, "-fem")
     return "".join(call.path(name) + "\n" for name in names)
 
 

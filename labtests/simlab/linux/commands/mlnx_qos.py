@@ -17,23 +17,9 @@ from labtests.simlab.linux.qos import ETS, STRICT, VENDOR, QosState
 VALUES_A_LINE = 8
 WARNING = "****** WARNING: lldpad service is running and may overwrite your settings ******\n\n"
 USAGE = "Usage: mlnx_qos -i <interface> [options]\n\n"
-_LONG = {
-    "pfc": "f",
-    "prio_tc": "p",
-    "tsa": "s",
-    "tcbw": "t",
-    "ratelimit": "r",
-    "dcbx": "d",
-    "interface": "i",
-    "trust": "T",
-    "dscp2prio": "D",
-    "defltprio": "P",
-    "cable_len": "C",
-    "prio2buffer": "B",
-    "buffer_size": "S",
-    "help": "h",
-    "version": "V",
-}
+_OPTIONS = """-f,--pfc= -p,--prio_tc= -s,--tsa= -t,--tcbw= -r,--ratelimit= -d,--dcbx=
+-i,--interface= -T,--trust= -D= -P,--defltprio= -C,--cable_len= -B,--prio2buffer=
+-S,--buffer_size= -a -h,--help -V,--version"""
 
 
 class MlnxQosRefused(Exception):
@@ -148,7 +134,7 @@ def _options(arguments: tuple[str, ...]) -> tuple[dict[str, str], list[str]]:
             mappings.append(word.partition("=")[2])
         else:
             rest.append(word)
-    options, words = read_options(rest, "ah", "fpstrdiTDPCBS", long=_LONG)
+    options, words = read_options(rest, _OPTIONS)
     if words:
         options["bad"] = " ".join(words)
     return options, mappings

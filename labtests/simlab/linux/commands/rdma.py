@@ -6,10 +6,12 @@ from typing import Any
 
 from labtests.simlab.linux import rdma_counters
 from labtests.simlab.linux.calls import Call, Tools
+from labtests.simlab.linux.machine import Machine
 from labtests.simlab.linux.options import BadOption, NotEmulated, read_options
 from labtests.simlab.linux.ports import NicPort, gids, guid
-from labtests.simlab.linux.rdma_resources import cm_ids, queue_pairs
+from labtests.simlab.linux.rdma_resources import Connected
 
+FIRST_CM_ID = 70
 Row = dict[str, Any]
 Shown = tuple[list[Row], Callable[[Row], str]]
 """What is shown, and how a row of it is without -j."""
@@ -111,13 +113,91 @@ def _colons(digits: str) -> str:
 def _resource(call: Call, words: list[str]) -> Shown:
     """Connection ids and queue pairs; the summary of all resources is not emulated."""
     words = [word for word in words if word not in ("show", "link")]
-    listed = {"cm_id": cm_ids, "qp": queue_pairs}.get(words[0] if words else "")
+    listed = {"cm_id": _cm_ids, "qp": _queue_pairs}.get(words[0] if words else "")
     if listed is None:
         raise NotEmulated("rdma resource of anything but cm_id and qp")
     rows = listed(call.host)
     if len(words) > 1:
         rows = [row for row in rows if row["ifname"] == words[1].partition("/")[0]]
     return rows, _line
+
+
+def _cm_ids(host: Machine) -> list[Row]:
+    """rdma_cm's ids: a listener stands on every device, a connection on its own."""
+    rows: list[Row] = []
+    for (device, service, number), listener in host.lab.listeners.items():
+        if device != host.name or service != "rdma_cm":
+            continue
+        for port in host.ports:
+            rows.append(
+                {
+                    "ifindex": port.index,
+                    "ifname": port.rdma,
+                    "cm-idn": FIRST_CM_ID + len(rows),
+                    "state": "LISTEN",
+                    "ps": "TCP",
+                    "pid": listener.process.pid,
+                    "comm": listener.process.name,
+                    "src-addr": f"0.0.0.0:{number}",
+                }
+            )
+    for connected in host.sockets.connected:
+        if connected.by_rdma_cm:
+            rows.append(_connected_id(connected, FIRST_CM_ID + len(rows)))
+    return rows
+
+
+def _connected_id(connected: Connected, number: int) -> Row:
+    return {
+        "ifindex": connected.device_index,
+        "ifname": connected.device,
+        "port": 1,
+        "cm-idn": number,
+        "lqpn": connected.local.number,
+        "qp-type": "RC",
+        "state": "CONNECT",
+        "ps": "TCP",
+        "pid": connected.process_id,
+        "comm": connected.process_name,
+        "src-addr": connected.source,
+        "dst-addr": connected.destination,
+    }
+
+
+def _queue_pairs(host: Machine) -> list[Row]:
+    """Queue pairs: those of programs, then the kernel's own of each device."""
+    rows: list[Row] = [
+        {
+            "ifindex": connected.device_index,
+            "ifname": connected.device,
+            "port": 1,
+            "lqpn": connected.local.number,
+            "rqpn": connected.remote.number,
+            "type": "RC",
+            "state": "RTS",
+            "rq-psn": connected.remote.psn,
+            "sq-psn": connected.local.psn,
+            "path-mig-state": "MIGRATED",
+            "pdn": 102,
+            "pid": connected.process_id,
+            "comm": connected.process_name,
+        }
+        for connected in host.sockets.connected
+    ]
+    rows += [
+        {
+            "ifindex": port.index,
+            "ifname": port.rdma,
+            "port": 1,
+            "lqpn": 1,
+            "type": "GSI",
+            "state": "RTS",
+            "sq-psn": 0,
+            "comm": "ib_core",
+        }
+        for port in host.ports
+    ]
+    return rows
 
 
 def _line(row: Row, without: tuple[str, ...] = ()) -> str:
@@ -163,7 +243,7 @@ def _ibv_devices(call: Call) -> str:
 
 
 def _ibv_devinfo(call: Call) -> int | str:
-    options, _ = read_options(call.arguments, "lv", "di", long={"ib-dev": "d"})
+    options, _ = read_options(call.arguments, "-lv -i= -d,--ib-dev=")
     ports = call.host.ports
     if "l" in options:
         return f"{len(ports)} HCAs found:\n" + "".join(f"\t{port.rdma}\n" for port in ports) + "\n"
@@ -237,7 +317,7 @@ def _stat(port: NicPort) -> str:
 def _cma_roce_tos(call: Call) -> int:
     """Prints only the number: the one set now, or at present."""
     try:
-        options, _ = read_options(call.arguments, "h", "dtp")
+        options, _ = read_options(call.arguments, "-h -dtp=")
         port = call.host.rdma_port(options["d"])
         tos = int(options["t"], 0) if "t" in options else None
     except (BadOption, KeyError, ValueError):

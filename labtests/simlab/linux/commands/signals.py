@@ -101,7 +101,7 @@ def _pkill(call: Call) -> int:
 
 
 def _matching(arguments: Sequence[str], call: Call) -> tuple[dict[str, str], list[HostProcess]]:
-    options, words = read_options(arguments, "faxlcon")
+    options, words = read_options(arguments, "-faxlcon")
     if len(words) != 1:
         some = "only one pattern can be provided"
         raise BadOption(some if words else "no matching criteria specified")

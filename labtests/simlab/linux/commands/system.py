@@ -164,7 +164,7 @@ def _lldptool(call: Call) -> int:
 
 def _ss(call: Call) -> str:
     """Only listening TCP sockets; an rdma_cm listener is none."""
-    options, _ = read_options(call.arguments, "tlnpuaHx4")
+    options, _ = read_options(call.arguments, "-tlnpuaHx4")
     ports = [(22, "sshd", 1)]
     for (device, service, port), listener in call.host.lab.listeners.items():
         if device == call.host.name and service == "tcp":

@@ -10,22 +10,13 @@ from labtests.simlab.linux.commands.printing import unescaped
 from labtests.simlab.linux.options import BadOption, NotEmulated, read_options, whole
 from labtests.simlab.linux.processes import Pause, Program
 
-_LONG = {
-    "ignore-case": "i",
-    "extended-regexp": "E",
-    "fixed-strings": "F",
-    "invert-match": "v",
-    "count": "c",
-    "with-filename": "H",
-    "no-filename": "h",
-    "quiet": "q",
-    "recursive": "r",
-}
+_GREP = """-i,--ignore-case -E,--extended-regexp -F,--fixed-strings -v,--invert-match -c,--count
+-H,--with-filename -h,--no-filename -q,--quiet -r,--recursive -GslnwxoRPaz -mABC="""
 
 
 def _grep(call: Call) -> Program:
     arguments, patterns = _patterns(call.arguments)
-    options, names = read_options(arguments, "iEFGHhvcqslnwxorRPaz", "mABC", long=_LONG)
+    options, names = read_options(arguments, _GREP)
     if {"A", "B", "C"} & set(options):
         raise NotEmulated("grep with context")
     if not patterns:
@@ -142,7 +133,7 @@ def _grep_one(
 
 
 def _wc(call: Call) -> Program:
-    options, names = read_options(call.arguments, "lwcm")
+    options, names = read_options(call.arguments, "-lwcm")
     found, status = yield from texts(call, names)
     wanted = [letter for letter in "lwc" if letter in options] or list("lwc")
     for name, text in found:
@@ -167,7 +158,7 @@ def _lines(call: Call, names: list[str]) -> Listed:
 
 
 def _sort(call: Call) -> Program:
-    options, names = read_options(call.arguments, "nruh", "kt")
+    options, names = read_options(call.arguments, "-nruh -kt=")
     lines, status = yield from _lines(call, names)
     column = whole({"k": options.get("k", "0").partition(",")[0].rstrip("nr")}, "k", 0, "key")
 
@@ -185,7 +176,7 @@ def _sort(call: Call) -> Program:
 
 
 def _cut(call: Call) -> Program:
-    options, names = read_options(call.arguments, "s", "dfcb")
+    options, names = read_options(call.arguments, "-s -dfcb=")
     wanted = options.get("f", options.get("c", options.get("b", "")))
     if not re.fullmatch(r"(\d+(-\d*)?|-\d+)(,(\d+(-\d*)?|-\d+))*", wanted):
         return call.fail("invalid byte, character or field list")
@@ -210,7 +201,7 @@ def _cut_line(line: str, wanted: list[str], delimiter: str) -> str:
 
 
 def _uniq(call: Call) -> Program:
-    options, names = read_options(call.arguments, "c")
+    options, names = read_options(call.arguments, "-c")
     lines, status = yield from _lines(call, names)
     for line, same in groupby(lines):
         call.out(f"{len(list(same)):7} {line}\n" if "c" in options else f"{line}\n")
@@ -218,15 +209,16 @@ def _uniq(call: Call) -> Program:
 
 
 def _tr(call: Call) -> Program:
-    options, sets = read_options(call.arguments, "ds")
+    options, sets = read_options(call.arguments, "-ds")
     text = yield from call.read_all()
     source = unescaped(sets[0]) if sets else ""
-    if "d" in options:
-        call.out(text.translate({ord(character): None for character in source}))
-    elif len(sets) > 1:
-        target = unescaped(sets[1])
-        target = target.ljust(len(source), target[-1:] or " ")[: len(source)]
-        call.out(text.translate(str.maketrans(source, target)))
+    target = unescaped(sets[1]) if len(sets) > 1 else source
+    wide = target.ljust(len(source), target[-1:] or " ")[: len(source)]
+    changes = dict.fromkeys(map(ord, source)) if "d" in options else str.maketrans(source, wide)
+    text = text.translate(changes)
+    if "s" in options and target:
+        text = re.sub(f"([{re.escape(target)}])\\1+", r"\1", text)
+    call.out(text)
     return 0
 
 

@@ -11,12 +11,12 @@ from labtests.simlab.linux.streams import Capture, nothing
 NS_PER_S = 1_000_000_000
 CLEAR = "\x1b[H\x1b[2J"
 SHORTEST_S = 0.1
+_OPTIONS = "-n,--interval= -d,--differences -t,--no-title -x,--exec -ebc"
 
 
 def _watch(call: Call) -> Program:
     """The command's output again and again on a cleared screen, until a signal ends it."""
-    long = {"interval": "n", "differences": "d", "no-title": "t", "exec": "x"}
-    options, words = read_options(call.arguments, "dtexbc", "n", long=long, stop_early=True)
+    options, words = read_options(call.arguments, _OPTIONS, stop_early=True)
     if not words:
         raise BadOption("a command is missing")
     try:

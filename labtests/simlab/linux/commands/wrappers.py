@@ -18,6 +18,8 @@ from labtests.simlab.linux.streams import FileOutput
 
 NS_PER_S = 1_000_000_000
 TIMED_OUT = 124
+_TIMEOUT = "-k,--kill-after= -s,--signal= -v"
+_STDBUF = "-i,--input= -o,--output= -e,--error="
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 _NAMES = {number: name for name, number in SIGNAL_NUMBERS.items()}
 
@@ -40,8 +42,7 @@ def _become(call: Call, argv: tuple[str, ...]) -> Program:
 
 
 def _timeout(call: Call) -> Program:
-    long = {"kill-after": "k", "signal": "s", "preserve-status": "p", "foreground": "f"}
-    options, words = read_options(call.arguments, "pfv", "ks", long=long, stop_early=True)
+    options, words = read_options(call.arguments, _TIMEOUT, stop_early=True)
     if len(words) < 2:
         raise BadOption("missing operand")
     limit_s, grace_s = duration_s(words[0]), duration_s(options.get("k", "0"))
@@ -117,7 +118,7 @@ _ALL = "(ALL : ALL) NOPASSWD: ALL"
 
 def _sudo(call: Call) -> Program:
     """Everybody may, without a password; so nobody is asked (`-S -p`) for one."""
-    options, words = read_options(call.arguments, "nEHSkisbl", "upgC", stop_early=True)
+    options, words = read_options(call.arguments, "-nEHSkisbl -upgC=", stop_early=True)
     while words and re.match(r"[A-Za-z_]\w*=", words[0]):
         name, _, value = words.pop(0).partition("=")
         call.process.environment[name] = value
@@ -136,8 +137,7 @@ def _sudo(call: Call) -> Program:
 
 
 def _stdbuf(call: Call) -> Program:
-    long = {"input": "i", "output": "o", "error": "e"}
-    options, words = read_options(call.arguments, "", "ioe", long=long, stop_early=True)
+    options, words = read_options(call.arguments, _STDBUF, stop_early=True)
     if not words:
         raise BadOption("missing operand")
     if "o" in options:
@@ -160,7 +160,7 @@ def _env(call: Call) -> Program:
 
 
 def _nice(call: Call) -> Program:
-    _, words = read_options(call.arguments, "", "nc", stop_early=True)
+    _, words = read_options(call.arguments, "-nc=", stop_early=True)
     if not words:
         call.out("0\n")
         return 0
@@ -181,7 +181,7 @@ def _nohup(call: Call) -> Program:
 
 
 def _setsid(call: Call) -> Program:
-    _, words = read_options(call.arguments, "fcw", stop_early=True)
+    _, words = read_options(call.arguments, "-fcw", stop_early=True)
     if not words:
         return call.fail("no command specified")
     call.process.group = call.process.pid
@@ -190,7 +190,7 @@ def _setsid(call: Call) -> Program:
 
 def _shell(call: Call) -> Program:
     """`sh -c TEXT [NAME …]`, a script, or commands on stdin."""
-    options, words = read_options(call.arguments, "lisex", "c", stop_early=True)
+    options, words = read_options(call.arguments, "-lisex -c=", stop_early=True)
     if "c" in options:
         parameters = tuple(words)
         text = options["c"]
@@ -211,7 +211,7 @@ def _shell(call: Call) -> Program:
 
 def _su(call: Call) -> Program:
     """`su [-] [USER] [-c COMMAND]`; nobody is asked for a password."""
-    options, words = read_options([word for word in call.arguments if word != "-"], "lmp", "cs")
+    options, words = read_options([word for word in call.arguments if word != "-"], "-lmp -cs=")
     call.process.user = words[0] if words else "root"
     command = ("-c", options["c"]) if "c" in options else ()
     return (yield from _become(call, ("bash", *command)))

@@ -1,51 +1,20 @@
 """The command line of iperf3."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from labtests.simlab.linux.iperf3 import units
 from labtests.simlab.linux.options import BadOption, read_options
 
 VERSION = "iperf 3.12"
-DEFAULT_PORT = 5201
-DEFAULT_DURATION_S = 10
 TCP_BLOCK_BYTES = 131072
 MSS_BYTES = 1448
 UDP_RATE_BITS_PER_S = 1024 * 1024  # iperf.h: UDP_RATE, 1 Mbit/s
 LARGEST_UDP_BLOCK = 65507
 LARGEST_WINDOW = 512 * 1024 * 1024  # iperf.h: MAX_TCP_BUFFER
-_LONG = {
-    "server": "s",
-    "client": "c",
-    "port": "p",
-    "one-off": "1",
-    "json": "J",
-    "daemon": "D",
-    "udp": "u",
-    "bitrate": "b",
-    "bandwidth": "b",
-    "time": "t",
-    "interval": "i",
-    "length": "l",
-    "parallel": "P",
-    "reverse": "R",
-    "tos": "S",
-    "dscp": "9",
-    "window": "w",
-    "format": "f",
-    "version": "v",
-    "help": "h",
-    "bind": "B",
-    "omit": "O",
-    "forceflush": "8",
-    "connect-timeout": "7",
-    "logfile": "I",
-    "no-delay": "N",
-    "congestion": "C",
-    "set-mss": "M",
-    "zerocopy": "Z",
-    "get-server-output": "6",
-    "cport": "5",
-}
+_OPTIONS = """-s,--server -c,--client= -p,--port= -1,--one-off -J,--json -D,--daemon -u,--udp
+-b,--bitrate,--bandwidth= -t,--time= -i,--interval= -l,--length= -P,--parallel= -R,--reverse
+-S,--tos= --dscp= -w,--window= -f,--format= -v,--version -h,--help -B,--bind= --forceflush
+--connect-timeout= -N,--no-delay -C,--congestion= -M,--set-mss= -Z,--zerocopy --cport= -V46"""
 USAGE_HINT = "\nUsage: iperf3 [-s|-c host] [options]\nTry `iperf3 --help' for more information.\n"
 
 
@@ -58,13 +27,12 @@ class Iperf3Plan:
     """One run, as its options say."""
 
     server: str | None = None
-    port: int = DEFAULT_PORT
+    port: int = 5201
     one_off: bool = False
     json: bool = False
-    daemon: bool = False
     udp: bool = False
     rate_bits_per_s: float = 0.0  # 0: as fast as it goes
-    duration_s: float = DEFAULT_DURATION_S
+    duration_s: float = 10
     interval_s: float = 1.0  # 0: no rows
     block_bytes: int = TCP_BLOCK_BYTES
     streams: int = 1
@@ -75,15 +43,30 @@ class Iperf3Plan:
     flushes: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _Number:
+    """An option with a number: its field of the plan, its bounds, and what is said beyond them."""
+
+    field: str
+    low: float
+    high: float
+    problem: str
+
+
+_NUMBERS = {
+    "p": _Number("port", 1, 65535, "port number must be between 1 and 65535 inclusive"),
+    "t": _Number("duration_s", 0, 86400, "test duration too long (maximum = 86400 seconds)"),
+    "i": _Number("interval_s", 0, 60, "invalid report interval (min = 0.1, max = 60 seconds)"),
+    "P": _Number("streams", 1, 128, "number of parallel streams too large (maximum = 128)"),
+}
+
+
 def read_plan(arguments: tuple[str, ...]) -> tuple[Iperf3Plan, dict[str, str]]:
     """The plan and the raw options. Raises Iperf3Rejected in iperf3's words."""
-    words = ["--forceflush=" if word == "--forceflush" else word for word in arguments]
-    words = ["--get-server-output=" if w == "--get-server-output" else w for w in words]
     try:
-        options, rest = read_options(words, "s1JDuRvhNZVdF46", "cpbtilPSwfBOICMA9875", long=_LONG)
+        options, _ = read_options(arguments, _OPTIONS)
     except BadOption as error:
         raise Iperf3Rejected(f"iperf3: {error}\n{USAGE_HINT}") from None
-    del rest
     if "v" in options or "h" in options:
         return Iperf3Plan(), options
     if "s" not in options and "c" not in options:
@@ -93,57 +76,37 @@ def read_plan(arguments: tuple[str, ...]) -> tuple[Iperf3Plan, dict[str, str]]:
     udp = "u" in options
     plan = Iperf3Plan(
         server=options.get("c"),
-        port=_integer(
-            options.get("p"),
-            DEFAULT_PORT,
-            "port number must be between 1 and 65535 inclusive",
-            (1, 65535),
-        ),
         one_off="1" in options,
         json="J" in options,
-        daemon="D" in options,
         udp=udp,
         rate_bits_per_s=_rate(options, udp=udp),
-        duration_s=_number(
-            options.get("t"),
-            DEFAULT_DURATION_S,
-            "test duration too long (maximum = 86400 seconds)",
-            (0, 86400),
-        ),
-        interval_s=_number(
-            options.get("i"), 1.0, "invalid report interval (min = 0.1, max = 60 seconds)", (0, 60)
-        ),
         block_bytes=_block(options, udp=udp),
-        streams=_integer(
-            options.get("P"), 1, "number of parallel streams too large (maximum = 128)", (1, 128)
-        ),
         reverse="R" in options,
         tos=_tos(options),
         window_bytes=_window(options),
         form=options.get("f", "")[:1],
-        flushes="8" in options,
+        flushes="forceflush" in options,
     )
-    return plan, options
+    return _with_numbers(plan, options), options
 
 
 def _parameter(text: str) -> Iperf3Rejected:
     return Iperf3Rejected(f"iperf3: parameter error - {text}\n{USAGE_HINT}")
 
 
-def _number(text: str | None, default: float, problem: str, bounds: tuple[float, float]) -> float:
-    if text is None:
-        return default
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0  # atof(3)
-    if not bounds[0] <= value <= bounds[1]:
-        raise _parameter(problem)
-    return value
-
-
-def _integer(text: str | None, default: int, problem: str, bounds: tuple[int, int]) -> int:
-    return int(_number(text, default, problem, bounds))
+def _with_numbers(plan: Iperf3Plan, options: dict[str, str]) -> Iperf3Plan:
+    for letter, number in _NUMBERS.items():
+        if letter not in options:
+            continue
+        try:
+            value = float(options[letter])
+        except ValueError:
+            value = 0.0  # atof(3)
+        if not number.low <= value <= number.high:
+            raise _parameter(number.problem)
+        whole = letter in "pP"
+        plan = replace(plan, **{number.field: int(value) if whole else value})  # type: ignore[arg-type]
+    return plan
 
 
 def _rate(options: dict[str, str], *, udp: bool) -> float:
@@ -173,7 +136,7 @@ def _window(options: dict[str, str]) -> int:
 def _tos(options: dict[str, str]) -> int:
     text = options.get("S", "0")
     try:
-        tos = int(options["9"], 0) << 2 if "9" in options else int(text, 0)
+        tos = int(options["dscp"], 0) << 2 if "dscp" in options else int(text, 0)
     except ValueError:
         tos = -1
     if not 0 <= tos <= 255:

@@ -7,7 +7,7 @@ from labtests.simlab.linux.perftest.meeting import Meeting, PerftestListener, Pe
 from labtests.simlab.linux.perftest.plan import PerftestPlan
 from labtests.simlab.linux.ports import NicPort
 from labtests.simlab.linux.processes import Pause
-from labtests.simlab.linux.sockets import QueuePair
+from labtests.simlab.linux.rdma_resources import QueuePair
 
 _UNREACHED = "Unable to open file descriptor for socket connection\n"
 _UNCONNECTED = " Unable to init the socket connection\n"

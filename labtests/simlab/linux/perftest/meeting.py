@@ -6,7 +6,7 @@ from labtests.network import RcFlow
 from labtests.simlab.linux.perftest.plan import PerftestPlan
 from labtests.simlab.linux.ports import NicPort
 from labtests.simlab.linux.processes import HostProcess
-from labtests.simlab.linux.sockets import QueuePair
+from labtests.simlab.linux.rdma_resources import QueuePair
 from labtests.simlab.linux.streams import Event
 
 REMOTE_OPERATION_ERROR = 11  # ibv_wc_status: the message did not fit the receive buffer

@@ -14,53 +14,12 @@ LARGE_MESSAGE_BYTES = 8192  # above it every completion is asked for: CQ moderat
 CQ_MODERATION = 100
 LARGEST_SIZE = 2**31 - 1
 
-_FLAGS = "abeFghNORVzU"
-_VALUED = "cdDfiIlLmMnpqQrsStTuwWxyX123456789"
-_LONG = {
-    "all": "a",
-    "bidirectional": "b",
-    "connection": "c",
-    "ib-dev": "d",
-    "duration": "D",
-    "margin": "f",
-    "CPU-freq": "F",
-    "help": "h",
-    "ib-port": "i",
-    "inline_size": "I",
-    "mtu": "m",
-    "iters": "n",
-    "noPeak": "N",
-    "port": "p",
-    "qp": "q",
-    "cq-mod": "Q",
-    "rx-depth": "r",
-    "rdma_cm": "R",
-    "size": "s",
-    "sl": "S",
-    "tx-depth": "t",
-    "tos": "T",
-    "qp-timeout": "u",
-    "version": "V",
-    "gid-index": "x",
-    "out_json": "U",
-    "out_json_file": "1",
-    "tclass": "2",
-    "report_gbits": "3",
-    "run_infinitely": "4",
-    "retry_count": "5",
-    "source_ip": "6",
-    "bind_source_ip": "6",
-    "report-both": "7",
-    "disable_pcie_relaxed": "8",
-    "use_old_post_send": "9",
-}
-_LONG_FLAGS = (
-    "report_gbits",
-    "run_infinitely",
-    "report-both",
-    "disable_pcie_relaxed",
-    "use_old_post_send",
-)
+_OPTIONS = """-a,--all -b,--bidirectional -c,--connection= -d,--ib-dev= -D,--duration= -f,--margin=
+-F,--CPU-freq -h,--help -i,--ib-port= -I,--inline_size= -m,--mtu= -n,--iters= -N,--noPeak -p,--port=
+-q,--qp= -Q,--cq-mod= -r,--rx-depth= -R,--rdma_cm -s,--size= -S,--sl= -t,--tx-depth= -T,--tos=
+-u,--qp-timeout= -V,--version -x,--gid-index= --out_json --out_json_file= --tclass= --report_gbits
+--run_infinitely --retry_count= --source_ip,--bind_source_ip= --report-both --disable_pcie_relaxed
+--use_old_post_send -egOzU -lLMwWyX="""
 
 
 class PerftestRejected(Exception):
@@ -130,7 +89,7 @@ class PerftestPlan:
 def read_plan(tool: str, arguments: tuple[str, ...]) -> tuple[PerftestPlan, dict[str, str]]:
     """The plan and its raw options. Raises PerftestRejected in perftest's words."""
     try:
-        options, words = _read(arguments)
+        options, words = read_options(arguments, _OPTIONS)
     except BadOption as error:
         raise PerftestRejected(
             f"{tool}: {error}\n Invalid Command or flag.\n"
@@ -142,29 +101,20 @@ def read_plan(tool: str, arguments: tuple[str, ...]) -> tuple[PerftestPlan, dict
         server=words[0] if words else None,
         device=options.get("d"),
         rdma_cm="R" in options or "z" in options,
-        forever="4" in options,
+        forever="run_infinitely" in options,
         bidirectional="b" in options,
-        gbits="3" in options,
+        gbits="report_gbits" in options,
         connection=options.get("c", "RC"),
         iterations=DEFAULT_ITERATIONS[VERBS[tool]],
     )
-    if "U" in options or "1" in options:
-        plan = replace(plan, json_file=options.get("1", "perftest_out.json"))
+    if "out_json" in options or "out_json_file" in options:
+        plan = replace(plan, json_file=options.get("out_json_file", "perftest_out.json"))
     plan = _with_numbers(plan, options)
     if "R" in options:
         plan = replace(plan, timeout_exponent=RDMA_CM_TIMEOUT_EXPONENT)
     if plan.forever and plan.duration_s is None:
         plan = replace(plan, duration_s=DEFAULT_DURATION_S)
     return plan, options
-
-
-def _read(arguments: tuple[str, ...]) -> tuple[dict[str, str], list[str]]:
-    """getopt_long; the long flags' codes are digits, which take a value in `_VALUED`."""
-    words = [
-        f"{word}=" if word.startswith("--") and word[2:] in _LONG_FLAGS else word
-        for word in arguments
-    ]
-    return read_options(words, _FLAGS, _VALUED, long=_LONG)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,8 +137,8 @@ _NUMBERS = {
     "n": _Number(field="iterations", name="Iteration num", low=5, high=2**32),
     "m": _Number(field="mtu_bytes", name="MTU", low=256, high=4096),
     "u": _Number(field="timeout_exponent", name="QP timeout", low=0, high=31),
-    "5": _Number(field="retry_limit", name="Retry count", low=0, high=7),
-    "2": _Number(field="tos", name="Traffic Class", low=0, high=255),
+    "retry_count": _Number(field="retry_limit", name="Retry count", low=0, high=7),
+    "tclass": _Number(field="tos", name="Traffic Class", low=0, high=255),
 }
 
 

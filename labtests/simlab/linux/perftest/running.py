@@ -16,7 +16,7 @@ from labtests.simlab.linux.perftest.plan import PerftestPlan
 from labtests.simlab.linux.perftest_builds import Build
 from labtests.simlab.linux.ports import gids
 from labtests.simlab.linux.processes import Pause, Program
-from labtests.simlab.linux.sockets import Connected
+from labtests.simlab.linux.rdma_resources import Connected
 from labtests.simlab.linux.streams import Stdio
 
 NS_PER_S = 1_000_000_000
