@@ -8,49 +8,19 @@ import errno
 import stat
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 
 import asyncssh
+
+from labtests.simlab.tree import FileTree, failure
 
 HOME = "/root"
 # The flags of an open request (draft-ietf-secsh-filexfer-02, section 6.3).
 FXF_WRITE, FXF_APPEND, FXF_CREAT, FXF_TRUNC, FXF_EXCL = 0x02, 0x04, 0x08, 0x10, 0x20
 
 
-class Files(Protocol):
-    """The files of an emulated device. Everything that fails raises OSError."""
-
-    def resolve(self, name: str, directory: str) -> str:
-        """An absolute path without `.` and `..`."""
-        ...
-
-    def is_folder(self, path: str) -> bool:
-        """Whether there is a folder of this path."""
-        ...
-
-    def exists(self, path: str) -> bool:
-        """Whether anything has this path."""
-        ...
-
-    def entries(self, folder: str) -> list[str]:
-        """The names in a folder."""
-        ...
-
-    def read(self, path: str) -> str:
-        """The file's text."""
-        ...
-
-    def replace(self, path: str, text: str, user: str) -> None:
-        """The file holds this text now."""
-        ...
-
-    def remove(self, path: str) -> None:
-        """The file is gone."""
-        ...
-
-    def make_folder(self, path: str) -> None:
-        """An empty folder is there."""
-        ...
+Files = FileTree
+"""The files of an emulated device. Everything that fails raises OSError."""
 
 
 @dataclass(slots=True)
@@ -80,9 +50,9 @@ class Transfer(asyncssh.SFTPServer):
         name, files = self._name(path), self._files
         there = files.exists(name)
         if there and pflags & FXF_EXCL:
-            raise _failure(errno.EEXIST)
+            raise failure(errno.EEXIST)
         if not there and not pflags & FXF_CREAT:
-            raise _failure(errno.ENOENT)
+            raise failure(errno.ENOENT)
         keeps = there and not pflags & FXF_TRUNC
         opened = _OpenFile(
             name,
@@ -177,7 +147,7 @@ class Transfer(asyncssh.SFTPServer):
 
     def readlink(self, path: bytes) -> bytes:
         """There are no links."""
-        raise _failure(errno.EINVAL)
+        raise failure(errno.EINVAL)
 
     open56 = rmdir = symlink = link = statvfs = fstatvfs = _refuse
 
@@ -193,7 +163,7 @@ class Transfer(asyncssh.SFTPServer):
                 size=4096, permissions=mode, uid=0, gid=0, atime=0, mtime=0, nlink=1
             )
         if not self._files.exists(path):
-            raise _failure(errno.ENOENT)
+            raise failure(errno.ENOENT)
         return _file_attributes(len(_encoded(self._files.read(path))))
 
 
@@ -209,7 +179,3 @@ def _file_attributes(size: int) -> asyncssh.SFTPAttrs:
 
 def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
-
-
-def _failure(number: int) -> OSError:
-    return OSError(number, errno.errorcode[number])

@@ -137,14 +137,7 @@ class Execution:
     def _birth(self, streams: StandardStreams, group: int | None = None) -> Birth:
         if group is None and not self.interactive:  # interactive: every job has its own
             group = self.process.group
-        return Birth(
-            parent_pid=self.process.pid,
-            user=self.process.user,
-            streams=streams,
-            environment=self.process.environment,
-            directory=self.process.directory,
-            group=group,
-        )
+        return Birth.of(self.process, streams, group)
 
     def replace(self, argv: tuple[str, ...], streams: StandardStreams, line: int) -> Steps:
         """`exec`: this process becomes the program."""

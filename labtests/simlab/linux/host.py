@@ -33,8 +33,7 @@ from labtests.simlab.linux.qos import QosState
 from labtests.simlab.linux.shell import HostShell
 from labtests.simlab.linux.streams import Capture, nothing
 from labtests.simlab.linux.sysfs import populate
-from labtests.simlab.linux.tree import File
-from labtests.simlab.transfer import Files
+from labtests.simlab.tree import File, FileTree
 
 BACKGROUND_BYTES = 996  # one packet each
 TAG = "LABTESTS_RUN"  # the mark of a run's processes, as a host's own environment has it
@@ -46,7 +45,7 @@ class LinuxHost(Machine):
     def __init__(self, lab: SimulatedLab, device: Device) -> None:
         super().__init__(lab, device)
         self.user = device.management.user or "root"
-        self.files: Files | None = self.tree
+        self.files: FileTree | None = self.tree
         self.builtins = builtins.BUILTINS
         self._logins: dict[int, Login] = {}
         self._background: list[UdpFlow] = []

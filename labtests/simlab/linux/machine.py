@@ -17,7 +17,7 @@ from labtests.simlab.linux.ports import NicPort, network_of, ports_of
 from labtests.simlab.linux.processes import HostProcess, Kernel, Program, StandardStreams
 from labtests.simlab.linux.qos import QosState
 from labtests.simlab.linux.sockets import Sockets
-from labtests.simlab.linux.tree import FileTree
+from labtests.simlab.tree import FileTree
 
 FIRST_PID = 2801
 RAN_BEFORE_NS = 86_400_000_000_000  # a day, when the lab starts

@@ -8,6 +8,7 @@ needs no simulated time therefore happens before the call that started it return
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
+from typing import Self
 
 from labtests.simlab.linux.streams import Event, Output, TextSource
 from labtests.simlab.timeline import Timeline
@@ -134,6 +135,18 @@ class Birth:
     environment: dict[str, str]
     directory: str
     group: int | None = None  # None: it leads a group of its own
+
+    @classmethod
+    def of(cls, process: HostProcess, streams: StandardStreams, group: int | None) -> Self:
+        """What this one's child inherits."""
+        return cls(
+            parent_pid=process.pid,
+            user=process.user,
+            streams=streams,
+            environment=process.environment,
+            directory=process.directory,
+            group=group,
+        )
 
 
 class Kernel:

@@ -14,7 +14,7 @@ from labtests.simlab.linux import rdma_counters
 from labtests.simlab.linux.commands.system import KERNEL, KERNEL_BUILD
 from labtests.simlab.linux.machine import Machine
 from labtests.simlab.linux.ports import NicPort, gids, guid
-from labtests.simlab.linux.tree import File, failure
+from labtests.simlab.tree import File, failure
 
 MAX_VALUES = {
     "clamp_tgt_rate": 1,

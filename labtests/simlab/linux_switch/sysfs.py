@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from labtests.simlab.linux.machine import Machine
 from labtests.simlab.linux.ports import NicPort
 from labtests.simlab.linux.sysfs import CARRIER, STATISTICS, carrier_count, populate_system
-from labtests.simlab.linux.tree import File
 from labtests.simlab.linux_switch.counting import FCS_BYTES
 from labtests.simlab.refreshing import ShownCounters
+from labtests.simlab.tree import File
 
 MODULES = ("sch_red", "cls_u32", "sch_htb", "bridge", "veth")
 _VETH_MBIT_PER_S = 10_000  # what the driver veth claims for any cable

@@ -6,6 +6,7 @@ from typing import Any
 
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.mlx5_counters import CHANNELS
+from labtests.simlab.linux.options import NotEmulated
 from labtests.simlab.linux.ports import NicPort, sent_by_the_stack
 
 _FQ_CODEL = {
@@ -20,17 +21,15 @@ _FQ_CODEL = {
 }
 
 
-def _tc(call: Call) -> int:
+def _tc(call: Call) -> int | str:
     *flags, interface = call.arguments or ("",)
     if flags != ["-s", "-j", "qdisc", "show", "dev"]:
-        call.err("tc: the simulated box does not emulate this: " + " ".join(call.arguments) + "\n")
-        return 1
+        raise NotEmulated("tc " + " ".join(call.arguments))
     port = call.host.port(interface)
     if port is None:
         call.err(f'Cannot find device "{interface}"\n')
         return 1
-    call.out(json.dumps(_rows(port), separators=(",", ":")) + "\n")
-    return 0
+    return json.dumps(_rows(port), separators=(",", ":")) + "\n"
 
 
 def _rows(port: NicPort) -> list[dict[str, Any]]:

@@ -40,15 +40,9 @@ def _watch(call: Call) -> Program:
 
 def _once(call: Call, line: str) -> Generator[Pause, None, str]:
     """What the command prints this time."""
-    process, shown = call.process, Capture()
-    birth = Birth(
-        parent_pid=process.pid,
-        user=process.user,
-        streams=StandardStreams(input=nothing(), out=shown, err=shown),
-        environment=process.environment,
-        directory=process.directory,
-        group=process.group,
-    )
+    shown = Capture()
+    streams = StandardStreams(input=nothing(), out=shown, err=shown)
+    birth = Birth.of(call.process, streams, call.process.group)
     argv = ("sh", "-c", line)
     child = call.host.kernel.spawn(birth, argv, lambda own: call.host.run_tool(own, argv))
     while child.status is None:

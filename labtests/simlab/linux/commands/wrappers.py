@@ -55,21 +55,10 @@ def _timeout(call: Call) -> Program:
     signal = options.get("s", "TERM").upper().removeprefix("SIG")
     call.process.group = call.process.pid  # setpgid(0, 0): what it ends is only its own
     watch = _Watch(call, _NAMES.get(int(signal), "TERM") if signal.isdigit() else signal)
-    child = _child(call, argv)
+    process, kernel = call.process, call.host.kernel
+    birth = Birth.of(process, process.streams, process.group)
+    child = kernel.spawn(birth, argv, lambda own: call.host.run_tool(own, argv))
     return (yield from watch.over(child, limit_s, grace_s))
-
-
-def _child(call: Call, argv: tuple[str, ...]) -> HostProcess:
-    process = call.process
-    birth = Birth(
-        parent_pid=process.pid,
-        user=process.user,
-        streams=process.streams,
-        environment=process.environment,
-        directory=process.directory,
-        group=process.group,
-    )
-    return call.host.kernel.spawn(birth, argv, lambda own: call.host.run_tool(own, argv))
 
 
 class _Watch:
