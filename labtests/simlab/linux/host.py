@@ -15,7 +15,7 @@ from labtests.simlab.face import Announced, Console
 from labtests.simlab.faults import UnknownFault
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.linux import builtins, toolbox
-from labtests.simlab.linux.booting import settings_of
+from labtests.simlab.linux.booting import boots_with
 from labtests.simlab.linux.calls import Call, Tool, Tools
 from labtests.simlab.linux.hindering import Hindered
 from labtests.simlab.linux.login import Login
@@ -55,7 +55,7 @@ class LinuxHost(Machine):
         for name in self.installed:
             hidden = partial(self.faults.lacks, name)
             self.tree.add(self.path_of(name), File(read=lambda: "\x7fELF", hidden=hidden))
-        self._at_boot = [settings_of(port.nic) for port in self.ports if port.nic is not None]
+        self._at_boot = [boots_with(port.nic) for port in self.ports if port.nic is not None]
         self._expect_faults()
         self.hinder()
 
@@ -218,9 +218,8 @@ class LinuxHost(Machine):
         self.booted_ns = self.kernel.now_ns
         self._reset_counters()
         self.qos = {port.interface: QosState(port) for port in self.ports}
-        nics = [port.nic for port in self.ports if port.nic is not None]
-        for nic, settings in zip(nics, self._at_boot, strict=True):
-            settings.load(nic)
+        for boot in self._at_boot:
+            boot()
         for port in self.ports:
             port.default_roce_tos = 0
 

@@ -21,7 +21,7 @@ from labtests.simlab.tree import FileTree
 
 FIRST_PID = 2801
 RAN_BEFORE_NS = 86_400_000_000_000  # a day, when the lab starts
-SBIN = {"ethtool", "ip", "tc", "show_gids", "cma_roce_tos", "ibstat", "lldptool", "rdma"}
+SBIN = {"ethtool", "ip", "tc", "show_gids", "cma_roce_tos", "ibstat", "rdma"}
 
 
 class Machine(ABC):

@@ -30,16 +30,15 @@ def whole(options: dict[str, str], letter: str, default: int, what: str) -> int:
 
 
 @lru_cache
-def _known(declared: str) -> dict[str, tuple[str, bool]]:
-    """What each option is called by in the end, and whether it takes a value."""
-    known: dict[str, tuple[str, bool]] = {}
+def _known(declared: str) -> dict[str, tuple[str, str]]:
+    """What each option is called by in the end, and how it takes a value."""
+    known: dict[str, tuple[str, str]] = {}
     for item in declared.split():
-        names = item.rstrip("=").split(",")
+        names, kind = item.rstrip("=*").split(","), item[len(item.rstrip("=*")) :]
         if not names[0].startswith("--") and len(names) == 1:
-            names = [f"-{letter}" for letter in names[0][1:]]
-            known |= {name: (name[1:], item.endswith("=")) for name in names}
+            known |= {f"-{letter}": (letter, kind) for letter in names[0][1:]}
         else:
-            known |= dict.fromkeys(names, (names[0].lstrip("-"), item.endswith("=")))
+            known |= dict.fromkeys(names, (names[0].lstrip("-"), kind))
     return known
 
 
@@ -48,8 +47,9 @@ def read_options(
 ) -> tuple[dict[str, str], list[str]]:
     """Options by letter or first name (flags with value ""), and the other words.
 
-    `declared` are all that there are, as `-abc` (flags), `-n=` (with a value), `-n,--lines=` and
-    `--verbose`. `stop_early` ends at the first other word, as wrappers such as `timeout` do.
+    `declared` are all that there are, as `-abc` (flags), `-n=` (with a value), `-n,--lines=`,
+    `--verbose` and `-e=*`, whose values are lines of one text when it comes often. `stop_early`
+    ends at the first other word, as wrappers such as `timeout` do.
     """
     known = _known(declared)
     options: dict[str, str] = {}
@@ -71,29 +71,33 @@ def read_options(
 
 
 def _short(
-    letters: str, queue: list[str], options: dict[str, str], known: dict[str, tuple[str, bool]]
+    letters: str, queue: list[str], options: dict[str, str], known: dict[str, tuple[str, str]]
 ) -> None:
     while letters:
         letter, letters = letters[0], letters[1:]
         if f"-{letter}" not in known:
             raise BadOption(f"invalid option -- '{letter}'")
-        name, valued = known[f"-{letter}"]
-        if valued and not letters and not queue:
+        name, kind = known[f"-{letter}"]
+        if kind and not letters and not queue:
             raise BadOption(f"option requires an argument -- '{letter}'")
-        options[name] = (letters or queue.pop(0)) if valued else ""
-        if valued:
+        _take(options, name, kind, (letters or queue.pop(0)) if kind else "")
+        if kind:
             return
 
 
 def _long(
-    word: str, queue: list[str], options: dict[str, str], known: dict[str, tuple[str, bool]]
+    word: str, queue: list[str], options: dict[str, str], known: dict[str, tuple[str, str]]
 ) -> None:
     option, equals, value = word.partition("=")
     if option not in known:
         raise BadOption(f"unrecognized option '{word}'")
-    name, valued = known[option]
-    if valued and not equals:
+    name, kind = known[option]
+    if kind and not equals:
         if not queue:
             raise BadOption(f"option '{option}' requires an argument")
         value = queue.pop(0)
-    options[name] = value
+    _take(options, name, kind, value)
+
+
+def _take(options: dict[str, str], name: str, kind: str, value: str) -> None:
+    options[name] = f"{options[name]}\n{value}" if kind == "=*" and name in options else value

@@ -208,17 +208,20 @@ def _statistic(port: NicPort, name: str) -> Callable[[], str]:
 def _add_rdma_device(host: Machine, port: NicPort) -> None:
     device = f"/sys/class/infiniband/{port.rdma}"
     host.tree.add_folder(f"{device}/device/net/{port.interface}")
-    node_guid = ":".join(guid(port)[at : at + 4] for at in range(0, 16, 4))
-    _add(host, f"{device}/node_guid", lambda: f"{node_guid}\n")
-    _add(host, f"{device}/node_type", lambda: "1: CA\n")
-    _add(host, f"{device}/fw_ver", lambda: f"{port.firmware}\n")
-    _add(host, f"{device}/hca_type", lambda: "MT4115\n")
-    below = f"{device}/ports/1"
     state = ("4: ACTIVE", "5: LinkUp") if port.up else ("1: DOWN", "3: Disabled")
-    _add(host, f"{below}/state", lambda: f"{state[0]}\n")
-    _add(host, f"{below}/phys_state", lambda: f"{state[1]}\n")
-    _add(host, f"{below}/link_layer", lambda: "Ethernet\n")
-    _add(host, f"{below}/rate", lambda: f"{max(port.speed_mbit_per_s, 0) // 1000} Gb/sec\n")
+    below = f"{device}/ports/1"
+    constants = {
+        f"{device}/node_guid": ":".join(guid(port)[at : at + 4] for at in range(0, 16, 4)),
+        f"{device}/node_type": "1: CA",
+        f"{device}/hca_type": "MT4115",
+        f"{below}/state": state[0],
+        f"{below}/phys_state": state[1],
+        f"{below}/link_layer": "Ethernet",
+        f"{below}/rate": f"{max(port.speed_mbit_per_s, 0) // 1000} Gb/sec",
+    }
+    for path, text in constants.items():
+        _add(host, path, lambda text=text: f"{text}\n")  # type: ignore[misc]
+    _add(host, f"{device}/fw_ver", lambda: f"{port.firmware}\n")
     for index, (gid, kind) in enumerate(gids(port)):
         _add(host, f"{below}/gids/{index}", lambda gid=gid: f"{gid}\n")  # type: ignore[misc]
         _add(host, f"{below}/gid_attrs/types/{index}", lambda kind=kind: f"{kind}\n")  # type: ignore[misc]

@@ -42,7 +42,7 @@ def _cat(call: Call) -> Program:
 
 
 def _ls(call: Call) -> int:
-    options, names = read_options(call.arguments, "-1lAdRthFrn -a,--all")
+    options, names = read_options(call.arguments, "-1lAdthFrn -a,--all")
     tree, status = call.host.tree, 0
     folders: list[str] = []
     files: list[str] = []
@@ -55,7 +55,7 @@ def _ls(call: Call) -> int:
         else:
             files.append(name)
     call.out(_listing(call, files, options, ""))
-    titled = len(names) > 1 or "R" in options
+    titled = len(names) > 1
     for number, folder in enumerate(folders):
         gap = "\n" if number or files else ""
         _list_folder(call, folder, options, titled=titled, gap=gap)
@@ -71,11 +71,6 @@ def _list_folder(
     dots = [".", ".."] if "a" in options else []
     total = "total 0\n" if "l" in options else ""
     call.out(title + total + _listing(call, dots + names, options, folder + "/"))
-    if "R" in options:
-        for name in names:
-            if tree.is_folder(call.path(f"{folder}/{name}")):
-                below = f"{folder.rstrip('/')}/{name}"
-                _list_folder(call, below, options, titled=True, gap="\n")
 
 
 def _listing(call: Call, names: list[str], options: dict[str, str], prefix: str) -> str:
@@ -224,31 +219,15 @@ def _copy(call: Call) -> int:
 
 
 def _link(call: Call) -> int:
-    """ln and link: second names of single files. Symbolic links are not emulated."""
-    options, names = read_options(call.arguments, "-fv")
-    tree, (source, target) = call.host.tree, _from_to(call, names)
-    if not tree.exists(source):
-        return call.fail(f"failed to access '{names[0]}': No such file or directory")
+    """A second name of a single file."""
+    _, names = read_options(call.arguments, "")
+    source, target = _from_to(call, names)
     try:
-        if "f" in options and tree.is_file(target):
-            tree.remove(target)
-        tree.link(source, target)
+        call.host.tree.link(source, target)
     except OSError as error:
-        return call.fail(f"failed to create hard link '{names[1]}': {error.strerror}")
+        words = f"cannot create link '{names[1]}' to '{names[0]}'"
+        return call.fail(f"{words}: {error.strerror}")
     return 0
-
-
-def _basename(call: Call) -> str:
-    return (call.arguments[0].rstrip("/").rpartition("/")[2] if call.arguments else "") + "\n"
-
-
-def _dirname(call: Call) -> str:
-    return ((call.arguments[0].rpartition("/")[0] or ".") if call.arguments else ".") + "\n"
-
-
-def _readlink(call: Call) -> str:
-    _, names = read_options(call.arguments, "-fem")
-    return "".join(call.path(name) + "\n" for name in names)
 
 
 TOOLS: Tools = {
@@ -262,9 +241,5 @@ TOOLS: Tools = {
     "touch": _touch,
     "cp": _copy,
     "mv": _copy,
-    "ln": _link,
     "link": _link,
-    "basename": _basename,
-    "dirname": _dirname,
-    "readlink": _readlink,
 }

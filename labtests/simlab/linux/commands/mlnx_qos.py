@@ -18,7 +18,7 @@ VALUES_A_LINE = 8
 WARNING = "****** WARNING: lldpad service is running and may overwrite your settings ******\n\n"
 USAGE = "Usage: mlnx_qos -i <interface> [options]\n\n"
 _OPTIONS = """-f,--pfc= -p,--prio_tc= -s,--tsa= -t,--tcbw= -r,--ratelimit= -d,--dcbx=
--i,--interface= -T,--trust= -D= -P,--defltprio= -C,--cable_len= -B,--prio2buffer=
+-i,--interface= -T,--trust= -D,--dscp2prio=* -P,--defltprio= -C,--cable_len= -B,--prio2buffer=
 -S,--buffer_size= -a -h,--help -V,--version"""
 
 
@@ -98,7 +98,7 @@ def _classes(state: QosState, layout: Layout, *, every_class: bool) -> list[str]
 
 def _mlnx_qos(call: Call) -> int:
     try:
-        options, mappings = _options(call.arguments)
+        options, surplus = read_options(call.arguments, _OPTIONS)
     except BadOption as error:
         call.err(f"{USAGE}mlnx_qos: error: {_optparse(str(error))}\n")
         return 2
@@ -106,10 +106,12 @@ def _mlnx_qos(call: Call) -> int:
         call.out(_help() if "h" in options else "mlnx_qos 1.2\n")
         return 0
     try:
+        if surplus:
+            raise MlnxQosRefused("Bad arguments\n" + USAGE)
         state = _state(call, options)
         if call.host.faults.lldpad:
             call.out(WARNING)
-        _apply(call, state, options, mappings)
+        _apply(call, state, options)
     except MlnxQosRefused as refusal:
         call.out(str(refusal))
         return 1
@@ -119,25 +121,6 @@ def _mlnx_qos(call: Call) -> int:
 
 def _help() -> str:
     return resources.files(__package__).joinpath("mlnx_qos_help.txt").read_text("utf-8")
-
-
-def _options(arguments: tuple[str, ...]) -> tuple[dict[str, str], list[str]]:
-    """All options by letter; --dscp2prio, which may come often, apart."""
-    mappings: list[str] = []
-    rest: list[str] = []
-    queue = list(arguments)
-    while queue:
-        word = queue.pop(0)
-        if word == "--dscp2prio" and queue:
-            mappings.append(queue.pop(0))
-        elif word.startswith("--dscp2prio="):
-            mappings.append(word.partition("=")[2])
-        else:
-            rest.append(word)
-    options, words = read_options(rest, _OPTIONS)
-    if words:
-        options["bad"] = " ".join(words)
-    return options, mappings
 
 
 def _optparse(text: str) -> str:
@@ -150,8 +133,6 @@ def _optparse(text: str) -> str:
 
 
 def _state(call: Call, options: dict[str, str]) -> QosState:
-    if "bad" in options:
-        raise MlnxQosRefused("Bad arguments\n" + USAGE)
     if "i" not in options:
         raise MlnxQosRefused("Interface name is required\n" + USAGE)
     if options["i"] not in call.host.qos:
@@ -160,15 +141,14 @@ def _state(call: Call, options: dict[str, str]) -> QosState:
     return call.host.qos[options["i"]]
 
 
-def _apply(call: Call, state: QosState, options: dict[str, str], mappings: list[str]) -> None:
+def _apply(call: Call, state: QosState, options: dict[str, str]) -> None:
     """In the tool's order: what comes before a refusal has happened."""
-    writes = set(options) - {"i", "a"} or mappings
-    if writes and call.process.user != "root":
+    if set(options) - {"i", "a"} and call.process.user != "root":
         raise MlnxQosRefused("[Errno 1] Operation not permitted\n")
     if call.host.faults.lies:
         return
     _apply_dcbx_and_pfc(state, options)
-    _apply_dscp(state, options, mappings)
+    _apply_dscp(state, options)
     _apply_buffers(state, options)
     if "r" in options:
         rates = _list(options["r"], "ratelimit", 1_000_000)
@@ -189,7 +169,8 @@ def _apply_dcbx_and_pfc(state: QosState, options: dict[str, str]) -> None:
         state.cable_length_m = cable
 
 
-def _apply_dscp(state: QosState, options: dict[str, str], mappings: list[str]) -> None:
+def _apply_dscp(state: QosState, options: dict[str, str]) -> None:
+    mappings = options["D"].split("\n") if "D" in options else []
     if mappings and "T" in options:
         raise MlnxQosRefused("trust and dscp2prio commands cannot be used at the same time.\n")
     for action, dscp, priority in [_mapping_command(command) for command in mappings]:

@@ -153,15 +153,6 @@ def _known_units(call: Call) -> set[str]:
     return {"ssh", "sshd", *(["lldpad"] if call.host.faults.lldpad else [])}
 
 
-def _lldptool(call: Call) -> int:
-    if call.host.faults.lldpad:
-        return 0
-    call.err(
-        "connect: Connection refused\nFailed to connect to lldpad - clif_open: Invalid argument\n"
-    )
-    return 255
-
-
 def _ss(call: Call) -> str:
     """Only listening TCP sockets; an rdma_cm listener is none."""
     options, _ = read_options(call.arguments, "-tlnpuaHx4")
@@ -202,7 +193,6 @@ TOOLS: Tools = {
     "which": _which,
     "ps": _ps,
     "systemctl": _systemctl,
-    "lldptool": _lldptool,
     "ss": _ss,
     "ofed_info": lambda call: f"{call.host.faults.defects.ofed}:\n",  # -s, as NVIDIA's releases
     "nproc": lambda call: "16\n",

@@ -11,18 +11,16 @@ from labtests.simlab.linux.options import BadOption, NotEmulated, read_options, 
 from labtests.simlab.linux.processes import Pause, Program
 
 _GREP = """-i,--ignore-case -E,--extended-regexp -F,--fixed-strings -v,--invert-match -c,--count
--H,--with-filename -h,--no-filename -q,--quiet -r,--recursive -GslnwxoRPaz -mABC="""
+-H,--with-filename -h,--no-filename -q,--quiet -r,--recursive -GslnwxoRPaz -mABC= -e,--regexp=*"""
 
 
 def _grep(call: Call) -> Program:
-    arguments, patterns = _patterns(call.arguments)
-    options, names = read_options(arguments, _GREP)
+    options, names = read_options(call.arguments, _GREP)
     if {"A", "B", "C"} & set(options):
         raise NotEmulated("grep with context")
-    if not patterns:
-        if not names:
-            raise BadOption("no pattern is given")
-        patterns = names.pop(0).split("\n")
+    if "e" not in options and not names:
+        raise BadOption("no pattern is given")
+    patterns = (options["e"] if "e" in options else names.pop(0)).split("\n")
     if call.name == "egrep":
         options["E"] = ""
     try:
@@ -40,23 +38,6 @@ def _grep(call: Call) -> Program:
     if "q" in options and hits:
         return 0
     return 2 if status or problems else int(not hits)
-
-
-def _patterns(arguments: tuple[str, ...]) -> tuple[list[str], list[str]]:
-    """The arguments without `-e PATTERN`, and those patterns."""
-    rest: list[str] = []
-    patterns: list[str] = []
-    queue = list(arguments)
-    while queue:
-        word = queue.pop(0)
-        match = re.fullmatch(r"-([a-zA-Z]*)e(.*)", word)
-        if match is None or word.startswith("--"):
-            rest.append(word)
-            continue
-        if match[1]:
-            rest.append("-" + match[1])
-        patterns.append(match[2] or (queue.pop(0) if queue else ""))
-    return rest, patterns
 
 
 def _matcher(patterns: list[str], options: dict[str, str]) -> Callable[[str], re.Match[str] | None]:

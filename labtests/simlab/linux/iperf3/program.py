@@ -60,8 +60,10 @@ def _iperf3(call: Call) -> Program:
 class _Server(Iperf3Side):
     """`iperf3 -s`."""
 
+    side = "server"
+
     def __init__(self, call: Call, plan: Iperf3Plan) -> None:
-        super().__init__(call, plan, "server")
+        super().__init__(call, plan)
         self._listener = Iperf3Listener(process=call.process)
 
     def program(self) -> Program:
@@ -133,8 +135,7 @@ class _Server(Iperf3Side):
 class _Client(Iperf3Side):
     """`iperf3 -c HOST`."""
 
-    def __init__(self, call: Call, plan: Iperf3Plan) -> None:
-        super().__init__(call, plan, "client")
+    side = "client"
 
     def program(self) -> Program:
         """One test."""

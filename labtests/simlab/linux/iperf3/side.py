@@ -17,10 +17,11 @@ CAUGHT = {"INT", "TERM", "HUP"}
 class Iperf3Side:
     """One end of a test while it runs."""
 
-    def __init__(self, call: Call, plan: Iperf3Plan, side: str) -> None:
+    side = ""  # "client" or "server"
+
+    def __init__(self, call: Call, plan: Iperf3Plan) -> None:
         self.call = call
         self.plan = plan
-        self.side = side
         self.out: Stdio = call.stdio()
         self.shown = self._document()
         self._before: list[StreamCount] = []
