@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import asyncssh
 
-from labtests.simlab.tree import FileTree, failure
+from labtests.simlab.tree import FileTree
 
 HOME = "/root"
 # The flags of an open request (draft-ietf-secsh-filexfer-02, section 6.3).
@@ -50,9 +50,9 @@ class Transfer(asyncssh.SFTPServer):
         name, files = self._name(path), self._files
         there = files.exists(name)
         if there and pflags & FXF_EXCL:
-            raise failure(errno.EEXIST)
+            raise _failure(errno.EEXIST)
         if not there and not pflags & FXF_CREAT:
-            raise failure(errno.ENOENT)
+            raise _failure(errno.ENOENT)
         keeps = there and not pflags & FXF_TRUNC
         opened = _OpenFile(
             name,
@@ -147,7 +147,7 @@ class Transfer(asyncssh.SFTPServer):
 
     def readlink(self, path: bytes) -> bytes:
         """There are no links."""
-        raise failure(errno.EINVAL)
+        raise _failure(errno.EINVAL)
 
     open56 = rmdir = symlink = link = statvfs = fstatvfs = _refuse
 
@@ -163,7 +163,7 @@ class Transfer(asyncssh.SFTPServer):
                 size=4096, permissions=mode, uid=0, gid=0, atime=0, mtime=0, nlink=1
             )
         if not self._files.exists(path):
-            raise failure(errno.ENOENT)
+            raise _failure(errno.ENOENT)
         return _file_attributes(len(_encoded(self._files.read(path))))
 
 
@@ -179,3 +179,7 @@ def _file_attributes(size: int) -> asyncssh.SFTPAttrs:
 
 def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
+
+
+def _failure(number: int) -> OSError:
+    return OSError(number, errno.errorcode[number])

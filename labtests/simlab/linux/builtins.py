@@ -1,11 +1,12 @@
 """Commands that the shell does itself."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux.commands import printing, signals, testing
 from labtests.simlab.linux.execution import LoopJump, ShellExit, Steps
+from labtests.simlab.linux.options import NOT_HERE
 from labtests.simlab.linux.processes import (
     NOT_FOUND,
     SIGNAL_NUMBERS,
@@ -13,14 +14,6 @@ from labtests.simlab.linux.processes import (
     StandardStreams,
 )
 from labtests.simlab.linux.shell import Builtin, HostShell
-
-
-def _at_once(act: Callable[[HostShell, Call], int]) -> Builtin:
-    def builtin(shell: HostShell, call: Call) -> Steps:
-        return act(shell, call)
-        yield Pause()  # makes this a generator
-
-    return builtin
 
 
 def _cd(shell: HostShell, call: Call) -> int:
@@ -114,7 +107,7 @@ def _run(shell: HostShell, argv: tuple[str, ...], streams: StandardStreams) -> S
         return 0
     if argv[0] in shell.builtins:
         call = Call(host=shell.host, process=shell.process, argv=argv)
-        return (yield from shell.builtins[argv[0]](shell, call))
+        return (yield from shell.builtin(call))
     if shell.host.program(argv[0]) is None:
         shell.complain(f"{argv[0]}: command not found", 1)
         return NOT_FOUND
@@ -187,30 +180,30 @@ def _source(shell: HostShell, call: Call) -> Steps:
 
 
 def _refuse(shell: HostShell, call: Call) -> int:
-    call.err(f"emulated host: {call.name} is not emulated\n")
+    shell.complain(f"{NOT_HERE}: {call.name}", 1)
     return 2
 
 
 _OF_BASH = ("alias", "bg", "declare", "fg", "history", "jobs", "let", "local", "shopt", "ulimit")
 BUILTINS: Mapping[str, Builtin] = {
-    **dict.fromkeys((":", "true", "set", "umask"), _at_once(lambda shell, call: 0)),
+    **dict.fromkeys((":", "true", "set", "umask"), lambda shell, call: 0),
     ".": _source,
     "source": _source,
-    "[": _at_once(lambda shell, call: testing.test(call)),
-    "test": _at_once(lambda shell, call: testing.test(call)),
-    "false": _at_once(lambda shell, call: 1),
-    "echo": _at_once(lambda shell, call: printing.echo(call)),
-    "printf": _at_once(lambda shell, call: printing.printf(call)),
-    "cd": _at_once(_cd),
-    "pwd": _at_once(_pwd),
-    "exit": _at_once(_exit),
-    "logout": _at_once(_exit),
-    "break": _at_once(_jump),
-    "continue": _at_once(_jump),
-    "export": _at_once(_export),
-    "unset": _at_once(_unset),
-    "trap": _at_once(_trap),
-    "type": _at_once(_type),
+    "[": lambda shell, call: testing.test(call),
+    "test": lambda shell, call: testing.test(call),
+    "false": lambda shell, call: 1,
+    "echo": lambda shell, call: printing.echo(call),
+    "printf": lambda shell, call: printing.printf(call),
+    "cd": _cd,
+    "pwd": _pwd,
+    "exit": _exit,
+    "logout": _exit,
+    "break": _jump,
+    "continue": _jump,
+    "export": _export,
+    "unset": _unset,
+    "trap": _trap,
+    "type": _type,
     "time": _time,
     "command": _command,
     "exec": _exec,
@@ -218,5 +211,5 @@ BUILTINS: Mapping[str, Builtin] = {
     "wait": _wait,
     "read": _read,
     "kill": _kill,
-    **dict.fromkeys(_OF_BASH, _at_once(_refuse)),
+    **dict.fromkeys(_OF_BASH, _refuse),
 }

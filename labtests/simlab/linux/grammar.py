@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Literal
 
 from labtests.simlab.linux.syntax import Lexer, Operator, ShellSyntax, Token, Word
@@ -164,12 +164,12 @@ class _Parser:
             raise ShellSyntax("syntax error: unexpected end of file")
         if isinstance(token, Operator):
             if token.text == "(":
-                return self._deeper(self._parentheses)
+                return self._deeper(partial(self._group, ")"))
             if token.text not in _REDIRECTIONS:
                 raise self._unexpected(token)
             return self._simple()
-        compound = {"{": self._braces, "if": self._if, "for": self._for}
-        compound |= {"while": self._while, "until": self._while}
+        compound: dict[str, Callable[[], Command]] = {"{": partial(self._group, "}")}
+        compound |= {"if": self._if, "for": self._for, "while": self._while, "until": self._while}
         start = compound.get(token.plain or "")
         return self._simple() if start is None else self._redirected(self._deeper(start))
 
@@ -190,17 +190,11 @@ class _Parser:
         pipeline = Pipeline((command,), negated=False)
         return CommandGroup(List((ListItem(pipeline, "", background=False),)), False, redirections)
 
-    def _parentheses(self) -> Command:
-        return self._group("(", ")")
-
-    def _braces(self) -> Command:
-        return self._group("{", "}")
-
-    def _group(self, start: str, end: str) -> CommandGroup:
+    def _group(self, end: str) -> CommandGroup:
         self.at += 1
         body = self.list_until((end,))
         self._expect(end)
-        return CommandGroup(body, start == "(", tuple(self._redirections()))
+        return CommandGroup(body, end == ")", tuple(self._redirections()))
 
     def _if(self) -> Command:
         branches: list[tuple[List, List]] = []

@@ -20,7 +20,14 @@ from labtests.simlab.linux.calls import Call, Tool, Tools
 from labtests.simlab.linux.hindering import Hindered
 from labtests.simlab.linux.login import Login
 from labtests.simlab.linux.machine import Machine
-from labtests.simlab.linux.options import SAY_NO_MORE, STATUS_OF_USAGE, BadOption, NotEmulated
+from labtests.simlab.linux.options import (
+    NOT_HERE,
+    SAY_NO_MORE,
+    STATUS_OF_USAGE,
+    BadOption,
+    NotEmulated,
+    Refused,
+)
 from labtests.simlab.linux.ports import dotted
 from labtests.simlab.linux.processes import (
     Birth,
@@ -261,8 +268,11 @@ def _guarded(call: Call, tool: Tool) -> Program:
         if call.name not in SAY_NO_MORE:
             call.err(f"Try '{call.name} --help' for more information.\n")
         return STATUS_OF_USAGE.get(call.name, 1)
+    except Refused as refusal:
+        call.out(refusal.printed)
+        call.err(str(refusal))
+        return refusal.status
     except NotEmulated as gap:
-        call.err(f"emulated host: {gap} is not emulated\n")
-        return 2
+        return call.fail(f"{NOT_HERE}: {gap}", STATUS_OF_USAGE.get(call.name, 1))
     except OSError as error:
         return call.fail(f"write error: {error.strerror}")

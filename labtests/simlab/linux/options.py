@@ -1,8 +1,10 @@
 """Reading options the way getopt does: `-ab`, `-n5`, `-n 5`, `--name=value`, `--`."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 STATUS_OF_USAGE = {
     **dict.fromkeys(("ls", "sort", "grep", "egrep", "ping", "pgrep", "pkill"), 2),
@@ -10,11 +12,20 @@ STATUS_OF_USAGE = {
     "ss": 255,
 }
 """Exit statuses after a BadOption, other than 1."""
+NOT_HERE = "the simulated box does not emulate this"
 SAY_NO_MORE = ("ping", "ss", "ibv_devinfo")  # others point to their --help
 
 
 class NotEmulated(Exception):
     """A real program does this; the text says what."""
+
+
+class Refused(Exception):
+    """The program ends, in its own words on stderr, perhaps after some on stdout."""
+
+    def __init__(self, text: str = "", status: int = 1, *, printed: str = "") -> None:
+        super().__init__(text)
+        self.status, self.printed = status, printed
 
 
 class BadOption(Exception):
@@ -27,6 +38,32 @@ def whole(options: dict[str, str], letter: str, default: int, what: str) -> int:
     if not re.fullmatch(r"[-+]?[0-9]+", text):
         raise BadOption(f"invalid {what}: ‘{text}’")
     return int(text)
+
+
+@dataclass(frozen=True, slots=True)
+class NumberOption:
+    """An option with a number: its field of a plan, its bounds, and the words about it."""
+
+    field: str
+    words: str
+    low: float
+    high: float
+
+
+def read_numbers(
+    options: dict[str, str],
+    numbers: Mapping[str, NumberOption],
+    read: Callable[[NumberOption, str], float],
+    refusal: Callable[[NumberOption], Refused],
+) -> dict[str, Any]:
+    """The fields of a plan for the options that are given; the refusal of one out of bounds."""
+    found = {}
+    for name, number in numbers.items():
+        if name in options:
+            value = found[number.field] = read(number, options[name])
+            if not number.low <= value <= number.high:
+                raise refusal(number)
+    return found
 
 
 @lru_cache

@@ -207,10 +207,9 @@ class HostShell(Execution):
         if argv == ["exec"]:  # only its redirections, and they stay
             self.host.redirect(self.process, streams)
             return 0
-        builtin = self.builtins.get(argv[0])
-        if builtin is not None:
-            body = builtin(self, Call(host=self.host, process=self.process, argv=tuple(argv)))
-            return (yield from self.within(streams, self._guarded(body, argv[0], command.line)))
+        if argv[0] in self.builtins:
+            call = Call(host=self.host, process=self.process, argv=tuple(argv))
+            return (yield from self.within(streams, self.builtin(call, command.line)))
         if replace_shell:
             self.process.environment |= assigned
             return (yield from self.replace(tuple(argv), streams, command.line))
@@ -229,17 +228,19 @@ class HostShell(Execution):
             found[match[1]] = yield from expansion.single(self, rest)
         return found
 
-    def _guarded(self, body: Steps, name: str, line: int) -> Steps:
+    def builtin(self, call: Call, line: int = 1) -> Steps:
+        """What the shell does itself; it says when a write has failed."""
         try:
-            return (yield from body)
+            outcome = self.builtins[call.argv[0]](self, call)
+            return outcome if isinstance(outcome, int) else (yield from outcome)
         except BrokenPipeError:
             raise
         except OSError as error:
-            self.complain(f"{name}: write error: {error.strerror}", line)
+            self.complain(f"{call.argv[0]}: write error: {error.strerror}", line)
             return 1
 
 
-Builtin = Callable[[HostShell, Call], Steps]
+Builtin = Callable[[HostShell, Call], int | Steps]
 
 
 def _stage(command: grammar.Command) -> Callable[[HostShell], Steps]:

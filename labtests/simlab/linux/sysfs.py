@@ -149,29 +149,40 @@ def _add(host: Machine, path: str, read: Callable[[], str]) -> None:
 
 
 def _add_interface(host: Machine, port: NicPort) -> None:
-    base = f"/sys/class/net/{port.interface}"
-    state = "up" if port.up else "down"
     constants = {
-        "address": port.mac,
-        "operstate": state,
-        "carrier": str(int(port.up)),
         "speed": str(port.speed_mbit_per_s),
-        "duplex": "full",
-        "ifindex": str(port.interface_index),
-        "type": "1",
         "dev_port": "0",
         "device/vendor": "0x15b3",
         "device/device": "0x1013",
         "device/numa_node": "0",
     }
+    add_interface(host, port, constants, partial(_statistic, port))
+    host.tree.add_folder(f"/sys/class/net/{port.interface}/device/infiniband/{port.rdma}")
+
+
+def add_interface(
+    host: Machine,
+    port: NicPort,
+    constants: dict[str, str],
+    statistic: Callable[[str], Callable[[], str]],
+) -> None:
+    """What any net device has in sysfs, and these constants."""
+    base = f"/sys/class/net/{port.interface}"
+    constants |= {
+        "address": port.mac,
+        "operstate": "up" if port.up else "down",
+        "carrier": str(int(port.up)),
+        "duplex": "full",
+        "ifindex": str(port.interface_index),
+        "type": "1",
+    }
     for name, text in constants.items():
         _add(host, f"{base}/{name}", lambda text=text: f"{text}\n")  # type: ignore[misc]
     _add(host, f"{base}/mtu", lambda: f"{port.mtu_bytes}\n")
-    host.tree.add_folder(f"{base}/device/infiniband/{port.rdma}")
     for name in STATISTICS:
-        _add(host, f"{base}/statistics/{name}", _statistic(port, name))
+        _add(host, f"{base}/statistics/{name}", statistic(name))
     for name in CARRIER:
-        _add(host, f"{base}/{name}", carrier_count(port, name))
+        _add(host, f"{base}/{name}", _carrier_count(port, name))
 
 
 CARRIER = ("carrier_changes", "carrier_up_count", "carrier_down_count")
@@ -184,7 +195,7 @@ STATISTICS = (
 )
 
 
-def carrier_count(port: NicPort, name: str) -> Callable[[], str]:
+def _carrier_count(port: NicPort, name: str) -> Callable[[], str]:
     """A link here came up once, and stayed, unless a fault took it down."""
     first = 0 if name == "carrier_down_count" else int(port.up)
     return lambda: f"{port.reading(name, lambda: first)}\n"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.commands.files import texts
 from labtests.simlab.linux.commands.text import python_regex
-from labtests.simlab.linux.options import read_options
+from labtests.simlab.linux.options import NOT_HERE, read_options
 from labtests.simlab.linux.processes import Program
 
 BAD_PROGRAM = 2
@@ -147,7 +147,7 @@ def _awk(call: Call) -> Program:
         for text in _awk_output(run, rules, [line for _, t in found for line in t.splitlines()]):
             call.out(text)
     except (Misunderstood, re.error):
-        call.err("emulated host: of awk only patterns, print, = and += are emulated\n")
+        call.fail(f"{NOT_HERE}: more of awk than patterns, print, = and +=")
         call.err(f"awk: syntax error at source line 1\n context is\n\t >>> {program} <<<\n")
         return BAD_PROGRAM
     return status

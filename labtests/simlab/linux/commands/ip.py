@@ -17,7 +17,7 @@ def _ip(call: Call) -> int | str:
     if flags & {"V", "Version"}:
         return VERSION
     if flags & {"d", "details"}:  # such as the bridge of a port
-        raise NotEmulated("ip -d")
+        raise NotEmulated("-d")
     if not words or not any(name.startswith(words[0]) for name in ("address", "link", "route")):
         call.err('Object "' + (words[0] if words else "") + '" is unknown, try "ip help".\n')
         return 255 if words else 1

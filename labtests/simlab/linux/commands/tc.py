@@ -24,7 +24,7 @@ _FQ_CODEL = {
 def _tc(call: Call) -> int | str:
     *flags, interface = call.arguments or ("",)
     if flags != ["-s", "-j", "qdisc", "show", "dev"]:
-        raise NotEmulated("tc " + " ".join(call.arguments))
+        raise NotEmulated(" ".join(call.arguments))
     port = call.host.port(interface)
     if port is None:
         call.err(f'Cannot find device "{interface}"\n')

@@ -1,9 +1,15 @@
 """The command line of iperf3."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from labtests.simlab.linux.iperf3 import units
-from labtests.simlab.linux.options import BadOption, read_options
+from labtests.simlab.linux.options import (
+    BadOption,
+    NumberOption,
+    Refused,
+    read_numbers,
+    read_options,
+)
 
 VERSION = "iperf 3.12"
 TCP_BLOCK_BYTES = 131072
@@ -16,10 +22,6 @@ _OPTIONS = """-s,--server -c,--client= -p,--port= -1,--one-off -J,--json -D,--da
 -S,--tos= --dscp= -w,--window= -f,--format= -v,--version -h,--help -B,--bind= --forceflush
 --connect-timeout= -N,--no-delay -C,--congestion= -M,--set-mss= -Z,--zerocopy --cport= -V46"""
 USAGE_HINT = "\nUsage: iperf3 [-s|-c host] [options]\nTry `iperf3 --help' for more information.\n"
-
-
-class Iperf3Rejected(Exception):
-    """The command line is refused; the text goes to stderr."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,30 +45,20 @@ class Iperf3Plan:
     flushes: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Number:
-    """An option with a number: its field of the plan, its bounds, and what is said beyond them."""
-
-    field: str
-    low: float
-    high: float
-    problem: str
-
-
 _NUMBERS = {
-    "p": _Number("port", 1, 65535, "port number must be between 1 and 65535 inclusive"),
-    "t": _Number("duration_s", 0, 86400, "test duration too long (maximum = 86400 seconds)"),
-    "i": _Number("interval_s", 0, 60, "invalid report interval (min = 0.1, max = 60 seconds)"),
-    "P": _Number("streams", 1, 128, "number of parallel streams too large (maximum = 128)"),
+    "p": NumberOption("port", "port number must be between 1 and 65535 inclusive", 1, 65535),
+    "t": NumberOption("duration_s", "test duration too long (maximum = 86400 seconds)", 0, 86400),
+    "i": NumberOption("interval_s", "invalid report interval (min = 0.1, max = 60 seconds)", 0, 60),
+    "P": NumberOption("streams", "number of parallel streams too large (maximum = 128)", 1, 128),
 }
 
 
 def read_plan(arguments: tuple[str, ...]) -> tuple[Iperf3Plan, dict[str, str]]:
-    """The plan and the raw options. Raises Iperf3Rejected in iperf3's words."""
+    """The plan and the raw options. Raises Refused in iperf3's words."""
     try:
         options, _ = read_options(arguments, _OPTIONS)
     except BadOption as error:
-        raise Iperf3Rejected(f"iperf3: {error}\n{USAGE_HINT}") from None
+        raise Refused(f"iperf3: {error}\n{USAGE_HINT}") from None
     if "v" in options or "h" in options:
         return Iperf3Plan(), options
     if "s" not in options and "c" not in options:
@@ -74,6 +66,7 @@ def read_plan(arguments: tuple[str, ...]) -> tuple[Iperf3Plan, dict[str, str]]:
     if "s" in options and "c" in options:
         raise _parameter("cannot be both server and client")
     udp = "u" in options
+    refusal = lambda number: _parameter(number.words)  # noqa: E731
     plan = Iperf3Plan(
         server=options.get("c"),
         one_off="1" in options,
@@ -86,27 +79,21 @@ def read_plan(arguments: tuple[str, ...]) -> tuple[Iperf3Plan, dict[str, str]]:
         window_bytes=_window(options),
         form=options.get("f", "")[:1],
         flushes="forceflush" in options,
+        **read_numbers(options, _NUMBERS, _number, refusal),
     )
-    return _with_numbers(plan, options), options
+    return plan, options
 
 
-def _parameter(text: str) -> Iperf3Rejected:
-    return Iperf3Rejected(f"iperf3: parameter error - {text}\n{USAGE_HINT}")
+def _parameter(text: str) -> Refused:
+    return Refused(f"iperf3: parameter error - {text}\n{USAGE_HINT}")
 
 
-def _with_numbers(plan: Iperf3Plan, options: dict[str, str]) -> Iperf3Plan:
-    for letter, number in _NUMBERS.items():
-        if letter not in options:
-            continue
-        try:
-            value = float(options[letter])
-        except ValueError:
-            value = 0.0  # atof(3)
-        if not number.low <= value <= number.high:
-            raise _parameter(number.problem)
-        whole = letter in "pP"
-        plan = replace(plan, **{number.field: int(value) if whole else value})  # type: ignore[arg-type]
-    return plan
+def _number(number: NumberOption, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0  # atof(3)
+    return int(value) if number.field in ("port", "streams") and 0 <= value < 1e9 else value
 
 
 def _rate(options: dict[str, str], *, udp: bool) -> float:
