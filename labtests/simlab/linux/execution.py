@@ -96,9 +96,12 @@ class Execution:
         return special.get(name, self.variables().get(name, ""))
 
     def complain(self, text: str, line: int) -> None:
-        """Print `bash: line N: text` on stderr (without the line when interactive)."""
-        where = "" if self.interactive else f"line {line}: "
-        self.process.streams.err.write(f"{self.name}: {where}{text}\n")
+        """Print it on stderr."""
+        self.process.streams.err.write(self._complaint(text, line))
+
+    def _complaint(self, text: str, line: int) -> str:
+        """`bash: line N: text` (without the line when interactive)."""
+        return f"{self.name}: {'' if self.interactive else f'line {line}: '}{text}\n"
 
     def fork(
         self,
@@ -143,8 +146,7 @@ class Execution:
         """`exec`: this process becomes the program."""
         tool = self.host.program(argv[0])
         if tool is None:
-            self.host.redirect(self.process, streams)
-            self._not_found(argv[0], line)
+            self._not_found(argv[0], line, streams)
             return NOT_FOUND
         self.process.argv = argv
         self.host.redirect(self.process, streams)
@@ -155,7 +157,7 @@ class Execution:
     ) -> Steps:
         """A program runs in a process of its own; its status."""
         if self.host.program(argv[0]) is None:
-            yield from self.within(streams, self._missing(argv[0], line))
+            self._not_found(argv[0], line, streams)
             return NOT_FOUND
         birth = replace(self._birth(streams), environment=self.process.environment | assigned)
         child = self.host.kernel.spawn(birth, argv, lambda own: self.host.run_tool(own, argv))
@@ -165,14 +167,9 @@ class Execution:
         self._report_death(child, line)
         return status
 
-    def _missing(self, name: str, line: int) -> Steps:
-        self._not_found(name, line)
-        return NOT_FOUND
-        yield Pause()  # makes this a generator
-
-    def _not_found(self, name: str, line: int) -> None:
+    def _not_found(self, name: str, line: int, streams: StandardStreams) -> None:
         reason = "No such file or directory" if "/" in name else "command not found"
-        self.complain(f"{name}: {reason}", line)
+        streams.err.write(self._complaint(f"{name}: {reason}", line))
 
     def _report_death(self, child: HostProcess, line: int) -> None:
         word = _DEATHS.get(child.died_of or "")

@@ -109,6 +109,11 @@ class Machine(ABC):
                 return port
         return None
 
+    def other(self, address: str) -> "Machine | None":
+        """The host of the lab with this address."""
+        found = self.lab.devices.get(self.lab.device_with_address(address) or "")
+        return found if isinstance(found, Machine) else None
+
     def new_qpn(self) -> int:
         """The next queue pair number."""
         self.next_qpn += 1

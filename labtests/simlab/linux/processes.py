@@ -208,7 +208,7 @@ class Kernel:
         elif process is self._running:
             process.doom = signal
         else:
-            self._end(process, DEATH + SIGNAL_NUMBERS[signal], signal)
+            self._end(process, 0, signal)
 
     def living(self) -> Iterator[HostProcess]:
         """All processes that have not ended, by PID."""
@@ -238,21 +238,18 @@ class Kernel:
         try:
             pause = next(process.program)
         except StopIteration as stop:
-            if process.doom is None:
-                self._end(process, stop.value, None)
-            else:
-                self._end(process, DEATH + SIGNAL_NUMBERS[process.doom], process.doom)
+            self._end(process, stop.value, process.doom)
             return
         except BrokenPipeError:
-            self._end(process, DEATH + SIGNAL_NUMBERS["PIPE"], "PIPE")
+            self._end(process, 0, "PIPE")
             return
         except Exception:
-            self._end(process, DEATH + SIGNAL_NUMBERS["SEGV"], "SEGV")  # a mistake of ours
+            self._end(process, 0, "SEGV")  # a mistake of ours
             raise
         finally:
             self._running = None
         if process.doom is not None:
-            self._end(process, DEATH + SIGNAL_NUMBERS[process.doom], process.doom)
+            self._end(process, 0, process.doom)
         else:
             self._arm(process, pause)
 
@@ -267,7 +264,7 @@ class Kernel:
         if process.status is not None:
             return
         program, process.program = process.program, None
-        process.status = status
+        process.status = status if signal is None else DEATH + SIGNAL_NUMBERS[signal]
         process.died_of = signal
         for event in process.waiting_on:
             event.forget(process.wake)

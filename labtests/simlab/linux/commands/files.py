@@ -32,12 +32,9 @@ def _cat(call: Call) -> Program:
             while text := (yield from call.read_some()):
                 call.out(text)
             continue
-        try:
-            text = call.host.tree.read(call.path(name))
-        except OSError as error:
-            status = call.fail(f"{name}: {error.strerror}")
-        else:
-            call.out(text)
+        found, failed = yield from texts(call, [name])
+        call.out("".join(text for _, text in found))
+        status = status or failed
     return status
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from labtests.network import UdpFlow, UdpRequest
 from labtests.simlab.linux.calls import Call, Tools
-from labtests.simlab.linux.machine import Machine
 from labtests.simlab.linux.options import BadOption, read_options, whole
 from labtests.simlab.linux.processes import Pause, Program
 
@@ -130,8 +129,7 @@ class _PingRun:
             )
         )
         host.sockets.pings_out.append(flow)
-        there = host.lab.devices[host.lab.device_with_address(plan.target) or host.name]
-        if isinstance(there, Machine):
+        if (there := host.other(plan.target)) is not None:
             there.sockets.pings_in.append(flow)
         return flow
 

@@ -243,9 +243,8 @@ class _Client(Iperf3Side):
 
     def _at(self, address: str) -> tuple[Machine, NicPort]:
         """The host with this address, where the server has been found, and its port."""
-        lab = self.call.host.lab
-        host = lab.devices[lab.device_with_address(address) or ""]
-        assert isinstance(host, Machine)
+        host = self.call.host.other(address)
+        assert host is not None
         return host, next(port for port in host.ports if port.address == address)
 
     def _narrow(self, stream: Iperf3Stream, flow: UdpFlow, receiver: Machine) -> None:
