@@ -51,12 +51,14 @@ def _json(rows: Sequence[Row]) -> str:
     return "[" + "\n,".join(bodies) + "\n]\n" if rows else "[]\n"
 
 
+def _head(index: int, name: str) -> Row:
+    return {"ifindex": index, "ifname": name, "port": 1}
+
+
 def _link(call: Call, words: list[str]) -> Shown:
     rows = [
         {
-            "ifindex": port.index,
-            "ifname": port.rdma,
-            "port": 1,
+            **_head(port.index, port.rdma),
             "state": "ACTIVE" if port.rdma_up else "DOWN",
             "physical_state": "LINK_UP" if port.rdma_up else "DISABLED",
             "netdev": port.interface,
@@ -149,9 +151,7 @@ def _cm_ids(host: Machine) -> list[Row]:
 
 def _connected_id(connected: Connected, number: int) -> Row:
     return {
-        "ifindex": connected.device_index,
-        "ifname": connected.device,
-        "port": 1,
+        **_head(connected.device_index, connected.device),
         "cm-idn": number,
         "lqpn": connected.local.number,
         "qp-type": "RC",
@@ -168,9 +168,7 @@ def _queue_pairs(host: Machine) -> list[Row]:
     """Queue pairs: those of programs, then the kernel's own of each device."""
     rows: list[Row] = [
         {
-            "ifindex": connected.device_index,
-            "ifname": connected.device,
-            "port": 1,
+            **_head(connected.device_index, connected.device),
             "lqpn": connected.local.number,
             "rqpn": connected.remote.number,
             "type": "RC",
@@ -186,9 +184,7 @@ def _queue_pairs(host: Machine) -> list[Row]:
     ]
     rows += [
         {
-            "ifindex": port.index,
-            "ifname": port.rdma,
-            "port": 1,
+            **_head(port.index, port.rdma),
             "lqpn": 1,
             "type": "GSI",
             "state": "RTS",
