@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Literal
 
+from labtests.simlab.linux.options import NOT_HERE
 from labtests.simlab.linux.syntax import Lexer, Operator, ShellSyntax, Token, Word
 
 _REDIRECTIONS = ("<", ">", ">>", ">&", "<&", "&>", "&>>", "<<<")
@@ -153,6 +154,8 @@ class _Parser:
             self.at += 1
         commands = [self._command()]
         while self._operator_text() in ("|", "|&"):
+            if self._operator_text() == "|&":
+                raise ShellSyntax(f"{NOT_HERE}: |& (2>&1 | is)")
             self.at += 1
             self._skip_newlines()
             commands.append(self._command())
