@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
-from labtests.simlab.transfer import Files
+from labtests.simlab.tree import FileTree
 
 Kind = Literal["host", "switch"]
 SignalName = Literal["INT", "TERM", "KILL", "HUP", "QUIT", "USR1", "USR2"]
@@ -105,7 +105,7 @@ class Face(Protocol):
 
     user: str
     """The management user; the SSH server lets this user (and root) in."""
-    files: Files | None
+    files: FileTree | None
     """What SFTP serves; None where there is no SFTP."""
 
     def execute(self, command: str, console: Console) -> None:

@@ -22,7 +22,7 @@ class Appointment:
 
     time_ns: int
     number: int
-    callback: Callable[[], None] | None = field(compare=False)
+    callback: Callable[[], None] = field(compare=False)
 
 
 class Timeline:
@@ -51,10 +51,6 @@ class Timeline:
         """Have this called when so much simulated time has passed."""
         return self.at(self._now_ns + delay_ns, callback)
 
-    def cancel(self, appointment: Appointment) -> None:
-        """It will not be called. Fine when it has been already."""
-        appointment.callback = None
-
     def advance_to(self, time_ns: int) -> None:
         """Let time pass. Every callback runs at its own time, with the network at that time too;
         callbacks may register more, also for the same time."""
@@ -62,8 +58,6 @@ class Timeline:
             raise ValueError(f"time runs forward: now {self._now_ns} ns, asked for {time_ns} ns")
         while self._due and self._due[0].time_ns <= time_ns:
             appointment = heapq.heappop(self._due)
-            if appointment.callback is None:
-                continue
             self._reach(appointment.time_ns)
             appointment.callback()
         self._reach(time_ns)

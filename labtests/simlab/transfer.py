@@ -8,49 +8,19 @@ import errno
 import stat
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 
 import asyncssh
+
+from labtests.simlab.tree import FileTree
 
 HOME = "/root"
 # The flags of an open request (draft-ietf-secsh-filexfer-02, section 6.3).
 FXF_WRITE, FXF_APPEND, FXF_CREAT, FXF_TRUNC, FXF_EXCL = 0x02, 0x04, 0x08, 0x10, 0x20
 
 
-class Files(Protocol):
-    """The files of an emulated device. Everything that fails raises OSError."""
-
-    def resolve(self, name: str, directory: str) -> str:
-        """An absolute path without `.` and `..`."""
-        ...
-
-    def is_folder(self, path: str) -> bool:
-        """Whether there is a folder of this path."""
-        ...
-
-    def exists(self, path: str) -> bool:
-        """Whether anything has this path."""
-        ...
-
-    def entries(self, folder: str) -> list[str]:
-        """The names in a folder."""
-        ...
-
-    def read(self, path: str) -> str:
-        """The file's text."""
-        ...
-
-    def replace(self, path: str, text: str, user: str) -> None:
-        """The file holds this text now."""
-        ...
-
-    def remove(self, path: str) -> None:
-        """The file is gone."""
-        ...
-
-    def make_folder(self, path: str) -> None:
-        """An empty folder is there."""
-        ...
+Files = FileTree
+"""The files of an emulated device. Everything that fails raises OSError."""
 
 
 @dataclass(slots=True)

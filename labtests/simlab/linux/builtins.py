@@ -1,11 +1,12 @@
 """Commands that the shell does itself."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux.commands import printing, signals, testing
 from labtests.simlab.linux.execution import LoopJump, ShellExit, Steps
+from labtests.simlab.linux.options import NOT_HERE
 from labtests.simlab.linux.processes import (
     NOT_FOUND,
     SIGNAL_NUMBERS,
@@ -15,19 +16,11 @@ from labtests.simlab.linux.processes import (
 from labtests.simlab.linux.shell import Builtin, HostShell
 
 
-def _at_once(act: Callable[[HostShell, Call], int]) -> Builtin:
-    def builtin(shell: HostShell, call: Call) -> Steps:
-        return act(shell, call)
-        yield Pause()  # makes this a generator
-
-    return builtin
-
-
 def _cd(shell: HostShell, call: Call) -> int:
     name = call.arguments[0] if call.arguments else "/root"
     path = call.path(name)
-    if not shell.tree.is_folder(path):
-        reason = "Not a directory" if shell.tree.is_file(path) else "No such file or directory"
+    if not shell.host.tree.is_folder(path):
+        reason = "Not a directory" if shell.host.tree.is_file(path) else "No such file or directory"
         shell.complain(f"cd: {name}: {reason}", 1)
         return 1
     shell.process.directory = path
@@ -76,30 +69,26 @@ def _unset(shell: HostShell, call: Call) -> int:
 
 
 def _command(shell: HostShell, call: Call) -> Steps:
-    if call.arguments[:1] in (("-v",), ("-V",)):
-        return _where(shell, call.arguments[1:], call)
-    return (yield from _run(shell, call.arguments, shell.process.streams))
+    if call.arguments[:1] not in (("-v",), ("-V",)):
+        return (yield from _run(shell, call.arguments, shell.process.streams))
+    places = [_place(shell, name) for name in call.arguments[1:]]
+    call.out("".join(f"{place}\n" for place in places if place))
+    return int("" in places)
 
 
-def _where(shell: HostShell, names: tuple[str, ...], call: Call) -> int:
-    found = 0
-    for name in names:
-        if name in shell.builtins:
-            call.out(f"{name}\n")
-        elif shell.host.program(name) is not None:
-            call.out(shell.host.path_of(name) + "\n")
-        else:
-            found = 1
-    return found
+def _place(shell: HostShell, name: str) -> str:
+    """The path of a program, the name of a builtin, "" for what is neither."""
+    if name in shell.builtins:
+        return name
+    return "" if shell.host.program(name) is None else shell.host.path_of(name)
 
 
 def _type(shell: HostShell, call: Call) -> int:
     status = 0
     for name in call.arguments:
-        if name in shell.builtins:
-            call.out(f"{name} is a shell builtin\n")
-        elif shell.host.program(name) is not None:
-            call.out(f"{name} is {shell.host.path_of(name)}\n")
+        place = _place(shell, name)
+        if place:
+            call.out(f"{name} is {'a shell builtin' if place == name else place}\n")
         else:
             shell.complain(f"type: {name}: not found", 1)
             status = 1
@@ -118,7 +107,7 @@ def _run(shell: HostShell, argv: tuple[str, ...], streams: StandardStreams) -> S
         return 0
     if argv[0] in shell.builtins:
         call = Call(host=shell.host, process=shell.process, argv=argv)
-        return (yield from shell.builtins[argv[0]](shell, call))
+        return (yield from shell.builtin(call))
     if shell.host.program(argv[0]) is None:
         shell.complain(f"{argv[0]}: command not found", 1)
         return NOT_FOUND
@@ -177,53 +166,50 @@ def _trap(shell: HostShell, call: Call) -> int:
     return 0
 
 
-def _ulimit(shell: HostShell, call: Call) -> int:
-    call.out("unlimited\n")
-    return 0
-
-
 def _eval(shell: HostShell, call: Call) -> Steps:
     return (yield from shell.run(" ".join(call.arguments)))
 
 
 def _source(shell: HostShell, call: Call) -> Steps:
     try:
-        text = shell.tree.read(call.path(call.arguments[0])) if call.arguments else ""
+        text = shell.host.tree.read(call.path(call.arguments[0])) if call.arguments else ""
     except OSError as error:
         shell.complain(f"{call.arguments[0]}: {error.strerror}", 1)
         return 1
     return (yield from shell.run(text))
 
 
+def _refuse(shell: HostShell, call: Call) -> int:
+    shell.complain(f"{NOT_HERE}: {call.name}", 1)
+    return 2
+
+
+_OF_BASH = ("alias", "bg", "declare", "fg", "history", "jobs", "let", "local", "shopt", "ulimit")
 BUILTINS: Mapping[str, Builtin] = {
-    ":": _at_once(lambda shell, call: 0),
+    **dict.fromkeys((":", "true", "set", "umask"), lambda shell, call: 0),
     ".": _source,
     "source": _source,
-    "[": _at_once(lambda shell, call: testing.test(call)),
-    "test": _at_once(lambda shell, call: testing.test(call)),
-    "true": _at_once(lambda shell, call: 0),
-    "false": _at_once(lambda shell, call: 1),
-    "echo": _at_once(lambda shell, call: printing.echo(call)),
-    "printf": _at_once(lambda shell, call: printing.printf(call)),
-    "cd": _at_once(_cd),
-    "pwd": _at_once(_pwd),
-    "exit": _at_once(_exit),
-    "logout": _at_once(_exit),
-    "break": _at_once(_jump),
-    "continue": _at_once(_jump),
-    "export": _at_once(_export),
-    "unset": _at_once(_unset),
-    "set": _at_once(lambda shell, call: 0),
-    "trap": _at_once(_trap),
-    "umask": _at_once(lambda shell, call: 0),
-    "ulimit": _at_once(_ulimit),
-    "type": _at_once(_type),
+    "[": lambda shell, call: testing.test(call),
+    "test": lambda shell, call: testing.test(call),
+    "false": lambda shell, call: 1,
+    "echo": lambda shell, call: printing.echo(call),
+    "printf": lambda shell, call: printing.printf(call),
+    "cd": _cd,
+    "pwd": _pwd,
+    "exit": _exit,
+    "logout": _exit,
+    "break": _jump,
+    "continue": _jump,
+    "export": _export,
+    "unset": _unset,
+    "trap": _trap,
+    "type": _type,
     "time": _time,
-    "alias": _at_once(lambda shell, call: 0),
     "command": _command,
     "exec": _exec,
     "eval": _eval,
     "wait": _wait,
     "read": _read,
     "kill": _kill,
+    **dict.fromkeys(_OF_BASH, _refuse),
 }

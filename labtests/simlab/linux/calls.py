@@ -77,6 +77,6 @@ class TypedInput(TextSource):
         self.prompting = prompting
 
 
-Tool = Callable[[Call], int | Program]
-"""Ends at once with a status, or is a program that takes its time."""
+Tool = Callable[[Call], int | str | Program]
+"""Ends at once, with a status or a text that it prints, or is a program that takes its time."""
 Tools = Mapping[str, Tool]

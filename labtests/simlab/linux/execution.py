@@ -1,6 +1,6 @@
 """How a shell has things done: processes of its own kind, programs, redirected streams."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -15,7 +15,7 @@ from labtests.simlab.linux.processes import (
     Program,
     StandardStreams,
 )
-from labtests.simlab.linux.tree import FileTree
+from labtests.simlab.linux.streams import Capture
 
 _DEATHS = {"KILL": "Killed", "TERM": "Terminated", "HUP": "Hangup", "QUIT": "Quit"}
 Steps = Program
@@ -43,7 +43,7 @@ class Interrupted(Exception):
 
 @dataclass(slots=True, kw_only=True)
 class Execution:
-    """A shell's state, and how it has things done. Implements expansion.Expanding."""
+    """A shell's state, and how it has things done."""
 
     host: Machine
     process: HostProcess
@@ -60,22 +60,28 @@ class Execution:
     loops: int = 0  # that are being run, one in the other
     shell_pid: int | None = None  # $$ stays the same in subshells
 
-    @property
-    def tree(self) -> FileTree:
-        """The host's files."""
-        return self.host.tree
+    def run(self, source: str) -> Steps:
+        """All commands of a text; the last status."""
+        raise NotImplementedError
 
-    @property
-    def directory(self) -> str:
-        """The present folder."""
-        return self.process.directory
+    def substitute(self, source: str) -> Generator[Pause, None, str]:
+        """What a command prints, without the line ends behind it."""
+        capture = Capture()
+        streams = replace(self.process.streams, out=capture)
+        child = self.fork(streams, lambda shell: shell.run(source), "bash")
+        self.status = yield from self.wait_for(child)
+        return capture.text.rstrip("\n")
+
+    def resolve(self, name: str) -> str:
+        """An absolute path, of a name in the present folder."""
+        return self.host.tree.resolve(name, self.process.directory)
 
     def variables(self) -> dict[str, str]:
         """All variables."""
         return self.process.environment | self.local
 
     def variable(self, name: str) -> str:
-        """See Expanding."""
+        """A variable's or parameter's value; "" when it is not set."""
         special = {
             "$": str(self.shell_pid or self.process.pid),
             "?": str(self.status),
@@ -90,9 +96,12 @@ class Execution:
         return special.get(name, self.variables().get(name, ""))
 
     def complain(self, text: str, line: int) -> None:
-        """Print `bash: line N: text` on stderr (without the line when interactive)."""
-        where = "" if self.interactive else f"line {line}: "
-        self.process.streams.err.write(f"{self.name}: {where}{text}\n")
+        """Print it on stderr."""
+        self.process.streams.err.write(self._complaint(text, line))
+
+    def _complaint(self, text: str, line: int) -> str:
+        """`bash: line N: text` (without the line when interactive)."""
+        return f"{self.name}: {'' if self.interactive else f'line {line}: '}{text}\n"
 
     def fork(
         self,
@@ -131,21 +140,13 @@ class Execution:
     def _birth(self, streams: StandardStreams, group: int | None = None) -> Birth:
         if group is None and not self.interactive:  # interactive: every job has its own
             group = self.process.group
-        return Birth(
-            parent_pid=self.process.pid,
-            user=self.process.user,
-            streams=streams,
-            environment=self.process.environment,
-            directory=self.process.directory,
-            group=group,
-        )
+        return Birth.of(self.process, streams, group)
 
     def replace(self, argv: tuple[str, ...], streams: StandardStreams, line: int) -> Steps:
         """`exec`: this process becomes the program."""
         tool = self.host.program(argv[0])
         if tool is None:
-            self.host.redirect(self.process, streams)
-            self._not_found(argv[0], line)
+            self._not_found(argv[0], line, streams)
             return NOT_FOUND
         self.process.argv = argv
         self.host.redirect(self.process, streams)
@@ -156,7 +157,7 @@ class Execution:
     ) -> Steps:
         """A program runs in a process of its own; its status."""
         if self.host.program(argv[0]) is None:
-            yield from self.within(streams, self._missing(argv[0], line))
+            self._not_found(argv[0], line, streams)
             return NOT_FOUND
         birth = replace(self._birth(streams), environment=self.process.environment | assigned)
         child = self.host.kernel.spawn(birth, argv, lambda own: self.host.run_tool(own, argv))
@@ -166,14 +167,9 @@ class Execution:
         self._report_death(child, line)
         return status
 
-    def _missing(self, name: str, line: int) -> Steps:
-        self._not_found(name, line)
-        return NOT_FOUND
-        yield Pause()  # makes this a generator
-
-    def _not_found(self, name: str, line: int) -> None:
+    def _not_found(self, name: str, line: int, streams: StandardStreams) -> None:
         reason = "No such file or directory" if "/" in name else "command not found"
-        self.complain(f"{name}: {reason}", line)
+        streams.err.write(self._complaint(f"{name}: {reason}", line))
 
     def _report_death(self, child: HostProcess, line: int) -> None:
         word = _DEATHS.get(child.died_of or "")

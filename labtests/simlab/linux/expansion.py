@@ -3,45 +3,18 @@
 import posixpath
 import re
 from collections.abc import Generator
-from typing import Protocol
 
 from labtests.simlab.linux.arithmetic import evaluate
+from labtests.simlab.linux.execution import Execution
 from labtests.simlab.linux.processes import Pause
 from labtests.simlab.linux.syntax import Word, WordPart
-from labtests.simlab.linux.tree import FileTree
 
 _DEFAULT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*|[0-9?$!#@*-]):?-(.*)", re.DOTALL)
 _ESCAPED = str.maketrans({"*": "\ue000", "?": "\ue001", "[": "\ue002"})  # quoted: not for globs
 _RESTORED = str.maketrans({"\ue000": "*", "\ue001": "?", "\ue002": "["})
 
 
-class Expanding(Protocol):
-    """What expansion asks of the shell."""
-
-    @property
-    def tree(self) -> FileTree:
-        """The host's files."""
-        ...
-
-    @property
-    def directory(self) -> str:
-        """The present folder."""
-        ...
-
-    def variable(self, name: str) -> str:
-        """A variable's or parameter's value; "" when it is not set."""
-        ...
-
-    def variables(self) -> dict[str, str]:
-        """All variables."""
-        ...
-
-    def substitute(self, source: str) -> Generator[Pause, None, str]:
-        """What a command prints, without the line ends behind it."""
-        ...
-
-
-def arguments(shell: Expanding, words: tuple[Word, ...]) -> Generator[Pause, None, list[str]]:
+def arguments(shell: Execution, words: tuple[Word, ...]) -> Generator[Pause, None, list[str]]:
     """The arguments that the words stand for."""
     found: list[str] = []
     for word in words:
@@ -49,7 +22,7 @@ def arguments(shell: Expanding, words: tuple[Word, ...]) -> Generator[Pause, Non
     return found
 
 
-def single(shell: Expanding, word: Word) -> Generator[Pause, None, str]:
+def single(shell: Execution, word: Word) -> Generator[Pause, None, str]:
     """The word as one string, without splitting: an assignment's value, a redirection's target."""
     text = ""
     for part in word.parts:
@@ -57,7 +30,7 @@ def single(shell: Expanding, word: Word) -> Generator[Pause, None, str]:
     return _tilde(text) if _starts_plain(word) else text
 
 
-def _fields(shell: Expanding, word: Word) -> Generator[Pause, None, list[str]]:
+def _fields(shell: Execution, word: Word) -> Generator[Pause, None, list[str]]:
     fields: list[str] = [""]
     whole = any(part.quoted for part in word.parts)  # "" is an argument, an empty $x is none
     for part in word.parts:
@@ -87,20 +60,20 @@ def _split_onto(fields: list[str], value: str) -> bool:
     return bool(pieces)
 
 
-def _globbed(shell: Expanding, text: str) -> list[str]:
+def _globbed(shell: Execution, text: str) -> list[str]:
     if not any(character in text for character in "*?["):
         return [text.translate(_RESTORED)]
     if text.startswith("/"):
-        found = shell.tree.glob(text)
+        found = shell.host.tree.glob(text)
     else:
         found = [
-            posixpath.relpath(path, shell.directory)
-            for path in shell.tree.glob(posixpath.join(shell.directory, text))
+            posixpath.relpath(path, shell.process.directory)
+            for path in shell.host.tree.glob(posixpath.join(shell.process.directory, text))
         ]
     return found or [text.translate(_RESTORED)]
 
 
-def _value(shell: Expanding, part: WordPart) -> Generator[Pause, None, str]:
+def _value(shell: Execution, part: WordPart) -> Generator[Pause, None, str]:
     if part.kind == "command":
         return (yield from shell.substitute(part.text))
     if part.kind == "arithmetic":
@@ -110,7 +83,7 @@ def _value(shell: Expanding, part: WordPart) -> Generator[Pause, None, str]:
     return part.text
 
 
-def _variable(shell: Expanding, text: str) -> str:
+def _variable(shell: Execution, text: str) -> str:
     default = _DEFAULT.fullmatch(text)
     if default is not None:
         return shell.variable(default[1]) or default[2]

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Literal
 
+from labtests.simlab.linux.options import NOT_HERE
 from labtests.simlab.linux.syntax import Lexer, Operator, ShellSyntax, Token, Word
 
 _REDIRECTIONS = ("<", ">", ">>", ">&", "<&", "&>", "&>>", "<<<")
@@ -153,6 +154,8 @@ class _Parser:
             self.at += 1
         commands = [self._command()]
         while self._operator_text() in ("|", "|&"):
+            if self._operator_text() == "|&":
+                raise ShellSyntax(f"{NOT_HERE}: |& (2>&1 | is)")
             self.at += 1
             self._skip_newlines()
             commands.append(self._command())
@@ -164,12 +167,12 @@ class _Parser:
             raise ShellSyntax("syntax error: unexpected end of file")
         if isinstance(token, Operator):
             if token.text == "(":
-                return self._deeper(self._parentheses)
+                return self._deeper(partial(self._group, ")"))
             if token.text not in _REDIRECTIONS:
                 raise self._unexpected(token)
             return self._simple()
-        compound = {"{": self._braces, "if": self._if, "for": self._for}
-        compound |= {"while": self._while, "until": self._while}
+        compound: dict[str, Callable[[], Command]] = {"{": partial(self._group, "}")}
+        compound |= {"if": self._if, "for": self._for, "while": self._while, "until": self._while}
         start = compound.get(token.plain or "")
         return self._simple() if start is None else self._redirected(self._deeper(start))
 
@@ -190,17 +193,11 @@ class _Parser:
         pipeline = Pipeline((command,), negated=False)
         return CommandGroup(List((ListItem(pipeline, "", background=False),)), False, redirections)
 
-    def _parentheses(self) -> Command:
-        return self._group("(", ")")
-
-    def _braces(self) -> Command:
-        return self._group("{", "}")
-
-    def _group(self, start: str, end: str) -> CommandGroup:
+    def _group(self, end: str) -> CommandGroup:
         self.at += 1
         body = self.list_until((end,))
         self._expect(end)
-        return CommandGroup(body, start == "(", tuple(self._redirections()))
+        return CommandGroup(body, end == ")", tuple(self._redirections()))
 
     def _if(self) -> Command:
         branches: list[tuple[List, List]] = []

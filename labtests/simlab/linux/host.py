@@ -5,11 +5,8 @@ until they next write to the lost channel and die of SIGPIPE then (or by their `
 shell on a terminal and what runs in it gets SIGHUP.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
-from ipaddress import IPv4Address
-from random import Random
-from uuid import UUID
+from functools import partial
 
 from labtests.inventory import Device
 from labtests.network import UdpFlow, UdpRequest
@@ -18,76 +15,60 @@ from labtests.simlab.face import Announced, Console
 from labtests.simlab.faults import UnknownFault
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.linux import builtins, toolbox
-from labtests.simlab.linux.booting import settings_of
+from labtests.simlab.linux.booting import boots_with
 from labtests.simlab.linux.calls import Call, Tool, Tools
-from labtests.simlab.linux.commands.files import usage
 from labtests.simlab.linux.hindering import Hindered
 from labtests.simlab.linux.login import Login
-from labtests.simlab.linux.options import BadOption
-from labtests.simlab.linux.perftest_builds import DOCUMENT_000
-from labtests.simlab.linux.ports import NicPort, dotted, network_of, ports_of
+from labtests.simlab.linux.machine import Machine
+from labtests.simlab.linux.options import (
+    NOT_HERE,
+    SAY_NO_MORE,
+    STATUS_OF_USAGE,
+    BadOption,
+    NotEmulated,
+    Refused,
+)
+from labtests.simlab.linux.ports import dotted
 from labtests.simlab.linux.processes import (
     Birth,
     HostProcess,
-    Kernel,
     Pause,
     Program,
     StandardStreams,
 )
 from labtests.simlab.linux.qos import QosState
-from labtests.simlab.linux.rdma_resources import Connected
-from labtests.simlab.linux.shell import Builtin, HostShell
-from labtests.simlab.linux.sockets import Sockets
+from labtests.simlab.linux.shell import HostShell
 from labtests.simlab.linux.streams import Capture, nothing
 from labtests.simlab.linux.sysfs import populate
-from labtests.simlab.linux.tree import File, FileTree
-from labtests.simlab.transfer import Files
+from labtests.simlab.tree import File, FileTree
 
-FIRST_PID = 2801
 BACKGROUND_BYTES = 996  # one packet each
 TAG = "LABTESTS_RUN"  # the mark of a run's processes, as a host's own environment has it
-RAN_BEFORE_NS = 86_400_000_000_000  # a day, when the lab starts
-SBIN = {"ethtool", "ip", "tc", "show_gids", "cma_roce_tos", "ibstat", "lldptool", "rdma"}
 
 
-class LinuxHost:
-    """A server: its processes, files, NIC ports and sessions. Implements face.Face."""
+class LinuxHost(Machine):
+    """A server: its sessions, and what is wrong with it. Implements face.Face."""
 
     def __init__(self, lab: SimulatedLab, device: Device) -> None:
-        self.lab = lab
-        self.name = device.name
+        super().__init__(lab, device)
         self.user = device.management.user or "root"
-        self.faults = lab.faults[device.name]
-        self.random = Random(f"{lab.seed} {device.name}")
-        self.kernel = Kernel(lab.timeline, first_pid=FIRST_PID)
-        self.ports: tuple[NicPort, ...] = self.make_ports(device)
-        self.qos = {port.interface: QosState(port) for port in self.ports}
-        self.next_qpn = self.random.randrange(0x40, 0x200)
-        self.connected: list[Connected] = []
-        self.sockets = Sockets()
-        self.booted_ns = -RAN_BEFORE_NS
-        self.perftest_build = DOCUMENT_000
-        self.tree = FileTree(lambda: self.faults.read_only)
-        self.files: Files | None = self.tree
-        self.builtins: Mapping[str, Builtin] = builtins.BUILTINS
-        self._tools = self.installed()
+        self.files: FileTree | None = self.tree
+        self.builtins = builtins.BUILTINS
         self._logins: dict[int, Login] = {}
         self._background: list[UdpFlow] = []
         self.kernel.on_birth = self._show_process
         self.populate()
-        for name in self._tools:
-            self.tree.add(self.path_of(name), toolbox.binary(self, name))
-        self._at_boot = [settings_of(port.nic) for port in self.ports if port.nic is not None]
+        self.installed = self.install()
+        for name in self.installed:
+            hidden = partial(self.faults.lacks, name)
+            self.tree.add(self.path_of(name), File(read=lambda: "\x7fELF", hidden=hidden))
+        self._at_boot = [boots_with(port.nic) for port in self.ports if port.nic is not None]
         self._expect_faults()
         self.hinder()
 
     # -- what a box of another kind has otherwise --
 
-    def make_ports(self, device: Device) -> tuple[NicPort, ...]:
-        """Its ports."""
-        return ports_of(self.lab, device)
-
-    def installed(self) -> Tools:
+    def install(self) -> Tools:
         """Its programs, by name."""
         return toolbox.TOOLS
 
@@ -105,32 +86,23 @@ class LinuxHost:
         """See Face."""
         if not self.faults.given(command):
             return
-        login = Login(self, console)
-        self._logins[id(console)] = login
-        login.run(command)
+        self._log_in(console).run(command)
         self.faults.obeyed(command)
 
     def shell(self, console: Console) -> None:
         """See Face."""
-        login = Login(self, console)
+        self._log_in(console).interact()
+
+    def _log_in(self, console: Console) -> Login:
+        login = Login(self, console, lambda: self._logins.pop(id(console), None))
         self._logins[id(console)] = login
-        login.interact()
+        return login
 
     def hang_up(self, console: Console) -> None:
         """See Face."""
         login = self._logins.pop(id(console), None)
         if login is not None:
             login.hang_up()
-
-    def forget(self, console: Console) -> None:
-        """The session has exited."""
-        self._logins.pop(id(console), None)
-
-    @property
-    def boot_id(self) -> str:
-        """Another one after each boot."""
-        seed = f"boot {self.lab.seed} {self.name} {self.booted_ns}"
-        return str(UUID(int=Random(seed).getrandbits(128)))
 
     def announces(self, interface: str) -> Announced:
         """See face.Announcing: what lldpd says unless it is told otherwise."""
@@ -144,29 +116,14 @@ class LinuxHost:
             name=self.name,
         )
 
-    def uptime_s(self) -> float:
-        """Simulated seconds since it was booted."""
-        return (self.kernel.now_ns - self.booted_ns) / 1e9
-
     # -- programs --
-
-    def program(self, name: str) -> Tool | None:
-        """The tool of this name or path; None when it is not installed."""
-        folder, _, base = name.rpartition("/")
-        if self.faults.lacks(base) or (folder and self.path_of(base) != name):
-            return None
-        return self._tools.get(base)
 
     def tools(self) -> list[str]:
         """The names of all that are installed."""
-        return [name for name in self._tools if not self.faults.lacks(name)]
-
-    def path_of(self, name: str) -> str:
-        """Where a tool is installed."""
-        return f"/usr/sbin/{name}" if name in SBIN else f"/usr/bin/{name}"
+        return [name for name in self.installed if not self.faults.lacks(name)]
 
     def run_tool(self, process: HostProcess, argv: tuple[str, ...]) -> Program:
-        """The tool as a program of this process."""
+        """See Machine."""
         tool = self.program(argv[0])
         assert tool is not None, argv
         call = Call(host=self, process=process, argv=argv)
@@ -179,50 +136,17 @@ class LinuxHost:
     def run_script(
         self, process: HostProcess, name: str, parameters: tuple[str, ...], text: str
     ) -> Program:
-        """A shell of this name ($0) that runs a text; its status."""
+        """See Machine."""
         shell = HostShell(
             host=self, builtins=self.builtins, process=process, name=name, parameters=parameters
         )
         return shell.run(text)
-
-    def redirect(self, process: HostProcess, streams: StandardStreams) -> None:
-        """The process has these streams from now on."""
-        streams.hold()
-        process.streams.release()
-        process.streams = streams
 
     def _show_process(self, process: HostProcess) -> None:
         path = f"/proc/{process.pid}/environ"
         text = lambda: "".join(f"{k}={v}\0" for k, v in process.environment.items())  # noqa: E731
         self.tree.add(path, File(read=text))
         process.at_end.append(lambda: self.tree.drop(path))
-
-    # -- network --
-
-    def port(self, name: str) -> NicPort | None:
-        """The port of this interface."""
-        return next((port for port in self.ports if port.interface == name), None)
-
-    def rdma_port(self, name: str) -> NicPort | None:
-        """The port of this RDMA device."""
-        return next((port for port in self.ports if port.rdma == name), None)
-
-    def route(self, address: str) -> NicPort | None:
-        """The port through which this IPv4 address is reached; None without a route."""
-        try:
-            target = IPv4Address(address)
-        except ValueError:
-            return None
-        for port in self.ports:
-            network = network_of(port)
-            if port.up and network is not None and target in network:
-                return port
-        return None
-
-    def new_qpn(self) -> int:
-        """The next queue pair number."""
-        self.next_qpn += 1
-        return self.next_qpn
 
     # -- faults --
 
@@ -301,9 +225,8 @@ class LinuxHost:
         self.booted_ns = self.kernel.now_ns
         self._reset_counters()
         self.qos = {port.interface: QosState(port) for port in self.ports}
-        nics = [port.nic for port in self.ports if port.nic is not None]
-        for nic, settings in zip(nics, self._at_boot, strict=True):
-            settings.load(nic)
+        for boot in self._at_boot:
+            boot()
         for port in self.ports:
             port.default_roce_tos = 0
 
@@ -334,10 +257,22 @@ def _guarded(call: Call, tool: Tool) -> Program:
     """A program whose write fails says so, as coreutils do; so it does of options it lacks."""
     try:
         outcome = tool(call)
+        if isinstance(outcome, str):
+            call.out(outcome)
+            return 0
         return outcome if isinstance(outcome, int) else (yield from outcome)
     except BrokenPipeError:
         raise
     except BadOption as error:
-        return usage(call, error)
+        call.fail(str(error))
+        if call.name not in SAY_NO_MORE:
+            call.err(f"Try '{call.name} --help' for more information.\n")
+        return STATUS_OF_USAGE.get(call.name, 1)
+    except Refused as refusal:
+        call.out(refusal.printed)
+        call.err(str(refusal))
+        return refusal.status
+    except NotEmulated as gap:
+        return call.fail(f"{NOT_HERE}: {gap}", STATUS_OF_USAGE.get(call.name, 1))
     except OSError as error:
         return call.fail(f"write error: {error.strerror}")

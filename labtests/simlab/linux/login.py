@@ -1,30 +1,20 @@
 """One SSH session on an emulated host: its console as streams, its first process, its end."""
 
-from collections.abc import Callable, Generator, Mapping
-from typing import Protocol
+from collections.abc import Callable, Generator
 
 from labtests.simlab.face import Console, SignalName
+from labtests.simlab.linux.builtins import BUILTINS
 from labtests.simlab.linux.calls import Call, TypedInput
 from labtests.simlab.linux.grammar import incomplete
 from labtests.simlab.linux.machine import Machine
 from labtests.simlab.linux.processes import Birth, HostProcess, Pause, Program, StandardStreams
-from labtests.simlab.linux.shell import Builtin, HostShell
-from labtests.simlab.linux.streams import TextSource
+from labtests.simlab.linux.shell import HostShell
+from labtests.simlab.linux.streams import Output, TextSource
 
 SSHD_PID = 1
 
 
-class HasSessions(Machine, Protocol):
-    """The host that somebody has logged in to."""
-
-    builtins: Mapping[str, Builtin]
-
-    def forget(self, console: Console) -> None:
-        """The session has exited."""
-        ...
-
-
-class ConsoleOutput:
+class ConsoleOutput(Output):
     """A session's stdout or stderr. The session exits when nobody has them open any more."""
 
     def __init__(self, login: "Login", *, error: bool) -> None:
@@ -59,9 +49,10 @@ class ConsoleOutput:
 class Login:
     """A session, with or without a terminal."""
 
-    def __init__(self, host: HasSessions, console: Console) -> None:
+    def __init__(self, host: Machine, console: Console, forget: Callable[[], object]) -> None:
         self.host = host
         self.console = console
+        self._forget = forget  # it has exited
         self.gone = False
         self.holders = 0
         self._source = TypedInput(self.prompting) if console.pty else TextSource()
@@ -113,7 +104,7 @@ class Login:
         status = None if self._first is None else self._first.status
         if status is not None and self.holders == 0 and not self.gone:
             self.gone = True
-            self.host.forget(self.console)
+            self._forget()
             self.console.exit(status)
             self._source.end()  # sshd closes the pipe; a background process may read it
 
@@ -152,7 +143,7 @@ class Login:
         call.process.caught.add("INT")
         shell = HostShell(
             host=self.host,
-            builtins=self.host.builtins,
+            builtins=BUILTINS,
             process=call.process,
             name=name,
             interactive=self.console.pty,

@@ -1,94 +1,120 @@
 """What programs see of the host that they run on: its files, processes, ports and other programs.
 
-The host hands itself in; its sessions, its boot and the faults' hooks are not for programs.
+The host is one of these and more: its sessions, boot and faults' hooks are not for programs.
 """
 
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from ipaddress import IPv4Address
 from random import Random
-from typing import Protocol
+from typing import Any
+from uuid import UUID
 
-from labtests.simlab.faults import DeviceFaults
+from labtests.inventory import Device
 from labtests.simlab.lab import SimulatedLab
-from labtests.simlab.linux.perftest_builds import Build
-from labtests.simlab.linux.ports import NicPort
+from labtests.simlab.linux.perftest_builds import DOCUMENT_000
+from labtests.simlab.linux.ports import NicPort, network_of, ports_of
 from labtests.simlab.linux.processes import HostProcess, Kernel, Program, StandardStreams
 from labtests.simlab.linux.qos import QosState
-from labtests.simlab.linux.rdma_resources import HasConnections
 from labtests.simlab.linux.sockets import Sockets
-from labtests.simlab.linux.tree import FileTree
+from labtests.simlab.tree import FileTree
+
+FIRST_PID = 2801
+RAN_BEFORE_NS = 86_400_000_000_000  # a day, when the lab starts
+SBIN = {"ethtool", "ip", "tc", "show_gids", "cma_roce_tos", "ibstat", "rdma"}
 
 
-class HasFiles(Protocol):
-    """Files."""
+class Machine(ABC):
+    """All that any program sees."""
 
-    tree: FileTree
+    def __init__(self, lab: SimulatedLab, device: Device) -> None:
+        self.lab = lab
+        self.name = device.name
+        self.faults = lab.faults[device.name]
+        self.random = Random(f"{lab.seed} {device.name}")
+        self.kernel = Kernel(lab.timeline, first_pid=FIRST_PID)
+        self.ports: tuple[NicPort, ...] = self.make_ports(device)
+        self.qos = {port.interface: QosState(port) for port in self.ports}
+        self.next_qpn = self.random.randrange(0x40, 0x200)
+        self.sockets = Sockets()
+        self.booted_ns = -RAN_BEFORE_NS
+        self.perftest_build = DOCUMENT_000
+        self.tree = FileTree(lambda: self.faults.read_only)
+        self.installed: Mapping[str, Any] = {}  # programs by name: calls.Tool
 
+    def make_ports(self, device: Device) -> tuple[NicPort, ...]:
+        """Its ports."""
+        return ports_of(self.lab, device)
 
-class HasProcesses(Protocol):
-    """Processes, and the programs that are installed."""
+    # -- programs --
 
-    kernel: Kernel
-
-    def program(self, name: str) -> object | None:
+    def program(self, name: str) -> Any | None:
         """The program of this name or path; None when it is not installed."""
-        ...
+        folder, _, base = name.rpartition("/")
+        if self.faults.lacks(base) or (folder and self.path_of(base) != name):
+            return None
+        return self.installed.get(base)
 
     def path_of(self, name: str) -> str:
         """Where a program is installed."""
-        ...
+        return f"/usr/sbin/{name}" if name in SBIN else f"/usr/bin/{name}"
 
+    @abstractmethod
     def run_tool(self, process: HostProcess, argv: tuple[str, ...]) -> Program:
         """The program as one of this process."""
-        ...
 
+    @abstractmethod
     def run_script(
         self, process: HostProcess, name: str, parameters: tuple[str, ...], text: str
     ) -> Program:
         """A shell of this name ($0) that runs a text; its status."""
-        ...
 
     def redirect(self, process: HostProcess, streams: StandardStreams) -> None:
         """The process has these streams from now on."""
-        ...
+        streams.hold()
+        process.streams.release()
+        process.streams = streams
 
+    # -- since it was booted --
 
-class HasPorts(Protocol):
-    """Network ports and what they are set to."""
+    @property
+    def boot_id(self) -> str:
+        """Another one after each boot."""
+        seed = f"boot {self.lab.seed} {self.name} {self.booted_ns}"
+        return str(UUID(int=Random(seed).getrandbits(128)))
 
-    ports: tuple[NicPort, ...]
-    qos: dict[str, QosState]
+    def uptime_s(self) -> float:
+        """Simulated seconds since it was booted."""
+        return (self.kernel.now_ns - self.booted_ns) / 1e9
+
+    # -- network --
 
     def port(self, name: str) -> NicPort | None:
         """The port of this interface."""
-        ...
+        return next((port for port in self.ports if port.interface == name), None)
 
     def rdma_port(self, name: str) -> NicPort | None:
         """The port of this RDMA device."""
-        ...
+        return next((port for port in self.ports if port.rdma == name), None)
 
     def route(self, address: str) -> NicPort | None:
         """The port through which this IPv4 address is reached; None without a route."""
-        ...
+        try:
+            target = IPv4Address(address)
+        except ValueError:
+            return None
+        for port in self.ports:
+            network = network_of(port)
+            if port.up and network is not None and target in network:
+                return port
+        return None
 
-
-class HasIdentity(Protocol):
-    """Which host it is, in which lab, and what is wrong with it."""
-
-    name: str
-    lab: SimulatedLab
-    faults: DeviceFaults
-    random: Random
-
-
-class HasTraffic(HasConnections, Protocol):
-    """What programs that make traffic leave behind in the kernel."""
-
-    sockets: Sockets
-    perftest_build: Build
+    def other(self, address: str) -> "Machine | None":
+        """The host of the lab with this address."""
+        found = self.lab.devices.get(self.lab.device_with_address(address) or "")
+        return found if isinstance(found, Machine) else None
 
     def new_qpn(self) -> int:
         """The next queue pair number."""
-        ...
-
-
-class Machine(HasFiles, HasProcesses, HasPorts, HasIdentity, HasTraffic, Protocol):
-    """All that any program sees."""
+        self.next_qpn += 1
+        return self.next_qpn

@@ -1,7 +1,31 @@
 """Reading options the way getopt does: `-ab`, `-n5`, `-n 5`, `--name=value`, `--`."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+STATUS_OF_USAGE = {
+    **dict.fromkeys(("ls", "sort", "grep", "egrep", "ping", "pgrep", "pkill"), 2),
+    **dict.fromkeys(("timeout", "stdbuf", "nohup"), 125),
+    "ss": 255,
+}
+"""Exit statuses after a BadOption, other than 1."""
+NOT_HERE = "the simulated box does not emulate this"
+SAY_NO_MORE = ("ping", "ss", "ibv_devinfo")  # others point to their --help
+
+
+class NotEmulated(Exception):
+    """A real program does this; the text says what."""
+
+
+class Refused(Exception):
+    """The program ends, in its own words on stderr, perhaps after some on stdout."""
+
+    def __init__(self, text: str = "", status: int = 1, *, printed: str = "") -> None:
+        super().__init__(text)
+        self.status, self.printed = status, printed
 
 
 class BadOption(Exception):
@@ -16,63 +40,101 @@ def whole(options: dict[str, str], letter: str, default: int, what: str) -> int:
     return int(text)
 
 
-def read_options(
-    arguments: Sequence[str],
-    flags: str,
-    valued: str = "",
-    *,
-    long: dict[str, str] | None = None,
-    stop_early: bool = False,
-) -> tuple[dict[str, str], list[str]]:
-    """Options by letter (flags with value ""), and the other words.
+@dataclass(frozen=True, slots=True)
+class NumberOption:
+    """An option with a number: its field of a plan, its bounds, and the words about it."""
 
-    `long` maps long names to their letter; `stop_early` ends at the first other word, as wrappers
-    such as `timeout` and `env` do.
+    field: str
+    words: str
+    low: float
+    high: float
+
+
+def read_numbers(
+    options: dict[str, str],
+    numbers: Mapping[str, NumberOption],
+    read: Callable[[NumberOption, str], float],
+    refusal: Callable[[NumberOption], Refused],
+) -> dict[str, Any]:
+    """The fields of a plan for the options that are given; the refusal of one out of bounds."""
+    found = {}
+    for name, number in numbers.items():
+        if name in options:
+            value = found[number.field] = read(number, options[name])
+            if not number.low <= value <= number.high:
+                raise refusal(number)
+    return found
+
+
+@lru_cache
+def _known(declared: str) -> dict[str, tuple[str, str]]:
+    """What each option is called by in the end, and how it takes a value."""
+    known: dict[str, tuple[str, str]] = {}
+    for item in declared.split():
+        names, kind = item.rstrip("=*").split(","), item[len(item.rstrip("=*")) :]
+        if not names[0].startswith("--") and len(names) == 1:
+            known |= {f"-{letter}": (letter, kind) for letter in names[0][1:]}
+        else:
+            known |= dict.fromkeys(names, (names[0].lstrip("-"), kind))
+    return known
+
+
+def read_options(
+    arguments: Sequence[str], declared: str, *, stop_early: bool = False
+) -> tuple[dict[str, str], list[str]]:
+    """Options by letter or first name (flags with value ""), and the other words.
+
+    `declared` are all that there are, as `-abc` (flags), `-n=` (with a value), `-n,--lines=`,
+    `--verbose` and `-e=*`, whose values are lines of one text when it comes often. `stop_early`
+    ends at the first other word, as wrappers such as `timeout` do.
     """
+    known = _known(declared)
     options: dict[str, str] = {}
     words: list[str] = []
     queue = list(arguments)
     while queue:
         word = queue.pop(0)
         if word == "--":
-            words += queue
             break
         if word.startswith("--"):
-            _long(word, queue, options, (valued, long or {}))
+            _long(word, queue, options, known)
         elif word.startswith("-") and word != "-":
-            _short(word[1:], queue, options, (flags, valued))
+            _short(word[1:], queue, options, known)
         else:
             words.append(word)
             if stop_early:
-                words += queue
                 break
-    return options, words
+    return options, words + queue
 
 
-def _short(letters: str, queue: list[str], options: dict[str, str], known: tuple[str, str]) -> None:
-    flags, valued = known
+def _short(
+    letters: str, queue: list[str], options: dict[str, str], known: dict[str, tuple[str, str]]
+) -> None:
     while letters:
         letter, letters = letters[0], letters[1:]
-        if letter in valued:
-            if not letters and not queue:
-                raise BadOption(f"option requires an argument -- '{letter}'")
-            options[letter] = letters or queue.pop(0)
-            return
-        if letter not in flags:
+        if f"-{letter}" not in known:
             raise BadOption(f"invalid option -- '{letter}'")
-        options[letter] = ""
+        name, kind = known[f"-{letter}"]
+        if kind and not letters and not queue:
+            raise BadOption(f"option requires an argument -- '{letter}'")
+        _take(options, name, kind, (letters or queue.pop(0)) if kind else "")
+        if kind:
+            return
 
 
 def _long(
-    word: str, queue: list[str], options: dict[str, str], known: tuple[str, dict[str, str]]
+    word: str, queue: list[str], options: dict[str, str], known: dict[str, tuple[str, str]]
 ) -> None:
-    valued, names = known
-    name, equals, value = word[2:].partition("=")
-    if name not in names:
+    option, equals, value = word.partition("=")
+    if option not in known:
         raise BadOption(f"unrecognized option '{word}'")
-    letter = names[name]
-    if letter in valued and not equals:
+    name, kind = known[option]
+    if kind and not equals:
         if not queue:
-            raise BadOption(f"option '--{name}' requires an argument")
+            raise BadOption(f"option '{option}' requires an argument")
         value = queue.pop(0)
-    options[letter] = value
+    _take(options, name, kind, value)
+
+
+def _take(options: dict[str, str], name: str, kind: str, value: str) -> None:
+    options[name] = f"{options[name]}\n{value}" if kind == "=*" and name in options else value

@@ -170,9 +170,3 @@ def network_of(port: NicPort) -> ipaddress.IPv4Network | None:
     if port.address is None:
         return None
     return ipaddress.IPv4Network(f"{port.address}/{port.prefix_length}", strict=False)
-
-
-def sent_by_the_stack(port: NicPort) -> tuple[int, int]:
-    """Packets and bytes that went through the port's queue."""
-    counters = port.counters()
-    return (0, 0) if counters is None else (counters.udp_out_datagrams, 0)

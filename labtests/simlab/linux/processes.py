@@ -8,9 +8,10 @@ needs no simulated time therefore happens before the call that started it return
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Self
 
-from labtests.simlab.linux.streams import Event, Input, Output, Waiter
+from labtests.simlab.linux.streams import Event, Output, TextSource
+from labtests.simlab.timeline import Timeline
 
 SIGNAL_NUMBERS = {
     "HUP": 1,
@@ -40,24 +41,11 @@ Program = Generator[Pause, None, int]
 """Ends with the exit status."""
 
 
-class ProcessClock(Protocol):
-    """The lab's timeline, as far as processes need it."""
-
-    @property
-    def now_ns(self) -> int:
-        """Nanoseconds since the lab's start."""
-        ...
-
-    def at(self, time_ns: int, callback: Callable[[], None]) -> object:
-        """Have this called at that time."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StandardStreams:
     """Standard input, output and error of a process."""
 
-    input: Input
+    input: TextSource
     out: Output
     err: Output
 
@@ -73,7 +61,7 @@ class StandardStreams:
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class HostProcess(Waiter):
+class HostProcess:
     """One process. Its program is unknown (None) once it has ended."""
 
     kernel: "Kernel"
@@ -98,7 +86,7 @@ class HostProcess(Waiter):
     held: list[StandardStreams] = field(
         default_factory=list
     )  # put aside while others are redirected to
-    inputs: dict[int, Input] = field(default_factory=dict)  # open for reading beside stdin
+    inputs: dict[int, TextSource] = field(default_factory=dict)  # open for reading beside stdin
     at_end: list[Callable[[], None]] = field(default_factory=list)  # also when a signal ends it
 
     @property
@@ -120,7 +108,7 @@ class HostProcess(Waiter):
         """It looks again at what it waits for."""
         self.kernel.wake(self)
 
-    def open_input(self, descriptor: int, source: Input) -> None:
+    def open_input(self, descriptor: int, source: TextSource) -> None:
         """The descriptor reads from there (`exec 3<&0`)."""
         self.close_input(descriptor)
         source.hold()
@@ -148,11 +136,23 @@ class Birth:
     directory: str
     group: int | None = None  # None: it leads a group of its own
 
+    @classmethod
+    def of(cls, process: HostProcess, streams: StandardStreams, group: int | None) -> Self:
+        """What this one's child inherits."""
+        return cls(
+            parent_pid=process.pid,
+            user=process.user,
+            streams=streams,
+            environment=process.environment,
+            directory=process.directory,
+            group=group,
+        )
+
 
 class Kernel:
     """The process table and scheduler of one host."""
 
-    def __init__(self, clock: ProcessClock, *, first_pid: int) -> None:
+    def __init__(self, clock: Timeline, *, first_pid: int) -> None:
         self._clock = clock
         self._next_pid = first_pid
         self._ready: deque[HostProcess] = deque()
@@ -208,7 +208,7 @@ class Kernel:
         elif process is self._running:
             process.doom = signal
         else:
-            self._end(process, DEATH + SIGNAL_NUMBERS[signal], signal)
+            self._end(process, 0, signal)
 
     def living(self) -> Iterator[HostProcess]:
         """All processes that have not ended, by PID."""
@@ -232,34 +232,31 @@ class Kernel:
         if process.program is None:
             return
         for event in process.waiting_on:
-            event.forget(process)
+            event.forget(process.wake)
         process.waiting_on = ()
         self._running = process
         try:
             pause = next(process.program)
         except StopIteration as stop:
-            if process.doom is None:
-                self._end(process, stop.value, None)
-            else:
-                self._end(process, DEATH + SIGNAL_NUMBERS[process.doom], process.doom)
+            self._end(process, stop.value, process.doom)
             return
         except BrokenPipeError:
-            self._end(process, DEATH + SIGNAL_NUMBERS["PIPE"], "PIPE")
+            self._end(process, 0, "PIPE")
             return
         except Exception:
-            self._end(process, DEATH + SIGNAL_NUMBERS["SEGV"], "SEGV")  # a mistake of ours
+            self._end(process, 0, "SEGV")  # a mistake of ours
             raise
         finally:
             self._running = None
         if process.doom is not None:
-            self._end(process, DEATH + SIGNAL_NUMBERS[process.doom], process.doom)
+            self._end(process, 0, process.doom)
         else:
             self._arm(process, pause)
 
     def _arm(self, process: HostProcess, pause: Pause) -> None:
         process.waiting_on = pause.on
         for event in pause.on:
-            event.remember(process)
+            event.remember(process.wake)
         if pause.until_ns is not None:
             self._clock.at(pause.until_ns, process.wake)
 
@@ -267,10 +264,10 @@ class Kernel:
         if process.status is not None:
             return
         program, process.program = process.program, None
-        process.status = status
+        process.status = status if signal is None else DEATH + SIGNAL_NUMBERS[signal]
         process.died_of = signal
         for event in process.waiting_on:
-            event.forget(process)
+            event.forget(process.wake)
         if program is not None:
             program.close()
         self.table.pop(process.pid, None)

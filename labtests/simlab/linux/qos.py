@@ -6,16 +6,7 @@ classes are only remembered.
 
 from labtests.simlab.linux.ports import MAX_BUFFER_BYTES, NicPort
 
-LOSSY_BYTES = (
-    262_016,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-)  # one buffer for all (from memory of a fresh ConnectX-4)
+LOSSY_BYTES = (262_016, 0, 0, 0, 0, 0, 0, 0)  # one for all (a fresh ConnectX-4, from memory)
 LOSSLESS_BYTES = (130_944, 130_944, 0, 0, 0, 0, 0, 0)  # document 000, with PFC on one priority
 VENDOR_TC = (1, 0, 2, 3, 4, 5, 6, 7)  # the driver's default: priority 0 -> TC 1, 1 -> TC 0
 DEFAULT_CABLE_M = 7

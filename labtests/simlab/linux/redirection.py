@@ -4,33 +4,21 @@ import errno
 import os
 from collections.abc import Generator
 from dataclasses import replace
-from typing import Protocol
 
 from labtests.simlab.linux import expansion
+from labtests.simlab.linux.execution import Execution
 from labtests.simlab.linux.grammar import Redirection
-from labtests.simlab.linux.processes import HostProcess, Pause, StandardStreams
+from labtests.simlab.linux.processes import Pause, StandardStreams
 from labtests.simlab.linux.streams import (
-    Discard,
     FileOutput,
-    Input,
     Output,
     TextSource,
     nothing,
 )
 
 
-class Redirecting(expansion.Expanding, Protocol):
-    """What redirection asks of the shell."""
-
-    process: HostProcess
-
-    def complain(self, text: str, line: int) -> None:
-        """Print an error."""
-        ...
-
-
 def redirected(
-    shell: Redirecting, redirections: tuple[Redirection, ...], line: int
+    shell: Execution, redirections: tuple[Redirection, ...], line: int
 ) -> Generator[Pause, None, StandardStreams | None]:
     """The streams after all redirections; None when one failed, which the shell has said."""
     streams = shell.process.streams
@@ -45,7 +33,7 @@ def redirected(
 
 
 def _apply(
-    shell: Redirecting, streams: StandardStreams, redirection: Redirection, target: str
+    shell: Execution, streams: StandardStreams, redirection: Redirection, target: str
 ) -> StandardStreams:
     operator, descriptor = redirection.operator, redirection.descriptor
     if operator == "<<<":
@@ -57,7 +45,7 @@ def _apply(
     if operator == ">&" and target in ("1", "2", "-"):
         duplicate: Output = streams.out if target == "1" else streams.err
         if target == "-":
-            duplicate = Discard()  # closed; what is written to it is lost
+            duplicate = Output()  # closed; what is written to it is lost
         return _with_output(streams, descriptor, duplicate)
     output = _opened(shell, target, append=operator.endswith(">>"))
     if operator.startswith("&") or operator == ">&":
@@ -65,7 +53,7 @@ def _apply(
     return _with_output(streams, descriptor, output)
 
 
-def _duplicated(shell: Redirecting, streams: StandardStreams, target: str) -> Input | None:
+def _duplicated(shell: Execution, streams: StandardStreams, target: str) -> TextSource | None:
     """What a descriptor reads from; None for `-`, which closes."""
     if target == "-":
         return None
@@ -76,7 +64,7 @@ def _duplicated(shell: Redirecting, streams: StandardStreams, target: str) -> In
 
 
 def _with_input(
-    shell: Redirecting, streams: StandardStreams, descriptor: int, source: Input | None
+    shell: Execution, streams: StandardStreams, descriptor: int, source: TextSource | None
 ) -> StandardStreams:
     """Descriptors beside stdin stay as they are made, which is what `exec` wants of them."""
     if descriptor == 0:
@@ -94,16 +82,16 @@ def _with_output(streams: StandardStreams, descriptor: int, output: Output) -> S
     return replace(streams, out=output) if descriptor == 1 else streams
 
 
-def _opened(shell: Redirecting, target: str, *, append: bool) -> Output:
-    path = shell.tree.resolve(target, shell.directory)
+def _opened(shell: Execution, target: str, *, append: bool) -> Output:
+    path = shell.resolve(target)
     if path == "/dev/stderr":
         return shell.process.streams.err
     if path == "/dev/stdout":
         return shell.process.streams.out
-    return FileOutput(shell.tree.writer(path, append=append, user=shell.process.user))
+    return FileOutput(shell.host.tree.writer(path, append=append, user=shell.process.user))
 
 
-def _opened_input(shell: Redirecting, target: str) -> TextSource:
+def _opened_input(shell: Execution, target: str) -> TextSource:
     if target == "/dev/null":
         return nothing()
-    return TextSource(shell.tree.read(shell.tree.resolve(target, shell.directory)), ended=True)
+    return TextSource(shell.host.tree.read(shell.resolve(target)), ended=True)

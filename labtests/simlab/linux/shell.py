@@ -7,6 +7,7 @@ does it, so that the PID of an SSH command is the program's own.
 import re
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 
 from labtests.simlab.linux import expansion, grammar
@@ -14,7 +15,7 @@ from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux.execution import Execution, Interrupted, LoopJump, ShellExit, Steps
 from labtests.simlab.linux.processes import DEATH, SIGNAL_NUMBERS, HostProcess, Pause
 from labtests.simlab.linux.redirection import redirected
-from labtests.simlab.linux.streams import Capture, Pipe, nothing
+from labtests.simlab.linux.streams import Pipe, nothing
 from labtests.simlab.linux.syntax import ShellSyntax, Word
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
@@ -28,16 +29,8 @@ class HostShell(Execution):
 
     builtins: "Mapping[str, Builtin]"
 
-    def substitute(self, source: str) -> Generator[Pause, None, str]:
-        """See Expanding."""
-        capture = Capture()
-        streams = replace(self.process.streams, out=capture)
-        child = self.fork(streams, lambda shell: shell.run(source), "bash")
-        self.status = yield from self.wait_for(child)
-        return capture.text.rstrip("\n")
-
     def run(self, source: str) -> Steps:
-        """All commands of a text; the last status."""
+        """See Execution."""
         try:
             commands = grammar.parse(source)
         except ShellSyntax as error:
@@ -45,9 +38,10 @@ class HostShell(Execution):
             self.status = 2
             return 2
         try:
-            lone = None if self.by_lines else _lone_command(commands)
-            if lone is not None:
-                return (yield from self.simple(lone, replace_shell=True))
+            entries = commands.entries
+            lone = _only(entries[0].pipeline) if len(entries) == 1 and not self.by_lines else None
+            if isinstance(lone, grammar.Simple) and not entries[0].background:
+                return (yield from self.last(lone))
             return (yield from self.list(commands))
         except ShellExit as leave:
             self.exited, self.status = True, leave.status
@@ -76,12 +70,8 @@ class HostShell(Execution):
         def body(shell: HostShell) -> Steps:
             if not self.interactive:
                 shell.process.ignored |= {"INT", "QUIT"}  # as a shell without job control does
-            lone = _lone_of(pipeline)
-            if lone is not None:
-                return (yield from shell.simple(lone, replace_shell=True))
-            if _is_subshell(pipeline):
-                return (yield from shell._in_place(pipeline.commands[0]))
-            return (yield from shell._pipeline(pipeline))
+            only = _only(pipeline)
+            return (yield from shell._pipeline(pipeline) if only is None else shell.last(only))
 
         child = self.fork(streams, body, self.name.lstrip("-"))
         self.jobs.append(child)
@@ -109,7 +99,7 @@ class HostShell(Execution):
                 out=self.process.streams.out if last else pipe,
             )
             group = children[0].group if children else None
-            children.append(self.fork(streams, _stage(command), "bash", group=group))
+            children.append(self.fork(streams, partial(_last, command), "bash", group=group))
             source = pipe.source
         self.foreground = children[0].group
         for child in children:
@@ -138,14 +128,17 @@ class HostShell(Execution):
             return (yield from self.wait_for(child))
         return (yield from self.within(streams, self.list(group.body)))
 
-    def _in_place(self, group: grammar.Command) -> Steps:
-        """`( ... ) &`: the process that was made for the background is the subshell."""
-        assert isinstance(group, grammar.CommandGroup)
-        streams = yield from redirected(self, group.redirections, 1)
+    def last(self, command: grammar.Command) -> Steps:
+        """The last thing that this process does: it becomes the program, or the subshell."""
+        if isinstance(command, grammar.Simple):
+            return (yield from self.simple(command, replace_shell=True))
+        if not isinstance(command, grammar.CommandGroup) or not command.subshell:
+            return (yield from self.command(command))
+        streams = yield from redirected(self, command.redirections, 1)
         if streams is None:
             return 1
         self.host.redirect(self.process, streams)
-        return (yield from self.list(group.body))
+        return (yield from self.list(command.body))
 
     def _if(self, command: grammar.If) -> Steps:
         for test, body in command.branches:
@@ -215,10 +208,9 @@ class HostShell(Execution):
         if argv == ["exec"]:  # only its redirections, and they stay
             self.host.redirect(self.process, streams)
             return 0
-        builtin = self.builtins.get(argv[0])
-        if builtin is not None:
-            body = builtin(self, Call(host=self.host, process=self.process, argv=tuple(argv)))
-            return (yield from self.within(streams, self._guarded(body, argv[0], command.line)))
+        if argv[0] in self.builtins:
+            call = Call(host=self.host, process=self.process, argv=tuple(argv))
+            return (yield from self.within(streams, self.builtin(call, command.line)))
         if replace_shell:
             self.process.environment |= assigned
             return (yield from self.replace(tuple(argv), streams, command.line))
@@ -237,46 +229,26 @@ class HostShell(Execution):
             found[match[1]] = yield from expansion.single(self, rest)
         return found
 
-    def _guarded(self, body: Steps, name: str, line: int) -> Steps:
+    def builtin(self, call: Call, line: int = 1) -> Steps:
+        """What the shell does itself; it says when a write has failed."""
         try:
-            return (yield from body)
+            outcome = self.builtins[call.argv[0]](self, call)
+            return outcome if isinstance(outcome, int) else (yield from outcome)
         except BrokenPipeError:
             raise
         except OSError as error:
-            self.complain(f"{name}: write error: {error.strerror}", line)
+            self.complain(f"{call.argv[0]}: write error: {error.strerror}", line)
             return 1
 
 
-Builtin = Callable[[HostShell, Call], Steps]
+Builtin = Callable[[HostShell, Call], int | Steps]
 
 
-def _stage(command: grammar.Command) -> Callable[[HostShell], Steps]:
-    def body(shell: HostShell) -> Steps:
-        if isinstance(command, grammar.Simple):
-            return (yield from shell.simple(command, replace_shell=True))
-        return (yield from shell.command(command))
-
-    return body
+def _last(command: grammar.Command, shell: HostShell) -> Steps:
+    return shell.last(command)
 
 
-def _lone_command(commands: grammar.List) -> grammar.Simple | None:
-    """The last command, when it is the only one: a shell need not wait for it."""
-    if len(commands.entries) != 1 or commands.entries[0].background:
-        return None
-    return _lone_of(commands.entries[0].pipeline)
-
-
-def _lone_of(pipeline: grammar.Pipeline) -> grammar.Simple | None:
-    command = pipeline.commands[0]
-    if len(pipeline.commands) == 1 and not pipeline.negated and isinstance(command, grammar.Simple):
-        return command
-    return None
-
-
-def _is_subshell(pipeline: grammar.Pipeline) -> bool:
-    command = pipeline.commands[0]
-    return (
-        len(pipeline.commands) == 1
-        and isinstance(command, grammar.CommandGroup)
-        and command.subshell
-    )
+def _only(pipeline: grammar.Pipeline) -> grammar.Command | None:
+    """Its command, when it is the only one and its status counts as it is."""
+    alone = len(pipeline.commands) == 1 and not pipeline.negated
+    return pipeline.commands[0] if alone else None

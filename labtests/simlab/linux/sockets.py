@@ -8,6 +8,7 @@ stay than the buffer holds, and the others are lost in the host.
 from dataclasses import dataclass, field
 
 from labtests.network import TcpFlow, UdpFlow
+from labtests.simlab.linux.rdma_resources import Connected
 
 TURN_BYTES = 62_500  # at line rate: how long the reader is away; chosen, not measured
 LEAST_BYTES = 2304  # what the kernel makes of less (SOCK_MIN_RCVBUF, x86-64)
@@ -51,4 +52,5 @@ class Sockets:
     pings_out: list[UdpFlow] = field(default_factory=list)  # the kernel counts them as no UDP
     pings_in: list[UdpFlow] = field(default_factory=list)
     tcp: list[TcpFlow] = field(default_factory=list)  # that this host sends
+    connected: list[Connected] = field(default_factory=list)  # by RDMA
     tcp_ecn: int = 1  # net.ipv4.tcp_ecn; a kernel's own default is 2: only when asked

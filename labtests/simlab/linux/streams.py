@@ -7,89 +7,55 @@ shows nothing until it flushes or exits, and what it had not flushed dies with i
 import errno
 import os
 from collections.abc import Callable
-from typing import Protocol
 
 STDIO_BLOCK = 4096  # glibc's buffer for a pipe or file: st_blksize
-
-
-class Waiter(Protocol):
-    """Somebody who waits for an event."""
-
-    def wake(self) -> None:
-        """Look again."""
-        ...
 
 
 class Event:
     """Something that processes wait for."""
 
     def __init__(self) -> None:
-        self._waiters: list[Waiter] = []
+        self._waiters: list[Callable[[], None]] = []
 
-    def remember(self, waiter: Waiter) -> None:
-        """Wake this one, too."""
-        self._waiters.append(waiter)
+    def remember(self, wake: Callable[[], None]) -> None:
+        """Call this one, too."""
+        self._waiters.append(wake)
 
-    def forget(self, waiter: Waiter) -> None:
-        """Do not wake this one any more. Fine when it was not to be woken."""
-        if waiter in self._waiters:
-            self._waiters.remove(waiter)
+    def forget(self, wake: Callable[[], None]) -> None:
+        """Do not call this one any more. Fine when it was not to be called."""
+        if wake in self._waiters:
+            self._waiters.remove(wake)
 
     def set(self) -> None:
         """All who wait look again."""
         waiters, self._waiters = self._waiters, []
-        for waiter in waiters:
-            waiter.wake()
+        for wake in waiters:
+            wake()
 
 
-class Output(Protocol):
-    """Where text goes."""
+class Output:
+    """Where text goes. This one is /dev/null."""
 
-    terminal: bool
+    terminal = False
 
     @property
     def congested(self) -> bool:
         """Whether whoever writes much should wait: a real write(2) would."""
-        ...
+        return False
 
     def write(self, text: str) -> None:
         """Raises OSError as write(2) fails: BrokenPipeError when nobody reads any more."""
-        ...
 
     def hold(self) -> None:
         """One more process has it open."""
-        ...
 
     def release(self) -> None:
         """A process that had it open is gone."""
-        ...
-
-
-class Input(Protocol):
-    """Where text comes from. `changed` is set when there is more, or the end."""
-
-    changed: Event
-    ended: bool
-
-    def take(self) -> str:
-        """All that is there; "" when nothing is."""
-        ...
-
-    def take_line(self) -> str | None:
-        """A whole line with its end, or the rest at the end; None when it is not there yet."""
-        ...
-
-    def hold(self) -> None:
-        """One more process has it open."""
-        ...
-
-    def release(self) -> None:
-        """A process that had it open is gone."""
-        ...
 
 
 class TextSource:
-    """Text to read: what was put in, until `end`. `wanted` is called at the first look."""
+    """Text to read: what was put in, until `end`. `changed` is set when there is more, or the end;
+    `wanted` is called at the first look."""
 
     def __init__(self, text: str = "", *, ended: bool = False) -> None:
         self.changed = Event()
@@ -112,13 +78,13 @@ class TextSource:
         self.ended = False
 
     def take(self) -> str:
-        """See Input."""
+        """All that is there; "" when nothing is."""
         self._ask()
         text, self._text = self._text, ""
         return text
 
     def take_line(self) -> str | None:
-        """See Input."""
+        """A whole line with its end, or the rest at the end; None when it is not there yet."""
         self._ask()
         line, newline, rest = self._text.partition("\n")
         if not newline and not self.ended:
@@ -127,10 +93,10 @@ class TextSource:
         return line + newline
 
     def hold(self) -> None:
-        """See Input."""
+        """One more process has it open."""
 
     def release(self) -> None:
-        """See Input."""
+        """A process that had it open is gone."""
 
     def _ask(self) -> None:
         if self.wanted is not None:
@@ -143,27 +109,8 @@ def nothing() -> TextSource:
     return TextSource(ended=True)
 
 
-class Discard:
-    """/dev/null to write to."""
-
-    terminal = False
-    congested = False
-
-    def write(self, text: str) -> None:
-        """See Output."""
-
-    def hold(self) -> None:
-        """See Output."""
-
-    def release(self) -> None:
-        """See Output."""
-
-
-class Pipe:
+class Pipe(Output):
     """Two ends: `source` to read, the pipe itself to write. Both know when the other is gone."""
-
-    terminal = False
-    congested = False
 
     def __init__(self) -> None:
         self.source = _PipeSource()
@@ -200,11 +147,8 @@ class _PipeSource(TextSource):
         self.readers -= 1
 
 
-class Capture:
+class Capture(Output):
     """Collects what is written."""
-
-    terminal = False
-    congested = False
 
     def __init__(self) -> None:
         self.text = ""
@@ -213,18 +157,9 @@ class Capture:
         """See Output."""
         self.text += text
 
-    def hold(self) -> None:
-        """See Output."""
 
-    def release(self) -> None:
-        """See Output."""
-
-
-class FileOutput:
+class FileOutput(Output):
     """Every write goes to the file at once, as write(2) on sysfs does."""
-
-    terminal = False
-    congested = False
 
     def __init__(self, write: Callable[[str], None]) -> None:
         self._write = write
@@ -233,12 +168,6 @@ class FileOutput:
         """See Output."""
         if text:
             self._write(text)
-
-    def hold(self) -> None:
-        """See Output."""
-
-    def release(self) -> None:
-        """See Output."""
 
 
 class Stdio:

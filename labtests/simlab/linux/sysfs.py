@@ -7,13 +7,14 @@ value that is no number, or out of its range, is EINVAL, as a sysfs store functi
 import errno
 import posixpath
 from collections.abc import Callable
-from typing import Protocol
+from functools import partial
 
+from labtests.network import Nic
 from labtests.simlab.linux import rdma_counters
 from labtests.simlab.linux.commands.system import KERNEL, KERNEL_BUILD
 from labtests.simlab.linux.machine import Machine
 from labtests.simlab.linux.ports import NicPort, gids, guid
-from labtests.simlab.linux.tree import File, failure
+from labtests.simlab.tree import File, failure
 
 MAX_VALUES = {
     "clamp_tgt_rate": 1,
@@ -40,20 +41,7 @@ MAX_VALUES = {
 (the latter from memory)."""
 
 
-class Booted(Machine, Protocol):
-    """The host whose files they are."""
-
-    @property
-    def boot_id(self) -> str:
-        """Another one after each boot."""
-        ...
-
-    def uptime_s(self) -> float:
-        """Simulated seconds since it was booted."""
-        ...
-
-
-def populate(host: Booted) -> None:
+def populate(host: Machine) -> None:
     """The host's tree has everything below /sys, /proc and /etc."""
     populate_system(host)
     for port in host.ports:
@@ -62,7 +50,7 @@ def populate(host: Booted) -> None:
         _add_dcqcn(host, port)
 
 
-def populate_system(host: Booted) -> None:
+def populate_system(host: Machine) -> None:
     """What does not belong to a port."""
     _add(host, "/etc/hostname", lambda: host.name + "\n")
     _add(host, "/etc/os-release", lambda: 'NAME="Ubuntu"\nVERSION_ID="22.04"\n')
@@ -104,8 +92,18 @@ def snmp_counters(host: Machine) -> frozenset[str]:
     return frozenset(group + name for group, names in _protocols(host).items() for name in names)
 
 
+_SNMP = {
+    "Ip": "Forwarding DefaultTTL InReceives InHdrErrors InAddrErrors ForwDatagrams InUnknownProtos "
+    "InDiscards InDelivers OutRequests OutDiscards OutNoRoutes ReasmTimeout ReasmReqds ReasmOKs "
+    "ReasmFails FragOKs FragFails FragCreates",
+    "Tcp": "RetransSegs InErrs InCsumErrors",
+    "Udp": "InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors SndbufErrors InCsumErrors "
+    "IgnoredMulti MemErrors",
+}
+
+
 def _protocols(host: Machine) -> dict[str, dict[str, int]]:
-    """Ip, Tcp and Udp from the NICs' counters."""
+    """Ip, Tcp and Udp from the NICs' counters; what is not counted is 0."""
     found = [(port, port.counters()) for port in host.ports]
 
     def total(name: str) -> int:
@@ -115,55 +113,34 @@ def _protocols(host: Machine) -> dict[str, dict[str, int]]:
             if counters is not None
         )
 
-    received = total("ip_in_receives")
-    requests, sent = total("udp_out_datagrams"), total("udp_out_datagrams")
-    sent -= sum(flow.sent_datagrams for flow in host.sockets.pings_out)
-    pings = sum(flow.received_datagrams for flow in host.sockets.pings_in)
-    lost = sum(socket.lost(host.kernel.now_ns) for socket in host.sockets.narrow)
-    reassembly = (total("ip_reasm_reqds"), total("ip_reasm_oks"), total("ip_reasm_fails"))
-    rows = {
-        "Ip": {
-            "Forwarding": 2,
-            "DefaultTTL": 64,
-            "InReceives": received,
-            "InHdrErrors": 0,
-            "InAddrErrors": 0,
-            "ForwDatagrams": 0,
-            "InUnknownProtos": 0,
-            "InDiscards": 0,
-            "InDelivers": received - reassembly[0] + reassembly[1],
-            "OutRequests": requests,
-            "OutDiscards": 0,
-            "OutNoRoutes": 0,
-            "ReasmTimeout": reassembly[2],
-            "ReasmReqds": reassembly[0],
-            "ReasmOKs": reassembly[1],
-            "ReasmFails": reassembly[2],
-            "FragOKs": 0,
-            "FragFails": 0,
-            "FragCreates": 0,
-        },
-        "Tcp": {
-            "RetransSegs": sum(flow.retransmits for flow in host.sockets.tcp),
-            "InErrs": 0,
-            "InCsumErrors": 0,
-        },
-        "Udp": {
-            "InDatagrams": total("udp_in_datagrams") - lost - pings,
-            "NoPorts": 0,
-            "InErrors": total("udp_in_errors") + lost,
-            "OutDatagrams": sent,
-            "RcvbufErrors": total("udp_rcvbuf_errors") + lost,
-            "SndbufErrors": 0,
-            "InCsumErrors": 0,
-            "IgnoredMulti": 0,
-            "MemErrors": 0,
-        },
-    }
+    live = _counted(host, total)
     grown = host.faults.losses.grown
     return {
-        group: {name: value + grown("", group + name) for name, value in values.items()}
-        for group, values in rows.items()
+        group: {name: live.get(group + name, 0) + grown("", group + name) for name in names.split()}
+        for group, names in _SNMP.items()
+    }
+
+
+def _counted(host: Machine, total: Callable[[str], int]) -> dict[str, int]:
+    received, sent = total("ip_in_receives"), total("udp_out_datagrams")
+    pings = sum(flow.received_datagrams for flow in host.sockets.pings_in)
+    lost = sum(socket.lost(host.kernel.now_ns) for socket in host.sockets.narrow)
+    asked, done, failed = (total(f"ip_reasm_{name}") for name in ("reqds", "oks", "fails"))
+    return {
+        "IpForwarding": 2,
+        "IpDefaultTTL": 64,
+        "IpInReceives": received,
+        "IpInDelivers": received - asked + done,
+        "IpOutRequests": sent,
+        "IpReasmTimeout": failed,
+        "IpReasmReqds": asked,
+        "IpReasmOKs": done,
+        "IpReasmFails": failed,
+        "TcpRetransSegs": sum(flow.retransmits for flow in host.sockets.tcp),
+        "UdpInDatagrams": total("udp_in_datagrams") - lost - pings,
+        "UdpInErrors": total("udp_in_errors") + lost,
+        "UdpOutDatagrams": sent - sum(flow.sent_datagrams for flow in host.sockets.pings_out),
+        "UdpRcvbufErrors": total("udp_rcvbuf_errors") + lost,
     }
 
 
@@ -172,29 +149,40 @@ def _add(host: Machine, path: str, read: Callable[[], str]) -> None:
 
 
 def _add_interface(host: Machine, port: NicPort) -> None:
-    base = f"/sys/class/net/{port.interface}"
-    state = "up" if port.up else "down"
     constants = {
-        "address": port.mac,
-        "operstate": state,
-        "carrier": str(int(port.up)),
         "speed": str(port.speed_mbit_per_s),
-        "duplex": "full",
-        "ifindex": str(port.interface_index),
-        "type": "1",
         "dev_port": "0",
         "device/vendor": "0x15b3",
         "device/device": "0x1013",
         "device/numa_node": "0",
     }
+    add_interface(host, port, constants, partial(_statistic, port))
+    host.tree.add_folder(f"/sys/class/net/{port.interface}/device/infiniband/{port.rdma}")
+
+
+def add_interface(
+    host: Machine,
+    port: NicPort,
+    constants: dict[str, str],
+    statistic: Callable[[str], Callable[[], str]],
+) -> None:
+    """What any net device has in sysfs, and these constants."""
+    base = f"/sys/class/net/{port.interface}"
+    constants |= {
+        "address": port.mac,
+        "operstate": "up" if port.up else "down",
+        "carrier": str(int(port.up)),
+        "duplex": "full",
+        "ifindex": str(port.interface_index),
+        "type": "1",
+    }
     for name, text in constants.items():
         _add(host, f"{base}/{name}", lambda text=text: f"{text}\n")  # type: ignore[misc]
     _add(host, f"{base}/mtu", lambda: f"{port.mtu_bytes}\n")
-    host.tree.add_folder(f"{base}/device/infiniband/{port.rdma}")
     for name in STATISTICS:
-        _add(host, f"{base}/statistics/{name}", _statistic(port, name))
+        _add(host, f"{base}/statistics/{name}", statistic(name))
     for name in CARRIER:
-        _add(host, f"{base}/{name}", carrier_count(port, name))
+        _add(host, f"{base}/{name}", _carrier_count(port, name))
 
 
 CARRIER = ("carrier_changes", "carrier_up_count", "carrier_down_count")
@@ -207,7 +195,7 @@ STATISTICS = (
 )
 
 
-def carrier_count(port: NicPort, name: str) -> Callable[[], str]:
+def _carrier_count(port: NicPort, name: str) -> Callable[[], str]:
     """A link here came up once, and stayed, unless a fault took it down."""
     first = 0 if name == "carrier_down_count" else int(port.up)
     return lambda: f"{port.reading(name, lambda: first)}\n"
@@ -231,17 +219,20 @@ def _statistic(port: NicPort, name: str) -> Callable[[], str]:
 def _add_rdma_device(host: Machine, port: NicPort) -> None:
     device = f"/sys/class/infiniband/{port.rdma}"
     host.tree.add_folder(f"{device}/device/net/{port.interface}")
-    node_guid = ":".join(guid(port)[at : at + 4] for at in range(0, 16, 4))
-    _add(host, f"{device}/node_guid", lambda: f"{node_guid}\n")
-    _add(host, f"{device}/node_type", lambda: "1: CA\n")
-    _add(host, f"{device}/fw_ver", lambda: f"{port.firmware}\n")
-    _add(host, f"{device}/hca_type", lambda: "MT4115\n")
-    below = f"{device}/ports/1"
     state = ("4: ACTIVE", "5: LinkUp") if port.up else ("1: DOWN", "3: Disabled")
-    _add(host, f"{below}/state", lambda: f"{state[0]}\n")
-    _add(host, f"{below}/phys_state", lambda: f"{state[1]}\n")
-    _add(host, f"{below}/link_layer", lambda: "Ethernet\n")
-    _add(host, f"{below}/rate", lambda: f"{max(port.speed_mbit_per_s, 0) // 1000} Gb/sec\n")
+    below = f"{device}/ports/1"
+    constants = {
+        f"{device}/node_guid": ":".join(guid(port)[at : at + 4] for at in range(0, 16, 4)),
+        f"{device}/node_type": "1: CA",
+        f"{device}/hca_type": "MT4115",
+        f"{below}/state": state[0],
+        f"{below}/phys_state": state[1],
+        f"{below}/link_layer": "Ethernet",
+        f"{below}/rate": f"{max(port.speed_mbit_per_s, 0) // 1000} Gb/sec",
+    }
+    for path, text in constants.items():
+        _add(host, path, lambda text=text: f"{text}\n")  # type: ignore[misc]
+    _add(host, f"{device}/fw_ver", lambda: f"{port.firmware}\n")
     for index, (gid, kind) in enumerate(gids(port)):
         _add(host, f"{below}/gids/{index}", lambda gid=gid: f"{gid}\n")  # type: ignore[misc]
         _add(host, f"{below}/gid_attrs/types/{index}", lambda kind=kind: f"{kind}\n")  # type: ignore[misc]
@@ -265,41 +256,37 @@ def _add_dcqcn(host: Machine, port: NicPort) -> None:
         for folder in (posixpath.dirname(base), base):
             host.tree.add_folder(folder, lambda: host.faults.no_ecn_folder)
         for name in names:
-            host.tree.add(f"{base}/{name}", _parameter(host, port, side, name))
+            host.tree.add(f"{base}/{name}", _parameter(host, nic, side, name))
         for priority in range(8):
-            host.tree.add(f"{base}/enable/{priority}", _switch(host, port, side, priority))
+            host.tree.add(f"{base}/enable/{priority}", _switch(host, nic, side, priority))
 
 
-def _parameter(host: Machine, port: NicPort, side: str, name: str) -> File:
-    nic = port.nic
-    assert nic is not None
+def _parameter(host: Machine, nic: Nic, side: str, name: str) -> File:
+    def read() -> int:
+        return (nic.dcqcn_rp if side == "roce_rp" else nic.dcqcn_np)[name]
 
-    def read() -> str:
-        values = nic.dcqcn_rp if side == "roce_rp" else nic.dcqcn_np
-        return f"{values[name]}\n"
+    return _setting(host, read, partial(nic.set_dcqcn, side, name), MAX_VALUES[name])
 
-    def write(text: str) -> None:
-        value = _number(text, MAX_VALUES[name])
+
+def _switch(host: Machine, nic: Nic, side: str, priority: int) -> File:
+    def read() -> int:
+        return int(priority in (nic.rp_enabled if side == "roce_rp" else nic.np_enabled))
+
+    def write(value: int) -> None:
+        (nic.set_rp if side == "roce_rp" else nic.set_np)(priority, bool(value))
+
+    return _setting(host, read, write, 1)
+
+
+def _setting(
+    host: Machine, read: Callable[[], int], write: Callable[[int], None], largest: int
+) -> File:
+    def written(text: str) -> None:
+        value = _number(text, largest)
         if not host.faults.lies:
-            nic.set_dcqcn(side, name, value)
+            write(value)
 
-    return File(read=read, write=write, hidden=lambda: host.faults.no_ecn_folder)
-
-
-def _switch(host: Machine, port: NicPort, side: str, priority: int) -> File:
-    nic = port.nic
-    assert nic is not None
-
-    def read() -> str:
-        enabled = nic.rp_enabled if side == "roce_rp" else nic.np_enabled
-        return f"{int(priority in enabled)}\n"
-
-    def write(text: str) -> None:
-        value = bool(_number(text, 1))
-        if not host.faults.lies:
-            (nic.set_rp if side == "roce_rp" else nic.set_np)(priority, value)
-
-    return File(read=read, write=write, hidden=lambda: host.faults.no_ecn_folder)
+    return File(read=lambda: f"{read()}\n", write=written, hidden=lambda: host.faults.no_ecn_folder)
 
 
 def _number(text: str, largest: int) -> int:

@@ -20,9 +20,7 @@ from labtests.simlab.linux.commands import (
     wrappers,
 )
 from labtests.simlab.linux.iperf3 import program as iperf3
-from labtests.simlab.linux.machine import HasIdentity
 from labtests.simlab.linux.perftest import program as perftest
-from labtests.simlab.linux.tree import File
 
 
 def _kill(call: Call) -> int:
@@ -52,8 +50,3 @@ TOOLS: Tools = {
     "[": testing.test,
     "kill": _kill,
 }
-
-
-def binary(host: HasIdentity, name: str) -> File:
-    """The tool's file: gone when the tool was removed."""
-    return File(read=lambda: "\x7fELF", hidden=lambda: host.faults.lacks(name))

@@ -2,29 +2,18 @@
 
 from collections.abc import Sequence
 
+from labtests.simlab.linux.options import Refused
 from labtests.simlab.linux_switch.quantities import Id, read_class, read_handle
 
 
-class TcRefused(Exception):
-    """What real tc or the kernel says no to. The text is on stderr, whole."""
-
-    def __init__(self, text: str, status: int) -> None:
-        super().__init__(text)
-        self.text, self.status = text, status
-
-
-class NotEmulated(Exception):
-    """A real switch may well do this; the emulated one can not, and says so."""
-
-
-def kernel_says(text: str) -> TcRefused:
+def kernel_says(text: str) -> Refused:
     """The kernel's own words (extack)."""
-    return TcRefused(f"Error: {text}.\n", 2)
+    return Refused(f"Error: {text}.\n", 2)
 
 
-def kernel_error(text: str) -> TcRefused:
+def kernel_error(text: str) -> Refused:
     """An error number without words."""
-    return TcRefused(f"RTNETLINK answers: {text}\n", 2)
+    return Refused(f"RTNETLINK answers: {text}\n", 2)
 
 
 class Words:
@@ -37,9 +26,9 @@ class Words:
         return bool(self._words)
 
     def take(self) -> str:
-        """The next word. Raises TcRefused at the end."""
+        """The next word. Raises Refused at the end."""
         if not self._words:
-            raise TcRefused('Command line is not complete. Try option "help"\n', 255)
+            raise Refused('Command line is not complete. Try option "help"\n', 255)
         return self._words.pop(0)
 
     def number(self, kind: str, name: str) -> int:
@@ -48,14 +37,14 @@ class Words:
         try:
             return int(text, 0)
         except ValueError:
-            raise TcRefused(f'{kind}: Illegal value for "{name}": "{text}"\n', 1) from None
+            raise Refused(f'{kind}: Illegal value for "{name}": "{text}"\n', 1) from None
 
     def place(self) -> Id:
         """A parent: the name of a class, or of a qdisc."""
         text = self.take()
         found = read_class(text)
         if found is None:
-            raise TcRefused(f'Error: argument "{text}" is wrong: invalid parent ID\n', 255)
+            raise Refused(f'Error: argument "{text}" is wrong: invalid parent ID\n', 255)
         return found
 
     def handle(self) -> int:
@@ -63,5 +52,5 @@ class Words:
         text = self.take()
         found = read_handle(text)
         if found is None:
-            raise TcRefused(f'Error: argument "{text}" is wrong: invalid qdisc ID\n', 255)
+            raise Refused(f'Error: argument "{text}" is wrong: invalid qdisc ID\n', 255)
         return found

@@ -8,7 +8,7 @@ filters that are the same on every port. The rest is refused, never approximated
 from dataclasses import dataclass
 
 from labtests.network import Schedule, Switch, WredCurve
-from labtests.simlab.linux_switch.arguments import NotEmulated
+from labtests.simlab.linux.options import NotEmulated
 from labtests.simlab.linux_switch.nodes import ClassNode, FilterNode, PortTree, QdiscNode
 from labtests.simlab.linux_switch.quantities import Id
 

@@ -1,6 +1,7 @@
 """`tc class add|change`: classes of the port's htb (iproute2: q_htb.c; net/sched/sch_htb.c)."""
 
-from labtests.simlab.linux_switch.arguments import NotEmulated, TcRefused, Words, kernel_error
+from labtests.simlab.linux.options import NotEmulated, Refused
+from labtests.simlab.linux_switch.arguments import Words, kernel_error
 from labtests.simlab.linux_switch.nodes import ClassNode, PortTree
 from labtests.simlab.linux_switch.qdisc_changes import Now, default_fifo
 from labtests.simlab.linux_switch.quantities import Id, read_class, read_rate, read_size
@@ -13,7 +14,7 @@ _RATES, _SIZES = ("rate", "ceil"), ("burst", "cburst", "buffer", "cbuffer")
 
 
 def change_class(tree: PortTree, verb: str, words: Words, now: Now) -> str:
-    """Do it; what the kernel warns of. Raises TcRefused, NotEmulated."""
+    """Do it; what the kernel warns of. Raises Refused, NotEmulated."""
     parent, which = _names(words)
     options = _options(words)
     root = tree.root
@@ -48,7 +49,7 @@ def _names(words: Words) -> tuple[Id | None, Id | None]:
             text = words.take()
             which = read_class(text)
             if which is None:
-                raise TcRefused(f'Error: argument "{text}" is wrong: invalid class ID\n', 255)
+                raise Refused(f'Error: argument "{text}" is wrong: invalid class ID\n', 255)
         elif word == "htb":
             break
         else:
@@ -66,12 +67,12 @@ def _options(words: Words) -> dict[str, int]:
             text = words.take()
             value = read_rate(text) if name in _RATES else read_size(text)
             if value is None:
-                raise TcRefused(f'Illegal "{name}"\n', 1)
+                raise Refused(f'Illegal "{name}"\n', 1)
             found[name.replace("buffer", "burst")] = value
         else:
             raise NotEmulated(f"`{name}` of an htb class")
     if "rate" not in found:
-        raise TcRefused('"rate" is required.\n', 1)
+        raise Refused('"rate" is required.\n', 1)
     return found
 
 

@@ -1,6 +1,7 @@
 """`tc filter add ... u32`: filters by the DSCP byte, as a port's boot script makes them."""
 
-from labtests.simlab.linux_switch.arguments import NotEmulated, TcRefused, Words
+from labtests.simlab.linux.options import NotEmulated, Refused
+from labtests.simlab.linux_switch.arguments import Words
 from labtests.simlab.linux_switch.nodes import FilterNode, PortTree
 from labtests.simlab.linux_switch.quantities import read_class
 
@@ -9,7 +10,7 @@ _SHIFTS = {("ip", "dsfield"): 16, ("ip", "tos"): 16, ("ip6", "priority"): 20}
 
 
 def add_filter(tree: PortTree, words: Words) -> None:
-    """One more. Raises TcRefused, NotEmulated."""
+    """One more. Raises Refused, NotEmulated."""
     protocol, pref, parent = "", 0, 0
     while words:
         word = words.take()
@@ -41,7 +42,7 @@ def _u32(words: Words, protocol: str, pref: int, parent: int) -> FilterNode:
         else:
             raise NotEmulated(f"a u32 filter with `{word}`")
     if to is None or not mask:
-        raise TcRefused('Illegal "match"\n', 1)
+        raise Refused('Illegal "match"\n', 1)
     return FilterNode(
         parent=parent, protocol=protocol, pref=pref, value=value & mask, mask=mask, to=to
     )

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from labtests.network import QueueCounters
-from labtests.simlab.linux_switch.arguments import NotEmulated, TcRefused, Words, kernel_says
+from labtests.simlab.linux.options import NotEmulated, Refused
+from labtests.simlab.linux_switch.arguments import Words, kernel_says
 from labtests.simlab.linux_switch.nodes import DEFAULT_PACKETS, UNNAMED, PortTree, QdiscNode
 from labtests.simlab.linux_switch.quantities import Id, read_size
 from labtests.simlab.linux_switch.red import red_options
@@ -69,7 +70,7 @@ def asked(verb: str, words: Words) -> QdiscPlace:
 
 
 def change(tree: PortTree, want: QdiscPlace, words: Words, now: Now) -> str:
-    """Do it; what tc remarks. Raises TcRefused, NotEmulated."""
+    """Do it; what tc remarks. Raises Refused, NotEmulated."""
     made = QdiscNode(kind=want.kind, handle=want.handle, parent=want.place, made=0, born=now())
     remarks = _options(made, words)
     if want.kind not in KINDS:
@@ -95,7 +96,7 @@ def change(tree: PortTree, want: QdiscPlace, words: Words, now: Now) -> str:
 
 
 def delete(tree: PortTree, want: QdiscPlace, now: Now) -> None:
-    """The class has the kernel's default again. Raises TcRefused."""
+    """The class has the kernel's default again. Raises Refused."""
     if want.place is not None and tree.named_as(want.place.major) is None:
         raise kernel_says("Failed to find qdisc with specified classid")
     there = tree.root if want.place is None else tree.below(want.place)
@@ -214,11 +215,11 @@ def _fifo(made: QdiscNode, words: Words) -> None:
     while words:
         word = words.take()
         if word != "limit":
-            raise TcRefused(f'{made.kind}: unknown parameter "{word}"\n{_FIFO_USAGE}', 1)
+            raise Refused(f'{made.kind}: unknown parameter "{word}"\n{_FIFO_USAGE}', 1)
         text = words.take()
         limit = read_size(text)
         if limit is None:
-            raise TcRefused(f'{made.kind}: Illegal value for "limit": "{text}"\n', 1)
+            raise Refused(f'{made.kind}: Illegal value for "limit": "{text}"\n', 1)
         made.limit = limit
 
 

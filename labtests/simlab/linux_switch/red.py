@@ -2,7 +2,8 @@
 
 import math
 
-from labtests.simlab.linux_switch.arguments import NotEmulated, TcRefused, Words, kernel_error
+from labtests.simlab.linux.options import NotEmulated, Refused
+from labtests.simlab.linux_switch.arguments import Words, kernel_error
 from labtests.simlab.linux_switch.nodes import RedOptions
 from labtests.simlab.linux_switch.quantities import read_rate, read_size, send_ticks
 
@@ -37,7 +38,7 @@ def _evaluated(
     numbers: dict[str, int], probability: float, rate: int, *, ecn: bool
 ) -> tuple[RedOptions, str]:
     if not numbers.get("limit") or not numbers.get("avpkt"):
-        raise TcRefused("RED: Required parameter (limit, avpkt) is missing\n", 1)
+        raise Refused("RED: Required parameter (limit, avpkt) is missing\n", 1)
     remarks = "" if rate else "RED: set bandwidth to 10Mbit\n"
     rate = rate or _DEFAULT_RATE
     limit, packet = numbers["limit"], numbers["avpkt"]
@@ -45,7 +46,7 @@ def _evaluated(
     lowest = numbers.get("min") or highest // 3
     burst = numbers.get("burst") or (2 * lowest + highest) // (3 * packet)
     if highest <= lowest:
-        raise TcRefused("RED: failed to calculate probability.\n", 1)
+        raise Refused("RED: failed to calculate probability.\n", 1)
     ewma = _ewma(lowest, burst, packet)
     if limit < highest:
         raise kernel_error("Invalid argument")
@@ -65,7 +66,7 @@ def _size(words: Words, name: str) -> int:
     text = words.take()
     size = read_size(text)
     if size is None:
-        raise TcRefused(f'RED: Illegal value for "{name}": "{text}"\n', 1)
+        raise Refused(f'RED: Illegal value for "{name}": "{text}"\n', 1)
     return size
 
 
@@ -74,13 +75,13 @@ def _probability(words: Words) -> float:
     try:
         return float(text)
     except ValueError:
-        raise TcRefused(f'RED: Illegal value for "probability": "{text}"\n', 1) from None
+        raise Refused(f'RED: Illegal value for "probability": "{text}"\n', 1) from None
 
 
 def _strange(name: str) -> None:
     if name in _OTHERS:
         raise NotEmulated(f"RED with {name}")
-    raise TcRefused(f"RED: unknown parameter {name}\n", 1)
+    raise Refused(f"RED: unknown parameter {name}\n", 1)
 
 
 def _ewma(lowest: int, burst: int, packet: int) -> int:
@@ -91,7 +92,7 @@ def _ewma(lowest: int, burst: int, packet: int) -> int:
             weight = 0.5**exponent
             if wanted <= (1 - (1 - weight) ** burst) / weight:
                 return exponent
-    raise TcRefused("RED: failed to calculate EWMA constant.\n", 1)
+    raise Refused("RED: failed to calculate EWMA constant.\n", 1)
 
 
 def _cell_log(ewma: int, packet: int, rate: int) -> int:
@@ -101,4 +102,4 @@ def _cell_log(ewma: int, packet: int, rate: int) -> int:
     for log in range(32):
         if longest / (1 << log) < _LONGEST_IDLE:
             return log
-    raise TcRefused("RED: failed to calculate idle damping table.\n", 1)
+    raise Refused("RED: failed to calculate idle damping table.\n", 1)

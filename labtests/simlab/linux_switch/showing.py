@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from labtests.simlab.linux_switch.arguments import NotEmulated
+from labtests.simlab.linux.options import NotEmulated
 from labtests.simlab.linux_switch.counting import QdiscCounts
 from labtests.simlab.linux_switch.nodes import (
     ClassNode,

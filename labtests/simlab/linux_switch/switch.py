@@ -15,10 +15,11 @@ from labtests.simlab.linux.calls import Tools
 from labtests.simlab.linux.commands import ethtool, mlnx_qos, rdma
 from labtests.simlab.linux.host import LinuxHost
 from labtests.simlab.linux.iperf3 import program as iperf3
+from labtests.simlab.linux.options import NotEmulated
 from labtests.simlab.linux.perftest import program as perftest
 from labtests.simlab.linux.ports import NicPort
 from labtests.simlab.linux.sysfs import CARRIER, STATISTICS
-from labtests.simlab.linux_switch.arguments import NotEmulated, Words
+from labtests.simlab.linux_switch.arguments import Words
 from labtests.simlab.linux_switch.binding import PortPlan, carry_out, classify, planned
 from labtests.simlab.linux_switch.counting import NOTHING, QUEUES, Counting
 from labtests.simlab.linux_switch.nodes import UNNAMED, PortTree, QdiscNode
@@ -60,7 +61,7 @@ class LinuxSwitch(LinuxHost):
         self._boot()
 
     def make_ports(self, device: Device) -> tuple[NicPort, ...]:
-        """See LinuxHost."""
+        """See Machine."""
         settings = self.lab.testbed.linux_lab or _DEFAULT_LAB
         found = []
         for index, port in enumerate(device.ports):
@@ -82,7 +83,7 @@ class LinuxSwitch(LinuxHost):
             )
         return tuple(found)
 
-    def installed(self) -> Tools:
+    def install(self) -> Tools:
         """See LinuxHost."""
         others = {name for module in _OF_HOSTS for name in module.TOOLS}
         common = {name: tool for name, tool in toolbox.TOOLS.items() if name not in others}

@@ -1,45 +1,27 @@
 """/sys and /proc of an emulated Linux switch: what its kernel has, and what its ports count."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
+from labtests.simlab.linux.machine import Machine
 from labtests.simlab.linux.ports import NicPort
-from labtests.simlab.linux.sysfs import CARRIER, STATISTICS, Booted, carrier_count, populate_system
-from labtests.simlab.linux.tree import File
+from labtests.simlab.linux.sysfs import add_interface, populate_system
 from labtests.simlab.linux_switch.counting import FCS_BYTES
 from labtests.simlab.refreshing import ShownCounters
+from labtests.simlab.tree import File
 
 MODULES = ("sch_red", "cls_u32", "sch_htb", "bridge", "veth")
 _VETH_MBIT_PER_S = 10_000  # what the driver veth claims for any cable
 
 
-def populate(box: Booted, network: ShownCounters) -> None:
+def populate(box: Machine, network: ShownCounters) -> None:
     """The box's tree has all its files."""
     populate_system(box)
     modules = "".join(f"{name} 16384 1 - Live 0x0000000000000000\n" for name in MODULES)
-    _add(box, "/proc/modules", lambda: modules)
+    box.tree.add("/proc/modules", File(read=lambda: modules))
     for port in box.ports:
-        _add_port(box, network, port)
-
-
-def _add_port(box: Booted, network: ShownCounters, port: NicPort) -> None:
-    base = f"/sys/class/net/{port.interface}"
-    constants = {
-        "address": port.mac,
-        "operstate": "up" if port.up else "down",
-        "carrier": str(int(port.up)),
-        "speed": str(_VETH_MBIT_PER_S),
-        "duplex": "full",
-        "ifindex": str(port.interface_index),
-        "type": "1",
-        "brport/port_no": f"{port.index + 1:#x}",
-    }
-    for name, text in constants.items():
-        _add(box, f"{base}/{name}", lambda text=text: f"{text}\n")  # type: ignore[misc]
-    _add(box, f"{base}/mtu", lambda: f"{port.mtu_bytes}\n")
-    for name in STATISTICS:
-        _add(box, f"{base}/statistics/{name}", _statistic(network, port, name))
-    for name in CARRIER:
-        _add(box, f"{base}/{name}", carrier_count(port, name))
+        constants = {"speed": str(_VETH_MBIT_PER_S), "brport/port_no": f"{port.index + 1:#x}"}
+        add_interface(box, port, constants, partial(_statistic, network, port))
 
 
 def _statistic(network: ShownCounters, port: NicPort, name: str) -> Callable[[], str]:
@@ -63,7 +45,3 @@ def _counted(network: ShownCounters, interface: str) -> Mapping[str, int]:
         "rx_errors": errors,
         "rx_crc_errors": errors,
     }
-
-
-def _add(box: Booted, path: str, read: Callable[[], str]) -> None:
-    box.tree.add(path, File(read=read))

@@ -9,8 +9,9 @@ from typing import Protocol
 
 from labtests.network import QueueCounters
 from labtests.simlab.linux.calls import Call
+from labtests.simlab.linux.options import NotEmulated, Refused
 from labtests.simlab.linux_switch import class_changes, filter_changes, qdisc_changes, showing
-from labtests.simlab.linux_switch.arguments import NotEmulated, TcRefused, Words
+from labtests.simlab.linux_switch.arguments import Words
 from labtests.simlab.linux_switch.counting import Counting
 from labtests.simlab.linux_switch.nodes import PortTree, listed
 from labtests.simlab.linux_switch.showing import Form, ShownQdisc
@@ -51,20 +52,8 @@ class _Asked:
     hook: bool = False
 
 
-def tc(box: QueuedBox, call: Call) -> int:
-    """Run it; the exit status."""
-    try:
-        call.out(_tc(box, call))
-    except TcRefused as refusal:
-        call.err(refusal.text)
-        return refusal.status
-    except NotEmulated as gap:
-        call.err(f"tc: the simulated switch does not emulate this: {gap}\n")
-        return 1
-    return 0
-
-
-def _tc(box: QueuedBox, call: Call) -> str:
+def tc(box: QueuedBox, call: Call) -> str:
+    """What it prints. Raises Refused and NotEmulated."""
     words = Words(call.arguments)
     flags, first = _flags(words)
     if "version" in flags:
@@ -75,7 +64,7 @@ def _tc(box: QueuedBox, call: Call) -> str:
     if not name:
         if first in _NOT_HERE:
             raise NotEmulated(f"tc {first}")
-        raise TcRefused(f'Object "{first}" is unknown, try "tc help".\n', 255)
+        raise Refused(f'Object "{first}" is unknown, try "tc help".\n', 255)
     form = Form(**dict.fromkeys(flags, True))
     verb = words.take() if words else "show"
     if _whole(verb, _SHOW):
@@ -134,13 +123,13 @@ def _asked(box: QueuedBox, name: str, words: Words) -> _Asked:
         elif word in ("root", "parent", "handle", "classid"):
             raise NotEmulated(f"show with `{word}`")
         else:
-            raise TcRefused(f'What is "{word}"? Try "tc {name} help".\n', 255)
+            raise Refused(f'What is "{word}"? Try "tc {name} help".\n', 255)
     return asked
 
 
 def _device(box: QueuedBox, name: str) -> str:
     if name not in box.trees:
-        raise TcRefused(f'Cannot find device "{name}"\n', 1)
+        raise Refused(f'Cannot find device "{name}"\n', 1)
     return name
 
 
@@ -165,12 +154,12 @@ def _change(box: QueuedBox, call: Call, what: tuple[str, str], words: Words) -> 
     if verb is None:
         if _whole(written, _OTHERS):
             raise NotEmulated(f"tc {name} {written}")
-        raise TcRefused(f'Command "{written}" is unknown, try "tc {name} help".\n', 255)
+        raise Refused(f'Command "{written}" is unknown, try "tc {name} help".\n', 255)
     if words.take() != "dev":
         raise NotEmulated("a change without `dev` as its first word")
     device = _device(box, words.take())
     if call.process.user != "root":
-        raise TcRefused("RTNETLINK answers: Operation not permitted\n", 2)
+        raise Refused("RTNETLINK answers: Operation not permitted\n", 2)
     if box.running and (name == "filter" or (name, verb) == ("class", "add")):
         raise NotEmulated(f"{name} add after the switch has booted")
     with box.changing(device) as tree:
@@ -180,7 +169,7 @@ def _change(box: QueuedBox, call: Call, what: tuple[str, str], words: Words) -> 
 
 
 def alter(box: QueuedBox, what: tuple[str, str, str], tree: PortTree, words: Words) -> str:
-    """Make the change in a tree; what tc remarks. Raises TcRefused, NotEmulated."""
+    """Make the change in a tree; what tc remarks. Raises Refused, NotEmulated."""
     device, name, verb = what
 
     def now() -> tuple[QueueCounters, ...]:

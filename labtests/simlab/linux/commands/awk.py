@@ -1,4 +1,4 @@
-"""awk, as far as one-liners over counters go: patterns, print, sums. Anything else is refused."""
+"""awk, as far as one-liners over counters go: patterns, print, `+=`. Anything else is refused."""
 
 import re
 from collections.abc import Iterator
@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.commands.files import texts
 from labtests.simlab.linux.commands.text import python_regex
-from labtests.simlab.linux.options import read_options
+from labtests.simlab.linux.options import NOT_HERE, read_options
 from labtests.simlab.linux.processes import Program
 
 BAD_PROGRAM = 2
 
 _RULE = re.compile(r"\s*(?P<pattern>[^{]*?)\s*(?:\{(?P<action>[^}]*)\}|$|(?=\n))")
 _TERM = re.compile(
-    r"\s*(?:(?P<text>\"(?:\\.|[^\"])*\")|(?P<number>[0-9]+(?:\.[0-9]+)?)|\$(?P<field>NF|[0-9]+)"
-    r"|(?P<name>[A-Za-z_]\w*)|(?P<operator>[-+*/(),]))"
+    r"\s*(?:\"(?P<text>(?:\\.|[^\"])*)\"|(?P<number>[0-9]+(?:\.[0-9]+)?)|\$(?P<field>NF|[0-9]+)"
+    r"|(?P<name>[A-Za-z_]\w*))\s*"
 )
 _COMPARISON = re.compile(r"(?P<left>[^=!<>~]+?)\s*(?P<how>==|!=|<=|>=|<|>|!?~)\s*(?P<right>.+)")
 
@@ -87,70 +87,23 @@ class _Awk:
     def _print(self, arguments: str) -> str:
         if not arguments.strip():
             return self.line + "\n"
-        depth, parts = 0, [""]
-        for piece in re.findall(r"\"(?:\\.|[^\"])*\"|.", arguments, re.DOTALL):
-            depth += (piece == "(") - (piece == ")")
-            if piece == "," and depth == 0:
-                parts.append("")
-            else:
-                parts[-1] += piece
+        parts = re.findall(r"(?:\"(?:\\.|[^\"])*\"|[^,\"])+", arguments)
         return " ".join(_shown(self.value(part)) for part in parts) + "\n"
 
     def value(self, expression: str) -> Value:
-        """Sums, products and concatenations of fields, texts, numbers and variables."""
-        tokens: list[re.Match[str]] = []
-        rest = expression.strip()
-        while rest:
-            token = _TERM.match(rest)
-            if token is None:
-                raise Misunderstood(expression)
-            tokens.append(token)
-            rest = rest[token.end() :].strip()
-        value = self._sum(tokens)
-        while tokens:
-            value = _shown(value) + _shown(self._sum(tokens))
-        return value
-
-    def _sum(self, tokens: list[re.Match[str]]) -> Value:
-        value = self._product(tokens)
-        while tokens and tokens[0]["operator"] in ("+", "-"):
-            sign = 1 if tokens.pop(0)["operator"] == "+" else -1
-            value = _number(value) + sign * _number(self._product(tokens))
-        return value
-
-    def _product(self, tokens: list[re.Match[str]]) -> Value:
-        value = self._term(tokens)
-        while tokens and tokens[0]["operator"] in ("*", "/"):
-            divides, other = tokens.pop(0)["operator"] == "/", _number(self._term(tokens))
-            if divides and not other:
-                raise Misunderstood("division by zero")
-            value = _number(value) / other if divides else _number(value) * other
-        return value
-
-    def _term(self, tokens: list[re.Match[str]]) -> Value:
-        if not tokens:
-            raise Misunderstood("an expression ends early")
-        token = tokens.pop(0)
-        if token["text"] is not None:
-            return token["text"][1:-1].replace("\\t", "\t").replace("\\n", "\n")
-        if token["number"] is not None:
-            return float(token["number"])
-        if token["field"] is not None:
-            return self._field(token["field"])
-        if token["name"] is not None:
-            own: dict[str, Value] = {"NF": float(len(self.fields) - 1)}
-            return own.get(token["name"], self.variables.get(token["name"], ""))
-        if token["operator"] != "(":
-            raise Misunderstood(token[0])
-        value = self._sum(tokens)
-        if not tokens or tokens.pop(0)["operator"] != ")":
-            raise Misunderstood("a parenthesis is not closed")
-        return value
-
-    def _field(self, name: str) -> str:
-        fields = self.fields
-        number = len(fields) - 1 if name == "NF" else int(name)
-        return fields[number] if number < len(fields) else ""
+        """A field, text, number or variable."""
+        term = _TERM.fullmatch(expression)
+        if term is None:
+            raise Misunderstood(expression)
+        if term["text"] is not None:
+            return term["text"].replace("\\t", "\t").replace("\\n", "\n")
+        if term["number"] is not None:
+            return float(term["number"])
+        last = len(self.fields) - 1
+        if term["name"] is not None:
+            return float(last) if term["name"] == "NF" else self.variables.get(term["name"], "")
+        number = last if term["field"] == "NF" else int(term["field"])
+        return self.fields[number] if number <= last else ""
 
 
 def _number(value: Value) -> float:
@@ -177,7 +130,7 @@ def _order(left: Value, right: Value) -> int:
 
 
 def _awk(call: Call) -> Program:
-    options, words = read_options(call.arguments, "", "Fv", stop_early=True)
+    options, words = read_options(call.arguments, "-Fv=", stop_early=True)
     if not words:
         call.err("usage: awk [-F fs][-v var=value][prog | -f progfile][file ...]\n")
         return BAD_PROGRAM
@@ -194,6 +147,7 @@ def _awk(call: Call) -> Program:
         for text in _awk_output(run, rules, [line for _, t in found for line in t.splitlines()]):
             call.out(text)
     except (Misunderstood, re.error):
+        call.fail(f"{NOT_HERE}: more of awk than patterns, print, = and +=")
         call.err(f"awk: syntax error at source line 1\n context is\n\t >>> {program} <<<\n")
         return BAD_PROGRAM
     return status

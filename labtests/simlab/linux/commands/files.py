@@ -7,13 +7,6 @@ from labtests.simlab.linux.options import BadOption, read_options, whole
 from labtests.simlab.linux.processes import Pause, Program
 
 
-def usage(call: Call, error: BadOption) -> int:
-    """What coreutils say to an option they do not know."""
-    call.fail(str(error))
-    call.err(f"Try '{call.name} --help' for more information.\n")
-    return 1
-
-
 def texts(
     call: Call, names: list[str], *, quiet: bool = False
 ) -> Generator[Pause, None, tuple[list[tuple[str, str]], int]]:
@@ -39,21 +32,14 @@ def _cat(call: Call) -> Program:
             while text := (yield from call.read_some()):
                 call.out(text)
             continue
-        try:
-            text = call.host.tree.read(call.path(name))
-        except OSError as error:
-            status = call.fail(f"{name}: {error.strerror}")
-        else:
-            call.out(text)
+        found, failed = yield from texts(call, [name])
+        call.out("".join(text for _, text in found))
+        status = status or failed
     return status
 
 
 def _ls(call: Call) -> int:
-    try:
-        options, names = read_options(call.arguments, "1laAdRthFrn", long={"all": "a"})
-    except BadOption as error:
-        usage(call, error)
-        return 2
+    options, names = read_options(call.arguments, "-1lAdthFrn -a,--all")
     tree, status = call.host.tree, 0
     folders: list[str] = []
     files: list[str] = []
@@ -66,7 +52,7 @@ def _ls(call: Call) -> int:
         else:
             files.append(name)
     call.out(_listing(call, files, options, ""))
-    titled = len(names) > 1 or "R" in options
+    titled = len(names) > 1
     for number, folder in enumerate(folders):
         gap = "\n" if number or files else ""
         _list_folder(call, folder, options, titled=titled, gap=gap)
@@ -82,11 +68,6 @@ def _list_folder(
     dots = [".", ".."] if "a" in options else []
     total = "total 0\n" if "l" in options else ""
     call.out(title + total + _listing(call, dots + names, options, folder + "/"))
-    if "R" in options:
-        for name in names:
-            if tree.is_folder(call.path(f"{folder}/{name}")):
-                below = f"{folder.rstrip('/')}/{name}"
-                _list_folder(call, below, options, titled=True, gap="\n")
 
 
 def _listing(call: Call, names: list[str], options: dict[str, str], prefix: str) -> str:
@@ -106,10 +87,7 @@ def _listing(call: Call, names: list[str], options: dict[str, str], prefix: str)
 
 
 def _tee(call: Call) -> Program:
-    try:
-        options, names = read_options(call.arguments, "ai", long={"append": "a"})
-    except BadOption as error:
-        return usage(call, error)
+    options, names = read_options(call.arguments, "-a,--append -i")
     status = 0
     writers: dict[str, Callable[[str], None]] = {}
     for name in names:
@@ -134,10 +112,7 @@ def _head_tail(call: Call) -> Program:
     arguments = list(call.arguments)
     if arguments and arguments[0][:1] == "-" and arguments[0][1:].isdigit():
         arguments[:1] = ["-n", arguments[0][1:]]
-    try:
-        options, names = read_options(arguments, "qvfF", "nc", long={"lines": "n", "bytes": "c"})
-    except BadOption as error:
-        return usage(call, error)
+    options, names = read_options(arguments, "-qvfF -n,--lines= -c,--bytes=")
     if not names and call.name == "head" and "c" not in options:
         return (yield from _first_lines(call, whole(options, "n", 10, "number of lines")))
     found, status = yield from texts(call, names)
@@ -176,61 +151,57 @@ def _part(text: str, options: dict[str, str], *, first: bool) -> str:
     return "".join(lines[-abs(count) :] if count else [])
 
 
-def _rm(call: Call) -> int:
-    try:
-        options, names = read_options(call.arguments, "rfRv")
-    except BadOption as error:
-        return usage(call, error)
+def _each(call: Call, names: list[str], words: str, act: Callable[[str], object]) -> int:
+    """Done with every path; what fails is said in these words."""
     status = 0
-    tree, whole = call.host.tree, {"r", "R"} & set(options)
     for name in names:
-        path = call.path(name)
         try:
-            (tree.remove_folder if whole and tree.is_folder(path) else tree.remove)(path)
+            act(call.path(name))
         except OSError as error:
-            if "f" not in options or tree.exists(path):
-                status = call.fail(f"cannot remove '{name}': {error.strerror}")
+            status = call.fail(f"{words.format(name)}: {error.strerror}")
     return status
+
+
+def _rm(call: Call) -> int:
+    options, names = read_options(call.arguments, "-rfRv")
+    tree, whole = call.host.tree, {"r", "R"} & set(options)
+
+    def remove(path: str) -> None:
+        if tree.exists(path) or "f" not in options:
+            (tree.remove_folder if whole and tree.is_folder(path) else tree.remove)(path)
+
+    return _each(call, names, "cannot remove '{}'", remove)
 
 
 def _mkdir(call: Call) -> int:
-    try:
-        options, names = read_options(call.arguments, "pv", "m")
-    except BadOption as error:
-        return usage(call, error)
-    status = 0
-    for name in names:
-        path = call.path(name)
-        if "p" in options and call.host.tree.is_folder(path):
-            continue
-        try:
-            call.host.tree.make_folder(path)
-        except OSError as error:
-            status = call.fail(f"cannot create directory ‘{name}’: {error.strerror}")
-    return status
+    options, names = read_options(call.arguments, "-pv -m=")
+    tree = call.host.tree
+    wanted = [name for name in names if "p" not in options or not tree.is_folder(call.path(name))]
+    return _each(call, wanted, "cannot create directory ‘{}’", tree.make_folder)
 
 
 def _touch(call: Call) -> int:
-    options, names = read_options(call.arguments, "acm")
-    status = 0
-    for name in names:
-        path = call.path(name)
-        try:
-            if not call.host.tree.exists(path) and "c" not in options:
-                call.host.tree.writer(path, append=True, user=call.process.user)
-        except OSError as error:
-            status = call.fail(f"cannot touch '{name}': {error.strerror}")
-    return status
+    _, names = read_options(call.arguments, "-am")
+    tree, user = call.host.tree, call.process.user
+    wanted = [name for name in names if not tree.exists(call.path(name))]
+    return _each(
+        call, wanted, "cannot touch '{}'", lambda path: tree.writer(path, append=True, user=user)
+    )
+
+
+def _from_to(call: Call, names: list[str]) -> tuple[str, str]:
+    """Two paths; a folder as the second means what has the first one's name in it."""
+    if len(names) != 2:
+        raise BadOption("missing file operand" if len(names) < 2 else "too many operands")
+    source, target = (call.path(name) for name in names)
+    inner = call.host.tree.is_folder(target) and call.name != "link"
+    return source, f"{target}/{source.rpartition('/')[2]}" if inner else target
 
 
 def _copy(call: Call) -> int:
     """cp and mv of single files."""
-    _, names = read_options(call.arguments, "afipv")
-    if len(names) != 2:
-        return call.fail("missing file operand" if len(names) < 2 else "too many operands")
-    tree, (source, target) = call.host.tree, (call.path(name) for name in names)
-    if tree.is_folder(target):
-        target = f"{target}/{source.rpartition('/')[2]}"
+    _, names = read_options(call.arguments, "-afipv")
+    tree, (source, target) = call.host.tree, _from_to(call, names)
     try:
         text = tree.read(source)
     except OSError as error:
@@ -245,40 +216,14 @@ def _copy(call: Call) -> int:
 
 
 def _link(call: Call) -> int:
-    """ln and link: second names of single files. Symbolic links are not emulated."""
+    """A second name of a single file."""
+    _, names = read_options(call.arguments, "")
+    source, target = _from_to(call, names)
     try:
-        options, names = read_options(call.arguments, "fTnv")
-    except BadOption as error:
-        return usage(call, error)
-    if len(names) != 2:
-        return call.fail("missing file operand" if len(names) < 2 else "too many operands")
-    tree, (source, target) = call.host.tree, (call.path(name) for name in names)
-    if tree.is_folder(target) and "T" not in options and call.name == "ln":
-        target = f"{target}/{source.rpartition('/')[2]}"
-    if not tree.exists(source):
-        return call.fail(f"failed to access '{names[0]}': No such file or directory")
-    try:
-        if "f" in options and tree.is_file(target):
-            tree.remove(target)
-        tree.link(source, target)
+        call.host.tree.link(source, target)
     except OSError as error:
-        return call.fail(f"failed to create hard link '{names[1]}': {error.strerror}")
-    return 0
-
-
-def _basename(call: Call) -> int:
-    call.out((call.arguments[0].rstrip("/").rpartition("/")[2] if call.arguments else "") + "\n")
-    return 0
-
-
-def _dirname(call: Call) -> int:
-    call.out(((call.arguments[0].rpartition("/")[0] or ".") if call.arguments else ".") + "\n")
-    return 0
-
-
-def _readlink(call: Call) -> int:
-    _, names = read_options(call.arguments, "fem")
-    call.out("".join(call.path(name) + "\n" for name in names))
+        words = f"cannot create link '{names[1]}' to '{names[0]}'"
+        return call.fail(f"{words}: {error.strerror}")
     return 0
 
 
@@ -293,9 +238,5 @@ TOOLS: Tools = {
     "touch": _touch,
     "cp": _copy,
     "mv": _copy,
-    "ln": _link,
     "link": _link,
-    "basename": _basename,
-    "dirname": _dirname,
-    "readlink": _readlink,
 }

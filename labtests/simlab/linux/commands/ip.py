@@ -1,21 +1,23 @@
 """ip: addresses, links and routes, in the usual, brief and JSON forms. It changes only MTUs."""
 
-import ipaddress
 import json
 from typing import Any
 
 from labtests.simlab.linux.calls import Call, Tools
-from labtests.simlab.linux.ports import LARGEST_MTU_BYTES, LEAST_MTU_BYTES, NicPort
+from labtests.simlab.linux.options import NotEmulated
+from labtests.simlab.linux.ports import LARGEST_MTU_BYTES, LEAST_MTU_BYTES, NicPort, network_of
 
 VERSION = "ip utility, iproute2-6.1.0, libbpf 1.1.2\n"
 _CHANGES = {"set", "add", "del", "delete", "change", "replace", "append", "flush"}
 
 
-def _ip(call: Call) -> int:
+def _ip(call: Call) -> int | str:
     words = list(call.arguments)
     flags = _leading_options(words)
-    if flags & {"V", "Version", "d", "details"}:
-        return _beside(call, version=bool(flags & {"V", "Version"}))
+    if flags & {"V", "Version"}:
+        return VERSION
+    if flags & {"d", "details"}:  # such as the bridge of a port
+        raise NotEmulated("-d")
     if not words or not any(name.startswith(words[0]) for name in ("address", "link", "route")):
         call.err('Object "' + (words[0] if words else "") + '" is unknown, try "ip help".\n')
         return 255 if words else 1
@@ -27,24 +29,12 @@ def _ip(call: Call) -> int:
     if names and not ports and names != ["lo"]:
         call.err(f'Device "{names[0]}" does not exist.\n')
         return 1
-    if "route".startswith(kind) and kind != "":
-        call.out(_routes(ports))
-    elif flags & {"br", "brief"}:
-        call.out(_brief(ports, names, with_address="address".startswith(kind)))
-    elif flags & {"j", "json"}:
-        call.out(json.dumps([_row(port) for port in ports], separators=(",", ":")) + "\n")
-    else:
-        call.out(_long(ports, names, with_address="address".startswith(kind)))
-    return 0
-
-
-def _beside(call: Call, *, version: bool) -> int:
-    """`ip -V`; and `-d`, whose details (such as the bridge of a port) this box does not have."""
-    if version:
-        call.out(VERSION)
-        return 0
-    call.err("ip: the simulated box does not emulate this: -d\n")
-    return 1
+    if "route".startswith(kind):
+        return _routes(ports)
+    if flags & {"j", "json"} and not flags & {"br", "brief"}:
+        return json.dumps([_row(port) for port in ports], separators=(",", ":")) + "\n"
+    shown = _brief if flags & {"br", "brief"} else _long
+    return shown(ports, names, with_address="address".startswith(kind))
 
 
 def _leading_options(words: list[str]) -> set[str]:
@@ -94,29 +84,24 @@ def _unusual(call: Call, kind: str, words: list[str]) -> int:
 
 
 def _brief(ports: list[NicPort], names: list[str], *, with_address: bool) -> str:
-    lo = f"{'lo':<16} {'UNKNOWN':<14} "
-    lines = (
-        []
-        if names
-        else [
-            lo
-            + (
-                "127.0.0.1/8 ::1/128 "
-                if with_address
-                else "00:00:00:00:00:00 <LOOPBACK,UP,LOWER_UP> "
-            )
-        ]
-    )
+    of_lo = "127.0.0.1/8 ::1/128" if with_address else "00:00:00:00:00:00 <LOOPBACK,UP,LOWER_UP>"
+    lines = [] if names else [f"{'lo':<16} {'UNKNOWN':<14} {of_lo} "]
     for port in ports:
-        state = "UP" if port.up else "DOWN"
         address = f"{port.address}/{port.prefix_length} " if port.address else ""
         tail = address if with_address else f"{port.mac} {_flags(port)} "
-        lines.append(f"{port.interface:<16} {state:<14} {tail}")
+        lines.append(f"{port.interface:<16} {_state(port):<14} {tail}")
     return "".join(line + "\n" for line in lines)
+
+
+def _state(port: NicPort) -> str:
+    return "UP" if port.up else "DOWN"
 
 
 def _flags(port: NicPort) -> str:
     return "<BROADCAST,MULTICAST,UP,LOWER_UP>" if port.up else "<NO-CARRIER,BROADCAST,MULTICAST,UP>"
+
+
+_FOR_EVER = "       valid_lft forever preferred_lft forever"
 
 
 def _long(ports: list[NicPort], names: list[str], *, with_address: bool) -> str:
@@ -128,24 +113,19 @@ def _long(ports: list[NicPort], names: list[str], *, with_address: bool) -> str:
             f"{mode}group default qlen 1000",
             "    link/loopback 00:00:00:00:00:00 brd 00:00:00:00:00:00",
         ]
-        if with_address:
-            lines += [
-                "    inet 127.0.0.1/8 scope host lo",
-                "       valid_lft forever preferred_lft forever",
-            ]
+        lines += ["    inet 127.0.0.1/8 scope host lo", _FOR_EVER] if with_address else []
     for port in ports:
-        state = "UP" if port.up else "DOWN"
         lines += [
             f"{port.interface_index}: {port.interface}: {_flags(port)} mtu {port.mtu_bytes} "
-            f"{port.attached} state {state} {mode}group default qlen 1000",
+            f"{port.attached} state {_state(port)} {mode}group default qlen 1000",
             f"    link/ether {port.mac} brd ff:ff:ff:ff:ff:ff",
         ]
-        if with_address and port.address:
-            network = ipaddress.IPv4Network(f"{port.address}/{port.prefix_length}", strict=False)
+        network = network_of(port)
+        if with_address and network is not None:
             lines += [
                 f"    inet {port.address}/{port.prefix_length} brd {network.broadcast_address} "
                 f"scope global {port.interface}",
-                "       valid_lft forever preferred_lft forever",
+                _FOR_EVER,
             ]
     return "".join(line + "\n" for line in lines)
 
@@ -160,7 +140,7 @@ def _row(port: NicPort) -> dict[str, Any]:
         "flags": _flags(port).strip("<>").split(","),
         "mtu": port.mtu_bytes,
         **dict(zip(*[iter(port.attached.split())] * 2, strict=True)),  # qdisc, and perhaps master
-        "operstate": "UP" if port.up else "DOWN",
+        "operstate": _state(port),
         "link_type": "ether",
         "address": port.mac,
         "addr_info": addresses,
@@ -168,12 +148,11 @@ def _row(port: NicPort) -> dict[str, Any]:
 
 
 def _routes(ports: list[NicPort]) -> str:
-    lines = ""
-    for port in ports:
-        if port.address:
-            network = ipaddress.IPv4Network(f"{port.address}/{port.prefix_length}", strict=False)
-            lines += f"{network} dev {port.interface} proto kernel scope link src {port.address} \n"
-    return lines
+    return "".join(
+        f"{network_of(port)} dev {port.interface} proto kernel scope link src {port.address} \n"
+        for port in ports
+        if port.address
+    )
 
 
 TOOLS: Tools = {"ip": _ip}

@@ -10,34 +10,21 @@ from dataclasses import dataclass
 from importlib import resources
 
 from labtests.simlab.linux.calls import Call, Tools
-from labtests.simlab.linux.options import BadOption, read_options
+from labtests.simlab.linux.options import BadOption, Refused, read_options
 from labtests.simlab.linux.ports import MAX_BUFFER_BYTES
 from labtests.simlab.linux.qos import ETS, STRICT, VENDOR, QosState
 
 VALUES_A_LINE = 8
 WARNING = "****** WARNING: lldpad service is running and may overwrite your settings ******\n\n"
 USAGE = "Usage: mlnx_qos -i <interface> [options]\n\n"
-_LONG = {
-    "pfc": "f",
-    "prio_tc": "p",
-    "tsa": "s",
-    "tcbw": "t",
-    "ratelimit": "r",
-    "dcbx": "d",
-    "interface": "i",
-    "trust": "T",
-    "dscp2prio": "D",
-    "defltprio": "P",
-    "cable_len": "C",
-    "prio2buffer": "B",
-    "buffer_size": "S",
-    "help": "h",
-    "version": "V",
-}
+_OPTIONS = """-f,--pfc= -p,--prio_tc= -s,--tsa= -t,--tcbw= -r,--ratelimit= -d,--dcbx=
+-i,--interface= -T,--trust= -D,--dscp2prio=* -P,--defltprio= -C,--cable_len= -B,--prio2buffer=
+-S,--buffer_size= -a -h,--help -V,--version"""
 
 
-class MlnxQosRefused(Exception):
-    """mlnx_qos ends with status 1; the text is what it printed before."""
+def _refused(text: str) -> Refused:
+    """With status 1, and words on stdout."""
+    return Refused(printed=text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,46 +99,24 @@ def _classes(state: QosState, layout: Layout, *, every_class: bool) -> list[str]
 
 def _mlnx_qos(call: Call) -> int:
     try:
-        options, mappings = _options(call.arguments)
+        options, surplus = read_options(call.arguments, _OPTIONS)
     except BadOption as error:
-        call.err(f"{USAGE}mlnx_qos: error: {_optparse(str(error))}\n")
-        return 2
+        raise Refused(f"{USAGE}mlnx_qos: error: {_optparse(str(error))}\n", 2) from None
     if "h" in options or "V" in options:
         call.out(_help() if "h" in options else "mlnx_qos 1.2\n")
         return 0
-    try:
-        state = _state(call, options)
-        if call.host.faults.lldpad:
-            call.out(WARNING)
-        _apply(call, state, options, mappings)
-    except MlnxQosRefused as refusal:
-        call.out(str(refusal))
-        return 1
+    if surplus:
+        raise _refused("Bad arguments\n" + USAGE)
+    state = _state(call, options)
+    if call.host.faults.lldpad:
+        call.out(WARNING)
+    _apply(call, state, options)
     call.out(render(state, DOCUMENT_000, every_class="a" in options))
     return 0
 
 
 def _help() -> str:
     return resources.files(__package__).joinpath("mlnx_qos_help.txt").read_text("utf-8")
-
-
-def _options(arguments: tuple[str, ...]) -> tuple[dict[str, str], list[str]]:
-    """All options by letter; --dscp2prio, which may come often, apart."""
-    mappings: list[str] = []
-    rest: list[str] = []
-    queue = list(arguments)
-    while queue:
-        word = queue.pop(0)
-        if word == "--dscp2prio" and queue:
-            mappings.append(queue.pop(0))
-        elif word.startswith("--dscp2prio="):
-            mappings.append(word.partition("=")[2])
-        else:
-            rest.append(word)
-    options, words = read_options(rest, "ah", "fpstrdiTDPCBS", long=_LONG)
-    if words:
-        options["bad"] = " ".join(words)
-    return options, mappings
 
 
 def _optparse(text: str) -> str:
@@ -164,25 +129,22 @@ def _optparse(text: str) -> str:
 
 
 def _state(call: Call, options: dict[str, str]) -> QosState:
-    if "bad" in options:
-        raise MlnxQosRefused("Bad arguments\n" + USAGE)
     if "i" not in options:
-        raise MlnxQosRefused("Interface name is required\n" + USAGE)
+        raise _refused("Interface name is required\n" + USAGE)
     if options["i"] not in call.host.qos:
         # the words for a missing interface are netlink's (not seen in a recording)
-        raise MlnxQosRefused("Netlink error: No such device\n")
+        raise _refused("Netlink error: No such device\n")
     return call.host.qos[options["i"]]
 
 
-def _apply(call: Call, state: QosState, options: dict[str, str], mappings: list[str]) -> None:
+def _apply(call: Call, state: QosState, options: dict[str, str]) -> None:
     """In the tool's order: what comes before a refusal has happened."""
-    writes = set(options) - {"i", "a"} or mappings
-    if writes and call.process.user != "root":
-        raise MlnxQosRefused("[Errno 1] Operation not permitted\n")
+    if set(options) - {"i", "a"} and call.process.user != "root":
+        raise _refused("[Errno 1] Operation not permitted\n")
     if call.host.faults.lies:
         return
     _apply_dcbx_and_pfc(state, options)
-    _apply_dscp(state, options, mappings)
+    _apply_dscp(state, options)
     _apply_buffers(state, options)
     if "r" in options:
         rates = _list(options["r"], "ratelimit", 1_000_000)
@@ -192,7 +154,7 @@ def _apply(call: Call, state: QosState, options: dict[str, str], mappings: list[
 
 def _apply_dcbx_and_pfc(state: QosState, options: dict[str, str]) -> None:
     if options.get("d", "get") not in ("os", "fw", "get"):
-        raise MlnxQosRefused("Invalid dcbx mode command. Refer to the help.\n")
+        raise _refused("Invalid dcbx mode command. Refer to the help.\n")
     if options.get("d", "get") != "get":
         state.dcbx = options["d"]
     cable = _number(options["C"], "cable_len", 0xFFFF) if "C" in options else None
@@ -203,15 +165,16 @@ def _apply_dcbx_and_pfc(state: QosState, options: dict[str, str]) -> None:
         state.cable_length_m = cable
 
 
-def _apply_dscp(state: QosState, options: dict[str, str], mappings: list[str]) -> None:
+def _apply_dscp(state: QosState, options: dict[str, str]) -> None:
+    mappings = options["D"].split("\n") if "D" in options else []
     if mappings and "T" in options:
-        raise MlnxQosRefused("trust and dscp2prio commands cannot be used at the same time.\n")
+        raise _refused("trust and dscp2prio commands cannot be used at the same time.\n")
     for action, dscp, priority in [_mapping_command(command) for command in mappings]:
         _apply_mapping(state, action, dscp, priority)
     if "P" in options:
         _apply_default_priority(state, options["P"])
     if options.get("T", "pcp") not in ("pcp", "dscp"):
-        raise MlnxQosRefused("Invalid trust state command. Refer to the help.\n")
+        raise _refused("Invalid trust state command. Refer to the help.\n")
     if "T" in options:
         state.set_trust(options["T"])
 
@@ -225,20 +188,20 @@ def _apply_mapping(state: QosState, action: str, dscp: int, priority: int) -> No
         try:
             state.delete_dscp(dscp, priority)
         except KeyError:
-            raise MlnxQosRefused("dscp2prio command failed\n") from None
+            raise _refused("dscp2prio command failed\n") from None
 
 
 def _apply_default_priority(state: QosState, command: str) -> None:
     action, _, word = command.partition(",")
     if action not in ("set", "del") or word not in "01234567" or not word:
-        raise MlnxQosRefused("Invalid defltprio command. Refer to the help.\n")
+        raise _refused("Invalid defltprio command. Refer to the help.\n")
     priority = int(word)
     if action == "set":
         state.default_priorities = [priority]
     elif priority in state.default_priorities:
         state.default_priorities.remove(priority)
     else:
-        raise MlnxQosRefused("defltprio command failed\n")
+        raise _refused("defltprio command failed\n")
 
 
 def _mapping_command(command: str) -> tuple[str, int, int]:
@@ -248,9 +211,9 @@ def _mapping_command(command: str) -> tuple[str, int, int]:
         action, dscp, priority = command.split(",")
         found = action, int(dscp), int(priority)
     except ValueError:
-        raise MlnxQosRefused("Invalid dscp2prio command. Refer to the help.\n") from None
+        raise _refused("Invalid dscp2prio command. Refer to the help.\n") from None
     if found[0] not in ("set", "del") or not 0 <= found[1] <= 63 or not 0 <= found[2] <= 7:
-        raise MlnxQosRefused("Invalid dscp2prio command. Refer to the help.\n")
+        raise _refused("Invalid dscp2prio command. Refer to the help.\n")
     return found
 
 
@@ -267,7 +230,7 @@ def _apply_buffers(state: QosState, options: dict[str, str]) -> None:
     try:
         state.set_buffers(buffer_of, sizes)
     except ValueError:
-        raise MlnxQosRefused("Buffers commands error\n") from None
+        raise _refused("Buffers commands error\n") from None
 
 
 def _apply_ets(state: QosState, options: dict[str, str]) -> None:
@@ -276,15 +239,15 @@ def _apply_ets(state: QosState, options: dict[str, str]) -> None:
         algorithms = options["s"].split(",")
         for word in algorithms[:8]:
             if word not in (STRICT, ETS, VENDOR):
-                raise MlnxQosRefused(f"('Bad TSA value: ', '{word}')\n{USAGE}")
+                raise _refused(f"('Bad TSA value: ', '{word}')\n{USAGE}")
         _expect_eight(algorithms, "TSA", "tsa")
     if "t" in options:
         shares = _list(options["t"], "ETS BW", 100, "tcbw")
         if any(share and algorithms[tc] != ETS for tc, share in enumerate(shares)):
-            raise MlnxQosRefused("ETS BW for a strict/vendor TC must be 0\n" + USAGE)
+            raise _refused("ETS BW for a strict/vendor TC must be 0\n" + USAGE)
     total = sum(share for tc, share in enumerate(shares) if algorithms[tc] == ETS)
     if ETS in algorithms and total != 100:
-        raise MlnxQosRefused("Netlink error: Bad value. see dmesg.\n")
+        raise _refused("Netlink error: Bad value. see dmesg.\n")
     if "p" in options:
         state.tc_of_priority = _list(options["p"], "UP => TC mapping", 7, "prio_tc")
     state.algorithms, state.bandwidth_percent = algorithms, shares
@@ -296,7 +259,7 @@ def _list(
     """Comma separated numbers: at most 8, and exactly 8 when the list has a name."""
     words = text.split(",")
     if len(words) > 8:
-        raise MlnxQosRefused(f"Too many items for {many or description}\n")
+        raise _refused(f"Too many items for {many or description}\n")
     values = [_number(word, description, largest) for word in words]
     if name is not None:
         _expect_eight(words, description, name)
@@ -305,9 +268,9 @@ def _list(
 
 def _expect_eight(words: list[str], description: str, name: str) -> None:
     if len(words) > 8:
-        raise MlnxQosRefused(f"Too many items for {description}\n")
+        raise _refused(f"Too many items for {description}\n")
     if len(words) < 8:
-        raise MlnxQosRefused(f"{name} list must have 8 items\n")
+        raise _refused(f"{name} list must have 8 items\n")
 
 
 def _number(word: str, description: str, largest: int) -> int:
@@ -315,10 +278,10 @@ def _number(word: str, description: str, largest: int) -> int:
         value = int(word)
     except ValueError:
         problem = f"invalid literal for int() with base 10: '{word}'"
-        raise MlnxQosRefused(f"Bad value for {description}: {problem}\n{USAGE}") from None
+        raise _refused(f"Bad value for {description}: {problem}\n{USAGE}") from None
     if not 0 <= value <= largest:
         problem = f"{value} is not in the range 0..{largest}"
-        raise MlnxQosRefused(f"Bad value for {description}: {problem}\n{USAGE}")
+        raise _refused(f"Bad value for {description}: {problem}\n{USAGE}")
     return value
 
 

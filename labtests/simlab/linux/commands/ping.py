@@ -38,10 +38,7 @@ class _Plan:
 
 
 def _ping(call: Call) -> Program:
-    try:
-        plan = _plan(call.arguments)
-    except BadOption as error:
-        return call.fail(str(error), BAD_USAGE)
+    plan = _plan(call.arguments)
     if not re.fullmatch(r"[0-9]+(\.[0-9]+){3}", plan.target):
         if plan.target != "localhost":
             return call.fail(f"{plan.target}: Name or service not known", BAD_USAGE)
@@ -53,7 +50,7 @@ def _ping(call: Call) -> Program:
 
 
 def _plan(arguments: tuple[str, ...]) -> _Plan:
-    options, words = read_options(arguments, "nqADOv4f", "cWwiIsMtQ")
+    options, words = read_options(arguments, "-nqADOv4f -cWwiIsMtQ=")
     if len(words) != 1:
         raise BadOption("usage error: Destination address required")
     deadline_s = _seconds(options, "w", "0")
@@ -132,8 +129,7 @@ class _PingRun:
             )
         )
         host.sockets.pings_out.append(flow)
-        there = host.lab.devices[host.lab.device_with_address(plan.target) or host.name]
-        if isinstance(there, type(host)):
+        if (there := host.other(plan.target)) is not None:
             there.sockets.pings_in.append(flow)
         return flow
 

@@ -1,16 +1,20 @@
 """rdma, ibdev2netdev, show_gids, ibv_devices, ibv_devinfo, ibstat and cma_roce_tos."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from labtests.simlab.linux import rdma_counters
 from labtests.simlab.linux.calls import Call, Tools
-from labtests.simlab.linux.options import BadOption, read_options
+from labtests.simlab.linux.machine import Machine
+from labtests.simlab.linux.options import BadOption, NotEmulated, read_options
 from labtests.simlab.linux.ports import NicPort, gids, guid
-from labtests.simlab.linux.rdma_resources import cm_ids, queue_pairs
+from labtests.simlab.linux.rdma_resources import Connected
 
+FIRST_CM_ID = 70
 Row = dict[str, Any]
+Shown = tuple[list[Row], Callable[[Row], str]]
+"""What is shown, and how a row of it is without -j."""
 _USAGE = (
     "Usage: rdma [ OPTIONS ] OBJECT { COMMAND | help }\n"
     "       rdma [ -f[orce] ] -b[atch] filename\n"
@@ -19,98 +23,71 @@ _USAGE = (
 )
 
 
-def _rdma(call: Call) -> int:
-    words = list(call.arguments)
-    flags = ""
-    while words and words[0].startswith("-"):
-        flags += words.pop(0).lstrip("-")[:1]
+class _NotThere(Exception):
+    """There is no device of this name."""
+
+
+def _rdma(call: Call) -> int | str:
+    words = [word for word in call.arguments if not word.startswith("-")]
+    in_json = any("j" in word for word in call.arguments if word.startswith("-"))
     if not words or "help".startswith(words[0]):
-        call.out(_USAGE)
-        return 0
-    kind, rest = words[0], [word for word in words[1:] if not word.startswith("-")]
-    if "-j" in words:
-        flags += "j"
-    handler = next((h for name, h in _OBJECTS.items() if name.startswith(kind)), None)
-    if handler is None:
-        call.err(f'Unknown object "{kind}", try "rdma help".\n')
+        return _USAGE
+    shown = next((h for name, h in _OBJECTS.items() if name.startswith(words[0])), None)
+    if shown is None:
+        call.err(f'Unknown object "{words[0]}", try "rdma help".\n')
         return 1
-    return handler(call, flags, rest)
-
-
-def _link(call: Call, flags: str, words: list[str]) -> int:
-    return _answer(call, flags, words, "link")
-
-
-def _statistic(call: Call, flags: str, words: list[str]) -> int:
-    if words[:1] == ["mode"]:
-        return 0
-    return _answer(call, flags, words, "statistic")
-
-
-def _answer(call: Call, flags: str, words: list[str], what: str) -> int:
-    while words and words[0] in ("show", "list", "link"):
-        words.pop(0)
-    ports = _chosen(call, words)
-    if ports is None:
-        call.out("[]\n" if "j" in flags else "")
+    try:
+        rows, line = shown(call, words[1:])
+    except _NotThere:
+        call.out("[]\n" if in_json else "")
         call.err("Wrong device name\n")
         return 1
-    if what == "link":
-        rows = [_link_row(port) for port in ports]
-        lines = [
-            f"link {port.rdma}/1 state {row['state']} physical_state {row['physical_state']} "
-            f"netdev {port.interface} \n"
-            for port, row in zip(ports, rows, strict=True)
-        ]
-    else:
-        rows = [
-            {"ifname": port.rdma, "port": 1, **dict(rdma_counters.shown(port))} for port in ports
-        ]
-        lines = [
-            f"link {port.rdma}/1 "
-            + "".join(f"{name} {value} " for name, value in rdma_counters.shown(port))
-            + "\n"
-            for port in ports
-        ]
-    call.out(_json(rows, flags) if "j" in flags else "".join(lines))
-    return 0
+    return _json(rows) if in_json else "".join(map(line, rows))
 
 
-def _chosen(call: Call, words: list[str]) -> list[NicPort] | None:
-    if not words:
-        return list(call.host.ports)
-    name, _, number = words[0].partition("/")
-    port = call.host.rdma_port(name)
-    return None if port is None or number not in ("", "1") else [port]
-
-
-def _link_row(port: NicPort) -> Row:
-    return {
-        "ifindex": port.index,
-        "ifname": port.rdma,
-        "port": 1,
-        "state": "ACTIVE" if port.rdma_up else "DOWN",
-        "physical_state": "LINK_UP" if port.rdma_up else "DISABLED",
-        "netdev": port.interface,
-        "netdev_index": port.interface_index,
-    }
-
-
-def _json(rows: Sequence[Row], flags: str) -> str:
-    """iproute2's layout: one object a line, or pretty with -p."""
-    if not rows:
-        return "[]\n" if "p" not in flags else "[ ]\n"
-    if "p" in flags:
-        bodies = []
-        for row in rows:
-            fields = (f'        "{name}": {json.dumps(value)}' for name, value in row.items())
-            bodies.append("{\n" + ",\n".join(fields) + "\n    }")
-        return "[ " + ",".join(bodies) + "\n ]\n"
+def _json(rows: Sequence[Row]) -> str:
+    """iproute2's layout: one object a line."""
     bodies = [json.dumps(row, separators=(",", ":")) for row in rows]
-    return "[" + "\n,".join(bodies) + "\n]\n"
+    return "[" + "\n,".join(bodies) + "\n]\n" if rows else "[]\n"
 
 
-def _dev(call: Call, flags: str, words: list[str]) -> int:
+def _head(index: int, name: str) -> Row:
+    return {"ifindex": index, "ifname": name, "port": 1}
+
+
+def _link(call: Call, words: list[str]) -> Shown:
+    rows = [
+        {
+            **_head(port.index, port.rdma),
+            "state": "ACTIVE" if port.rdma_up else "DOWN",
+            "physical_state": "LINK_UP" if port.rdma_up else "DISABLED",
+            "netdev": port.interface,
+            "netdev_index": port.interface_index,
+        }
+        for port in _chosen(call, words)
+    ]
+    return rows, lambda row: _line(row, without=("netdev_index",))
+
+
+def _statistic(call: Call, words: list[str]) -> Shown:
+    ports = [] if words[:1] == ["mode"] else _chosen(call, words)
+    rows = [{"ifname": port.rdma, "port": 1, **rdma_counters.shown(port)} for port in ports]
+    return rows, _line
+
+
+def _chosen(call: Call, words: list[str]) -> list[NicPort]:
+    """The ports of `[show] [link] [DEV[/PORT]]`. Raises _NotThere."""
+    names = [word for word in words if word not in ("show", "list", "link")]
+    if not names:
+        return list(call.host.ports)
+    name, _, number = names[0].partition("/")
+    port = call.host.rdma_port(name)
+    if port is None or number not in ("", "1"):
+        raise _NotThere
+    return [port]
+
+
+def _dev(call: Call, words: list[str]) -> Shown:
     rows = [
         {
             "ifindex": port.index,
@@ -123,119 +100,155 @@ def _dev(call: Call, flags: str, words: list[str]) -> int:
         }
         for port in call.host.ports
     ]
-    if "j" in flags:
-        call.out(_json(rows, flags))
-        return 0
-    for row in rows:
+
+    def line(row: Row) -> str:
         fields = " ".join(f"{name} {value}" for name, value in list(row.items())[2:])
-        call.out(f"{row['ifindex']}: {row['ifname']}: {fields} \n")
-    return 0
+        return f"{row['ifindex']}: {row['ifname']}: {fields} \n"
+
+    return rows, line
 
 
 def _colons(digits: str) -> str:
     return ":".join(digits[at : at + 4] for at in range(0, 16, 4))
 
 
-def _resource(call: Call, flags: str, words: list[str]) -> int:
-    if words[:1] == ["show"]:
-        words.pop(0)
-    if words[:1] == ["cm_id"]:
-        rows = cm_ids(call.host)
-    elif words[:1] == ["qp"]:
-        rows = queue_pairs(call.host)
-    else:
-        for port in call.host.ports:
-            owned = [row for row in queue_pairs(call.host) if row["ifname"] == port.rdma]
-            ids = [row for row in cm_ids(call.host) if row["ifname"] == port.rdma]
-            call.out(
-                f"{port.index}: {port.rdma}: pd {len(owned)} cq {len(owned)} qp {len(owned)} "
-                f"cm_id {len(ids)} mr 0 ctx 0 srq 0 \n"
-            )
-        return 0
+def _resource(call: Call, words: list[str]) -> Shown:
+    """Connection ids and queue pairs; the summary of all resources is not emulated."""
+    words = [word for word in words if word not in ("show", "link")]
+    listed = {"cm_id": _cm_ids, "qp": _queue_pairs}.get(words[0] if words else "")
+    if listed is None:
+        raise NotEmulated("rdma resource of anything but cm_id and qp")
+    rows = listed(call.host)
     if len(words) > 1:
-        name, _, _ = words[1].partition("/")
-        if words[1:2] == ["link"] and len(words) > 2:
-            name = words[2].partition("/")[0]
-        rows = [row for row in rows if row["ifname"] == name]
-    call.out(_json(rows, flags) if "j" in flags else "".join(map(_resource_line, rows)))
-    return 0
+        rows = [row for row in rows if row["ifname"] == words[1].partition("/")[0]]
+    return rows, _line
 
 
-def _resource_line(row: Row) -> str:
+def _cm_ids(host: Machine) -> list[Row]:
+    """rdma_cm's ids: a listener stands on every device, a connection on its own."""
+    rows: list[Row] = []
+    for (device, service, number), listener in host.lab.listeners.items():
+        if device != host.name or service != "rdma_cm":
+            continue
+        for port in host.ports:
+            rows.append(
+                {
+                    "ifindex": port.index,
+                    "ifname": port.rdma,
+                    "cm-idn": FIRST_CM_ID + len(rows),
+                    "state": "LISTEN",
+                    "ps": "TCP",
+                    "pid": listener.process.pid,
+                    "comm": listener.process.name,
+                    "src-addr": f"0.0.0.0:{number}",
+                }
+            )
+    for connected in host.sockets.connected:
+        if connected.by_rdma_cm:
+            rows.append(_connected_id(connected, FIRST_CM_ID + len(rows)))
+    return rows
+
+
+def _connected_id(connected: Connected, number: int) -> Row:
+    return {
+        **_head(connected.device_index, connected.device),
+        "cm-idn": number,
+        "lqpn": connected.local.number,
+        "qp-type": "RC",
+        "state": "CONNECT",
+        "ps": "TCP",
+        "pid": connected.process_id,
+        "comm": connected.process_name,
+        "src-addr": connected.source,
+        "dst-addr": connected.destination,
+    }
+
+
+def _queue_pairs(host: Machine) -> list[Row]:
+    """Queue pairs: those of programs, then the kernel's own of each device."""
+    rows: list[Row] = [
+        {
+            **_head(connected.device_index, connected.device),
+            "lqpn": connected.local.number,
+            "rqpn": connected.remote.number,
+            "type": "RC",
+            "state": "RTS",
+            "rq-psn": connected.remote.psn,
+            "sq-psn": connected.local.psn,
+            "path-mig-state": "MIGRATED",
+            "pdn": 102,
+            "pid": connected.process_id,
+            "comm": connected.process_name,
+        }
+        for connected in host.sockets.connected
+    ]
+    rows += [
+        {
+            **_head(port.index, port.rdma),
+            "lqpn": 1,
+            "type": "GSI",
+            "state": "RTS",
+            "sq-psn": 0,
+            "comm": "ib_core",
+        }
+        for port in host.ports
+    ]
+    return rows
+
+
+def _line(row: Row, without: tuple[str, ...] = ()) -> str:
     """`link mlx5_0/1 lqpn 1 type GSI …`; a kernel owner in brackets."""
     port = f"/{row['port']}" if "port" in row else ""
     words = [f"link {row['ifname']}{port}"]
     for name, value in row.items():
-        if name not in ("ifindex", "ifname", "port"):
+        if name not in ("ifindex", "ifname", "port", *without):
             owner = name == "comm" and "pid" not in row
             words.append(f"{name} [{value}]" if owner else f"{name} {value}")
     return " ".join(words) + " \n"
 
 
-def _system(call: Call, flags: str, words: list[str]) -> int:
-    call.out("netns shared copy-on-fork on\n")
-    return 0
+_OBJECTS = {"dev": _dev, "link": _link, "resource": _resource, "statistic": _statistic}
 
 
-_OBJECTS = {
-    "dev": _dev,
-    "link": _link,
-    "resource": _resource,
-    "statistic": _statistic,
-    "system": _system,
-}
+def _ibdev2netdev(call: Call) -> str:
+    return "".join(
+        f"{port.rdma} port 1 ==> {port.interface} ({'Up' if port.up else 'Down'})\n"
+        for port in call.host.ports
+    )
 
 
-def _ibdev2netdev(call: Call) -> int:
-    for port in call.host.ports:
-        call.out(f"{port.rdma} port 1 ==> {port.interface} ({'Up' if port.up else 'Down'})\n")
-    return 0
-
-
-def _show_gids(call: Call) -> int:
+def _show_gids(call: Call) -> str:
     """Column widths as in the recording of MLNX_OFED."""
-    call.out("DEV\tPORT\tINDEX\tGID\t\t\t\t\tIPv4  \t\tVER\tDEV\n")
-    call.out("---\t----\t-----\t---\t\t\t\t\t------------  \t---\t---\n")
-    count = 0
+    lines = [
+        "DEV\tPORT\tINDEX\tGID\t\t\t\t\tIPv4  \t\tVER\tDEV\n",
+        "---\t----\t-----\t---\t\t\t\t\t------------  \t---\t---\n",
+    ]
     for port in call.host.ports:
         for index, (gid, kind) in enumerate(gids(port)):
             version = "v2" if kind.endswith("v2") else "v1"
             address = f"{port.address}  " if gid.startswith("0000") else "\t"
-            call.out(f"{port.rdma}\t1\t{index}\t{gid}\t{address}\t{version}\t{port.interface}\n")
-            count += 1
-    call.out(f"n_gids_found={count}\n")
-    return 0
+            lines.append(
+                f"{port.rdma}\t1\t{index}\t{gid}\t{address}\t{version}\t{port.interface}\n"
+            )
+    return "".join(lines) + f"n_gids_found={len(lines) - 2}\n"
 
 
-def _ibv_devices(call: Call) -> int:
-    call.out("    device          \t   node GUID\n    ------          \t----------------\n")
-    for port in call.host.ports:
-        call.out(f"    {port.rdma:<16}\t{guid(port)}\n")
-    return 0
+def _ibv_devices(call: Call) -> str:
+    head = "    device          \t   node GUID\n    ------          \t----------------\n"
+    return head + "".join(f"    {port.rdma:<16}\t{guid(port)}\n" for port in call.host.ports)
 
 
-def _ibv_devinfo(call: Call) -> int:
-    try:
-        options, _ = read_options(call.arguments, "lv", "di", long={"ib-dev": "d"})
-    except BadOption as error:
-        return call.fail(str(error))
+def _ibv_devinfo(call: Call) -> int | str:
+    options, _ = read_options(call.arguments, "-lv -i= -d,--ib-dev=")
+    ports = call.host.ports
     if "l" in options:
-        ports = call.host.ports
-        call.out(
-            f"{len(ports)} HCAs found:\n" + "".join(f"\t{port.rdma}\n" for port in ports) + "\n"
-        )
-        return 0
-    wanted = [port for port in call.host.ports if options.get("d", port.rdma) == port.rdma]
+        return f"{len(ports)} HCAs found:\n" + "".join(f"\t{port.rdma}\n" for port in ports) + "\n"
+    wanted = [port for port in ports if options.get("d", port.rdma) == port.rdma]
     if not wanted:
-        call.err(
-            f"IB device '{options['d']}' wasn't found\n"
-            if "d" in options
-            else "No IB devices found\n"
-        )
+        none = "No IB devices found\n"
+        call.err(f"IB device '{options['d']}' wasn't found\n" if "d" in options else none)
         return 255
-    for port in wanted:
-        call.out(_devinfo(port))
-    return 0
+    return "".join(map(_devinfo, wanted))
 
 
 def _devinfo(port: NicPort) -> str:
@@ -262,17 +275,15 @@ def _devinfo(port: NicPort) -> str:
     )
 
 
-def _ibstat(call: Call) -> int:
-    for port in call.host.ports:
-        if call.arguments[:1] in ((), (port.rdma,)):
-            call.out(_stat(port))
-    if call.arguments and call.host.rdma_port(call.arguments[0]) is None:
+def _ibstat(call: Call) -> int | str:
+    ports = [port for port in call.host.ports if call.arguments[:1] in ((), (port.rdma,))]
+    if call.arguments and not ports:
         call.err(
             f"ibpanic: [{call.process.pid}] main: '{call.arguments[0]}' IB device can't be found:"
             " (No such file or directory)\n"
         )
         return 255
-    return 0
+    return "".join(map(_stat, ports))
 
 
 def _stat(port: NicPort) -> str:
@@ -302,7 +313,7 @@ def _stat(port: NicPort) -> str:
 def _cma_roce_tos(call: Call) -> int:
     """Prints only the number: the one set now, or at present."""
     try:
-        options, _ = read_options(call.arguments, "h", "dtp")
+        options, _ = read_options(call.arguments, "-h -dtp=")
         port = call.host.rdma_port(options["d"])
         tos = int(options["t"], 0) if "t" in options else None
     except (BadOption, KeyError, ValueError):

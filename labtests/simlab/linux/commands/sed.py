@@ -21,7 +21,7 @@ _ADDRESSED = re.compile(
 
 def _sed(call: Call) -> Program:
     arguments = list(call.arguments)
-    options, words = read_options(arguments, "nErs", "e")
+    options, words = read_options(arguments, "-nErs -e=")
     script = options["e"] if "e" in options else words.pop(0) if words else ""
     try:
         edit = _sed_command(script, extended=bool({"E", "r"} & set(options)))

@@ -1,7 +1,7 @@
 """kill, pkill and pgrep."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.options import BadOption, read_options
@@ -71,10 +71,7 @@ def _kill_one(call: Call, word: str, signal: str, complain: Callable[[str], None
 
 
 def _pgrep(call: Call) -> int:
-    found = _matching(call)
-    if isinstance(found, int):
-        return found
-    options, processes = found
+    options, processes = _matching(call.arguments, call)
     for process in processes:
         if "a" in options:
             call.out(f"{process.pid} {process.command_line}\n")
@@ -96,28 +93,22 @@ def _pkill(call: Call) -> int:
             signal = name or _signal(word[1:]) or "TERM"
             words.remove(word)
             break
-    found = _matching(Call(host=call.host, process=call.process, argv=(call.name, *words)))
-    if isinstance(found, int):
-        return found
-    for process in found[1]:
+    _, processes = _matching(words, call)
+    for process in processes:
         if signal != "0":
             call.host.kernel.deliver(process, signal)
-    return int(not found[1])
+    return int(not processes)
 
 
-def _matching(call: Call) -> tuple[dict[str, str], list[HostProcess]] | int:
+def _matching(arguments: Sequence[str], call: Call) -> tuple[dict[str, str], list[HostProcess]]:
+    options, words = read_options(arguments, "-faxlcon")
+    if len(words) != 1:
+        some = "only one pattern can be provided"
+        raise BadOption(some if words else "no matching criteria specified")
     try:
-        options, words = read_options(call.arguments, "faxlcon", "ugPs")
-        if len(words) != 1:
-            raise BadOption(
-                "no matching criteria specified"
-                if not words
-                else "only one pattern can be provided"
-            )
         pattern = re.compile(words[0])
-    except (BadOption, re.error) as error:
-        call.err(f"{call.name}: {error}\nTry `{call.name} --help' for more information.\n")
-        return 2
+    except re.error as error:
+        raise BadOption(str(error)) from None
     matches = pattern.fullmatch if "x" in options else pattern.search
     found = [
         process

@@ -1,10 +1,11 @@
 """Who and what this host is: hostname, uname, id, date, ps, which, systemctl, ss and others."""
 
 from datetime import datetime, timedelta
+from itertools import pairwise
 
 from labtests.simlab.defects import LAB_EPOCH as START
 from labtests.simlab.linux.calls import Call, Tools
-from labtests.simlab.linux.options import BadOption, read_options
+from labtests.simlab.linux.options import read_options
 from labtests.simlab.linux.processes import HostProcess
 
 KERNEL = "5.15.0-105-generic"
@@ -22,50 +23,34 @@ def system_info(host_name: str) -> str:
     return f"Linux {host_name} {KERNEL} {KERNEL_BUILD} x86_64"
 
 
-def _hostname(call: Call) -> int:
+def _hostname(call: Call) -> str:
     if call.arguments[:1] == ("-I",):
-        call.out(" ".join(port.address for port in call.host.ports if port.address) + " \n")
-    else:
-        call.out(call.host.name + "\n")
-    return 0
+        return " ".join(port.address for port in call.host.ports if port.address) + " \n"
+    return call.host.name + "\n"
 
 
-def _uname(call: Call) -> int:
+def _uname(call: Call) -> str:
     values = {"s": "Linux", "n": call.host.name, "r": KERNEL, "v": KERNEL_BUILD}
     values |= {"m": "x86_64", "o": "GNU/Linux"}
     letters = "".join(word.lstrip("-") for word in call.arguments) or "s"
     if "a" in letters:
-        call.out(f"{system_info(call.host.name)} x86_64 x86_64 GNU/Linux\n")
-    else:
-        call.out(" ".join(values[letter] for letter in "snrvmo" if letter in letters) + "\n")
-    return 0
+        return f"{system_info(call.host.name)} x86_64 x86_64 GNU/Linux\n"
+    return " ".join(values[letter] for letter in "snrvmo" if letter in letters) + "\n"
 
 
-def _whoami(call: Call) -> int:
-    call.out(call.process.user + "\n")
-    return 0
-
-
-def _id(call: Call) -> int:
+def _id(call: Call) -> str:
     user, number = call.process.user, 0 if call.process.user == "root" else 1000
-    if call.arguments[:1] == ("-u",):
-        call.out(f"{number}\n")
-    elif call.arguments[:1] == ("-un",):
-        call.out(f"{user}\n")
-    else:
-        call.out(f"uid={number}({user}) gid={number}({user}) groups={number}({user})\n")
-    return 0
+    asked = {"-u": f"{number}\n", "-un": f"{user}\n"}
+    whole = f"uid={number}({user}) gid={number}({user}) groups={number}({user})\n"
+    return asked.get(" ".join(call.arguments[:1]), whole)
 
 
-def _date(call: Call) -> int:
+def _date(call: Call) -> str:
     now = wall_clock(call)
     words = [word for word in call.arguments if word not in ("-u", "--utc")]
-    if words and words[0].startswith("+"):
-        form = words[0][1:].replace("%N", f"{call.host.kernel.now_ns % 10**9:09}")
-        call.out(now.strftime(form.replace("%s", str(int(now.timestamp())))) + "\n")
-    else:
-        call.out(now.strftime("%a %b %e %H:%M:%S UTC %Y") + "\n")
-    return 0
+    form = words[0][1:] if words and words[0].startswith("+") else "%a %b %e %H:%M:%S UTC %Y"
+    form = form.replace("%N", f"{call.host.kernel.now_ns % 10**9:09}")
+    return now.strftime(form.replace("%s", str(int(now.timestamp())))) + "\n"
 
 
 def _which(call: Call) -> int:
@@ -86,49 +71,49 @@ def _ps(call: Call) -> int:
         wanted = words[at + 1].split(",")
         processes = [process for process in processes if str(process.pid) in wanted]
         del words[at : at + 2]
-    columns = _columns(words)
-    if columns is not None:
-        _print_columns(call, processes, columns)
-    elif "aux" in "".join(words).replace("-", ""):
-        _print_aux(call, processes)
-    elif any("f" in word for word in words):
-        _print_full(call, processes)
-    else:
-        _print_short(call, processes)
+    header, columns = _layout(words)
+    call.out(header)
+    for process in processes:
+        call.out(" ".join(_cell(process, column) for column in columns).rstrip(" ") + "\n")
     return int(not processes)
 
 
-def _columns(words: list[str]) -> list[str] | None:
-    """The columns of `-o a,b=`, None without -o."""
-    for at, word in enumerate(words):
-        if word in ("-o", "-eo", "-Ao", "o", "axo") and at + 1 < len(words):
-            return words[at + 1].split(",")
-    return None
+_WIDTHS = {"pid": 7, "ppid": 7, "pgid": 7, "sid": 7, "user": -8, "stat": -4, "comm": -15}
+_FULL = (
+    "UID          PID    PPID  C STIME TTY          TIME CMD\n",
+    ["user", "pid", "ppid", " 0 08:00 ?        00:00:00", "args"],
+)
+_OF_BSD = (
+    "USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND\n",
+    ["user", "pid", " 0.0  0.0   9876  3456 ?        S    08:00   0:00", "args"],
+)
+_SHORT = ("    PID TTY          TIME CMD\n", ["pid", "?        00:00:00", "comm"])
 
 
-def _print_columns(call: Call, processes: list[HostProcess], columns: list[str]) -> None:
-    widths = {"pid": 7, "ppid": 7, "pgid": 7, "sid": 7, "user": -8, "stat": -4, "comm": -15}
-    names = [column.partition("=")[0].strip() for column in columns]
-    if not all("=" in column for column in columns):
-        headers = [
-            ("COMMAND" if name in ("args", "cmd", "comm", "command") else name.upper())
-            for name in names
-        ]
-        call.out(_row(headers, names, widths))
-    for process in processes:
-        call.out(_row([_value(process, name) for name in names], names, widths))
+def _layout(words: list[str]) -> tuple[str, list[str]]:
+    """The header and the columns: those of `-o a,b=`, or those that the options stand for."""
+    for option, columns in pairwise(words):
+        if option in ("-o", "-eo", "-Ao", "o", "axo"):
+            names = [column.partition("=")[0].strip() for column in columns.split(",")]
+            bare = all("=" in column for column in columns.split(","))
+            return "" if bare else _titles(names), names
+    if "aux" in "".join(words).replace("-", ""):
+        return _OF_BSD
+    return _FULL if any("f" in word for word in words) else _SHORT
 
 
-def _row(values: list[str], names: list[str], widths: dict[str, int]) -> str:
-    cells = []
-    for at, (value, name) in enumerate(zip(values, names, strict=True)):
-        width = widths.get(name, -1)
-        last = at == len(names) - 1
-        cells.append(value.rjust(width) if width > 0 else value if last else value.ljust(-width))
-    return " ".join(cells) + "\n"
+def _titles(names: list[str]) -> str:
+    commands = dict.fromkeys(("args", "cmd", "comm", "command"), "COMMAND")
+    titles = [_aligned(commands.get(name, name.upper()), name) for name in names]
+    return " ".join(titles).rstrip(" ") + "\n"
 
 
-def _value(process: HostProcess, name: str) -> str:
+def _aligned(text: str, name: str) -> str:
+    width = _WIDTHS.get(name, -1)
+    return text.rjust(width) if width > 0 else text.ljust(-width)
+
+
+def _cell(process: HostProcess, name: str) -> str:
     values = {
         "pid": str(process.pid),
         "ppid": str(process.parent_pid),
@@ -141,31 +126,7 @@ def _value(process: HostProcess, name: str) -> str:
         "comm": process.name,
         "etimes": "0",
     }
-    return values.get(name, process.command_line)
-
-
-def _print_aux(call: Call, processes: list[HostProcess]) -> None:
-    call.out("USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND\n")
-    for process in processes:
-        call.out(
-            f"{process.user:<8} {process.pid:7}  0.0  0.0   9876  3456 ?        S    08:00   0:00 "
-            f"{process.command_line}\n"
-        )
-
-
-def _print_full(call: Call, processes: list[HostProcess]) -> None:
-    call.out("UID          PID    PPID  C STIME TTY          TIME CMD\n")
-    for process in processes:
-        call.out(
-            f"{process.user:<8} {process.pid:7} {process.parent_pid:7}  0 08:00 ?        00:00:00 "
-            f"{process.command_line}\n"
-        )
-
-
-def _print_short(call: Call, processes: list[HostProcess]) -> None:
-    call.out("    PID TTY          TIME CMD\n")
-    for process in processes:
-        call.out(f"{process.pid:7} ?        00:00:00 {process.name}\n")
+    return _aligned(values.get(name, name if " " in name else process.command_line), name)
 
 
 def _systemctl(call: Call) -> int:
@@ -192,63 +153,33 @@ def _known_units(call: Call) -> set[str]:
     return {"ssh", "sshd", *(["lldpad"] if call.host.faults.lldpad else [])}
 
 
-def _lldptool(call: Call) -> int:
-    if call.host.faults.lldpad:
-        call.out("")
-        return 0
-    call.err(
-        "connect: Connection refused\nFailed to connect to lldpad - clif_open: Invalid argument\n"
-    )
-    return 255
-
-
-def _ss(call: Call) -> int:
+def _ss(call: Call) -> str:
     """Only listening TCP sockets; an rdma_cm listener is none."""
-    try:
-        options, _ = read_options(call.arguments, "tlnpuaHx4")
-    except BadOption as error:
-        call.err(f"ss: {error}\n")
-        return 255
-    if "H" not in options:
-        call.out("State  Recv-Q Send-Q Local Address:Port Peer Address:PortProcess\n")
+    options, _ = read_options(call.arguments, "-tlnpuaHx4")
     ports = [(22, "sshd", 1)]
     for (device, service, port), listener in call.host.lab.listeners.items():
         if device == call.host.name and service == "tcp":
             ports.append((port, listener.process.name, listener.process.pid))
+    header = "State  Recv-Q Send-Q Local Address:Port Peer Address:PortProcess\n"
+    lines = ["" if "H" in options else header]
     for port, name, pid in ports if "u" not in options or "t" in options else []:
         who = f'users:(("{name}",pid={pid},fd=3))' if "p" in options else ""
-        call.out(f"LISTEN 0      128          0.0.0.0:{port:<5}    0.0.0.0:*    {who}\n")
-    return 0
+        lines.append(f"LISTEN 0      128          0.0.0.0:{port:<5}    0.0.0.0:*    {who}\n")
+    return "".join(lines)
 
 
-def _uptime(call: Call) -> int:
-    call.out(
+def _uptime(call: Call) -> str:
+    return (
         f" {wall_clock(call):%H:%M:%S} up 1 day, "
         f"{call.host.kernel.now_ns // 60_000_000_000} min,  1 user,  "
         "load average: 0.00, 0.00, 0.00\n"
     )
-    return 0
 
 
-def _lspci(call: Call) -> int:
+def _lspci(call: Call) -> str:
     """The NICs only; the wording is that of pci.ids for a ConnectX-4 EN."""
-    for port in call.host.ports:
-        call.out(
-            f"03:00.{port.index} Ethernet controller: Mellanox Technologies MT27700 Family "
-            "[ConnectX-4]\n"
-        )
-    return 0
-
-
-def _nproc(call: Call) -> int:
-    call.out("16\n")
-    return 0
-
-
-def _ofed_info(call: Call) -> int:
-    """`ofed_info -s`, as the recordings of NVIDIA's releases have it."""
-    call.out(f"{call.host.faults.defects.ofed}:\n")
-    return 0
+    nic = "Ethernet controller: Mellanox Technologies MT27700 Family [ConnectX-4]"
+    return "".join(f"03:00.{port.index} {nic}\n" for port in call.host.ports)
 
 
 TOOLS: Tools = {
@@ -256,16 +187,15 @@ TOOLS: Tools = {
     "false": lambda call: 1,
     "hostname": _hostname,
     "uname": _uname,
-    "whoami": _whoami,
+    "whoami": lambda call: call.process.user + "\n",
     "id": _id,
     "date": _date,
     "which": _which,
     "ps": _ps,
     "systemctl": _systemctl,
-    "lldptool": _lldptool,
     "ss": _ss,
-    "ofed_info": _ofed_info,
-    "nproc": _nproc,
+    "ofed_info": lambda call: f"{call.host.faults.defects.ofed}:\n",  # -s, as NVIDIA's releases
+    "nproc": lambda call: "16\n",
     "uptime": _uptime,
     "lspci": _lspci,
 }

@@ -6,7 +6,8 @@ from typing import Any
 
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.mlx5_counters import CHANNELS
-from labtests.simlab.linux.ports import NicPort, sent_by_the_stack
+from labtests.simlab.linux.options import NotEmulated
+from labtests.simlab.linux.ports import NicPort
 
 _FQ_CODEL = {
     "limit": 10240,
@@ -20,34 +21,31 @@ _FQ_CODEL = {
 }
 
 
-def _tc(call: Call) -> int:
+def _tc(call: Call) -> int | str:
     *flags, interface = call.arguments or ("",)
     if flags != ["-s", "-j", "qdisc", "show", "dev"]:
-        call.err("tc: the simulated box does not emulate this: " + " ".join(call.arguments) + "\n")
-        return 1
+        raise NotEmulated(" ".join(call.arguments))
     port = call.host.port(interface)
     if port is None:
         call.err(f'Cannot find device "{interface}"\n')
         return 1
-    call.out(json.dumps(_rows(port), separators=(",", ":")) + "\n")
-    return 0
+    return json.dumps(_rows(port), separators=(",", ":")) + "\n"
 
 
 def _rows(port: NicPort) -> list[dict[str, Any]]:
-    packets, octets = sent_by_the_stack(port)
+    counters = port.counters()
+    packets = 0 if counters is None else counters.udp_out_datagrams  # what the kernel has sent
     root: dict[str, Any] = {"kind": "mq", "handle": "0:", "root": True, "options": {}}
-    rows = [root | _counted(packets, octets)]
+    rows = [root | _counted(packets)]
     for number in range(1, CHANNELS + 1):
-        counts = _counted(packets, octets) if number == 1 else _counted(0, 0)
-        parent = f":{number:x}"
-        leaf = {"kind": "fq_codel", "handle": "0:", "parent": parent, "options": _FQ_CODEL}
-        rows.append(leaf | counts)
+        leaf = {"kind": "fq_codel", "handle": "0:", "parent": f":{number:x}", "options": _FQ_CODEL}
+        rows.append(leaf | _counted(packets if number == 1 else 0))
     return rows
 
 
-def _counted(packets: int, octets: int) -> dict[str, int]:
+def _counted(packets: int) -> dict[str, int]:
     rest = dict.fromkeys(("drops", "overlimits", "requeues", "backlog", "qlen"), 0)
-    return {"bytes": octets, "packets": packets, **rest}
+    return {"bytes": 0, "packets": packets, **rest}
 
 
 TOOLS: Tools = {"tc": _tc}

@@ -1,42 +1,26 @@
 """grep, wc, sort, cut, uniq, tr and seq."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from itertools import groupby
 
 from labtests.simlab.linux.calls import Call, Tools
-from labtests.simlab.linux.commands.files import texts, usage
+from labtests.simlab.linux.commands.files import texts
 from labtests.simlab.linux.commands.printing import unescaped
-from labtests.simlab.linux.options import BadOption, read_options, whole
-from labtests.simlab.linux.processes import Program
+from labtests.simlab.linux.options import BadOption, NotEmulated, read_options, whole
+from labtests.simlab.linux.processes import Pause, Program
 
-_LONG = {
-    "ignore-case": "i",
-    "extended-regexp": "E",
-    "fixed-strings": "F",
-    "invert-match": "v",
-    "count": "c",
-    "with-filename": "H",
-    "no-filename": "h",
-    "quiet": "q",
-    "recursive": "r",
-}
+_GREP = """-i,--ignore-case -E,--extended-regexp -F,--fixed-strings -v,--invert-match -c,--count
+-H,--with-filename -h,--no-filename -q,--quiet -r,--recursive -GslnwxoRPaz -mABC= -e,--regexp=*"""
 
 
 def _grep(call: Call) -> Program:
-    arguments, patterns = _patterns(call.arguments)
-    try:
-        options, names = read_options(arguments, "iEFGHhvcqslnwxorRPaz", "mABC", long=_LONG)
-    except BadOption as error:
-        call.fail(str(error))
-        return 2
-    if not patterns:
-        if not names:
-            call.err(
-                "Usage: grep [OPTION]... PATTERNS [FILE]...\n"
-                "Try 'grep --help' for more information.\n"
-            )
-            return 2
-        patterns = names.pop(0).split("\n")
+    options, names = read_options(call.arguments, _GREP)
+    if {"A", "B", "C"} & set(options):
+        raise NotEmulated("grep with context")
+    if "e" not in options and not names:
+        raise BadOption("no pattern is given")
+    patterns = (options["e"] if "e" in options else names.pop(0)).split("\n")
     if call.name == "egrep":
         options["E"] = ""
     try:
@@ -54,23 +38,6 @@ def _grep(call: Call) -> Program:
     if "q" in options and hits:
         return 0
     return 2 if status or problems else int(not hits)
-
-
-def _patterns(arguments: tuple[str, ...]) -> tuple[list[str], list[str]]:
-    """The arguments without `-e PATTERN`, and those patterns."""
-    rest: list[str] = []
-    patterns: list[str] = []
-    queue = list(arguments)
-    while queue:
-        word = queue.pop(0)
-        match = re.fullmatch(r"-([a-zA-Z]*)e(.*)", word)
-        if match is None or word.startswith("--"):
-            rest.append(word)
-            continue
-        if match[1]:
-            rest.append("-" + match[1])
-        patterns.append(match[2] or (queue.pop(0) if queue else ""))
-    return rest, patterns
 
 
 def _matcher(patterns: list[str], options: dict[str, str]) -> Callable[[str], re.Match[str] | None]:
@@ -147,10 +114,7 @@ def _grep_one(
 
 
 def _wc(call: Call) -> Program:
-    try:
-        options, names = read_options(call.arguments, "lwcm")
-    except BadOption as error:
-        return usage(call, error)
+    options, names = read_options(call.arguments, "-lwcm")
     found, status = yield from texts(call, names)
     wanted = [letter for letter in "lwc" if letter in options] or list("lwc")
     for name, text in found:
@@ -165,14 +129,18 @@ def _wc(call: Call) -> Program:
     return status
 
 
-def _sort(call: Call) -> Program:
-    try:
-        options, names = read_options(call.arguments, "nruh", "kt")
-    except BadOption as error:
-        usage(call, error)
-        return 2
+Listed = Generator[Pause, None, tuple[list[str], int]]
+
+
+def _lines(call: Call, names: list[str]) -> Listed:
+    """All lines of the operands, or of stdin; and 1 when one could not be read."""
     found, status = yield from texts(call, names)
-    lines = [line for _, text in found for line in text.splitlines()]
+    return [line for _, text in found for line in text.splitlines()], status
+
+
+def _sort(call: Call) -> Program:
+    options, names = read_options(call.arguments, "-nruh -kt=")
+    lines, status = yield from _lines(call, names)
     column = whole({"k": options.get("k", "0").partition(",")[0].rstrip("nr")}, "k", 0, "key")
 
     def key(line: str) -> tuple[float, str]:
@@ -189,74 +157,65 @@ def _sort(call: Call) -> Program:
 
 
 def _cut(call: Call) -> Program:
-    try:
-        options, names = read_options(call.arguments, "s", "dfcb")
-    except BadOption as error:
-        return usage(call, error)
+    options, names = read_options(call.arguments, "-s -dfcb=")
     wanted = options.get("f", options.get("c", options.get("b", "")))
     if not re.fullmatch(r"(\d+(-\d*)?|-\d+)(,(\d+(-\d*)?|-\d+))*", wanted):
-        call.err("cut: invalid byte, character or field list\n")
-        return 1
-    found, status = yield from texts(call, names)
-    for _, text in found:
-        for line in text.splitlines():
-            call.out(_cut_line(line, options) + "\n")
+        return call.fail("invalid byte, character or field list")
+    lines, status = yield from _lines(call, names)
+    delimiter = options.get("d", "\t") if "f" in options else ""
+    call.out("".join(_cut_line(line, wanted.split(","), delimiter) + "\n" for line in lines))
     return status
 
 
-def _cut_line(line: str, options: dict[str, str]) -> str:
-    by_field = "f" in options
-    delimiter = options.get("d", "\t")
-    pieces = line.split(delimiter) if by_field else list(line)
-    if by_field and len(pieces) == 1:
+def _cut_line(line: str, wanted: list[str], delimiter: str) -> str:
+    """These fields, or characters where there is no delimiter."""
+    pieces = line.split(delimiter) if delimiter else list(line)
+    if delimiter and len(pieces) == 1:
         return line
     chosen: list[str] = []
-    for item in options.get("f", options.get("c", options.get("b", ""))).split(","):
+    for item in wanted:
         first, dash, last = item.partition("-")
         start = int(first or 1)
         end = int(last) if last else (len(pieces) if dash else start)
         chosen += pieces[start - 1 : end]
-    return (delimiter if by_field else "").join(chosen)
+    return delimiter.join(chosen)
 
 
 def _uniq(call: Call) -> Program:
-    found, status = yield from texts(call, [name for name in call.arguments if name[:1] != "-"])
-    before: str | None = None
-    for _, text in found:
-        for line in text.splitlines():
-            if line != before:
-                call.out(line + "\n")
-            before = line
+    options, names = read_options(call.arguments, "-c")
+    lines, status = yield from _lines(call, names)
+    for line, same in groupby(lines):
+        call.out(f"{len(list(same)):7} {line}\n" if "c" in options else f"{line}\n")
     return status
 
 
 def _tr(call: Call) -> Program:
-    options, sets = read_options(call.arguments, "ds")
+    options, sets = read_options(call.arguments, "-ds")
     text = yield from call.read_all()
     source = unescaped(sets[0]) if sets else ""
-    if "d" in options:
-        call.out(text.translate({ord(character): None for character in source}))
-    elif len(sets) > 1:
-        target = unescaped(sets[1])
-        target = target.ljust(len(source), target[-1:] or " ")[: len(source)]
-        call.out(text.translate(str.maketrans(source, target)))
+    target = unescaped(sets[1]) if len(sets) > 1 else source
+    wide = target.ljust(len(source), target[-1:] or " ")[: len(source)]
+    changes = dict.fromkeys(map(ord, source)) if "d" in options else str.maketrans(source, wide)
+    text = text.translate(changes)
+    if "s" in options and target:
+        text = re.sub(f"([{re.escape(target)}])\\1+", r"\1", text)
+    call.out(text)
     return 0
 
 
-def _seq(call: Call) -> int:
+def _seq(call: Call) -> int | str:
     """Whole numbers: `seq LAST`, `seq FIRST LAST`, `seq FIRST STEP LAST`."""
     for word in call.arguments:
         if not re.fullmatch(r"-?[0-9]{1,6}", word):
             return call.fail(f"invalid floating point argument: ‘{word}’")
     numbers = [int(word) for word in call.arguments]
     if not 1 <= len(numbers) <= 3:
-        return call.fail("missing operand" if not numbers else "extra operand")
+        raise BadOption("missing operand" if not numbers else "extra operand")
     first, step = (numbers[0] if len(numbers) > 1 else 1), numbers[1] if len(numbers) == 3 else 1
     if step == 0:
         return call.fail("invalid Zero increment value: ‘0’")
-    for number in range(first, numbers[-1] + (1 if step > 0 else -1), step):
-        call.out(f"{number}\n")
-    return 0
+    last = numbers[-1] + (1 if step > 0 else -1)
+    return "".join(f"{number}\n" for number in range(first, last, step))
 
 
 TOOLS: Tools = {

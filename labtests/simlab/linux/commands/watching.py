@@ -11,12 +11,12 @@ from labtests.simlab.linux.streams import Capture, nothing
 NS_PER_S = 1_000_000_000
 CLEAR = "\x1b[H\x1b[2J"
 SHORTEST_S = 0.1
+_OPTIONS = "-n,--interval= -d,--differences -t,--no-title -x,--exec -ebc"
 
 
 def _watch(call: Call) -> Program:
     """The command's output again and again on a cleared screen, until a signal ends it."""
-    long = {"interval": "n", "differences": "d", "no-title": "t", "exec": "x"}
-    options, words = read_options(call.arguments, "dtexbc", "n", long=long, stop_early=True)
+    options, words = read_options(call.arguments, _OPTIONS, stop_early=True)
     if not words:
         raise BadOption("a command is missing")
     try:
@@ -40,15 +40,9 @@ def _watch(call: Call) -> Program:
 
 def _once(call: Call, line: str) -> Generator[Pause, None, str]:
     """What the command prints this time."""
-    process, shown = call.process, Capture()
-    birth = Birth(
-        parent_pid=process.pid,
-        user=process.user,
-        streams=StandardStreams(input=nothing(), out=shown, err=shown),
-        environment=process.environment,
-        directory=process.directory,
-        group=process.group,
-    )
+    shown = Capture()
+    streams = StandardStreams(input=nothing(), out=shown, err=shown)
+    birth = Birth.of(call.process, streams, call.process.group)
     argv = ("sh", "-c", line)
     child = call.host.kernel.spawn(birth, argv, lambda own: call.host.run_tool(own, argv))
     while child.status is None:
@@ -56,9 +50,4 @@ def _once(call: Call, line: str) -> Generator[Pause, None, str]:
     return shown.text
 
 
-def _clear(call: Call) -> int:
-    call.out(CLEAR)
-    return 0
-
-
-TOOLS: Tools = {"watch": _watch, "clear": _clear, "reset": _clear}
+TOOLS: Tools = {"watch": _watch, "clear": lambda call: CLEAR}

@@ -18,6 +18,8 @@ from labtests.simlab.linux.streams import FileOutput
 
 NS_PER_S = 1_000_000_000
 TIMED_OUT = 124
+_TIMEOUT = "-k,--kill-after= -s,--signal= -v"
+_STDBUF = "-i,--input= -o,--output= -e,--error="
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 _NAMES = {number: name for name, number in SIGNAL_NUMBERS.items()}
 
@@ -40,15 +42,9 @@ def _become(call: Call, argv: tuple[str, ...]) -> Program:
 
 
 def _timeout(call: Call) -> Program:
-    long = {"kill-after": "k", "signal": "s", "preserve-status": "p", "foreground": "f"}
-    try:
-        options, words = read_options(call.arguments, "pfv", "ks", long=long, stop_early=True)
-        if len(words) < 2:
-            raise BadOption("missing operand")
-    except BadOption as error:
-        call.fail(str(error))
-        call.err("Try 'timeout --help' for more information.\n")
-        return 125
+    options, words = read_options(call.arguments, _TIMEOUT, stop_early=True)
+    if len(words) < 2:
+        raise BadOption("missing operand")
     limit_s, grace_s = duration_s(words[0]), duration_s(options.get("k", "0"))
     if limit_s is None or grace_s is None:
         wrong = words[0] if limit_s is None else options["k"]
@@ -59,21 +55,10 @@ def _timeout(call: Call) -> Program:
     signal = options.get("s", "TERM").upper().removeprefix("SIG")
     call.process.group = call.process.pid  # setpgid(0, 0): what it ends is only its own
     watch = _Watch(call, _NAMES.get(int(signal), "TERM") if signal.isdigit() else signal)
-    child = _child(call, argv)
+    process, kernel = call.process, call.host.kernel
+    birth = Birth.of(process, process.streams, process.group)
+    child = kernel.spawn(birth, argv, lambda own: call.host.run_tool(own, argv))
     return (yield from watch.over(child, limit_s, grace_s))
-
-
-def _child(call: Call, argv: tuple[str, ...]) -> HostProcess:
-    process = call.process
-    birth = Birth(
-        parent_pid=process.pid,
-        user=process.user,
-        streams=process.streams,
-        environment=process.environment,
-        directory=process.directory,
-        group=process.group,
-    )
-    return call.host.kernel.spawn(birth, argv, lambda own: call.host.run_tool(own, argv))
 
 
 class _Watch:
@@ -83,7 +68,6 @@ class _Watch:
         self._call = call
         self._signal = signal
         self._timed_out = False
-        self._passed_on = ""
 
     def over(self, child: HostProcess, limit_s: float, grace_s: float) -> Program:
         """Until the child has ended; the status as timeout gives it."""
@@ -93,7 +77,6 @@ class _Watch:
         while child.status is None:
             yield Pause(until_ns=due_ns, on=(child.ended,))
             while (caught := process.take_signal()) is not None:
-                self._passed_on = caught
                 kernel.deliver(child, caught)
             if due_ns is not None and kernel.now_ns >= due_ns and child.alive:
                 self._time_is_up(child)
@@ -124,7 +107,7 @@ _ALL = "(ALL : ALL) NOPASSWD: ALL"
 
 def _sudo(call: Call) -> Program:
     """Everybody may, without a password; so nobody is asked (`-S -p`) for one."""
-    options, words = read_options(call.arguments, "nEHSkisbl", "upgC", stop_early=True)
+    options, words = read_options(call.arguments, "-nEHSkisbl -upgC=", stop_early=True)
     while words and re.match(r"[A-Za-z_]\w*=", words[0]):
         name, _, value = words.pop(0).partition("=")
         call.process.environment[name] = value
@@ -143,14 +126,9 @@ def _sudo(call: Call) -> Program:
 
 
 def _stdbuf(call: Call) -> Program:
-    long = {"input": "i", "output": "o", "error": "e"}
-    try:
-        options, words = read_options(call.arguments, "", "ioe", long=long, stop_early=True)
-        if not words:
-            raise BadOption("missing operand")
-    except BadOption as error:
-        call.fail(str(error))
-        return 125
+    options, words = read_options(call.arguments, _STDBUF, stop_early=True)
+    if not words:
+        raise BadOption("missing operand")
     if "o" in options:
         call.process.environment["_STDBUF_O"] = options["o"]
     return (yield from _become(call, tuple(words)))
@@ -171,7 +149,7 @@ def _env(call: Call) -> Program:
 
 
 def _nice(call: Call) -> Program:
-    _, words = read_options(call.arguments, "", "nc", stop_early=True)
+    _, words = read_options(call.arguments, "-nc=", stop_early=True)
     if not words:
         call.out("0\n")
         return 0
@@ -180,7 +158,7 @@ def _nice(call: Call) -> Program:
 
 def _nohup(call: Call) -> Program:
     if not call.arguments:
-        return call.fail("missing operand", 125)
+        raise BadOption("missing operand")
     process = call.process
     process.ignored.add("HUP")
     if process.streams.out.terminal:
@@ -192,7 +170,7 @@ def _nohup(call: Call) -> Program:
 
 
 def _setsid(call: Call) -> Program:
-    _, words = read_options(call.arguments, "fcw", stop_early=True)
+    _, words = read_options(call.arguments, "-fcw", stop_early=True)
     if not words:
         return call.fail("no command specified")
     call.process.group = call.process.pid
@@ -201,7 +179,7 @@ def _setsid(call: Call) -> Program:
 
 def _shell(call: Call) -> Program:
     """`sh -c TEXT [NAME …]`, a script, or commands on stdin."""
-    options, words = read_options(call.arguments, "lisex", "c", stop_early=True)
+    options, words = read_options(call.arguments, "-lisex -c=", stop_early=True)
     if "c" in options:
         parameters = tuple(words)
         text = options["c"]
@@ -222,7 +200,7 @@ def _shell(call: Call) -> Program:
 
 def _su(call: Call) -> Program:
     """`su [-] [USER] [-c COMMAND]`; nobody is asked for a password."""
-    options, words = read_options([word for word in call.arguments if word != "-"], "lmp", "cs")
+    options, words = read_options([word for word in call.arguments if word != "-"], "-lmp -cs=")
     call.process.user = words[0] if words else "root"
     command = ("-c", options["c"]) if "c" in options else ()
     return (yield from _become(call, ("bash", *command)))
@@ -230,9 +208,9 @@ def _su(call: Call) -> Program:
 
 def _sleep(call: Call) -> Program:
     times = [duration_s(word) for word in call.arguments]
-    if not times or None in times:
-        if not times:
-            return call.fail("missing operand")
+    if not times:
+        raise BadOption("missing operand")
+    if None in times:
         return call.fail(f"invalid time interval ‘{call.arguments[times.index(None)]}’")
     kernel = call.host.kernel
     due_ns = kernel.now_ns + round(sum(time for time in times if time is not None) * NS_PER_S)

@@ -3,54 +3,25 @@
 from dataclasses import dataclass
 
 from labtests.simlab.linux.iperf3 import units
-from labtests.simlab.linux.options import BadOption, read_options
+from labtests.simlab.linux.options import (
+    BadOption,
+    NumberOption,
+    Refused,
+    read_numbers,
+    read_options,
+)
 
 VERSION = "iperf 3.12"
-DEFAULT_PORT = 5201
-DEFAULT_DURATION_S = 10
 TCP_BLOCK_BYTES = 131072
 MSS_BYTES = 1448
 UDP_RATE_BITS_PER_S = 1024 * 1024  # iperf.h: UDP_RATE, 1 Mbit/s
 LARGEST_UDP_BLOCK = 65507
 LARGEST_WINDOW = 512 * 1024 * 1024  # iperf.h: MAX_TCP_BUFFER
-_LONG = {
-    "server": "s",
-    "client": "c",
-    "port": "p",
-    "one-off": "1",
-    "json": "J",
-    "daemon": "D",
-    "udp": "u",
-    "bitrate": "b",
-    "bandwidth": "b",
-    "time": "t",
-    "interval": "i",
-    "length": "l",
-    "parallel": "P",
-    "reverse": "R",
-    "tos": "S",
-    "dscp": "9",
-    "window": "w",
-    "format": "f",
-    "version": "v",
-    "help": "h",
-    "bind": "B",
-    "omit": "O",
-    "forceflush": "8",
-    "connect-timeout": "7",
-    "logfile": "I",
-    "no-delay": "N",
-    "congestion": "C",
-    "set-mss": "M",
-    "zerocopy": "Z",
-    "get-server-output": "6",
-    "cport": "5",
-}
+_OPTIONS = """-s,--server -c,--client= -p,--port= -1,--one-off -J,--json -D,--daemon -u,--udp
+-b,--bitrate,--bandwidth= -t,--time= -i,--interval= -l,--length= -P,--parallel= -R,--reverse
+-S,--tos= --dscp= -w,--window= -f,--format= -v,--version -h,--help -B,--bind= --forceflush
+--connect-timeout= -N,--no-delay -C,--congestion= -M,--set-mss= -Z,--zerocopy --cport= -V46"""
 USAGE_HINT = "\nUsage: iperf3 [-s|-c host] [options]\nTry `iperf3 --help' for more information.\n"
-
-
-class Iperf3Rejected(Exception):
-    """The command line is refused; the text goes to stderr."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,13 +29,12 @@ class Iperf3Plan:
     """One run, as its options say."""
 
     server: str | None = None
-    port: int = DEFAULT_PORT
+    port: int = 5201
     one_off: bool = False
     json: bool = False
-    daemon: bool = False
     udp: bool = False
     rate_bits_per_s: float = 0.0  # 0: as fast as it goes
-    duration_s: float = DEFAULT_DURATION_S
+    duration_s: float = 10
     interval_s: float = 1.0  # 0: no rows
     block_bytes: int = TCP_BLOCK_BYTES
     streams: int = 1
@@ -75,15 +45,20 @@ class Iperf3Plan:
     flushes: bool = False
 
 
+_NUMBERS = {
+    "p": NumberOption("port", "port number must be between 1 and 65535 inclusive", 1, 65535),
+    "t": NumberOption("duration_s", "test duration too long (maximum = 86400 seconds)", 0, 86400),
+    "i": NumberOption("interval_s", "invalid report interval (min = 0.1, max = 60 seconds)", 0, 60),
+    "P": NumberOption("streams", "number of parallel streams too large (maximum = 128)", 1, 128),
+}
+
+
 def read_plan(arguments: tuple[str, ...]) -> tuple[Iperf3Plan, dict[str, str]]:
-    """The plan and the raw options. Raises Iperf3Rejected in iperf3's words."""
-    words = ["--forceflush=" if word == "--forceflush" else word for word in arguments]
-    words = ["--get-server-output=" if w == "--get-server-output" else w for w in words]
+    """The plan and the raw options. Raises Refused in iperf3's words."""
     try:
-        options, rest = read_options(words, "s1JDuRvhNZVdF46", "cpbtilPSwfBOICMA9875", long=_LONG)
+        options, _ = read_options(arguments, _OPTIONS)
     except BadOption as error:
-        raise Iperf3Rejected(f"iperf3: {error}\n{USAGE_HINT}") from None
-    del rest
+        raise Refused(f"iperf3: {error}\n{USAGE_HINT}") from None
     if "v" in options or "h" in options:
         return Iperf3Plan(), options
     if "s" not in options and "c" not in options:
@@ -91,59 +66,34 @@ def read_plan(arguments: tuple[str, ...]) -> tuple[Iperf3Plan, dict[str, str]]:
     if "s" in options and "c" in options:
         raise _parameter("cannot be both server and client")
     udp = "u" in options
+    refusal = lambda number: _parameter(number.words)  # noqa: E731
     plan = Iperf3Plan(
         server=options.get("c"),
-        port=_integer(
-            options.get("p"),
-            DEFAULT_PORT,
-            "port number must be between 1 and 65535 inclusive",
-            (1, 65535),
-        ),
         one_off="1" in options,
         json="J" in options,
-        daemon="D" in options,
         udp=udp,
         rate_bits_per_s=_rate(options, udp=udp),
-        duration_s=_number(
-            options.get("t"),
-            DEFAULT_DURATION_S,
-            "test duration too long (maximum = 86400 seconds)",
-            (0, 86400),
-        ),
-        interval_s=_number(
-            options.get("i"), 1.0, "invalid report interval (min = 0.1, max = 60 seconds)", (0, 60)
-        ),
         block_bytes=_block(options, udp=udp),
-        streams=_integer(
-            options.get("P"), 1, "number of parallel streams too large (maximum = 128)", (1, 128)
-        ),
         reverse="R" in options,
         tos=_tos(options),
         window_bytes=_window(options),
         form=options.get("f", "")[:1],
-        flushes="8" in options,
+        flushes="forceflush" in options,
+        **read_numbers(options, _NUMBERS, _number, refusal),
     )
     return plan, options
 
 
-def _parameter(text: str) -> Iperf3Rejected:
-    return Iperf3Rejected(f"iperf3: parameter error - {text}\n{USAGE_HINT}")
+def _parameter(text: str) -> Refused:
+    return Refused(f"iperf3: parameter error - {text}\n{USAGE_HINT}")
 
 
-def _number(text: str | None, default: float, problem: str, bounds: tuple[float, float]) -> float:
-    if text is None:
-        return default
+def _number(number: NumberOption, text: str) -> float:
     try:
         value = float(text)
     except ValueError:
         value = 0.0  # atof(3)
-    if not bounds[0] <= value <= bounds[1]:
-        raise _parameter(problem)
-    return value
-
-
-def _integer(text: str | None, default: int, problem: str, bounds: tuple[int, int]) -> int:
-    return int(_number(text, default, problem, bounds))
+    return int(value) if number.field in ("port", "streams") and 0 <= value < 1e9 else value
 
 
 def _rate(options: dict[str, str], *, udp: bool) -> float:
@@ -173,7 +123,7 @@ def _window(options: dict[str, str]) -> int:
 def _tos(options: dict[str, str]) -> int:
     text = options.get("S", "0")
     try:
-        tos = int(options["9"], 0) << 2 if "9" in options else int(text, 0)
+        tos = int(options["dscp"], 0) << 2 if "dscp" in options else int(text, 0)
     except ValueError:
         tos = -1
     if not 0 <= tos <= 255:

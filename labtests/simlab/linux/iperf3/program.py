@@ -6,7 +6,7 @@ Words and exit statuses of 3.12: errors end with 1 in text mode and with 0 under
 from collections.abc import Generator
 from dataclasses import dataclass, field
 
-from labtests.network import TcpRequest, UdpRequest
+from labtests.network import TcpRequest, UdpFlow, UdpRequest
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.commands.system import system_info
 from labtests.simlab.linux.iperf3.plan import (
@@ -14,12 +14,12 @@ from labtests.simlab.linux.iperf3.plan import (
     USAGE_HINT,
     VERSION,
     Iperf3Plan,
-    Iperf3Rejected,
     read_plan,
 )
 from labtests.simlab.linux.iperf3.rows import SERVER_RULER
 from labtests.simlab.linux.iperf3.side import CAUGHT, Iperf3Side
 from labtests.simlab.linux.iperf3.trial import NS_PER_S, Iperf3Stream, Trial
+from labtests.simlab.linux.machine import Machine
 from labtests.simlab.linux.ports import NicPort
 from labtests.simlab.linux.processes import HostProcess, Pause, Program
 from labtests.simlab.linux.sockets import ReceiveSocket, turn_ns
@@ -42,11 +42,7 @@ class Iperf3Listener:
 
 
 def _iperf3(call: Call) -> Program:
-    try:
-        plan, options = read_plan(call.arguments)
-    except Iperf3Rejected as refusal:
-        call.err(str(refusal))
-        return 1
+    plan, options = read_plan(call.arguments)
     if "v" in options or "h" in options:
         call.out(f"{VERSION}\n{system_info(call.host.name)}\n" if "v" in options else USAGE_HINT)
         return 0
@@ -59,8 +55,10 @@ def _iperf3(call: Call) -> Program:
 class _Server(Iperf3Side):
     """`iperf3 -s`."""
 
+    side = "server"
+
     def __init__(self, call: Call, plan: Iperf3Plan) -> None:
-        super().__init__(call, plan, "server")
+        super().__init__(call, plan)
         self._listener = Iperf3Listener(process=call.process)
 
     def program(self) -> Program:
@@ -68,13 +66,9 @@ class _Server(Iperf3Side):
         key = (self.call.host.name, "tcp", self.plan.port)
         listeners = self.call.host.lab.listeners
         if key in listeners:
-            self.complain(
-                "error - unable to start listener for connections: Address already in use"
-            )
-            if not self.plan.json:
-                self.call.err("iperf3: exiting\n")
-            self.close()
-            return 0 if self.plan.json else 1
+            used = "unable to start listener for connections: Address already in use"
+            more = "" if self.plan.json else "\niperf3: exiting"
+            return self.failed(f"error - {used}{more}")
         listeners[key] = self._listener
 
         def close() -> None:
@@ -102,7 +96,6 @@ class _Server(Iperf3Side):
             self.close()
             if self.plan.one_off:
                 return 0
-            self.json = type(self.json)(system_info(self.call.host.name))
             number += 1
 
     def _one(self, trial: Trial) -> Generator[Pause, None, None]:
@@ -116,12 +109,13 @@ class _Server(Iperf3Side):
             return
         if trial.broken or trial.interrupted:
             self.repeat(trial)
-            self.finish(trial, *self.results(trial))
-            words = "the client has unexpectedly closed the connection"
-            self.complain("the client has terminated" if trial.interrupted else words)
-            return
-        self.report(trial)  # the last moment: what came after the last whole interval
+        else:
+            self.report(trial)  # the last moment: what came after the last whole interval
         self.finish(trial, *self.results(trial))
+        if trial.interrupted:
+            self.complain("the client has terminated")
+        elif trial.broken:
+            self.complain("the client has unexpectedly closed the connection")
 
     def _interrupt(self, trial: Trial | None) -> int:
         if trial is not None:
@@ -136,8 +130,7 @@ class _Server(Iperf3Side):
 class _Client(Iperf3Side):
     """`iperf3 -c HOST`."""
 
-    def __init__(self, call: Call, plan: Iperf3Plan) -> None:
-        super().__init__(call, plan, "client")
+    side = "client"
 
     def program(self) -> Program:
         """One test."""
@@ -145,8 +138,8 @@ class _Client(Iperf3Side):
         listener = self._find()
         if isinstance(listener, str) or port is None:
             words = listener if isinstance(listener, str) else "Network is unreachable"
-            return self._failed(words)
-        trial = self._trial(listener, port)
+            return self.failed(words)
+        trial = self._trial(port)
         listener.trial = trial
 
         def leave() -> None:
@@ -180,14 +173,8 @@ class _Client(Iperf3Side):
             return "error - the server is busy running a test. try again later"
         return listener
 
-    def _failed(self, words: str) -> int:
-        self.complain(words)
-        self.close()
-        return 0 if self.plan.json else 1
-
-    def _trial(self, listener: Iperf3Listener, port: NicPort) -> Trial:
+    def _trial(self, port: NicPort) -> Trial:
         random = self.call.host.random
-        del listener
         return Trial(
             plan=self.plan,
             client=self.call.process,
@@ -221,78 +208,57 @@ class _Client(Iperf3Side):
 
     def _start(self, trial: Trial, stream: Iperf3Stream, port: NicPort) -> None:
         """The stream's sender, on whichever host, begins."""
-        network, plan = self.call.host.lab.network, self.plan
-        device, interface, target = self.call.host.name, port.interface, trial.server_address
+        here, network, plan = self.call.host, self.call.host.lab.network, self.plan
+        there, theirs = self._at(trial.server_address)
+        sender, receiver, target = (here, port), there, trial.server_address
         if plan.reverse:
-            device, interface = self._server_port(trial)
-            target = trial.client_address
+            sender, receiver, target = (there, theirs), here, trial.client_address
         if plan.udp:
             stream.udp = network.start_udp(
                 UdpRequest(
-                    device=device,
-                    interface=interface,
+                    device=sender[0].name,
+                    interface=sender[1].interface,
                     destination=target,
                     tos=plan.tos,
                     rate_bits_per_s=plan.rate_bits_per_s or port.speed_mbit_per_s * 1e6,
                     datagram_bytes=plan.block_bytes,
-                    mtu_bytes=self._mtu_of(device, interface),
+                    mtu_bytes=sender[1].mtu_bytes,
                 )
             )
             if plan.window_bytes:
-                self._narrow(stream, target)
+                self._narrow(stream, stream.udp, receiver)
         else:
+            # the client, which opens the connection, asks for ECN, and the server does not refuse
+            ecn = here.sockets.tcp_ecn == 1 and there.sockets.tcp_ecn != 0
             stream.tcp = network.start_tcp(
                 TcpRequest(
-                    device=device,
-                    interface=interface,
+                    device=sender[0].name,
+                    interface=sender[1].interface,
                     destination=target,
                     tos=plan.tos,
-                    ecn=self._agree_on_ecn(target),
+                    ecn=ecn,
                 )
             )
-            sender = self.call.host.lab.devices[device]
-            if isinstance(sender, type(self.call.host)):
-                sender.sockets.tcp.append(stream.tcp)
+            sender[0].sockets.tcp.append(stream.tcp)
 
-    def _mtu_of(self, device: str, interface: str) -> int:
-        """Of a port of either host."""
-        host = self.call.host.lab.devices[device]
-        assert isinstance(host, type(self.call.host))
-        port = host.port(interface)
-        assert port is not None
-        return port.mtu_bytes
+    def _at(self, address: str) -> tuple[Machine, NicPort]:
+        """The host with this address, where the server has been found, and its port."""
+        host = self.call.host.other(address)
+        assert host is not None
+        return host, next(port for port in host.ports if port.address == address)
 
-    def _agree_on_ecn(self, target: str) -> bool:
-        """The client, which opens the connection, asks for it, and the server does not refuse."""
-        lab, here = self.call.host.lab, self.call.host
-        there = lab.devices.get(lab.device_with_address(target) or "")
-        accepts = isinstance(there, type(here)) and there.sockets.tcp_ecn != 0
-        return here.sockets.tcp_ecn == 1 and accepts
-
-    def _narrow(self, stream: Iperf3Stream, target: str) -> None:
+    def _narrow(self, stream: Iperf3Stream, flow: UdpFlow, receiver: Machine) -> None:
         """The receiver's socket holds what was asked for, and loses the rest."""
-        lab, kernel = self.call.host.lab, self.call.host.kernel
-        host = lab.devices[lab.device_with_address(target) or self.call.host.name]
-        if stream.udp is None or not isinstance(host, type(self.call.host)):
-            return
+        kernel = self.call.host.kernel
         socket = ReceiveSocket(
-            flow=stream.udp,
+            flow=flow,
             asked_bytes=self.plan.window_bytes,
             datagram_bytes=self.plan.block_bytes,
             since_ns=kernel.now_ns,
-            turn_ns=turn_ns(host.ports[0].speed_mbit_per_s),
+            turn_ns=turn_ns(receiver.ports[0].speed_mbit_per_s),
         )
-        host.sockets.narrow.append(socket)
+        receiver.sockets.narrow.append(socket)
         stream.lost_in_host = lambda: socket.lost(kernel.now_ns)
-
-    def _server_port(self, trial: Trial) -> tuple[str, str]:
-        """(device, interface) of the server's address."""
-        return next(
-            (device.name, port.interface)
-            for device in self.call.host.lab.testbed.devices
-            for port in device.ports
-            if port.address == trial.server_address
-        )
 
     def _test(self, trial: Trial) -> Program:
         done = yield from self.follow(trial, round(self.plan.duration_s * NS_PER_S))
@@ -336,11 +302,11 @@ class _Client(Iperf3Side):
         if trial.interrupted:
             self.report(trial)
             self.finish(trial, *self.results(trial, received=False))
-            return self._failed("error - the server has terminated")
+            return self.failed("error - the server has terminated")
         self.repeat(trial)
         if self.plan.udp:
-            return self._failed("error - control socket has closed unexpectedly")
-        return self._failed("error - unable to write to stream socket: Connection reset by peer")
+            return self.failed("error - control socket has closed unexpectedly")
+        return self.failed("error - unable to write to stream socket: Connection reset by peer")
 
 
 TOOLS: Tools = {"iperf3": _iperf3}

@@ -5,9 +5,15 @@ from typing import Any
 from labtests.simlab.linux.iperf3 import document, rows
 from labtests.simlab.linux.iperf3.plan import MSS_BYTES, VERSION, Iperf3Plan
 from labtests.simlab.linux.iperf3.rows import IntervalRow
-from labtests.simlab.linux.iperf3.trial import CONGESTION_WINDOW_BYTES, Trial, together
+from labtests.simlab.linux.iperf3.trial import (
+    CONGESTION_WINDOW_BYTES,
+    Iperf3Stream,
+    Trial,
+    together,
+)
 
 Object = dict[str, Any]
+_Result = tuple[int, IntervalRow, IntervalRow]  # a stream's number, what was sent and received
 TCP_BUFFERS = (16384, 131072)
 UDP_BUFFERS = (212992, 212992)
 RTT_US = 87  # of an idle 10G path; not simulated per stream
@@ -19,16 +25,11 @@ class Text:
     def __init__(self, plan: Iperf3Plan) -> None:
         self._plan = plan
 
-    def connected(self, trial: Trial, side: str, server_port: int) -> str:
+    def begin(self, trial: Trial, side: str, server_port: int, timestamp: Object) -> str:
         """One line per stream, and the heading."""
         lines = ""
         for stream in trial.streams:
-            own, other = (
-                (trial.client_address, stream.client_port),
-                (trial.server_address, server_port),
-            )
-            if side == "server":
-                own, other = other, own
+            own, other = trial.ends(side, server_port, stream)
             lines += (
                 f"[{stream.name(side):>3}] local {own[0]} port {own[1]} "
                 f"connected to {other[0]} port {other[1]}\n"
@@ -47,7 +48,7 @@ class Text:
             text += row("SUM", together(spans), form, sender=sender) + rows.SEPARATOR
         return text
 
-    def summary(
+    def finish(
         self, trial: Trial, side: str, sent: list[IntervalRow], received: list[IntervalRow]
     ) -> str:
         """The client knows both ends of each stream, the server its own."""
@@ -80,42 +81,28 @@ class Json:
         self.error: str | None = None
 
     def text(self) -> str:
-        """What is printed."""
+        """What is printed at the end."""
         whole: Object = {"start": self.start, "intervals": self.intervals, "end": self.end}
         if self.error is not None:
             whole["error"] = self.error
         return document.dump(whole) + "\n"
 
-    def begin(self, trial: Trial, side: str, server_port: int, timestamp: Object) -> None:
+    def begin(self, trial: Trial, side: str, server_port: int, timestamp: Object) -> str:
         """Who is connected to whom, and what was asked for."""
         plan = trial.plan
-        self.start["connected"] = [
-            _ends(trial, side, server_port, int(stream.name(side)), stream.client_port)
-            for stream in trial.streams
-        ]
-        buffers = UDP_BUFFERS if plan.udp else TCP_BUFFERS
-        if plan.window_bytes:
-            buffers = (2 * plan.window_bytes, 2 * plan.window_bytes)
-        sizes = {
-            "sock_bufsize": plan.window_bytes,
-            "sndbuf_actual": buffers[0],
-            "rcvbuf_actual": buffers[1],
-        }
-        rate = {"target_bitrate": plan.rate_bits_per_s}
+        self.start["connected"] = [_ends(trial, side, server_port, each) for each in trial.streams]
+        rate, sizes = {"target_bitrate": plan.rate_bits_per_s}, _buffers(plan)
         if side == "client":
             self.start["timestamp"] = timestamp
             self.start["connecting_to"] = {"host": plan.server, "port": plan.port}
-            self.start["cookie"] = trial.cookie
-            if not plan.udp:
-                self.start["tcp_mss_default"] = MSS_BYTES
-            self.start |= rate | sizes
         else:
             self.start |= sizes | {"timestamp": timestamp}
             host = {"host": trial.client_address, "port": trial.control_port}
-            self.start |= {"accepted_connection": host, "cookie": trial.cookie}
-            if not plan.udp:
-                self.start["tcp_mss_default"] = 0
-            self.start |= rate
+            self.start["accepted_connection"] = host
+        self.start["cookie"] = trial.cookie
+        if not plan.udp:
+            self.start["tcp_mss_default"] = MSS_BYTES if side == "client" else 0
+        self.start |= rate | (sizes if side == "client" else {})
         self.start["test_start"] = {
             "protocol": "UDP" if plan.udp else "TCP",
             "num_streams": plan.streams,
@@ -128,96 +115,94 @@ class Json:
             "tos": plan.tos,
             **rate,
         }
+        return ""
 
-    def interval(self, trial: Trial, side: str, spans: list[IntervalRow]) -> None:
+    def interval(self, trial: Trial, side: str, spans: list[IntervalRow]) -> str:
         """One interval of all streams."""
         sender = trial.sends(side)
-        streams = []
-        for stream, span in zip(trial.streams, spans, strict=True):
-            extra = _stream_extra(trial, span, sender=sender)
-            streams.append(
-                {"socket": int(stream.name(side)), **_amounts(span), **extra}
-                | {"omitted": False, "sender": sender}
-            )
+        last = {"omitted": False, "sender": sender}
+        streams = [
+            {"socket": int(stream.name(side)), **_amounts(span)}
+            | _stream_extra(trial, span, sender=sender)
+            | last
+            for stream, span in zip(trial.streams, spans, strict=True)
+        ]
         total = together(spans)
-        extra = _sum_extra(trial, total, sender=sender)
-        summed = _amounts(total) | extra | {"omitted": False, "sender": sender}
+        summed = _amounts(total) | _sum_extra(trial, total, sender=sender) | last
         self.intervals.append({"streams": streams, "sum": summed})
+        return ""
 
     def finish(
         self, trial: Trial, side: str, sent: list[IntervalRow], received: list[IntervalRow]
-    ) -> None:
+    ) -> str:
         """The results of both ends. A server that received does not know what was sent."""
-        sender = trial.sends(side)
         numbers = [int(stream.name(side)) for stream in trial.streams]
-        if trial.plan.udp:
-            self._finish_udp(numbers, sent, received, sender=sender)
-        else:
-            self._finish_tcp(numbers, sent, received, sender=sender)
+        each = list(zip(numbers, sent, received, strict=True))
+        each.append((0, together(sent), together(received)))
+        fill = self._finish_udp if trial.plan.udp else self._finish_tcp
+        fill(each, sender=trial.sends(side))
         names = ("host_total", "host_user", "host_system", "remote_total", "remote_user")
         self.end["cpu_utilization_percent"] = dict.fromkeys((*names, "remote_system"), 0)
         if not trial.plan.udp:
             if side == "client":
                 self.end["sender_tcp_congestion"] = "cubic"
             self.end["receiver_tcp_congestion"] = "cubic"
+        return ""
 
-    def _finish_udp(
-        self,
-        numbers: list[int],
-        sent: list[IntervalRow],
-        received: list[IntervalRow],
-        *,
-        sender: bool,
-    ) -> None:
+    def _finish_udp(self, each: list[_Result], *, sender: bool) -> None:
+        *streams, (_, sent, received) = each
         self.end["streams"] = [
             {
                 "udp": {"socket": number, **_amounts(out), **_losses(into), "out_of_order": 0}
                 | {"sender": sender}
             }
-            for number, out, into in zip(numbers, sent, received, strict=True)
+            for number, out, into in streams
         ]
-        all_sent, all_received = together(sent), together(received)
-        clean = {"jitter_ms": 0, "lost_packets": 0, "packets": all_sent.packets, "lost_percent": 0}
+        clean = {"jitter_ms": 0, "lost_packets": 0, "packets": sent.packets, "lost_percent": 0}
         self.end |= {
-            "sum": _amounts(all_sent) | _losses(all_received) | {"sender": sender},
-            "sum_sent": _amounts(all_sent) | clean | {"sender": True},
-            "sum_received": _amounts(all_received) | _losses(all_received) | {"sender": False},
+            "sum": _amounts(sent) | _losses(received) | {"sender": sender},
+            "sum_sent": _amounts(sent) | clean | {"sender": True},
+            "sum_received": _amounts(received) | _losses(received) | {"sender": False},
         }
 
-    def _finish_tcp(
-        self,
-        numbers: list[int],
-        sent: list[IntervalRow],
-        received: list[IntervalRow],
-        *,
-        sender: bool,
-    ) -> None:
+    def _finish_tcp(self, each: list[_Result], *, sender: bool) -> None:
+        *streams, (_, sent, received) = each
         window = {"max_snd_cwnd": CONGESTION_WINDOW_BYTES, "max_snd_wnd": 0}
         trips = {"max_rtt": RTT_US, "min_rtt": RTT_US, "mean_rtt": RTT_US}
-        streams = []
-        for number, out, into in zip(numbers, sent, received, strict=True):
-            details = {"retransmits": out.retransmits, **window, **trips} if sender else {}
-            streams.append(
-                {
-                    "sender": {"socket": number, **_amounts(out), **details, "sender": sender},
-                    "receiver": {"socket": number, **_amounts(into), "sender": sender},
-                }
-            )
-        total = together(sent)
-        details = {"retransmits": total.retransmits} if sender else {}
+
+        def again(span: IntervalRow) -> Object:
+            return {"retransmits": span.retransmits} if sender else {}
+
+        details = window | trips if sender else {}
+        last = {"sender": sender}
         self.end |= {
-            "streams": streams,
-            "sum_sent": _amounts(total) | details | {"sender": sender},
-            "sum_received": _amounts(together(received)) | {"sender": sender},
+            "streams": [
+                {
+                    "sender": {"socket": number, **_amounts(out), **again(out), **details, **last},
+                    "receiver": {"socket": number, **_amounts(into), **last},
+                }
+                for number, out, into in streams
+            ],
+            "sum_sent": _amounts(sent) | again(sent) | last,
+            "sum_received": _amounts(received) | last,
         }
 
 
-def _ends(trial: Trial, side: str, server_port: int, number: int, client_port: int) -> Object:
-    own, other = (trial.client_address, client_port), (trial.server_address, server_port)
-    if side == "server":
-        own, other = other, own
+def _buffers(plan: Iperf3Plan) -> Object:
+    actual = (2 * plan.window_bytes, 2 * plan.window_bytes)
+    if not plan.window_bytes:
+        actual = UDP_BUFFERS if plan.udp else TCP_BUFFERS
     return {
-        "socket": number,
+        "sock_bufsize": plan.window_bytes,
+        "sndbuf_actual": actual[0],
+        "rcvbuf_actual": actual[1],
+    }
+
+
+def _ends(trial: Trial, side: str, server_port: int, stream: Iperf3Stream) -> Object:
+    own, other = trial.ends(side, server_port, stream)
+    return {
+        "socket": int(stream.name(side)),
         "local_host": own[0],
         "local_port": own[1],
         "remote_host": other[0],

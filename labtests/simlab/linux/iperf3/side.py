@@ -5,7 +5,7 @@ from collections.abc import Generator
 from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux.commands.system import system_info, wall_clock
 from labtests.simlab.linux.iperf3.plan import Iperf3Plan
-from labtests.simlab.linux.iperf3.reporting import Json, Object, Text
+from labtests.simlab.linux.iperf3.reporting import Json, Text
 from labtests.simlab.linux.iperf3.rows import IntervalRow
 from labtests.simlab.linux.iperf3.trial import NS_PER_S, StreamCount, Trial
 from labtests.simlab.linux.processes import Pause
@@ -17,13 +17,13 @@ CAUGHT = {"INT", "TERM", "HUP"}
 class Iperf3Side:
     """One end of a test while it runs."""
 
-    def __init__(self, call: Call, plan: Iperf3Plan, side: str) -> None:
+    side = ""  # "client" or "server"
+
+    def __init__(self, call: Call, plan: Iperf3Plan) -> None:
         self.call = call
         self.plan = plan
-        self.side = side
         self.out: Stdio = call.stdio()
-        self.text = Text(plan)
-        self.json = Json(system_info(call.host.name))
+        self.shown = self._document()
         self._before: list[StreamCount] = []
         self._reported_ns = 0  # since the test's start
         self._last: list[IntervalRow] = []
@@ -32,6 +32,9 @@ class Iperf3Side:
     def interrupted(self) -> bool:
         """Whether a signal asks it to end."""
         return bool(self.call.process.pending)
+
+    def _document(self) -> Text | Json:
+        return Json(system_info(self.call.host.name)) if self.plan.json else Text(self.plan)
 
     def say(self, text: str) -> None:
         """Print, unless JSON was asked for."""
@@ -42,25 +45,25 @@ class Iperf3Side:
 
     def complain(self, text: str) -> None:
         """An error: on stderr, or inside the JSON."""
-        if self.plan.json:
-            self.json.error = text.removeprefix("error - ")
+        if isinstance(self.shown, Json):
+            self.shown.error = text.removeprefix("error - ")
         else:
             self.call.err(f"iperf3: {text}\n")
+
+    def failed(self, words: str) -> int:
+        """It ends with this complaint."""
+        self.complain(words)
+        self.close()
+        return 0 if self.plan.json else 1
 
     def begin(self, trial: Trial, server_port: int) -> None:
         """The streams are connected."""
         self._before = [StreamCount() for _ in trial.streams]
         self._reported_ns, self._last = 0, []
-        if self.plan.json:
-            self.json.begin(trial, self.side, server_port, self.timestamp())
-        else:
-            self.say(self.text.connected(trial, self.side, server_port))
-
-    def timestamp(self) -> Object:
-        """The present time twice."""
         now = wall_clock(self.call)
         shown = now.strftime("%a, %d %b %Y %H:%M:%S GMT")
-        return {"time": shown, "timesecs": int(now.timestamp())}
+        timestamp = {"time": shown, "timesecs": int(now.timestamp())}
+        self.say(self.shown.begin(trial, self.side, server_port, timestamp))
 
     def follow(self, trial: Trial, end_ns: int) -> Generator[Pause, None, bool]:
         """Report intervals up to `end_ns` of the test; False when it ended before."""
@@ -85,12 +88,12 @@ class Iperf3Side:
             for count, before in zip(counts, self._before, strict=True)
         ]
         self._before, self._reported_ns, self._last = counts, now_ns, spans
-        self._show(trial, spans)
+        self.say(self.shown.interval(trial, self.side, spans))
 
     def repeat(self, trial: Trial) -> None:
         """The last interval once more: what 3.x prints when the other side is gone."""
         if self._last:
-            self._show(trial, self._last)
+            self.say(self.shown.interval(trial, self.side, self._last))
 
     def results(
         self, trial: Trial, *, received: bool = True
@@ -105,22 +108,14 @@ class Iperf3Side:
 
     def finish(self, trial: Trial, sent: list[IntervalRow], received: list[IntervalRow]) -> None:
         """The summary."""
-        if self.plan.json:
-            self.json.finish(trial, self.side, sent, received)
-        else:
-            self.say(self.text.summary(trial, self.side, sent, received))
+        self.say(self.shown.finish(trial, self.side, sent, received))
 
     def close(self) -> None:
-        """Everything comes out."""
-        if self.plan.json:
-            self.out.write(self.json.text())
+        """Everything comes out, and the next test begins anew."""
+        if isinstance(self.shown, Json):
+            self.out.write(self.shown.text())
+            self.shown = self._document()
         self.out.flush()
 
     def _passed_ns(self, trial: Trial) -> int:
         return self.call.host.kernel.now_ns - trial.start_ns
-
-    def _show(self, trial: Trial, spans: list[IntervalRow]) -> None:
-        if self.plan.json:
-            self.json.interval(trial, self.side, spans)
-        else:
-            self.say(self.text.interval(trial, self.side, spans))

@@ -90,6 +90,14 @@ class Trial:
         """Whether this side sends the data."""
         return (side == "client") is not self.plan.reverse
 
+    def ends(
+        self, side: str, server_port: int, stream: Iperf3Stream
+    ) -> tuple[tuple[str, int], tuple[str, int]]:
+        """Address and port of this side of a stream, and of the other."""
+        client = (self.client_address, stream.client_port)
+        server = (self.server_address, server_port)
+        return (client, server) if side == "client" else (server, client)
+
     def counts(self, side: str) -> list[StreamCount]:
         """All streams as this side sees them now."""
         sending = self.sends(side)

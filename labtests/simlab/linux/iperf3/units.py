@@ -8,7 +8,6 @@ import re
 _LABELS = ("", "K", "M", "G", "T")
 _RATE_FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _SIZE_FACTORS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
-FORMATS = "kmgtKMGT"
 
 
 def byte_count(count: float) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Generator
 
 from labtests.simlab.linux.calls import Call
+from labtests.simlab.linux.options import Refused
 from labtests.simlab.linux.perftest.meeting import Meeting, PerftestListener, PerftestSide
 from labtests.simlab.linux.perftest.plan import PerftestPlan
 from labtests.simlab.linux.ports import NicPort
@@ -11,10 +12,6 @@ from labtests.simlab.linux.rdma_resources import QueuePair
 
 _UNREACHED = "Unable to open file descriptor for socket connection\n"
 _UNCONNECTED = " Unable to init the socket connection\n"
-
-
-class Failed(Exception):
-    """The program ends with status 1; the text is for stderr."""
 
 
 class Contact:
@@ -26,20 +23,20 @@ class Contact:
         self._service = "rdma_cm" if plan.rdma_cm else "tcp"
 
     def port(self) -> NicPort:
-        """The port of `-d`, or the first. Raises Failed."""
+        """The port of `-d`, or the first. Raises Refused."""
         host, name = self._call.host, self._plan.device
         if not host.ports:
-            raise Failed(
+            raise Refused(
                 " Did not detect devices \n If device exists, check if driver is up\n"
                 " Unable to find the Infiniband/RoCE device\n"
             )
         port = host.ports[0] if name is None else host.rdma_port(name)
         if port is None:
-            raise Failed(
+            raise Refused(
                 f"IB device {name} not found\n Unable to find the Infiniband/RoCE device\n"
             )
         if not port.up:
-            raise Failed(
+            raise Refused(
                 " Port number 1 state is Down\n Couldn't set the link layer\n"
                 " Couldn't get context for the device\n"
             )
@@ -66,11 +63,11 @@ class Contact:
         )
 
     def listen(self, port: NicPort) -> Generator[Pause, None, Meeting]:
-        """Until a client comes. Raises Failed when somebody listens on the port already."""
+        """Until a client comes. Raises Refused when somebody listens on the port already."""
         key = (self._call.host.name, self._service, self._plan.port)
         listeners = self._call.host.lab.listeners
         if key in listeners:
-            raise Failed(self._busy_port())
+            raise Refused(self._busy_port())
         listener = PerftestListener(process=self._call.process, side=self.side(port))
         listeners[key] = listener
 
@@ -84,7 +81,7 @@ class Contact:
         return listener.meeting
 
     def meet(self, port: NicPort) -> Meeting:
-        """The server waits no more. Raises Failed when there is none."""
+        """The server waits no more. Raises Refused when there is none."""
         listener = self._find()
         listener.meeting = Meeting(server=listener.side, client=self.side(port))
         listener.met.set()
@@ -99,14 +96,14 @@ class Contact:
         lab, address = self._call.host.lab, self._plan.server or ""
         device = lab.device_with_address(address) or ""
         if self._plan.rdma_cm and self._call.host.route(address) is None:
-            raise Failed(self._unconnected("rdma_resolve_addr failed"))
+            raise Refused(self._unconnected("rdma_resolve_addr failed"))
         key = (device, self._service, self._plan.port)
         if isinstance(lab.listeners.get(key), PerftestListener) and device != self._call.host.name:
             listener: PerftestListener = lab.listeners.pop(key)
             return listener
         if self._plan.rdma_cm:
-            raise Failed(self._unconnected("Unexpected CM event bl blka 8"))
-        raise Failed(
+            raise Refused(self._unconnected("Unexpected CM event bl blka 8"))
+        raise Refused(
             f"Couldn't connect to {address}:{self._plan.port}\n" + _UNREACHED + _UNCONNECTED
         )
 

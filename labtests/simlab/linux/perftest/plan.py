@@ -1,9 +1,16 @@
 """The command line of a perftest program, and its builds' differences."""
 
 from dataclasses import dataclass, replace
+from importlib import resources
 from typing import Literal
 
-from labtests.simlab.linux.options import BadOption, read_options
+from labtests.simlab.linux.options import (
+    BadOption,
+    NumberOption,
+    Refused,
+    read_numbers,
+    read_options,
+)
 
 Verb = Literal["send", "write", "read"]
 VERBS: dict[str, Verb] = {"ib_send_bw": "send", "ib_write_bw": "write", "ib_read_bw": "read"}
@@ -14,61 +21,22 @@ LARGE_MESSAGE_BYTES = 8192  # above it every completion is asked for: CQ moderat
 CQ_MODERATION = 100
 LARGEST_SIZE = 2**31 - 1
 
-_FLAGS = "abeFghNORVzU"
-_VALUED = "cdDfiIlLmMnpqQrsStTuwWxyX123456789"
-_LONG = {
-    "all": "a",
-    "bidirectional": "b",
-    "connection": "c",
-    "ib-dev": "d",
-    "duration": "D",
-    "margin": "f",
-    "CPU-freq": "F",
-    "help": "h",
-    "ib-port": "i",
-    "inline_size": "I",
-    "mtu": "m",
-    "iters": "n",
-    "noPeak": "N",
-    "port": "p",
-    "qp": "q",
-    "cq-mod": "Q",
-    "rx-depth": "r",
-    "rdma_cm": "R",
-    "size": "s",
-    "sl": "S",
-    "tx-depth": "t",
-    "tos": "T",
-    "qp-timeout": "u",
-    "version": "V",
-    "gid-index": "x",
-    "out_json": "U",
-    "out_json_file": "1",
-    "tclass": "2",
-    "report_gbits": "3",
-    "run_infinitely": "4",
-    "retry_count": "5",
-    "source_ip": "6",
-    "bind_source_ip": "6",
-    "report-both": "7",
-    "disable_pcie_relaxed": "8",
-    "use_old_post_send": "9",
-}
-_LONG_FLAGS = (
-    "report_gbits",
-    "run_infinitely",
-    "report-both",
-    "disable_pcie_relaxed",
-    "use_old_post_send",
-)
+_OPTIONS = """-a,--all -b,--bidirectional -c,--connection= -d,--ib-dev= -D,--duration= -f,--margin=
+-F,--CPU-freq -h,--help -i,--ib-port= -I,--inline_size= -m,--mtu= -n,--iters= -N,--noPeak -p,--port=
+-q,--qp= -Q,--cq-mod= -r,--rx-depth= -R,--rdma_cm -s,--size= -S,--sl= -t,--tx-depth= -T,--tos=
+-u,--qp-timeout= -V,--version -x,--gid-index= --out_json --out_json_file= --tclass= --report_gbits
+--run_infinitely --retry_count= --source_ip,--bind_source_ip= --report-both --disable_pcie_relaxed
+--use_old_post_send -egOzU -lLMwWyX="""
 
 
-class PerftestRejected(Exception):
-    """The command line is refused; the text goes to stderr."""
+def usage(tool: str) -> str:
+    """The text of perftest 6.06 for ib_send_bw, as recorded; the others' differ in a few lines."""
+    text = resources.files(__package__).joinpath("usage.txt").read_text("utf-8")
+    return text.replace("ib_send_bw", tool)
 
-    def __init__(self, text: str, *, usage: bool = False) -> None:
-        super().__init__(text)
-        self.usage = usage
+
+def _refused(text: str, printed: str = "") -> Refused:
+    return Refused(f"{text} Parser function exited with Error\n", printed=printed)
 
 
 RDMA_CM_TIMEOUT_EXPONENT = 18
@@ -128,29 +96,26 @@ class PerftestPlan:
 
 
 def read_plan(tool: str, arguments: tuple[str, ...]) -> tuple[PerftestPlan, dict[str, str]]:
-    """The plan and its raw options. Raises PerftestRejected in perftest's words."""
+    """The plan and its raw options. Raises Refused in perftest's words."""
     try:
-        options, words = _read(arguments)
+        options, words = read_options(arguments, _OPTIONS)
     except BadOption as error:
-        raise PerftestRejected(
-            f"{tool}: {error}\n Invalid Command or flag.\n"
-            " Please check command line and run again.\n\n",
-            usage=True,
-        ) from None
+        again = " Invalid Command or flag.\n Please check command line and run again.\n\n"
+        raise _refused(f"{tool}: {error}\n{again}", printed=usage(tool)) from None
     plan = PerftestPlan(
         tool=tool,
         server=words[0] if words else None,
         device=options.get("d"),
         rdma_cm="R" in options or "z" in options,
-        forever="4" in options,
+        forever="run_infinitely" in options,
         bidirectional="b" in options,
-        gbits="3" in options,
+        gbits="report_gbits" in options,
         connection=options.get("c", "RC"),
         iterations=DEFAULT_ITERATIONS[VERBS[tool]],
     )
-    if "U" in options or "1" in options:
-        plan = replace(plan, json_file=options.get("1", "perftest_out.json"))
-    plan = _with_numbers(plan, options)
+    if "out_json" in options or "out_json_file" in options:
+        plan = replace(plan, json_file=options.get("out_json_file", "perftest_out.json"))
+    plan = replace(plan, **read_numbers(options, _NUMBERS, _number, _out_of_bounds))
     if "R" in options:
         plan = replace(plan, timeout_exponent=RDMA_CM_TIMEOUT_EXPONENT)
     if plan.forever and plan.duration_s is None:
@@ -158,52 +123,29 @@ def read_plan(tool: str, arguments: tuple[str, ...]) -> tuple[PerftestPlan, dict
     return plan, options
 
 
-def _read(arguments: tuple[str, ...]) -> tuple[dict[str, str], list[str]]:
-    """getopt_long; the long flags' codes are digits, which take a value in `_VALUED`."""
-    words = [
-        f"{word}=" if word.startswith("--") and word[2:] in _LONG_FLAGS else word
-        for word in arguments
-    ]
-    return read_options(words, _FLAGS, _VALUED, long=_LONG)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Number:
-    field: str
-    name: str
-    low: int
-    high: int
-
-
 _NUMBERS = {
-    "p": _Number(field="port", name="Port", low=1, high=65535),
-    "s": _Number(field="size_bytes", name="Message Size", low=1, high=LARGEST_SIZE),
-    "t": _Number(field="tx_depth", name="Tx depth", low=1, high=15000),
-    "r": _Number(field="rx_depth", name="Rx depth", low=1, high=16384),
-    "q": _Number(field="qps", name="num of Qps", low=1, high=16384),
-    "x": _Number(field="gid_index", name="Gid index", low=0, high=64),
-    "T": _Number(field="tos", name="TOS", low=0, high=255),
-    "D": _Number(field="duration_s", name="Duration", low=1, high=2**31 - 1),
-    "n": _Number(field="iterations", name="Iteration num", low=5, high=2**32),
-    "m": _Number(field="mtu_bytes", name="MTU", low=256, high=4096),
-    "u": _Number(field="timeout_exponent", name="QP timeout", low=0, high=31),
-    "5": _Number(field="retry_limit", name="Retry count", low=0, high=7),
-    "2": _Number(field="tos", name="Traffic Class", low=0, high=255),
+    "p": NumberOption("port", "Port", 1, 65535),
+    "s": NumberOption("size_bytes", "Message Size", 1, LARGEST_SIZE),
+    "t": NumberOption("tx_depth", "Tx depth", 1, 15000),
+    "r": NumberOption("rx_depth", "Rx depth", 1, 16384),
+    "q": NumberOption("qps", "num of Qps", 1, 16384),
+    "x": NumberOption("gid_index", "Gid index", 0, 64),
+    "T": NumberOption("tos", "TOS", 0, 255),
+    "D": NumberOption("duration_s", "Duration", 1, 2**31 - 1),
+    "n": NumberOption("iterations", "Iteration num", 5, 2**32),
+    "m": NumberOption("mtu_bytes", "MTU", 256, 4096),
+    "u": NumberOption("timeout_exponent", "QP timeout", 0, 31),
+    "retry_count": NumberOption("retry_limit", "Retry count", 0, 7),
+    "tclass": NumberOption("tos", "Traffic Class", 0, 255),
 }
 
 
-def _with_numbers(plan: PerftestPlan, options: dict[str, str]) -> PerftestPlan:
-    for letter, number in _NUMBERS.items():
-        if letter not in options:
-            continue
-        text = options[letter]
-        try:
-            value = int(text, 0)
-        except ValueError:
-            raise PerftestRejected(f" {number.name} argument {text} should be int\n") from None
-        if not number.low <= value <= number.high:
-            raise PerftestRejected(
-                f" {number.name} should be between {number.low} and {number.high}\n"
-            )
-        plan = replace(plan, **{number.field: value})  # type: ignore[arg-type]
-    return plan
+def _number(number: NumberOption, text: str) -> int:
+    try:
+        return int(text, 0)
+    except ValueError:
+        raise _refused(f" {number.words} argument {text} should be int\n") from None
+
+
+def _out_of_bounds(number: NumberOption) -> Refused:
+    return _refused(f" {number.words} should be between {number.low} and {number.high}\n")

@@ -2,6 +2,7 @@
 perftest_parameters.h, held against recordings of 6.06 and 6.24."""
 
 import ipaddress
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -141,48 +142,31 @@ def row(result: Result, build: Build, *, gbits: bool) -> str:
     )
 
 
+_FIELD = re.compile(r"[ \t]([^\s:][^:\t\n]*?)[ \t]*: ([^\t\n]*)")
+_NOT_IN_JSON = ("Lock-free", "Using DDP", "TOS")
+
+
 def json_report(setup: Setup, result: Result) -> str:
-    """`--out_json`: a key a line, not indented."""
-    plan, build = setup.plan, setup.build
-    average = result.goodput(gbits=plan.gbits)
+    """`--out_json`: the header's fields and the row's, a key a line, not indented."""
+    average = result.goodput(gbits=setup.plan.gbits)
     peak = average if result.peak_known else 0.0
-    digits = 6 if plan.gbits and average < PRECISE_BELOW_GBIT_PER_S else 2
-    info: list[tuple[str, str | int]] = [
-        ("test", setup.title.replace(" ", "_")),
-        ("Dual_port", "OFF"),
-        ("Device", setup.device),
-        ("Number_of_qps", plan.qps),
-        ("Transport_type", "IB"),
-        ("Connection_type", plan.connection),
-        ("Using_SRQ", "OFF"),
-        ("PCIe_relax_order", build.relaxed),
-        ("ibv_wr_API", build.wr_api),
-    ]
-    for line in _depths(setup):
-        name, _, value = line.partition(":")
-        info.append((name.strip().replace(" ", "_"), int(value)))
-    info += [
-        ("CQ_Moderation", plan.moderation),
-        ("Mtu", setup.mtu_bytes),
-        ("Link_type", "Ethernet"),
-        ("GID_index", setup.gid_index),
-    ]
-    if plan.verb == "read":
-        info.append(("Outstand_reads", build.outstanding_reads))
-    else:
-        info.append(("Max_inline_data", 0))
-    info += [
-        ("rdma_cm_QPs", "ON" if plan.rdma_cm else "OFF"),
-        ("Use_ROCm_memory", "OFF"),
-        ("Data_ex_method", "rdma_cm" if plan.rdma_cm else "Ethernet"),
-    ]
-    shown = ",\n".join(
-        f'"{name}": {value}' if isinstance(value, int) else f'"{name}": "{value}"'
-        for name, value in info
-    )
+    digits = 6 if setup.plan.gbits and average < PRECISE_BELOW_GBIT_PER_S else 2
+    fields = [field for field in _FIELD.findall(header(setup)) if field[0] not in _NOT_IN_JSON]
+    fields.insert(0, ("test", setup.title))
+    fields.insert(-1, ("Use_ROCm_memory", "OFF"))
+    shown = ",\n".join(f'"{_key(name)}": {_json(value)}' for name, value in fields)
     return (
         f'{{\n"test_info": {{\n{shown}\n}},\n"results": {{\n"MsgSize": {result.size_bytes},\n'
         f'"n_iterations": {result.iterations},\n"BW_peak": {peak:.{digits}f},\n'
         f'"BW_average": {average:.{digits}f},\n'
         f'"MsgRate": {result.messages_per_s / 1e6:.6f}\n}}\n}}\n'
     )
+
+
+def _key(name: str) -> str:
+    return re.sub(r"[ -]", "_", re.sub(r"[*.]", "", name))
+
+
+def _json(value: str) -> str:
+    number = value.removesuffix("[B]")
+    return number if number.isdigit() else f'"{value.strip().replace(" ", "_")}"'

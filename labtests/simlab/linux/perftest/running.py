@@ -9,8 +9,9 @@ from dataclasses import replace
 
 from labtests.network import RcFlow, RcRequest
 from labtests.simlab.linux.calls import Call
+from labtests.simlab.linux.options import Refused
 from labtests.simlab.linux.perftest import report
-from labtests.simlab.linux.perftest.contact import Contact, Failed
+from labtests.simlab.linux.perftest.contact import Contact
 from labtests.simlab.linux.perftest.meeting import Meeting, PerftestSide
 from labtests.simlab.linux.perftest.plan import PerftestPlan
 from labtests.simlab.linux.perftest_builds import Build
@@ -50,10 +51,9 @@ class PerftestRun:
                 status = yield from self._together((yield from contact.listen(port)))
             else:
                 status = yield from self._ask(contact.meet(port))
-        except Failed as failure:
+        except Refused:
             self._out.flush()
-            self._call.err(str(failure))
-            return 1
+            raise
         self._out.flush()
         return status
 
@@ -106,7 +106,7 @@ class PerftestRun:
             self._call.process.at_end.append(lambda: meeting.leave("server"))
         while not meeting.running:
             yield Pause(on=(meeting.changed,))  # for ever when it is hopeless
-        known = self._call.host.connected
+        known = self._call.host.sockets.connected
         connected = self._connections(meeting)
         known += connected
 

@@ -88,10 +88,7 @@ class FileTree:
 
     def read(self, path: str) -> str:
         """The file's text at present. Raises OSError."""
-        file = self._file(path)
-        if file is None:
-            raise failure(errno.EISDIR if self.is_folder(path) else errno.ENOENT)
-        return file.read()
+        return self._present(path).read()
 
     def writer(self, path: str, *, append: bool, user: str) -> Callable[[str], None]:
         """Open for writing: what each write(2) does. Raises OSError as open(2) does."""
@@ -116,13 +113,9 @@ class FileTree:
 
     def remove(self, path: str) -> None:
         """The plain file is gone. Raises OSError."""
-        file = self._file(path)
-        if file is None:
-            raise failure(errno.EISDIR if self.is_folder(path) else errno.ENOENT)
-        if not file.plain:
+        if not self._present(path).plain:
             raise failure(errno.EPERM)
-        if self._read_only():
-            raise failure(errno.EROFS)
+        self._expect_writable(path, errno.EPERM)
         del self._files[path]
 
     def remove_folder(self, path: str) -> None:
@@ -132,23 +125,14 @@ class FileTree:
         for name in self.entries(path):
             inner = f"{path}/{name}"
             (self.remove_folder if self.is_folder(inner) else self.remove)(inner)
-        if self._read_only():
-            raise failure(errno.EROFS)
+        self._expect_writable(path, errno.EPERM)
         del self._folders[path]
 
     def link(self, path: str, name: str) -> None:
         """The plain file has this second name (link(2)). Raises OSError, EEXIST above all."""
-        file = self._file(path)
-        if file is None:
-            raise failure(errno.EPERM if self.is_folder(path) else errno.ENOENT)
-        if self.exists(name):
-            raise failure(errno.EEXIST)
-        if not self.is_folder(posixpath.dirname(name)):
-            raise failure(errno.ENOENT)
-        if not file.plain or not name.startswith(SCRATCH):
-            raise failure(errno.EXDEV)
-        if self._read_only():
-            raise failure(errno.EROFS)
+        file = self._present(path, folder=errno.EPERM)
+        self._expect_room(name)
+        self._expect_writable(name if file.plain else "", errno.EXDEV)
         self.add(name, file)
 
     def drop(self, path: str) -> None:
@@ -165,15 +149,30 @@ class FileTree:
 
     def make_folder(self, path: str) -> None:
         """An empty folder is there. Raises OSError."""
+        self._expect_room(path)
+        self._expect_writable(path, errno.EPERM)
+        self._folders[path] = lambda: False
+
+    def _expect_room(self, path: str) -> None:
+        """There is a folder for it, and nothing of its name."""
         if self.exists(path):
             raise failure(errno.EEXIST)
         if not self.is_folder(posixpath.dirname(path)):
             raise failure(errno.ENOENT)
+
+    def _expect_writable(self, path: str, otherwise: int) -> None:
+        """It is where plain files may be, and they may be changed."""
         if not path.startswith(SCRATCH):
-            raise failure(errno.EPERM)
+            raise failure(otherwise)
         if self._read_only():
             raise failure(errno.EROFS)
-        self._folders[path] = lambda: False
+
+    def _present(self, path: str, folder: int = errno.EISDIR) -> File:
+        """The file; OSError where there is none, another one where a folder has the name."""
+        file = self._file(path)
+        if file is None:
+            raise failure(folder if self.is_folder(path) else errno.ENOENT)
+        return file
 
     def glob(self, pattern: str) -> list[str]:
         """The absolute paths that match an absolute pattern, in order."""
