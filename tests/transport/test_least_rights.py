@@ -3,6 +3,7 @@ the drivers run, and nothing else does."""
 
 import re
 import shlex
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -201,6 +202,9 @@ def test_what_the_rules_do_not_have_is_refused_with_the_command_and_the_remedy(s
 
 def test_traffic_runs_as_the_login_and_is_ended(shell) -> None:
     process = shell.start(program("sh", "-c", "id -un; exec sleep 4711"), limit_s=60)
+    until = time.monotonic() + 30
+    while not process.output() and time.monotonic() < until:
+        time.sleep(0.05)
     process.close()
     assert process.output() == f"{USER}\n"
 

@@ -180,7 +180,7 @@ def test_what_a_supervised_command_cannot_have_is_refused(lab: Lab, option: dict
 
 @pytest.mark.parametrize("name", ["shell", "sftp", "create_session"])
 def test_what_would_go_past_the_journal_is_refused(lab: Lab, name: str) -> None:
-    with pytest.raises(CommandRejected, match="past the journal"):
+    with pytest.raises(CommandRejected, match="bypass the journal"):
         getattr(lab.connection("A"), name)()
 
 

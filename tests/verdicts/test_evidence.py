@@ -38,7 +38,7 @@ def test_a_difference_is_exact_or_absent(before, after):
 def test_a_counter_that_disappears_is_not_zero():
     gone = only([read(7, 1.0)], [])
     assert gone.increase is None
-    assert gone.unusable == "the counter was not there after the run"
+    assert gone.unusable == "the counter did not exist after the run"
 
 
 def test_a_counter_that_appears_is_not_its_value():

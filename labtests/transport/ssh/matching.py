@@ -10,7 +10,7 @@ import paramiko
 EXEC_WITHIN_S = 10.0  # wall time, of one program of `Match exec`
 
 
-class Settings(paramiko.SSHConfig):
+class UserSettings(paramiko.SSHConfig):
     """paramiko's, but for `Match exec`: as ssh does it runs the user's program, by the user's
     shell; here it reads nothing, what it prints is not shown, and one that hangs counts as no."""
 

@@ -42,9 +42,9 @@ def _files(honoured: bool) -> tuple[tuple[str, ...], ...]:
 @lru_cache(maxsize=4)
 def _parsed(files: tuple[tuple[str, ...], ...]) -> "paramiko.SSHConfig":
     """By content: many hosts share it, and a file that has changed has another one."""
-    from labtests.transport.ssh.matching import Settings
+    from labtests.transport.ssh.matching import UserSettings
 
-    settings = Settings()
+    settings = UserSettings()
     for lines in files:
         settings.parse(iter(lines))
     return settings
