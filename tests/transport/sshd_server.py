@@ -116,7 +116,7 @@ def children_of(pid: int) -> list[int]:
     return [int(child) for child in tasks.read_text().split()] if tasks.exists() else []
 
 
-def wait_for(condition: Callable[[], bool], *, within_s: float = 10.0) -> None:
+def wait_for(condition: Callable[[], bool], *, within_s: float = 60.0) -> None:
     """Return when it is so; an AssertionError when it is not in time."""
     deadline = time.monotonic() + within_s
     while not condition():
