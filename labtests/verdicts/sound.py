@@ -61,6 +61,7 @@ def _sound(evidence: Evidence) -> Iterator[Finding]:
         yield from _kept(replace(station, losses=others))
     yield from _cables_carried(evidence)
     yield from _undamaged(evidence)
+    yield from _in_order(evidence)
     if any(pauses.increase for pauses in checks.pauses_of_the_receiver(evidence)):
         yield checks.receiver_silent(evidence)
     yield from _nics_sent_it(evidence)
@@ -221,6 +222,17 @@ def _undamaged(evidence: Evidence) -> Iterator[Finding]:
                 f"{name_of(wrong)} +{wrong.increase}: received data was corrupted in transit, "
                 "behind or between the checks of the cables; look for a switch or NIC with bad "
                 "memory"
+            )
+
+
+def _in_order(evidence: Evidence) -> Iterator[Finding]:
+    """Datagrams of one stream that overtook each other: RoCE would have sent them all again."""
+    for flow in evidence.flows:
+        if flow.late_datagrams:
+            yield unproven(
+                f"{flow.sender} -> {flow.receiver}: {flow.late_datagrams} datagrams came out of "
+                "order; RoCE takes each for a loss: look for links in parallel that are not chosen "
+                "by flow, and for a sender whose queue changes in the middle of a flow"
             )
 
 

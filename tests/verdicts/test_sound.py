@@ -159,6 +159,15 @@ def test_what_a_cable_doubles_is_said_of_that_cable(whole):
         assert ("doubled on the cable between" in verdict.because) is (more == 18)
 
 
+def test_datagrams_that_overtook_each_other_are_no_good_network(whole):
+    # 42 of them, on a cable that held back one frame of 100: "nothing lost", and green
+    first, *others = whole.flows
+    for late, outcome in ((42, Outcome.INCONCLUSIVE), (0, Outcome.PASS), (None, Outcome.PASS)):
+        verdict = sound(replace(whole, flows=(replace(first, late_datagrams=late), *others)))
+        assert verdict.outcome is outcome, verdict.because
+        assert ("a -> r: 42 datagrams came out of order" in verdict.because) is (late == 42)
+
+
 def unheld(seen):
     """The same without a word of pauses."""
     kept = {c.PFC_RX_PAUSE_US}
