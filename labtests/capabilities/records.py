@@ -249,6 +249,7 @@ class FlowResult:
     extra_packets: int | None = None  # packets with `tos` beside those: exactly; None = not known
     received_datagrams: int | None = None
     lost_datagrams: int | None = None
+    late_datagrams: int | None = None  # came behind a later one; None = not told
     retransmits: int | None = None  # TCP only
     iterations: int | None = None  # RDMA messages
     retries: tuple[str, ...] = ()  # infrastructure failures before this one worked

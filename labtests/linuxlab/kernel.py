@@ -38,8 +38,10 @@ _LACKING = {
 }
 
 _RDMA_OUTSIDE = (
-    "no RDMA in here although the kernel has soft-RoCE: rdma_rxe of Linux 6.12 receives in the "
-    "machine's first network namespace only, whatever `rdma link add` in a device says"
+    "no RDMA device is made in here although the kernel has soft-RoCE: rdma_rxe of Linux 6.12 "
+    "receives in the machine's first network namespace only, whatever `rdma link add` in a device "
+    "says; that of Linux 7.3 receives in each, and `rdma link add rxe1 type rxe netdev eth1` there "
+    "makes one"
 )
 
 

@@ -33,12 +33,13 @@ def marked_not_dropped(evidence: Evidence, *, without: tuple[Evidence, ...] = ()
     No other queue of the bottleneck dropped anything, and no port on the way to it.
     """
     marks = sum(d.increase or 0 for d in marked(evidence))
+    again = f", {_sum(retransmitted(evidence))} segments retransmitted"
     return conclude(
         "Did the switch mark instead of dropping?",
         evidence,
         _marked_not_dropped(evidence, without),
-        passing=f"{marks} packets marked and {_sum(dropped(evidence))} dropped, "
-        f"{_sum(retransmitted(evidence))} segments retransmitted; without ECN "
+        passing=f"{marks} packets marked and {_sum(dropped(evidence))} dropped"
+        f"{'' if _of_rdma(evidence) else again}; without ECN "
         f"{max((_sum(dropped(e)) for e in without), default=0)} dropped"
         f"{witnesses.remark_on_hosts(evidence)}",
     )
@@ -71,7 +72,8 @@ def retransmitted(evidence: Evidence) -> tuple[Difference, ...]:
 def _marked_not_dropped(evidence: Evidence, without: tuple[Evidence, ...]) -> Iterator[Finding]:
     yield from checks.ran(evidence)
     yield from idle.quiet_queues(evidence, evidence.queues)
-    for difference in (*marked(evidence), *dropped(evidence), *retransmitted(evidence)):
+    again = () if _of_rdma(evidence) else retransmitted(evidence)
+    for difference in (*marked(evidence), *dropped(evidence), *again):
         if difference.increase is None:
             yield missing(difference, "known", "packets")
     marks = _sum(marked(evidence))

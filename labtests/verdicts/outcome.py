@@ -133,6 +133,29 @@ def name_of(difference: Difference) -> str:
     return f"{where} {scope} {index} {counter}" if index >= 0 else f"{where} {counter}"
 
 
+def names_of(differences: Iterable[Difference]) -> list[str]:
+    """The same of several: one name for all queues that a counter is summed over."""
+    indexes: dict[tuple[str, str, str, str], list[int]] = {}
+    for device, port, scope, index, counter in (d.key for d in differences):
+        indexes.setdefault((device, port, scope, counter), []).append(index)
+    return [
+        f"{f'{device} {port}'.strip()} {_which(scope, numbers)}{counter}"
+        for (device, port, scope, counter), numbers in indexes.items()
+    ]
+
+
+def _which(scope: str, indexes: list[int]) -> str:
+    if indexes[0] < 0:
+        return ""
+    if len(indexes) == 1:
+        return f"{scope} {indexes[0]} "
+    plural = {"queue": "queues", "priority": "priorities"}.get(scope, scope)
+    first, last = indexes[0], indexes[-1]
+    if len(indexes) > 2 and indexes == list(range(first, last + 1)):
+        return f"{plural} {first} to {last} "
+    return f"{plural} {', '.join(map(str, indexes[:-1]))} and {last} "
+
+
 def fact_of(
     difference: Difference, bound: str, unit: str, margin: int | float | None = None
 ) -> Fact:

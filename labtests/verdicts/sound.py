@@ -33,9 +33,10 @@ TOLD_SHARE = 0.9
 def sound(evidence: Evidence) -> Verdict:
     """The traffic ran as it was asked to, no NIC discarded a packet, no cable damaged a frame.
 
-    A control is only asked whether its traffic ran: it loses on purpose, and of a queue pair whose
-    queue dropped and whose NIC sent, not even that it completed anything (go-back-N begins again
-    with each loss).
+    A control is only asked whether its traffic ran, and whether each packet was forwarded or
+    dropped: it loses on purpose, in the queues and nowhere else. Of a queue pair whose queue
+    dropped and whose NIC sent it is not even asked that it completed anything (go-back-N begins
+    again with each loss).
     """
     return conclude(
         "Did hosts and cables do their part?",
@@ -52,6 +53,7 @@ def _sound(evidence: Evidence) -> Iterator[Finding]:
     yield from checks.kept_pace(evidence)
     yield from _nobody_was_starved(evidence, broken)
     if evidence.kind == "control":
+        yield from (f for f in _forwarded_or_dropped(evidence) if f.disagreement)
         return
     for station in path.of_part(evidence, "NIC", "cable"):
         yield from _kept(station)
@@ -60,6 +62,7 @@ def _sound(evidence: Evidence) -> Iterator[Finding]:
         yield from _kept(replace(station, losses=others))
     yield from _cables_carried(evidence)
     yield from _undamaged(evidence)
+    yield from _in_order(evidence)
     if any(pauses.increase for pauses in checks.pauses_of_the_receiver(evidence)):
         yield checks.receiver_silent(evidence)
     yield from _nics_sent_it(evidence)
@@ -162,25 +165,30 @@ def _carried(
     sent: tuple[Difference, ...],
     arrived: tuple[Difference, ...],
 ) -> Iterator[Finding]:
-    """Some may pass between the reads of the two ends: no more than in the quiet window."""
+    """Some may pass between the reads of the two ends: no more than in the quiet window. More than
+    that may neither be missing nor come on top."""
     unread = [d for d in (*sent, *arrived) if d.increase is None]
     if unread:  # a device that does not count so is none that failed to tell
         yield from (missing(d, "known", "packets") for d in unread if evidence.has(d))
         return
     left, came = (sum(d.increase or 0 for d in side) for side in (sent, arrived))
     noise = evidence.noise
-    others = sum(noise[d.key].increase or 0 for d in sent if d.key in noise)
+    others = max(
+        sum(noise[d.key].increase or 0 for d in side if d.key in noise) for side in (sent, arrived)
+    )
     at, to = (" ".join(end) for end in ends)
+    most = path.STRAYS + others
     fact = Fact(
         name=f"sent by {at} - received by {to}",
         measured=left - came,
-        bound=f"<= {path.STRAYS + others}",
+        bound=f"-{most} to {most}",
         unit="packets",
-        margin=path.STRAYS + others - left + came,
+        margin=most - abs(left - came),
     )
+    what = "lost" if left > came else "doubled"
     yield _held(
         fact,
-        f"{left} packets left {at} and {came} came to {to}: lost on the cable between, or "
+        f"{left} packets left {at} and {came} came to {to}: {what} on the cable between, or "
         "miscounted",
     )
 
@@ -192,19 +200,24 @@ def out_of_balance(evidence: Evidence) -> tuple[str, ...]:
 
 
 def _balances(evidence: Evidence) -> Iterator[Finding]:
-    by_class = [place for place in evidence.senders if place.priority is not None]
-    for queue in evidence.queues:
-        if len(by_class) == len(evidence.senders):
-            yield from witnesses.conserved(evidence, queue)
-        elif all(flow.sent_datagrams is not None for flow in evidence.flows):
-            yield packets.by_the_tool(evidence, queue)
+    yield from _forwarded_or_dropped(evidence)
     yield from _cables_carried(evidence)
     yield from checks.switch_ports_agree(evidence)
+    by_class = (place for place in evidence.senders if place.priority is not None)
     yield from (witnesses.pauses_agree(evidence, place) for place in by_class)
     if evidence.flows and all(rdma_packets.is_rdma(flow) for flow in evidence.flows):
         yield witnesses.marks_agree(evidence)
     if evidence.flows and all(flow.retransmits is not None for flow in evidence.flows):
         yield _some_mark(evidence)
+
+
+def _forwarded_or_dropped(evidence: Evidence) -> Iterator[Finding]:
+    """Every packet that was sent, where NICs count by class or tools count datagrams."""
+    for queue in evidence.queues:
+        if all(place.priority is not None for place in evidence.senders):
+            yield from witnesses.conserved(evidence, queue)
+        elif all(flow.sent_datagrams is not None for flow in evidence.flows):
+            yield packets.by_the_tool(evidence, queue)
 
 
 def _some_mark(evidence: Evidence) -> Finding:
@@ -244,6 +257,17 @@ def _some_are_missing(evidence: Evidence) -> bool:
     told = [f.lost_datagrams if f.retransmits is None else f.retransmits for f in evidence.flows]
     known = [n for n in told if n is not None]
     return len(known) != len(told) or sum(known) > dropped + witnesses.lost_by_hosts(evidence)
+
+
+def _in_order(evidence: Evidence) -> Iterator[Finding]:
+    """Datagrams of one stream that overtook each other: RoCE would have sent them all again."""
+    for flow in evidence.flows:
+        if flow.late_datagrams:
+            yield unproven(
+                f"{flow.sender} -> {flow.receiver}: {flow.late_datagrams} datagrams came out of "
+                "order; RoCE takes each for a loss: look for links in parallel that are not chosen "
+                "by flow, and for a sender whose queue changes in the middle of a flow"
+            )
 
 
 def _checksums(evidence: Evidence) -> tuple[str, ...]:

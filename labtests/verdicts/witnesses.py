@@ -20,6 +20,7 @@ from labtests.verdicts.outcome import (
     fact_of,
     missing,
     name_of,
+    names_of,
     passed,
     unproven,
 )
@@ -313,7 +314,7 @@ def equal(what: str, left: Iterable[Difference], right: Iterable[Difference]) ->
 
 
 def _sum(side: tuple[Difference, ...]) -> str:
-    return " + ".join(name_of(d) for d in side)
+    return " + ".join(names_of(side))
 
 
 def _nic(evidence: Evidence, place: Place, counter: str) -> Difference:

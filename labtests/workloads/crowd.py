@@ -27,6 +27,7 @@ _SUMS = (
     "extra_packets",
     "received_datagrams",
     "lost_datagrams",
+    "late_datagrams",
 )
 
 

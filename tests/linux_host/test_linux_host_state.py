@@ -104,6 +104,15 @@ def test_a_port_without_rdma_device_has_no_rdma_side_and_lacks_it():
     assert "not soft-RoCE" in Driver(rxe_host(**ASKS_FOR_ECN, **hardware)).lacks()["rdma_ecn"]
 
 
+def test_soft_roce_in_a_network_namespace_is_known_by_what_rdma_tells():
+    # there sysfs has no hw_counters, and the RDMA suite was skipped: "not soft-RoCE"
+    told = recording("rdma_statistic--rxe-in-a-namespace")
+    hidden = {RXE_PACKETS: Answer("", "", 2), told.command: told}
+    driver = Driver(rxe_host(**ASKS_FOR_ECN, **hidden))
+    assert driver.rdma_ecn()
+    assert driver.lacks() == {}
+
+
 @pytest.mark.parametrize("answer", [Answer("2\n"), Answer("0\n"), Answer("", "no such file", 1)])
 def test_a_host_whose_tcp_does_not_ask_for_ecn_lacks_it(answer):
     driver = Driver(rxe_host(**{ECN_OF_TCP: answer}))

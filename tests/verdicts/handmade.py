@@ -67,9 +67,11 @@ def flow(sender, intervals, offered):
 
 
 def control_of(evidence, drops=4711):
-    """The same phase with the mechanism off: every queue under test dropped."""
+    """The same phase with the mechanism off: more was sent, and every queue under test dropped
+    that."""
+    more = {("queue", c.QUEUE_DROPPED_PACKETS), ("priority", c.TX_PACKETS)}
     after = tuple(
-        replace(r, value=r.value + drops) if r.counter == c.QUEUE_DROPPED_PACKETS else r
+        replace(r, value=r.value + drops) if (r.scope, r.counter) in more else r
         for r in evidence.after
     )
     unheld = tuple(replace(f, sent_bytes=f.offered_bits_per_s, asked_s=8) for f in evidence.flows)

@@ -224,3 +224,11 @@ def test_no_evidence_and_traffic_that_did_not_run_are_inconclusive(question):
     if question != "drops":
         seen = replace(whole, flows=(uncounted, late))
         assert QUESTIONS[question](seen, OVER[True]).outcome is Outcome.INCONCLUSIVE
+
+
+def test_what_is_summed_over_all_queues_has_one_name():
+    # eight queues, twice, were eighteen names in one sentence
+    astray = grown(load(classes=False), ("r", "eth0", "port", -1, c.RX_PACKETS), -20)
+    said = no_loss(astray, controls=(OVER[False],)).because
+    assert "sw p3 queues 0 to 7 forwarded_packets = " in said
+    assert "queue 1 " not in said

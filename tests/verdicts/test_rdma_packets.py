@@ -127,3 +127,22 @@ def test_marks_of_an_rdma_incast_need_no_account_of_tcp():
     verdict = marked_not_dropped(capable, without=(not_capable,))
     assert verdict.outcome is Outcome.PASS, verdict.because
     assert marked_not_dropped(not_capable, without=(not_capable,)).outcome is Outcome.FAIL
+
+
+def test_tcp_of_the_hosts_says_nothing_of_an_rdma_incast():
+    # "3 segments retransmitted" of the hosts' SSH, in a verdict on RDMA; and needed to be readable
+    def told(seen, tcp, marks):
+        more = {
+            "before": [reading(("sw", "p3", "port", None, c.ECN_MARKED_PACKETS), 0, 9.5)],
+            "after": [reading(("sw", "p3", "port", None, c.ECN_MARKED_PACKETS), marks, 16.0)],
+        }
+        for name in SENT if tcp else ():
+            key = (name, "", "host", None, c.TCP_RETRANSMITTED_SEGMENTS)
+            more["before"].append(reading(key, 7, 9.5))
+            more["after"].append(reading(key, 10, 16.0))
+        return replace(seen, **{side: (*getattr(seen, side), *rows) for side, rows in more.items()})
+
+    for tcp in (True, False):
+        verdict = marked_not_dropped(told(incast(dropped=0), tcp, 900), without=())
+        assert "segments" not in verdict.because
+        assert "retransmitted" not in verdict.because

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 from handmade import A, B, R, control_of, good_evidence, reading
+from handmade_loads import load
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowStatus, Interval
@@ -117,13 +118,54 @@ def test_a_counter_that_a_device_only_shows_a_dash_for_is_not_available_there(wh
         assert sound(with_dashes({side})).outcome is Outcome.INCONCLUSIVE
 
 
-def test_a_control_is_asked_whether_its_traffic_ran_and_nothing_else(whole):
+def test_a_control_is_asked_whether_its_traffic_ran(whole):
     lossy = with_counter(whole, R_NIC, c.NIC_OUT_OF_BUFFER_PACKETS, 500)
     assert sound(control_of(lossy)).outcome is Outcome.PASS
     dead = tuple(replace(flow, status=FlowStatus.FAILED, because="killed") for flow in lossy.flows)
     verdict = sound(replace(control_of(lossy), flows=dead))
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert "a -> r (iperf3) did not run: killed" in verdict.because
+
+
+@pytest.mark.parametrize("classes", [True, False], ids=["priorities", "plain"])
+def test_a_control_too_has_each_packet_forwarded_or_dropped(classes):
+    # four datagrams were lost on a cable in a control, and the run was green
+    dropped = replace(load(dropped=(40_000, 20_000), classes=classes), kind="control")
+    assert sound(dropped).outcome is Outcome.PASS
+    four = replace(
+        dropped,
+        after=tuple(
+            replace(r, value=r.value - 4)
+            if (r.index, r.counter) == (3, c.QUEUE_FORWARDED_PACKETS)
+            else r
+            for r in dropped.after
+        ),
+    )
+    verdict = sound(four)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "forwarded + dropped, queue 3: " in verdict.because
+
+
+def test_what_a_cable_doubles_is_said_of_that_cable(whole):
+    # 18 packets more came to the switch than the NIC had sent: "no cable counted a loss"
+    priority = (A.device, A.port, "priority", A.priority, c.TX_PACKETS)
+    sent = next(r.value for r in whole.after if r.key == priority) - next(
+        r.value for r in whole.before if r.key == priority
+    )
+    at = (A.switch, A.switch_port)
+    for more, outcome in ((18, Outcome.INCONCLUSIVE), (8, Outcome.PASS)):
+        verdict = sound(with_counter(whole, at, c.RX_PACKETS, sent + more))
+        assert verdict.outcome is outcome, verdict.because
+        assert ("doubled on the cable between" in verdict.because) is (more == 18)
+
+
+def test_datagrams_that_overtook_each_other_are_no_good_network(whole):
+    # 42 of them, on a cable that held back one frame of 100: "nothing lost", and green
+    first, *others = whole.flows
+    for late, outcome in ((42, Outcome.INCONCLUSIVE), (0, Outcome.PASS), (None, Outcome.PASS)):
+        verdict = sound(replace(whole, flows=(replace(first, late_datagrams=late), *others)))
+        assert verdict.outcome is outcome, verdict.because
+        assert ("a -> r: 42 datagrams came out of order" in verdict.because) is (late == 42)
 
 
 def unheld(seen):

@@ -41,6 +41,23 @@ def test_a_whole_udp_run_is_complete_with_its_datagrams() -> None:
     assert len(result.intervals) == 2
 
 
+def heard_by(server: str) -> int | None:
+    said = replace(SERVER, text=server)
+    client = recording("iperf3", "json-3.12-udp.txt").reply
+    attempt = Attempt(client=client, server=said, running_s=10.0, ended_s=13.0, ended_by_us=False)
+    tool = Iperf3(protocol="udp", tos=0, port=15311, offered_bits_per_s=20e6, duration_s=2)
+    return tool.judge(blank("iperf3"), attempt).late_datagrams
+
+
+def test_datagrams_out_of_order_are_what_the_server_says() -> None:
+    server = recording("iperf3", "server-3.12-late.out").reply.text
+    assert heard_by(server) == 27
+    (late,) = (line for line in server.splitlines(keepends=True) if "out-of-order" in line)
+    assert heard_by(server.replace(late, "")) == 0
+    assert heard_by(server.partition("[SUM]")[0]) is None  # it did not come to its end
+    assert heard_by("") is None
+
+
 def of_version(version: str | None, *, tos: int = 0x60, streams: int = 1) -> FlowResult:
     reply = recording("iperf3", "json-3.12-udp.txt").reply
     report = json.loads(reply.text)

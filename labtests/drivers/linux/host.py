@@ -11,6 +11,7 @@ from labtests.drivers.linux.ethtool import parse_ethtool_driver
 from labtests.drivers.linux.link import IP
 from labtests.drivers.linux.links import PHYSICAL, parse_physical
 from labtests.drivers.linux.qdisc import netem_in, netem_sentence, qdisc_command
+from labtests.drivers.linux.rdma import RDMA_STATISTIC, counts
 from labtests.drivers.linux.session import HostPart
 from labtests.drivers.parsing import whole
 from labtests.transport.asking import Asking, ask, ask_each, both
@@ -132,8 +133,11 @@ class Without(Lacking, TcpEcn, RdmaEcn):
         return whole((yield from ask(TCP_ECN))).strip() == "1"
 
     def rdma_ecn(self) -> Asking[bool]:
-        """rdma_rxe writes the byte as it is (Linux, drivers/infiniband/sw/rxe/rxe_net.c)."""
-        return "/sent_pkts:" in whole((yield from ask(RXE_PACKETS)))
+        """rdma_rxe writes the byte as it is (Linux, drivers/infiniband/sw/rxe/rxe_net.c). In a
+        network namespace its counters are not in sysfs, only where `rdma` reads them."""
+        if "/sent_pkts:" in whole((yield from ask(RXE_PACKETS))):
+            return True
+        return counts((yield from ask(RDMA_STATISTIC)), "sent_pkts")
 
 
 def _without_ip(reply: Reply) -> tuple[str, ...]:

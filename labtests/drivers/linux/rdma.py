@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import RdmaLink, Reading
+from labtests.core.errors import CommandRejected, ToolMissing
 from labtests.drivers.answers import Complaint, Tool, expect_success
 from labtests.drivers.displays import Fields, Notation, Rows, read_json
 from labtests.drivers.linux.sysfs import LIFESPAN
@@ -23,6 +24,7 @@ RDMA = Tool(
     ),
 )
 RDMA_LINKS = program("rdma", "-j", "link")
+RDMA_STATISTIC = program("rdma", "-j", "statistic")
 _NO_RDMA_IN_THE_KERNEL = "Failed to open NETLINK_RDMA socket"  # iproute2, rdma/utils.c
 
 Counters = dict[tuple[str, int], dict[str, int]]
@@ -93,6 +95,15 @@ def parse_rdma_statistic(reply: Reply) -> Counters:
     found = read_json(reply, _COUNTERS, Notation())
     each_once(reply, [link for link, _ in found])
     return {(link.rdma, link.rdma_port): counters for link, counters in found}
+
+
+def counts(reply: Reply, name: str) -> bool:
+    """Whether `rdma -j statistic` shows a counter of this name, of any link; not where there is no
+    such program."""
+    try:
+        return any(name in counters for counters in parse_rdma_statistic(reply).values())
+    except (CommandRejected, ToolMissing):
+        return False
 
 
 def rdma_readings(
