@@ -37,8 +37,9 @@ _RED = NXOS.shape(
 )
 _BYTES = {"bytes": 1, "kbytes": 1000, "mbytes": 1_000_000}
 _SERVING, _MARKING = ("priority", "bandwidth"), ("random-detect",)
-_LOW, _HIGH, _PERCENT, _WEIGHT = 150_000, 3_000_000, 7, 0
-"""RED in published RoCE configurations of the Nexus 9000 (Cisco's AI/ML blueprints)."""
+_LOW, _HIGH, _PERCENT, _WEIGHT = 150_000, 600_000, 7, 0
+"""As in published RoCE configurations (Cisco's AI/ML blueprints), but for the upper threshold:
+theirs, 3000 kbytes, is for 100G; at 10G three DCQCN senders fill a buffer before they slow."""
 
 _LAST = 8
 """Level of queues without priority; `priority level 1` is level 0."""
@@ -150,7 +151,7 @@ class NxosEcn(_Egress[EcnSetting], EcnMarking, EcnCurves):
         return set(one.queues) == set(other.queues)
 
     def ecn_on(self, queues: AbstractSet[int]) -> EcnSetting:
-        """From 150 to 3000 kbytes, up to 7 %, by the length of the moment."""
+        """From 150 to 600 kbytes, up to 7 %, by the length of the moment."""
         return _setting(
             WredQueue(
                 queue=queue,
