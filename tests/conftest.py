@@ -38,6 +38,7 @@ RUN_WHOLE_LABS = frozenset(
         "test_kept_apply",
         "test_killed_runner",
         "test_lease_by_hand",
+        "test_nexus",
         "test_story_honesty",
         "test_story_options",
         "test_story_restoring",

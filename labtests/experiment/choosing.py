@@ -18,7 +18,7 @@ from labtests.transport.asking import Asking, both
 
 DSCPS = range(64)
 DEFAULT_MAP = tuple(dscp >> 3 for dscp in DSCPS)
-"""Of a NIC that begins to trust DSCP."""
+"""Of a port that begins to trust DSCP."""
 
 SELECTORS = (24, 40, 16, 8, 32)
 """Class selectors (RFC 2474) that come first where those asked for are not free; 48 and 56, which
@@ -73,7 +73,13 @@ def queues_asked(lab: Lab, at: Endpoint) -> Asking[tuple[int, ...]]:
 
 
 def _dscp_map(lab: Lab, at: Endpoint) -> Asking[tuple[int, ...]]:
-    return lab.part(at.device, DscpClasses).dscp_map(at.interface)
+    """In a plan, trust is not changed yet: then the map will be the default one."""
+    try:
+        return (yield from lab.part(at.device, DscpClasses).dscp_map(at.interface))
+    except CommandRejected:
+        if lab.planned is None:
+            raise
+        return DEFAULT_MAP
 
 
 def _queue_map(lab: Lab, at: Endpoint) -> Asking[tuple[int, ...]]:
@@ -90,7 +96,7 @@ def maps_of(lab: Lab, roles: Roles) -> Maps:
         untagged = queue_of[0]
     able = lab.able(DscpClasses)
     nics = dict.fromkeys(r.nic for r in (*roles.senders, roles.receiver) if r.nic.device in able)
-    of_hosts = [_of_host(lab, nic) for nic in nics]
+    of_hosts = [lab.ask(nic.device, _dscp_map(lab, nic)) for nic in nics]
     return Maps(
         where=str(at),
         queues=queues,
@@ -98,16 +104,6 @@ def maps_of(lab: Lab, roles: Roles) -> Maps:
         priorities=tuple(_agreed(each) for each in zip(*of_hosts, strict=True)) or None,
         pauses=pauses,
     )
-
-
-def _of_host(lab: Lab, nic: Endpoint) -> tuple[int, ...]:
-    """In a plan, trust is not changed yet: then the map will be the default one."""
-    try:
-        return lab.ask(nic.device, _dscp_map(lab, nic))
-    except CommandRejected:
-        if lab.planned is None:
-            raise
-        return DEFAULT_MAP
 
 
 def chosen(maps: Maps, wanted: Sequence[int], *, paused: bool = False) -> tuple[int, ...]:

@@ -133,7 +133,7 @@ def _make_switch(t: Tables, s: int, memory: SwitchMemory) -> None:
     if memory.egress_alpha is not None:
         switch.egress_limit_cells = NONE
         switch.egress_alpha = memory.egress_alpha
-    switch.dscp_dot1p[:] = np.arange(64) // 8
+    t.port.dscp_dot1p[t.port.switch == s] = np.arange(64) // 8
     switch.dot1p_lp[:] = np.arange(8)
     lanes = np.repeat(t.port.switch == s, 8)
     for i in PRIORITIES:

@@ -1,5 +1,6 @@
 """A switch as its operating system sees it: settings that take effect now, and counters."""
 
+from collections.abc import Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -170,22 +171,35 @@ class Switch:
 
     # -- maps --
 
+    def dscp_map(self, port: str) -> tuple[int, ...]:
+        """The dot1p of each DSCP 0..63 that arrives at a port, where it trusts DSCP."""
+        return tuple(int(value) for value in self._port(port).dscp_dot1p)
+
     @property
     def dscp_dot1p(self) -> tuple[int, ...]:
-        """The dot1p of each DSCP 0..63 (`qos map-table dscp-dot1p`)."""
-        return tuple(int(value) for value in self._tables.switch[self._row].dscp_dot1p)
+        """The same where all ports have one map (`qos map-table dscp-dot1p`): the first port's."""
+        return next(map(self.dscp_map, self._ports), tuple(dscp // 8 for dscp in range(64)))
 
     @property
     def dot1p_lp(self) -> tuple[int, ...]:
         """The local precedence (queue) of each dot1p 0..7 (`qos map-table dot1p-lp`)."""
         return tuple(int(value) for value in self._tables.switch[self._row].dot1p_lp)
 
+    def set_dscp_map(self, port: str, dot1ps: Sequence[int]) -> None:
+        """Packets with DSCP 0..63 get these dot1p at this port, where it trusts DSCP."""
+        if len(dot1ps) != 64:
+            raise ValueError(f"not the dot1p of 64 DSCPs: {dot1ps!r}")
+        for dot1p in dot1ps:
+            check_priority(dot1p)
+        self._port(port).dscp_dot1p[:] = dot1ps
+
     def set_dscp_dot1p(self, dscp: int, dot1p: int) -> None:
-        """Packets with this DSCP get this dot1p on ports that trust DSCP."""
+        """Packets with this DSCP get this dot1p on all ports that trust DSCP (`qos map-table`)."""
         check_priority(dot1p)
         if not 0 <= dscp <= 63:
             raise ValueError(f"not a DSCP 0..63: {dscp!r}")
-        self._tables.switch[self._row].dscp_dot1p[dscp] = dot1p
+        for port in self._ports:
+            self._port(port).dscp_dot1p[dscp] = dot1p
 
     def set_dot1p_lp(self, dot1p: int, queue: int) -> None:
         """Packets with this dot1p go through this queue."""

@@ -55,7 +55,7 @@ SHUT_QUEUE_DROP, SHUT_INGRESS_DROP = 7, 8
 def classify(t: State, p: int, dscp: int) -> int:
     """The dot1p (PFC priority) of a packet that arrives at switch port p."""
     if port_at(t, p).trust == TRUST_DSCP:
-        return int(switch_at(t, port_at(t, p).switch).dscp_dot1p[dscp])
+        return int(port_at(t, p).dscp_dot1p[dscp])
     return 0
 
 

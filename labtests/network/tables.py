@@ -93,6 +93,7 @@ TABLE_TYPES = {
         "rest_per_byte rest_owed",
         "levelled",  # queues are served by level, and by credit in bytes among equals
         "link_pause buffered",  # 802.3x: LINK_SEND, LINK_OBEY; host: STORING in buffers, DISCARDING
+        arrays=(("dscp_dot1p", 64),),  # of what arrives at a switch's port that trusts DSCP
     ),
     "queue": _record(
         "head tail packets cells paused_until empty_since weight credit",
@@ -134,7 +135,7 @@ TABLE_TYPES = {
         "hash_seed",
         "shut",  # how many of its ports' priorities a guard has shut now
         floats="egress_alpha",
-        arrays=(("dscp_dot1p", 64), ("dot1p_lp", 8)),
+        arrays=(("dot1p_lp", 8),),
     ),
     "host": _record(
         "port trust rp_on np_on cnp_priority cnp_dscp cnp_interval_ps",

@@ -162,11 +162,13 @@ class DeviceFaults:
         """Whether this counter has disappeared from the output."""
         return (port, counter) in self.missing_counters
 
+    def truncates(self, command: str) -> bool:
+        """Whether the output of this command ends early."""
+        return any(command.startswith(beginning) for beginning in self.truncated_commands)
+
     def truncate(self, command: str, output: str) -> str:
         """The output as it arrives: whole, or cut in the middle."""
-        if any(command.startswith(beginning) for beginning in self.truncated_commands):
-            return output[: len(output) // 2] + "\n"
-        return output
+        return output[: len(output) // 2] + "\n" if self.truncates(command) else output
 
 
 class UnknownFault(ValueError):

@@ -6,7 +6,7 @@ import pytest
 from other_switches import READERS
 
 from labtests.core.errors import UnreadableOutput
-from labtests.drivers.displays import Notation, Table, Unfit, ValueKind, read, read_table
+from labtests.drivers.displays import Indented, Notation, Table, Unfit, ValueKind, read, read_table
 from labtests.transport.protocol import Reply
 
 TRANSCRIPTS = Path(__file__).parents[1] / "transcripts"
@@ -158,3 +158,29 @@ def test_a_row_goes_on_from_the_one_above_and_a_blank_cell_is_left_out():
 def test_rows_that_cannot_be_true_are_refused(rows, says):
     with pytest.raises(UnreadableOutput, match=says):
         read_table(reply(f"Port    List  Prio  Frames\n{rows}"), PORTS)
+
+
+# -- configurations by indentation -----------------------------------------------------------------
+
+INDENTED = Indented(end=CLI.shape("end of it"), comment="!", cut_remedy="ask again")
+NESTED = "! made\npolicy P\n  class a\n    share 5\n\n  class b\nport 1\n  mtu 9000\nend of it\n"
+
+
+def test_what_stands_under_what_is_said_by_the_margin():
+    policy, port = INDENTED.sections(reply(NESTED))
+    assert (policy.head, policy.lines) == ("policy P", ("class a", "class b"))
+    assert [each.lines for each in policy.inner] == [("share 5",), ()]
+    assert (port.head, port.lines) == ("port 1", ("mtu 9000",))
+    assert INDENTED.sections(reply("end of it\n")) == ()
+
+
+@pytest.mark.parametrize("lines", range(9))
+def test_without_the_line_behind_it_a_configuration_was_cut(lines):
+    cut = "".join(NESTED.splitlines(keepends=True)[:lines])
+    with pytest.raises(UnreadableOutput, match="end of it"):
+        INDENTED.sections(reply(cut))
+
+
+def test_a_line_under_nothing_is_refused():
+    with pytest.raises(UnreadableOutput, match="stands under nothing"):
+        INDENTED.sections(reply("    share 5\nport 1\nend of it\n"))

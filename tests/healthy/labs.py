@@ -20,6 +20,7 @@ PORT_NAMES = {
     40: "FortyGigE1/0/{}",
     100: "HundredGigE1/0/{}",
 }
+OTHER_PORT_NAMES = {"linux-switch": "swp{}", "nxos": "Ethernet1/{}"}
 NIC_NAMES = ("eth{}", "ens{}f0np0", "enp{}s0f1np1", "p{}p2", "roce{}")
 HOST_NAMES = ("gpu", "node", "store", "n", "blade")
 SWITCH_NAMES = ("tor", "leaf", "sw", "access")
@@ -52,6 +53,13 @@ SHAPES = (
         map="permuted",
         switch="linux-switch",
         host="linux",
+    ),
+    Shape(
+        name="10g-nexus-map",
+        senders=((0, 10),) * 3,
+        receiver=(0, 10),
+        map="permuted",
+        switch="nxos",
     ),
     Shape(name="1g", senders=((0, 1),) * 3, receiver=(0, 1)),
     Shape(name="10g-eight", senders=((0, 10),) * 8, receiver=(0, 10)),
@@ -153,8 +161,7 @@ class _Drawing:
     def _port(self, switch: int, gbit: int) -> str:
         name = self._switches[switch]
         number = len(self._ports[name]) + 1
-        linux = self._shape.switch == "linux-switch"
-        port = f"swp{number}" if linux else PORT_NAMES[gbit].format(number)
+        port = OTHER_PORT_NAMES.get(self._shape.switch, PORT_NAMES[gbit]).format(number)
         self._ports[name].append(port)
         return f"{name}:{port}"
 

@@ -17,8 +17,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "connectx"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "comware"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "linux_switch"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "displays"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "nxos"))
 
 import connectx_host
+import nxos_recordings as nexus
 import other_switches
 import recordings as comware
 import switch_box
@@ -58,6 +60,8 @@ def all_recorded() -> Iterator[Any]:
         yield pytest.param(Recorded(reply, lambda r, name=name: hosts.read(name, r)), id=name)
     for path in comware.RECORDINGS:
         yield pytest.param(Recorded(comware.load(path), comware.parser_of(path)), id=path.stem)
+    for path in nexus.RECORDINGS:
+        yield pytest.param(Recorded(nexus.load(path), nexus.parser_of(path)), id=f"n9k-{path.stem}")
     for path in sorted(switch_box.TRANSCRIPTS.glob("*--*.txt")):
         read = OF_A_SWITCH.get(path.stem.split("--")[0])
         if read is not None:

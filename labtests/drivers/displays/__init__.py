@@ -20,7 +20,7 @@ from labtests.drivers.displays.lines import (
 from labtests.drivers.displays.names import Names
 from labtests.drivers.displays.objects import Fields, Rows, read_json
 from labtests.drivers.displays.refusals import Refusals
-from labtests.drivers.displays.sections import Marked, Section
+from labtests.drivers.displays.sections import Indented, Marked, Nested, Section
 from labtests.drivers.displays.shapes import Shape, Unfit, ValueKind
 from labtests.drivers.displays.tables import Table, read_table, read_tables
 
@@ -30,9 +30,11 @@ __all__ = [
     "ONCE",
     "SOME",
     "Fields",
+    "Indented",
     "Line",
     "Marked",
     "Names",
+    "Nested",
     "Notation",
     "Refusals",
     "Rows",

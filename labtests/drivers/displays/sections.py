@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from labtests.drivers.displays.shapes import Shape
+from labtests.drivers.displays.shapes import Shape, Unfit
 from labtests.drivers.parsing import refuse, whole_lines
 from labtests.transport.protocol import Reply
 
@@ -49,3 +49,46 @@ class Marked:
         marks = [n for n, text in enumerate(texts) if text == self.mark]
         parts = [texts[one + 1 : other] for one, other in pairwise(marks)]
         return tuple(Section(head=part[0], lines=tuple(part[1:])) for part in parts if part)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nested(Section):
+    """A part with parts of its own, whose first lines are among its lines."""
+
+    inner: tuple["Nested", ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Indented:
+    """A configuration in which a blank at the beginning says what stands under what. It has no end
+    of its own, so another command's answer stands behind it on a line of its own; where that line
+    (`end`) is missing, the configuration was cut. Comments are passed over."""
+
+    end: Shape
+    comment: str
+    cut_remedy: str
+
+    def sections(self, reply: Reply) -> tuple[Nested, ...]:
+        """Every section, in order."""
+        texts = [line.rstrip() for line in whole_lines(reply) if line.strip()]
+        if not texts or self.end.pattern.fullmatch(texts[-1].strip()) is None:
+            refuse(reply, f"there is no line `{self.end.begins}` behind it", self.cut_remedy)
+        kept = [text for text in texts[:-1] if not text.lstrip().startswith(self.comment)]
+        try:
+            return _nested(kept)
+        except Unfit as problem:
+            refuse(reply, str(problem), self.cut_remedy)
+
+
+def _nested(texts: list[str]) -> tuple[Nested, ...]:
+    """The sections of lines of which the first has the smallest margin."""
+    margins = [len(text) - len(text.lstrip()) for text in texts]
+    heads = [n for n, margin in enumerate(margins) if margin == margins[0]]
+    if margins and min(margins) < margins[0]:
+        raise Unfit(f"{texts[0].strip()!r} stands under nothing")
+    found = []
+    for first, behind in pairwise([*heads, len(texts)]):
+        inner = _nested(texts[first + 1 : behind])
+        lines = tuple(each.head for each in inner)
+        found.append(Nested(head=texts[first].strip(), lines=lines, inner=inner))
+    return tuple(found)

@@ -55,6 +55,8 @@ class CliWords:
     """The caret's line is padded to the length of the echoed line."""
     port_description: str = "{port}"
     """The LLDP port description of a port without `description`."""
+    chain: str = ""
+    """What parts several commands on one line; empty: a line is one command."""
 
     def rejection(self, problem: Problem, column: int, echoed: str) -> str:
         """The caret under the place in the echoed line, then the sentence."""

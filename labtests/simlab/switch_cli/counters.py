@@ -35,6 +35,7 @@ class QueueReading:
     dropped_packets: int
     dropped_bytes: int
     length_cells: int
+    marked_packets: int = 0
     packets_per_s: int = 0
     bits_per_s: int = 0
 
@@ -108,6 +109,7 @@ class Statistics:
                 dropped_packets=dropped[0],
                 dropped_bytes=dropped[1],
                 length_cells=total.length_cells,
+                marked_packets=total.marked_packets,
                 packets_per_s=_per_s(lately.forwarded_packets, now_ns, then),
                 bits_per_s=_per_s(8 * self._bytes(lately), now_ns, then),
             )

@@ -44,6 +44,14 @@ class CliSession:
             return question(line)
         if not line.strip() or line.lstrip().startswith(self.cli.words.comment):
             return ""
+        chain, printed = self.cli.words.chain, ""
+        for command in line.split(chain) if chain else (line,):
+            printed += self._run(command)
+            if self.switch.faults.truncates(command):  # nothing comes behind what ends early
+                break
+        return printed
+
+    def _run(self, line: str) -> str:
         prompt = self.prompt
         try:
             typed, matched = self.cli.words.split(line)

@@ -33,6 +33,7 @@ class PortBehaviour:
     no_drop: frozenset[int] = frozenset()
     headroom_cells: int | None = None
     trust: TrustSource = "none"
+    dscp_map: tuple[int, ...] | None = None  # of this port alone; None: the whole switch's
     schedule: Schedule = field(default_factory=Schedule)
     curves: tuple[WredCurve | None, ...] = (None,) * 8
 
@@ -158,6 +159,8 @@ class EmulatedSwitch:
             network.set_pfc(port, wanted.pfc, wanted.no_drop)
         if network.trust(port) != wanted.trust:
             network.set_trust(port, wanted.trust)
+        if wanted.dscp_map not in (None, network.dscp_map(port)):
+            network.set_dscp_map(port, wanted.dscp_map)
         self._set_headroom(port, wanted.headroom_cells)
         if network.schedule(port) != wanted.schedule:
             network.set_schedule(port, wanted.schedule)

@@ -1,0 +1,79 @@
+"""`interface Ethernet1/1`: what is configured on a port, and what the port does then."""
+
+from labtests.simlab.nxos import policies
+from labtests.simlab.switch_cli import (
+    CliSection,
+    EmulatedSwitch,
+    PortBehaviour,
+    SectionKind,
+    setting,
+)
+from labtests.simlab.switch_cli.switch import PfcMode
+
+MTU = 1500
+_PFC = "priority-flow-control mode"
+SETTINGS = (
+    setting("description <text>"),
+    setting(
+        f"{_PFC} {{ auto | on | off }}",
+        default=f"{_PFC} auto",
+        undo=(f"{_PFC} [ auto | on | off ]",),
+    ),
+    setting("mtu <mtu>", default=f"mtu {MTU}", undo=("mtu [ <mtu> ]",)),
+    *policies.IN_PORT,
+    setting("shutdown"),
+)
+
+
+def pfc_mode(port: CliSection) -> PfcMode:
+    """As the port is told to, whatever its peer says."""
+    modes: dict[str, PfcMode] = {"on": "on", "off": "off"}
+    return modes.get(port.rest("priority-flow-control mode"), "auto")
+
+
+def mtu_bytes(port: CliSection) -> int:
+    """The longest IP packet that passes."""
+    longest: int = port.value("mtu", "mtu", MTU)
+    return longest
+
+
+def _headroom(switch: EmulatedSwitch, port: CliSection) -> int | None:
+    """The network has one headroom for all lossless groups of a port: the largest counts. When it
+    pauses is the network's own threshold, not `pause-threshold`."""
+    buffers = policies.pause_buffers(switch, port).values()
+    cells = [(each.size - each.pause) // policies.CELL_BYTES for each in buffers]
+    return max(cells, default=None)
+
+
+def _changed(switch: EmulatedSwitch, port: CliSection) -> None:
+    switch.apply(
+        port.name,
+        PortBehaviour(
+            shutdown="shutdown" in port.lines,
+            pfc=pfc_mode(port),
+            no_drop=policies.no_drop(switch),
+            headroom_cells=_headroom(switch, port),
+            trust="dscp",  # by the port's own map, in which all may be of group 0
+            dscp_map=policies.dscp_map(switch, port),
+            schedule=policies.schedule(switch, port),
+            curves=policies.curves(switch, port),
+        ),
+    )
+
+
+KIND = SectionKind(header="interface {name}", settings=SETTINGS, changed=_changed)
+
+
+def lines_for(classes: tuple[int, ...], ports: tuple[str, ...]) -> list[str]:
+    """What is typed so that each DSCP has this class at every port."""
+    lines = ["configure terminal"]
+    groups = sorted(set(classes) - {0})
+    for group in groups:
+        dscps = ",".join(str(dscp) for dscp, each in enumerate(classes) if each == group)
+        lines += [f"class-map type qos match-any group-{group}", f"match dscp {dscps}"]
+    lines.append("policy-map type qos as-delivered")
+    for group in groups:
+        lines += [f"class group-{group}", f"set qos-group {group}"]
+    for port in ports:
+        lines += [f"interface {port}", "service-policy type qos input as-delivered"]
+    return lines

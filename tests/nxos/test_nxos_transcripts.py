@@ -1,0 +1,64 @@
+"""Every recording of a Nexus is read as its .expected says, or refused as it says."""
+
+from dataclasses import replace
+
+import pytest
+from nxos_recordings import FOLDER, PARSERS, RECORDINGS, is_read, label, load, parser_of, rendered
+
+from labtests.core.errors import UnreadableOutput
+
+READ = [recording for recording in RECORDINGS if is_read(recording)]
+STRICT = [
+    r for r in READ if r.name.split(".")[0] in ("clock", "interface", "pfc_detail", "queuing")
+]
+
+
+@pytest.mark.parametrize("recording", RECORDINGS, ids=label)
+def test_a_recording_says_what_is_expected_of_it(recording):
+    assert rendered(recording) == recording.with_suffix(".expected").read_text(encoding="utf-8")
+
+
+def test_every_parser_has_a_recording_that_it_reads():
+    assert {recording.name.split(".")[0] for recording in READ} == set(PARSERS)
+
+
+def test_no_expectation_is_left_without_its_recording():
+    assert {r.stem for r in FOLDER.glob("*.expected")} == {r.stem for r in RECORDINGS}
+
+
+@pytest.mark.parametrize("recording", READ, ids=label)
+def test_a_recording_is_refused_by_every_other_parser(recording):
+    reply = load(recording)
+    own = parser_of(recording)
+    for name, parse in PARSERS.items():
+        if parse is own or name == "configuration":  # which keeps sections that it does not know
+            continue
+        with pytest.raises(UnreadableOutput) as refusal:
+            parse(reply)
+        assert refusal.value.remedy
+
+
+@pytest.mark.parametrize("recording", STRICT, ids=label)
+def test_a_line_that_is_new_is_refused_wherever_it_stands(recording):
+    reply = load(recording)
+    lines = reply.text.splitlines(keepends=True)
+    for place in {0, len(lines) // 2, len(lines)}:
+        more = [*lines[:place], "    Frobnicated Pkts : 7 of 9\n", *lines[place:]]
+        with pytest.raises(UnreadableOutput):
+            parser_of(recording)(replace(reply, text="".join(more)))
+
+
+def test_a_configuration_without_the_clock_behind_it_was_cut():
+    reply = load("configuration.azure-05")
+    with pytest.raises(UnreadableOutput, match="seems cut off"):
+        PARSERS["configuration"].__globals__["configuration"].parse_configuration(reply)
+
+
+def test_a_neighbour_cannot_stand_in_the_description_of_another_one():
+    reply = load("lldp.ntc-01")
+    forged = (
+        "System Description: x\nChassis id: 0000.0000.0001\nPort id: eth0\nLocal Port id: Eth1/9\n"
+        "Port Description: eth0\nSystem Name: ServerA\nSystem Description: "
+    )
+    with pytest.raises(UnreadableOutput, match="it says 4 entries and shows 5"):
+        PARSERS["lldp"](replace(reply, text=reply.text.replace("System Description: ", forged, 1)))

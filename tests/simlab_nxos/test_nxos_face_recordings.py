@@ -1,0 +1,139 @@
+"""Fed with a recording's numbers, the emulated Nexus prints that recording byte for byte."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from labtests.network import PortCounters, PortDrops
+from labtests.simlab.nxos.cli import NXOS
+from labtests.simlab.nxos.policies import DELIVERED, PauseBuffer
+from labtests.simlab.switch_cli.counters import PauseFrames, QueueReading
+from labtests.simlab.switch_cli.screens import render
+
+ROOT = Path(__file__).parents[1] / "transcripts"
+
+
+def recording(name: str) -> str:
+    """Without its command and source."""
+    return (ROOT / f"{name}.txt").read_text(encoding="utf-8").split("\n", 2)[2]
+
+
+def printed(screen: str, **values: object) -> str:
+    return render(NXOS.screens, screen, **{"hidden": frozenset(), **values})
+
+
+def queuing(port: str = "Ethernet1/51") -> str:
+    """A port like the recorded one: class 5 is lossless, and has sent pauses."""
+    idle = QueueReading(
+        forwarded_packets=0, forwarded_bytes=0, dropped_packets=0, dropped_bytes=0, length_cells=0
+    )
+    busy = QueueReading(
+        forwarded_packets=202328436,
+        forwarded_bytes=203884632744,
+        dropped_packets=0,
+        dropped_bytes=0,
+        length_cells=0,
+    )
+    none = dict.fromkeys(PortDrops.__dataclass_fields__, 0)
+    return printed(
+        "queuing",
+        port=port,
+        own=False,
+        served=list(enumerate(DELIVERED)),
+        queues=[idle] * 5 + [busy] + [idle] * 2,
+        buffers={5: PauseBuffer()},
+        drops=PortDrops(**{**none, "input_buffer_drops": 19490}),
+        lossless={5},
+        pauses=[PauseFrames(received=0, sent=150 if n == 5 else 0) for n in range(8)],
+    )
+
+
+def test_how_queues_are_served_is_printed_as_recorded():
+    assert queuing("Ethernet1/1").startswith(recording("nxos-face/queuing-table"))
+
+
+def test_a_queue_is_printed_as_recorded_and_below_it_its_marks():
+    text = recording("nxos-face/queuing-group")
+    counted, rule, following, end = text.rsplit("\n", 4)[:4]
+    assert counted in queuing()
+    behind = queuing().split(counted + "\n")[1].split("\n")
+    assert behind[0].split() == ["|", "ECN", "Pkts", "|", "0|", "0|"]
+    assert behind[1:4] == [rule, following, end]
+
+
+def test_what_arrives_is_printed_as_recorded():
+    own = recording("nxos-face/queuing-ingress")
+    slice_of_all = own.replace("71206", "19490")  # the slice has lost more than this port alone
+    assert queuing().endswith("\n\n" + slice_of_all)
+
+
+def test_pause_frames_are_printed_as_recorded():
+    rows = [
+        {
+            "port": f"Ethernet1/{number}",
+            "mode": "On",
+            "works": True,
+            "bitmap": "20",
+            "counted": True,
+            "received": [0] * 8,
+            "sent": [0, 0, 0, 0, 0, sent, 0, 0],
+        }
+        for number, sent in ((51, 150), (52, 143), (53, 101), (54, 4))
+    ]
+    assert printed("pfc-detail", rows=rows) == recording("nxos/pfc_detail.n9k")
+
+
+def test_pauses_of_ports_are_printed_as_recorded():
+    ports = ("Ethernet1/1", "Vethernet9547", "Ethernet1/1/2", "Ethernet7/1/33", "Br-Ethernet1/17/1")
+    rows = [
+        {"port": port, "mode": "Auto", "works": False, "received": [0], "sent": [0]}
+        for port in ports
+    ]
+    rows[-1] |= {"received": [373112640], "sent": [5422273]}
+    assert printed("pfc", rows=rows) == recording("nxos/priority_flow_control.ucs")
+
+
+def test_an_interface_is_printed_as_recorded_but_for_its_media_and_what_packets_here_have_not():
+    text = recording("nxos/interface.genie-31")
+    none = PortCounters(rx_packets=0, rx_bytes=0, tx_packets=0, tx_bytes=0)
+    shown = printed(
+        "interface",
+        port="Ethernet1/1",
+        state="up",
+        admin="up",
+        address="ecce.1323.15e8",
+        description="FAN-OUT-S1_E6/1",
+        mtu=9216,
+        rate_bits_per_s=10**10,
+        linked=True,
+        window_s=30,
+        traffic=none,
+        per_s=none,
+        crc_errors=0,
+    )
+    missing = {
+        line for line in text.splitlines() if _form(line) not in set(map(_form, shown.splitlines()))
+    }
+    assert missing == {
+        "  Belongs to Po101",
+        "  Port mode is trunk",
+        "    admin fec state is auto, oper fec state is off",
+        "  Load-Interval #2: 5 minute (300 seconds)",
+        "    input rate 1.02 Kbps, 0 pps; output rate 15.58 Kbps, 23 pps",
+        "    input rate 1.00 Kbps, 0 pps; output rate 15.19 Kbps, 22 pps",
+    }
+
+
+def _form(line: str) -> str:
+    """A line with other numbers."""
+    return re.sub(r"\d+", "0", line)
+
+
+@pytest.mark.parametrize("folder", ["nxos", "nxos-face"])
+def test_every_screen_names_recordings_that_there_are(folder: str) -> None:
+    first = [path.read_text().split("\n", 1)[0] for path in NXOS.screens.glob("*.j2")]
+    assert all(line.startswith("{# recordings: ") for line in first)
+    named = {name for line in first for name in re.findall(rf"{folder}/([\w.-]+)\.txt", line)}
+    assert named
+    assert {name for name in named if not (ROOT / folder / f"{name}.txt").exists()} == set()
