@@ -1,5 +1,6 @@
 """CNPs in their class: a notification that waits behind data comes too late to slow anybody."""
 
+import math
 from collections.abc import Iterator
 
 from labtests.capabilities import counters as c
@@ -9,6 +10,7 @@ from labtests.verdicts.outcome import (
     Fact,
     Finding,
     disagreement,
+    fact_of,
     failed,
     missing,
     passed,
@@ -19,6 +21,9 @@ SAME_DSCP_SHARE = 0.5
 """Of the CNPs: one NIC gives all of them the same DSCP, so that a part which is missing is lost."""
 HEEDED_SHARE = 0.9
 """Of the CNPs; the rest may be of queue pairs that are gone."""
+LEAST_PER_S = 100
+"""CNPs to a sender that is held: its RP speeds up every 300 us (rpg_time_reset) and
+is back at its earlier rate after five of these. Healthy labs of 10G to 100G: some 2000."""
 
 
 def in_their_class(evidence: Evidence) -> Iterator[Finding]:
@@ -38,6 +43,17 @@ def in_their_class(evidence: Evidence) -> Iterator[Finding]:
     yield _counted(evidence, dscp, evidence.cnp.queues)
     for place in evidence.senders:
         yield from _came(evidence, place, evidence.cnp)
+
+
+def often_enough(evidence: Evidence, place: Place, seconds: float) -> Iterator[Finding]:
+    """So many CNPs that they can have held the sender for all this time."""
+    handled = evidence.change((place.device, place.port), "port", None, c.RP_CNP_HANDLED)
+    if not handled.increase or not seconds:
+        return  # said elsewhere
+    due = math.ceil(LEAST_PER_S * seconds)
+    fact = fact_of(handled, f">= {due}", "CNPs", margin=handled.increase - due)
+    few = f"{handled.increase} CNPs cannot have held {place.device} for {seconds:.3g} s"
+    yield passed(fact) if handled.increase >= due else unproven(few, fact)
 
 
 def heeded(evidence: Evidence, place: Place) -> Iterator[Finding]:

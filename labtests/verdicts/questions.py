@@ -110,13 +110,20 @@ def _pause_sent(evidence: Evidence, place: Place, priority: int | None = None) -
 
 
 def _not_paused_elsewhere(evidence: Evidence, place: Place) -> Iterator[Finding]:
-    """Other priorities: 0 frames, or PFC not enabled there by the device's own account."""
+    """Other priorities: 0 frames, or PFC not enabled there by the device's own account. Where
+    somebody else's traffic goes, no more frames than it has packets: one fills no buffer."""
     for priority in sorted(set(range(8)) - {place.priority}):
         other = _pause_sent(evidence, place, priority)
         nic = (place.device, place.port)
-        if evidence.change(nic, "priority", priority, c.TX_PACKETS).increase:
+        others = evidence.change(nic, "priority", priority, c.TX_PACKETS).increase
+        if others and (other.increase or 0) <= others:
             continue  # somebody else's traffic, and their pauses
-        if other.increase:
+        if others:
+            yield unproven(
+                f"{name_of(other)} grew by {other.increase}, for {others} packets of others: what "
+                "it paused is not known"
+            )
+        elif other.increase:
             yield failed(
                 f"{name_of(other)} grew by {other.increase}: pause frames on a priority "
                 "that carries no traffic"
@@ -256,6 +263,7 @@ def _slowed(evidence: Evidence) -> Iterator[Finding]:
     yield _marks_or_cnps(evidence, receiver, c.NP_CNP_SENT)
     for place in evidence.senders:
         yield _marks_or_cnps(evidence, (place.device, place.port), c.RP_CNP_HANDLED)
+        yield from cnps.often_enough(evidence, place, goodput.seconds_together(evidence))
         yield from cnps.heeded(evidence, place)
     yield witnesses.marks_agree(evidence)
     yield witnesses.cnps_agree(evidence)

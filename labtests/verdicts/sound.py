@@ -66,6 +66,7 @@ def _sound(evidence: Evidence) -> Iterator[Finding]:
     if any(pauses.increase for pauses in checks.pauses_of_the_receiver(evidence)):
         yield checks.receiver_silent(evidence)
     yield from _nics_sent_it(evidence)
+    yield from _hosts_sent_it(evidence)
 
 
 def _broken_by_the_control(evidence: Evidence) -> tuple[FlowResult, ...]:
@@ -141,6 +142,24 @@ def _nics_sent_it(evidence: Evidence) -> Iterator[Finding]:
             fact,
             f"the tools on {device} report {told} bytes sent, {name_of(sent)} grew by "
             f"{sent.increase}",
+        )
+
+
+def _hosts_sent_it(evidence: Evidence) -> Iterator[Finding]:
+    """A host's IP stack sent each datagram that its tools say they sent, but for those that a tool
+    counts before it writes them."""
+    for device in dict.fromkeys(flow.sender for flow in evidence.flows if flow.sent_datagrams):
+        flows = [flow for flow in evidence.flows if flow.sender == device]
+        told = sum(flow.sent_datagrams or 0 for flow in flows)
+        unsure = sum(flow.unsure_datagrams or 0 for flow in flows)
+        sent = evidence.change((device, ""), "host", None, c.UDP_OUT_DATAGRAMS)
+        if sent.increase is None:
+            continue  # NICs count packets
+        least = told - unsure
+        fact = fact_of(sent, f">= {least} (the tools')", "datagrams", margin=sent.increase - least)
+        yield _held(
+            fact,
+            f"the tools on {device} report {told} datagrams sent, its IP stack {sent.increase}",
         )
 
 

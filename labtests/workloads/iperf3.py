@@ -8,6 +8,7 @@ that it listens; with `-1` it ends after its one test.
 import math
 import re
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal
 
 from labtests.capabilities.records import FlowResult, FlowStatus, Interval
@@ -203,6 +204,9 @@ def _stood_still(tool: Iperf3, report: Iperf3Report, attempt: Attempt) -> str:
                 f"it stalled: its row of {span.start_s:.1f} s to {span.end_s:.1f} s should be "
                 f"of {tool.interval_s:g} s"
             )
+    for one, other in pairwise(report.spans):
+        if other.start_s - one.end_s > tool.interval_s / 2:
+            return f"its report has no row of {one.end_s:.1f} s to {other.start_s:.1f} s"
     if not attempt.ended_by_us or attempt.running_s is None:
         return ""
     late_s = attempt.ended_s - attempt.running_s - tool.duration_s

@@ -61,13 +61,13 @@ def with_bytes(seen: Evidence) -> Evidence:
 
 def dcqcn() -> Evidence:
     """S2: marked, notified, slowed, nothing lost."""
-    seen = with_nics(notified(load(), sent=300, came=300))
+    seen = with_nics(notified(load(), sent=900, came=900))
     seen = with_counter(seen, seen.bottleneck, c.ECN_MARKED_PACKETS, 5_000)
     seen = with_counter(seen, R_NIC, c.NP_ECN_MARKED_PACKETS, 5_000)
     seen = with_counter(seen, R_NIC, c.OUT_OF_SEQUENCE, 0)
     seen = with_counter(seen, R_NIC, c.PAUSE_TX_FRAMES, 0)
     for nic in (A_NIC, B_NIC):
-        seen = with_counter(seen, nic, c.RP_CNP_HANDLED, 150)
+        seen = with_counter(seen, nic, c.RP_CNP_HANDLED, 450)
         for counter in (c.RP_CNP_IGNORED, c.PACKET_SEQ_ERR, c.LOCAL_ACK_TIMEOUT):
             seen = with_counter(seen, nic, counter, 0)
     flows = (

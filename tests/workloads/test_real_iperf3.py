@@ -79,6 +79,9 @@ def test_the_real_json_of_a_refused_connection_is_an_error_whatever_its_exit_sta
 ARRIVES = 0  # PACKET_HOST: on the loopback device each packet is seen as leaving, too
 
 
+SO_RCVBUFFORCE = 33  # socket(7); the module has no name for it
+
+
 @contextmanager
 def counted(port: int) -> Iterator[Counter[int]]:
     """How many UDP packets to this port each TOS byte had on the loopback device."""
@@ -101,6 +104,7 @@ def counted(port: int) -> Iterator[Counter[int]]:
 
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800)) as wire:
         wire.bind(("lo", 0x0800))
+        wire.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 2**26)  # for a starved listener
         wire.settimeout(0.3)
         listener = threading.Thread(target=listen, args=(wire,))
         listener.start()

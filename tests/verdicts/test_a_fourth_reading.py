@@ -1,0 +1,71 @@
+"""What another adversary found green: pauses nobody can have caused, CNPs that cannot have held a
+sender, datagrams that never left their host."""
+
+from dataclasses import replace
+
+import pytest
+from handmade import good_evidence
+from handmade_loads import load
+from test_mutations import A_NIC, dcqcn, with_bytes, with_nics
+from test_sound import with_counter
+
+from labtests.capabilities import counters as c
+from labtests.verdicts import paused, slowed_by_marks, sound
+from labtests.verdicts.outcome import Outcome
+
+
+def grown(seen, where, counter, by, scope="port", index=None):  # noqa: PLR0913
+    """That counter, whatever it was before, grew by so much."""
+    key = (*where, scope, -1 if index is None else index, counter)
+    kept = {
+        when: tuple(each for each in getattr(seen, when) if each.key != key)
+        for when in ("quiet_before", "before", "after")
+    }
+    return with_counter(replace(seen, **kept), where, counter, by, scope, index)
+
+
+def elsewhere(frames: int, packets: int):
+    """So many pause frames to a sender in a priority that is not its own, with so much in it."""
+    seen = good_evidence()
+    place = seen.senders[0]
+    port = (place.switch, place.switch_port)
+    seen = grown(seen, port, c.PFC_TX_FRAMES, frames, "priority", 6)
+    nic = (place.device, place.port)
+    seen = grown(seen, nic, c.PFC_RX_FRAMES, frames, "priority", 6)
+    return grown(seen, nic, c.TX_PACKETS, packets, "priority", 6)
+
+
+def test_one_packet_of_others_excuses_no_storm_of_pauses():
+    verdict = paused(elsewhere(frames=50_000, packets=1))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "for 1 packets of others" in verdict.because
+
+
+def test_others_with_traffic_of_their_own_are_paused_too():
+    assert paused(elsewhere(frames=50, packets=40_000)).outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize("cnps", [1, 200])
+def test_a_few_cnps_hold_no_sender(cnps):
+    seen = with_counter(dcqcn(), A_NIC, c.RP_CNP_HANDLED, cnps)
+    verdict = slowed_by_marks(seen)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert f"{cnps} CNPs cannot have held a for 3 s" in verdict.because
+
+
+def out_datagrams(less: int, unsure: int = 0):
+    seen = with_bytes(with_nics(load()))
+    first = replace(seen.flows[0], unsure_datagrams=unsure)
+    told = first.sent_datagrams or 0
+    seen = replace(seen, flows=(first, *seen.flows[1:]))
+    return grown(seen, (first.sender, ""), c.UDP_OUT_DATAGRAMS, told - less, "host")
+
+
+def test_datagrams_that_the_sending_host_never_sent_are_missing():
+    verdict = sound(out_datagrams(less=1))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "datagrams sent, its IP stack" in verdict.because
+
+
+def test_a_tool_that_counts_before_it_writes_may_be_one_ahead():
+    assert sound(out_datagrams(less=1, unsure=1)).outcome is Outcome.PASS
