@@ -47,7 +47,7 @@ def test_others_with_traffic_of_their_own_are_paused_too():
 
 @pytest.mark.parametrize("cnps", [1, 200])
 def test_a_few_cnps_hold_no_sender(cnps):
-    seen = with_counter(dcqcn(), A_NIC, c.RP_CNP_HANDLED, cnps)
+    seen = grown(dcqcn(), A_NIC, c.RP_CNP_HANDLED, cnps)
     verdict = slowed_by_marks(seen)
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert f"{cnps} CNPs cannot have held a for 3 s" in verdict.because

@@ -256,3 +256,16 @@ def test_the_command_line_is_that_of_document_000() -> None:
     tcp = replace(tool, protocol="tcp", offered_bits_per_s=None, parallel=4, reverse=True)
     assert tcp.client_command(server, rdma=None).endswith("-S 0x60 -P 4 -R -J")
     assert tcp.server_is == "sender"
+
+
+def test_a_report_that_lacks_a_row_in_the_middle_is_not_whole() -> None:
+    reply = recording("iperf3", "json-3.18-udp-interrupted.txt").reply
+    report = json.loads(reply.text)
+    assert len(report["intervals"]) > 2
+    del report["intervals"][1]
+    tool = Iperf3(protocol="udp", tos=0x60, port=5201, offered_bits_per_s=20e6, duration_s=10)
+    said = replace(reply, text=json.dumps(report))
+    attempt = Attempt(client=said, server=SERVER, running_s=10.0, ended_s=12.5, ended_by_us=True)
+    result = tool.judge(blank("iperf3"), attempt)
+    assert result.status is FAILED
+    assert "its report has no row of 1.0 s to 2.0 s" in result.because
