@@ -21,6 +21,7 @@ from labtests.cli.network import network, simulation
 from labtests.core.errors import InventoryError, LabError
 from labtests.core.output import say, tell
 from labtests.core.private_files import write_private
+from labtests.core.seeds import SEED_AT_MOST
 from labtests.inventory import Testbed, chosen, json_schema, load, located
 from labtests.lease.cli import lock, unlock, who
 from labtests.linuxlab.cli import linuxlab
@@ -54,7 +55,7 @@ def main() -> None:
 @main.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 def validate(files: Sequence[str]) -> None:
-    """Check testbed FILEs; all mistakes of all of them, each as file:line:column."""
+    """Check testbed FILEs; report every mistake in every file."""
     mistakes: list[str] = []
     for file in files:
         try:
@@ -99,7 +100,7 @@ def simlab() -> None:
 @click.argument("testbed")
 @click.option(
     "--seed",
-    type=click.IntRange(0, 2**31),
+    type=click.IntRange(0, SEED_AT_MOST),
     default=1,
     show_default=True,
     help="Same seed, same figures.",
@@ -122,7 +123,7 @@ def serve(testbed: str, seed: int, driven: bool, directory: Path | None) -> None
 @click.argument("fault")
 def fault(directory: Path, fault: str) -> None:
     """Something goes wrong in a lab that is served from DIRECTORY. FAULT is a JSON object, such as
-    '{"kind": "reboot", "device": "S6550"}'; all kinds are in labtests/simlab/faults.py."""
+    '{"kind": "reboot", "device": "S6550"}'; all kinds are in docs/simulated-lab.md."""
     try:
         asked = json.loads(fault)
     except ValueError as error:
@@ -170,7 +171,7 @@ def restore(ctx: click.Context, /, **options: Any) -> None:
     all unfinished runs of this machine that no longer run. A snapshot (a file of `labtests
     snapshot`, or a run's state-before.json) in place of RUN: make every setting as it says.
 
-    What a file leads to where no testbed file has led before is said and asked about.
+    Asks before contacting a device that no testbed file you named has used before.
 
     Exit code 0 when nothing is left, 10 when something is (the commands to type by hand are
     printed), 15 when a run is still alive.

@@ -65,8 +65,8 @@ _NEEDS = {
 
 @_rule("error")
 def _needs(profile: ProfileFile) -> Found:
-    """A key is not there that another one needs: lossless needs rate, MTU and trust; buffer needs
-    the rate; cnp and maps need trust."""
+    """A required key is missing: lossless needs rate, MTU and trust; buffer needs the rate; cnp and
+    maps need trust."""
     given = profile.model_fields_set
     for key, needed in _NEEDS.items():
         lacking = [each for each in needed if getattr(profile, each) is None]

@@ -169,7 +169,7 @@ def test_a_missing_package_of_the_simulated_lab_gets_a_sentence(
     assert result.exit_code == 2
     assert result.stderr == (
         f"the simulated lab needs the package {package}, which is not installed\n"
-        "  remedy: pip install 'labtests[simlab]'\n"
+        "  remedy: in the clone: make setup, or pip install '.[simlab]'\n"
     )
 
 
