@@ -86,14 +86,17 @@ def inventory() -> None:
 @inventory.command()
 @click.argument("file")
 def show(file: str) -> None:
-    """Show the devices, ports, links and roles of a testbed FILE, defaults and groups applied."""
+    """Show devices, ports, links and roles of a testbed FILE.
+
+    Defaults and groups are applied.
+    """
     tables = importlib.import_module("labtests.inventory.tables")
     tables.show(load(located(file)))
 
 
 @main.group()
 def simlab() -> None:
-    """The simulated lab: emulated devices on loopback, behind real SSH."""
+    """The simulated lab: emulated devices behind real SSH."""
 
 
 @simlab.command()
@@ -113,7 +116,10 @@ def simlab() -> None:
     help="Folder for keys and ssh_config, made if need be; a temporary one unless given.",
 )
 def serve(testbed: str, seed: int, driven: bool, directory: Path | None) -> None:
-    """Serve a simulated lab made from TESTBED (a file, or the name of one in testbeds/)."""
+    """Serve a simulated lab made from TESTBED.
+
+    TESTBED is a file, or the name of one in testbeds/.
+    """
     lab = load(located(testbed))
     simulation("simlab.serving").serve(lab, seed=seed, driven=driven, directory=directory)
 

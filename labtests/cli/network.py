@@ -32,7 +32,7 @@ def simulation(module: str) -> ModuleType:
 
 @click.group()
 def network() -> None:
-    """The packet network by itself: cases, and what it is held against."""
+    """The packet network by itself: cases and references."""
 
 
 @network.command(name="run")
@@ -124,7 +124,9 @@ def validate_network(
 )
 @click.pass_context
 def draw_figures(ctx: click.Context, names: Sequence[str], out: Path, page: Path | None) -> None:
-    """Draw the known ills, their cures and closed forms (docs/figures.md); all unless NAMEd.
+    """Draw known ills, cures and closed forms.
+
+    All of docs/figures.md unless NAMEd.
 
     Prints what each shows beside what it should show. Exit code 1 when a result is out of
     tolerance.

@@ -20,7 +20,7 @@ from labtests.profile.sense import rules
 
 @click.group()
 def profile() -> None:
-    """Look into profile files: intended lossless configurations (docs/profiles.md)."""
+    """Look into profile files (docs/profiles.md)."""
 
 
 @profile.command()
@@ -112,10 +112,10 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
 @_options
 @click.pass_context
 def plan(ctx: click.Context, /, **options: Any) -> None:
-    """Show what PROFILE would change on a lab, and the exact commands. Changes nothing.
+    """Show what PROFILE would change on a lab. Changes nothing.
 
-    Exit code 0 when everything could be read, 1 when something cannot be as the profile wants,
-    10 when an earlier run has left changes, 15 when a device cannot be reached or is in use.
+    Prints the exact commands. Exit code 0 when everything could be read, 1 when something cannot
+    be as the profile wants, 10 when an earlier run has left changes, 15 when a device cannot be reached or is in use.
     """
     ctx.exit(_run(options, changes=False))
 

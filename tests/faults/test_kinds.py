@@ -386,7 +386,7 @@ def test_somebody_changes_a_setting(box):
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        ({"kind": "nic-discards", "device": SWITCH, "port": OUT}, "'nic-discards' applies to hosts"),
+        ({"kind": "nic-discards", "device": SWITCH, "port": OUT}, "applies to hosts only"),
         ({"kind": "freeze", "device": SWITCH, "seconds": 1}, "'freeze' applies to hosts only"),
         ({"kind": "slow-counters", "device": A, "seconds": 1}, "switches only; ServerA is a host"),
         ({"kind": "drop-packets", "device": A}, "switches only; ServerA is a host"),

@@ -174,7 +174,7 @@ def test_more_than_an_answer_may_hold_is_refused(lab: Lab) -> None:
 )
 def test_what_a_supervised_command_cannot_have_is_refused(lab: Lab, option: dict[str, Any]) -> None:
     with pytest.raises(
-        DeviceError, match="A: 'id': .* (is|are) not supported: commands run without a terminal"
+        DeviceError, match=r"A: 'id': .* (is|are) not supported: commands run without a terminal"
     ) as caught:
         lab.connection("A").run("id", **option)
     assert next(iter(option)) in caught.value.remedy
