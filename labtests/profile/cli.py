@@ -115,7 +115,8 @@ def plan(ctx: click.Context, /, **options: Any) -> None:
     """Show what PROFILE would change on a lab. Changes nothing.
 
     Prints the exact commands. Exit code 0 when everything could be read, 1 when something cannot
-    be as the profile wants, 10 when an earlier run has left changes, 15 when a device cannot be reached or is in use.
+    be as the profile wants, 10 when an earlier run has left changes, 15 when a device cannot be
+    reached or is in use.
     """
     ctx.exit(_run(options, changes=False))
 

@@ -289,3 +289,21 @@ def test_a_value_that_only_the_lab_can_judge_is_a_wrong_option_too(here):
     fault = '{"kind": "cpu-limit", "device": "ServerA", "share": 7}'
     ended = run(here, "suites/test_quick.py", *DRY, "--fault", fault)
     expect_usage_error(ended, "wrong option: --fault: ", "a share is between 0 and 1")
+
+
+def test_the_suite_with_a_verdict_of_the_docs_runs_where_they_say(here):
+    guide = (Path(__file__).parents[2] / "docs" / "suites.md").read_text()
+    code = guide.partition("```python\n")[2].partition("```")[0]
+    (here / "suites" / "test_half_load.py").write_text(code)
+    ended = run(here, "suites/test_half_load.py", *DRY)
+    assert ended.exit_code == 0, ended.terminal
+    roles = [verdict["role"] for verdict in ended.test("half_load")["verdicts"]]
+    assert sorted(roles) == ["control", "main"]
+    assert "PASS          At 60 % of line rate no queue drops a packet." in ended.terminal
+
+
+def test_where_nothing_ran_no_verdicts_are_announced(here):
+    ended = run(here, "suites/test_quick.py", "-k", "nothing_matches", *DRY)
+    assert ended.exit_code == 5
+    assert "verdicts (" not in ended.terminal
+    assert "run folder: " in ended.terminal
