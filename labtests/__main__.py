@@ -21,6 +21,7 @@ from labtests.cli.network import network, simulation
 from labtests.core.errors import InventoryError, LabError
 from labtests.core.output import say, tell
 from labtests.core.private_files import write_private
+from labtests.core.seeds import SEED_AT_MOST
 from labtests.inventory import Testbed, chosen, json_schema, load, located
 from labtests.lease.cli import lock, unlock, who
 from labtests.linuxlab.cli import linuxlab
@@ -54,7 +55,7 @@ def main() -> None:
 @main.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 def validate(files: Sequence[str]) -> None:
-    """Check testbed FILEs; all mistakes of all of them, each as file:line:column."""
+    """Check testbed FILEs; report every mistake in every file."""
     mistakes: list[str] = []
     for file in files:
         try:
@@ -85,21 +86,24 @@ def inventory() -> None:
 @inventory.command()
 @click.argument("file")
 def show(file: str) -> None:
-    """Show the devices, ports, links and roles of a testbed FILE, defaults and groups applied."""
+    """Show devices, ports, links and roles of a testbed FILE.
+
+    Defaults and groups are applied.
+    """
     tables = importlib.import_module("labtests.inventory.tables")
     tables.show(load(located(file)))
 
 
 @main.group()
 def simlab() -> None:
-    """The simulated lab: emulated devices on loopback, behind real SSH."""
+    """The simulated lab: emulated devices behind real SSH."""
 
 
 @simlab.command()
 @click.argument("testbed")
 @click.option(
     "--seed",
-    type=click.IntRange(0, 2**31),
+    type=click.IntRange(0, SEED_AT_MOST),
     default=1,
     show_default=True,
     help="Same seed, same figures.",
@@ -112,7 +116,10 @@ def simlab() -> None:
     help="Folder for keys and ssh_config, made if need be; a temporary one unless given.",
 )
 def serve(testbed: str, seed: int, driven: bool, directory: Path | None) -> None:
-    """Serve a simulated lab made from TESTBED (a file, or the name of one in testbeds/)."""
+    """Serve a simulated lab made from TESTBED.
+
+    TESTBED is a file, or the name of one in testbeds/.
+    """
     lab = load(located(testbed))
     simulation("simlab.serving").serve(lab, seed=seed, driven=driven, directory=directory)
 
@@ -122,7 +129,7 @@ def serve(testbed: str, seed: int, driven: bool, directory: Path | None) -> None
 @click.argument("fault")
 def fault(directory: Path, fault: str) -> None:
     """Something goes wrong in a lab that is served from DIRECTORY. FAULT is a JSON object, such as
-    '{"kind": "reboot", "device": "S6550"}'; all kinds are in labtests/simlab/faults.py."""
+    '{"kind": "reboot", "device": "S6550"}'; all kinds are in docs/simulated-lab.md."""
     try:
         asked = json.loads(fault)
     except ValueError as error:
@@ -170,7 +177,7 @@ def restore(ctx: click.Context, /, **options: Any) -> None:
     all unfinished runs of this machine that no longer run. A snapshot (a file of `labtests
     snapshot`, or a run's state-before.json) in place of RUN: make every setting as it says.
 
-    What a file leads to where no testbed file has led before is said and asked about.
+    Asks before contacting a device that no testbed file you named has used before.
 
     Exit code 0 when nothing is left, 10 when something is (the commands to type by hand are
     printed), 15 when a run is still alive.

@@ -11,6 +11,7 @@ import click
 
 from labtests.core.errors import LabError
 from labtests.core.output import say
+from labtests.core.seeds import SEED_AT_MOST
 
 PACKAGES = frozenset({"asyncssh", "numba", "numpy"})
 
@@ -25,19 +26,22 @@ def simulation(module: str) -> ModuleType:
             raise
         raise LabError(
             f"the simulated lab needs the package {error.name}, which is not installed\n"
-            "  remedy: pip install 'labtests[simlab]'"
+            "  remedy: in the clone: make setup, or pip install '.[simlab]'"
         ) from error
 
 
 @click.group()
 def network() -> None:
-    """The packet network by itself: cases, and what it is held against."""
+    """The packet network by itself: cases and references."""
 
 
 @network.command(name="run")
 @click.argument("case")
 @click.option(
-    "--seed", type=click.IntRange(0, 2**31), default=None, help="Instead of the case's own."
+    "--seed",
+    type=click.IntRange(0, SEED_AT_MOST),
+    default=None,
+    help="Override the seed in the case file.",
 )
 @click.option("--json", "as_json", is_flag=True, help="All figures, series included, as JSON.")
 @click.option(
@@ -82,7 +86,8 @@ def run_case(case: str, seed: int | None, as_json: bool, plot: Path | None) -> N
 def validate_network(
     ctx: click.Context, quick: bool, as_json: bool, folder: Path | None, jobs: int | None
 ) -> None:
-    """Run the reference cases and closed forms, and compare. Exit code 1 when one is out."""
+    """Run the reference cases and closed forms, and compare. Exit code 1 when a result is out of
+    tolerance."""
     if quick and folder is not None:
         raise LabError("--quick chooses among the packaged checks: not with --reference")
     validation = simulation("network.reference.validation")
@@ -119,9 +124,12 @@ def validate_network(
 )
 @click.pass_context
 def draw_figures(ctx: click.Context, names: Sequence[str], out: Path, page: Path | None) -> None:
-    """Draw the known ills, their cures and closed forms (docs/figures.md); all unless NAMEd.
+    """Draw known ills, cures and closed forms.
 
-    Prints what each shows beside what it should show. Exit code 1 when one is out.
+    All of docs/figures.md unless NAMEd.
+
+    Prints what each shows beside what it should show. Exit code 1 when a result is out of
+    tolerance.
     """
     gallery = simulation("network.pictures.gallery")
     pictures = []

@@ -66,9 +66,9 @@ def check(ctx: click.Context, /, **options: Any) -> None:
 @click.option("--dry-run", is_flag=True, help="Read a simulated lab made from the testbed file.")
 @click.pass_context
 def snapshot(ctx: click.Context, testbed: str, out: Path | None, dry_run: bool) -> None:
-    """Read the whole QoS state of every device, as JSON (docs/snapshot.md). Changes nothing.
+    """Read the whole QoS state of every device, as JSON.
 
-    Exit code 15 when a device is not reachable.
+    Changes nothing (docs/snapshot.md). Exit code 15 when a device is not reachable.
     """
     command = importlib.import_module("labtests.recovery.snapshot.command")
     lab = load(_meant(testbed, dry_run))
@@ -86,8 +86,10 @@ def snapshot(ctx: click.Context, testbed: str, out: Path | None, dry_run: bool) 
 @click.option("--json", "as_json", is_flag=True, help="Print differences as JSON.")
 @click.pass_context
 def diff(ctx: click.Context, places: Sequence[Path], as_json: bool) -> None:
-    """What differs between snapshots or runs A and B (a run stands for what it found), or between
-    before and after of the one run A. Exit code 1 when something does."""
+    """Say what differs between snapshots or runs A and B.
+
+    A run stands for what it found; of one run A alone: between before and after. Exit code 1 when
+    something differs."""
     command = importlib.import_module("labtests.recovery.snapshot.command")
     ctx.exit(command.diff(places, as_json=as_json, say=say))
 

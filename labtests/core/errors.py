@@ -1,6 +1,7 @@
 """What can go wrong, as a tree.
 
 LabError
++-- WrongOption             an option has a value that no run can have
 +-- InventoryError          the testbed file is wrong (every mistake, with file:line:column)
 +-- WorkloadError           a traffic tool could not be run at all
 +-- LeaseBusy               somebody else has the lab
@@ -23,6 +24,10 @@ from collections.abc import Sequence
 
 class LabError(Exception):
     """Anything labtests raises on purpose."""
+
+
+class WrongOption(LabError):
+    """What was asked for cannot be, whatever the lab is like: which option, and what it takes."""
 
 
 class InventoryError(LabError):

@@ -216,7 +216,7 @@ def _as_path(path: Path) -> str:
 def _expect_ours(folder: Path) -> None:
     found = folder.lstat()
     if stat.S_ISLNK(found.st_mode) or not stat.S_ISDIR(found.st_mode):
-        problem = "is no folder but a link or a file"
+        problem = "is not a folder"
     elif found.st_uid != os.geteuid():
         problem = f"belongs to another user ({found.st_uid})"
     elif found.st_mode & _OTHERS_WRITE and any(folder.iterdir()):

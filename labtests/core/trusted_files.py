@@ -57,7 +57,7 @@ def _if_ours(descriptor: int, path: Path, most_bytes: int) -> bytes:
 def _read(descriptor: int, path: Path, most_bytes: int) -> bytes:
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise NotAFile(f"{path} is no regular file, so it is not read")
+            raise NotAFile(f"{path} is not a regular file")
         content = file.read(most_bytes + 1) or b""  # None: one that has nothing yet
     if len(content) > most_bytes:
         raise TooLong(f"{path} has more than {most_bytes} bytes: no such file needs that")

@@ -78,6 +78,10 @@ class Mistakes:
         """Whether this place, or one above it, has been reported."""
         return any(path[:end] in self._wrong for end in range(1, len(path) + 1))
 
+    def wrong_below(self, path: Path) -> bool:
+        """Whether this place, or one below it, has been reported."""
+        return any(wrong[: len(path)] == path for wrong in self._wrong)
+
     def lines(self) -> tuple[str, ...]:
         """`file:line:column: path: what is wrong`, in the order of the file."""
         found = tuple(

@@ -19,9 +19,10 @@ TESTBED = click.argument("testbed", required=False, envvar="LABTESTS_TESTBED")
 @click.option("--force", is_flag=True, help="Take it from whoever has it: a run stops then.")
 @click.pass_context
 def lock(ctx: click.Context, /, testbed: str | None, **options: Any) -> None:
-    """Keep all runs away from TESTBED (a file, or the name of one in testbeds/).
+    """Keep all runs away from TESTBED.
 
-    A run that goes on is not interrupted: then the exit code is 15, with who has the lab.
+    TESTBED is a file, or the name of one in testbeds/. A run that goes on is not interrupted: then
+    the exit code is 15, with who has the lab.
     """
     command = _command()
     ctx.exit(command.lock(_testbed(testbed), command.LeaseRequest(**options), say))

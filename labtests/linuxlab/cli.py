@@ -6,10 +6,10 @@ from types import ModuleType
 
 import click
 
-from labtests.core.errors import LabError
+from labtests.core.errors import InventoryError, LabError
 from labtests.core.output import say
 from labtests.core.private_files import expect_chosen
-from labtests.inventory import LINUX_LAB_FOLDER, chosen, is_path, load, located
+from labtests.inventory import LINUX_LAB_FOLDER, chosen, load
 
 DEFAULT = Path("testbeds/linux-lab.yaml")
 TESTBED = click.argument("testbed", required=False, envvar="LABTESTS_LINUXLAB_TESTBED")
@@ -17,7 +17,10 @@ TESTBED = click.argument("testbed", required=False, envvar="LABTESTS_LINUXLAB_TE
 
 @click.group()
 def linuxlab() -> None:
-    """A lab of network namespaces on this machine: real sshd, real queues (docs/linux-lab.md)."""
+    """A lab of network namespaces on this machine.
+
+    Real sshd, real queues (docs/linux-lab.md).
+    """
 
 
 @linuxlab.command()
@@ -30,7 +33,10 @@ def up(testbed: str | None) -> None:
 @linuxlab.command()
 @TESTBED
 def down(testbed: str | None) -> None:
-    """Remove the lab of TESTBED (a file, or the lab's name): nothing of it is left. Needs root."""
+    """Remove the lab of TESTBED. Needs root.
+
+    TESTBED is a file, or the lab's name; nothing of the lab is left.
+    """
     _command().down(_name(testbed), say)
 
 
@@ -56,9 +62,10 @@ def _meant(text: str | None) -> Path:
 
 def _name(text: str | None) -> str:
     """The lab's name: of the file, or the text itself when a lab of that name is there."""
-    if text is not None and not is_path(text) and not located(text).exists():
-        return text
-    path = _meant(text)
+    try:
+        path = _meant(text)
+    except InventoryError:
+        return str(text)
     try:
         lab = load(path)
     except LabError as error:

@@ -45,6 +45,9 @@ LOCK = "numba.lock"
 _OTHERS_WRITE = 0o022
 
 
+NOTICE = "compiling the packet network (once, about a minute)"
+
+
 class CompilingFailed(LabError):
     """The packet network could not be compiled: how it ended, what was said, and the remedy."""
 
@@ -102,6 +105,8 @@ def complete_folder() -> Path:
     with _refusing(folder.parent):
         expect_safe_way(folder)
         if not os.path.lexists(folder):
+            sys.stderr.write(f"{NOTICE}\n")
+            sys.stderr.flush()
             _fill_elsewhere()
         expect_code(folder)
     return folder

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from labtests.network.code_folder import complete_folder
+from labtests.network.code_folder import code_folder, complete_folder
 
 INTERPRETED = os.environ.get("LABTESTS_INTERPRETED", "") == "1"
 
@@ -58,6 +58,11 @@ def use_compiled() -> None:
     keep_in(complete_folder())
     for function in FUNCTIONS:
         function._cache.save_overload = _keep_nothing
+
+
+def must_be_compiled() -> bool:
+    """Whether `use_compiled` is going to take its minute."""
+    return not INTERPRETED and not os.path.lexists(code_folder())
 
 
 def _plain(function: Function) -> Function:

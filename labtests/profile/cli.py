@@ -10,6 +10,7 @@ import click
 
 from labtests.core.errors import InventoryError
 from labtests.core.output import say, tell
+from labtests.core.seeds import SEED_AT_MOST, SEED_UNLESS_ASKED
 from labtests.inventory import chosen, located
 from labtests.inventory import load as load_testbed
 from labtests.profile.form import json_schema
@@ -19,13 +20,13 @@ from labtests.profile.sense import rules
 
 @click.group()
 def profile() -> None:
-    """Look into profile files: intended lossless configurations (docs/profiles.md)."""
+    """Look into profile files (docs/profiles.md)."""
 
 
 @profile.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 def check(files: Sequence[str]) -> None:
-    """Check profile FILEs; all mistakes of all of them, each as file:line:column.
+    """Check profile FILEs; report every mistake in every file.
 
     A warning is printed and does not change the exit code.
     """
@@ -57,6 +58,17 @@ def show_rules() -> None:
         say(f"{severity:<8} {name:<26} {' '.join(meaning.split())}")
 
 
+def _names(ctx: click.Context, option: click.Parameter, value: str | None) -> tuple[str, ...]:
+    """The names in a list with commas; none where the option is not given. An empty list is a
+    mistake (a shell variable that is not set), never all devices."""
+    if value is None:
+        return ()
+    names = tuple(name.strip() for name in value.split(","))
+    if not all(names):
+        raise click.BadParameter(f"{value!r} has an empty name; leave it out for all devices")
+    return names
+
+
 def _options(command: Callable[..., None]) -> Callable[..., None]:
     """What `plan` and `apply` have in common."""
     folder = click.Path(path_type=Path, file_okay=False)
@@ -69,13 +81,22 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
             metavar="FILE",
             help="Testbed file, or the name of one in testbeds/.",
         ),
-        click.option("--limit", metavar="DEVICE,...", default="", help="Only these devices."),
+        click.option(
+            "--limit",
+            metavar="DEVICE,...",
+            default=None,
+            callback=_names,
+            help="Only these devices.",
+        ),
         click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
         click.option(
             "--dry-run", is_flag=True, help="Use a simulated lab made from the testbed file."
         ),
         click.option(
-            "--seed", type=int, default=1, show_default=True, help="Random seed (dry run only)."
+            "--seed",
+            type=click.IntRange(0, SEED_AT_MOST),
+            default=None,
+            help=f"Random seed (dry run only; {SEED_UNLESS_ASKED} unless given).",
         ),
         click.option(
             "--fault", "faults", multiple=True, help="Fault to inject, as JSON (dry run only)."
@@ -91,10 +112,11 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
 @_options
 @click.pass_context
 def plan(ctx: click.Context, /, **options: Any) -> None:
-    """Show what PROFILE would change on a lab, and the exact commands. Changes nothing.
+    """Show what PROFILE would change on a lab. Changes nothing.
 
-    Exit code 0 when everything could be read, 1 when something cannot be as the profile wants,
-    10 when an earlier run has left changes, 15 when a device cannot be reached or is in use.
+    Prints the exact commands. Exit code 0 when everything could be read, 1 when something cannot
+    be as the profile wants, 10 when an earlier run has left changes, 15 when a device cannot be
+    reached or is in use.
     """
     ctx.exit(_run(options, changes=False))
 
@@ -128,7 +150,7 @@ def apply(ctx: click.Context, /, **options: Any) -> None:
 def _run(options: dict[str, Any], *, changes: bool) -> int:
     command: Any = importlib.import_module("labtests.profile.command")
     opening: Any = importlib.import_module("labtests.recovery.opening")
-    limit = tuple(name.strip() for name in options["limit"].split(",") if name.strip())
+    limit = options["limit"]
     meant = located if options["dry_run"] else chosen  # a dry run dials nobody
     testbed = load_testbed(meant(options["testbed"]))
     for name in limit:

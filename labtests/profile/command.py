@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from labtests.check import CheckFinding, judged
-from labtests.core.errors import LabError, LeaseBusy, LeaseLost, unreachable
+from labtests.core.errors import LabError, LeaseBusy, LeaseLost, WrongOption, unreachable
 from labtests.lab.changes import Step
 from labtests.profile.planning import DevicePlan, made, planned
 from labtests.profile.reader import Profile
@@ -48,11 +48,13 @@ def run(asked: ProfileRequest, say: Say, tell: Say) -> int:
     except NotPutBack as error:
         tell(str(error))
         return UNUSABLE
+    except WrongOption:
+        raise  # nothing was opened
     except LabError as error:
         tell(str(error))
         return UNREACHABLE if unreachable(error, LeaseBusy, LeaseLost) else NOT_AS_WANTED
     except KeyboardInterrupt:  # the lab has been closed, which puts back what was changed
-        tell("interrupted; whether something is left: labtests restore --list")
+        tell("interrupted; run `labtests restore --list` to see what was left changed")
         return NOT_AS_WANTED
 
 

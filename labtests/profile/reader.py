@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from labtests.core.errors import InventoryError
-from labtests.inventory.document import read_file
+from labtests.inventory.document import Document, read_file
 from labtests.inventory.form import checked
 from labtests.inventory.mistakes import Mistakes
 from labtests.profile.form import ProfileFile
@@ -29,10 +31,12 @@ def load(path: Path | str) -> Profile:
     """The profile that a file describes. Raises InventoryError with every mistake of the file."""
     file = Path(path)
     document = read_file(file)
-    mistakes, form = document.mistakes, None
+    mistakes, form, unknown = document.mistakes, None, frozenset[str]()
     if document.tree is not None or not mistakes.lines():
         form = checked(document.tree, ProfileFile, "a profile file", mistakes)
-    found = [] if form is None else remarks(form)
+    if form is None:
+        form, unknown = _rest(document)
+    found = [] if form is None else remarks(form, unknown)
     for remark in found:
         if remark.severity == "error":
             mistakes.add(remark.path, remark.problem)
@@ -40,6 +44,24 @@ def load(path: Path | str) -> Profile:
     if lines or form is None:
         raise InventoryError(lines)
     return Profile(file=file, form=form, warnings=_warnings(found, mistakes))
+
+
+def _rest(document: Document) -> tuple[ProfileFile | None, frozenset[str]]:
+    """What can be judged of a file in which some keys are wrong, and these keys."""
+    tree = document.tree
+    if not isinstance(tree, dict):
+        return None, frozenset()
+    wrong = {key for key in tree if document.mistakes.wrong_below((key,))} | _not_fitting(tree)
+    sound = {key: value for key, value in tree.items() if key not in wrong}
+    return ProfileFile.model_validate({"name": "unnamed", **sound}), frozenset(wrong)
+
+
+def _not_fitting(tree: dict[str, object]) -> set[str]:
+    try:
+        ProfileFile.model_validate(tree)
+    except ValidationError as error:
+        return {str(detail["loc"][0]) for detail in error.errors()}
+    return set()
 
 
 def _warnings(found: list[Remark], read_from: Mistakes) -> tuple[str, ...]:

@@ -4,8 +4,9 @@ warning. Every rule is a function that yields what it finds; the docs list them 
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, cast
 
 from labtests.core.headroom import headroom_for
 from labtests.inventory.mistakes import Path
@@ -29,13 +30,41 @@ Found = Iterator[tuple[Path, str]]
 _RULES: list[tuple[Severity, str, Callable[[ProfileFile], Found]]] = []
 
 
-def remarks(profile: ProfileFile) -> list[Remark]:
-    """Everything that the rules find."""
+def remarks(profile: ProfileFile, unknown: frozenset[str] = frozenset()) -> list[Remark]:
+    """Everything that the rules find. The values of `unknown` keys are wrong by themselves: a rule
+    finds what it can without them."""
+    known = cast(ProfileFile, _KnownPart(profile, unknown)) if unknown else profile
     return [
         Remark(severity=severity, rule=name, path=path, problem=problem)
         for severity, name, rule in _RULES
-        for path, problem in rule(profile)
+        for path, problem in _until_unknown(rule(known))
     ]
+
+
+class _UnknownValueError(Exception):
+    """A rule has asked for it."""
+
+
+class _KnownPart:
+    """A profile of which some keys are not known."""
+
+    def __init__(self, profile: ProfileFile, unknown: frozenset[str]) -> None:
+        self._profile, self._unknown = profile, unknown
+
+    @property
+    def model_fields_set(self) -> set[str]:
+        """The file has the unknown ones, too."""
+        return self._profile.model_fields_set | self._unknown
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self._unknown:
+            raise _UnknownValueError
+        return getattr(self._profile, name)
+
+
+def _until_unknown(found: Found) -> Found:
+    with suppress(_UnknownValueError):
+        yield from found
 
 
 def rules() -> list[tuple[Severity, str, str]]:
@@ -65,8 +94,8 @@ _NEEDS = {
 
 @_rule("error")
 def _needs(profile: ProfileFile) -> Found:
-    """A key is not there that another one needs: lossless needs rate, MTU and trust; buffer needs
-    the rate; cnp and maps need trust."""
+    """A required key is missing: lossless needs rate, MTU and trust; buffer needs the rate; cnp and
+    maps need trust."""
     given = profile.model_fields_set
     for key, needed in _NEEDS.items():
         lacking = [each for each in needed if getattr(profile, each) is None]
@@ -139,15 +168,16 @@ def _cnp_elsewhere(profile: ProfileFile) -> Found:
         )
 
 
+def _lists(profile: ProfileFile) -> Iterator[tuple[Path, list[int], str]]:
+    yield ("lossless",), list(profile.lossless), "priority"
+    yield ("maps", "dscp"), [d for part in profile.maps.dscp for d in part.dscp], "DSCP"
+    yield ("ecn",), [p for part in profile.ecn for p in part.priorities], "priority"
+
+
 @_rule("error")
 def _twice(profile: ProfileFile) -> Found:
     """A priority or DSCP is listed twice where it can have one meaning only."""
-    lists: list[tuple[Path, list[int], str]] = [
-        (("lossless",), list(profile.lossless), "priority"),
-        (("maps", "dscp"), [d for part in profile.maps.dscp for d in part.dscp], "DSCP"),
-        (("ecn",), [p for part in profile.ecn for p in part.priorities], "priority"),
-    ]
-    for path, values, what in lists:
+    for path, values, what in _lists(profile):
         for value, count in Counter(values).items():
             if count > 1:
                 yield path, f"{what} {value} is listed {count} times"

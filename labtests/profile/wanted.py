@@ -99,7 +99,7 @@ def wishes_of(
         setting = lab.drivers[device.name].setting(rule.kind)
         able = rule.ability is None or lab.drivers[device.name].able(rule.ability) is not None
         if asked and (setting is None or not able):
-            problem = f"{rule.key}: its driver cannot set {rule.kind}"
+            problem = f"{rule.key}: the {device.platform} driver does not support {rule.kind}"
             findings.append(_finding("cannot", device, problem))
             continue
         if setting is not None and setting.wide:

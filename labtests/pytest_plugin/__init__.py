@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from labtests.core.errors import InventoryError
+from labtests.core.errors import InventoryError, WrongOption
 from labtests.core.private_files import NotPrivate
 from labtests.core.signals import as_ctrl_c
 from labtests.experiment import Incast
@@ -48,7 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
     _keep_private(config)
     try:
         run = Run.begin(config)
-    except (InventoryError, NotPrivate) as error:
+    except (InventoryError, NotPrivate, WrongOption) as error:
         known = "" if path.exists() else f"\ntestbeds/ has: {known_testbeds(config) or 'no file'}"
         raise pytest.UsageError(f"{error}{known}") from None
     config.stash[RUN] = run

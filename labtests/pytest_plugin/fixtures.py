@@ -7,8 +7,7 @@ import pytest
 
 from labtests.capabilities.device import meaning_of
 from labtests.capabilities.facts import Lacking
-from labtests.check.command import expect_checks
-from labtests.core.errors import LabError, LeaseBusy, LeaseLost, Unreachable
+from labtests.core.errors import LabError, LeaseBusy, LeaseLost, Unreachable, WrongOption
 from labtests.experiment import Incast, Span, measure, roles_of
 from labtests.inventory import Testbed
 from labtests.lab.lab import Lab
@@ -43,7 +42,7 @@ def lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
         run.preflight.expect_fit(
             opened,
             idle_s=run.idle_s,
-            tolerated=expect_checks(run.config.getoption("tolerate")),
+            tolerated=frozenset(run.config.getoption("tolerate")),
             say=_progress(run),
         )
         if not run.planning:
@@ -104,6 +103,8 @@ def why_no_lab(error: BaseException | None) -> str:
 
 def _exit(run: Run, error: LabError) -> NoReturn:
     word, code = "lab not usable", UNUSABLE_EXIT
+    if isinstance(error, WrongOption):
+        word, code = "wrong option", pytest.ExitCode.USAGE_ERROR
     if gone := why_no_lab(error):
         word, code = gone, UNREACHABLE_EXIT
     elif isinstance(error, LabHeld | LeaseBusy):

@@ -16,7 +16,7 @@ def made(folder: Path) -> Path:
     try:
         return run_folder(folder)
     except NotPrivate as error:
-        raise pytest.UsageError(f"no run folder can be made: {error}") from error
+        raise pytest.UsageError(f"cannot create the run folder: {error}") from error
     except LabError as error:
         raise pytest.UsageError(str(error)) from error
 

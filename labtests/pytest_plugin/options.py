@@ -1,13 +1,16 @@
 """Command line, environment and markers."""
 
-import json
 import os
 from pathlib import Path
 
 import pytest
 
+from labtests.check.command import expect_checks
+from labtests.core.errors import LabError
 from labtests.core.private_files import expect_chosen
+from labtests.core.seeds import SEED_AT_MOST
 from labtests.inventory import is_path
+from labtests.recovery.snapshot.session import expect_dry
 
 MARKERS = (
     "requires(*settings, hosts=(), switches=()): capabilities that some device of the testbed "
@@ -90,7 +93,7 @@ def add_options(parser: pytest.Parser) -> None:
         action="append",
         metavar="JSON",
         default=[],
-        help="with --dry-run: inject this fault into the simulated lab (docs/check.md)",
+        help="with --dry-run: inject this fault into the simulated lab (docs/simulated-lab.md)",
     )
     group.addoption(
         "--run-dir",
@@ -99,7 +102,11 @@ def add_options(parser: pytest.Parser) -> None:
         help="run folder (default: reports/<testbed>/<time>) [LABTESTS_RUN_DIR]",
     )
     group.addoption(
-        "--seed", metavar="N", type=int, default=1, help="seed of a simulated lab (default: 1)"
+        "--seed",
+        metavar="N",
+        type=int,
+        default=None,
+        help="seed of a simulated lab, 0 or more (default: 1; dry run only)",
     )
     group.addoption(
         "--lab-seconds",
@@ -142,21 +149,16 @@ def expect_possible(config: pytest.Config) -> None:
         )
     if not 0 <= (config.getoption("idle_s") or 0) <= LAB_SECONDS_AT_MOST:
         raise pytest.UsageError(f"--idle-s: give 0 to {LAB_SECONDS_AT_MOST} seconds")
-    if config.getoption("fault") and not config.getoption("dry_run"):
-        raise pytest.UsageError("--fault is for a simulated lab: give --dry-run too")
-    for fault in config.getoption("fault"):
-        _expect_object(fault)
+    seed = config.getoption("seed")
+    if seed is not None and not 0 <= seed <= SEED_AT_MOST:
+        raise pytest.UsageError(f"--seed {seed}: give 0 to {SEED_AT_MOST}")
+    try:
+        expect_dry(config.getoption("dry_run"), faults=config.getoption("fault"), seed=seed)
+        expect_checks(config.getoption("tolerate"))
+    except LabError as error:
+        raise pytest.UsageError(str(error)) from None
     if config.getoption("numprocesses", None):
         raise pytest.UsageError("a lab takes one test at a time: leave out -n")
-
-
-def _expect_object(fault: str) -> None:
-    try:
-        is_object = isinstance(json.loads(fault), dict)
-    except ValueError as error:
-        raise pytest.UsageError(f"--fault {fault}: {error}") from None
-    if not is_object:
-        raise pytest.UsageError(f"--fault {fault}: give a JSON object (labtests/simlab/faults.py)")
 
 
 def asked_testbed(config: pytest.Config) -> Path | None:

@@ -18,6 +18,7 @@ from labtests import __version__
 from labtests.core.clock import WallClock
 from labtests.core.private_files import write_private
 from labtests.core.redaction import redacted_logs
+from labtests.core.seeds import SEED_UNLESS_ASKED
 from labtests.experiment import HARDWARE, SIMULATED, Pace, Span, real_pace
 from labtests.inventory import Testbed, load
 from labtests.lab.changes import Planned
@@ -35,7 +36,7 @@ from labtests.pytest_plugin.preflight import Preflight, versions_of
 from labtests.pytest_plugin.proof import Proof
 from labtests.recovery import expect_put_back
 from labtests.recovery.opening import change_journal
-from labtests.recovery.snapshot.session import simulation
+from labtests.recovery.snapshot.session import faults_of, simulation
 from labtests.report import page, sealed
 from labtests.transport.ssh.passwords import names_of_passwords, passwords_of
 from labtests.transport.transcript import Journal
@@ -84,6 +85,7 @@ class Run:
         assert path is not None
         expect_testbed_chosen(config, path)
         testbed = load(path)
+        faults_of(testbed, config.getoption("fault"))  # a wrong one leaves no folder
         started = datetime.now(UTC)
         name = f"{started:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
         folder = asked_run_directory(config) or config.rootpath / "reports" / testbed.name / name
@@ -97,6 +99,12 @@ class Run:
     def dry(self) -> bool:
         """Whether the lab is a simulated one."""
         return bool(self.config.getoption("dry_run"))
+
+    @property
+    def seed(self) -> int:
+        """That of a simulated lab."""
+        asked = self.config.getoption("seed")
+        return SEED_UNLESS_ASKED if asked is None else int(asked)
 
     @property
     def backend(self) -> str:
@@ -148,8 +156,8 @@ class Run:
         deadline_s = clock.now_s() + 60 * self.config.getoption("wait_for_lease")
         self._expect_free(deadline_s, say)
         if self.dry:
-            option = self.config.getoption
-            self.process = simulation(testbed, seed=option("seed"), faults=option("fault"))
+            faults = self.config.getoption("fault")
+            self.process = simulation(testbed, seed=self.seed, faults=faults, tell=say)
             testbed, clock = self.process.reroute(testbed), self.process.clock
         self.journal.clock = clock
         self.lab = Lab.open(
@@ -262,7 +270,7 @@ class Run:
             },
             "backend": self.backend,
             "modelled": MODELLED if self.backend == "simulated" else "",
-            "seed": self.config.getoption("seed") if self.dry else None,
+            "seed": self.seed if self.dry else None,
             "started": self.started.isoformat(timespec="seconds"),
             "ended": datetime.now(UTC).isoformat(timespec="seconds"),
             "command_line": shlex.join(["pytest", *self.config.invocation_params.args]),
@@ -284,7 +292,7 @@ class Run:
         """The command line that runs one test again, the same way."""
         words = ["pytest", nodeid, "--testbed", str(asked_testbed(self.config))]
         if self.dry:
-            words += ["--dry-run", "--seed", str(self.config.getoption("seed"))]
+            words += ["--dry-run", "--seed", str(self.seed)]
         if (seconds := self.config.getoption("lab_seconds")) is not None:
             words += ["--lab-seconds", f"{seconds:g}"]
         flags = ("no_controls", "hardware_pace")

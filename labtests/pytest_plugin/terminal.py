@@ -10,19 +10,20 @@ from labtests.profile.rendering import command_lines
 from labtests.pytest_plugin.fixtures import UNREACHABLE_EXIT, UNUSABLE_EXIT
 from labtests.pytest_plugin.run import Run
 from labtests.recovery.snapshot.command import lines
+from labtests.report.view import UNJUDGED, label_of, standing_of
 from labtests.verdicts import right_control, wrong_control
 
 WITHOUT_SUMMARY = frozenset({UNUSABLE_EXIT, UNREACHABLE_EXIT})
 """Exit codes after which pytest prints no summary by itself."""
 
-_COLOURS = {"pass": "green", "inconclusive": "yellow", "skipped": "yellow"}
+_COLOURS = {"pass": "green", "inconclusive": "yellow", "skipped": "yellow", UNJUDGED: "yellow"}
 
 
 def print_summary(terminal: pytest.TerminalReporter, run: Run) -> None:
     """Verdicts, or the plan."""
     if run.planning:
         _print_plan(terminal, run)
-    else:
+    elif run.tests:
         terminal.section(f"verdicts ({run.backend})")
     for entry in run.tests:
         if not run.planning or entry["outcome"] != "skipped":
@@ -72,8 +73,11 @@ class _PlainLines:
 
 
 def _print_verdicts(terminal: _PlainLines, entry: dict[str, Any]) -> None:
-    colour = _COLOURS.get(entry["outcome"], "red")
-    terminal.write_line(f"{entry['outcome'].upper():<13} {entry['title']}", **{colour: True})
+    colour = _COLOURS.get(standing_of(entry), "red")
+    label = label_of(standing_of(entry))
+    terminal.write_line(f"{label:<13} {entry['title']}", **{colour: True})
+    if label == label_of(UNJUDGED):
+        terminal.write_line("    no verdict was asked for")
     for verdict in entry["verdicts"]:
         if verdict["role"] == "main":
             line = f"{verdict['outcome']}: {verdict['because']}"

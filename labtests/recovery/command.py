@@ -37,18 +37,18 @@ def restore(asked: RecoveryRequest, say: Say) -> int:
     """Put back these runs, or all unfinished ones, the newest first; the exit code.
 
     Raises LabError for a name that means no run."""
+    if asked.forget and not asked.runs:
+        raise LabError("--forget needs the RUN that is given up")
     registered = drop_gone(say)
     runs = [find(name) for name in asked.runs] or [
         run for run in registered if asked.only_list or not _is_at_work(run, say)
     ]
     if not runs:
-        say("no unfinished run: nothing is to be put back")
+        say("no unfinished runs; nothing to restore")
     if asked.only_list:
         for run in runs:
             say(_listed(run))
         return DONE
-    if asked.forget and not asked.runs:
-        raise LabError("--forget needs the RUN that is given up")
     put_back = partial(_recover, asked=asked, kept=bool(asked.runs))
     act = _forget if asked.forget else put_back
     act = partial(act, say=say)

@@ -36,7 +36,7 @@ class OpenRequest:
     changes: bool
     limit: tuple[str, ...] = ()
     dry_run: bool = False
-    seed: int = 1
+    seed: int | None = None
     faults: Sequence[str] = ()
     run_dir: Path | None = None
     recover: bool = False
@@ -55,7 +55,10 @@ class OpenedLab:
 @contextmanager
 def opened(asked: OpenRequest, say: Say) -> Iterator[OpenedLab]:
     """The lab. What is changed and not kept is undone at the end, last first, also after Ctrl-C,
-    SIGTERM and SIGHUP. Raises LabError; LabHeld and NotPutBack as a suite's start does."""
+    SIGTERM and SIGHUP. Raises LabError; LabHeld and NotPutBack as a suite's start does;
+    WrongOption before anything is made."""
+    session.expect_dry(asked.dry_run, faults=asked.faults, seed=asked.seed)
+    session.faults_of(asked.testbed, asked.faults)  # a wrong one leaves no folder
     expect_put_back(asked.testbed, dry_run=asked.dry_run, may_recover=asked.recover, say=say)
     run = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{random_words.token_hex(3)}"
     default = Path("reports") / asked.testbed.name / f"{run}-{asked.word}"
@@ -138,7 +141,7 @@ def run_folder(folder: Path) -> Path:
     try:
         private_folder(folder)
     except OSError as error:
-        raise LabError(f"{folder}: no run folder can be made: {error.strerror}") from error
+        raise LabError(f"{folder}: cannot create the run folder: {error.strerror}") from error
     if (folder / "journal.jsonl").exists():
         raise LabError(f"{folder} holds an earlier run; give another --run-dir")
     return folder

@@ -101,7 +101,9 @@ def find(text: str) -> Unfinished:
             return run
     if not journal.is_file():
         there = ", ".join(run.run for run in known) or "none"
-        raise LabError(f"{text}: no unfinished run and no run folder; unfinished runs: {there}")
+        raise LabError(
+            f"{text} is neither an unfinished run nor a run folder; unfinished runs: {there}"
+        )
     begun = read_changes(journal).begun
     return Unfinished(
         file=None,

@@ -47,7 +47,7 @@ def reinstate(place: Path, *, testbed: Testbed | None, say: Say, agree: Agree | 
         return HELD
     except KeyboardInterrupt as signal:  # closing the lab has undone what was changed
         by = f" by {signal}" if str(signal) else ""
-        say(f"interrupted{by}; whether something is left: labtests restore --list")
+        say(f"interrupted{by}; run `labtests restore --list` to see what was left changed")
         return LEFT
 
 

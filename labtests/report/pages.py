@@ -76,6 +76,7 @@ def _environment() -> Environment:
         "texts": texts,
         "outcome": view.outcome_of,
         "label": view.label_of,
+        "standing": view.standing_of,
     }
     environment.filters.update(filters)
     environment.globals.update(

@@ -9,7 +9,10 @@ from labtests.report.series import panels, span_s
 from labtests.verdicts import wrong_control
 
 NAMESPACES = "namespaces"
-OUTCOMES = ("fail", "error", "inconclusive", "skipped", "pass")
+UNJUDGED = "unjudged"
+"""A test that passed without a verdict: nothing was asked of the lab's counters."""
+
+OUTCOMES = ("fail", "error", "inconclusive", "skipped", UNJUDGED, "pass")
 """Worst first: the order on the page."""
 
 LABELS = {
@@ -18,12 +21,20 @@ LABELS = {
     "inconclusive": "INCONCLUSIVE",
     "error": "ERROR",
     "skipped": "SKIPPED",
+    UNJUDGED: "NO VERDICT",
 }
 
 
 def outcome_of(value: object) -> str:
     """A known outcome; anything else is an error, never a pass."""
-    return value if isinstance(value, str) and value in LABELS else "error"
+    known = isinstance(value, str) and value in LABELS and value != UNJUDGED
+    return str(value) if known else "error"
+
+
+def standing_of(test: Json) -> str:
+    """A test's outcome; a pass without any verdict is none of the lab."""
+    outcome = outcome_of(test.get("outcome"))
+    return UNJUDGED if outcome == "pass" and not entries(test.get("verdicts")) else outcome
 
 
 def label_of(value: object) -> str:
@@ -38,14 +49,12 @@ def anchor(test: Json) -> str:
 
 def tests_of(run: Json) -> list[Json]:
     """All tests, those that need attention first."""
-    return sorted(
-        entries(run.get("tests")), key=lambda t: OUTCOMES.index(outcome_of(t.get("outcome")))
-    )
+    return sorted(entries(run.get("tests")), key=lambda t: OUTCOMES.index(standing_of(t)))
 
 
 def counts_of(run: Json) -> list[tuple[str, int]]:
     """How many tests ended how, worst first, without the outcomes nobody had."""
-    outcomes = [outcome_of(test.get("outcome")) for test in entries(run.get("tests"))]
+    outcomes = [standing_of(test) for test in entries(run.get("tests"))]
     return [(outcome, outcomes.count(outcome)) for outcome in OUTCOMES if outcome in outcomes]
 
 

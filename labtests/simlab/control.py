@@ -15,7 +15,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +23,7 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 from labtests.core.errors import LabError
+from labtests.core.output import tell
 from labtests.core.private_files import open_private, private_folder
 from labtests.inventory import Management, Testbed
 
@@ -35,6 +36,10 @@ Message = dict[str, Any]
 
 class SimulationFailed(LabError):
     """The simulated lab did not start, refused a request, or is gone. The text has its words."""
+
+
+class RequestRefused(SimulationFailed):
+    """It goes on, and has not done what was asked."""
 
 
 class LabClock:
@@ -69,7 +74,7 @@ class RunningLab:
         raise SimulationFailed("this lab takes no requests")
 
     def fault(self, **fault: Any) -> None:
-        """Something goes wrong from now on, see faults.py: `fault(kind="cut", device="S6550")`."""
+        """Something goes wrong now, as fault_forms.py: `fault(kind="cut", device="S6550")`."""
         self.ask({"fault": fault})
 
     def reroute(self, testbed: Testbed) -> Testbed:
@@ -104,8 +109,10 @@ class LabProcess(RunningLab):
         seed: int,
         directory: Path | None = None,
         without: Collection[str] = (),
+        tell: Callable[[str], object] = tell,
     ) -> None:
-        """`without` are environment variables that are none of the child's business: passwords."""
+        """`without` are environment variables that are none of the child's business: passwords.
+        `tell` hears what is waited for, if it is long."""
         self._lock = threading.Lock()
         self._requests = 0
         self._unread = b""
@@ -120,7 +127,7 @@ class LabProcess(RunningLab):
             start_new_session=True,  # a Ctrl-C is for the runner, which still needs its lab then
         )
         try:
-            super().__init__(self._read_message(time.monotonic() + READY_WITHIN_S))
+            super().__init__(self._ready(time.monotonic() + READY_WITHIN_S, tell))
         except BaseException:
             self._end()
             raise
@@ -152,7 +159,7 @@ class LabProcess(RunningLab):
             while answer.get("id") != number:  # of a request that was interrupted
                 answer = self._read_message(deadline)
         if "error" in answer:
-            raise SimulationFailed(f"the simulated lab refused {request}: {answer['error']}")
+            raise RequestRefused(f"the simulated lab refused {request}: {answer['error']}")
         return answer
 
     def close(self) -> None:
@@ -180,6 +187,11 @@ class LabProcess(RunningLab):
             self._child.stdin.flush()
         except (OSError, ValueError) as error:
             raise self._failure("the simulated lab is gone") from error
+
+    def _ready(self, deadline: float, tell: Callable[[str], object]) -> Message:
+        while "ready" not in (message := self._read_message(deadline)):
+            tell(str(message.get("waiting_for")))
+        return message
 
     def _read_message(self, deadline: float) -> Message:
         while b"\n" not in self._unread:

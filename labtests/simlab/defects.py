@@ -1,22 +1,4 @@
-"""What a pre-flight check looks for, as faults of an emulated device (see faults.py).
-
-    mtu              port, bytes       the MTU of a host's port, or the longest frame of a switch's
-    link-speed       port, mbit_per_s  the link runs at this speed, by its own account
-    firmware         version           of all NICs of the host
-    driver           version           of the host's mlx5 driver
-    perftest         version           of the host's perftest
-    ofed             version           the host has this OFED; without the fault it has none
-    fec              port, encoding    "RS", "BaseR" or "None" is in force at a host's port
-    no-roce-v2       port              the port's address has no RoCEv2 GID
-    background       to, tos, mbit_per_s   the host sends such UDP datagrams to another host
-    broken-frames    port, per_s       so many frames a second arrive with a wrong CRC
-    clock            seconds           the device's clock is so far ahead
-    cabling          port, neighbour   LLDP shows this port ("Host:interface") there, "" for nobody
-    rdma-down        port              the RDMA link is not active
-    willing-dcbx     port              DCBX is in the NIC's firmware
-    leftover         command, run      a process of this dead run is still there
-    role             role              who logs in to a switch has this role: network-operator
-    dscp-map         classes           the device has this map, 64 classes; its ports trust DSCP
+"""What a pre-flight check looks for, as faults of an emulated device (fault_forms.py).
 
 They change what a device says of itself, not what packets do; but for `background`, which sends,
 and `dscp-map`, which is how the device was set up and no defect by itself.

@@ -1,33 +1,9 @@
 """Things that go wrong on purpose, for tests and demonstrations.
 
-A fault is a JSON object with "kind" and "device"; the other keys depend on the kind:
+Which there are, and what each needs to be told: fault_forms.py. What a device says of itself (MTU,
+LLDP, versions, clock, ...) is changed by defects.py, what is lost or held up on packets' way by
+losses.py; the rest is here. `cut` and `reboot` happen at once, or when a command comes.
 
-    dead-counter     port, counter     the counter stays at its next reading
-    missing-counter  port, counter     it disappears from the output
-    reset-counters                     all counters of the device start from zero
-    kill             process           kill -9 of the emulated processes of this name
-    lie                                configuration is accepted and not made
-    truncate         command           outputs of commands that begin so end in the middle
-    drop-packets     port, queue, per_million      silent random loss at a switch's egress queue
-    remove-tool      tool              the program is not installed
-    no-ecn-folder                      the NIC's driver has no ecn/ folder in sysfs
-    read-only                          no file of the host can be made, changed or removed
-    lldpad                             the service runs and mlnx_qos warns of it
-    cut                                the SSH connections break
-    reboot           seconds           sessions and processes end, settings are those of the start
-                                       again, nobody can log in for so many (simulated) seconds
-    hang             command           a command with this text does not end
-    heal                               lies, hangs and truncations end, what was to happen, and
-                                       what losses.py has
-
-`cut` and `reboot` happen at once, or, with `command` (a text in it), when the device is next given
-such a command: before it does anything, or with `after` true when it has done it and before it has
-answered.
-
-What a device says of itself (MTU, LLDP, versions, clock, ...) has faults of its own: defects.py.
-What is lost or held up on packets' way, or shown of it, too: losses.py.
-
-Counters of a switch: "queue-drops", "queue-0" .. "queue-7" (missing only), "pfc", "packet-drop".
 Faces look into their device's `DeviceFaults` whenever they print or accept something.
 """
 
@@ -39,6 +15,7 @@ from typing import Any, TypeVar
 
 from labtests.simlab import losses
 from labtests.simlab.defects import SETTERS, Defects
+from labtests.simlab.fault_forms import mistake_in
 from labtests.simlab.losses import Losses
 
 T = TypeVar("T")
@@ -175,17 +152,13 @@ class UnknownFault(ValueError):
     """A fault that cannot be injected; the text says why and what can be."""
 
 
-def inject(faults: Mapping[str, DeviceFaults], fault: Mapping[str, Any]) -> None:
-    """The device named in the fault suffers it from now on."""
-    kind, name = fault.get("kind"), fault.get("device")
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise UnknownFault(f"unknown fault {kind!r}; known: {', '.join(sorted(KINDS))}")
-    if not isinstance(name, str) or name not in faults:
-        raise UnknownFault(f"no device {name!r} in this lab; there are: {', '.join(faults)}")
-    try:
-        KINDS[kind](faults[name], fault)
-    except KeyError as error:
-        raise UnknownFault(f"fault {kind!r} needs {error.args[0]!r}") from error
+def inject(
+    faults: Mapping[str, DeviceFaults], fault: Mapping[str, Any], kinds: Mapping[str, str]
+) -> None:
+    """The device named in the fault suffers it from now on. `kinds`: "host" or "switch"."""
+    if mistake := mistake_in(fault, kinds):
+        raise UnknownFault(mistake)
+    KINDS[fault["kind"]](faults[fault["device"]], fault)
 
 
 def _reset_counters(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
@@ -202,8 +175,6 @@ def _kill(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
 
 def _drop_packets(faults: DeviceFaults, fault: Mapping[str, Any]) -> None:
     port, queue, per_million = fault["port"], fault["queue"], fault["per_million"]
-    if not faults.on_loss:
-        raise UnknownFault(f"{fault['device']} is no switch: it has no queue to lose packets in")
     for lose in faults.on_loss:
         lose(port, queue, per_million)
 

@@ -41,8 +41,8 @@ class SimulatedLab:
     def __init__(self, testbed: Testbed, *, seed: int) -> None:
         self.testbed, self.seed = testbed, seed
         modules = {device.name: face_module(device) for device in testbed.devices}
-        kinds = {name: str(module.KIND) for name, module in modules.items()}
-        self.wiring = wiring(testbed, kinds)
+        self._kinds = {name: str(module.KIND) for name, module in modules.items()}
+        self.wiring = wiring(testbed, self._kinds)
         memory = {name: m.MEMORY for name, m in modules.items() if hasattr(m, "MEMORY")}
         self.network = Network(self.wiring, seed=seed, memory=memory)
         for port in self.wiring.ports():
@@ -71,8 +71,8 @@ class SimulatedLab:
                 face.expect_frames(size_bytes + ETHERNET_BYTES)
 
     def inject(self, fault: Mapping[str, Any]) -> None:
-        """Something goes wrong from now on (see faults.py)."""
-        inject(self.faults, fault)
+        """Something goes wrong from now on (fault_forms.py)."""
+        inject(self.faults, fault, self._kinds)
 
     def happened(self, device: str) -> dict[str, int]:
         """What this device has really suffered so far (see DeviceFaults). Raises UnknownFault."""

@@ -1,34 +1,7 @@
-"""What is lost, held up or changed on the way, as faults of an emulated device (see faults.py).
-
-    nic-discards     port, per_million, priority, counted   that share of the packets that arrive
-                     (with this priority; without one, with any) reach the NIC, are counted by
-                     rx_prioN_packets and discarded: `counted` as "rx_discards_phy" (with
-                     rx_prioN_discards), as "rx_out_of_buffer" (with hw_counters' out_of_buffer),
-                     or as "nothing"
-    lossy-cable      port, per_million, counted   that share of the frames on their way *to* this
-                     port, of a host or a switch, is lost; the port counts them as "fcs" errors, as
-                     "symbol" errors (hosts only), or as "nothing". With `frames` instead of a
-                     share: the next so many
-    carrier-flap     port, milliseconds   the cable is unplugged for so long: what was on it is
-                     lost; what UDP programs of this host write meanwhile is its tx_dropped
-    ignores-dscp     port              a switch's port puts all that arrives into the queue of
-                     priority 0 and says that it trusts what it was told to
-    cnp-dscp         port, dscp        the NIC's CNPs have this DSCP, whatever cnp_dscp says
-    freeze           seconds           the programs of the host stand still, as after a SIGSTOP, and
-                     do not make up for it
-    cpu-limit        share             the programs of the host run so much of each 20 ms
-    slow-counters    seconds           what a switch shows of its counters is as it was when the
-                     lab's clock last was a multiple of this
-    growing-counter  port, counter, by    a counter, in the device's own word, has grown by so much:
-                     of a host, one of `ethtool -S`, hw_counters or statistics/, or with port "" one
-                     of /proc/net/snmp as nstat calls it; of a Comware switch, what stands before
-                     the colon in `display packet-drop`, or "CRC"
-    somebody         command           somebody who is logged in gives this command; nobody sees
-                     what it prints
+"""What is lost, held up or changed on the way, as faults of an emulated device (fault_forms.py).
 
 All of them act on packets or settings, but for `slow-counters` and `growing-counter`, which only
-show. Counts stay when a fault is healed. Each is suffered by devices that have what it takes:
-faces say so by putting an entry into `acts`.
+show. Counts stay when a fault is healed. Faces put how they suffer each into `acts`.
 """
 
 from collections.abc import Callable, Mapping

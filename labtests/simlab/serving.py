@@ -24,6 +24,8 @@ import click
 
 from labtests.core.private_files import private_folder
 from labtests.inventory import Testbed
+from labtests.network.code_folder import NOTICE
+from labtests.network.compiled import must_be_compiled
 from labtests.simlab.control import Message
 from labtests.simlab.faults import UnknownFault
 from labtests.simlab.injection import listening
@@ -45,6 +47,8 @@ def serve(testbed: Testbed, *, seed: int, driven: bool, directory: Path | None) 
     one is made and removed at the end."""
     place = ServingFolder(directory)
     logging.getLogger("asyncio").setLevel(logging.ERROR)  # not a line per write to a lost client
+    if driven and must_be_compiled():
+        _say({"waiting_for": NOTICE})  # nobody reads what a driven lab prints on stderr
     try:
         asyncio.run(_serve(SimulatedLab(testbed, seed=seed), place, driven))
     finally:
@@ -90,8 +94,6 @@ async def open_lab(lab: SimulatedLab, place: ServingFolder) -> AsyncIterator[Mes
 
 async def _serve(lab: SimulatedLab, place: ServingFolder, driven: bool) -> None:
     ending = Ending(of_mistakes=driven)
-    if not driven:
-        click.echo("Preparing the simulation (the first start compiles it) ...")
     lab.network.advance_to(0)  # whatever must be compiled is compiled before anybody waits for it
     async with open_lab(lab, place) as ready:
         if driven:

@@ -103,14 +103,16 @@ def _few_drops(evidence: Evidence, without: tuple[Evidence, ...]) -> Finding:
             "the control without ECN dropped nothing, so there was nothing for ECN to prevent"
         )
     fact = Fact(
-        name="packets dropped with ECN",
+        name="packets dropped",
         measured=lost,
         bound=f"<= {FEW:g} of {most} without",
         unit="packets",
         margin=round(FEW * most - lost, 1),
     )
     if lost > FEW * most:
-        return failed(f"{lost} packets were dropped with ECN, {most} without", fact)
+        is_own = any(each is evidence for each in without)
+        other = "this is the run without ECN" if is_own else f"{most} in the run without ECN"
+        return failed(f"{lost} packets were dropped; {other}", fact)
     return passed(fact)
 
 

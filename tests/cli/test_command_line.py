@@ -2,9 +2,11 @@
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
@@ -169,7 +171,7 @@ def test_a_missing_package_of_the_simulated_lab_gets_a_sentence(
     assert result.exit_code == 2
     assert result.stderr == (
         f"the simulated lab needs the package {package}, which is not installed\n"
-        "  remedy: pip install 'labtests[simlab]'\n"
+        "  remedy: in the clone: make setup, or pip install '.[simlab]'\n"
     )
 
 
@@ -180,3 +182,54 @@ def test_another_missing_module_is_a_bug_and_shown_as_one(monkeypatch: pytest.Mo
     monkeypatch.setattr("labtests.__main__.importlib.import_module", absent)
 
     assert isinstance(run("simlab", "serve", LAB).exception, ModuleNotFoundError)
+
+
+# -- what is not there ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "folder"),
+    [
+        (("validate", "nosuch"), "testbeds"),
+        (("inventory", "show", "nosuch"), "testbeds"),
+        (("snapshot", "--testbed", "nosuch"), "testbeds"),
+        (("check", "--testbed", "nosuch", "--dry-run"), "testbeds"),
+        (("simlab", "serve", "nosuch"), "testbeds"),
+        (("who", "nosuch"), "testbeds"),
+        (("linuxlab", "status", "nosuch"), "testbeds"),
+        (("plan", "lossless-25g", "--testbed", "nosuch"), "testbeds"),
+        (("plan", "nosuch", "--testbed", LAB, "--dry-run"), "profiles"),
+        (("profile", "check", "nosuch"), "profiles"),
+    ],
+)
+def test_a_name_that_is_not_there_lists_those_that_are(words, folder, monkeypatch) -> None:
+    monkeypatch.chdir(ROOT)
+    result = run(*words)
+    names = ", ".join(sorted(path.stem for path in (ROOT / folder).glob("*.yaml")))
+    assert f"nosuch: no such file, and no such name: {folder}/ has {names}" in result.stderr
+    assert result.exit_code == 2
+
+
+def test_a_folder_without_a_snapshot_gets_a_remedy(tmp_path: Path) -> None:
+    result = run("diff", str(tmp_path))
+    assert result.exit_code == 2
+    assert "state-before.json: No such file or directory\n  remedy: name a file of" in result.stderr
+
+
+def test_forget_without_a_run_is_one_mistake_and_nothing_else(tmp_path: Path) -> None:
+    result = run("restore", "--forget", LABTESTS_STATE_DIR=str(tmp_path))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "--forget needs the RUN that is given up\n"
+
+
+def _groups(group: click.Group) -> Iterator[click.Group]:
+    yield group
+    for each in group.commands.values():
+        if isinstance(each, click.Group):
+            yield from _groups(each)
+
+
+@pytest.mark.parametrize("group", list(_groups(main)), ids=lambda group: group.name)
+def test_the_list_of_commands_cuts_no_sentence(group: click.Group) -> None:
+    shown = group.get_help(click.Context(group, info_name="labtests", terminal_width=80))
+    assert "..." not in shown.partition("Commands:")[2]

@@ -386,11 +386,12 @@ def test_somebody_changes_a_setting(box):
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        ({"kind": "nic-discards", "device": SWITCH, "port": OUT}, "S6550 has nothing that"),
-        ({"kind": "freeze", "device": SWITCH, "seconds": 1}, "S6550 has nothing that 'freeze'"),
-        ({"kind": "slow-counters", "device": A, "seconds": 1}, "ServerA has nothing that"),
+        ({"kind": "nic-discards", "device": SWITCH, "port": OUT}, "applies to hosts only"),
+        ({"kind": "freeze", "device": SWITCH, "seconds": 1}, "'freeze' applies to hosts only"),
+        ({"kind": "slow-counters", "device": A, "seconds": 1}, "switches only; ServerA is a host"),
+        ({"kind": "drop-packets", "device": A}, "switches only; ServerA is a host"),
         ({"kind": "nic-discards", "device": C, "port": "eth7", "per_million": 1}, "no port 'eth7'"),
-        ({"kind": "nic-discards", "device": C, "port": NIC_C}, "needs 'per_million'"),
+        ({"kind": "nic-discards", "device": C, "port": NIC_C}, 'needs "per_million"'),
         (
             {"kind": "growing-counter", "device": C, "port": NIC_C, "counter": "rx_lost", "by": 1},
             "'rx_lost' is no counter of ethtool",

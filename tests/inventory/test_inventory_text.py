@@ -220,7 +220,7 @@ def test_a_huge_file_is_refused(mistakes: Mistakes) -> None:
 
 
 def test_a_file_without_end_is_refused() -> None:
-    with pytest.raises(InventoryError, match="is no regular file"):
+    with pytest.raises(InventoryError, match="is not a regular file"):
         load("/dev/zero")
 
 

@@ -130,7 +130,8 @@ def test_the_suite_of_the_docs_runs(lab: Lab, simulated: InProcessLab, tmp_path:
     names: dict[str, Any] = {}
     for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
         exec(compile(code, "docs/suites.md", "exec"), names)
-    by_script, by_setting = (names[name] for name in names if name.startswith("test_"))
+    by_script = names["test_what_a_script_of_ours_sees"]
+    by_setting = names["test_with_pauses_on_one_priority"]
     by_script(lab, tmp_path)
     assert (tmp_path / "counters.txt").read_text().count("rx_prio") == 8
     by_setting(lab)

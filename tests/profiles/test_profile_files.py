@@ -172,3 +172,34 @@ def test_the_formulas_count_frames_as_the_packet_network_does():
     from labtests.core import headroom
 
     assert (headroom.MIN_FRAME_BYTES, headroom.OVERHEAD_BYTES) == (MIN_FRAME_BYTES, OVERHEAD_BYTES)
+
+
+def test_a_wrong_value_does_not_hide_what_other_keys_have_wrong(tmp_path):
+    curve = {"priorities": [3], "kmin_bytes": 200, "kmax_bytes": 100, "pmax_percent": 20}
+    told = told_of(tmp_path, scheduling={0: 20}, ecn=[curve], buffer={"cable_m": 5}, lossless=[3])
+    assert "scheduling: must be a list, not a mapping" in told
+    assert "ecn[0].kmin_bytes: must be below kmax_bytes (100)" in told
+    assert "lossless: needs rate_gbit_per_s and mtu_bytes and trust beside it" in told
+
+
+def test_what_hangs_on_a_wrong_value_is_not_judged(tmp_path):
+    told = told_of(
+        tmp_path, rate_gbit_per_s="fast", lossless=[3], mtu_bytes=1500, trust="dscp",
+        buffer={"cable_m": 5, "headroom_cells": 1}, maps=[], cnp={"dscp": 40, "priority": 6},
+    )  # fmt: skip
+    assert "rate_gbit_per_s: must be a number" in told
+    assert "maps: must be a mapping" in told
+    assert len(told.splitlines()) == 2
+
+
+def test_a_key_that_is_missing_in_a_part_hides_no_other_part(tmp_path):
+    told = told_of(tmp_path, ecn=[{"priorities": [3]}], lossless=[3, 3], junk=1)
+    assert "ecn[0].kmin_bytes: is missing" in told
+    assert "lossless: priority 3 is listed 2 times" in told
+    assert 'unknown key "junk"' in told
+
+
+def test_a_profile_of_which_all_is_wrong_sets_something(tmp_path):
+    told = told_of(tmp_path, mtu_bytes="long")
+    assert len(told.splitlines()) == 1
+    assert "mtu_bytes: must be a whole number" in told

@@ -187,6 +187,4 @@ def test_an_apply_that_is_cancelled_puts_everything_back_itself(project, lab):
     said, _ = process.communicate(timeout=60)
     assert (process.returncode, "interrupted" in said) == (1, True), said
     assert everything(lab) == found
-    assert (
-        project.labtests("restore", "--list")[1] == "no unfinished run: nothing is to be put back\n"
-    )
+    assert project.labtests("restore", "--list")[1] == "no unfinished runs; nothing to restore\n"

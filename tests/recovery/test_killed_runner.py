@@ -60,7 +60,7 @@ def test_a_killed_run_is_found_refused_and_put_back(project: Project) -> None:
         code, said = project.labtests("restore")
         assert (code, said.count("\nrestored ")) == (0, 10), said
         assert everything(lab) == found
-    assert project.labtests("restore") == (0, "no unfinished run: nothing is to be put back\n")
+    assert project.labtests("restore") == (0, "no unfinished runs; nothing to restore\n")
 
 
 def test_recover_puts_back_first_and_then_runs(project: Project) -> None:
@@ -98,7 +98,7 @@ def test_a_lab_in_use_is_refused_with_who_and_since_when(project: Project) -> No
     finally:
         first.kill()
         first.wait()
-    assert project.labtests("restore") == (0, "no unfinished run: nothing is to be put back\n")
+    assert project.labtests("restore") == (0, "no unfinished runs; nothing to restore\n")
 
 
 def test_what_cannot_be_put_back_is_said_with_the_commands_to_type(project: Project) -> None:
@@ -161,7 +161,7 @@ def test_a_dry_run_that_was_killed_blocks_nobody(project: Project) -> None:
     code, said = project.pytest("--dry-run", "-v")
     assert code == 0, said
     assert "a dry run; its simulated lab died with it" in said
-    assert project.labtests("restore") == (0, "no unfinished run: nothing is to be put back\n")
+    assert project.labtests("restore") == (0, "no unfinished runs; nothing to restore\n")
     deadline_s = time.monotonic() + 5
     while list((project.state / "labtests" / "unfinished").glob("*.json")):
         assert time.monotonic() < deadline_s

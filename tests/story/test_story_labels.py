@@ -203,3 +203,15 @@ def test_reports_go_where_the_user_wants_them(no_controls):
     assert not (no_controls.folder / "report.html").exists()
     assert not (no_controls.folder / "junit.xml").exists()
     assert "report: mine/page.html" in no_controls.terminal
+
+
+def test_a_pass_without_a_verdict_is_listed_as_none(labelled):
+    """Neither in the terminal nor on the page is it a PASS; pytest's own outcome stays."""
+    assert labelled.test("test_properties_of_its_own")["outcome"] == "pass"
+    lines = labelled.terminal.splitlines()
+    found = lines.index("NO VERDICT    test_properties_of_its_own")
+    assert lines[found + 1].strip() == "no verdict was asked for"
+    assert "PASS          A verdict of each kind." in lines
+    page = (labelled.folder / "report.html").read_text()
+    assert "3 NO VERDICT" in page
+    assert "no verdict was asked for" in page

@@ -92,9 +92,25 @@ def test_every_mistake_of_a_testbed_file_is_shown_at_once(here):
     [
         (("--testbed", "nosuch"), "testbeds/ has: h3c-s6550-cx4, incast-5to1"),
         ((*DRY, "--fault", "{bad"), "--fault {bad: Expecting property name"),
+        ((*DRY, "--fault", '{"kind": "nope", "device": "ServerA"}'), "none of dead-counter, "),
+        ((*DRY, "--fault", '{"kind": "lldpad"}'), '--fault: "device" is missing (one of ServerA, '),
+        ((*DRY, "--fault", '{"device": "S6550"}'), '--fault: "kind" is missing (one of dead-'),
+        (
+            (*DRY, "--fault", '{"kind": "freeze", "device": "S6550", "seconds": 1}'),
+            "'freeze' applies to hosts only; S6550 is a switch",
+        ),
+        ((*DRY, "--fault", '{"kind": "mtu", "device": "ServerA", "port": "a"}'), 'needs "bytes"'),
+        (
+            (*DRY, "--fault", '{"kind": "rdma-down", "device": "ServerA", "port": "eth7"}'),
+            "ServerA has no port 'eth7' (one of enp3s0f0np0",
+        ),
+        ((*DRY, "--tolerate", "nonsense"), "no check is called 'nonsense'; there are: reachable"),
+        ((*DRY, "--tolerate", ""), "no check is called ''; there are: reachable"),
+        ((*DRY, "--seed", "-1"), "--seed -1: give 0 to 2147483648"),
+        (("--testbed", TESTBED, "--seed", "3"), "--seed is for a simulated lab: give --dry-run"),
         ((*DRY, "--fault", "[]"), "--fault []: give a JSON object"),
         ((*DRY, "--lab-seconds", "1"), "--lab-seconds 1: give 5 to 3600"),
-        ((*DRY, "--run-dir", "/proc/nope"), "/proc/nope: no run folder can be made"),
+        ((*DRY, "--run-dir", "/proc/nope"), "/proc/nope: cannot create the run folder"),
         ((*DRY, "--run-dir", "earlier"), "earlier holds an earlier run; give another --run-dir"),
     ],
 )
@@ -102,6 +118,7 @@ def test_a_value_that_no_run_can_have_is_refused(here, options, words):
     (here / "earlier").mkdir()
     (here / "earlier" / "journal.jsonl").write_text("precious\n")
     expect_usage_error(run(here, "suites", *options), words)
+    assert not (here / "reports").exists()
     assert (here / "earlier" / "journal.jsonl").read_text() == "precious\n"
 
 
@@ -266,3 +283,27 @@ def test_a_suite_for_another_kind_of_lab_is_skipped_with_the_reason(here):
     assert [t["outcome"] for t in ended.json["tests"]] == ["skipped"]
     assert "its RDMA devices are not soft-RoCE" in ended.terminal
     assert "PASS" not in ended.terminal
+
+
+def test_a_value_that_only_the_lab_can_judge_is_a_wrong_option_too(here):
+    fault = '{"kind": "cpu-limit", "device": "ServerA", "share": 7}'
+    ended = run(here, "suites/test_quick.py", *DRY, "--fault", fault)
+    expect_usage_error(ended, "wrong option: --fault: ", "a share is between 0 and 1")
+
+
+def test_the_suite_with_a_verdict_of_the_docs_runs_where_they_say(here):
+    guide = (Path(__file__).parents[2] / "docs" / "suites.md").read_text()
+    code = guide.partition("```python\n")[2].partition("```")[0]
+    (here / "suites" / "test_half_load.py").write_text(code)
+    ended = run(here, "suites/test_half_load.py", *DRY)
+    assert ended.exit_code == 0, ended.terminal
+    roles = [verdict["role"] for verdict in ended.test("half_load")["verdicts"]]
+    assert sorted(roles) == ["control", "main"]
+    assert "PASS          At 60 % of line rate no queue drops a packet." in ended.terminal
+
+
+def test_where_nothing_ran_no_verdicts_are_announced(here):
+    ended = run(here, "suites/test_quick.py", "-k", "nothing_matches", *DRY)
+    assert ended.exit_code == 5
+    assert "verdicts (" not in ended.terminal
+    assert "run folder: " in ended.terminal

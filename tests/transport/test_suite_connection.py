@@ -134,7 +134,7 @@ def test_a_status_that_is_not_0_is_fabrics_exception_and_names_the_device(lab: L
         lab.connection("A").run("echo why >&2; exit 3", hide=True)
     assert caught.value.result.exited == 3
     assert isinstance(caught.value, CommandRejected)
-    assert "A: 'echo why >&2; exit 3': it ended with status 3; its last words: 'why'" in str(
+    assert "A: 'echo why >&2; exit 3': it ended with status 3; last line of stderr: 'why'" in str(
         caught.value
     )
     assert lab.connection("A").run("exit 3", warn=True).exited == 3
@@ -173,7 +173,9 @@ def test_more_than_an_answer_may_hold_is_refused(lab: Lab) -> None:
     [{"pty": True}, {"disown": True}, {"in_stream": io.StringIO("y\n")}, {"watchers": [object()]}],
 )
 def test_what_a_supervised_command_cannot_have_is_refused(lab: Lab, option: dict[str, Any]) -> None:
-    with pytest.raises(DeviceError, match="A: 'id': it cannot be run with") as caught:
+    with pytest.raises(
+        DeviceError, match=r"A: 'id': .* (is|are) not supported: commands run without a terminal"
+    ) as caught:
         lab.connection("A").run("id", **option)
     assert next(iter(option)) in caught.value.remedy
 
@@ -368,7 +370,7 @@ def test_a_file_is_sent_into_a_folder_of_the_run_that_is_gone_at_its_end(
 
 @pytest.mark.parametrize("name", ["/etc/motd.labtests", "../elsewhere", "/tmp/elsewhere", "."])
 def test_a_file_is_sent_nowhere_else(lab: Lab, name: str) -> None:
-    with pytest.raises(CommandRejected, match="only, which is removed at the end"):
+    with pytest.raises(CommandRejected, match="only be uploaded to the run folder"):
         lab.connection("A").put(io.StringIO("x"), name)
     assert not Path("/etc/motd.labtests").exists()
 

@@ -86,6 +86,14 @@ def test_marks_beside_as_many_drops_fail():
     )
 
 
+def test_drops_are_told_beside_those_of_the_run_without_ecn_or_as_that_run():
+    bad = tcp(marks=900, drops=350, again=170)
+    beside = marked_not_dropped(bad, without=(WITHOUT,)).because
+    assert "350 packets were dropped; 400 in the run without ECN" in beside
+    itself = marked_not_dropped(bad, without=(bad,)).because
+    assert "350 packets were dropped; this is the run without ECN" in itself
+
+
 def test_where_nothing_dropped_without_ecn_nothing_was_spared():
     calm = tcp(marks=0, drops=0, again=0)
     for controls in ((), (calm,)):

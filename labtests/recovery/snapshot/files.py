@@ -100,7 +100,10 @@ def _json(path: Path, read_file: Callable[[Path], bytes]) -> Json:
     try:
         found = json_of(read_file(path))
     except OSError as error:
-        raise LabError(f"{path}: {error.strerror}") from error
+        raise LabError(
+            f"{path}: {error.strerror}\n  remedy: name a file of `labtests snapshot`, or the "
+            "folder of a run that changed a lab, such as reports/latest"
+        ) from error
     except ValueError as error:
         raise LabError(f"{path} is not JSON: {error}") from error
     if not isinstance(found, dict):

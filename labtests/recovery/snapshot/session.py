@@ -6,16 +6,19 @@ and the change journal; suites have the same by pytest_plugin/run.py.
 
 import json
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from labtests.core.clock import WallClock
-from labtests.core.errors import LabError
+from labtests.core.errors import WrongOption
+from labtests.core.output import tell
 from labtests.core.redaction import redacted_logs
+from labtests.core.seeds import SEED_UNLESS_ASKED
 from labtests.core.signals import as_ctrl_c
+from labtests.drivers import driver_module
 from labtests.inventory import Testbed
 from labtests.lab.lab import Lab
 from labtests.transport.protocol import Clock
@@ -25,18 +28,20 @@ from labtests.transport.transcript import Journal
 if TYPE_CHECKING:
     from labtests.simlab.control import LabProcess
 
+FAULTS_GUIDE = "docs/simulated-lab.md"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
     """Which lab, and how. `limit`: these devices only; none: all. With `dry_run` a simulated lab,
-    in which `faults` (JSON, simlab/faults.py) are wrong. What is said goes to `journal`, or is not
-    kept. `run` marks processes that are started."""
+    in which `faults` (JSON, docs/simulated-lab.md) are wrong. What is said goes to `journal`, or is
+    not kept. `run` marks processes that are started."""
 
     testbed: Testbed
     limit: tuple[str, ...] = ()
     dry_run: bool = False
     faults: Sequence[str] = ()
-    seed: int = 1
+    seed: int | None = None
     journal: Path | None = None
     run: str = ""
 
@@ -45,8 +50,7 @@ class Access:
 def opened(asked: Access) -> Iterator[Lab]:
     """The lab, closed at the end, also after Ctrl-C, SIGTERM and SIGHUP. No log record shows a
     password meanwhile. Raises LabError, LabErrors with every device that cannot be reached."""
-    if asked.faults and not asked.dry_run:
-        raise LabError("--fault is for a simulated lab: give --dry-run too")
+    expect_dry(asked.dry_run, faults=asked.faults, seed=asked.seed)
     with ExitStack() as stack:
         stack.enter_context(as_ctrl_c())
         journal = stack.enter_context(_journal(asked, stack))
@@ -61,6 +65,13 @@ def opened(asked: Access) -> Iterator[Lab]:
                 run=asked.run,
             )
         )
+
+
+def expect_dry(dry_run: bool, *, faults: Sequence[str] = (), seed: int | None = None) -> None:
+    """Nobody believes that a lab of real devices has such a fault or seed. Raises WrongOption."""
+    for option, given in (("--fault", bool(faults)), ("--seed", seed is not None)):
+        if given and not dry_run:
+            raise WrongOption(f"{option} is for a simulated lab: give --dry-run too")
 
 
 def limited(testbed: Testbed, limit: tuple[str, ...]) -> Testbed:
@@ -81,31 +92,63 @@ def _journal(asked: Access, stack: ExitStack) -> Journal:
 def _reached(asked: Access, stack: ExitStack) -> tuple[Testbed, Clock]:
     if not asked.dry_run:
         return asked.testbed, WallClock()
-    process = stack.enter_context(simulation(asked.testbed, seed=asked.seed, faults=asked.faults))
+    seed = SEED_UNLESS_ASKED if asked.seed is None else asked.seed
+    process = stack.enter_context(simulation(asked.testbed, seed=seed, faults=asked.faults))
     return process.reroute(asked.testbed), process.clock
 
 
-def simulation(testbed: Testbed, *, seed: int, faults: Sequence[str]) -> "LabProcess":
+def simulation(
+    testbed: Testbed, *, seed: int, faults: Sequence[str], tell: Callable[[str], object] = tell
+) -> "LabProcess":
     """A simulated lab made from the testbed, in a process of its own, in which these (JSON) are
-    wrong. Raises LabError."""
+    wrong; `tell` hears what is waited for. Raises LabError."""
     from labtests.simlab.control import LabProcess  # only a dry run needs the simulator
 
-    known = [_fault(fault) for fault in faults]
-    process = LabProcess(testbed.file, seed=seed, without=names_of_passwords(testbed.devices))
+    known = faults_of(testbed, faults)
+    without = names_of_passwords(testbed.devices)
+    process = LabProcess(testbed.file, seed=seed, without=without, tell=tell)
     try:
         for fault in known:
-            process.fault(**fault)
+            _suffer(process, fault)
     except BaseException:
         process.close()
         raise
     return process
 
 
-def _fault(text: str) -> dict[str, Any]:
+def _suffer(process: "LabProcess", fault: dict[str, Any]) -> None:
+    """Some values only the lab itself can judge."""
+    from labtests.simlab.control import RequestRefused
+
+    try:
+        process.fault(**fault)
+    except RequestRefused as error:
+        raise WrongOption(f"--fault: {error}\n  remedy: see {FAULTS_GUIDE}") from error
+
+
+def faults_of(testbed: Testbed, texts: Sequence[str]) -> list[dict[str, Any]]:
+    """The faults that `--fault` asks for. Raises WrongOption for what this testbed cannot have."""
+    return [_fault(testbed, text) for text in texts]
+
+
+def _fault(testbed: Testbed, text: str) -> dict[str, Any]:
+    from labtests.simlab.fault_forms import mistake_in
+
     try:
         fault = json.loads(text)
     except ValueError as error:
-        raise LabError(f"--fault {text}: {error}") from error
+        raise WrongOption(f"--fault {text}: {error}") from error
     if not isinstance(fault, dict):
-        raise LabError(f"--fault {text}: give a JSON object (labtests/simlab/faults.py)")
+        raise WrongOption(f"--fault {text}: give a JSON object ({FAULTS_GUIDE})")
+    kinds = {device.name: driver_module(device.platform).KIND for device in testbed.devices}
+    if mistake := mistake_in(fault, kinds) or _no_such_port(testbed, fault):
+        raise WrongOption(f"--fault: {mistake}\n  remedy: see {FAULTS_GUIDE}")
     return fault
+
+
+def _no_such_port(testbed: Testbed, fault: dict[str, Any]) -> str:
+    """A counter of no port has port ""."""
+    ports = [port.interface for port in testbed.device(fault["device"]).ports]
+    if fault.get("port", "") in ("", *ports):
+        return ""
+    return f"{fault['device']} has no port {fault['port']!r} (one of {', '.join(ports)})"

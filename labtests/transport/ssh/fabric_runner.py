@@ -46,8 +46,9 @@ class CommandFailed(CommandRejected, UnexpectedExit):
     """A command of a suite ended with another status than 0, and `warn=True` was not said."""
 
     def __init__(self, device: str, result: Result) -> None:
-        said = (result.stderr.strip() or result.stdout.strip()).splitlines()
-        words = f"its last words: {said[-1]!r}" if said else "it printed nothing"
+        streams = (("stderr", result.stderr), ("stdout", result.stdout))
+        said = [(name, text.strip().splitlines()[-1]) for name, text in streams if text.strip()]
+        words = "last line of {}: {!r}".format(*said[0]) if said else "it printed nothing"
         self.device, self.command = device, result.command
         self.problem = f"it ended with status {result.exited}; {words}"
         self.remedy = "run it by hand on the host; with warn=True any status is an answer"
@@ -170,16 +171,16 @@ class SupervisedRunner(Remote):  # type: ignore[misc]  # Fabric has no types
     def _expect_possible(self, command: str) -> None:
         """Raises DeviceError for an option that a supervised command cannot have."""
         asked = {
-            "pty": self.using_pty,
+            "pty=True": self.using_pty,
             "watchers": self.opts["watchers"],
             "in_stream": self.streams["in"],
-            "disown": self.opts["disown"],
+            "disown=True": self.opts["disown"],
         }
         if wrong := [name for name, value in asked.items() if value]:
             raise DeviceError(
                 self.context.session.device,
                 command,
-                f"it cannot be run with {', '.join(wrong)}: a command of labtests has no terminal, "
-                "reads nothing and ends with the run",
+                f"{' and '.join(wrong)} {'are' if wrong[1:] else 'is'} not supported: commands run "
+                "without a terminal or input, and end with the run",
                 f"leave out {', '.join(wrong)}; `asynchronous=True` runs it beside others",
             )

@@ -35,7 +35,15 @@ class FailurePlace:
     @property
     def what(self) -> str:
         """The host, and its part in the way."""
-        return self.hop.address if self.last else f"jump host {self.hop.address}"
+        return self._in_its_part(self.hop.address)
+
+    @property
+    def name(self) -> str:
+        """The same without the port, of which no name server knows."""
+        return self._in_its_part(self.hop.host)
+
+    def _in_its_part(self, host: str) -> str:
+        return host if self.last else f"jump host {host}"
 
 
 def explained(error: Exception, place: FailurePlace) -> DeviceError:
@@ -128,7 +136,7 @@ def _name(error: socket.gaierror, place: FailurePlace) -> DeviceError:
     return Unreachable(
         place.device,
         place.hop.command,
-        f"the name of {place.what} is not known here ({error.strerror})",
+        f"cannot resolve {place.name} ({error.strerror})",
         "check `host` in the testbed file against DNS, /etc/hosts and ~/.ssh/config",
     )
 

@@ -168,8 +168,8 @@ class HostFiles:
             raise CommandRejected(
                 self._session.device,
                 f"put {remote}",
-                f"a file is sent into the run's folder {self.folder} only, which is removed at the "
-                "end, so that the host is left as it was found",
+                f"files can only be uploaded to the run folder {self.folder}, which is removed at "
+                "the end, so that the host is left as it was found",
                 "give it a name without a folder (`put(...).remote` says where it is); where it "
                 "has to be elsewhere, copy it by `sudo`, and put back yourself what was there",
             )

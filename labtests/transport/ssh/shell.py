@@ -329,7 +329,7 @@ class ShellTransport:
         raise CommandRejected(
             self.device,
             reply.command,
-            f"the shell ended before it said what became of it; its last words: {said[-1]!r}",
+            f"the shell ended before it said what became of it; last line of stderr: {said[-1]!r}",
             "run it by hand on the host to see what it does to the shell",
         )
 
