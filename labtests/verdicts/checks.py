@@ -327,12 +327,18 @@ def kept_pace(evidence: Evidence) -> Iterator[Finding]:
             yield _pace_of(evidence, place, flow)
 
 
-def _pace_of(evidence: Evidence, place: Place, flow: FlowResult) -> Finding:
-    seconds = flow.asked_s or flow.intervals[-1].end_s - flow.intervals[0].start_s
-    sent = sum(row.goodput_bits_per_s * (row.end_s - row.start_s) for row in flow.intervals)
+def sent_and_asked(flow: FlowResult) -> tuple[float, float, float]:
+    """Bits that a paced flow sent, bits that it was asked for, and the seconds it had for them."""
+    rows = flow.intervals
+    seconds = flow.asked_s or (rows[-1].end_s - rows[0].start_s if rows else 0.0)
+    sent = sum(row.goodput_bits_per_s * (row.end_s - row.start_s) for row in rows)
     if flow.sent_bytes is not None:
         sent = 8.0 * flow.sent_bytes
-    asked = (flow.offered_bits_per_s or 0.0) * seconds
+    return sent, (flow.offered_bits_per_s or 0.0) * seconds, seconds
+
+
+def _pace_of(evidence: Evidence, place: Place, flow: FlowResult) -> Finding:
+    sent, asked, seconds = sent_and_asked(flow)
     nic = (place.device, place.port)
     pause_us = evidence.change(nic, "priority", place.priority, c.PFC_RX_PAUSE_US).increase or 0
     frames = evidence.change(nic, "priority", place.priority, c.PFC_RX_FRAMES).increase or 0

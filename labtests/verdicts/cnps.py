@@ -45,6 +45,19 @@ def in_their_class(evidence: Evidence) -> Iterator[Finding]:
         yield from _came(evidence, place, evidence.cnp)
 
 
+def of_marks(evidence: Evidence) -> Iterator[Finding]:
+    """A notification point sends at most one CNP for a CE packet (mlx5: np_cnp_sent)."""
+    receiver = (evidence.receiver.device, evidence.receiver.port)
+    sent = evidence.change(receiver, "port", None, c.NP_CNP_SENT)
+    seen = evidence.change(receiver, "port", None, c.NP_ECN_MARKED_PACKETS)
+    if sent.increase is None or seen.increase is None:
+        return  # said elsewhere
+    margin = seen.increase - sent.increase
+    fact = fact_of(sent, f"<= {seen.increase} CE packets", "CNPs", margin=margin)
+    many = f"{receiver[0]} sent {sent.increase} CNPs for {seen.increase} CE packets"
+    yield passed(fact) if margin >= 0 else disagreement(many, fact)
+
+
 def often_enough(evidence: Evidence, place: Place, seconds: float) -> Iterator[Finding]:
     """So many CNPs that they can have held the sender for all this time."""
     handled = evidence.change((place.device, place.port), "port", None, c.RP_CNP_HANDLED)

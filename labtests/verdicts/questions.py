@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from labtests.capabilities import counters as c
+from labtests.capabilities.records import FlowResult
 from labtests.measure.evidence import Difference, Evidence, Place
 from labtests.verdicts import checks, cnps, goodput, idle, packets, rdma_packets, witnesses
 from labtests.verdicts.outcome import (
@@ -33,6 +34,8 @@ HALF = 0.5
 """Of the bottleneck: what others leave at least, or it is their incast and not ours."""
 OFFERS = 0.95
 """Of what it was asked: less, and a sender that is alone is itself the bottleneck."""
+ALL_OFFERED = 0.99
+"""Of what it was asked: so much is all of it, but for the edges of a tool's clock."""
 
 
 def lossless(
@@ -84,11 +87,17 @@ def paused(evidence: Evidence) -> Verdict:
     """Each sender's port was paused, at its own priority only, the faster sender's the most."""
     early, *_ = evidence.senders
     sent = _pause_sent(evidence, early).increase
+    free = [
+        place.device
+        for place, flow in zip(evidence.senders, evidence.flows, strict=False)
+        if _needed_no_pause(evidence, place, flow)
+    ]
+    but = f" but {', '.join(free)}, which sent all it offered," if free else ""
     return conclude(
         "Did PFC pause the senders?",
         evidence,
         _paused(evidence),
-        passing=f"every sender was paused at its own priority only; {early.device} the most "
+        passing=f"every sender{but} was paused at its own priority only; {early.device} the most "
         f"({sent} frames)",
     )
 
@@ -96,12 +105,27 @@ def paused(evidence: Evidence) -> Verdict:
 def _paused(evidence: Evidence) -> Iterator[Finding]:
     yield from checks.ran(evidence)
     yield from checks.kept_pace(evidence)
-    for place in evidence.senders:
-        yield checks.only_under_congestion(evidence, _grew(_pause_sent(evidence, place), "frames"))
+    for place, flow in zip(evidence.senders, evidence.flows, strict=False):
+        if not _needed_no_pause(evidence, place, flow):
+            grew = _grew(_pause_sent(evidence, place), "frames")
+            yield checks.only_under_congestion(evidence, grew)
         yield from _not_paused_elsewhere(evidence, place)
+        yield from _no_link_pause(evidence, place)
         yield witnesses.pauses_agree(evidence, place)
     yield checks.only_under_congestion(evidence, _first_paused_most(evidence))
     yield from idle.quiet_queues(evidence, evidence.queues)
+
+
+def _needed_no_pause(evidence: Evidence, place: Place, flow: FlowResult) -> bool:
+    """Its port counted no pause frame, and it sent all that it offered, as a slow link beside fast
+    ones does: its part of the buffer never filled. The first sender has to give way."""
+    sent, asked, _ = checks.sent_and_asked(flow)
+    return (
+        place is not evidence.senders[0]
+        and _pause_sent(evidence, place).increase == 0
+        and asked > 0
+        and sent >= ALL_OFFERED * asked
+    )
 
 
 def _pause_sent(evidence: Evidence, place: Place, priority: int | None = None) -> Difference:
@@ -130,6 +154,21 @@ def _not_paused_elsewhere(evidence: Evidence, place: Place) -> Iterator[Finding]
             )
         elif other.increase is None and not checks.not_enabled(other):
             yield missing(other, "= 0", "frames")
+
+
+def _no_link_pause(evidence: Evidence, place: Place) -> Iterator[Finding]:
+    """802.3x holds a whole port: what its NIC got is no more than the PFC frames of all priorities,
+    where a NIC counts those among them."""
+    nic = (place.device, place.port)
+    every = evidence.change(nic, "port", None, c.PAUSE_RX_FRAMES)
+    by_priority = [
+        evidence.change(nic, "priority", each, c.PFC_RX_FRAMES).increase for each in range(8)
+    ]
+    if (every.increase or 0) > sum(frames or 0 for frames in by_priority):
+        yield unproven(
+            f"{name_of(every)} grew by {every.increase}, more than PFC frames of all priorities: "
+            "802.3x pauses held the whole port; turn link pause off at both ends"
+        )
 
 
 def _first_paused_most(evidence: Evidence) -> Finding:
@@ -267,6 +306,7 @@ def _slowed(evidence: Evidence) -> Iterator[Finding]:
         yield from cnps.heeded(evidence, place)
     yield witnesses.marks_agree(evidence)
     yield witnesses.cnps_agree(evidence)
+    yield from cnps.of_marks(evidence)
     yield from cnps.in_their_class(evidence)
     alone, shared = goodput.alone(evidence), goodput.together(evidence)
     if not alone or not shared:

@@ -79,6 +79,6 @@ def test_background_traffic_spoils_the_queue_that_it_uses_and_no_other(tmp_path:
     main = [v for v in spoilt["verdicts"] if v["role"] == "main" and v["outcome"] != "pass"]
     because = main[-1]["because"]
     for part in ("S6550 Twenty-FiveGigE1/0/13 queue 0 forwarded_packets grew by",
-                 "in the check before the run", "find who sends"):  # fmt: skip
+                 "in the check before the run", "find and stop the source"):  # fmt: skip
         assert part in because
         assert part in page

@@ -6,11 +6,12 @@ from dataclasses import replace
 import pytest
 from handmade import good_evidence
 from handmade_loads import load
+from test_ecn_verdict import GOOD, WITHOUT
 from test_mutations import A_NIC, dcqcn, with_bytes, with_nics
-from test_sound import with_counter
+from test_sound import R_NIC, with_counter
 
 from labtests.capabilities import counters as c
-from labtests.verdicts import paused, slowed_by_marks, sound
+from labtests.verdicts import marked_not_dropped, paused, slowed_by_marks, sound
 from labtests.verdicts.outcome import Outcome
 
 
@@ -69,3 +70,48 @@ def test_datagrams_that_the_sending_host_never_sent_are_missing():
 
 def test_a_tool_that_counts_before_it_writes_may_be_one_ahead():
     assert sound(out_datagrams(less=1, unsure=1)).outcome is Outcome.PASS
+
+
+def slow_last_sender(share: float):
+    """S1 whose last sender was never paused, and sent so much of what it offered."""
+    seen = good_evidence()
+    last, flow = seen.senders[-1], seen.flows[-1]
+    port, nic = (last.switch, last.switch_port), (last.device, last.port)
+    seen = grown(seen, port, c.PFC_TX_FRAMES, 0, "priority", last.priority)
+    seen = grown(seen, nic, c.PFC_RX_FRAMES, 0, "priority", last.priority)
+    sent = replace(
+        flow, asked_s=5.0, sent_bytes=round(share * (flow.offered_bits_per_s or 0) * 5 / 8)
+    )
+    return replace(seen, flows=(*seen.flows[:-1], sent))
+
+
+def test_a_slow_link_that_sends_all_it_offers_needs_no_pause():
+    verdict = paused(slow_last_sender(share=1.0))
+    assert verdict.outcome is Outcome.PASS, verdict.because
+    assert "but b, which sent all it offered, was paused" in verdict.because
+
+
+def test_a_sender_that_gave_way_without_a_pause_was_not_paused():
+    verdict = paused(slow_last_sender(share=0.95))
+    assert verdict.outcome is Outcome.FAIL
+    assert "pfc_tx_frames stayed 0" in verdict.because
+
+
+def test_link_pause_beside_pfc_is_said():
+    seen = good_evidence()
+    nic = (seen.senders[0].device, seen.senders[0].port)
+    assert "802.3x" in paused(grown(seen, nic, c.PAUSE_RX_FRAMES, 5_000)).because
+
+
+def test_more_cnps_than_marks_are_a_disagreement():
+    verdict = slowed_by_marks(grown(dcqcn(), R_NIC, c.NP_ECN_MARKED_PACKETS, 800))
+    assert "sent 900 CNPs for 800 CE packets" in verdict.because
+
+
+def test_marks_that_were_not_told_are_missing_and_not_none():
+    port = GOOD.bottleneck
+    kept = tuple(r for r in GOOD.after if r.key[-1] != c.ECN_MARKED_PACKETS or r.key[:2] != port)
+    assert len(kept) < len(GOOD.after)
+    verdict = marked_not_dropped(replace(GOOD, after=kept), without=(WITHOUT,))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "stayed 0" not in verdict.because

@@ -114,10 +114,10 @@ _SIDE = _NOTATION.record(
 )
 _PORT = _NOTATION.record(
     r"<port:Ethernet[0-9/]+> is <state:up|down>( \(.*\))?",
-    _NOTATION.maybe(r"Hardware: .*, address: <mac:(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}> .*"),
+    _NOTATION.maybe(r"Hardware: [^\s,][^,]*, address: <mac:(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}> .*"),
     _NOTATION.maybe("MTU <mtu:number> bytes, .*"),
     _NOTATION.maybe("(full|half)-duplex, (<speed:number> <unit:Mb/s|Gb/s>|auto-speed)(, .*)?"),
-    _NOTATION.maybe("admin fec state is .*, oper fec state is <fec>"),
+    _NOTATION.maybe(r"admin fec state is [^\s,][^,]*, oper fec state is <fec>"),
     _NOTATION.many("|".join(_PASSED)),
     _SIDE,
     make=_shown,
