@@ -47,6 +47,11 @@ def _apply(
         if target == "-":
             duplicate = Output()  # closed; what is written to it is lost
         return _with_output(streams, descriptor, duplicate)
+    if descriptor not in (1, 2) or (operator == ">&" and target.isdigit()):
+        shell.refuse(f"{descriptor}{operator}{target}")
+    kept = "C" in shell.flags and operator == ">" and not target.startswith("/dev/")
+    if kept and shell.host.tree.is_file(shell.resolve(target)):
+        raise OSError(errno.EEXIST, "cannot overwrite existing file")
     output = _opened(shell, target, append=operator.endswith(">>"))
     if operator.startswith("&") or operator == ">&":
         return replace(streams, out=output, err=output)
@@ -79,7 +84,7 @@ def _with_input(
 def _with_output(streams: StandardStreams, descriptor: int, output: Output) -> StandardStreams:
     if descriptor == 2:
         return replace(streams, err=output)
-    return replace(streams, out=output) if descriptor == 1 else streams
+    return replace(streams, out=output)
 
 
 def _opened(shell: Execution, target: str, *, append: bool) -> Output:

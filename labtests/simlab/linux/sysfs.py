@@ -53,6 +53,8 @@ def populate(host: Machine) -> None:
 def populate_system(host: Machine) -> None:
     """What does not belong to a port."""
     _add(host, "/etc/hostname", lambda: host.name + "\n")
+    _add(host, "/etc/passwd", lambda: "root:x:0:0:root:/root:/bin/bash\n")
+    _add(host, "/dev/null", str)
     _add(host, "/etc/os-release", lambda: 'NAME="Ubuntu"\nVERSION_ID="22.04"\n')
     _add(host, "/proc/version", lambda: f"Linux version {KERNEL} {KERNEL_BUILD}\n")
     _add(host, "/proc/uptime", lambda: f"{host.uptime_s():.2f} 0.00\n")

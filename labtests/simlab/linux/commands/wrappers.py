@@ -179,7 +179,7 @@ def _setsid(call: Call) -> Program:
 
 def _shell(call: Call) -> Program:
     """`sh -c TEXT [NAME …]`, a script, or commands on stdin."""
-    options, words = read_options(call.arguments, "-lisex -c=", stop_early=True)
+    options, words = read_options(call.arguments, "-liseu -c= -o=", stop_early=True)
     if "c" in options:
         parameters = tuple(words)
         text = options["c"]
@@ -194,6 +194,8 @@ def _shell(call: Call) -> Program:
     else:
         parameters = ()
         text = yield from call.read_all()
+    flags = "".join(f"-{x} {options[x]} " for x in "euo" if x in options)
+    text = f"set {flags};{text}" if flags else text
     name = (words or [call.name])[0]
     return (yield from call.host.run_script(call.process, name, parameters, text))
 
