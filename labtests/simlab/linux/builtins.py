@@ -227,8 +227,10 @@ def _with(flags: str, builtin: Builtin) -> Builtin:
     return checked
 
 
-_OF_BASH = """alias bg declare dirs disown fg getopts hash history jobs let local mapfile popd pushd
-readarray readonly shift shopt times typeset ulimit unalias""".split()
+_OF_BASH = (
+    *("alias", "bg", "declare", "fg", "getopts", "history", "jobs", "let", "local", "mapfile"),
+    *("readarray", "readonly", "shift", "shopt", "typeset", "ulimit"),
+)
 BUILTINS: Mapping[str, Builtin] = {
     **dict.fromkeys((":", "true"), lambda shell, call: 0),
     **dict.fromkeys(_OF_BASH, _refuse),

@@ -49,10 +49,7 @@ def _apply(
         return _with_output(streams, descriptor, duplicate)
     if descriptor not in (1, 2) or (operator == ">&" and target.isdigit()):
         shell.refuse(f"{descriptor}{operator}{target}")
-    kept = "C" in shell.flags and operator == ">" and not target.startswith("/dev/")
-    if kept and shell.host.tree.is_file(shell.resolve(target)):
-        raise OSError(errno.EEXIST, "cannot overwrite existing file")
-    output = _opened(shell, target, append=operator.endswith(">>"))
+    output = _opened(shell, target, operator)
     if operator.startswith("&") or operator == ">&":
         return replace(streams, out=output, err=output)
     return _with_output(streams, descriptor, output)
@@ -87,12 +84,16 @@ def _with_output(streams: StandardStreams, descriptor: int, output: Output) -> S
     return replace(streams, out=output)
 
 
-def _opened(shell: Execution, target: str, *, append: bool) -> Output:
+def _opened(shell: Execution, target: str, operator: str) -> Output:
     path = shell.resolve(target)
     if path == "/dev/stderr":
         return shell.process.streams.err
     if path == "/dev/stdout":
         return shell.process.streams.out
+    keeps = "C" in shell.flags and operator == ">" and path != "/dev/null"
+    if keeps and shell.host.tree.is_file(path):
+        raise OSError(errno.EEXIST, "cannot overwrite existing file")
+    append = operator.endswith(">>")
     return FileOutput(shell.host.tree.writer(path, append=append, user=shell.process.user))
 
 

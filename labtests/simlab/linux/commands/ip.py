@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from labtests.simlab.linux.calls import Call, Tools
-from labtests.simlab.linux.options import NotEmulated
+from labtests.simlab.linux.options import NotEmulated, only
 from labtests.simlab.linux.ports import LARGEST_MTU_BYTES, LEAST_MTU_BYTES, NicPort, network_of
 
 VERSION = "ip utility, iproute2-6.1.0, libbpf 1.1.2\n"
@@ -16,20 +16,20 @@ def _ip(call: Call) -> int | str:
     flags = _leading_options(words)
     if flags & {"V", "Version"}:
         return VERSION
-    if flags & {"d", "details"}:  # such as the bridge of a port
-        raise NotEmulated("-d")
+    only(flags, "j", "json", "br", "brief", "s", "stats", "statistics", "o", "oneline")
     if not words or not any(name.startswith(words[0]) for name in ("address", "link", "route")):
-        call.err('Object "' + (words[0] if words else "") + '" is unknown, try "ip help".\n')
-        return 255 if words else 1
+        raise NotEmulated(" ".join(call.argv))
     kind = words.pop(0)
     if words and words[0] in {*_CHANGES, "get"}:
         return _unusual(call, kind, words)
     names = [word for word in words if word not in ("show", "list", "dev", "up")]
+    only(names[1:])
     ports = [port for port in call.host.ports if not names or port.interface in names]
     if names and not ports and names != ["lo"]:
         call.err(f'Device "{names[0]}" does not exist.\n')
         return 1
     if "route".startswith(kind):
+        only(flags)
         return _routes(ports)
     if flags & {"j", "json"} and not flags & {"br", "brief"}:
         return json.dumps([_row(port) for port in ports], separators=(",", ":")) + "\n"
@@ -75,6 +75,7 @@ def _unusual(call: Call, kind: str, words: list[str]) -> int:
     if words[0] in _CHANGES:
         call.err("RTNETLINK answers: Operation not supported\n")
         return 2
+    only(words[2:])
     port = call.host.route(words[1]) if len(words) > 1 else None
     if port is None:
         call.err("RTNETLINK answers: Network is unreachable\n")
