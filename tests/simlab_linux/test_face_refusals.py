@@ -30,7 +30,7 @@ REAL = (
     f"ethtool -m {INTERFACE}", f"tc qdisc show dev {INTERFACE}",
     f"tc qdisc add dev {INTERFACE} root pfifo", "rdma -d link", "rdma -p link",
     "rdma link show mlx5_0/1 x", "rdma resource show qp link mlx5_0/1 pid 1", "rdma resource",
-    "ibdev2netdev -v", "show_gids mlx5_0", "ibv_devices -v", "ibv_devinfo -v", "ibv_devinfo -i 2",
+    "ibdev2netdev -x", "show_gids mlx5_0", "ibv_devices -v", "ibv_devinfo -v", "ibv_devinfo -i 2",
     "ibstat -l", "ibstat mlx5_0 1", "ping -f 192.168.10.11", "ping -D -c 1 192.168.10.11",
 )  # fmt: skip
 
@@ -145,6 +145,7 @@ def test_the_table_has_every_program(hands: Hands) -> None:
         ("touch /tmp/.x /tmp/y; ls /tmp; ls -A /tmp", "y\n.x\ny\n"),
         ("sleep 5 & ps -o etimes= -p $!", "0\n"),
         ("rdma dev show mlx5_0 | wc -l", "1\n"),
+        (f"ethtool --show-fec {INTERFACE} | tail -1", "Active FEC encoding: None\n"),
         ("date -u +%Y-%m-%d", "2024-05-29\n"),
     ],
 )  # fmt: skip

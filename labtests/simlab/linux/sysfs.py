@@ -210,7 +210,8 @@ def _statistic(port: NicPort, name: str) -> Callable[[], str]:
         counters = port.counters()
         if counters is None:
             return "0\n"
-        live = {"rx_packets": counters.ip_in_receives, "tx_packets": counters.udp_out_datagrams}
+        live = {"rx_packets": counters.ip_in_receives, "tx_packets": counters.ip_out_packets}
+        live |= {"rx_bytes": counters.ip_in_bytes, "tx_bytes": counters.ip_out_bytes}
         broken = port.faults.defects.broken_frames(port.interface, port.now_ns())
         live |= dict.fromkeys(("rx_crc_errors", "rx_errors"), counters.rx_crc_errors + broken)
         return f"{port.reading(name, lambda: live.get(name, 0))}\n"

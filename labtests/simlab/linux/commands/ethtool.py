@@ -17,6 +17,7 @@ _NO_SUCH_DEVICE = {
         75,
     ),
 }
+_ONLY_REAL = frozenset("AcCdeEfgGkKlLmnNprsTtuUwWxX")
 _LONG = {"--statistics": "-S", "--driver": "-i", "--show-pause": "-a", "--show-permaddr": "-P"}
 
 
@@ -34,9 +35,9 @@ def _ethtool(call: Call) -> int:
     option = _LONG.get(words[0], words[0]) if words and words[0].startswith("-") else ""
     if option:
         words.pop(0)
-    if option not in _SHOW:
+    if option not in _SHOW and (option[:2] == "--" or option[1:] in _ONLY_REAL):
         raise NotEmulated(" ".join(call.arguments))
-    if len(words) != 1:
+    if len(words) != 1 or option not in _SHOW:
         call.err("ethtool: bad command line argument(s)\nFor more information run ethtool -h\n")
         return 1
     return _on_interface(call, option, words)

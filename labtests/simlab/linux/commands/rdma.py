@@ -215,7 +215,7 @@ _OBJECTS = {"dev": _dev, "link": _link, "resource": _resource, "statistic": _sta
 
 
 def _ibdev2netdev(call: Call) -> str:
-    only(call.arguments)
+    only(call.arguments, "-v")
     return "".join(
         f"{port.rdma} port 1 ==> {port.interface} ({'Up' if port.up else 'Down'})\n"
         for port in call.host.ports
