@@ -59,6 +59,8 @@ def next_udp_packet(t: State, f: int) -> int:
     last = flow.fragment + 1 == flow.fragments
     k = new_packet(t, UDP_FRAGMENT, f, flow.rest_frame_bytes if last else flow.frame_bytes)
     packet = packet_at(t, k)
+    host_at(t, flow.source).ip_out += 1
+    host_at(t, flow.source).ip_out_bytes += packet.frame_bytes
     packet.psn = flow.datagram
     packet.part = flow.fragment
     packet.dscp = flow.dscp
@@ -80,6 +82,7 @@ def receive_udp(t: State, f: int, k: int) -> None:
     host = host_at(t, flow.target)
     fragmented = flow.fragments > 1
     host.ip_in += 1
+    host.ip_in_bytes += packet.frame_bytes
     host.reasm_reqds += 1 if fragmented else 0
     if packet.psn != flow.rx_datagram:
         if flow.rx_fragments > 0:

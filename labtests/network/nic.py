@@ -49,6 +49,7 @@ _OF_HOST = (
     *("packet_seq_err", "duplicate_request", "udp_rcvbuf_errors"),
 )
 """Of NicCounters, what is a column of lanes, or of a host, by the same name."""
+_FCS_BYTES = 4
 _TRUST = {"pcp": TRUST_DOT1P, "dscp": TRUST_DSCP}
 
 
@@ -289,6 +290,9 @@ class Nic:
             ip_reasm_oks=host.reasm_oks,
             ip_reasm_reqds=host.reasm_reqds,
             ip_in_receives=host.ip_in,
+            ip_in_bytes=host.ip_in_bytes - _FCS_BYTES * host.ip_in,
+            ip_out_packets=host.ip_out,
+            ip_out_bytes=host.ip_out_bytes - _FCS_BYTES * host.ip_out,
             rx_crc_errors=int(t.port[self._port].crc_errors),
         )
 

@@ -214,6 +214,9 @@ class NicCounters:
     ip_reasm_oks: int
     ip_reasm_reqds: int
     ip_in_receives: int
+    ip_in_bytes: int  # of frames without their FCS, as Linux counts
+    ip_out_packets: int
+    ip_out_bytes: int
     rx_crc_errors: int = 0
 
 

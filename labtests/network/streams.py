@@ -125,6 +125,8 @@ def next_tcp_packet(t: State, f: int) -> int:
     if flow.timeout_at == NEVER:
         restart_timer(t, f)
     k = new_packet(t, TCP_DATA, f, SEGMENT_FRAME_BYTES)
+    host_at(t, flow.source).ip_out += 1
+    host_at(t, flow.source).ip_out_bytes += packet_at(t, k).frame_bytes
     packet = packet_at(t, k)
     packet.psn = psn
     packet.dscp = flow.dscp
@@ -143,6 +145,8 @@ def acknowledge_stream(t: State, f: int) -> None:
     flow.unacknowledged = 0
     p = host_at(t, flow.target).port
     k = new_packet(t, TCP_ACK, f, ACK_FRAME_BYTES)
+    host_at(t, flow.target).ip_out += 1
+    host_at(t, flow.target).ip_out_bytes += packet_at(t, k).frame_bytes
     packet = packet_at(t, k)
     packet.psn = flow.expected_psn
     packet.part = flow.echo
@@ -158,6 +162,7 @@ def receive_segment(t: State, f: int, k: int) -> None:
     flow = flow_at(t, f)
     packet = packet_at(t, k)
     host_at(t, flow.target).ip_in += 1
+    host_at(t, flow.target).ip_in_bytes += packet.frame_bytes
     if packet.part & CUT:
         flow.echo = 0
     if packet.ecn == CE:
@@ -255,6 +260,7 @@ def receive_tcp_ack(t: State, f: int, k: int) -> None:
     psn = packet_at(t, k).psn
     marked = packet_at(t, k).part
     host_at(t, flow.source).ip_in += 1
+    host_at(t, flow.source).ip_in_bytes += packet_at(t, k).frame_bytes
     if psn > flow.una_psn:
         fresh = psn - flow.una_psn
         flow.una_psn = psn

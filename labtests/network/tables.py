@@ -144,6 +144,7 @@ TABLE_TYPES = {
         "np_ecn_marked np_cnp_sent rp_cnp_handled rp_cnp_ignored out_of_sequence packet_seq_err",
         "local_ack_timeout duplicate_request implied_nak",
         "udp_in udp_out udp_rcvbuf_errors reasm_fails reasm_oks reasm_reqds ip_in",
+        "ip_in_bytes ip_out ip_out_bytes",
         "cnp_pacing last_cnp",
         floats="max_rate min_rate ai_rate hai_rate first_rate gain",
         arrays=(("dscp_map", 64),),

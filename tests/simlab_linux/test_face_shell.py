@@ -134,3 +134,67 @@ def test_a_user_who_is_not_root_cannot_change_anything(hands: Hands) -> None:
     assert hands.run(f"echo 0 | sudo -n tee {path}; cat {path}", username="lab").out == "0\n0\n"
     refused = hands.run("mlnx_qos -i enp3s0f0np0 -f 1,0,0,0,0,0,0,0", username="lab")
     assert (refused.status, refused.out) == (1, "[Errno 1] Operation not permitted\n")
+
+
+@pytest.mark.parametrize(
+    ("command", "status", "printed"),
+    [
+        ("set -e; false || true; ! false; if false; then :; fi; echo a; (exit 3); echo b", 3,
+         "a\n"),
+        ("set -e; x=$(false); echo b", 1, ""),
+        ("set -e; { false; echo a; } || echo b; true && false; echo c", 1, "a\n"),
+        ("set -e; eval false; echo b", 1, ""),
+        ("bash -ec 'false; echo b'; echo $?", 0, "1\n"),
+        ("false | true; echo $?; set -o pipefail; false | true; echo $?", 0, "0\n1\n"),
+        ("set -u; echo ${x:-d} ${x-e}$#; echo $x; echo b", 127, "d e0\n"),
+        ("set -C; echo a > /tmp/c; echo b > /tmp/c || cat /tmp/c", 0, "a\n"),
+        ("set -- a 'b c'; for i in \"$@\"; do echo $i; done; for i; do echo $i; done", 0,
+         "a\nb c\na\nb c\n"),
+        ("f=/a/b.t.gz; echo ${f##*/} ${f#*/} ${f%.*} ${f%%.*} ${f%.x} ${#f} ${f:+s}${g+s}", 0,
+         "b.t.gz a/b.t.gz /a/b.t /a/b /a/b.t.gz 9 s\n"),
+        ("y=z; echo ${x:-$y} ${x:-'a b'} $(( $(echo 4) + 1 )); set -- 7; echo $(($1 + 1))", 0,
+         "z a b 5\n8\n"),
+        ("echo $((1700000000999999999 / 1000000)) $((-7 / 2)) $((-7 % 2))", 0,
+         "1700000000999 -3 -1\n"),
+        ("x=$(exit 3); echo $?; eval 'exit 4'; echo b", 4, "3\n"),
+        ("x=' a  b '; echo $x'c' [$x]; printf ' a \\n' | while IFS= read -r l; do echo [\"$l\"]; "
+         "done", 0, "a b c [ a b ]\n[ a ]\n"),
+        ("y='~'; x=$y; echo $x ~root ~/x ~rootless", 0, "~ /root /root/x ~rootless\n"),
+        ("[ -d /tmp -a -w /tmp ] && cat /dev/null && grep -c ^root: /etc/passwd", 0, "1\n"),
+        ("printf '\\033[1m\\x41\\n'; echo -e '\\0101\\te'", 0, "\033[1mA\nA\te\n"),
+    ],
+)  # fmt: skip
+def test_a_script_does_what_bash_does(
+    hands: Hands, command: str, status: int, printed: str
+) -> None:
+    session = hands.run(command)
+    assert (session.status, session.out) == (status, printed)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "set -x", "set", "trap 'echo bye' EXIT", "IFS=,", "echo ${X:1:1}", "echo ${X/a/b}",
+        "echo ${X^^}", "echo \"${X,,}\"", "echo ${!X}", "echo ${X:=a}", "echo ${a:-${b}}",
+        "echo $(echo ${X^^})", "echo {1..3}", "echo a{b,c}", "[[ a == a ]]",
+        "case a in a) :;; esac", "f() { :; }", "a=(1 2)", "((i=3))",
+        "for ((i=0;i<2;i++)); do :; done", "echo $'a\\tb'", "cat <<E", "exec 3>/tmp/q",
+        "echo >&3", "local x=1", "shopt -s nullglob", "shift", "printf -v x 5", "read -a x",
+        "export -p", "type -t ls", "umask", "wait -n",
+    ],
+)  # fmt: skip
+def test_what_the_shell_does_not_do_is_refused_and_ends_the_script(
+    hands: Hands, command: str
+) -> None:
+    session = hands.run(f"{command}; echo never")
+    assert (session.status, session.out) == (2, "")
+    assert session.err.count("the simulated box does not emulate this") == 1
+
+
+def test_a_refusal_at_a_prompt_leaves_the_prompt(hands: Hands) -> None:
+    session = FakeConsole(pty=True)
+    hands.lab.devices["ServerA"].shell(session)
+    typed(session, "set -x", "echo $?")
+    assert session.out.endswith(
+        "does not emulate this: set -x\nroot@ServerA:~# 2\nroot@ServerA:~# "
+    )

@@ -4,12 +4,17 @@ import ast
 import operator
 from collections.abc import Callable, Mapping
 
+
+def _quotient(a: int, b: int) -> int:
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
 _OPERATORS: Mapping[type[ast.AST], Callable[[int, int], int]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
-    ast.Mod: lambda a, b: a - b * int(a / b),
-    ast.Div: lambda a, b: int(a / b),
+    ast.Mod: lambda a, b: a - b * _quotient(a, b),
+    ast.Div: lambda a, b: _quotient(a, b),
     ast.LShift: operator.lshift,
     ast.RShift: operator.rshift,
     ast.BitAnd: operator.and_,

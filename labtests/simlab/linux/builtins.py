@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux.commands import printing, signals, testing
 from labtests.simlab.linux.execution import LoopJump, ShellExit, Steps
-from labtests.simlab.linux.options import NOT_HERE
 from labtests.simlab.linux.processes import (
     NOT_FOUND,
     SIGNAL_NUMBERS,
@@ -133,9 +132,10 @@ def _read(shell: HostShell, call: Call) -> Steps:
         shell.heed_interrupt()
         line = source.take_line()
     names = [name for name in call.arguments if not name.startswith("-")] or ["REPLY"]
-    values = line.split(None, len(names) - 1)
+    whole = len(names) == 1 and shell.local.pop("IFS", None) is not None
+    values = [line.removesuffix("\n")] if whole else line.split(None, len(names) - 1)
     for name, value in zip(names, values + [""] * len(names), strict=False):
-        shell.local[name] = value.strip()
+        shell.local[name] = value if whole else value.strip()
     return 0 if line.endswith("\n") else 1
 
 
@@ -156,8 +156,11 @@ def _time(shell: HostShell, call: Call) -> Steps:
 
 
 def _trap(shell: HostShell, call: Call) -> int:
-    """`trap "" SIGNAL...` ignores, `trap - SIGNAL...` no longer. Handlers are not emulated."""
+    """`trap "" SIGNAL...` ignores, `trap - SIGNAL...` no longer. Handlers are not emulated, but
+    for `:`, which labtests' own scripts have."""
     words = [word for word in call.arguments if word != "--"]
+    if words[:1] not in ([], [""], ["-"], [":"]) or words[1:] == ["EXIT"]:
+        shell.refuse(f"trap {' '.join(words)}")
     names = {word.upper().removeprefix("SIG") for word in words[1:]} & set(SIGNAL_NUMBERS)
     if words[:1] == [""]:
         shell.process.ignored |= names
@@ -166,8 +169,37 @@ def _trap(shell: HostShell, call: Call) -> int:
     return 0
 
 
+def _set(shell: HostShell, call: Call) -> int:
+    """`set -euC -o pipefail`, `set +e`, `set -- WORD…`."""
+    words, flags = list(call.arguments), set(shell.flags)
+    if not words:
+        shell.refuse("set without arguments")
+    while words and re.match("[-+][^-]", words[0]):
+        sign, letters = words[0][0], words.pop(0)[1:]
+        for letter in letters:
+            name = words.pop(0) if letter == "o" and words else letter
+            flag = {"errexit": "e", "nounset": "u", "noclobber": "C"}.get(name, name)
+            if sign == "-" and flag not in ("e", "u", "C", "pipefail"):
+                shell.refuse(f"set -{'o ' if letter == 'o' else ''}{name}")
+            (flags.add if sign == "-" else flags.discard)(flag)
+    shell.flags = frozenset(flags)
+    if words:
+        shell.parameters = (shell.name, *(words[1:] if words[0] == "--" else words))
+    return 0
+
+
+def _nested(shell: HostShell, text: str) -> Steps:
+    """A text within what the shell runs; `exit` in it ends the shell."""
+    by_lines, shell.by_lines = shell.by_lines, True
+    status = yield from shell.run(text)
+    shell.by_lines = by_lines
+    if shell.exited:
+        raise ShellExit(status)
+    return status
+
+
 def _eval(shell: HostShell, call: Call) -> Steps:
-    return (yield from shell.run(" ".join(call.arguments)))
+    return (yield from _nested(shell, " ".join(call.arguments)))
 
 
 def _source(shell: HostShell, call: Call) -> Steps:
@@ -176,40 +208,56 @@ def _source(shell: HostShell, call: Call) -> Steps:
     except OSError as error:
         shell.complain(f"{call.arguments[0]}: {error.strerror}", 1)
         return 1
-    return (yield from shell.run(text))
+    return (yield from _nested(shell, text))
 
 
 def _refuse(shell: HostShell, call: Call) -> int:
-    shell.complain(f"{NOT_HERE}: {call.name}", 1)
-    return 2
+    shell.refuse(call.name)
 
 
-_OF_BASH = ("alias", "bg", "declare", "fg", "history", "jobs", "let", "local", "shopt", "ulimit")
+def _with(flags: str, builtin: Builtin) -> Builtin:
+    """These options are done, or change nothing; any other is refused."""
+
+    def checked(shell: HostShell, call: Call) -> int | Steps:
+        first = (*call.arguments, "")[0]
+        if re.match("-[^-]", first) and not re.fullmatch(f"-[{flags}-]+", first):
+            shell.refuse(f"{call.name} {first}")
+        return builtin(shell, call)
+
+    return checked
+
+
+_OF_BASH = (
+    *("alias", "bg", "declare", "fg", "getopts", "history", "jobs", "let", "local", "mapfile"),
+    *("readarray", "readonly", "shift", "shopt", "typeset", "ulimit"),
+)
 BUILTINS: Mapping[str, Builtin] = {
-    **dict.fromkeys((":", "true", "set", "umask"), lambda shell, call: 0),
+    **dict.fromkeys((":", "true"), lambda shell, call: 0),
+    **dict.fromkeys(_OF_BASH, _refuse),
+    "umask": lambda shell, call: 0 if call.arguments else shell.refuse("umask without a mask"),
+    "set": _set,
     ".": _source,
     "source": _source,
     "[": lambda shell, call: testing.test(call),
     "test": lambda shell, call: testing.test(call),
     "false": lambda shell, call: 1,
     "echo": lambda shell, call: printing.echo(call),
-    "printf": lambda shell, call: printing.printf(call),
-    "cd": _cd,
-    "pwd": _pwd,
+    "printf": _with("", lambda shell, call: printing.printf(call)),
+    "cd": _with("", _cd),
+    "pwd": _with("LP", _pwd),
     "exit": _exit,
     "logout": _exit,
     "break": _jump,
     "continue": _jump,
-    "export": _export,
-    "unset": _unset,
+    "export": _with("", _export),
+    "unset": _with("v", _unset),
     "trap": _trap,
-    "type": _type,
-    "time": _time,
-    "command": _command,
-    "exec": _exec,
-    "eval": _eval,
-    "wait": _wait,
-    "read": _read,
+    "type": _with("", _type),
+    "time": _with("", _time),
+    "command": _with("vV", _command),
+    "exec": _with("", _exec),
+    "eval": _with("", _eval),
+    "wait": _with("", _wait),
+    "read": _with("r", _read),
     "kill": _kill,
-    **dict.fromkeys(_OF_BASH, _refuse),
 }

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import NoReturn, Self
 
 from labtests.simlab.linux.machine import Machine
+from labtests.simlab.linux.options import NOT_HERE
 from labtests.simlab.linux.processes import (
     DEATH,
     NOT_FOUND,
@@ -22,11 +23,11 @@ Steps = Program
 
 
 class ShellExit(Exception):
-    """`exit` was called."""
+    """`exit` was called, or as good as (`leaves`: it was not, and a prompt comes again)."""
 
-    def __init__(self, status: int) -> None:
+    def __init__(self, status: int, *, leaves: bool = True) -> None:
         super().__init__(status)
-        self.status = status
+        self.status, self.leaves = status, leaves
 
 
 class LoopJump(Exception):
@@ -58,6 +59,9 @@ class Execution:
     foreground: int | None = None  # the process group that Ctrl-C reaches
     exited: bool = False
     loops: int = 0  # that are being run, one in the other
+    flags: frozenset[str] = frozenset()  # of `set`: e, u, C, pipefail
+    tested: int = 0  # what is being run is a test, one in the other: `set -e` does not count
+    substituted: int = 0  # the status of the last `$(…)` of a command
     shell_pid: int | None = None  # $$ stays the same in subshells
 
     def run(self, source: str) -> Steps:
@@ -69,7 +73,7 @@ class Execution:
         capture = Capture()
         streams = replace(self.process.streams, out=capture)
         child = self.fork(streams, lambda shell: shell.run(source), "bash")
-        self.status = yield from self.wait_for(child)
+        self.substituted = self.status = yield from self.wait_for(child)
         return capture.text.rstrip("\n")
 
     def resolve(self, name: str) -> str:
@@ -82,6 +86,10 @@ class Execution:
 
     def variable(self, name: str) -> str:
         """A variable's or parameter's value; "" when it is not set."""
+        return self.find(name) or ""
+
+    def find(self, name: str) -> str | None:
+        """A variable's or parameter's value; None when it is not set."""
         special = {
             "$": str(self.shell_pid or self.process.pid),
             "?": str(self.status),
@@ -92,8 +100,13 @@ class Execution:
             "*": " ".join(self.parameters[1:]),
         }
         if name.isdigit() and name != "0":
-            return self.parameters[int(name)] if int(name) < len(self.parameters) else ""
-        return special.get(name, self.variables().get(name, ""))
+            return self.parameters[int(name)] if int(name) < len(self.parameters) else None
+        return special.get(name, self.variables().get(name))
+
+    def refuse(self, what: str) -> NoReturn:
+        """This is not emulated: nothing that stands behind it is run."""
+        self.complain(f"{NOT_HERE}: {what}", 1)
+        raise ShellExit(2, leaves=not self.interactive)
 
     def complain(self, text: str, line: int) -> None:
         """Print it on stderr."""

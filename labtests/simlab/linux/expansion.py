@@ -3,13 +3,13 @@
 import posixpath
 import re
 from collections.abc import Generator
+from fnmatch import fnmatchcase
 
 from labtests.simlab.linux.arithmetic import evaluate
-from labtests.simlab.linux.execution import Execution
+from labtests.simlab.linux.execution import Execution, ShellExit
 from labtests.simlab.linux.processes import Pause
-from labtests.simlab.linux.syntax import Word, WordPart
+from labtests.simlab.linux.syntax import ALL_PARAMETERS, PARAMETER, Word, WordPart, operand
 
-_DEFAULT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*|[0-9?$!#@*-]):?-(.*)", re.DOTALL)
 _ESCAPED = str.maketrans({"*": "\ue000", "?": "\ue001", "[": "\ue002"})  # quoted: not for globs
 _RESTORED = str.maketrans({"\ue000": "*", "\ue001": "?", "\ue002": "["})
 
@@ -31,6 +31,8 @@ def single(shell: Execution, word: Word) -> Generator[Pause, None, str]:
 
 
 def _fields(shell: Execution, word: Word) -> Generator[Pause, None, list[str]]:
+    if word.parts == ALL_PARAMETERS:
+        return list(shell.parameters[1:])
     fields: list[str] = [""]
     whole = any(part.quoted for part in word.parts)  # "" is an argument, an empty $x is none
     for part in word.parts:
@@ -41,9 +43,9 @@ def _fields(shell: Execution, word: Word) -> Generator[Pause, None, list[str]]:
             fields[-1] += value
         else:
             whole = _split_onto(fields, value) or whole
-    if not whole and fields == [""]:
-        return []
-    if _starts_plain(word):
+    if not fields[-1] and not word.parts[-1].quoted and (len(fields) > 1 or not whole):
+        fields.pop()
+    if fields and _starts_plain(word):
         fields[0] = _tilde(fields[0])
     return [name for text in fields for name in _globbed(shell, text)]
 
@@ -57,6 +59,8 @@ def _split_onto(fields: list[str], value: str) -> bool:
         if number:
             fields.append("")
         fields[-1] += piece
+    if pieces and value[-1].isspace():
+        fields.append("")
     return bool(pieces)
 
 
@@ -77,24 +81,47 @@ def _value(shell: Execution, part: WordPart) -> Generator[Pause, None, str]:
     if part.kind == "command":
         return (yield from shell.substitute(part.text))
     if part.kind == "arithmetic":
-        return str(evaluate(part.text, shell.variables()))
+        text = yield from single(shell, operand(part.text))
+        return str(evaluate(text, shell.variables()))
     if part.kind == "variable":
-        return _variable(shell, part.text)
+        return (yield from _variable(shell, part.text))
     return part.text
 
 
-def _variable(shell: Execution, text: str) -> str:
-    default = _DEFAULT.fullmatch(text)
-    if default is not None:
-        return shell.variable(default[1]) or default[2]
-    if text.startswith("#") and len(text) > 1:
-        return str(len(shell.variable(text[1:])))
-    return shell.variable(text)
+def _variable(shell: Execution, text: str) -> Generator[Pause, None, str]:
+    found = PARAMETER.fullmatch(text)
+    assert found is not None
+    name, how = found["length"] or found["name"], found["how"] or ""
+    value = shell.find(name)
+    if how.endswith(("-", "+")):
+        there = bool(value) if how.startswith(":") else value is not None
+        wanted = there == how.endswith("+")
+        if not wanted:
+            return "" if how.endswith("+") else value or ""
+        return (yield from single(shell, operand(found["word"])))
+    if value is None and "u" in shell.flags:
+        shell.complain(f"{name}: unbound variable", 1)
+        raise ShellExit(127)
+    value = value or ""
+    if how:
+        value = _trimmed(value, how, (yield from single(shell, operand(found["word"]))))
+    return str(len(value)) if found["length"] else value
+
+
+def _trimmed(value: str, how: str, pattern: str) -> str:
+    """Without the shortest (`#`, `%`) or longest (`##`, `%%`) start or end of this pattern."""
+    of_start, longest = how[0] == "#", len(how) == 2
+    for at in sorted(range(len(value) + 1), reverse=of_start == longest):
+        start, rest = value[:at], value[at:]
+        if fnmatchcase(start if of_start else rest, pattern):
+            return rest if of_start else start
+    return value
 
 
 def _starts_plain(word: Word) -> bool:
-    return bool(word.parts) and word.parts[0].kind == "text" and not word.parts[0].quoted
+    first = word.parts[0] if word.parts else None
+    return first is not None and first.kind == "text" and not first.quoted and first.text != ""
 
 
 def _tilde(text: str) -> str:
-    return "/root" + text[1:] if text == "~" or text.startswith("~/") else text
+    return re.sub(r"^~(root)?(?=/|$)", "/root", text)

@@ -1,15 +1,25 @@
 """Shell words as commands: lists, pipelines, redirections, if/for/while, groups and subshells."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Literal
 
-from labtests.simlab.linux.options import NOT_HERE
-from labtests.simlab.linux.syntax import Lexer, Operator, ShellSyntax, Token, Word
+from labtests.simlab.linux.syntax import (
+    ALL_PARAMETERS,
+    Lexer,
+    Operator,
+    ShellSyntax,
+    Token,
+    Word,
+    beyond,
+)
 
-_REDIRECTIONS = ("<", ">", ">>", ">&", "<&", "&>", "&>>", "<<<")
+_REDIRECTIONS = ("<<", "<", ">", ">>", ">&", "<&", "&>", "&>>", "<<<")
+_BEYOND = ("[[", "case", "select", "function", "coproc")
 _SEPARATORS = (";", "&", "\n")
+_BRACES = re.compile(r"\{[^{}]*(,|\.\.)[^{}]*\}")
 _DEEPEST = 50
 """What commands may nest: more would end the process that emulates the host. bash has no bound."""
 
@@ -155,7 +165,7 @@ class _Parser:
         commands = [self._command()]
         while self._operator_text() in ("|", "|&"):
             if self._operator_text() == "|&":
-                raise ShellSyntax(f"{NOT_HERE}: |& (2>&1 | is)")
+                raise beyond("|& (2>&1 | is)")
             self.at += 1
             self._skip_newlines()
             commands.append(self._command())
@@ -173,6 +183,8 @@ class _Parser:
             return self._simple()
         compound: dict[str, Callable[[], Command]] = {"{": partial(self._group, "}")}
         compound |= {"if": self._if, "for": self._for, "while": self._while, "until": self._while}
+        if token.plain in _BEYOND:
+            raise beyond(str(token.plain))
         start = compound.get(token.plain or "")
         return self._simple() if start is None else self._redirected(self._deeper(start))
 
@@ -216,9 +228,10 @@ class _Parser:
     def _for(self) -> Command:
         self.at += 1
         name = self._next_word().plain or ""
-        words: list[Word] = []
+        words = [Word(ALL_PARAMETERS, 1)]
         if self._reserved("in"):
             self.at += 1
+            words.clear()
             while isinstance(self._peek(), Word):
                 words.append(self._next_word())
         if self._operator_text() in _SEPARATORS:
@@ -245,6 +258,8 @@ class _Parser:
         line = token.line if token is not None else 1
         while True:
             redirections += self._redirections()
+            if words and self._operator_text() == "(":
+                raise beyond("functions, arrays")
             if not isinstance(self._peek(), Word):
                 return Simple(tuple(words), tuple(redirections), line)
             words.append(self._next_word())
@@ -255,6 +270,8 @@ class _Parser:
             token = self._peek()
             assert isinstance(token, Operator)
             self.at += 1
+            if token.text == "<<":
+                raise beyond("<< (printf | is)")
             usual = 0 if token.text.startswith("<") else 1
             descriptor = usual if token.descriptor is None else token.descriptor
             found.append(Redirection(token.text, descriptor, self._next_word()))
@@ -265,6 +282,11 @@ class _Parser:
         if not isinstance(token, Word):
             raise self._unexpected(token)
         self.at += 1
+        for part in token.parts:
+            if part.kind == "command":
+                parse(part.text)
+            if part.kind == "text" and not part.quoted and _BRACES.search(part.text):
+                raise beyond(part.text)
         return token
 
     def _peek(self) -> Token | None:

@@ -27,6 +27,7 @@ from labtests.simlab.linux.options import (
     BadOption,
     NotEmulated,
     Refused,
+    UnknownOption,
 )
 from labtests.simlab.linux.ports import dotted
 from labtests.simlab.linux.processes import (
@@ -263,6 +264,8 @@ def _guarded(call: Call, tool: Tool) -> Program:
         return outcome if isinstance(outcome, int) else (yield from outcome)
     except BrokenPipeError:
         raise
+    except (NotEmulated, UnknownOption) as gap:
+        return call.fail(f"{NOT_HERE}: {gap}", STATUS_OF_USAGE.get(call.name, 1))
     except BadOption as error:
         call.fail(str(error))
         if call.name not in SAY_NO_MORE:
@@ -272,7 +275,5 @@ def _guarded(call: Call, tool: Tool) -> Program:
         call.out(refusal.printed)
         call.err(str(refusal))
         return refusal.status
-    except NotEmulated as gap:
-        return call.fail(f"{NOT_HERE}: {gap}", STATUS_OF_USAGE.get(call.name, 1))
     except OSError as error:
         return call.fail(f"write error: {error.strerror}")

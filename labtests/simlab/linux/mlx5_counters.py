@@ -59,8 +59,12 @@ csum_partial_inner added_vlan_packets nop csum_none stopped wake dropped xmit_mo
 _Value = Callable[[NicCounters], int]
 _PORT: Mapping[str, _Value] = {
     "rx_packets": lambda c: c.ip_in_receives,
+    "rx_bytes": lambda c: c.ip_in_bytes,
+    "tx_packets": lambda c: c.ip_out_packets,
+    "tx_bytes": lambda c: c.ip_out_bytes,
     "rx_vport_rdma_unicast_packets": lambda c: sum(c.rx_packets) - c.ip_in_receives,
     "rx_vport_unicast_packets": lambda c: c.ip_in_receives,
+    "rx_vport_unicast_bytes": lambda c: c.ip_in_bytes,
     "tx_vport_unicast_packets": lambda c: sum(c.tx_packets),
     "rx_packets_phy": lambda c: sum(c.rx_packets),
     "tx_packets_phy": lambda c: sum(c.tx_packets),

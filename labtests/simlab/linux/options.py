@@ -1,7 +1,7 @@
 """Reading options the way getopt does: `-ab`, `-n5`, `-n 5`, `--name=value`, `--`."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -29,7 +29,11 @@ class Refused(Exception):
 
 
 class BadOption(Exception):
-    """An option that does not exist or lacks its value; the words are getopt's."""
+    """An option that lacks its value, or operands that are wrong; the words are getopt's."""
+
+
+class UnknownOption(BadOption):
+    """One that does not exist, or that only the real program has; the words are getopt's."""
 
 
 def whole(options: dict[str, str], letter: str, default: int, what: str) -> int:
@@ -64,6 +68,13 @@ def read_numbers(
             if not number.low <= value <= number.high:
                 raise refusal(number)
     return found
+
+
+def only(words: Iterable[str], *known: str) -> None:
+    """Raises NotEmulated for any word but these."""
+    for word in words:
+        if word not in known:
+            raise NotEmulated(word)
 
 
 @lru_cache
@@ -113,7 +124,7 @@ def _short(
     while letters:
         letter, letters = letters[0], letters[1:]
         if f"-{letter}" not in known:
-            raise BadOption(f"invalid option -- '{letter}'")
+            raise UnknownOption(f"invalid option -- '{letter}'")
         name, kind = known[f"-{letter}"]
         if kind and not letters and not queue:
             raise BadOption(f"option requires an argument -- '{letter}'")
@@ -127,7 +138,7 @@ def _long(
 ) -> None:
     option, equals, value = word.partition("=")
     if option not in known:
-        raise BadOption(f"unrecognized option '{word}'")
+        raise UnknownOption(f"unrecognized option '{word}'")
     name, kind = known[option]
     if kind and not equals:
         if not queue:

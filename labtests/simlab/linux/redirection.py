@@ -47,7 +47,9 @@ def _apply(
         if target == "-":
             duplicate = Output()  # closed; what is written to it is lost
         return _with_output(streams, descriptor, duplicate)
-    output = _opened(shell, target, append=operator.endswith(">>"))
+    if descriptor not in (1, 2) or (operator == ">&" and target.isdigit()):
+        shell.refuse(f"{descriptor}{operator}{target}")
+    output = _opened(shell, target, operator)
     if operator.startswith("&") or operator == ">&":
         return replace(streams, out=output, err=output)
     return _with_output(streams, descriptor, output)
@@ -79,15 +81,19 @@ def _with_input(
 def _with_output(streams: StandardStreams, descriptor: int, output: Output) -> StandardStreams:
     if descriptor == 2:
         return replace(streams, err=output)
-    return replace(streams, out=output) if descriptor == 1 else streams
+    return replace(streams, out=output)
 
 
-def _opened(shell: Execution, target: str, *, append: bool) -> Output:
+def _opened(shell: Execution, target: str, operator: str) -> Output:
     path = shell.resolve(target)
     if path == "/dev/stderr":
         return shell.process.streams.err
     if path == "/dev/stdout":
         return shell.process.streams.out
+    keeps = "C" in shell.flags and operator == ">" and path != "/dev/null"
+    if keeps and shell.host.tree.is_file(path):
+        raise OSError(errno.EEXIST, "cannot overwrite existing file")
+    append = operator.endswith(">>")
     return FileOutput(shell.host.tree.writer(path, append=append, user=shell.process.user))
 
 

@@ -44,7 +44,7 @@ class HostShell(Execution):
                 return (yield from self.last(lone))
             return (yield from self.list(commands))
         except ShellExit as leave:
-            self.exited, self.status = True, leave.status
+            self.exited, self.status = leave.leaves, leave.status
             return leave.status
         except Interrupted:
             self.foreground, self.status = None, DEATH + SIGNAL_NUMBERS["INT"]
@@ -52,15 +52,28 @@ class HostShell(Execution):
 
     def list(self, commands: grammar.List) -> Steps:
         """A list; the status of the last command that ran."""
-        for entry in commands.entries:
+        for number, entry in enumerate(commands.entries):
             wanted = {"": True, "&&": self.status == 0, "||": self.status != 0}
             if not wanted[entry.condition]:
                 continue
             if entry.background:
                 self._background(entry.pipeline)
             else:
-                self.status = yield from self._pipeline(entry.pipeline)
+                following = commands.entries[number + 1 : number + 2]
+                tested = entry.pipeline.negated or any(each.condition for each in following)
+                body = self._pipeline(entry.pipeline)
+                self.status = yield from self._test(body) if tested else body
+                if self.status and "e" in self.flags and not tested and not self.tested:
+                    raise ShellExit(self.status)
         return self.status
+
+    def _test(self, body: Steps) -> Steps:
+        """A failure in it is an answer: it does not end a shell with `set -e`."""
+        self.tested += 1
+        try:
+            return (yield from body)
+        finally:
+            self.tested -= 1
 
     def _background(self, pipeline: grammar.Pipeline) -> None:
         streams = self.process.streams
@@ -105,7 +118,8 @@ class HostShell(Execution):
         for child in children:
             yield from self.wait_for(child)
         self.foreground = None
-        return children[-1].status or 0
+        failed = [child.status for child in children if child.status]
+        return failed[-1] if failed and "pipefail" in self.flags else children[-1].status or 0
 
     def command(self, command: grammar.Command) -> Steps:
         """Any command."""
@@ -142,7 +156,7 @@ class HostShell(Execution):
 
     def _if(self, command: grammar.If) -> Steps:
         for test, body in command.branches:
-            if (yield from self.list(test)) == 0:
+            if (yield from self._test(self.list(test))) == 0:
                 return (yield from self.list(body))
         self.status = 0
         return (yield from self.list(command.otherwise)) if command.otherwise is not None else 0
@@ -159,7 +173,7 @@ class HostShell(Execution):
     def _while(self, command: grammar.While) -> Steps:
         status = 0
         for number in count():
-            failed = yield from self.list(command.test)
+            failed = yield from self._test(self.list(command.test))
             if bool(failed) is not command.until:
                 break
             ended = yield from self._round(command.body, number)
@@ -193,8 +207,9 @@ class HostShell(Execution):
 
     def simple(self, command: grammar.Simple, *, replace_shell: bool) -> Steps:
         """A simple command; in place of this shell, when nothing is to follow."""
-        assigned = yield from self._assignments(command.words)
+        self.substituted = 0
         try:
+            assigned = yield from self._assignments(command.words)
             argv = yield from expansion.arguments(self, command.words[len(assigned) :])
         except ValueError as error:
             self.complain(str(error), command.line)
@@ -202,14 +217,17 @@ class HostShell(Execution):
         streams = yield from redirected(self, command.redirections, command.line)
         if streams is None:
             return 1
+        if "IFS" in assigned and (argv[:1] != ["read"] or assigned["IFS"]):
+            self.refuse("IFS, but for `IFS= read`")
         if not argv:
             self.local |= assigned
-            return 0
+            return self.substituted
         if argv == ["exec"]:  # only its redirections, and they stay
             self.host.redirect(self.process, streams)
             return 0
         if argv[0] in self.builtins:
             call = Call(host=self.host, process=self.process, argv=tuple(argv))
+            self.local |= {"IFS": ""} if "IFS" in assigned else {}  # read takes it away
             return (yield from self.within(streams, self.builtin(call, command.line)))
         if replace_shell:
             self.process.environment |= assigned

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from labtests.simlab.linux.options import NOT_HERE
+
 OPERATORS = (
     "&>>",
     "&&",
@@ -12,6 +14,7 @@ OPERATORS = (
     ";;",
     ">>",
     "<<<",
+    "<<",
     ">&",
     "<&",
     "&>",
@@ -25,7 +28,14 @@ OPERATORS = (
     ">",
     "\n",
 )
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9$?!#@*-]")
+_IDENTIFIER = "[A-Za-z_][A-Za-z0-9_]*"
+_NAME = re.compile(rf"{_IDENTIFIER}|[0-9$?!#@*-]")
+PARAMETER = re.compile(
+    rf"#(?P<length>{_IDENTIFIER}|[0-9]+)"
+    rf"|(?P<name>{_IDENTIFIER}|[0-9]+|[$?!#@*-])(?:(?P<how>:?[-+]|##?|%%?)(?P<word>.*))?",
+    re.DOTALL,
+)
+"""What stands in `${…}`, as far as it is emulated."""
 _BLANKS = re.compile(r"(?:[ \t\r]|\\\n|#[^\n]*)*")
 _DESCRIPTOR = re.compile(r"([0-9]?)([<>][<>&]*)")
 _PLAIN = re.compile(r"""[^ \t\r\n'"\\$`;&|()<>]+""")
@@ -33,7 +43,12 @@ _QUOTED = re.compile(r"""[^"\\$`]+""")
 
 
 class ShellSyntax(Exception):
-    """The text is no shell text; the words are bash's own."""
+    """The text is no shell text, in bash's own words; or it is more than is emulated."""
+
+
+def beyond(what: str) -> ShellSyntax:
+    """The text is right, and this of it is not emulated."""
+    return ShellSyntax(f"{NOT_HERE}: {what}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +85,8 @@ class Operator:
 
 
 Token = Word | Operator
+ALL_PARAMETERS = (WordPart("text", "", True), WordPart("variable", "@", True))
+"""`"$@"`."""
 
 
 class Lexer:
@@ -100,6 +117,8 @@ class Lexer:
         if match is not None and match[1]:
             descriptor = int(match[1])
             self._at += 1
+        if self._text.startswith("((", self._at):
+            raise beyond("((")
         for text in OPERATORS:
             if self._text.startswith(text, self._at):
                 operator = Operator(text, self._line, descriptor)
@@ -168,13 +187,21 @@ class Lexer:
         if self._text[self._at] == "`":
             return WordPart("command", self._until("`"), quoted)
         if self._text.startswith("$((", self._at):
-            inner = self._balanced(1)
-            return WordPart("arithmetic", inner[1:-1], quoted)
+            inner = self._balanced(1)[1:-1]
+            operand(inner)
+            return WordPart("arithmetic", inner, quoted)
         if self._text.startswith("$(", self._at):
             return WordPart("command", self._balanced(1), quoted)
         if self._text.startswith("${", self._at):
             self._at += 1
-            return WordPart("variable", self._until("}"), quoted)
+            inner = self._until("}")
+            found = PARAMETER.fullmatch(inner)
+            if found is None or "${" in inner:
+                raise beyond(f"${{{inner}}}")
+            operand(found["word"] or "")
+            return WordPart("variable", inner, quoted)
+        if not quoted and self._text[self._at + 1 : self._at + 2] in ("'", '"'):
+            raise beyond("$'…'")
         match = _NAME.match(self._text, self._at + 1)
         if match is None:
             self._at += 1
@@ -194,3 +221,11 @@ class Lexer:
             raise ShellSyntax("unexpected EOF while looking for matching `)'")
         self._at = at
         return self._text[start : at - 1]
+
+
+def operand(text: str) -> Word:
+    """What stands behind the `:-` or `%%` of `${…}`, or in `$((…))`. Raises ShellSyntax."""
+    words = list(Lexer(text if "'" in text or '"' in text else f'"{text}"').tokens())
+    if len(words) != 1 or not isinstance(words[0], Word):
+        raise beyond(text)
+    return words[0]

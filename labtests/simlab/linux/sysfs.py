@@ -53,6 +53,8 @@ def populate(host: Machine) -> None:
 def populate_system(host: Machine) -> None:
     """What does not belong to a port."""
     _add(host, "/etc/hostname", lambda: host.name + "\n")
+    _add(host, "/etc/passwd", lambda: "root:x:0:0:root:/root:/bin/bash\n")
+    _add(host, "/dev/null", str)
     _add(host, "/etc/os-release", lambda: 'NAME="Ubuntu"\nVERSION_ID="22.04"\n')
     _add(host, "/proc/version", lambda: f"Linux version {KERNEL} {KERNEL_BUILD}\n")
     _add(host, "/proc/uptime", lambda: f"{host.uptime_s():.2f} 0.00\n")
@@ -208,7 +210,8 @@ def _statistic(port: NicPort, name: str) -> Callable[[], str]:
         counters = port.counters()
         if counters is None:
             return "0\n"
-        live = {"rx_packets": counters.ip_in_receives, "tx_packets": counters.udp_out_datagrams}
+        live = {"rx_packets": counters.ip_in_receives, "tx_packets": counters.ip_out_packets}
+        live |= {"rx_bytes": counters.ip_in_bytes, "tx_bytes": counters.ip_out_bytes}
         broken = port.faults.defects.broken_frames(port.interface, port.now_ns())
         live |= dict.fromkeys(("rx_crc_errors", "rx_errors"), counters.rx_crc_errors + broken)
         return f"{port.reading(name, lambda: live.get(name, 0))}\n"

@@ -17,6 +17,8 @@ _TERM = re.compile(
     r"\s*(?:\"(?P<text>(?:\\.|[^\"])*)\"|(?P<number>[0-9]+(?:\.[0-9]+)?)|\$(?P<field>NF|[0-9]+)"
     r"|(?P<name>[A-Za-z_]\w*))\s*"
 )
+_REGEX = re.compile(r"/(?:\\.|[^/\\])+/")
+_OF_AWK = {"FNR", "FS", "OFS", "ORS", "RS", "FILENAME", "SUBSEP", "OFMT", "length", "getline"}
 _COMPARISON = re.compile(r"(?P<left>[^=!<>~]+?)\s*(?P<how>==|!=|<=|>=|<|>|!?~)\s*(?P<right>.+)")
 
 Value = float | str
@@ -47,7 +49,7 @@ class _Awk:
             return True
         if "&&" in pattern:
             return all(self.matches(part.strip()) for part in pattern.split("&&"))
-        if pattern.startswith("/") and pattern.endswith("/") and len(pattern) > 1:
+        if _REGEX.fullmatch(pattern):
             return re.search(python_regex(pattern[1:-1], extended=True), self.line) is not None
         comparison = _COMPARISON.fullmatch(pattern)
         if comparison is None:
@@ -56,6 +58,8 @@ class _Awk:
 
     def _compare(self, comparison: re.Match[str]) -> bool:
         left, how, right = self.value(comparison["left"]), comparison["how"], comparison["right"]
+        if how.endswith("~") and not _REGEX.fullmatch(right) and not _TERM.fullmatch(right):
+            raise Misunderstood(right)
         if how.endswith("~"):
             expression = python_regex(right.strip('/"'), extended=True)
             return (re.search(expression, _shown(left)) is not None) == (how == "~")
@@ -79,6 +83,8 @@ class _Awk:
             if assignment is None:
                 raise Misunderstood(statement)
             name = assignment[1] or assignment[4]
+            if name in {*_OF_AWK, "NF", "NR"}:
+                raise Misunderstood(name)
             added = self.value(assignment[3]) if assignment[3] else 1.0
             before = _number(self.variables.get(name, ""))
             plain = assignment[2] == "" and assignment[3]
@@ -100,6 +106,8 @@ class _Awk:
         if term["number"] is not None:
             return float(term["number"])
         last = len(self.fields) - 1
+        if term["name"] in _OF_AWK:
+            raise Misunderstood(expression)
         if term["name"] is not None:
             return float(last) if term["name"] == "NF" else self.variables.get(term["name"], "")
         number = last if term["field"] == "NF" else int(term["field"])
@@ -130,7 +138,7 @@ def _order(left: Value, right: Value) -> int:
 
 
 def _awk(call: Call) -> Program:
-    options, words = read_options(call.arguments, "-Fv=", stop_early=True)
+    options, words = read_options(call.arguments, "-F= -v=*", stop_early=True)
     if not words:
         call.err("usage: awk [-F fs][-v var=value][prog | -f progfile][file ...]\n")
         return BAD_PROGRAM
@@ -139,8 +147,8 @@ def _awk(call: Call) -> Program:
     separator = options.get("F")
     if separator is not None and (len(separator) == 1 and separator != " "):
         separator = re.escape(separator)
-    name, _, value = options.get("v", "").partition("=")
-    run = _Awk({name: value} if name else {}, None if separator == " " else separator)
+    given = [line.partition("=") for line in options.get("v", "").splitlines()]
+    run = _Awk({name: value for name, _, value in given}, None if separator == " " else separator)
     reads = any(pattern != "BEGIN" for pattern, _ in rules)
     found, status = (yield from texts(call, words)) if reads else ([], 0)
     try:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.mlx5_counters import statistics
+from labtests.simlab.linux.options import NotEmulated
 from labtests.simlab.linux.ports import NicPort
 
 DRIVER = "5.8-3.0.7"  # mlx5_core's version, unless a fault gives another
@@ -16,6 +17,7 @@ _NO_SUCH_DEVICE = {
         75,
     ),
 }
+_ONLY_REAL = frozenset("AcCdeEfgGkKlLmnNprsTtuUwWxX")
 _LONG = {"--statistics": "-S", "--driver": "-i", "--show-pause": "-a", "--show-permaddr": "-P"}
 
 
@@ -33,7 +35,9 @@ def _ethtool(call: Call) -> int:
     option = _LONG.get(words[0], words[0]) if words and words[0].startswith("-") else ""
     if option:
         words.pop(0)
-    if (len(words) != 1 and option != "-A") or option not in (*_SHOW, "", "-A"):
+    if option not in _SHOW and (option[:2] == "--" or option[1:] in _ONLY_REAL):
+        raise NotEmulated(" ".join(call.arguments))
+    if len(words) != 1 or option not in _SHOW:
         call.err("ethtool: bad command line argument(s)\nFor more information run ethtool -h\n")
         return 1
     return _on_interface(call, option, words)
@@ -41,8 +45,6 @@ def _ethtool(call: Call) -> int:
 
 def _on_interface(call: Call, option: str, words: list[str]) -> int:
     port = call.host.port(words[0])
-    if option == "-A":
-        return 0 if port is not None else 1
     if port is not None:
         call.out(_SHOW[option](call, port))
         return 0

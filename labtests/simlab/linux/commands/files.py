@@ -3,7 +3,7 @@
 from collections.abc import Callable, Generator
 
 from labtests.simlab.linux.calls import Call, Tools
-from labtests.simlab.linux.options import BadOption, read_options, whole
+from labtests.simlab.linux.options import BadOption, NotEmulated, read_options, whole
 from labtests.simlab.linux.processes import Pause, Program
 
 
@@ -27,7 +27,8 @@ def texts(
 
 def _cat(call: Call) -> Program:
     status = 0
-    for name in call.arguments or ("-",):
+    _, names = read_options(call.arguments, "-u")
+    for name in names or ["-"]:
         if name == "-":
             while text := (yield from call.read_some()):
                 call.out(text)
@@ -39,7 +40,7 @@ def _cat(call: Call) -> Program:
 
 
 def _ls(call: Call) -> int:
-    options, names = read_options(call.arguments, "-1lAdthFrn -a,--all")
+    options, names = read_options(call.arguments, "-1lAdn -a,--all")
     tree, status = call.host.tree, 0
     folders: list[str] = []
     files: list[str] = []
@@ -64,6 +65,8 @@ def _list_folder(
 ) -> None:
     tree, path = call.host.tree, call.path(folder)
     names = tree.entries(path)
+    if not {"a", "A"} & set(options):
+        names = [name for name in names if not name.startswith(".")]
     title = f"{gap}{folder}:\n" if titled else ""
     dots = [".", ".."] if "a" in options else []
     total = "total 0\n" if "l" in options else ""
@@ -112,8 +115,8 @@ def _head_tail(call: Call) -> Program:
     arguments = list(call.arguments)
     if arguments and arguments[0][:1] == "-" and arguments[0][1:].isdigit():
         arguments[:1] = ["-n", arguments[0][1:]]
-    options, names = read_options(arguments, "-qvfF -n,--lines= -c,--bytes=")
-    if not names and call.name == "head" and "c" not in options:
+    options, names = read_options(arguments, "-q -n,--lines= -c,--bytes=")
+    if not names and call.name == "head" and "c" not in options and "-" not in options.get("n", ""):
         return (yield from _first_lines(call, whole(options, "n", 10, "number of lines")))
     found, status = yield from texts(call, names)
     for number, (name, text) in enumerate(found):
@@ -141,7 +144,9 @@ def _first_lines(call: Call, count: int) -> Program:
 def _part(text: str, options: dict[str, str], *, first: bool) -> str:
     if "c" in options:
         size = whole(options, "c", 0, "number of bytes")
-        return text[:size] if first else text[-size:]
+        if options["c"].startswith("+") or size == 0:
+            raise NotEmulated(f"-c {options['c']}")
+        return text[:size] if first else text[-abs(size) :]
     lines = text.splitlines(keepends=True)
     count = whole(options, "n", 10, "number of lines")
     if first:
@@ -163,7 +168,7 @@ def _each(call: Call, names: list[str], words: str, act: Callable[[str], object]
 
 
 def _rm(call: Call) -> int:
-    options, names = read_options(call.arguments, "-rfRv")
+    options, names = read_options(call.arguments, "-rfR")
     tree, whole = call.host.tree, {"r", "R"} & set(options)
 
     def remove(path: str) -> None:
@@ -174,7 +179,7 @@ def _rm(call: Call) -> int:
 
 
 def _mkdir(call: Call) -> int:
-    options, names = read_options(call.arguments, "-pv -m=")
+    options, names = read_options(call.arguments, "-p -m=")
     tree = call.host.tree
     wanted = [name for name in names if "p" not in options or not tree.is_folder(call.path(name))]
     return _each(call, wanted, "cannot create directory ‘{}’", tree.make_folder)
@@ -200,7 +205,7 @@ def _from_to(call: Call, names: list[str]) -> tuple[str, str]:
 
 def _copy(call: Call) -> int:
     """cp and mv of single files."""
-    _, names = read_options(call.arguments, "-afipv")
+    _, names = read_options(call.arguments, "-afp")
     tree, (source, target) = call.host.tree, _from_to(call, names)
     try:
         text = tree.read(source)

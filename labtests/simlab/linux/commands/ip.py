@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from labtests.simlab.linux.calls import Call, Tools
-from labtests.simlab.linux.options import NotEmulated
+from labtests.simlab.linux.options import NotEmulated, only
 from labtests.simlab.linux.ports import LARGEST_MTU_BYTES, LEAST_MTU_BYTES, NicPort, network_of
 
 VERSION = "ip utility, iproute2-6.1.0, libbpf 1.1.2\n"
@@ -16,24 +16,30 @@ def _ip(call: Call) -> int | str:
     flags = _leading_options(words)
     if flags & {"V", "Version"}:
         return VERSION
-    if flags & {"d", "details"}:  # such as the bridge of a port
-        raise NotEmulated("-d")
+    only(flags, "j", "json", "br", "brief", "s", "stats", "statistics", "o", "oneline")
     if not words or not any(name.startswith(words[0]) for name in ("address", "link", "route")):
-        call.err('Object "' + (words[0] if words else "") + '" is unknown, try "ip help".\n')
-        return 255 if words else 1
+        raise NotEmulated(" ".join(call.argv))
     kind = words.pop(0)
     if words and words[0] in {*_CHANGES, "get"}:
         return _unusual(call, kind, words)
     names = [word for word in words if word not in ("show", "list", "dev", "up")]
+    only(names[1:])
     ports = [port for port in call.host.ports if not names or port.interface in names]
     if names and not ports and names != ["lo"]:
         call.err(f'Device "{names[0]}" does not exist.\n')
         return 1
     if "route".startswith(kind):
+        only(flags)
         return _routes(ports)
-    if flags & {"j", "json"} and not flags & {"br", "brief"}:
-        return json.dumps([_row(port) for port in ports], separators=(",", ":")) + "\n"
-    shown = _brief if flags & {"br", "brief"} else _long
+    counts = bool(flags & {"s", "stats", "statistics"})
+    brief, lines = flags & {"br", "brief"}, flags & {"o", "oneline"}
+    if flags & {"j", "json"} and not brief:
+        rows = [_row(port) | (_in_json(call, port) if counts else {}) for port in ports]
+        return json.dumps(rows, separators=(",", ":")) + "\n"
+    if counts or lines:
+        only([*brief, *(["-s or -o of addresses"] if "address".startswith(kind) else [])])
+        return _links(call, ports, names, (counts, bool(lines)))
+    shown = _brief if brief else _long
     return shown(ports, names, with_address="address".startswith(kind))
 
 
@@ -75,6 +81,7 @@ def _unusual(call: Call, kind: str, words: list[str]) -> int:
     if words[0] in _CHANGES:
         call.err("RTNETLINK answers: Operation not supported\n")
         return 2
+    only(words[2:])
     port = call.host.route(words[1]) if len(words) > 1 else None
     if port is None:
         call.err("RTNETLINK answers: Network is unreachable\n")
@@ -144,6 +151,67 @@ def _row(port: NicPort) -> dict[str, Any]:
         "link_type": "ether",
         "address": port.mac,
         "addr_info": addresses,
+    }
+
+
+_LEAST_WIDTHS = (10, 7, 6, 7, 7, 7)
+_HEADS = {
+    "RX": ["bytes", "packets", "errors", "dropped", "missed", "mcast"],
+    "TX": ["bytes", "packets", "errors", "dropped", "carrier", "collsns"],
+}
+_COUNTED = {
+    "RX": ["rx_bytes", "rx_packets", "rx_errors", "rx_dropped", "rx_missed_errors", "multicast"],
+    "TX": ["tx_bytes", "tx_packets", "tx_errors", "tx_dropped", "tx_carrier_errors", "collisions"],
+}
+
+
+def _counts(call: Call, name: str) -> dict[str, list[str]]:
+    """What `-s` shows, as it stands in sysfs; nothing here goes over lo."""
+    folder, read = f"/sys/class/net/{name}/statistics", call.host.tree.read
+    return {
+        way: ["0" if name == "lo" else read(f"{folder}/{file}").strip() for file in files]
+        for way, files in _COUNTED.items()
+    }
+
+
+def _counted(call: Call, name: str) -> str:
+    """The lines of `-s`; widths as recorded with iproute2 6.1."""
+    both = _counts(call, name)
+    widths = [
+        max(least, *map(len, values))
+        for least, *values in zip(_LEAST_WIDTHS, *both.values(), strict=True)
+    ]
+    text = ""
+    for way, values in both.items():
+        heads = [head.rjust(width) for head, width in zip(_HEADS[way], widths, strict=True)]
+        cells = [value.rjust(width) for value, width in zip(values, widths, strict=True)]
+        text += f"    {way}:{' '.join(heads)[3:]}{' ' * 11}\n    {' '.join(cells)} \n"
+    return text
+
+
+def _links(call: Call, ports: list[NicPort], names: list[str], how: tuple[bool, bool]) -> str:
+    """Links with their counters, each in one line, or both."""
+    counts, lines = how
+    links: dict[str, list[NicPort]] = {} if ports and names else {"lo": []}
+    links |= {port.interface: [port] for port in ports}
+    texts = [
+        _long(of, [name], with_address=False) + (_counted(call, name) if counts else "")
+        for name, of in links.items()
+    ]
+    return "".join(t[:-1].replace("\n", "\\") + "\n" if lines else t for t in texts)
+
+
+def _in_json(call: Call, port: NicPort) -> dict[str, Any]:
+    """What `-s -j` adds: `over_errors` in place of `missed_errors`."""
+    names = {"rx_missed_errors": "over_errors"}
+    return {
+        "stats64": {
+            way.lower(): {
+                names.get(name, name.removeprefix("rx_").removeprefix("tx_")): int(value)
+                for name, value in zip(_COUNTED[way], values, strict=True)
+            }
+            for way, values in _counts(call, port.interface).items()
+        }
     }
 
 

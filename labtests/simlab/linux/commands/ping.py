@@ -50,7 +50,7 @@ def _ping(call: Call) -> Program:
 
 
 def _plan(arguments: tuple[str, ...]) -> _Plan:
-    options, words = read_options(arguments, "-nqADOv4f -cWwiIsMtQ=")
+    options, words = read_options(arguments, "-nqv4 -cWwiIsMtQ=")
     if len(words) != 1:
         raise BadOption("usage error: Destination address required")
     deadline_s = _seconds(options, "w", "0")

@@ -3,8 +3,9 @@
 import re
 
 from labtests.simlab.linux.calls import Call
+from labtests.simlab.linux.options import NOT_HERE
 
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "a": "\a", "b": "\b", "0": "\0"}
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "a": "\a", "b": "\b", "e": "\x1b"}
 _CONVERSION = re.compile(r"%([-+ 0#]*[0-9]{0,4}(?:\.[0-9]{1,4})?)([diouxXcsbeEfgG%])")
 
 
@@ -27,6 +28,9 @@ def printf(call: Call) -> int:
         call.err("printf: usage: printf [-v var] format [arguments]\n")
         return 2
     form, *values = call.arguments
+    if "%" in _CONVERSION.sub("", form):
+        call.err(f"bash: line 1: {NOT_HERE}: printf {form}\n")
+        return 2
     text = ""
     while True:
         before = len(values)
@@ -39,7 +43,14 @@ def printf(call: Call) -> int:
 
 def unescaped(text: str) -> str:
     """Backslash escapes as characters."""
-    return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[0]), text)
+    return re.sub(r"\\(0?[0-7]{1,3}|x[0-9a-fA-F]{1,2}|.)", _escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = match[1]
+    if code[0] in "01234567" or code[1:]:
+        return chr(int(code[1:], 16) if code[0] == "x" else int(code, 8) % 256)
+    return _ESCAPES.get(code, match[0])
 
 
 def _once(form: str, values: list[str]) -> str:

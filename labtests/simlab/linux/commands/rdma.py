@@ -7,7 +7,7 @@ from typing import Any
 from labtests.simlab.linux import rdma_counters
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.machine import Machine
-from labtests.simlab.linux.options import BadOption, NotEmulated, read_options
+from labtests.simlab.linux.options import BadOption, NotEmulated, only, read_options
 from labtests.simlab.linux.ports import NicPort, gids, guid
 from labtests.simlab.linux.rdma_resources import Connected
 
@@ -29,7 +29,9 @@ class _NotThere(Exception):
 
 def _rdma(call: Call) -> int | str:
     words = [word for word in call.arguments if not word.startswith("-")]
-    in_json = any("j" in word for word in call.arguments if word.startswith("-"))
+    flags = [word for word in call.arguments if word.startswith("-")]
+    only(flags, "-j", "--json")
+    in_json = bool(flags)
     if not words or "help".startswith(words[0]):
         return _USAGE
     shown = next((h for name, h in _OBJECTS.items() if name.startswith(words[0])), None)
@@ -80,6 +82,7 @@ def _chosen(call: Call, words: list[str]) -> list[NicPort]:
     names = [word for word in words if word not in ("show", "list", "link")]
     if not names:
         return list(call.host.ports)
+    only(names[1:])
     name, _, number = names[0].partition("/")
     port = call.host.rdma_port(name)
     if port is None or number not in ("", "1"):
@@ -98,7 +101,7 @@ def _dev(call: Call, words: list[str]) -> Shown:
             "node_guid": _colons(guid(port)),
             "sys_image_guid": _colons(guid(call.host.ports[0])),
         }
-        for port in call.host.ports
+        for port in _chosen(call, words)
     ]
 
     def line(row: Row) -> str:
@@ -118,6 +121,7 @@ def _resource(call: Call, words: list[str]) -> Shown:
     listed = {"cm_id": _cm_ids, "qp": _queue_pairs}.get(words[0] if words else "")
     if listed is None:
         raise NotEmulated("rdma resource of anything but cm_id and qp")
+    only(words[2:])
     rows = listed(call.host)
     if len(words) > 1:
         rows = [row for row in rows if row["ifname"] == words[1].partition("/")[0]]
@@ -211,6 +215,7 @@ _OBJECTS = {"dev": _dev, "link": _link, "resource": _resource, "statistic": _sta
 
 
 def _ibdev2netdev(call: Call) -> str:
+    only(call.arguments, "-v")
     return "".join(
         f"{port.rdma} port 1 ==> {port.interface} ({'Up' if port.up else 'Down'})\n"
         for port in call.host.ports
@@ -219,6 +224,7 @@ def _ibdev2netdev(call: Call) -> str:
 
 def _show_gids(call: Call) -> str:
     """Column widths as in the recording of MLNX_OFED."""
+    only(call.arguments)
     lines = [
         "DEV\tPORT\tINDEX\tGID\t\t\t\t\tIPv4  \t\tVER\tDEV\n",
         "---\t----\t-----\t---\t\t\t\t\t------------  \t---\t---\n",
@@ -234,12 +240,14 @@ def _show_gids(call: Call) -> str:
 
 
 def _ibv_devices(call: Call) -> str:
+    only(call.arguments)
     head = "    device          \t   node GUID\n    ------          \t----------------\n"
     return head + "".join(f"    {port.rdma:<16}\t{guid(port)}\n" for port in call.host.ports)
 
 
 def _ibv_devinfo(call: Call) -> int | str:
-    options, _ = read_options(call.arguments, "-lv -i= -d,--ib-dev=")
+    options, words = read_options(call.arguments, "-l -i= -d,--ib-dev=")
+    only([*words, options.get("i", "1")], "1")
     ports = call.host.ports
     if "l" in options:
         return f"{len(ports)} HCAs found:\n" + "".join(f"\t{port.rdma}\n" for port in ports) + "\n"
@@ -276,6 +284,7 @@ def _devinfo(port: NicPort) -> str:
 
 
 def _ibstat(call: Call) -> int | str:
+    only([word for word in call.arguments if word.startswith("-")] + [*call.arguments[1:]])
     ports = [port for port in call.host.ports if call.arguments[:1] in ((), (port.rdma,))]
     if call.arguments and not ports:
         call.err(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.commands.files import texts
 from labtests.simlab.linux.commands.text import python_regex
-from labtests.simlab.linux.options import read_options
+from labtests.simlab.linux.options import NotEmulated, read_options
 from labtests.simlab.linux.processes import Program
 
 _SUBSTITUTION = re.compile(
@@ -14,19 +14,19 @@ _SUBSTITUTION = re.compile(
     r"(?P<new>(?:\\.|(?!(?P=by)).)*)(?P=by)(?P<flags>[gpI]*)$"
 )
 _ADDRESSED = re.compile(
-    r"(?:(?P<first>[0-9]+)(?:,(?P<last>[0-9]+|\$))?|/(?P<pattern>.*)/)?"
+    r"(?:(?P<first>[0-9]+)(?:,(?P<last>[0-9]+|\$))?|/(?P<pattern>(?:\\.|[^/\\])*)/)?"
     r"(?P<what>[pdq])$"
 )
 
 
 def _sed(call: Call) -> Program:
     arguments = list(call.arguments)
-    options, words = read_options(arguments, "-nErs -e=")
+    options, words = read_options(arguments, "-nEr -e=*")
     script = options["e"] if "e" in options else words.pop(0) if words else ""
     try:
         edit = _sed_command(script, extended=bool({"E", "r"} & set(options)))
     except ValueError:
-        return call.fail(f"-e expression #1, char 1: unknown command: `{script[:1]}'")
+        raise NotEmulated(f"{script!r}") from None
     found, status = yield from texts(call, words)
     for number, line in enumerate((line for _, text in found for line in text.splitlines()), 1):
         kept, printed = edit(number, line)

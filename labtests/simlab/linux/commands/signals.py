@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from labtests.simlab.linux.calls import Call, Tools
-from labtests.simlab.linux.options import BadOption, read_options
+from labtests.simlab.linux.options import BadOption, only, read_options
 from labtests.simlab.linux.processes import SIGNAL_NUMBERS, HostProcess
 
 _NAMES = {number: name for name, number in SIGNAL_NUMBERS.items()}
@@ -93,6 +93,9 @@ def _pkill(call: Call) -> int:
             signal = name or _signal(word[1:]) or "TERM"
             words.remove(word)
             break
+    only(
+        [word for word in words if word.startswith("-")], "-f", "-x", "-o", "-n", "-fx", "-xf", "--"
+    )
     _, processes = _matching(words, call)
     for process in processes:
         if signal != "0":

@@ -1,12 +1,13 @@
 """Who and what this host is: hostname, uname, id, date, ps, which, systemctl, ss and others."""
 
+import re
 from datetime import datetime, timedelta
 from itertools import pairwise
 
 from labtests.simlab.defects import LAB_EPOCH as START
-from labtests.simlab.linux.calls import Call, Tools
-from labtests.simlab.linux.options import read_options
-from labtests.simlab.linux.processes import HostProcess
+from labtests.simlab.linux.calls import Call, Tool, Tools
+from labtests.simlab.linux.options import NotEmulated, only, read_options
+from labtests.simlab.linux.processes import HostProcess, Program
 
 KERNEL = "5.15.0-105-generic"
 KERNEL_BUILD = "#115-Ubuntu SMP Mon Apr 15 09:52:04 UTC 2024"
@@ -24,6 +25,7 @@ def system_info(host_name: str) -> str:
 
 
 def _hostname(call: Call) -> str:
+    only(call.arguments, "-I", "-s", "-f")
     if call.arguments[:1] == ("-I",):
         return " ".join(port.address for port in call.host.ports if port.address) + " \n"
     return call.host.name + "\n"
@@ -32,7 +34,9 @@ def _hostname(call: Call) -> str:
 def _uname(call: Call) -> str:
     values = {"s": "Linux", "n": call.host.name, "r": KERNEL, "v": KERNEL_BUILD}
     values |= {"m": "x86_64", "o": "GNU/Linux"}
-    letters = "".join(word.lstrip("-") for word in call.arguments) or "s"
+    options, words = read_options(call.arguments, "-asnrvmo")
+    only(words)
+    letters = "".join(options) or "s"
     if "a" in letters:
         return f"{system_info(call.host.name)} x86_64 x86_64 GNU/Linux\n"
     return " ".join(values[letter] for letter in "snrvmo" if letter in letters) + "\n"
@@ -41,20 +45,26 @@ def _uname(call: Call) -> str:
 def _id(call: Call) -> str:
     user, number = call.process.user, 0 if call.process.user == "root" else 1000
     asked = {"-u": f"{number}\n", "-un": f"{user}\n"}
+    only(call.arguments, *asked)
     whole = f"uid={number}({user}) gid={number}({user}) groups={number}({user})\n"
-    return asked.get(" ".join(call.arguments[:1]), whole)
+    return asked.get("".join(call.arguments), whole)
+
+
+_FORMAT = re.compile("%[aAbBdeFHIjmMpsSTuwyYzZDRNn%]")
 
 
 def _date(call: Call) -> str:
     now = wall_clock(call)
     words = [word for word in call.arguments if word not in ("-u", "--utc")]
-    form = words[0][1:] if words and words[0].startswith("+") else "%a %b %e %H:%M:%S UTC %Y"
+    form = words.pop(0)[1:] if words and words[0][:1] == "+" else "%a %b %e %H:%M:%S UTC %Y"
+    only([*words, *_FORMAT.sub("", form).partition("%")[1:2]], "")
     form = form.replace("%N", f"{call.host.kernel.now_ns % 10**9:09}")
     return now.strftime(form.replace("%s", str(int(now.timestamp())))) + "\n"
 
 
 def _which(call: Call) -> int:
     status = 0
+    read_options(call.arguments, "-")
     for name in call.arguments:
         if call.host.program(name) is None:
             status = 1
@@ -72,6 +82,8 @@ def _ps(call: Call) -> int:
         processes = [process for process in processes if str(process.pid) in wanted]
         del words[at : at + 2]
     header, columns = _layout(words)
+    if unknown := set(columns) - _COLUMNS:
+        raise NotEmulated(f"ps -o {min(unknown)}")
     call.out(header)
     for process in processes:
         call.out(" ".join(_cell(process, column) for column in columns).rstrip(" ") + "\n")
@@ -87,6 +99,9 @@ _OF_BSD = (
     "USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND\n",
     ["user", "pid", " 0.0  0.0   9876  3456 ?        S    08:00   0:00", "args"],
 )
+_OF_ALL = ("-e", "-A", "ax", "-ww")
+_COLUMNS = {"pid", "ppid", "pgid", "pgrp", "sid", "user", "stat", "state", "comm", "etimes", "args"}
+_COLUMNS |= {"cmd", "command", *_FULL[1], *_OF_BSD[1], "?        00:00:00"}
 _SHORT = ("    PID TTY          TIME CMD\n", ["pid", "?        00:00:00", "comm"])
 
 
@@ -94,12 +109,14 @@ def _layout(words: list[str]) -> tuple[str, list[str]]:
     """The header and the columns: those of `-o a,b=`, or those that the options stand for."""
     for option, columns in pairwise(words):
         if option in ("-o", "-eo", "-Ao", "o", "axo"):
+            only([*words[: words.index(option)], *words[words.index(columns) + 1 :]], *_OF_ALL)
             names = [column.partition("=")[0].strip() for column in columns.split(",")]
             bare = all("=" in column for column in columns.split(","))
             return "" if bare else _titles(names), names
-    if "aux" in "".join(words).replace("-", ""):
+    only(words, *_OF_ALL, "aux", "-aux", "-ef", "-eF", "-f")
+    if "aux" in "".join(words):
         return _OF_BSD
-    return _FULL if any("f" in word for word in words) else _SHORT
+    return _FULL if any("f" in word.lower() for word in words) else _SHORT
 
 
 def _titles(names: list[str]) -> str:
@@ -124,13 +141,15 @@ def _cell(process: HostProcess, name: str) -> str:
         "stat": "S",
         "state": "S",
         "comm": process.name,
-        "etimes": "0",
+        "etimes": str((process.kernel.now_ns - process.started_ns) // 10**9),
     }
     return _aligned(values.get(name, name if " " in name else process.command_line), name)
 
 
 def _systemctl(call: Call) -> int:
-    words = [word for word in call.arguments if not word.startswith("-")]
+    _, words = read_options(call.arguments, "-q,--quiet --no-pager --now")
+    only(words[:1], "is-active", "stop", "disable", "status")
+    only(words[2:])
     if words[:1] == ["is-active"] and len(words) > 1:
         unit = words[1].removesuffix(".service")
         active = unit in _known_units(call)
@@ -138,8 +157,8 @@ def _systemctl(call: Call) -> int:
             call.out("active\n" if active else "inactive\n")
         return 0 if active else 3
     if words[:1] in (["stop"], ["disable"]) and len(words) > 1:
-        if words[1].removesuffix(".service") == "lldpad":
-            call.host.faults.lldpad = False
+        only([words[1].removesuffix(".service")], "lldpad")
+        call.host.faults.lldpad = False
         return 0
     unit = words[1].removesuffix(".service") if len(words) > 1 else ""
     if words[:1] != ["status"] or unit not in _known_units(call):
@@ -155,7 +174,9 @@ def _known_units(call: Call) -> set[str]:
 
 def _ss(call: Call) -> str:
     """Only listening TCP sockets; an rdma_cm listener is none."""
-    options, _ = read_options(call.arguments, "-tlnpuaHx4")
+    options, words = read_options(call.arguments, "-tlnpuH4")
+    if "l" not in options or words:
+        raise NotEmulated("ss of anything but listening sockets, without a filter")
     ports = [(22, "sshd", 1)]
     for (device, service, port), listener in call.host.lab.listeners.items():
         if device == call.host.name and service == "tcp":
@@ -176,10 +197,26 @@ def _uptime(call: Call) -> str:
     )
 
 
+def _ofed_info(call: Call) -> str:
+    if call.arguments != ("-s",):
+        raise NotEmulated("ofed_info without -s")
+    return f"{call.host.faults.defects.ofed}:\n"  # as NVIDIA's releases
+
+
 def _lspci(call: Call) -> str:
     """The NICs only; the wording is that of pci.ids for a ConnectX-4 EN."""
     nic = "Ethernet controller: Mellanox Technologies MT27700 Family [ConnectX-4]"
     return "".join(f"03:00.{port.index} {nic}\n" for port in call.host.ports)
+
+
+def _alone(tool: Tool) -> Tool:
+    """It has no options here, and no operands."""
+
+    def run(call: Call) -> int | str | Program:
+        only(call.arguments)
+        return tool(call)
+
+    return run
 
 
 TOOLS: Tools = {
@@ -187,15 +224,15 @@ TOOLS: Tools = {
     "false": lambda call: 1,
     "hostname": _hostname,
     "uname": _uname,
-    "whoami": lambda call: call.process.user + "\n",
+    "whoami": _alone(lambda call: call.process.user + "\n"),
     "id": _id,
     "date": _date,
     "which": _which,
     "ps": _ps,
     "systemctl": _systemctl,
     "ss": _ss,
-    "ofed_info": lambda call: f"{call.host.faults.defects.ofed}:\n",  # -s, as NVIDIA's releases
-    "nproc": lambda call: "16\n",
-    "uptime": _uptime,
-    "lspci": _lspci,
+    "ofed_info": _ofed_info,
+    "nproc": _alone(lambda call: "16\n"),
+    "uptime": _alone(_uptime),
+    "lspci": _alone(_lspci),
 }

@@ -34,18 +34,18 @@ def _tc(call: Call) -> int | str:
 
 def _rows(port: NicPort) -> list[dict[str, Any]]:
     counters = port.counters()
-    packets = 0 if counters is None else counters.udp_out_datagrams  # what the kernel has sent
+    sent = (0, 0) if counters is None else (counters.ip_out_packets, counters.ip_out_bytes)
     root: dict[str, Any] = {"kind": "mq", "handle": "0:", "root": True, "options": {}}
-    rows = [root | _counted(packets)]
+    rows = [root | _counted(*sent)]
     for number in range(1, CHANNELS + 1):
         leaf = {"kind": "fq_codel", "handle": "0:", "parent": f":{number:x}", "options": _FQ_CODEL}
-        rows.append(leaf | _counted(packets if number == 1 else 0))
+        rows.append(leaf | _counted(*(sent if number == 1 else (0, 0))))
     return rows
 
 
-def _counted(packets: int) -> dict[str, int]:
+def _counted(packets: int, size_bytes: int) -> dict[str, int]:
     rest = dict.fromkeys(("drops", "overlimits", "requeues", "backlog", "qlen"), 0)
-    return {"bytes": 0, "packets": packets, **rest}
+    return {"bytes": size_bytes, "packets": packets, **rest}
 
 
 TOOLS: Tools = {"tc": _tc}

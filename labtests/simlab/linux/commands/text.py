@@ -1,13 +1,13 @@
 """grep, wc, sort, cut, uniq, tr and seq."""
 
 import re
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from itertools import groupby
 
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.commands.files import texts
 from labtests.simlab.linux.commands.printing import unescaped
-from labtests.simlab.linux.options import BadOption, NotEmulated, read_options, whole
+from labtests.simlab.linux.options import BadOption, NotEmulated, only, read_options
 from labtests.simlab.linux.processes import Pause, Program
 
 _GREP = """-i,--ignore-case -E,--extended-regexp -F,--fixed-strings -v,--invert-match -c,--count
@@ -40,7 +40,7 @@ def _grep(call: Call) -> Program:
     return 2 if status or problems else int(not hits)
 
 
-def _matcher(patterns: list[str], options: dict[str, str]) -> Callable[[str], re.Match[str] | None]:
+def _matcher(patterns: list[str], options: dict[str, str]) -> re.Pattern[str]:
     if "F" in options:
         joined = "|".join(re.escape(pattern) for pattern in patterns)
     else:
@@ -50,12 +50,14 @@ def _matcher(patterns: list[str], options: dict[str, str]) -> Callable[[str], re
         joined = rf"\b(?:{joined})\b"
     if "x" in options:
         joined = rf"^(?:{joined})$"
-    return re.compile(joined, re.IGNORECASE if "i" in options else 0).search
+    return re.compile(joined, re.IGNORECASE if "i" in options else 0)
 
 
 def python_regex(pattern: str, extended: bool) -> str:
     r"""A POSIX expression as Python's: basic ones have `\|`, `\(` where extended have `|`, `(`."""
-    pattern = pattern.replace("[[:space:]]", r"\s").replace("[[:digit:]]", "[0-9]")
+    pattern = pattern.replace("[:space:]", r"\s").replace("[:digit:]", "0-9")
+    if "[:" in pattern or "\\<" in pattern or "\\>" in pattern:
+        raise NotEmulated(pattern)
     if extended:
         return pattern
     swapped = re.sub(r"\\([|(){}+?])|([|(){}+?])", lambda m: m[1] or "\\" + m[2], pattern)
@@ -89,7 +91,7 @@ def _below(call: Call, name: str) -> Iterator[str]:
 def _grep_one(
     call: Call,
     source: tuple[str, str],
-    chosen: Callable[[str], re.Match[str] | None],
+    chosen: re.Pattern[str],
     manner: tuple[dict[str, str], bool],
 ) -> int:
     (name, text), (options, titled) = source, manner
@@ -97,13 +99,14 @@ def _grep_one(
     hits = 0
     lines = text.split("\0") if "z" in options else text.splitlines()
     for number, line in enumerate(lines, 1):
-        match = chosen(line)
+        match = chosen.search(line)
         if (match is None) is not ("v" in options):
             continue
         hits += 1
         if not {"c", "q", "l"} & set(options):
-            shown = match[0] if "o" in options and match is not None else line
-            call.out(f"{prefix}{f'{number}:' if 'n' in options else ''}{shown}\n")
+            found = [match[0] for match in chosen.finditer(line)] if "o" in options else [line]
+            for shown in found:
+                call.out(f"{prefix}{f'{number}:' if 'n' in options else ''}{shown}\n")
         if "m" in options and hits >= int(options["m"]):
             break
     if "c" in options:
@@ -114,7 +117,9 @@ def _grep_one(
 
 
 def _wc(call: Call) -> Program:
-    options, names = read_options(call.arguments, "-lwcm")
+    options, names = read_options(call.arguments, "-lwc")
+    if len(names) > 1:
+        raise NotEmulated("several files")
     found, status = yield from texts(call, names)
     wanted = [letter for letter in "lwc" if letter in options] or list("lwc")
     for name, text in found:
@@ -139,15 +144,19 @@ def _lines(call: Call, names: list[str]) -> Listed:
 
 
 def _sort(call: Call) -> Program:
-    options, names = read_options(call.arguments, "-nruh -kt=")
+    options, names = read_options(call.arguments, "-nru -kt=")
+    field = re.fullmatch(r"([0-9]+)(,[0-9]+)?([nr]*)", options.get("k", "0"))
+    if field is None or (int(field[1]) and "u" in options):
+        raise NotEmulated(f"sort -k {options['k']}")
+    options |= dict.fromkeys(field[3], "")
+    first, last = max(int(field[1]) - 1, 0), int(field[2][1:]) if field[2] else None
     lines, status = yield from _lines(call, names)
-    column = whole({"k": options.get("k", "0").partition(",")[0].rstrip("nr")}, "k", 0, "key")
 
-    def key(line: str) -> tuple[float, str]:
+    def key(line: str) -> tuple[float, str, str]:
         fields = line.split(options.get("t"))
-        text = " ".join(fields[column - 1 :]) if column else line
+        text = " ".join(fields[first:last]) if "k" in options else line
         number = re.match(r"\s*-?[0-9.]+", text)
-        return (float(number[0]) if number and "n" in options else 0.0, text)
+        return (float(number[0]) if number and "n" in options else 0.0, text, line)
 
     lines.sort(key=key, reverse="r" in options)
     if "u" in options:
@@ -157,7 +166,7 @@ def _sort(call: Call) -> Program:
 
 
 def _cut(call: Call) -> Program:
-    options, names = read_options(call.arguments, "-s -dfcb=")
+    options, names = read_options(call.arguments, "-dfcb=")
     wanted = options.get("f", options.get("c", options.get("b", "")))
     if not re.fullmatch(r"(\d+(-\d*)?|-\d+)(,(\d+(-\d*)?|-\d+))*", wanted):
         return call.fail("invalid byte, character or field list")
@@ -172,17 +181,18 @@ def _cut_line(line: str, wanted: list[str], delimiter: str) -> str:
     pieces = line.split(delimiter) if delimiter else list(line)
     if delimiter and len(pieces) == 1:
         return line
-    chosen: list[str] = []
+    chosen: set[int] = set()
     for item in wanted:
         first, dash, last = item.partition("-")
         start = int(first or 1)
         end = int(last) if last else (len(pieces) if dash else start)
-        chosen += pieces[start - 1 : end]
-    return delimiter.join(chosen)
+        chosen |= set(range(start - 1, min(end, len(pieces))))
+    return delimiter.join(pieces[at] for at in sorted(chosen))
 
 
 def _uniq(call: Call) -> Program:
     options, names = read_options(call.arguments, "-c")
+    only(names[1:])
     lines, status = yield from _lines(call, names)
     for line, same in groupby(lines):
         call.out(f"{len(list(same)):7} {line}\n" if "c" in options else f"{line}\n")
@@ -191,9 +201,10 @@ def _uniq(call: Call) -> Program:
 
 def _tr(call: Call) -> Program:
     options, sets = read_options(call.arguments, "-ds")
+    if len(sets) not in {"": (2,), "d": (1,), "s": (1, 2)}.get("".join(options), ()) or "" in sets:
+        raise NotEmulated(" ".join(call.argv))
+    source, target = _characters(sets[0]), _characters(sets[-1])
     text = yield from call.read_all()
-    source = unescaped(sets[0]) if sets else ""
-    target = unescaped(sets[1]) if len(sets) > 1 else source
     wide = target.ljust(len(source), target[-1:] or " ")[: len(source)]
     changes = dict.fromkeys(map(ord, source)) if "d" in options else str.maketrans(source, wide)
     text = text.translate(changes)
@@ -203,9 +214,22 @@ def _tr(call: Call) -> Program:
     return 0
 
 
+def _characters(text: str) -> str:
+    """Those of a set of tr, with `a-z` written out."""
+    if "[:" in text or "[=" in text:
+        raise NotEmulated(text)
+
+    def between(match: re.Match[str]) -> str:
+        return "".join(map(chr, range(ord(match[1]), ord(match[2]) + 1)))
+
+    return re.sub(r"(.)-(.)", between, unescaped(text))
+
+
 def _seq(call: Call) -> int | str:
     """Whole numbers: `seq LAST`, `seq FIRST LAST`, `seq FIRST STEP LAST`."""
     for word in call.arguments:
+        if re.match(r"-[^0-9]", word):
+            raise NotEmulated(word)
         if not re.fullmatch(r"-?[0-9]{1,6}", word):
             return call.fail(f"invalid floating point argument: ‘{word}’")
     numbers = [int(word) for word in call.arguments]

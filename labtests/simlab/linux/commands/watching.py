@@ -11,7 +11,7 @@ from labtests.simlab.linux.streams import Capture, nothing
 NS_PER_S = 1_000_000_000
 CLEAR = "\x1b[H\x1b[2J"
 SHORTEST_S = 0.1
-_OPTIONS = "-n,--interval= -d,--differences -t,--no-title -x,--exec -ebc"
+_OPTIONS = "-n,--interval= -d,--differences -t,--no-title -x,--exec"
 
 
 def _watch(call: Call) -> Program:

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 from labtests.simlab.linux.calls import Call, Tools, TypedInput
-from labtests.simlab.linux.options import BadOption, read_options
+from labtests.simlab.linux.options import BadOption, only, read_options
 from labtests.simlab.linux.processes import (
     DEATH,
     NOT_FOUND,
@@ -18,7 +18,7 @@ from labtests.simlab.linux.streams import FileOutput
 
 NS_PER_S = 1_000_000_000
 TIMED_OUT = 124
-_TIMEOUT = "-k,--kill-after= -s,--signal= -v"
+_TIMEOUT = "-k,--kill-after= -s,--signal="
 _STDBUF = "-i,--input= -o,--output= -e,--error="
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 _NAMES = {number: name for name, number in SIGNAL_NUMBERS.items()}
@@ -107,7 +107,7 @@ _ALL = "(ALL : ALL) NOPASSWD: ALL"
 
 def _sudo(call: Call) -> Program:
     """Everybody may, without a password; so nobody is asked (`-S -p`) for one."""
-    options, words = read_options(call.arguments, "-nEHSkisbl -upgC=", stop_early=True)
+    options, words = read_options(call.arguments, "-nEHSkisl -up=", stop_early=True)
     while words and re.match(r"[A-Za-z_]\w*=", words[0]):
         name, _, value = words.pop(0).partition("=")
         call.process.environment[name] = value
@@ -142,6 +142,7 @@ def _env(call: Call) -> Program:
             call.process.environment[name] = value
         else:
             call.process.environment.clear()
+    only([word for word in words[:1] if word.startswith("-")])
     if not words:
         call.out("".join(f"{k}={v}\n" for k, v in call.process.environment.items()))
         return 0
@@ -159,6 +160,7 @@ def _nice(call: Call) -> Program:
 def _nohup(call: Call) -> Program:
     if not call.arguments:
         raise BadOption("missing operand")
+    only([word for word in call.arguments[:1] if word.startswith("-")])
     process = call.process
     process.ignored.add("HUP")
     if process.streams.out.terminal:
@@ -170,7 +172,7 @@ def _nohup(call: Call) -> Program:
 
 
 def _setsid(call: Call) -> Program:
-    _, words = read_options(call.arguments, "-fcw", stop_early=True)
+    _, words = read_options(call.arguments, "-w", stop_early=True)
     if not words:
         return call.fail("no command specified")
     call.process.group = call.process.pid
@@ -179,7 +181,7 @@ def _setsid(call: Call) -> Program:
 
 def _shell(call: Call) -> Program:
     """`sh -c TEXT [NAME …]`, a script, or commands on stdin."""
-    options, words = read_options(call.arguments, "-lisex -c=", stop_early=True)
+    options, words = read_options(call.arguments, "-liseu -c= -o=", stop_early=True)
     if "c" in options:
         parameters = tuple(words)
         text = options["c"]
@@ -194,6 +196,8 @@ def _shell(call: Call) -> Program:
     else:
         parameters = ()
         text = yield from call.read_all()
+    flags = "".join(f"-{x} {options[x]} " for x in "euo" if x in options)
+    text = f"set {flags};{text}" if flags else text
     name = (words or [call.name])[0]
     return (yield from call.host.run_script(call.process, name, parameters, text))
 
