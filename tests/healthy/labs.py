@@ -62,6 +62,7 @@ SHAPES = (
         switch="nxos",
     ),
     Shape(name="1g", senders=((0, 1),) * 3, receiver=(0, 1)),
+    Shape(name="10g-slow-last", senders=((0, 10), (0, 10), (0, 1)), receiver=(0, 10)),
     Shape(name="10g-eight", senders=((0, 10),) * 8, receiver=(0, 10)),
     Shape(name="10g-map", senders=((0, 10),) * 2, receiver=(0, 10), map="permuted"),
     Shape(name="10g-three-queues", senders=((0, 10),) * 2, receiver=(0, 10), map="folded"),
