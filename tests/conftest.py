@@ -38,6 +38,8 @@ RUN_WHOLE_LABS = frozenset(
         "test_kept_apply",
         "test_killed_runner",
         "test_lease_by_hand",
+        "test_network_references",
+        "test_restore_snapshot",
         "test_nexus",
         "test_story_honesty",
         "test_story_options",
