@@ -14,6 +14,8 @@ from labtests.core.printable import for_terminal
 
 HIDDEN = "***"
 _SHORTEST = 4
+_LOOKED_AT = 2**16  # characters of an excerpt's text: no secret that begins in it is longer
+_EXCERPT = 200
 
 _used: set[str] = set()
 _lock = threading.Lock()  # devices are connected in parallel
@@ -39,6 +41,15 @@ def clean(text: str) -> str:
     with _lock:
         known = sorted(_used, key=lambda secret: (-len(secret), secret))
     return Spelled(known).hidden(text, HIDDEN)
+
+
+def excerpt(said: object) -> str:
+    """What a device has said, in quotes and not without end: hidden before it is cut, so that
+    half a secret is no other word."""
+    text = said[:_LOOKED_AT] if isinstance(said, str) else repr(said)[:_LOOKED_AT]
+    plain = clean(text)
+    shown = repr(plain) if isinstance(said, str) else plain
+    return shown if len(shown) <= _EXCERPT else f"{shown[:_EXCERPT]}... (cut)"
 
 
 def say(text: str) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 from labtests.core.errors import LabError
@@ -13,6 +14,9 @@ _PARENT_MODE = 0o755
 _OTHERS = 0o077
 _OTHERS_WRITE = 0o022
 _ALL_WRITE = 0o002
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_STEP = getattr(os, "O_PATH", 0) | _FOLDER  # one may pass where one may not list
+_MOST_LINKS = 40  # as the kernel has it
 
 
 class NotPrivate(LabError):
@@ -25,10 +29,18 @@ def private_folder(folder: Path) -> None:
     Nobody else can put another one, or a link, in its place. One that was there may have files of
     ours, but no symbolic link: what is written there must not end up elsewhere."""
     expect_safe_way(folder)
-    for parent in reversed(folder.parents):
-        parent.mkdir(mode=_PARENT_MODE, exist_ok=True)  # each: `parents` knows the umask only
+    above = _open_way(folder.absolute().parent)
     try:
-        folder.mkdir(mode=FOLDER_MODE)
+        _make_private(folder, above)
+    finally:
+        os.close(above)
+    expect_safe_way(folder)  # as it is now: what was missing may have been made by another
+
+
+def _make_private(folder: Path, above: int) -> None:
+    name = folder.absolute().name
+    try:
+        os.mkdir(name, FOLDER_MODE, dir_fd=above)
     except FileExistsError:
         _expect_ours(folder)
         for entry in folder.iterdir():
@@ -37,8 +49,54 @@ def private_folder(folder: Path) -> None:
                     f"{entry} is a symbolic link, and nothing is written through one\n"
                     "  remedy: give a new folder"
                 ) from None
-    folder.chmod(FOLDER_MODE)
-    expect_safe_way(folder)  # as it is now: what was missing may have been made by another
+    made = os.open(name, _FOLDER, dir_fd=above)
+    try:
+        if os.fstat(made).st_uid != os.geteuid():
+            raise NotPrivate(f"{folder} belongs to another user\n  remedy: give a new folder")
+        os.fchmod(made, FOLDER_MODE)
+    finally:
+        os.close(made)
+
+
+def _open_way(folder: Path) -> int:
+    """A descriptor of this folder, made with those above it where missing (0755). Each step is
+    opened in the one before it, so that no stranger's link leads elsewhere meanwhile."""
+    parts, links = list(reversed(folder.parts[1:])), 0
+    here = os.open("/", _STEP)
+    try:
+        while parts:
+            name = parts.pop()
+            if (target := _trusted_link(name, here, folder)) is not None:
+                links += 1
+                if links > _MOST_LINKS:
+                    raise NotPrivate(f"{folder} leads nowhere: links in a circle")
+                parts += reversed(Path(target).parts)
+                continue
+            with suppress(FileExistsError):
+                os.mkdir(name, _PARENT_MODE, dir_fd=here)
+            here, before = os.open(name, _STEP, dir_fd=here), here
+            os.close(before)
+    except BaseException:
+        os.close(here)
+        raise
+    return here
+
+
+def _trusted_link(name: str, here: int, folder: Path) -> str | None:
+    """Where this entry of an open folder leads, if it is a link; a stranger's is refused. Nobody
+    else can replace one that is not, where the folder was looked at (expect_safe_way)."""
+    try:
+        found = os.stat(name, dir_fd=here, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISLNK(found.st_mode):
+        return None
+    if found.st_uid not in _trusted():
+        raise NotPrivate(
+            f"{name}, on the way to {folder}, is a link of another user ({found.st_uid})\n"
+            "  remedy: a folder of yours elsewhere"
+        )
+    return os.readlink(name, dir_fd=here)
 
 
 def expect_owned(path: Path) -> None:

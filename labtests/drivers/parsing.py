@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import NoReturn
 
 from labtests.core.errors import UnreadableOutput
+from labtests.core.output import excerpt
 from labtests.transport.protocol import Reply
 
 BLANK = re.compile(r"^\s*$")
@@ -47,7 +48,7 @@ def numbered_matches(
             continue
         match = next((m for rule in rules if (m := rule.match(line))), None)
         if match is None:
-            refuse(reply, f"line {number} is unrecognised: {line!r}")
+            refuse(reply, f"line {number} is unrecognised: {excerpt(line)}")
         yield number, match
 
 
@@ -57,7 +58,7 @@ def whole(reply: Reply) -> str:
     proven by the transports: a host's exit status, a mark after each command, a CLI's prompt."""
     _expect_numbers(reply)
     if reply.text and not reply.text.endswith(("\n", "\r")):
-        incomplete(reply, f"the last line has no end: {lines(reply)[-1]!r}")
+        incomplete(reply, f"the last line has no end: {excerpt(lines(reply)[-1])}")
     return reply.text
 
 

@@ -81,6 +81,13 @@ class Held:
         expect_sense(seen, self.register)
         if seen.holder is None or seen.holder.kind != "person" or not seen.holder.is_mine:
             raise LeaseBusy(f"you have no lock on this lab; {described(seen, self.register)}")
+        if not seen.by_login:
+            raise LeaseBusy(
+                f"the lock in your name in {self.register.place} was written by another login than "
+                "this testbed's, so it may be anybody's\n"
+                "  remedy: labtests lock with this testbed; if the other is not yours: ask who "
+                "wrote it, or labtests unlock TESTBED --force"
+            )
         self.holder, self._adopted, self._numbers = seen.holder, True, {seen.generation}
         self.expect_held()
 
@@ -170,10 +177,9 @@ class Held:
     def _is_mine(self, seen: RegisterReading) -> bool:
         """By its token, which everybody can read, by its number, which is of one record only, and
         by its file, which is this login's: a copy that somebody else has made of ours, when it was
-        gone, has another owner. A lock by hand may have come through another login."""
+        gone, has another owner. So it is with a lock by hand."""
         mine = seen.holder is not None and seen.holder.token == self.holder.token
-        mine = mine and seen.generation in self._numbers
-        mine = mine and (seen.by_login or self._adopted)
+        mine = mine and seen.generation in self._numbers and seen.by_login
         return mine and not (self._adopted and seen.left_s is not None and seen.left_s <= 0)
 
     def _confirm(self, begun_s: float, age_s: float) -> None:

@@ -32,6 +32,7 @@ from functools import cache
 from pathlib import Path
 
 from labtests.core.errors import LabError
+from labtests.core.interpreter import child_environment, module_command
 from labtests.core.private_files import (
     NotPrivate,
     expect_code,
@@ -123,12 +124,10 @@ def _refusing(parent: Path) -> Iterator[None]:
 
 
 def _fill_elsewhere() -> None:
-    root = str(PACKAGE.parents[1])
-    path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
     # not run(): that would kill it with a caller whose patience ends, and the next begins anew
     child = subprocess.Popen(
-        [sys.executable, "-X", "faulthandler", "-m", "labtests.network.warming"],
-        env={**os.environ, "PYTHONPATH": path},
+        module_command("labtests.network.warming", options=("-X", "faulthandler")),
+        env=child_environment(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,  # ours may be a protocol's
         stderr=subprocess.PIPE,

@@ -11,7 +11,6 @@ import os
 import select
 import shutil
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -23,6 +22,7 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 from labtests.core.errors import LabError
+from labtests.core.interpreter import child_environment, module_command
 from labtests.core.output import tell
 from labtests.core.private_files import open_private, private_folder
 from labtests.inventory import Management, Testbed
@@ -123,7 +123,7 @@ class LabProcess(RunningLab):
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
-            env={name: value for name, value in os.environ.items() if name not in without},
+            env=child_environment(without),
             start_new_session=True,  # a Ctrl-C is for the runner, which still needs its lab then
         )
         try:
@@ -226,7 +226,7 @@ class LabProcess(RunningLab):
 
 
 def _command(testbed_file: Path, seed: int, directory: Path | None) -> list[str]:
-    words = [sys.executable, "-m", "labtests", "simlab", "serve", str(testbed_file)]
+    words = module_command("labtests", "simlab", "serve", str(testbed_file))
     words += ["--driven", "--seed", str(seed)]
     return words if directory is None else [*words, "--directory", str(directory)]
 

@@ -147,3 +147,18 @@ def test_a_runs_name_alone_takes_no_lease(folder: Path) -> None:
     held_at(folder, "live").take(instead_of=Gone(run="live", runner=replace(dead, since="then")))
     with pytest.raises(LeaseLost):
         live.expect_held()
+
+
+@as_root
+def test_a_lock_that_another_login_wrote_in_ones_name_is_not_worked_under(folder: Path) -> None:
+    """Everybody may add records, and who we are is no secret."""
+    lock = Held(Register(LocalShell(), str(folder)), me("person", why="demo"), clock=StillClock())
+    lock.take()
+    under = held_at(folder, "under")
+    under.adopt()
+    (newest,) = folder.glob("g.*")
+    os.chown(newest, STRANGER, STRANGER)
+    with pytest.raises(LeaseLost):
+        under.expect_held()
+    with pytest.raises(LeaseBusy, match=r"written by another login[^$]*unlock TESTBED --force"):
+        held_at(folder, "again").adopt()

@@ -164,3 +164,24 @@ def test_a_config_that_includes_itself_or_never_ends_is_no_bomb(config: Path) ->
     config.write_text("# much\n" * 300_000)
     with pytest.raises(NotAFile):
         ssh_settings(True)
+
+
+@as_root
+def test_a_link_put_on_the_way_meanwhile_gets_no_folder_of_ours(
+    tmp_path: Path, victim: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the first look a stranger's link appears; before the last it is gone."""
+    (victim / "run").mkdir(mode=0o755)
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
+
+    def looked(path: Path) -> None:
+        (shared / "x").symlink_to(victim)
+        os.chown(shared / "x", STRANGER, STRANGER, follow_symlinks=False)
+        monkeypatch.setattr(labtests.core.private_files, "expect_safe_way", lambda path: None)
+
+    monkeypatch.setattr(labtests.core.private_files, "expect_safe_way", looked)
+    with pytest.raises(NotPrivate, match="link of another user"):
+        private_folder(shared / "x" / "run")
+    assert (victim / "run").stat().st_mode & 0o777 == 0o755

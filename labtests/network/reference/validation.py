@@ -6,6 +6,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
+from labtests.core.interpreter import guard_children
 from labtests.network.reference import (
     buffering,
     guarding,
@@ -128,6 +129,7 @@ def _spread(
 ) -> Iterator[list[tuple[int, ValidationRow]]]:
     """The results of the tasks in their order; the dearest are begun first."""
     dearest = sorted(range(len(tasks)), key=lambda number: -_seconds(data, tasks[number]))
+    guard_children()
     with ProcessPoolExecutor(
         jobs, get_context("spawn"), initializer=_begin, initargs=(data,)
     ) as pool:

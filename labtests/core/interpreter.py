@@ -1,0 +1,29 @@
+"""Python as a child of ours, which imports nothing from the current directory.
+
+Anybody may have put a module into that: it may be /tmp, or another user's folder."""
+
+import os
+import sys
+from collections.abc import Collection
+from pathlib import Path
+
+_ROOT = str(Path(__file__).resolve().parents[2])  # a checkout runs without being installed, too
+_SAFE = "PYTHONSAFEPATH"
+
+
+def module_command(module: str, *words: str, options: Collection[str] = ()) -> list[str]:
+    """`python -m module words`, with these options of the interpreter."""
+    return [sys.executable, "-P", *options, "-m", module, *words]
+
+
+def child_environment(without: Collection[str] = ()) -> dict[str, str]:
+    """Ours but for these variables; this very labtests is found, and children of the child import
+    nothing from the current directory either."""
+    ours = {name: value for name, value in os.environ.items() if name not in without}
+    path = [_ROOT, *filter(None, ours.get("PYTHONPATH", "").split(os.pathsep))]
+    return {**ours, _SAFE: "1", "PYTHONPATH": os.pathsep.join(path)}
+
+
+def guard_children() -> None:
+    """The same for those that a library starts (multiprocessing), from now on."""
+    os.environ[_SAFE] = "1"
