@@ -14,6 +14,7 @@ from labtests.core.printable import for_terminal
 
 HIDDEN = "***"
 _SHORTEST = 4
+_LOOKED_AT = 1 << 20  # characters of a text that may be shown in part
 
 _used: set[str] = set()
 _lock = threading.Lock()  # devices are connected in parallel
@@ -39,6 +40,18 @@ def clean(text: str) -> str:
     with _lock:
         known = sorted(_used, key=lambda secret: (-len(secret), secret))
     return Spelled(known).hidden(text, HIDDEN)
+
+
+def excerpt(text: str, most: int, *, last: bool = False) -> str:
+    """The first or the last characters, at most so many, of what somebody else wrote: cut after it
+    was cleaned, for half a secret is no longer known as one. Of a text too long to look at, only
+    its length."""
+    if len(text) > _LOOKED_AT:
+        return f"{len(text)} characters"
+    known = clean(text)
+    if len(known) <= most:
+        return known
+    return known[-most:] if last else known[:most]
 
 
 def say(text: str) -> None:

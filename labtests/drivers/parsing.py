@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import NoReturn
 
 from labtests.core.errors import UnreadableOutput
+from labtests.core.output import excerpt
 from labtests.transport.protocol import Reply
 
 BLANK = re.compile(r"^\s*$")
@@ -83,5 +84,5 @@ def _expect_numbers(reply: Reply) -> None:
 def whole_number(reply: Reply, text: str, what: str) -> int:
     """A counter's value: ASCII digits only. A sign, a unit, a comma or anything else is refused."""
     if not re.fullmatch(r"[0-9]{1,40}", text):
-        refuse(reply, f"{what} should be a whole number, not {text[:80]!r}")
+        refuse(reply, f"{what} should be a whole number, not {excerpt(text, 80)!r}")
     return int(text)
