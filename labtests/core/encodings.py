@@ -19,6 +19,8 @@ from urllib.parse import quote
 SHORTEST_CODE = 6  # characters of base64 or hexadecimal that are taken for a secret's
 SHORTEST_PLAIN = 3  # characters that are left of a secret in plain form
 SHORTEST_SPREAD = 8  # characters of a secret that is also looked for across line ends
+SHORTEST_CUT = 6  # characters, or half of it, by which a secret is known that was cut
+_CUT = "..."
 _AGAIN = 8  # times that what is left and what stands instead may spell a secret anew
 
 _HEX = "[0-9a-fA-F]"
@@ -198,6 +200,8 @@ class Spelled:
         needles = _needles(self._known, unseen, escapes)
         seen = _seen(meaning.text, unseen)
         yield from meaning.spans(needles.all, seen, unseen.alone)
+        if _CUT in seen:
+            yield from meaning.spans(needles.cut, seen, unseen.alone)
         if "\t" in seen:
             seen = seen.replace("\t", "")
             yield from meaning.spans(needles.mixed, seen, unseen.tabs)
@@ -212,9 +216,11 @@ class Spelled:
 
 @dataclass(frozen=True, slots=True)
 class _Needles:
-    """What is looked for: everywhere; across tabs; and across tabs and line ends."""
+    """What is looked for: everywhere; beside what was cut out; across tabs; and across tabs and
+    line ends."""
 
     all: tuple[str, ...]
+    cut: tuple[str, ...]
     mixed: tuple[str, ...]
     distinct: tuple[str, ...]
 
@@ -230,7 +236,17 @@ def _needles(
 
     mixed = [each for each in secrets if _is_mixed(each)]
     distinct = [each for each in mixed if len(each) >= SHORTEST_SPREAD]
-    return _Needles(seen(secrets), seen(mixed, "\t"), seen(distinct, "\t\n"))
+    whole = seen(secrets)
+    cut = tuple(dict.fromkeys(part for each in whole for part in _cut(each)))
+    return _Needles(whole, cut, seen(mixed, "\t"), seen(distinct, "\t\n"))
+
+
+def _cut(secret: str) -> Iterator[str]:
+    """Its beginnings and ends, where the rest was cut out, as pytest and reprlib do."""
+    least = max(SHORTEST_PLAIN, min(SHORTEST_CUT, (len(secret) + 1) // 2))
+    for length in range(least, len(secret)):
+        yield secret[:length] + _CUT
+        yield _CUT + secret[-length:]
 
 
 def _obeyed(text: str) -> str:

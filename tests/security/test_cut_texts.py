@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from _pytest._io.saferepr import saferepr
 
 import labtests
 from labtests.core import output
@@ -63,6 +64,14 @@ def test_the_last_characters_have_no_end_of_one() -> None:
 
 def test_a_text_that_is_too_long_to_look_at_is_not_shown() -> None:
     assert excerpt(SECRET * 100_000, 80) == "1400000 characters"
+
+
+@pytest.mark.parametrize("before", range(104, 124))
+def test_what_pytest_cuts_out_of_a_local_leaves_no_part_of_a_secret(before: int) -> None:
+    local = saferepr("x" * before + SECRET + "z" * 300)
+    assert "xHunter" not in clean(local)
+    last = saferepr("x" * 300 + SECRET + "z" * before)
+    assert "-Geheimz" not in clean(last)
 
 
 def cuts(tree: ast.AST) -> Iterator[int]:
