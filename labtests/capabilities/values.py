@@ -26,6 +26,7 @@ from labtests.capabilities.records import (
     TrustSetting,
 )
 from labtests.core.errors import LabError
+from labtests.core.output import excerpt
 
 Rule = Callable[[Any], bool]
 
@@ -111,8 +112,8 @@ def _plain(value: Any) -> bool:
 def expect_value(setting: str, value: object) -> None:
     """The setting can have this value. Raises NoSuchValue, which shows no more than its start."""
     if not FORMS.get(setting, _plain)(value):
-        shown = repr(value)
-        shown = shown if len(shown) <= 120 else f"{shown[:120]}..."
+        whole = repr(value)
+        shown = whole if len(whole) <= 120 else f"{excerpt(whole, 120)}..."
         raise NoSuchValue(
             f"{setting} cannot be {shown}: that is no value of this setting, so nothing is made of "
             "it"

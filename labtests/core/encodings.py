@@ -12,115 +12,138 @@ from base64 import b64encode
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from urllib.parse import quote
 
 SHORTEST_CODE = 6  # characters of base64 or hexadecimal that are taken for a secret's
 SHORTEST_PLAIN = 3  # characters that are left of a secret in plain form
 SHORTEST_SPREAD = 8  # characters of a secret that is also looked for across line ends
+SHORTEST_CUT = 6  # characters, or half of it, by which a secret is known that was cut
+_CUT = "..."
 _AGAIN = 8  # times that what is left and what stands instead may spell a secret anew
 
 _HEX = "[0-9a-fA-F]"
 _PAIR = rf"u[dD][89abAB]{_HEX}{{2}}\\++u[dD][c-fC-F]{_HEX}{{2}}"  # beyond 16 bits
 _ESCAPE = rf"{_PAIR}|u{_HEX}{{4}}|U{_HEX}{{8}}|x{_HEX}{{2}}"
 _SHORT = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
-# marks without width or that turn the direction, control characters, as printable.py shows them;
-# and what a font shows nothing of (Unicode: Default_Ignorable_Code_Point)
+# marks without width or that turn the direction, and control characters, as printable.py shows
+# them; and what a font shows nothing of (Unicode: Default_Ignorable_Code_Point)
 _UNSEEN = (
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
-    r"\u2400-\u2421\ufff0-\ufffb\ufffd-\uffff"
+    r"\ufff0-\ufffb\ufffd-\uffff"
     r"\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0"
-    r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff\\]"
 )
-_UNSEEN_CHARACTER = re.compile(_UNSEEN)
+_PICTURES = {0x2400 + code: code for code in range(0x20)} | {0x2409: 0, 0x240A: 0, 0x2421: 0x7F}
+_PICTURE = re.compile("[\u2400-\u2421]")
 
-# what a terminal takes for itself (ECMA-48): ESC and a letter, CSI ... letter, and the texts of OSC
-# (to BEL or ST), DCS, SOS, PM and APC (to ST); each introduced by ESC and a sign, or by one 8-bit
-# character; as it is, as printable.py shows it, or as JSON and repr write it. CAN, SUB and whatever
-# introduces the next one end it, too. No part of a text is looked at twice: `*+`
-_WRITTEN = r"\\++(?:x|u00|U000000)"
-_ESC = rf"(?:[\x1b\u241b]|{_WRITTEN}1[bB])"
-_NEXT = rf"(?=[\x80-\x9f]|{_ESC}|{_WRITTEN}[89][0-9a-fA-F])"
-_STRING_END = r"[\x1b\u241b]\\|" + "|".join(  # ESC and \; as written once, twice or three times
-    rf"(?:\\{{{2 * n}}})*+\\{{{n}}}(?:x|u00|U000000)1[bB]\\{{{2 * n}}}" for n in (1, 2, 4)
+
+# A text is read in two steps: what its escapes mean; and of that, what a person sees.
+_COLLAPSED = (  # any number of backslashes; without the short escapes: a backslash before a secret
+    re.compile(rf"(\\++(?:{_ESCAPE}|[nrtbf])?)"),  # that begins with such a letter means nothing
+    re.compile(rf"(\\++(?:{_ESCAPE})?)"),
 )
-_STOP = rf"(?:{_STRING_END}|[\x18\x1a\x9c\u2418\u241a]|{_WRITTEN}(?:18|1[aA]|9[cC])|{_NEXT})"
-_TEXT = (
-    r"(?:[^\\\x07\x18\x1a\x1b\x80-\x9f\u2407\u2418\u241a\u241b]++"
-    r"|\\++(?!(?:x|u00|U000000)(?:07|18|1[abAB]|[89][0-9a-fA-F])))*+"
-)
-_BEL = rf"(?:[\x07\u2407]|{_WRITTEN}07)"
-_NUMBERS = (  # a terminal does at once what a control character in between says, and goes on
-    rf"(?:[\x00-\x17\x19\x1c-\x1f -?\u2400-\u2417\u2419\u241c-\u241f]"
-    rf"|{_WRITTEN}(?:0[0-9a-fA-F]|1[0-79c-fC-F]))*+"
-)
-_SEQUENCE = (
-    rf"(?:(?:{_ESC}\[|\x9b|{_WRITTEN}9[bB]){_NUMBERS}[@-~]"
-    rf"|(?:{_ESC}\]|\x9d|{_WRITTEN}9[dD]){_TEXT}(?:{_BEL}|{_STOP})"
-    rf"|(?:{_ESC}[PX^_]|[\x90\x98\x9e\x9f]|{_WRITTEN}9[08eEfF])(?:{_TEXT}{_BEL})*+{_TEXT}{_STOP}"
-    rf"|{_ESC}[ -/]*+[0-~])"
-)
-_INTRODUCED = re.compile(rf"[\x1b\u241b\x80-\x9f]|(?<!\\){_WRITTEN}(?:1[bB]|9[0-9a-fA-F])")
+_NESTED = {  # as JSON and repr write it: once, twice or three times
+    n: re.compile(rf"((?:\\{{{2 * n}}})++|\\{{{n}}}(?:{_ESCAPE}|[nrtbf]))") for n in (1, 2, 4)
+}
 
 
 @dataclass(frozen=True, slots=True)
-class _Form:
-    """What is odd in a text, in one group; and whether that may be an escape, which is read."""
+class _Unseen:
+    """What nobody sees of a text: alone, with tabs, and with tabs and line ends."""
 
-    odd: re.Pattern[str]
-    escapes: bool = False
+    alone: re.Pattern[str]
+    tabs: re.Pattern[str]
+    spread: re.Pattern[str]
 
 
-def _forms(unseen: str) -> tuple[_Form, ...]:
-    """Backslashes with what they mean as JSON and repr write it; without the short ones; and alone:
-    a backslash before a secret that begins with such a letter means nothing."""
+def _unseen(what: str) -> _Unseen:
+    each = (rf"((?:{what}{more})++)" for more in ("", r"|\t", r"|[\t\n]"))
+    return _Unseen(*map(re.compile, each))
+
+
+def _sequences(controls: str, strings: str = "") -> str:
+    """What a terminal takes for itself (ECMA-48): ESC and a letter, CSI ... letter, and the texts
+    of OSC (to BEL or ST), DCS, SOS, PM and APC (to ST). A control character in between is obeyed at
+    once, and DEL is nothing; CAN, SUB, ESC and these 8-bit `controls` end it. Which of those it
+    knows, and whether ESC and one of `strings` begin a text, differs between terminals.
+
+    Each introducer is the beginning of one, ended or not: no part of a text is looked at twice."""
+    nothing = r"\x00-\x17\x19\x1c-\x1f\x7f"
+    others = rf"(?![{controls}])[\x80-\x9f]" if controls else r"[\x80-\x9f]"
+    csi, osc, text = (f"|{c}" if controls else "" for c in _EIGHT_BIT)
+    esc, end = rf"\x1b[{nothing}]*+", rf"(?:[\x18\x1a\x9c]|\x1b[{nothing}]*+\\)?+"
     return (
-        _Form(re.compile(rf"((?:{unseen})++|\\++(?:{_ESCAPE}|[nrtbf])?)"), escapes=True),
-        _Form(re.compile(rf"((?:{unseen})++|\\++(?:{_ESCAPE})?)"), escapes=True),
-        _Form(re.compile(rf"((?:{unseen}|\\++)++)")),
+        rf"(?:{esc}\[{csi})(?:[{nothing} -?]|{others})*+[@-~\x18\x1a]?+"
+        rf"|(?:{esc}\]{osc})[^\x07\x18\x1a\x1b{controls}]*+(?:\x07|{end})"
+        rf"|(?:{esc}[PX^_{strings}]{text})[^\x18\x1a\x1b{controls}]*+{end}"
+        rf"|\x1b[{nothing} -/]*+[0-~\x18\x1a]?+"
     )
 
 
-_BY_CHARACTER = (_forms(_UNSEEN), _Form(re.compile(rf"((?:[\n\t]|{_UNSEEN})++)")))
-_BY_SEQUENCE = (
-    _forms(rf"{_SEQUENCE}|{_UNSEEN}"),
-    _Form(re.compile(rf"((?:{_SEQUENCE}|[\n\t]|{_UNSEEN})++)")),
+_EIGHT_BIT = (r"\x9b", r"\x9d", r"[\x90\x98\x9e\x9f]")
+_BY_CHARACTER = _unseen(_UNSEEN)
+_ANY_CONTROL, _INTRODUCERS = r"\x80-\x9f", r"\x90\x98\x9b-\x9f"
+_BY_SEQUENCE, _WITH_TITLE = (  # the first alone where a text has none of those controls
+    [_unseen(f"{_sequences(each, titles)}|{_UNSEEN}") for each in (_ANY_CONTROL, _INTRODUCERS, "")]
+    for titles in ("", "k")
 )
-"""Two ways to read a text; and of each, last, the one across line ends. A terminal's sequence is as
-a whole nothing that a person sees, where a terminal obeys it; where it is shown, only its control
-characters are."""
+_INTRODUCED = re.compile(r"[\x1b\x80-\x9f]")
+_CONTROLS = re.compile(r"[\x80-\x9f]")
+_TITLE = re.compile(r"\x1b[\x00-\x17\x19\x1c-\x1f\x7f]*+k")
 _ESCAPED = re.compile(rf"\\++({_ESCAPE}|[nrtbf])")
 _CODE = re.compile(r"[A-Za-z0-9+/=_-]")
 _CODE_EDGE = 3  # characters at either end of a coded secret that also have bits of it
 
 
-@dataclass(frozen=True, slots=True)
-class _PlainText:
-    """A text in plain form. Its `pieces`, and as what they were `read`: the second, the fourth and
-    so on are odd."""
+@dataclass(frozen=True)
+class _Step:
+    """From one text to the next: its `pieces`, and as what they were `read`; the second, the
+    fourth and so on are read as something else."""
 
-    text: str
     pieces: Sequence[str]
     read: Sequence[str]
 
-    def spans(self, needles: Iterable[str]) -> Iterator[tuple[int, int]]:
-        """Where they stand in the original."""
-        found = [place for needle in needles for place in _found(self.text, needle)]
+    @cached_property
+    def _begins(self) -> Sequence[int]:
+        return array("q", accumulate(map(len, self.pieces), initial=0))
+
+    @cached_property
+    def _starts(self) -> Sequence[int]:
+        return array("q", accumulate(map(len, self.read), initial=0))
+
+    def back(self, start: int, end: int) -> tuple[int, int]:
+        """Where a part of what was read stands in the text before."""
+        return self._place(start)[0], self._place(end - 1)[1]
+
+    def _place(self, at: int) -> tuple[int, int]:
+        piece = bisect_right(self._starts, at) - 1
+        if piece % 2:
+            return self._begins[piece], self._begins[piece + 1]
+        first = self._begins[piece] + at - self._starts[piece]
+        return first, first + 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Meaning:
+    """A text after its escapes are read, and the step to it."""
+
+    text: str
+    step: _Step | None = None
+
+    def spans(
+        self, needles: Iterable[str], seen: str, unseen: re.Pattern[str]
+    ) -> Iterator[tuple[int, int]]:
+        """Where these stand in the original, found in what is seen without the unseen."""
+        found = [place for needle in needles for place in _found(seen, needle)]
         if not found:
             return
-        begins = array("q", accumulate(map(len, self.pieces), initial=0))
-        starts = array("q", accumulate(map(len, self.read), initial=0))
-
-        def place(at: int) -> tuple[int, int]:
-            piece = bisect_right(starts, at) - 1
-            if piece % 2:
-                return begins[piece], begins[piece + 1]
-            first = begins[piece] + at - starts[piece]
-            return first, first + 1
-
-        for start, end in found:
-            yield place(start)[0], place(end - 1)[1]
+        pieces = unseen.split(self.text)
+        looked = _Step(pieces, [each if n % 2 == 0 else "" for n, each in enumerate(pieces)])
+        for place in found:
+            span = looked.back(*place)
+            yield self.step.back(*span) if self.step else span
 
 
 class Spelled:
@@ -128,16 +151,10 @@ class Spelled:
 
     def __init__(self, secrets: Iterable[str]) -> None:
         known = tuple(secrets)
-        alone = _BY_CHARACTER[0][-1]
-        hollow = [each for each in known if len(_plain(each, alone).text) < SHORTEST_PLAIN]
+        hollow = [each for each in known if len(_seen(each, _BY_CHARACTER)) < SHORTEST_PLAIN]
         self._exact = (*known, *(form for each in hollow for form in _escaped(each)))
         self._codes = tuple(dict.fromkeys(code for each in known for code in _codes(each)))
-        distinct = tuple(filter(_is_distinct, known))
-        self._plain: dict[_Form, tuple[str, ...]] = {}
-        self._spread: dict[_Form, tuple[str, ...]] = {}
-        for forms, spread in (_BY_CHARACTER, _BY_SEQUENCE):
-            self._plain |= {form: _needles(known, form) for form in forms}
-            self._spread[spread] = _needles(distinct, spread)
+        self._known = tuple(dict.fromkeys(form for each in known for form in (each, _bytes(each))))
 
     def hidden(self, text: str, instead: str) -> str:
         """The text with this in place of each of them."""
@@ -154,46 +171,113 @@ class Spelled:
     def _spans(self, text: str) -> Iterator[tuple[int, int]]:
         for secret in self._exact:
             yield from _found(text, secret)
-        yield from self._read(text, *_BY_CHARACTER)
-        if self._exact and _INTRODUCED.search(text):
-            yield from self._read(text, *_BY_SEQUENCE)
+        as_it_is = _Meaning(_obeyed(text))
+        yield from self._read(as_it_is, _BY_CHARACTER)
+        yield from self._coded(text, as_it_is)
+        if self._exact:
+            yield from self._by_sequence(as_it_is)
+        if "\\" not in text:
+            return
+        for escapes in _COLLAPSED:
+            yield from self._read(_meaning(text, escapes), _BY_CHARACTER, escapes)
+        for backslashes, escapes in _NESTED.items():
+            if self._exact and "\\" * backslashes in text:
+                yield from self._by_sequence(_meaning(text, escapes))
 
-    def _read(self, text: str, forms: Sequence[_Form], spread: _Form) -> Iterator[tuple[int, int]]:
-        flat = text.replace("\n", "").replace("\t", "")
-        ordinary = flat.isascii() and flat.isprintable()  # nothing in it is unseen
-        for form in forms if "\\" in text else forms[-1:]:
-            plain = _as_it_is(text) if ordinary and "\\" not in text else _plain(text, form)
-            yield from plain.spans(self._plain[form])
-        for span in plain.spans(self._codes):  # of the last form
+    def _by_sequence(self, meaning: _Meaning) -> Iterator[tuple[int, int]]:
+        """A terminal's sequence is as a whole nothing that a person sees, where a terminal obeys
+        it; where it is shown, only its control characters are."""
+        if not _INTRODUCED.search(meaning.text):
+            return
+        ways = None if _CONTROLS.search(meaning.text) else 1
+        titles = _WITH_TITLE if _TITLE.search(meaning.text) else []
+        for unseen in (*_BY_SEQUENCE[:ways], *titles[:ways]):
+            yield from self._read(meaning, unseen)
+
+    def _read(
+        self, meaning: _Meaning, unseen: _Unseen, escapes: re.Pattern[str] | None = None
+    ) -> Iterator[tuple[int, int]]:
+        needles = _needles(self._known, unseen, escapes)
+        seen = _seen(meaning.text, unseen)
+        yield from meaning.spans(needles.all, seen, unseen.alone)
+        if _CUT in seen:
+            yield from meaning.spans(needles.cut, seen, unseen.alone)
+        if "\t" in seen:
+            seen = seen.replace("\t", "")
+            yield from meaning.spans(needles.mixed, seen, unseen.tabs)
+        if "\n" in seen:
+            yield from meaning.spans(needles.distinct, seen.replace("\n", ""), unseen.spread)
+
+    def _coded(self, text: str, as_it_is: _Meaning) -> Iterator[tuple[int, int]]:
+        seen = _seen(as_it_is.text, _BY_CHARACTER)
+        for span in as_it_is.spans(self._codes, seen, _BY_CHARACTER.alone):
             yield _with_edges(text, *span)
-        needles = self._spread[spread]
-        if needles and len(flat) < len(text):
-            small = _small(flat) if ordinary else ""
-            if not ordinary or any(secret in small for secret in needles):
-                yield from _plain(text, spread).spans(needles)
 
 
-def _needles(secrets: Iterable[str], form: _Form) -> tuple[str, ...]:
-    plain = (_plain(each, form).text for each in secrets)
-    return tuple(dict.fromkeys(text for text in plain if len(text) >= SHORTEST_PLAIN))
+@dataclass(frozen=True, slots=True)
+class _Needles:
+    """What is looked for: everywhere; beside what was cut out; across tabs; and across tabs and
+    line ends."""
+
+    all: tuple[str, ...]
+    cut: tuple[str, ...]
+    mixed: tuple[str, ...]
+    distinct: tuple[str, ...]
 
 
-def _as_it_is(text: str) -> _PlainText:
-    return _PlainText(_small(text), [text], [text])
+@lru_cache(maxsize=256)
+def _needles(
+    secrets: tuple[str, ...], unseen: _Unseen, escapes: re.Pattern[str] | None
+) -> _Needles:
+    def seen(chosen: Iterable[str], without: str = "") -> tuple[str, ...]:
+        read = ((_meaning(each, escapes).text if escapes else _obeyed(each)) for each in chosen)
+        texts = (_seen(each, unseen).translate(dict.fromkeys(map(ord, without))) for each in read)
+        return tuple(dict.fromkeys(text for text in texts if len(text) >= SHORTEST_PLAIN))
+
+    mixed = [each for each in secrets if _is_mixed(each)]
+    distinct = [each for each in mixed if len(each) >= SHORTEST_SPREAD]
+    whole = seen(secrets)
+    cut = tuple(dict.fromkeys(part for each in whole for part in _cut(each)))
+    return _Needles(whole, cut, seen(mixed, "\t"), seen(distinct, "\t\n"))
 
 
-def _plain(text: str, form: _Form) -> _PlainText:
-    pieces = form.odd.split(text)
+def _cut(secret: str) -> Iterator[str]:
+    """Its beginnings and ends, where the rest was cut out, as pytest and reprlib do."""
+    least = max(SHORTEST_PLAIN, min(SHORTEST_CUT, (len(secret) + 1) // 2))
+    for length in range(least, len(secret)):
+        yield secret[:length] + _CUT
+        yield _CUT + secret[-length:]
+
+
+def _obeyed(text: str) -> str:
+    """With the control characters instead of their pictures."""
+    return text.translate(_PICTURES) if _PICTURE.search(text) else text
+
+
+def _meaning(text: str, escapes: re.Pattern[str]) -> _Meaning:
+    pieces = escapes.split(text)
     read = pieces[:]
-    read[1::2] = map(_meant, pieces[1::2]) if form.escapes else [""] * (len(pieces) // 2)
-    return _PlainText(_small("".join(read)), pieces, read)
+    read[1::2] = map(_meant, pieces[1::2])
+    return _Meaning(_obeyed("".join(read)), _Step(pieces, read))
+
+
+def _seen(text: str, unseen: _Unseen) -> str:
+    """In small letters, what is left of it."""
+    flat = text.replace("\n", "").replace("\t", "")
+    ordinary = flat.isascii() and flat.isprintable() and "\\" not in flat
+    return _small(text if ordinary else unseen.alone.sub("", text))
+
+
+def _bytes(secret: str) -> str:
+    """Each byte as a character: so repr shows it."""
+    return secret.encode("utf-8", errors="surrogatepass").decode("latin-1")
 
 
 def _meant(odd: str) -> str:
-    """The character that an escape stands for; "" for what nobody sees."""
-    escape = _ESCAPED.fullmatch(odd) if odd[0] == "\\" else None
+    """The character that an escape stands for; backslashes alone are one."""
+    escape = _ESCAPED.fullmatch(odd)
     if escape is None:
-        return ""
+        return "\\"
     digits = escape[1]
     return _character(digits if len(digits) < 10 else digits[:5] + digits[-4:])
 
@@ -209,7 +293,7 @@ def _character(digits: str) -> str:
     else:
         number = int(digits[1:], 16)
         character = chr(number) if number <= 0x10FFFF else ""
-    return "" if character == "\\" or _UNSEEN_CHARACTER.fullmatch(character) else character
+    return character
 
 
 def _small(text: str) -> str:
@@ -270,7 +354,7 @@ def _with_edges(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def _is_distinct(secret: str) -> bool:
+def _is_mixed(secret: str) -> bool:
     """Whether columns of ordinary output can hardly spell it by accident, one below the other."""
     kinds = (str.islower, str.isupper, str.isdigit, lambda each: not each.isalnum())
-    return len(secret) >= SHORTEST_SPREAD and sum(any(map(kind, secret)) for kind in kinds) > 1
+    return sum(any(map(kind, secret)) for kind in kinds) > 1

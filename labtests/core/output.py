@@ -14,8 +14,9 @@ from labtests.core.printable import for_terminal
 
 HIDDEN = "***"
 _SHORTEST = 4
-_LOOKED_AT = 2**16  # characters of an excerpt's text: no secret that begins in it is longer
-_EXCERPT = 200
+_LOOKED_AT = 1 << 20  # characters of a text that may be shown in part
+_QUOTED_FROM = 2**16  # characters: no secret that begins in what is quoted is longer
+_QUOTED = 200
 
 _used: set[str] = set()
 _lock = threading.Lock()  # devices are connected in parallel
@@ -43,13 +44,25 @@ def clean(text: str) -> str:
     return Spelled(known).hidden(text, HIDDEN)
 
 
-def excerpt(said: object) -> str:
+def quoted_excerpt(said: object) -> str:
     """What a device has said, in quotes and not without end: hidden before it is cut, so that
     half a secret is no other word."""
-    text = said[:_LOOKED_AT] if isinstance(said, str) else repr(said)[:_LOOKED_AT]
+    text = said[:_QUOTED_FROM] if isinstance(said, str) else repr(said)[:_QUOTED_FROM]
     plain = clean(text)
     shown = repr(plain) if isinstance(said, str) else plain
-    return shown if len(shown) <= _EXCERPT else f"{shown[:_EXCERPT]}... (cut)"
+    return shown if len(shown) <= _QUOTED else f"{shown[:_QUOTED]}... (cut)"
+
+
+def excerpt(text: str, most: int, *, last: bool = False) -> str:
+    """The first or the last characters, at most so many, of what somebody else wrote: cut after it
+    was cleaned, for half a secret is no longer known as one. Of a text too long to look at, only
+    its length."""
+    if len(text) > _LOOKED_AT:
+        return f"{len(text)} characters"
+    known = clean(text)
+    if len(known) <= most:
+        return known
+    return known[-most:] if last else known[:most]
 
 
 def say(text: str) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NoReturn
 
 from labtests.core.errors import UnreadableOutput
-from labtests.core.output import excerpt
+from labtests.core.output import excerpt, quoted_excerpt
 from labtests.transport.protocol import Reply
 
 BLANK = re.compile(r"^\s*$")
@@ -48,7 +48,7 @@ def numbered_matches(
             continue
         match = next((m for rule in rules if (m := rule.match(line))), None)
         if match is None:
-            refuse(reply, f"line {number} is unrecognised: {excerpt(line)}")
+            refuse(reply, f"line {number} is unrecognised: {quoted_excerpt(line)}")
         yield number, match
 
 
@@ -58,7 +58,7 @@ def whole(reply: Reply) -> str:
     proven by the transports: a host's exit status, a mark after each command, a CLI's prompt."""
     _expect_numbers(reply)
     if reply.text and not reply.text.endswith(("\n", "\r")):
-        incomplete(reply, f"the last line has no end: {excerpt(lines(reply)[-1])}")
+        incomplete(reply, f"the last line has no end: {quoted_excerpt(lines(reply)[-1])}")
     return reply.text
 
 
@@ -84,5 +84,5 @@ def _expect_numbers(reply: Reply) -> None:
 def whole_number(reply: Reply, text: str, what: str) -> int:
     """A counter's value: ASCII digits only. A sign, a unit, a comma or anything else is refused."""
     if not re.fullmatch(r"[0-9]{1,40}", text):
-        refuse(reply, f"{what} should be a whole number, not {text[:80]!r}")
+        refuse(reply, f"{what} should be a whole number, not {excerpt(text, 80)!r}")
     return int(text)

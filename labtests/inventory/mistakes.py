@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from labtests.core.output import excerpt
+
 Path = tuple[str | int, ...]
 """A place in the file's tree: keys and list positions from the top."""
 
@@ -110,7 +112,7 @@ def spelled(path: Path) -> str:
 def quoted(value: object) -> str:
     """A value from the file, on one line, short, in ASCII."""
     text = json.dumps(value if isinstance(value, str) else str(value))
-    return text if len(text) <= 80 else f'{text[:76]}..."'
+    return text if len(text) <= 80 else f'{excerpt(text, 76)}..."'
 
 
 def nearest(wrong: str, known: Iterable[str]) -> str:

@@ -11,6 +11,7 @@ import socket
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args
 
+from labtests.core.output import excerpt
 from labtests.journal import Runner, state_of, this_runner
 
 FORMAT = "labtests-lease/1"
@@ -133,8 +134,9 @@ def _fits(name: str, value: object) -> bool:
 
 
 def shown(text: str) -> str:
-    """What somebody else wrote, fit for a terminal: printable, and not without end."""
-    plain = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    """What somebody else wrote, fit for a terminal: without secrets, printable, not without end."""
+    known = excerpt(text, SHOWN_AT_MOST + 1)
+    plain = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in known)
     return plain if len(plain) <= SHOWN_AT_MOST else plain[:SHOWN_AT_MOST] + "..."
 
 

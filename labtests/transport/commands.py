@@ -19,6 +19,7 @@ from shlex import quote
 from typing import Self, SupportsIndex
 
 from labtests.core.errors import LabError
+from labtests.core.output import excerpt
 
 SUDO = "sudo -n "
 Word = str | int
@@ -107,7 +108,9 @@ def cli(alphabet: re.Pattern[str], *words: Word) -> CliLine:
     """A line whose words have no character but those of this vendor's alphabet."""
     for word in words:
         if not alphabet.fullmatch(str(word)):
-            raise NotAWord(f"{str(word)[:80]!r} cannot be a word of a line for this switch's CLI")
+            raise NotAWord(
+                f"{excerpt(str(word), 80)!r} cannot be a word of a line for this switch's CLI"
+            )
     return str.__new__(CliLine, " ".join(map(str, words)))
 
 

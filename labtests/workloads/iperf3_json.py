@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from labtests.core.output import excerpt
+from labtests.core.output import quoted_excerpt
 from labtests.core.units import BitsPerSecond, Bytes
 from labtests.drivers.parsing import refuse
 from labtests.transport.protocol import Reply
@@ -54,7 +54,7 @@ def _documents(reply: Reply) -> list[dict[str, Any]]:
         except (ValueError, RecursionError) as error:
             refuse(reply, f"no JSON report, or one cut short: {error}", _CUT)
         if not isinstance(document, dict):
-            refuse(reply, f"a JSON report is an object, not {excerpt(document)}", _CUT)
+            refuse(reply, f"a JSON report is an object, not {quoted_excerpt(document)}", _CUT)
         found.append(document)
         while text[position : position + 1].isspace():
             position += 1
@@ -183,13 +183,13 @@ class _Iperf3Reader:
     def _number(self, holder: Object, key: str) -> float:
         value = holder.get(key) if isinstance(holder, dict) else None
         if not is_figure(value):
-            self._refuse(f"{key!r} should be a number from 0 on, not {excerpt(value)}")
+            self._refuse(f"{key!r} should be a number from 0 on, not {quoted_excerpt(value)}")
         return float(value)
 
     def _whole(self, holder: Object, key: str) -> int:
         value = self._number(holder, key)
         if value != int(value):
-            self._refuse(f"{key!r} should be a whole number, not {excerpt(value)}")
+            self._refuse(f"{key!r} should be a whole number, not {quoted_excerpt(value)}")
         return int(value)
 
     def _optional(self, holder: Object, key: str) -> int | None:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from labtests.capabilities.records import FlowResult, FlowStatus, Interval
 from labtests.core.errors import UnreadableOutput, WorkloadError
-from labtests.core.output import excerpt
+from labtests.core.output import quoted_excerpt
 from labtests.core.units import BitsPerSecond
 from labtests.transport.commands import Shell, program
 from labtests.workloads.attempt import Attempt, Party, signal_of
@@ -192,7 +192,7 @@ def _not_as_asked(tool: Perftest, report: Report) -> str:
     """The report is of another run than the one asked for."""
     verb = {"send": "Send", "write": "RDMA_Write", "read": "RDMA_Read"}[tool.verb]
     if report.test is not None and report.test.split()[0] != verb:
-        return f"it ran a {excerpt(report.test)} test, not {verb!r}"
+        return f"it ran a {quoted_excerpt(report.test)} test, not {verb!r}"
     if report.tos is not None and report.tos != tool.tos:
         return f"it used TOS {report.tos}, not {tool.tos}"
     sizes = {row.message_bytes for row in report.rows}

@@ -9,7 +9,7 @@ message rate x message size, in the header's unit. What breaks a rule is refused
 import re
 from dataclasses import dataclass, field, replace
 
-from labtests.core.output import excerpt
+from labtests.core.output import quoted_excerpt
 from labtests.core.units import BitsPerSecond, gbit_per_second, mib_per_second
 from labtests.drivers.parsing import lines, refuse
 from labtests.transport.protocol import Reply
@@ -109,7 +109,8 @@ class _PerftestReader:
         elif self.columns is not None and _STARTS_LIKE_A_ROW.match(line):
             self._read_row(self.columns, line, number)
         elif _HOLDS_A_ROW.search(line) or _BARE_NUMBER.match(line):
-            problem = f"line {number} has figures, but not as a row below a header: {excerpt(line)}"
+            shown = quoted_excerpt(line)
+            problem = f"line {number} has figures, but not as a row below a header: {shown}"
             refuse(self.reply, problem, _WHOLE)
         elif line.strip():
             self._note(line, number)
@@ -117,10 +118,12 @@ class _PerftestReader:
     def _begin_table(self, line: str, number: int) -> None:
         header = _HEADER.match(line)
         if header is None:
-            problem = f"line {number} is not the header of a bandwidth table: {excerpt(line)}"
+            problem = (
+                f"line {number} is not the header of a bandwidth table: {quoted_excerpt(line)}"
+            )
             refuse(self.reply, problem, _WHOLE)
         if header["peak_unit"] != header["average_unit"] or header["peak_unit"] not in _UNITS:
-            refuse(self.reply, f"line {number} has an unknown unit, or two: {excerpt(line)}")
+            refuse(self.reply, f"line {number} has an unknown unit, or two: {quoted_excerpt(line)}")
         self.unit = header["average_unit"]
         wanted = [rf"(?P<{name}>{figure})" for name, _, figure in _COLUMNS if header[name]]
         self.columns = re.compile(r"\s*" + r"\s+".join(wanted) + r"(?![0-9.])(?P<rest>.*)$")
@@ -136,9 +139,14 @@ class _PerftestReader:
         newline, so whoever prints next (stderr, the shell) may follow at once."""
         match = columns.match(line)
         if _NOT_A_FIGURE.search(line):
-            refuse(self.reply, f"line {number} has an impossible figure: {excerpt(line)}", _WHOLE)
+            refuse(
+                self.reply,
+                f"line {number} has an impossible figure: {quoted_excerpt(line)}",
+                _WHOLE,
+            )
         if match is None or _STARTS_LIKE_A_ROW.match(match["rest"]):
-            problem = f"line {number} is cut, or has other columns than its header: {excerpt(line)}"
+            shown = quoted_excerpt(line)
+            problem = f"line {number} is cut, or has other columns than its header: {shown}"
             refuse(self.reply, problem, _WHOLE)
         self.rows.append(self._row(match, number))
         self.read(match["rest"], number)
@@ -175,7 +183,7 @@ class _PerftestReader:
         """Anything else: parameters, banners, and lines of others."""
         if (title := _TITLE.match(line)) is not None:
             if self.report.started:
-                problem = f"line {number} begins a second report: {excerpt(line.strip())}"
+                problem = f"line {number} begins a second report: {quoted_excerpt(line.strip())}"
                 refuse(self.reply, problem, "give the output of one side of one run")
             self.report = replace(self.report, test=title["test"])
         elif (section := _SECTION.match(line)) is not None:

@@ -198,6 +198,20 @@ def test_a_secret_is_known_in_other_spellings(disguise: str) -> None:
     assert len(clean) < len("said  and more") + 12  # of base64, what stands around it
 
 
+@pytest.mark.parametrize("way", [json.dumps, repr, lambda text: json.dumps(json.dumps(text))])
+@pytest.mark.parametrize("between", ["\t", "\n", "\r\n"], ids=["TAB", "LF", "CR LF"])
+def test_a_written_line_end_does_not_hide_a_secret(between: str, way: Callable[[str], str]) -> None:
+    assert way("***") == Redaction(["Hunter2-Geheim"]).text(way(f"Hunter{between}2-Geheim"))
+
+
+def test_a_tab_does_not_hide_a_short_secret_of_two_kinds_of_characters() -> None:
+    assert Redaction(["Abc-123"]).text("it: Abc-\t123") == "it: ***"
+
+
+def test_the_bytes_of_a_secret_as_repr_writes_them_are_known() -> None:
+    assert Redaction(["Schlüssel-9"]).text(repr("Schlüssel-9".encode())) == "b'***'"
+
+
 def test_columns_of_digits_are_not_joined_to_a_secret() -> None:
     text = "0\n0\n0\n0\n12\t34\n1234\n5678\n"
     assert Redaction(["0000", "12345678", "1234"]).text(text) == text.replace("1234", "***")
@@ -210,6 +224,7 @@ def test_a_text_that_spells_a_secret_for_ever_is_hidden_as_a_whole() -> None:
 UNITS = ["\\", "password '", "password ", " ", "\x00", "a\n", "key cipher ", "secret 5 ", "\t", "'"]
 UNITS += ['password \\"', "\\u0068", "password_", "hunter2-", "-----BEGIN PRIVATE KEY-----"]
 UNITS += ["\x1b]", "\x1bP", "\x9d0", "\\x1b]", "\x1b[", "\x1b[1", "\x1b]a\\"]
+UNITS += ["\x1b\x07", "\x1b[1\x7f", "\x1bk", "\x1b]\x85", "\\\\u001b]", "\x1b(\x00\x90"]
 UNITS += ["\x1bP\x07", "\x9b", "\\u009d", "\\x1bP\\x07", "\x1b]\\x0"]
 
 
@@ -260,7 +275,25 @@ SEQUENCES = {
     "colour": "\x1b[38;2;1;2;3m",
     "colour, 8-bit": "\x9b31m",
     "colour, cut by a bell": "\x1b[3\x071m",
+    "colour, bell before [": "\x1b\x07[31m",
+    "colour, line end before [": "\x1b\n[31m",
+    "colour, nothing before [": "\x1b\x7f\x00[31m",
+    "colour, nothing in it": "\x1b[3\x7f1m",
+    "colour, tab in it": "\x1b[3\t1m",
+    "colour, line end in it": "\x1b[3\r\n1m",
+    "colour, given up": "\x1b[31\x18",
+    "colour, substituted": "\x1b[31\x1a",
+    "colour, then another": "\x1b[31\x1b[32m",
+    "colour, then one in 8-bit": "\x1b[31\x9b32m",
+    "colour, 8-bit, given up": "\x9b31\x18",
+    "twice begun": "\x1b\x1b[31m",
+    "title with a C1": "\x1b]0;a\x85b\x07",
+    "title, 8-bit, with a C1": "\x9d0;a\x85b\x07",
+    "title with the text of an escape": "\x1b]0;a\\u0007b\x07",
+    "title of screen": f"\x1bktitle{ST}",
     "characters": "\x1b(B",
+    "characters, nothing in it": "\x1b(\x7fB",
+    "characters, bell in it": "\x1b(\x07B",
     "keypad": "\x1b=",
     "reset": "\x1bc",
     "several": "\x1b]0;a\x07\x00\x1b[1m\x9c\x90x\x9c",

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from labtests.core.output import excerpt
 from labtests.core.trusted_files import json_of
 from labtests.drivers.displays.lines import Notation
 from labtests.drivers.displays.shapes import made
@@ -98,4 +99,4 @@ class _ObjectReading:
         return shape.values(self.reply, match)
 
     def _refuse(self, where: str, wanted: str, shown: Any) -> NoReturn:
-        refuse(self.reply, f"{where} should be {wanted}, not {str(shown)[:80]!r}")
+        refuse(self.reply, f"{where} should be {wanted}, not {excerpt(str(shown), 80)!r}")

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from labtests.core.output import excerpt
 from labtests.core.trusted_files import json_of
 from labtests.drivers.linux_switch.handles import Handle, handle
 from labtests.drivers.parsing import refuse
@@ -105,7 +106,7 @@ def parse_qdiscs(reply: Reply) -> tuple[Qdisc, ...]:
     try:
         shown = json_of(reply.text)
     except ValueError:
-        refuse(reply, f"the answer is no JSON: {reply.text[:80]!r}", _REMEDY)
+        refuse(reply, f"the answer is no JSON: {excerpt(reply.text, 80)!r}", _REMEDY)
     if not isinstance(shown, list) or not all(isinstance(each, dict) for each in shown):
         refuse(reply, "the answer is no list of qdiscs", _REMEDY)
     return tuple(_qdisc(reply, each) for each in shown)

@@ -18,6 +18,7 @@ from netmiko import base_connection
 from netmiko.base_connection import BaseConnection
 
 from labtests.core.errors import CommandRejected, CommandTimeout, Unreachable
+from labtests.core.output import excerpt
 from labtests.transport.commands import Command, as_line
 from labtests.transport.protocol import DEFAULT_TIMEOUT_S, Clock, Process, Reply
 from labtests.transport.ssh.line import SshLine
@@ -211,7 +212,7 @@ class CliTransport:
             self.device,
             command,
             f"no prompt within {timeout_s:g} s ({fate}); the last it printed: "
-            f"{silence.text[-80:]!r}",
+            f"{excerpt(silence.text, 80, last=True)!r}",
             "run it by hand to see what it waits for",
         ) from silence
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import paramiko
 from paramiko.hostkeys import HostKeyEntry, InvalidHostKey
 
+from labtests.core.output import excerpt
 from labtests.core.private_files import NotPrivate, expect_credible
 from labtests.core.trusted_files import NotAFile, handed
 from labtests.transport.ssh.learning import MOST_BYTES
@@ -48,7 +49,7 @@ def _has(line: str, key: paramiko.PKey, file: Path) -> bool:
     try:
         entry = HostKeyEntry.from_line(f"revoked {fields[0]} {fields[1]}")
     except (IndexError, InvalidHostKey, paramiko.SSHException, ValueError) as error:
-        raise _unusable(file, f"has a line that is no public key: {line[:60]!r}") from error
+        raise _unusable(file, f"has a line that is no public key: {excerpt(line, 60)!r}") from error
     return entry is not None and entry.key == key  # None: of a kind that nobody shows here
 
 

@@ -27,6 +27,7 @@ import paramiko
 
 from labtests.core.clock import WallClock
 from labtests.core.errors import CommandRejected, CommandTimeout, LoginUnusable
+from labtests.core.output import excerpt
 from labtests.transport.batching import MORE_S_PER_COMMAND, Joined, block_reply
 from labtests.transport.commands import SUDO, Command, Shell, as_shell, program
 from labtests.transport.protocol import DEFAULT_TIMEOUT_S, Clock, Reply
@@ -339,7 +340,7 @@ class ShellTransport:
         raise CommandRejected(
             self.device,
             reply.command,
-            f"it was not started: the host said {said[0][:80]!r} instead of a process id",
+            f"it was not started: the host said {excerpt(said[0], 80)!r} instead of a process id",
             "the login shell must run `sh -c` and print nothing of its own",
         )
 

@@ -128,13 +128,13 @@ class Terminal:
             text += self._take()
             tail = _LOOKS.sub("", _LINE_ENDS.sub("\n", text[-_TAIL:]))
             if len(text) > _MOST:
-                raise NoPrompt(text[-_TAIL:])
+                raise NoPrompt(text)
             ended = at_the_end(end, tail, cut=len(text) > _TAIL)
             late = self._late_news() if ended else None
             if late == "":
                 break
             if time.monotonic() > deadline_s:  # there are always news of one that never stops
-                raise NoPrompt(text[-_TAIL:])
+                raise NoPrompt(text)
             if late:
                 text += late
             elif _PAGER.search(tail):
