@@ -202,3 +202,11 @@ def test_nothing_of_it_is_read_where_the_testbed_file_says_no(config: Path) -> N
     management = Management(host="h", ssh_config=False)
     assert ssh_settings(management.ssh_config).lookup("h") == {"hostname": "h"}
     assert not (config.parent / "made").exists()
+
+
+def test_a_program_of_match_exec_is_asked_once(tmp_path: Path) -> None:
+    """One that hung did so four times for each device."""
+    asked = tmp_path / "asked"
+    for _ in range(2):
+        assert matching._succeeds(f"echo >> {asked}")
+    assert asked.read_text() == "\n"

@@ -3,6 +3,7 @@
 import os
 import subprocess
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 import paramiko
@@ -26,7 +27,9 @@ class UserSettings(paramiko.SSHConfig):
         return bool(match_list)
 
 
+@cache
 def _succeeds(line: str) -> bool:
+    """Asked once: paramiko looks through the file several times for each host."""
     words = [os.environ.get("SHELL") or "/bin/sh", "-c", line]
     quiet = subprocess.DEVNULL
     with suppress(OSError, ValueError, subprocess.TimeoutExpired):
