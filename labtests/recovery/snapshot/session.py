@@ -136,8 +136,8 @@ def _fault(testbed: Testbed, text: str) -> dict[str, Any]:
 
     try:
         fault = json.loads(text)
-    except ValueError as error:
-        raise WrongOption(f"--fault {text}: {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise WrongOption(f"--fault {text:.200}: {error}") from error
     if not isinstance(fault, dict):
         raise WrongOption(f"--fault {text}: give a JSON object ({FAULTS_GUIDE})")
     kinds = {device.name: driver_module(device.platform).KIND for device in testbed.devices}
