@@ -33,6 +33,7 @@ from pathlib import Path
 
 from labtests.core.errors import LabError
 from labtests.core.interpreter import child_environment, module_command
+from labtests.core.output import tell
 from labtests.core.private_files import (
     NotPrivate,
     expect_code,
@@ -106,8 +107,7 @@ def complete_folder() -> Path:
     with _refusing(folder.parent):
         expect_safe_way(folder)
         if not os.path.lexists(folder):
-            sys.stderr.write(f"{NOTICE}\n")
-            sys.stderr.flush()
+            tell(NOTICE)
             _fill_elsewhere()
         expect_code(folder)
     return folder

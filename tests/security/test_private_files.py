@@ -84,7 +84,7 @@ def test_a_run_folder_that_is_a_link_or_has_links_is_refused(tmp_path: Path) -> 
     target, link, folder = tmp_path / "target", tmp_path / "link", tmp_path / "folder"
     target.mkdir()
     link.symlink_to(target)
-    with pytest.raises(pytest.UsageError, match="no folder but a link"):
+    with pytest.raises(pytest.UsageError, match="is not a folder"):
         made(link)
     for name in ("run.json", "report.html", "junit.xml", "tests", "journal.jsonl"):
         folder.mkdir()
