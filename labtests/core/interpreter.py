@@ -4,7 +4,8 @@ Anybody may have put a module into that: it may be /tmp, or another user's folde
 
 import os
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 _ROOT = str(Path(__file__).resolve().parents[2])  # a checkout runs without being installed, too
@@ -24,6 +25,15 @@ def child_environment(without: Collection[str] = ()) -> dict[str, str]:
     return {**ours, _SAFE: "1", "PYTHONPATH": os.pathsep.join(path)}
 
 
-def guard_children() -> None:
-    """The same for those that a library starts (multiprocessing), from now on."""
+@contextmanager
+def guarded_children() -> Iterator[None]:
+    """The same for those that a library starts meanwhile (multiprocessing)."""
+    earlier = os.environ.get(_SAFE)
     os.environ[_SAFE] = "1"
+    try:
+        yield
+    finally:
+        if earlier is None:
+            del os.environ[_SAFE]
+        else:
+            os.environ[_SAFE] = earlier

@@ -420,5 +420,5 @@ def test_a_reference_is_made_of_regular_files(tmp_path: Path, name: str, what: s
     file = folder / f"{name}.json"
     file.unlink(missing_ok=True)
     os.mkfifo(file) if what == "pipe" else file.symlink_to(what)
-    with pytest.raises(LabError, match="no regular file"):
+    with pytest.raises(LabError, match="not a regular file"):
         reference_in(folder)

@@ -320,11 +320,11 @@ def test_a_path_that_is_no_port_of_a_bridge_is_an_error_of_the_switch(path: str)
         _ports(answered(f"/sys/class/net/swp1/brport\n{path}\n"))
 
 
-@pytest.mark.parametrize("begin", ["(", "{ ", "if ", "while ", "for i in 1; do "])
+@pytest.mark.parametrize("begin", ["( ", "{ ", "if ", "while ", "for i in 1; do "])
 def test_commands_that_nest_without_end_are_a_mistake_of_who_typed_them(begin: str) -> None:
     with pytest.raises(ShellSyntax, match="nesting"):
         parse(begin * 3000)
-    parse("(" * 20 + "true" + ")" * 20)
+    parse("( " * 20 + "true" + " )" * 20)
 
 
 def test_sums_that_nest_without_end_are_a_mistake_of_who_typed_them() -> None:

@@ -150,7 +150,7 @@ def test_lost_packets_are_lost_in_their_queue(box: SimulatedBox) -> None:
     queue = box.qdiscs()["1:15"]
     assert 0.1 < queue["drops"] / flow.sent_datagrams < 0.3
     assert queue["drops"] + queue["packets"] == flow.sent_datagrams
-    with pytest.raises(UnknownFault, match="is no switch"):
+    with pytest.raises(UnknownFault, match="applies to switches only"):
         box.lab.inject({**fault, "device": "h1", "per_million": 1})
 
 

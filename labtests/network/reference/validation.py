@@ -3,10 +3,11 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
 from multiprocessing import get_context
 from pathlib import Path
 
-from labtests.core.interpreter import guard_children
+from labtests.core.interpreter import guarded_children
 from labtests.network.reference import (
     buffering,
     guarding,
@@ -129,11 +130,13 @@ def _spread(
 ) -> Iterator[list[tuple[int, ValidationRow]]]:
     """The results of the tasks in their order; the dearest are begun first."""
     dearest = sorted(range(len(tasks)), key=lambda number: -_seconds(data, tasks[number]))
-    guard_children()
-    with ProcessPoolExecutor(
-        jobs, get_context("spawn"), initializer=_begin, initargs=(data,)
-    ) as pool:
-        futures = {number: pool.submit(_work, tasks[number]) for number in dearest}
+    with ExitStack() as ended:
+        with guarded_children():  # they are started by the pool, and by what is given to it
+            pool = ProcessPoolExecutor(
+                jobs, get_context("spawn"), initializer=_begin, initargs=(data,)
+            )
+            ended.enter_context(pool)
+            futures = {number: pool.submit(_work, tasks[number]) for number in dearest}
         try:
             for number in range(len(tasks)):
                 yield futures[number].result()
