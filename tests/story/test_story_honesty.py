@@ -218,4 +218,4 @@ def test_a_driver_without_ecn_folder_is_an_error_with_its_remedy(bench):
 @pytest.mark.parametrize("device", ["ServerB", SWITCH])
 def test_a_session_that_breaks_in_mid_run_is_an_error(bench, device):
     bench.fault_when(TRAFFIC, 1.0, kind="cut", device=device)
-    expect_error(bench, LabErrors, f"{device}:", "could not be put back", "the SSH session with")
+    expect_error(bench, LabErrors, f"{device}:", "could not be restored", "the SSH session with")
