@@ -161,6 +161,8 @@ def _no_link_pause(evidence: Evidence, place: Place) -> Iterator[Finding]:
     where a NIC counts those among them."""
     nic = (place.device, place.port)
     every = evidence.change(nic, "port", None, c.PAUSE_RX_FRAMES)
+    if every.increase is None and every.key in evidence.numbers:
+        yield missing(every, "known", "frames")
     by_priority = [
         evidence.change(nic, "priority", each, c.PFC_RX_FRAMES).increase for each in range(8)
     ]

@@ -154,7 +154,9 @@ def _hosts_sent_it(evidence: Evidence) -> Iterator[Finding]:
         unsure = sum(flow.unsure_datagrams or 0 for flow in flows)
         sent = evidence.change((device, ""), "host", None, c.UDP_OUT_DATAGRAMS)
         if sent.increase is None:
-            continue  # NICs count packets
+            if evidence.has(sent):
+                yield missing(sent, f">= {told - unsure}", "datagrams")
+            continue  # where no host counts them, NICs count packets
         least = told - unsure
         fact = fact_of(sent, f">= {least} (the tools')", "datagrams", margin=sent.increase - least)
         yield _held(

@@ -115,3 +115,24 @@ def test_marks_that_were_not_told_are_missing_and_not_none():
     verdict = marked_not_dropped(replace(GOOD, after=kept), without=(WITHOUT,))
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert "stayed 0" not in verdict.because
+
+
+def without_last_read(seen, where, counter, scope):
+    """The counter was read before the phase and never after it."""
+    key = (*where, scope, -1, counter)
+    return replace(seen, after=tuple(each for each in seen.after if each.key != key))
+
+
+def test_what_a_host_counted_before_and_not_after_is_missing():
+    seen = out_datagrams(less=0)
+    sender = (seen.flows[0].sender, "")
+    verdict = sound(without_last_read(seen, sender, c.UDP_OUT_DATAGRAMS, "host"))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "udp_out_datagrams" in verdict.because
+
+
+def test_link_pauses_that_were_not_read_are_missing():
+    seen = good_evidence()
+    nic = (seen.senders[0].device, seen.senders[0].port)
+    seen = without_last_read(grown(seen, nic, c.PAUSE_RX_FRAMES, 0), nic, c.PAUSE_RX_FRAMES, "port")
+    assert "pause_rx_frames" in paused(seen).because
