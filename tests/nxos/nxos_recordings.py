@@ -1,16 +1,19 @@
-"""The recordings under tests/transcripts/nxos: how one is loaded, read and rendered.
+"""The recordings under tests/transcripts/nxos, and who reads them.
 
 `<parser>.<label>.txt` is read by PARSERS[<parser>]; `<parser>.<label>.expected` is what it says.
 """
 
+import sys
 from dataclasses import replace
 from pathlib import Path
-from pprint import pformat
 
-from labtests.core.errors import UnreadableOutput
+sys.path.insert(0, str(Path(__file__).parents[1] / "transcripts"))
+
+from platform_recordings import PlatformRecordings, label
+
 from labtests.drivers.nxos import clock, configuration, interfaces, lldp, pfc, queuing, versions
-from labtests.transport.protocol import Reply
 
+__all__ = ["FOLDER", "PARSERS", "RECORDINGS", "is_read", "label", "load", "parser_of", "rendered"]
 FOLDER = Path(__file__).parents[1] / "transcripts" / "nxos"
 CLOCK = "18:57:38.347 UTC Mon Oct 19 2015\n"
 
@@ -33,34 +36,5 @@ PARSERS = {
 }
 RECORDINGS = sorted(each for each in FOLDER.glob("*.txt") if each.name.split(".")[0] in PARSERS)
 
-
-def label(recording):
-    return recording.stem
-
-
-def load(recording):
-    """The recorded answer. `recording` is a path, or the file's name without `.txt`."""
-    path = recording if isinstance(recording, Path) else FOLDER / f"{recording}.txt"
-    command, source, text = path.read_text(encoding="utf-8").split("\n", 2)
-    assert command.startswith("$ "), path
-    assert source.startswith("# source: "), path
-    return Reply(device="recorded", command=command.removeprefix("$ "), text=text)
-
-
-def parser_of(recording):
-    return PARSERS[recording.name.split(".")[0]]
-
-
-def rendered(recording):
-    """What the parser reads, one line for each record, or `refused: <why>`."""
-    try:
-        read = parser_of(recording)(load(recording))
-    except UnreadableOutput as refusal:
-        return f"refused: {refusal.problem}\n"
-    if isinstance(read, dict):
-        return "".join(f"{key} = {pformat(value, width=96)}\n" for key, value in read.items())
-    return "".join(f"{pformat(record, width=96)}\n" for record in read)
-
-
-def is_read(recording):
-    return not rendered(recording).startswith("refused: ")
+_ALL = PlatformRecordings(FOLDER, PARSERS)
+load, parser_of, rendered, is_read = _ALL.load, _ALL.parser_of, _ALL.rendered, _ALL.is_read

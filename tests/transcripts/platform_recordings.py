@@ -1,0 +1,51 @@
+"""The recordings of one platform: how one is loaded, read and rendered.
+
+$ display packet-drop summary                      the command
+# source: ...; platform; white space verbatim      where it is from
+All interfaces:                                    the output, byte for byte
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from pprint import pformat
+from typing import Any
+
+from labtests.core.errors import UnreadableOutput
+from labtests.transport.protocol import Reply
+
+
+def label(recording: Path) -> str:
+    return recording.stem
+
+
+@dataclass(frozen=True)
+class PlatformRecordings:
+    """Files of a folder. The name of each begins with that of its parser."""
+
+    folder: Path
+    parsers: Mapping[str, Callable[[Reply], Any]]
+
+    def load(self, recording: Path | str) -> Reply:
+        """The recorded answer. `recording` is a path, or the file's name without `.txt`."""
+        path = recording if isinstance(recording, Path) else self.folder / f"{recording}.txt"
+        command, source, text = path.read_text(encoding="utf-8").split("\n", 2)
+        assert command.startswith("$ "), path
+        assert source.startswith("# source: "), path
+        return Reply(device="recorded", command=command.removeprefix("$ "), text=text)
+
+    def parser_of(self, recording: Path) -> Callable[[Reply], Any]:
+        return self.parsers[recording.name.split(".")[0]]
+
+    def rendered(self, recording: Path) -> str:
+        """What the parser reads, one line for each record, or `refused: <why>`."""
+        try:
+            read = self.parser_of(recording)(self.load(recording))
+        except UnreadableOutput as refusal:
+            return f"refused: {refusal.problem}\n"
+        if isinstance(read, dict):
+            return "".join(f"{key} = {pformat(value, width=96)}\n" for key, value in read.items())
+        return "".join(f"{pformat(record, width=96)}\n" for record in read)
+
+    def is_read(self, recording: Path) -> bool:
+        return not self.rendered(recording).startswith("refused: ")
