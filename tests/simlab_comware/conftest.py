@@ -4,60 +4,27 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-from labtests.inventory import Device, Endpoint, Link, Management, Port, Testbed
+sys.path.insert(0, str(Path(__file__).parents[1] / "switch_cli"))
+
+from silent_hosts import silence, star
+
+from labtests.inventory import Testbed
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.switch_cli import CliSession, CliSwitch
 
 SWITCH = "S6550"
 PORT = "Twenty-FiveGigE1/0/{}"
-HOSTS = {"A": 14, "B": 15, "C": 13}
-RATE_BITS_PER_S = 10_000_000_000
-
-
-class Silent:
-    """A host without a shell; tests start its traffic in the network itself."""
-
-    user = "root"
+PORTS = (*(PORT.format(number) for number in (13, 14, 15, 16)), "HundredGigE1/0/25")
+HOSTS = {"A": PORTS[1], "B": PORTS[2], "C": PORTS[0]}
 
 
 @pytest.fixture
 def testbed(monkeypatch: pytest.MonkeyPatch) -> Testbed:
-    module = ModuleType("labtests.simlab.faces.silent")
-    module.KIND, module.face = "host", lambda simulation, device: Silent()
-    monkeypatch.setitem(sys.modules, "labtests.simlab.faces.silent", module)
-    return make_testbed()
-
-
-def make_testbed() -> Testbed:
-    ports = (*(PORT.format(number) for number in (13, 14, 15, 16)), "HundredGigE1/0/25")
-    devices = [
-        Device(
-            name=SWITCH,
-            platform="comware",
-            management=Management(host="switch.example", user="admin"),
-            ports=tuple(Port(device=SWITCH, interface=name) for name in ports),
-        )
-    ]
-    links = []
-    for number, (name, port) in enumerate(HOSTS.items(), start=10):
-        nic = Port(device=name, interface="eth0", address=f"192.168.10.{number}")
-        management = Management(host=f"{name}.example")
-        devices.append(Device(name=name, platform="silent", management=management, ports=(nic,)))
-        links.append(
-            Link(
-                a=nic.endpoint,
-                b=Endpoint(device=SWITCH, interface=PORT.format(port)),
-                speed_bits_per_s=RATE_BITS_PER_S,
-                length_m=3.0,
-            )
-        )
-    return Testbed(
-        name="three", file=Path("three.yaml"), devices=tuple(devices), links=tuple(links)
-    )
+    silence(monkeypatch)
+    return star(SWITCH, "comware", PORTS, HOSTS)
 
 
 @pytest.fixture

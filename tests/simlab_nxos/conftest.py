@@ -3,11 +3,13 @@
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-from labtests.inventory import Device, Endpoint, Link, Management, Port, Testbed
+sys.path.insert(0, str(Path(__file__).parents[1] / "switch_cli"))
+
+from silent_hosts import silence, star
+
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.switch_cli import CliSession, CliSwitch
 
@@ -15,31 +17,10 @@ PORTS = ("Ethernet1/13", "Ethernet1/14", "Ethernet1/15", "Ethernet1/16")
 HOSTS = {"C": PORTS[0], "A": PORTS[1], "B": PORTS[2]}
 
 
-class Silent:
-    """A host without a shell; tests start its traffic in the network itself."""
-
-    user = "root"
-
-
 @pytest.fixture
 def simulation(monkeypatch: pytest.MonkeyPatch) -> SimulatedLab:
-    module = ModuleType("labtests.simlab.faces.silent")
-    module.KIND, module.face = "host", lambda simulation, device: Silent()
-    monkeypatch.setitem(sys.modules, "labtests.simlab.faces.silent", module)
-    ports = tuple(Port(device="N9K", interface=name) for name in PORTS)
-    management = Management(host="switch.example", user="admin")
-    devices = [Device(name="N9K", platform="nxos", management=management, ports=ports)]
-    links = []
-    for number, (name, port) in enumerate(HOSTS.items(), start=10):
-        nic = Port(device=name, interface="eth0", address=f"192.168.10.{number}")
-        at = Management(host=f"{name}.example")
-        devices.append(Device(name=name, platform="silent", management=at, ports=(nic,)))
-        end = Endpoint(device="N9K", interface=port)
-        links.append(Link(a=nic.endpoint, b=end, speed_bits_per_s=10**10, length_m=3.0))
-    testbed = Testbed(
-        name="three", file=Path("three.yaml"), devices=tuple(devices), links=tuple(links)
-    )
-    return SimulatedLab(testbed, seed=1)
+    silence(monkeypatch)
+    return SimulatedLab(star("N9K", "nxos", PORTS, HOSTS), seed=1)
 
 
 @pytest.fixture
