@@ -148,6 +148,8 @@ def _interface(link: dict[str, Any] | None, name: str, address: str | None) -> I
         yield f"{name} is down"
     elif "LOWER_UP" not in flags:
         yield f"{name} has no carrier: the other end is down"
+    elif link.get("operstate") == "DOWN":
+        yield f"{name} is not ready: the kernel drops what is sent there"
     have = {f"{a.get('local')}/{a.get('prefixlen')}" for a in link.get("addr_info", [])}
     if address is not None and address not in have:
         yield f"{name} has not the address {address}"

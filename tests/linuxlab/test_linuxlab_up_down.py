@@ -106,6 +106,14 @@ def test_tcp_of_its_hosts_asks_for_ecn(lab: Testbed) -> None:
         assert in_namespace(lab.name, host, "cat", "/proc/sys/net/ipv4/tcp_ecn").strip() == "1"
 
 
+def test_what_its_ports_receive_goes_through_one_cpu(lab: Testbed) -> None:
+    """Else datagrams overtake each other, and a healthy lab is inconclusive."""
+    for device, port in (("a", "eth1"), ("b", "eth1")):
+        file = f"/sys/class/net/{port}/queues/rx-0/rps_cpus"
+        cpus = in_namespace(lab.name, device, "cat", file)
+        assert int(cpus.replace(",", ""), 16) == 1
+
+
 def test_status_says_each_device_and_what_the_kernel_lacks(lab: Testbed) -> None:
     code, said = _status(lab)
 
