@@ -74,10 +74,16 @@ class Verdict:
 
 
 def conclude(
-    question: str, evidence: Evidence, findings: Iterable[Finding], *, passing: str
+    question: str,
+    evidence: Evidence,
+    findings: Iterable[Finding],
+    *,
+    passing: str,
+    remedy: str = "",
 ) -> Verdict:
-    """The worst finding decides. `passing` is the sentence when all of them pass. Nothing fails in
-    a phase whose settings somebody else has changed."""
+    """The worst finding decides. `passing` is the sentence when all of them pass; a failure, but
+    for one on purpose, ends with the `remedy`. Nothing fails in a phase whose settings somebody
+    else has changed."""
     findings = tuple(findings)
     if evidence.changed:
         findings = tuple(
@@ -86,6 +92,8 @@ def conclude(
         )
     outcome = worst(finding.outcome for finding in findings)
     said = dict.fromkeys(f.because for f in findings if f.outcome is outcome and f.because)
+    if remedy and outcome is Outcome.FAIL and evidence.kind == "experiment":
+        said[remedy] = None
     disagreements = tuple(f.because for f in findings if f.disagreement)
     return Verdict(
         question=question,

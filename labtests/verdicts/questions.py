@@ -53,6 +53,22 @@ def lossless(
         _lossless(evidence, queues, controls),
         passing=f"0 of {sum(moved)} packets dropped in {numbered(queues)} under congestion"
         f"{witnesses.remark_on_hosts(evidence)}",
+        remedy=_of_drops(evidence, queues),
+    )
+
+
+def _of_drops(evidence: Evidence, queues: Iterable[int]) -> str:
+    """Where to look, by what holds the senders: PFC as it was read, else marks."""
+    if not evidence.pfc or not any(checks.queue_drops(evidence, q).increase for q in queues):
+        return ""
+    if any(setting.mode != "off" for setting in evidence.pfc.values()):
+        return (
+            "look at xoff and headroom of the ports where it came in, and at PFC of these "
+            "priorities at both ends of the senders' cables"
+        )
+    return (
+        "look at Kmin, Kmax and Pmax of these queues, and at the senders' reaction points and the "
+        "receiver's notification point"
     )
 
 

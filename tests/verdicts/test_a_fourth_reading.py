@@ -4,14 +4,15 @@ sender, datagrams that never left their host."""
 from dataclasses import replace
 
 import pytest
-from handmade import good_evidence
+from handmade import control_of, good_evidence
 from handmade_loads import load
 from test_ecn_verdict import GOOD, WITHOUT
 from test_mutations import A_NIC, dcqcn, with_bytes, with_nics
 from test_sound import R_NIC, with_counter
 
 from labtests.capabilities import counters as c
-from labtests.verdicts import marked_not_dropped, paused, slowed_by_marks, sound
+from labtests.capabilities.records import PfcSetting
+from labtests.verdicts import lossless, marked_not_dropped, paused, slowed_by_marks, sound
 from labtests.verdicts.outcome import Outcome
 
 
@@ -136,3 +137,18 @@ def test_link_pauses_that_were_not_read_are_missing():
     nic = (seen.senders[0].device, seen.senders[0].port)
     seen = without_last_read(grown(seen, nic, c.PAUSE_RX_FRAMES, 0), nic, c.PAUSE_RX_FRAMES, "port")
     assert "pause_rx_frames" in paused(seen).because
+
+
+@pytest.mark.parametrize(("mode", "where"), [("on", "xoff and headroom"), ("off", "Kmin, Kmax")])
+def test_a_loss_says_where_to_look(mode, where):
+    seen = good_evidence()
+    port = seen.bottleneck
+    seen = replace(seen, pfc={port: PfcSetting(mode=mode, priorities=frozenset({3}))})
+    lost = grown(seen, port, c.QUEUE_DROPPED_PACKETS, 7, "queue", 3)
+    verdict = lossless(lost, {3, 5}, controls=(control_of(seen),))
+    assert verdict.outcome is Outcome.FAIL
+    assert "queue 3 dropped_packets grew by 7" in verdict.because
+    assert where in verdict.because
+    on_purpose = lossless(control_of(seen), {3, 5})
+    assert on_purpose.outcome is Outcome.FAIL
+    assert where not in on_purpose.because
