@@ -297,8 +297,12 @@ def test_the_suite_with_a_verdict_of_the_docs_runs_where_they_say(here):
     (here / "suites" / "test_half_load.py").write_text(code)
     ended = run(here, "suites/test_half_load.py", *DRY)
     assert ended.exit_code == 0, ended.terminal
-    roles = [verdict["role"] for verdict in ended.test("half_load")["verdicts"]]
-    assert sorted(roles) == ["control", "main"]
+    asked = [(each["role"], each["question"]) for each in ended.test("half_load")["verdicts"]]
+    assert asked == [
+        ("control", "Was this load carried without loss?"),
+        ("main", "Did hosts and cables do their part?"),
+        ("main", "Was this load carried without loss?"),
+    ]
     assert "PASS          At 60 % of line rate no queue drops a packet." in ended.terminal
 
 
