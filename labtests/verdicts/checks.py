@@ -38,6 +38,8 @@ is held to a tenth and the widest swing under DCQCN in healthy labs, 0.72 (rows 
 1G to 100G, 2 to 8 senders)."""
 OVER_THE_LINE = 1.05
 """Of the line, what all get together: what was held up before may be in the rows after it."""
+OVER_THE_TIME, LATE_S = 1.1, 0.5
+"""Of the time that a flow was asked to send, and seconds beside: where its last row ends at most."""
 IMPOSSIBLE_SHARE = 1.02
 """Above it a port's use is no measurement: two clocks are apart by 0.02 % at the most (802.3)."""
 
@@ -79,6 +81,11 @@ def _flow_ran(flow: FlowResult, place: Place, receiver: Place) -> Finding:
         return unproven(f"{who} reported no goodput")
     if not 0 < flow.goodput_bits_per_s <= IMPOSSIBLE_SHARE * (place.link_bits_per_s or math.inf):
         return unproven(f"{who} reported a goodput that is impossible on its link")
+    if not goodput.in_numbers(flow):
+        return unproven(f"{who} reported a rate or a time that is no number")
+    ran_s = flow.intervals[-1].end_s - flow.intervals[0].start_s if flow.intervals else 0.0
+    if flow.asked_s and ran_s > OVER_THE_TIME * flow.asked_s + LATE_S:
+        return unproven(f"{who} sent for {ran_s:.3g} s, and was asked to for {flow.asked_s:g} s")
     gbit = round(flow.goodput_bits_per_s / 1e9, 3)
     return passed(Fact(name=f"{who} goodput", measured=gbit, bound="> 0", unit="Gb/s"))
 
@@ -546,6 +553,8 @@ def bounded(
     fact = Fact(
         name=name, measured=round(measured, 4), bound=bound, unit="ratio", margin=round(margin, 4)
     )
+    if not math.isfinite(measured):
+        return unproven(f"{name} is no number", replace(fact, measured=None, margin=None))
     return passed(fact) if margin >= 0 else failed(f"{name} is {measured:.3f}, not {bound}", fact)
 
 

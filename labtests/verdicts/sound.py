@@ -4,6 +4,7 @@ What a network does with its packets can only be judged when the traffic ran as 
 when what is missing was not lost in a NIC or on a cable.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -305,7 +306,8 @@ def _checksums(evidence: Evidence) -> tuple[str, ...]:
 def _payload_bytes(flow: FlowResult) -> int:
     if flow.sent_bytes is not None:
         return flow.sent_bytes
-    return round(sum(r.goodput_bits_per_s * (r.end_s - r.start_s) for r in flow.intervals) / 8)
+    told = sum(r.goodput_bits_per_s * (r.end_s - r.start_s) for r in flow.intervals) / 8
+    return round(told) if math.isfinite(told) else 0  # said elsewhere
 
 
 def _kept(station: path.Station) -> Iterator[Finding]:
