@@ -39,7 +39,7 @@ is held to a tenth and the widest swing under DCQCN in healthy labs, 0.72 (rows 
 OVER_THE_LINE = 1.05
 """Of the line, what all get together: what was held up before may be in the rows after it."""
 OVER_THE_TIME, LATE_S = 1.1, 0.5
-"""Of the time that a flow was asked to send, and seconds beside: where its last row ends at most."""
+"""Of the time that a flow was asked to send, and seconds beside: its rows are no longer."""
 IMPOSSIBLE_SHARE = 1.02
 """Above it a port's use is no measurement: two clocks are apart by 0.02 % at the most (802.3)."""
 
@@ -229,14 +229,15 @@ def _port_and_queues_agree(evidence: Evidence, where: path.Where) -> Iterator[Fi
 
 
 def counter_proven(evidence: Evidence, queue: int, controls: tuple[Evidence, ...]) -> Finding:
-    """The queue's drop counter is seen to count: it grew in a control of this session, and not by
-    less than what the tools of the control miss."""
+    """The queue's drop counter is seen to count: it grew in a control of this session by all that
+    was lost through it, and not while nothing of the control ran."""
     grew = [
         d.increase
         for control in controls
         if control.bottleneck == evidence.bottleneck
         if (d := queue_drops(control, queue)).increase
-        if d.increase >= COUNTED_SHARE * _lost_through(control, queue)
+        if d.increase >= _lost_through(control, queue)
+        if not control.background(control.bottleneck, "queue", queue, d.key[-1]).increase
     ]
     where = f"{' '.join(evidence.bottleneck)} queue {queue} drop counter"
     if not grew:
@@ -249,22 +250,37 @@ def counter_proven(evidence: Evidence, queue: int, controls: tuple[Evidence, ...
     )
 
 
-COUNTED_SHARE = 0.5
-"""Of the datagrams that were lost through a queue: the rest may have been lost elsewhere."""
-
-
 def _lost_through(control: Evidence, queue: int) -> int:
-    """Packets of a queue's flows that did not come out of it, by the tools or by the NICs, where
-    they count by class."""
+    """Packets of a queue's flows that did not come out of it: by the NICs, and by the tools, but
+    for what the hosts have lost themselves."""
     by_tool = sum(
         flow.lost_datagrams or 0
         for place, flow in zip(control.senders, control.flows, strict=False)
         if place.queue == queue
     )
+    lost = max(by_tool - witnesses.lost_by_hosts(control), 0)
+    if all(place.priority is None for place in control.senders) and not _tells_datagrams(control):
+        return max(lost, _lost_by_ports(control, queue))
     sent, out = _sent_by_nics(control, queue), queue_forwarded(control, queue).increase
-    if sent is None or out is None:
-        return by_tool
-    return max(by_tool, sent - out)
+    return lost if sent is None or out is None else max(lost, sent - out)
+
+
+def _tells_datagrams(evidence: Evidence) -> bool:
+    return any(flow.sent_datagrams is not None for flow in evidence.flows)
+
+
+def _lost_by_ports(control: Evidence, queue: int) -> int:
+    """Of whole ports: what senders' NICs sent, less what other queues forwarded and dropped."""
+    ports = dict.fromkeys((place.device, place.port) for place in control.senders)
+    sent = [control.change(port, "port", None, c.TX_PACKETS).increase for port in ports]
+    counted = [
+        each.increase or 0
+        for each in control.changes.values()
+        if each.key[:3] == (*control.bottleneck, "queue")
+        and each.key[-1] in (c.QUEUE_FORWARDED_PACKETS, c.QUEUE_DROPPED_PACKETS)
+        and each.key[3:] != (queue, c.QUEUE_DROPPED_PACKETS)
+    ]
+    return 0 if None in sent else sum(n or 0 for n in sent) - sum(counted)
 
 
 def _sent_by_nics(evidence: Evidence, queue: int) -> int | None:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowResult, FlowStatus, Scope
 from labtests.measure.evidence import Difference, Evidence, Place
-from labtests.verdicts import checks, ecn, packets, path, rdma_packets, witnesses
+from labtests.verdicts import checks, ecn, idle, packets, path, rdma_packets, witnesses
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -55,6 +55,7 @@ def _sound(evidence: Evidence) -> Iterator[Finding]:
     yield from _nobody_was_starved(evidence, broken)
     if evidence.kind == "control":
         yield from (f for f in _forwarded_or_dropped(evidence) if f.disagreement)
+        yield from idle.quiet_queues(evidence, evidence.queues)
         return
     for station in path.of_part(evidence, "NIC", "cable"):
         yield from _kept(station)
@@ -236,10 +237,16 @@ def _balances(evidence: Evidence) -> Iterator[Finding]:
 def _forwarded_or_dropped(evidence: Evidence) -> Iterator[Finding]:
     """Every packet that was sent, where NICs count by class or tools count datagrams."""
     for queue in evidence.queues:
-        if all(place.priority is not None for place in evidence.senders):
+        if _by_class(evidence):
             yield from witnesses.conserved(evidence, queue)
         elif all(flow.sent_datagrams is not None for flow in evidence.flows):
             yield packets.by_the_tool(evidence, queue)
+    if all(flow.retransmits is not None for flow in evidence.flows) and not _by_class(evidence):
+        yield from packets.of_streams(evidence)
+
+
+def _by_class(evidence: Evidence) -> bool:
+    return all(place.priority is not None for place in evidence.senders)
 
 
 def _some_mark(evidence: Evidence) -> Finding:
