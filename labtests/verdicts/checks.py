@@ -284,6 +284,8 @@ def _lost_by_ports(control: Evidence, queue: int) -> int:
 
 
 def _sent_by_nics(evidence: Evidence, queue: int) -> int | None:
+    """Packets of the senders of a queue, by their NICs' counts of the class; None where a part of
+    them is not counted."""
     classes = {(p.device, p.port, p.priority) for p in evidence.senders if p.queue == queue}
     sent = [evidence.change((d, p), "priority", n, c.TX_PACKETS).increase for d, p, n in classes]
     known = [n for n in sent if n is not None]

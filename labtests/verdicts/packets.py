@@ -18,7 +18,9 @@ from labtests.verdicts.outcome import (
     Finding,
     disagreement,
     fact_of,
+    failed,
     missing,
+    name_of,
     numbered,
     passed,
     unproven,
@@ -45,6 +47,7 @@ def accounted(evidence: Evidence) -> Iterator[Finding]:
     if _by_class(evidence):
         yield from by_the_nics(evidence, evidence.queues)
     else:
+        yield from elsewhere(evidence)
         yield from by_the_sending_nics(evidence)
         if not _all_of_them_told(evidence):
             yield last_cable(evidence)
@@ -77,6 +80,44 @@ def _rdma_accounted(evidence: Evidence) -> Iterator[Finding]:
 
 def _by_class(evidence: Evidence) -> bool:
     return all(place.priority is not None for place in evidence.senders)
+
+
+def elsewhere(evidence: Evidence) -> Iterator[Finding]:
+    """Nothing, where a class is in its queue. Else its packets came to the receiver, and next to
+    none of them out of that queue: then the queue is named that most of the others came out of."""
+    others = [
+        checks.queue_forwarded(evidence, queue)
+        for queue in queues_of(evidence)
+        if queue not in evidence.queues
+    ]
+    most = max(others, key=lambda each: each.increase or 0, default=None)
+    for queue in evidence.queues:
+        came, forwarded = _arrived(evidence, queue), checks.queue_forwarded(evidence, queue)
+        if not came or forwarded.increase is None or most is None or not most.increase:
+            continue
+        if forwarded.increase < ASTRAY * came:
+            host = evidence.receiver.device
+            yield failed(
+                f"{came} packets of the class came to {host}, and {name_of(forwarded)} grew by "
+                f"{forwarded.increase}; {name_of(most)} grew by {most.increase}: on the way a port "
+                "does not classify by their DSCP, or maps it otherwise"
+            )
+
+
+ASTRAY = 0.1
+"""Of a class's packets that came to the receiver, out of its queue: with less it is elsewhere."""
+
+
+def _arrived(evidence: Evidence, queue: int) -> int:
+    """Packets of a class that came to the receiver: by its NIC where it counts classes, else by the
+    tools."""
+    flows = _flows_of(evidence, queue)
+    if not _by_class(evidence):
+        return sum(flow.received_datagrams or 0 for flow in flows)
+    nic = (evidence.receiver.device, evidence.receiver.port)
+    classes = {place.priority for place in evidence.senders if place.queue == queue}
+    seen = [evidence.change(nic, "priority", each, c.RX_PACKETS).increase for each in classes]
+    return sum(packets or 0 for packets in seen)
 
 
 def by_the_tool(evidence: Evidence, queue: int) -> Finding:
@@ -129,6 +170,7 @@ def _not_written(evidence: Evidence, device: str) -> int:
 
 def by_the_nics(evidence: Evidence, queues: Iterable[int]) -> Iterator[Finding]:
     """These queues where NICs count per priority; else the whole port, all queues together."""
+    yield from elsewhere(evidence)
     if _by_class(evidence):
         for queue in queues:
             yield from witnesses.conserved(evidence, queue)

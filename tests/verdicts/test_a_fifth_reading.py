@@ -4,14 +4,27 @@ else's, or that repeats segments for nothing."""
 from dataclasses import replace
 
 import pytest
-from handmade import control_of, good_evidence
+from handmade import control_of, good_evidence, reading, rows
 from handmade_loads import load
 from test_a_fourth_reading import grown
+from test_counters_of_the_end import notified
 from test_ecn_verdict import GOOD, WITHOUT
+from test_mutations import dcqcn
+from test_sound import R_NIC
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Evidence
-from labtests.verdicts import Outcome, checks, lossless, marked_not_dropped, no_loss, sound
+from labtests.verdicts import (
+    Outcome,
+    checks,
+    every_packet,
+    lossless,
+    marked_not_dropped,
+    no_loss,
+    slowed_by_marks,
+    sound,
+    throttled,
+)
 
 OVER = load(dropped=(40_000, 20_000))
 
@@ -87,3 +100,100 @@ def test_needless_repetitions_are_no_proof_of_a_loss():
     verdict = marked_not_dropped(replace(again, flows=flows), without=(WITHOUT,))
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert "or sent again needlessly" in verdict.because
+
+
+def astray(seen: Evidence) -> Evidence:
+    """Its packets came out of queue 0 of the bottleneck, as without trust in their DSCP."""
+    moved = 0
+    for queue in seen.queues:
+        moved += checks.queue_forwarded(seen, queue).increase or 0
+        seen = grown(seen, seen.bottleneck, c.QUEUE_FORWARDED_PACKETS, 0, "queue", queue)
+    return grown(seen, seen.bottleneck, c.QUEUE_FORWARDED_PACKETS, moved, "queue", 0)
+
+
+def in_queue_zero_while_all_sent(seen: Evidence) -> Evidence:
+    """Samples that show the line full of queue 0."""
+    key = (*seen.bottleneck, "queue", 0, c.QUEUE_FORWARDED_BYTES)
+    full = tuple(reading(key, round(1.25e9 * (t - 12.0)), t) for t in (12.1, 13.0, 14.0))
+    return replace(seen, samples=full)
+
+
+@pytest.mark.parametrize("controls", [True, False])
+def test_packets_in_another_queue_are_ours_and_no_background(controls):
+    seen = in_queue_zero_while_all_sent(astray(good_evidence()))
+    proven = (control_of(good_evidence()),) if controls else ()
+    for verdict in (
+        lossless(seen, {3, 5}, controls=proven),
+        throttled(seen, ceiling_bits_per_s=9.6e9),
+    ):
+        assert verdict.outcome is Outcome.FAIL
+        assert "sw p3 queue 3 forwarded_packets grew by 0; sw p3 queue 0" in verdict.because
+        assert "background traffic" not in verdict.because
+
+
+@pytest.mark.parametrize("classes", [True, False])
+def test_a_load_says_which_queue_it_came_out_of(classes):
+    verdict = every_packet(astray(load(classes=classes)))
+    assert verdict.outcome is Outcome.FAIL
+    assert "sw p3 queue 0 forwarded_packets grew by 160000" in verdict.because
+
+
+def test_others_that_take_the_line_are_background():
+    seen = in_queue_zero_while_all_sent(good_evidence())
+    verdict = throttled(seen, ceiling_bits_per_s=9.6e9)
+    assert "background traffic took 100% of the bottleneck" in verdict.because
+
+
+def with_rates(*gbit: float) -> Evidence:
+    """S2 with so many senders, all but the first in one queue, and what they got together."""
+    seen = dcqcn()
+    first, last = seen.flows
+    places = [seen.senders[0]]
+    flows = [replace(first, intervals=rows(10, (9.3, 9.3, *(gbit[0],) * 3)))]
+    for number, rate in enumerate(gbit[1:]):
+        name = "bcd"[number]
+        places.append(replace(seen.senders[1], device=name))
+        flows.append(replace(last, sender=name, intervals=rows(12, (rate,) * 3)))
+    return replace(seen, senders=tuple(places), flows=tuple(flows))
+
+
+@pytest.mark.parametrize("gbit", [(4.6, 4.6), (6.9, 0.75), (4.6, 2.3, 2.3), (4.2, 1.9, 1.7, 1.5)])
+def test_a_line_that_is_used_well_is_no_host_s_limit(gbit):
+    assert "the limit of" not in slowed_by_marks(with_rates(*gbit)).because
+
+
+@pytest.mark.parametrize(
+    ("gbit", "who"),
+    [((4.76, 1.73), "b"), ((4.6, 2.7), "b"), ((1.7, 4.8), "a"), ((4.6, 3.0, 1.2), "c")],
+)
+def test_a_sender_that_leaves_the_line_empty_is_named(gbit, who):
+    verdict = slowed_by_marks(with_rates(*gbit))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert f"the limit of {who}" in verdict.because
+
+
+@pytest.mark.parametrize("lost", [1, 5_000])
+def test_acknowledgements_that_are_lost_on_the_way_back_are_missing(lost):
+    seen = dcqcn()
+    sent = {3: 40_000, 5: 30_000}
+    for priority, packets in sent.items():
+        seen = grown(seen, R_NIC, c.TX_PACKETS, packets, "priority", priority)
+        for place in seen.senders:
+            own = packets if place.priority == priority else 0
+            nic = (place.device, place.port)
+            seen = grown(seen, nic, c.RX_PACKETS, own, "priority", priority)
+    assert lossless(seen, {3, 5}, controls=(OVER,)).outcome is Outcome.PASS
+    fewer = grown(seen, ("a", "eth0"), c.RX_PACKETS, 40_000 - lost, "priority", 3)
+    verdict = lossless(fewer, {3, 5}, controls=(OVER,))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "sent back = received by the senders, priority 3" in verdict.because
+
+
+def test_who_lost_its_cnps_is_named():
+    seen = notified(dcqcn(), sent=900, came=450)
+    for port in ("p1", "p2"):
+        seen = grown(seen, ("sw", port), c.QUEUE_FORWARDED_PACKETS, 450, "queue", 6)
+    verdict = slowed_by_marks(grown(seen, ("b", "eth0"), c.RP_CNP_HANDLED, 440))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "queue 6 of sw p2 forwarded 450 packets to b, which counted 440 CNPs" in verdict.because
+    assert "packets to a," not in verdict.because
