@@ -51,6 +51,7 @@ def accounted(evidence: Evidence) -> Iterator[Finding]:
         yield from by_the_sending_nics(evidence)
         if not _all_of_them_told(evidence):
             yield last_cable(evidence)
+            yield behind_the_port(evidence)
     for device in dict.fromkeys(place.device for place in evidence.senders):
         yield by_the_sending_host(evidence, device)
     yield by_the_receiving_host(evidence)
@@ -84,7 +85,7 @@ def _by_class(evidence: Evidence) -> bool:
 
 def elsewhere(evidence: Evidence) -> Iterator[Finding]:
     """Nothing, where a class is in its queue. Else its packets came to the receiver, and next to
-    none of them out of that queue: then the queue is named that most of the others came out of."""
+    none of them out of that queue: then the queue is named that all the others came out of."""
     others = [
         checks.queue_forwarded(evidence, queue)
         for queue in queues_of(evidence)
@@ -93,9 +94,10 @@ def elsewhere(evidence: Evidence) -> Iterator[Finding]:
     most = max(others, key=lambda each: each.increase or 0, default=None)
     for queue in evidence.queues:
         came, forwarded = _arrived(evidence, queue), checks.queue_forwarded(evidence, queue)
-        if not came or forwarded.increase is None or most is None or not most.increase:
+        if forwarded.increase is None or most is None or most.increase is None:
             continue
-        if forwarded.increase < ASTRAY * came:
+        lacking = came - forwarded.increase
+        if lacking > (1 - ASTRAY) * came and most.increase >= lacking:
             host = evidence.receiver.device
             yield failed(
                 f"{came} packets of the class came to {host}, and {name_of(forwarded)} grew by "
@@ -205,6 +207,32 @@ def last_cable(evidence: Evidence) -> Finding:
         return exact
     on_top = received.increase - sum(d.increase or 0 for d in forwarded)
     return passed(*exact.facts) if 0 < on_top <= path.STRAYS else exact
+
+
+def behind_the_port(evidence: Evidence) -> Finding:
+    """What the bottleneck's port sent, its receiver's NIC received. A port counts frames of its own
+    (LLDP, STP) that no queue has: without its count each may stand for a datagram that was lost."""
+    nic = (evidence.receiver.device, evidence.receiver.port)
+    sent = evidence.change(evidence.bottleneck, "port", None, c.TX_PACKETS)
+    received = evidence.change(nic, "port", None, c.RX_PACKETS)
+    if sent.increase is None:
+        return unproven(
+            f"{name_of(sent)}: {sent.unusable}; what the tools did not get may be lost on the last "
+            "cable, hidden by as many frames of the switch's own",
+            fact_of(sent, "known", "packets"),
+        )
+    if received.increase is None:
+        return missing(received, "known", "packets")
+    lost = sent.increase - received.increase
+    fact = fact_of(received, f">= {sent.increase} sent by the port", "packets", margin=-lost)
+    if lost > 0:
+        return disagreement(
+            f"{' '.join(evidence.bottleneck)} sent {sent.increase} frames and {' '.join(nic)} "
+            f"received {received.increase}: up to {lost} of the datagrams that the tools did not "
+            "get were lost on the cable",
+            fact,
+        )
+    return passed(fact)
 
 
 def _all_of_them_told(evidence: Evidence) -> bool:

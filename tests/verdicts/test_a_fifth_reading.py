@@ -197,3 +197,44 @@ def test_who_lost_its_cnps_is_named():
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert "queue 6 of sw p2 forwarded 450 packets to b, which counted 440 CNPs" in verdict.because
     assert "packets to a," not in verdict.because
+
+
+def lost_behind_the_port(lost: int, own_frames: int, no_ports: int = 0) -> Evidence:
+    """Of the datagrams that a switch sent so many were lost on the last cable, and so many frames
+    of its own came there."""
+    seen = load(classes=False)
+    came = sum(checks.queue_forwarded(seen, queue).increase or 0 for queue in range(8))
+    last = seen.flows[-1]
+    flows = (seen.flows[0], replace(last, received_datagrams=last.received_datagrams - lost))
+    seen = replace(seen, flows=flows)
+    seen = grown(seen, seen.bottleneck, c.TX_PACKETS, came + own_frames)
+    seen = grown(seen, ("r", ""), c.UDP_NO_PORTS, no_ports, "host")
+    return grown(seen, ("r", "eth0"), c.RX_PACKETS, came - lost + own_frames)
+
+
+@pytest.mark.parametrize("lost", [1, 5, 8])
+@pytest.mark.parametrize("no_ports", [0, 50])
+def test_frames_of_the_switch_stand_for_no_datagram_that_was_lost(lost, no_ports):
+    verdict = every_packet(lost_behind_the_port(lost, own_frames=lost, no_ports=no_ports))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert f"up to {lost} of the datagrams that the tools did not get" in verdict.because
+
+
+@pytest.mark.parametrize("own_frames", [0, 3])
+def test_frames_of_the_switch_alone_do_not_matter(own_frames):
+    verdict = every_packet(lost_behind_the_port(0, own_frames))
+    assert verdict.outcome is Outcome.PASS, verdict.because
+
+
+def test_a_port_that_does_not_count_what_it_sends_leaves_the_last_cable_open():
+    seen = lost_behind_the_port(0, 0)
+    port = seen.bottleneck
+    kept = {
+        when: tuple(
+            r for r in getattr(seen, when) if (r.key[:2], r.counter) != (port, c.TX_PACKETS)
+        )
+        for when in ("quiet_before", "before", "after")
+    }
+    verdict = every_packet(replace(seen, **kept))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "hidden by as many frames of the switch's own" in verdict.because
