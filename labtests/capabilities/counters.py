@@ -27,6 +27,10 @@ WRED_DROPPED_PACKETS = "wred_dropped_packets"
 BUFFER_DROPPED_IN_PACKETS = "buffer_dropped_in_packets"
 BUFFER_DROPPED_OUT_PACKETS = "buffer_dropped_out_packets"
 
+DROPPED_FOR = "dropped_"
+"""How the names begin of what a switch port dropped for a reason that has no neutral name here
+(filters, STP, storm control): the rest are the device's own words."""
+
 # -- the wire at a port's end, switch and host alike (scope "port") --------------------------------
 # Unit packets unless said; the frames are lost, but for LINK_*, CARRIER_* and FEC_*. RX_ERRORS and
 # TX_ERRORS are sums that a device makes itself: they contain the counters below them.

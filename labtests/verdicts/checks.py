@@ -141,7 +141,7 @@ def switch_ports_kept(evidence: Evidence) -> Iterator[Finding]:
     on its way in, nothing in the queues under load, and on its way out only what its own queues
     tell, so that what others lose in queues of theirs stays theirs. What came in and was dropped is
     not ours, either, when every packet of ours is accounted for."""
-    ours_are_whole = _whole_by_class(evidence)
+    ours_are_whole = whole_by_class(evidence)
     for where in dict.fromkeys((*path.opposite(evidence), evidence.bottleneck)):
         into = evidence.change(where, "port", None, c.BUFFER_DROPPED_IN_PACKETS)
         if evidence.has(into):
@@ -158,7 +158,7 @@ def switch_ports_kept(evidence: Evidence) -> Iterator[Finding]:
 _NOT_OURS = "not from these flows: every packet of theirs was sent, forwarded and received"
 
 
-def _whole_by_class(evidence: Evidence) -> bool:
+def whole_by_class(evidence: Evidence) -> bool:
     """Whether each class of the flows was sent, forwarded and received, equal to the packet."""
     return all(place.priority is not None for place in evidence.senders) and all(
         finding.outcome is Outcome.PASS

@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 from handmade import control_of, good_evidence, reading, rows
 from handmade_loads import load
-from test_a_fourth_reading import grown
+from test_a_fourth_reading import grown, without_last_read
 from test_counters_of_the_end import notified
 from test_ecn_verdict import GOOD, WITHOUT
-from test_mutations import dcqcn
+from test_mutations import S1, dcqcn, with_nics
 from test_sound import R_NIC
 
 from labtests.capabilities import counters as c
@@ -23,6 +23,7 @@ from labtests.verdicts import (
     no_loss,
     slowed_by_marks,
     sound,
+    stations,
     throttled,
 )
 
@@ -238,3 +239,54 @@ def test_a_port_that_does_not_count_what_it_sends_leaves_the_last_cable_open():
     verdict = every_packet(replace(seen, **kept))
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert "hidden by as many frames of the switch's own" in verdict.because
+
+
+FILTERS = (
+    "dropped_fast_filter_processor_ffp",
+    "dropped_stp_non_forwarding_state",
+    c.NET_RX_DROPPED,
+)
+SENDERS_PORT = ("sw", "p1")
+
+
+def one_missing(seen: Evidence) -> Evidence:
+    """One packet of the class left its NIC and came nowhere."""
+    sent = seen.change(("a", "eth0"), "priority", 3, c.TX_PACKETS).increase or 0
+    return grown(seen, ("a", "eth0"), c.TX_PACKETS, sent + 1, "priority", 3)
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_what_filters_dropped_is_named_where_packets_are_missing(name):
+    seen = grown(S1, SENDERS_PORT, name, 500)
+    assert sound(seen).outcome is Outcome.PASS, "every packet came: it was of others"
+    verdict = sound(one_missing(seen))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert f"sw p1 {name} grew by 500, and not every packet" in verdict.because
+
+
+def test_what_filters_dropped_of_a_load_without_classes_is_named():
+    seen = grown(load(classes=False), SENDERS_PORT, FILTERS[0], 3)
+    assert f"sw p1 {FILTERS[0]} grew by 3" in sound(seen).because
+
+
+def test_a_counter_of_filters_that_can_not_be_read_any_more_is_missing():
+    seen = without_last_read(
+        grown(S1, SENDERS_PORT, FILTERS[0], 0), SENDERS_PORT, FILTERS[0], "port"
+    )
+    assert f"sw p1 {FILTERS[0]}: the counter did not exist after the run" in sound(seen).because
+
+
+def test_what_a_port_does_not_tell_of_filters_is_named_as_not_available():
+    port = next(each for each in stations(S1) if each.name == "sw p1")
+    assert "dropped_by_filters" in port.absent
+    told = grown(S1, SENDERS_PORT, FILTERS[0], 7)
+    port = next(each for each in stations(told) if each.name == "sw p1")
+    assert [d.key[-1] for d in port.lost] == [FILTERS[0]]
+    assert "dropped_by_filters" not in port.absent
+
+
+def test_drops_of_the_queues_are_no_drops_of_filters():
+    """Some switches count what their queues drop among the reasons once more."""
+    seen = with_nics(load(dropped=(500, 0)))
+    seen = grown(seen, seen.bottleneck, "dropped_full_gbp_or_insufficient_bandwidth", 500)
+    assert "dropped_full_gbp" not in sound(one_missing(seen)).because
