@@ -236,7 +236,7 @@ def counter_proven(evidence: Evidence, queue: int, controls: tuple[Evidence, ...
         for control in controls
         if control.bottleneck == evidence.bottleneck
         if (d := queue_drops(control, queue)).increase
-        if d.increase >= _lost_through(control, queue)
+        if (lost := _lost_through(control, queue)) is not None and d.increase >= lost
         if not control.background(control.bottleneck, "queue", queue, d.key[-1]).increase
     ]
     where = f"{' '.join(evidence.bottleneck)} queue {queue} drop counter"
@@ -250,46 +250,64 @@ def counter_proven(evidence: Evidence, queue: int, controls: tuple[Evidence, ...
     )
 
 
-def _lost_through(control: Evidence, queue: int) -> int:
-    """Packets of a queue's flows that did not come out of it: by the NICs, and by the tools, but
-    for what the hosts have lost themselves."""
-    by_tool = sum(
-        flow.lost_datagrams or 0
+def _lost_through(control: Evidence, queue: int) -> int | None:
+    """Packets of a queue's flows that did not come out of it; None where nobody counts that. By the
+    NICs' counts of the class; else by the tools, but for what the sending hosts kept; else by whole
+    hosts, all queues together. Never by what a receiver says that it lost: others' may be in it."""
+    if all(place.priority is not None for place in control.senders):
+        return _less(_sent_by_nics(control, queue), queue_forwarded(control, queue).increase)
+    if all(flow.sent_datagrams is not None for flow in control.flows):
+        return _less(_sent_by_tools(control, queue), queue_forwarded(control, queue).increase)
+    return _lost_by_hosts(control, queue)
+
+
+def _less(sent: int | None, out: int | None) -> int | None:
+    return None if sent is None or out is None else sent - out
+
+
+def _sent_by_nics(control: Evidence, queue: int) -> int | None:
+    classes = {(p.device, p.port, p.priority) for p in control.senders if p.queue == queue}
+    return _sum(control.change((d, p), "priority", n, c.TX_PACKETS).increase for d, p, n in classes)
+
+
+def _sent_by_tools(control: Evidence, queue: int) -> int:
+    """At least so many packets of a queue."""
+    pairs = [
+        (place.device, flow)
         for place, flow in zip(control.senders, control.flows, strict=False)
         if place.queue == queue
-    )
-    lost = max(by_tool - witnesses.lost_by_hosts(control), 0)
-    if all(place.priority is None for place in control.senders) and not _tells_datagrams(control):
-        return max(lost, _lost_by_ports(control, queue))
-    sent, out = _sent_by_nics(control, queue), queue_forwarded(control, queue).increase
-    return lost if sent is None or out is None else max(lost, sent - out)
-
-
-def _tells_datagrams(evidence: Evidence) -> bool:
-    return any(flow.sent_datagrams is not None for flow in evidence.flows)
-
-
-def _lost_by_ports(control: Evidence, queue: int) -> int:
-    """Of whole ports: what senders' NICs sent, less what other queues forwarded and dropped."""
-    ports = dict.fromkeys((place.device, place.port) for place in control.senders)
-    sent = [control.change(port, "port", None, c.TX_PACKETS).increase for port in ports]
-    counted = [
-        each.increase or 0
-        for each in control.changes.values()
-        if each.key[:3] == (*control.bottleneck, "queue")
-        and each.key[-1] in (c.QUEUE_FORWARDED_PACKETS, c.QUEUE_DROPPED_PACKETS)
-        and each.key[3:] != (queue, c.QUEUE_DROPPED_PACKETS)
     ]
-    return 0 if None in sent else sum(n or 0 for n in sent) - sum(counted)
+    told = sum(witnesses.packets_told(flow, control.mtu_bytes) for _, flow in pairs)
+    unsure = sum(flow.unsure_datagrams or 0 for _, flow in pairs)
+    kept = sum(witnesses.kept_inside(control, device) for device in {name for name, _ in pairs})
+    return told - unsure - kept
 
 
-def _sent_by_nics(evidence: Evidence, queue: int) -> int | None:
-    """Packets of the senders of a queue, by their NICs' counts of the class; None where a part of
-    them is not counted."""
-    classes = {(p.device, p.port, p.priority) for p in evidence.senders if p.queue == queue}
-    sent = [evidence.change((d, p), "priority", n, c.TX_PACKETS).increase for d, p, n in classes]
-    known = [n for n in sent if n is not None]
-    return sum(known) if known and len(known) == len(sent) else None
+def _lost_by_hosts(control: Evidence, queue: int) -> int | None:
+    """What the senders' ports sent (of soft-RoCE: its packets), and did not come out of any queue,
+    or to the receiver; but for drops of other queues."""
+    ports = dict.fromkeys((place.device, place.port) for place in control.senders)
+    drops = [d for d in _of_bottleneck(control, c.QUEUE_DROPPED_PACKETS) if d.key[3] != queue]
+    others = sum(d.increase or 0 for d in drops)
+    if all(flow.iterations is not None for flow in control.flows):
+        sent = _sum(control.change(p, "port", None, c.RDMA_SENT_PACKETS).increase for p in ports)
+        nic, host = (control.receiver.device, control.receiver.port), control.receiver.device
+        got = control.change(nic, "port", None, c.RDMA_RECEIVED_PACKETS).increase
+        came = control.change((host, ""), "host", None, c.UDP_IN_DATAGRAMS).increase
+        return _less(sent, None if got is None else max(got, came or 0) + others)
+    sent = _sum(control.change(port, "port", None, c.TX_PACKETS).increase for port in ports)
+    moved = _sum(d.increase for d in _of_bottleneck(control, c.QUEUE_FORWARDED_PACKETS))
+    return _less(sent, None if moved is None else moved + others)
+
+
+def _of_bottleneck(control: Evidence, counter: str) -> list[Difference]:
+    where = (*control.bottleneck, "queue")
+    return [d for key, d in control.changes.items() if (key[:3], key[-1]) == (where, counter)]
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    known = list(counts)
+    return sum(n or 0 for n in known) if known and None not in known else None
 
 
 def congestion_proven(evidence: Evidence) -> Finding:

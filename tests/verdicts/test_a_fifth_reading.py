@@ -78,6 +78,23 @@ def test_what_the_host_lost_itself_the_queue_need_not_count():
     assert verdict.outcome is Outcome.PASS, verdict.because
 
 
+@pytest.mark.parametrize("share", [0.5, 0.9, 0.9999])
+def test_what_the_receiver_says_that_it_lost_proves_no_drop_counter(share):
+    control = counting(load(dropped=(40_000, 20_000), classes=False), share)
+    control = grown(control, ("r", ""), c.UDP_NO_PORTS, 60_000, "host")
+    verdict = no_loss(load(classes=False), controls=(control,))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "queue 3 drop counter is unproven" in verdict.because
+
+
+def test_a_control_of_which_nobody_counts_what_was_sent_proves_no_counter():
+    untold = tuple(replace(flow, sent_datagrams=None) for flow in OVER.flows)
+    places = tuple(replace(place, priority=None) for place in OVER.senders)
+    silent = replace(OVER, flows=untold, senders=places)
+    verdict = no_loss(load(), controls=(silent,))
+    assert "queue 3 drop counter is unproven" in verdict.because
+
+
 def dropping_before(control: Evidence) -> Evidence:
     """Its queues dropped before anything of it ran, too."""
     earlier = tuple(
