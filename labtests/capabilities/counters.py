@@ -136,6 +136,8 @@ IP_REASM_OKS = "ip_reasm_oks"  # datagrams
 IP_REASM_TIMEOUTS = "ip_reasm_timeout"  # events; a fragment was missing, wherever it was lost
 IP_FRAGMENT_FAILS = "ip_frag_fails"
 TCP_RETRANSMITTED_SEGMENTS = "tcp_retransmitted_segments"
+TCP_IN_SEGMENTS = "tcp_in_segs"  # all that IP delivered to TCP
+ICMP_IN_MESSAGES = "icmp_in_msgs"  # all that IP delivered to ICMP
 TCP_IN_ERRORS = "tcp_in_errs"  # segments: bad checksum and the like
 TCP_IN_CSUM_ERRORS = "tcp_in_csum_errors"  # segments; inside TCP_IN_ERRORS
 

@@ -59,6 +59,7 @@ def accounted(evidence: Evidence) -> Iterator[Finding]:
         yield came_to_the_tools(evidence, (queue,))
     if len(evidence.queues) > 1:
         yield came_to_the_tools(evidence, evidence.queues)
+    yield from came_to_udp(evidence)
     yield losses_told(evidence)
 
 
@@ -321,6 +322,70 @@ def came_to_the_tools(evidence: Evidence, queues: tuple[int, ...]) -> Finding:
     if got > came:
         return disagreement(f"{host} got {got} datagrams, {where} forwarded {came}", fact)
     return passed(fact)
+
+
+_LOST_BELOW_UDP = (
+    c.IP_IN_DISCARDS,
+    c.IP_IN_HDR_ERRORS,
+    c.IP_IN_ADDR_ERRORS,
+    c.IP_IN_NO_ROUTES,
+    c.IP_IN_TRUNCATED,
+    c.IP_IN_CSUM_ERRORS,
+)
+
+
+def came_to_udp(evidence: Evidence) -> Iterator[Finding]:
+    """The receiver's IP stack delivered at least what was forwarded to it, in datagrams of one
+    packet each: what it delivered and neither TCP nor ICMP got. What a socket held unread when its
+    tool closed it is in that, so that the tail of a flow is no place to lose anything before."""
+    host = evidence.receiver.device
+    if any(_packets_each(evidence, flow) > 1 for flow in evidence.flows):
+        return
+    every, *others = (
+        evidence.change((host, ""), "host", None, counter)
+        for counter in (c.IP_IN_DELIVERS, c.TCP_IN_SEGMENTS, c.ICMP_IN_MESSAGES)
+    )
+    if not all(evidence.has(each) for each in (every, *others)):
+        return
+    moved = [checks.queue_forwarded(evidence, queue) for queue in evidence.queues]
+    for difference in (every, *others, *moved):
+        if difference.increase is None:
+            yield missing(difference, "known", "packets")
+            return
+    came = sum(d.increase or 0 for d in moved)
+    got = (every.increase or 0) - sum(d.increase or 0 for d in others)
+    least = came - _lost_below_udp(evidence)
+    fact = Fact(
+        name=f"delivered to UDP of {host}",
+        measured=got,
+        bound=f">= {least} of {came} forwarded",
+        unit="datagrams",
+        margin=got - least,
+    )
+    if got >= least:
+        yield passed(fact)
+        return
+    yield disagreement(
+        f"{numbered(evidence.queues)} forwarded {came} datagrams to {host}, and its IP stack "
+        f"delivered {got} to UDP: {least - got} are missing in between",
+        fact,
+    )
+
+
+def _packets_each(evidence: Evidence, flow: FlowResult) -> int:
+    told = witnesses.packets_told(flow, evidence.mtu_bytes) - (flow.extra_packets or 0)
+    return told // flow.sent_datagrams if flow.sent_datagrams else 1
+
+
+def _lost_below_udp(evidence: Evidence) -> int:
+    """By the receiver's NIC and its IP stack."""
+    host = evidence.receiver.device
+    nics = sum(station.events for station in path.of_device(evidence, host, "NIC"))
+    stack = [
+        evidence.change((host, ""), "host", None, counter).increase or 0
+        for counter in _LOST_BELOW_UDP
+    ]
+    return nics + sum(stack)
 
 
 def _flows_of(evidence: Evidence, queue: int) -> tuple[FlowResult, ...]:

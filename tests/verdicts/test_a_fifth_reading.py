@@ -307,3 +307,35 @@ def test_drops_of_the_queues_are_no_drops_of_filters():
     seen = with_nics(load(dropped=(500, 0)))
     seen = grown(seen, seen.bottleneck, "dropped_full_gbp_or_insufficient_bandwidth", 500)
     assert "dropped_full_gbp" not in sound(one_missing(seen)).because
+
+
+def delivered(seen: Evidence, less: int, segments: int = 130) -> Evidence:
+    """What the receiver's IP stack says of a load, with a session of SSH beside it."""
+    came = sum(checks.queue_forwarded(seen, queue).increase or 0 for queue in seen.queues)
+    host = (seen.receiver.device, "")
+    for counter, grew in (
+        (c.IP_IN_DELIVERS, came - less + segments + 2),
+        (c.TCP_IN_SEGMENTS, segments),
+        (c.ICMP_IN_MESSAGES, 2),
+    ):
+        seen = grown(seen, host, counter, grew, "host")
+    return seen
+
+
+@pytest.mark.parametrize("classes", [True, False])
+@pytest.mark.parametrize("lost", [1, 2])
+def test_a_tail_that_never_came_to_udp_was_not_held_by_a_socket(classes, lost):
+    seen = load(classes=classes)
+    assert every_packet(delivered(seen, 0)).outcome is Outcome.PASS
+    verdict = every_packet(delivered(seen, lost))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert f"to UDP: {lost} are missing in between" in verdict.because
+
+
+def test_what_the_ip_stack_discarded_did_not_come_to_udp():
+    seen = load()
+    last = seen.flows[-1]
+    flows = (seen.flows[0], replace(last, received_datagrams=last.received_datagrams - 5))
+    lost = grown(replace(seen, flows=flows), ("r", ""), c.IP_IN_DISCARDS, 5, "host")
+    assert every_packet(delivered(lost, 5)).outcome is Outcome.PASS
+    assert every_packet(delivered(lost, 6)).outcome is Outcome.INCONCLUSIVE
