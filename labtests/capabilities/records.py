@@ -273,3 +273,17 @@ class FlowResult:
     retransmits: int | None = None  # TCP only
     iterations: int | None = None  # RDMA messages
     retries: tuple[str, ...] = ()  # infrastructure failures before this one worked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StormResult:
+    """What a host's pause storms came to: `times` of `lasting_ms`, of one priority, together
+    `frames` that tell `switch_port` to stop. `because` says what went wrong, "" when they ran."""
+
+    switch: str
+    switch_port: str
+    priority: int
+    lasting_ms: int
+    times: int
+    frames: int
+    because: str = ""
