@@ -62,7 +62,7 @@ def _shut_in_time(evidence: Evidence) -> Iterator[Finding]:
     )
     if served.increase is None:
         yield missing(served, "as often as it was shut", "times")
-    elif served.increase != shut.increase:
+    elif shut.increase is not None and served.increase != shut.increase:
         yield failed(
             f"{name_of(served)} grew by {served.increase}, and the queue was shut {shut.increase} "
             "times: it is still shut",
