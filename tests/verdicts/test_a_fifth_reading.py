@@ -13,6 +13,7 @@ from test_mutations import S1, dcqcn, with_nics
 from test_sound import R_NIC
 
 from labtests.capabilities import counters as c
+from labtests.capabilities.records import StormResult
 from labtests.measure.evidence import Evidence
 from labtests.verdicts import (
     Outcome,
@@ -339,3 +340,13 @@ def test_what_the_ip_stack_discarded_did_not_come_to_udp():
     lost = grown(replace(seen, flows=flows), ("r", ""), c.IP_IN_DISCARDS, 5, "host")
     assert every_packet(delivered(lost, 5)).outcome is Outcome.PASS
     assert every_packet(delivered(lost, 6)).outcome is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("stormed", [True, False])
+def test_what_a_watchdog_drops_in_a_storm_is_on_purpose(stormed):
+    seen = grown(S1, ("sw", "p3"), c.WATCHDOG_DROPPED_PACKETS, 900)
+    storm = StormResult(
+        switch="sw", switch_port="p3", priority=3, frames=10, times=1, lasting_ms=250
+    )
+    verdict = sound(one_missing(replace(seen, storm=storm if stormed else None)))
+    assert ("dropped_by_watchdog" in verdict.because) is not stormed

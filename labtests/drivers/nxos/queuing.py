@@ -29,7 +29,7 @@ _COUNTS = {
     ),
     **dict.fromkeys(("WRED/AFD & Tail Drop Byts", "WRED & Tail Drop Byts"), c.QUEUE_DROPPED_BYTES),
     "ECN Pkts": c.QUEUE_MARKED_PACKETS,
-    "WD & Tail Drop Pkts": f"{c.DROPPED_FOR}by_watchdog",
+    "WD & Tail Drop Pkts": c.WATCHDOG_DROPPED_PACKETS,
     "Q Depth Byts": "",
 }
 """What the switch calls it -> name here; "": not read."""
@@ -233,7 +233,7 @@ def _drops(shown: Queuing) -> Iterator[tuple[str, int | None, str]]:
         yield name, *_of_port(shown, name)
     for name, words in (
         (c.ECN_MARKED_PACKETS, "ECN Pkts"),
-        (f"{c.DROPPED_FOR}by_watchdog", "WD & Tail Drop Pkts"),
+        (c.WATCHDOG_DROPPED_PACKETS, "WD & Tail Drop Pkts"),
     ):
         counted = [each.get(_COUNTS[words]) for each in shown.queues.values()]
         known = [number for number in counted if number is not None]
