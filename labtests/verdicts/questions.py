@@ -1,5 +1,6 @@
 """The questions that suites ask. Evidence in, one verdict out; pure, and total on any evidence."""
 
+import math
 from collections.abc import Iterable, Iterator
 
 from labtests.capabilities import counters as c
@@ -364,17 +365,18 @@ def _least_of_all(evidence: Evidence, shared: tuple[float, ...]) -> str:
 
 
 def _as_fast_as_its_peers(evidence: Evidence, shared: tuple[float, ...]) -> Iterator[Finding]:
-    """Senders of one queue are marked alike, so that one far below the others is held by itself."""
+    """Senders of one queue are marked alike, so that one far below the others, and below its link,
+    is held by itself."""
     got = tuple(zip(evidence.senders, shared, strict=False))
     for place, rate in got:
         who, queue = place.device, place.queue
         others = [r for other, r in got if other.queue == queue and other is not place]
         if not others or not sum(others):
             continue
-        share = rate * len(others) / sum(others)
+        due = min(sum(others) / len(others), place.link_bits_per_s or math.inf)
         finding = checks.bounded(
-            f"{who}: goodput / mean of the others in queue {queue}",
-            share,
+            f"{who}: goodput / mean of the others in queue {queue}, or its link",
+            rate / due,
             at_least=FAIR_AMONG_PEERS,
         )
         yield checks.or_unproven(finding, f"the limit of {who}: marks hold all of a queue alike")

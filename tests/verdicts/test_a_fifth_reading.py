@@ -191,6 +191,14 @@ def test_a_sender_that_leaves_the_line_empty_is_named(gbit, who):
     assert f"the limit of {who}" in verdict.because
 
 
+@pytest.mark.parametrize(("link", "named"), [(1e9, False), (10e9, True)])
+def test_a_sender_that_fills_its_slow_link_is_not_held_by_itself(link, named):
+    seen = with_rates(4.6, 4.0, 0.9)
+    *fast, slow = seen.senders
+    seen = replace(seen, senders=(*fast, replace(slow, link_bits_per_s=link)))
+    assert ("the limit of c" in slowed_by_marks(seen).because) is named
+
+
 @pytest.mark.parametrize("lost", [1, 5_000])
 def test_acknowledgements_that_are_lost_on_the_way_back_are_missing(lost):
     seen = dcqcn()
