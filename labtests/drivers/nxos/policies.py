@@ -35,7 +35,7 @@ Means = Callable[[Configured, Classes], Hashable]
 
 
 def is_ours(name: str) -> bool:
-    """Whether labtests has made it: a name as `named` makes them, and perhaps what it stands for."""
+    """Whether labtests has made it: a name as `named` makes them, perhaps with what it replaces."""
     return _OUR_NAME.fullmatch(name) is not None
 
 
