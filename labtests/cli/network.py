@@ -10,6 +10,7 @@ from types import ModuleType
 import click
 
 from labtests.core.errors import LabError
+from labtests.core.interpreter import at_root
 from labtests.core.output import say
 from labtests.core.seeds import SEED_AT_MOST
 
@@ -18,9 +19,11 @@ PACKAGES = frozenset({"asyncssh", "numba", "numpy"})
 
 def simulation(module: str) -> ModuleType:
     """A module of the network or the simulated lab. Raises LabError for a package that is an extra
-    of this project and not installed."""
+    of this project and not installed. What they import (numba's settings, a linker that asyncssh
+    runs) would take files of the current directory."""
     try:
-        return importlib.import_module(f"labtests.{module}")
+        with at_root():
+            return importlib.import_module(f"labtests.{module}")
     except ModuleNotFoundError as error:
         if error.name not in PACKAGES:
             raise
