@@ -12,6 +12,7 @@ import click
 from labtests.core.errors import LabError
 from labtests.core.interpreter import at_root
 from labtests.core.output import say
+from labtests.core.private_files import write_private
 from labtests.core.seeds import SEED_AT_MOST
 
 PACKAGES = frozenset({"asyncssh", "numba", "numpy"})
@@ -59,7 +60,7 @@ def run_case(case: str, seed: int | None, as_json: bool, plot: Path | None) -> N
     figures = cases.run(cases.load(case), seed=seed)
     if plot is not None:
         try:
-            plot.write_text(simulation("network.cases.plotting").svg(figures), encoding="utf-8")
+            write_private(plot, simulation("network.cases.plotting").svg(figures))
         except OSError as error:
             raise LabError(f"{plot} cannot be written: {error.strerror}") from error
     if as_json:

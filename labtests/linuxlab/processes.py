@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from labtests.core.private_files import open_private
 from labtests.journal.runner import started_ticks
 from labtests.linuxlab.keys import box_folder
 from labtests.linuxlab.plan import Box, LinuxLabPlan
@@ -42,7 +43,8 @@ def start(plan: LinuxLabPlan, box: Box) -> tuple[int, int]:
     folder = box_folder(plan, box)
     inside = ["unshare", "--uts", "--pid", "--mount", "--propagation", "slave", "--kill-child"]
     init = ["sh", "-c", _INIT, "sh", str(folder), box.name, program("sshd")]
-    with (folder / "sshd.log").open("ab") as log:
+    log_file = open_private(folder / "sshd.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    with os.fdopen(log_file, "ab") as log:
         process = subprocess.Popen(
             [program("ip"), "netns", "exec", box.namespace, *inside, "--mount-proc", *init],
             stdin=subprocess.DEVNULL,
