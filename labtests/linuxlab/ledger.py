@@ -98,6 +98,8 @@ def _sound(ledger: Ledger, name: str) -> Ledger:
         raise ValueError("it is not this lab's")
     if ledger.interface not in ("", runner_interface(name)):
         raise ValueError("it names a link that is not this lab's")
+    if not all(_NAME.fullmatch(box) for box in ledger.runners):
+        raise ValueError("it names a process that holds no box")
     if not all(_is_of(name, each) for each in ledger.namespaces):
         raise ValueError("it names a namespace that is not this lab's")
     return ledger

@@ -279,7 +279,7 @@ def _servers(plan: LinuxLabPlan, ledger: Ledger) -> None:
         runner = ledger.runners.get(box.name)
         if alive(runner) and sshd_finding(plan, ledger, box) is None:
             continue
-        end_all([], [runner] if runner else [])
+        end_all([], {box_folder(plan, box): runner} if runner else {})
         ledger.runners[box.name] = start(plan, box)
         ledger.write()
         started.append(box)

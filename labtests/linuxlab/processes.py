@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -86,12 +86,25 @@ def _belongs(process: Path, wanted: set[tuple[int, int]], names: tuple[str, ...]
     return there and started_ticks(int(process.name)) is not None
 
 
-def end_all(namespaces: Iterable[str], runners: Iterable[tuple[int, int]]) -> set[int]:
-    """No process is left in the namespaces, and none that holds a box. Returns those that are."""
-    names, held = tuple(namespaces), tuple(runners)
+def _holds(pid: int, start: int, folder: Path) -> bool:
+    """Whether this very process holds the box of this folder: another one is ended by nobody's
+    notes."""
+    try:
+        words = (Path("/proc") / str(pid) / "cmdline").read_bytes().decode(errors="replace")
+    except OSError:
+        return False
+    return str(folder) in words.split("\0") and alive((pid, start))
+
+
+def end_all(namespaces: Iterable[str], runners: Mapping[Path, tuple[int, int]]) -> set[int]:
+    """No process is left in the namespaces, and none that holds a box: `runners` by the box's part
+    of the lab's folder. Returns those that are."""
+    names = tuple(namespaces)
     deadline = time.monotonic() + ENDS_WITHIN_S
     while True:
-        left = inside(names) | {runner[0] for runner in held if alive(runner)}
+        left = inside(names) | {
+            each[0] for folder, each in runners.items() if _holds(*each, folder)
+        }
         for pid in left:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
