@@ -10,6 +10,7 @@ from labtests.linuxlab.keys import box_folder_of
 from labtests.linuxlab.ledger import Ledger, forget
 from labtests.linuxlab.processes import end_all
 from labtests.linuxlab.programs import MACHINE, run
+from labtests.linuxlab.strangers import let_in
 
 GONE_WITHIN_S = 5.0
 
@@ -42,6 +43,7 @@ def _take_apart(ledger: Ledger) -> list[str]:
         except LabError as error:
             if there(words[-1]):
                 problems.append(str(error))
+    let_in(ledger.network)
     if not problems and not _gone(ledger.interface):
         problems.append(f"link {ledger.interface} is still there")
     return problems
