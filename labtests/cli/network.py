@@ -10,7 +10,9 @@ from types import ModuleType
 import click
 
 from labtests.core.errors import LabError
+from labtests.core.interpreter import at_root
 from labtests.core.output import say
+from labtests.core.private_files import write_private
 from labtests.core.seeds import SEED_AT_MOST
 
 PACKAGES = frozenset({"asyncssh", "numba", "numpy"})
@@ -18,9 +20,11 @@ PACKAGES = frozenset({"asyncssh", "numba", "numpy"})
 
 def simulation(module: str) -> ModuleType:
     """A module of the network or the simulated lab. Raises LabError for a package that is an extra
-    of this project and not installed."""
+    of this project and not installed. What they import (numba's settings, a linker that asyncssh
+    runs) would take files of the current directory."""
     try:
-        return importlib.import_module(f"labtests.{module}")
+        with at_root():
+            return importlib.import_module(f"labtests.{module}")
     except ModuleNotFoundError as error:
         if error.name not in PACKAGES:
             raise
@@ -56,7 +60,7 @@ def run_case(case: str, seed: int | None, as_json: bool, plot: Path | None) -> N
     figures = cases.run(cases.load(case), seed=seed)
     if plot is not None:
         try:
-            plot.write_text(simulation("network.cases.plotting").svg(figures), encoding="utf-8")
+            write_private(plot, simulation("network.cases.plotting").svg(figures))
         except OSError as error:
             raise LabError(f"{plot} cannot be written: {error.strerror}") from error
     if as_json:

@@ -1,6 +1,6 @@
-"""Python as a child of ours, which imports nothing from the current directory.
+"""Python, here and as a child of ours, that takes nothing from the current directory.
 
-Anybody may have put a module into that: it may be /tmp, or another user's folder."""
+Anybody may have put a module or settings of one there: it may be /tmp, or another user's folder."""
 
 import os
 import sys
@@ -37,3 +37,16 @@ def guarded_children() -> Iterator[None]:
             del os.environ[_SAFE]
         else:
             os.environ[_SAFE] = earlier
+
+
+@contextmanager
+def at_root() -> Iterator[None]:
+    """The current directory, of all threads, is meanwhile one that only root writes: for importing
+    a library that looks into it."""
+    here = os.open(".", getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.chdir("/")
+        yield
+    finally:
+        os.fchdir(here)
+        os.close(here)

@@ -231,6 +231,21 @@ def write_private(path: Path, text: str) -> None:
         file.write(visible(clean(text)))
 
 
+def reserve(path: Path) -> Path:
+    """The same path, absolute. There is a file of ours in that place, with what it had, so that a
+    library may open it to write: no other user can put a link there. Raises NotPrivate."""
+    place = Path(os.path.normpath(path.absolute()))
+    try:
+        safe_folder(place.parent)
+        os.close(open_private(place, os.O_WRONLY | os.O_CREAT))
+    except OSError as error:  # ELOOP for a link, EACCES for a stranger's
+        raise NotPrivate(
+            f"{place} cannot be written: {error.strerror}; nothing is written through a link\n"
+            "  remedy: write elsewhere"
+        ) from error
+    return place
+
+
 def expect_safe_way(path: Path) -> None:
     """Folders and links on the way to it are ours or root's, and where everybody may write nobody
     can rename what is another's (the sticky bit, as /tmp has it). Those of one's group are trusted

@@ -6,7 +6,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from labtests.core.private_files import private_folder, write_private
-from labtests.linuxlab.plan import Box, LinuxLabPlan
+from labtests.linuxlab.plan import Box, LinuxLabPlan, folder_of
 from labtests.transport.ssh.host_keys import known_hosts_name
 
 CLIENT_KEY = "id_ed25519"
@@ -32,7 +32,12 @@ def make_keys(plan: LinuxLabPlan) -> None:
 
 def box_folder(plan: LinuxLabPlan, box: Box) -> Path:
     """What a box sees of the lab's folder, at /run/box."""
-    return plan.folder / f"box.{box.name}"
+    return box_folder_of(plan.name, box.name)
+
+
+def box_folder_of(lab: str, box: str) -> Path:
+    """The same, by their names."""
+    return folder_of(lab) / f"box.{box}"
 
 
 def _make(path: Path) -> str:

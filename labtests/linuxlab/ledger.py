@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
+from ipaddress import IPv4Network
 from pathlib import Path
 
 from labtests.core.errors import LabError
@@ -15,7 +16,7 @@ from labtests.core.private_files import private_folder, write_private
 from labtests.core.trusted_files import NotAFile, believed, json_of
 from labtests.inventory import LINUX_LAB_FOLDER
 from labtests.journal.runner import boot_id
-from labtests.linuxlab.plan import PREFIX, LinuxLabPlan, folder_of, runner_interface
+from labtests.linuxlab.plan import PREFIX, LinuxLabPlan, folder_of, network_of, runner_interface
 
 _MOST_BYTES = 2**24
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
@@ -26,6 +27,7 @@ class Ledger:
     """The notes of one lab.
 
     `runners` are the processes that hold the boxes, as (pid, start time in clock ticks);
+    `network` is kept from other users (strangers.py);
     `queues` is what tc printed of a port, by Device:interface, when it had been made.
     """
 
@@ -34,6 +36,7 @@ class Ledger:
     boot: str = ""
     namespaces: list[str] = field(default_factory=list)
     interface: str = ""
+    network: str = ""
     runners: dict[str, tuple[int, int]] = field(default_factory=dict)
     queues: dict[str, str] = field(default_factory=dict)
     lacking: list[str] = field(default_factory=list)
@@ -56,6 +59,7 @@ def opened(plan: LinuxLabPlan) -> Ledger:
         boot=boot_id(),
         namespaces=list(plan.namespaces),
         interface=plan.runner_interface,
+        network=str(network_of(plan.lab.runner_address, plan.lab.prefix_length)),
     )
 
 
@@ -98,6 +102,10 @@ def _sound(ledger: Ledger, name: str) -> Ledger:
         raise ValueError("it is not this lab's")
     if ledger.interface not in ("", runner_interface(name)):
         raise ValueError("it names a link that is not this lab's")
+    if ledger.network and str(IPv4Network(ledger.network)) != ledger.network:
+        raise ValueError("it names what is no network")
+    if not all(_NAME.fullmatch(box) for box in ledger.runners):
+        raise ValueError("it names a process that holds no box")
     if not all(_is_of(name, each) for each in ledger.namespaces):
         raise ValueError("it names a namespace that is not this lab's")
     return ledger

@@ -27,6 +27,7 @@ from labtests.linuxlab.plan import BRIDGE, MANAGEMENT, Box, LinuxLabPlan, Plug, 
 from labtests.linuxlab.processes import alive, end_all, start
 from labtests.linuxlab.programs import MACHINE, attempt, batch, run
 from labtests.linuxlab.removing import remove
+from labtests.linuxlab.strangers import LACKING, keep_out
 
 ANSWERS_WITHIN_S = 10.0
 READY_WITHIN_S, LOOK_EVERY_S = 5.0, 0.1
@@ -87,6 +88,8 @@ def _make(plan: LinuxLabPlan, ledger: Ledger) -> None:
     ledger.lacking = kernel.notes()
     _cables(plan)
     _management(plan)
+    if not keep_out(ledger.network):
+        ledger.lacking.append(LACKING)
     for box in plan.boxes:
         _addresses(plan, box)
         _keeps_order(box)
@@ -279,7 +282,7 @@ def _servers(plan: LinuxLabPlan, ledger: Ledger) -> None:
         runner = ledger.runners.get(box.name)
         if alive(runner) and sshd_finding(plan, ledger, box) is None:
             continue
-        end_all([], [runner] if runner else [])
+        end_all([], {box_folder(plan, box): runner} if runner else {})
         ledger.runners[box.name] = start(plan, box)
         ledger.write()
         started.append(box)

@@ -4,10 +4,11 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from labtests.core.private_files import open_private
 from labtests.journal.runner import started_ticks
 from labtests.linuxlab.keys import box_folder
 from labtests.linuxlab.plan import Box, LinuxLabPlan
@@ -42,7 +43,8 @@ def start(plan: LinuxLabPlan, box: Box) -> tuple[int, int]:
     folder = box_folder(plan, box)
     inside = ["unshare", "--uts", "--pid", "--mount", "--propagation", "slave", "--kill-child"]
     init = ["sh", "-c", _INIT, "sh", str(folder), box.name, program("sshd")]
-    with (folder / "sshd.log").open("ab") as log:
+    log_file = open_private(folder / "sshd.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    with os.fdopen(log_file, "ab") as log:
         process = subprocess.Popen(
             [program("ip"), "netns", "exec", box.namespace, *inside, "--mount-proc", *init],
             stdin=subprocess.DEVNULL,
@@ -84,12 +86,25 @@ def _belongs(process: Path, wanted: set[tuple[int, int]], names: tuple[str, ...]
     return there and started_ticks(int(process.name)) is not None
 
 
-def end_all(namespaces: Iterable[str], runners: Iterable[tuple[int, int]]) -> set[int]:
-    """No process is left in the namespaces, and none that holds a box. Returns those that are."""
-    names, held = tuple(namespaces), tuple(runners)
+def _holds(pid: int, start: int, folder: Path) -> bool:
+    """Whether this very process holds the box of this folder: another one is ended by nobody's
+    notes."""
+    try:
+        words = (Path("/proc") / str(pid) / "cmdline").read_bytes().decode(errors="replace")
+    except OSError:
+        return False
+    return str(folder) in words.split("\0") and alive((pid, start))
+
+
+def end_all(namespaces: Iterable[str], runners: Mapping[Path, tuple[int, int]]) -> set[int]:
+    """No process is left in the namespaces, and none that holds a box: `runners` by the box's part
+    of the lab's folder. Returns those that are."""
+    names = tuple(namespaces)
     deadline = time.monotonic() + ENDS_WITHIN_S
     while True:
-        left = inside(names) | {runner[0] for runner in held if alive(runner)}
+        left = inside(names) | {
+            each[0] for folder, each in runners.items() if _holds(*each, folder)
+        }
         for pid in left:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)

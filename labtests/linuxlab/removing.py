@@ -6,9 +6,11 @@ from collections.abc import Callable
 from labtests.core.errors import LabError
 from labtests.journal.runner import boot_id
 from labtests.linuxlab.inspection import exists, interfaces
+from labtests.linuxlab.keys import box_folder_of
 from labtests.linuxlab.ledger import Ledger, forget
 from labtests.linuxlab.processes import end_all
 from labtests.linuxlab.programs import MACHINE, run
+from labtests.linuxlab.strangers import let_in
 
 GONE_WITHIN_S = 5.0
 
@@ -26,7 +28,8 @@ def remove(ledger: Ledger) -> None:
 
 
 def _take_apart(ledger: Ledger) -> list[str]:
-    left = end_all(ledger.namespaces, ledger.runners.values())
+    runners = {box_folder_of(ledger.name, box): each for box, each in ledger.runners.items()}
+    left = end_all(ledger.namespaces, runners)
     problems = [f"process {pid} does not end" for pid in sorted(left)]
     steps: list[tuple[list[str], Callable[[str], bool]]] = [
         (["ip", "link", "del", "dev", ledger.interface], _has_link),
@@ -40,6 +43,7 @@ def _take_apart(ledger: Ledger) -> list[str]:
         except LabError as error:
             if there(words[-1]):
                 problems.append(str(error))
+    let_in(ledger.network)
     if not problems and not _gone(ledger.interface):
         problems.append(f"link {ledger.interface} is still there")
     return problems

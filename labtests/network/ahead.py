@@ -8,10 +8,9 @@ import inspect
 from pathlib import Path
 from typing import Any
 
-from numba import int64
-
 from labtests.network.arithmetic import random_below
 from labtests.network.compiled import keep_in
+from labtests.network.compiler import numba
 from labtests.network.engine import advance, cut_port
 from labtests.network.events import wake_by, wake_port
 from labtests.network.flows import choose_lane, make_ready, wake_flow_by
@@ -52,6 +51,7 @@ SAMPLING: Any = advance_sampling
 def compile_all(folder: Path) -> None:
     """Machine code of everything that Python calls is in the folder."""
     keep_in(folder)
+    int64 = numba().int64
     for function in OF_INTEGERS:
         function.compile((int64,) * len(inspect.signature(function.py_func).parameters))
     SAMPLING.compile((int64, int64, int64[::1], int64[::1], int64[:, ::1]))

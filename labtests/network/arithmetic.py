@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from labtests.network.compiled import INTERPRETED, compiled, inlined
+from labtests.network.compiler import numba
 from labtests.network.rows import clock_at
 from labtests.network.tables import State
 
@@ -66,17 +67,15 @@ def _lowest_bit(word: int) -> int:
 
 
 def _compiled_lowest_bit() -> Callable[[int], int]:
-    from numba.core import types
-    from numba.extending import intrinsic
+    types = numba().core.types
 
-    @intrinsic
     def lowest_bit(_typing: Any, _word: Any) -> Any:
         def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
             return builder.cttz(arguments[0], context.get_constant(types.boolean, True))
 
         return types.int64(types.int64), generate
 
-    return cast(Callable[[int], int], lowest_bit)
+    return cast(Callable[[int], int], numba().extending.intrinsic(lowest_bit))
 
 
 lowest_bit = _lowest_bit if INTERPRETED else _compiled_lowest_bit()

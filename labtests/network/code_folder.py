@@ -41,6 +41,7 @@ from labtests.core.private_files import (
     open_lock,
     safe_folder,
 )
+from labtests.network.compiler import numba
 
 PACKAGE = Path(__file__).parent
 LOCK = "numba.lock"
@@ -66,11 +67,10 @@ def fingerprint(package: Path) -> str:
 @cache
 def _machine() -> str:
     """Of the compiler and the processor: elsewhere numba would not take this code."""
-    import numba
-    from llvmlite import binding
-
-    features = binding.get_host_cpu_features().flatten()
-    said = (numba.__version__, sys.implementation.cache_tag, binding.get_host_cpu_name(), features)
+    compiler = numba()
+    llvm = compiler.core.config.ll
+    features = llvm.get_host_cpu_features().flatten()
+    said = (compiler.__version__, sys.implementation.cache_tag, llvm.get_host_cpu_name(), features)
     return hashlib.sha256(repr(said).encode()).hexdigest()[:8]
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from labtests.network.code_folder import code_folder, complete_folder
+from labtests.network.compiler import numba
 
 INTERPRETED = os.environ.get("LABTESTS_INTERPRETED", "") == "1"
 
@@ -23,10 +24,10 @@ FUNCTIONS: list[Any] = []
 
 
 def _numba(inline: bool) -> Callable[[Function], Function]:
-    import numba  # heavy (0.4 s), and not needed when interpreted
+    compiler = numba()  # not needed when interpreted
 
     def decorate(function: Function) -> Function:
-        made: Any = numba.njit(nogil=True, error_model="numpy", forceinline=inline)(function)
+        made: Any = compiler.njit(nogil=True, error_model="numpy", forceinline=inline)(function)
         FUNCTIONS.append(made)
         return cast(Function, made)
 
@@ -35,9 +36,7 @@ def _numba(inline: bool) -> Callable[[Function], Function]:
 
 def keep_in(folder: Path) -> None:
     """Compiled code is taken from this folder, and put there when it is not in it yet."""
-    import numba
-
-    settings: Any = numba.config
+    settings = numba().config
     earlier, settings.CACHE_DIR = settings.CACHE_DIR, str(folder)
     try:
         for function in FUNCTIONS:

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from labtests.network import tables
 from labtests.network.compiled import INTERPRETED
+from labtests.network.compiler import numba
 from labtests.network.tables import State, Tables
 
 ADDRESS_BYTES = 8
@@ -34,15 +35,11 @@ def _interpreted_row(name: str) -> Callable[[State, int], Any]:
 
 
 def _compiled_row(name: str) -> Callable[[State, int], Any]:
-    import numba
-    from numba.core import types
-    from numba.extending import intrinsic
-
+    types = numba().core.types
     dtype = tables.TABLE_TYPES[name]
     offset = ADDRESS_BYTES * list(tables.TABLE_TYPES).index(name)
-    record = numba.from_dtype(dtype)
+    record = numba().from_dtype(dtype)
 
-    @intrinsic
     def row_at(_typing: Any, _t: Any, _row: Any) -> Any:
         def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
             word = context.get_value_type(types.int64)
@@ -55,7 +52,7 @@ def _compiled_row(name: str) -> Callable[[State, int], Any]:
 
         return record(types.int64, types.int64), generate
 
-    made: Any = row_at
+    made: Any = numba().extending.intrinsic(row_at)
     return cast(Callable[[State, int], Any], made)
 
 

@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from labtests.core.errors import LabError
-from labtests.core.private_files import NotPrivate, expect_safe_way
+from labtests.core.private_files import NotPrivate, expect_safe_way, reserve
 from labtests.recovery.opening import run_folder
+
+_LOG = "log_file"
+_WRITTEN_BY_OTHERS = ("htmlpath", "xmlpath", _LOG)
 
 
 def made(folder: Path) -> Path:
@@ -23,12 +26,21 @@ def made(folder: Path) -> Path:
 
 def default_reports(config: pytest.Config, folder: Path) -> None:
     """report.html and junit.xml in the run folder, unless the user asked for other places or
-    switched the plugin off."""
+    switched the plugin off. In those places there is a file of ours before pytest and its plugins
+    write it: they would follow a stranger's link. Raises NotPrivate."""
+    for option in _WRITTEN_BY_OTHERS:
+        if asked := config.getoption(option, None) or _of_ini(config, option):
+            written = Path(os.path.expandvars(asked)).expanduser()  # as they do
+            setattr(config.option, option, str(reserve(written)))
     if config.getoption("htmlpath", "off") is None:
         config.option.htmlpath = str(folder / "report.html")
-        config.option.self_contained_html = True
     if config.getoption("xmlpath", "off") is None:
         config.option.xmlpath = str(folder / "junit.xml")
+    config.option.self_contained_html = True  # else there is a folder `assets` beside it
+
+
+def _of_ini(config: pytest.Config, option: str) -> str:
+    return str(config.getini(option) or "") if option == _LOG else ""
 
 
 def point_latest(reports: Path, folder: Path) -> None:

@@ -9,7 +9,6 @@ import pytest
 from pytest_html import extras
 
 from labtests.core.errors import LabError
-from labtests.core.output import clean
 from labtests.core.private_files import write_private
 from labtests.experiment import Incast, NotPassed, record
 from labtests.pytest_plugin import terminal
@@ -333,7 +332,7 @@ def _append(run: Run) -> None:
     html = run.page.read_text(encoding="utf-8")
     if (end := html.rfind("</body>")) >= 0:
         section = state_html(run.as_json())
-        run.page.write_text(html[:end] + clean(section) + html[end:], encoding="utf-8")
+        write_private(run.page, html[:end] + section + html[end:])
 
 
 def _save_tables(folder: Path, name: str, experiment: Incast) -> None:

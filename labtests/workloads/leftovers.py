@@ -16,7 +16,12 @@ _ENVIRON = re.compile(r"^/proc/([1-9][0-9]{0,9})/environ$", re.MULTILINE)
 _PID = re.compile(r"[1-9][0-9]{0,9}")
 _GREP_ANSWERS = frozenset({0, 1, 2, None})  # found, not found, some files cannot be read; recorded
 _PS_ANSWERS = frozenset({0, 1, None})  # 1: all have ended meanwhile
-_END = "kill -TERM PIDS; sleep GRACE; kill -KILL PIDS; true"
+_END = (
+    "for p in PIDS; do grep -lszxF MARK /proc/$p/environ >/dev/null && kill -TERM $p; done; "
+    "sleep GRACE; "
+    "for p in PIDS; do grep -lszxF MARK /proc/$p/environ >/dev/null && kill -KILL $p; done; true"
+)
+"""Each is asked for its mark again right before: a number may be another process's by then."""
 GRACE_S = 1  # between TERM and KILL
 ROUNDS = 8  # of ending what those have started that were ended: a shell goes on behind its program
 RUN_ID = re.compile(r"[A-Za-z0-9._-]+")
@@ -93,7 +98,7 @@ def sweep(
                 f"ppid,user,args -p {found[0].pid}"
             )
         pids = [process.pid for process in found]
-        transport.run(script(_END, PIDS=pids, GRACE=GRACE_S))
+        transport.run(script(_END, PIDS=pids, GRACE=GRACE_S, MARK=f"{TAG}={run}"))
         ended |= {process.pid: process for process in found}
         rounds += 1
     return tuple(ended.values())

@@ -49,6 +49,12 @@ def traces(lab: str) -> list[str]:
     return [*_namespaces(lab), *_links(lab), *_processes(lab), *_folders(lab)]
 
 
+def rules() -> str:
+    """Of the machine's routing."""
+    done = subprocess.run(["ip", "rule"], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
 def _namespaces(lab: str) -> Iterator[str]:
     for entry in Path("/run/netns").glob("*"):
         if entry.name == f"labtests:{lab}" or entry.name.startswith(f"labtests:{lab}:"):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from linux_labs import file_of, in_namespace, loaded, traces
+from linux_labs import file_of, in_namespace, loaded, rules, traces
 from typed import typed
 
 from labtests.__main__ import main
@@ -223,6 +223,28 @@ def test_a_namespace_that_was_deleted_by_hand_comes_back(lab: Testbed) -> None:
     assert "b: WRONG: namespace" in said
     assert not processes.alive(before["b"])
     assert _counted(lab, dscp=0, packets=2) == {0: 2}
+
+
+def test_other_users_of_the_machine_reach_no_sshd_and_the_runner_does(lab: Testbed) -> None:
+    management = lab.device("a").management
+    dial = "import socket, sys; socket.create_connection((sys.argv[1], int(sys.argv[2])), 5)"
+    words = [sys.executable, "-I", "-c", dial, management.host, str(management.port)]
+    python = ["/usr/bin/python3", *words[1:]]  # anybody may run it
+    if not Path(python[0]).exists():
+        pytest.skip("no python that another user may run")
+    theirs = subprocess.run(python, user=65534, group=65534, cwd="/", capture_output=True)
+    assert b"PermissionError" in theirs.stderr
+    assert subprocess.run(words, check=False).returncode == 0
+
+
+def test_a_lab_that_goes_takes_its_routing_rule_along(tmp_path: Path) -> None:
+    testbed = loaded(file_of(tmp_path, 3))
+    network = testbed.device("a").management.host.rpartition(".")[0]
+    command.up(testbed, _quiet)
+    command.up(testbed, _quiet)
+    during = rules().count(f" {network}.")
+    command.down(testbed.name, _quiet)
+    assert (during, rules().count(f" {network}.")) == (1, 0)
 
 
 # -- nothing is left ---------------------------------------------------------------------------

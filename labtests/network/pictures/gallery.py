@@ -5,6 +5,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from labtests.core.errors import LabError
+from labtests.core.private_files import safe_folder, write_private
 from labtests.inventory.mistakes import nearest, quoted
 from labtests.network.pictures import locking, losing, mixing, queueing, releasing, sharing
 from labtests.network.pictures.picture import Picture
@@ -38,8 +39,8 @@ def write(picture: Picture, folder: Path) -> Path:
     """The picture as a file in the folder, which is made. Raises LabError when it cannot be."""
     file = folder / f"{picture.name}.svg"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        file.write_text(picture.svg, encoding="utf-8")
+        safe_folder(folder)
+        write_private(file, picture.svg)
     except OSError as error:
         raise LabError(f"{file} cannot be written: {error.strerror}") from error
     return file
@@ -65,7 +66,7 @@ def quote(page: Path, pictures: Sequence[Picture]) -> None:
         content = page.read_text(encoding="utf-8")
         for picture in pictures:
             content = _quoted(page, content, picture)
-        page.write_text(content, encoding="utf-8")
+        write_private(page, content)
     except OSError as error:
         raise LabError(f"{page}: {error.strerror}") from error
 
