@@ -58,16 +58,16 @@ def whole(reply: Reply) -> str:
     """What was answered. Every program that is read by a driver ends its last line; where the end
     is missing, the line is not whole, and `99` may have been 99393. That it is the last line is
     proven by the transports: a host's exit status, a mark after each command, a CLI's prompt."""
-    _expect_numbers(reply)
-    if reply.text and not reply.text.endswith(("\n", "\r")):
-        incomplete(reply, f"the last line has no end: {quoted_excerpt(lines(reply)[-1])}")
+    whole_lines(reply)
     return reply.text
 
 
 def whole_lines(reply: Reply) -> list[str]:
     """The lines of an answer, each of which has its end."""
-    whole(reply)
-    return lines(reply)
+    found = lines(reply)
+    if reply.text and not reply.text.endswith(("\n", "\r")):
+        incomplete(reply, f"the last line has no end: {quoted_excerpt(found[-1])}")
+    return found
 
 
 def lines(reply: Reply) -> list[str]:
