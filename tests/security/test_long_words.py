@@ -1,6 +1,7 @@
 """A device that prints without end where a line, a name or a view is expected: an error of it is
 short, what is kept of it is short, and it is an error of that device, no defect of labtests."""
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -16,6 +17,8 @@ from labtests.drivers.linux.ethtool import parse_ethtool_driver
 from labtests.drivers.linux.host import KERNEL
 from labtests.drivers.linux.host import parse_version as parse_host_version
 from labtests.drivers.linux.links import parse_date
+from labtests.drivers.linux_switch.qdiscs import parse_qdiscs
+from labtests.drivers.linux_switch.tree import tree_of
 from labtests.drivers.nxos import clock, interfaces, lldp, pfc, queuing, session, versions
 from labtests.drivers.nxos.configuration import parse_configuration
 from labtests.transport.protocol import Reply
@@ -136,3 +139,36 @@ def test_a_name_or_a_version_is_not_without_end(what: str) -> None:
     for length in (1000, LONG):
         with pytest.raises(LabError, match=r"has \d+ characters"):
             KEPT[what]("x" * length)
+
+
+def qdisc(handle: str, parent: str | None, **more: object) -> dict[str, object]:
+    counts = dict.fromkeys(("packets", "bytes", "drops", "qlen", "backlog"), 0)
+    place = {"root": True} if parent is None else {"parent": parent}
+    return {"kind": "tbf", "handle": handle, "options": {"rate": 1}, **counts, **place, **more}
+
+
+def chain(length: int) -> list[dict[str, object]]:
+    return [
+        qdisc("1:", None),
+        *(qdisc(f"{n + 1:x}:", f"{n:x}:1") for n in range(1, length)),
+    ]
+
+
+BANDS = {"kind": "prio", "options": {"bands": 10**15, "priomap": [0] * 16}}
+ENDLESS = {
+    "a circle": ([*chain(2), qdisc("1:", "2:1")], "two qdiscs have the same handle"),
+    "deep": (chain(1000), "hangs under 16 others"),
+    "many": ([*chain(1), *[qdisc("0:", "1:1")] * 5000], "more than 2048"),
+    "bands": ([qdisc("1:", None, **BANDS)], "do not fit"),
+}
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("what", ENDLESS)
+def test_a_tree_of_queues_has_an_end(what: str) -> None:
+    qdiscs, problem = ENDLESS[what]
+    shown = said(json.dumps(qdiscs) + "\n")
+    with pytest.raises(UnreadableOutput, match=problem):
+        tree_of(shown, parse_qdiscs(shown))
+    whole = said(json.dumps(chain(16)) + "\n")
+    assert len(tree_of(whole, parse_qdiscs(whole)).leaves) == 1
