@@ -22,7 +22,7 @@ from labtests.transport.ssh.terminal import Asked, NoPrompt, Prompt, Terminal
 
 SECRET = "Hunter2-Geheim"
 ROOT = Path(labtests.__file__).parent
-OWN = ("simlab", "network", "linuxlab")  # emulated, or computed here: no device says anything there
+OWN = ("simlab", "network")  # emulated, or computed here: no device says anything there
 
 
 @pytest.fixture(autouse=True)
