@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Literal
 
+from labtests.core.output import told
 from labtests.core.units import BitsPerSecond, Bytes
 
 # -- what a value can be: values.py looks at it ---------------------------------------------------
@@ -273,6 +274,9 @@ class FlowResult:
     retransmits: int | None = None  # TCP only
     iterations: int | None = None  # RDMA messages
     retries: tuple[str, ...] = ()  # infrastructure failures before this one worked
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "because", told(self.because))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,12 +29,13 @@ _ESCAPE = rf"{_PAIR}|u{_HEX}{{4}}|U{_HEX}{{8}}|x{_HEX}{{2}}"
 _SHORT = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 # marks without width or that turn the direction, and control characters, as printable.py shows
 # them; and what a font shows nothing of (Unicode: Default_Ignorable_Code_Point)
-_UNSEEN = (
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+_MARKS = (
+    r"\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
     r"\ufff0-\ufffb\ufffd-\uffff"
     r"\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0"
-    r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff\\]"
+    r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
+_UNSEEN = rf"[\x00-\x08\x0b-\x1f\x7f-\x9f{_MARKS}\\]"
 _PICTURES = {0x2400 + code: code for code in range(0x20)} | {0x2409: 0, 0x240A: 0, 0x2421: 0x7F}
 _PICTURE = re.compile("[\u2400-\u2421]")
 
@@ -66,11 +67,12 @@ def _unseen(what: str) -> _Unseen:
 def _sequences(controls: str, strings: str = "") -> str:
     """What a terminal takes for itself (ECMA-48): ESC and a letter, CSI ... letter, and the texts
     of OSC (to BEL or ST), DCS, SOS, PM and APC (to ST). A control character in between is obeyed at
-    once, and DEL is nothing; CAN, SUB, ESC and these 8-bit `controls` end it. Which of those it
-    knows, and whether ESC and one of `strings` begin a text, differs between terminals.
+    once, and DEL and what has no width are nothing; CAN, SUB, ESC and these 8-bit `controls` end
+    it. Which of those it knows, and whether ESC and one of `strings` begin a text, differs between
+    terminals.
 
     Each introducer is the beginning of one, ended or not: no part of a text is looked at twice."""
-    nothing = r"\x00-\x17\x19\x1c-\x1f\x7f"
+    nothing = rf"\x00-\x17\x19\x1c-\x1f\x7f{_MARKS}"
     others = rf"(?![{controls}])[\x80-\x9f]" if controls else r"[\x80-\x9f]"
     csi, osc, text = (f"|{c}" if controls else "" for c in _EIGHT_BIT)
     esc, end = rf"\x1b[{nothing}]*+", rf"(?:[\x18\x1a\x9c]|\x1b[{nothing}]*+\\)?+"
@@ -91,7 +93,7 @@ _BY_SEQUENCE, _WITH_TITLE = (  # the first alone where a text has none of those 
 )
 _INTRODUCED = re.compile(r"[\x1b\x80-\x9f]")
 _CONTROLS = re.compile(r"[\x80-\x9f]")
-_TITLE = re.compile(r"\x1b[\x00-\x17\x19\x1c-\x1f\x7f]*+k")
+_TITLE = re.compile(rf"\x1b[\x00-\x17\x19\x1c-\x1f\x7f{_MARKS}]*+k")
 _ESCAPED = re.compile(rf"\\++({_ESCAPE}|[nrtbf])")
 _CODE = re.compile(r"[A-Za-z0-9+/=_-]")
 _CODE_EDGE = 3  # characters at either end of a coded secret that also have bits of it

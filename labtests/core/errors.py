@@ -21,6 +21,8 @@ LabError
 
 from collections.abc import Sequence
 
+from labtests.core.output import told
+
 
 class LabError(Exception):
     """Anything labtests raises on purpose."""
@@ -41,6 +43,9 @@ class InventoryError(LabError):
 class WorkloadError(LabError):
     """A traffic tool could not be run at all."""
 
+    def __init__(self, problem: str) -> None:
+        super().__init__(told(problem))
+
 
 class LeaseBusy(LabError):
     """Somebody else has the lab: who, since when, why, and the remedy."""
@@ -51,11 +56,13 @@ class LeaseLost(LabError):
 
 
 class DeviceError(LabError):
-    """A device did not do what it was asked. Says which device, which command, and the remedy."""
+    """A device did not do what it was asked. Says which device, which command, and the remedy: with
+    no secret in them and not without end, whatever the device has said."""
 
     def __init__(self, device: str, command: str, problem: str, remedy: str) -> None:
-        super().__init__(device, command, problem, remedy)
-        self.device, self.command, self.problem, self.remedy = device, command, problem, remedy
+        self.device = device
+        self.command, self.problem, self.remedy = map(told, (command, problem, remedy))
+        Exception.__init__(self, device, self.command, self.problem, self.remedy)
 
     def __str__(self) -> str:
         return f"{self.device}: {self.command!r}: {self.problem}\n  remedy: {self.remedy}"

@@ -15,8 +15,8 @@ from labtests.core.printable import for_terminal
 HIDDEN = "***"
 _SHORTEST = 4
 _LOOKED_AT = 1 << 20  # characters of a text that may be shown in part
-_QUOTED_FROM = 2**16  # characters: no secret that begins in what is quoted is longer
 _QUOTED = 200
+_MOST_OF_A_SENTENCE = 4000  # characters
 
 _used: set[str] = set()
 _lock = threading.Lock()  # devices are connected in parallel
@@ -47,10 +47,27 @@ def clean(text: str) -> str:
 def quoted_excerpt(said: object) -> str:
     """What a device has said, in quotes and not without end: hidden before it is cut, so that
     half a secret is no other word."""
-    text = said[:_QUOTED_FROM] if isinstance(said, str) else repr(said)[:_QUOTED_FROM]
-    plain = clean(text)
+    whole = said if isinstance(said, str) else repr(said)
+    plain = excerpt(whole, _QUOTED + 1)
     shown = repr(plain) if isinstance(said, str) else plain
     return shown if len(shown) <= _QUOTED else f"{shown[:_QUOTED]}... (cut)"
+
+
+def told(sentence: str) -> str:
+    """A sentence in which a device is quoted, as an error holds it: hidden, and not without end."""
+    known = excerpt(sentence, _MOST_OF_A_SENTENCE + 1)
+    return known if len(known) <= _MOST_OF_A_SENTENCE else f"{known[:_MOST_OF_A_SENTENCE]}... (cut)"
+
+
+def lines_said(text: str) -> list[str]:
+    """The lines of what a device has said, without margins and without blank ones: hidden before
+    they are parted, for what ends a line may stand in the middle of a secret."""
+    return [line.strip() for line in excerpt(text, _LOOKED_AT).splitlines() if line.strip()]
+
+
+def last_line(text: str, otherwise: str) -> str:
+    """The last of them, as far as it is told; `otherwise` where nothing was said."""
+    return excerpt([otherwise, *lines_said(text)][-1], _QUOTED, last=True)
 
 
 def excerpt(text: str, most: int, *, last: bool = False) -> str:

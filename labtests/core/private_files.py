@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from labtests.core.errors import LabError
-from labtests.core.output import clean
+from labtests.core.output import clean, excerpt
 from labtests.core.printable import visible
 
 FOLDER_MODE, FILE_MODE = 0o700, 0o600
@@ -260,7 +260,7 @@ def _expect_way(path: Path, trusted: set[int]) -> None:
     try:
         resolved = written.resolve()
     except (RuntimeError, ValueError) as error:  # links in a circle; characters no path has
-        raise NotPrivate(f"{str(path)!r:.200} leads nowhere: {error}") from error
+        raise NotPrivate(f"{excerpt(repr(str(path)), 200)} leads nowhere: {error}") from error
     for step in dict.fromkeys([*written.parents, *resolved.parents]):
         if step in above_code:
             continue

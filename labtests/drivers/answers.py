@@ -11,6 +11,7 @@ from functools import cache
 from typing import NoReturn
 
 from labtests.core.errors import CommandRejected, ToolMissing
+from labtests.core.output import last_line, lines_said
 from labtests.drivers.parsing import lines
 from labtests.transport.protocol import Reply
 
@@ -87,9 +88,8 @@ def reject(reply: Reply, problem: str, remedy: str) -> NoReturn:
 def last_words(reply: Reply) -> str:
     """The last line of stderr, else of stdout: of a Python traceback, the exception."""
     for stream in (reply.errors, reply.text):
-        said = [line.strip() for line in stream.splitlines() if line.strip()]
-        if said:
-            return said[-1]
+        if stream.strip():
+            return last_line(stream, "")
     return "no output at all"
 
 
@@ -124,4 +124,4 @@ def _any_of(complaints: tuple[Complaint, ...]) -> re.Pattern[str]:
 def _both_streams(reply: Reply) -> list[str]:
     """The sentences of an answer. A counter is none; of those an answer may have thousands."""
     said = [line for line in lines(reply) if not _COUNTER.fullmatch(line)]
-    return [*said, *reply.errors.splitlines()]
+    return [*said, *lines_said(reply.errors)]

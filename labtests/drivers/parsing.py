@@ -15,6 +15,8 @@ from labtests.transport.protocol import Reply
 
 BLANK = re.compile(r"^\s*$")
 BLANK_OR_RULER = re.compile(r"^[-\s]*$")
+LONGEST_LINE = 10_000  # characters: one of /proc/net/netstat has 3000
+LONGEST_FIELD = 512
 _NO_NUMBER = re.compile(r"[0-9]{100}")
 
 SAVE_IT = "save the output under tests/transcripts and teach the parser this line"
@@ -56,29 +58,41 @@ def whole(reply: Reply) -> str:
     """What was answered. Every program that is read by a driver ends its last line; where the end
     is missing, the line is not whole, and `99` may have been 99393. That it is the last line is
     proven by the transports: a host's exit status, a mark after each command, a CLI's prompt."""
-    _expect_numbers(reply)
-    if reply.text and not reply.text.endswith(("\n", "\r")):
-        incomplete(reply, f"the last line has no end: {quoted_excerpt(lines(reply)[-1])}")
+    whole_lines(reply)
     return reply.text
 
 
 def whole_lines(reply: Reply) -> list[str]:
     """The lines of an answer, each of which has its end."""
-    whole(reply)
-    return lines(reply)
+    found = lines(reply)
+    if reply.text and not reply.text.endswith(("\n", "\r")):
+        incomplete(reply, f"the last line has no end: {quoted_excerpt(found[-1])}")
+    return found
 
 
 def lines(reply: Reply) -> list[str]:
     r"""The lines of an answer. Only \n, \r\n and \r end a line: str.splitlines would also cut at
-    form feeds and Unicode separators, which a hostile port description may hold."""
+    form feeds and Unicode separators, which a hostile port description may hold. What is read of a
+    line is shown and kept, so a line has an end."""
     _expect_numbers(reply)
-    return re.split(r"\r\n|\n|\r", reply.text.removesuffix("\n").removesuffix("\r"))
+    found = re.split(r"\r\n|\n|\r", reply.text.removesuffix("\n").removesuffix("\r"))
+    for number, line in enumerate(found, start=1):
+        if len(line) > LONGEST_LINE:
+            refuse(reply, f"line {number} has {len(line)} characters: no line is so long")
+    return found
 
 
 def _expect_numbers(reply: Reply) -> None:
     """int() would refuse 4300 digits with an error that is none of a device."""
     if _NO_NUMBER.search(reply.text):
         refuse(reply, "it has a number of 100 digits or more")
+
+
+def kept(reply: Reply, text: str, what: str) -> str:
+    """A text that is kept and shown, such as a name or a version: IEEE 802.1AB has 255 octets."""
+    if len(text) > LONGEST_FIELD:
+        refuse(reply, f"{what} has {len(text)} characters: it cannot be one")
+    return text
 
 
 def whole_number(reply: Reply, text: str, what: str) -> int:

@@ -1,5 +1,6 @@
 """Whether a host reaches an address, before traffic is sent to it."""
 
+from labtests.core.output import last_line
 from labtests.transport.commands import program
 from labtests.transport.protocol import Reply, Transport
 
@@ -34,5 +35,4 @@ def unreachable(host: str, transport: Transport, address: str) -> str | None:
 
 
 def _last_line(reply: Reply) -> str:
-    said = (reply.errors or reply.text).strip().splitlines() or ["no answer"]
-    return said[-1]
+    return last_line(reply.errors or reply.text, "no answer")

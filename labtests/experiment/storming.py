@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from labtests.capabilities.records import StormResult
+from labtests.core.output import lines_said, told
 from labtests.experiment.roles import Role
 from labtests.transport.protocol import Clock, Process, Transport, wait_until
 from labtests.workloads import PauseStorm
@@ -60,8 +61,9 @@ class ReceiverStorm:
             return f"{tool} did not end in {END_DEADLINE_S:g} s"
         if process.status() == NOT_FOUND:
             return f"{self.role.name} has no mausezahn: install it there (package mausezahn)"
-        said = "; ".join(process.errors().strip().splitlines()[-2:]) or "it said nothing"
-        return f"{tool} ended with status {process.status()}: {said}" if process.status() else ""
+        said = "; ".join(lines_said(process.errors())[-2:]) or "it said nothing"
+        ending = f"{tool} ended with status {process.status()}: {said}"
+        return told(ending) if process.status() else ""
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from typing import Any
 
 from labtests.capabilities.values import expect_value
 from labtests.core.errors import LabError
+from labtests.core.output import excerpt
 from labtests.inventory import Endpoint, LeasePlace, expect_place, expect_sound, is_name
 from labtests.journal.append_only import Torn, read_lines
 from labtests.journal.changes import FORMAT, Begun, Entry, Intent
@@ -120,9 +121,9 @@ def _entry(line: dict[str, Any]) -> Entry:
     words = [line["setting"], line["device"], line["port"], *line["commands"], *line["undo"]]
     numbers = (line["number"], line.get("together", 0))
     if {*map(type, words)} != {str} or {*map(type, numbers)} != {int}:
-        raise ValueError(f"change {line['number']!r:.20} has fields of the wrong type")
+        raise ValueError(f"change {excerpt(repr(line['number']), 20)} has fields of the wrong type")
     if not _SETTING.fullmatch(line["setting"]):
-        raise ValueError(f"{line['setting']!r:.60} is not a setting name")
+        raise ValueError(f"{excerpt(repr(line['setting']), 60)} is not a setting name")
     for value in (earlier, wanted):
         expect_value(line["setting"], value)
     intent = Intent(

@@ -17,6 +17,7 @@ from itertools import groupby
 from typing import Any
 
 from labtests.core.errors import LabError
+from labtests.core.output import excerpt
 
 Json = Any
 _HOMES = {
@@ -45,7 +46,7 @@ def unpack(packed: Json) -> Any:
     try:
         return _unpacked(packed)
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        shown = f"{packed!r:.120}" if not isinstance(error, RecursionError) else "this"
+        shown = excerpt(repr(packed), 120) if not isinstance(error, RecursionError) else "this"
         raise NotStorable(f"{shown} is not a stored value: {error}") from None
 
 

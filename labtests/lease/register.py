@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from labtests.core.errors import LeaseUnusable, LeaseUnwritable
+from labtests.core.output import last_line
 from labtests.lease.folder import facts_script, why_not_made, why_not_safe
 from labtests.lease.record import MOST_BYTES, Garbage, Holder, as_line, holder_of, shown
 from labtests.transport.commands import script
@@ -282,8 +283,7 @@ class Register:
         )
 
     def _unusable(self, reply: Reply, verb: str, remedy: str) -> LeaseUnusable:
-        lines = (reply.errors or reply.text).strip().splitlines() or [f"status {reply.status}"]
-        said = shown(lines[-1])
+        said = shown(last_line(reply.errors or reply.text, f"status {reply.status}"))
         kind = LeaseUnwritable if verb == "written" else LeaseUnusable
         return kind(
             self.device,

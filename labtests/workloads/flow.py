@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from labtests.capabilities.records import FlowResult, FlowStatus
+from labtests.core.output import lines_said
 from labtests.core.units import BitsPerSecond
 from labtests.transport.commands import program
 from labtests.transport.protocol import Clock, Process, Reply, wait_until
@@ -242,7 +243,7 @@ def _reply(process: Process, time_s: float) -> Reply:
 
 
 def _last_words(process: Process) -> str:
-    said = "; ".join(filter(None, map(str.strip, process.errors().splitlines())))
+    said = "; ".join(lines_said(process.errors()))
     status = process.status()
     ending = "" if status is None else f" (exit status {status}{signal_of(status)})"
     return f"{said or 'it said nothing'}{ending}"

@@ -13,6 +13,7 @@ from typing import Literal
 
 from labtests.capabilities.records import FlowResult, FlowStatus, Interval
 from labtests.core.errors import UnreadableOutput, WorkloadError
+from labtests.core.output import lines_said
 from labtests.core.units import BitsPerSecond, Bytes
 from labtests.transport.commands import Shell, program
 from labtests.workloads.attempt import Attempt, Party, signal_of
@@ -156,15 +157,14 @@ class Iperf3:
 
 def _complaints(attempt: Attempt) -> str:
     """What it said on stderr, and how it ended when that was not as it should."""
-    lines = (line.strip() for line in attempt.client.errors.splitlines())
-    words = [line for line in lines if line and not line.startswith("warning:")]
+    words = [s for s in lines_said(attempt.client.errors) if not s.startswith("warning:")]
     status = attempt.client.status
     if not attempt.ended_by_us and status:
         words.append(f"exit status {status}{signal_of(status)}")
     if attempt.server_left_early:
         server = attempt.server
         words.append(f"its server on {server.device} ended with status {server.status}")
-        words += [line.strip() for line in server.errors.splitlines() if line.strip()]
+        words += lines_said(server.errors)
     return "; ".join(dict.fromkeys(words))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from labtests.core.errors import WorkloadError
+from labtests.core.output import lines_said
 from labtests.transport.commands import program, script
 from labtests.transport.protocol import Reply, Transport
 from labtests.transport.ssh.supervision import TAG
@@ -62,7 +63,7 @@ def leftovers(transport: Transport, run: str) -> tuple[Leftover, ...]:
 
 def _expect_answer(reply: Reply, statuses: frozenset[int | None]) -> None:
     """A program that could not be run has found nothing, and that must not look like an answer."""
-    said = [line for line in reply.errors.splitlines() if not line.startswith("sudo: ")]
+    said = [line for line in lines_said(reply.errors) if not line.startswith("sudo: ")]
     if reply.status not in statuses or said:
         raise WorkloadError(
             f"{reply.device}: {reply.command!r}: {' '.join(said) or 'it failed'} (exit status "

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from labtests.capabilities.records import FlowResult, FlowStatus
 from labtests.core.errors import WorkloadError
+from labtests.core.output import lines_said
 from labtests.transport.commands import Shell, in_turn, program
 from labtests.transport.protocol import Reply
 from labtests.workloads.attempt import Party
@@ -74,7 +75,7 @@ def _results(  # noqa: PLR0913 - one private step of send_marked
     tool: str,
     told: list[tuple[int, int | None]],
 ) -> Iterator[FlowResult]:
-    said = "; ".join((reply.errors or reply.text).strip().splitlines()[-2:]) or "it said nothing"
+    said = "; ".join(lines_said(reply.errors or reply.text)[-2:]) or "it said nothing"
     for number, (tos, count) in enumerate(counts):
         sent, back = told[number] if len(told) == len(counts) else (None, None)
         whole = sent == count and back in (None, count)

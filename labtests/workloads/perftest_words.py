@@ -6,6 +6,8 @@ must never pass as silence. Sources: linux-rdma/perftest (texts), rdma-core verb
 
 import re
 
+from labtests.core.output import lines_said
+
 WC_STATUS = (
     "SUCCESS",
     "LOC_LEN_ERR",
@@ -70,7 +72,7 @@ connect. They mean nothing about the fabric's losses."""
 
 def complaints_on_stderr(text: str) -> tuple[str, ...]:
     """Every line of stderr that is not known to be harmless."""
-    return tuple(_explained(line) for line in text.splitlines() if not _HARMLESS.match(line))
+    return tuple(_explained(line) for line in lines_said(text) if not _HARMLESS.match(line))
 
 
 def complaints_on_stdout(lines: tuple[str, ...]) -> tuple[str, ...]:

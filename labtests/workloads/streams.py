@@ -131,7 +131,7 @@ def _listed(transport: Transport, commands: set[str]) -> list[str]:
             f"{reply.device}: {command!r}: cannot tell what is still running: {said}\n"
             "  remedy: install pgrep (package procps) there"
         )
-    return [line.strip() for line in reply.text.splitlines() if line.strip()]
+    return [line.strip() for line in reply.text.split("\n") if line.strip()]
 
 
 def _pattern(command: str) -> str:

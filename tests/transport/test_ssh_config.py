@@ -159,6 +159,16 @@ def test_no_program_is_run_of_what_is_included_where_it_does_not_hold(config: Pa
     assert made.exists()
 
 
+def test_a_file_that_includes_itself_by_other_names_is_read_once(config: Path) -> None:
+    """Eight links to it took minutes: each read the other seven, 16 deep."""
+    config.write_text("Include l*\nHost *\n  User me\n")
+    for n in range(8):
+        (config.parent / f"l{n}").symlink_to("config")
+    begun_s = time.process_time()
+    assert looked_up("h", "user") == "me"
+    assert time.process_time() - begun_s < 2
+
+
 @pytest.mark.parametrize("mode", [0o602, 0o620, 0o666])
 @pytest.mark.parametrize("which", ["config", "conf.d/more"])
 def test_a_file_that_others_can_write_is_refused(config: Path, which: str, mode: int) -> None:

@@ -4,7 +4,7 @@ import re
 
 from labtests.capabilities.device import Versions
 from labtests.drivers.comware.session import show
-from labtests.drivers.parsing import refuse, whole_lines
+from labtests.drivers.parsing import kept, refuse, whole_lines
 from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
 
@@ -28,7 +28,7 @@ def parse_version(reply: Reply) -> dict[str, str]:
             found["model"] = match["model"]
     if not found["comware"]:
         refuse(reply, "there is no line `Comware Software, Version ...`")
-    return found
+    return {name: kept(reply, text, f"the version of {name}") for name, text in found.items()}
 
 
 class ComwareVersions(Versions):

@@ -16,7 +16,7 @@ from labtests.core.output import excerpt
 from labtests.core.trusted_files import json_of
 from labtests.drivers.displays.lines import Notation
 from labtests.drivers.displays.shapes import made
-from labtests.drivers.parsing import READ_AGAIN, refuse
+from labtests.drivers.parsing import READ_AGAIN, kept, refuse
 from labtests.transport.protocol import Reply
 
 _TYPES = {"whole": (int,), "word": (str,)}
@@ -80,7 +80,8 @@ class _ObjectReading:
         if what.rest:
             name, _, kind = what.rest.partition(":")
             values[name] = {
-                key: self.value(f"value:{kind}", each, key) for key, each in rest.items()
+                kept(self.reply, key, f"a field of {where}"): self.value(f"value:{kind}", each, key)
+                for key, each in rest.items()
             }
         return made(self.reply, what.make, values, where)
 

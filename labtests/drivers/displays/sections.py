@@ -8,6 +8,8 @@ from labtests.drivers.displays.shapes import Shape, Unfit
 from labtests.drivers.parsing import refuse, whole_lines
 from labtests.transport.protocol import Reply
 
+_DEEPEST = 16  # lines under each other: more than any CLI has views in each other
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
@@ -80,15 +82,17 @@ class Indented:
             refuse(reply, str(problem), self.cut_remedy)
 
 
-def _nested(texts: list[str]) -> tuple[Nested, ...]:
+def _nested(texts: list[str], depth: int = 1) -> tuple[Nested, ...]:
     """The sections of lines of which the first has the smallest margin."""
+    if depth > _DEEPEST:
+        raise Unfit(f"{texts[0].strip()!r} stands under {_DEEPEST} others")
     margins = [len(text) - len(text.lstrip()) for text in texts]
     heads = [n for n, margin in enumerate(margins) if margin == margins[0]]
     if margins and min(margins) < margins[0]:
         raise Unfit(f"{texts[0].strip()!r} stands under nothing")
     found = []
     for first, behind in pairwise([*heads, len(texts)]):
-        inner = _nested(texts[first + 1 : behind])
+        inner = _nested(texts[first + 1 : behind], depth + 1) if behind > first + 1 else ()
         lines = tuple(each.head for each in inner)
         found.append(Nested(head=texts[first].strip(), lines=lines, inner=inner))
     return tuple(found)

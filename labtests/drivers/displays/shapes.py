@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from labtests.drivers.parsing import SAVE_IT, refuse
+from labtests.drivers.parsing import SAVE_IT, kept, refuse
 from labtests.transport.protocol import Reply
 
 T = TypeVar("T")
@@ -84,7 +84,7 @@ class Shape:
         """The values of a line; one whose part of the line is not there is left out."""
         try:
             return {
-                name: read(match[name])
+                name: read(kept(reply, match[name], name))
                 for name, read in self.readers.items()
                 if match[name] is not None
             }

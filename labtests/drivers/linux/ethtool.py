@@ -4,7 +4,7 @@ import re
 
 from labtests.capabilities import counters as c
 from labtests.drivers.answers import Complaint, Tool, expect_success
-from labtests.drivers.parsing import BLANK, matches, refuse, whole_number
+from labtests.drivers.parsing import BLANK, kept, matches, refuse, whole_number
 from labtests.transport.protocol import Reply
 
 ETHTOOL = Tool(
@@ -63,7 +63,7 @@ def parse_ethtool_statistics(reply: Reply) -> dict[str, int]:
 def parse_ethtool_driver(reply: Reply) -> dict[str, str]:
     """`ethtool -i`: field -> text, "" where ethtool leaves it empty."""
     expect_success(reply, ETHTOOL)
-    fields = {line[1]: line[2] for line in matches(reply, _FIELD, skip=BLANK)}
+    fields = {line[1]: kept(reply, line[2], line[1]) for line in matches(reply, _FIELD, skip=BLANK)}
     for needed in ("driver", "firmware-version"):
         if needed not in fields:
             refuse(reply, f"the line {needed}: is missing")

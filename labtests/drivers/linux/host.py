@@ -13,7 +13,7 @@ from labtests.drivers.linux.links import PHYSICAL, parse_physical
 from labtests.drivers.linux.qdisc import netem_in, netem_sentence, qdisc_command
 from labtests.drivers.linux.rdma import RDMA_STATISTIC, counts
 from labtests.drivers.linux.session import HostPart
-from labtests.drivers.parsing import whole
+from labtests.drivers.parsing import kept, whole
 from labtests.transport.asking import Asking, ask, ask_each, both
 from labtests.transport.commands import Shell, program, root, script
 from labtests.transport.protocol import Reply
@@ -51,7 +51,7 @@ def card_command(interface: str) -> Shell:
 def parse_version(reply: Reply, pattern: str) -> str:
     """The version in an answer, "" when there is none: a tool that is not there has no version."""
     match = re.search(pattern, whole(reply), re.MULTILINE)
-    return match[1] if match else ""
+    return kept(reply, match[1], "the version") if match else ""
 
 
 def without_rights(reply: Reply) -> tuple[str, ...]:

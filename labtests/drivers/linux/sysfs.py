@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 
 from labtests.core.errors import ToolMissing
+from labtests.core.output import lines_said
 from labtests.drivers.answers import Tool, expect_success, last_words
 from labtests.drivers.parsing import BLANK, matches, refuse, whole_number
 from labtests.transport.protocol import Reply
@@ -85,7 +86,7 @@ def expect_files(reply: Reply, missing: Missing) -> None:
 
 
 def _expect_only_folders_skipped(reply: Reply) -> None:
-    others = [line for line in reply.errors.splitlines() if line and not _FOLDER.match(line)]
+    others = [line for line in lines_said(reply.errors) if not _FOLDER.match(line)]
     if others or reply.status not in (0, None, 2):
         expect_success(reply, SYSFS)
         refuse(reply, f"not every file could be read: {others[0] if others else last_words(reply)}")

@@ -8,6 +8,7 @@ routed (net/ipv4/ip_forward.c: rt_tos2priority, the table ip_tos2prio of net/ipv
 from collections.abc import Sequence
 
 from labtests.capabilities.device import DscpClasses
+from labtests.core.output import lines_said
 from labtests.core.trusted_files import json_of
 from labtests.drivers.answers import expect_success
 from labtests.drivers.linux_switch.filters import Filter, parse_filters
@@ -56,10 +57,9 @@ class Classes(TcPart, DscpClasses):
         if "clsact" not in tree.hooks:
             return
         reply = yield from self.shown(self.filter_command(port, "egress"))
-        if said := whole(reply).strip():
-            first = said.splitlines()[0]
+        if said := lines_said(whole(reply)):
             refuse(
-                reply, f"clsact filter `{first}` may choose the queue before the port does", _HAND
+                reply, f"clsact filter `{said[0]}` may choose the queue before the port does", _HAND
             )
 
     def _unfiltered(self, port: str, reply: Reply, tree: Tree) -> Asking[Sequence[int | None]]:

@@ -101,6 +101,9 @@ class Qdisc:
         return f"{self.kind} {self.handle} {where}"
 
 
+MOST_BANDS = 16  # of prio and ets in Linux (TCQ_PRIO_BANDS, TCQ_ETS_MAX_BANDS)
+
+
 def parse_qdiscs(reply: Reply) -> tuple[Qdisc, ...]:
     """Every qdisc of a port, in the order of tc."""
     try:
@@ -207,7 +210,8 @@ def _bands(options: _Fields, kind: str) -> Bands:
     quanta = options.numbers("quanta")
     strict = options.number("strict", 0) if kind == "ets" else number
     priomap = options.numbers("priomap")
-    if strict + len(quanta) != number or len(priomap) != 16 or max(priomap) >= number:
+    fits = strict + len(quanta) == number <= MOST_BANDS
+    if not fits or len(priomap) != 16 or max(priomap) >= number:
         refuse(
             options.reply,
             f"{options.what}: {number} bands do not fit strict {strict}, quanta {quanta}, "

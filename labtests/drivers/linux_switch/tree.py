@@ -16,6 +16,8 @@ from labtests.transport.protocol import Reply
 
 _DIVIDES = frozenset({"htb", "prio", "ets"})
 _UNKNOWN = frozenset({"hfsc", "drr", "qfq", "cbq", "sfb", "choke", "dsmark", "atm", "taprio"})
+_MOST = 2048  # qdiscs of a port: a NIC has one for each of some hundred queues
+_DEEPEST = 16
 _HAND = "give the port a tree that docs/testbeds.md describes (htb, prio or ets with fifo or red)"
 
 
@@ -70,6 +72,7 @@ def tree_of(reply: Reply, qdiscs: Sequence[Qdisc]) -> Tree:
     """Put them together. Refuses what would leave a packet in a queue that is not read."""
     hooks = frozenset(each.kind for each in qdiscs) & HOOKS
     qdiscs = [each for each in qdiscs if each.kind not in HOOKS]
+    _expect_a_tree(reply, qdiscs)
     roots = [each for each in qdiscs if each.parent is None]
     if len(roots) != 1:
         refuse(reply, f"{len(roots)} root qdiscs, not one")
@@ -89,6 +92,22 @@ def tree_of(reply: Reply, qdiscs: Sequence[Qdisc]) -> Tree:
         hooks=hooks,
         handles=frozenset(each.handle.major for each in qdiscs),
     )
+
+
+def _expect_a_tree(reply: Reply, qdiscs: Sequence[Qdisc]) -> None:
+    """A host says what it likes: what hangs in itself has no end, and each look at what is below
+    something takes as long as there are qdiscs."""
+    if len(qdiscs) > _MOST:
+        refuse(reply, f"there are {len(qdiscs)} qdiscs, more than {_MOST}")
+    named = {each.handle.major: each for each in qdiscs if each.handle.major}
+    if len(named) != sum(each.handle.major != 0 for each in qdiscs):
+        refuse(reply, "two qdiscs have the same handle")
+    for each in qdiscs:
+        depth, above = 1, each
+        while above.parent is not None and above.parent.major in named:
+            depth, above = depth + 1, named[above.parent.major]
+            if depth > _DEEPEST:
+                refuse(reply, f"{each} hangs under {_DEEPEST} others")
 
 
 def _below(qdiscs: Sequence[Qdisc], node: Qdisc) -> list[Qdisc]:

@@ -10,7 +10,7 @@ import re
 from labtests.capabilities.facts import Neighbour, Neighbours
 from labtests.drivers.nxos.names import full_name
 from labtests.drivers.nxos.session import show
-from labtests.drivers.parsing import incomplete, refuse, whole_lines
+from labtests.drivers.parsing import incomplete, kept, refuse, whole_lines
 from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
 
@@ -41,7 +41,7 @@ def _neighbour(reply: Reply, texts: list[str]) -> Neighbour:
         name, colon, value = text.partition(":")
         if name != words or not colon:
             refuse(reply, f"{text!r} stands where `{words}:` should")
-        told.append("" if value.strip() in _NOTHING else value.strip())
+        told.append("" if value.strip() in _NOTHING else kept(reply, value.strip(), words))
     if len(told) != len(_WORDS):
         incomplete(reply, f"the neighbour {texts[0]!r} has no `{_WORDS[len(told)]}`")
     _, port_id, local, description, name = told

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from labtests.core.clock import WallClock
 from labtests.core.errors import WrongOption
-from labtests.core.output import tell
+from labtests.core.output import excerpt, tell
 from labtests.core.redaction import redacted_logs
 from labtests.core.seeds import SEED_UNLESS_ASKED
 from labtests.core.signals import as_ctrl_c
@@ -137,7 +137,7 @@ def _fault(testbed: Testbed, text: str) -> dict[str, Any]:
     try:
         fault = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise WrongOption(f"--fault {text:.200}: {error}") from error
+        raise WrongOption(f"--fault {excerpt(text, 200)}: {error}") from error
     if not isinstance(fault, dict):
         raise WrongOption(f"--fault {text}: give a JSON object ({FAULTS_GUIDE})")
     kinds = {device.name: driver_module(device.platform).KIND for device in testbed.devices}

@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 
 from labtests.core.errors import CommandRejected, DeviceError, ToolMissing
+from labtests.core.output import last_line, lines_said
 from labtests.transport.commands import SUDO
 from labtests.transport.protocol import Reply
 
@@ -85,7 +86,7 @@ _NO_SUDO_AT_ALL = re.compile(
 def refusal(reply: Reply, *, single: bool = False) -> DeviceError | None:
     """The error for an answer that is sudo's own refusal; None when it is not known as one.
     `single`: this login runs single programs as root, and not everything."""
-    lines = [line.strip() for line in reply.errors.splitlines()]
+    lines = lines_said(reply.errors)
     command = reply.command if single else f"{SUDO}{reply.command}"
     for line in lines:
         if _NO_SUDO_AT_ALL.search(line):
@@ -102,11 +103,11 @@ def refusal(reply: Reply, *, single: bool = False) -> DeviceError | None:
 def unknown(reply: Reply) -> CommandRejected | None:
     """The error for a failed first command of which nothing was run: sudo's, in whatever words;
     None where nobody complained."""
-    said = reply.errors.strip().splitlines()
-    if not said:
+    if not reply.errors.strip():
         return None
     remedy = (
         "try the same command by hand as this user: if it is sudo that refuses, let this user run "
         f"everything as root without a password (NOPASSWD: ALL in sudoers), {OR_ROOT}"
     )
-    return CommandRejected(reply.device, f"{SUDO}{reply.command}", said[-1].strip(), remedy)
+    problem = last_line(reply.errors, "")
+    return CommandRejected(reply.device, f"{SUDO}{reply.command}", problem, remedy)

@@ -18,7 +18,7 @@ from netmiko import base_connection
 from netmiko.base_connection import BaseConnection
 
 from labtests.core.errors import CommandRejected, CommandTimeout, Unreachable
-from labtests.core.output import excerpt
+from labtests.core.output import excerpt, last_line, lines_said
 from labtests.transport.commands import Command, as_line
 from labtests.transport.protocol import DEFAULT_TIMEOUT_S, Clock, Process, Reply
 from labtests.transport.ssh.line import SshLine
@@ -121,7 +121,7 @@ class CliTransport:
         try:
             return self._terminal.settle(timeout_s=PROMPT_WITHIN_S)
         except NoPrompt as silence:
-            words = silence.text.strip().rpartition("\n")[2] or "nothing"
+            words = last_line(silence.text, "nothing")
             raise self._not_as_expected(f"it shows no prompt but {words!r}") from silence
         except EOFError as error:
             raise self._not_as_expected(str(error)) from error
@@ -191,7 +191,7 @@ class CliTransport:
             raise CommandRejected(
                 self.device,
                 command,
-                f"the device asked {question.question!r} and was told no",
+                f"the device asked {last_line(question.text, '')!r} and was told no",
                 "labtests confirms nothing; if the command is meant, do it by hand",
             ) from question
         except NoPrompt as silence:
@@ -247,4 +247,4 @@ def _default(method: Callable[..., Any], parameter: str) -> str:
 
 
 def _first_line(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
+    return [*lines_said(str(error)), type(error).__name__][0]

@@ -11,7 +11,7 @@ from invoke.exceptions import CommandTimedOut, UnexpectedExit
 from invoke.runners import Result
 
 from labtests.core.errors import CommandRejected, CommandTimeout, DeviceError
-from labtests.core.output import clean, say, tell
+from labtests.core.output import clean, last_line, say, tell
 from labtests.transport.commands import program
 from labtests.transport.protocol import Clock, Process, Reply, Transport
 from labtests.transport.ssh.becoming import refusal
@@ -47,11 +47,14 @@ class CommandFailed(CommandRejected, UnexpectedExit):
 
     def __init__(self, device: str, result: Result) -> None:
         streams = (("stderr", result.stderr), ("stdout", result.stdout))
-        said = [(name, text.strip().splitlines()[-1]) for name, text in streams if text.strip()]
+        said = [(name, last_line(text, "")) for name, text in streams if text.strip()]
         words = "last line of {}: {!r}".format(*said[0]) if said else "it printed nothing"
-        self.device, self.command = device, result.command
-        self.problem = f"it ended with status {result.exited}; {words}"
-        self.remedy = "run it by hand on the host; with warn=True any status is an answer"
+        super().__init__(
+            device,
+            result.command,
+            f"it ended with status {result.exited}; {words}",
+            "run it by hand on the host; with warn=True any status is an answer",
+        )
         self.result, self.reason = result, None
 
 
@@ -59,9 +62,12 @@ class CommandOverdue(CommandTimeout, CommandTimedOut):
     """A command of a suite did not end in time, and was ended."""
 
     def __init__(self, device: str, result: Result, timeout: float) -> None:
-        self.device, self.command = device, result.command
-        self.problem = f"it did not end within {timeout:g} s; its process group was ended"
-        self.remedy = "run it by hand to see what it waits for, or give it longer: timeout=SECONDS"
+        super().__init__(
+            device,
+            result.command,
+            f"it did not end within {timeout:g} s; its process group was ended",
+            "run it by hand to see what it waits for, or give it longer: timeout=SECONDS",
+        )
         self.result, self.reason, self.timeout = result, None, timeout  # type: ignore[assignment]
 
 

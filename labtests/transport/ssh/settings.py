@@ -53,9 +53,9 @@ def _parsed(files: tuple[tuple[str, ...], ...]) -> "paramiko.SSHConfig":
 def _lines(file: Path, around: tuple[Path, ...], outer: str = _EVERYWHERE) -> list[str]:
     """The file's lines with `Include` replaced by what it names, which paramiko does not do: what
     is included holds only where the block around it (`outer`) does, too. In itself no file is
-    included. A ProxyCommand is run: what others can write is refused, as OpenSSH does. Raises
-    NotPrivate, NotAFile, LabError."""
-    if len(around) > DEEPEST_INCLUDE or file in around or not file.is_file():
+    included, whatever its name there. A ProxyCommand is run: what others can write is refused, as
+    OpenSSH does. Raises NotPrivate, NotAFile, LabError."""
+    if len(around) > DEEPEST_INCLUDE or not file.is_file() or any(map(file.samefile, around)):
         return []
     lines: list[str] = []
     block = outer

@@ -27,7 +27,7 @@ import paramiko
 
 from labtests.core.clock import WallClock
 from labtests.core.errors import CommandRejected, CommandTimeout, LoginUnusable
-from labtests.core.output import excerpt
+from labtests.core.output import excerpt, last_line, lines_said
 from labtests.transport.batching import MORE_S_PER_COMMAND, Joined, block_reply
 from labtests.transport.commands import SUDO, Command, Shell, as_shell, program
 from labtests.transport.protocol import DEFAULT_TIMEOUT_S, Clock, Reply
@@ -316,7 +316,7 @@ class ShellTransport:
             error = refusal(by_hand) or (None if ran else unknown(by_hand))
             if error:
                 raise LoginUnusable(self.device, error.command, error.problem, error.remedy)
-        said = (reply.text or reply.errors).strip().splitlines() or ["nothing"]
+        said = [*lines_said(reply.text or reply.errors), "nothing"]
         raise LoginUnusable(
             self.device,
             program(*self._sudo, NOTHING),
@@ -326,17 +326,17 @@ class ShellTransport:
         )
 
     def _cut_off(self, reply: Reply) -> NoReturn:
-        said = reply.errors.strip().splitlines() or ["nothing"]
+        said = last_line(reply.errors, "nothing")
         raise CommandRejected(
             self.device,
             reply.command,
-            f"the shell ended before it said what became of it; last line of stderr: {said[-1]!r}",
+            f"the shell ended before it said what became of it; last line of stderr: {said!r}",
             "run it by hand on the host to see what it does to the shell",
         )
 
     def _no_pid(self, reply: Reply) -> NoReturn:
         self._expect_rights(reply)
-        said = (reply.errors or reply.text).strip().splitlines() or ["nothing"]
+        said = [*lines_said(reply.errors or reply.text), "nothing"]
         raise CommandRejected(
             self.device,
             reply.command,

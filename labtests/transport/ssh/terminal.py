@@ -38,7 +38,8 @@ _LONGEST_PROMPT = 200
 
 
 class NoPrompt(Exception):
-    """The prompt did not come in time. `text` is what did."""
+    """The prompt did not come in time. `text` is what did, uncut: what is told of it is hidden
+    first."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -46,11 +47,12 @@ class NoPrompt(Exception):
 
 
 class Asked(Exception):
-    """The device wants a yes or no. It was told no. `question` is its line."""
+    """The device wants a yes or no. It was told no. `text` is what it has printed: the question is
+    its last line."""
 
-    def __init__(self, question: str) -> None:
-        super().__init__(question)
-        self.question = question
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +88,18 @@ class Terminal:
     def settle(self, *, timeout_s: float) -> Prompt:
         """The prompt, after everything printed at login: what two empty lines in a row lead to."""
         deadline_s = time.monotonic() + timeout_s
-        before = ""
+        before = text = ""
         while True:
-            self.forget()
+            text += self._take()
+            begun = len(text)
             self.send("\n")
-            text = self._wait(deadline_s, before)[-_TAIL:]
+            text += self._wait(deadline_s, text)
             while time.monotonic() < deadline_s and (late := self._late_news()):
                 text += late
-            prompt = _CONTROL.sub("", _LOOKS.sub("", text)).rpartition("\n")[2].strip()
+                if len(text) > _MOST:
+                    raise NoPrompt(text)
+            tail = _LOOKS.sub("", text[max(begun, len(text) - _TAIL) :])
+            prompt = _CONTROL.sub("", tail).rpartition("\n")[2].strip()
             if prompt == before and _can_be_a_prompt(prompt):
                 return Prompt(prompt)
             if time.monotonic() > deadline_s:
@@ -140,9 +146,9 @@ class Terminal:
             elif _PAGER.search(tail):
                 self.send(" ")
                 text, paged = text + self._wait(deadline_s, text), True
-            elif match := _QUESTION.search(tail):
+            elif _QUESTION.search(tail):
                 self._decline(end, deadline_s)
-                raise Asked(match[0].strip())
+                raise Asked(text)
             else:
                 text += self._wait(deadline_s, text)
         text = _LINE_ENDS.sub("\n", text)
@@ -152,7 +158,9 @@ class Terminal:
         self.send("n\n")
         text = ""
         while not at_the_end(end, text) and time.monotonic() < deadline_s:
-            text = (text + self._wait(deadline_s, text))[-_TAIL:]
+            text += self._wait(deadline_s, text)
+            if len(text) > _MOST:
+                raise NoPrompt(text)
 
     def _wait(self, deadline_s: float, text: str) -> str:
         """The next news. Raises NoPrompt at the deadline and EOFError at the end."""
