@@ -6,6 +6,11 @@ from labtests.capabilities.records import Reading, Scope
 from labtests.transport.protocol import Reply
 
 
+def unit_of(counter: str) -> str:
+    """What a counter counts, by its name."""
+    return "bytes" if counter.endswith("_bytes") else "packets"
+
+
 @dataclass(frozen=True, slots=True)
 class Answered:
     """An answer, and what it is about."""

@@ -28,7 +28,7 @@ def with_the_clock(reply):
 PARSERS = {
     "clock": clock.parse_clock,
     "configuration": with_the_clock,
-    "interface": interfaces.parse_interface,
+    "interface": interfaces.INTERFACE.read,
     "lldp": lldp.parse_lldp_neighbors,
     "pfc_detail": pfc.parse_pfc_detail,
     "queuing": queuing.QUEUING.read,

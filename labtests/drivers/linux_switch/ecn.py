@@ -79,18 +79,8 @@ class TcEcn(TcSetting[EcnSetting], EcnMarking, EcnCurves):
 
     def ecn_for(self, curves: tuple[MarkingCurve, ...], cell_bytes: int) -> EcnSetting:
         """These curves; Linux counts bytes, so `cell_bytes` is not used."""
-        found = (
-            WredQueue(
-                queue=curve.queue,
-                low_limit=curve.kmin_bytes,
-                high_limit=curve.kmax_bytes,
-                drop_probability_percent=curve.pmax_percent,
-                weighting_exponent=curve.weighting_exponent,
-                ecn=True,
-            )
-            for curve in sorted(curves, key=lambda each: each.queue)
-        )
-        return EcnSetting(profile=red.OURS, queues=tuple(found))
+        found = tuple(each.in_units() for each in sorted(curves, key=lambda each: each.queue))
+        return EcnSetting(profile=red.OURS, queues=found)
 
     def commands(
         self, port: str, earlier: EcnSetting, wanted: EcnSetting, around: Tree

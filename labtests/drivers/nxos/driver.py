@@ -2,9 +2,8 @@
 
 from typing import Literal
 
-from labtests.capabilities.device import Entitled, Obstacles
 from labtests.capabilities.driver import Driver
-from labtests.capabilities.settings import Commands
+from labtests.drivers.displays import CliState
 from labtests.drivers.nxos.clock import NxosClock
 from labtests.drivers.nxos.configuration import Configured, configured
 from labtests.drivers.nxos.egress import NxosEcn, NxosScheduling
@@ -13,11 +12,10 @@ from labtests.drivers.nxos.lldp import NxosNeighbours
 from labtests.drivers.nxos.pfc import NxosPfc, NxosPfcFrames
 from labtests.drivers.nxos.ports import NxosFrameLimit, NxosHeadroom
 from labtests.drivers.nxos.queuing import NxosQueues
-from labtests.drivers.nxos.session import EXIT, expect_accepted, line
+from labtests.drivers.nxos.session import CLI, EXIT
 from labtests.drivers.nxos.trust import NxosDscpMap, NxosQueueMap, NxosTrust
 from labtests.drivers.nxos.versions import NxosVersions
 from labtests.transport.asking import Asking
-from labtests.transport.protocol import Reply
 
 SESSION = "cisco_nxos"
 """How it is reached: netmiko's device type for NX-OS."""
@@ -31,40 +29,21 @@ _AT_A_PORT = (
 )
 _IN_A_POLICY = (("shape ", "a queue is shaped: it is slower than its link"),)
 
-_SETTINGS = (
-    *(NxosPfc, NxosTrust, NxosEcn, NxosScheduling),
-    *(NxosDscpMap, NxosQueueMap, NxosFrameLimit, NxosHeadroom),
-)
-_PARTS = (NxosQueues, NxosPfcFrames, NxosInterfaces)
 
+class NxosState(CliState):
+    """What of the configuration stands in the way."""
 
-def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
-    """The driver of one switch, by its name in the testbed file."""
-    parts = (*(part(device) for part in _PARTS), NxosNeighbours(), NxosClock())
-    return Driver(
-        device,
-        settings=tuple(setting(device) for setting in _SETTINGS),
-        parts=(*parts, NxosVersions(), NxosState()),
-    )
-
-
-class NxosState(Obstacles, Entitled):
-    """What stands in the way of a test, and of whoever may not configure."""
+    cli = CLI
+    leave = EXIT
 
     def obstacles(self) -> Asking[tuple[str, ...]]:
-        """What the configuration has that would undo or distort a test's settings."""
+        """What would undo or distort a test's settings."""
         of = yield from configured()
         return tuple(_obstacles(of))
 
-    def trial(self) -> Asking[Commands]:
-        """Into the section of a port and out again: that changes nothing, and takes a role that may
-        configure."""
-        ports = [name for name in (yield from configured()).ports if "/" in name]
-        return (line("interface", ports[0]), EXIT) if ports else ()
-
-    def expect_entitled(self, lines: Commands, reply: Reply) -> None:
-        """See Entitled."""
-        expect_accepted(reply, lines)
+    def interfaces(self) -> Asking[tuple[str, ...]]:
+        """See CliState."""
+        return tuple((yield from configured()).ports)
 
 
 def _obstacles(of: Configured) -> list[str]:
@@ -84,3 +63,20 @@ def _obstacles(of: Configured) -> list[str]:
         for start, what in _IN_A_POLICY
         if text.startswith(start)
     ]
+
+
+_SETTINGS = (
+    *(NxosPfc, NxosTrust, NxosEcn, NxosScheduling),
+    *(NxosDscpMap, NxosQueueMap, NxosFrameLimit, NxosHeadroom),
+)
+_PARTS = (NxosQueues, NxosPfcFrames, NxosInterfaces, NxosState)
+
+
+def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
+    """The driver of one switch, by its name in the testbed file."""
+    parts = (*(part(device) for part in _PARTS), NxosNeighbours(), NxosClock())
+    return Driver(
+        device,
+        settings=tuple(setting(device) for setting in _SETTINGS),
+        parts=(*parts, NxosVersions()),
+    )

@@ -10,7 +10,6 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 
-from labtests.capabilities.settings import Commands
 from labtests.core.errors import CommandRejected
 from labtests.drivers.nxos.configuration import SYSTEM, Block, Classes, Configured, PolicyPlace
 from labtests.drivers.nxos.session import EXIT, line
@@ -145,8 +144,3 @@ def unused(of: Configured) -> Iterator[CliLine]:
 def sorted_classes(classes: Classes) -> list[Block]:
     """By name, and what stands for all others last."""
     return sorted(classes, key=lambda each: (each.name == "class-default", each.name))
-
-
-def joined(*parts: Iterator[CliLine]) -> Commands:
-    """All lines of them."""
-    return tuple(each for part in parts for each in part)
