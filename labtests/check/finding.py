@@ -31,6 +31,34 @@ class CheckFinding:
         return f"{where}: {self.check}: {self.finding}{remedy}"
 
 
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a check has looked at: a device, or a port of it."""
+
+    check: str
+    device: str
+    port: str = ""
+
+    def says(self, level: Level, finding: str, remedy: str = "") -> CheckFinding:
+        """One line about it."""
+        return CheckFinding(
+            check=self.check,
+            level=level,
+            device=self.device,
+            port=self.port,
+            finding=finding,
+            remedy=remedy,
+        )
+
+    def ok(self, finding: str) -> CheckFinding:
+        """It is as it should be."""
+        return self.says("ok", finding)
+
+    def unknown(self, why: str) -> CheckFinding:
+        """The device does not tell."""
+        return self.says("not known", why)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unknown:
     """In place of a fact: why the device does not tell."""
