@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from labtests.check import cables, hosts, quiet
-from labtests.check.finding import LEVELS, CheckFinding, Subject, judged
+from labtests.check.finding import CheckFinding, Subject, judged
 from labtests.check.gathering import Known, Watching, gather
 from labtests.check.rights import notes
 from labtests.inventory import Testbed
@@ -32,7 +32,7 @@ CHECKS = (
 )
 """The names that --tolerate takes."""
 
-__all__ = ["CHECKS", "LEVELS", "CheckFinding", "Checked", "check", "judged"]
+__all__ = ["CHECKS", "CheckFinding", "Checked", "check", "judged"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
