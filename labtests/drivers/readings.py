@@ -23,8 +23,7 @@ class Answered:
     def reading(
         self, counter: tuple[str, str], value: int | None, source: str, missing: str = ""
     ) -> Reading:
-        """One counter: its name and unit, its number, the device's own words for it, and why there
-        is no number, which is left out where there is one."""
+        """One counter: name and unit, number, the device's own words, and why there is none."""
         return Reading(
             device=self.reply.device,
             port=self.port,
