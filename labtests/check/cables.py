@@ -207,7 +207,7 @@ def _passes(end: Endpoint, facts: LinkFacts | Unknown, needed: int) -> CheckFind
         return _at("mtu", end).ok(f"frames of {facts.frame_bytes} bytes pass")
     text = f"passes frames of up to {facts.frame_bytes} bytes, but hosts send up to {needed}"
     return _at("mtu", end).says(
-        "failure", text, "raise the maximum frame length of the port (jumboframe)"
+        "failure", text, "raise the longest frame of the port (`jumboframe enable`, `mtu`)"
     )
 
 

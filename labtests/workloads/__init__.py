@@ -9,6 +9,7 @@ from labtests.workloads.attempt import Attempt, Party
 from labtests.workloads.incast import incast
 from labtests.workloads.iperf3 import Iperf3
 from labtests.workloads.marked import send_marked
+from labtests.workloads.pause_storm import PauseStorm
 from labtests.workloads.perftest import Perftest
 from labtests.workloads.streams import Stream
 
@@ -16,6 +17,7 @@ __all__ = [
     "Attempt",
     "Iperf3",
     "Party",
+    "PauseStorm",
     "Perftest",
     "Stream",
     "incast",

@@ -16,7 +16,7 @@ from labtests.drivers.comware.configuration import (
     parse_configuration,
 )
 from labtests.drivers.comware.names import NAMES
-from labtests.drivers.displays import Cli, CliPart, CliSetting, Refusals
+from labtests.drivers.displays import Cli, CliPart, LineSetting, Refusals
 from labtests.transport.asking import Asking
 from labtests.transport.commands import CliLine
 from labtests.transport.protocol import Reply
@@ -68,7 +68,7 @@ class ComwarePart(CliPart):
         return reply, interface_section(reply, self.port(port))
 
 
-class ComwareSetting(ComwarePart, CliSetting[s.T]):
+class ComwareSetting(ComwarePart, LineSetting[s.T]):
     """A setting of a Comware switch."""
 
     remedy = (

@@ -8,7 +8,7 @@ as declared: a line that is new, one too many, an end too early. So are its inte
 is in cli.py and, of links and what interfaces count, in interfaces.py.
 """
 
-from labtests.drivers.displays.cli import Cli, CliPart, CliSetting, CliState, PortDisplay
+from labtests.drivers.displays.cli import Cli, CliPart, CliState, LineSetting, PortDisplay
 from labtests.drivers.displays.interfaces import CliInterfaces, Count, CounterWords, Counts
 from labtests.drivers.displays.lines import (
     ANY,
@@ -36,7 +36,6 @@ __all__ = [
     "Cli",
     "CliInterfaces",
     "CliPart",
-    "CliSetting",
     "CliState",
     "Count",
     "CounterWords",
@@ -44,6 +43,7 @@ __all__ = [
     "Fields",
     "Indented",
     "Line",
+    "LineSetting",
     "Marked",
     "Names",
     "Nested",

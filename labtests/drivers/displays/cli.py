@@ -101,7 +101,7 @@ class CliPart:
         return reply, self.of(display, reply, port)
 
 
-class CliSetting(CliPart, s.Setting[s.T]):
+class LineSetting(CliPart, s.Setting[s.T]):
     """A setting that is made by lines of configuration."""
 
     def accept(self, commands: Commands, replies: tuple[Reply, ...]) -> None:

@@ -15,6 +15,7 @@ from labtests.drivers.nxos.queuing import NxosQueues
 from labtests.drivers.nxos.session import CLI, EXIT
 from labtests.drivers.nxos.trust import NxosDscpMap, NxosQueueMap, NxosTrust
 from labtests.drivers.nxos.versions import NxosVersions
+from labtests.drivers.nxos.watchdog import NxosWatchdog, NxosWatchdogCounters, NxosWatchdogTimes
 from labtests.transport.asking import Asking
 
 SESSION = "cisco_nxos"
@@ -68,8 +69,9 @@ def _obstacles(of: Configured) -> list[str]:
 _SETTINGS = (
     *(NxosPfc, NxosTrust, NxosEcn, NxosScheduling),
     *(NxosDscpMap, NxosQueueMap, NxosFrameLimit, NxosHeadroom),
+    *(NxosWatchdogTimes, NxosWatchdog),
 )
-_PARTS = (NxosQueues, NxosPfcFrames, NxosInterfaces, NxosState)
+_PARTS = (NxosQueues, NxosPfcFrames, NxosInterfaces, NxosWatchdogCounters, NxosState)
 
 
 def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:

@@ -6,7 +6,7 @@ from labtests.capabilities import settings as s
 from labtests.drivers.displays import (
     Cli,
     CliPart,
-    CliSetting,
+    LineSetting,
     Notation,
     Refusals,
     ValueKind,
@@ -70,7 +70,7 @@ class NxosPart(CliPart):
     cli = CLI
 
 
-class NxosSetting(NxosPart, CliSetting[s.T]):
+class NxosSetting(NxosPart, LineSetting[s.T]):
     """A setting of a Nexus."""
 
     remedy = (

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from labtests.core.headroom import headroom_for
 from labtests.inventory import Device, Endpoint, Link
-from labtests.network import Schedule, WredCurve
+from labtests.network import PfcWatchdog, Schedule, WredCurve
 from labtests.simlab.defects import LAB_EPOCH
 from labtests.simlab.face import Announced
 from labtests.simlab.faults import UnknownFault
@@ -36,6 +36,7 @@ class PortBehaviour:
     dscp_map: tuple[int, ...] | None = None  # of this port alone; None: the whole switch's
     schedule: Schedule = field(default_factory=Schedule)
     curves: tuple[WredCurve | None, ...] = (None,) * 8
+    guard: PfcWatchdog | None = None
 
 
 class EmulatedSwitch:
@@ -164,9 +165,9 @@ class EmulatedSwitch:
         self._set_headroom(port, wanted.headroom_cells)
         if network.schedule(port) != wanted.schedule:
             network.set_schedule(port, wanted.schedule)
-        for queue, before in enumerate(network.wred(port)):
-            if wanted.curves[queue] != before:
-                network.set_wred(port, queue, wanted.curves[queue])
+        if network.guards.get(port) != wanted.guard:
+            network.guards.set(port, wanted.guard)
+        self._set_curves(port, wanted.curves)
 
     def save(self) -> None:
         """The running configuration is the startup configuration."""
@@ -182,6 +183,11 @@ class EmulatedSwitch:
                     link.speed_bits_per_s, link.length_m, frame_bytes=frame_bytes
                 )
                 self.changed(self.port(port))
+
+    def _set_curves(self, port: str, wanted: tuple[WredCurve | None, ...]) -> None:
+        for queue, before in enumerate(self.network.wred(port)):
+            if wanted[queue] != before:
+                self.network.set_wred(port, queue, wanted[queue])
 
     def _set_headroom(self, port: str, cells: int | None) -> None:
         wanted = self._usual_headroom.get(port) if cells is None else cells
