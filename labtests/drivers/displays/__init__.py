@@ -26,7 +26,7 @@ from labtests.drivers.displays.ranges import numbers_in, written
 from labtests.drivers.displays.refusals import Refusals
 from labtests.drivers.displays.sections import Indented, Marked, Nested, Section
 from labtests.drivers.displays.shapes import Shape, Unfit, ValueKind
-from labtests.drivers.displays.tables import Table, read_table
+from labtests.drivers.displays.tables import Table, read_table, read_tables
 
 __all__ = [
     "ANY",
@@ -61,5 +61,6 @@ __all__ = [
     "read_json",
     "read_one",
     "read_table",
+    "read_tables",
     "written",
 ]
