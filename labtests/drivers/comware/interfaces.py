@@ -46,6 +46,8 @@ WORDS = CounterWords(
             "frame": c.RX_FRAME_ERRORS,
             "overruns": c.RX_OVERRUNS,
             "drops": c.NET_RX_DROPPED,
+            "ignored": f"{c.DROPPED_FOR}ignored",  # no buffer for what came
+            "no buffers": f"{c.DROPPED_FOR}no_buffers",
         },
         "output": {
             "packets": c.TX_PACKETS,
@@ -54,16 +56,14 @@ WORDS = CounterWords(
             "errors": c.TX_ERRORS,
             "no carrier": c.TX_CARRIER_ERRORS,
             "drops": c.NET_TX_DROPPED,
+            "buffer failures": f"{c.DROPPED_FOR}buffer_failures",
         },
     },
     own={
-        "input": (
-            *("runts", "giants", "throttles", "aborts", "ignored"),
-            *("parity errors", "no buffers"),
-        ),
+        "input": ("runts", "giants", "throttles", "aborts", "parity errors"),
         "output": (
-            *("underruns", "buffer failures", "aborts", "deferred", "collisions"),
-            *("late collisions", "lost carrier", "lost carriers"),
+            *("underruns", "aborts", "deferred", "collisions", "late collisions"),
+            *("lost carrier", "lost carriers"),
         ),
     },
     passed=frozenset({"unicasts", "broadcasts", "multicasts", "pauses"}),

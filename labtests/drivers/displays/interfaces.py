@@ -41,9 +41,9 @@ class CounterWords:
 
     @property
     def expected(self) -> tuple[str, ...]:
-        """The neutral names."""
+        """The neutral names, but for those of drops that not every interface has."""
         every = (name for names in self.neutral.values() for name in names.values())
-        return tuple(dict.fromkeys(every))
+        return tuple(name for name in dict.fromkeys(every) if not name.startswith(c.DROPPED_FOR))
 
     def counts(self, sides: Iterable[tuple[str, Items]]) -> Counts:
         """What both sides count. Raises Unfit for words that are new, and for two numbers of one

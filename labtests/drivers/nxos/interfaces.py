@@ -32,6 +32,10 @@ WORDS = CounterWords(
             "crc/fcs": c.RX_CRC_ERRORS,
             "overrun": c.RX_OVERRUNS,
             "input discard": c.NET_RX_DROPPED,
+            "bad etype drop": f"{c.DROPPED_FOR}bad_etype",
+            "bad proto drop": f"{c.DROPPED_FOR}bad_proto",
+            "if down drop": f"{c.DROPPED_FOR}if_down",
+            "storm suppression packets": f"{c.DROPPED_FOR}storm_suppression_in",
         },
         "TX": {
             "output packets": c.TX_PACKETS,
@@ -39,18 +43,15 @@ WORDS = CounterWords(
             "output error": c.TX_ERRORS,
             "no carrier": c.TX_CARRIER_ERRORS,
             "output discard": c.NET_TX_DROPPED,
+            "storm suppression packets": f"{c.DROPPED_FOR}storm_suppression_out",
         },
     },
     own={
         "RX": (
             *("runts", "giants", "no buffer", "short frame", "underrun", "ignored", "watchdog"),
-            *("bad etype drop", "bad proto drop", "if down drop", "input with dribble"),
-            *("storm suppression packets", "storm suppression bytes", "rx pause", "stomped crc"),
+            *("input with dribble", "storm suppression bytes", "rx pause", "stomped crc"),
         ),
-        "TX": (
-            *("collision", "deferred", "late collision", "lost carrier", "babble", "tx pause"),
-            *("storm suppression packets",),
-        ),
+        "TX": ("collision", "deferred", "late collision", "lost carrier", "babble", "tx pause"),
     },
     passed=frozenset(
         {"unicast packets", "multicast packets", "broadcast packets", "jumbo packets"}
