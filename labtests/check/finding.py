@@ -74,12 +74,14 @@ def judged(
 ) -> tuple[CheckFinding, ...]:
     """Worst first, else in the order of the checks. Failures of `tolerated` checks are warnings;
     `strict` makes failures of all warnings, and of what is not known."""
-    made = []
-    for each in findings:
-        level = each.level
-        if level == "failure" and each.check in tolerated:
-            level = "warning"
-        if strict and level in ("warning", "not known") and each.check not in tolerated:
-            level = "failure"
-        made.append(replace(each, level=level))
+    made = (
+        replace(each, level=_judged(each.level, each.check in tolerated, strict))
+        for each in findings
+    )
     return tuple(sorted(made, key=lambda each: LEVELS.index(each.level)))
+
+
+def _judged(level: Level, tolerated: bool, strict: bool) -> Level:
+    if tolerated:
+        return "warning" if level == "failure" else level
+    return "failure" if strict and level in ("warning", "not known") else level

@@ -1,5 +1,6 @@
 """What a suite may ask of a Nexus 9000 with NX-OS."""
 
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from labtests.capabilities.driver import Driver
@@ -47,23 +48,21 @@ class NxosState(CliState):
         return tuple((yield from configured()).ports)
 
 
-def _obstacles(of: Configured) -> list[str]:
-    found = [
-        f"{name}: {what} (`{text}`)"
-        for name, section in of.ports.items()
-        for text in section.lines
-        for start, what in _AT_A_PORT
-        if text.startswith(start) and not text.endswith(" off")
-    ]
+def _obstacles(of: Configured) -> Iterator[str]:
+    for name, section in of.ports.items():
+        lines = (text for text in section.lines if not text.endswith(" off"))
+        yield from _told(name, lines, _AT_A_PORT)
     in_force = {(place.kind, name) for place, (name, _) in of.applied.items()}
-    return found + [
-        f"policy-map {key[1]}, class {block.name}: {what} (`{text}`)"
-        for key in sorted(in_force & of.policies.keys())
-        for block in of.policies[key]
-        for text in block.lines
-        for start, what in _IN_A_POLICY
-        if text.startswith(start)
-    ]
+    for key in sorted(in_force & of.policies.keys()):
+        for block in of.policies[key]:
+            yield from _told(f"policy-map {key[1]}, class {block.name}", block.lines, _IN_A_POLICY)
+
+
+def _told(where: str, lines: Iterable[str], starts: tuple[tuple[str, str], ...]) -> Iterator[str]:
+    for text in lines:
+        for start, what in starts:
+            if text.startswith(start):
+                yield f"{where}: {what} (`{text}`)"
 
 
 _SETTINGS = (
