@@ -43,7 +43,13 @@ def test_the_watchdog_shuts_a_queue_that_is_paused_without_end(incast):
     for role in (*incast.senders, incast.receiver):
         incast.set(role.nic, PFC, lossless)
     short, long = (
-        PauseStorm(priority=priority, lasting_ms=each, times=TIMES, apart_s=APART_S)
+        PauseStorm(
+            priority=priority,
+            lasting_ms=each,
+            times=TIMES,
+            apart_s=APART_S,
+            link_bits_per_s=incast.receiver.link_bits_per_s,
+        )
         for each in (SHORT_MS, LONG_MS)
     )
     traffic = incast.steady(long, held.offering(SHARE), free.offering(SHARE))

@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import StormResult
 from labtests.measure.evidence import Difference, Evidence
-from labtests.verdicts import checks, idle
+from labtests.verdicts import checks, idle, packets
 from labtests.verdicts.outcome import (
     Finding,
+    Outcome,
     Verdict,
     conclude,
+    disagreement,
     fact_of,
     failed,
     missing,
@@ -18,23 +20,32 @@ from labtests.verdicts.outcome import (
     unproven,
 )
 
+SERVED_SHARE = 0.5
+"""Of what was sent in the paused class: less was forwarded, and its queue was not served again. The
+suite's storms, with the longest time until a queue is served again, are a third of a phase."""
+
 
 def left_alone(evidence: Evidence) -> Verdict:
-    """Storms too short for the watchdog shut no queue, and no packet was dropped."""
+    """Storms too short for the watchdog shut no queue, and no packet was lost."""
     return conclude(
         "Did the PFC watchdog leave short pauses alone?",
         evidence,
         _left_alone(evidence),
-        passing=f"{_said(evidence)} shut no queue, and nothing was dropped",
+        passing=f"{_said(evidence)} shut no queue, and nothing was lost",
     )
 
 
 def _left_alone(evidence: Evidence) -> Iterator[Finding]:
-    yield from _stormed(evidence)
+    yield from packets.none_dropped(evidence, packets.queues_of(evidence))
+    stormed = tuple(_stormed(evidence))
+    yield from stormed
+    if any(finding.outcome is not Outcome.PASS for finding in stormed):
+        return
     for priority in range(8):
-        yield from _shut(evidence, priority, 0)
-    for queue in evidence.queues:
-        yield from checks.no_drop(evidence, queue)
+        yield from _counted_as(evidence, priority, c.WATCHDOG_SHUTDOWNS, 0)
+        yield from _counted_as(evidence, priority, c.WATCHDOG_RESTORED, 0)
+    yield from checks.none_dropped_by_ports(evidence)
+    yield from _nothing_is_missing(evidence)
 
 
 def shut_in_time(evidence: Evidence) -> Verdict:
@@ -45,36 +56,65 @@ def shut_in_time(evidence: Evidence) -> Verdict:
         evidence,
         _shut_in_time(evidence),
         passing=f"{_said(evidence)} shut the queue each time; it was served again, and the other "
-        "queues dropped nothing",
+        "queues lost nothing",
     )
 
 
 def _shut_in_time(evidence: Evidence) -> Iterator[Finding]:
-    yield from _stormed(evidence)
-    if evidence.storm is None:
+    """Where nobody stormed as asked, nothing is said of the watchdog."""
+    storm, stormed = evidence.storm, tuple(_stormed(evidence))
+    yield from stormed
+    if storm is None or any(finding.outcome is not Outcome.PASS for finding in stormed):
         return
-    for priority in range(8):
-        of_storm = priority == evidence.storm.priority
-        yield from _shut(evidence, priority, evidence.storm.times if of_storm else 0)
+    others = [priority for priority in range(8) if priority != storm.priority]
+    of_others = [f for p in others for f in _counted_as(evidence, p, c.WATCHDOG_SHUTDOWNS, 0)]
+    if evidence.kind == "control" and any(f.outcome is Outcome.FAIL for f in of_others):
+        yield unproven("a queue that nobody paused was shut, too: this is no control of the storm")
+        return
+    yield from of_others
+    yield from _counted_as(evidence, storm.priority, c.WATCHDOG_SHUTDOWNS, storm.times)
+    yield from _served_again(evidence, storm)
+    paused = {place.queue for place in evidence.senders if place.priority == storm.priority}
+    yield from packets.none_dropped(evidence, set(packets.queues_of(evidence)) - paused)
+    yield from _nothing_is_missing(evidence)
+
+
+def _served_again(evidence: Evidence, storm: StormResult) -> Iterator[Finding]:
     shut, served = (
-        _counted(evidence, evidence.storm.priority, name)
+        _counted(evidence, storm.priority, name)
         for name in (c.WATCHDOG_SHUTDOWNS, c.WATCHDOG_RESTORED)
     )
-    if served.increase is None:
+    if served.increase is None or shut.increase is None:
         yield missing(served, "as often as it was shut", "times")
-    elif shut.increase is not None and served.increase != shut.increase:
-        yield failed(
-            f"{name_of(served)} grew by {served.increase}, and the queue was shut {shut.increase} "
-            "times: it is still shut",
-            fact_of(served, f"= {shut.increase}", "times"),
-        )
-    for queue in evidence.queues:
-        if queue not in _of_storm(evidence, evidence.storm):
-            yield from checks.no_drop(evidence, queue)
+    elif served.increase != shut.increase:
+        fact = fact_of(served, f"= {shut.increase}", "times")
+        said = f"{name_of(served)} grew by {served.increase}, and it was shut {shut.increase} times"
+        still = served.increase < shut.increase
+        yield failed(f"{said}: it is still shut", fact) if still else disagreement(said, fact)
+    for place in (each for each in evidence.senders if each.priority == storm.priority):
+        dropped = checks.queue_drops(evidence, place.queue)
+        if shut.increase and not dropped.increase:
+            yield disagreement(
+                f"{name_of(dropped)} grew by {dropped.increase}, though its queue was shut under "
+                "traffic",
+                fact_of(dropped, "> 0", "packets"),
+            )
+        sent = evidence.change((place.device, place.port), "priority", place.priority, c.TX_PACKETS)
+        moved = checks.queue_forwarded(evidence, place.queue)
+        least = SERVED_SHARE * (sent.increase or 0)
+        if moved.increase is None or moved.increase < least:
+            yield unproven(
+                f"{name_of(moved)} grew by {moved.increase} of {sent.increase} packets sent: less "
+                "than a queue forwards that is served again after each storm",
+                fact_of(moved, f">= {least:.0f}", "packets"),
+            )
 
 
-def _of_storm(evidence: Evidence, storm: StormResult) -> set[int]:
-    return {place.queue for place in evidence.senders if place.priority == storm.priority}
+def _nothing_is_missing(evidence: Evidence) -> Iterator[Finding]:
+    """Every packet is forwarded or dropped, and received, by all that count it; and no port on the
+    way dropped one."""
+    yield from checks.switch_ports_kept(evidence)
+    yield from packets.accounted(evidence)
 
 
 def _stormed(evidence: Evidence) -> Iterator[Finding]:
@@ -101,10 +141,10 @@ def _stormed(evidence: Evidence) -> Iterator[Finding]:
         yield passed(fact_of(received, bound, "frames", received.increase - storm.frames))
 
 
-def _shut(evidence: Evidence, priority: int, times: int) -> Iterator[Finding]:
-    """The queue of this priority was shut exactly so often. One that is not watched has no counter,
-    and need have none when it is not to be shut."""
-    shut = _counted(evidence, priority, c.WATCHDOG_SHUTDOWNS)
+def _counted_as(evidence: Evidence, priority: int, counter: str, times: int) -> Iterator[Finding]:
+    """The queue of this priority was shut, or served again, exactly so often. One that is not
+    watched has no counter, and need have none when it is not to be shut."""
+    shut = _counted(evidence, priority, counter)
     of_storm = evidence.storm is not None and priority == evidence.storm.priority
     if shut.increase is None:
         if of_storm:

@@ -1,8 +1,9 @@
 """A pause storm: a host that tells the switch to stop sending one priority, and does not stop.
 
 By mausezahn (Debian: `mausezahn`), which sends frames as they are given in hexadecimal: IEEE
-802.1Qbb pauses with the longest time, one every millisecond. A storm lasts as long as its frames
-take to be sent, and until the last of them has run out.
+802.1Qbb pauses with the longest time, so close that three of four may come late and the port is
+held all the same. A storm lasts as long as its frames take to be sent, and until the last of them
+has run out.
 """
 
 from dataclasses import dataclass
@@ -10,8 +11,9 @@ from dataclasses import dataclass
 from labtests.core.errors import WorkloadError
 from labtests.transport.commands import Shell, program
 
-EVERY_MS = 1
-"""Between two frames. One holds a port for 65535 x 512 bits: 0.34 ms at 100G, 3.4 ms at 10G."""
+PAUSE_BITS = 65_535 * 512
+"""The longest time of a pause frame (802.1Qbb): 34 ms at 1G, 3.4 ms at 10G, 84 us at 400G."""
+FRAMES_PER_PAUSE, SLOWEST_US = 4, 1000
 _TO_THE_PEER, _SOURCE = "01:80:c2:00:00:01", "02:00:00:00:00:01"
 _MAC_CONTROL_PFC = "88:08:01:01"
 _PADDING = ":00" * 26
@@ -19,21 +21,33 @@ _PADDING = ":00" * 26
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PauseStorm:
-    """`times` storms of `lasting_ms` of one priority, with `apart_s` between two at least."""
+    """`times` storms of `lasting_ms` of one priority, with `apart_s` between two at least, on a
+    link of this speed."""
 
     priority: int
     lasting_ms: int
     times: int
     apart_s: float
+    link_bits_per_s: float
 
     def __post_init__(self) -> None:
-        if not (0 <= self.priority <= 7 and self.lasting_ms > 0 and self.times > 0):
+        if not (0 <= self.priority <= 7 and min(self.lasting_ms, self.times) > 0):
             raise WorkloadError(f"cannot pause like this: {self}")
+
+    @property
+    def gap_us(self) -> int:
+        """Between two frames, at most a millisecond."""
+        held_us = 1e6 * PAUSE_BITS / self.link_bits_per_s
+        return max(1, min(SLOWEST_US, int(held_us / FRAMES_PER_PAUSE)))
 
     @property
     def frames(self) -> int:
         """Pauses that are sent in all of them together."""
-        return self.times * (self.lasting_ms // EVERY_MS)
+        return self.times * self._frames_each
+
+    @property
+    def _frames_each(self) -> int:
+        return -(-1000 * self.lasting_ms // self.gap_us)
 
     @property
     def every_s(self) -> float:
@@ -42,10 +56,8 @@ class PauseStorm:
 
     def command(self, interface: str) -> Shell:
         """What the host runs for each."""
-        count = self.lasting_ms // EVERY_MS
-        return program(
-            "mausezahn", "-q", interface, "-c", count, "-d", f"{EVERY_MS}msec", self._frame()
-        )
+        options = ("-c", self._frames_each, "-d", f"{self.gap_us}usec")
+        return program("mausezahn", "-q", interface, *options, self._frame())
 
     def _frame(self) -> str:
         """Without its FCS: the priorities it is about, and a time for each of 8."""

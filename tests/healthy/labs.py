@@ -61,6 +61,7 @@ SHAPES = (
         map="permuted",
         switch="nxos",
     ),
+    Shape(name="40g-nexus", senders=((0, 40),) * 2, receiver=(0, 40), switch="nxos"),
     Shape(name="1g", senders=((0, 1),) * 3, receiver=(0, 1)),
     Shape(name="10g-slow-last", senders=((0, 10), (0, 10), (0, 1)), receiver=(0, 10)),
     Shape(name="10g-eight", senders=((0, 10),) * 8, receiver=(0, 10)),

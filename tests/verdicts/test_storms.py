@@ -44,7 +44,7 @@ def test_every_storm_has_shut_the_queue_and_it_is_served_again():
     assert verdict.outcome is Outcome.PASS, verdict.because
     assert verdict.because == (
         "3 pause storms of 250 ms on priority 3 shut the queue each time; it was served again, and "
-        "the other queues dropped nothing"
+        "the other queues lost nothing"
     )
 
 
@@ -113,3 +113,66 @@ def test_a_watchdog_without_the_counter_proves_nothing(judge, grew, dropped, lac
     verdict = judge(stormy({**grew, lacking: None}, dropped=dropped))
     assert verdict.outcome is Outcome.INCONCLUSIVE, verdict.because
     assert f"{lacking}: the counter was never read" in verdict.because
+
+
+def lost(seen, where, queue, packets):
+    """So many packets fewer from here on, and no counter has them."""
+    stations = {
+        "the switch": [("sw", "p3", "queue", queue, c.QUEUE_FORWARDED_PACKETS)],
+        "the last cable": [],
+    }[where]
+    stations.append(("r", "eth0", "priority", queue, c.RX_PACKETS))
+    return replace(
+        seen,
+        after=tuple(
+            replace(r, value=r.value - packets)
+            if (r.device, r.port, r.scope, r.index, r.counter) in stations
+            else r
+            for r in seen.after
+        ),
+    )
+
+
+@pytest.mark.parametrize("where", ["the switch", "the last cable"])
+@pytest.mark.parametrize(
+    ("judge", "queue", "grew", "dropped"),
+    [
+        (shut_in_time, 5, SHUT, (40, 0)),
+        (left_alone, 3, NONE, (0, 0)),
+        (left_alone, 5, NONE, (0, 0)),
+    ],
+)
+def test_a_packet_that_no_counter_has_is_missed(judge, queue, grew, dropped, where):
+    seen = lost(stormy(grew, dropped=dropped), where, queue, 1)
+    assert judge(seen).outcome is Outcome.INCONCLUSIVE
+
+
+def test_a_queue_that_is_said_to_be_shut_and_drops_nothing_proves_nothing():
+    verdict = shut_in_time(stormy(SHUT, dropped=(0, 0)))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "though its queue was shut under traffic" in verdict.because
+
+
+def test_a_queue_that_hardly_forwards_any_more_was_not_served_again():
+    verdict = shut_in_time(stormy(SHUT, dropped=(60_000, 0)))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "less than a queue forwards that is served again" in verdict.because
+
+
+def test_more_ends_than_begins_are_no_queue_that_is_still_shut():
+    verdict = shut_in_time(stormy({**SHUT, c.WATCHDOG_RESTORED: 4}))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "grew by 4, and it was shut 3 times" in verdict.because
+    assert "still shut" not in verdict.because
+
+
+def test_nothing_is_said_of_a_watchdog_that_saw_no_storm():
+    verdict = shut_in_time(stormy(NONE, frames=0))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "watchdog_shutdowns" not in verdict.because
+
+
+def test_a_control_in_which_another_queue_was_shut_is_none():
+    seen = replace(stormy({c.WATCHDOG_SHUTDOWNS: 1}, priority=5, dropped=(0, 0)), kind="control")
+    assert shut_in_time(seen).outcome is Outcome.INCONCLUSIVE
+    assert shut_in_time(replace(seen, kind="experiment")).outcome is Outcome.FAIL

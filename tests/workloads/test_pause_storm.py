@@ -1,16 +1,18 @@
 """A pause storm: what mausezahn is given is a pause of one priority, as 802.1Qbb has it."""
 
+from dataclasses import replace
+
 import pytest
 
 from labtests.core.errors import WorkloadError
 from labtests.workloads import PauseStorm
 
-STORM = PauseStorm(priority=5, lasting_ms=250, times=3, apart_s=0.5)
+STORM = PauseStorm(priority=5, lasting_ms=250, times=3, apart_s=0.5, link_bits_per_s=1e9)
 
 
 def test_the_frame_pauses_one_priority_for_as_long_as_a_frame_can():
     *command, frame = STORM.command("eth0").split()
-    assert command == ["mausezahn", "-q", "eth0", "-c", "250", "-d", "1msec"]
+    assert command == ["mausezahn", "-q", "eth0", "-c", "250", "-d", "1000usec"]
     octets = bytes.fromhex(frame.replace(":", ""))
     assert len(octets) == 60  # without FCS: the shortest frame of Ethernet
     assert octets[:6] == bytes.fromhex("0180c2000001")  # no bridge forwards it
@@ -25,7 +27,15 @@ def test_it_is_so_many_frames_in_so_long_a_time():
     assert (STORM.frames, STORM.every_s) == (750, 0.75)
 
 
+@pytest.mark.parametrize("gbit", [1, 10, 25, 40, 100, 400])
+def test_three_frames_of_four_may_come_late_at_any_speed(gbit):
+    storm = replace(STORM, link_bits_per_s=gbit * 1e9)
+    held_us = 65_535 * 512 / (gbit * 1e3)
+    assert 1 <= storm.gap_us <= held_us / 4
+    assert storm.gap_us * storm.frames / storm.times >= 250_000
+
+
 @pytest.mark.parametrize("wrong", [{"priority": 8}, {"lasting_ms": 0}, {"times": 0}])
 def test_a_storm_that_cannot_be_is_refused(wrong):
     with pytest.raises(WorkloadError, match="cannot pause like this"):
-        PauseStorm(**{"priority": 5, "lasting_ms": 1, "times": 1, "apart_s": 0.5, **wrong})
+        replace(STORM, **wrong)
