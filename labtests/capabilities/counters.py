@@ -68,7 +68,6 @@ CARRIER_CHANGES = "carrier_changes"  # events, up and down: /sys/class/net/IF/ca
 # -- a Linux net device, host and switch (scope "port", packets, sysfs) ---------------------------
 NET_RX_DROPPED = "rx_dropped"  # arrived whole: no room (softnet's drops too) or no taker for it
 NET_TX_DROPPED = "tx_dropped"  # the device or driver threw it away, after the qdisc
-NET_RX_NOHANDLER = "rx_nohandler"  # arrived on an inactive member of a bond or team
 RX_MISSED_ERRORS = "rx_missed_errors"  # no receive buffer; mlx5: the same as rx_out_of_buffer
 RX_FIFO_ERRORS = "rx_fifo_errors"
 TX_FIFO_ERRORS = "tx_fifo_errors"

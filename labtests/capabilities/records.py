@@ -148,6 +148,17 @@ class MarkingCurve:
     pmax_percent: int
     weighting_exponent: int
 
+    def in_units(self, unit_bytes: int = 1) -> WredQueue:
+        """The same with ECN, in a device's unit of so many bytes."""
+        return WredQueue(
+            queue=self.queue,
+            low_limit=self.kmin_bytes // unit_bytes,
+            high_limit=self.kmax_bytes // unit_bytes,
+            drop_probability_percent=self.pmax_percent,
+            weighting_exponent=self.weighting_exponent,
+            ecn=True,
+        )
+
 
 # -- what a NIC shows but suites do not write -----------------------------------------------------
 

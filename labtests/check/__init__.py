@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from labtests.check import cables, hosts, quiet
-from labtests.check.finding import LEVELS, CheckFinding, judged
+from labtests.check.finding import CheckFinding, Subject, judged
 from labtests.check.gathering import Known, Watching, gather
 from labtests.check.rights import notes
 from labtests.inventory import Testbed
@@ -32,7 +32,7 @@ CHECKS = (
 )
 """The names that --tolerate takes."""
 
-__all__ = ["CHECKS", "LEVELS", "CheckFinding", "Checked", "check", "judged"]
+__all__ = ["CHECKS", "CheckFinding", "Checked", "check", "judged"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,7 @@ def check(lab: Lab, *, idle_s: float, progress: Callable[[str], None] = lambda _
 
 def _asked(testbed: Testbed, known: Mapping[str, Known], backend: str) -> Iterator[CheckFinding]:
     for name in known:
-        yield CheckFinding(check="reachable", level="ok", device=name, finding="logged in")
+        yield Subject("reachable", name).ok("logged in")
     yield from hosts.obstacles(known)
     if backend != "simulated":  # an emulated host has nobody to keep from anything
         yield from notes({name: device.rights for name, device in known.items()})

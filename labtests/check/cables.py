@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from labtests.capabilities.facts import LinkFacts, Neighbour, RoceFacts
 from labtests.capabilities.records import PfcSetting, TrustSetting
-from labtests.check.finding import CheckFinding, Level, Unknown
+from labtests.check.finding import CheckFinding, Level, Subject, Unknown
 from labtests.check.gathering import Known
 from labtests.inventory import Endpoint, Link, Testbed
 from labtests.journal.values import readable
@@ -61,16 +61,17 @@ def cabling(lab: CheckedLab) -> Iterator[CheckFinding]:
     for link in lab.testbed.links:
         heard = [each for end in (link.a, link.b) for each in _heard(lab, end)]
         if not heard:
-            yield _unknown("cabling", link.a, f"no end of {link.a} - {link.b} shows its neighbour")
+            yield _at("cabling", link.a).unknown(
+                f"no end of {link.a} - {link.b} shows its neighbour"
+            )
         for end, neighbour in heard:
             peer = link.b if end == link.a else link.a
             if _is(lab, neighbour, peer):
-                yield _ok("cabling", end, f"{peer} is at the other end")
+                yield _at("cabling", end).ok(f"{peer} is at the other end")
                 continue
             where = neighbour.port_description or neighbour.port_id
-            yield _bad(
-                "cabling",
-                end,
+            yield _at("cabling", end).says(
+                "failure",
                 f"{neighbour.name or 'a device without a name'} ({where}) is at the other end, "
                 f"and {peer} should be",
                 "move the cable, or correct `links:` of the testbed file",
@@ -99,23 +100,24 @@ def speed(lab: CheckedLab) -> Iterator[CheckFinding]:
     for end, link in lab.ends:
         facts = lab.link(end)
         if isinstance(facts, Unknown):
-            yield _unknown("speed", end, facts.why)
+            yield _at("speed", end).unknown(facts.why)
         elif not facts.up:
-            yield _bad("speed", end, "the link is down", "see the cable and both ports")
+            yield _at("speed", end).says(
+                "failure", "the link is down", "see the cable and both ports"
+            )
         elif facts.virtual:
-            yield _ok("speed", end, "up; a virtual port has no speed of its own")
+            yield _at("speed", end).ok("up; a virtual port has no speed of its own")
         elif facts.speed_bits_per_s is None:
-            yield _unknown("speed", end, "the device does not report its speed")
+            yield _at("speed", end).unknown("the device does not report its speed")
         elif facts.speed_bits_per_s != link.speed_bits_per_s:
-            yield _bad(
-                "speed",
-                end,
+            yield _at("speed", end).says(
+                "failure",
                 f"link runs at {facts.speed_bits_per_s / 1e9:g} Gb/s; "
                 f"testbed file says {link.speed_bits_per_s / 1e9:g}",
                 "set the speed of both ports, or correct speed_gbit_per_s",
             )
         else:
-            yield _ok("speed", end, f"{link.speed_bits_per_s / 1e9:g} Gb/s")
+            yield _at("speed", end).ok(f"{link.speed_bits_per_s / 1e9:g} Gb/s")
 
 
 def fec(lab: CheckedLab) -> Iterator[CheckFinding]:
@@ -131,14 +133,13 @@ def fec(lab: CheckedLab) -> Iterator[CheckFinding]:
         dark = [end for end in (link.a, link.b) if end not in told and not _virtual(lab, end)]
         yield from (_fec_untold(end, told) for end in dark)
         if len(set(told.values())) > 1:
-            yield _bad(
-                "fec",
-                link.a,
+            yield _at("fec", link.a).says(
+                "failure",
                 f"{told[link.a]} here, {told[link.b]} at {link.b}",
                 "set one FEC at both ends",
             )
         elif len(told) == 2:
-            yield _ok("fec", link.a, f"{told[link.a]} at both ends")
+            yield _at("fec", link.a).ok(f"{told[link.a]} at both ends")
 
 
 def _virtual(lab: CheckedLab, end: Endpoint) -> bool:
@@ -150,12 +151,10 @@ def _fec_untold(end: Endpoint, told: Mapping[Endpoint, str]) -> CheckFinding:
     """One end's silence is not agreement: what the other end says, to be compared by hand."""
     there = [f"{peer} has {encoding}" for peer, encoding in told.items()]
     other = there[0] if there else "nor does the other end"
-    return _bad(
-        "fec",
-        end,
+    return _at("fec", end).says(
+        "not known",
         f"this end does not report its active FEC; {other}",
         "compare both ends by hand (for a switch: its port's configuration)",
-        level="not known",
     )
 
 
@@ -171,7 +170,7 @@ def _fec_of_hosts(lab: CheckedLab) -> Iterator[CheckFinding]:
         for end, encoding in found.items():
             if encoding != common:
                 text = f"{encoding} is in force; other hosts of this speed have {common}"
-                yield _bad("fec", end, text, "set one FEC at both ends", level="warning")
+                yield _at("fec", end).says("warning", text, "set one FEC at both ends")
 
 
 def mtu(lab: CheckedLab) -> Iterator[CheckFinding]:
@@ -197,18 +196,18 @@ def _rdma_mtu(lab: CheckedLab, ends: list[Endpoint]) -> Iterator[CheckFinding]:
         if isinstance(roce, RoceFacts) and roce.active_mtu_bytes is not None:
             rdma[end] = roce.active_mtu_bytes
         elif roce is not None:
-            yield _unknown("mtu", end, "the host does not report the MTU of RDMA")
+            yield _at("mtu", end).unknown("the host does not report the MTU of RDMA")
     yield from _alike(rdma, "RDMA MTU", "it follows the interface's MTU: set that, see ibv_devinfo")
 
 
 def _passes(end: Endpoint, facts: LinkFacts | Unknown, needed: int) -> CheckFinding:
     if isinstance(facts, Unknown) or facts.frame_bytes is None:
-        return _unknown("mtu", end, "the device does not report its MTU")
+        return _at("mtu", end).unknown("the device does not report its MTU")
     if facts.frame_bytes >= needed:
-        return _ok("mtu", end, f"frames of {facts.frame_bytes} bytes pass")
+        return _at("mtu", end).ok(f"frames of {facts.frame_bytes} bytes pass")
     text = f"passes frames of up to {facts.frame_bytes} bytes, but hosts send up to {needed}"
-    return _bad(
-        "mtu", end, text, "raise the longest frame of the port (`jumboframe enable`, `mtu`)"
+    return _at("mtu", end).says(
+        "failure", text, "raise the longest frame of the port (`jumboframe enable`, `mtu`)"
     )
 
 
@@ -216,9 +215,11 @@ def _alike(found: Mapping[Endpoint, int], what: str, remedy: str) -> Iterator[Ch
     common = max(found.values(), key=list(found.values()).count, default=0)
     for end, value in found.items():
         if value == common:
-            yield _ok("mtu", end, f"{what} {value}")
+            yield _at("mtu", end).ok(f"{what} {value}")
         else:
-            yield _bad("mtu", end, f"{what} is {value}, and {common} on most hosts", remedy)
+            yield _at("mtu", end).says(
+                "failure", f"{what} is {value}, and {common} on most hosts", remedy
+            )
 
 
 def trust(lab: CheckedLab) -> Iterator[CheckFinding]:
@@ -253,12 +254,10 @@ def pfc(lab: CheckedLab) -> Iterator[CheckFinding]:
         yield _ends_alike("pfc", link, [_paused(each) for each in found], lab.level(link))
         for end, setting in zip((link.a, link.b), found, strict=True):
             if isinstance(setting, PfcSetting) and setting.mode == "auto":
-                yield _bad(
-                    "pfc",
-                    end,
+                yield _at("pfc", end).says(
+                    "warning",
                     "PFC is auto: the peer's DCBX may change it during a run",
                     "set it on or off",
-                    level="warning",
                 )
 
 
@@ -273,13 +272,13 @@ def _ends_alike(check: str, link: Link, found: list[object], level: Level) -> Ch
     dark = [each for each in found if isinstance(each, Unknown)]
     if dark:
         end = link.a if isinstance(found[0], Unknown) else link.b
-        return _unknown(check, end, dark[0].why)
+        return _at(check, end).unknown(dark[0].why)
     if found[0] == found[1]:
-        return _ok(check, link.a, f"as at {link.b}")
+        return _at(check, link.a).ok(f"as at {link.b}")
     of = "priority" if check == "queue map" else "DSCP"
     here, there = (_brief(each, found[1 - n], of) for n, each in enumerate(found))
     text = f"{here} here, {there} at {link.b}"
-    return _bad(check, link.a, text, _SET_ALIKE, level=level)
+    return _at(check, link.a).says(level, text, _SET_ALIKE)
 
 
 def _brief(value: object, other: object, of: str) -> str:
@@ -296,22 +295,5 @@ def _brief(value: object, other: object, of: str) -> str:
     return readable(value)
 
 
-def _bad(
-    check: str, end: Endpoint, text: str, remedy: str, *, level: Level = "failure"
-) -> CheckFinding:
-    return CheckFinding(
-        check=check,
-        level=level,
-        device=end.device,
-        port=end.interface,
-        finding=text,
-        remedy=remedy,
-    )
-
-
-def _unknown(check: str, end: Endpoint, why: str) -> CheckFinding:
-    return _bad(check, end, why, "", level="not known")
-
-
-def _ok(check: str, end: Endpoint, text: str) -> CheckFinding:
-    return _bad(check, end, text, "", level="ok")
+def _at(check: str, end: Endpoint) -> Subject:
+    return Subject(check, end.device, end.interface)

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from labtests.check import CHECKS, CheckFinding, check, judged
+from labtests.check.finding import Subject
 from labtests.core.errors import DeviceError, LabError, LabErrors, Unreachable
 from labtests.core.output import clean
 from labtests.drivers import driver_module
@@ -112,13 +113,11 @@ def _refused(lab: Lab, device: Device) -> Unreachable | None:
 def unfinished(testbed: Testbed) -> Iterator[CheckFinding]:
     """Journals of runs on this machine that died, or still run."""
     for run in left_behind(testbed, dry_run=False, say=lambda text: None):
-        yield CheckFinding(
-            check="leftovers",
-            level="failure",
-            device=testbed.name,
-            finding=held_by(run)
+        yield Subject("leftovers", testbed.name).says(
+            "failure",
+            held_by(run)
             or f"run {run.run} ({run.runner}) crashed, and its changes were not undone",
-            remedy=run.restore_command,
+            run.restore_command,
         )
 
 
@@ -127,13 +126,7 @@ def _unreachable(errors: LabErrors) -> Iterator[CheckFinding]:
         if isinstance(error, LabErrors):
             yield from _unreachable(error)
         elif isinstance(error, Unreachable | DeviceError):
-            yield CheckFinding(
-                check="reachable",
-                level="failure",
-                device=error.device,
-                finding=error.problem,
-                remedy=error.remedy,
-            )
+            yield Subject("reachable", error.device).says("failure", error.problem, error.remedy)
 
 
 def without(testbed: Testbed, names: set[str]) -> Testbed:

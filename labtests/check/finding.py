@@ -31,6 +31,34 @@ class CheckFinding:
         return f"{where}: {self.check}: {self.finding}{remedy}"
 
 
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a check has looked at: a device, or a port of it."""
+
+    check: str
+    device: str
+    port: str = ""
+
+    def says(self, level: Level, finding: str, remedy: str = "") -> CheckFinding:
+        """One line about it."""
+        return CheckFinding(
+            check=self.check,
+            level=level,
+            device=self.device,
+            port=self.port,
+            finding=finding,
+            remedy=remedy,
+        )
+
+    def ok(self, finding: str) -> CheckFinding:
+        """It is as it should be."""
+        return self.says("ok", finding)
+
+    def unknown(self, why: str) -> CheckFinding:
+        """The device does not tell."""
+        return self.says("not known", why)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unknown:
     """In place of a fact: why the device does not tell."""
@@ -46,12 +74,14 @@ def judged(
 ) -> tuple[CheckFinding, ...]:
     """Worst first, else in the order of the checks. Failures of `tolerated` checks are warnings;
     `strict` makes failures of all warnings, and of what is not known."""
-    made = []
-    for each in findings:
-        level = each.level
-        if level == "failure" and each.check in tolerated:
-            level = "warning"
-        if strict and level in ("warning", "not known") and each.check not in tolerated:
-            level = "failure"
-        made.append(replace(each, level=level))
+    made = (
+        replace(each, level=_judged(each.level, each.check in tolerated, strict))
+        for each in findings
+    )
     return tuple(sorted(made, key=lambda each: LEVELS.index(each.level)))
+
+
+def _judged(level: Level, tolerated: bool, strict: bool) -> Level:
+    if tolerated:
+        return "warning" if level == "failure" else level
+    return "failure" if strict and level in ("warning", "not known") else level

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from statistics import median
 
 from labtests.capabilities.facts import ClockReading, RoceFacts
-from labtests.check.finding import CheckFinding, Level, Unknown
+from labtests.check.finding import CheckFinding, Level, Subject, Unknown
 from labtests.check.gathering import Known
 from labtests.inventory import Testbed
 
@@ -13,7 +13,7 @@ CLOCKS_APART_S = 1.0
 """More makes it hard to put logs of two devices beside each other."""
 
 _BOARD = re.compile(r"^(?P<version>\S+) \((?P<board>[^)]+)\)$")
-SAME_ON_ALL = {
+SAME_ON_ALL: dict[str, tuple[Level, str]] = {
     "perftest": ("failure", "install the same perftest on all hosts: both ends must match"),
     "ofed": ("warning", "install the same OFED on all hosts"),
     "driver": ("warning", "install the same NIC driver on all hosts"),
@@ -25,18 +25,16 @@ def obstacles(known: Mapping[str, Known]) -> Iterator[CheckFinding]:
     for device in known.values():
         found = device.obstacles
         if isinstance(found, Unknown):
-            yield _unknown("obstacles", device.name, found)
+            yield Subject("obstacles", device.name).unknown(found.why)
             continue
         for sentence in found:
-            yield CheckFinding(
-                check="obstacles",
-                level="failure",
-                device=device.name,
-                finding=sentence,
-                remedy="remove it as described: it would override or distort a setting",
+            yield Subject("obstacles", device.name).says(
+                "failure",
+                sentence,
+                "remove it as described: it would override or distort a setting",
             )
         if not found:
-            yield _ok("obstacles", device.name, "nothing overrides settings")
+            yield Subject("obstacles", device.name).ok("nothing overrides settings")
         yield from _caveats(device)
 
 
@@ -49,15 +47,13 @@ def obstacles_of(device: str, said: tuple[str, ...] | Unknown) -> tuple[CheckFin
 def _caveats(device: Known) -> Iterator[CheckFinding]:
     """What makes numbers mean less, and prevents nothing: it only warns."""
     if isinstance(device.caveats, Unknown):
-        yield _unknown("obstacles", device.name, device.caveats)
+        yield Subject("obstacles", device.name).unknown(device.caveats.why)
         return
     for sentence in device.caveats:
-        yield CheckFinding(
-            check="obstacles",
-            level="warning",
-            device=device.name,
-            finding=sentence,
-            remedy="fix it as described, or allow for it when interpreting the numbers",
+        yield Subject("obstacles", device.name).says(
+            "warning",
+            sentence,
+            "fix it as described, or allow for it when interpreting the numbers",
         )
 
 
@@ -66,7 +62,7 @@ def versions(known: Mapping[str, Known]) -> Iterator[CheckFinding]:
     told = {}
     for device in known.values():
         if isinstance(device.versions, Unknown):
-            yield _unknown("versions", device.name, device.versions)
+            yield Subject("versions", device.name).unknown(device.versions.why)
         elif device.versions is not None:
             told[device.name] = device.versions
     hosts = {name: found for name, found in told.items() if known[name].roces}
@@ -75,7 +71,7 @@ def versions(known: Mapping[str, Known]) -> Iterator[CheckFinding]:
     yield from _same_firmware(_those_with("firmware", hosts))
     for name in [name for name in told if name not in hosts]:
         said = ", ".join(f"{what} {version}" for what, version in told[name].items() if version)
-        yield _ok("versions", name, said)
+        yield Subject("versions", name).ok(said)
 
 
 def _those_with(what: str, hosts: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
@@ -83,23 +79,17 @@ def _those_with(what: str, hosts: Mapping[str, Mapping[str, str]]) -> dict[str, 
     return {name: found[what] for name, found in hosts.items() if what in found}
 
 
-def _same(what: str, found: Mapping[str, str], rule: tuple[str, str]) -> Iterator[CheckFinding]:
+def _same(what: str, found: Mapping[str, str], rule: tuple[Level, str]) -> Iterator[CheckFinding]:
     common = max(found.values(), key=list(found.values()).count, default="")
     for name, version in found.items():
         if not version:
-            why = Unknown(why=f"{what}: version not reported")
-            yield _unknown("versions", name, why)
+            yield Subject("versions", name).unknown(f"{what}: version not reported")
         elif version == common or not common:
-            yield _ok("versions", name, f"{what} {version}")
+            yield Subject("versions", name).ok(f"{what} {version}")
         else:
             others = ", ".join(n for n, v in found.items() if v == common)
-            level: Level = "failure" if rule[0] == "failure" else "warning"
-            yield CheckFinding(
-                check="versions",
-                level=level,
-                device=name,
-                finding=f"{what} is {version}, and {common} on {others}",
-                remedy=rule[1],
+            yield Subject("versions", name).says(
+                rule[0], f"{what} is {version}, and {common} on {others}", rule[1]
             )
 
 
@@ -109,8 +99,9 @@ def _same_firmware(found: Mapping[str, str]) -> Iterator[CheckFinding]:
         match = _BOARD.match(text)
         boards.setdefault(match["board"] if match else "", {})[name] = text
     for board, of_board in boards.items():
-        rule = ("failure" if board else "warning", "bring the cards to one firmware (mlxfwmanager)")
-        yield from _same("firmware", of_board, rule)
+        level: Level = "failure" if board else "warning"
+        remedy = "bring the cards to one firmware (mlxfwmanager)"
+        yield from _same("firmware", of_board, (level, remedy))
 
 
 def rdma(testbed: Testbed, known: Mapping[str, Known]) -> Iterator[CheckFinding]:
@@ -122,55 +113,49 @@ def rdma(testbed: Testbed, known: Mapping[str, Known]) -> Iterator[CheckFinding]
                 yield _absent(device.name, at.interface, at.rdma)
         for port, facts in device.roces.items():
             if isinstance(facts, Unknown):
-                yield _unknown("rdma", device.name, facts, port)
+                yield Subject("rdma", device.name, port).unknown(facts.why)
             else:
                 at = next(p for p in testbed.device(device.name).ports if p.interface == port)
-                if testbed.link_of(at.endpoint) is None:
-                    yield _ok("rdma", device.name, "the testbed file has no cable there", port)
-                else:
-                    yield _active(device.name, port, facts)
+                yield _active(
+                    device.name, port, facts, cable=testbed.link_of(at.endpoint) is not None
+                )
                 yield _gid(device.name, port, facts, at.address)
 
 
 def _absent(device: str, port: str, rdma: str) -> CheckFinding:
-    return CheckFinding(
-        check="rdma",
-        level="failure",
-        device=device,
-        port=port,
-        finding=f"no RDMA device belongs to it, and the testbed file says {rdma}",
-        remedy="load its driver (see `rdma link`), or take `rdma:` out of the testbed file",
+    return Subject("rdma", device, port).says(
+        "failure",
+        f"no RDMA device belongs to it, and the testbed file says {rdma}",
+        "load its driver (see `rdma link`), or take `rdma:` out of the testbed file",
     )
 
 
-def _active(device: str, port: str, facts: RoceFacts) -> CheckFinding:
+def _active(device: str, port: str, facts: RoceFacts, *, cable: bool) -> CheckFinding:
+    at = Subject("rdma", device, port)
+    if not cable:
+        return at.ok("the testbed file has no cable there")
     if facts.active:
-        return _ok("rdma", device, f"{facts.rdma} is active", port)
-    return CheckFinding(
-        check="rdma",
-        level="failure",
-        device=device,
-        port=port,
-        finding=f"the RDMA link {facts.rdma} is not active",
-        remedy="see `rdma link` and the cable; bring the interface up",
+        return at.ok(f"{facts.rdma} is active")
+    return at.says(
+        "failure",
+        f"the RDMA link {facts.rdma} is not active",
+        "see `rdma link` and the cable; bring the interface up",
     )
 
 
 def _gid(device: str, port: str, facts: RoceFacts, address: str | None) -> CheckFinding:
+    at = Subject("gid", device, port)
     if facts.v2_addresses is None:
-        return _unknown("gid", device, Unknown(why="the host does not report its GIDs"), port)
+        return at.unknown("the host does not report its GIDs")
     if address is None:
-        return _ok("gid", device, "the testbed file gives no address to look for", port)
+        return at.ok("the testbed file gives no address to look for")
     if address in facts.v2_addresses:
-        return _ok("gid", device, f"{address} has a RoCEv2 GID", port)
+        return at.ok(f"{address} has a RoCEv2 GID")
     there = ", ".join(sorted(facts.v2_addresses)) or "none"
-    return CheckFinding(
-        check="gid",
-        level="failure",
-        device=device,
-        port=port,
-        finding=f"{address} has no RoCEv2 GID (addresses that have one: {there})",
-        remedy="give the interface the address of the testbed file (`ip address`)",
+    return at.says(
+        "failure",
+        f"{address} has no RoCEv2 GID (addresses that have one: {there})",
+        "give the interface the address of the testbed file (`ip address`)",
     )
 
 
@@ -179,7 +164,7 @@ def clocks(known: Mapping[str, Known], *, backend: str) -> Iterator[CheckFinding
     ahead: dict[str, float] = {}
     for device in known.values():
         if isinstance(device.clock, Unknown):
-            yield _unknown("clock", device.name, device.clock)
+            yield Subject("clock", device.name).unknown(device.clock.why)
         elif isinstance(device.clock, ClockReading):
             ahead[device.name] = device.clock.device_s - device.clock.lab_s
     if not ahead:
@@ -190,15 +175,13 @@ def clocks(known: Mapping[str, Known], *, backend: str) -> Iterator[CheckFinding
         assert isinstance(reading, ClockReading)
         apart_s = offset_s - middle
         if abs(apart_s) <= CLOCKS_APART_S + reading.resolution_s:
-            yield _ok("clock", name, f"within {CLOCKS_APART_S + reading.resolution_s:g} s")
+            yield Subject("clock", name).ok(f"within {CLOCKS_APART_S + reading.resolution_s:g} s")
             continue
-        yield CheckFinding(
-            check="clock",
-            level="warning",
-            device=name,
-            finding=f"its clock is {apart_s:+.1f} s from "
+        yield Subject("clock", name).says(
+            "warning",
+            f"its clock is {apart_s:+.1f} s from "
             + ("the runner's" if backend != "simulated" else "the others'"),
-            remedy="set up NTP or chrony on it: log times cannot be compared",
+            "set up NTP or chrony on it: log times cannot be compared",
         )
 
 
@@ -206,26 +189,14 @@ def left_behind(known: Mapping[str, Known]) -> Iterator[CheckFinding]:
     """Processes that carry the mark of a run."""
     for device in known.values():
         if isinstance(device.left, Unknown):
-            yield _unknown("leftovers", device.name, device.left)
+            yield Subject("leftovers", device.name).unknown(device.left.why)
             continue
         for process in device.left or ():
-            yield CheckFinding(
-                check="leftovers",
-                level="failure",
-                device=device.name,
-                finding=f"a process of another run is there: {process.pid} {process.command}",
-                remedy="`labtests restore` of that run ends it; or by hand on that host: "
+            yield Subject("leftovers", device.name).says(
+                "failure",
+                f"a process of another run is there: {process.pid} {process.command}",
+                "`labtests restore` of that run ends it; or by hand on that host: "
                 f"kill {process.pid}",
             )
         if device.left == ():
-            yield _ok("leftovers", device.name, "no leftover processes")
-
-
-def _unknown(check: str, device: str, unknown: Unknown, port: str = "") -> CheckFinding:
-    return CheckFinding(
-        check=check, level="not known", device=device, port=port, finding=unknown.why
-    )
-
-
-def _ok(check: str, device: str, text: str, port: str = "") -> CheckFinding:
-    return CheckFinding(check=check, level="ok", device=device, port=port, finding=text)
+            yield Subject("leftovers", device.name).ok("no leftover processes")

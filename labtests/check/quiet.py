@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from labtests.capabilities import counters as c
-from labtests.check.finding import CheckFinding, Unknown
+from labtests.check.finding import CheckFinding, Subject, Unknown
 from labtests.check.gathering import Idle
 from labtests.measure.evidence import Difference
 
@@ -32,7 +32,7 @@ TRAFFIC = frozenset(
 def errors(idle: Idle) -> Iterator[CheckFinding]:
     """CRC errors, symbol errors and the like stand still."""
     if isinstance(idle.errors, Unknown):
-        yield CheckFinding(check="errors", level="not known", device="", finding=idle.errors.why)
+        yield Subject("errors", "").unknown(idle.errors.why)
         return
     devices: dict[str, bool] = {}
     for difference in idle.errors.values():
@@ -41,16 +41,16 @@ def errors(idle: Idle) -> Iterator[CheckFinding]:
         devices.setdefault(reading.device, True)
         if difference.increase is None:
             why = f"{reading.counter}: {reading.missing or 'no number twice'}"
-            yield _of(difference, "errors", "not known", why, "")
+            yield _at("errors", difference).unknown(why)
             devices[reading.device] = False
         elif difference.increase:
             text = f"{reading.counter} grew by {difference.increase} in {idle.seconds:.3g} s"
-            yield _of(difference, "errors", "failure", text, "change the cable or clean the optics")
+            yield _at("errors", difference).says(
+                "failure", text, "change the cable or clean the optics"
+            )
             devices[reading.device] = False
     for name in [name for name, still in devices.items() if still]:
-        yield CheckFinding(
-            check="errors", level="ok", device=name, finding="no error counter increased"
-        )
+        yield Subject("errors", name).ok("no error counter increased")
 
 
 def grown(idle: Idle) -> tuple[Difference, ...]:
@@ -64,15 +64,13 @@ def noise(idle: Idle) -> Iterator[CheckFinding]:
     """Background traffic, per counter. It never excuses a drop: a queue that is under test and not
     quiet makes a verdict inconclusive."""
     if isinstance(idle.counters, Unknown):
-        yield CheckFinding(check="noise", level="not known", device="", finding=idle.counters.why)
+        yield Subject("noise", "").unknown(idle.counters.why)
         return
     noisy_ones = [difference for difference in grown(idle) if difference.key[4] in TRAFFIC]
     for difference in noisy_ones:
         _, _, scope, index, counter = difference.key
         where = f"{scope} {index} " if index >= 0 else ""
-        yield _of(
-            difference,
-            "noise",
+        yield _at("noise", difference).says(
             "warning",
             f"{where}{counter} grew by {difference.increase} in {idle.seconds:.3g} s, "
             "and nothing of labtests runs",
@@ -80,18 +78,8 @@ def noise(idle: Idle) -> Iterator[CheckFinding]:
         )
     noisy = {difference.key[0] for difference in noisy_ones}
     for device in sorted({key[0] for key in idle.counters} - noisy):
-        yield CheckFinding(
-            check="noise", level="ok", device=device, finding=f"quiet for {idle.seconds:.3g} s"
-        )
+        yield Subject("noise", device).ok(f"quiet for {idle.seconds:.3g} s")
 
 
-def _of(difference: Difference, check: str, level: str, text: str, remedy: str) -> CheckFinding:
-    device, port = difference.key[:2]
-    return CheckFinding(
-        check=check,
-        level=level,  # type: ignore[arg-type]
-        device=device,
-        port=port,
-        finding=text,
-        remedy=remedy,
-    )
+def _at(check: str, difference: Difference) -> Subject:
+    return Subject(check, *difference.key[:2])

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from labtests.check.finding import CheckFinding, Unknown
+from labtests.check.finding import CheckFinding, Subject, Unknown
 from labtests.core.errors import DeviceError
 from labtests.drivers import driver_module
 from labtests.drivers.linux.host import RIGHTS
@@ -51,8 +51,6 @@ def notes(known: Mapping[str, Rights | Unknown | None]) -> Iterator[CheckFinding
     for device, found in known.items():
         if isinstance(found, Unknown):
             why = f"cannot determine what the login may do: {found.why}"
-            yield CheckFinding(check="rights", level="note", device=device, finding=why)
+            yield Subject("rights", device).says("note", why)
         elif found is not None and found in _TOLD:
-            yield CheckFinding(
-                check="rights", level="note", device=device, finding=_TOLD[found], remedy=_REMEDY
-            )
+            yield Subject("rights", device).says("note", _TOLD[found], _REMEDY)

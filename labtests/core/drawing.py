@@ -197,11 +197,10 @@ class Panel:
             f'stroke-linejoin="round"{dash}/>'
         )
 
-    def dots(self, points: Iterable[Point], colour: str, *, hollow: bool = False) -> Parts:
+    def dots(self, points: Iterable[Point], colour: str) -> Parts:
         """A dot at each value."""
-        fill = PAPER if hollow else colour
         return [
-            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{fill}" stroke="{colour}" '
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}" stroke="{colour}" '
             'stroke-width="1.8"/>'
             for x, y in (self.at(*point) for point in points)
         ]

@@ -11,7 +11,6 @@ from labtests.core.printable import visible
 
 FOLDER_MODE, FILE_MODE = 0o700, 0o600
 _PARENT_MODE = 0o755
-_OTHERS = 0o077
 _OTHERS_WRITE = 0o022
 _ALL_WRITE = 0o002
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -6,6 +6,11 @@ from labtests.capabilities.records import Reading, Scope
 from labtests.transport.protocol import Reply
 
 
+def unit_of(counter: str) -> str:
+    """What a counter counts, by its name."""
+    return "bytes" if counter.endswith("_bytes") else "packets"
+
+
 @dataclass(frozen=True, slots=True)
 class Answered:
     """An answer, and what it is about."""
@@ -18,8 +23,7 @@ class Answered:
     def reading(
         self, counter: tuple[str, str], value: int | None, source: str, missing: str = ""
     ) -> Reading:
-        """One counter: its name and unit, its number, the device's own words for it, and why there
-        is no number, which is left out where there is one."""
+        """One counter: name and unit, number, the device's own words, and why there is none."""
         return Reading(
             device=self.reply.device,
             port=self.port,

@@ -48,6 +48,20 @@ class Unfinished:
     dry_run: bool
     runner: Runner
 
+    @classmethod
+    def of(cls, journal: Path, begun: Begun, *, file: Path | None) -> "Unfinished":
+        """By what its journal begins with."""
+        return cls(
+            file=file,
+            run=begun.run,
+            journal=journal.resolve(),
+            testbed=begun.testbed,
+            addresses=tuple(addresses(begun.devices)),
+            simulated=begun.backend == "simulated",
+            dry_run=begun.dry_run,
+            runner=begun.runner,
+        )
+
     @property
     def state(self) -> State:
         """Whether its runner still lives: it holds its journal's lock, or its process is there."""
@@ -76,16 +90,7 @@ def register(journal: Path, begun: Begun) -> Unfinished:
     """The next run will find it. Raises LabError when the state folder cannot be written."""
     folder = state_folder() / "unfinished"
     file = folder / f"{begun.run}.json"
-    entry = Unfinished(
-        file=file,
-        run=begun.run,
-        journal=journal.resolve(),
-        testbed=begun.testbed,
-        addresses=tuple(addresses(begun.devices)),
-        simulated=begun.backend == "simulated",
-        dry_run=begun.dry_run,
-        runner=begun.runner,
-    )
+    entry = Unfinished.of(journal, begun, file=file)
     try:
         private_folder(state_folder())
         private_folder(folder)

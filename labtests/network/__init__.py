@@ -13,9 +13,7 @@ from labtests.core.headroom import headroom_for
 from labtests.network.faulty_links import Script
 from labtests.network.flow_control import FlowControl
 from labtests.network.memory_settings import (
-    GroupCounters,
     GroupMemory,
-    MemoryUse,
     SwitchMemory,
 )
 from labtests.network.network import Network
@@ -23,8 +21,6 @@ from labtests.network.nic import Nic
 from labtests.network.paths import Routing, StaticRoute, Tunnel
 from labtests.network.pause_settings import (
     LinkPause,
-    LinkPauseCounters,
-    PauseCounters,
     PauseTiming,
     ReceiveBuffer,
     longest_response_ns,
@@ -56,17 +52,13 @@ __all__ = [
     "Cable",
     "DeadlockDetection",
     "FlowControl",
-    "GroupCounters",
     "GroupMemory",
     "GuardCounters",
     "HostPort",
     "LinkPause",
-    "LinkPauseCounters",
-    "MemoryUse",
     "Network",
     "Nic",
     "NicCounters",
-    "PauseCounters",
     "PauseTimeout",
     "PauseTiming",
     "PfcCounters",

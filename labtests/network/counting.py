@@ -2,10 +2,21 @@
 what a switch's memory holds."""
 
 from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, TypeVar
 
 from labtests.network.memory_settings import MemoryUse
 from labtests.network.settings import PortCounters
 from labtests.network.tables import NONE, Tables
+
+Counted = TypeVar("Counted")
+
+
+def counted(kind: type[Counted], source: Any, **more: Any) -> Counted:
+    """A record of counters: `more`, and in every other field the number that a row of a table, or
+    another record, has by that name."""
+    names = (field.name for field in fields(kind) if field.name not in more)  # type: ignore[arg-type]
+    return kind(**more, **{name: int(getattr(source, name)) for name in names})
 
 
 def port_counters(t: Tables, p: int) -> PortCounters:
@@ -30,16 +41,13 @@ def memory_use(t: Tables, s: int, ports: Mapping[str, int]) -> MemoryUse:
     """Of switch s, whose ports have these numbers."""
     switch = t.switch[s]
     lanes = {(port, i): t.lane[8 * p + i] for port, p in ports.items() for i in range(8)}
-    return MemoryUse(
-        total_cells=int(switch.total_cells),
-        shared_cells=int(switch.shared_cells),
-        used_cells=int(switch.used_cells),
+    return counted(
+        MemoryUse,
+        switch,
         shared_used_cells=int(switch.shared_used),
-        peak_used_cells=int(switch.peak_used_cells),
         headroom_pool_cells=int(switch.pool_cells),
         headroom_pool_used_cells=int(switch.pool_used),
         peak_headroom_pool_cells=int(switch.peak_pool_cells),
-        egress_shared_cells=int(switch.egress_shared_cells),
         egress_shared_used_cells=int(switch.egress_used),
         headroom_used_cells={key: int(lane.headroom_used) for key, lane in lanes.items()},
         peak_headroom_cells={key: int(lane.peak_headroom) for key, lane in lanes.items()},

@@ -82,19 +82,14 @@ class SwitchMemory:
     def group(self, priority: int) -> GroupMemory:
         """What holds for groups of this priority; a None left in it is the switch's default."""
         own = self.priorities.get(priority, GroupMemory())
-        if own.alpha is not None and own.xoff_cells is None:
-            xoff = None  # its own alpha asks for a dynamic threshold
-        else:
-            xoff = _first(own.xoff_cells, self.xoff_cells)
-        headroom = _first(own.headroom_cells, self.headroom_cells)
-        if headroom is None and self.headroom_pool_cells:
-            headroom = 0
+        dynamic = own.alpha is not None and own.xoff_cells is None  # its own alpha asks for that
+        pooled = 0 if self.headroom_pool_cells else None
         return GroupMemory(
             alpha=_first(own.alpha, self.alpha),
-            xoff_cells=xoff,
+            xoff_cells=None if dynamic else _first(own.xoff_cells, self.xoff_cells),
             xon_offset_cells=_first(own.xon_offset_cells, self.xon_offset_cells),
             guaranteed_cells=_first(own.guaranteed_cells, self.guaranteed_cells),
-            headroom_cells=headroom,
+            headroom_cells=_first(own.headroom_cells, self.headroom_cells, pooled),
         )
 
 

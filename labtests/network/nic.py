@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 from typing import Any
 
+from labtests.network.counting import counted
 from labtests.network.fabric import apply_np, apply_reaction_point, apply_rp
 from labtests.network.flow_control import (
     FlowControl,
@@ -44,11 +45,7 @@ from labtests.network.wire import break_silence
 _PACING = {"flow": PACED_BY_FLOW, "port": PACED_BY_PORT, "none": NOT_PACED}
 MOST_GAP = 0.1
 _OF_LANES = ("rx_packets", "tx_packets", "rx_bytes", "tx_bytes", "pfc_rx_frames", "pfc_tx_frames")
-_OF_HOST = (
-    *("np_ecn_marked", "np_cnp_sent", "rp_cnp_handled", "rp_cnp_ignored", "out_of_sequence"),
-    *("packet_seq_err", "duplicate_request", "udp_rcvbuf_errors"),
-)
-"""Of NicCounters, what is a column of lanes, or of a host, by the same name."""
+"""Of NicCounters, what is a column of lanes by the same name."""
 _FCS_BYTES = 4
 _TRUST = {"pcp": TRUST_DOT1P, "dscp": TRUST_DSCP}
 
@@ -266,10 +263,10 @@ class Nic:
         host, control = _still(self._record), _still(t.control[self._port])
         lanes = [_still(t.lane[row]) for row in range(8 * self._port, 8 * self._port + 8)]
         link, pauses = self.flow_control.link_counters(), [_pause(lane, now_ps) for lane in lanes]
-        same: dict[str, Any] = {name: getattr(host, name) for name in _OF_HOST}
-        same |= {name: tuple(getattr(lane, name) for lane in lanes) for name in _OF_LANES}
-        return NicCounters(
-            **same,
+        return counted(
+            NicCounters,
+            host,
+            **{name: tuple(getattr(lane, name) for lane in lanes) for name in _OF_LANES},
             pfc_rx_pause_us=tuple(paused_ps // PS_PER_US for paused_ps, _ in pauses),
             pfc_tx_pause_us=tuple(told_ps(lane, now_ps) // PS_PER_US for lane in lanes),
             pfc_rx_transitions=tuple(transitions for _, transitions in pauses),
@@ -281,6 +278,7 @@ class Nic:
             link_rx_pause_us=link.rx_paused_ps // PS_PER_US,
             link_tx_pause_us=link.tx_paused_ps // PS_PER_US,
             link_rx_transitions=link.transitions,
+            rnr_nak_retry_err=0,
             local_ack_timeout_err=host.local_ack_timeout,
             implied_nak_seq_err=host.implied_nak,
             udp_in_datagrams=host.udp_in,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from operator import itemgetter
 from typing import Any
 
-from labtests.network.counting import memory_use, port_counters
+from labtests.network.counting import counted, memory_use, port_counters
 from labtests.network.events import wake_port
 from labtests.network.fabric import give_headroom, share_memory
 from labtests.network.flow_control import (
@@ -310,17 +310,13 @@ class Switch:
         first = 8 * self._ports[port]
         lanes = self._tables.lane[first : first + 8]
         queues = self._tables.queue[first : first + 8]
-        return PortDrops(
+        return counted(
+            PortDrops,
+            record,
             input_buffer_drops=int(lanes.buffer_drops.sum()),
             headroom_drops=int(lanes.headroom_drops.sum()),
             output_buffer_drops=int(queues.tail_dropped.sum()),
             wred_drops=int(queues.wred_dropped.sum()),
-            ecn_marked=int(record.ecn_marked),
-            link_down_drops=int(record.link_down_drops),
-            ttl_drops=int(record.ttl_drops),
-            no_route_drops=int(record.no_route_drops),
-            watchdog_drops=int(record.watchdog_drops),
-            crc_errors=int(record.crc_errors),
         )
 
     def port_counters(self, port: str) -> PortCounters:
@@ -331,7 +327,9 @@ class Switch:
         """The groups of priorities 0..7 of a port."""
         first, state = 8 * self._ports[port], self._network.state
         return tuple(
-            GroupCounters(
+            counted(
+                GroupCounters,
+                lane,
                 lossless=bool(int(self._port(port).pfc_on) >> i & 1),
                 paused=bool(lane.xoff),
                 shared_used_cells=shared_use(state, first + i),
@@ -339,8 +337,6 @@ class Switch:
                 headroom_used_cells=int(lane.headroom_used),
                 peak_headroom_cells=int(lane.peak_headroom),
                 pool_used_cells=int(lane.pool_used),
-                headroom_drops=int(lane.headroom_drops),
-                buffer_drops=int(lane.buffer_drops),
             )
             for i, lane in enumerate(self._tables.lane[first : first + 8])
         )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from labtests.network.arithmetic import random_below
+from labtests.network.counting import counted
 from labtests.network.guarding import (
     ALERT,
     DROP,
@@ -266,15 +267,10 @@ def set_guard(t: Tables, p: int, guard: Guard, offset_ps: int) -> None:
 def guard_counters(rows: Any) -> tuple[GuardCounters, ...]:
     """The counters of eight rows of the guard table."""
     return tuple(
-        GuardCounters(
+        counted(
+            GuardCounters,
+            row,
             shut=bool(row.shut),
-            shutdowns=int(row.shutdowns),
-            restored=int(row.restored),
-            drained=int(row.drained),
-            dropped=int(row.dropped),
-            aggregate_dropped=int(row.aggregate_dropped),
-            ingress_dropped=int(row.ingress_dropped),
-            aggregate_ingress_dropped=int(row.aggregate_ingress_dropped),
             last_shut_ns=int(row.shut_at) // PS_PER_NS if row.shutdowns else None,
             last_restored_ns=int(row.restored_at) // PS_PER_NS if row.restored else None,
         )

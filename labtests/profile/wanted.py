@@ -174,11 +174,7 @@ def _ecn(scene: PortTarget) -> From | None:
     profile, queue_of = scene.profile, derived.queue_map(scene.profile)
     curves = {
         queue_of[priority]: MarkingCurve(
-            queue=queue_of[priority],
-            kmin_bytes=part.kmin_bytes,
-            kmax_bytes=part.kmax_bytes,
-            pmax_percent=part.pmax_percent,
-            weighting_exponent=part.weighting_exponent,
+            queue=queue_of[priority], **part.model_dump(exclude={"priorities"})
         )
         for part in profile.ecn
         for priority in part.priorities
@@ -266,17 +262,11 @@ def _cable(scene: PortTarget) -> From | None:
     return None if buffer is None else _always(math.ceil(buffer.cable_m))
 
 
-def _reaction_point(scene: PortTarget) -> From | None:
+def _point(scene: PortTarget, side: Literal["reaction_point", "notification_point"]) -> From | None:
+    """Where it is on."""
     if scene.profile.dcqcn is None:
         return None
-    asked = scene.profile.dcqcn.reaction_point.priorities
-    return _always(derived.marked(scene.profile) if asked is None else frozenset(asked))
-
-
-def _notification_point(scene: PortTarget) -> From | None:
-    if scene.profile.dcqcn is None:
-        return None
-    asked = scene.profile.dcqcn.notification_point.priorities
+    asked = getattr(scene.profile.dcqcn, side).priorities
     return _always(derived.marked(scene.profile) if asked is None else frozenset(asked))
 
 
@@ -333,9 +323,19 @@ _RULES = (
     _SettingRule("buffer.cable_m", k.CABLE_LENGTH, "host", None, _cable),
     _SettingRule("dcqcn.reaction_point", k.DCQCN_RP, "host", DcqcnWords, _dcqcn_rp),
     _SettingRule("dcqcn.notification_point, cnp", k.DCQCN_NP, "host", DcqcnWords, _dcqcn_np),
-    _SettingRule("dcqcn.reaction_point", k.REACTION_POINT, "host", None, _reaction_point),
     _SettingRule(
-        "dcqcn.notification_point", k.NOTIFICATION_POINT, "host", None, _notification_point
+        "dcqcn.reaction_point",
+        k.REACTION_POINT,
+        "host",
+        None,
+        lambda scene: _point(scene, "reaction_point"),
+    ),
+    _SettingRule(
+        "dcqcn.notification_point",
+        k.NOTIFICATION_POINT,
+        "host",
+        None,
+        lambda scene: _point(scene, "notification_point"),
     ),
     _SettingRule("buffer.headroom_cells", k.HEADROOM, "switch", None, _headroom),
     _SettingRule("lossless", k.PFC, "port", None, _pfc),

@@ -1,7 +1,9 @@
 """Command line, environment and markers."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,98 +40,52 @@ _LISTING = (
 )
 
 
+_OPTIONS = {
+    "--testbed --inventory FILE": "testbed file, or the name of one in testbeds/ "
+    "[LABTESTS_TESTBED]",
+    "--dry-run": "run against simulated devices made from the testbed file; no box is touched",
+    "--plan": "print, per device, the commands a run would use to change it; change nothing",
+    "--no-controls": "leave out the phases that drop on purpose; drop counters are then unproven, "
+    "so lossless verdicts are inconclusive",
+    "--recover": "first undo changes left on this lab by a crashed run",
+    "--wait-for-lease MINUTES": "wait this long for the lease when somebody else has the lab "
+    "(default: 0)",
+    "--under-lock": "work under the lock that you have taken by `labtests lock`",
+    "--tolerate CHECK": "a failure of this pre-flight check only warns (docs/check.md); may be "
+    "repeated",
+    "--fault JSON": "with --dry-run: inject this fault into the simulated lab "
+    "(docs/simulated-lab.md)",
+    "--run-dir DIR": "run folder (default: reports/<testbed>/<time>) [LABTESTS_RUN_DIR]",
+    "--seed N": "seed of a simulated lab, 0 or more (default: 1; dry run only)",
+    "--lab-seconds S": "duration of each phase with staggered senders (docs/pace.md; default: 20 "
+    "on hardware and 5 in a dry run)",
+    "--hardware-pace": "take the durations of a lab whose switches refresh their counters every "
+    "few seconds, whatever this lab is (default on such hardware; docs/pace.md)",
+    "--idle-s S": "how long the pre-flight check watches counters of the idle lab (default: 5 on "
+    "hardware, 0.5 in a dry run; 0: not at all)",
+}
+"""Each option and its help text, with the environment variable; without a value it is a flag."""
+
+_VALUES: Mapping[str, Mapping[str, Any]] = {
+    "": {"action": "store_true"},
+    "FILE": {"default": None},
+    "DIR": {"default": None},
+    "CHECK": {"action": "append", "default": []},
+    "JSON": {"action": "append", "default": []},
+    "N": {"type": int, "default": None},
+    "S": {"type": float, "default": None},
+    "MINUTES": {"type": float, "default": 0.0},
+}
+
+
 def add_options(parser: pytest.Parser) -> None:
-    """Every option of ours, with its environment variable in the help text."""
+    """Every option of ours."""
     group = parser.getgroup("labtests", "labtests: a lossless-Ethernet lab")
-    group.addoption(
-        "--testbed",
-        "--inventory",
-        metavar="FILE",
-        default=None,
-        help="testbed file, or the name of one in testbeds/ [LABTESTS_TESTBED]",
-    )
-    group.addoption(
-        "--dry-run",
-        action="store_true",
-        help="run against simulated devices made from the testbed file; no box is touched",
-    )
-    group.addoption(
-        "--plan",
-        action="store_true",
-        help="print, per device, the commands a run would use to change it; change nothing",
-    )
-    group.addoption(
-        "--no-controls",
-        action="store_true",
-        help="leave out the phases that drop on purpose; drop counters are then unproven, so "
-        "lossless verdicts are inconclusive",
-    )
-    group.addoption(
-        "--recover",
-        action="store_true",
-        help="first undo changes left on this lab by a crashed run",
-    )
-    group.addoption(
-        "--wait-for-lease",
-        metavar="MINUTES",
-        type=float,
-        default=0.0,
-        help="wait this long for the lease when somebody else has the lab (default: 0)",
-    )
-    group.addoption(
-        "--under-lock",
-        action="store_true",
-        help="work under the lock that you have taken by `labtests lock`",
-    )
-    group.addoption(
-        "--tolerate",
-        action="append",
-        metavar="CHECK",
-        default=[],
-        help="a failure of this pre-flight check only warns (docs/check.md); may be repeated",
-    )
-    group.addoption(
-        "--fault",
-        action="append",
-        metavar="JSON",
-        default=[],
-        help="with --dry-run: inject this fault into the simulated lab (docs/simulated-lab.md)",
-    )
-    group.addoption(
-        "--run-dir",
-        metavar="DIR",
-        default=None,
-        help="run folder (default: reports/<testbed>/<time>) [LABTESTS_RUN_DIR]",
-    )
-    group.addoption(
-        "--seed",
-        metavar="N",
-        type=int,
-        default=None,
-        help="seed of a simulated lab, 0 or more (default: 1; dry run only)",
-    )
-    group.addoption(
-        "--lab-seconds",
-        metavar="S",
-        type=float,
-        default=None,
-        help="duration of each phase with staggered senders (docs/pace.md; default: 20 on hardware "
-        "and 5 in a dry run)",
-    )
-    group.addoption(
-        "--hardware-pace",
-        action="store_true",
-        help="take the durations of a lab whose switches refresh their counters every few seconds, "
-        "whatever this lab is (default on such hardware; docs/pace.md)",
-    )
-    group.addoption(
-        "--idle-s",
-        metavar="S",
-        type=float,
-        default=None,
-        help="how long the pre-flight check watches counters of the idle lab (default: 5 on "
-        "hardware, 0.5 in a dry run; 0: not at all)",
-    )
+    for usage, words in _OPTIONS.items():
+        names = [word for word in usage.split() if word.startswith("--")]
+        value = "".join(word for word in usage.split() if not word.startswith("--"))
+        named = {"metavar": value} if value else {}
+        group.addoption(*names, help=words, **named, **_VALUES[value])
 
 
 def only_lists(config: pytest.Config) -> bool:

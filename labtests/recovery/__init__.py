@@ -8,13 +8,12 @@ from labtests.recovery.guard import (
     held_by,
     left_behind,
 )
-from labtests.recovery.replay import Recovered, UndoOutcome, find, forget, recover
+from labtests.recovery.replay import Recovered, find, forget, recover
 
 __all__ = [
     "LabHeld",
     "NotPutBack",
     "Recovered",
-    "UndoOutcome",
     "claim",
     "expect_put_back",
     "find",

@@ -27,7 +27,6 @@ from labtests.journal import (
     read_changes,
     unfinished_runs,
 )
-from labtests.journal.changes import addresses
 from labtests.journal.known import whole_before
 from labtests.lab.changes import PutBack
 from labtests.lab.lab import Lab
@@ -104,17 +103,7 @@ def find(text: str) -> Unfinished:
         raise LabError(
             f"{text} is neither an unfinished run nor a run folder; unfinished runs: {there}"
         )
-    begun = read_changes(journal).begun
-    return Unfinished(
-        file=None,
-        run=begun.run,
-        journal=journal.resolve(),
-        testbed=begun.testbed,
-        addresses=tuple(addresses(begun.devices)),
-        simulated=begun.backend == "simulated",
-        dry_run=begun.dry_run,
-        runner=begun.runner,
-    )
+    return Unfinished.of(journal, read_changes(journal).begun, file=None)
 
 
 def forget(run: Unfinished) -> list[str]:

@@ -5,11 +5,10 @@ value that is not there is shown as not there, with the reason, never as 0.
 """
 
 from labtests.report.pages import css, page, state_html, summary_html, test_html
-from labtests.report.runs import UnreadableRun, read_run
+from labtests.report.runs import read_run
 from labtests.report.sealing import sealed
 
 __all__ = [
-    "UnreadableRun",
     "css",
     "page",
     "read_run",

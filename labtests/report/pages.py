@@ -53,6 +53,22 @@ def _rendered(template: str, **values: object) -> str:
     return visible(_environment().get_template(template).render(**values))
 
 
+_FILTERS: tuple[Callable[..., Any], ...] = (
+    *(text.amount, text.brief, text.dash, text.date, text.gbit, text.moment, text.seconds),
+    *(text.signed, entries, texts),
+)
+_GLOBALS: tuple[Callable[..., Any], ...] = (
+    *(view.anchor, view.tests_of, view.counts_of, view.verdicts_of, view.contradicts_itself),
+    *(view.kept_its_word, right_control, view.simulated, view.one_machine, view.plots_of),
+    *(view.counters_of, view.still_of, view.settings_of, view.versions_of),
+)
+"""What templates call, by the names that it has here."""
+
+
+def _by_name(functions: tuple[Callable[..., Any], ...]) -> dict[str, Callable[..., Any]]:
+    return {function.__name__: function for function in functions}
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -63,37 +79,9 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters: dict[str, Callable[..., Any]] = {
-        "amount": text.amount,
-        "brief": text.brief,
-        "dash": text.dash,
-        "date": text.date,
-        "gbit": text.gbit,
-        "moment": text.moment,
-        "seconds": text.seconds,
-        "signed": text.signed,
-        "entries": entries,
-        "texts": texts,
-        "outcome": view.outcome_of,
-        "label": view.label_of,
-        "standing": view.standing_of,
-    }
-    environment.filters.update(filters)
-    environment.globals.update(
-        anchor=view.anchor,
-        tests_of=view.tests_of,
-        counts_of=view.counts_of,
-        verdicts_of=view.verdicts_of,
-        contradicts_itself=view.contradicts_itself,
-        kept_its_word=view.kept_its_word,
-        right_control=right_control,
-        wrong_control=view.wrong_of,
-        simulated=view.simulated,
-        one_machine=view.one_machine,
-        plots_of=view.plots_of,
-        counters_of=view.counters_of,
-        still_of=view.still_of,
-        settings_of=view.settings_of,
-        versions_of=view.versions_of,
+    environment.filters.update(_by_name(_FILTERS))
+    environment.filters.update(
+        outcome=view.outcome_of, label=view.label_of, standing=view.standing_of
     )
+    environment.globals.update(_by_name(_GLOBALS), wrong_control=view.wrong_of)
     return environment

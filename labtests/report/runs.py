@@ -29,8 +29,7 @@ def read_run(folder: Path) -> Json:
         raise UnreadableRun(str(error)) from error
     except ValueError as error:
         raise UnreadableRun(f"{file} is not JSON: {error}") from error
-    problem = _problem(run)
-    if problem:
+    if problem := _problem(run):
         raise UnreadableRun(f"{file}: {problem}")
     return run  # type: ignore[no-any-return]
 

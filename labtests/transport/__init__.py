@@ -1,1 +1,1 @@
-"""A session with a device: commands, replies, batches of them, SSH, and recordings of it."""
+"""A session with a device: commands, replies, batches of them, and SSH."""

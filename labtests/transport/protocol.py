@@ -1,5 +1,5 @@
-"""The seam: a command made of words (commands.py) in, text out. SSH, a recording and the simulated
-lab (behind SSH) all fit it.
+"""The seam: a command made of words (commands.py) in, text out. SSH and the simulated lab (behind
+SSH) both fit it.
 
 A `Transport` is an open session with one device. A `Clock` is the lab's time: the wall clock on
 hardware, the simulated network's clock in a dry run. Nothing else differs between the two.

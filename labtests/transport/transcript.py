@@ -19,8 +19,8 @@ and by kind
     note        text
 
 `status` is null on a CLI. A call that raised has `problem`, `remedy` and `error` (the name in
-errors.py) in place of an answer. Secrets are replaced by `***` (see redaction.py). `recording.py`
-replays such a file as a lab.
+errors.py) in place of an answer. Secrets are replaced by `***` (see redaction.py). The tests
+replay such a file as a lab.
 """
 
 import json

@@ -2,18 +2,15 @@
 
     incast(streams, clock=..., duration_s=...) -> one FlowResult a stream
 
-Only FlowStatus.COMPLETE is evidence of traffic. The parsers are `parse_report` (perftest's
-tables) and `parse_json` (iperf3).
+Only FlowStatus.COMPLETE is evidence of traffic.
 """
 
 from labtests.workloads.attempt import Attempt, Party
 from labtests.workloads.incast import incast
 from labtests.workloads.iperf3 import Iperf3
-from labtests.workloads.iperf3_json import parse_json
 from labtests.workloads.marked import send_marked
 from labtests.workloads.pause_storm import PauseStorm
 from labtests.workloads.perftest import Perftest
-from labtests.workloads.perftest_report import parse_report
 from labtests.workloads.streams import Stream
 
 __all__ = [
@@ -24,7 +21,5 @@ __all__ = [
     "Perftest",
     "Stream",
     "incast",
-    "parse_json",
-    "parse_report",
     "send_marked",
 ]

@@ -3,7 +3,7 @@
 import pytest
 
 from labtests.core.errors import CommandRejected
-from labtests.drivers.comware.names import asked_port, full_name, printed_port
+from labtests.drivers.comware.names import NAMES, full_name, printed_port
 from labtests.drivers.displays import Unfit
 
 PAIRS = [
@@ -51,4 +51,4 @@ def test_an_unknown_name_in_an_output_is_refused():
 
 def test_an_unknown_name_in_the_testbed_is_refused_before_anything_is_sent():
     with pytest.raises(CommandRejected, match="display interface brief"):
-        asked_port("leaf1", "swp1")
+        NAMES.asked("leaf1", "swp1")

@@ -11,12 +11,13 @@ from labtests.core.errors import UnreadableOutput
 from labtests.drivers.comware.configuration import interface_section, parse_configuration
 from labtests.drivers.comware.drops import DROPS
 from labtests.drivers.comware.maps import parse_map_table
-from labtests.drivers.comware.pfc import PORTS, configured_pfc, priority_list
+from labtests.drivers.comware.pfc import PORTS, configured_pfc
 from labtests.drivers.comware.queues import QUEUES
 from labtests.drivers.comware.scheduling import SCHEDULERS
 from labtests.drivers.comware.trust import TRUSTED
 from labtests.drivers.comware.versions import parse_version
 from labtests.drivers.comware.wred import APPLIED, applied_wred_table, parse_qos_wred_table
+from labtests.drivers.displays import written
 from labtests.transport.protocol import Reply
 
 READ = [recording for recording in RECORDINGS if is_read(recording)]
@@ -527,11 +528,11 @@ def test_a_port_description_cannot_end_a_configuration():
 
 
 @pytest.mark.parametrize(
-    ("listed", "written"),
+    ("listed", "shown"),
     [({3}, "3"), (set(range(8)), "0-7"), ({0, 2, 3, 5, 6}, "0,2-3,5-6"), ({0, 2, 4, 6}, "0,2,4,6")],
 )
-def test_a_list_of_priorities_is_written_as_the_switch_prints_it(listed, written):
-    assert priority_list(frozenset(listed)) == written
+def test_a_list_of_priorities_is_written_as_the_switch_prints_it(listed, shown):
+    assert written(frozenset(listed)) == shown
 
 
 @pytest.mark.parametrize(

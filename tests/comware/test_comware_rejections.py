@@ -3,13 +3,13 @@
 import pytest
 
 from labtests.core.errors import CommandRejected
-from labtests.drivers.comware.rejections import expect_accepted, expect_answer, is_refusal
+from labtests.drivers.comware.session import REFUSALS
 from labtests.transport.protocol import Reply
 
 COMMANDS = ("interface Twenty-FiveGigE1/0/14", "priority-flow-control enable", "qos trust dscp")
 
 # recorded: blanks around the caret; none; a log file without a caret; no % at all (twice)
-REFUSALS = [
+SAID_NO = [
     "     ^                 \n% Unrecognized command found at '^' position.\n",
     " ^ % Unrecognized command found at '^' position.\n",
     "% Unrecognized command found at '^' position.\n",
@@ -55,15 +55,15 @@ def configured(text):
     ],
 )
 def test_echoes_prompts_and_notices_are_no_refusal(text):
-    expect_accepted(configured(text), COMMANDS)
+    REFUSALS.expect_accepted(configured(text), COMMANDS)
 
 
-@pytest.mark.parametrize("answer", REFUSALS + SENTENCES)
+@pytest.mark.parametrize("answer", SAID_NO + SENTENCES)
 @pytest.mark.parametrize("at", range(len(COMMANDS)))
 def test_the_refused_line_is_named_with_the_words_of_the_switch(answer, at):
     answers = [""] * at + [answer]
     with pytest.raises(CommandRejected) as refusal:
-        expect_accepted(configured(block(*answers)), COMMANDS)
+        REFUSALS.expect_accepted(configured(block(*answers)), COMMANDS)
     assert refusal.value.device == "S6550"
     assert refusal.value.command == COMMANDS[at]
     assert answer.replace("^ ", "").split()[-1] in refusal.value.problem
@@ -72,33 +72,33 @@ def test_the_refused_line_is_named_with_the_words_of_the_switch(answer, at):
 
 def test_a_caret_alone_is_a_refusal():
     with pytest.raises(CommandRejected):
-        expect_accepted(configured(block("", "      ^\n")), COMMANDS)
+        REFUSALS.expect_accepted(configured(block("", "      ^\n")), COMMANDS)
 
 
 def test_a_question_that_waits_for_an_answer_is_a_refusal():
     with pytest.raises(CommandRejected, match=r"\[Y/N\]"):
-        expect_accepted(configured(block("", "Continue? [Y/N]:\n")), COMMANDS)
+        REFUSALS.expect_accepted(configured(block("", "Continue? [Y/N]:\n")), COMMANDS)
 
 
-@pytest.mark.parametrize("text", REFUSALS)
+@pytest.mark.parametrize("text", SAID_NO)
 def test_a_refused_display_command_is_an_error_and_no_output(text):
     reply = Reply(device="S6550", command="display priority-flow-control", text=text)
-    assert is_refusal(reply)
+    assert REFUSALS.is_refusal(reply)
     with pytest.raises(CommandRejected) as refusal:
-        expect_answer(reply)
+        REFUSALS.expect_answer(reply)
     assert refusal.value.command == "display priority-flow-control"
     assert "found at '^' position" in refusal.value.problem
 
 
 def test_each_kind_of_refusal_has_its_own_remedy():
     remedies = set()
-    for text in REFUSALS[3:]:
+    for text in SAID_NO[3:]:
         with pytest.raises(CommandRejected) as refusal:
-            expect_answer(Reply(device="S6550", command="x", text=text))
+            REFUSALS.expect_answer(Reply(device="S6550", command="x", text=text))
         remedies.add(refusal.value.remedy)
-    assert len(remedies) == len(REFUSALS[3:])
+    assert len(remedies) == len(SAID_NO[3:])
 
 
 def test_an_output_with_a_percentage_is_no_refusal():
     text = "Interface: GE1/0/1\n Current queue length: 0 packets, 0% use ratio\n"
-    assert not is_refusal(Reply(device="S6550", command="x", text=text))
+    assert not REFUSALS.is_refusal(Reply(device="S6550", command="x", text=text))

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from in_process import InProcessLab
 from invoke.exceptions import CommandTimedOut, UnexpectedExit
+from recorded import recorded_lab
 
 from labtests.core.errors import CommandRejected, DeviceError
 from labtests.inventory import load
 from labtests.lab.changes import Planned
 from labtests.lab.lab import Lab
 from labtests.pytest_plugin import terminal
-from labtests.transport.recording import recorded_lab
 from labtests.transport.transcript import Journal
 
 ROOT = Path(__file__).parents[2]

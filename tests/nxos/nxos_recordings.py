@@ -43,11 +43,11 @@ def watched(reply):
 PARSERS = {
     "clock": clock.parse_clock,
     "configuration": with_the_clock,
-    "interface": interfaces.parse_interface,
+    "interface": interfaces.INTERFACE.read,
     "lldp": lldp.parse_lldp_neighbors,
     "pfc_detail": pfc.parse_pfc_detail,
     "pfc_queue": watched,
-    "pfc_queue_detail": watchdog.parse_pfc_queue_detail,
+    "pfc_queue_detail": watchdog.PFC_QUEUE_DETAIL.read,
     "queuing": queuing.QUEUING.read,
     "version": versions.parse_version,
 }

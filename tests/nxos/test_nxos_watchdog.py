@@ -7,7 +7,7 @@ from nxos_recordings import load
 
 from labtests.capabilities.records import PfcSetting, WatchdogTimes
 from labtests.core.errors import UnreadableOutput
-from labtests.drivers.nxos.watchdog import parse_pfc_queue, parse_pfc_queue_detail
+from labtests.drivers.nxos.watchdog import PFC_QUEUE_DETAIL, parse_pfc_queue
 from labtests.transport.protocol import Reply
 
 OUT, IN, OTHER = PORTS
@@ -101,7 +101,7 @@ def test_a_port_has_counters_for_every_priority_and_none_for_queues_that_are_not
     [
         (parse_pfc_queue, "pfc_queue.n9k", "( 0x2 ) - - - - - - N -", "( 0x2 ) - - - - - N - -",
          "states of other queues than its bitmap"),
-        (parse_pfc_queue_detail, "pfc_queue_detail.n9k", "2197358073", "2197358072",
+        (PFC_QUEUE_DETAIL.read, "pfc_queue_detail.n9k", "2197358073", "2197358072",
          "752 drained and 2197357321 dropped"),
     ],
 )  # fmt: skip

@@ -27,7 +27,6 @@ from labtests.linuxlab.ledger import Ledger, ledger_of
 from labtests.network import cases
 from labtests.profile import reader as profiles
 from labtests.recovery.snapshot import read
-from labtests.transport.recording import recorded_lab
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = int(os.environ.get("LABTESTS_FUZZ", "40"))
@@ -109,15 +108,6 @@ RUN = {
         }
     ],
 }
-RECORDED = [
-    {"order": 1, "time_s": 0.0, "device": "", "kind": "note", "text": "labtests-journal/1"},
-    {"order": 2, "time_s": 1.0, "device": "a", "kind": "run", "command": "x", "text": "y\n"}
-    | {"errors": "", "status": 0},
-    {"order": 3, "time_s": 1.0, "device": "a", "kind": "start", "process": 1, "command": "z"}
-    | {"limit_s": 9.0},
-    {"order": 4, "time_s": 2.0, "device": "a", "kind": "output", "process": 1, "text": "t"}
-    | {"errors": "", "status": 0},
-]
 
 
 def places(tree: Any, here: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -235,10 +225,6 @@ FORMATS: dict[str, tuple[Callable[[Path], Any], Reader]] = {
         lambda folder: lines_of(journal_of(folder / "run", {}, {})),
         lambda path, tree: read_changes(written_lines(path, tree)),
     ),
-    "recording": (
-        lambda _: RECORDED,
-        lambda path, tree: recorded_lab(written_lines(path, tree)),
-    ),
     "run": (lambda _: RUN, of_run),
     "lease": (lambda _: json.loads(as_line(me("run", run="r", why="w"))), of_lease),
     "ledger": (
@@ -277,4 +263,4 @@ def test_anything_in_any_place_is_read_or_refused_with_a_sentence(
 
 
 def test_every_format_is_fuzzed() -> None:
-    assert len(FORMATS) == 11
+    assert len(FORMATS) == 10

@@ -32,7 +32,6 @@ from labtests.linuxlab import plan
 from labtests.linuxlab.ledger import Ledger, ledger_of
 from labtests.recovery.snapshot import read
 from labtests.report.runs import UnreadableRun, read_run
-from labtests.transport.recording import recorded_lab
 
 pytestmark = pytest.mark.usefixtures("own_state")
 
@@ -300,25 +299,12 @@ def test_it_is_no_change_journal(straining: Path) -> None:
         read_changes(straining)
 
 
-def test_it_is_no_recording(straining: Path) -> None:
-    with pytest.raises(LabError):
-        recorded_lab(straining)
-
-
 def test_it_is_no_run(straining: Path, tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
     (folder / "run.json").symlink_to(straining)
     with pytest.raises(UnreadableRun):
         read_run(folder)
-
-
-def test_a_recording_raises_no_other_error_than_a_devices(tmp_path: Path) -> None:
-    path = tmp_path / "journal.jsonl"
-    line = {"order": 1, "time_s": 0, "device": "a", "kind": "run", "command": "x"}
-    path.write_text(json.dumps(line | {"error": "Sequence", "problem": "", "remedy": ""}) + "\n")
-    with pytest.raises(LabError, match="no error of a device"):
-        recorded_lab(path)
 
 
 @pytest.mark.parametrize("more_often", [0, 12])
@@ -343,7 +329,7 @@ _texts = st.text(max_size=200) | st.sampled_from(["{}", "[]", '{"format": "labte
 def test_no_text_makes_a_traceback_of_a_reader(tmp_path_factory: Any, lines: list[str]) -> None:
     path = tmp_path_factory.mktemp("fuzz") / "file"
     path.write_text("\n".join(lines), encoding="utf-8", errors="surrogatepass")
-    for reader in (read_changes, read, recorded_lab, load):
+    for reader in (read_changes, read, load):
         with suppress(LabError):
             assert reader(path) is not None  # type: ignore[operator]
 

@@ -1,6 +1,7 @@
 """Files and tools of an emulated host: writing reaches the network, reading comes from it."""
 
 import json
+import re
 from collections.abc import Callable
 
 import pytest
@@ -201,7 +202,8 @@ def test_ethtool_lists_the_counters_of_a_recording_in_its_order() -> None:
     recorded = [
         line.split(":")[0].strip() for line in transcript("ethtool-statistics").splitlines()
     ]
-    assert list(names(frozenset(), driver_of_2018=True)) == recorded
+    newer = re.compile(r"rx_prio\d_discards|tx_pause_storm_\w+")  # than the recorded driver of 2018
+    assert [name for name in names(frozenset()) if not newer.fullmatch(name)] == recorded
 
 
 def test_ethtool_shows_pauses_only_where_pfc_is_on(hands: Hands) -> None:

@@ -4,7 +4,7 @@ than the interval never shuts a queue, a longer one does, and the other classes 
 import pytest
 
 from labtests.capabilities import counters as c
-from labtests.drivers.nxos.watchdog import parse_pfc_queue, parse_pfc_queue_detail
+from labtests.drivers.nxos.watchdog import PFC_QUEUE_DETAIL, parse_pfc_queue
 from labtests.network import UdpRequest
 from labtests.transport.protocol import Reply
 
@@ -60,7 +60,7 @@ def storm(simulation, lasting_ms):
 
 def counters(cli):
     text = cli(f"show queuing pfc-queue interface {OUT} detail")
-    return parse_pfc_queue_detail(Reply(device="N9K", command="", text=text))[OUT][3]
+    return PFC_QUEUE_DETAIL.read(Reply(device="N9K", command="", text=text))[OUT][3]
 
 
 def view(cli):

@@ -9,11 +9,10 @@ from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
+from recorded import recorded_lab
 from story_lab import SUITE_TESTS
 from story_runs import TESTBED
 from typed import typed
-
-from labtests.transport.recording import recorded_lab
 
 SUITES = ("test_s1_pfc", "test_s2_dcqcn", "test_s3_reaction_point")
 COLUMNS = ["device", "port", "scope", "index", "counter", "unit", "time_s", "value", "source"]

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 from cli_server import PASSWORD, CliServer
+from recorded import Exchange, RecordedClock, Recording, recorded_lab
 from sshd_server import Sshd, wait_for
 from typed import typed
 
 from labtests.core.errors import CommandRejected, CommandTimeout, LabError, Unreachable
 from labtests.transport.exchanges import Exchanges
 from labtests.transport.protocol import Process, Reply, Transport
-from labtests.transport.recording import Exchange, RecordedClock, Recording, recorded_lab
 from labtests.transport.ssh import SHELL, connect
 from labtests.transport.transcribing import JournalledTransport
 from labtests.transport.transcript import Journal
@@ -255,37 +255,6 @@ def test_a_recorded_timeout_is_raised_again() -> None:
     host = Recording("a", [Exchange(kind="run", question=("slow",), answer=late)])
     with pytest.raises(CommandTimeout, match="it did not end"):
         host.run(typed("slow"))
-
-
-@pytest.mark.parametrize(
-    "line", ['{"order": 1, "time_s"', '{"order": 1}', "[]", '{"device": "a", "kind": "dance"}']
-)
-def test_a_file_that_is_no_journal_is_refused_with_its_line(tmp_path: Path, line: str) -> None:
-    good = '{"order": 1, "time_s": 1, "device": "", "kind": "note", "text": "labtests-journal/1"}'
-    (tmp_path / "journal.jsonl").write_text(f"{good}\n{line}\n")
-    with pytest.raises(LabError, match=r"journal\.jsonl:2: not a line of a journal"):
-        recorded_lab(tmp_path / "journal.jsonl")
-
-
-WRONG = [
-    {"kind": "configure", "commands": [[1]], "command": "x", "text": "", "status": None},
-    {"kind": "configure", "commands": {"x": 1}, "command": "x", "text": "", "status": None},
-    {"kind": "run", "command": ["x"], "text": "", "errors": "", "status": 0},
-    {"kind": "run", "command": "x", "text": 5, "errors": "", "status": 0},
-    {"kind": "run", "command": "x", "text": "", "errors": "", "status": "0"},
-    {"kind": "run", "command": "x", "text": "", "errors": "", "status": 0, "time_s": "now"},
-    {"kind": "start", "command": None, "process": 1},
-]
-
-
-@pytest.mark.parametrize("line", WRONG)
-def test_a_line_with_a_value_of_another_kind_is_refused_with_its_line(
-    tmp_path: Path, line: dict[str, object]
-) -> None:
-    whole = {"order": 1, "time_s": 1.0, "device": "a", "errors": ""} | line
-    (tmp_path / "journal.jsonl").write_text(json.dumps(whole) + "\n")
-    with pytest.raises(LabError, match=r"journal\.jsonl:1: not a line of a journal.*cannot|no com"):
-        recorded_lab(tmp_path / "journal.jsonl")
 
 
 def test_four_times_the_output_of_a_process_takes_four_times_as_long_to_read(

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from driven import driving
 from in_process import InProcessLab
+from recorded import recorded_lab
 from sshd_server import Sshd
 from typed import typed
 
@@ -17,7 +18,6 @@ from labtests.drivers.linux.host import RIGHTS
 from labtests.inventory import load
 from labtests.transport.commands import program
 from labtests.transport.protocol import Clock, Transport, wait_until
-from labtests.transport.recording import recorded_lab
 from labtests.transport.ssh import SHELL, connect, connect_all
 from labtests.transport.ssh.connecting import emulated
 from labtests.transport.transcribing import JournalledTransport

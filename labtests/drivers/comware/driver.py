@@ -2,9 +2,7 @@
 
 from typing import Literal
 
-from labtests.capabilities.device import Entitled, Obstacles
 from labtests.capabilities.driver import Driver
-from labtests.capabilities.settings import Commands
 from labtests.drivers.comware.clock import SwitchClock
 from labtests.drivers.comware.configuration import ConfigSection
 from labtests.drivers.comware.drops import Drops
@@ -15,13 +13,12 @@ from labtests.drivers.comware.maps import ComwareDscpMap, QueueMap
 from labtests.drivers.comware.marking import ComwareEcn
 from labtests.drivers.comware.pfc import ComwarePfc, PfcFrames
 from labtests.drivers.comware.queues import Queues
-from labtests.drivers.comware.rejections import expect_accepted
 from labtests.drivers.comware.scheduling import ComwareScheduling
-from labtests.drivers.comware.session import QUIT, interfaces, line
+from labtests.drivers.comware.session import CLI, QUIT, interfaces
 from labtests.drivers.comware.trust import ComwareTrust
 from labtests.drivers.comware.versions import ComwareVersions
+from labtests.drivers.displays import CliState
 from labtests.transport.asking import Asking
-from labtests.transport.protocol import Reply
 
 SESSION = "hp_comware"
 """How it is reached: netmiko's device type for the Comware CLI."""
@@ -42,41 +39,22 @@ _IN_THE_WAY = (
 )
 
 
-_SETTINGS = (
-    *(ComwarePfc, ComwareTrust, ComwareEcn, ComwareScheduling),
-    *(ComwareDscpMap, QueueMap, FrameLimit, Headroom),
-)
-_PARTS = (Queues, PfcFrames, Drops, Interfaces)
+class ComwareState(CliState):
+    """What of the interfaces' configuration stands in the way."""
 
-
-def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
-    """The driver of one switch, by its name in the testbed file."""
-    parts = (*(part(device) for part in _PARTS), LldpNeighbours(), SwitchClock())
-    return Driver(
-        device,
-        settings=tuple(setting(device) for setting in _SETTINGS),
-        parts=(*parts, ComwareVersions(), ComwareState()),
-    )
-
-
-class ComwareState(Obstacles, Entitled):
-    """What stands in the way of a test, and of whoever may not configure."""
+    cli = CLI
+    leave = QUIT
 
     def obstacles(self) -> Asking[tuple[str, ...]]:
-        """What the interfaces' configuration has that would undo or distort a test's settings."""
+        """What would undo or distort a test's settings."""
         _, sections = yield from interfaces()
         return tuple(sentence for section in sections for sentence in _obstacles_of(section))
 
-    def trial(self) -> Asking[Commands]:
-        """Into the view of a port and out again: that changes nothing, and takes a role that may
-        configure. (Every role may enter the system view; only network-admin may ask for roles.)"""
+    def interfaces(self) -> Asking[tuple[str, ...]]:
+        """See CliState. (Every role may enter the system view; only network-admin may ask for
+        roles.)"""
         _, sections = yield from interfaces()
-        ports = [s.interface for s in sections if s.interface and "/" in s.interface]
-        return (line("interface", ports[0]), QUIT) if ports else ()
-
-    def expect_entitled(self, lines: Commands, reply: Reply) -> None:
-        """See Entitled."""
-        expect_accepted(reply, lines)
+        return tuple(str(section.interface) for section in sections)
 
 
 def _obstacles_of(section: ConfigSection) -> list[str]:
@@ -86,3 +64,20 @@ def _obstacles_of(section: ConfigSection) -> list[str]:
         for line in section.lines
         if line.startswith(start)
     ]
+
+
+_SETTINGS = (
+    *(ComwarePfc, ComwareTrust, ComwareEcn, ComwareScheduling),
+    *(ComwareDscpMap, QueueMap, FrameLimit, Headroom),
+)
+_PARTS = (Queues, PfcFrames, Drops, Interfaces, ComwareState)
+
+
+def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
+    """The driver of one switch, by its name in the testbed file."""
+    parts = (*(part(device) for part in _PARTS), LldpNeighbours(), SwitchClock())
+    return Driver(
+        device,
+        settings=tuple(setting(device) for setting in _SETTINGS),
+        parts=(*parts, ComwareVersions()),
+    )

@@ -11,9 +11,9 @@ from itertools import chain
 from labtests.capabilities import counters as c
 from labtests.capabilities.device import DropTelemetry
 from labtests.capabilities.records import Reading
-from labtests.drivers.comware.session import ComwarePart, PortDisplay
-from labtests.drivers.comware.values import NO_NUMBER, Count, record
-from labtests.drivers.displays import ANY, Unfit
+from labtests.drivers.comware.session import ComwarePart
+from labtests.drivers.comware.values import NO_NUMBER, record
+from labtests.drivers.displays import ANY, Count, PortDisplay, Unfit
 from labtests.drivers.readings import Answered
 from labtests.transport.asking import Asking
 

@@ -13,62 +13,60 @@ here needs are passed over; a line of another form is refused.
 """
 
 import re
-from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.facts import LinkErrors, LinkFacts, LinkState, PortTelemetry
-from labtests.capabilities.records import Reading
-from labtests.core.errors import UnreadableOutput
+from labtests.capabilities.facts import LinkFacts
 from labtests.drivers.comware.names import full_name
-from labtests.drivers.comware.session import ComwarePart, PortDisplay
-from labtests.drivers.comware.values import COMWARE, COUNTER, Count, counted
-from labtests.drivers.displays import ANY, Unfit, ValueKind
+from labtests.drivers.comware.session import ComwarePart
+from labtests.drivers.comware.values import COMWARE, COUNTER, counted
+from labtests.drivers.displays import (
+    ANY,
+    CliInterfaces,
+    CounterWords,
+    Counts,
+    PortDisplay,
+    Unfit,
+    ValueKind,
+)
 from labtests.drivers.parsing import BLANK
-from labtests.drivers.readings import Answered
-from labtests.transport.asking import Asking
-from labtests.transport.protocol import Reply
 
 _ITEM = re.compile(rf"({COUNTER}) ([a-zA-Z][a-zA-Z ]*)")
 _BITS_PER_S = {"G": 10**9, "M": 10**6}
 
-# What Comware calls it -> name here, by side. What has no neutral name keeps Comware's word.
-_NEUTRAL = {
-    "input": {
-        "packets": c.RX_PACKETS,
-        "bytes": c.RX_BYTES,
-        "input errors": c.RX_ERRORS,
-        "errors": c.RX_ERRORS,
-        "crc": c.RX_CRC_ERRORS,
-        "frame": c.RX_FRAME_ERRORS,
-        "overruns": c.RX_OVERRUNS,
-        "drops": c.NET_RX_DROPPED,
-        "ignored": f"{c.DROPPED_FOR}ignored",  # no buffer for what came
-        "no buffers": f"{c.DROPPED_FOR}no_buffers",
+WORDS = CounterWords(
+    neutral={
+        "input": {
+            "packets": c.RX_PACKETS,
+            "bytes": c.RX_BYTES,
+            "input errors": c.RX_ERRORS,
+            "errors": c.RX_ERRORS,
+            "crc": c.RX_CRC_ERRORS,
+            "frame": c.RX_FRAME_ERRORS,
+            "overruns": c.RX_OVERRUNS,
+            "drops": c.NET_RX_DROPPED,
+            "ignored": f"{c.DROPPED_FOR}ignored",  # no buffer for what came
+            "no buffers": f"{c.DROPPED_FOR}no_buffers",
+        },
+        "output": {
+            "packets": c.TX_PACKETS,
+            "bytes": c.TX_BYTES,
+            "output errors": c.TX_ERRORS,
+            "errors": c.TX_ERRORS,
+            "no carrier": c.TX_CARRIER_ERRORS,
+            "drops": c.NET_TX_DROPPED,
+            "buffer failures": f"{c.DROPPED_FOR}buffer_failures",
+        },
     },
-    "output": {
-        "packets": c.TX_PACKETS,
-        "bytes": c.TX_BYTES,
-        "output errors": c.TX_ERRORS,
-        "errors": c.TX_ERRORS,
-        "no carrier": c.TX_CARRIER_ERRORS,
-        "drops": c.NET_TX_DROPPED,
-        "buffer failures": f"{c.DROPPED_FOR}buffer_failures",
+    own={
+        "input": ("runts", "giants", "throttles", "aborts", "parity errors"),
+        "output": (
+            *("underruns", "aborts", "deferred", "collisions", "late collisions"),
+            *("lost carrier", "lost carriers"),
+        ),
     },
-}
-_OWN = {
-    "input": ("runts", "giants", "throttles", "aborts", "parity errors"),
-    "output": (
-        *("underruns", "aborts", "deferred", "collisions", "late collisions"),
-        *("lost carrier", "lost carriers"),
-    ),
-}
-_NOT_READ = frozenset({"unicasts", "broadcasts", "multicasts", "pauses"})
-_EXPECTED = tuple(
-    name
-    for name in dict.fromkeys(chain.from_iterable(names.values() for names in _NEUTRAL.values()))
-    if not name.startswith(c.DROPPED_FOR)
+    passed=frozenset({"unicasts", "broadcasts", "multicasts", "pauses"}),
 )
 
 Items = tuple[tuple[str, int | None], ...]
@@ -87,33 +85,18 @@ def _items(text: str) -> Items:
 
 def _shown(
     interface: str, sides: tuple[tuple[str, Items], ...], state: str = "", **first: tuple[Any, ...]
-) -> tuple[str, tuple[LinkFacts, tuple[Count, ...]]]:
+) -> tuple[str, tuple[LinkFacts, Counts]]:
     del first["by_protocol"]
     if not state:
         raise Unfit("has no line `Current state:`")
-    counts: dict[str, Count] = {}
-    for count in (count for side, items in sides for count in _counts(side, items)):
-        if counts.setdefault(count.counter, count) is not count:
-            raise Unfit(f"has two numbers of {count.words!r}")
+    counts = WORDS.counts(sides)
     told: dict[str, Any] = {name: next(iter(found), None) for name, found in first.items()}
     facts = LinkFacts(up=state == "UP", **told)
-    return full_name(interface) or interface, (facts, tuple(counts.values()))
+    return full_name(interface) or interface, (facts, counts)
 
 
 def _side(side: str, items: Items, more: tuple[Items, ...], which: str = "") -> tuple[str, Items]:
     return side.lower(), () if which == "normal" else (*items, *chain.from_iterable(more))
-
-
-def _counts(side: str, items: Items) -> Iterator[Count]:
-    for words, value in items:
-        word = words.lower()
-        name = _NEUTRAL[side].get(word)
-        if name is None and word in _OWN[side]:
-            name = f"{side}_{word.replace(' ', '_')}"
-        if name is None and word not in _NOT_READ:
-            raise Unfit(f"counts {words!r} of {side}, which is unrecognised")
-        if name is not None:
-            yield Count(counter=name, words=f"{side}: {words}", value=value)
 
 
 _KINDS = {
@@ -173,48 +156,9 @@ _PORT = record(
 )
 INTERFACE = PortDisplay(command="display interface <port>", shows=_PORT, skip=BLANK)
 
-_ERRORS = frozenset({c.RX_ERRORS, c.RX_CRC_ERRORS, c.TX_ERRORS})
 
+class Interfaces(ComwarePart, CliInterfaces):
+    """Links, and what ports count. Comware does not say there which FEC is in force."""
 
-class Interfaces(ComwarePart, LinkState, LinkErrors, PortTelemetry):
-    """Links, and what ports count."""
-
-    def link(self, port: str) -> Asking[LinkFacts]:
-        """Comware does not say there which FEC is in force."""
-        _, (facts, _) = yield from self.shown(INTERFACE, port)
-        return facts
-
-    def link_errors(self, port: str) -> Asking[tuple[Reading, ...]]:
-        """Frames that arrived broken, and those that could not be sent whole."""
-        reply, (_, counts) = yield from self.shown(INTERFACE, port)
-        found = _readings(reply, port, counts)
-        return tuple(reading for reading in found if reading.counter in _ERRORS)
-
-    def port_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
-        """All that `display interface` counts; None where it counts nothing of the kind, and where
-        it is not understood: the other counters of a switch do not hang on its wording."""
-        reply = yield from self.asked(INTERFACE, port)
-        try:
-            _, counts = INTERFACE.of(reply, self.port(port))
-        except UnreadableOutput as error:
-            return _readings(reply, port, (), error.problem)
-        return _readings(reply, port, counts)
-
-
-def _readings(
-    reply: Reply,
-    port: str,
-    counts: tuple[Count, ...],
-    absent: str = "`display interface` has no such line",
-) -> tuple[Reading, ...]:
-    shown = {each.counter for each in counts}
-    none = (Count(counter=n, words=n, value=None) for n in _EXPECTED if n not in shown)
-    return tuple(
-        Answered(reply, port).reading(
-            (each.counter, "bytes" if each.counter.endswith("_bytes") else "packets"),
-            each.value,
-            f"display interface: {each.words}",
-            "the switch shows no number" if each.counter in shown else absent,
-        )
-        for each in (*counts, *none)
-    )
+    display = INTERFACE
+    words = WORDS

@@ -225,11 +225,5 @@ def _limits(q: WredQueue) -> tuple[int, int, int]:
 
 
 def _wred(curve: MarkingCurve, cell_bytes: int) -> WredQueue:
-    return WredQueue(
-        queue=curve.queue,
-        low_limit=curve.kmin_bytes // cell_bytes,
-        high_limit=max(curve.kmax_bytes // cell_bytes, curve.kmin_bytes // cell_bytes + 1),
-        drop_probability_percent=curve.pmax_percent,
-        weighting_exponent=curve.weighting_exponent,
-        ecn=True,
-    )
+    found = curve.in_units(cell_bytes)
+    return replace(found, high_limit=max(found.high_limit, found.low_limit + 1))

@@ -4,7 +4,7 @@ from labtests.drivers.displays import Names
 
 # Recorded: GE, XGE, WGE, FGE, HGE, 200GE, BAGG, Vlan, Loop, NULL, M-E. The others are from H3C's
 # interface guides, from memory.
-_NAMES = Names(
+NAMES = Names(
     cli="Comware",
     abbreviations={
         "Ethernet": "Eth",
@@ -30,5 +30,4 @@ _NAMES = Names(
     example="Twenty-FiveGigE1/0/14",
     file="labtests/drivers/comware/names.py",
 )
-full_name, printed_port = _NAMES.full, _NAMES.printed
-asked_port, wrong_port = _NAMES.asked, _NAMES.wrong
+full_name, printed_port, wrong_port = NAMES.full, NAMES.printed, NAMES.wrong

@@ -14,7 +14,6 @@ priority and counters.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any, Literal
 
 from labtests.capabilities.counters import PFC_RX_FRAMES, PFC_TX_FRAMES
@@ -23,9 +22,9 @@ from labtests.capabilities.records import PfcSetting, Reading
 from labtests.capabilities.settings import PFC
 from labtests.drivers.comware.configuration import ConfigSection
 from labtests.drivers.comware.names import wrong_port
-from labtests.drivers.comware.session import ComwarePart, PortDisplay, PortSetting, line
+from labtests.drivers.comware.session import ComwarePart, PortSetting, line
 from labtests.drivers.comware.values import COMWARE, NO_NUMBER, NOT_A_NUMBER, priorities
-from labtests.drivers.displays import Table, ValueKind
+from labtests.drivers.displays import PortDisplay, Table, ValueKind, written
 from labtests.drivers.parsing import refuse
 from labtests.drivers.readings import Answered
 from labtests.transport.asking import Asking, side_by_side
@@ -120,7 +119,7 @@ class ComwarePfc(PortSetting[PfcSetting]):
             # whether a shorter list replaces a longer one is not written anywhere
             yield line("undo", *_NO_DROP)
         if wanted.priorities not in (earlier.priorities, frozenset()):
-            yield line(*_NO_DROP, priority_list(wanted.priorities))
+            yield line(*_NO_DROP, written(wanted.priorities))  # 16 characters at most (H3C)
         if wanted.mode != earlier.mode:
             yield _MODES[wanted.mode]
 
@@ -137,13 +136,6 @@ def configured_pfc(reply: Reply, section: ConfigSection) -> PfcSetting:
     mode: Any = (section.said(reply, _CONFIGURED_MODE) or {"mode": "off"})["mode"]
     no_drop = section.said(reply, _CONFIGURED_LIST) or {"listed": frozenset()}
     return PfcSetting(mode="on" if mode == "enable" else mode, priorities=no_drop["listed"])
-
-
-def priority_list(wanted: frozenset[int]) -> str:
-    """The shortest way the CLI takes: ranges joined by commas, at most 16 characters (H3C)."""
-    ranges = groupby(enumerate(sorted(wanted)), key=lambda each: each[1] - each[0])
-    runs = ([priority for _, priority in run] for _, run in ranges)
-    return ",".join(str(r[0]) if len(r) == 1 else f"{r[0]}-{r[-1]}" for r in runs)
 
 
 def _shown(part: ComwarePart, port: str) -> Asking[tuple[Reply, PfcPort | None]]:

@@ -8,9 +8,10 @@ equals forwarded plus dropped in packets, not in bytes.
 from labtests.capabilities import counters as c
 from labtests.capabilities.device import QueueTelemetry
 from labtests.capabilities.records import Reading
-from labtests.drivers.comware.session import ComwarePart, PortDisplay
+from labtests.drivers.comware.session import ComwarePart
 from labtests.drivers.comware.values import COMWARE, NO_NUMBER, maybe, record
-from labtests.drivers.readings import Answered
+from labtests.drivers.displays import PortDisplay
+from labtests.drivers.readings import Answered, unit_of
 from labtests.transport.asking import Asking
 
 _WORDS = {
@@ -62,7 +63,7 @@ class Queues(ComwarePart, QueueTelemetry):
         reply, shown = yield from self.shown(QUEUES, port)
         return tuple(
             Answered(reply, port, "queue", queue).reading(
-                (counter, "bytes" if counter.endswith("_bytes") else "packets"),
+                (counter, unit_of(counter)),
                 shown.get(queue, {}).get(counter),
                 words,
                 NO_NUMBER if queue in shown else f"the switch did not show queue {queue}",

@@ -12,10 +12,9 @@ from labtests.capabilities.device import QueueShares, Shares
 from labtests.capabilities.records import QueueSchedule, SchedulingSetting
 from labtests.capabilities.settings import SCHEDULING
 from labtests.core.errors import CommandRejected
-from labtests.drivers.comware.rejections import is_refusal
-from labtests.drivers.comware.session import PortDisplay, PortSetting, line
+from labtests.drivers.comware.session import PortSetting, line
 from labtests.drivers.comware.values import COMWARE, many, maybe, record
-from labtests.drivers.displays import Unfit
+from labtests.drivers.displays import PortDisplay, Unfit
 from labtests.drivers.parsing import whole_lines
 from labtests.transport.asking import Asking, ask
 from labtests.transport.commands import CliLine
@@ -78,14 +77,13 @@ class ComwareScheduling(PortSetting[SchedulingSetting], QueueShares):
 
     def read(self, port: str) -> Asking[SchedulingSetting]:
         """Asked by discipline: WRR, strict priority, WFQ. The first that answers is in force."""
-        full = self.port(port)
         for display in SCHEDULERS:
-            reply = yield from ask(display.asked(full))
-            if not is_refusal(reply) and not _shows_no_scheduler(reply):
-                return display.of(reply, full)
+            reply = yield from ask(self.question(display, port))
+            if not self.cli.refusals.is_refusal(reply) and not _shows_no_scheduler(reply):
+                return self.of(display, reply, port)
         raise CommandRejected(
             self.device,
-            f"display qos queue wrr|sp|wfq interface {full}",
+            f"display qos queue wrr|sp|wfq interface {self.port(port)}",
             "the switch shows no scheduler for this port",
             "a queue scheduling profile (`qos apply qmprofile`) may be in force: take it off",
         )

@@ -5,9 +5,9 @@ from typing import Any
 
 from labtests.capabilities.records import TrustSetting
 from labtests.capabilities.settings import TRUST
-from labtests.drivers.comware.session import PortDisplay, PortSetting, line
+from labtests.drivers.comware.session import PortSetting, line
 from labtests.drivers.comware.values import many, maybe, record
-from labtests.drivers.displays import Unfit
+from labtests.drivers.displays import PortDisplay, Unfit
 from labtests.transport.asking import Asking
 from labtests.transport.commands import CliLine
 

@@ -1,25 +1,15 @@
 """Values as Comware prints them, and the words it prints where it has none."""
 
 import re
-from dataclasses import dataclass
 
 from labtests.drivers.comware.names import printed_port
-from labtests.drivers.displays import Notation, Unfit, ValueKind
+from labtests.drivers.displays import Notation, ValueKind, numbers_in
 
 NOT_A_NUMBER = re.compile(r"N/A|--?|Overflow|overflow")
 """`--` not supported, `Overflow` more than 14 digits (legend of `display counters rate`), `N/A`."""
 COUNTER = rf"(?:[0-9]{{1,40}}|{NOT_A_NUMBER.pattern})"
 """A counter inside a regular expression: digits, or a word that says there is no number."""
 NO_NUMBER = "the switch printed no number"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Count:
-    """One counter: its name here, the switch's own words, the number (None: it has none)."""
-
-    counter: str
-    words: str
-    value: int | None
 
 
 def counted(text: str) -> int | None:
@@ -29,13 +19,7 @@ def counted(text: str) -> int | None:
 
 def priorities(text: str) -> frozenset[int]:
     """A list of priorities, as the CLI writes it: `0-7`, `5`, `0,2-3,5-6`, `3 5`."""
-    found: set[int] = set()
-    for part in re.split(r",\s*|\s+", text):
-        first, _, last = part.partition("-")
-        if re.fullmatch("[0-7](?:-[0-7])?", part) is None or (last or "7") < first:
-            raise Unfit(f"{text!r} is no list of priorities 0..7")
-        found.update(range(int(first), int(last or first) + 1))
-    return frozenset(found)
+    return numbers_in(text, r",\s*|\s+", last=7)
 
 
 COMWARE = Notation().also(

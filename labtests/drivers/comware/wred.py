@@ -8,9 +8,8 @@ Limits are in the device's own unit (cells or packets, by model).
 
 from labtests.capabilities.records import WredQueue
 from labtests.drivers.comware.configuration import ConfigSection
-from labtests.drivers.comware.session import PortDisplay
 from labtests.drivers.comware.values import COMWARE, many, record
-from labtests.drivers.displays import read
+from labtests.drivers.displays import PortDisplay, read
 from labtests.drivers.parsing import refuse, whole_lines
 from labtests.transport.protocol import Reply
 

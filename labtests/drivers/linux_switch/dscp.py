@@ -6,6 +6,7 @@ routed (net/ipv4/ip_forward.c: rt_tos2priority, the table ip_tos2prio of net/ipv
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from labtests.capabilities.device import DscpClasses
 from labtests.core.output import lines_said
@@ -42,7 +43,7 @@ class Classes(TcPart, DscpClasses):
         filters = parse_filters(filtered)
         _expect_order(filtered, filters)
         unfiltered = yield from self._unfiltered(port, reply, tree)
-        return tuple(_queue(filtered, tree, filters, dscp, unfiltered) for dscp in _DSCPS)
+        return tuple(map(_Filtered(filtered, tree, filters, unfiltered).queue, _DSCPS))
 
     def filter_command(self, port: str, *where: str) -> Shell:
         """Every filter of one qdisc of a port, or of one of its hooks."""
@@ -114,38 +115,35 @@ def _expect_order(reply: Reply, filters: Sequence[Filter]) -> None:
                 )
 
 
-def _queue(
-    reply: Reply,
-    tree: Tree,
-    filters: Sequence[Filter],
-    dscp: int,
-    unfiltered: Sequence[int | None],
-) -> int:
-    """The one queue of a DSCP, whatever its ECN field."""
-    found = {
-        _queue_of_tos(reply, tree, filters, dscp << 2 | ecn, unfiltered) for ecn in _ECN_FIELDS
-    }
-    if len(found) != 1:
-        names = [f.name for f in filters if f.tos_mask & 3] or ["the priomap"]
-        refuse(reply, f"DSCP {dscp} goes to queues {found} by its ECN field: `{names[0]}`", _HAND)
-    (queue,) = found
-    if queue is None:
-        problem = f"DSCP {dscp} is in no queue: no filter takes it, and htb has no default class"
-        refuse(reply, problem, _HAND)
-    return queue
+@dataclass(frozen=True, slots=True)
+class _Filtered:
+    """How a port puts packets into its queues: by its filters (and the answer that shows them),
+    and by TOS byte what none of them takes."""
 
+    reply: Reply
+    tree: Tree
+    filters: Sequence[Filter]
+    unfiltered: Sequence[int | None]
 
-def _queue_of_tos(
-    reply: Reply,
-    tree: Tree,
-    filters: Sequence[Filter],
-    tos: int,
-    unfiltered: Sequence[int | None],
-) -> int | None:
-    taken = next((f for f in filters if f.takes(tos)), None)
-    if taken is None:
-        return unfiltered[tos]
-    leaf = _leaf_at(tree, taken.to)
-    if leaf is None:
-        refuse(reply, f"filter `{taken.name}` leads to {taken.to}, which is no queue", _HAND)
-    return leaf.queue
+    def queue(self, dscp: int) -> int:
+        """The one queue of a DSCP, whatever its ECN field."""
+        found = {self._of_tos(dscp << 2 | ecn) for ecn in _ECN_FIELDS}
+        if len(found) != 1:
+            names = [f.name for f in self.filters if f.tos_mask & 3] or ["the priomap"]
+            problem = f"DSCP {dscp} goes to queues {found} by its ECN field: `{names[0]}`"
+            refuse(self.reply, problem, _HAND)
+        (queue,) = found
+        if queue is None:
+            lost = f"DSCP {dscp} is in no queue: no filter takes it, and htb has no default class"
+            refuse(self.reply, lost, _HAND)
+        return queue
+
+    def _of_tos(self, tos: int) -> int | None:
+        taken = next((f for f in self.filters if f.takes(tos)), None)
+        if taken is None:
+            return self.unfiltered[tos]
+        leaf = _leaf_at(self.tree, taken.to)
+        if leaf is None:
+            problem = f"filter `{taken.name}` leads to {taken.to}, which is no queue"
+            refuse(self.reply, problem, _HAND)
+        return leaf.queue

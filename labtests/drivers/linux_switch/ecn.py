@@ -79,18 +79,8 @@ class TcEcn(TcSetting[EcnSetting], EcnMarking, EcnCurves):
 
     def ecn_for(self, curves: tuple[MarkingCurve, ...], cell_bytes: int) -> EcnSetting:
         """These curves; Linux counts bytes, so `cell_bytes` is not used."""
-        found = (
-            WredQueue(
-                queue=curve.queue,
-                low_limit=curve.kmin_bytes,
-                high_limit=curve.kmax_bytes,
-                drop_probability_percent=curve.pmax_percent,
-                weighting_exponent=curve.weighting_exponent,
-                ecn=True,
-            )
-            for curve in sorted(curves, key=lambda each: each.queue)
-        )
-        return EcnSetting(profile=red.OURS, queues=tuple(found))
+        found = tuple(each.in_units() for each in sorted(curves, key=lambda each: each.queue))
+        return EcnSetting(profile=red.OURS, queues=found)
 
     def commands(
         self, port: str, earlier: EcnSetting, wanted: EcnSetting, around: Tree
@@ -219,16 +209,14 @@ class _Where:
         of htb is in no list of tc (htb_graft hides it, qdisc_hash_add is not called): the queue
         would be gone for whoever reads the tree."""
         above = self._tree.scheduler
-        if above is not None and above.kind == "htb":
-            self._session._reject(
-                self._what,
-                f"its fifo has no handle, and tc would not show the one that {self._at} gets after "
-                "a RED",
-                "give the class a bfifo of its own: tc qdisc add ... handle 10: bfifo limit ...",
-            )
         if above is None or self._at is None or self._at.major != above.handle.major:
-            self._session._reject(
-                self._what,
-                f"its fifo has no handle, and {self._at} would have none after a RED",
-                "give the queue a bfifo of its own: tc qdisc add ... handle 10: bfifo limit ...",
-            )
+            problem = f"{self._at} would have none after a RED"
+        elif above.kind == "htb":
+            problem = f"tc would not show the one that {self._at} gets after a RED"
+        else:
+            return
+        self._session._reject(
+            self._what,
+            f"its fifo has no handle, and {problem}",
+            "give the queue a bfifo of its own: tc qdisc add ... handle 10: bfifo limit ...",
+        )

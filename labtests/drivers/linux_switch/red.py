@@ -30,7 +30,6 @@ AVERAGE_PACKET_BYTES = 1000
 FRAME_BYTES = 1514
 """A full Ethernet frame as tc counts it: what a packet of a pfifo's limit stands for."""
 
-_FLAGS = ("harddrop", "adaptive", "nodrop")
 _DETAIL = re.compile(
     r"queue (?P<queue>\d+): red (?P<handle>[0-9a-f]+): limit (?P<limit>\d+)"
     r"(?: idle (?P<idle>\d+))?"

@@ -119,15 +119,7 @@ class TcScheduling(TcSetting[SchedulingSetting], QueueShares):
         return found
 
     def _change_class(self, port: str, old: HtbClass, new: QueueSchedule) -> Shell:
-        place = ("parent", str(old.parent)) if old.parent is not None else ("root",)
-        command = root(
-            *("tc", "class", "change", "dev", self._interface(port), *place),
-            *("classid", str(old.handle), "htb"),
-            *("rate", str(old.rate), "ceil", str(old.ceil)),
-            *("burst", burst_to_ask(old.rate, old.burst)),
-            *("cburst", burst_to_ask(old.ceil, old.cburst)),
-            *("prio", str(new.level), "quantum", str(new.weight)),
-        )
+        command = _class_change(self._interface(port), old, new)
         if old.odd:
             self._reject(
                 command,
@@ -152,6 +144,18 @@ class TcScheduling(TcSetting[SchedulingSetting], QueueShares):
         strictly = ("strict", len(strict)) if strict else ()
         shared = ("quanta", *quanta) if quanta else ()
         return root(*start, *strictly, *shared, "priomap", *bands.priomap)
+
+
+def _class_change(interface: str, old: HtbClass, new: QueueSchedule) -> Shell:
+    place = ("parent", str(old.parent)) if old.parent is not None else ("root",)
+    return root(
+        *("tc", "class", "change", "dev", interface, *place),
+        *("classid", str(old.handle), "htb"),
+        *("rate", str(old.rate), "ceil", str(old.ceil)),
+        *("burst", burst_to_ask(old.rate, old.burst)),
+        *("cburst", burst_to_ask(old.ceil, old.cburst)),
+        *("prio", str(new.level), "quantum", str(new.weight)),
+    )
 
 
 def _quantum(share: int, least: int) -> int:

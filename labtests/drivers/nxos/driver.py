@@ -1,10 +1,10 @@
 """What a suite may ask of a Nexus 9000 with NX-OS."""
 
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from labtests.capabilities.device import Entitled, Obstacles
 from labtests.capabilities.driver import Driver
-from labtests.capabilities.settings import Commands
+from labtests.drivers.displays import CliState
 from labtests.drivers.nxos.clock import NxosClock
 from labtests.drivers.nxos.configuration import Configured, configured
 from labtests.drivers.nxos.egress import NxosEcn, NxosScheduling
@@ -13,12 +13,11 @@ from labtests.drivers.nxos.lldp import NxosNeighbours
 from labtests.drivers.nxos.pfc import NxosPfc, NxosPfcFrames
 from labtests.drivers.nxos.ports import NxosFrameLimit, NxosHeadroom
 from labtests.drivers.nxos.queuing import NxosQueues
-from labtests.drivers.nxos.session import EXIT, expect_accepted, line
+from labtests.drivers.nxos.session import CLI, EXIT
 from labtests.drivers.nxos.trust import NxosDscpMap, NxosQueueMap, NxosTrust
 from labtests.drivers.nxos.versions import NxosVersions
 from labtests.drivers.nxos.watchdog import NxosWatchdog, NxosWatchdogCounters, NxosWatchdogTimes
 from labtests.transport.asking import Asking
-from labtests.transport.protocol import Reply
 
 SESSION = "cisco_nxos"
 """How it is reached: netmiko's device type for NX-OS."""
@@ -32,12 +31,46 @@ _AT_A_PORT = (
 )
 _IN_A_POLICY = (("shape ", "a queue is shaped: it is slower than its link"),)
 
+
+class NxosState(CliState):
+    """What of the configuration stands in the way."""
+
+    cli = CLI
+    leave = EXIT
+
+    def obstacles(self) -> Asking[tuple[str, ...]]:
+        """What would undo or distort a test's settings."""
+        of = yield from configured()
+        return tuple(_obstacles(of))
+
+    def interfaces(self) -> Asking[tuple[str, ...]]:
+        """See CliState."""
+        return tuple((yield from configured()).ports)
+
+
+def _obstacles(of: Configured) -> Iterator[str]:
+    for name, section in of.ports.items():
+        lines = (text for text in section.lines if not text.endswith(" off"))
+        yield from _told(name, lines, _AT_A_PORT)
+    in_force = {(place.kind, name) for place, (name, _) in of.applied.items()}
+    for key in sorted(in_force & of.policies.keys()):
+        for block in of.policies[key]:
+            yield from _told(f"policy-map {key[1]}, class {block.name}", block.lines, _IN_A_POLICY)
+
+
+def _told(where: str, lines: Iterable[str], starts: tuple[tuple[str, str], ...]) -> Iterator[str]:
+    for text in lines:
+        for start, what in starts:
+            if text.startswith(start):
+                yield f"{where}: {what} (`{text}`)"
+
+
 _SETTINGS = (
     *(NxosPfc, NxosTrust, NxosEcn, NxosScheduling),
     *(NxosDscpMap, NxosQueueMap, NxosFrameLimit, NxosHeadroom),
     *(NxosWatchdogTimes, NxosWatchdog),
 )
-_PARTS = (NxosQueues, NxosPfcFrames, NxosInterfaces, NxosWatchdogCounters)
+_PARTS = (NxosQueues, NxosPfcFrames, NxosInterfaces, NxosWatchdogCounters, NxosState)
 
 
 def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
@@ -46,43 +79,5 @@ def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
     return Driver(
         device,
         settings=tuple(setting(device) for setting in _SETTINGS),
-        parts=(*parts, NxosVersions(), NxosState()),
+        parts=(*parts, NxosVersions()),
     )
-
-
-class NxosState(Obstacles, Entitled):
-    """What stands in the way of a test, and of whoever may not configure."""
-
-    def obstacles(self) -> Asking[tuple[str, ...]]:
-        """What the configuration has that would undo or distort a test's settings."""
-        of = yield from configured()
-        return tuple(_obstacles(of))
-
-    def trial(self) -> Asking[Commands]:
-        """Into the section of a port and out again: that changes nothing, and takes a role that may
-        configure."""
-        ports = [name for name in (yield from configured()).ports if "/" in name]
-        return (line("interface", ports[0]), EXIT) if ports else ()
-
-    def expect_entitled(self, lines: Commands, reply: Reply) -> None:
-        """See Entitled."""
-        expect_accepted(reply, lines)
-
-
-def _obstacles(of: Configured) -> list[str]:
-    found = [
-        f"{name}: {what} (`{text}`)"
-        for name, section in of.ports.items()
-        for text in section.lines
-        for start, what in _AT_A_PORT
-        if text.startswith(start) and not text.endswith(" off")
-    ]
-    in_force = {(place.kind, name) for place, (name, _) in of.applied.items()}
-    return found + [
-        f"policy-map {key[1]}, class {block.name}: {what} (`{text}`)"
-        for key in sorted(in_force & of.policies.keys())
-        for block in of.policies[key]
-        for text in block.lines
-        for start, what in _IN_A_POLICY
-        if text.startswith(start)
-    ]

@@ -6,7 +6,7 @@ Scheduling is read from the configuration and held against what `show queuing in
 force. Thresholds of RED are kept in bytes; a kbyte is taken for 1000 of them (not documented).
 """
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping
 from collections.abc import Set as AbstractSet
 
 from labtests.capabilities import settings as s
@@ -152,31 +152,22 @@ class NxosEcn(_Egress[EcnSetting], EcnMarking, EcnCurves):
 
     def ecn_on(self, queues: AbstractSet[int]) -> EcnSetting:
         """From 150 to 600 kbytes, up to 7 %, by the length of the moment."""
-        return _setting(
-            WredQueue(
+        curves = (
+            MarkingCurve(
                 queue=queue,
-                low_limit=_LOW,
-                high_limit=_HIGH,
-                drop_probability_percent=_PERCENT,
+                kmin_bytes=_LOW,
+                kmax_bytes=_HIGH,
+                pmax_percent=_PERCENT,
                 weighting_exponent=_WEIGHT,
-                ecn=True,
             )
-            for queue in sorted(queues)
+            for queue in queues
         )
+        return self.ecn_for(tuple(curves), cell_bytes=1)
 
     def ecn_for(self, curves: tuple[MarkingCurve, ...], cell_bytes: int) -> EcnSetting:
         """In bytes, so whatever a cell is."""
-        return _setting(
-            WredQueue(
-                queue=each.queue,
-                low_limit=each.kmin_bytes,
-                high_limit=each.kmax_bytes,
-                drop_probability_percent=each.pmax_percent,
-                weighting_exponent=each.weighting_exponent,
-                ecn=True,
-            )
-            for each in sorted(curves, key=lambda each: each.queue)
-        )
+        found = tuple(each.in_units() for each in sorted(curves, key=lambda each: each.queue))
+        return EcnSetting(profile="labtests", queues=found) if found else EcnSetting()
 
 
 class NxosScheduling(_Egress[SchedulingSetting], QueueShares):
@@ -186,7 +177,7 @@ class NxosScheduling(_Egress[SchedulingSetting], QueueShares):
 
     def read(self, port: str) -> Asking[SchedulingSetting]:
         """As configured, and as displayed."""
-        of, shown = yield from both(configured(), QUEUING.asked(self.port(port)))
+        of, shown = yield from both(configured(), self.shown(QUEUING, port))
         reply, queuing = shown
         found = self.value(of, self.place(port))
         told = {each.queue: _told(each) for each in queuing.table}
@@ -258,11 +249,6 @@ def _told(row: TableRow) -> QueueSchedule:
         level = row.priority - 1
         return QueueSchedule(queue=row.queue, group="sp", weight=None, level=level)
     return QueueSchedule(queue=row.queue, group="1", weight=row.bandwidth or 0, level=_LAST)
-
-
-def _setting(queues: Iterable[WredQueue]) -> EcnSetting:
-    found = tuple(queues)
-    return EcnSetting(profile="labtests", queues=found) if found else EcnSetting()
 
 
 def _red_line(each: WredQueue) -> str:

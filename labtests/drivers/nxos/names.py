@@ -2,12 +2,11 @@
 
 from labtests.drivers.displays import Names
 
-_NAMES = Names(
+NAMES = Names(
     cli="NX-OS",
     abbreviations={"Ethernet": "Eth", "port-channel": "Po", "mgmt": "mgmt"},
     listing="show interface brief",
     example="Ethernet1/13",
     file="labtests/drivers/nxos/names.py",
 )
-full_name, printed_port = _NAMES.full, _NAMES.printed
-asked_port, wrong_port = _NAMES.asked, _NAMES.wrong
+full_name, printed_port = NAMES.full, NAMES.printed

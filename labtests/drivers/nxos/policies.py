@@ -11,7 +11,6 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 
-from labtests.capabilities.settings import Commands
 from labtests.core.errors import CommandRejected
 from labtests.core.output import excerpt
 from labtests.drivers.nxos.configuration import SYSTEM, Block, Classes, Configured, PolicyPlace
@@ -168,8 +167,3 @@ def unused(of: Configured) -> Iterator[CliLine]:
 def sorted_classes(classes: Classes) -> list[Block]:
     """By name, and what stands for all others last."""
     return sorted(classes, key=lambda each: (each.name == "class-default", each.name))
-
-
-def joined(*parts: Iterator[CliLine]) -> Commands:
-    """All lines of them."""
-    return tuple(each for part in parts for each in part)

@@ -12,12 +12,10 @@ from typing import Any
 from labtests.capabilities import counters as c
 from labtests.capabilities.device import DropTelemetry, QueueTelemetry
 from labtests.capabilities.records import Reading
-from labtests.drivers.displays import ANY, SOME, Line, Unfit, read
-from labtests.drivers.nxos.names import wrong_port
-from labtests.drivers.nxos.session import NXOS, NxosPart, show
-from labtests.drivers.readings import Answered
+from labtests.drivers.displays import ANY, SOME, Line, PortDisplay, Unfit
+from labtests.drivers.nxos.session import NXOS, NxosPart
+from labtests.drivers.readings import Answered, unit_of
 from labtests.transport.asking import Asking
-from labtests.transport.protocol import Reply
 
 _PASSED = re.compile(r"[-+=\s]*")
 _COUNTS = {
@@ -167,23 +165,12 @@ _PORT = NXOS.record(
 )
 
 
-class _Display:
-    """The command, and what it shows of exactly one port."""
-
-    def read(self, reply: Reply) -> dict[str, Queuing]:
-        """By port."""
-        return dict(read(reply, _PORT, NXOS.many("slot <:number>"), skip=_PASSED))
-
-    def asked(self, port: str) -> Asking[tuple[Reply, Queuing]]:
-        """Of this port (full name)."""
-        reply = yield from show("queuing", "interface", port)
-        found = self.read(reply)
-        if set(found) != {port}:
-            wrong_port(reply, port, ", ".join(found) or "nothing")
-        return reply, found[port]
-
-
-QUEUING = _Display()
+QUEUING = PortDisplay(
+    command="show queuing interface <port>",
+    shows=_PORT,
+    beside=NXOS.many("slot <:number>"),
+    skip=_PASSED,
+)
 
 
 class NxosQueues(NxosPart, QueueTelemetry, DropTelemetry):
@@ -191,10 +178,10 @@ class NxosQueues(NxosPart, QueueTelemetry, DropTelemetry):
 
     def queue_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """Five counters of each of the eight queues."""
-        reply, shown = yield from QUEUING.asked(self.port(port))
+        reply, shown = yield from self.shown(QUEUING, port)
         return tuple(
             Answered(reply, port, "queue", queue).reading(
-                (name, _unit(name)),
+                (name, unit_of(name)),
                 shown.queues.get(queue, {}).get(name),
                 f"show queuing interface: {_WORDS[name]}",
                 f"no line {_WORDS[name]!r}" if queue in shown.queues else "no block of this group",
@@ -206,7 +193,7 @@ class NxosQueues(NxosPart, QueueTelemetry, DropTelemetry):
     def drop_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """The port's own; marks, which are counted by queue, as their sum. What is dropped on the
         way out is counted by the queues alone."""
-        reply, shown = yield from QUEUING.asked(self.port(port))
+        reply, shown = yield from self.shown(QUEUING, port)
         at = Answered(reply, port)
         return tuple(
             at.reading(
@@ -217,10 +204,6 @@ class NxosQueues(NxosPart, QueueTelemetry, DropTelemetry):
             )
             for name, value, words in _drops(shown)
         )
-
-
-def _unit(name: str) -> str:
-    return "bytes" if name.endswith("_bytes") else "packets"
 
 
 def _of_port(shown: Queuing, name: str) -> tuple[int | None, str]:

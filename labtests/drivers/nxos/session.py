@@ -3,12 +3,18 @@
 import re
 
 from labtests.capabilities import settings as s
-from labtests.capabilities.settings import Commands
-from labtests.drivers import displays
-from labtests.drivers.displays import Notation, Unfit, ValueKind
-from labtests.drivers.nxos.names import asked_port, full_name, printed_port
-from labtests.transport.asking import Asking, ask
-from labtests.transport.commands import CliLine, Word, cli
+from labtests.drivers.displays import (
+    Cli,
+    CliPart,
+    LineSetting,
+    Notation,
+    Refusals,
+    ValueKind,
+    numbers_in,
+)
+from labtests.drivers.nxos.names import NAMES, full_name, printed_port
+from labtests.transport.asking import Asking
+from labtests.transport.commands import Word, cli
 from labtests.transport.protocol import Reply
 
 WORD = re.compile(r"[A-Za-z0-9._/:,@#%+=~^()\[\]{}*-]{1,80}")
@@ -16,7 +22,7 @@ WORD = re.compile(r"[A-Za-z0-9._/:,@#%+=~^()\[\]{}*-]{1,80}")
 no `;` (a second command), no `!` (a comment) and no quotes."""
 _WORD_OR_NEXT = re.compile(rf"{WORD.pattern}|;")
 
-_REFUSALS = displays.Refusals(
+REFUSALS = Refusals(
     prompt=re.compile(r"^[\w.-]+(?:\(config[\w-]*\))?# ?"),
     # `Invalid range at '^' marker.` has no % (in a list of sentences of a public tool)
     refusal=re.compile(r"^% ?\w|^Invalid .* at '\^' marker|^(?i:error)\b.*:"),
@@ -32,75 +38,45 @@ _REFUSALS = displays.Refusals(
         "Permission denied": "log in with an account that has the role network-admin",
     },
 )
-expect_answer, expect_accepted = _REFUSALS.expect_answer, _REFUSALS.expect_accepted
-
-
-def _priorities(text: str) -> frozenset[int]:
-    """A list as the CLI writes it: `24-31`, `26`, `0,2-4`."""
-    found: set[int] = set()
-    for part in text.split(","):
-        match = re.fullmatch("([0-9]{1,2})(?:-([0-9]{1,2}))?", part)
-        if match is None or int(match[2] or match[1]) < int(match[1]):
-            raise Unfit(f"{text!r} is no list of numbers")
-        found.update(range(int(match[1]), int(match[2] or match[1]) + 1))
-    return frozenset(found)
 
 
 NXOS = Notation().also(
     port=ValueKind(r"\S+", printed_port),
-    list=ValueKind("[0-9,-]+", _priorities),
+    list=ValueKind("[0-9,-]+", numbers_in),
 )
 """How the displays of this switch are declared."""
 
 
-def line(*words: Word) -> CliLine:
-    """A line for the switch. Raises NotAWord."""
-    return cli(WORD, *words)
-
-
+CLI = Cli(word=WORD, names=NAMES, refusals=REFUSALS)
+line = CLI.line
 EXIT = line("exit")
 
 
 def show(*words: Word) -> Asking[Reply]:
     """The answer to a `show`. Raises CommandRejected when it is a refusal."""
-    reply = yield from ask(line("show", *words))
-    expect_answer(reply)
-    return reply
+    return CLI.show("show", *words)
 
 
 def show_ended(*words: Word) -> Asking[Reply]:
     """The same with the clock behind it (` ; ` parts commands): a running configuration has no end
     of its own, and without one a cut answer would be a shorter configuration."""
     line(*words)  # none of them is a `;`
-    reply = yield from ask(cli(_WORD_OR_NEXT, "show", *words, ";", "show", "clock"))
-    expect_answer(reply)
-    return reply
+    return CLI.answer(cli(_WORD_OR_NEXT, "show", *words, ";", "show", "clock"))
 
 
-class NxosPart:
-    """A part of the driver of one switch, by its name in the testbed file. A `port` may be written
-    in full or abbreviated."""
+class NxosPart(CliPart):
+    """A part of the driver of one switch."""
 
-    def __init__(self, device: str) -> None:
-        self.device = device
-
-    def port(self, port: str) -> str:
-        """The full name of a port of the testbed file."""
-        return asked_port(self.device, port)
+    cli = CLI
 
 
-class NxosSetting(NxosPart, s.Setting[s.T]):
+class NxosSetting(NxosPart, LineSetting[s.T]):
     """A setting of a Nexus."""
 
     remedy = (
         "look at `show running-config ipqos` and at the port's configuration: another policy may "
         "be in force, or this model takes the command and does nothing"
     )
-
-    def accept(self, commands: Commands, replies: tuple[Reply, ...]) -> None:
-        """Raises CommandRejected with the line that was refused."""
-        for reply in replies:
-            expect_accepted(reply, commands)
 
 
 def told_port(head: str) -> str | None:

@@ -4,14 +4,14 @@ A port without one puts everything into group 0. A policy classifies by DSCP (`m
 or by neither; one that looks at anything else is refused.
 """
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 
 from labtests.capabilities import settings as s
 from labtests.capabilities.device import DscpClasses
 from labtests.capabilities.records import TrustSetting
 from labtests.capabilities.settings import Commands
 from labtests.core.errors import CommandRejected
-from labtests.drivers.displays import Unfit
+from labtests.drivers.displays import Unfit, written
 from labtests.drivers.nxos.applying import IPQOS, PolicySetting
 from labtests.drivers.nxos.configuration import Block, Classes, Configured, PolicyPlace
 from labtests.drivers.nxos.policies import Use, base, named
@@ -80,7 +80,7 @@ class _Ingress(PolicySetting[s.T]):
         maps, classes = [], []
         for group in sorted(set(groups) - {0}):
             values = [value for value, each in enumerate(groups) if each == group]
-            match = f"match {what} {_listed(values)}"
+            match = f"match {what} {written(values)}"
             maps.append(Block(named((what, values)), (match,)))
             classes.append(Block(maps[-1].name, (f"set qos-group {group}",)))
         classes.append(Block(_OTHERS, ("set qos-group 0",)))
@@ -176,17 +176,3 @@ class NxosQueueMap(NxosSetting[tuple[int, ...]]):
                 "leave maps.queue_of_priority out, and map DSCPs to the queues themselves",
             )
         return ()
-
-
-def _listed(values: list[int]) -> str:
-    """`0,2-4`."""
-    return ",".join(_runs(values))
-
-
-def _runs(values: list[int]) -> Iterator[str]:
-    first = None
-    for value in values:
-        first = value if first is None else first
-        if value + 1 not in values:
-            yield str(first) if first == value else f"{first}-{value}"
-            first = None

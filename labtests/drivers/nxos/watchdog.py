@@ -13,9 +13,8 @@ from labtests.capabilities import settings as s
 from labtests.capabilities.device import WatchdogTelemetry
 from labtests.capabilities.records import PortWatchdog, Reading, WatchdogTimes
 from labtests.capabilities.settings import Commands
-from labtests.drivers.displays import Unfit, read, read_one
+from labtests.drivers.displays import PortDisplay, Unfit, read_one
 from labtests.drivers.nxos.configuration import configured
-from labtests.drivers.nxos.names import wrong_port
 from labtests.drivers.nxos.session import EXIT, NXOS, NxosPart, NxosSetting, line, show
 from labtests.drivers.readings import Answered
 from labtests.transport.asking import Asking
@@ -111,29 +110,29 @@ def _group(queue: int, **numbers: int) -> tuple[int, dict[str, int]]:
     return queue, {name: numbers[f"n{n}"] for n, name in enumerate(_COUNTED.values()) if name}
 
 
-_DETAIL = NXOS.record(
-    r"<port:port> Interface PFC watchdog: \[(Enabled|Disabled)\]",
-    NXOS.record(
-        r"\| QOS GROUP <queue:0-7> \[(Active|Inactive|Shutdown)\] PFC \[(YES|NO)\] "
-        r"PFC-COS \[[0-7-]\]\s*\|?",
-        NXOS.line(r"\| \| Stats \|"),
-        *(
-            NXOS.line(rf"\| {words}\s*\|\s*<n{number}:number>\|")
-            for number, words in enumerate(_COUNTED)
+PFC_QUEUE_DETAIL = PortDisplay(
+    command="show queuing pfc-queue interface <port> detail",
+    shows=NXOS.record(
+        r"<port:port> Interface PFC watchdog: \[(Enabled|Disabled)\]",
+        NXOS.record(
+            r"\| QOS GROUP <queue:0-7> \[(Active|Inactive|Shutdown)\] PFC \[(YES|NO)\] "
+            r"PFC-COS \[[0-7-]\]\s*\|?",
+            NXOS.line(r"\| \| Stats \|"),
+            *(
+                NXOS.line(rf"\| {words}\s*\|\s*<n{number}:number>\|")
+                for number, words in enumerate(_COUNTED)
+            ),
+            make=_group,
+            into="groups",
+            times=(0, 8),
+            order="unique",
         ),
-        make=_group,
-        into="groups",
-        times=(0, 8),
+        make=lambda port, groups: (port, dict(groups)),
         order="unique",
     ),
-    make=lambda port, groups: (port, dict(groups)),
-    order="unique",
+    skip=_PASSED,
 )
-
-
-def parse_pfc_queue_detail(reply: Reply) -> dict[str, dict[int, dict[str, int]]]:
-    """`show queuing pfc-queue interface X detail`: port -> queue -> counters."""
-    return dict(read(reply, _DETAIL, skip=_PASSED))
+"""Of each queue, its counters."""
 
 
 # -- settings --------------------------------------------------------------------------------------
@@ -197,15 +196,11 @@ class NxosWatchdogCounters(NxosPart, WatchdogTelemetry):
 
     def watchdog_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """See WatchdogTelemetry."""
-        name = self.port(port)
-        reply = yield from show("queuing", "pfc-queue", "interface", name, "detail")
-        shown = parse_pfc_queue_detail(reply)
-        if set(shown) != {name}:
-            wrong_port(reply, name, ", ".join(shown) or "nothing")
+        reply, groups = yield from self.shown(PFC_QUEUE_DETAIL, port)
         return tuple(
             Answered(reply, port, "priority", queue).reading(
                 (counter, _unit(counter)),
-                shown[name].get(queue, {}).get(counter),
+                groups.get(queue, {}).get(counter),
                 f"show queuing pfc-queue: {words}",
                 "no block of this group",
             )

@@ -1,7 +1,6 @@
 """The guards of a case against endless pause: as said, what is wrong with them, what they did."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
 
 from labtests.inventory.mistakes import Mistakes
 from labtests.inventory.mistakes import Path as Where
@@ -16,6 +15,7 @@ from labtests.network import (
 from labtests.network.cases.device_form import PortPart
 from labtests.network.cases.figures import GuardFigures
 from labtests.network.cases.form import CaseFile, port_parts
+from labtests.network.counting import counted
 from labtests.network.watchdog import Guard
 
 NS_PER_MS = 1e6
@@ -25,8 +25,6 @@ KINDS: Mapping[str, Callable[..., Guard]] = {
     "deadlock": DeadlockDetection,
     "pause_timeout": PauseTimeout,
 }
-_COUNTS = tuple(f.name for f in fields(GuardFigures) if hasattr(GuardCounters, f.name))
-"""Of GuardFigures, what is counted by the same name."""
 
 
 def without_other_guard(given: dict[str, object]) -> dict[str, object]:
@@ -82,11 +80,12 @@ def figures(network: Network) -> tuple[GuardFigures, ...]:
 
 def _figures(switch: str, port: str, priority: int, counters: GuardCounters) -> GuardFigures:
     shut_ns, restored_ns = counters.last_shut_ns, counters.last_restored_ns
-    return GuardFigures(
+    return counted(
+        GuardFigures,
+        counters,
         switch=switch,
         port=port,
         priority=priority,
-        **{name: getattr(counters, name) for name in _COUNTS},
         last_shut_ms=None if shut_ns is None else shut_ns / NS_PER_MS,
         last_restored_ms=None if restored_ns is None else restored_ns / NS_PER_MS,
     )

@@ -17,16 +17,14 @@ def lines(figures: Figures) -> Iterator[str]:
         f"total goodput {figures.total_goodput_gbit_per_s:.4f} Gbit/s, fairness (Jain) "
         f"{figures.fairness:.4f}, frames dropped in switches {figures.dropped_frames}"
     )
+    for of in _TABLES:
+        yield from of(figures)
+
+
+def _flow_lines(figures: Figures) -> Iterator[str]:
+    heading = ("flow", "Gbit/s", "since start", "delivered bytes", "done after us", "sent again")
     yield from _table(
-        (
-            "flow",
-            "Gbit/s",
-            "since start",
-            "delivered bytes",
-            "done after us",
-            "sent again",
-            "status",
-        ),
+        (*heading, "status"),
         (
             (
                 flow.name,
@@ -40,7 +38,9 @@ def lines(figures: Figures) -> Iterator[str]:
             for flow in figures.flows
         ),
     )
-    yield from _queue_lines(figures)
+
+
+def _mark_lines(figures: Figures) -> Iterator[str]:
     yield from _table(
         ("RED in queue", "marked", "WRED drops"),
         (
@@ -48,6 +48,9 @@ def lines(figures: Figures) -> Iterator[str]:
             for m in figures.marks
         ),
     )
+
+
+def _pause_lines(figures: Figures) -> Iterator[str]:
     yield from _table(
         ("port", "priority", "pause frames sent", "received", "held us", "holding us"),
         (
@@ -62,10 +65,6 @@ def lines(figures: Figures) -> Iterator[str]:
             for pause in figures.pauses
         ),
     )
-    yield from _host_lines(figures)
-    yield from _guard_lines(figures)
-    yield from _drop_lines(figures)
-    yield from _memory_lines(figures)
 
 
 def _queue_lines(figures: Figures) -> Iterator[str]:
@@ -141,6 +140,12 @@ def _memory_lines(figures: Figures) -> Iterator[str]:
             for group in memory.groups
         ),
     )
+
+
+_TABLES = (
+    *(_flow_lines, _queue_lines, _mark_lines, _pause_lines, _host_lines, _guard_lines),
+    *(_drop_lines, _memory_lines),
+)
 
 
 def _table(heading: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:

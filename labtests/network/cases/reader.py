@@ -1,6 +1,7 @@
 """From a case file to a CaseFile, or to the list of everything that is wrong with the file."""
 
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 from labtests.core.errors import InventoryError
@@ -50,14 +51,10 @@ def check_references(case: CaseFile, mistakes: Mistakes) -> None:
     _check_links(case, mistakes)
     for number, flow in enumerate(case.flows):
         _check_flow(case, number, flow, mistakes)
-    _check_sampling(case, mistakes)
-    _check_switches(case, mistakes)
-    check_routes(case, mistakes)
-    check_ways(case, mistakes)
-    check_guards(case, mistakes)
-    check_events(case, mistakes)
-    _check_parameters(case, mistakes)
-    check_pauses(case, mistakes)
+    for check in (_check_sampling, _check_switches, check_routes, check_ways, check_guards):
+        check(case, mistakes)
+    for check in (check_events, _check_parameters, check_pauses):
+        check(case, mistakes)
     if case.warmup_ms >= case.duration_ms:
         mistakes.add(("warmup_ms",), f"must be less than duration_ms ({case.duration_ms:g})")
     _check_memories(case, mistakes)
@@ -92,21 +89,25 @@ def _check_link(number: int, link: LinkPart, mistakes: Mistakes) -> None:
 def _check_flow(case: CaseFile, number: int, flow: FlowPart, mistakes: Mistakes) -> None:
     check_known(flow.source, set(case.hosts), ("flows", number, "source"), mistakes)
     check_known(flow.target, set(case.hosts), ("flows", number, "target"), mistakes)
+    for key, problem in _of_flow(case, flow):
+        mistakes.add(("flows", number, key), problem)
+
+
+def _of_flow(case: CaseFile, flow: FlowPart) -> Iterator[tuple[str, str]]:
+    """Its keys that cannot be as they are."""
     if flow.source == flow.target:
-        mistakes.add(("flows", number, "target"), "source and target are the same host")
+        yield "target", "source and target are the same host"
     if (flow.rate_gbit_per_s is None) == (flow.kind == "udp"):
-        problem = "a udp flow needs it" if flow.kind == "udp" else "only a udp flow has a rate"
-        mistakes.add(("flows", number, "rate_gbit_per_s"), problem)
+        needed = flow.kind == "udp"
+        yield "rate_gbit_per_s", "a udp flow needs it" if needed else "only a udp flow has a rate"
     if flow.size_bytes is not None and flow.kind != "rc":
-        mistakes.add(("flows", number, "size_bytes"), "only an rc flow ends by size: use stop_us")
+        yield "size_bytes", "only an rc flow ends by size: use stop_us"
     if flow.ack_every_packets is not None and flow.go_back == "message":
-        mistakes.add(
-            ("flows", number, "ack_every_packets"), "go_back: message acknowledges whole messages"
-        )
+        yield "ack_every_packets", "go_back: message acknowledges whole messages"
     if flow.stop_us is not None and flow.stop_us <= flow.start_us:
-        mistakes.add(("flows", number, "stop_us"), "must be later than start_us")
+        yield "stop_us", "must be later than start_us"
     if flow.start_us >= case.duration_ms * 1000:
-        mistakes.add(("flows", number, "start_us"), "is not before the end of the case")
+        yield "start_us", "is not before the end of the case"
 
 
 def _check_sampling(case: CaseFile, mistakes: Mistakes) -> None:

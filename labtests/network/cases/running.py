@@ -30,6 +30,7 @@ from labtests.network.cases.figures import (
 from labtests.network.cases.form import CaseFile, FlowPart
 from labtests.network.cases.memory import memory_figures
 from labtests.network.cases.pauses import HOST_INTERFACE, NS_PER_US
+from labtests.network.counting import counted
 from labtests.network.tables import PS_PER_US
 
 NS_PER_MS = 1_000_000
@@ -201,7 +202,9 @@ def _queues(
         part: Any = steady[:, column]
         ranks = np.percentile(part, PERCENTILES, method="nearest")
         found.append(
-            QueueFigures(
+            counted(
+                QueueFigures,
+                counters,
                 switch=switch,
                 port=port,
                 queue=queue,
@@ -212,12 +215,6 @@ def _queues(
                 },
                 peak_bytes=counters.peak_cells * course.network.memory[switch].cell_bytes,
                 series_bytes=tuple(float(p[:, column].mean()) if len(p) else 0.0 for p in parts),
-                forwarded_packets=counters.forwarded_packets,
-                forwarded_bytes=counters.forwarded_bytes,
-                marked_packets=counters.marked_packets,
-                dropped_packets=counters.dropped_packets,
-                tail_dropped_packets=counters.tail_dropped_packets,
-                wred_dropped_packets=counters.wred_dropped_packets,
             )
         )
     return tuple(found)
@@ -228,15 +225,8 @@ def _marks(network: Network) -> Iterator[MarkFigures]:
         switch = network.switch(name)
         for port in switch.ports:
             for queue, counters in enumerate(switch.queue_counters(port)):
-                marked, dropped = counters.marked_packets, counters.wred_dropped_packets
-                if marked or dropped:
-                    yield MarkFigures(
-                        switch=name,
-                        port=port,
-                        queue=queue,
-                        marked_packets=marked,
-                        wred_dropped_packets=dropped,
-                    )
+                if counters.marked_packets or counters.wred_dropped_packets:
+                    yield counted(MarkFigures, counters, switch=name, port=port, queue=queue)
 
 
 def _drops(network: Network) -> tuple[DropFigures, ...]:

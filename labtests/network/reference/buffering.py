@@ -1,5 +1,6 @@
 """Checks of the switch's memory against closed forms: egress limits, thresholds, headroom pool."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from labtests.core.headroom import HeadroomLink, egress_needed_cells, headroom_bound_cells
@@ -14,9 +15,8 @@ GUARANTEED_BYTES = 1664
 HOSTS = ("h1", "h2", "h3")
 
 
-def egress_limits() -> list[ValidationRow]:
+def egress_limits() -> Iterator[ValidationRow]:
     """N lossy queues hold alpha B / (1 + alpha N) each above what they are guaranteed."""
-    rows = []
     for alpha, queues in ((0.5, 1), (0.25, 2), (1.0, 3), (2.0, 3)):
         shared = 2_000_000
         memory = {"egress_alpha": alpha, "egress_shared_bytes": shared}
@@ -29,11 +29,10 @@ def egress_limits() -> list[ValidationRow]:
         total = formulas.threshold_queue_bytes(alpha, shared, queues, GUARANTEED_BYTES)
         measured = sum(queue.percentile_bytes["50"] for queue in figures.queues)
         name = f"egress_dynamic_limit_alpha{alpha:g}_{queues}queues"
-        rows.append(check(name, "queues' p50 bytes").near(measured, total, 0.01))
-    return rows
+        yield check(name, "queues' p50 bytes").near(measured, total, 0.01)
 
 
-def thresholds_by_priority() -> list[ValidationRow]:
+def thresholds_by_priority() -> Iterator[ValidationRow]:
     """Groups with their own alpha hold alpha_i B / (1 + sum of alphas) each."""
     alphas = {3: 0.125, 4: 0.5, 5: 0.25}
     groups = [{"priorities": [n], "alpha": alpha} for n, alpha in alphas.items()]
@@ -41,13 +40,11 @@ def thresholds_by_priority() -> list[ValidationRow]:
     memory = {"total_bytes": 4_000_000, "groups": groups, "xon_offset_bytes": 3120}
     figures = run(star(25, flows, switch={"memory": memory}))
     shared = figures.memory[0].shared_bytes
-    rows = []
     for number, (n, alpha) in enumerate(alphas.items()):
         each = alpha * shared / (1 + 2 * sum(alphas.values()))
         measured = figures.queues[number].percentile_bytes["50"]
         row = check(f"threshold_of_priority_{n}_alpha{alpha:g}", "queue p50 bytes")
-        rows.append(row.near(measured, 2 * (each + GUARANTEED_BYTES), 0.02))
-    return rows
+        yield row.near(measured, 2 * (each + GUARANTEED_BYTES), 0.02)
 
 
 def long_incast(**memory: Any) -> CaseFile:

@@ -1,6 +1,6 @@
 """Closed forms of guards against endless pause: when they act, what they drop, what deadlocks."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from labtests.network.cases import CaseFile, Figures, run
@@ -30,9 +30,8 @@ def stormy(
     return star(25, flows, duration_ms=duration_ms, switch=dict(guard), storms=[storm])
 
 
-def shutdowns() -> list[ValidationRow]:
+def shutdowns() -> Iterator[ValidationRow]:
     """A watchdog shuts at the first poll behind interval x multiplier of pause: 100..199 ms."""
-    rows = []
     for interval, multiplier, phase in (
         *((100, 1, phase) for phase in (0, 4, 5, 6, 50, 99)),
         (200, 1, 30),
@@ -44,42 +43,37 @@ def shutdowns() -> list[ValidationRow]:
         blocked = STORM_MS + MOMENT_MS
         expected = formulas.next_poll(blocked + detection, 100, phase) - STORM_MS
         row = check(f"watchdog_shut_{interval}x{multiplier}_phase{phase}", "ms of pause")
-        rows.append(row.near(_time(figures, "last_shut_ms") - STORM_MS, expected, EXACT))
-    return rows
+        yield row.near(_time(figures, "last_shut_ms") - STORM_MS, expected, EXACT)
 
 
-def restores() -> list[ValidationRow]:
+def restores() -> Iterator[ValidationRow]:
     """Auto-restore counts from the last pause, fixed-restore from the shutdown."""
-    rows = []
     for multiplier, phase in ((1, 30), (3, 80)):
         guard = {"auto_restore_multiplier": multiplier, "phase_ms": phase}
         case = stormy({"watchdog": guard}, stop_ms=220.5, duration_ms=340 + 100.0 * multiplier)
         expected = formulas.next_poll(220 + MOMENT_MS + 100 * multiplier, 100, phase)
         row = check(f"watchdog_auto_restore_x{multiplier}", "ms, restored at")
-        rows.append(row.near(_time(run(case), "last_restored_ms"), expected, EXACT))
+        yield row.near(_time(run(case), "last_restored_ms"), expected, EXACT)
     for multiplier in (1, 2):
         guard = {"auto_restore_multiplier": 0, "fixed_restore_multiplier": multiplier}
         case = stormy({"watchdog": guard | {"phase_ms": 30}}, duration_ms=145 + 100.0 * multiplier)
         row = check(f"watchdog_fixed_restore_x{multiplier}", "ms, restored at")
         measured = _time(run(case), "last_restored_ms")
-        rows.append(row.near(measured, 130 + 100 * multiplier, EXACT))
-    return rows
+        yield row.near(measured, 130 + 100 * multiplier, EXACT)
 
 
-def detections() -> list[ValidationRow]:
+def detections() -> Iterator[ValidationRow]:
     """A deadlock detection acts at the first tick of its timer behind its interval."""
-    rows = []
     for interval, precision in ((15, 1), (50, 10), (300, 100)):
         guard = {"interval_ms": interval, "precision_ms": precision, "delay_ms": 20, "phase_ms": 0}
         case = stormy({"deadlock": guard}, duration_ms=STORM_MS + interval + precision + 21.0)
         figures = run(case)
         expected = formulas.next_poll(STORM_MS + MOMENT_MS + interval, precision, 0)
         row = check(f"deadlock_detected_{interval}ms_by_{precision}ms", "ms, detected at")
-        rows.append(row.near(_time(figures, "last_shut_ms"), expected, EXACT))
+        yield row.near(_time(figures, "last_shut_ms"), expected, EXACT)
         if precision <= 20:
             row = check(f"deadlock_recovered_{interval}ms_by_{precision}ms", "ms, recovered at")
-            rows.append(row.near(_time(figures, "last_restored_ms"), expected + 20, EXACT))
-    return rows
+            yield row.near(_time(figures, "last_restored_ms"), expected + 20, EXACT)
 
 
 def _time(figures: Figures, field: str) -> float:
@@ -123,22 +117,16 @@ def conservation() -> list[ValidationRow]:
     ]
 
 
-def deadlocks() -> list[ValidationRow]:
+def deadlocks() -> Iterator[ValidationRow]:
     """A loop of n switches deadlocks if, and only if, the rate on the wire is above n B / TTL."""
-    rows = []
     for switches, ttl in ((4, 16), (3, 24), (5, 64)):
         critical = formulas.loop_drain(switches, 100.0, ttl)
         for share in (0.97, 1.03):
             figures = run(loop(switches, ttl, share * critical * DATAGRAM / ON_THE_WIRE))
             standing = sum(queue.series_bytes[-1] for queue in figures.queues) / 1000
             row = check(f"loop_of_{switches}_ttl{ttl}_at_{share:g}", "kB left, sender off")
-            full = switches * 100.0
-            rows.append(
-                row.between(standing, (0.0, 0.0), 0.0)
-                if share < 1
-                else row.between(standing, (full, 3 * full), full)
-            )
-    return rows
+            full = switches * 100.0 if share > 1 else 0.0
+            yield row.between(standing, (full, 3 * full), full)
 
 
 def loop(switches: int, ttl: int, rate_gbit_per_s: float, **more: Any) -> CaseFile:

@@ -1,6 +1,6 @@
 """One comparison of a measured value with what was expected."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -86,5 +86,5 @@ def check(name: str, quantity: str) -> Check:
     return Check(name=name, trust="F", quantity=quantity)
 
 
-Family = Callable[[], list[ValidationRow]]
+Family = Callable[[], Iterable[ValidationRow]]
 """Checks of one closed form with several settings."""

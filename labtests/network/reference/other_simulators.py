@@ -35,33 +35,33 @@ PAPER_DEFAULTS: Run = {
 }
 
 
+_OF_PAPER = {
+    "EWMA_GAIN": "g",
+    "ALPHA_RESUME_INTERVAL": "alpha_timer_us",
+    "RATE_DECREASE_INTERVAL": "cnp_interval_us",
+    "RP_TIMER": "rp_timer_us",
+    "FAST_RECOVERY_TIMES": "fast_recovery",
+    "RATE_AI": "rate_ai",
+    "RATE_HAI": "rate_hai",
+    "MIN_RATE": "min_rate",
+    "CLAMP_TARGET_RATE": "clamp_target_rate",
+}
+"""Parameters of the reaction point by HPCC's names and by those of ns3-rdma."""
+
+
 def paper_case(name: str, run: Run, *, duration_ms: float | None = None) -> CaseFile:
     """The case of a run of ns3-rdma: the paper's reaction point, real CNPs."""
     run = PAPER_DEFAULTS | run
-    senders = run["N"]
+    senders, same = run["N"], ("seed", "duration_ms", "warmup_ms", "ecn", "pmax")
     links = [[0, node, run["rate"], run["link_delay"], 0] for node in range(1, senders + 2)]
     like_hpcc = {
-        "seed": run["seed"],
-        "duration_ms": run["duration_ms"],
-        "warmup_ms": run["warmup_ms"],
+        **{name: run[name] for name in same},
         "topology": {"sw": [0], "links": links},
         "flows": [[node, 1, 98 + node, 4_000_000_000, node - 2] for node in range(2, senders + 2)],
-        "ecn": run["ecn"],
         "pfc": True,
         "kmin": 0,
         "kmax": 0,
-        "pmax": run["pmax"],
-        "rp": {
-            "EWMA_GAIN": run["g"],
-            "ALPHA_RESUME_INTERVAL": run["alpha_timer_us"],
-            "RATE_DECREASE_INTERVAL": run["cnp_interval_us"],
-            "RP_TIMER": run["rp_timer_us"],
-            "FAST_RECOVERY_TIMES": run["fast_recovery"],
-            "RATE_AI": run["rate_ai"],
-            "RATE_HAI": run["rate_hai"],
-            "MIN_RATE": run["min_rate"],
-            "CLAMP_TARGET_RATE": run["clamp_target_rate"],
-        },
+        "rp": {name: run[told] for name, told in _OF_PAPER.items()},
         "alpha": 16,
         "watch_queue": {"switch": 0, "port": 1},
     }
@@ -126,28 +126,29 @@ def _routes(switch: str, ports: int) -> dict[str, Any] | None:
     return {"routes": [{"to": "h0", "via": f"a{pod}-{turn}"}]}
 
 
+def _static_memory(run: Run, packet_bytes: int) -> dict[str, int]:
+    limits = packets_of(run)
+    return {
+        "cell_bytes": 1,
+        "guaranteed_bytes": 0,
+        "total_bytes": 2**34,
+        "xoff_bytes": limits["xoff"] * packet_bytes,
+        "xon_offset_bytes": (limits["xoff"] - limits["xon"]) * packet_bytes,
+        "headroom_bytes": 2**20,
+    }
+
+
 def fat_tree_case(name: str, run: Run, *, duration_ms: float | None = None) -> CaseFile:
     """The case of a run of htsim: a fat tree (k = 4 unless told), flows from hosts 1..N to host 0.
 
     1000 B of payload and 64 B of headers; PFC by static thresholds in packets per ingress.
     """
-    payload = int(run.get("mtu", 1000))
-    packet, rate = payload + HTSIM_HEADER_BYTES, float(run["rate_mbps"]) / 1000
-    limits = packets_of(run)
-    memory = {
-        "cell_bytes": 1,
-        "guaranteed_bytes": 0,
-        "total_bytes": 2**34,
-        "xoff_bytes": limits["xoff"] * packet,
-        "xon_offset_bytes": (limits["xoff"] - limits["xon"]) * packet,
-        "headroom_bytes": 2**20,
-    }
-    ports = tree_ports(run)
+    payload, ports = int(run.get("mtu", 1000)), tree_ports(run)
     pairs = fat_tree_links(ports)
     devices = sorted({name for pair in pairs for name in pair})
     whole_ms = run["end_us"] / 1000
     link = {
-        "rate_gbit_per_s": rate,
+        "rate_gbit_per_s": float(run["rate_mbps"]) / 1000,
         "delay_us": float(run["hop_latency_us"]),
         "overhead_bytes": 0,
     }
@@ -167,7 +168,11 @@ def fat_tree_case(name: str, run: Run, *, duration_ms: float | None = None) -> C
             "hosts": {name: None for name in devices if name[0] == "h"},
             "switches": {name: _routes(name, ports) for name in devices if name[0] != "h"},
             "nic": {"pfc": [PRIORITY]},
-            "switch": {"memory": memory, "pfc": [PRIORITY], "schedule": {"discipline": "sp"}},
+            "switch": {
+                "memory": _static_memory(run, payload + HTSIM_HEADER_BYTES),
+                "pfc": [PRIORITY],
+                "schedule": {"discipline": "sp"},
+            },
             "links": [{"between": list(pair), **link} for pair in pairs],
             "flows": [{"source": f"h{n}", **flow} for n in range(1, run["N"] + 1)],
             "sampling": {"queues": [{"switch": "e0-0", "port": "h0"}]},

@@ -1,5 +1,6 @@
 """Closed forms of pauses: their length, the response, storms, headroom, slow hosts, 802.3x."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from labtests.core.headroom import RESPONSE_QUANTA, HeadroomLink, headroom_bound_cells
@@ -59,22 +60,19 @@ def _went_on_ps(network: Network, arrival_ps: int, about_ps: int) -> int:
     return _last_start_ps(network)
 
 
-def quanta() -> list[ValidationRow]:
+def quanta() -> Iterator[ValidationRow]:
     """The longest pause lasts 65535 x 512 bit times and ends by itself."""
-    rows = []
     for gigabit in (10, 25, 40, 50, 100, 200, 400):
         network = _pressing(gigabit)
         expected = HIGHEST_QUANTA * formulas.quantum_s(gigabit * GIGABIT) * 1e6
         arrival_ps = _say_once(network, HIGHEST_QUANTA)
         went_on_ps = _went_on_ps(network, arrival_ps, round(expected * PS_PER_US))
         row = check(f"quanta_expiry_{gigabit}g", "pause us until the first frame")
-        rows.append(row.near((went_on_ps - arrival_ps) / PS_PER_US, expected, EXACT))
-    return rows
+        yield row.near((went_on_ps - arrival_ps) / PS_PER_US, expected, EXACT)
 
 
-def responses() -> list[ValidationRow]:
+def responses() -> Iterator[ValidationRow]:
     """A pause of q quanta ends q x 512 bit times behind arrival + response; nothing starts then."""
-    rows = []
     for gigabit in RESPONSE_QUANTA:
         network = _pressing(gigabit)
         response_ns = longest_response_ns(gigabit * GIGABIT)
@@ -86,20 +84,14 @@ def responses() -> list[ValidationRow]:
         before_ps = arrival_ps + response_ps - _last_start_ps(network)
         went_on_ps = _went_on_ps(network, arrival_ps, response_ps + lasting_ps)
         frame_ps = WIRE_BYTES * 8000 / gigabit
-        rows += [
-            check(f"pfc_response_{gigabit}g", "ns").near(
-                (went_on_ps - lasting_ps - arrival_ps) / PS_PER_NS, response_ns, EXACT
-            ),
-            check(f"pfc_response_{gigabit}g.in_progress", "last start before it, frames").between(
-                before_ps / frame_ps, (1e-9, 1.0), 0.5
-            ),
-        ]
-    return rows
+        took_ns = (went_on_ps - lasting_ps - arrival_ps) / PS_PER_NS
+        yield check(f"pfc_response_{gigabit}g", "ns").near(took_ns, response_ns, EXACT)
+        row = check(f"pfc_response_{gigabit}g.in_progress", "last start before it, frames")
+        yield row.between(before_ps / frame_ps, (1e-9, 1.0), 0.5)
 
 
-def link_pauses() -> list[ValidationRow]:
+def link_pauses() -> Iterator[ValidationRow]:
     """An 802.3x pause of q quanta: every priority waits for q x 512 bit times."""
-    rows = []
     for gigabit in (10, 100):
         network = _pressing(gigabit)
         nic = network.nic("h1", "e0")
@@ -109,15 +101,13 @@ def link_pauses() -> list[ValidationRow]:
         arrival_ps = _say_once(network, 5000, link=True)
         went_on_ps = _went_on_ps(network, arrival_ps, round(expected * PS_PER_US))
         row = check(f"pause_8023x_{gigabit}g", "pause us until the first frame")
-        rows.append(row.near((went_on_ps - arrival_ps) / PS_PER_US, expected, EXACT))
-    return rows
+        yield row.near((went_on_ps - arrival_ps) / PS_PER_US, expected, EXACT)
 
 
-def storms() -> list[ValidationRow]:
+def storms() -> Iterator[ValidationRow]:
     """N frames of a storm, one a period, hold the peer for (N - 1) periods and one pause."""
     storm = {"device": "receiver", "priorities": [3], "start_us": 100, "stop_us": 2095}
     flows = [{"source": "h1"}]
-    rows = []
     for gigabit, of_quanta in ((25, 1000), (100, 4000)):
         case = star(
             gigabit,
@@ -128,18 +118,14 @@ def storms() -> list[ValidationRow]:
         )
         (held,) = (p for p in run(case).pauses if (p.device, p.port) == ("s1", "receiver"))
         expected = 199 * 10 + of_quanta * formulas.quantum_s(gigabit * GIGABIT) * 1e6
-        rows.append(
-            check(f"pause_storm_{gigabit}g", "us held").near(held.paused_us, expected, 1e-4)
-        )
-    return rows
+        yield check(f"pause_storm_{gigabit}g", "us held").near(held.paused_us, expected, 1e-4)
 
 
-def headroom_used() -> list[ValidationRow]:
+def headroom_used() -> Iterator[ValidationRow]:
     """Nothing drains, a frame is ahead of the PFC frame: 2 R d + 2 MTU + R t_r, as bound and used.
 
     The worst of several phases of the frame ahead; cells of 208 B.
     """
-    rows = []
     for gigabit, length_m in ((25, 20.0), (100, 100.0), (400, 40.0)):
         response_s = longest_response_ns(gigabit * GIGABIT) / 1e9
         hop = HeadroomLink(
@@ -149,8 +135,7 @@ def headroom_used() -> list[ValidationRow]:
         used = max(_headroom_used(gigabit, length_m, phase) for phase in range(6))
         frame = -(-FRAME_BYTES // CELL_BYTES) * CELL_BYTES
         row = check(f"headroom_with_response_{gigabit}g_{length_m:g}m", "peak bytes")
-        rows.append(row.between(used, (bound - 2 * frame, bound), bound))
-    return rows
+        yield row.between(used, (bound - 2 * frame, bound), bound)
 
 
 def _headroom_used(gigabit: int, length_m: float, phase: int) -> int:
@@ -182,9 +167,8 @@ def _headroom_used(gigabit: int, length_m: float, phase: int) -> int:
     return run(case).memory[0].peak_headroom_bytes["h1/3"]
 
 
-def slow_receivers() -> list[ValidationRow]:
+def slow_receivers() -> Iterator[ValidationRow]:
     """A host that takes in r: goodput r x payload / frame; xoffs by the on/off period."""
-    rows = []
     for gigabit, slow, delay_us, response_ns in (
         (25, 10, 1, 0),
         (100, 50, 1, 0),
@@ -213,11 +197,8 @@ def slow_receivers() -> list[ValidationRow]:
         )
         name = f"slow_receiver_{slow}g_of_{gigabit}g"
         goodput = slow * 1024 / FRAME_BYTES
-        rows += [
-            check(name, "goodput Gb/s").near(figures.total_goodput_gbit_per_s, goodput, 0.005),
-            check(f"{name}.xoffs", "xoffs per ms").near(xoffs, 1e-3 / period, 0.025),
-        ]
-    return rows
+        yield check(name, "goodput Gb/s").near(figures.total_goodput_gbit_per_s, goodput, 0.005)
+        yield check(f"{name}.xoffs", "xoffs per ms").near(xoffs, 1e-3 / period, 0.025)
 
 
 def discards() -> list[ValidationRow]:

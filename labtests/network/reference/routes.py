@@ -1,5 +1,6 @@
 """Closed forms of links and routes: exact frame times, TTL in a loop, balance of ECMP, tunnels."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from labtests.network import Network
@@ -56,9 +57,8 @@ def frame_count(gigabit: float, time_ns: int) -> ValidationRow:
     return check(name, "frames begun").near(sent, expected, 0.0)
 
 
-def loops() -> list[ValidationRow]:
+def loops() -> Iterator[ValidationRow]:
     """A packet in a loop of n switches makes TTL hops: (TTL - 1)/n on each link of the loop."""
-    rows = []
     for switches, ttl in ((2, 16), (3, 64), (4, 64), (5, 255)):
         names = [f"s{n}" for n in range(switches)]
         around = [(name, names[(n + 1) % switches]) for n, name in enumerate(names)]
@@ -75,20 +75,18 @@ def loops() -> list[ValidationRow]:
         frames = sum(network.switch(a).port_counters(b).tx_packets for a, b in around)
         measured = frames / switches / flow.sent_datagrams
         row = check(f"loop_of_{switches}_ttl{ttl}", "frames a link and packet")
-        rows.append(row.near(measured, (ttl - 1) / switches, 1e-12))
+        yield row.near(measured, (ttl - 1) / switches, 1e-12)
         expired = sum(
             network.switch(name).drop_counters(port).ttl_drops
             for name in names
             for port in network.switch(name).ports
         )
         row = check(f"loop_of_{switches}_ttl{ttl}_drops", "TTL drops")
-        rows.append(row.near(expired, flow.sent_datagrams, 0.0))
-    return rows
+        yield row.near(expired, flow.sent_datagrams, 0.0)
 
 
-def balance() -> list[ValidationRow]:
+def balance() -> Iterator[ValidationRow]:
     """1024 queue pairs over equal paths: chi-square of flows a path is what chance makes it."""
-    rows = []
     for ways in (4, 8, 16):
         spines = [f"b{n}" for n in range(ways)]
         links = {"h1-a": 100.0, "h2-z": 100.0}
@@ -101,8 +99,7 @@ def balance() -> list[ValidationRow]:
         counts = [network.switch("a").port_counters(b).tx_packets for b in spines]
         row = check(f"ecmp_{ways}_ways", "chi-square of flows a path")
         bound = CHI_SQUARE_BOUND[ways - 1]
-        rows.append(row.between(chi_square(counts), (0.0, bound), ways - 1.0))
-    return rows
+        yield row.between(chi_square(counts), (0.0, bound), ways - 1.0)
 
 
 def chi_square(counts: list[int]) -> float:
@@ -111,9 +108,8 @@ def chi_square(counts: list[int]) -> float:
     return sum((count - mean) ** 2 / mean for count in counts)
 
 
-def tunnels() -> list[ValidationRow]:
+def tunnels() -> Iterator[ValidationRow]:
     """A VXLAN header costs 50 B a frame where it is carried."""
-    rows = []
     for tunnel, header in ((False, 0), (True, 50)):
         case = wired(
             {"h1-s1": 25.0, "s1-s2": 25.0, "h2-s2": 25.0},
@@ -127,13 +123,11 @@ def tunnels() -> list[ValidationRow]:
         expected = 25 * 1024 / (1024 + 62 + header + OVERHEAD_BYTES)
         name = "vxlan_goodput" if tunnel else "no_vxlan_goodput"
         goodput = run(case).total_goodput_gbit_per_s
-        rows.append(check(name, "goodput Gb/s").near(goodput, expected, 0.002))
-    return rows
+        yield check(name, "goodput Gb/s").near(goodput, expected, 0.002)
 
 
-def scripted_loss() -> list[ValidationRow]:
+def scripted_loss() -> Iterator[ValidationRow]:
     """Each n-th frame lost or corrupted: so many, exactly."""
-    rows = []
     for do in ("lose", "corrupt"):
         case = wired(
             {"h1-s1": 25.0, "h2-s1": 25.0},
@@ -143,8 +137,7 @@ def scripted_loss() -> list[ValidationRow]:
         figures = run(case)
         sent = 1500e3 // 8000 + 1
         lost = [d.lost_on_wire + d.crc for d in figures.drops if d.switch == "s1"]
-        rows.append(check(f"{do}_each_10th", "frames").near(sum(lost), sent // 10, 0.0))
-    return rows
+        yield check(f"{do}_each_10th", "frames").near(sum(lost), sent // 10, 0.0)
 
 
 QUICK: tuple[Family, ...] = (

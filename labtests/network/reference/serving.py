@@ -4,7 +4,7 @@ Frames of 318, 1086 and 4158 B compete, so that shares of packets and of bytes c
 A round-robin share is exact but for the turn under way: at most weight x quantum and a frame.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from labtests.network.cases.building import build, start
@@ -57,9 +57,9 @@ def round_robin(groups: Mapping[int, tuple[str, int]], unit: str) -> dict[str, A
     return {"schedule": {"discipline": "wrr", "unit": unit, "queues": parts}}
 
 
-def weighted() -> list[ValidationRow]:
+def weighted() -> Iterator[ValidationRow]:
     """WRR by bytes and by packets: w_i / sum(w), exact to the turn under way."""
-    weights, rows = {1: 1, 2: 2, 3: 4}, []
+    weights = {1: 1, 2: 2, 3: 4}
     for unit, column, quantum in (("byte-count", 1, QUANTUM_BYTES), ("weight", 0, 1)):
         groups = {i: ("1", weight) for i, weight in weights.items()}
         counts = sent(backlogged(1, 2, 3), round_robin(groups, unit))
@@ -70,23 +70,19 @@ def weighted() -> list[ValidationRow]:
             share, turn = total * weight / 7, weight * quantum + largest
             bounds = (share - turn, share + turn)
             row = check(f"wrr_{unit}_queue{i}", quantity)
-            rows.append(row.between(counts[i][column], bounds, share))
-    return rows
+            yield row.between(counts[i][column], bounds, share)
 
 
-def strict() -> list[ValidationRow]:
+def strict() -> Iterator[ValidationRow]:
     """SP: the highest takes all. SP + WRR: a strict queue takes what is offered, weights the rest.
 
     Two WRR groups share 1:1 in bytes of frames, whatever their weights.
     """
     counts = sent(backlogged(1, 2, 3), {"schedule": {"discipline": "sp"}})
     line = LINE_BYTES_PER_MS * 15
-    rows = [
-        check("sp_highest", "bytes on the wire").between(
-            counts[3][1], (line - LARGEST_FRAME, line + LARGEST_FRAME), line
-        ),
-        check("sp_others", "packets").between(counts[1][0] + counts[2][0], (0, 0), 0),
-    ]
+    bounds = (line - LARGEST_FRAME, line + LARGEST_FRAME)
+    yield check("sp_highest", "bytes on the wire").between(counts[3][1], bounds, line)
+    yield check("sp_others", "packets").between(counts[1][0] + counts[2][0], (0, 0), 0)
     groups = {6: ("sp", 1), 1: ("1", 1), 2: ("1", 3)}
     offered = {"source": "h3", "priority": 6, "kind": "udp", "rate_gbit_per_s": 5.0}
     counts = sent([*backlogged(1, 2), offered], round_robin(groups, "byte-count"))
@@ -94,29 +90,28 @@ def strict() -> list[ValidationRow]:
     for i, weight in ((1, 1), (2, 3)):
         share, turn = rest * weight / 4, weight * QUANTUM_BYTES + 2 * LARGEST_FRAME
         row = check(f"sp_and_wrr_queue{i}", "bytes on the wire")
-        rows.append(row.between(counts[i][1], (share - turn, share + turn), share))
+        yield row.between(counts[i][1], (share - turn, share + turn), share)
     payload = counts[6][1] * 65500 / (65508 + 45 * (38 + OVERHEAD_BYTES))
-    rows.append(check("sp_and_wrr_strict", "payload Gb/s").near(payload * 8e-6 / 15, 5.0, 0.002))
-    return rows + _groups()
+    yield check("sp_and_wrr_strict", "payload Gb/s").near(payload * 8e-6 / 15, 5.0, 0.002)
+    yield from _groups()
 
 
-def _groups() -> list[ValidationRow]:
+def _groups() -> Iterator[ValidationRow]:
     groups = {1: ("1", 5), 2: ("1", 1), 3: ("2", 1)}
     counts = sent(backlogged(1, 2, 3), round_robin(groups, "byte-count"))
     frames = {i: bytes_ - OVERHEAD_BYTES * packets for i, (packets, bytes_) in counts.items()}
     half = sum(frames.values()) / 2
     bounds = (half - LARGEST_FRAME, half + LARGEST_FRAME)
-    rows = [check("wrr_groups_1_to_1", "frame bytes of group 2").between(frames[3], bounds, half)]
+    yield check("wrr_groups_1_to_1", "frame bytes of group 2").between(frames[3], bounds, half)
     first = counts[1][1] + counts[2][1]
     turn = 5 * QUANTUM_BYTES + LARGEST_FRAME
     bounds = (first * 5 / 6 - turn, first * 5 / 6 + turn)
     row = check("wrr_weights_in_group", "bytes on the wire of queue 1")
-    return [*rows, row.between(counts[1][1], bounds, first * 5 / 6)]
+    yield row.between(counts[1][1], bounds, first * 5 / 6)
 
 
-def rate_limits() -> list[ValidationRow]:
+def rate_limits() -> Iterator[ValidationRow]:
     """A strict queue with a limit sends rate x time, to a frame; the others get all the rest."""
-    rows = []
     for i, gigabit in ((1, 1.0), (2, 3.0), (3, 7.77), (2, 0.333)):
         limit = {"queues": [i], "rate_gbit_per_s": gigabit}
         others = [n for n in (1, 2, 3) if n != i]
@@ -127,25 +122,22 @@ def rate_limits() -> list[ValidationRow]:
         frame = MTU_BYTES[i] + HEADER_BYTES + OVERHEAD_BYTES
         row = check(f"rate_limit_{gigabit:g}g_{frame}B", "bytes on the wire")
         bounds = (expected - frame, expected + frame)
-        rows.append(row.between(counts[i][1], bounds, expected))
+        yield row.between(counts[i][1], bounds, expected)
         rest, measured = LINE_BYTES_PER_MS * 15 - counts[i][1], sum(counts[n][1] for n in others)
         row = check(f"rate_limit_{gigabit:g}g_rest", "bytes on the wire of the others")
         bounds = (rest - 2 * LARGEST_FRAME, rest + 2 * LARGEST_FRAME)
-        rows.append(row.between(measured, bounds, rest))
-    return rows
+        yield row.between(measured, bounds, rest)
 
 
-def smallest_frames() -> list[ValidationRow]:
+def smallest_frames() -> Iterator[ValidationRow]:
     """84 B each with preamble and gap: 14.88 M/s at 10G, to a frame."""
-    rows = []
     for gigabit in (10, 25, 100):
         flow = {"source": "h1", "kind": "udp", "priority": 3, "datagram_bytes": SMALLEST_DATAGRAM}
         flow["rate_gbit_per_s"] = float(gigabit)
         counts = sent([flow], {}, gigabit=gigabit, duration_ms=6)
         expected = gigabit * 1e9 / 8 / 84 * 1e-3
         row = check(f"smallest_frames_{gigabit}g", "frames of 64 B in 1 ms")
-        rows.append(row.between(counts[3][0], (expected - 1, expected + 1), expected))
-    return rows
+        yield row.between(counts[3][0], (expected - 1, expected + 1), expected)
 
 
 QUICK: tuple[Family, ...] = (

@@ -3,7 +3,7 @@
 Frames are 1000 B on the wire, without preamble and gap, and a cell is a byte.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from labtests.network.cases import CaseFile, run
@@ -40,9 +40,8 @@ def merged(links: Mapping[str, float], flows: Sequence[Mapping[str, Any]], **mor
     )
 
 
-def merges() -> list[ValidationRow]:
+def merges() -> Iterator[ValidationRow]:
     """At a merge each paused port has an equal share, which the flows behind it divide."""
-    rows = []
     for near, far in ((3, 5), (4, 2)):
         hosts = [f"hn{n}" for n in range(near)] + [f"hf{n}" for n in range(far)]
         links = [f"{host}-s1" if host[1] == "n" else f"{host}-s2" for host in hosts]
@@ -53,15 +52,13 @@ def merges() -> list[ValidationRow]:
         for host, flow in zip(hosts, figures.flows, strict=True):
             expected = each if host[1] == "n" else each / far
             row = check(f"merge_{near}_ports_and_{far}_behind_one", f"Gb/s of {host}")
-            rows.append(row.near(flow.goodput_gbit_per_s, expected, 0.02))
+            yield row.near(flow.goodput_gbit_per_s, expected, 0.02)
         row = check(f"merge_{near}_ports_and_{far}_behind_one", "frames dropped")
-        rows.append(row.near(figures.dropped_frames, 0, 0.0))
-    return rows
+        yield row.near(figures.dropped_frames, 0, 0.0)
 
 
-def mixed_rates() -> list[ValidationRow]:
+def mixed_rates() -> Iterator[ValidationRow]:
     """Ports of other rates: who has less than an equal share sends all, others divide the rest."""
-    rows = []
     for line, rates, shares in (
         (25, (100, 100), (12.5, 12.5)),
         (25, (100, 100, 5), (10, 10, 5)),
@@ -74,18 +71,17 @@ def mixed_rates() -> list[ValidationRow]:
         for flow, share in zip(figures.flows, shares, strict=True):
             row = check(name, f"Gb/s of {flow.name}")
             expected = share * PAYLOAD_BYTES / FRAME_BYTES
-            rows.append(row.near(flow.goodput_gbit_per_s, expected, 0.03))
-        rows.append(check(name, "frames dropped").near(figures.dropped_frames, 0, 0.0))
-    return rows
+            yield row.near(flow.goodput_gbit_per_s, expected, 0.03)
+        yield check(name, "frames dropped").near(figures.dropped_frames, 0, 0.0)
 
 
-def swing() -> list[ValidationRow]:
+def swing() -> Iterator[ValidationRow]:
     """One sender at 100G into 25G: the queue swings between xoff and xon and what is under way.
 
     peak = xoff + (R - r) (2 d + pause + half a frame), lowest = xoff - offset - r (2 d + pause + a
     frame); within a frame.
     """
-    rows, fast, slow = [], 100e9 / 8, 25e9 / 8
+    fast, slow = 100e9 / 8, 25e9 / 8
     for xoff, offset in ((300_000, 100_000), (400_000, 250_000)):
         memory = {"xoff_bytes": xoff, "xon_offset_bytes": offset, "guaranteed_bytes": 0}
         case = merged(
@@ -103,13 +99,11 @@ def swing() -> list[ValidationRow]:
         ):
             bounds = (expected - FRAME_BYTES, expected + FRAME_BYTES)
             row = check(f"xoff_{xoff}_xon_offset_{offset}", f"{name} of the queue, bytes")
-            rows.append(row.between(value, bounds, expected))
-    return rows
+            yield row.between(value, bounds, expected)
 
 
-def lossy_beside_lossless() -> list[ValidationRow]:
+def lossy_beside_lossless() -> Iterator[ValidationRow]:
     """A full lossy queue of L leaves less to the dynamic threshold: N a (B - L) / (1 + a N)."""
-    rows = []
     for lossless, lossy, limit, alpha in ((2, 2, 2_000_000, 0.125), (3, 1, 4_000_000, 0.25)):
         sources = [f"h{n}" for n in range(lossless + lossy)]
         links = {f"{host}-s1": 25.0 for host in ("r", *sources)}
@@ -124,13 +118,12 @@ def lossy_beside_lossless() -> list[ValidationRow]:
         expected = formulas.threshold_queue_bytes(alpha, left, lossless, GUARANTEED_BYTES)
         name = f"lossless_{lossless}_beside_lossy_{lossy}_alpha{alpha:g}"
         measured = figures.queues[0].percentile_bytes["50"]
-        rows.append(check(name, "queue p50 bytes").near(measured, expected, 0.02))
+        yield check(name, "queue p50 bytes").near(measured, expected, 0.02)
         lost = sum(drop.headroom + drop.input_buffer for drop in figures.drops)
-        rows.append(check(name, "lossless frames dropped").near(lost, 0, 0.0))
-    return rows
+        yield check(name, "lossless frames dropped").near(lost, 0, 0.0)
 
 
-def paused_weights() -> list[ValidationRow]:
+def paused_weights() -> Iterator[ValidationRow]:
     """Weights 1:2:4; that of weight 4 is paused half of the time: the others share 1:2 then."""
     weights = {1: 1, 2: 2, 3: 4}
     queues = [{"group": "1", "weight": weights.get(i, 1)} for i in range(8)]
@@ -143,13 +136,12 @@ def paused_weights() -> list[ValidationRow]:
         storms=[{"device": "r", "priorities": [3], "quanta": 48_828, "period_us": 2000.0}],
         duration_ms=50,
     )
-    rows, line = [], 25 * PAYLOAD_BYTES / FRAME_BYTES
+    line = 25 * PAYLOAD_BYTES / FRAME_BYTES
     for flow, weight in zip(run(case).flows, weights.values(), strict=True):
         alone = 0.0 if weight == 4 else weight / 3
         row = check("dwrr_1_2_4_beside_pauses", f"Gb/s of {flow.name}")
         expected = line * (weight / 7 + alone) / 2
-        rows.append(row.near(flow.goodput_gbit_per_s, expected, 0.01))
-    return rows
+        yield row.near(flow.goodput_gbit_per_s, expected, 0.01)
 
 
 QUICK: tuple[Family, ...] = (

@@ -1,5 +1,6 @@
 """The checks against closed forms alone (formulas.py), with settings no reference run has."""
 
+from collections.abc import Iterator
 from statistics import fmean
 from typing import Any
 
@@ -42,35 +43,28 @@ def like_reference(senders: int, gigabit: int, **changes: Any) -> CaseFile:
 # -- checks ----------------------------------------------------------------------------------------
 
 
-def frame_time() -> list[ValidationRow]:
+def frame_time() -> Iterator[ValidationRow]:
     """A lone flow gets payload / (frame + preamble + gap) of the line rate, at every rate."""
-    rows = []
     for gigabit in (1, 10, 25, 40, 100, 400, 800):
         figures = run(star(gigabit, [{"source": "h1", "tx_depth": 2**12}], duration_ms=10))
         name = f"preamble_and_gap_{gigabit}g"
         expected = gigabit * 1024 / (1024 + 62 + 20)
-        rows.append(
-            check(name, "goodput Gb/s").near(figures.total_goodput_gbit_per_s, expected, 0.002)
-        )
-    return rows
+        yield check(name, "goodput Gb/s").near(figures.total_goodput_gbit_per_s, expected, 0.002)
 
 
-def thresholds() -> list[ValidationRow]:
+def thresholds() -> Iterator[ValidationRow]:
     """The dynamic threshold with other shares and numbers of senders than the reference's."""
-    rows = []
     for alpha, senders in ((0.25, 2), (0.25, 6), (0.0625, 3), (0.0625, 8), (0.5, 3)):
         case = like_reference(senders, 25, alpha=alpha, duration_ms=20, warmup_ms=15)
         shared = 32_000_000 - (senders + 1) * (200_000 + 4096)
         expected = formulas.threshold_queue_bytes(alpha, shared, senders, 4096)
         measured = run(case).queues[0].percentile_bytes["50"]
         name = f"dynamic_threshold_alpha{alpha:g}_{senders}to1"
-        rows.append(check(name, "queue p50 bytes").near(measured, expected, 0.02))
-    return rows
+        yield check(name, "queue p50 bytes").near(measured, expected, 0.02)
 
 
-def pause_periods() -> list[ValidationRow]:
+def pause_periods() -> Iterator[ValidationRow]:
     """Two senders in step: so many xoffs per ms (every second PFC frame is an xon)."""
-    rows = []
     for gigabit, delay_us, offset in ((25, 1, 50_000), (25, 5, 50_000), (100, 2, 60_000)):
         case = like_reference(
             2,
@@ -85,8 +79,7 @@ def pause_periods() -> list[ValidationRow]:
         per_ms = fmean(frames for frames in sent if frames) / 2 / 5
         period = formulas.pause_period_s(gigabit * 1.25e8, delay_us * 1e-6, offset, 1000)
         name = f"pause_period_{gigabit}g_{delay_us}us"
-        rows.append(check(name, "xoffs per port and ms").near(per_ms, 1e-3 / period, 0.025))
-    return rows
+        yield check(name, "xoffs per port and ms").near(per_ms, 1e-3 / period, 0.025)
 
 
 def headroom_cells() -> list[ValidationRow]:
@@ -97,9 +90,8 @@ def headroom_cells() -> list[ValidationRow]:
     ]
 
 
-def time_outs() -> list[ValidationRow]:
+def time_outs() -> Iterator[ValidationRow]:
     """A dead path: first repetition after 4.096 us x 2**exponent, status 12 after n + 1 of them."""
-    rows = []
     for exponent, retries in ((14, 7), (14, 0), (10, 3), (8, 7)):
         case = star(25, [{"source": "h1", "timeout_exponent": exponent, "retry_limit": retries}])
         network = build(case)
@@ -115,15 +107,13 @@ def time_outs() -> list[ValidationRow]:
         unit_ms = formulas.retransmission_s(exponent) * 1000
         name = f"retransmission_time_out_exponent{exponent}_retries{retries}"
         if retries:
-            rows.append(check(name, "ms until the first repetition").near(first_ms, unit_ms, 0.01))
+            yield check(name, "ms until the first repetition").near(first_ms, unit_ms, 0.01)
         row, ended_ms = check(name, "ms until status 12"), network.now_ns / NS_PER_MS - 1
-        rows.append(row.near(ended_ms, (retries + 1) * unit_ms, 0.01))
-    return rows
+        yield row.near(ended_ms, (retries + 1) * unit_ms, 0.01)
 
 
-def random_arrivals() -> list[ValidationRow]:
+def random_arrivals() -> Iterator[ValidationRow]:
     """A Poisson source at 800G into a 10G port: the mean wait of M/D/1 (by Little's law)."""
-    rows = []
     frame, wire = 1000 + 46, 1000 + 46 + 20  # UDP 8, IPv4 20, Ethernet 14, FCS 4; preamble, gap
     source = {"source": "h1", "kind": "udp", "arrivals": "poisson", "datagram_bytes": 1000}
     for load in (0.5, 0.8, 0.9):
@@ -136,26 +126,22 @@ def random_arrivals() -> list[ValidationRow]:
         queue = run(CaseFile.model_validate(tree)).queues[0]
         wait_ns = queue.mean_bytes / frame * 1e9 / queue.forwarded_packets
         expected_ns = formulas.md1_wait_s(load, wire * 0.8e-9) * 1e9
-        rows.append(check(f"md1_load{load:g}", "mean wait ns").near(wait_ns, expected_ns, 0.05))
-    return rows
+        yield check(f"md1_load{load:g}", "mean wait ns").near(wait_ns, expected_ns, 0.05)
 
 
-def fixed_points() -> list[ValidationRow]:
+def fixed_points() -> Iterator[ValidationRow]:
     """DCQCN, timers form: the mean queue of 4 and 10 flows at 40G."""
-    rows = []
     for flows in (4, 10):
         case = like_reference(flows, 40, ecn=True, duration_ms=200, warmup_ms=50)
         p = formulas.dcqcn_marking(flows, 40e9, 1000, increase_bits_per_s=40e6)
         expected = formulas.marking_queue_bytes(p, 5000, 0.01 / 195_000)
         measured = fmean(run(case, seed=seed).queues[0].mean_bytes for seed in (1, 2, 3))
         name = f"dcqcn_fixed_point_{flows}to1_40g"
-        rows.append(check(name, "mean queue bytes").near(measured, expected, 0.15))
-    return rows
+        yield check(name, "mean queue bytes").near(measured, expected, 0.15)
 
 
-def go_back_n() -> list[ValidationRow]:
+def go_back_n() -> Iterator[ValidationRow]:
     """Random loss at rates and delays no reference run has."""
-    rows = []
     for gigabit, delay_us, p in ((50, 2, 0.002), (10, 10, 0.005)):
         case = like_reference(
             1, gigabit, delay=f"{delay_us / 1000}ms", loss=p, duration_ms=100, warmup_ms=0
@@ -168,8 +154,7 @@ def go_back_n() -> list[ValidationRow]:
         expected = formulas.go_back_n_efficiency(p, k, 60e-6 * rate / 1000)
         measured = fmean(run(case, seed=s).total_goodput_gbit_per_s for s in (1, 2, 3))
         name = f"go_back_n_{gigabit}g_{delay_us}us_p{p:g}"
-        rows.append(check(name, "efficiency").near(measured / gigabit / 0.952, expected, 0.03))
-    return rows
+        yield check(name, "efficiency").near(measured / gigabit / 0.952, expected, 0.03)
 
 
 QUICK: tuple[Family, ...] = (

@@ -39,29 +39,30 @@ UNDO = "undo"
 SYSTEM = (setting("sysname <sysname>", undo=()), setting("lldp global enable"))
 
 
+ARGUMENTS: Mapping[str, Argument] = {
+    "sysname": AnyName(64),
+    "table": AnyName(32),
+    "text": RestOfLine(255),
+    "priorities": RangeList(7),
+    "priority": Number(0, 7),
+    "dscps": NumberList(63, until="export"),
+    "dot1ps": NumberList(7, until="export"),
+    "queue": Number(0, 7, words.QUEUE_NAMES),
+    "level": Number(0, 2),
+    "low": Number(0, 16000),
+    "high": Number(0, 16000),
+    "percent": Number(0, 100),
+    "exponent": Number(0, 15),  # not given by the references at hand
+    "frame": Number(1518, 12288),  # differs by model
+    "cells": Number(0, 16000),  # differs by model; 9000 is in public configurations
+    "weight": Number(1, 127),  # differs by model; 96 is in public configurations
+}
+"""Ranges: HPE 5130 HI and 5900 command references, where they give one."""
+
+
 def _arguments(names: tuple[str, ...]) -> Mapping[str, Argument]:
-    """Ranges: HPE 5130 HI and 5900 command references, where they give one."""
     port = InterfaceName(names, words.TYPES)
-    return {
-        "port": port,
-        "last": port,
-        "sysname": AnyName(64),
-        "table": AnyName(32),
-        "text": RestOfLine(255),
-        "priorities": RangeList(7),
-        "priority": Number(0, 7),
-        "dscps": NumberList(63, until="export"),
-        "dot1ps": NumberList(7, until="export"),
-        "queue": Number(0, 7, words.QUEUE_NAMES),
-        "level": Number(0, 2),
-        "low": Number(0, 16000),
-        "high": Number(0, 16000),
-        "percent": Number(0, 100),
-        "exponent": Number(0, 15),  # not given by the references at hand
-        "frame": Number(1518, 12288),  # differs by model
-        "cells": Number(0, 16000),  # differs by model; 9000 is in public configurations
-        "weight": Number(1, 127),  # differs by model; 96 is in public configurations
-    }
+    return {**ARGUMENTS, "port": port, "last": port}
 
 
 def _save(session: CliSession, call: CliCall) -> str:

@@ -188,29 +188,6 @@ def _set(shell: HostShell, call: Call) -> int:
     return 0
 
 
-def _nested(shell: HostShell, text: str) -> Steps:
-    """A text within what the shell runs; `exit` in it ends the shell."""
-    by_lines, shell.by_lines = shell.by_lines, True
-    status = yield from shell.run(text)
-    shell.by_lines = by_lines
-    if shell.exited:
-        raise ShellExit(status)
-    return status
-
-
-def _eval(shell: HostShell, call: Call) -> Steps:
-    return (yield from _nested(shell, " ".join(call.arguments)))
-
-
-def _source(shell: HostShell, call: Call) -> Steps:
-    try:
-        text = shell.host.tree.read(call.path(call.arguments[0])) if call.arguments else ""
-    except OSError as error:
-        shell.complain(f"{call.arguments[0]}: {error.strerror}", 1)
-        return 1
-    return (yield from _nested(shell, text))
-
-
 def _refuse(shell: HostShell, call: Call) -> int:
     shell.refuse(call.name)
 
@@ -228,16 +205,14 @@ def _with(flags: str, builtin: Builtin) -> Builtin:
 
 
 _OF_BASH = (
-    *("alias", "bg", "declare", "fg", "getopts", "history", "jobs", "let", "local", "mapfile"),
-    *("readarray", "readonly", "shift", "shopt", "typeset", "ulimit"),
+    *(".", "alias", "bg", "declare", "eval", "fg", "getopts", "history", "jobs", "let", "local"),
+    *("mapfile", "readarray", "readonly", "shift", "shopt", "source", "typeset", "ulimit"),
 )
 BUILTINS: Mapping[str, Builtin] = {
     **dict.fromkeys((":", "true"), lambda shell, call: 0),
     **dict.fromkeys(_OF_BASH, _refuse),
     "umask": lambda shell, call: 0 if call.arguments else shell.refuse("umask without a mask"),
     "set": _set,
-    ".": _source,
-    "source": _source,
     "[": lambda shell, call: testing.test(call),
     "test": lambda shell, call: testing.test(call),
     "false": lambda shell, call: 1,
@@ -256,7 +231,6 @@ BUILTINS: Mapping[str, Builtin] = {
     "time": _with("", _time),
     "command": _with("vV", _command),
     "exec": _with("", _exec),
-    "eval": _with("", _eval),
     "wait": _with("", _wait),
     "read": _with("r", _read),
     "kill": _kill,

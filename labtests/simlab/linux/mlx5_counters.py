@@ -106,20 +106,14 @@ GLOBAL_PAUSE = (
 STORM = ("tx_pause_storm_warning_events", "tx_pause_storm_error_events")
 
 
-def names(pfc: frozenset[int], *, driver_of_2018: bool = False) -> Iterator[str]:
+def names(pfc: frozenset[int]) -> Iterator[str]:
     """The counters that are there while PFC is on for these priorities."""
     yield from SOFTWARE
-    yield from (
-        form.format(priority)
-        for priority in range(8)
-        for form in _PRIORITY
-        if not (driver_of_2018 and form.endswith("discards"))
-    )
+    yield from (form.format(priority) for priority in range(8) for form in _PRIORITY)
     yield from (form.format(priority) for priority in sorted(pfc) for form in _PAUSE)
     if not pfc:
         yield from GLOBAL_PAUSE
-    if not driver_of_2018:
-        yield from STORM
+    yield from STORM
     yield from MODULE
     for direction, fields in (("rx", RX_CHANNEL), ("tx", TX_CHANNEL)):
         for channel in range(CHANNELS):

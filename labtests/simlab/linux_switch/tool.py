@@ -5,9 +5,9 @@ What is not emulated exits with 1 and says so on stderr, in words that no real t
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
-from labtests.network import QueueCounters
 from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux.options import NotEmulated, Refused
 from labtests.simlab.linux_switch import class_changes, filter_changes, qdisc_changes, showing
@@ -171,10 +171,7 @@ def _change(box: QueuedBox, call: Call, what: tuple[str, str], words: Words) -> 
 def alter(box: QueuedBox, what: tuple[str, str, str], tree: PortTree, words: Words) -> str:
     """Make the change in a tree; what tc remarks. Raises Refused, NotEmulated."""
     device, name, verb = what
-
-    def now() -> tuple[QueueCounters, ...]:
-        return box.counting.now(device)
-
+    now = partial(box.counting.now, device)
     if name == "filter":
         filter_changes.add_filter(tree, words)
         return ""

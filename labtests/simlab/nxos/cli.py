@@ -33,27 +33,29 @@ from labtests.simlab.switch_cli.grammar import Argument
 ROOT = (setting("hostname <name>"), *watchdog.IN_ROOT)
 
 
+ARGUMENTS: Mapping[str, Argument] = {
+    "name": AnyName(63),
+    "policy": AnyName(40),
+    "text": RestOfLine(254),
+    "dscps": RangeList(63),
+    "cos": RangeList(7),
+    "queue": Number(0, 7),
+    "priority": Number(0, 7),
+    "percent": Number(0, 100),
+    "level": Number(1, 7),
+    "weight": Number(0, 15),
+    "mtu": Number(1500, 9216),
+    "width": Number(24, 511),
+    "interval": Number(100, 1000),
+    "shutdown": Number(1, 10),
+    **dict.fromkeys(("auto", "fixed"), Number(0, 100)),
+    **dict.fromkeys(("low", "high", "size", "pause", "resume"), Number(0, 1_000_000_000)),
+}
+"""Ranges: the guides where they give one; a name of a policy has 40 characters at most."""
+
+
 def _arguments(names: tuple[str, ...]) -> Mapping[str, Argument]:
-    """Ranges: the guides where they give one; a name of a policy has 40 characters at most."""
-    return {
-        "port": InterfaceName(names, words.TYPES),
-        "name": AnyName(63),
-        "policy": AnyName(40),
-        "text": RestOfLine(254),
-        "dscps": RangeList(63),
-        "cos": RangeList(7),
-        "queue": Number(0, 7),
-        "priority": Number(0, 7),
-        "percent": Number(0, 100),
-        "level": Number(1, 7),
-        "weight": Number(0, 15),
-        "mtu": Number(1500, 9216),
-        "width": Number(24, 511),
-        "interval": Number(100, 1000),
-        "shutdown": Number(1, 10),
-        **dict.fromkeys(("auto", "fixed"), Number(0, 100)),
-        **dict.fromkeys(("low", "high", "size", "pause", "resume"), Number(0, 1_000_000_000)),
-    }
+    return {**ARGUMENTS, "port": InterfaceName(names, words.TYPES)}
 
 
 IN_EXEC = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.commands.files import texts
 from labtests.simlab.linux.commands.text import python_regex
-from labtests.simlab.linux.options import NOT_HERE, read_options
+from labtests.simlab.linux.options import NOT_HERE, Refused, read_options
 from labtests.simlab.linux.processes import Program
 
 BAD_PROGRAM = 2
@@ -140,8 +140,8 @@ def _order(left: Value, right: Value) -> int:
 def _awk(call: Call) -> Program:
     options, words = read_options(call.arguments, "-F= -v=*", stop_early=True)
     if not words:
-        call.err("usage: awk [-F fs][-v var=value][prog | -f progfile][file ...]\n")
-        return BAD_PROGRAM
+        usage = "usage: awk [-F fs][-v var=value][prog | -f progfile][file ...]\n"
+        raise Refused(usage, BAD_PROGRAM)
     program = words.pop(0)
     rules = [(m["pattern"], m["action"]) for m in _RULE.finditer(program) if m[0].strip()]
     separator = options.get("F")

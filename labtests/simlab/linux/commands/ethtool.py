@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.mlx5_counters import statistics
-from labtests.simlab.linux.options import NotEmulated
+from labtests.simlab.linux.options import NotEmulated, Refused
 from labtests.simlab.linux.ports import NicPort
 
 DRIVER = "5.8-3.0.7"  # mlx5_core's version, unless a fault gives another
@@ -21,44 +21,35 @@ _ONLY_REAL = frozenset("AcCdeEfgGkKlLmnNprsTtuUwWxX")
 _LONG = {"--statistics": "-S", "--driver": "-i", "--show-pause": "-a", "--show-permaddr": "-P"}
 
 
-def _ethtool(call: Call) -> int:
+_BAD = "ethtool: bad command line argument(s)\n{}For more information run ethtool -h\n"
+
+
+def _ethtool(call: Call) -> str:
     words = list(call.arguments)
     if words[:1] == ["--version"]:
-        call.out("ethtool version 5.16\n")
-        return 0
+        return "ethtool version 5.16\n"
     if words[:1] == ["--json"]:
-        call.err(
-            "ethtool: bad command line argument(s)\nJSON output not available for this "
-            "subcommand\nFor more information run ethtool -h\n"
-        )
-        return 1
+        raise Refused(_BAD.format("JSON output not available for this subcommand\n"))
     option = _LONG.get(words[0], words[0]) if words and words[0].startswith("-") else ""
     if option:
         words.pop(0)
     if option not in _SHOW and (option[:2] == "--" or option[1:] in _ONLY_REAL):
         raise NotEmulated(" ".join(call.arguments))
     if len(words) != 1 or option not in _SHOW:
-        call.err("ethtool: bad command line argument(s)\nFor more information run ethtool -h\n")
-        return 1
+        raise Refused(_BAD.format(""))
     return _on_interface(call, option, words)
 
 
-def _on_interface(call: Call, option: str, words: list[str]) -> int:
+def _on_interface(call: Call, option: str, words: list[str]) -> str:
     port = call.host.port(words[0])
     if port is not None:
-        call.out(_SHOW[option](call, port))
-        return 0
+        return _SHOW[option](call, port)
     if words[0] == "lo" and option == "-i":
-        call.err("Cannot get driver information: Operation not supported\n")
-        return 71
+        raise Refused("Cannot get driver information: Operation not supported\n", 71)
     if words[0] == "lo" and option == "-S":
-        call.err("no stats available\n")
-        return 94
+        raise Refused("no stats available\n", 94)
     text, status = _NO_SUCH_DEVICE.get(option, _NO_SUCH_DEVICE["-a"])
-    if not option:
-        call.out("No data available\n")
-    call.err(text)
-    return status
+    raise Refused(text, status, printed="" if option else "No data available\n")
 
 
 def _driver(call: Call, port: NicPort) -> str:

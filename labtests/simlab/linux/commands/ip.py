@@ -4,14 +4,14 @@ import json
 from typing import Any
 
 from labtests.simlab.linux.calls import Call, Tools
-from labtests.simlab.linux.options import NotEmulated, only
+from labtests.simlab.linux.options import NotEmulated, Refused, only
 from labtests.simlab.linux.ports import LARGEST_MTU_BYTES, LEAST_MTU_BYTES, NicPort, network_of
 
 VERSION = "ip utility, iproute2-6.1.0, libbpf 1.1.2\n"
 _CHANGES = {"set", "add", "del", "delete", "change", "replace", "append", "flush"}
 
 
-def _ip(call: Call) -> int | str:
+def _ip(call: Call) -> str:
     words = list(call.arguments)
     flags = _leading_options(words)
     if flags & {"V", "Version"}:
@@ -26,8 +26,7 @@ def _ip(call: Call) -> int | str:
     only(names[1:])
     ports = [port for port in call.host.ports if not names or port.interface in names]
     if names and not ports and names != ["lo"]:
-        call.err(f'Device "{names[0]}" does not exist.\n')
-        return 1
+        raise Refused(f'Device "{names[0]}" does not exist.\n')
     if "route".startswith(kind):
         only(flags)
         return _routes(ports)
@@ -51,43 +50,36 @@ def _leading_options(words: list[str]) -> set[str]:
     return flags
 
 
-def _set_mtu(call: Call, words: list[str]) -> int:
+def _set_mtu(call: Call, words: list[str]) -> str:
     """`ip link set [dev] IF mtu N`. Texts of iproute2 and the kernel (from memory)."""
     port = call.host.port(words[0])
     if port is None:
-        call.err(f'Cannot find device "{words[0]}"\n')
-        return 1
+        raise Refused(f'Cannot find device "{words[0]}"\n')
     text = words[2] if len(words) == 3 and words[1] == "mtu" else ""
     if not text.isdigit():
-        call.err(f'Error: argument "{text}" is wrong: Invalid "mtu" value\n')
-        return 255
+        raise Refused(f'Error: argument "{text}" is wrong: Invalid "mtu" value\n', 255)
     if call.process.user != "root":
-        call.err("RTNETLINK answers: Operation not permitted\n")
-        return 2
+        raise Refused("RTNETLINK answers: Operation not permitted\n", 2)
     if not LEAST_MTU_BYTES <= int(text) <= LARGEST_MTU_BYTES:
         less = int(text) < LEAST_MTU_BYTES
         how = "less than device minimum" if less else "greater than device maximum"
-        call.err(f"Error: mtu {how}.\n")
-        return 2
+        raise Refused(f"Error: mtu {how}.\n", 2)
     if not call.host.faults.lies:
         call.host.lab.set_mtu(port, int(text))
-    return 0
+    return ""
 
 
-def _unusual(call: Call, kind: str, words: list[str]) -> int:
+def _unusual(call: Call, kind: str, words: list[str]) -> str:
     """`ip route get ADDRESS`, MTUs; other changes are refused rather than not made."""
     if "link".startswith(kind) and words[0] == "set" and "mtu" in words:
         return _set_mtu(call, [word for word in words[1:] if word != "dev"])
     if words[0] in _CHANGES:
-        call.err("RTNETLINK answers: Operation not supported\n")
-        return 2
+        raise Refused("RTNETLINK answers: Operation not supported\n", 2)
     only(words[2:])
     port = call.host.route(words[1]) if len(words) > 1 else None
     if port is None:
-        call.err("RTNETLINK answers: Network is unreachable\n")
-        return 2
-    call.out(f"{words[1]} dev {port.interface} src {port.address} uid 0 \n    cache \n")
-    return 0
+        raise Refused("RTNETLINK answers: Network is unreachable\n", 2)
+    return f"{words[1]} dev {port.interface} src {port.address} uid 0 \n    cache \n"
 
 
 def _brief(ports: list[NicPort], names: list[str], *, with_address: bool) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from labtests.simlab.linux import rdma_counters
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.machine import Machine
-from labtests.simlab.linux.options import BadOption, NotEmulated, only, read_options
+from labtests.simlab.linux.options import BadOption, NotEmulated, Refused, only, read_options
 from labtests.simlab.linux.ports import NicPort, gids, guid
 from labtests.simlab.linux.rdma_resources import Connected
 
@@ -23,28 +23,21 @@ _USAGE = (
 )
 
 
-class _NotThere(Exception):
-    """There is no device of this name."""
-
-
-def _rdma(call: Call) -> int | str:
+def _rdma(call: Call) -> str:
     words = [word for word in call.arguments if not word.startswith("-")]
     flags = [word for word in call.arguments if word.startswith("-")]
     only(flags, "-j", "--json")
-    in_json = bool(flags)
     if not words or "help".startswith(words[0]):
         return _USAGE
     shown = next((h for name, h in _OBJECTS.items() if name.startswith(words[0])), None)
     if shown is None:
-        call.err(f'Unknown object "{words[0]}", try "rdma help".\n')
-        return 1
+        raise Refused(f'Unknown object "{words[0]}", try "rdma help".\n')
     try:
         rows, line = shown(call, words[1:])
-    except _NotThere:
-        call.out("[]\n" if in_json else "")
-        call.err("Wrong device name\n")
-        return 1
-    return _json(rows) if in_json else "".join(map(line, rows))
+    except Refused:
+        call.out("[]\n" if flags else "")
+        raise
+    return _json(rows) if flags else "".join(map(line, rows))
 
 
 def _json(rows: Sequence[Row]) -> str:
@@ -78,7 +71,7 @@ def _statistic(call: Call, words: list[str]) -> Shown:
 
 
 def _chosen(call: Call, words: list[str]) -> list[NicPort]:
-    """The ports of `[show] [link] [DEV[/PORT]]`. Raises _NotThere."""
+    """The ports of `[show] [link] [DEV[/PORT]]`. Raises Refused."""
     names = [word for word in words if word not in ("show", "list", "link")]
     if not names:
         return list(call.host.ports)
@@ -86,7 +79,7 @@ def _chosen(call: Call, words: list[str]) -> list[NicPort]:
     name, _, number = names[0].partition("/")
     port = call.host.rdma_port(name)
     if port is None or number not in ("", "1"):
-        raise _NotThere
+        raise Refused("Wrong device name\n")
     return [port]
 
 
@@ -245,7 +238,7 @@ def _ibv_devices(call: Call) -> str:
     return head + "".join(f"    {port.rdma:<16}\t{guid(port)}\n" for port in call.host.ports)
 
 
-def _ibv_devinfo(call: Call) -> int | str:
+def _ibv_devinfo(call: Call) -> str:
     options, words = read_options(call.arguments, "-l -i= -d,--ib-dev=")
     only([*words, options.get("i", "1")], "1")
     ports = call.host.ports
@@ -254,8 +247,7 @@ def _ibv_devinfo(call: Call) -> int | str:
     wanted = [port for port in ports if options.get("d", port.rdma) == port.rdma]
     if not wanted:
         none = "No IB devices found\n"
-        call.err(f"IB device '{options['d']}' wasn't found\n" if "d" in options else none)
-        return 255
+        raise Refused(f"IB device '{options['d']}' wasn't found\n" if "d" in options else none, 255)
     return "".join(map(_devinfo, wanted))
 
 
@@ -283,15 +275,15 @@ def _devinfo(port: NicPort) -> str:
     )
 
 
-def _ibstat(call: Call) -> int | str:
+def _ibstat(call: Call) -> str:
     only([word for word in call.arguments if word.startswith("-")] + [*call.arguments[1:]])
     ports = [port for port in call.host.ports if call.arguments[:1] in ((), (port.rdma,))]
     if call.arguments and not ports:
-        call.err(
+        raise Refused(
             f"ibpanic: [{call.process.pid}] main: '{call.arguments[0]}' IB device can't be found:"
-            " (No such file or directory)\n"
+            " (No such file or directory)\n",
+            255,
         )
-        return 255
     return "".join(map(_stat, ports))
 
 
@@ -319,24 +311,22 @@ def _stat(port: NicPort) -> str:
     )
 
 
-def _cma_roce_tos(call: Call) -> int:
+_TOS_USAGE = "Set/Show RoCE default TOS of RDMA_CM applications\nUsage:\n\tcma_roce_tos OPTIONS\n"
+
+
+def _cma_roce_tos(call: Call) -> int | str:
     """Prints only the number: the one set now, or at present."""
     try:
         options, _ = read_options(call.arguments, "-h -dtp=")
         port = call.host.rdma_port(options["d"])
         tos = int(options["t"], 0) if "t" in options else None
     except (BadOption, KeyError, ValueError):
-        call.out(
-            "Set/Show RoCE default TOS of RDMA_CM applications\nUsage:\n\tcma_roce_tos OPTIONS\n"
-        )
-        return 1
+        raise Refused(printed=_TOS_USAGE) from None
     if port is None or (tos is not None and not 0 <= tos <= 255):
-        call.err(f"{call.name}: cannot open {options['d']}\n")
-        return 1
+        return call.fail(f"cannot open {options['d']}")
     if tos is not None and not call.host.faults.lies:
         port.default_roce_tos = tos
-    call.out(f"{port.default_roce_tos if tos is None else tos}\n")
-    return 0
+    return f"{port.default_roce_tos if tos is None else tos}\n"
 
 
 TOOLS: Tools = {

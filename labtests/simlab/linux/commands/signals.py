@@ -85,17 +85,10 @@ def _pgrep(call: Call) -> int:
 
 
 def _pkill(call: Call) -> int:
-    words = list(call.arguments)
-    signal = "TERM"
-    for word in words:
-        name = _signal(word[1:]) if word.startswith("-") and len(word) > 2 else None
-        if name is not None or word in ("-9", "-2", "-0"):
-            signal = name or _signal(word[1:]) or "TERM"
-            words.remove(word)
-            break
-    only(
-        [word for word in words if word.startswith("-")], "-f", "-x", "-o", "-n", "-fx", "-xf", "--"
-    )
+    named = {word: _signal(word[1:]) for word in call.arguments if word.startswith("-")}
+    word, signal = next(((word, name) for word, name in named.items() if name), ("", "TERM"))
+    words = [each for each in call.arguments if not word or each != word]
+    only([each for each in named if each != word], "-f", "-x", "-o", "-n", "-fx", "-xf", "--")
     _, processes = _matching(words, call)
     for process in processes:
         if signal != "0":

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from labtests.simlab.defects import LAB_EPOCH as START
 from labtests.simlab.linux.calls import Call, Tool, Tools
-from labtests.simlab.linux.options import NotEmulated, only, read_options
+from labtests.simlab.linux.options import NotEmulated, Refused, only, read_options
 from labtests.simlab.linux.processes import HostProcess, Program
 
 KERNEL = "5.15.0-105-generic"
@@ -162,8 +162,7 @@ def _systemctl(call: Call) -> int:
         return 0
     unit = words[1].removesuffix(".service") if len(words) > 1 else ""
     if words[:1] != ["status"] or unit not in _known_units(call):
-        call.err(f"Unit {unit}.service could not be found.\n")
-        return 4
+        raise Refused(f"Unit {unit}.service could not be found.\n", 4)
     call.out(f"● {unit}.service\n     Loaded: loaded\n     Active: active (running)\n")
     return 0
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.mlx5_counters import CHANNELS
-from labtests.simlab.linux.options import NotEmulated
+from labtests.simlab.linux.options import NotEmulated, Refused
 from labtests.simlab.linux.ports import NicPort
 
 _FQ_CODEL = {
@@ -21,14 +21,13 @@ _FQ_CODEL = {
 }
 
 
-def _tc(call: Call) -> int | str:
+def _tc(call: Call) -> str:
     *flags, interface = call.arguments or ("",)
     if flags != ["-s", "-j", "qdisc", "show", "dev"]:
         raise NotEmulated(" ".join(call.arguments))
     port = call.host.port(interface)
     if port is None:
-        call.err(f'Cannot find device "{interface}"\n')
-        return 1
+        raise Refused(f'Cannot find device "{interface}"\n')
     return json.dumps(_rows(port), separators=(",", ":")) + "\n"
 
 

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 from labtests.simlab.linux.calls import Call, Tools, TypedInput
-from labtests.simlab.linux.options import BadOption, only, read_options
+from labtests.simlab.linux.options import STATUS_OF_USAGE, BadOption, Refused, only, read_options
 from labtests.simlab.linux.processes import (
     DEATH,
     NOT_FOUND,
@@ -24,10 +24,20 @@ _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 _NAMES = {number: name for name, number in SIGNAL_NUMBERS.items()}
 
 
-def duration_s(text: str) -> float | None:
-    """`5`, `0.5`, `2m`; None when it is no time."""
+def _duration_s(call: Call, text: str) -> float:
+    """`5`, `0.5`, `2m`. Raises Refused when it is no time."""
     match = re.fullmatch(r"([0-9]*\.?[0-9]+|[0-9]+\.)([smhd]?)", text)
-    return None if match is None else float(match[1]) * _UNITS[match[2]]
+    if match is None:
+        status = STATUS_OF_USAGE.get(call.name, 1)
+        raise Refused(f"{call.name}: invalid time interval ‘{text}’\n", status)
+    return float(match[1]) * _UNITS[match[2]]
+
+
+def _assign(call: Call, words: list[str]) -> None:
+    """The assignments before a command, which are taken off."""
+    while words and re.match(r"[A-Za-z_]\w*=", words[0]):
+        name, _, value = words.pop(0).partition("=")
+        call.process.environment[name] = value
 
 
 def _become(call: Call, argv: tuple[str, ...]) -> Program:
@@ -45,10 +55,7 @@ def _timeout(call: Call) -> Program:
     options, words = read_options(call.arguments, _TIMEOUT, stop_early=True)
     if len(words) < 2:
         raise BadOption("missing operand")
-    limit_s, grace_s = duration_s(words[0]), duration_s(options.get("k", "0"))
-    if limit_s is None or grace_s is None:
-        wrong = words[0] if limit_s is None else options["k"]
-        return call.fail(f"invalid time interval ‘{wrong}’", 125)
+    limit_s, grace_s = _duration_s(call, words[0]), _duration_s(call, options.get("k", "0"))
     argv = tuple(words[1:])
     if call.host.program(argv[0]) is None:
         return call.fail(f"failed to run command ‘{argv[0]}’: No such file or directory", NOT_FOUND)
@@ -108,17 +115,14 @@ _ALL = "(ALL : ALL) NOPASSWD: ALL"
 def _sudo(call: Call) -> Program:
     """Everybody may, without a password; so nobody is asked (`-S -p`) for one."""
     options, words = read_options(call.arguments, "-nEHSkisl -up=", stop_early=True)
-    while words and re.match(r"[A-Za-z_]\w*=", words[0]):
-        name, _, value = words.pop(0).partition("=")
-        call.process.environment[name] = value
+    _assign(call, words)
     if not words and {"i", "s"} & set(options):
         words = ["bash"]
     if "l" in options:
         call.out(f"User root may run the following commands on {call.host.name}:\n    {_ALL}\n")
         return 0
     if not words:
-        call.err("usage: sudo -h | -K | -k | -V\n")
-        return 1
+        raise Refused("usage: sudo -h | -K | -k | -V\n")
     if call.host.program(words[0]) is None:
         return call.fail(f"{words[0]}: command not found")
     call.process.user = options.get("u", "root")
@@ -136,12 +140,10 @@ def _stdbuf(call: Call) -> Program:
 
 def _env(call: Call) -> Program:
     words = list(call.arguments)
-    while words and (re.match(r"[A-Za-z_]\w*=", words[0]) or words[0] in ("-i", "-")):
-        name, equals, value = words.pop(0).partition("=")
-        if equals:
-            call.process.environment[name] = value
-        else:
-            call.process.environment.clear()
+    if words and words[0] in ("-i", "-"):
+        del words[0]
+        call.process.environment.clear()
+    _assign(call, words)
     only([word for word in words[:1] if word.startswith("-")])
     if not words:
         call.out("".join(f"{k}={v}\n" for k, v in call.process.environment.items()))
@@ -211,13 +213,11 @@ def _su(call: Call) -> Program:
 
 
 def _sleep(call: Call) -> Program:
-    times = [duration_s(word) for word in call.arguments]
-    if not times:
+    if not call.arguments:
         raise BadOption("missing operand")
-    if None in times:
-        return call.fail(f"invalid time interval ‘{call.arguments[times.index(None)]}’")
     kernel = call.host.kernel
-    due_ns = kernel.now_ns + round(sum(time for time in times if time is not None) * NS_PER_S)
+    spent_s = sum(_duration_s(call, word) for word in call.arguments)
+    due_ns = kernel.now_ns + round(spent_s * NS_PER_S)
     while kernel.now_ns < due_ns:
         yield Pause(until_ns=due_ns)
     return 0
