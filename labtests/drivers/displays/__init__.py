@@ -22,7 +22,13 @@ from labtests.drivers.displays.objects import Fields, Rows, read_json
 from labtests.drivers.displays.refusals import Refusals
 from labtests.drivers.displays.sections import Indented, Marked, Nested, Section
 from labtests.drivers.displays.shapes import Shape, Unfit, ValueKind
-from labtests.drivers.displays.tables import Table, read_table, read_tables
+from labtests.drivers.displays.tables import (
+    Table,
+    read_table,
+    read_tables,
+    read_variant,
+    variants,
+)
 
 __all__ = [
     "ANY",
@@ -48,4 +54,6 @@ __all__ = [
     "read_one",
     "read_table",
     "read_tables",
+    "read_variant",
+    "variants",
 ]
