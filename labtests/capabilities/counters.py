@@ -21,6 +21,16 @@ PFC_RX_PAUSE_US = "pfc_rx_pause_us"  # time this port was held by received pause
 PFC_TX_PAUSE_US = "pfc_tx_pause_us"
 PFC_RX_TRANSITIONS = "pfc_rx_transitions"  # xoff -> xon
 
+# -- PFC watchdog of a switch (scope "priority", index = priority or its queue). While a queue is
+# shut, what it holds is dropped, and what comes for it (OUT) or comes in with its priority (IN): of
+# all times together, without what was in the queue. LAST_DROPPED, of the last time, has that, too.
+WATCHDOG_SHUTDOWNS = "watchdog_shutdowns"  # events
+WATCHDOG_RESTORED = "watchdog_restored"  # events
+WATCHDOG_DROPPED_OUT_PACKETS = "watchdog_dropped_out_packets"
+WATCHDOG_DROPPED_IN_PACKETS = "watchdog_dropped_in_packets"
+WATCHDOG_LAST_DROPPED_PACKETS = "watchdog_last_dropped_packets"  # gauge: of the last shutdown
+WATCHDOG_LAST_DROPPED_IN_PACKETS = "watchdog_last_dropped_in_packets"  # gauge
+
 # -- switch port (scope "port") ------------------------------------------------------------------
 ECN_MARKED_PACKETS = "ecn_marked_packets"
 WRED_DROPPED_PACKETS = "wred_dropped_packets"
@@ -142,7 +152,12 @@ IP_IN_NO_ROUTES = "ip_in_no_routes"
 IP_IN_TRUNCATED = "ip_in_truncated_pkts"
 IP_IN_CSUM_ERRORS = "ip_in_csum_errors"
 
-GAUGES = frozenset({QUEUE_LENGTH_PACKETS, QDISC_BACKLOG_BYTES})
+GAUGES = frozenset(
+    {
+        *(QUEUE_LENGTH_PACKETS, QDISC_BACKLOG_BYTES),
+        *(WATCHDOG_LAST_DROPPED_PACKETS, WATCHDOG_LAST_DROPPED_IN_PACKETS),
+    }
+)
 """Values that go up and down; they are never subtracted."""
 
 NOT_ENABLED = "not enabled"

@@ -133,6 +133,20 @@ class PfcTelemetry(Protocol):
 
 
 @runtime_checkable
+class WatchdogTelemetry(Protocol):
+    """A switch that counts what its PFC watchdog did to the queues of a port."""
+
+    @property
+    @abstractmethod
+    def poll_ms(self) -> int:
+        """How often it looks: a queue is shut, or served again, so much later at most."""
+
+    @abstractmethod
+    def watchdog_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
+        """Scope "priority": WATCHDOG_*; for every priority 0..7, value or None + why."""
+
+
+@runtime_checkable
 class DropTelemetry(Protocol):
     """A switch that counts why packets were dropped, and marks, per port."""
 

@@ -39,6 +39,26 @@ class TrustSetting:
     override: bool = False
 
 
+PortWatchdog = Literal["on", "off", "unset"]
+"""Whether a port is watched; unset: nothing is configured there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchdogTimes:
+    """When a queue that pauses keep from sending is shut, and when it is served again.
+
+    Shut: after interval_ms x shutdown_multiplier. Served again: when no pause came for interval_ms
+    x auto_restore_multiplier, or interval_ms x fixed_restore_multiplier after it was shut, whatever
+    comes (0: never by that). Ranges and steps: NX-OS 10.3(1).
+    """
+
+    on: bool
+    interval_ms: Annotated[int, range(100, 1001, 100)]
+    shutdown_multiplier: Annotated[int, range(1, 11)]
+    auto_restore_multiplier: Annotated[int, range(101)]
+    fixed_restore_multiplier: Annotated[int, range(101)]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WredQueue:
     """The RED curve of one egress queue. Limits are in the device's own unit (cells or packets)."""
@@ -253,3 +273,17 @@ class FlowResult:
     retransmits: int | None = None  # TCP only
     iterations: int | None = None  # RDMA messages
     retries: tuple[str, ...] = ()  # infrastructure failures before this one worked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StormResult:
+    """What a host's pause storms came to: `times` of `lasting_ms`, of one priority, together
+    `frames` that tell `switch_port` to stop. `because` says what went wrong, "" when they ran."""
+
+    switch: str
+    switch_port: str
+    priority: int
+    lasting_ms: int
+    times: int
+    frames: int
+    because: str = ""

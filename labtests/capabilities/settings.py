@@ -15,9 +15,11 @@ from labtests.capabilities.records import (
     EcnSetting,
     EtsSetting,
     PfcSetting,
+    PortWatchdog,
     QueueLimitSetting,
     SchedulingSetting,
     TrustSetting,
+    WatchdogTimes,
 )
 from labtests.transport.asking import Asking, known
 from labtests.transport.commands import Command
@@ -76,9 +78,17 @@ HEADROOM = Kind[Headrooms](
     "headroom", "a switch port whose headroom can be set per priority, in memory cells"
 )
 
+PFC_WATCHDOG = Kind[PortWatchdog](
+    "pfc_watchdog", "a switch port where a queue that pauses keep from sending can be shut"
+)
+WATCHDOG_TIMES = Kind[WatchdogTimes](
+    "watchdog_times", "a switch whose PFC watchdog has times that can be set"
+)
+
 KINDS: tuple[Kind[Any], ...] = (
     *(PFC, TRUST, ECN, SCHEDULING, QUEUE_LIMITS, DSCP_MAP, REACTION_POINT, NOTIFICATION_POINT),
     *(DCQCN_RP, DCQCN_NP, ETS, QUEUE_MAP, MTU, FRAME_LIMIT, CABLE_LENGTH, HEADROOM),
+    *(WATCHDOG_TIMES, PFC_WATCHDOG),
 )
 """Every kind, in an order in which they can be made: trust comes before the DSCP map, which a
 change of trust may rebuild."""

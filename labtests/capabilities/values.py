@@ -20,10 +20,12 @@ from labtests.capabilities.records import (
     EcnSetting,
     EtsSetting,
     PfcSetting,
+    PortWatchdog,
     Priority,
     QueueLimitSetting,
     SchedulingSetting,
     TrustSetting,
+    WatchdogTimes,
 )
 from labtests.core.errors import LabError
 from labtests.core.output import excerpt
@@ -89,6 +91,8 @@ _FORMS: Mapping[str, Any] = {
     "frame_limit": Annotated[int, range(65_536)] | None,
     "cable_length": Annotated[int, range(100_001)],
     "headroom": tuple[tuple[Priority, Count], ...],
+    "pfc_watchdog": PortWatchdog,
+    "watchdog_times": WatchdogTimes,
 }
 FORMS: Mapping[str, Rule] = {name: partial(_is, form) for name, form in _FORMS.items()}
 """Every kind of setting (settings.KINDS)."""

@@ -207,7 +207,9 @@ def _passes(end: Endpoint, facts: LinkFacts | Unknown, needed: int) -> CheckFind
     if facts.frame_bytes >= needed:
         return _ok("mtu", end, f"frames of {facts.frame_bytes} bytes pass")
     text = f"passes frames of up to {facts.frame_bytes} bytes, but hosts send up to {needed}"
-    return _bad("mtu", end, text, "raise the maximum frame length of the port (jumboframe)")
+    return _bad(
+        "mtu", end, text, "raise the longest frame of the port (`jumboframe enable`, `mtu`)"
+    )
 
 
 def _alike(found: Mapping[Endpoint, int], what: str, remedy: str) -> Iterator[CheckFinding]:

@@ -4,16 +4,25 @@ from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import ceil
 
 from labtests.capabilities.device import EcnMarking, QueueShares, Shares
-from labtests.capabilities.records import EcnSetting, PfcSetting, SchedulingSetting, TrustSetting
+from labtests.capabilities.records import (
+    EcnSetting,
+    PfcSetting,
+    SchedulingSetting,
+    TrustSetting,
+    WatchdogTimes,
+)
 from labtests.capabilities.settings import (
     ECN,
     NOTIFICATION_POINT,
     PFC,
+    PFC_WATCHDOG,
     REACTION_POINT,
     SCHEDULING,
     TRUST,
+    WATCHDOG_TIMES,
     Kind,
     T,
 )
@@ -33,6 +42,7 @@ from labtests.lab.changes import Wanted
 from labtests.lab.lab import Lab
 from labtests.measure.evidence import Difference, Evidence, Refresh
 from labtests.verdicts import Verdict, lossless, sound
+from labtests.workloads import PauseStorm
 
 DROPPED = "dropped_packets grew by"
 """Why a control that drops on purpose is red."""
@@ -156,6 +166,13 @@ class Incast:
         self.pfc_at_switch(PfcSetting(mode="off", priorities=frozenset()))
         self.set(self.receiver.switch, PFC, PfcSetting(mode="off", priorities=frozenset()))
 
+    def watch_for_storms(self, times: WatchdogTimes) -> None:
+        """The PFC watchdog of the bottleneck's switch works with these times, at the bottleneck."""
+        at = self.bottleneck
+        wide = self.lab.setting(at, WATCHDOG_TIMES).wide
+        self.set(replace(at, interface="") if wide else at, WATCHDOG_TIMES, times)
+        self.set(at, PFC_WATCHDOG, "on" if times.on else "off")
+
     def ecn_at_bottleneck(self, wanted: EcnSetting) -> None:
         """What the bottleneck marks."""
         self.set(self.bottleneck, ECN, wanted)
@@ -186,6 +203,12 @@ class Incast:
         seconds = refreshes * (self._measured_refresh().seconds or 0.0)
         return self.traffic.lasting(seconds).loads(*classes)
 
+    def steady(self, storm: PauseStorm, *classes: Class) -> tuple[SenderPart, ...]:
+        """The same for as long as these storms take, and a little longer."""
+        every_s = storm.every_s + self.pace.sample_every_s  # each begins when a sample is taken
+        pace = replace(self.pace, load_s=ceil(storm.times * every_s) + 1)
+        return replace(self.traffic, pace=pace).loads(*classes)
+
     def tcp(self, traffic: Class, *, streams: int) -> tuple[SenderPart, ...]:
         """So many TCP connections of every sender, as fast as they can."""
         return self.traffic.tcp(traffic, streams=streams)
@@ -197,9 +220,12 @@ class Incast:
 
     # -- phases and judging ------------------------------------------------------------------
 
-    def run(self, name: str, traffic: tuple[SenderPart, ...]) -> Evidence:
-        """One phase: quiet window, counters, traffic with samples, settled counters again."""
-        return self._phase(name, traffic, control=False)
+    def run(
+        self, name: str, traffic: tuple[SenderPart, ...], storm: PauseStorm | None = None
+    ) -> Evidence:
+        """One phase: quiet window, counters, traffic with samples, settled counters again.
+        `storm`: the receiver pauses the switch meanwhile."""
+        return self._phase(name, traffic, control=False, storm=storm)
 
     def every_dscp(self) -> tuple[Evidence, ...]:
         """Rounds of counted packets: all 64 DSCPs from the first sender, some from every other."""
@@ -223,6 +249,7 @@ class Incast:
         traffic: tuple[SenderPart, ...],
         red: Callable[[Evidence], tuple[Verdict, ...]],
         because: tuple[str, ...],
+        storm: PauseStorm | None = None,
     ) -> None:
         """The same with the mechanism off: every verdict of `red` has to fail on what is seen, and
         its sentence to have its part of `because` in it: a control is red for its own reason.
@@ -231,7 +258,7 @@ class Incast:
         """
         if not self.with_controls:
             return
-        seen = self._phase(name, traffic, control=True)
+        seen = self._phase(name, traffic, control=True, storm=storm)
         if self.lab.planned is not None:
             return
         self.controls = (*self.controls, seen)
@@ -284,8 +311,15 @@ class Incast:
             mtu_bytes=self.traffic.mtu_bytes,
         )
 
-    def _phase(self, name: str, traffic: tuple[SenderPart, ...], *, control: bool) -> Evidence:
-        phase = self._ready(name, traffic, control=control)
+    def _phase(
+        self,
+        name: str,
+        traffic: tuple[SenderPart, ...],
+        *,
+        control: bool,
+        storm: PauseStorm | None = None,
+    ) -> Evidence:
+        phase = replace(self._ready(name, traffic, control=control), storm=storm)
         if self.lab.planned is not None:
             self.planned.append(phase.pace.phase)
             return phase.planned()

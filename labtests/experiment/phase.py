@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.device import RdmaDevices
@@ -18,12 +19,13 @@ from labtests.experiment.settings import (
     set_by_others,
     settings_seen,
 )
+from labtests.experiment.storming import ReceiverStorm, storming
 from labtests.inventory import Endpoint
 from labtests.lab.lab import Lab
 from labtests.measure.evidence import LIVE, CnpClass, Difference, Evidence, Key, Place, Refresh
 from labtests.measure.telemetry import Telemetry, Watch
 from labtests.verdicts import out_of_balance
-from labtests.workloads import Iperf3, Party, Perftest, Stream, incast
+from labtests.workloads import Iperf3, Party, PauseStorm, Perftest, Stream, incast
 
 SETTLING = frozenset(
     {
@@ -77,6 +79,7 @@ class Phase:
     refresh: Refresh = LIVE
     shown: frozenset[Key] = frozenset()
     mtu_bytes: int | None = None
+    storm: PauseStorm | None = None
 
     def planned(self) -> Evidence:
         """No traffic, no evidence: what a `--plan` run has instead of a phase."""
@@ -99,15 +102,18 @@ class Phase:
         samples: list[Reading] = []
         started_s = clock.now_s()
         self._say(f"traffic for {self.pace.lab_seconds:g} s")
-        flows = incast(
-            tuple(self._stream(s) for s in traffic),
-            clock=clock,
-            duration_s=self.pace.lab_seconds,
-            during=lambda _: samples.extend(telemetry.sample(watch)),
-            sample_every_s=self.pace.sample_every_s,
-            sample_takes_s=started_s - asked_s,  # a snapshot is a sample and more
-            progress=self.progress,
-        )
+        receiver = self.roles.receiver
+        with storming(self.storm, receiver, self.lab.transports[receiver.name], clock) as storm:
+            flows = incast(
+                tuple(self._stream(s) for s in traffic),
+                clock=clock,
+                duration_s=self.pace.lab_seconds,
+                during=partial(_meanwhile, storm, lambda: samples.extend(telemetry.sample(watch))),
+                sample_every_s=self.pace.sample_every_s,
+                sample_takes_s=started_s - asked_s,  # a snapshot is a sample and more
+                progress=self.progress,
+            )
+            stormed = None if storm is None else storm.result()
         ended_s = clock.now_s()
         self._say("waiting for counters to settle")
         step_s, deadline_s = settling(self.pace, self.refresh)
@@ -128,6 +134,7 @@ class Phase:
             refresh=self.refresh,
             cnp=self._cnp_class(seen),
             pfc=seen.pfc,
+            storm=stormed,
         )
         evidence = self._with_late_counters(evidence, lambda: telemetry.snapshot(watch))
         refresh = still(self.lab, self.roles, self.refresh)
@@ -183,7 +190,11 @@ class Phase:
         for end in self.roles.transit:
             ports[end.device] = (*ports.get(end.device, ()), end.interface)
         bottleneck = self.roles.bottleneck
-        return Watch(ports=ports, bottleneck=(bottleneck.device, bottleneck.interface))
+        return Watch(
+            ports=ports,
+            bottleneck=(bottleneck.device, bottleneck.interface),
+            watchdog=self.storm is not None,
+        )
 
     def _place(self, role: Role, tos: int, seen: DeviceSettings) -> Place:
         """The class a TOS byte gets at the NIC and at the bottleneck, from the maps as read."""
@@ -259,6 +270,13 @@ def _hosts_stood_still(earlier: Evidence, later: Evidence) -> bool:
     ]
     before, now = ({r.key: r.value for r in seen.after} for seen in (earlier, later))
     return all(now.get(key) is not None and now.get(key) == before.get(key) for key in keys)
+
+
+def _meanwhile(storm: ReceiverStorm | None, sample: Callable[[], None], now_s: float) -> None:
+    """What is done while the traffic runs, now and then."""
+    if storm is not None:
+        storm.begin(now_s)
+    sample()
 
 
 def in_words(keys: frozenset[Key]) -> str:

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Literal
 
 from labtests.capabilities.counters import GAUGES
-from labtests.capabilities.records import FlowResult, PfcSetting, Reading, Scope
+from labtests.capabilities.records import FlowResult, PfcSetting, Reading, Scope, StormResult
 from labtests.core.units import BitsPerSecond
 
 Key = tuple[str, str, str, int, str]
@@ -97,9 +97,9 @@ class Evidence:
     `transit` are the ports (device, port) of cables between switches on the senders' way to it.
     `idle` is what the check before the run saw grow. `changed` has a sentence for each setting that
     was another one when the phase had ended. `pfc` is what was read of each port (device, port)
-    that has it, `mtu_bytes` the smallest of the hosts'. `restless` names what went on counting.
-    `shown` are the counters that had a number in a phase before this one: one that has none now is
-    missing, and not one that the device has not.
+    that has it, `mtu_bytes` the smallest of the hosts', `storm` what the receiver paused by a
+    tool. `restless` names what went on counting. `shown` are the counters that had a number in a
+    phase before this one: one that has none now is missing, and not one that the device has not.
     """
 
     name: str
@@ -125,6 +125,7 @@ class Evidence:
     cnp: CnpClass | None = None
     pfc: Mapping[tuple[str, str], PfcSetting] = field(default_factory=dict)
     mtu_bytes: int | None = None
+    storm: StormResult | None = None
     shown: frozenset[Key] = frozenset()
 
     @cached_property

@@ -9,7 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from labtests.capabilities.device import DropTelemetry, NicTelemetry, PfcTelemetry, QueueTelemetry
+from labtests.capabilities.device import (
+    DropTelemetry,
+    NicTelemetry,
+    PfcTelemetry,
+    QueueTelemetry,
+    WatchdogTelemetry,
+)
 from labtests.capabilities.facts import PortTelemetry
 from labtests.capabilities.records import Reading
 from labtests.core.errors import LabError, LabErrors
@@ -44,6 +50,7 @@ class Watch:
 
     ports: dict[str, tuple[str, ...]]
     bottleneck: tuple[str, str]
+    watchdog: bool = False  # what the switches' PFC watchdogs did is read, too
 
 
 class Telemetry:
@@ -56,6 +63,9 @@ class Telemetry:
         """Every counter of the watched ports. A device that fails does not hide the others: all
         are asked, then one LabErrors is raised."""
         reads = {name: list(self._reads(name, ports)) for name, ports in watch.ports.items()}
+        if watch.watchdog:
+            for name, guard in self._devices.able(WatchdogTelemetry).items():
+                reads[name] += [guard.watchdog_counters(p) for p in watch.ports.get(name, ())]
         return self._in_parallel(reads, watch, "counters")
 
     def sample(self, watch: Watch) -> tuple[Reading, ...]:

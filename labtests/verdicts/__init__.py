@@ -19,6 +19,7 @@ from labtests.verdicts.questions import (
 )
 from labtests.verdicts.sharing import shared
 from labtests.verdicts.sound import out_of_balance, sound
+from labtests.verdicts.storms import left_alone, shut_in_time
 
 __all__ = [
     "Fact",
@@ -30,6 +31,7 @@ __all__ = [
     "drops_as_expected",
     "drops_exactly_in",
     "every_packet",
+    "left_alone",
     "lossless",
     "lost_at_the_socket",
     "marked_not_dropped",
@@ -39,6 +41,7 @@ __all__ = [
     "reddest",
     "right_control",
     "shared",
+    "shut_in_time",
     "slowed_by_marks",
     "sound",
     "stations",

@@ -63,7 +63,8 @@ def _sound(evidence: Evidence) -> Iterator[Finding]:
     yield from _cables_carried(evidence)
     yield from _undamaged(evidence)
     yield from _in_order(evidence)
-    if any(pauses.increase for pauses in checks.pauses_of_the_receiver(evidence)):
+    paused = checks.pauses_of_the_receiver(evidence)
+    if evidence.storm is None and any(pauses.increase for pauses in paused):
         yield checks.receiver_silent(evidence)
     yield from _nics_sent_it(evidence)
     yield from _hosts_sent_it(evidence)

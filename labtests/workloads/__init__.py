@@ -11,6 +11,7 @@ from labtests.workloads.incast import incast
 from labtests.workloads.iperf3 import Iperf3
 from labtests.workloads.iperf3_json import parse_json
 from labtests.workloads.marked import send_marked
+from labtests.workloads.pause_storm import PauseStorm
 from labtests.workloads.perftest import Perftest
 from labtests.workloads.perftest_report import parse_report
 from labtests.workloads.streams import Stream
@@ -19,6 +20,7 @@ __all__ = [
     "Attempt",
     "Iperf3",
     "Party",
+    "PauseStorm",
     "Perftest",
     "Stream",
     "incast",

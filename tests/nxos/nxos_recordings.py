@@ -11,7 +11,16 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "transcripts"))
 
 from platform_recordings import PlatformRecordings, label
 
-from labtests.drivers.nxos import clock, configuration, interfaces, lldp, pfc, queuing, versions
+from labtests.drivers.nxos import (
+    clock,
+    configuration,
+    interfaces,
+    lldp,
+    pfc,
+    queuing,
+    versions,
+    watchdog,
+)
 
 __all__ = ["FOLDER", "PARSERS", "RECORDINGS", "is_read", "label", "load", "parser_of", "rendered"]
 FOLDER = Path(__file__).parents[1] / "transcripts" / "nxos"
@@ -25,12 +34,20 @@ def with_the_clock(reply):
     return configuration.parse_configuration(replace(reply, text=reply.text + behind))
 
 
+def watched(reply):
+    """The watchdog's times, and each port."""
+    view = watchdog.parse_pfc_queue(reply)
+    return {"times": view.times, **view.ports}
+
+
 PARSERS = {
     "clock": clock.parse_clock,
     "configuration": with_the_clock,
     "interface": interfaces.parse_interface,
     "lldp": lldp.parse_lldp_neighbors,
     "pfc_detail": pfc.parse_pfc_detail,
+    "pfc_queue": watched,
+    "pfc_queue_detail": watchdog.parse_pfc_queue_detail,
     "queuing": queuing.QUEUING.read,
     "version": versions.parse_version,
 }

@@ -299,7 +299,9 @@ def test_obstacles_are_named_with_port_and_line(bench, driver):
 
 def test_names_of_ours_are_told_from_others():
     assert is_ours("labtests-0123abcd.QOS")
-    assert not is_ours("QOS_EGRESS_PORT")
+    assert is_ours("labtests-0123abcd")
+    for name in ("QOS_EGRESS_PORT", "labtests-mine", "labtests-0123abcde", "labtests-0123abcd."):
+        assert not is_ours(name)
 
 
 # -- counters --------------------------------------------------------------------------------------

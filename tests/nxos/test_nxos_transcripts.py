@@ -8,9 +8,8 @@ from nxos_recordings import FOLDER, PARSERS, RECORDINGS, is_read, label, load, p
 from labtests.core.errors import UnreadableOutput
 
 READ = [recording for recording in RECORDINGS if is_read(recording)]
-STRICT = [
-    r for r in READ if r.name.split(".")[0] in ("clock", "interface", "pfc_detail", "queuing")
-]
+_STRICT = ("clock", "interface", "pfc_detail", "pfc_queue", "pfc_queue_detail", "queuing")
+STRICT = [r for r in READ if r.name.split(".")[0] in _STRICT]
 
 
 @pytest.mark.parametrize("recording", RECORDINGS, ids=label)

@@ -283,6 +283,18 @@ def test_counters_that_stood_still_share_a_row_per_port_with_their_values(
     assert "S6550 Twenty-FiveGigE1/0/13 dropped_packets packets queue 0-2, 5: 0; queue 3: 7" in text
 
 
+def test_of_two_answers_to_one_question_the_first_screen_names_the_phases(
+    run: Json, text_of: Text
+) -> None:
+    first = run["tests"][0]["verdicts"][0]
+    run["tests"][0]["verdicts"] = [first, {**first, "phase": "again"}]
+    top = text_of(summary_html(run))
+    assert f"{first['question']} in {first['phase']}" in top
+    assert f"{first['question']} in again" in top
+    run["tests"][0]["verdicts"] = [first]
+    assert f"{first['question']} in " not in text_of(summary_html(run))
+
+
 def test_a_long_sentence_is_short_on_the_first_screen_and_whole_with_its_test(
     run: Json, text_of: Text
 ) -> None:

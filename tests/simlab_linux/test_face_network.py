@@ -60,3 +60,46 @@ def test_congestion_loses_what_the_switch_drops(make_lab: Callable[..., Hands]) 
     snmp = hands.output("grep ^Ip: /proc/net/snmp", "ServerC").splitlines()
     values = dict(zip(snmp[0].split()[1:], snmp[1].split()[1:], strict=True))
     assert int(values["ReasmFails"]) > 0
+
+
+PAUSE = "01:80:c2:00:00:01:02:00:00:00:00:01:88:08:01:01:00:08" + ":00:00" * 3 + ":ff:ff"
+PAUSE += ":00:00" * 4 + ":00" * 26
+
+
+def test_mausezahn_pauses_the_switch_for_as_many_frames_as_it_is_asked(
+    make_lab: Callable[..., Hands],
+) -> None:
+    hands = make_lab(real=True)
+    command = f"mausezahn -q {INTERFACE} -c 20 -d 1msec {PAUSE}"
+    hands.output(f"mlnx_qos -i {INTERFACE} -f 0,0,0,1,0,0,0,0", "ServerC")
+    storm = hands.run(command, "ServerC")
+    hands.advance(0.1)
+    assert (storm.status, storm.out) == (0, "")
+    sent = hands.output(f"ethtool -S {INTERFACE} | grep tx_prio3_pause:", "ServerC")
+    assert sent.split()[-1] == "20"
+
+
+def test_mausezahn_that_is_ended_sends_no_more(make_lab: Callable[..., Hands]) -> None:
+    hands = make_lab(real=True)
+    hands.output(f"mlnx_qos -i {INTERFACE} -f 0,0,0,1,0,0,0,0", "ServerC")
+    hands.run(f"timeout 0.05 mausezahn -q {INTERFACE} -c 5000 -d 1msec {PAUSE}", "ServerC")
+    hands.advance(1)
+    sent = hands.output(f"ethtool -S {INTERFACE} | grep tx_prio3_pause:", "ServerC")
+    assert 45 <= int(sent.split()[-1]) <= 52
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (f"nothere {PAUSE}", "Invalid interface nothere"),
+        (f"{INTERFACE} 01:80:zz", "Invalid packet specification"),
+        (f"{INTERFACE} {PAUSE.replace('88:08', '08:00')}", "does not emulate"),
+        (INTERFACE, "a network interface and a frame are needed"),
+    ],
+)
+def test_mausezahn_refuses_what_it_cannot_send(
+    make_lab: Callable[..., Hands], arguments: str, said: str
+) -> None:
+    ended = make_lab(real=True).run(f"mausezahn {arguments}", "ServerC")
+    assert ended.status
+    assert said in ended.err

@@ -42,6 +42,7 @@ def queuing(port: str = "Ethernet1/51") -> str:
         own=False,
         served=list(enumerate(DELIVERED)),
         queues=[idle] * 5 + [busy] + [idle] * 2,
+        shut_drops=[0] * 8,
         buffers={5: PauseBuffer()},
         drops=PortDrops(**{**none, "input_buffer_drops": 19490}),
         lossless={5},

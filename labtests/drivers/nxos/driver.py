@@ -16,6 +16,7 @@ from labtests.drivers.nxos.queuing import NxosQueues
 from labtests.drivers.nxos.session import EXIT, expect_accepted, line
 from labtests.drivers.nxos.trust import NxosDscpMap, NxosQueueMap, NxosTrust
 from labtests.drivers.nxos.versions import NxosVersions
+from labtests.drivers.nxos.watchdog import NxosWatchdog, NxosWatchdogCounters, NxosWatchdogTimes
 from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
 
@@ -34,8 +35,9 @@ _IN_A_POLICY = (("shape ", "a queue is shaped: it is slower than its link"),)
 _SETTINGS = (
     *(NxosPfc, NxosTrust, NxosEcn, NxosScheduling),
     *(NxosDscpMap, NxosQueueMap, NxosFrameLimit, NxosHeadroom),
+    *(NxosWatchdogTimes, NxosWatchdog),
 )
-_PARTS = (NxosQueues, NxosPfcFrames, NxosInterfaces)
+_PARTS = (NxosQueues, NxosPfcFrames, NxosInterfaces, NxosWatchdogCounters)
 
 
 def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:

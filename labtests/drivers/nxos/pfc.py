@@ -61,10 +61,13 @@ class NxosPfc(PolicySetting[PfcSetting]):
         return self._value(of, place.port)
 
     def _value(self, of: Configured, port: str) -> PfcSetting:
+        lossless = self._lossless(of.of(_NETWORK) or ())
+        return PfcSetting(mode=self._mode(of, port), priorities=lossless)
+
+    def _mode(self, of: Configured, port: str) -> Any:
         lines = of.lines(self.device, port)
         modes = [match for text in lines if (match := _MODE.pattern.fullmatch(text))]
-        mode: Any = modes[0]["mode"] if modes else "auto"
-        return PfcSetting(mode=mode, priorities=self._lossless(of.of(_NETWORK) or ()))
+        return modes[0]["mode"] if modes else "auto"
 
     def use(self, of: Configured, place: PolicyPlace, wanted: PfcSetting) -> Use:
         """The classes of whoever made the policy, with these pauses."""
@@ -85,7 +88,7 @@ class NxosPfc(PolicySetting[PfcSetting]):
         """Whether another port needs the priorities, too."""
         of = yield from configured()
         others = of.ports.keys() - {self.port(port)}
-        return PfcAround(of, any(self._value(of, each).mode == "on" for each in others))
+        return PfcAround(of, any(self._mode(of, each) == "on" for each in others))
 
     def commands(
         self, port: str, earlier: PfcSetting, wanted: PfcSetting, around: PfcAround

@@ -6,27 +6,37 @@ the content stands the name of what it replaced there, so that any later process
 One that nobody applies any more is removed.
 """
 
+import re
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 
 from labtests.capabilities.settings import Commands
 from labtests.core.errors import CommandRejected
+from labtests.core.output import excerpt
 from labtests.drivers.nxos.configuration import SYSTEM, Block, Classes, Configured, PolicyPlace
 from labtests.drivers.nxos.session import EXIT, line
 from labtests.transport.commands import CliLine
 
 OURS = "labtests-"
+_OUR_NAME = re.compile(rf"{OURS}[0-9a-f]{{8}}(?:\..+)?")
 _LONGEST_NAME = 40  # of a policy-map (guides)
 _MATCHING = "match-any"
+
+_COPIED = re.compile(
+    "(?:bandwidth|priority|shape|queue-limit|random-detect|afd|congestion-control|mtu|pause|set"
+    "|match|police) .+|priority|pause"
+)
+"""Lines of a class that are sent again, by their first word: none of them is a command anywhere
+else, or leads out of the class."""
 
 Means = Callable[[Configured, Classes], Hashable]
 """What the classes of a policy-map do, whatever they are called and in whatever order they are."""
 
 
 def is_ours(name: str) -> bool:
-    """Whether labtests has made it."""
-    return name.startswith(OURS)
+    """Whether labtests has made it: a name as `named` makes them, perhaps with what it replaces."""
+    return _OUR_NAME.fullmatch(name) is not None
 
 
 def base(of: Configured, place: PolicyPlace) -> str | None:
@@ -105,16 +115,29 @@ class Use:
         """The same lines again do no harm to what is there."""
         for each in self.maps:
             yield line("class-map", "type", "qos", _MATCHING, each.name)
-            yield from (line(*text.split()) for text in each.lines)
+            yield from self._lines(each)
             yield EXIT
         kind = self.place.kind
         yield line("policy-map", "type", kind, name)
         for each in sorted_classes(self.classes):
             typed = () if kind == "qos" else ("type", kind)
             yield line("class", *typed, each.name)
-            yield from (line(*text.split()) for text in each.lines)
+            yield from self._lines(each)
             yield EXIT
         yield EXIT
+
+    def _lines(self, block: Block) -> Iterator[CliLine]:
+        """What the switch showed of a class, sent to it again: only what can stand in a class."""
+        for text in block.lines:
+            if _COPIED.fullmatch(text) is None:
+                raise CommandRejected(
+                    self.device,
+                    f"class {block.name}",
+                    f"{excerpt(text, 80)!r} is no line of a class that labtests sends again",
+                    "take it out of the policy, or add its first word to _COPIED in "
+                    "labtests/drivers/nxos/policies.py",
+                )
+            yield line(*text.split())
 
     def _apply(self, of: Configured, name: str | None) -> Iterator[CliLine]:
         at_system = self.place.port == SYSTEM

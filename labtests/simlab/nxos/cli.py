@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from labtests.simlab.nxos import policies, ports, words
+from labtests.simlab.nxos import policies, ports, watchdog, words
 from labtests.simlab.nxos.displays import DISPLAYS
 from labtests.simlab.switch_cli import (
     CliCommand,
@@ -30,7 +30,7 @@ from labtests.simlab.switch_cli.arguments import (
 )
 from labtests.simlab.switch_cli.grammar import Argument
 
-ROOT = (setting("hostname <name>"),)
+ROOT = (setting("hostname <name>"), *watchdog.IN_ROOT)
 
 
 def _arguments(names: tuple[str, ...]) -> Mapping[str, Argument]:
@@ -49,6 +49,9 @@ def _arguments(names: tuple[str, ...]) -> Mapping[str, Argument]:
         "weight": Number(0, 15),
         "mtu": Number(1500, 9216),
         "width": Number(24, 511),
+        "interval": Number(100, 1000),
+        "shutdown": Number(1, 10),
+        **dict.fromkeys(("auto", "fixed"), Number(0, 100)),
         **dict.fromkeys(("low", "high", "size", "pause", "resume"), Number(0, 1_000_000_000)),
     }
 
@@ -108,7 +111,11 @@ NXOS = SwitchCli(
     pager=words.PAGER,
     arguments=_arguments,
     views=VIEWS,
-    kinds={"": SectionKind(settings=ROOT), "interface": ports.KIND, **policies.KINDS},
+    kinds={
+        "": SectionKind(settings=ROOT, changed=watchdog.reapply),
+        "interface": ports.KIND,
+        **policies.KINDS,
+    },
     screens=Path(__file__).parent / "screens",
     types=words.TYPES,
     hostname="hostname",

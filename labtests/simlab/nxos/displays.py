@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from labtests.simlab.nxos import policies, ports
+from labtests.simlab.nxos import policies, ports, watchdog
 from labtests.simlab.switch_cli import (
     CliCall,
     CliCommand,
@@ -35,6 +35,7 @@ def _queuing(switch: EmulatedSwitch, port: str) -> Shown:
         "own": policies.applied(switch, section, "queuing output") is not None,
         "served": list(enumerate(policies.served(switch, section))),
         "queues": switch.statistics.queues(port),
+        "shut_drops": [each.aggregate_dropped for each in watchdog.counters(switch, port)],
         "buffers": buffers | policies.pause_buffers(switch, section),
         "drops": switch.statistics.drops(port),
         "lossless": lossless,
@@ -60,6 +61,16 @@ def _pfc(switch: EmulatedSwitch, port: str) -> Shown:
         "received": [each.received for each in counts],
         "sent": [each.sent for each in counts],
     }
+
+
+def _watchdog(session: CliSession, call: CliCall) -> str:
+    switch = session.switch
+    return session.show(
+        "pfc-queue",
+        on=watchdog.is_on(switch.configuration.root),
+        times=watchdog.times(switch),
+        rows=[watchdog.row(switch, port) for port in switch.ports],
+    )
 
 
 # -- the running configuration ---------------------------------------------------------------------
@@ -99,8 +110,10 @@ def _running_interface(session: CliSession, call: CliCall) -> str:
 def _running(session: CliSession, call: CliCall) -> str:
     switch = session.switch
     sections = [*_policies(switch), *switch.configuration.of("interface").values()]
-    named = (f"hostname {switch.hostname}", list[str]())
-    return _configuration(session, call, named, *(_shown(switch, each) for each in sections))
+    root = switch.configuration.body(switch.configuration.root)
+    lines = [f"hostname {switch.hostname}", *(t for t in root if not t.startswith("hostname "))]
+    whole = ((text, list[str]()) for text in lines)
+    return _configuration(session, call, *whole, *(_shown(switch, each) for each in sections))
 
 
 # -- the box ---------------------------------------------------------------------------------------
@@ -163,6 +176,8 @@ DISPLAYS = {
     "show interface [ <port> ] priority-flow-control": rows("pfc", _pfc),
     "show interface [ <port> ] priority-flow-control detail": rows("pfc-detail", _pfc),
     "show queuing interface [ <port> ]": per_port("queuing", _queuing),
+    "show queuing pfc-queue": CliCommand(_watchdog),
+    "show queuing pfc-queue interface <port> detail": per_port("pfc-queue-detail", watchdog.detail),
     "show running-config": CliCommand(_running),
     "show running-config ipqos": CliCommand(_running_ipqos),
     "show running-config interface [ <port> ]": CliCommand(_running_interface),

@@ -1,6 +1,6 @@
 """`interface Ethernet1/1`: what is configured on a port, and what the port does then."""
 
-from labtests.simlab.nxos import policies
+from labtests.simlab.nxos import policies, watchdog
 from labtests.simlab.switch_cli import (
     CliSection,
     EmulatedSwitch,
@@ -19,6 +19,7 @@ SETTINGS = (
         default=f"{_PFC} auto",
         undo=(f"{_PFC} [ auto | on | off ]",),
     ),
+    *watchdog.AT_A_PORT,
     setting("mtu <mtu>", default=f"mtu {MTU}", undo=("mtu [ <mtu> ]",)),
     *policies.IN_PORT,
     setting("shutdown"),
@@ -57,6 +58,7 @@ def _changed(switch: EmulatedSwitch, port: CliSection) -> None:
             dscp_map=policies.dscp_map(switch, port),
             schedule=policies.schedule(switch, port),
             curves=policies.curves(switch, port),
+            guard=watchdog.guard(switch, port),
         ),
     )
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from labtests.core.headroom import headroom_for
 from labtests.inventory import Device, Endpoint, Link
-from labtests.network import Schedule, WredCurve
+from labtests.network import PfcWatchdog, Schedule, WredCurve
 from labtests.simlab.defects import LAB_EPOCH
 from labtests.simlab.face import Announced
 from labtests.simlab.faults import UnknownFault
@@ -38,6 +38,7 @@ class PortBehaviour:
     dscp_map: tuple[int, ...] | None = None  # of this port alone; None: the whole switch's
     schedule: Schedule = field(default_factory=Schedule)
     curves: tuple[WredCurve | None, ...] = (None,) * 8
+    guard: PfcWatchdog | None = None
 
 
 class Chassis(ABC):
@@ -132,9 +133,9 @@ class Chassis(ABC):
         self._set_headroom(port, wanted.headroom_cells)
         if network.schedule(port) != wanted.schedule:
             network.set_schedule(port, wanted.schedule)
-        for queue, before in enumerate(network.wred(port)):
-            if wanted.curves[queue] != before:
-                network.set_wred(port, queue, wanted.curves[queue])
+        if network.guards.get(port) != wanted.guard:
+            network.guards.set(port, wanted.guard)
+        self._set_curves(port, wanted.curves)
 
     def expect_frames(self, frame_bytes: int) -> None:
         """See Forwarding: a lossless port has headroom for two of them, by the white paper's rule
@@ -146,6 +147,11 @@ class Chassis(ABC):
                     link.speed_bits_per_s, link.length_m, frame_bytes=frame_bytes
                 )
                 self.renew(port)
+
+    def _set_curves(self, port: str, wanted: tuple[WredCurve | None, ...]) -> None:
+        for queue, before in enumerate(self.network.wred(port)):
+            if wanted[queue] != before:
+                self.network.set_wred(port, queue, wanted[queue])
 
     def _set_headroom(self, port: str, cells: int | None) -> None:
         wanted = self._usual_headroom.get(port) if cells is None else cells

