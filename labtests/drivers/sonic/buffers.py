@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from labtests.drivers.sonic.database import Db, numbered
-from labtests.drivers.sonic.session import drop, set_fields
+from labtests.drivers.sonic.session import database, set_fields
 from labtests.transport.commands import Shell
 
 _DEFAULTS = ("pg_lossless_", "NULL")
@@ -60,7 +60,7 @@ def repaired(before: Db, after: Db, port: str, earlier: Groups, wanted: Groups) 
     made = {*_runs(port, earlier), *_runs(port, wanted)}
     stale = made - entries - (set() if defaults else set(_runs(port, wanted)))
     for key in sorted(stale - before.tables["BUFFER_PG"].keys()):
-        yield drop("BUFFER_PG", key)
+        yield database("DEL", "BUFFER_PG", key)
     gone = stale | (before.tables["BUFFER_PG"].keys() - entries)
     lost = {group for _, groups in numbered(gone, port) for group in groups}
     for key, groups in after.keys("BUFFER_PG", port):

@@ -17,7 +17,7 @@ from labtests.core.errors import CommandRejected
 from labtests.core.trusted_files import json_of
 from labtests.drivers.answers import expect_success
 from labtests.drivers.parsing import READ_AGAIN, refuse
-from labtests.drivers.sonic.session import SONIC, SonicPart, drop, drop_fields, set_fields
+from labtests.drivers.sonic.session import SONIC, SonicPart, database, set_fields
 from labtests.transport.asking import Asking, ask_each
 from labtests.transport.commands import Shell, program
 from labtests.transport.protocol import Reply
@@ -79,9 +79,9 @@ def differences(before: Db, after: Db) -> Commands:
 def _changes(table: str, key: str, before: Db, after: Db) -> Iterator[Shell]:
     old, new = before.entry(table, key), after.entry(table, key)
     if key not in after.tables[table]:
-        yield drop(table, key)
+        yield database("DEL", table, key)
     elif gone := tuple(name for name in old if name not in new):
-        yield drop_fields(table, key, gone)
+        yield database("HDEL", table, key, *gone)
     if changed := {name: value for name, value in new.items() if old.get(name) != value}:
         yield set_fields(table, key, changed)
 
@@ -154,12 +154,6 @@ def short(port: str) -> str:
 # -- settings --------------------------------------------------------------------------------------
 
 
-def table_command(table: str) -> Shell:
-    """A table, `{}` where there is none."""
-    empty = json.dumps({table: {}})
-    return program("sonic-cfggen", "-a", empty, "-d", "--var-json", table)
-
-
 def parse_table(reply: Reply) -> Table:
     """Its entries. Lists (of no table here) are kept as text."""
     try:
@@ -175,8 +169,14 @@ def parse_table(reply: Reply) -> Table:
 
 
 def read_tables(*tables: str) -> Asking[Db]:
-    """These, as they are now."""
-    replies = yield from ask_each(*map(table_command, tables))
+    """These, as they are now; `{}` where there is none."""
+    empty = (json.dumps({name: {}}) for name in tables)
+    replies = yield from ask_each(
+        *(
+            program("sonic-cfggen", "-a", e, "-d", "--var-json", n)
+            for n, e in zip(tables, empty, strict=True)
+        )
+    )
     for reply in replies:
         expect_success(reply, SONIC)
     return Db({name: parse_table(each) for name, each in zip(tables, replies, strict=True)})

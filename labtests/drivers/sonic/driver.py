@@ -59,13 +59,8 @@ def parse_version(reply: Reply) -> dict[str, str]:
 _TOTAL = re.compile(r"Total entries displayed:\s*([0-9]{1,6})")
 LLDP = Table(
     about=NOTATION.columns(
-        {
-            "LocalPort": "port:port",
-            "RemoteDevice": "name:rest?",
-            "RemotePortID": "port_id:rest?",
-            "Capability": "capability:[A-Z]+?",
-            "RemotePortDescr": "description:rest?",
-        }
+        {"LocalPort": "port:port", "RemoteDevice": "name:rest?", "RemotePortID": "port_id:rest?"}
+        | {"Capability": "capability:[A-Z]+?", "RemotePortDescr": "description:rest?"}
     ),
     make=lambda **told: Neighbour(
         port=told["port"],

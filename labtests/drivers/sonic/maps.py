@@ -10,18 +10,14 @@ from labtests.capabilities.records import TrustSetting
 from labtests.drivers.sonic.database import OURS, Db, DbSetting, Entry, Slot, short
 from labtests.transport.asking import Asking
 
-DSCPS, CLASSES = range(64), range(8)
-POOLS = {
-    "dscp_to_tc_map": "DSCP_TO_TC_MAP",
-    "tc_to_queue_map": "TC_TO_QUEUE_MAP",
-    "tc_to_pg_map": "TC_TO_PRIORITY_GROUP_MAP",
-}
-_USUAL = tuple(dscp // 8 for dscp in DSCPS)
+_DSCP, _QUEUE, GROUP = "dscp_to_tc_map", "tc_to_queue_map", "tc_to_pg_map"
+_POOLS = {_DSCP: "DSCP_TO_TC_MAP", _QUEUE: "TC_TO_QUEUE_MAP", GROUP: "TC_TO_PRIORITY_GROUP_MAP"}
+_USUAL, _SAME = tuple(dscp // 8 for dscp in range(64)), tuple(range(8))
 
 
 def slot_of(port: str, field: str) -> Slot:
     """The map that a port refers to."""
-    return Slot(table="PORT_QOS_MAP", key=port, field=field, pool=POOLS[field], place=short(port))
+    return Slot(table="PORT_QOS_MAP", key=port, field=field, pool=_POOLS[field], place=short(port))
 
 
 class _Maps(DbSetting[s.T]):
@@ -39,7 +35,7 @@ class _Maps(DbSetting[s.T]):
     def _class(self, where: str, entry: Entry, number: int) -> int:
         """A value that the map leaves out is TC or queue 0 (SAI)."""
         found = self.number(where, entry, str(number), 0)
-        if found not in CLASSES:
+        if found not in _SAME:
             raise self.reject(where, f"it maps {number} to {found}", "use classes 0 to 7")
         return found
 
@@ -61,33 +57,26 @@ class SonicTrust(_Maps[TrustSetting]):
 
     def value(self, db: Db, port: str) -> TrustSetting:
         """By the port's entry."""
-        if slot_of(port, "dscp_to_tc_map").name(db):
+        if slot_of(port, _DSCP).name(db):
             return TrustSetting(source="dscp")
         tagged = db.entry("PORT_QOS_MAP", port).get("dot1p_to_tc_map")
         return TrustSetting(source="dot1p" if tagged else "none")
 
     def made(self, db: Db, port: str, wanted: TrustSetting) -> Db:
         """See DbSetting."""
-        slot, now = slot_of(port, "dscp_to_tc_map"), self.value(db, port)
+        slot, now, where = slot_of(port, _DSCP), self.value(db, port), f"PORT_QOS_MAP|{port}"
         if now == wanted:
             return db
         if wanted.override or {now.source, wanted.source} != {"dscp", "none"}:
-            raise self.reject(
-                f"PORT_QOS_MAP|{port}",
-                f"labtests does not change {now.source} to {wanted.source}"
-                f"{' with override' * wanted.override}",
-                'use "dscp" or "none", without override',
-            )
-        if wanted.source == "none":
-            free, name = slot.referring(db, ""), slot.base(db)
-            if name and slot.name(self._trusting(free, slot)) != name:
-                raise self.reject(
-                    f"PORT_QOS_MAP|{port}",
-                    f"it refers to {name}, one of several DSCP maps: labtests would not find back",
-                    "take the map off by hand",
-                )
-            return free
-        return self._trusting(db, slot)
+            problem = f"labtests does not change {now} to {wanted}"
+            raise self.reject(where, problem, 'use "dscp" or "none", without override')
+        if wanted.source == "dscp":
+            return self._trusting(db, slot)
+        free, name = slot.referring(db, ""), slot.base(db)
+        if name and slot.name(self._trusting(free, slot)) != name:
+            problem = f"it has {name}, one of several DSCP maps: labtests would not find back"
+            raise self.reject(where, problem, "take the map off by hand")
+        return free
 
     def _trusting(self, db: Db, slot: Slot) -> Db:
         others = [name for name in db.tables[slot.pool] if not name.startswith(OURS)]
@@ -104,18 +93,15 @@ class SonicDscpMap(_Maps[tuple[int, ...]], DscpClasses):
 
     def value(self, db: Db, port: str) -> tuple[int, ...]:
         """Refused where there is none."""
-        found = self.numbers(db, slot_of(port, "dscp_to_tc_map"), 64)
+        found = self.numbers(db, slot_of(port, _DSCP), 64)
         if found is None:
-            raise self.reject(
-                f"PORT_QOS_MAP|{port}",
-                "the port has no DSCP map, because it does not classify by DSCP",
-                "give it one first: dscp_to_tc_map",
-            )
+            problem = "the port has no DSCP map, because it does not classify by DSCP"
+            raise self.reject(f"PORT_QOS_MAP|{port}", problem, "give it one first: dscp_to_tc_map")
         return found
 
     def made(self, db: Db, port: str, wanted: tuple[int, ...]) -> Db:
         """See DbSetting."""
-        return self.mapped(db, slot_of(port, "dscp_to_tc_map"), wanted)
+        return self.mapped(db, slot_of(port, _DSCP), wanted)
 
     def dscp_map(self, port: str) -> Asking[tuple[int, ...]]:
         """See DscpClasses."""
@@ -131,26 +117,19 @@ class SonicQueueMap(_Maps[tuple[int, ...]]):
 
     def value(self, db: Db, port: str) -> tuple[int, ...]:
         """Refused where ports differ."""
-        found = {
-            name: self.numbers(db, slot_of(name, "tc_to_queue_map"), 8) or tuple(CLASSES)
-            for name in self.ports
-        }
-        for name, each in found.items():
-            if each != found[self.ports[0]]:
-                raise self.reject(
-                    f"PORT_QOS_MAP|{name}",
-                    f"its map from TC to queue is not that of {self.ports[0]}",
-                    "give all ports of the testbed the same tc_to_queue_map",
-                )
-        return next(iter(found.values()), tuple(CLASSES))
+        found = {self.numbers(db, slot_of(name, _QUEUE), 8) or _SAME for name in self.ports}
+        if len(found) > 1:
+            problem = "ports of the testbed have different maps from TC to queue"
+            raise self.reject("PORT_QOS_MAP", problem, "give all of them the same tc_to_queue_map")
+        return found.pop() if found else _SAME
 
     def made(self, db: Db, port: str, wanted: tuple[int, ...]) -> Db:
         """See DbSetting."""
-        ours = any(slot_of(p, "tc_to_queue_map").name(db).startswith(OURS) for p in self.ports)
+        ours = any(slot_of(p, _QUEUE).name(db).startswith(OURS) for p in self.ports)
         if self.value(db, port) == wanted and not ours:
             return db
         for name in self.ports:
-            slot = slot_of(name, "tc_to_queue_map")
-            plain = not slot.base(db) and wanted == tuple(CLASSES)
+            slot = slot_of(name, _QUEUE)
+            plain = not slot.base(db) and wanted == _SAME
             db = slot.referring(db, "") if plain else self.mapped(db, slot, wanted)
         return db

@@ -14,7 +14,7 @@ from labtests.drivers.displays import Table, read_tables
 from labtests.drivers.parsing import incomplete
 from labtests.drivers.sonic.buffers import laid_out, repaired
 from labtests.drivers.sonic.database import Db, DbSetting, Entry, Slot
-from labtests.drivers.sonic.maps import slot_of
+from labtests.drivers.sonic.maps import GROUP, slot_of
 from labtests.drivers.sonic.session import (
     NOTATION,
     PASSED,
@@ -59,7 +59,7 @@ class SonicPfc(DbSetting[PfcSetting]):
         if lossless == before:
             return db
         told = ",".join(map(str, sorted(lossless))) or None
-        slot, db = slot_of(port, "tc_to_pg_map"), db.holding("PORT_QOS_MAP", port, pfc_enable=told)
+        slot, db = slot_of(port, GROUP), db.holding("PORT_QOS_MAP", port, pfc_enable=told)
 
         def fits(entry: Entry) -> bool:
             return all(entry.get(str(n), "0") == str(n) for n in lossless)

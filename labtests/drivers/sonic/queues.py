@@ -58,13 +58,9 @@ def _queues(queues: dict[str, Any]) -> Iterator[tuple[str, dict[str, int | None]
 WRED = Table(
     about=NOTATION.columns({"Port": "port:port"}),
     details=NOTATION.columns(
-        {
-            "TxQ": f"queue:{_NAME.pattern}",
-            _WRED: "dropped:count",
-            "WredDrp/bytes": "dropped_bytes:count",
-            _MARKS: "marked:count",
-            "EcnMarked/bytes": "marked_bytes:count",
-        }
+        {"TxQ": f"queue:{_NAME.pattern}"}
+        | {_WRED: "dropped:count", "WredDrp/bytes": "dropped_bytes:count"}
+        | {_MARKS: "marked:count", "EcnMarked/bytes": "marked_bytes:count"}
     ),
     make=lambda port, rows: (port, dict(rows)),
     make_detail=lambda **told: (told["queue"], {_WRED: told["dropped"], _MARKS: told["marked"]}),

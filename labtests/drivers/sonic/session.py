@@ -69,20 +69,14 @@ def show(*named: Word) -> Asking[Reply]:
     return reply
 
 
-def set_fields(table: str, key: str, fields: dict[str, str]) -> Shell:
+def database(verb: str, table: str, key: str, *words: Word) -> Shell:
+    """One change of an entry: HSET and HDEL of fields, DEL."""
+    return root("sonic-db-cli", "CONFIG_DB", verb, f"{table}|{key}", *words)
+
+
+def set_fields(table: str, key: str, fields: Mapping[str, str]) -> Shell:
     """Of one entry, all at once."""
-    told = [word for pair in fields.items() for word in pair]
-    return root("sonic-db-cli", "CONFIG_DB", "HSET", f"{table}|{key}", *told)
-
-
-def drop_fields(table: str, key: str, fields: tuple[str, ...]) -> Shell:
-    """Of one entry, which goes with its last."""
-    return root("sonic-db-cli", "CONFIG_DB", "HDEL", f"{table}|{key}", *fields)
-
-
-def drop(table: str, key: str) -> Shell:
-    """A whole entry."""
-    return root("sonic-db-cli", "CONFIG_DB", "DEL", f"{table}|{key}")
+    return database("HSET", table, key, *(word for pair in fields.items() for word in pair))
 
 
 class SonicPart:

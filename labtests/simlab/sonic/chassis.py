@@ -17,7 +17,7 @@ _POLLED: dict[str, tuple[Counted, ...]] = {
 }
 """What each flex counter reads from hardware."""
 _MTU = 9100
-_NO_CABLE = (25_000, 5)  # Mbit/s, metres
+_NO_CABLE = (25_000_000_000, 5.0)  # bit/s, metres
 _RULES = CountingRules(growing={"RX_ERR": "crc_errors", "PG drops": "input_buffer_drops"})
 
 
@@ -35,15 +35,9 @@ class SonicChassis(Chassis):
 
     def _cabled(self, port: str) -> Cabled:
         link = self._link(port)
-        speed, metres = (
-            _NO_CABLE if link is None else (link.speed_bits_per_s // 10**6, link.length_m)
-        )
-        return Cabled(
-            name=port,
-            mbit_per_s=speed,
-            cable_m=round(metres),
-            headroom_cells=headroom_for(speed * 10**6, metres, frame_bytes=_MTU + 18),
-        )
+        bits_per_s, metres = (link.speed_bits_per_s, link.length_m) if link else _NO_CABLE
+        cells = headroom_for(bits_per_s, metres, frame_bytes=_MTU + 18)
+        return Cabled(port, bits_per_s // 10**6, round(metres), cells)
 
     def change(self, act: Callable[[], None]) -> None:
         """CONFIG_DB is changed, and what follows from it done."""
@@ -69,11 +63,9 @@ class SonicChassis(Chassis):
             if self.network.dot1p_lp[priority] != queue:
                 self.network.set_dot1p_lp(priority, queue)
         for name, kinds in _POLLED.items():
-            seconds = (
-                int(self.db.entry("FLEX_COUNTER_TABLE", name).get("POLL_INTERVAL", "1000")) / 1000
-            )
+            told = self.db.entry("FLEX_COUNTER_TABLE", name).get("POLL_INTERVAL", "1000")
             for kind in kinds:
-                if self.shown.usual.get(kind) != seconds:
+                if self.shown.usual.get(kind) != (seconds := int(told) / 1000):
                     self.shown.refresh_every(kind, seconds)
 
     def refused(self, port: str) -> int:

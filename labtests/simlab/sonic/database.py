@@ -23,28 +23,16 @@ _MAPS = {
     "TC_TO_PRIORITY_GROUP_MAP": {str(n): str(n) if n in (3, 4, 7) else "0" for n in range(8)},
     "MAP_PFC_PRIORITY_TO_QUEUE": {str(n): str(n) for n in range(8)},
 }
-_BOUND = {
-    "dscp_to_tc_map": "AZURE",
-    "pfc_enable": "3,4",
-    "pfc_to_queue_map": "AZURE",
-    "pfcwd_sw_enable": "3,4",
-    "tc_to_pg_map": "AZURE",
-    "tc_to_queue_map": "AZURE",
-}
-_WRED = {"ecn": "ecn_all"} | {
-    name.format(colour): value
-    for colour in ("green", "yellow", "red")
-    for name, value in (
-        ("{}_min_threshold", "1048576"),
-        ("{}_max_threshold", "2097152"),
-        ("{}_drop_probability", "5"),
-        ("wred_{}_enable", "true"),
-    )
-}
-_LOSSY, _LOSSLESS = (
-    {"scheduler": "scheduler.0"},
-    {"scheduler": "scheduler.1", "wred_profile": "AZURE_LOSSLESS"},
-)
+_BOUND = dict.fromkeys(
+    ("dscp_to_tc_map", "pfc_to_queue_map", "tc_to_pg_map", "tc_to_queue_map"), "AZURE"
+) | dict.fromkeys(("pfc_enable", "pfcwd_sw_enable"), "3,4")
+_OF_A_COLOUR = {"{}_min_threshold": "1048576", "{}_max_threshold": "2097152"}
+_OF_A_COLOUR |= {"{}_drop_probability": "5", "wred_{}_enable": "true"}
+_COLOURS = ("green", "yellow", "red")
+_WRED = {name.format(c): value for c in _COLOURS for name, value in _OF_A_COLOUR.items()}
+_WRED["ecn"] = "ecn_all"
+_LOSSY = {"scheduler": "scheduler.0"}
+_LOSSLESS = {"scheduler": "scheduler.1", "wred_profile": "AZURE_LOSSLESS"}
 _TABLES = (
     *("PORT", "PORT_QOS_MAP", "QUEUE", "BUFFER_PG", "PFC_WD", "WRED_PROFILE", "SCHEDULER"),
     *("BUFFER_PROFILE", *_MAPS),
@@ -53,7 +41,7 @@ POLLED = ("PORT", "QUEUE", "PG_DROP", "WRED_ECN_QUEUE")
 _MARKS = ("ecn_all", "ecn_green", "ecn_green_yellow", "ecn_green_red")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Cabled:
     """A port as it is cabled: what its buffers are for."""
 
@@ -84,13 +72,8 @@ class ConfigDb:
         lossy = {"dynamic_th": "3", "pool": "ingress_lossless_pool", "size": "0"}
         self.tables["BUFFER_PROFILE"]["ingress_lossy_profile"] = lossy
         for index, port in enumerate(self.ports, start=1):
-            self.tables["PORT"][port.name] = {
-                "admin_status": "up",
-                "alias": f"etp{index}",
-                "lanes": str(index),
-                "mtu": "9100",
-                "speed": str(port.mbit_per_s),
-            }
+            entry = {"alias": f"etp{index}", "lanes": str(index), "speed": str(port.mbit_per_s)}
+            self.tables["PORT"][port.name] = entry | {"admin_status": "up", "mtu": "9100"}
             self.tables["BUFFER_PG"][f"{port.name}|0"] = {"profile": "ingress_lossy_profile"}
 
     def reload_qos(self) -> None:
@@ -109,17 +92,10 @@ class ConfigDb:
 
     def enable_groups(self, port: Cabled, priorities: str) -> None:
         """What buffermgrd does when `pfc_enable` changes: it adds, and takes nothing away."""
-        xoff = port.headroom_cells * CELL_BYTES
-        self.tables["BUFFER_PROFILE"].setdefault(
-            port.profile,
-            {
-                "dynamic_th": "0",
-                "pool": "ingress_lossless_pool",
-                "size": str(xoff + 18432),
-                "xoff": str(xoff),
-                "xon": "18432",
-            },
-        )
+        xon, xoff = 18432, port.headroom_cells * CELL_BYTES
+        profile = {"dynamic_th": "0", "pool": "ingress_lossless_pool", "xon": str(xon)}
+        profile |= {"size": str(xon + xoff), "xoff": str(xoff)}
+        self.tables["BUFFER_PROFILE"].setdefault(port.profile, profile)
         numbers = sorted({int(each) for each in priorities.split(",") if each.isdigit()})
         for _, run in groupby(enumerate(numbers), key=lambda each: each[1] - each[0]):
             found = [number for _, number in run]
