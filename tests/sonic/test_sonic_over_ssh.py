@@ -132,6 +132,16 @@ def test_a_curve_is_put_back_by_its_name_when_marking_was_switched_off(lab):
     assert configured(lab) == before
 
 
+def test_what_a_change_that_was_cut_off_has_left_goes_with_the_next_one(lab):
+    before = configured(lab)
+    lab.change(OUT, SCHEDULING, lab.part(BOX, QueueShares).scheduling_for((20,) * 8))
+    typed(lab, "sonic-db-cli", "CONFIG_DB", "HSET", "SCHEDULER|labtests-0-9", "type", "STRICT")
+    for queue in range(8):  # as if nothing had been bound yet
+        typed(lab, "sonic-db-cli", "CONFIG_DB", "DEL", f"QUEUE|Ethernet0|{queue}")
+    lab.restore()
+    assert configured(lab) == before
+
+
 def test_references_are_written_as_the_release_writes_them(lab):
     typed(lab, "sonic-db-cli", "CONFIG_DB", "HSET", "SCHEDULER|gold", "type", "DWRR", "weight", "9")
     typed(lab, "sonic-db-cli", "CONFIG_DB", "HSET", "QUEUE|Ethernet0|3", "scheduler",

@@ -25,6 +25,14 @@ from labtests.transport.protocol import Reply
 OURS = "labtests-"
 BINDINGS = ("PORT", "PORT_QOS_MAP", "QUEUE", "BUFFER_PG")
 """Tables that refer to others."""
+FIELDS = {
+    "DSCP_TO_TC_MAP": "dscp_to_tc_map",
+    "TC_TO_QUEUE_MAP": "tc_to_queue_map",
+    "TC_TO_PRIORITY_GROUP_MAP": "tc_to_pg_map",
+    "WRED_PROFILE": "wred_profile",
+    "SCHEDULER": "scheduler",
+}
+"""By what field each of the others is referred to."""
 Entry = Mapping[str, str]
 Table = Mapping[str, Entry]
 _NOTHING: Entry = {}
@@ -89,22 +97,36 @@ def _changes(table: str, key: str, before: Db, after: Db) -> Iterator[Shell]:
 # -- references ------------------------------------------------------------------------------------
 
 
+def _name(reference: str) -> str:
+    """Releases up to 202012 write `[SCHEDULER|name]`."""
+    match = re.fullmatch(r"\[[A-Z_]+\|(.*)\]", reference)
+    return match[1] if match else reference
+
+
+def tidied(db: Db) -> Db:
+    """Without what was made for a place that refers to it no more, or never did: a change may have
+    been cut off."""
+    entries = [entry for table in BINDINGS for entry in db.tables.get(table, {}).values()]
+    for pool in FIELDS.keys() & db.tables.keys():
+        told = {_name(entry.get(FIELDS[pool], "")) for entry in entries}
+        for name in [n for n in db.tables[pool] if n.startswith(OURS) and n not in told]:
+            db = db.having(pool, name, None)
+    return db
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slot:
     """A field that refers to an entry of another table: `pool`."""
 
     table: str
     key: str
-    field: str
     pool: str
     place: str
-    """Which port, and which queue or group of it: short, for a name has 32 characters."""
+    """Which port, and which queue of it: short, for a name has 32 characters."""
 
     def name(self, db: Db) -> str:
-        """What it refers to, "" for nothing. Releases up to 202012 write `[SCHEDULER|name]`."""
-        value = db.entry(self.table, self.key).get(self.field, "")
-        match = re.fullmatch(r"\[[A-Z_]+\|(.*)\]", value)
-        return match[1] if match else value
+        """What it refers to, "" for nothing."""
+        return _name(db.entry(self.table, self.key).get(FIELDS[self.pool], ""))
 
     def found(self, db: Db) -> Entry | None:
         """That; None where it refers to nothing, or to what is not there."""
@@ -124,13 +146,11 @@ class Slot:
         return name == self._own or name.startswith(f"{self._own}-")
 
     def referring(self, db: Db, name: str) -> Db:
-        """It refers to this, or to nothing; what was made for the place and is not that, goes."""
-        told = [entry.get(self.field, "") for entry in db.tables[self.table].values()]
+        """It refers to this, or to nothing."""
+        field = FIELDS[self.pool]
+        told = [entry.get(field, "") for entry in db.tables[self.table].values()]
         value = f"[{self.pool}|{name}]" if any(t.startswith("[") for t in told) else name
-        now = db.holding(self.table, self.key, **{self.field: value if name else None})
-        for each in [n for n in db.tables[self.pool] if self.is_ours(n) and n != name]:
-            now = now.having(self.pool, each, None)
-        return now
+        return db.holding(self.table, self.key, **{field: value if name else None})
 
     def meaning(
         self, db: Db, fits: Callable[[Entry], bool], own: Callable[[Entry], Entry], named: str = ""
@@ -216,7 +236,7 @@ class DbSetting(SonicPart, Setting[T]):
         """From what is configured, or would be after `earlier`."""
         if not self.same(self.value(around, port), earlier):
             around = self.made(around, port, earlier)
-        return differences(around, self.made(around, port, wanted))
+        return differences(around, tidied(self.made(around, port, wanted)))
 
     def wrong(self, wanted: T, found: T, before: Db, after: Db) -> str:
         """See Setting."""
@@ -235,7 +255,5 @@ class DbSetting(SonicPart, Setting[T]):
         """A field that is a whole number."""
         text = entry.get(field, "" if default is None else str(default))
         if re.fullmatch("[0-9]{1,18}", text) is None:
-            raise self.reject(
-                where, f"{field} is {text!r}, and no whole number", "write a number there"
-            )
+            raise self.reject(where, f"{field} is {text!r}, and no whole number", "correct it")
         return int(text)

@@ -29,7 +29,6 @@ _USUAL = (150_000, 600_000, 7)
 class _Queues(DbSetting[s.T]):
     """A setting of the entries of a port's queues."""
 
-    field: ClassVar[str]
     pool: ClassVar[str]
 
     def slot(self, db: Db, port: str, queue: int) -> Slot:
@@ -41,17 +40,14 @@ class _Queues(DbSetting[s.T]):
             )
         key = keys[0] if keys else f"{port}|{queue}"
         place = f"{short(port)}-{queue}"
-        return Slot(table="QUEUE", key=key, field=self.field, pool=self.pool, place=place)
+        return Slot(table="QUEUE", key=key, pool=self.pool, place=place)
 
     def referred(self, db: Db, slot: Slot) -> Entry | None:
         """What the queue refers to; None for nothing."""
         entry = slot.found(db)
         if entry is None and slot.name(db):
-            raise self.reject(
-                f"{self.pool}|{slot.name(db)}",
-                f"QUEUE|{slot.key} refers to it, and it is not there",
-                "make it, or take the reference away",
-            )
+            problem = f"QUEUE|{slot.key} refers to it, and it is not there"
+            raise self.reject(f"{self.pool}|{slot.name(db)}", problem, "make it")
         return entry
 
     def meant(
@@ -59,11 +55,9 @@ class _Queues(DbSetting[s.T]):
     ) -> Db:
         """The queue refers to what fits. An entry of several queues cannot say it of one."""
         if not slot.key.endswith("|" + slot.place.rpartition("-")[2]) or "," in slot.key:
-            raise self.reject(
-                f"QUEUE|{slot.key}",
-                "this entry is not about one queue of one port",
-                "give each queue of the port an entry of its own",
-            )
+            problem = "this entry is not about one queue of one port"
+            remedy = "give each queue of the port an entry of its own"
+            raise self.reject(f"QUEUE|{slot.key}", problem, remedy)
         if not slot.base(db) and fits({}):
             return slot.referring(db, "")
         return slot.meaning(db, fits, lambda entry: {**_others(entry, own), **own}, named)
@@ -80,7 +74,7 @@ class SonicEcn(_Queues[EcnSetting], EcnMarking, EcnCurves):
 
     kind = s.ECN
     tables = ("QUEUE", "WRED_PROFILE")
-    field, pool = "wred_profile", "WRED_PROFILE"
+    pool = "WRED_PROFILE"
 
     def value(self, db: Db, port: str) -> EcnSetting:
         """As configured."""
@@ -181,7 +175,7 @@ class SonicScheduling(_Queues[SchedulingSetting], QueueShares):
 
     kind = s.SCHEDULING
     tables = ("QUEUE", "SCHEDULER")
-    field, pool = "scheduler", "SCHEDULER"
+    pool = "SCHEDULER"
 
     def value(self, db: Db, port: str) -> SchedulingSetting:
         """As configured."""
@@ -221,11 +215,8 @@ class SonicScheduling(_Queues[SchedulingSetting], QueueShares):
             return {"type": "STRICT"}
         if each.group == "1" and each.level is None and each.weight in range(1, 101):
             return {"type": "DWRR", "weight": str(each.weight)}
-        raise self.reject(
-            f"SCHEDULER of queue {each.queue}",
-            f"a queue cannot be served so: {each}",
-            "make it strict, or give it a weight of 1 to 100",
-        )
+        remedy = "make it strict, or give it a weight of 1 to 100"
+        raise self.reject("SCHEDULER", f"a queue cannot be served so: {each}", remedy)
 
     def scheduling_for(self, shares: Shares) -> SchedulingSetting:
         """Weights are the shares."""

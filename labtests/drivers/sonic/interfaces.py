@@ -13,6 +13,7 @@ from labtests.drivers.sonic.database import Db, DbSetting
 from labtests.drivers.sonic.session import (
     NOTATION,
     PASSED,
+    PORTS_REMEDY,
     Counts,
     SonicPart,
     counted,
@@ -114,11 +115,7 @@ class SonicFrameLimit(DbSetting[int | None], FrameLengths):
         """As configured."""
         entry = db.tables["PORT"].get(port)
         if entry is None:
-            raise self.reject(
-                f"PORT|{port}",
-                "there is no such port",
-                "see `show interfaces status` for its ports",
-            )
+            raise self.reject(f"PORT|{port}", "there is no such port", PORTS_REMEDY)
         return self.number(f"PORT|{port}", entry, "mtu") + HEADER_BYTES if "mtu" in entry else None
 
     def made(self, db: Db, port: str, wanted: int | None) -> Db:

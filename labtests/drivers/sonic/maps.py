@@ -10,14 +10,13 @@ from labtests.capabilities.records import TrustSetting
 from labtests.drivers.sonic.database import OURS, Db, DbSetting, Entry, Slot, short
 from labtests.transport.asking import Asking
 
-_DSCP, _QUEUE, GROUP = "dscp_to_tc_map", "tc_to_queue_map", "tc_to_pg_map"
-_POOLS = {_DSCP: "DSCP_TO_TC_MAP", _QUEUE: "TC_TO_QUEUE_MAP", GROUP: "TC_TO_PRIORITY_GROUP_MAP"}
+_DSCP, _QUEUE, GROUP = "DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP"
 _USUAL, _SAME = tuple(dscp // 8 for dscp in range(64)), tuple(range(8))
 
 
-def slot_of(port: str, field: str) -> Slot:
+def slot_of(port: str, pool: str) -> Slot:
     """The map that a port refers to."""
-    return Slot(table="PORT_QOS_MAP", key=port, field=field, pool=_POOLS[field], place=short(port))
+    return Slot(table="PORT_QOS_MAP", key=port, pool=pool, place=short(port))
 
 
 class _Maps(DbSetting[s.T]):
@@ -53,7 +52,7 @@ class SonicTrust(_Maps[TrustSetting]):
     one there is, else one of its own: TC p for DSCP 8p to 8p + 7."""
 
     kind = s.TRUST
-    tables = ("PORT_QOS_MAP", "DSCP_TO_TC_MAP")
+    tables = ("PORT_QOS_MAP", _DSCP)
 
     def value(self, db: Db, port: str) -> TrustSetting:
         """By the port's entry."""
@@ -113,7 +112,7 @@ class SonicQueueMap(_Maps[tuple[int, ...]]):
 
     kind = s.QUEUE_MAP
     wide = True
-    tables = ("PORT_QOS_MAP", "TC_TO_QUEUE_MAP")
+    tables = ("PORT_QOS_MAP", _QUEUE)
 
     def value(self, db: Db, port: str) -> tuple[int, ...]:
         """Refused where ports differ."""

@@ -32,16 +32,14 @@ class SonicPfc(DbSetting[PfcSetting]):
     """`pfc_enable`. There is no mode: a port without priorities is off."""
 
     kind = PFC
-    tables = ("PORT_QOS_MAP", "TC_TO_PRIORITY_GROUP_MAP", "BUFFER_PROFILE", "BUFFER_PG")
+    tables = ("PORT_QOS_MAP", GROUP, "BUFFER_PROFILE", "BUFFER_PG")
 
     def value(self, db: Db, port: str) -> PfcSetting:
         """As configured."""
         text = db.entry("PORT_QOS_MAP", port).get("pfc_enable", "")
         told = [each.strip() for each in text.split(",") if each.strip()]
         if not all(each in "01234567" and len(each) == 1 for each in told):
-            raise self.reject(
-                f"PORT_QOS_MAP|{port}", f"pfc_enable is {text!r}", "write `3,4` there"
-            )
+            raise self.reject(f"PORT_QOS_MAP|{port}", f"pfc_enable is {text!r}", "write `3,4`")
         priorities = frozenset(map(int, told))
         return PfcSetting(mode="on" if priorities else "off", priorities=priorities)
 
@@ -52,9 +50,8 @@ class SonicPfc(DbSetting[PfcSetting]):
     def made(self, db: Db, port: str, wanted: PfcSetting) -> Db:
         """See DbSetting."""
         if wanted.mode == "auto":
-            raise self.reject(
-                f"PORT_QOS_MAP|{port}", "SONiC negotiates no PFC", 'use the mode "on" or "off"'
-            )
+            where, remedy = f"PORT_QOS_MAP|{port}", 'use the mode "on" or "off"'
+            raise self.reject(where, "SONiC negotiates no PFC", remedy)
         lossless, before = _lossless(wanted), self.value(db, port).priorities
         if lossless == before:
             return db
@@ -78,9 +75,7 @@ class SonicPfc(DbSetting[PfcSetting]):
         lines = super().commands(port, earlier, wanted, around)
         if not lines:
             return ()
-        if not _lossless(
-            wanted
-        ):  # daemons hear of a field that is empty, and not of one that is gone
+        if not _lossless(wanted):  # of a field that is gone daemons hear nothing
             lines = (set_fields("PORT_QOS_MAP", port, {"pfc_enable": ""}), *lines)
         after = self.made(around, port, wanted)
         return (*lines, *repaired(around, after, port, _lossless(earlier), _lossless(wanted)))

@@ -17,12 +17,12 @@ from labtests.transport.asking import Asking, ask
 from labtests.transport.commands import Shell, Word, program, root
 from labtests.transport.protocol import Reply
 
-_PORTS = "check the interface name in the testbed file against `show interfaces status`"
+PORTS_REMEDY = "check the interface name in the testbed file against `show interfaces status`"
 _COMPLAINTS = {
     r"Root privileges are required": "log in as root, or set `become: true` for this device",
     r"No such command|No such option|Got unexpected extra argument": "this release of SONiC has no "
     "such command; try it by hand with --help",
-    r"^Error: |^Usage: |Cannot find interface|Port (doesn't|does not) exist": _PORTS,
+    r"^Error: |^Usage: |Cannot find interface|Port (doesn't|does not) exist": PORTS_REMEDY,
     r"connect to redis|connection refused|^\(error\)|^ERR |WRONGTYPE": "look at `docker ps`: the "
     "container `database` has to run",
 }
@@ -111,5 +111,5 @@ def counted_by(reply: Reply, port: str, parse: Parser) -> Counted:
 def of_port(reply: Reply, port: str, found: Mapping[str, displays.lines.T]) -> displays.lines.T:
     """What is shown of this port."""
     if port not in found:
-        refuse(reply, f"{port} is not shown", _PORTS)
+        refuse(reply, f"{port} is not shown", PORTS_REMEDY)
     return found[port]

@@ -18,8 +18,6 @@ _QUEUE_FIELDS = ("totalpacket", "totalbytes", "droppacket", "dropbytes")
 _VERSION = """
 SONiC Software Version: SONiC.202411.SIMULATED
 Distribution: Debian 12.6
-Kernel: 6.1.0-22-2-amd64
-Build commit: simulated
 
 Platform: x86_64-simulated-r0
 HwSKU: Simulated-SN2700
@@ -143,10 +141,9 @@ def _status(box: SonicChassis, given: Given) -> str:
 
 
 def _rate(bytes_per_s: int) -> str:
-    for unit, size in (("MB/s", 10**6), ("KB/s", 10**3)):
-        if bytes_per_s > 10 * size:
-            return f"{bytes_per_s / size:.2f} {unit}"
-    return f"{bytes_per_s:.2f} B/s"
+    units = ((10**6, "MB/s"), (10**3, "KB/s"))
+    size, unit = next((each for each in units if bytes_per_s > 10 * each[0]), (1, "B/s"))
+    return f"{bytes_per_s / size:.2f} {unit}"
 
 
 def _counters(box: SonicChassis, _: Given) -> str:
@@ -162,7 +159,12 @@ def _counters(box: SonicChassis, _: Given) -> str:
             (frames.tx_packets, lately.tx_bytes, 0, lost_out),
         ):
             share = 100 * 8 * per_s / rate if rate else 0
-            row += [f"{packets:,}", _rate(per_s), f"{share:.2f}%", *_commas((errors, lost, 0))]
+            row += [
+                f"{packets:,}",
+                _rate(per_s),
+                f"{share:.2f}%",
+                *_commas((errors, lost, 0)),
+            ]
         rows.append(row)
     return tabulated(("IFACE", "STATE", *(f"{s}_{w}" for s in ("RX", "TX") for w in words)), rows)
 
