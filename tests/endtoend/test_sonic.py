@@ -10,12 +10,18 @@ TESTBED, SWITCH = "sonic-cx5", "SN2700"
 
 
 @pytest.mark.parametrize(
-    ("suites", "gbit"), [("s1 or classification or scheduling", 1), ("s2 or s3", 5)]
+    ("suites", "gbit", "by_hand"),
+    [
+        ("s1 or classification", 1, "sudo config qos reload"),
+        ("scheduling", 1, "counterpoll queue interval 10000"),  # as a box is installed
+        ("s2 or s3", 5, "true"),
+    ],
 )
 def test_suites_pass_with_their_controls_red_and_all_is_put_back(
-    suites: str, gbit: int, tmp_path: Path
+    suites: str, gbit: int, by_hand: str, tmp_path: Path
 ) -> None:
-    told = run(TESTBED, tmp_path, suites, gbit=gbit)
+    typed = json.dumps({"kind": "somebody", "device": SWITCH, "command": by_hand})
+    told = run(TESTBED, tmp_path, suites, "--fault", typed, gbit=gbit)
     expect_passed(told, tmp_path, SWITCH, suites)
 
 
