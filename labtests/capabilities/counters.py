@@ -37,6 +37,12 @@ WRED_DROPPED_PACKETS = "wred_dropped_packets"
 BUFFER_DROPPED_IN_PACKETS = "buffer_dropped_in_packets"
 BUFFER_DROPPED_OUT_PACKETS = "buffer_dropped_out_packets"
 
+DROPPED_FOR = "dropped_"
+"""How the names begin of what a switch port dropped for a reason that has no neutral name here
+(filters, STP, storm control): the rest are the device's own words."""
+
+WATCHDOG_DROPPED_PACKETS = f"{DROPPED_FOR}by_watchdog"  # of all queues of a port
+
 # -- the wire at a port's end, switch and host alike (scope "port") --------------------------------
 # Unit packets unless said; the frames are lost, but for LINK_*, CARRIER_* and FEC_*. RX_ERRORS and
 # TX_ERRORS are sums that a device makes itself: they contain the counters below them.
@@ -142,6 +148,8 @@ IP_REASM_OKS = "ip_reasm_oks"  # datagrams
 IP_REASM_TIMEOUTS = "ip_reasm_timeout"  # events; a fragment was missing, wherever it was lost
 IP_FRAGMENT_FAILS = "ip_frag_fails"
 TCP_RETRANSMITTED_SEGMENTS = "tcp_retransmitted_segments"
+TCP_IN_SEGMENTS = "tcp_in_segs"  # all that IP delivered to TCP
+ICMP_IN_MESSAGES = "icmp_in_msgs"  # all that IP delivered to ICMP
 TCP_IN_ERRORS = "tcp_in_errs"  # segments: bad checksum and the like
 TCP_IN_CSUM_ERRORS = "tcp_in_csum_errors"  # segments; inside TCP_IN_ERRORS
 

@@ -38,6 +38,8 @@ is held to a tenth and the widest swing under DCQCN in healthy labs, 0.72 (rows 
 1G to 100G, 2 to 8 senders)."""
 OVER_THE_LINE = 1.05
 """Of the line, what all get together: what was held up before may be in the rows after it."""
+OVER_THE_TIME, LATE_S = 1.1, 0.5
+"""Of the time that a flow was asked to send, and seconds beside: its rows are no longer."""
 IMPOSSIBLE_SHARE = 1.02
 """Above it a port's use is no measurement: two clocks are apart by 0.02 % at the most (802.3)."""
 
@@ -79,6 +81,11 @@ def _flow_ran(flow: FlowResult, place: Place, receiver: Place) -> Finding:
         return unproven(f"{who} reported no goodput")
     if not 0 < flow.goodput_bits_per_s <= IMPOSSIBLE_SHARE * (place.link_bits_per_s or math.inf):
         return unproven(f"{who} reported a goodput that is impossible on its link")
+    if not goodput.in_numbers(flow):
+        return unproven(f"{who} reported a rate or a time that is no number")
+    ran_s = flow.intervals[-1].end_s - flow.intervals[0].start_s if flow.intervals else 0.0
+    if flow.asked_s and ran_s > OVER_THE_TIME * flow.asked_s + LATE_S:
+        return unproven(f"{who} sent for {ran_s:.3g} s, and was asked to for {flow.asked_s:g} s")
     gbit = round(flow.goodput_bits_per_s / 1e9, 3)
     return passed(Fact(name=f"{who} goodput", measured=gbit, bound="> 0", unit="Gb/s"))
 
@@ -134,7 +141,7 @@ def switch_ports_kept(evidence: Evidence) -> Iterator[Finding]:
     on its way in, nothing in the queues under load, and on its way out only what its own queues
     tell, so that what others lose in queues of theirs stays theirs. What came in and was dropped is
     not ours, either, when every packet of ours is accounted for."""
-    ours_are_whole = _whole_by_class(evidence)
+    ours_are_whole = whole_by_class(evidence)
     for where in dict.fromkeys((*path.opposite(evidence), evidence.bottleneck)):
         into = evidence.change(where, "port", None, c.BUFFER_DROPPED_IN_PACKETS)
         if evidence.has(into):
@@ -151,7 +158,7 @@ def switch_ports_kept(evidence: Evidence) -> Iterator[Finding]:
 _NOT_OURS = "not from these flows: every packet of theirs was sent, forwarded and received"
 
 
-def _whole_by_class(evidence: Evidence) -> bool:
+def whole_by_class(evidence: Evidence) -> bool:
     """Whether each class of the flows was sent, forwarded and received, equal to the packet."""
     return all(place.priority is not None for place in evidence.senders) and all(
         finding.outcome is Outcome.PASS
@@ -222,14 +229,15 @@ def _port_and_queues_agree(evidence: Evidence, where: path.Where) -> Iterator[Fi
 
 
 def counter_proven(evidence: Evidence, queue: int, controls: tuple[Evidence, ...]) -> Finding:
-    """The queue's drop counter is seen to count: it grew in a control of this session, and not by
-    less than what the tools of the control miss."""
+    """The queue's drop counter is seen to count: it grew in a control of this session by all that
+    was lost through it, and not while nothing of the control ran."""
     grew = [
         d.increase
         for control in controls
         if control.bottleneck == evidence.bottleneck
         if (d := queue_drops(control, queue)).increase
-        if d.increase >= COUNTED_SHARE * _lost_through(control, queue)
+        if (lost := _lost_through(control, queue)) is not None and d.increase >= lost
+        if not control.background(control.bottleneck, "queue", queue, d.key[-1]).increase
     ]
     where = f"{' '.join(evidence.bottleneck)} queue {queue} drop counter"
     if not grew:
@@ -242,29 +250,64 @@ def counter_proven(evidence: Evidence, queue: int, controls: tuple[Evidence, ...
     )
 
 
-COUNTED_SHARE = 0.5
-"""Of the datagrams that were lost through a queue: the rest may have been lost elsewhere."""
+def _lost_through(control: Evidence, queue: int) -> int | None:
+    """Packets of a queue's flows that did not come out of it; None where nobody counts that. By the
+    NICs' counts of the class; else by the tools, but for what the sending hosts kept; else by whole
+    hosts, all queues together. Never by what a receiver says that it lost: others' may be in it."""
+    if all(place.priority is not None for place in control.senders):
+        return _less(_sent_by_nics(control, queue), queue_forwarded(control, queue).increase)
+    if all(flow.sent_datagrams is not None for flow in control.flows):
+        return _less(_sent_by_tools(control, queue), queue_forwarded(control, queue).increase)
+    return _lost_by_hosts(control, queue)
 
 
-def _lost_through(control: Evidence, queue: int) -> int:
-    """Packets of a queue's flows that did not come out of it, by the tools or by the NICs, where
-    they count by class."""
-    by_tool = sum(
-        flow.lost_datagrams or 0
+def _less(sent: int | None, out: int | None) -> int | None:
+    return None if sent is None or out is None else sent - out
+
+
+def _sent_by_nics(control: Evidence, queue: int) -> int | None:
+    classes = {(p.device, p.port, p.priority) for p in control.senders if p.queue == queue}
+    return _sum(control.change((d, p), "priority", n, c.TX_PACKETS).increase for d, p, n in classes)
+
+
+def _sent_by_tools(control: Evidence, queue: int) -> int:
+    """At least so many packets of a queue."""
+    pairs = [
+        (place.device, flow)
         for place, flow in zip(control.senders, control.flows, strict=False)
         if place.queue == queue
-    )
-    sent, out = _sent_by_nics(control, queue), queue_forwarded(control, queue).increase
-    if sent is None or out is None:
-        return by_tool
-    return max(by_tool, sent - out)
+    ]
+    told = sum(witnesses.packets_told(flow, control.mtu_bytes) for _, flow in pairs)
+    unsure = sum(flow.unsure_datagrams or 0 for _, flow in pairs)
+    kept = sum(witnesses.kept_inside(control, device) for device in {name for name, _ in pairs})
+    return told - unsure - kept
 
 
-def _sent_by_nics(evidence: Evidence, queue: int) -> int | None:
-    classes = {(p.device, p.port, p.priority) for p in evidence.senders if p.queue == queue}
-    sent = [evidence.change((d, p), "priority", n, c.TX_PACKETS).increase for d, p, n in classes]
-    known = [n for n in sent if n is not None]
-    return sum(known) if known and len(known) == len(sent) else None
+def _lost_by_hosts(control: Evidence, queue: int) -> int | None:
+    """What the senders' ports sent (of soft-RoCE: its packets), and did not come out of any queue,
+    or to the receiver; but for drops of other queues."""
+    ports = dict.fromkeys((place.device, place.port) for place in control.senders)
+    drops = [d for d in _of_bottleneck(control, c.QUEUE_DROPPED_PACKETS) if d.key[3] != queue]
+    others = sum(d.increase or 0 for d in drops)
+    if all(flow.iterations is not None for flow in control.flows):
+        sent = _sum(control.change(p, "port", None, c.RDMA_SENT_PACKETS).increase for p in ports)
+        nic, host = (control.receiver.device, control.receiver.port), control.receiver.device
+        got = control.change(nic, "port", None, c.RDMA_RECEIVED_PACKETS).increase
+        came = control.change((host, ""), "host", None, c.UDP_IN_DATAGRAMS).increase
+        return _less(sent, None if got is None else max(got, came or 0) + others)
+    sent = _sum(control.change(port, "port", None, c.TX_PACKETS).increase for port in ports)
+    moved = _sum(d.increase for d in _of_bottleneck(control, c.QUEUE_FORWARDED_PACKETS))
+    return _less(sent, None if moved is None else moved + others)
+
+
+def _of_bottleneck(control: Evidence, counter: str) -> list[Difference]:
+    where = (*control.bottleneck, "queue")
+    return [d for key, d in control.changes.items() if (key[:3], key[-1]) == (where, counter)]
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    known = list(counts)
+    return sum(n or 0 for n in known) if known and None not in known else None
 
 
 def congestion_proven(evidence: Evidence) -> Finding:
@@ -546,6 +589,8 @@ def bounded(
     fact = Fact(
         name=name, measured=round(measured, 4), bound=bound, unit="ratio", margin=round(margin, 4)
     )
+    if not math.isfinite(measured):
+        return unproven(f"{name} is no number", replace(fact, measured=None, margin=None))
     return passed(fact) if margin >= 0 else failed(f"{name} is {measured:.3f}, not {bound}", fact)
 
 

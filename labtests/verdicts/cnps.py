@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 from labtests.capabilities import counters as c
-from labtests.measure.evidence import CnpClass, Evidence, Place
-from labtests.verdicts import checks
+from labtests.measure.evidence import Difference, Evidence, Place
+from labtests.verdicts import checks, witnesses
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -42,7 +43,44 @@ def in_their_class(evidence: Evidence) -> Iterator[Finding]:
             return
     yield _counted(evidence, dscp, evidence.cnp.queues)
     for place in evidence.senders:
-        yield from _came(evidence, place, evidence.cnp)
+        yield from _came(evidence, place)
+
+
+def all_came(evidence: Evidence) -> Finding:
+    """Sent = handled + ignored. Where not, the senders are named whose switch port forwarded more
+    packets in the CNPs' queue than their NIC counted."""
+    finding = witnesses.cnps_agree(evidence)
+    said = [_short_of(evidence, place) for place in evidence.senders]
+    named = "; ".join(dict.fromkeys(filter(None, said)))
+    if not finding.disagreement or not named:
+        return finding
+    return replace(finding, because=f"{finding.because}; {named}")
+
+
+def _short_of(evidence: Evidence, place: Place) -> str:
+    got = [_of_nic(evidence, place, counter).increase for counter in _GOT]
+    for switch, port, queue in _queues_towards(evidence, place):
+        came = evidence.change((switch, port), "queue", queue, c.QUEUE_FORWARDED_PACKETS).increase
+        counted = sum(n or 0 for n in got)
+        if came is not None and None not in got and came > counted:
+            return (
+                f"queue {queue} of {switch} {port} forwarded {came} packets to {place.device}, "
+                f"which counted {counted} CNPs"
+            )
+    return ""
+
+
+_GOT = (c.RP_CNP_HANDLED, c.RP_CNP_IGNORED)
+
+
+def _of_nic(evidence: Evidence, place: Place, counter: str) -> Difference:
+    return evidence.change((place.device, place.port), "port", None, counter)
+
+
+def _queues_towards(evidence: Evidence, place: Place) -> list[tuple[str, str, int]]:
+    """Those of the CNPs at the switch port opposite a sender."""
+    queues = () if evidence.cnp is None else evidence.cnp.queues
+    return [(s, p, q) for s, p, q in queues if (s, p) == (place.switch, place.switch_port)]
 
 
 def of_marks(evidence: Evidence) -> Iterator[Finding]:
@@ -84,20 +122,15 @@ def heeded(evidence: Evidence, place: Place) -> Iterator[Finding]:
     )
 
 
-def _came(evidence: Evidence, place: Place, cnp: CnpClass) -> Iterator[Finding]:
+def _came(evidence: Evidence, place: Place) -> Iterator[Finding]:
     """The CNPs that a sender's NIC got went through their queue of its own switch port."""
-    nic = (place.device, place.port)
-    ours = [(s, p, q) for s, p, q in cnp.queues if (s, p) == (place.switch, place.switch_port)]
-    seen = [
-        evidence.change(nic, "port", None, counter)
-        for counter in (c.RP_CNP_HANDLED, c.RP_CNP_IGNORED)
-    ]
+    seen = [_of_nic(evidence, place, counter) for counter in _GOT]
     unread = [each for each in seen if each.increase is None]
     if unread:
         yield from (missing(d, "known", "packets") for d in unread if evidence.has(d))
         return
     got = sum(each.increase or 0 for each in seen)
-    for switch, port, queue in ours:
+    for switch, port, queue in _queues_towards(evidence, place):
         came = evidence.change((switch, port), "queue", queue, c.QUEUE_FORWARDED_PACKETS)
         if came.increase is not None and came.increase < got:  # None is said by _counted
             yield disagreement(
@@ -151,7 +184,7 @@ def _counted(evidence: Evidence, dscp: int, queues: tuple[tuple[str, str, int], 
 def _arrived(evidence: Evidence) -> int:
     """CNPs that the reaction points counted."""
     return sum(
-        evidence.change((place.device, place.port), "port", None, counter).increase or 0
+        _of_nic(evidence, place, counter).increase or 0
         for place in evidence.senders
-        for counter in (c.RP_CNP_HANDLED, c.RP_CNP_IGNORED)
+        for counter in _GOT
     )

@@ -47,6 +47,15 @@ def rows_beside_others(evidence: Evidence, flow: FlowResult) -> tuple[Interval, 
     return tuple(row for _, row in _mostly_inside(flow, span[0], math.inf))
 
 
+def in_numbers(flow: FlowResult) -> bool:
+    """Whether all that its tool told of rates and times are numbers."""
+    rates = (flow.goodput_bits_per_s, flow.offered_bits_per_s, flow.sent_bits_per_s)
+    told = [*rates, flow.asked_s, flow.ran_s]
+    for row in flow.intervals:
+        told += [row.start_s, row.end_s, row.goodput_bits_per_s]
+    return all(math.isfinite(number) for number in told if number is not None)
+
+
 def began_s(flow: FlowResult) -> float | None:
     """When its first row begins."""
     return flow.intervals[0].start_s if flow.intervals else None
@@ -131,4 +140,5 @@ def time_together(evidence: Evidence) -> tuple[float, float] | None:
     ends = [e for f in evidence.flows if (e := ended_s(f)) is not None]
     if not evidence.flows or not len(starts) == len(ends) == len(evidence.flows):
         return None
-    return max(starts), min(ends)
+    known = all(map(math.isfinite, (*starts, *ends)))
+    return (max(starts), min(ends)) if known else None

@@ -18,7 +18,9 @@ from labtests.verdicts.outcome import (
     Finding,
     disagreement,
     fact_of,
+    failed,
     missing,
+    name_of,
     numbered,
     passed,
     unproven,
@@ -45,9 +47,11 @@ def accounted(evidence: Evidence) -> Iterator[Finding]:
     if _by_class(evidence):
         yield from by_the_nics(evidence, evidence.queues)
     else:
+        yield from elsewhere(evidence)
         yield from by_the_sending_nics(evidence)
         if not _all_of_them_told(evidence):
             yield last_cable(evidence)
+            yield behind_the_port(evidence)
     for device in dict.fromkeys(place.device for place in evidence.senders):
         yield by_the_sending_host(evidence, device)
     yield by_the_receiving_host(evidence)
@@ -55,6 +59,7 @@ def accounted(evidence: Evidence) -> Iterator[Finding]:
         yield came_to_the_tools(evidence, (queue,))
     if len(evidence.queues) > 1:
         yield came_to_the_tools(evidence, evidence.queues)
+    yield from came_to_udp(evidence)
     yield losses_told(evidence)
 
 
@@ -77,6 +82,45 @@ def _rdma_accounted(evidence: Evidence) -> Iterator[Finding]:
 
 def _by_class(evidence: Evidence) -> bool:
     return all(place.priority is not None for place in evidence.senders)
+
+
+def elsewhere(evidence: Evidence) -> Iterator[Finding]:
+    """Nothing, where a class is in its queue. Else its packets came to the receiver, and next to
+    none of them out of that queue: then the queue is named that all the others came out of."""
+    others = [
+        checks.queue_forwarded(evidence, queue)
+        for queue in queues_of(evidence)
+        if queue not in evidence.queues
+    ]
+    most = max(others, key=lambda each: each.increase or 0, default=None)
+    for queue in evidence.queues:
+        came, forwarded = _arrived(evidence, queue), checks.queue_forwarded(evidence, queue)
+        if forwarded.increase is None or most is None or most.increase is None:
+            continue
+        lacking = came - forwarded.increase
+        if lacking > (1 - ASTRAY) * came and most.increase >= lacking:
+            host = evidence.receiver.device
+            yield failed(
+                f"{came} packets of the class came to {host}, and {name_of(forwarded)} grew by "
+                f"{forwarded.increase}; {name_of(most)} grew by {most.increase}: on the way a port "
+                "does not classify by their DSCP, or maps it otherwise"
+            )
+
+
+ASTRAY = 0.1
+"""Of a class's packets that came to the receiver, out of its queue: with less it is elsewhere."""
+
+
+def _arrived(evidence: Evidence, queue: int) -> int:
+    """Packets of a class that came to the receiver: by its NIC where it counts classes, else by the
+    tools."""
+    flows = _flows_of(evidence, queue)
+    if not _by_class(evidence):
+        return sum(flow.received_datagrams or 0 for flow in flows)
+    nic = (evidence.receiver.device, evidence.receiver.port)
+    classes = {place.priority for place in evidence.senders if place.queue == queue}
+    seen = [evidence.change(nic, "priority", each, c.RX_PACKETS).increase for each in classes]
+    return sum(packets or 0 for packets in seen)
 
 
 def by_the_tool(evidence: Evidence, queue: int) -> Finding:
@@ -129,6 +173,7 @@ def _not_written(evidence: Evidence, device: str) -> int:
 
 def by_the_nics(evidence: Evidence, queues: Iterable[int]) -> Iterator[Finding]:
     """These queues where NICs count per priority; else the whole port, all queues together."""
+    yield from elsewhere(evidence)
     if _by_class(evidence):
         for queue in queues:
             yield from witnesses.conserved(evidence, queue)
@@ -163,6 +208,32 @@ def last_cable(evidence: Evidence) -> Finding:
         return exact
     on_top = received.increase - sum(d.increase or 0 for d in forwarded)
     return passed(*exact.facts) if 0 < on_top <= path.STRAYS else exact
+
+
+def behind_the_port(evidence: Evidence) -> Finding:
+    """What the bottleneck's port sent, its receiver's NIC received. A port counts frames of its own
+    (LLDP, STP) that no queue has: without its count each may stand for a datagram that was lost."""
+    nic = (evidence.receiver.device, evidence.receiver.port)
+    sent = evidence.change(evidence.bottleneck, "port", None, c.TX_PACKETS)
+    received = evidence.change(nic, "port", None, c.RX_PACKETS)
+    if sent.increase is None:
+        return unproven(
+            f"{name_of(sent)}: {sent.unusable}; what the tools did not get may be lost on the last "
+            "cable, hidden by as many frames of the switch's own",
+            fact_of(sent, "known", "packets"),
+        )
+    if received.increase is None:
+        return missing(received, "known", "packets")
+    lost = sent.increase - received.increase
+    fact = fact_of(received, f">= {sent.increase} sent by the port", "packets", margin=-lost)
+    if lost > 0:
+        return disagreement(
+            f"{' '.join(evidence.bottleneck)} sent {sent.increase} frames and {' '.join(nic)} "
+            f"received {received.increase}: up to {lost} of the datagrams that the tools did not "
+            "get were lost on the cable",
+            fact,
+        )
+    return passed(fact)
 
 
 def _all_of_them_told(evidence: Evidence) -> bool:
@@ -251,6 +322,70 @@ def came_to_the_tools(evidence: Evidence, queues: tuple[int, ...]) -> Finding:
     if got > came:
         return disagreement(f"{host} got {got} datagrams, {where} forwarded {came}", fact)
     return passed(fact)
+
+
+_LOST_BELOW_UDP = (
+    c.IP_IN_DISCARDS,
+    c.IP_IN_HDR_ERRORS,
+    c.IP_IN_ADDR_ERRORS,
+    c.IP_IN_NO_ROUTES,
+    c.IP_IN_TRUNCATED,
+    c.IP_IN_CSUM_ERRORS,
+)
+
+
+def came_to_udp(evidence: Evidence) -> Iterator[Finding]:
+    """The receiver's IP stack delivered at least what was forwarded to it, in datagrams of one
+    packet each: what it delivered and neither TCP nor ICMP got. What a socket held unread when its
+    tool closed it is in that, so that the tail of a flow is no place to lose anything before."""
+    host = evidence.receiver.device
+    if any(_packets_each(evidence, flow) > 1 for flow in evidence.flows):
+        return
+    every, *others = (
+        evidence.change((host, ""), "host", None, counter)
+        for counter in (c.IP_IN_DELIVERS, c.TCP_IN_SEGMENTS, c.ICMP_IN_MESSAGES)
+    )
+    if not all(evidence.has(each) for each in (every, *others)):
+        return
+    moved = [checks.queue_forwarded(evidence, queue) for queue in evidence.queues]
+    for difference in (every, *others, *moved):
+        if difference.increase is None:
+            yield missing(difference, "known", "packets")
+            return
+    came = sum(d.increase or 0 for d in moved)
+    got = (every.increase or 0) - sum(d.increase or 0 for d in others)
+    least = came - _lost_below_udp(evidence)
+    fact = Fact(
+        name=f"delivered to UDP of {host}",
+        measured=got,
+        bound=f">= {least} of {came} forwarded",
+        unit="datagrams",
+        margin=got - least,
+    )
+    if got >= least:
+        yield passed(fact)
+        return
+    yield disagreement(
+        f"{numbered(evidence.queues)} forwarded {came} datagrams to {host}, and its IP stack "
+        f"delivered {got} to UDP: {least - got} are missing in between",
+        fact,
+    )
+
+
+def _packets_each(evidence: Evidence, flow: FlowResult) -> int:
+    told = witnesses.packets_told(flow, evidence.mtu_bytes) - (flow.extra_packets or 0)
+    return told // flow.sent_datagrams if flow.sent_datagrams else 1
+
+
+def _lost_below_udp(evidence: Evidence) -> int:
+    """By the receiver's NIC and its IP stack."""
+    host = evidence.receiver.device
+    nics = sum(station.events for station in path.of_device(evidence, host, "NIC"))
+    stack = [
+        evidence.change((host, ""), "host", None, counter).increase or 0
+        for counter in _LOST_BELOW_UDP
+    ]
+    return nics + sum(stack)
 
 
 def _flows_of(evidence: Evidence, queue: int) -> tuple[FlowResult, ...]:

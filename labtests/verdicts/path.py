@@ -66,6 +66,7 @@ _LOSSES: Mapping[Part, tuple[tuple[Scope, str], ...]] = {
         ("port", c.RX_MISSED_ERRORS),
         ("port", c.RX_OVERRUNS),
         ("port", c.RX_FIFO_ERRORS),
+        ("port", c.NET_RX_DROPPED),
         ("port", c.NET_TX_DROPPED),
         ("port", c.TX_ERRORS),
         ("port", c.TX_FIFO_ERRORS),
@@ -216,9 +217,9 @@ def received_by_nic(evidence: Evidence, device: str, port: str) -> tuple[Differe
     )
 
 
-def forwarded_by_port(evidence: Evidence, device: str, port: str) -> tuple[Difference, ...]:
-    """Packets that the queues of a switch port sent; empty where they do not count."""
-    return _of_each(evidence, (device, port), "queue", c.QUEUE_FORWARDED_PACKETS)
+def of_queues(evidence: Evidence, where: Where, counter: str) -> tuple[Difference, ...]:
+    """A counter of each queue of a switch port; empty where they do not count it."""
+    return _of_each(evidence, where, "queue", counter)
 
 
 def _of_each(
@@ -237,7 +238,16 @@ def damaged_udp(evidence: Evidence, host: str) -> int:
     return evidence.change((host, ""), "host", None, c.UDP_IN_CSUM_ERRORS).increase or 0
 
 
+def by_filters(difference: Difference) -> bool:
+    """Whether a counter of a switch port tells of packets that were dropped for what they are: by
+    filters, STP, storm control, for want of a taker. They may be anybody's."""
+    name = difference.key[-1]
+    return name.startswith(c.DROPPED_FOR) or name == c.NET_RX_DROPPED
+
+
 def _counters(evidence: Evidence, part: Part, where: Where) -> Iterator[Difference]:
+    if part == "switch port":
+        yield from _of_filters(evidence, where)
     for scope, counter in _LOSSES[part]:
         at = (where[0], "") if scope == "host" else where
         yield evidence.change(at, scope, None, counter)
@@ -245,6 +255,17 @@ def _counters(evidence: Evidence, part: Part, where: Where) -> Iterator[Differen
         for priority in priorities(evidence):
             for counter in _OF_A_PRIORITY:
                 yield evidence.change(where, "priority", priority, counter)
+
+
+def _of_filters(evidence: Evidence, where: Where) -> tuple[Difference, ...]:
+    """Those that have the device's own words; one that was never read where there is none."""
+    names = dict.fromkeys(
+        key[-1]
+        for key in (*evidence.changes, *sorted(evidence.shown))
+        if key[:4] == (*where, "port", -1) and key[-1].startswith(c.DROPPED_FOR)
+    )
+    told = names or (f"{c.DROPPED_FOR}by_filters",)
+    return tuple(evidence.change(where, "port", None, name) for name in told)
 
 
 def priorities(evidence: Evidence) -> tuple[int, ...]:

@@ -174,7 +174,7 @@ def _share(queue: int, got: float, due: float, allowed: tuple[float, float]) -> 
     said = f"queue {queue} got {100 * got:.1f} %, not {100 * due:.1f} %"
     if margin >= 0:
         return passed(fact)
-    if margin + excuse >= 0:
+    if not margin + excuse < 0:  # or no number
         missed = f"senders did not sustain their offered load ({100 * excuse:.1f} %)"
         return unproven(f"{said}; {missed}", fact)
     return failed(said, fact)

@@ -4,13 +4,14 @@ What a network does with its packets can only be judged when the traffic ran as 
 when what is missing was not lost in a NIC or on a cable.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowResult, FlowStatus, Scope
 from labtests.measure.evidence import Difference, Evidence, Place
-from labtests.verdicts import checks, ecn, packets, path, rdma_packets, witnesses
+from labtests.verdicts import checks, ecn, idle, packets, path, rdma_packets, witnesses
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -54,12 +55,15 @@ def _sound(evidence: Evidence) -> Iterator[Finding]:
     yield from _nobody_was_starved(evidence, broken)
     if evidence.kind == "control":
         yield from (f for f in _forwarded_or_dropped(evidence) if f.disagreement)
+        yield from idle.quiet_queues(evidence, evidence.queues)
         return
     for station in path.of_part(evidence, "NIC", "cable"):
         yield from _kept(station)
     for station in path.of_part(evidence, "switch port"):
         others = tuple(d for d in station.losses if d.key[-1] not in path.BY_CLASS)
-        yield from _kept(replace(station, losses=others))
+        outside = tuple(d for d in others if not path.by_filters(d))
+        yield from _kept(replace(station, losses=outside))
+        yield from _filtered(evidence, station)
     yield from _cables_carried(evidence)
     yield from _undamaged(evidence)
     yield from _in_order(evidence)
@@ -68,6 +72,45 @@ def _sound(evidence: Evidence) -> Iterator[Finding]:
         yield checks.receiver_silent(evidence)
     yield from _nics_sent_it(evidence)
     yield from _hosts_sent_it(evidence)
+
+
+def _filtered(evidence: Evidence, station: path.Station) -> Iterator[Finding]:
+    """What a port dropped beside its queues for what it is (filters, STP) is not of these flows
+    when every packet of theirs came; else it may be."""
+    dropped = sum(
+        each.increase or 0
+        for each in path.of_queues(evidence, station.ends[0], c.QUEUE_DROPPED_PACKETS)
+    )
+    for difference in filter(path.by_filters, station.losses):
+        if evidence.storm is not None and difference.key[-1] == c.WATCHDOG_DROPPED_PACKETS:
+            continue  # on purpose
+        if difference.increase is None:
+            yield missing(difference, "= 0", "packets")
+            continue
+        untaken = difference.key[-1] == c.NET_RX_DROPPED
+        most = dropped + (path.STRAYS if untaken else 0)
+        fact = fact_of(difference, f"<= {most}", "packets", margin=most - difference.increase)
+        if difference.increase <= most or _every_packet_came(evidence):
+            yield passed(fact)
+        else:
+            yield unproven(
+                f"{name_of(difference)} grew by {difference.increase}, and not every packet of "
+                "these flows is accounted for: look at filters, STP and storm control of the port",
+                fact,
+            )
+
+
+def _every_packet_came(evidence: Evidence) -> bool:
+    """To the last one: by class at every NIC, both ways, or as the tools tell."""
+    if _by_class(evidence):
+        back = witnesses.came_back(evidence) if _of_rdma(evidence) else ()
+        return checks.whole_by_class(evidence) and not any(each.because for each in back)
+    told = [(flow.sent_datagrams, flow.received_datagrams) for flow in evidence.flows]
+    return bool(told) and all(sent is not None and sent == got for sent, got in told)
+
+
+def _of_rdma(evidence: Evidence) -> bool:
+    return bool(evidence.flows) and all(rdma_packets.is_rdma(flow) for flow in evidence.flows)
 
 
 def _broken_by_the_control(evidence: Evidence) -> tuple[FlowResult, ...]:
@@ -175,7 +218,7 @@ def _cables_carried(evidence: Evidence) -> Iterator[Finding]:
         nic, port = (place.device, place.port), (place.switch, place.switch_port)
         arrived = evidence.change(port, "port", None, c.RX_PACKETS)
         yield from _carried(evidence, (nic, port), path.sent_by_nic(evidence, *nic), (arrived,))
-        forwarded = path.forwarded_by_port(evidence, *port)
+        forwarded = path.of_queues(evidence, port, c.QUEUE_FORWARDED_PACKETS)
         if forwarded:
             received = path.received_by_nic(evidence, *nic)
             yield from _carried(evidence, (port, nic), forwarded, received)
@@ -227,7 +270,7 @@ def _balances(evidence: Evidence) -> Iterator[Finding]:
     yield from checks.switch_ports_agree(evidence)
     by_class = (place for place in evidence.senders if place.priority is not None)
     yield from (witnesses.pauses_agree(evidence, place) for place in by_class)
-    if evidence.flows and all(rdma_packets.is_rdma(flow) for flow in evidence.flows):
+    if _of_rdma(evidence):
         yield witnesses.marks_agree(evidence)
     if evidence.flows and all(flow.retransmits is not None for flow in evidence.flows):
         yield _some_mark(evidence)
@@ -236,10 +279,16 @@ def _balances(evidence: Evidence) -> Iterator[Finding]:
 def _forwarded_or_dropped(evidence: Evidence) -> Iterator[Finding]:
     """Every packet that was sent, where NICs count by class or tools count datagrams."""
     for queue in evidence.queues:
-        if all(place.priority is not None for place in evidence.senders):
+        if _by_class(evidence):
             yield from witnesses.conserved(evidence, queue)
         elif all(flow.sent_datagrams is not None for flow in evidence.flows):
             yield packets.by_the_tool(evidence, queue)
+    if all(flow.retransmits is not None for flow in evidence.flows) and not _by_class(evidence):
+        yield from packets.of_streams(evidence)
+
+
+def _by_class(evidence: Evidence) -> bool:
+    return all(place.priority is not None for place in evidence.senders)
 
 
 def _some_mark(evidence: Evidence) -> Finding:
@@ -306,7 +355,8 @@ def _checksums(evidence: Evidence) -> tuple[str, ...]:
 def _payload_bytes(flow: FlowResult) -> int:
     if flow.sent_bytes is not None:
         return flow.sent_bytes
-    return round(sum(r.goodput_bits_per_s * (r.end_s - r.start_s) for r in flow.intervals) / 8)
+    told = sum(r.goodput_bits_per_s * (r.end_s - r.start_s) for r in flow.intervals) / 8
+    return round(told) if math.isfinite(told) else 0  # said elsewhere
 
 
 def _kept(station: path.Station) -> Iterator[Finding]:

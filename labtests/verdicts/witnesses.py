@@ -44,6 +44,21 @@ def conserved(evidence: Evidence, queue: int) -> Iterator[Finding]:
     yield equal(f"forwarded = received by the NIC, queue {queue}", [forwarded], received)
 
 
+def came_back(evidence: Evidence) -> Iterator[Finding]:
+    """What the receiver sent back in the classes of the flows (RoCE's acknowledgements and NAKs
+    have the DSCP of their data) came to the senders, where NICs count by class."""
+    receiver = (evidence.receiver.device, evidence.receiver.port)
+    classes = {place.priority for place in evidence.senders}
+    for priority in sorted(p for p in classes if p is not None):
+        sent = evidence.change(receiver, "priority", priority, c.TX_PACKETS)
+        places = {(p.device, p.port): p for p in evidence.senders}.values()
+        got = [
+            evidence.change((p.device, p.port), "priority", priority, c.RX_PACKETS) for p in places
+        ]
+        if any(evidence.has(each) for each in (sent, *got)):
+            yield equal(f"sent back = received by the senders, priority {priority}", [sent], got)
+
+
 def pauses_agree(evidence: Evidence, place: Place) -> Finding:
     """Pause frames the switch sent = pause frames the NIC received, at the sender's priority."""
     sent = evidence.change(
@@ -112,6 +127,7 @@ def rdma_saw_no_loss(evidence: Evidence) -> Iterator[Finding]:
         yield from _no_repetition(evidence, _rdma(evidence, evidence.receiver, counter))
     for place in evidence.senders:
         yield from sender_repeated_nothing(evidence, place)
+    yield from came_back(evidence)
 
 
 def sender_repeated_nothing(evidence: Evidence, place: Place) -> Iterator[Finding]:

@@ -54,6 +54,7 @@ def load(*, dropped=(0, 0), in_socket=0, classes=True, name="load"):
                 found.append(at(sent + STRAY, place.device, "eth0", "port", None, c.TX_PACKETS))
         came = sum(forwarded.values())
         if not classes:
+            found.append(at(came + 2 * STRAY, "sw", "p3", "port", None, c.TX_PACKETS))
             found.append(at(came + 2 * STRAY, "r", "eth0", "port", None, c.RX_PACKETS))
         found += [
             at(came - in_socket, "r", "", "host", None, c.UDP_IN_DATAGRAMS),

@@ -28,7 +28,7 @@ _NAMES = {
 
 def _count(words: str, packets: int | None) -> Count:
     reason = words.removeprefix(_DUE_TO).lower()
-    own_name = "dropped_" + re.sub(r"[^a-z0-9]+", "_", reason).strip("_")
+    own_name = c.DROPPED_FOR + re.sub(r"[^a-z0-9]+", "_", reason).strip("_")
     return Count(counter=_NAMES.get(words, own_name), words=words, value=packets)
 
 

@@ -44,6 +44,8 @@ _NEUTRAL = {
         "frame": c.RX_FRAME_ERRORS,
         "overruns": c.RX_OVERRUNS,
         "drops": c.NET_RX_DROPPED,
+        "ignored": f"{c.DROPPED_FOR}ignored",  # no buffer for what came
+        "no buffers": f"{c.DROPPED_FOR}no_buffers",
     },
     "output": {
         "packets": c.TX_PACKETS,
@@ -52,17 +54,22 @@ _NEUTRAL = {
         "errors": c.TX_ERRORS,
         "no carrier": c.TX_CARRIER_ERRORS,
         "drops": c.NET_TX_DROPPED,
+        "buffer failures": f"{c.DROPPED_FOR}buffer_failures",
     },
 }
 _OWN = {
-    "input": ("runts", "giants", "throttles", "aborts", "ignored", "parity errors", "no buffers"),
+    "input": ("runts", "giants", "throttles", "aborts", "parity errors"),
     "output": (
-        *("underruns", "buffer failures", "aborts", "deferred", "collisions", "late collisions"),
+        *("underruns", "aborts", "deferred", "collisions", "late collisions"),
         *("lost carrier", "lost carriers"),
     ),
 }
 _NOT_READ = frozenset({"unicasts", "broadcasts", "multicasts", "pauses"})
-_EXPECTED = tuple(dict.fromkeys(chain.from_iterable(names.values() for names in _NEUTRAL.values())))
+_EXPECTED = tuple(
+    name
+    for name in dict.fromkeys(chain.from_iterable(names.values() for names in _NEUTRAL.values()))
+    if not name.startswith(c.DROPPED_FOR)
+)
 
 Items = tuple[tuple[str, int | None], ...]
 

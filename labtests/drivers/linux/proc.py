@@ -46,6 +46,8 @@ _OF_SNMP = {
     ("Ip", "ReasmOKs"): (c.IP_REASM_OKS, "datagrams"),
     ("Ip", "ReasmTimeout"): (c.IP_REASM_TIMEOUTS, "events"),
     ("Ip", "FragFails"): (c.IP_FRAGMENT_FAILS, "packets"),
+    ("Icmp", "InMsgs"): (c.ICMP_IN_MESSAGES, "packets"),
+    ("Tcp", "InSegs"): (c.TCP_IN_SEGMENTS, "segments"),
     ("Tcp", "RetransSegs"): (c.TCP_RETRANSMITTED_SEGMENTS, "segments"),
     ("Tcp", "InErrs"): (c.TCP_IN_ERRORS, "segments"),
     ("Tcp", "InCsumErrors"): (c.TCP_IN_CSUM_ERRORS, "segments"),

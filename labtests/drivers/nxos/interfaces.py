@@ -30,6 +30,10 @@ _NEUTRAL = {
         "CRC/FCS": c.RX_CRC_ERRORS,
         "overrun": c.RX_OVERRUNS,
         "input discard": c.NET_RX_DROPPED,
+        "bad etype drop": f"{c.DROPPED_FOR}bad_etype",
+        "bad proto drop": f"{c.DROPPED_FOR}bad_proto",
+        "if down drop": f"{c.DROPPED_FOR}if_down",
+        "storm suppression packets": f"{c.DROPPED_FOR}storm_suppression_in",
     },
     "TX": {
         "output packets": c.TX_PACKETS,
@@ -37,23 +41,27 @@ _NEUTRAL = {
         "output error": c.TX_ERRORS,
         "no carrier": c.TX_CARRIER_ERRORS,
         "output discard": c.NET_TX_DROPPED,
+        "storm suppression packets": f"{c.DROPPED_FOR}storm_suppression_out",
     },
 }
 _OWN = {
     "RX": (
         *("runts", "giants", "no buffer", "short frame", "underrun", "ignored", "watchdog"),
-        *("bad etype drop", "bad proto drop", "if down drop", "input with dribble"),
-        *("storm suppression packets", "storm suppression bytes", "Rx pause", "Stomped CRC"),
+        *("input with dribble", "storm suppression bytes", "Rx pause", "Stomped CRC"),
     ),
-    "TX": (
-        *("collision", "deferred", "late collision", "lost carrier", "babble", "Tx pause"),
-        *("storm suppression packets",),
-    ),
+    "TX": ("collision", "deferred", "late collision", "lost carrier", "babble", "Tx pause"),
 }
 _NOT_READ = frozenset(
     {"unicast packets", "multicast packets", "broadcast packets", "jumbo packets"}
 )
-_EXPECTED = tuple(dict.fromkeys(name for side in _NEUTRAL.values() for name in side.values()))
+_EXPECTED = tuple(
+    dict.fromkeys(
+        name
+        for side in _NEUTRAL.values()
+        for name in side.values()
+        if not name.startswith(c.DROPPED_FOR)
+    )
+)
 _ERRORS = (c.RX_ERRORS, c.RX_CRC_ERRORS, c.TX_ERRORS)
 _BITS = {"Mb/s": 10**6, "Gb/s": 10**9}
 _ITEM = r"[0-9]{1,40} [A-Za-z][A-Za-z/]*(?: [A-Za-z]+)*"

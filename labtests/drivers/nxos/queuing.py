@@ -29,7 +29,7 @@ _COUNTS = {
     ),
     **dict.fromkeys(("WRED/AFD & Tail Drop Byts", "WRED & Tail Drop Byts"), c.QUEUE_DROPPED_BYTES),
     "ECN Pkts": c.QUEUE_MARKED_PACKETS,
-    "WD & Tail Drop Pkts": "watchdog_dropped_packets",
+    "WD & Tail Drop Pkts": c.WATCHDOG_DROPPED_PACKETS,
     "Q Depth Byts": "",
 }
 """What the switch calls it -> name here; "": not read."""
@@ -41,8 +41,8 @@ _OF_PORT = {
     "Ingress Overflow Drop Pkts": c.BUFFER_DROPPED_IN_PACKETS,
     "Ingress MMU Drop Pkts": c.BUFFER_DROPPED_IN_PACKETS,
     "WRED Drop Pkts": c.WRED_DROPPED_PACKETS,
-    "Hi Priority Drop Pkts": "dropped_hi_priority",
-    "Low Priority Drop Pkts": "dropped_low_priority",
+    "Hi Priority Drop Pkts": f"{c.DROPPED_FOR}hi_priority",
+    "Low Priority Drop Pkts": f"{c.DROPPED_FOR}low_priority",
 }
 _WORDS = {name: words for words, name in reversed([*_COUNTS.items(), *_OF_PORT.items()])}
 
@@ -233,7 +233,7 @@ def _drops(shown: Queuing) -> Iterator[tuple[str, int | None, str]]:
         yield name, *_of_port(shown, name)
     for name, words in (
         (c.ECN_MARKED_PACKETS, "ECN Pkts"),
-        ("watchdog_dropped_packets", "WD & Tail Drop Pkts"),
+        (c.WATCHDOG_DROPPED_PACKETS, "WD & Tail Drop Pkts"),
     ):
         counted = [each.get(_COUNTS[words]) for each in shown.queues.values()]
         known = [number for number in counted if number is not None]

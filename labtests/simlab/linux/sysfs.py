@@ -98,14 +98,15 @@ _SNMP = {
     "Ip": "Forwarding DefaultTTL InReceives InHdrErrors InAddrErrors ForwDatagrams InUnknownProtos "
     "InDiscards InDelivers OutRequests OutDiscards OutNoRoutes ReasmTimeout ReasmReqds ReasmOKs "
     "ReasmFails FragOKs FragFails FragCreates",
-    "Tcp": "RetransSegs InErrs InCsumErrors",
+    "Icmp": "InMsgs InErrors OutMsgs OutErrors",
+    "Tcp": "InSegs RetransSegs InErrs InCsumErrors",
     "Udp": "InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors SndbufErrors InCsumErrors "
     "IgnoredMulti MemErrors",
 }
 
 
 def _protocols(host: Machine) -> dict[str, dict[str, int]]:
-    """Ip, Tcp and Udp from the NICs' counters; what is not counted is 0."""
+    """Ip, Icmp, Tcp and Udp from the NICs' counters; what is not counted is 0."""
     found = [(port, port.counters()) for port in host.ports]
 
     def total(name: str) -> int:
@@ -128,16 +129,20 @@ def _counted(host: Machine, total: Callable[[str], int]) -> dict[str, int]:
     pings = sum(flow.received_datagrams for flow in host.sockets.pings_in)
     lost = sum(socket.lost(host.kernel.now_ns) for socket in host.sockets.narrow)
     asked, done, failed = (total(f"ip_reasm_{name}") for name in ("reqds", "oks", "fails"))
+    delivered = received - asked + done
+    of_udp = total("udp_in_datagrams") + total("udp_in_errors")
     return {
         "IpForwarding": 2,
         "IpDefaultTTL": 64,
         "IpInReceives": received,
-        "IpInDelivers": received - asked + done,
+        "IpInDelivers": delivered,
         "IpOutRequests": sent,
         "IpReasmTimeout": failed,
         "IpReasmReqds": asked,
         "IpReasmOKs": done,
         "IpReasmFails": failed,
+        "IcmpInMsgs": pings,
+        "TcpInSegs": max(delivered - of_udp, 0),
         "TcpRetransSegs": sum(flow.retransmits for flow in host.sockets.tcp),
         "UdpInDatagrams": total("udp_in_datagrams") - lost - pings,
         "UdpInErrors": total("udp_in_errors") + lost,
