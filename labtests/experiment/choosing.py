@@ -1,6 +1,8 @@
 """Which DSCPs an experiment uses: those that the maps, as read, give a class of their own.
 
-A queue under test must have nothing in it but the test. So no class is in the queue (or at a host
+A queue under test must have nothing in it but the test, and none of them is served before another.
+So no class is in a queue that has strict priority over others (a Nexus as delivered has one), and
+no class is in the queue (or at a host
 in the priority) of what a tool sends with TOS 0 beside it, and of what has no DSCP at all, as ARP.
 """
 
@@ -8,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from labtests.capabilities.device import DscpClasses
-from labtests.capabilities.settings import QUEUE_MAP
+from labtests.capabilities.settings import QUEUE_MAP, SCHEDULING
 from labtests.core.errors import CommandRejected, LabError
 from labtests.experiment.fitting import NotHere
 from labtests.experiment.roles import Roles
@@ -35,6 +37,7 @@ class Maps:
     untagged: int  # the queue of what has no DSCP
     priorities: tuple[int | None, ...] | None = None
     pauses: tuple[int, ...] | None = None
+    strict: frozenset[int] = frozenset()  # queues that are served before others
 
     def mark(self, dscp: int) -> tuple[int, int | None]:
         """Queue, and priority at the hosts."""
@@ -50,7 +53,10 @@ class Maps:
         return found
 
     def usable(self, dscp: int, *, paused: bool) -> bool:
-        """Whether all hosts agree about it, and, for pauses, the switch with them."""
+        """Whether its queue is served like others, and all hosts agree about it, and, for pauses,
+        the switch with them."""
+        if self.queues[dscp] in self.strict:
+            return False
         if self.priorities is None:
             return True
         agreed = self.priorities[dscp]
@@ -103,7 +109,18 @@ def maps_of(lab: Lab, roles: Roles) -> Maps:
         untagged=untagged,
         priorities=tuple(_agreed(each) for each in zip(*of_hosts, strict=True)) or None,
         pauses=pauses,
+        strict=_strict(lab, at),
     )
+
+
+def _strict(lab: Lab, at: Endpoint) -> frozenset[int]:
+    """Queues with strict priority, where others have none; in a plan, which does not set the
+    scheduler, none is known."""
+    if lab.planned is not None or not lab.has(at.device, SCHEDULING):
+        return frozenset()
+    queues = lab.ask(at.device, lab.setting(at, SCHEDULING).read(at.interface)).queues
+    strict = frozenset(each.queue for each in queues if each.group == "sp")
+    return frozenset() if len(strict) == len(queues) else strict
 
 
 def chosen(maps: Maps, wanted: Sequence[int], *, paused: bool = False) -> tuple[int, ...]:
@@ -156,9 +173,11 @@ def _agreed(priorities: tuple[int, ...]) -> int | None:
 def _why_not(maps: Maps, needed: int, found: int) -> str:
     used: Mapping[int, None] = dict.fromkeys(sorted(maps.queues))
     shared = sorted({maps.queues[0], maps.untagged})
+    first = ", ".join(map(str, sorted(maps.strict)))
+    served = f"; {first} served before others" if first else ""
     return (
         f"{maps.where}: the suite needs {needed} classes of traffic, each in a queue (and at the "
         f"hosts in a priority, the same on all) of its own, and the maps leave {found}: DSCPs lead "
         f"to queues {', '.join(map(str, used))}, of which ARP and packets without DSCP use "
-        f"{', '.join(map(str, shared))}"
+        f"{', '.join(map(str, shared))}{served}"
     )

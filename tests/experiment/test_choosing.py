@@ -45,6 +45,12 @@ def test_the_queue_of_untagged_packets_counts_also_where_dscp_0_has_another():
     assert chosen(replace(USUAL, untagged=3), (24, 40)) == (16, 40)
 
 
+def test_a_queue_that_is_served_before_others_is_not_used():
+    assert chosen(replace(USUAL, strict=frozenset({3, 7})), (24, 40)) == (16, 40)
+    with pytest.raises(NotHere, match=r"of which ARP .* use 0; 1, 2, 3, 4, 5, 6 served before"):
+        chosen(replace(USUAL, strict=frozenset(range(1, 7))), (24, 40))
+
+
 def test_a_dscp_about_which_hosts_differ_is_not_used():
     differ = tuple(None if dscp in (24, 40) else dscp >> 3 for dscp in range(64))
     first, second = chosen(replace(USUAL, priorities=differ), (24, 40))

@@ -79,6 +79,7 @@ PROGRAMS = (
         "link",
         "ls",
         "lspci",
+        "mausezahn",
         "mawk",
         "mkdir",
         "mlnx_qos",

@@ -8,7 +8,10 @@ import pytest
 from story_lab import ELSEWHERE, Bench, open_bench
 from story_runs import TESTBED, Run, run
 
-DRY = ("suites", "--ignore", ELSEWHERE, "--testbed", TESTBED, "--dry-run")
+DRY = (
+    *("suites", "--testbed", TESTBED, "--dry-run"),
+    *(f"--ignore={suite}" for suite in ELSEWHERE),
+)
 RUNS = {
     "good": DRY,
     "once": (*DRY, "-k", "below"),

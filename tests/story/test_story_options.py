@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from story_lab import ELSEWHERE, TESTBED_FILE, Bench
+from story_lab import SOFT_ROCE, TESTBED_FILE, Bench
 from story_runs import TESTBED, Run, Started, project, run
 
 DRY = ("--testbed", TESTBED, "--dry-run")
@@ -278,7 +278,7 @@ def test_a_box_that_is_lost_in_mid_run_ends_the_session_with_15_and_restores_the
 
 
 def test_a_suite_for_another_kind_of_lab_is_skipped_with_the_reason(here):
-    ended = run(here, ELSEWHERE, *DRY)
+    ended = run(here, SOFT_ROCE, *DRY)
     assert ended.exit_code == 0
     assert [t["outcome"] for t in ended.json["tests"]] == ["skipped"]
     assert "its RDMA devices are not soft-RoCE" in ended.terminal
