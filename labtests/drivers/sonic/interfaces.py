@@ -35,10 +35,10 @@ _COUNTERS = {
     "TX_OK": c.TX_PACKETS,
     "TX_ERR": c.TX_ERRORS,
     "TX_OVR": "tx_oversize_packets",
-    "RX_DRP": "rx_discards",
+    "RX_DRP": c.NET_RX_DROPPED,
     "TX_DRP": "tx_discards",
 }
-"""What is discarded is what queues and priority groups count, and more: no loss of its own."""
+"""What is discarded on the way out is what queues count, and more: no loss of its own."""
 _ERRORS = (c.RX_ERRORS, c.TX_ERRORS)
 
 
