@@ -194,10 +194,14 @@ class Incast:
         """One sender offers one class by iperf3; the others, later, share another."""
         return self.traffic.udp(early, late)
 
-    def loads(self, *classes: Class) -> tuple[SenderPart, ...]:
+    def loads(self, *classes: Class, refreshes: int = 0) -> tuple[SenderPart, ...]:
         """Sender by sender one class, and round again, all starting together, in datagrams of one
-        packet each; `offered_share` is of the line rate, on the wire."""
-        return self.traffic.loads(*classes)
+        packet each; `offered_share` is of the line rate, on the wire. They last so many refreshes
+        of the switch's counters, at least: where samples of them are judged."""
+        if not refreshes or self.lab.planned is not None:
+            return self.traffic.loads(*classes)
+        seconds = refreshes * (self._measured_refresh().seconds or 0.0)
+        return self.traffic.lasting(seconds).loads(*classes)
 
     def steady(self, storm: PauseStorm, *classes: Class) -> tuple[SenderPart, ...]:
         """The same for as long as these storms take, and a little longer."""

@@ -1,7 +1,8 @@
 """Who sends what: an experiment's classes as tools with their options, by what the lab carries."""
 
+import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from labtests.capabilities.settings import MTU
 from labtests.core.units import BitsPerSecond
@@ -54,6 +55,11 @@ class Traffic:
     roles: Roles
     pace: Pace
     mtu_bytes: int
+
+    def lasting(self, seconds: float) -> "Traffic":
+        """The same, in which loads last at least so long."""
+        load_s = max(self.pace.load_s, math.ceil(seconds))
+        return replace(self, pace=replace(self.pace, load_s=load_s))
 
     @property
     def ceiling_bits_per_s(self) -> float:

@@ -1,7 +1,7 @@
 """The counters of a switch as its management sees them: of this moment, or of its last refresh."""
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, TypeVar
 
 from labtests.network import (
     PfcCounters,
@@ -14,16 +14,26 @@ from labtests.simlab.faults import UnknownFault
 from labtests.simlab.losses import Fault, Losses
 from labtests.simlab.timeline import NS_PER_S, Timeline
 
-Counted = TypeVar("Counted")
+Counted = Literal["queues", "pfc", "drops", "traffic"]
+Found = TypeVar("Found")
 
 
 class ShownCounters:
-    """What faces read. With the fault `slow-counters`, everything is of the last refresh."""
+    """What faces read. What `usual` has is of the last refresh, every so many seconds; with the
+    fault `slow-counters`, everything is."""
 
-    def __init__(self, network: Switch, timeline: Timeline, losses: Losses) -> None:
+    def __init__(
+        self,
+        network: Switch,
+        timeline: Timeline,
+        losses: Losses,
+        usual: Mapping[Counted, float] | None = None,
+    ) -> None:
         self._network, self._timeline = network, timeline
-        self._period_ns = 0
-        self._held: dict[tuple[str, str], Any] = {}
+        self._periods_ns: dict[Counted, int] = {}
+        self.usual = dict(usual or {})
+        self._held: dict[tuple[Counted, str], Any] = {}
+        self._pace(self.usual)
         losses.acts |= {"slow-counters": self._slow_down, "ignores-dscp": self._ignore_dscp}
         losses.on_heal.append(self._heal)
 
@@ -48,38 +58,55 @@ class ShownCounters:
         """See Switch."""
         return self._read("traffic", port, self._network.port_counters)
 
-    def _read(self, what: str, port: str, live: Callable[[str], Counted]) -> Counted:
-        if not self._period_ns:
+    def refresh_every(self, what: Counted, seconds: float) -> None:
+        """From now on these counters are refreshed so often."""
+        self.usual[what] = seconds
+        self._pace(self.usual)
+
+    def _read(self, what: Counted, port: str, live: Callable[[str], Found]) -> Found:
+        if what not in self._periods_ns:
             return live(port)
-        held: Counted = self._held[what, port]
+        held: Found = self._held[what, port]
         return held
 
     def _slow_down(self, fault: Fault) -> None:
-        period_ns = round(float(fault["seconds"]) * NS_PER_S)
-        if period_ns <= 0:
+        seconds = float(fault["seconds"])
+        if round(seconds * NS_PER_S) <= 0:
             raise UnknownFault(f"counters are not refreshed every {fault['seconds']} s")
-        self._hold()
-        self._period_ns = period_ns
-        self._wait(period_ns)
+        self._pace(dict.fromkeys(self._live, seconds))
 
-    def _hold(self) -> None:
-        """Everything as it is now. Until the first refresh it stays as it was when it slowed."""
-        self._period_ns = 0
+    def _pace(self, seconds: Mapping[Counted, float]) -> None:
+        """Until the first refresh all stays as it is now."""
+        self._periods_ns = {}
+        for what in seconds:
+            self._hold(what)
+        self._periods_ns = {what: round(each * NS_PER_S) for what, each in seconds.items()}
+        for what, period_ns in self._periods_ns.items():
+            self._wait(what, period_ns)
+
+    @property
+    def _live(self) -> Mapping[Counted, Callable[[str], Any]]:
+        network = self._network
+        return {
+            "queues": network.queue_counters,
+            "pfc": network.pfc_counters,
+            "drops": network.drop_counters,
+            "traffic": network.port_counters,
+        }
+
+    def _hold(self, what: Counted) -> None:
         for port in self.ports:
-            self._held["queues", port] = self.queue_counters(port)
-            self._held["pfc", port] = self.pfc_counters(port)
-            self._held["drops", port] = self.drop_counters(port)
-            self._held["traffic", port] = self.port_counters(port)
+            self._held[what, port] = self._live[what](port)
 
-    def _wait(self, period_ns: int) -> None:
+    def _wait(self, what: Counted, period_ns: int) -> None:
         due_ns = (self._timeline.now_ns // period_ns + 1) * period_ns
-        self._timeline.at(due_ns, lambda: self._refresh(period_ns))
+        paced = self._periods_ns
+        self._timeline.at(due_ns, lambda: self._refresh(what, period_ns, paced))
 
-    def _refresh(self, period_ns: int) -> None:
-        if self._period_ns == period_ns:  # neither healed nor slowed down to another pace
-            self._hold()
-            self._period_ns = period_ns
-            self._wait(period_ns)
+    def _refresh(self, what: Counted, period_ns: int, paced: object) -> None:
+        if self._periods_ns is paced:  # not paced anew since
+            self._hold(what)
+            self._wait(what, period_ns)
 
     def _ignore_dscp(self, fault: Fault) -> None:
         if fault["port"] not in self.ports:
@@ -87,6 +114,6 @@ class ShownCounters:
         self._network.ignore_dscp(str(fault["port"]), deaf=True)
 
     def _heal(self) -> None:
-        self._period_ns = 0
+        self._pace(self.usual)
         for port in self.ports:
             self._network.ignore_dscp(port, deaf=False)

@@ -43,6 +43,12 @@ def test_a_load_is_in_datagrams_of_one_packet_and_its_share_is_of_the_wire(mtu_b
     assert packets_per_s * 8 * (mtu_bytes + 38) == pytest.approx(5e9)
 
 
+@pytest.mark.parametrize(("asked_s", "lasts_s"), [(0.0, 8), (7.5, 8), (29.1, 30)])
+def test_a_load_lasts_as_long_as_it_is_to_be_seen(asked_s, lasts_s):
+    (one,) = traffic(10, 10, pace=HARDWARE).lasting(asked_s).loads(EARLY.offering(0.5))
+    assert one.tool.duration_s == lasts_s
+
+
 @pytest.mark.parametrize("mtu_bytes", [1280, 1500, 9000])
 def test_a_small_socket_has_room_for_a_datagram_whatever_the_mtu(mtu_bytes):
     (one,) = traffic(10, 10, mtu_bytes=mtu_bytes).loads(EARLY.offering(0.2, window_bytes=4096))

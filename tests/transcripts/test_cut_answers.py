@@ -18,11 +18,13 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "comware"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "linux_switch"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "displays"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "nxos"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "sonic"))
 
 import connectx_host
 import nxos_recordings as nexus
 import other_switches
 import recordings as comware
+import sonic_recordings as sonic
 import switch_box
 import test_connectx_recordings as hosts
 
@@ -62,6 +64,9 @@ def all_recorded() -> Iterator[Any]:
         yield pytest.param(Recorded(comware.load(path), comware.parser_of(path)), id=path.stem)
     for path in nexus.RECORDINGS:
         yield pytest.param(Recorded(nexus.load(path), nexus.parser_of(path)), id=f"n9k-{path.stem}")
+    for path in sonic.RECORDINGS:
+        read = sonic.parser_of(path)
+        yield pytest.param(Recorded(sonic.load(path), read), id=f"sonic-{path.stem}")
     for path in sorted(switch_box.TRANSCRIPTS.glob("*--*.txt")):
         read = OF_A_SWITCH.get(path.stem.split("--")[0])
         if read is not None:

@@ -26,7 +26,13 @@ from labtests.drivers.displays.ranges import numbers_in, written
 from labtests.drivers.displays.refusals import Refusals
 from labtests.drivers.displays.sections import Indented, Marked, Nested, Section
 from labtests.drivers.displays.shapes import Shape, Unfit, ValueKind
-from labtests.drivers.displays.tables import Table, read_table, read_tables
+from labtests.drivers.displays.tables import (
+    Table,
+    read_table,
+    read_tables,
+    read_variant,
+    variants,
+)
 
 __all__ = [
     "ANY",
@@ -62,5 +68,7 @@ __all__ = [
     "read_one",
     "read_table",
     "read_tables",
+    "read_variant",
+    "variants",
     "written",
 ]

@@ -10,12 +10,13 @@ goes on from the row above. `?` marks what may be blank. The details of a row co
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any, Generic, TypeVar
 
 from labtests.drivers.displays.columns import Column, Placed, unwrapped
-from labtests.drivers.displays.lines import ANY, Times
+from labtests.drivers.displays.lines import ANY, Notation, Times
 from labtests.drivers.displays.shapes import made
 from labtests.drivers.parsing import BLANK_OR_RULER, incomplete, refuse, whole_lines
 from labtests.transport.protocol import Reply
@@ -27,6 +28,7 @@ _NEVER = re.compile(r"(?!)")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table(Generic[T]):
     """A declared table. `extra`: details that some releases have. `passed`: lines beside it.
+    `rowwise`: each row is a record, whatever its first column says.
     `nothing`: what stands in every column of the details where there are none. `rows`: how many of
     them there are of each thing, where that is known."""
 
@@ -37,6 +39,7 @@ class Table(Generic[T]):
     make_detail: Callable[..., Any] = dict
     into: str = ""
     rows: Times = ANY
+    rowwise: bool = False
     passed: re.Pattern[str] = _NEVER
     nothing: re.Pattern[str] = _NEVER
 
@@ -93,7 +96,7 @@ class _TableReading(Generic[T]):
 
     def _name(self, cells: dict[str, str], line: str, *, more: bool) -> None:
         about = self._values(self.table.about, cells, line)
-        key = next(iter(about.values()))
+        key = len(self.found) if self.table.rowwise else next(iter(about.values()))
         self.last = self.found.setdefault(key, _TableItem(about))
         if self.last.about is not about and not (more and _agree(about, self.last.about)):
             refuse(self.reply, f"two rows of {key} contradict each other: {line!r}")
@@ -137,6 +140,31 @@ class _TableReading(Generic[T]):
 def _agree(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Whether two rows say the same of one thing; what is blank in the second says nothing."""
     return all(value == other.get(name) for name, value in one.items() if value not in ("", set()))
+
+
+def variants(notation: Notation, heads: Mapping[str, str], **more: Any) -> tuple[Table[Any], ...]:
+    """One table for each release: `FEC?` stands over a column that some have, `RX_PPS?1` and
+    `TX_PPS?1` over columns that come together."""
+    groups = sorted({head.partition("?")[2] or head for head in heads if "?" in head})
+    return tuple(
+        Table(about=notation.columns(dict(_kept(heads, set(there)))), **more)
+        for number in range(len(groups), -1, -1)
+        for there in combinations(groups, number)
+    )
+
+
+def _kept(heads: Mapping[str, str], there: set[str]) -> Iterator[tuple[str, str]]:
+    for head, kind in heads.items():
+        name, optional, group = head.partition("?")
+        if not optional or (group or head) in there:
+            yield name, kind
+
+
+def read_variant(reply: Reply, tables: Sequence[Table[T]]) -> tuple[T, ...]:
+    """Every record of an answer that is one of these tables."""
+    lines = whole_lines(reply)
+    fitting = (table for table in tables if any(table.under(line) for line in lines))
+    return read_table(reply, next(fitting, tables[0]))
 
 
 def read_table(reply: Reply, table: Table[T]) -> tuple[T, ...]:

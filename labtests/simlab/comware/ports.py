@@ -10,7 +10,7 @@ from labtests.simlab.switch_cli import (
     SectionKind,
     setting,
 )
-from labtests.simlab.switch_cli.switch import PfcMode, TrustSource
+from labtests.simlab.switch_cli.chassis import PfcMode, TrustSource
 
 VERSIONS = "{ rev100 | rev101 | standard }"
 

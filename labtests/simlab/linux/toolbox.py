@@ -52,3 +52,11 @@ TOOLS: Tools = {
     "[": testing.test,
     "kill": _kill,
 }
+
+_OF_HOSTS = (mlnx_qos, ethtool, rdma, perftest, iperf3)
+OF_ANY_BOX: Tools = {
+    name: tool
+    for name, tool in TOOLS.items()
+    if not any(name in module.TOOLS for module in _OF_HOSTS)
+}
+"""Those that need no NIC of a host."""

@@ -12,11 +12,8 @@ from labtests.simlab.faults import UnknownFault
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.linux import toolbox
 from labtests.simlab.linux.calls import Tools
-from labtests.simlab.linux.commands import ethtool, mlnx_qos, rdma
 from labtests.simlab.linux.host import LinuxHost
-from labtests.simlab.linux.iperf3 import program as iperf3
 from labtests.simlab.linux.options import NotEmulated
-from labtests.simlab.linux.perftest import program as perftest
 from labtests.simlab.linux.ports import NicPort
 from labtests.simlab.linux.sysfs import CARRIER, STATISTICS
 from labtests.simlab.linux_switch.arguments import Words
@@ -29,7 +26,6 @@ from labtests.simlab.losses import Fault
 from labtests.simlab.refreshing import ShownCounters
 
 BRIDGE = "br0"
-_OF_HOSTS = (ethtool, mlnx_qos, rdma, perftest, iperf3)
 _DEFAULT_LAB = LinuxLab(runner_address="", prefix_length=24)
 
 
@@ -85,9 +81,7 @@ class LinuxSwitch(LinuxHost):
 
     def install(self) -> Tools:
         """See LinuxHost."""
-        others = {name for module in _OF_HOSTS for name in module.TOOLS}
-        common = {name: tool for name, tool in toolbox.TOOLS.items() if name not in others}
-        return common | {"tc": partial(tc, self)}
+        return {**toolbox.OF_ANY_BOX, "tc": partial(tc, self)}
 
     def populate(self) -> None:
         """See LinuxHost."""

@@ -8,7 +8,7 @@ from labtests.simlab.switch_cli import (
     SectionKind,
     setting,
 )
-from labtests.simlab.switch_cli.switch import PfcMode
+from labtests.simlab.switch_cli.chassis import PfcMode
 
 MTU = 1500
 _PFC = "priority-flow-control mode"

@@ -5,6 +5,7 @@ prompts, settings and what they do to packets, sentences, and templates of what 
 docs/new-platform.md). `CliSwitch(lab, device, cli)` is the emulated device.
 """
 
+from labtests.simlab.switch_cli.chassis import Chassis, PortBehaviour
 from labtests.simlab.switch_cli.cli import CliWords, CountingRules, Pager, SwitchCli, View
 from labtests.simlab.switch_cli.commands import (
     close,
@@ -30,9 +31,10 @@ from labtests.simlab.switch_cli.configuration import (
 from labtests.simlab.switch_cli.device import CliSwitch
 from labtests.simlab.switch_cli.grammar import CliCall, CliCommand, Problem
 from labtests.simlab.switch_cli.session import CliSession
-from labtests.simlab.switch_cli.switch import EmulatedSwitch, PortBehaviour
+from labtests.simlab.switch_cli.switch import EmulatedSwitch
 
 __all__ = [
+    "Chassis",
     "CliCall",
     "CliCommand",
     "CliSection",

@@ -36,6 +36,7 @@ class QueueReading:
     dropped_bytes: int
     length_cells: int
     marked_packets: int = 0
+    wred_dropped_packets: int = 0
     packets_per_s: int = 0
     bits_per_s: int = 0
 
@@ -110,6 +111,7 @@ class Statistics:
                 dropped_bytes=dropped[1],
                 length_cells=total.length_cells,
                 marked_packets=total.marked_packets,
+                wred_dropped_packets=total.wred_dropped_packets,
                 packets_per_s=_per_s(lately.forwarded_packets, now_ns, then),
                 bits_per_s=_per_s(8 * self._bytes(lately), now_ns, then),
             )

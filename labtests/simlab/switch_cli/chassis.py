@@ -1,0 +1,191 @@
+"""The box of an emulated switch: counters, cables, clock, faults, and what its ports do to packets.
+
+Whoever has a configuration, a command line or a database, says what each port is to do.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from labtests.core.headroom import headroom_for
+from labtests.inventory import Device, Endpoint, Link
+from labtests.network import PfcWatchdog, Schedule, WredCurve
+from labtests.simlab.defects import LAB_EPOCH
+from labtests.simlab.face import Announced
+from labtests.simlab.faults import UnknownFault
+from labtests.simlab.lab import SimulatedLab
+from labtests.simlab.losses import Fault
+from labtests.simlab.refreshing import Counted, ShownCounters
+from labtests.simlab.switch_cli.cli import CountingRules
+from labtests.simlab.switch_cli.counters import Statistics
+from labtests.simlab.timeline import NS_PER_S
+
+PfcMode = Literal["off", "on", "auto"]
+TrustSource = Literal["dscp", "dot1p", "none"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortBehaviour:
+    """What a port does to packets, in the packet network's terms."""
+
+    shutdown: bool = False
+    pfc: PfcMode = "off"
+    no_drop: frozenset[int] = frozenset()
+    headroom_cells: int | None = None
+    trust: TrustSource = "none"
+    dscp_map: tuple[int, ...] | None = None  # of this port alone; None: the whole switch's
+    schedule: Schedule = field(default_factory=Schedule)
+    curves: tuple[WredCurve | None, ...] = (None,) * 8
+    guard: PfcWatchdog | None = None
+
+
+class Chassis(ABC):
+    """One switch. `refreshed` says every how many seconds which counters are read from hardware,
+    where they are not those of the moment."""
+
+    def __init__(
+        self,
+        lab: SimulatedLab,
+        device: Device,
+        rules: CountingRules,
+        refreshed: Mapping[Counted, float] | None = None,
+    ) -> None:
+        self.name = device.name
+        self.ports = tuple(port.interface for port in device.ports)
+        self.network = lab.network.switch(device.name)
+        self.faults = lab.faults[device.name]
+        self._lab, self._rules = lab, rules
+        self._booted_ns = 0
+        self._shut: set[str] = set()
+        self._headroom: dict[str, int | None] = {}  # as the network has it
+        self._usual_headroom: dict[str, int] = {}  # of ports that are not as the network delivers
+        self.shown = ShownCounters(self.network, lab.timeline, self.faults.losses, refreshed)
+        self.statistics = Statistics(self.ports, self.shown, lab.timeline, self.faults, rules)
+        self.faults.losses.acts["growing-counter"] = self._grow
+        self.faults.on_loss.append(self.network.drop_randomly)
+        self.faults.on_down.append(self._start_again)
+        self.faults.on_up.append(self._shut_ports)
+
+    @abstractmethod
+    def renew(self, port: str) -> None:
+        """The port does what the configuration says (`apply`)."""
+
+    @abstractmethod
+    def load_saved(self) -> None:
+        """The configuration is that of the start again, and in force."""
+
+    # -- for displays -----------------------------------------------------------------------------
+
+    @property
+    def now(self) -> datetime:
+        """Its clock, which keeps running during a reboot."""
+        ahead_s = self.faults.defects.clock_ahead_s
+        return LAB_EPOCH + timedelta(seconds=self._lab.timeline.now_ns / NS_PER_S + ahead_s)
+
+    def uptime_s(self) -> float:
+        """Simulated seconds since the last boot."""
+        return (self._lab.timeline.now_ns - self._booted_ns) / NS_PER_S
+
+    def rate_bits_per_s(self, port: str) -> int | None:
+        """The speed of the link; None without a cable."""
+        link = self._link(port)
+        return None if link is None else link.speed_bits_per_s
+
+    def hidden(self, port: str) -> frozenset[str]:
+        """Counters of the port that a fault hides."""
+        missing = self.faults.missing_counters
+        return frozenset(counter for where, counter in missing if where == port)
+
+    def crc_errors(self, port: str) -> int:
+        """Frames received with a wrong checksum."""
+        broken = self.faults.defects.broken_frames(port, self._lab.timeline.now_ns)
+        return self.statistics.drops(port).crc_errors + broken
+
+    def lldp_neighbour(self, port: str) -> Announced | None:
+        """The LLDP neighbour: as cabled in the testbed, unless a fault says otherwise. None without
+        a cable, or while the port is shut down."""
+        peer = self._lab.testbed.peer(Endpoint(device=self.name, interface=port))
+        if port in (wrong := self.faults.defects.neighbours):
+            device, _, interface = wrong[port].partition(":")
+            peer = Endpoint(device=device, interface=interface) if interface else None
+        if peer is None or port in self._shut:
+            return None
+        face: Any = self._lab.devices[peer.device]
+        return face.announces(peer.interface)  # type: ignore[no-any-return]
+
+    # -- what ports do ----------------------------------------------------------------------------
+
+    def apply(self, port: str, wanted: PortBehaviour) -> None:
+        """The port behaves so. Only differences are set: setting a WRED curve again would reset its
+        average. A port without a cable is not in the network."""
+        network = self.network
+        if port not in network.ports:
+            return
+        self._shut_port(port, wanted.shutdown)
+        if network.pfc(port) != (wanted.pfc, wanted.no_drop):
+            network.set_pfc(port, wanted.pfc, wanted.no_drop)
+        if network.trust(port) != wanted.trust:
+            network.set_trust(port, wanted.trust)
+        if wanted.dscp_map not in (None, network.dscp_map(port)):
+            network.set_dscp_map(port, wanted.dscp_map)
+        self._set_headroom(port, wanted.headroom_cells)
+        if network.schedule(port) != wanted.schedule:
+            network.set_schedule(port, wanted.schedule)
+        if network.guards.get(port) != wanted.guard:
+            network.guards.set(port, wanted.guard)
+        self._set_curves(port, wanted.curves)
+
+    def expect_frames(self, frame_bytes: int) -> None:
+        """See Forwarding: a lossless port has headroom for two of them, by the white paper's rule
+        (S23). Chosen: a real switch does not follow the hosts' MTU, who sets one sets the other."""
+        for port in self.ports:
+            link = self._link(port)
+            if link is not None:
+                self._usual_headroom[port] = headroom_for(
+                    link.speed_bits_per_s, link.length_m, frame_bytes=frame_bytes
+                )
+                self.renew(port)
+
+    def _set_curves(self, port: str, wanted: tuple[WredCurve | None, ...]) -> None:
+        for queue, before in enumerate(self.network.wred(port)):
+            if wanted[queue] != before:
+                self.network.set_wred(port, queue, wanted[queue])
+
+    def _set_headroom(self, port: str, cells: int | None) -> None:
+        wanted = self._usual_headroom.get(port) if cells is None else cells
+        if self._headroom.get(port) != wanted:
+            self._headroom[port] = wanted
+            self.network.set_headroom(port, wanted)
+
+    def _shut_port(self, port: str, shut: bool) -> None:
+        if shut == (port in self._shut) or self.faults.booting:
+            return
+        (self._shut.add if shut else self._shut.discard)(port)
+        change = self._lab.network.cut if shut else self._lab.network.restore
+        change(self.name, port)
+
+    def _link(self, port: str) -> Link | None:
+        return self._lab.testbed.link_of(Endpoint(device=self.name, interface=port))
+
+    # -- faults -----------------------------------------------------------------------------------
+
+    def _start_again(self) -> None:
+        self.load_saved()
+        self._booted_ns = self._lab.timeline.now_ns
+        for reset in self.faults.on_reset:
+            reset()
+
+    def _shut_ports(self) -> None:
+        """After booting, all links are up; ports with `shutdown` go down again."""
+        self._shut.clear()
+        for port in self.ports:
+            self.renew(port)
+
+    def _grow(self, fault: Fault) -> None:
+        port, counter, by = str(fault["port"]), str(fault["counter"]), int(fault["by"])
+        if port not in self.ports or counter not in self._rules.growing:
+            known = ", ".join(self._rules.growing)
+            raise UnknownFault(f"{port!r} {counter!r} is no port of {self.name} and one of {known}")
+        self.faults.losses.grow(port, counter, lambda: by)

@@ -1,0 +1,44 @@
+"""Suites on a testbed of one platform, as subprocesses: what they say, and that all is put back."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(testbed: str, folder: Path, suites: str, *options: str, gbit: int = 1) -> dict[str, Any]:
+    """On slower links, which make fewer packets. (At 1 Gb/s, marks would come too seldom.)"""
+    text = (ROOT / "testbeds" / f"{testbed}.yaml").read_text()
+    (folder / "lab.yaml").write_text(
+        text.replace("speed_gbit_per_s: 25", f"speed_gbit_per_s: {gbit}")
+    )
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("LABTESTS_", "PYTEST_"))}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "suites", "-p", "no:cacheprovider", "-k", suites,
+         "--testbed", str(folder / "lab.yaml"), "--dry-run", "--run-dir", str(folder / "run"),
+         *options],
+        cwd=ROOT, env=clean | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
+        timeout=600, check=False,
+    )  # fmt: skip
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    told: dict[str, Any] = json.loads((folder / "run" / "run.json").read_text())
+    return told
+
+
+def expect_passed(told: dict[str, Any], folder: Path, switch: str, suites: str) -> None:
+    """Each of these suites, with its controls red; and the switch is as before."""
+    outcomes = {test["id"].partition("::")[2]: test["outcome"] for test in told["tests"]}
+    assert len(outcomes) == suites.count(" or ") + 1
+    assert set(outcomes.values()) == {"pass"}, outcomes
+    for test in told["tests"]:
+        controls = [each for each in test["verdicts"] if each["role"] == "control"]
+        assert {each["outcome"] for each in controls} == {"fail"}, test["id"]
+    before, after = (
+        json.loads((folder / "run" / f"state-{when}.json").read_text())
+        for when in ("before", "after")
+    )
+    assert before["devices"][switch] == after["devices"][switch]

@@ -1,0 +1,130 @@
+"""The emulated SONiC box prints tables as recorded, and shows counters as old as its polls are."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "switch_cli"))
+
+from silent_hosts import silence, star
+
+from labtests.network import UdpRequest
+from labtests.simlab.lab import SimulatedLab
+from labtests.simlab.linux.clicking import tabulated
+from labtests.simlab.sonic import SonicBox, showing
+
+ROOT = Path(__file__).parents[1] / "transcripts" / "sonic"
+PORTS = ("Ethernet0", "Ethernet4", "Ethernet8")
+LEFT = ("lldp",)
+TABLES = {
+    "pfc_counters.given-01": "pfc counters",
+    "wred_counters.given-05": "queue wredcounters",
+    "group_drops.given-01": "priority-group drop counters",
+    "counters.given-21": "interfaces counters",
+    "status.given-01": "interfaces status",
+    "lldp.dx010": "lldp table",
+}
+
+
+@pytest.fixture
+def lab(monkeypatch: pytest.MonkeyPatch) -> SimulatedLab:
+    silence(monkeypatch)
+    hosts = {"C": PORTS[0], "A": PORTS[1], "B": PORTS[2]}
+    return SimulatedLab(star("SN2700", "sonic", PORTS, hosts), seed=1)
+
+
+def box(lab: SimulatedLab) -> SonicBox:
+    found = lab.devices["SN2700"]
+    assert isinstance(found, SonicBox)
+    return found
+
+
+def shown(lab: SimulatedLab, named: str) -> str:
+    return showing.COMMANDS[named].shown(box(lab).chassis, ())
+
+
+def recording(name: str) -> list[str]:
+    """Without its command and source."""
+    return (ROOT / f"{name}.txt").read_text(encoding="utf-8").splitlines()[2:]
+
+
+def table(lines: list[str]) -> tuple[int, list[list[str]]]:
+    """Where the first table begins, and its rows, cut at its ruler."""
+    at = next(n for n, line in enumerate(lines) if re.fullmatch(r"-+(  -+)+", line))
+    spans = [match.span() for match in re.finditer("-+", lines[at])]
+    rows = []
+    for line in [lines[at - 1], *lines[at + 1 :]]:
+        if not line.strip() or line.startswith("-"):
+            break
+        rows.append([line[begin:end].strip() for begin, end in spans])
+    return at - 1, rows
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_is_printed_byte_for_byte_as_recorded(name: str) -> None:
+    lines = recording(name)
+    begins, (heads, *rows) = table(lines)
+    printed = tabulated(heads, rows, right=name.partition(".")[0] not in LEFT)
+    assert printed.splitlines() == lines[begins : begins + len(rows) + 2]
+
+
+@pytest.mark.parametrize("name", [name for name in TABLES if name != "lldp.dx010"])
+def test_a_display_has_the_columns_that_are_recorded(lab: SimulatedLab, name: str) -> None:
+    _, (recorded, *_) = table(recording(name))
+    _, (printed, *_) = table(shown(lab, TABLES[name]).splitlines())
+    assert printed == recorded
+
+
+def counted(lab: SimulatedLab) -> tuple[int, int]:
+    """Packets that the port and its queues have sent, by their displays."""
+    _, (heads, row, *_) = table(shown(lab, "interfaces counters").splitlines())
+    port = int(row[heads.index("TX_OK")].replace(",", ""))
+    queues = box(lab).chassis.statistics.queues("Ethernet0")
+    return port, sum(each.forwarded_packets for each in queues)
+
+
+def test_counters_are_of_the_last_poll_and_polls_are_as_configured(lab: SimulatedLab) -> None:
+    lab.network.start_udp(
+        UdpRequest(device="A", interface="eth0", destination="192.168.10.10", tos=0,
+                   rate_bits_per_s=1e8, datagram_bytes=1000)
+    )  # fmt: skip
+    lab.advance(900_000_000)
+    assert counted(lab) == (0, 0)
+    lab.advance(200_000_000)
+    first = counted(lab)
+    assert min(first) > 0
+    chassis = box(lab).chassis
+    entry = chassis.db.tables["FLEX_COUNTER_TABLE"]["QUEUE"]
+    chassis.change(lambda: entry.update(POLL_INTERVAL="10000"))
+    lab.advance(5_000_000_000)
+    port, queues = counted(lab)
+    assert port > 4 * first[0]
+    assert queues < 2 * first[1]
+    lab.advance(4_000_000_000)
+    assert counted(lab)[1] > 6 * first[1]
+
+
+def test_only_a_group_that_its_class_reaches_and_that_has_headroom_pauses(
+    lab: SimulatedLab,
+) -> None:
+    chassis, network = box(lab).chassis, lab.network.switch("SN2700")
+    chassis.change(chassis.db.reload_qos)
+    assert network.pfc("Ethernet0") == ("on", frozenset({3, 4}))
+    entry = chassis.db.tables["PORT_QOS_MAP"]["Ethernet0"]
+    chassis.change(lambda: entry.update(pfc_enable="3,5"))  # TC 5 goes into PG 0 (AZURE)
+    assert network.pfc("Ethernet0") == ("on", frozenset({3}))
+    assert chassis.db.tables["BUFFER_PG"]["Ethernet0|5"] == {
+        "profile": chassis.cabled["Ethernet0"].profile
+    }
+    chassis.change(lambda: chassis.db.tables["BUFFER_PG"].pop("Ethernet0|3-4") and None)
+    assert network.pfc("Ethernet0") == ("on", frozenset({3}))  # buffermgrd has made `3`, too
+
+
+def test_a_reboot_brings_what_was_saved(lab: SimulatedLab) -> None:
+    chassis = box(lab).chassis
+    chassis.change(chassis.db.reload_qos)
+    lab.inject({"kind": "reboot", "device": "SN2700", "seconds": 1})
+    lab.advance(2_000_000_000)
+    assert chassis.db.tables["PORT_QOS_MAP"] == {}

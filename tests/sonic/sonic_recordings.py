@@ -1,0 +1,31 @@
+"""The recordings under tests/transcripts/sonic, and who reads them.
+
+`<parser>.<label>.txt` is read by PARSERS[<parser>]; `<parser>.<label>.expected` is what it says.
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "transcripts"))
+
+from platform_recordings import PlatformRecordings, label
+
+from labtests.drivers.sonic import database, driver, interfaces, pfc, queues
+
+__all__ = ["FOLDER", "PARSERS", "RECORDINGS", "is_read", "label", "load", "parser_of", "rendered"]
+FOLDER = Path(__file__).parents[1] / "transcripts" / "sonic"
+PARSERS = {
+    "counters": interfaces.parse_counters,
+    "group_drops": queues.parse_group_drops,
+    "lldp": driver.parse_lldp,
+    "pfc_counters": pfc.parse_pfc_counters,
+    "queue_counters": queues.parse_queue_counters,
+    "status": interfaces.parse_status,
+    "table": database.parse_table,
+    "version": driver.parse_version,
+    "wred_counters": queues.parse_wred_counters,
+}
+RECORDINGS = sorted(FOLDER.glob("*.txt"))
+
+_ALL = PlatformRecordings(FOLDER, PARSERS)
+load, parser_of, rendered, is_read = _ALL.load, _ALL.parser_of, _ALL.rendered, _ALL.is_read
