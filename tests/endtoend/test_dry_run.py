@@ -45,7 +45,7 @@ def suites(folder, *options):
 
 
 def test_without_controls_no_counter_is_proven_alive(tmp_path):
-    done = suites(tmp_path, "--testbed", TESTBED, "--dry-run", "--no-controls", "-k", "pfc")
+    done = suites(tmp_path, "--testbed", TESTBED, "--dry-run", "--no-controls", "-k", "s1_pfc")
     assert done.code == 1
     assert "1 inconclusive" in done.text
     assert done.run["tests"][0]["outcome"] == "inconclusive"
@@ -55,7 +55,7 @@ def test_without_controls_no_counter_is_proven_alive(tmp_path):
 
 
 def test_a_plan_changes_nothing_and_proves_nothing(tmp_path):
-    done = suites(tmp_path, "--testbed", TESTBED, "--dry-run", "--plan", "-k", "pfc")
+    done = suites(tmp_path, "--testbed", TESTBED, "--dry-run", "--plan", "-k", "s1_pfc")
     assert done.code == 0, done.text
     assert "passed" not in done.text.splitlines()[-1]
     assert "mlnx_qos -i enp3s0f0np0 -f 0,0,0,1,0,0,0,0" in done.text

@@ -35,14 +35,14 @@ def said(text: str) -> Reply:
 
 
 LINES: dict[str, Callable[[str], object]] = {
-    "interface": lambda text: interfaces.parse_interface(said(text)),
+    "interface": lambda text: interfaces.INTERFACE.read(said(text)),
     "queuing": lambda text: queuing.QUEUING.read(said(text)),
     "pfc": lambda text: pfc.parse_pfc_detail(said(text)),
     "clock": lambda text: clock.parse_clock(said(text)),
     "neighbour": lambda text: lldp.parse_lldp_neighbors(
         said(f"Chassis id: x\n{text}Total entries displayed: 1\n")
     ),
-    "refusal": lambda text: session.expect_answer(said(f"% {text}")),
+    "refusal": lambda text: session.REFUSALS.expect_answer(said(f"% {text}")),
     "service": lambda text: parse_service_state(said(text)),
     "date": lambda text: parse_date(said(text)),
 }

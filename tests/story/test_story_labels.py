@@ -202,7 +202,7 @@ def test_reports_go_where_the_user_wants_them(no_controls):
     assert [f.get("type") for f in failures] == ["inconclusive"]
     assert not (no_controls.folder / "report.html").exists()
     assert not (no_controls.folder / "junit.xml").exists()
-    assert "report: mine/page.html" in no_controls.terminal
+    assert f"report: {mine}/page.html" in no_controls.terminal
 
 
 def test_a_pass_without_a_verdict_is_listed_as_none(labelled):
