@@ -169,8 +169,7 @@ class Incast:
     def watch_for_storms(self, times: WatchdogTimes) -> None:
         """The PFC watchdog of the bottleneck's switch works with these times, at the bottleneck."""
         at = self.bottleneck
-        wide = self.lab.setting(at, WATCHDOG_TIMES).wide
-        self.set(replace(at, interface="") if wide else at, WATCHDOG_TIMES, times)
+        self.set(self.lab.place(at, WATCHDOG_TIMES), WATCHDOG_TIMES, times)
         self.set(at, PFC_WATCHDOG, "on" if times.on else "off")
 
     def ecn_at_bottleneck(self, wanted: EcnSetting) -> None:

@@ -12,10 +12,12 @@ from labtests.capabilities.settings import (
     ECN,
     NOTIFICATION_POINT,
     PFC,
+    PFC_WATCHDOG,
     QUEUE_LIMITS,
     REACTION_POINT,
     SCHEDULING,
     TRUST,
+    WATCHDOG_TIMES,
     Kind,
     kind_of,
 )
@@ -109,9 +111,10 @@ def _differs(lab: Lab, seen: SettingSeen, wanted: object) -> bool:
     return lab.ask(seen.at.device, lab.step(want)) is not None
 
 
-def settings_seen(lab: Lab, roles: Roles) -> DeviceSettings:
+def settings_seen(lab: Lab, roles: Roles, *, watchdog: bool = False) -> DeviceSettings:
     """PFC, trust, WRED, scheduler, queue lengths, RP and NP of every port of the incast that has
-    them; and the maps that tell a packet's class. Devices are asked side by side."""
+    them; and the maps that tell a packet's class. `watchdog`: also what watches the bottleneck.
+    Devices are asked side by side."""
     ends = [roles.bottleneck]
     for role in (*roles.senders, roles.receiver):
         ends += [role.nic, role.switch] if role is not roles.receiver else [role.nic]
@@ -119,12 +122,15 @@ def settings_seen(lab: Lab, roles: Roles) -> DeviceSettings:
     mapped = [roles.bottleneck, *(end for role in roles.senders for end in (role.nic, role.switch))]
     notifier = roles.receiver.nic
     devices = list(dict.fromkeys(end.device for end in ends))
+    watching = _watching(lab, roles.bottleneck) if watchdog else ()
 
     def of(device: str) -> Asking[DeviceSettings]:
         own = [end for end in ends if end.device == device]
         classes = lab.able(DscpClasses).get(device)
         maps = [at for at in mapped if at.device == device] if classes is not None else []
-        asked = side_by_side([_shown(lab, end, kind) for end in own for kind in _SHOWN])
+        wanted = [(end, kind) for end in own for kind in _SHOWN]
+        wanted += [each for each in watching if each[0].device == device]
+        asked = side_by_side([_shown(lab, end, kind) for end, kind in wanted])
         seen, more = yield from both(
             asked,
             both(
@@ -139,11 +145,19 @@ def settings_seen(lab: Lab, roles: Roles) -> DeviceSettings:
     with ThreadPoolExecutor(max_workers=len(devices)) as pool:
         found = list(pool.map(lambda device: lab.ask(device, of(device), "settings"), devices))
     settings = [seen for each in found for seen in each.settings]
+    ends += [at for at, _ in watching]
     return DeviceSettings(
         settings=tuple(sorted(settings, key=lambda seen: ends.index(seen.at))),
         queues={at: queues for each in found for at, queues in each.queues.items()},
         cnp_dscp=next((each.cnp_dscp for each in found if each.cnp_dscp is not None), None),
     )
+
+
+def _watching(lab: Lab, at: Endpoint) -> tuple[tuple[Endpoint, Kind[Any]], ...]:
+    """The settings of the PFC watchdog there; its times may be the whole switch's."""
+    kinds: tuple[Kind[Any], ...] = (WATCHDOG_TIMES, PFC_WATCHDOG)
+    able = (kind for kind in kinds if lab.has(at.device, kind))
+    return tuple((lab.place(at, kind), kind) for kind in able)
 
 
 def _shown(lab: Lab, at: Endpoint, kind: Kind[Any]) -> Asking[SettingSeen | None]:
