@@ -85,9 +85,14 @@ class DeviceSettings:
 
 def _changed(at: Endpoint, setting: str, before: object, after: object) -> str:
     return (
-        f"{setting} of {at.device} {at.interface} was changed externally during the phase: "
+        f"{setting} of {_named(at)} was changed externally during the phase: "
         f"{readable(before)} before, {readable(after)} after it"
     )
+
+
+def _named(at: Endpoint) -> str:
+    """A port, or a device whose setting it is as a whole."""
+    return f"{at.device} {at.interface}".strip()
 
 
 def set_by_others(lab: Lab, seen: DeviceSettings) -> tuple[str, ...]:
@@ -95,8 +100,7 @@ def set_by_others(lab: Lab, seen: DeviceSettings) -> tuple[str, ...]:
     so by now."""
     ours = lab.in_force
     return tuple(
-        f"{each.setting} of {each.at.device} {each.at.interface} was changed externally before the "
-        f"phase: {readable(ours[each.at, each.setting])} was asked for and read back, now it is "
+        f"{each.setting} of {_named(each.at)} was changed externally before the phase: {readable(ours[each.at, each.setting])} was asked for and read back, now it is "
         f"{readable(each.value)}"
         for each in seen.settings
         if (each.at, each.setting) in ours
