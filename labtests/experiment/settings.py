@@ -8,7 +8,6 @@ from typing import Any
 from labtests.capabilities.device import DscpClasses
 from labtests.capabilities.records import PfcSetting
 from labtests.capabilities.settings import (
-    DCQCN_NP,
     ECN,
     NOTIFICATION_POINT,
     PFC,
@@ -21,7 +20,7 @@ from labtests.capabilities.settings import (
     Kind,
     kind_of,
 )
-from labtests.experiment.choosing import queues_asked
+from labtests.experiment.choosing import cnp_dscp_asked, queues_asked
 from labtests.experiment.roles import Roles
 from labtests.inventory import Endpoint
 from labtests.journal.values import readable
@@ -100,7 +99,8 @@ def set_by_others(lab: Lab, seen: DeviceSettings) -> tuple[str, ...]:
     so by now."""
     ours = lab.in_force
     return tuple(
-        f"{each.setting} of {_named(each.at)} was changed externally before the phase: {readable(ours[each.at, each.setting])} was asked for and read back, now it is "
+        f"{each.setting} of {_named(each.at)} was changed externally before the phase: "
+        f"{readable(ours[each.at, each.setting])} was asked for and read back, now it is "
         f"{readable(each.value)}"
         for each in seen.settings
         if (each.at, each.setting) in ours
@@ -139,7 +139,7 @@ def settings_seen(lab: Lab, roles: Roles, *, watchdog: bool = False) -> DeviceSe
             asked,
             both(
                 by_name({at: queues_asked(lab, at) for at in maps}),
-                _cnp_dscp(lab, notifier) if notifier.device == device else known(None),
+                cnp_dscp_asked(lab, notifier) if notifier.device == device else known(None),
             ),
         )
         queues, cnp_dscp = more
@@ -168,9 +168,3 @@ def _shown(lab: Lab, at: Endpoint, kind: Kind[Any]) -> Asking[SettingSeen | None
     if not lab.has(at.device, kind):
         return None
     return SettingSeen(at=at, setting=kind.name, value=(yield from lab.shown(at, kind)))
-
-
-def _cnp_dscp(lab: Lab, at: Endpoint) -> Asking[int | None]:
-    if not (lab.has(at.device, DCQCN_NP) and lab.has(at.device, NOTIFICATION_POINT)):
-        return None
-    return dict((yield from lab.shown(at, DCQCN_NP)).values).get("cnp_dscp")
