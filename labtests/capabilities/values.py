@@ -33,6 +33,8 @@ from labtests.core.output import excerpt
 Rule = Callable[[Any], bool]
 
 MOST_ENTRIES = 1024
+LEAST_MTU_BYTES = 68  # of IPv4 (RFC 791)
+LEAST_FRAME_BYTES = LEAST_MTU_BYTES + 22  # header, VLAN tag and check sequence
 
 
 class NoSuchValue(LabError):
@@ -80,15 +82,15 @@ _FORMS: Mapping[str, Any] = {
     "ecn": EcnSetting,
     "scheduling": SchedulingSetting,
     "queue_limits": QueueLimitSetting,
-    "dscp_map": Annotated[tuple[Annotated[int, range(64)], ...], 64],
+    "dscp_map": Annotated[tuple[Priority, ...], 64],
     "queue_map": Annotated[tuple[Priority, ...], 8],
     "reaction_point": frozenset[Priority],
     "notification_point": frozenset[Priority],
     "dcqcn_rp": Annotated[DcqcnSetting, "roce_rp"],
     "dcqcn_np": Annotated[DcqcnSetting, "roce_np"],
     "ets": EtsSetting,
-    "mtu": Annotated[int, range(68, 65_536)],
-    "frame_limit": Annotated[int, range(65_536)] | None,
+    "mtu": Annotated[int, range(LEAST_MTU_BYTES, 65_536)],
+    "frame_limit": Literal[0] | Annotated[int, range(LEAST_FRAME_BYTES, 65_536)] | None,
     "cable_length": Annotated[int, range(100_001)],
     "headroom": tuple[tuple[Priority, Count], ...],
     "pfc_watchdog": PortWatchdog,

@@ -152,7 +152,7 @@ class Spelled:
     """Finds these secrets, the longest first."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        known = tuple(secrets)
+        known = tuple(form for each in secrets for form in (each, *_as_a_word(each)))
         hollow = [each for each in known if len(_seen(each, _BY_CHARACTER)) < SHORTEST_PLAIN]
         self._exact = (*known, *(form for each in hollow for form in _escaped(each)))
         self._codes = tuple(dict.fromkeys(code for each in known for code in _codes(each)))
@@ -322,6 +322,12 @@ def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             whole.append((start, end))
     return whole
+
+
+def _as_a_word(secret: str) -> tuple[str, ...]:
+    """As a shell's quoted word has one with quotes in it: shlex.quote's way, and by hand."""
+    forms = ("'\"'\"'", "'\\''") if "'" in secret else ()
+    return tuple(secret.replace("'", form) for form in forms)
 
 
 def _escaped(secret: str) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from labtests.core.errors import LabError
 from labtests.core.output import excerpt
 
 SUDO = "sudo -n "
+_SURROGATE = re.compile("[\ud800-\udfff]")
 Word = str | int
 
 
@@ -133,7 +134,15 @@ def as_line(command: object) -> CliLine:
 
 
 def _line(words: Sequence[Word]) -> str:
-    return " ".join(quote(str(word)) for word in words)
+    return " ".join(map(_quoted, words))
+
+
+def _quoted(word: Word) -> str:
+    """One word to a shell. Raises NotAWord for what no command line can hold."""
+    text = str(word)
+    if "\0" in text or _SURROGATE.search(text):
+        raise NotAWord(f"{excerpt(repr(text), 80)} cannot be a word of a command")
+    return quote(text)
 
 
 def _shell(text: str, by_sudo: str) -> Shell:
@@ -149,7 +158,7 @@ def _sudo_of(command: Shell) -> str:
 def _part(word: Word | Sequence[Word], render: Callable[[Shell], str]) -> str:
     if isinstance(word, Shell):
         return render(word)
-    return quote(str(word)) if isinstance(word, Word) else _line(word)
+    return _quoted(word) if isinstance(word, Word) else _line(word)
 
 
 def _joined(by: str, commands: Sequence[Shell]) -> Shell:

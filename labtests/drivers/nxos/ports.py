@@ -6,6 +6,7 @@ from typing import Any
 
 from labtests.capabilities.device import FrameLengths
 from labtests.capabilities.settings import FRAME_LIMIT, HEADROOM, Commands, Headrooms
+from labtests.core.errors import CommandRejected
 from labtests.drivers.nxos.applying import PolicySetting, in_force, of_switch, without
 from labtests.drivers.nxos.configuration import Block, Classes, Configured, PolicyPlace, configured
 from labtests.drivers.nxos.policies import Use
@@ -49,6 +50,9 @@ class NxosFrameLimit(NxosSetting[int | None], FrameLengths):
         """One line."""
         if earlier == wanted:
             return ()
+        if wanted == 0:  # no jumbo frames, where a switch has such a setting
+            where = f"interface {self.port(port)}"
+            raise CommandRejected(self.device, where, "0 is no MTU", "give the longest frame")
         mtu = line("no", "mtu") if wanted is None else line("mtu", wanted - HEADER_BYTES)
         return (line("interface", self.port(port)), mtu, EXIT)
 

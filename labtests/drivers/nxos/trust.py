@@ -35,7 +35,8 @@ class _Ingress(PolicySetting[s.T]):
 
     def groups(self, of: Configured, classes: Classes) -> Groups:
         """The first class that matches counts."""
-        told = [(each, self._matched(of, each), self._group(each)) for each in classes]
+        matched = {name: self._matched(of, name) for name in {each.name for each in classes}}
+        told = [(each, matched[each.name], self._group(each)) for each in classes]
         whats = {what for _, (what, _), _ in told if what}
         if len(whats) > 1:
             raise self.reject(IPQOS, "it classifies by DSCP and by CoS", "use one of them")
@@ -46,16 +47,16 @@ class _Ingress(PolicySetting[s.T]):
                 groups.setdefault(value, group)
         return what, tuple(groups.get(value, 0) for value in _SOURCES.get(what, range(1)))
 
-    def _matched(self, of: Configured, each: Block) -> tuple[str, frozenset[int]]:
-        if each.name == _OTHERS:
+    def _matched(self, of: Configured, name: str) -> tuple[str, frozenset[int]]:
+        if name == _OTHERS:
             return "", frozenset()
-        where = f"class-map type qos {each.name}"
-        if each.name not in of.class_maps:
+        where = f"class-map type qos {name}"
+        if name not in of.class_maps:
             raise self.reject(where, "it is not there", "make it, or take the class away")
-        lines = of.class_maps[each.name].lines
+        lines = of.class_maps[name].lines
         found = [_MATCH.pattern.fullmatch(text) for text in lines]
         whats = {"" if match is None else match["what"] for match in found}
-        several = len(lines) > 1 and each.name not in of.alternatives
+        several = len(lines) > 1 and name not in of.alternatives
         if len(whats) != 1 or "" in whats or several:
             raise self.reject(
                 where,

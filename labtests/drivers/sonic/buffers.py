@@ -45,11 +45,7 @@ def laid_out(db: Db, port: str, lossless: Groups) -> Db:
         return db
     others = _entries(db, port, default=False).values()
     wanted, entry = _runs(port, lossless.difference(*others)), db.entry("BUFFER_PG", min(defaults))
-    for key in defaults.keys() - set(wanted):
-        db = db.having("BUFFER_PG", key, None)
-    for key in wanted:
-        db = db.having("BUFFER_PG", key, entry)
-    return db
+    return db.having("BUFFER_PG", {**dict.fromkeys(defaults), **dict.fromkeys(wanted, entry)})
 
 
 def repaired(before: Db, after: Db, port: str, earlier: Groups, wanted: Groups) -> Iterator[Shell]:

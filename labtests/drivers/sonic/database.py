@@ -14,6 +14,7 @@ from typing import ClassVar
 
 from labtests.capabilities.settings import Commands, Setting, T
 from labtests.core.errors import CommandRejected
+from labtests.core.output import excerpt
 from labtests.core.trusted_files import json_of
 from labtests.drivers.answers import expect_success
 from labtests.drivers.parsing import READ_AGAIN, refuse
@@ -23,6 +24,10 @@ from labtests.transport.commands import Shell, program
 from labtests.transport.protocol import Reply
 
 OURS = "labtests-"
+MOST_ENTRIES = 4096
+"""Of a table. A port of a large switch has 20 queues."""
+LONGEST = 512
+"""Of a name or a value of a table, in characters."""
 BINDINGS = ("PORT", "PORT_QOS_MAP", "QUEUE", "BUFFER_PG")
 """Tables that refer to others."""
 FIELDS = {
@@ -51,12 +56,13 @@ class Db:
     def holding(self, table: str, key: str, **fields: str | None) -> "Db":
         """With these fields in an entry, and without those that are None."""
         merged = {**self.entry(table, key), **fields}
-        return self.having(table, key, {k: v for k, v in merged.items() if v is not None})
+        return self.having(table, {key: {k: v for k, v in merged.items() if v is not None}})
 
-    def having(self, table: str, key: str, entry: Entry | None) -> "Db":
-        """With this entry, or without."""
-        others = {name: each for name, each in self.tables[table].items() if name != key}
-        return Db({**self.tables, table: others if entry is None else {**others, key: entry}})
+    def having(self, table: str, changes: Mapping[str, Entry | None]) -> "Db":
+        """With these entries, and without those that are None."""
+        entries = {**self.tables[table], **changes}
+        kept = {key: entry for key, entry in entries.items() if entry is not None}
+        return Db({**self.tables, table: kept})
 
     def keys(self, table: str, port: str) -> Iterator[tuple[str, frozenset[int]]]:
         """The entries of a port in a table with keys `Ethernet0|3-4`, and which numbers each is
@@ -109,8 +115,8 @@ def tidied(db: Db) -> Db:
     entries = [entry for table in BINDINGS for entry in db.tables.get(table, {}).values()]
     for pool in FIELDS.keys() & db.tables.keys():
         told = {_name(entry.get(FIELDS[pool], "")) for entry in entries}
-        for name in [n for n in db.tables[pool] if n.startswith(OURS) and n not in told]:
-            db = db.having(pool, name, None)
+        unused = (n for n in db.tables[pool] if n.startswith(OURS) and n not in told)
+        db = db.having(pool, dict.fromkeys(unused))
     return db
 
 
@@ -163,7 +169,7 @@ class Slot:
                 return self.referring(db, name)
         name = f"{self._own}-{base}" if base else self._own
         start = self.found(db) or _NOTHING
-        return self.referring(db.having(self.pool, name, own(start)), name)
+        return self.referring(db.having(self.pool, {name: own(start)}), name)
 
 
 def short(port: str) -> str:
@@ -182,10 +188,16 @@ def parse_table(reply: Reply) -> Table:
         refuse(reply, f"this is not JSON, or not all of it: {error}", READ_AGAIN)
     if not isinstance(shown, dict) or not all(isinstance(each, dict) for each in shown.values()):
         refuse(reply, "it is no table of entries")
-    return {
+    if len(shown) > MOST_ENTRIES:
+        refuse(reply, f"it has {len(shown)} entries, and no table of a switch {MOST_ENTRIES}")
+    found = {
         key: {name: value if isinstance(value, str) else str(value) for name, value in each.items()}
         for key, each in shown.items()
     }
+    for text in (text for key, entry in found.items() for text in (key, *entry, *entry.values())):
+        if len(text) > LONGEST or not text.isprintable():
+            refuse(reply, f"an entry has {excerpt(repr(text), 80)}, which is no name and no value")
+    return found
 
 
 def read_tables(*tables: str) -> Asking[Db]:

@@ -114,7 +114,7 @@ def _obstacles(db: Db, ports: tuple[str, ...]) -> Iterator[str]:
         named = {db.entry("QUEUE", key).get("scheduler", "") for key, _ in db.keys("QUEUE", port)}
         named.add(db.entry("PORT_QOS_MAP", port).get("scheduler", ""))
         for name in sorted(name.removeprefix("[SCHEDULER|").removesuffix("]") for name in named):
-            if int(db.entry("SCHEDULER", name).get("pir", "0") or 0):
+            if db.entry("SCHEDULER", name).get("pir", "").strip("0"):
                 yield f"{port}: it is shaped, slower than its link (SCHEDULER|{name}: pir)"
 
 

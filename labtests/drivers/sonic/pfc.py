@@ -81,11 +81,14 @@ class SonicPfc(DbSetting[PfcSetting]):
         return (*lines, *repaired(around, after, port, _lossless(earlier), _lossless(wanted)))
 
 
+_LOSSLESS = frozenset("1234567")
+
+
 def _reached(db: Db, slot: Slot) -> frozenset[int]:
     """Groups that a map leads to keep their profile while no pause is sent: without one a group
     may have no memory at all. Group 0 has that of lossy traffic."""
     groups = (slot.found(db) or {}).values()
-    return frozenset(int(group) for group in groups if group in "1234567")
+    return frozenset(int(group) for group in groups if group in _LOSSLESS)
 
 
 def _lossless(setting: PfcSetting) -> frozenset[int]:
