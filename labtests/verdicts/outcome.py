@@ -135,8 +135,8 @@ def disagreement(because: str, *facts: Fact) -> Finding:
 
 
 def unless_contradicted(finding: Finding, balances: Iterable[Finding]) -> Finding:
-    """A FAIL over a counter that stayed 0 is a proof only where the balances that the counter is
-    in add up; else it is held against them, and both are named."""
+    """A FAIL over a counter that grew too little is a proof only where the balances that it is in
+    add up; else it is held against them, and both are named."""
     if finding.outcome is not Outcome.FAIL:
         return finding
     otherwise = dict.fromkeys(each.because for each in balances if each.disagreement)
