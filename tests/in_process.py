@@ -2,14 +2,18 @@
 
 import asyncio
 import threading
+from collections.abc import Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
 from labtests.inventory import Testbed
+from labtests.lab.lab import Lab
 from labtests.simlab.control import Message, RunningLab, SimulationFailed
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.serving import ServingFolder, answer, open_lab
+from labtests.transport.transcript import Journal
 
 
 class InProcessLab(RunningLab):
@@ -76,3 +80,15 @@ class InProcessLab(RunningLab):
             if not self._ready.done():
                 self._ready.set_exception(error)
             raise
+
+
+@contextmanager
+def opened(simulated: InProcessLab, testbed: Testbed, journal: Path) -> Iterator[Lab]:
+    """The lab, its sessions open, with a journal."""
+    with (
+        Journal(journal) as pages,
+        Lab.open(
+            simulated.reroute(testbed), clock=simulated.clock, backend="simulated", journal=pages
+        ) as lab,
+    ):
+        yield lab

@@ -10,7 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from labtests.capabilities.device import DscpClasses
-from labtests.capabilities.settings import QUEUE_MAP, SCHEDULING
+from labtests.capabilities.settings import (
+    DCQCN_NP,
+    NOTIFICATION_POINT,
+    QUEUE_MAP,
+    SCHEDULING,
+)
 from labtests.core.errors import CommandRejected, LabError
 from labtests.experiment.fitting import NotHere
 from labtests.experiment.roles import Roles
@@ -38,6 +43,7 @@ class Maps:
     priorities: tuple[int | None, ...] | None = None
     pauses: tuple[int, ...] | None = None
     strict: frozenset[int] = frozenset()  # queues that are served before others
+    cnp_dscp: int | None = None  # of the receiver's CNPs, where they come back
 
     def mark(self, dscp: int) -> tuple[int, int | None]:
         """Queue, and priority at the hosts."""
@@ -52,10 +58,14 @@ class Maps:
             )
         return found
 
+    @property
+    def _of_cnps(self) -> frozenset[int]:
+        return frozenset() if self.cnp_dscp is None else frozenset({self.queues[self.cnp_dscp]})
+
     def usable(self, dscp: int, *, paused: bool) -> bool:
-        """Whether its queue is served like others, and all hosts agree about it, and, for pauses,
-        the switch with them."""
-        if self.queues[dscp] in self.strict:
+        """Whether its queue is served like others and has no CNPs, and all hosts agree about it,
+        and, for pauses, the switch with them."""
+        if self.queues[dscp] in self.strict | self._of_cnps:
             return False
         if self.priorities is None:
             return True
@@ -92,9 +102,16 @@ def _queue_map(lab: Lab, at: Endpoint) -> Asking[tuple[int, ...]]:
     return lab.setting(at, QUEUE_MAP).read("")
 
 
-def maps_of(lab: Lab, roles: Roles) -> Maps:
-    """As the devices have them now."""
-    at = roles.bottleneck
+def cnp_dscp_asked(lab: Lab, at: Endpoint) -> Asking[int | None]:
+    """The DSCP that a receiver gives to its CNPs, where it has a notification point."""
+    if not (lab.has(at.device, DCQCN_NP) and lab.has(at.device, NOTIFICATION_POINT)):
+        return None
+    return dict((yield from lab.shown(at, DCQCN_NP)).values).get("cnp_dscp")
+
+
+def maps_of(lab: Lab, roles: Roles, *, rdma: bool = False) -> Maps:
+    """As the devices have them now. `rdma`: with the receiver's CNPs."""
+    at, nic = roles.bottleneck, roles.receiver.nic
     pauses, untagged = None, 0
     queues = queues_at(lab, at)
     if lab.has(at.device, QUEUE_MAP):
@@ -102,7 +119,7 @@ def maps_of(lab: Lab, roles: Roles) -> Maps:
         untagged = queue_of[0]
     able = lab.able(DscpClasses)
     nics = dict.fromkeys(r.nic for r in (*roles.senders, roles.receiver) if r.nic.device in able)
-    of_hosts = [lab.ask(nic.device, _dscp_map(lab, nic)) for nic in nics]
+    of_hosts = [lab.ask(each.device, _dscp_map(lab, each)) for each in nics]
     return Maps(
         where=str(at),
         queues=queues,
@@ -110,6 +127,7 @@ def maps_of(lab: Lab, roles: Roles) -> Maps:
         priorities=tuple(_agreed(each) for each in zip(*of_hosts, strict=True)) or None,
         pauses=pauses,
         strict=_strict(lab, at),
+        cnp_dscp=lab.ask(nic.device, cnp_dscp_asked(lab, nic)) if rdma else None,
     )
 
 
@@ -175,6 +193,8 @@ def _why_not(maps: Maps, needed: int, found: int) -> str:
     shared = sorted({maps.queues[0], maps.untagged})
     first = ", ".join(map(str, sorted(maps.strict)))
     served = f"; {first} served before others" if first else ""
+    if maps.cnp_dscp is not None:
+        served += f"; CNPs (DSCP {maps.cnp_dscp}) use {maps.queues[maps.cnp_dscp]}"
     return (
         f"{maps.where}: the suite needs {needed} classes of traffic, each in a queue (and at the "
         f"hosts in a priority, the same on all) of its own, and the maps leave {found}: DSCPs lead "

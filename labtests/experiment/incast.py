@@ -143,13 +143,13 @@ class Incast:
         """The priority that the hosts give this class."""
         return self._maps.priority_of(dscp_of_tos(traffic.tos))
 
-    def classes(self, *dscps: int, paused: bool = False) -> tuple[Class, ...]:
+    def classes(self, *dscps: int, paused: bool = False, rdma: bool = False) -> tuple[Class, ...]:
         """As many classes of traffic, each in a queue of its own: of these DSCPs where they have
-        one, else of others. `paused`: hosts and switch mean the same priority by each. A lab whose
-        maps do not have as many skips the test, with the reason."""
-        return tuple(
-            Class(tos=dscp << 2) for dscp in choosing.chosen(self._maps, dscps, paused=paused)
-        )
+        one, else of others. `paused`: hosts and switch mean the same priority by each. `rdma`: none
+        is in the queue of the receiver's CNPs. A lab whose maps do not have as many skips the test,
+        with the reason."""
+        maps = choosing.maps_of(self.lab, self.roles, rdma=rdma)
+        return tuple(Class(tos=dscp << 2) for dscp in choosing.chosen(maps, dscps, paused=paused))
 
     @property
     def _maps(self) -> choosing.Maps:
@@ -169,8 +169,7 @@ class Incast:
     def watch_for_storms(self, times: WatchdogTimes) -> None:
         """The PFC watchdog of the bottleneck's switch works with these times, at the bottleneck."""
         at = self.bottleneck
-        wide = self.lab.setting(at, WATCHDOG_TIMES).wide
-        self.set(replace(at, interface="") if wide else at, WATCHDOG_TIMES, times)
+        self.set(self.lab.place(at, WATCHDOG_TIMES), WATCHDOG_TIMES, times)
         self.set(at, PFC_WATCHDOG, "on" if times.on else "off")
 
     def ecn_at_bottleneck(self, wanted: EcnSetting) -> None:

@@ -91,7 +91,7 @@ class Phase:
         clock, telemetry = self.lab.clock, Telemetry(self.lab, self.lab.clock)
         watch = self._watch()
         self._say("quiet window")
-        seen = settings_seen(self.lab, self.roles)
+        seen = self._settings()
         before_it = set_by_others(self.lab, seen)
         places = tuple(self._place(s.role, s.tool.tos, seen) for s in traffic)
         unreachable = tuple(self._unreachable(traffic))
@@ -139,7 +139,7 @@ class Phase:
         evidence = self._with_late_counters(evidence, lambda: telemetry.snapshot(watch))
         refresh = still(self.lab, self.roles, self.refresh)
         self.lab.expect_lease()  # what was seen is of our settings only while nobody else sets any
-        changed = before_it + settings_seen(self.lab, self.roles).changed_since(seen)
+        changed = before_it + self._settings().changed_since(seen)
         evidence = replace(evidence, refresh=refresh, changed=changed)
         return PhaseRecord(evidence=evidence, settings=seen.settings)
 
@@ -181,6 +181,9 @@ class Phase:
     def _say(self, what: str) -> None:
         kind = "control" if self.control else "experiment"
         self.progress(f"{kind} {self.name!r}: {what}")
+
+    def _settings(self) -> DeviceSettings:
+        return settings_seen(self.lab, self.roles, watchdog=self.storm is not None)
 
     def _watch(self) -> Watch:
         ports: dict[str, tuple[str, ...]] = {}

@@ -8,18 +8,19 @@ from typing import Any
 from labtests.capabilities.device import DscpClasses
 from labtests.capabilities.records import PfcSetting
 from labtests.capabilities.settings import (
-    DCQCN_NP,
     ECN,
     NOTIFICATION_POINT,
     PFC,
+    PFC_WATCHDOG,
     QUEUE_LIMITS,
     REACTION_POINT,
     SCHEDULING,
     TRUST,
+    WATCHDOG_TIMES,
     Kind,
     kind_of,
 )
-from labtests.experiment.choosing import queues_asked
+from labtests.experiment.choosing import cnp_dscp_asked, queues_asked
 from labtests.experiment.roles import Roles
 from labtests.inventory import Endpoint
 from labtests.journal.values import readable
@@ -83,9 +84,14 @@ class DeviceSettings:
 
 def _changed(at: Endpoint, setting: str, before: object, after: object) -> str:
     return (
-        f"{setting} of {at.device} {at.interface} was changed externally during the phase: "
+        f"{setting} of {_named(at)} was changed externally during the phase: "
         f"{readable(before)} before, {readable(after)} after it"
     )
+
+
+def _named(at: Endpoint) -> str:
+    """A port, or a device whose setting it is as a whole."""
+    return f"{at.device} {at.interface}".strip()
 
 
 def set_by_others(lab: Lab, seen: DeviceSettings) -> tuple[str, ...]:
@@ -93,8 +99,8 @@ def set_by_others(lab: Lab, seen: DeviceSettings) -> tuple[str, ...]:
     so by now."""
     ours = lab.in_force
     return tuple(
-        f"{each.setting} of {each.at.device} {each.at.interface} was changed externally before the "
-        f"phase: {readable(ours[each.at, each.setting])} was asked for and read back, now it is "
+        f"{each.setting} of {_named(each.at)} was changed externally before the phase: "
+        f"{readable(ours[each.at, each.setting])} was asked for and read back, now it is "
         f"{readable(each.value)}"
         for each in seen.settings
         if (each.at, each.setting) in ours
@@ -109,9 +115,10 @@ def _differs(lab: Lab, seen: SettingSeen, wanted: object) -> bool:
     return lab.ask(seen.at.device, lab.step(want)) is not None
 
 
-def settings_seen(lab: Lab, roles: Roles) -> DeviceSettings:
+def settings_seen(lab: Lab, roles: Roles, *, watchdog: bool = False) -> DeviceSettings:
     """PFC, trust, WRED, scheduler, queue lengths, RP and NP of every port of the incast that has
-    them; and the maps that tell a packet's class. Devices are asked side by side."""
+    them; and the maps that tell a packet's class. `watchdog`: also what watches the bottleneck.
+    Devices are asked side by side."""
     ends = [roles.bottleneck]
     for role in (*roles.senders, roles.receiver):
         ends += [role.nic, role.switch] if role is not roles.receiver else [role.nic]
@@ -119,17 +126,20 @@ def settings_seen(lab: Lab, roles: Roles) -> DeviceSettings:
     mapped = [roles.bottleneck, *(end for role in roles.senders for end in (role.nic, role.switch))]
     notifier = roles.receiver.nic
     devices = list(dict.fromkeys(end.device for end in ends))
+    watching = _watching(lab, roles.bottleneck) if watchdog else ()
 
     def of(device: str) -> Asking[DeviceSettings]:
         own = [end for end in ends if end.device == device]
         classes = lab.able(DscpClasses).get(device)
         maps = [at for at in mapped if at.device == device] if classes is not None else []
-        asked = side_by_side([_shown(lab, end, kind) for end in own for kind in _SHOWN])
+        wanted = [(end, kind) for end in own for kind in _SHOWN]
+        wanted += [each for each in watching if each[0].device == device]
+        asked = side_by_side([_shown(lab, end, kind) for end, kind in wanted])
         seen, more = yield from both(
             asked,
             both(
                 by_name({at: queues_asked(lab, at) for at in maps}),
-                _cnp_dscp(lab, notifier) if notifier.device == device else known(None),
+                cnp_dscp_asked(lab, notifier) if notifier.device == device else known(None),
             ),
         )
         queues, cnp_dscp = more
@@ -139,6 +149,7 @@ def settings_seen(lab: Lab, roles: Roles) -> DeviceSettings:
     with ThreadPoolExecutor(max_workers=len(devices)) as pool:
         found = list(pool.map(lambda device: lab.ask(device, of(device), "settings"), devices))
     settings = [seen for each in found for seen in each.settings]
+    ends += [at for at, _ in watching]
     return DeviceSettings(
         settings=tuple(sorted(settings, key=lambda seen: ends.index(seen.at))),
         queues={at: queues for each in found for at, queues in each.queues.items()},
@@ -146,13 +157,14 @@ def settings_seen(lab: Lab, roles: Roles) -> DeviceSettings:
     )
 
 
+def _watching(lab: Lab, at: Endpoint) -> tuple[tuple[Endpoint, Kind[Any]], ...]:
+    """The settings of the PFC watchdog there; its times may be the whole switch's."""
+    kinds: tuple[Kind[Any], ...] = (WATCHDOG_TIMES, PFC_WATCHDOG)
+    able = (kind for kind in kinds if lab.has(at.device, kind))
+    return tuple((lab.place(at, kind), kind) for kind in able)
+
+
 def _shown(lab: Lab, at: Endpoint, kind: Kind[Any]) -> Asking[SettingSeen | None]:
     if not lab.has(at.device, kind):
         return None
     return SettingSeen(at=at, setting=kind.name, value=(yield from lab.shown(at, kind)))
-
-
-def _cnp_dscp(lab: Lab, at: Endpoint) -> Asking[int | None]:
-    if not (lab.has(at.device, DCQCN_NP) and lab.has(at.device, NOTIFICATION_POINT)):
-        return None
-    return dict((yield from lab.shown(at, DCQCN_NP)).values).get("cnp_dscp")

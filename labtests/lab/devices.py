@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from labtests.capabilities.driver import Driver
@@ -88,6 +89,10 @@ class Devices:
         if found is None:
             raise LabError(f"{at.device} has no setting {kind.name!r}: its platform cannot set it")
         return found
+
+    def place(self, at: Endpoint, kind: Kind[Any]) -> Endpoint:
+        """Where it is set that a port has it: there, or ("" for the port) on the whole device."""
+        return replace(at, interface="") if self.setting(at, kind).wide else at
 
     def step(self, want: Wanted[T]) -> Asking[Step | None]:
         """The change that this takes; None when there is nothing to do. Raises LabError when it

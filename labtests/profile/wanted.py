@@ -103,7 +103,7 @@ def wishes_of(
             findings.append(_finding("cannot", device, problem))
             continue
         if setting is not None and setting.wide:
-            asked = [(Endpoint(device=device.name, interface=""), w) for _, w in asked[:1]]
+            asked = [(lab.place(at, rule.kind), w) for at, w in asked[:1]]
         wishes += [Wish(at=at, kind=rule.kind, wanted=wanted) for at, wanted in asked]
     return wishes, findings
 

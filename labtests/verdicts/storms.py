@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import StormResult
-from labtests.measure.evidence import Difference, Evidence
+from labtests.measure.evidence import Difference, Evidence, Place
 from labtests.verdicts import checks, idle, packets
 from labtests.verdicts.outcome import (
     Finding,
@@ -61,22 +61,78 @@ def shut_in_time(evidence: Evidence) -> Verdict:
 
 
 def _shut_in_time(evidence: Evidence) -> Iterator[Finding]:
-    """Where nobody stormed as asked, nothing is said of the watchdog."""
-    storm, stormed = evidence.storm, tuple(_stormed(evidence))
-    yield from stormed
-    if storm is None or any(finding.outcome is not Outcome.PASS for finding in stormed):
+    """Where nobody stormed as asked, or the switch says two things, nothing more is said of it."""
+    storm, doubts = evidence.storm, tuple(_stormed(evidence))
+    yield from doubts
+    if storm is None or any(finding.outcome is not Outcome.PASS for finding in doubts):
         return
-    others = [priority for priority in range(8) if priority != storm.priority]
-    of_others = [f for p in others for f in _counted_as(evidence, p, c.WATCHDOG_SHUTDOWNS, 0)]
-    if evidence.kind == "control" and any(f.outcome is Outcome.FAIL for f in of_others):
-        yield unproven("a queue that nobody paused was shut, too: this is no control of the storm")
+    doubts = tuple(_doubts(evidence, storm))
+    yield from doubts
+    if doubts:
         return
-    yield from of_others
-    yield from _counted_as(evidence, storm.priority, c.WATCHDOG_SHUTDOWNS, storm.times)
+    for priority in range(8):
+        times = storm.times if priority == storm.priority else 0
+        yield from _counted_as(evidence, priority, c.WATCHDOG_SHUTDOWNS, times)
     yield from _served_again(evidence, storm)
-    paused = {place.queue for place in evidence.senders if place.priority == storm.priority}
+    paused = {place.queue for place in _paused(evidence, storm)}
     yield from packets.none_dropped(evidence, set(packets.queues_of(evidence)) - paused)
     yield from _nothing_is_missing(evidence)
+
+
+def _paused(evidence: Evidence, storm: StormResult) -> list[Place]:
+    """The senders of the class that the storm pauses."""
+    return [place for place in evidence.senders if place.priority == storm.priority]
+
+
+def _doubts(evidence: Evidence, storm: StormResult) -> Iterator[Finding]:
+    """Counters that contradict each other, a storm that held nothing, a control that was none."""
+    shut, served, lost = (
+        _counted(evidence, storm.priority, name)
+        for name in (
+            *(c.WATCHDOG_SHUTDOWNS, c.WATCHDOG_RESTORED),
+            c.WATCHDOG_DROPPED_OUT_PACKETS,
+        )
+    )
+    queues = dict.fromkeys(place.queue for place in _paused(evidence, storm))
+    dropped = [checks.queue_drops(evidence, queue) for queue in queues]
+    for witness in dropped if shut.increase is not None else ():
+        if witness.increase is not None and bool(witness.increase) != bool(shut.increase):
+            yield _contradicts(shut, witness, "packets")
+    if shut.increase == 0 and lost.increase:
+        yield _contradicts(shut, lost, "packets")
+    if None not in (shut.increase, served.increase) and _more(served, shut):
+        yield _contradicts(shut, served, "times")
+    if shut.increase == 0 and not _held_back(evidence, storm):
+        yield unproven(
+            f"no sender of priority {storm.priority} was paused by its switch in {_said(evidence)}:"
+            " the storms held nothing, their pause frames may be too short or too far apart"
+        )
+    if evidence.kind == "control" and any(
+        _counted(evidence, priority, c.WATCHDOG_SHUTDOWNS).increase
+        for priority in set(range(8)) - {storm.priority}
+    ):
+        yield unproven("a queue that nobody paused was shut, too: this is no control of the storm")
+
+
+def _contradicts(shut: Difference, witness: Difference, unit: str) -> Finding:
+    return disagreement(
+        f"{name_of(shut)} grew by {shut.increase}, and {name_of(witness)} by {witness.increase}",
+        fact_of(witness, "> 0 exactly when it was shut", unit),
+    )
+
+
+def _more(one: Difference, other: Difference) -> bool:
+    return (one.increase or 0) > (other.increase or 0)
+
+
+def _held_back(evidence: Evidence, storm: StormResult) -> bool:
+    """Whether the class filled the switches so far that they paused a sender of it."""
+    return any(
+        evidence.change(
+            (place.switch, place.switch_port), "priority", storm.priority, c.PFC_TX_FRAMES
+        ).increase
+        for place in _paused(evidence, storm)
+    )
 
 
 def _served_again(evidence: Evidence, storm: StormResult) -> Iterator[Finding]:
@@ -87,18 +143,12 @@ def _served_again(evidence: Evidence, storm: StormResult) -> Iterator[Finding]:
     if served.increase is None or shut.increase is None:
         yield missing(served, "as often as it was shut", "times")
     elif served.increase != shut.increase:
-        fact = fact_of(served, f"= {shut.increase}", "times")
-        said = f"{name_of(served)} grew by {served.increase}, and it was shut {shut.increase} times"
-        still = served.increase < shut.increase
-        yield failed(f"{said}: it is still shut", fact) if still else disagreement(said, fact)
-    for place in (each for each in evidence.senders if each.priority == storm.priority):
-        dropped = checks.queue_drops(evidence, place.queue)
-        if shut.increase and not dropped.increase:
-            yield disagreement(
-                f"{name_of(dropped)} grew by {dropped.increase}, though its queue was shut under "
-                "traffic",
-                fact_of(dropped, "> 0", "packets"),
-            )
+        yield failed(
+            f"{name_of(served)} grew by {served.increase}, and it was shut {shut.increase} times: "
+            "it is still shut",
+            fact_of(served, f"= {shut.increase}", "times"),
+        )
+    for place in _paused(evidence, storm):
         sent = evidence.change((place.device, place.port), "priority", place.priority, c.TX_PACKETS)
         moved = checks.queue_forwarded(evidence, place.queue)
         least = SERVED_SHARE * (sent.increase or 0)

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,22 +12,30 @@ ROOT = Path(__file__).parents[2]
 
 
 def run(testbed: str, folder: Path, suites: str, *options: str, gbit: int = 1) -> dict[str, Any]:
-    """On slower links, which make fewer packets. (At 1 Gb/s, marks would come too seldom.)"""
+    """Suites of the project, on slower links, which make fewer packets. (At 1 Gb/s, marks would
+    come too seldom.)"""
+    return run_pytest(testbed, folder, {25: gbit}, ROOT, "suites", "-k", suites, *options)
+
+
+def run_pytest(
+    testbed: str, folder: Path, gbit: Mapping[int, int], where: Path, *words: str
+) -> dict[str, Any]:
+    """A dry run of a testbed whose links are so much slower; what its run.json says."""
     text = (ROOT / "testbeds" / f"{testbed}.yaml").read_text()
-    (folder / "lab.yaml").write_text(
-        text.replace("speed_gbit_per_s: 25", f"speed_gbit_per_s: {gbit}")
-    )
+    for told, instead in gbit.items():
+        text = text.replace(f"speed_gbit_per_s: {told}\n", f"speed_gbit_per_s: {instead}\n")
+    (folder / "lab.yaml").write_text(text)
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("LABTESTS_", "PYTEST_"))}
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "suites", "-p", "no:cacheprovider", "-k", suites,
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider",
          "--testbed", str(folder / "lab.yaml"), "--dry-run", "--run-dir", str(folder / "run"),
-         *options],
-        cwd=ROOT, env=clean | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
+         *words],
+        cwd=where, env=clean | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
         timeout=600, check=False,
     )  # fmt: skip
     assert done.returncode in (0, 1), done.stdout + done.stderr
-    told: dict[str, Any] = json.loads((folder / "run" / "run.json").read_text())
-    return told
+    read: dict[str, Any] = json.loads((folder / "run" / "run.json").read_text())
+    return read
 
 
 def expect_passed(told: dict[str, Any], folder: Path, switch: str, suites: str) -> None:

@@ -1,13 +1,11 @@
 """An incast through two switches: pauses go back through both, a loss between them is not green."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[2]
+from platform_runs import ROOT, run_pytest
+
 TRUNK = {"device": "leaf1", "port": "HundredGigE1/0/25"}
 LOSS = {"kind": "drop-packets", **TRUNK, "queue": 5, "per_million": 2000}
 
@@ -36,21 +34,10 @@ def test_nothing_is_lost(incast):
 
 def run(folder: Path, *options: str) -> dict[str, Any]:
     """On links of 1 and 5 Gb/s, which make fewer packets."""
-    text = (ROOT / "testbeds" / "two-leaves.yaml").read_text()
-    slow = text.replace("speed_gbit_per_s: 25", "speed_gbit_per_s: 1")
-    (folder / "lab.yaml").write_text(slow.replace("speed_gbit_per_s: 100", "speed_gbit_per_s: 5"))
     (folder / "conftest.py").write_text((ROOT / "conftest.py").read_text())
     (folder / "test_suite.py").write_text(SUITE)
-    clean = {k: v for k, v in os.environ.items() if not k.startswith(("LABTESTS_", "PYTEST_"))}
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "test_suite.py", "-p", "no:cacheprovider",
-         "--testbed", "lab.yaml", "--dry-run", "--run-dir", "run", *options],
-        cwd=folder, env=clean | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
-        timeout=120, check=False,
-    )  # fmt: skip
-    assert done.returncode in (0, 1), done.stdout + done.stderr
-    told: dict[str, Any] = json.loads((folder / "run" / "run.json").read_text())
-    return told
+    slower = {25: 1, 100: 5}
+    return run_pytest("two-leaves", folder, slower, folder, "test_suite.py", *options)
 
 
 def grown(phase: dict[str, Any], device: str, port: str, counter: str) -> int:

@@ -51,6 +51,16 @@ def test_a_queue_that_is_served_before_others_is_not_used():
         chosen(replace(USUAL, strict=frozenset(range(1, 7))), (24, 40))
 
 
+def test_the_queue_of_the_receivers_cnps_is_not_used():
+    """A switch that puts DSCP 24 and the CNPs' 48 into one queue."""
+    together = tuple(6 if dscp >> 3 in (3, 6) else dscp >> 3 for dscp in range(64))
+    maps = replace(USUAL, queues=together)
+    assert chosen(maps, (24, 16)) == (24, 16)
+    assert chosen(replace(maps, cnp_dscp=48), (24, 16)) == (40, 16)
+    with pytest.raises(NotHere, match=r"CNPs \(DSCP 48\) use 6"):
+        chosen(replace(maps, cnp_dscp=48), (8,) * 7)
+
+
 def test_a_dscp_about_which_hosts_differ_is_not_used():
     differ = tuple(None if dscp in (24, 40) else dscp >> 3 for dscp in range(64))
     first, second = chosen(replace(USUAL, priorities=differ), (24, 40))

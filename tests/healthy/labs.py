@@ -20,7 +20,7 @@ PORT_NAMES = {
     40: "FortyGigE1/0/{}",
     100: "HundredGigE1/0/{}",
 }
-OTHER_PORT_NAMES = {"linux-switch": "swp{}", "nxos": "Ethernet1/{}"}
+OTHER_PORT_NAMES = {"linux-switch": "swp{}", "nxos": "Ethernet1/{}", "sonic": "Ethernet{}"}
 NIC_NAMES = ("eth{}", "ens{}f0np0", "enp{}s0f1np1", "p{}p2", "roce{}")
 HOST_NAMES = ("gpu", "node", "store", "n", "blade")
 SWITCH_NAMES = ("tor", "leaf", "sw", "access")
@@ -62,6 +62,13 @@ SHAPES = (
         switch="nxos",
     ),
     Shape(name="40g-nexus", senders=((0, 40),) * 2, receiver=(0, 40), switch="nxos"),
+    Shape(
+        name="10g-sonic-map",
+        senders=((0, 10),) * 3,
+        receiver=(0, 10),
+        map="permuted",
+        switch="sonic",
+    ),
     Shape(name="1g", senders=((0, 1),) * 3, receiver=(0, 1)),
     Shape(name="10g-slow-last", senders=((0, 10), (0, 10), (0, 1)), receiver=(0, 10)),
     Shape(name="10g-eight", senders=((0, 10),) * 8, receiver=(0, 10)),

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from in_process import InProcessLab
+from in_process import InProcessLab, opened
 
 from labtests.capabilities.device import EcnMarking, PfcTelemetry, QueueShares, QueueTelemetry
 from labtests.capabilities.facts import LinkState, Neighbours
@@ -24,7 +24,6 @@ from labtests.lab.lab import Lab
 from labtests.profile.planning import made, planned
 from labtests.profile.reader import load as load_profile
 from labtests.recovery.snapshot import compare, take
-from labtests.transport.transcript import Journal
 
 ROOT = Path(__file__).parents[2]
 OUT = Endpoint(device="N9K", interface="Ethernet1/13")
@@ -40,11 +39,8 @@ def simulated() -> Iterator[InProcessLab]:
 
 @pytest.fixture
 def lab(simulated: InProcessLab, tmp_path: Path) -> Iterator[Lab]:
-    testbed = simulated.reroute(load(ROOT / "testbeds" / "nexus-cx5.yaml"))
-    with (
-        Journal(tmp_path / "journal.jsonl") as journal,
-        Lab.open(testbed, clock=simulated.clock, backend="simulated", journal=journal) as lab,
-    ):
+    testbed = load(ROOT / "testbeds" / "nexus-cx5.yaml")
+    with opened(simulated, testbed, tmp_path / "journal.jsonl") as lab:
         yield lab
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from in_process import InProcessLab
+from in_process import InProcessLab, opened
 
 from labtests.capabilities.device import (
     DropTelemetry,
@@ -38,7 +38,6 @@ from labtests.profile.planning import made, planned
 from labtests.profile.reader import load as load_profile
 from labtests.recovery.snapshot import compare, take
 from labtests.transport.commands import program, root
-from labtests.transport.transcript import Journal
 
 ROOT = Path(__file__).parents[2]
 BOX = "SN2700"
@@ -58,11 +57,8 @@ def simulated() -> Iterator[InProcessLab]:
 
 @pytest.fixture
 def lab(simulated: InProcessLab, tmp_path: Path) -> Iterator[Lab]:
-    testbed = simulated.reroute(load(ROOT / "testbeds" / "sonic-cx5.yaml"))
-    with (
-        Journal(tmp_path / "journal.jsonl") as journal,
-        Lab.open(testbed, clock=simulated.clock, backend="simulated", journal=journal) as lab,
-    ):
+    testbed = load(ROOT / "testbeds" / "sonic-cx5.yaml")
+    with opened(simulated, testbed, tmp_path / "journal.jsonl") as lab:
         yield lab
 
 

@@ -26,6 +26,7 @@ from labtests.verdicts import (
     sound,
     stations,
     throttled,
+    witnesses,
 )
 
 OVER = load(dropped=(40_000, 20_000))
@@ -214,6 +215,27 @@ def test_acknowledgements_that_are_lost_on_the_way_back_are_missing(lost):
     verdict = lossless(fewer, {3, 5}, controls=(OVER,))
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert "sent back = received by the senders, priority 3" in verdict.because
+
+
+@pytest.mark.parametrize("lost", [0, 1])
+@pytest.mark.parametrize("at_the_receiver", [True, False])
+def test_cnps_may_be_in_a_class_of_the_flows_at_one_end_only(at_the_receiver, lost):
+    """A receiver counts them by cnp_802p_prio, the senders by the DSCP."""
+    seen = notified(dcqcn(), sent=900, came=450)
+    for priority in (3, 5):
+        own = 900 if priority == 3 else 0
+        sent = 40_000 + (own if at_the_receiver else 0)
+        seen = grown(seen, R_NIC, c.TX_PACKETS, sent, "priority", priority)
+        for place in seen.senders:
+            came = (40_000 if place.priority == priority else 0) + (
+                own // 2 if not at_the_receiver else 0
+            )
+            lost_here = lost if (place.device, priority) == ("a", 3) else 0
+            nic = (place.device, place.port)
+            seen = grown(seen, nic, c.RX_PACKETS, came - lost_here, "priority", priority)
+    findings = list(witnesses.came_back(seen))
+    assert len(findings) == 2
+    assert any(finding.disagreement for finding in findings) == bool(lost)
 
 
 def test_who_lost_its_cnps_is_named():
