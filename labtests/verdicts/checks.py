@@ -81,8 +81,8 @@ def _flow_ran(flow: FlowResult, place: Place, receiver: Place) -> Finding:
         return unproven(f"{who} reported no goodput")
     if not 0 < flow.goodput_bits_per_s <= IMPOSSIBLE_SHARE * (place.link_bits_per_s or math.inf):
         return unproven(f"{who} reported a goodput that is impossible on its link")
-    if not goodput.in_numbers(flow):
-        return unproven(f"{who} reported a rate or a time that is no number")
+    if wrong := goodput.no_evidence(flow):
+        return unproven(f"{who} reported {wrong}")
     ran_s = flow.intervals[-1].end_s - flow.intervals[0].start_s if flow.intervals else 0.0
     if flow.asked_s and ran_s > OVER_THE_TIME * flow.asked_s + LATE_S:
         return unproven(f"{who} sent for {ran_s:.3g} s, and was asked to for {flow.asked_s:g} s")

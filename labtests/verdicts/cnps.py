@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Difference, Evidence, Place
-from labtests.verdicts import checks, witnesses
+from labtests.verdicts import checks, path, witnesses
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -19,7 +19,7 @@ from labtests.verdicts.outcome import (
 )
 
 SAME_DSCP_SHARE = 0.5
-"""Of the CNPs: one NIC gives all of them the same DSCP, so that a part which is missing is lost."""
+"""Of the CNPs that a NIC got, through their queue: one NIC gives all of them the same DSCP."""
 HEEDED_SHARE = 0.9
 """Of the CNPs; the rest may be of queue pairs that are gone."""
 LEAST_PER_S = 100
@@ -161,7 +161,7 @@ def _counted(evidence: Evidence, dscp: int, queues: tuple[tuple[str, str, int], 
     )
     if came >= due:
         return passed(fact)
-    if came < SAME_DSCP_SHARE * due:
+    if _elsewhere(evidence) and _arrived(evidence) >= due:
         return failed(
             f"{receiver.device} sent {due} CNPs with DSCP {dscp} by its setting, but queue "
             f"{numbers} of the senders' switch ports ({where}) forwarded {came} packets: they have "
@@ -173,7 +173,8 @@ def _counted(evidence: Evidence, dscp: int, queues: tuple[tuple[str, str, int], 
         f"({where}) forwarded {came} packets"
     )
     if _arrived(evidence) >= due:
-        return disagreement(f"{said}: all of them arrived, {due - came} with another DSCP", fact)
+        why = f"{due - came} with another DSCP, or past a counter that stood still"
+        return disagreement(f"{said}: all of them arrived, {why}", fact)
     return disagreement(
         f"{said}: {due - came} of them were lost on the way back, from the cable of "
         f"{receiver.device} on",
@@ -183,8 +184,34 @@ def _counted(evidence: Evidence, dscp: int, queues: tuple[tuple[str, str, int], 
 
 def _arrived(evidence: Evidence) -> int:
     """CNPs that the reaction points counted."""
-    return sum(
-        _of_nic(evidence, place, counter).increase or 0
-        for place in evidence.senders
-        for counter in _GOT
-    )
+    return sum(_got(evidence, place) for place in _nics(evidence))
+
+
+def _nics(evidence: Evidence) -> tuple[Place, ...]:
+    return tuple({(place.device, place.port): place for place in evidence.senders}.values())
+
+
+def _got(evidence: Evidence, place: Place) -> int:
+    return sum(_of_nic(evidence, place, counter).increase or 0 for counter in _GOT)
+
+
+def _elsewhere(evidence: Evidence) -> bool:
+    """Whether at no sender's switch port the CNPs went through their queue, and all that its NIC
+    got came out of the port's queues: out of another one, then."""
+    return all(_past(evidence, place) for place in _nics(evidence) if _got(evidence, place))
+
+
+def _past(evidence: Evidence, place: Place) -> bool:
+    got = _got(evidence, place)
+    port = (place.switch, place.switch_port)
+    for _, _, queue in _queues_towards(evidence, place):
+        came = evidence.change(port, "queue", queue, c.QUEUE_FORWARDED_PACKETS).increase
+        if came is None or came >= SAME_DSCP_SHARE * got:
+            return False
+    every = path.of_queues(evidence, port, c.QUEUE_FORWARDED_PACKETS)
+    received = path.received_by_nic(evidence, place.device, place.port)
+    sides = [[d.increase for d in side] for side in (every, received)]
+    if any(None in side for side in sides):
+        return True  # nobody speaks against it
+    forwarded, arrived = (sum(n or 0 for n in side) for side in sides)
+    return arrived - forwarded < SAME_DSCP_SHARE * got

@@ -1,10 +1,14 @@
 """What senders got over time, from their own report rows. Times are seconds of the lab's clock."""
 
 import math
+from itertools import pairwise
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowResult, Interval
 from labtests.measure.evidence import Evidence
+
+MISSING_ROW = 0.9
+"""Of a row's length: so long without a row, and one is missing."""
 
 
 def mean_goodput(flow: FlowResult, from_s: float, to_s: float) -> float | None:
@@ -47,13 +51,32 @@ def rows_beside_others(evidence: Evidence, flow: FlowResult) -> tuple[Interval, 
     return tuple(row for _, row in _mostly_inside(flow, span[0], math.inf))
 
 
-def in_numbers(flow: FlowResult) -> bool:
-    """Whether all that its tool told of rates and times are numbers."""
+def no_evidence(flow: FlowResult) -> str:
+    """What its tool told and no flow can have done, for a sentence; "" for nothing. Rows follow
+    each other, but for what processes that started one after the other differ by, and for the time
+    in which perftest measures its clock: both are less than a row."""
     rates = (flow.goodput_bits_per_s, flow.offered_bits_per_s, flow.sent_bits_per_s)
-    told = [*rates, flow.asked_s, flow.ran_s]
+    told = [number for number in (*rates, flow.asked_s, flow.ran_s) if number is not None]
     for row in flow.intervals:
-        told += [row.start_s, row.end_s, row.goodput_bits_per_s]
-    return all(math.isfinite(number) for number in told if number is not None)
+        told += [row.goodput_bits_per_s, row.end_s - row.start_s]
+    if not all(map(math.isfinite, told)):
+        return "a rate or a time that is no number"
+    if min(told, default=0.0) < 0:
+        return "a rate or a time below 0"
+    if min((n for n in _counts(flow) if n is not None), default=0) < 0:
+        return "a count below 0"
+    for row, after in pairwise(flow.intervals):
+        length_s = row.end_s - row.start_s
+        if after.start_s < row.start_s + length_s / 2:
+            return f"two rows of the same time, from {after.start_s:.3g} s of the lab's clock"
+        if after.start_s > row.end_s + MISSING_ROW * length_s:
+            return f"no row from {row.end_s:.3g} to {after.start_s:.3g} s of the lab's clock"
+    return ""
+
+
+def _counts(flow: FlowResult) -> tuple[int | None, ...]:
+    datagrams = (flow.sent_datagrams, flow.received_datagrams, flow.lost_datagrams)
+    return (*datagrams, flow.late_datagrams, flow.retransmits, flow.sent_bytes, flow.received_bytes)
 
 
 def began_s(flow: FlowResult) -> float | None:

@@ -134,6 +134,17 @@ def disagreement(because: str, *facts: Fact) -> Finding:
     return Finding(outcome=Outcome.INCONCLUSIVE, because=because, facts=facts, disagreement=True)
 
 
+def unless_contradicted(finding: Finding, balances: Iterable[Finding]) -> Finding:
+    """A FAIL over a counter that grew too little is a proof only where the balances that it is in
+    add up; else it is held against them, and both are named."""
+    if finding.outcome is not Outcome.FAIL:
+        return finding
+    otherwise = dict.fromkeys(each.because for each in balances if each.disagreement)
+    if not otherwise:
+        return finding
+    return disagreement(f"{finding.because}, but {'; '.join(otherwise)}", *finding.facts)
+
+
 def name_of(difference: Difference) -> str:
     """How the report names a counter: device, port, priority or queue, counter."""
     device, port, scope, index, counter = difference.key

@@ -324,36 +324,22 @@ def came_to_the_tools(evidence: Evidence, queues: tuple[int, ...]) -> Finding:
     return passed(fact)
 
 
-_LOST_BELOW_UDP = (
-    c.IP_IN_DISCARDS,
-    c.IP_IN_HDR_ERRORS,
-    c.IP_IN_ADDR_ERRORS,
-    c.IP_IN_NO_ROUTES,
-    c.IP_IN_TRUNCATED,
-    c.IP_IN_CSUM_ERRORS,
-)
-
-
 def came_to_udp(evidence: Evidence) -> Iterator[Finding]:
     """The receiver's IP stack delivered at least what was forwarded to it, in datagrams of one
     packet each: what it delivered and neither TCP nor ICMP got. What a socket held unread when its
     tool closed it is in that, so that the tail of a flow is no place to lose anything before."""
     host = evidence.receiver.device
-    if any(_packets_each(evidence, flow) > 1 for flow in evidence.flows):
+    if any(witnesses.packets_each(flow, evidence.mtu_bytes) > 1 for flow in evidence.flows):
         return
-    every, *others = (
-        evidence.change((host, ""), "host", None, counter)
-        for counter in (c.IP_IN_DELIVERS, c.TCP_IN_SEGMENTS, c.ICMP_IN_MESSAGES)
-    )
-    if not all(evidence.has(each) for each in (every, *others)):
+    delivered, moved = witnesses.delivered(evidence), witnesses.forwarded(evidence)
+    if not all(evidence.has(each) for each in delivered):
         return
-    moved = [checks.queue_forwarded(evidence, queue) for queue in evidence.queues]
-    for difference in (every, *others, *moved):
+    for difference in (*delivered, *moved):
         if difference.increase is None:
             yield missing(difference, "known", "packets")
             return
     came = sum(d.increase or 0 for d in moved)
-    got = (every.increase or 0) - sum(d.increase or 0 for d in others)
+    got = witnesses.delivered_to_udp(evidence) or 0
     least = came - _lost_below_udp(evidence)
     fact = Fact(
         name=f"delivered to UDP of {host}",
@@ -372,18 +358,13 @@ def came_to_udp(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
-def _packets_each(evidence: Evidence, flow: FlowResult) -> int:
-    told = witnesses.packets_told(flow, evidence.mtu_bytes) - (flow.extra_packets or 0)
-    return told // flow.sent_datagrams if flow.sent_datagrams else 1
-
-
 def _lost_below_udp(evidence: Evidence) -> int:
     """By the receiver's NIC and its IP stack."""
     host = evidence.receiver.device
     nics = sum(station.events for station in path.of_device(evidence, host, "NIC"))
     stack = [
         evidence.change((host, ""), "host", None, counter).increase or 0
-        for counter in _LOST_BELOW_UDP
+        for counter in witnesses.LOST_BELOW_UDP
     ]
     return nics + sum(stack)
 

@@ -18,6 +18,7 @@ from labtests.verdicts.outcome import (
     name_of,
     numbered,
     passed,
+    unless_contradicted,
     unproven,
 )
 
@@ -128,22 +129,31 @@ def _paused(evidence: Evidence) -> Iterator[Finding]:
     yield from checks.kept_pace(evidence)
     for place, flow in zip(evidence.senders, evidence.flows, strict=False):
         if not _needed_no_pause(evidence, place, flow):
-            grew = _grew(_pause_sent(evidence, place), "frames")
+            grew = unless_contradicted(
+                _grew(_pause_sent(evidence, place), "frames"),
+                (witnesses.pauses_agree(evidence, place),),
+            )
             yield checks.only_under_congestion(evidence, grew)
         yield from _not_paused_elsewhere(evidence, place)
         yield from _no_link_pause(evidence, place)
         yield witnesses.pauses_agree(evidence, place)
-    yield checks.only_under_congestion(evidence, _first_paused_most(evidence))
+    most = unless_contradicted(
+        _first_paused_most(evidence),
+        (witnesses.pauses_agree(evidence, place) for place in evidence.senders),
+    )
+    yield checks.only_under_congestion(evidence, most)
     yield from idle.quiet_queues(evidence, evidence.queues)
 
 
 def _needed_no_pause(evidence: Evidence, place: Place, flow: FlowResult) -> bool:
-    """Its port counted no pause frame, and it sent all that it offered, as a slow link beside fast
-    ones does: its part of the buffer never filled. The first sender has to give way."""
+    """Its port counted no pause frame, it sent all that it offered, and its queue dropped nothing,
+    as with a slow link beside fast ones: its part of the buffer never filled. The first sender has
+    to give way."""
     sent, asked, _ = checks.sent_and_asked(flow)
     return (
         place is not evidence.senders[0]
         and _pause_sent(evidence, place).increase == 0
+        and checks.queue_drops(evidence, place.queue).increase == 0
         and asked > 0
         and sent >= ALL_OFFERED * asked
     )
@@ -318,20 +328,25 @@ def slowed_by_marks(evidence: Evidence) -> Verdict:
 def _marked(evidence: Evidence) -> Finding:
     """A queue that dropped was full, whatever became of the flows: go-back-N without marks can end
     in queue pairs that complete nothing at all."""
-    finding = _marks_or_cnps(evidence, evidence.bottleneck, c.ECN_MARKED_PACKETS)
+    finding = unless_contradicted(
+        _marks_or_cnps(evidence, evidence.bottleneck, c.ECN_MARKED_PACKETS),
+        (witnesses.marks_agree(evidence),),
+    )
     full = any(checks.queue_drops(evidence, queue).increase for queue in evidence.queues)
     return finding if full else checks.only_under_congestion(evidence, finding)
 
 
 def _slowed(evidence: Evidence) -> Iterator[Finding]:
     receiver = (evidence.receiver.device, evidence.receiver.port)
-    yield _marks_or_cnps(evidence, receiver, c.NP_CNP_SENT)
+    balance = cnps.all_came(evidence)
+    yield unless_contradicted(_marks_or_cnps(evidence, receiver, c.NP_CNP_SENT), (balance,))
     for place in evidence.senders:
-        yield _marks_or_cnps(evidence, (place.device, place.port), c.RP_CNP_HANDLED)
+        handled = _marks_or_cnps(evidence, (place.device, place.port), c.RP_CNP_HANDLED)
+        yield unless_contradicted(handled, (balance,))
         yield from cnps.often_enough(evidence, place, goodput.seconds_together(evidence))
         yield from cnps.heeded(evidence, place)
     yield witnesses.marks_agree(evidence)
-    yield cnps.all_came(evidence)
+    yield balance
     yield from cnps.of_marks(evidence)
     yield from cnps.in_their_class(evidence)
     alone, shared = goodput.alone(evidence), goodput.together(evidence)
@@ -410,14 +425,20 @@ def _drops_as_expected(
     evidence: Evidence, dropping: int, clean: int, controls: tuple[Evidence, ...]
 ) -> Iterator[Finding]:
     yield from checks.ran(evidence)
-    yield checks.only_under_congestion(evidence, checks.some_drop(evidence, dropping))
+    balances = (
+        *packets.by_the_nics(evidence, (dropping, clean)),
+        *checks.switch_ports_kept(evidence),
+    )
+    some = unless_contradicted(checks.some_drop(evidence, dropping), balances)
+    yield checks.only_under_congestion(evidence, some)
     yield from checks.no_drop(evidence, clean)
     yield checks.counter_proven(evidence, clean, controls)
-    yield from packets.by_the_nics(evidence, (dropping, clean))
-    yield from checks.switch_ports_kept(evidence)
+    yield from balances
     yield from _clean_ones_sent(evidence, clean)
     yield from checks.not_paused(evidence)
     if any(rdma_packets.is_rdma(flow) for flow in evidence.flows):
+        yield cnps.all_came(evidence)
+        yield from cnps.of_marks(evidence)
         yield from cnps.in_their_class(evidence)
         yield from witnesses.came_back(evidence)
     for place, flow in zip(evidence.senders, evidence.flows, strict=False):

@@ -71,6 +71,7 @@ def _sound(evidence: Evidence) -> Iterator[Finding]:
     if evidence.storm is None and any(pauses.increase for pauses in paused):
         yield checks.receiver_silent(evidence)
     yield from _nics_sent_it(evidence)
+    yield from _nics_sent_each(evidence)
     yield from _hosts_sent_it(evidence)
 
 
@@ -187,6 +188,42 @@ def _nics_sent_it(evidence: Evidence) -> Iterator[Finding]:
             f"the tools on {device} report {told} bytes sent, {name_of(sent)} grew by "
             f"{sent.increase}",
         )
+
+
+def _nics_sent_each(evidence: Evidence) -> Iterator[Finding]:
+    """A NIC sent every packet of the datagrams that its tools say they sent, but for those that a
+    tool may not have written and those that the host counts as lost."""
+    for device, port, priority in dict.fromkeys(
+        (place.device, place.port, place.priority) for place in evidence.senders
+    ):
+        flows = [
+            flow
+            for place, flow in zip(evidence.senders, evidence.flows, strict=False)
+            if (place.device, place.port, place.priority) == (device, port, priority)
+        ]
+        scope: Scope = "port" if priority is None else "priority"
+        sent = evidence.change((device, port), scope, priority, c.TX_PACKETS)
+        datagrams = sum(flow.sent_datagrams or 0 for flow in flows)
+        if not datagrams or sent.increase is None:
+            continue  # said elsewhere
+        most = max(witnesses.packets_each(flow, evidence.mtu_bytes) for flow in flows)
+        each = _packets_each(sent.increase / datagrams, most)
+        kept = sum(s.events for s in path.of_device(evidence, device, "sending stack", "NIC"))
+        kept += sum(flow.unsure_datagrams or 0 for flow in flows)
+        least = each * (datagrams - kept)
+        fact = fact_of(sent, f">= {least} (the tools')", "packets", margin=sent.increase - least)
+        yield _held(
+            fact,
+            f"the tools on {device} report {datagrams} datagrams sent, of {each} packets each, and "
+            f"{name_of(sent)} grew by {sent.increase}: {least - sent.increase} packets were lost "
+            f"inside {device}",
+        )
+
+
+def _packets_each(seen: float, most: int) -> int:
+    """Of a datagram, by what the NIC sent for each: the host's own MTU may be larger than the
+    smallest, of which there would be `most`. A few that were lost do not make it one less."""
+    return max(min(math.floor(seen + min(0.02 * seen, 0.5)), most), 1)
 
 
 def _hosts_sent_it(evidence: Evidence) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ In packets, because Comware's byte counts differ between forwarded and dropped.
 
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowResult, Scope
@@ -279,10 +280,14 @@ def kept_inside(evidence: Evidence, device: str) -> int:
 
 def packets_told(flow: FlowResult, mtu_bytes: int | None) -> int:
     """How many packets a tool says that it sent."""
-    each = 1
+    return packets_each(flow, mtu_bytes) * (flow.sent_datagrams or 0) + (flow.extra_packets or 0)
+
+
+def packets_each(flow: FlowResult, mtu_bytes: int | None) -> int:
+    """Packets of one of its datagrams; 1 where that is not known."""
     if mtu_bytes and flow.sent_bytes and flow.sent_datagrams:
-        each = packets_of(round(flow.sent_bytes / flow.sent_datagrams), mtu_bytes)
-    return each * (flow.sent_datagrams or 0) + (flow.extra_packets or 0)
+        return packets_of(round(flow.sent_bytes / flow.sent_datagrams), mtu_bytes)
+    return 1
 
 
 def _kept_by_stack(evidence: Evidence, device: str) -> int:
@@ -311,9 +316,62 @@ def lost_by_hosts(evidence: Evidence) -> int:
 
 
 def lost_by_receiver(evidence: Evidence) -> int:
-    """How many packets the receiver's NIC and stack say that they lost."""
-    stations = path.of_device(evidence, evidence.receiver.device, "NIC", "receiving stack")
-    return sum(station.events for station in stations)
+    """How many packets the receiver's NIC and stack say that they lost. Datagrams of one packet are
+    put together of nothing, and what was delivered to UDP was not lost before: of them, no more
+    than is missing there, and STRAYS where any is, as other UDP of the host hides some."""
+    host = evidence.receiver.device
+    nics = path.of_device(evidence, host, "NIC")
+    (stack,) = path.of_device(evidence, host, "receiving stack")
+    if not all(_is_one_packet(flow, evidence.mtu_bytes) for flow in evidence.flows):
+        return sum(station.events for station in (*nics, stack))
+    socket = tuple(d for d in stack.losses if d.key[-1] in (c.UDP_IN_ERRORS, c.UDP_NO_PORTS))
+    at_ip = tuple(d for d in stack.losses if d.key[-1] in LOST_BELOW_UDP)
+    below = (*nics, replace(stack, losses=at_ip, damaged=0))
+    lost = sum(station.events for station in below)
+    got = delivered_to_udp(evidence)
+    if got is not None:
+        gone = sum(d.increase or 0 for d in forwarded(evidence)) - got
+        lost = min(lost, gone + path.STRAYS if gone > 0 else 0)
+    return replace(stack, losses=socket).events + lost
+
+
+LOST_BELOW_UDP = (
+    c.IP_IN_DISCARDS,
+    c.IP_IN_HDR_ERRORS,
+    c.IP_IN_ADDR_ERRORS,
+    c.IP_IN_NO_ROUTES,
+    c.IP_IN_TRUNCATED,
+    c.IP_IN_CSUM_ERRORS,
+)
+
+
+def _is_one_packet(flow: FlowResult, mtu_bytes: int | None) -> bool:
+    """Whether each of its datagrams is known to be one packet."""
+    known = mtu_bytes and flow.sent_bytes and flow.sent_datagrams
+    return bool(known) and packets_each(flow, mtu_bytes) == 1
+
+
+def forwarded(evidence: Evidence) -> tuple[Difference, ...]:
+    """By each queue under load, of the bottleneck."""
+    at = evidence.bottleneck
+    return tuple(
+        evidence.change(at, "queue", queue, c.QUEUE_FORWARDED_PACKETS) for queue in evidence.queues
+    )
+
+
+def delivered(evidence: Evidence) -> tuple[Difference, ...]:
+    """What the receiver's IP stack delivered, and what of it TCP and ICMP got."""
+    host = (evidence.receiver.device, "")
+    names = (c.IP_IN_DELIVERS, c.TCP_IN_SEGMENTS, c.ICMP_IN_MESSAGES)
+    return tuple(evidence.change(host, "host", None, name) for name in names)
+
+
+def delivered_to_udp(evidence: Evidence) -> int | None:
+    """Datagrams; None where that is not counted."""
+    every, *others = (each.increase for each in delivered(evidence))
+    if every is None or None in others:
+        return None
+    return every - sum(n or 0 for n in others)
 
 
 def hosts_losses(evidence: Evidence) -> tuple[path.Station, ...]:

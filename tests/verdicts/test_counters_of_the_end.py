@@ -105,10 +105,18 @@ def outcome_of(seen):
     return worst(finding.outcome for finding in cnps.in_their_class(seen))
 
 
+def handled(seen, cnps_got):
+    for nic, part in ((("a", "eth0"), cnps_got // 2), (("b", "eth0"), cnps_got - cnps_got // 2)):
+        seen = with_counter(seen, nic, c.RP_CNP_HANDLED, part)
+        seen = with_counter(seen, nic, c.RP_CNP_IGNORED, 0)
+    return seen
+
+
 def test_cnps_have_to_be_counted_in_their_own_queue(good):
     assert outcome_of(notified(good, sent=300, came=300)) is Outcome.PASS
     assert outcome_of(notified(good, sent=300, came=304)) is Outcome.PASS  # others use it, too
-    assert outcome_of(notified(good, sent=300, came=149)) is Outcome.FAIL
+    assert outcome_of(handled(notified(good, sent=300, came=140), 300)) is Outcome.FAIL
+    assert outcome_of(handled(notified(good, sent=300, came=140), 140)) is Outcome.INCONCLUSIVE
     assert outcome_of(notified(good, sent=300, came=299)) is Outcome.INCONCLUSIVE  # one was lost
     assert outcome_of(notified(good, sent=300, came=300, queue=3)) is Outcome.FAIL
     assert outcome_of(good) is Outcome.INCONCLUSIVE

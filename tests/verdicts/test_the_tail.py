@@ -10,11 +10,14 @@ from dataclasses import replace
 
 import pytest
 from handmade_loads import TAIL, load
+from test_a_fifth_reading import delivered
+from test_a_fourth_reading import grown
+from test_mutations import S1, with_bytes
 from test_sound import with_counter
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Evidence
-from labtests.verdicts import Outcome, every_packet, lossless, witnesses
+from labtests.verdicts import Outcome, every_packet, lossless, sound, witnesses
 
 DATAGRAM_BYTES = 1472
 
@@ -98,3 +101,77 @@ def test_what_one_class_lost_at_its_socket_is_no_excuse_for_another(received):
     got = None if received is None else early.received_datagrams + received
     fewer = replace(seen, flows=(replace(early, received_datagrams=got), late))
     assert every_packet(fewer).outcome is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("told", [True, False], ids=["told", "the tail"])
+@pytest.mark.parametrize("counter", [c.IP_REASM_FAILS, c.IP_IN_DISCARDS])
+def test_what_was_delivered_to_udp_was_not_lost_below_it(counter, told):
+    """450 datagrams of one packet are gone between UDP and the tool, and the host counts as many of
+    somebody else's that could not be put together, or were discarded."""
+    seen = delivered(with_bytes(load()), 0)
+    assert every_packet(seen).outcome is Outcome.PASS, every_packet(seen).because
+    early, late = seen.flows
+    late = replace(late, received_datagrams=late.received_datagrams - 450)
+    late = replace(late, lost_datagrams=late.lost_datagrams + 450 * told)
+    verdict = every_packet(
+        grown(replace(seen, flows=(early, late)), ("r", ""), counter, 450, "host")
+    )
+    assert verdict.outcome is Outcome.INCONCLUSIVE, verdict.because
+
+
+@pytest.mark.parametrize("counter", [c.IP_IN_DISCARDS, c.UDP_IN_ERRORS, c.UDP_NO_PORTS])
+def test_what_the_receiver_lost_of_datagrams_of_one_packet_is_excused(counter):
+    below = counter == c.IP_IN_DISCARDS
+    seen = delivered(with_bytes(load()), 450 * below)
+    early, late = seen.flows
+    lost = late.lost_datagrams + 450
+    late = replace(late, received_datagrams=late.received_datagrams - 450, lost_datagrams=lost)
+    seen = grown(replace(seen, flows=(early, late)), ("r", ""), counter, 450, "host")
+    assert every_packet(seen).outcome is Outcome.PASS, every_packet(seen).because
+
+
+LONG, OF_PACKETS = 40_000, 45  # datagrams of 65 500 bytes at an MTU of 1500
+
+
+def of_long_datagrams(*, less: int = 0, refused: int = 0, mtu_bytes: int = 1500) -> Evidence:
+    """S1; the NIC of a sent so many packets less than its tool handed over."""
+    seen = grown(S1, ("a", ""), c.UDP_SNDBUF_ERRORS, refused, "host")
+    each = OF_PACKETS if mtu_bytes == 1500 else 8
+    for nic, priority in (("a", 3), ("b", 5)):
+        gone = less if nic == "a" else 0
+        sent = each * LONG - gone
+        seen = grown(seen, (nic, "eth0"), c.TX_PACKETS, sent, "priority", priority)
+        seen = grown(seen, ("r", "eth0"), c.RX_PACKETS, sent, "priority", priority)
+        seen = grown(seen, ("sw", "p3"), c.QUEUE_FORWARDED_PACKETS, sent, "queue", priority)
+    flows = tuple(
+        replace(
+            flow,
+            sent_datagrams=LONG,
+            received_datagrams=LONG - (less // each if flow.sender == "a" else 0),
+            sent_bytes=LONG * 65_500,
+            receive_buffer_bytes=4_194_304,
+            offered_bits_per_s=None,
+        )
+        for flow in seen.flows
+    )
+    return replace(seen, flows=flows, mtu_bytes=1500)
+
+
+@pytest.mark.parametrize("lost", [1, 10])
+def test_the_end_of_a_flow_is_no_place_for_a_sender_to_lose_anything(lost):
+    verdict = sound(of_long_datagrams(less=OF_PACKETS * lost))
+    assert verdict.outcome is Outcome.INCONCLUSIVE, verdict.because
+    assert f"{OF_PACKETS * lost} packets were lost inside a" in verdict.because
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        of_long_datagrams(),
+        of_long_datagrams(less=450, refused=10),
+        of_long_datagrams(mtu_bytes=9000),
+    ],
+    ids=["all sent", "refused and counted", "a larger MTU of its own"],
+)
+def test_what_a_sender_sent_or_counted_as_lost_is_no_loss_of_its_nic(seen):
+    assert sound(seen).outcome is Outcome.PASS, sound(seen).because
