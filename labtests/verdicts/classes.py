@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from labtests.capabilities.records import FlowStatus
 from labtests.core.units import dscp_of_tos
 from labtests.measure.evidence import Evidence
-from labtests.verdicts import checks, packets
+from labtests.verdicts import checks, packets, port_drops
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -70,7 +70,7 @@ def _whole(seen: Evidence) -> Iterator[Finding]:
     yield from (unproven(sentence) for sentence in seen.changed)
     yield from checks.counters_of_the_end(seen)
     yield from _none_dropped(seen)
-    moved = [checks.queue_forwarded(seen, queue) for queue in packets.queues_of(seen)]
+    moved = [port_drops.queue_forwarded(seen, queue) for queue in packets.queues_of(seen)]
     for difference in moved:
         if difference.increase is None:
             yield missing(difference, "known", "packets")
@@ -95,14 +95,14 @@ def _whole(seen: Evidence) -> Iterator[Finding]:
 
 
 def _none_dropped(seen: Evidence) -> Iterator[Finding]:
-    for drops in checks.drops_of_bottleneck(seen, packets.queues_of(seen)):
+    for drops in port_drops.drops_of_bottleneck(seen, packets.queues_of(seen)):
         if drops.increase:
             yield unproven(f"{name_of(drops)} grew by {drops.increase}: whose packets is not known")
 
 
 def _ours(seen: Evidence, queue: int) -> int:
     """What a queue counted, without the rest that is no multiple of the least count sent."""
-    got = checks.queue_forwarded(seen, queue).increase or 0
+    got = port_drops.queue_forwarded(seen, queue).increase or 0
     least = min((flow.sent_datagrams or 0 for flow in seen.flows), default=0)
     return got - got % least if least else got
 

@@ -4,7 +4,16 @@ from collections.abc import Iterator
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Difference, Evidence
-from labtests.verdicts import checks, goodput, idle, packets, rdma_packets, witnesses
+from labtests.verdicts import (
+    checks,
+    goodput,
+    idle,
+    outcome,
+    packets,
+    port_drops,
+    rdma_packets,
+    witnesses,
+)
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -59,7 +68,7 @@ def marked(evidence: Evidence) -> tuple[Difference, ...]:
 
 def dropped(evidence: Evidence) -> tuple[Difference, ...]:
     """Of the queues under load."""
-    return tuple(checks.queue_drops(evidence, queue) for queue in evidence.queues)
+    return tuple(port_drops.queue_drops(evidence, queue) for queue in evidence.queues)
 
 
 def retransmitted(evidence: Evidence) -> tuple[Difference, ...]:
@@ -82,18 +91,18 @@ def _marked_not_dropped(evidence: Evidence, without: tuple[Evidence, ...]) -> It
     if all(difference.increase is not None for difference in marked(evidence)):
         none = failed(f"{name_of(marked(evidence)[0])} stayed 0", fact)
         if not checks.has_run(evidence):  # too little came to be marked: no fault of the switch
-            none = checks.or_unproven(none, "but the traffic did not run")
+            none = outcome.or_unproven(none, "but the traffic did not run")
         yield passed(fact) if marks else none
-    proven = [checks.counter_proven(evidence, queue, without) for queue in evidence.queues]
+    proven = [port_drops.counter_proven(evidence, queue, without) for queue in evidence.queues]
     few = _few_drops(evidence, without)
     counts = all(finding.outcome is Outcome.PASS for finding in proven)
-    yield from (*proven, few if counts else checks.or_unproven(few))
+    yield from (*proven, few if counts else outcome.or_unproven(few))
     yield from _everybody_got_some(evidence)
     yield from checks.not_paused(evidence)
     under_load = evidence.queues
     others = set(packets.queues_of(evidence)) - set(under_load)
     yield from packets.none_dropped(evidence, others)
-    yield from checks.switch_ports_kept(evidence)
+    yield from port_drops.switch_ports_kept(evidence)
     yield from packets.of_streams(evidence)
     yield from _few_sent_again(evidence, without)
     yield from _tools_agree(evidence)
@@ -132,13 +141,13 @@ def _everybody_got_some(evidence: Evidence) -> Iterator[Finding]:
     shares = [checks.bounded("total goodput / line rate", sum(rates) / line, at_least=least)]
     for flow, rate in zip(evidence.flows, rates, strict=True):
         shares.append(checks.equal_part(evidence, flow.sender, rate, FAIR * least))
-    yield from (checks.or_unproven(share, "next to no traffic was sent") for share in shares)
+    yield from (outcome.or_unproven(share, "next to no traffic was sent") for share in shares)
     carried = goodput.of_all(evidence)
     if carried is not None:
         most = checks.bounded(
             "total goodput / line rate", carried / line, at_most=checks.OVER_THE_LINE
         )
-        yield checks.or_unproven(most, "what the tools report cannot be")
+        yield outcome.or_unproven(most, "what the tools report cannot be")
 
 
 def _few_sent_again(evidence: Evidence, without: tuple[Evidence, ...]) -> Iterator[Finding]:

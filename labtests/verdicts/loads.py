@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Difference, Evidence
-from labtests.verdicts import checks, idle, packets, witnesses
+from labtests.verdicts import checks, idle, outcome, packets, port_drops, witnesses
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -27,7 +27,7 @@ def no_loss(evidence: Evidence, *, controls: tuple[Evidence, ...] = ()) -> Verdi
     The drop counters of the queues under load are seen to count in the controls. It says nothing
     about congestion: `lossless` does.
     """
-    moved = [checks.queue_forwarded(evidence, q).increase or 0 for q in evidence.queues]
+    moved = [port_drops.queue_forwarded(evidence, q).increase or 0 for q in evidence.queues]
     used = checks.mean_use(evidence)
     at = "" if used is None else f" at {100 * used:.0f} % of line rate"
     return conclude(
@@ -44,7 +44,7 @@ def _no_loss(evidence: Evidence, controls: tuple[Evidence, ...]) -> Iterator[Fin
     yield from checks.kept_pace(evidence)
     at_this_load = all(f.outcome is Outcome.PASS for f in checks.kept_pace(evidence))
     for finding in _dropped_nothing(evidence, controls):
-        yield finding if at_this_load else checks.or_unproven(finding, _OTHER_LOAD)
+        yield finding if at_this_load else outcome.or_unproven(finding, _OTHER_LOAD)
     yield from idle.quiet_queues(evidence, evidence.queues)
     yield from packets.accounted(evidence)
 
@@ -57,13 +57,13 @@ def _dropped_nothing(evidence: Evidence, controls: tuple[Evidence, ...]) -> Iter
     for queue in under_load:
         yield from _clean(evidence, queue, controls)
     yield from packets.none_dropped(evidence, set(packets.queues_of(evidence)) - set(under_load))
-    yield from checks.none_dropped_by_ports(evidence)
-    yield from checks.switch_ports_kept(evidence)
+    yield from port_drops.none_dropped_by_ports(evidence)
+    yield from port_drops.switch_ports_kept(evidence)
 
 
 def _clean(evidence: Evidence, queue: int, controls: tuple[Evidence, ...]) -> Iterator[Finding]:
-    yield from checks.no_drop(evidence, queue)
-    yield checks.counter_proven(evidence, queue, controls)
+    yield from port_drops.no_drop(evidence, queue)
+    yield port_drops.counter_proven(evidence, queue, controls)
 
 
 def drops_exactly_in(
@@ -71,7 +71,7 @@ def drops_exactly_in(
 ) -> Verdict:
     """Each of these queues dropped, and every other queue of the bottleneck exactly nothing."""
     due = sorted(set(queues))
-    lost = [checks.queue_drops(evidence, q).increase or 0 for q in due]
+    lost = [port_drops.queue_drops(evidence, q).increase or 0 for q in due]
     said = ", ".join(f"queue {q} dropped {n}" for q, n in zip(due, lost, strict=True))
     return conclude(
         f"Did exactly {numbered(due)} drop packets?",
@@ -88,11 +88,11 @@ def _drops_exactly_in(
         yield unproven("no queue was expected to drop")
     yield from checks.ran(evidence)
     yield from checks.kept_pace(evidence)
-    ports = tuple(checks.switch_ports_kept(evidence))
+    ports = tuple(port_drops.switch_ports_kept(evidence))
     yield from ports
     for queue in due:
         balances = (*ports, packets.losses_told(evidence), packets.by_the_tool(evidence, queue))
-        some = unless_contradicted(checks.some_drop(evidence, queue), balances)
+        some = unless_contradicted(port_drops.some_drop(evidence, queue), balances)
         yield checks.only_under_congestion(evidence, some)
     yield from idle.quiet_queues(evidence, {*due, *evidence.queues})
     for queue in sorted(set(packets.queues_of(evidence)) - set(due)):
@@ -115,7 +115,7 @@ def every_packet(evidence: Evidence) -> Verdict:
         [
             *checks.ran(evidence),
             *packets.accounted(evidence),
-            *checks.switch_ports_kept(evidence),
+            *port_drops.switch_ports_kept(evidence),
             *idle.quiet_queues(evidence, evidence.queues),
         ],
         passing="; ".join(_ledger(evidence)),
@@ -124,8 +124,8 @@ def every_packet(evidence: Evidence) -> Verdict:
 
 def _ledger(evidence: Evidence) -> Iterator[str]:
     for queue in evidence.queues:
-        forwarded = checks.queue_forwarded(evidence, queue).increase or 0
-        dropped = checks.queue_drops(evidence, queue).increase or 0
+        forwarded = port_drops.queue_forwarded(evidence, queue).increase or 0
+        dropped = port_drops.queue_drops(evidence, queue).increase or 0
         yield (
             f"queue {queue}: sent {forwarded + dropped} = forwarded {forwarded} + dropped {dropped}"
         )
@@ -153,7 +153,7 @@ def _lost_at_the_socket(evidence: Evidence, controls: tuple[Evidence, ...]) -> I
         yield packets.by_the_tool(evidence, queue)
     yield from idle.quiet_queues(evidence, evidence.queues)
     yield idle.quiet(evidence, [(evidence.receiver.device, "", "host", -1, c.UDP_RCVBUF_ERRORS)])
-    yield from checks.switch_ports_kept(evidence)
+    yield from port_drops.switch_ports_kept(evidence)
     yield _socket_lost(evidence)
     yield _tool_lost(evidence)
     yield packets.losses_told(evidence)

@@ -193,3 +193,11 @@ def missing(difference: Difference, bound: str, unit: str) -> Finding:
     """A counter that was needed gave no difference."""
     fact = fact_of(difference, bound, unit)
     return unproven(f"{name_of(difference)}: {difference.unusable}", fact)
+
+
+def or_unproven(finding: Finding, why: str = "") -> Finding:
+    """A bound that is not kept says, with `why`, that the evidence is not enough to judge."""
+    if finding.outcome is not Outcome.FAIL:
+        return finding
+    said = f"{finding.because}: {why}" if why else finding.because
+    return replace(finding, outcome=Outcome.INCONCLUSIVE, because=said)

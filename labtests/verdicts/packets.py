@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowResult
 from labtests.measure.evidence import Difference, Evidence
-from labtests.verdicts import checks, path, rdma_packets, witnesses
+from labtests.verdicts import path, port_drops, rdma_packets, witnesses
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -88,13 +88,13 @@ def elsewhere(evidence: Evidence) -> Iterator[Finding]:
     """Nothing, where a class is in its queue. Else its packets came to the receiver, and next to
     none of them out of that queue: then the queue is named that all the others came out of."""
     others = [
-        checks.queue_forwarded(evidence, queue)
+        port_drops.queue_forwarded(evidence, queue)
         for queue in queues_of(evidence)
         if queue not in evidence.queues
     ]
     most = max(others, key=lambda each: each.increase or 0, default=None)
     for queue in evidence.queues:
-        came, forwarded = _arrived(evidence, queue), checks.queue_forwarded(evidence, queue)
+        came, forwarded = _arrived(evidence, queue), port_drops.queue_forwarded(evidence, queue)
         if forwarded.increase is None or most is None or most.increase is None:
             continue
         lacking = came - forwarded.increase
@@ -131,7 +131,7 @@ def by_the_tool(evidence: Evidence, queue: int) -> Finding:
         for place, flow in zip(evidence.senders, evidence.flows, strict=False)
         if place.queue == queue
     ]
-    sides = [checks.queue_forwarded(evidence, queue), checks.queue_drops(evidence, queue)]
+    sides = [port_drops.queue_forwarded(evidence, queue), port_drops.queue_drops(evidence, queue)]
     for side in sides:
         if side.increase is None:
             return missing(side, "known", "packets")
@@ -181,8 +181,8 @@ def by_the_nics(evidence: Evidence, queues: Iterable[int]) -> Iterator[Finding]:
     ports = dict.fromkeys((place.device, place.port) for place in evidence.senders)
     sent = [evidence.change(port, "port", None, c.TX_PACKETS) for port in ports]
     every = queues_of(evidence)
-    forwarded = [checks.queue_forwarded(evidence, queue) for queue in every]
-    dropped = [checks.queue_drops(evidence, queue) for queue in every]
+    forwarded = [port_drops.queue_forwarded(evidence, queue) for queue in every]
+    dropped = [port_drops.queue_drops(evidence, queue) for queue in every]
     yield witnesses.equal(
         "sent by NICs = forwarded + dropped, all queues", sent, [*forwarded, *dropped]
     )
@@ -201,7 +201,7 @@ def last_cable(evidence: Evidence) -> Finding:
     """What the bottleneck forwarded, in all queues together, its receiver's NIC received. Not one
     is missing; a few may be on top that no queue counts."""
     receiver = (evidence.receiver.device, evidence.receiver.port)
-    forwarded = [checks.queue_forwarded(evidence, queue) for queue in queues_of(evidence)]
+    forwarded = [port_drops.queue_forwarded(evidence, queue) for queue in queues_of(evidence)]
     received = evidence.change(receiver, "port", None, c.RX_PACKETS)
     exact = witnesses.equal("forwarded = received by the NIC, all queues", forwarded, [received])
     if received.increase is None or not exact.because:
@@ -240,7 +240,7 @@ def _all_of_them_told(evidence: Evidence) -> bool:
     """Whether the receivers got what was forwarded to them, every single datagram, by their own
     account: then what a whole port counts, with everybody's packets in it, has nothing to add."""
     got = [flow.received_datagrams for flow in evidence.flows]
-    came = [checks.queue_forwarded(evidence, queue).increase for queue in evidence.queues]
+    came = [port_drops.queue_forwarded(evidence, queue).increase for queue in evidence.queues]
     if not got or None in got or None in came:
         return False
     return sum(n or 0 for n in got) == sum(n or 0 for n in came)
@@ -294,7 +294,7 @@ def came_to_the_tools(evidence: Evidence, queues: tuple[int, ...]) -> Finding:
     what the host lost, no less. Asked of each class, which another one does not make up for, and of
     all of them: the host counts what it lost of all together."""
     host = evidence.receiver.device
-    read = [checks.queue_forwarded(evidence, queue) for queue in queues]
+    read = [port_drops.queue_forwarded(evidence, queue) for queue in queues]
     for difference in read:
         if difference.increase is None:
             return missing(difference, "known", "packets")
@@ -379,7 +379,7 @@ def losses_told(evidence: Evidence) -> Finding:
     themselves, nor all of them together more than all queues."""
     lost = [flow.lost_datagrams for flow in evidence.flows]
     queues = evidence.queues
-    dropped = {queue: checks.queue_drops(evidence, queue) for queue in queues}
+    dropped = {queue: port_drops.queue_drops(evidence, queue) for queue in queues}
     inside = witnesses.hosts_losses(evidence)
     for difference in (*dropped.values(), *(each for one in inside for each in one.losses)):
         if difference.increase is None:
@@ -424,7 +424,7 @@ def _missed(flows: Iterable[FlowResult]) -> int:
 def none_dropped(evidence: Evidence, queues: Iterable[int]) -> Iterator[Finding]:
     """Exactly 0 drops in each of these queues."""
     for queue in queues:
-        yield from checks.exactly_zero(checks.queue_drops(evidence, queue))
+        yield from port_drops.exactly_zero(port_drops.queue_drops(evidence, queue))
 
 
 def _balance(what: str, astray: int, note: str) -> Finding:

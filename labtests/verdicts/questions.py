@@ -6,7 +6,17 @@ from collections.abc import Iterable, Iterator
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowResult
 from labtests.measure.evidence import Difference, Evidence, Place
-from labtests.verdicts import checks, cnps, goodput, idle, packets, rdma_packets, witnesses
+from labtests.verdicts import (
+    checks,
+    cnps,
+    goodput,
+    idle,
+    outcome,
+    packets,
+    port_drops,
+    rdma_packets,
+    witnesses,
+)
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -52,7 +62,7 @@ def lossless(
     `controls` are the phases of this session that dropped on purpose. Rules: docs/verdicts.md.
     """
     queues = sorted(set(queues))
-    moved = [checks.queue_forwarded(evidence, q).increase or 0 for q in queues]
+    moved = [port_drops.queue_forwarded(evidence, q).increase or 0 for q in queues]
     return conclude(
         f"{'Was' if len(queues) == 1 else 'Were'} {numbered(queues)} lossless?",
         evidence,
@@ -65,7 +75,7 @@ def lossless(
 
 def _of_drops(evidence: Evidence, queues: Iterable[int]) -> str:
     """Where to look, by what holds the senders: PFC as it was read, else marks."""
-    if not evidence.pfc or not any(checks.queue_drops(evidence, q).increase for q in queues):
+    if not evidence.pfc or not any(port_drops.queue_drops(evidence, q).increase for q in queues):
         return ""
     if any(setting.mode != "off" for setting in evidence.pfc.values()):
         return (
@@ -86,12 +96,12 @@ def _lossless(
     yield from checks.ran(evidence)
     yield from checks.kept_pace(evidence)
     for queue in queues:
-        yield from checks.no_drop(evidence, queue)
-        yield checks.counter_proven(evidence, queue, controls)
+        yield from port_drops.no_drop(evidence, queue)
+        yield port_drops.counter_proven(evidence, queue, controls)
     yield from packets.by_the_nics(evidence, queues)
     yield from idle.quiet_queues(evidence, queues)
     yield idle.quiet_marks(evidence)
-    yield from checks.switch_ports_kept(evidence)
+    yield from port_drops.switch_ports_kept(evidence)
     yield from _ends_saw_no_loss(evidence)
     yield checks.congestion_proven(evidence)
     yield checks.receiver_silent(evidence)
@@ -153,7 +163,7 @@ def _needed_no_pause(evidence: Evidence, place: Place, flow: FlowResult) -> bool
     return (
         place is not evidence.senders[0]
         and _pause_sent(evidence, place).increase == 0
-        and checks.queue_drops(evidence, place.queue).increase == 0
+        and port_drops.queue_drops(evidence, place.queue).increase == 0
         and asked > 0
         and sent >= ALL_OFFERED * asked
     )
@@ -289,7 +299,7 @@ def _arrived(evidence: Evidence) -> Iterator[Finding]:
         finding = checks.bounded(
             f"{flow.sender} -> {flow.receiver}: arrived / sent", share, at_least=ARRIVED_SHARE
         )
-        yield checks.or_unproven(finding)
+        yield outcome.or_unproven(finding)
 
 
 def _within_ceiling(evidence: Evidence, sent: float, ceiling: float, buffers_bytes: int) -> Finding:
@@ -332,7 +342,7 @@ def _marked(evidence: Evidence) -> Finding:
         _marks_or_cnps(evidence, evidence.bottleneck, c.ECN_MARKED_PACKETS),
         (witnesses.marks_agree(evidence),),
     )
-    full = any(checks.queue_drops(evidence, queue).increase for queue in evidence.queues)
+    full = any(port_drops.queue_drops(evidence, queue).increase for queue in evidence.queues)
     return finding if full else checks.only_under_congestion(evidence, finding)
 
 
@@ -356,12 +366,12 @@ def _slowed(evidence: Evidence) -> Iterator[Finding]:
     yield checks.bounded("first sender: goodput shared / solo", shared[0] / alone, at_most=0.75)
     line = evidence.line_bits_per_s
     total = sum(shared) / line
-    yield checks.or_unproven(
+    yield outcome.or_unproven(
         checks.bounded("total goodput / line rate", total, at_least=SLOWED_LEAST_SHARE),
         _least_of_all(evidence, shared),
     )
     yield from _as_fast_as_its_peers(evidence, shared)
-    yield checks.or_unproven(
+    yield outcome.or_unproven(
         checks.bounded("total goodput / line rate", total, at_most=checks.OVER_THE_LINE),
         "the rows of the tools are not those of one time",
     )
@@ -394,7 +404,7 @@ def _as_fast_as_its_peers(evidence: Evidence, shared: tuple[float, ...]) -> Iter
             rate / due,
             at_least=FAIR_AMONG_PEERS,
         )
-        yield checks.or_unproven(finding, f"the limit of {who}: marks hold all of a queue alike")
+        yield outcome.or_unproven(finding, f"the limit of {who}: marks hold all of a queue alike")
 
 
 def _marks_or_cnps(evidence: Evidence, where: tuple[str, str], counter: str) -> Finding:
@@ -412,7 +422,7 @@ def drops_as_expected(
     evidence: Evidence, *, dropping: int, clean: int, controls: tuple[Evidence, ...] = ()
 ) -> Verdict:
     """One queue dropped, the other exactly nothing, and every packet is accounted for."""
-    dropped = checks.queue_drops(evidence, dropping).increase
+    dropped = port_drops.queue_drops(evidence, dropping).increase
     return conclude(
         f"Did queue {dropping} drop packets and queue {clean} none?",
         evidence,
@@ -427,12 +437,12 @@ def _drops_as_expected(
     yield from checks.ran(evidence)
     balances = (
         *packets.by_the_nics(evidence, (dropping, clean)),
-        *checks.switch_ports_kept(evidence),
+        *port_drops.switch_ports_kept(evidence),
     )
-    some = unless_contradicted(checks.some_drop(evidence, dropping), balances)
+    some = unless_contradicted(port_drops.some_drop(evidence, dropping), balances)
     yield checks.only_under_congestion(evidence, some)
-    yield from checks.no_drop(evidence, clean)
-    yield checks.counter_proven(evidence, clean, controls)
+    yield from port_drops.no_drop(evidence, clean)
+    yield port_drops.counter_proven(evidence, clean, controls)
     yield from balances
     yield from _clean_ones_sent(evidence, clean)
     yield from checks.not_paused(evidence)
@@ -457,7 +467,7 @@ def _clean_ones_sent(evidence: Evidence, clean: int) -> Iterator[Finding]:
     for place, flow, got in zip(evidence.senders, evidence.flows, shared, strict=False):
         if place.queue == clean:
             finding = checks.equal_part(evidence, place.device, got, FAIR_SHARE_LEAST)
-            yield checks.or_unproven(finding, "next to no traffic was sent into the clean queue")
+            yield outcome.or_unproven(finding, "next to no traffic was sent into the clean queue")
             yield from checks.kept_sending(evidence, flow)
 
 

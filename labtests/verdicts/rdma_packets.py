@@ -10,7 +10,7 @@ is gone (its tool has ended), the host's UDP counter has that: RoCEv2 comes by U
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowResult
 from labtests.measure.evidence import Difference, Evidence
-from labtests.verdicts import checks
+from labtests.verdicts import port_drops
 from labtests.verdicts.outcome import Fact, Finding, disagreement, missing, passed
 
 
@@ -24,7 +24,7 @@ def sent_and_received(evidence: Evidence, queues: tuple[int, ...]) -> Finding:
     ports = dict.fromkeys((place.device, place.port) for place in evidence.senders)
     receiver = (evidence.receiver.device, evidence.receiver.port)
     sent = [evidence.change(port, "port", None, c.RDMA_SENT_PACKETS) for port in ports]
-    dropped = [checks.queue_drops(evidence, queue) for queue in queues]
+    dropped = [port_drops.queue_drops(evidence, queue) for queue in queues]
     got = evidence.change(receiver, "port", None, c.RDMA_RECEIVED_PACKETS)
     sides = (*sent, *dropped, got)
     for difference in sides:

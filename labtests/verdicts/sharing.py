@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import Reading, SchedulingSetting
 from labtests.measure.evidence import Evidence
-from labtests.verdicts import checks, goodput, idle, packets
+from labtests.verdicts import checks, goodput, idle, packets, port_drops
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -118,7 +118,7 @@ def _shared(
     yield from checks.ran(evidence)
     yield from idle.quiet_queues(evidence, evidence.queues)
     yield from packets.accounted(evidence)
-    yield from checks.switch_ports_kept(evidence)
+    yield from port_drops.switch_ports_kept(evidence)
     if seen is None:
         yield unproven("no two samples of the queues were taken while all senders sent")
         return
@@ -152,7 +152,10 @@ def _samples_and_end(evidence: Evidence, seen: _QueueGrowth) -> Iterator[Finding
     end, which add up with what was sent: one that stood still, or counts less, changes it. But for
     the time in which not all sent, and what senders fell short of."""
     ends = {
-        queue: [checks.queue_forwarded(evidence, queue), checks.queue_drops(evidence, queue)]
+        queue: [
+            port_drops.queue_forwarded(evidence, queue),
+            port_drops.queue_drops(evidence, queue),
+        ]
         for queue in seen.offered
     }
     told = {queue: sum(d.increase or 0 for d in both) for queue, both in ends.items()}

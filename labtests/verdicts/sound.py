@@ -11,7 +11,7 @@ from dataclasses import replace
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowResult, FlowStatus, Scope
 from labtests.measure.evidence import Difference, Evidence, Place
-from labtests.verdicts import checks, ecn, idle, packets, path, rdma_packets, witnesses
+from labtests.verdicts import checks, ecn, idle, packets, path, port_drops, rdma_packets, witnesses
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -105,7 +105,7 @@ def _every_packet_came(evidence: Evidence) -> bool:
     """To the last one: by class at every NIC, both ways, or as the tools tell."""
     if _by_class(evidence):
         back = witnesses.came_back(evidence) if _of_rdma(evidence) else ()
-        return checks.whole_by_class(evidence) and not any(each.because for each in back)
+        return port_drops.whole_by_class(evidence) and not any(each.because for each in back)
     told = [(flow.sent_datagrams, flow.received_datagrams) for flow in evidence.flows]
     return bool(told) and all(sent is not None and sent == got for sent, got in told)
 
@@ -134,7 +134,7 @@ def _sent_what_was_dropped(evidence: Evidence, place: Place) -> bool:
         return False
     nic = (place.device, place.port)
     sent = evidence.change(nic, "priority", place.priority, c.TX_PACKETS).increase
-    dropped = checks.queue_drops(evidence, place.queue).increase
+    dropped = port_drops.queue_drops(evidence, place.queue).increase
     return bool(dropped) and sent is not None and sent >= (dropped or 0)
 
 
@@ -304,7 +304,7 @@ def out_of_balance(evidence: Evidence) -> tuple[str, ...]:
 def _balances(evidence: Evidence) -> Iterator[Finding]:
     yield from _forwarded_or_dropped(evidence)
     yield from _cables_carried(evidence)
-    yield from checks.switch_ports_agree(evidence)
+    yield from port_drops.switch_ports_agree(evidence)
     by_class = (place for place in evidence.senders if place.priority is not None)
     yield from (witnesses.pauses_agree(evidence, place) for place in by_class)
     if _of_rdma(evidence):
@@ -361,7 +361,7 @@ def _undamaged(evidence: Evidence) -> Iterator[Finding]:
 def _some_are_missing(evidence: Evidence) -> bool:
     """Datagrams that receivers miss, segments that were sent again: more than the bottleneck
     dropped and hosts have lost otherwise. Unknown is yes."""
-    dropped = sum(checks.queue_drops(evidence, q).increase or 0 for q in evidence.queues)
+    dropped = sum(port_drops.queue_drops(evidence, q).increase or 0 for q in evidence.queues)
     told = [f.lost_datagrams if f.retransmits is None else f.retransmits for f in evidence.flows]
     known = [n for n in told if n is not None]
     return len(known) != len(told) or sum(known) > dropped + witnesses.lost_by_hosts(evidence)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import StormResult
 from labtests.measure.evidence import Difference, Evidence, Place
-from labtests.verdicts import checks, idle, packets
+from labtests.verdicts import checks, idle, packets, port_drops
 from labtests.verdicts.outcome import (
     Finding,
     Outcome,
@@ -44,7 +44,7 @@ def _left_alone(evidence: Evidence) -> Iterator[Finding]:
     for priority in range(8):
         yield from _counted_as(evidence, priority, c.WATCHDOG_SHUTDOWNS, 0)
         yield from _counted_as(evidence, priority, c.WATCHDOG_RESTORED, 0)
-    yield from checks.none_dropped_by_ports(evidence)
+    yield from port_drops.none_dropped_by_ports(evidence)
     yield from _nothing_is_missing(evidence)
 
 
@@ -94,7 +94,7 @@ def _doubts(evidence: Evidence, storm: StormResult) -> Iterator[Finding]:
         )
     )
     queues = dict.fromkeys(place.queue for place in _paused(evidence, storm))
-    dropped = [checks.queue_drops(evidence, queue) for queue in queues]
+    dropped = [port_drops.queue_drops(evidence, queue) for queue in queues]
     for witness in dropped if shut.increase is not None else ():
         if witness.increase is not None and bool(witness.increase) != bool(shut.increase):
             yield _contradicts(shut, witness, "packets")
@@ -150,7 +150,7 @@ def _served_again(evidence: Evidence, storm: StormResult) -> Iterator[Finding]:
         )
     for place in _paused(evidence, storm):
         sent = evidence.change((place.device, place.port), "priority", place.priority, c.TX_PACKETS)
-        moved = checks.queue_forwarded(evidence, place.queue)
+        moved = port_drops.queue_forwarded(evidence, place.queue)
         least = SERVED_SHARE * (sent.increase or 0)
         if moved.increase is None or moved.increase < least:
             yield unproven(
@@ -163,7 +163,7 @@ def _served_again(evidence: Evidence, storm: StormResult) -> Iterator[Finding]:
 def _nothing_is_missing(evidence: Evidence) -> Iterator[Finding]:
     """Every packet is forwarded or dropped, and received, by all that count it; and no port on the
     way dropped one."""
-    yield from checks.switch_ports_kept(evidence)
+    yield from port_drops.switch_ports_kept(evidence)
     yield from packets.accounted(evidence)
 
 

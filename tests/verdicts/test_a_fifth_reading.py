@@ -17,11 +17,11 @@ from labtests.capabilities.records import StormResult
 from labtests.measure.evidence import Evidence
 from labtests.verdicts import (
     Outcome,
-    checks,
     every_packet,
     lossless,
     marked_not_dropped,
     no_loss,
+    port_drops,
     slowed_by_marks,
     sound,
     stations,
@@ -47,7 +47,7 @@ def counting(control: Evidence, share: float) -> Evidence:
 def with_ports(seen: Evidence) -> Evidence:
     """The same of hosts whose NICs count no classes, and neither tell datagrams."""
     left = {"a": 60_000, "b": 30_000}
-    dropped = checks.queue_drops(seen, 3).increase or 0
+    dropped = port_drops.queue_drops(seen, 3).increase or 0
     places = tuple(replace(place, priority=None) for place in seen.senders)
     for place in places:
         more = dropped if place.device == "a" else 0
@@ -126,7 +126,7 @@ def astray(seen: Evidence) -> Evidence:
     """Its packets came out of queue 0 of the bottleneck, as without trust in their DSCP."""
     moved = 0
     for queue in seen.queues:
-        moved += checks.queue_forwarded(seen, queue).increase or 0
+        moved += port_drops.queue_forwarded(seen, queue).increase or 0
         seen = grown(seen, seen.bottleneck, c.QUEUE_FORWARDED_PACKETS, 0, "queue", queue)
     return grown(seen, seen.bottleneck, c.QUEUE_FORWARDED_PACKETS, moved, "queue", 0)
 
@@ -252,7 +252,7 @@ def lost_behind_the_port(lost: int, own_frames: int, no_ports: int = 0) -> Evide
     """Of the datagrams that a switch sent so many were lost on the last cable, and so many frames
     of its own came there."""
     seen = load(classes=False)
-    came = sum(checks.queue_forwarded(seen, queue).increase or 0 for queue in range(8))
+    came = sum(port_drops.queue_forwarded(seen, queue).increase or 0 for queue in range(8))
     last = seen.flows[-1]
     flows = (seen.flows[0], replace(last, received_datagrams=last.received_datagrams - lost))
     seen = replace(seen, flows=flows)
@@ -342,7 +342,7 @@ def test_drops_of_the_queues_are_no_drops_of_filters():
 
 def delivered(seen: Evidence, less: int, segments: int = 130) -> Evidence:
     """What the receiver's IP stack says of a load, with a session of SSH beside it."""
-    came = sum(checks.queue_forwarded(seen, queue).increase or 0 for queue in seen.queues)
+    came = sum(port_drops.queue_forwarded(seen, queue).increase or 0 for queue in seen.queues)
     host = (seen.receiver.device, "")
     for counter, grew in (
         (c.IP_IN_DELIVERS, came - less + segments + 2),

@@ -8,7 +8,7 @@ from test_sound import with_counter
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import CnpClass, Refresh
-from labtests.verdicts import Outcome, checks, cnps, drops_as_expected, lossless
+from labtests.verdicts import Outcome, checks, cnps, drops_as_expected, lossless, port_drops
 from labtests.verdicts.outcome import worst
 
 OUT = ("sw", "p3")
@@ -78,7 +78,7 @@ def test_drops_of_a_port_beyond_those_of_its_queues_spoil_drops_where_due(good):
     over = control_of(good)
     ports = with_counter(over, OUT, c.BUFFER_DROPPED_OUT_PACKETS, 2 * 4711)
     one_more = with_counter(over, OUT, c.BUFFER_DROPPED_OUT_PACKETS, 2 * 4711 + 1)
-    assert all(f.outcome is Outcome.PASS for f in checks.switch_ports_kept(ports))
+    assert all(f.outcome is Outcome.PASS for f in port_drops.switch_ports_kept(ports))
     verdict = drops_as_expected(one_more, dropping=3, clean=6)
     assert any("+9423, but its queues dropped 9422" in said for said in verdict.disagreements)
 
