@@ -26,7 +26,9 @@ run: $(VENV)/.run-ready
 	$(BIN)/python -m pytest suites --testbed $(TESTBED) --dry-run $(ARGS)
 
 # Whatever happens in between, Ctrl-C too, the lab is taken down; a failed `up` takes itself down.
+# What an earlier one that was killed has left goes first.
 lab: $(VENV)/.run-ready
+	@$(BIN)/python -m labtests linuxlab down $(LAB) || exit $$?
 	@$(BIN)/python -m labtests linuxlab up $(LAB) || exit $$?; \
 	trap '$(BIN)/python -m labtests linuxlab down $(LAB)' EXIT; trap 'exit 130' INT; trap 'exit 143' TERM HUP; \
 	$(BIN)/python -m pytest suites --testbed $(LAB) $(ARGS)

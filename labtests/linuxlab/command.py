@@ -9,6 +9,7 @@ from labtests.journal.runner import boot_id
 from labtests.linuxlab.inspection import box_findings, network_findings, sshd_finding
 from labtests.linuxlab.ledger import Ledger, ledger_of, locked
 from labtests.linuxlab.making import up as make
+from labtests.linuxlab.moot import drop_moot
 from labtests.linuxlab.plan import Box, LinuxLabPlan, planned
 from labtests.linuxlab.programs import expect_able
 from labtests.linuxlab.removing import remove
@@ -41,6 +42,7 @@ def down(name: str, say: Say) -> None:
         ledger = ledger_of(name)
         if ledger is not None:
             remove(ledger)
+            drop_moot(ledger, say)
     say(f"{name} is down" if ledger else f"{name} is not up: nothing to remove")
 
 

@@ -23,6 +23,7 @@ from labtests.linuxlab.kernel import KernelFeatures, tried
 from labtests.linuxlab.keys import box_folder, make_keys
 from labtests.linuxlab.layout import host_shaper, layout_now, switch_queues
 from labtests.linuxlab.ledger import Ledger, ledger_of, opened
+from labtests.linuxlab.moot import drop_moot
 from labtests.linuxlab.plan import BRIDGE, MANAGEMENT, Box, LinuxLabPlan, Plug, network_of
 from labtests.linuxlab.processes import alive, end_all, start
 from labtests.linuxlab.programs import MACHINE, attempt, batch, run
@@ -47,6 +48,7 @@ def up(plan: LinuxLabPlan, say: Say) -> None:
     else:
         expect_no_clash(plan)
         ledger = opened(plan)
+        drop_moot(ledger, say)  # of a lab of this name that went with a reboot
     try:
         _make(plan, ledger)
     except BaseException:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from labtests.__main__ import main
 from labtests.core.clock import WallClock
 from labtests.core.errors import LabError
 from labtests.inventory import Testbed
+from labtests.journal import Begun, register, this_runner, unfinished_runs
 from labtests.linuxlab import command, processes
 from labtests.linuxlab.ledger import ledger_of
 from labtests.transport.ssh.connecting import SHELL, connect_all
@@ -343,3 +345,60 @@ def test_the_command_line_says_that_a_lab_is_not_up_and_down_by_name_is_fine(
     assert (status.exit_code, status.output) == (10, f"{name} is not up\n")
     assert (down.exit_code, down.output) == (0, f"{name} is not up: nothing to remove\n")
     assert traces(name) == []
+
+
+def _died(testbed: Testbed, *, run: str, started_ticks: int) -> Begun:
+    return Begun(
+        run=run,
+        runner=replace(this_runner(), started_ticks=started_ticks),
+        testbed=testbed.name,
+        file=str(testbed.file),
+        backend="namespaces",
+        dry_run=False,
+        devices=testbed.devices,
+    )
+
+
+@pytest.mark.parametrize("end", ["down", "reboot"])
+def test_what_a_run_that_died_changed_is_gone_with_its_lab_and_holds_no_later_one_up(
+    end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LABTESTS_STATE_DIR", str(tmp_path / "state"))
+    lab = loaded(file_of(tmp_path, 6))
+    other = loaded(file_of(tmp_path, 7))
+    alive = this_runner().started_ticks
+    for number, (testbed, ticks) in enumerate([(lab, 1), (other, 1), (lab, alive)]):
+        run = f"20260101-12000{number}-abcdef"
+        register(tmp_path / "changes.jsonl", _died(testbed, run=run, started_ticks=ticks))
+    said: list[str] = []
+    if end == "down":
+        with monkeypatch.context() as earlier:  # the run died while the lab was up
+            earlier.setenv("LABTESTS_STATE_DIR", str(tmp_path / "unused"))
+            command.up(lab, _quiet)
+        command.down(lab.name, said.append)
+    else:
+        command.up(lab, said.append)
+        command.down(lab.name, _quiet)
+
+    left = [run.run for run in unfinished_runs()]
+    assert left == ["20260101-120001-abcdef", "20260101-120002-abcdef"]
+    assert [line for line in said if "did not end properly" in line] == [
+        f"run 20260101-120000-abcdef ({lab.name}) did not end properly: "
+        "what it changed went with the lab, so nothing is to be put back"
+    ]
+
+
+def test_a_lab_that_is_repaired_keeps_what_a_run_that_died_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LABTESTS_STATE_DIR", str(tmp_path / "state"))
+    lab = loaded(file_of(tmp_path, 8))
+    command.up(lab, _quiet)
+    try:
+        left = _died(lab, run="20260101-120000-abcdef", started_ticks=1)
+        register(tmp_path / "changes.jsonl", left)
+        command.up(lab, _quiet)
+        assert [run.run for run in unfinished_runs()] == [left.run]
+    finally:
+        command.down(lab.name, _quiet)
+    assert unfinished_runs() == []
