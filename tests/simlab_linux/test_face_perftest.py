@@ -8,9 +8,9 @@ import pytest
 from linux_bench import TRANSCRIPTS, FakeConsole, Hands, transcript
 
 from labtests.simlab.linux.perftest import report
+from labtests.simlab.linux.perftest.meeting import QueuePair
 from labtests.simlab.linux.perftest.plan import read_plan
 from labtests.simlab.linux.perftest_builds import DEBIAN_12, DEBIAN_13, Build
-from labtests.simlab.linux.rdma_resources import QueuePair
 
 SERVER, CLIENT = "ServerC", "ServerA"
 ADDRESS = "192.168.10.12"

@@ -5,6 +5,7 @@ until they next write to the lost channel and die of SIGPIPE then (or by their `
 shell on a terminal and what runs in it gets SIGHUP.
 """
 
+import re
 from dataclasses import replace
 from functools import partial
 
@@ -264,16 +265,24 @@ def _guarded(call: Call, tool: Tool) -> Program:
         return outcome if isinstance(outcome, int) else (yield from outcome)
     except BrokenPipeError:
         raise
-    except (NotEmulated, UnknownOption) as gap:
-        return call.fail(f"{NOT_HERE}: {gap}", STATUS_OF_USAGE.get(call.name, 1))
-    except BadOption as error:
-        call.fail(str(error))
-        if call.name not in SAY_NO_MORE:
-            call.err(f"Try '{call.name} --help' for more information.\n")
-        return STATUS_OF_USAGE.get(call.name, 1)
-    except Refused as refusal:
-        call.out(refusal.printed)
-        call.err(str(refusal))
-        return refusal.status
-    except OSError as error:
+    except (BadOption, NotEmulated, Refused, re.error, OSError) as error:
+        return _complained(call, error)
+
+
+def _complained(call: Call, error: Exception) -> int:
+    """The status after an error, of which it has spoken."""
+    usage = STATUS_OF_USAGE.get(call.name, 1)
+    if isinstance(error, Refused):
+        call.out(error.printed)
+        call.err(str(error))
+        return error.status
+    if isinstance(error, NotEmulated | UnknownOption):
+        return call.fail(f"{NOT_HERE}: {error}", usage)
+    if isinstance(error, OSError):
         return call.fail(f"write error: {error.strerror}")
+    if isinstance(error, re.error):
+        return call.fail("Invalid regular expression", 2)
+    call.fail(str(error))
+    if call.name not in SAY_NO_MORE:
+        call.err(f"Try '{call.name} --help' for more information.\n")
+    return usage

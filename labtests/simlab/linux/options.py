@@ -7,7 +7,9 @@ from functools import lru_cache
 from typing import Any
 
 STATUS_OF_USAGE = {
-    **dict.fromkeys(("ls", "sort", "grep", "egrep", "ping", "pgrep", "pkill"), 2),
+    **dict.fromkeys(
+        ("ls", "sort", "awk", "gawk", "mawk", "grep", "egrep", "ping", "pgrep", "pkill"), 2
+    ),
     **dict.fromkeys(("timeout", "stdbuf", "nohup"), 125),
     "ss": 255,
 }

@@ -15,7 +15,6 @@ FIRMWARE = "12.28.2006"
 MELLANOX_OUI = "b8:59:9f"
 DEFAULT_MTU_BYTES = 1500
 LEAST_MTU_BYTES, LARGEST_MTU_BYTES = 68, 9978  # minmtu and maxmtu of mlx5 (from memory)
-MAX_BUFFER_BYTES = 262_016  # mlnx_qos recordings of ConnectX-4: `max_buffer_size=262016`
 
 
 @dataclass(slots=True, kw_only=True, eq=False)

@@ -2,16 +2,15 @@
 
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.commands import (
-    awk,
     ethtool,
     files,
     ip,
     mausezahn,
     mlnx_qos,
+    picking,
     ping,
     printing,
     rdma,
-    sed,
     signals,
     system,
     tc,
@@ -21,7 +20,19 @@ from labtests.simlab.linux.commands import (
     wrappers,
 )
 from labtests.simlab.linux.iperf3 import program as iperf3
+from labtests.simlab.linux.options import NotEmulated
 from labtests.simlab.linux.perftest import program as perftest
+
+ELSEWHERE = (
+    *("column", "diff", "dmesg", "free", "ibstat", "ibv_devices", "journalctl", "less"),
+    *("lspci", "more", "nano", "nice", "nproc", "nstat", "su", "top", "tr"),
+    *("uniq", "uptime", "vi", "vim", "xargs"),
+)
+"""What an engineer may type as well. That it is not here is said by the box, not by the shell."""
+
+
+def _not_here(call: Call) -> int:
+    raise NotEmulated("it is no whole Linux host")
 
 
 def _kill(call: Call) -> int:
@@ -31,8 +42,7 @@ def _kill(call: Call) -> int:
 TOOLS: Tools = {
     **files.TOOLS,
     **text.TOOLS,
-    **awk.TOOLS,
-    **sed.TOOLS,
+    **picking.TOOLS,
     **watching.TOOLS,
     **wrappers.TOOLS,
     **system.TOOLS,
@@ -51,6 +61,7 @@ TOOLS: Tools = {
     "test": testing.test,
     "[": testing.test,
     "kill": _kill,
+    **dict.fromkeys(ELSEWHERE, _not_here),
 }
 
 _OF_HOSTS = (mlnx_qos, ethtool, rdma, perftest, iperf3)

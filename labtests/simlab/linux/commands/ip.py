@@ -1,7 +1,4 @@
-"""ip: addresses, links and routes, in the usual, brief and JSON forms. It changes only MTUs."""
-
-import json
-from typing import Any
+"""ip: addresses, links and routes, in the usual and the brief form. It changes only MTUs."""
 
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.options import NotEmulated, Refused, only
@@ -16,7 +13,7 @@ def _ip(call: Call) -> str:
     flags = _leading_options(words)
     if flags & {"V", "Version"}:
         return VERSION
-    only(flags, "j", "json", "br", "brief", "s", "stats", "statistics", "o", "oneline")
+    only(flags, "br", "brief", "s", "stats", "statistics")
     if not words or not any(name.startswith(words[0]) for name in ("address", "link", "route")):
         raise NotEmulated(" ".join(call.argv))
     kind = words.pop(0)
@@ -30,16 +27,12 @@ def _ip(call: Call) -> str:
     if "route".startswith(kind):
         only(flags)
         return _routes(ports)
-    counts = bool(flags & {"s", "stats", "statistics"})
-    brief, lines = flags & {"br", "brief"}, flags & {"o", "oneline"}
-    if flags & {"j", "json"} and not brief:
-        rows = [_row(port) | (_in_json(call, port) if counts else {}) for port in ports]
-        return json.dumps(rows, separators=(",", ":")) + "\n"
-    if counts or lines:
-        only([*brief, *(["-s or -o of addresses"] if "address".startswith(kind) else [])])
-        return _links(call, ports, names, (counts, bool(lines)))
-    shown = _brief if brief else _long
-    return shown(ports, names, with_address="address".startswith(kind))
+    of_link = "link".startswith(kind)
+    if flags & {"s", "stats", "statistics"}:
+        only([*flags & {"br", "brief"}, *([] if of_link else ["-s of addresses"])])
+        return _with_counts(call, ports, names)
+    shown = _brief if flags else _long
+    return shown(ports, names, with_address=not of_link)
 
 
 def _leading_options(words: list[str]) -> set[str]:
@@ -129,23 +122,6 @@ def _long(ports: list[NicPort], names: list[str], *, with_address: bool) -> str:
     return "".join(line + "\n" for line in lines)
 
 
-def _row(port: NicPort) -> dict[str, Any]:
-    addresses = []
-    if port.address:
-        addresses = [{"family": "inet", "local": port.address, "prefixlen": port.prefix_length}]
-    return {
-        "ifindex": port.interface_index,
-        "ifname": port.interface,
-        "flags": _flags(port).strip("<>").split(","),
-        "mtu": port.mtu_bytes,
-        **dict(zip(*[iter(port.attached.split())] * 2, strict=True)),  # qdisc, and perhaps master
-        "operstate": _state(port),
-        "link_type": "ether",
-        "address": port.mac,
-        "addr_info": addresses,
-    }
-
-
 _LEAST_WIDTHS = (10, 7, 6, 7, 7, 7)
 _HEADS = {
     "RX": ["bytes", "packets", "errors", "dropped", "missed", "mcast"],
@@ -181,30 +157,13 @@ def _counted(call: Call, name: str) -> str:
     return text
 
 
-def _links(call: Call, ports: list[NicPort], names: list[str], how: tuple[bool, bool]) -> str:
-    """Links with their counters, each in one line, or both."""
-    counts, lines = how
+def _with_counts(call: Call, ports: list[NicPort], names: list[str]) -> str:
+    """Links, each with its counters."""
     links: dict[str, list[NicPort]] = {} if ports and names else {"lo": []}
     links |= {port.interface: [port] for port in ports}
-    texts = [
-        _long(of, [name], with_address=False) + (_counted(call, name) if counts else "")
-        for name, of in links.items()
-    ]
-    return "".join(t[:-1].replace("\n", "\\") + "\n" if lines else t for t in texts)
-
-
-def _in_json(call: Call, port: NicPort) -> dict[str, Any]:
-    """What `-s -j` adds: `over_errors` in place of `missed_errors`."""
-    names = {"rx_missed_errors": "over_errors"}
-    return {
-        "stats64": {
-            way.lower(): {
-                names.get(name, name.removeprefix("rx_").removeprefix("tx_")): int(value)
-                for name, value in zip(_COUNTED[way], values, strict=True)
-            }
-            for way, values in _counts(call, port.interface).items()
-        }
-    }
+    return "".join(
+        _long(of, [name], with_address=False) + _counted(call, name) for name, of in links.items()
+    )
 
 
 def _routes(ports: list[NicPort]) -> str:

@@ -1,4 +1,4 @@
-"""Commands that run another: timeout, sudo, stdbuf, env, nice, nohup, setsid, sh and bash."""
+"""Commands that run another: timeout, sudo, stdbuf, env, nohup, setsid, sh and bash."""
 
 import re
 from dataclasses import replace
@@ -140,21 +140,10 @@ def _stdbuf(call: Call) -> Program:
 
 def _env(call: Call) -> Program:
     words = list(call.arguments)
-    if words and words[0] in ("-i", "-"):
-        del words[0]
-        call.process.environment.clear()
     _assign(call, words)
     only([word for word in words[:1] if word.startswith("-")])
     if not words:
         call.out("".join(f"{k}={v}\n" for k, v in call.process.environment.items()))
-        return 0
-    return (yield from _become(call, tuple(words)))
-
-
-def _nice(call: Call) -> Program:
-    _, words = read_options(call.arguments, "-nc=", stop_early=True)
-    if not words:
-        call.out("0\n")
         return 0
     return (yield from _become(call, tuple(words)))
 
@@ -204,14 +193,6 @@ def _shell(call: Call) -> Program:
     return (yield from call.host.run_script(call.process, name, parameters, text))
 
 
-def _su(call: Call) -> Program:
-    """`su [-] [USER] [-c COMMAND]`; nobody is asked for a password."""
-    options, words = read_options([word for word in call.arguments if word != "-"], "-lmp -cs=")
-    call.process.user = words[0] if words else "root"
-    command = ("-c", options["c"]) if "c" in options else ()
-    return (yield from _become(call, ("bash", *command)))
-
-
 def _sleep(call: Call) -> Program:
     if not call.arguments:
         raise BadOption("missing operand")
@@ -226,11 +207,8 @@ def _sleep(call: Call) -> Program:
 TOOLS: Tools = {
     "timeout": _timeout,
     "sudo": _sudo,
-    "su": _su,
     "stdbuf": _stdbuf,
     "env": _env,
-    "nice": _nice,
-    "ionice": _nice,
     "nohup": _nohup,
     "setsid": _setsid,
     "sh": _shell,

@@ -6,10 +6,19 @@ from labtests.network import RcFlow
 from labtests.simlab.linux.perftest.plan import PerftestPlan
 from labtests.simlab.linux.ports import NicPort
 from labtests.simlab.linux.processes import HostProcess
-from labtests.simlab.linux.rdma_resources import QueuePair
 from labtests.simlab.linux.streams import Event
 
 REMOTE_OPERATION_ERROR = 11  # ibv_wc_status: the message did not fit the receive buffer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueuePair:
+    """One end of a connection."""
+
+    number: int
+    psn: int
+    remote_key: int
+    address: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

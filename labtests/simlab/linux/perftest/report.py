@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from labtests.simlab.linux.perftest.meeting import QueuePair
 from labtests.simlab.linux.perftest.plan import PerftestPlan
 from labtests.simlab.linux.perftest_builds import Build
-from labtests.simlab.linux.rdma_resources import QueuePair
 
 RULER = "-" * 87 + "\n"
 WARNING = " WARNING: BW peak won't be measured in this run.\n"

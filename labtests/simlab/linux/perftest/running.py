@@ -5,7 +5,6 @@ soft-RoCE with perftest 25.01: survivors print a figure and hang (with -R), or e
 """
 
 from collections.abc import Generator
-from dataclasses import replace
 
 from labtests.network import RcFlow, RcRequest
 from labtests.simlab.linux.calls import Call
@@ -17,7 +16,7 @@ from labtests.simlab.linux.perftest.plan import PerftestPlan
 from labtests.simlab.linux.perftest_builds import Build
 from labtests.simlab.linux.ports import gids
 from labtests.simlab.linux.processes import Pause, Program
-from labtests.simlab.linux.rdma_resources import Connected
+from labtests.simlab.linux.sockets import Connected
 from labtests.simlab.linux.streams import Stdio
 
 NS_PER_S = 1_000_000_000
@@ -276,27 +275,22 @@ class PerftestRun:
 
     def _connections(self, meeting: Meeting) -> list[Connected]:
         own, other = meeting.client, meeting.server
-        low, high = EPHEMERAL_PORTS
-        random = self._call.host.random
-        ends = [f"{own.address}:{random.randint(low, high)}", f"{other.address}:{self._plan.port}"]
+        port = self._call.host.random.randint(*EPHEMERAL_PORTS)
+        ends = [f"{own.address}:{port}", f"{other.address}:{self._plan.port}"]
+        if not self._plan.rdma_cm:
+            return []
         if self._name == "server":
-            own, other = other, own
+            own = other
             ends.reverse()
-        pairs = list(zip(own.pairs, other.pairs, strict=True))
-        if self._plan.rdma_cm:  # one more connection exchanges the parameters, as recorded
-            extra = replace(own.pairs[-1], number=self._call.host.new_qpn())
-            pairs.append((extra, other.pairs[-1]))
+        # one more connection exchanges the parameters, as recorded
+        numbers = [*(pair.number for pair in own.pairs), self._call.host.new_qpn()]
         return [
             Connected(
-                device=own.port.rdma,
-                device_index=own.port.index,
-                process_id=self._call.process.pid,
-                process_name=self._call.process.name,
-                local=local,
-                remote=remote,
+                port=own.port,
+                process=self._call.process,
+                number=number,
                 source=ends[0],
                 destination=ends[1],
-                by_rdma_cm=self._plan.rdma_cm,
             )
-            for local, remote in pairs
+            for number in numbers
         ]
