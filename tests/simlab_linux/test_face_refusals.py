@@ -36,7 +36,8 @@ REAL = (
     "rdma link show mlx5_0/1 x", "rdma resource show qp", "rdma resource", "rdma dev",
     "ibdev2netdev -x", "show_gids mlx5_0", "ibv_devices", "ibv_devinfo -l",
     "ibv_devinfo -v", "ibv_devinfo -i 2",
-    "ibstat", f"mlnx_qos -i {INTERFACE} -r 1,1,1,1,1,1,1,1",
+    "ibstat", "ib_send_bw -b", "ib_write_bw -a", "ib_send_bw --out_json",
+    f"mlnx_qos -i {INTERFACE} -r 1,1,1,1,1,1,1,1",
     f"mlnx_qos -i {INTERFACE} --buffer_size 1", f"mlnx_qos -i {INTERFACE} --defltprio set,1",
     "ping -f 192.168.10.11", "ping -D -c 1 192.168.10.11",
 )  # fmt: skip

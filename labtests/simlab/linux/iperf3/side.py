@@ -34,7 +34,7 @@ class Iperf3Side:
         return bool(self.call.process.pending)
 
     def _document(self) -> Text | Json:
-        return Json(system_info(self.call.host.name)) if self.plan.json else Text(self.plan)
+        return Json(system_info(self.call.host.name)) if self.plan.json else Text()
 
     def say(self, text: str) -> None:
         """Print, unless JSON was asked for."""

@@ -8,6 +8,7 @@ from labtests.simlab.linux.options import (
     BadOption,
     NumberOption,
     Refused,
+    only,
     read_numbers,
     read_options,
 )
@@ -27,6 +28,7 @@ _OPTIONS = """-a,--all -b,--bidirectional -c,--connection= -d,--ib-dev= -D,--dur
 -u,--qp-timeout= -V,--version -x,--gid-index= --out_json --out_json_file= --tclass= --report_gbits
 --run_infinitely --retry_count= --source_ip,--bind_source_ip= --report-both --disable_pcie_relaxed
 --use_old_post_send -egOzU -lLMwWyX="""
+_NOT_EMULATED = ("a", "b", "out_json", "out_json_file")
 
 
 def usage(tool: str) -> str:
@@ -66,9 +68,7 @@ class PerftestPlan:
     duration_s: int | None = None
     iterations: int = 1000
     forever: bool = False
-    bidirectional: bool = False
     gbits: bool = False
-    json_file: str | None = None
     connection: str = "RC"
 
     @property
@@ -108,13 +108,11 @@ def read_plan(tool: str, arguments: tuple[str, ...]) -> tuple[PerftestPlan, dict
         device=options.get("d"),
         rdma_cm="R" in options or "z" in options,
         forever="run_infinitely" in options,
-        bidirectional="b" in options,
         gbits="report_gbits" in options,
         connection=options.get("c", "RC"),
         iterations=DEFAULT_ITERATIONS[VERBS[tool]],
     )
-    if "out_json" in options or "out_json_file" in options:
-        plan = replace(plan, json_file=options.get("out_json_file", "perftest_out.json"))
+    only([name for name in _NOT_EMULATED if name in options])
     plan = replace(plan, **read_numbers(options, _NUMBERS, _number, _out_of_bounds))
     if "R" in options:
         plan = replace(plan, timeout_exponent=RDMA_CM_TIMEOUT_EXPONENT)

@@ -11,7 +11,7 @@ from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux.options import Refused
 from labtests.simlab.linux.perftest import report
 from labtests.simlab.linux.perftest.contact import Contact
-from labtests.simlab.linux.perftest.meeting import Meeting, PerftestSide
+from labtests.simlab.linux.perftest.meeting import Meeting
 from labtests.simlab.linux.perftest.plan import PerftestPlan
 from labtests.simlab.linux.perftest_builds import Build
 from labtests.simlab.linux.ports import gids
@@ -71,21 +71,19 @@ class PerftestRun:
         meeting.start_ns = self._call.host.kernel.now_ns
         meeting.running = True
         if not meeting.mismatched and meeting.error_status is None:
-            meeting.forward = self._flow(meeting, meeting.client, meeting.server)
-            if meeting.client.plan.bidirectional:
-                meeting.backward = self._flow(meeting, meeting.server, meeting.client)
+            meeting.flow = self._flow(meeting)
         meeting.changed.set()
 
-    def _flow(self, meeting: Meeting, sender: PerftestSide, receiver: PerftestSide) -> RcFlow:
-        plan = meeting.client.plan
-        tos = sender.plan.tos
+    def _flow(self, meeting: Meeting) -> RcFlow:
+        sender, plan = meeting.client, meeting.client.plan
+        tos = plan.tos
         if tos is None:
             tos = sender.port.default_roce_tos if plan.rdma_cm else 0
         return self._call.host.lab.network.start_rc(
             RcRequest(
                 device=sender.device,
                 interface=sender.port.interface,
-                destination=receiver.address,
+                destination=meeting.server.address,
                 tos=tos,
                 verb=plan.verb,
                 message_bytes=plan.size_bytes,
@@ -144,8 +142,8 @@ class PerftestRun:
     @property
     def _counts(self) -> bool:
         """Whether this side prints a table: a server of write and read has nothing to count."""
-        both = self._plan.bidirectional or self._plan.verb == "send"
-        return self._name == "client" or both or self._build.passive_rows
+        sent = self._plan.verb == "send"
+        return self._name == "client" or sent or self._build.passive_rows
 
     def _measure(self, meeting: Meeting) -> Program:
         if self._name == "client" and meeting.error_status is not None:
@@ -161,7 +159,7 @@ class PerftestRun:
         if result is None:
             return self._completion_error(meeting)
         self._print_row(result)
-        return (yield from self._part(meeting, result))
+        return (yield from self._part(meeting))
 
     def _rows_for_ever(self, meeting: Meeting) -> Program:
         step_ns = (self._plan.duration_s or 0) * NS_PER_S
@@ -237,12 +235,8 @@ class PerftestRun:
         )
         return COMPLETION_ERROR
 
-    def _part(self, meeting: Meeting, result: report.Result) -> Program:
+    def _part(self, meeting: Meeting) -> Program:
         """Agree with the other side that the test is over."""
-        if self._plan.json_file is not None:
-            path = self._call.path(self._plan.json_file)
-            write = self._call.host.tree.writer(path, append=False, user=self._call.process.user)
-            write(report.json_report(self._setup(meeting), result))
         if self._name == "client":
             meeting.finished.add("client")
         while self._name == "server" and not meeting.finished and not meeting.gone:
