@@ -2,10 +2,16 @@
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 from labtests.simlab.linux.machine import Machine
 from labtests.simlab.linux.processes import HostProcess, Pause, Program
 from labtests.simlab.linux.streams import Stdio, TextSource
+from labtests.simlab.screens import render
+
+screen = partial(render, Path(__file__).parent / "screens")
+"""What a program prints, from the template of this name in `screens`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,14 +6,10 @@ priority 0 first, no `max_buffer_size=`. Rate limits, default priorities and buf
 emulated.
 """
 
-from collections.abc import Sequence
-from importlib import resources
-
-from labtests.simlab.linux.calls import Call, Tools
+from labtests.simlab.linux.calls import Call, Tools, screen
 from labtests.simlab.linux.options import BadOption, Refused, only, read_options
 from labtests.simlab.linux.qos import ETS, STRICT, VENDOR, QosState
 
-VALUES_A_LINE = 8
 WARNING = "****** WARNING: lldpad service is running and may overwrite your settings ******\n\n"
 USAGE = "Usage: mlnx_qos -i <interface> [options]\n\n"
 _OPTIONS = """-f,--pfc= -p,--prio_tc= -s,--tsa= -t,--tcbw= -r,--ratelimit= -d,--dcbx=
@@ -29,50 +25,10 @@ def _refused(text: str) -> Refused:
 
 def render(state: QosState, *, every_class: bool = False) -> str:
     """What the tool prints for these settings."""
-    mode = "OS" if state.dcbx == "os" else "Firmware"
-    lines = [f"DCBX mode: {mode} controlled", f"Priority trust state: {state.trust}"]
-    if state.trust == "dscp":
-        lines += ["dscp2prio mapping:", *_mapping(state)]
-    lines += [
-        "default priority:",
-        f"Receive buffer size (bytes): {''.join(f'{size},' for size in state.buffer_bytes)}",
-        f"Cable len: {state.cable_length_m}",
-        "PFC configuration:",
-        "\tpriority    " + "   ".join(str(priority) for priority in range(8)),
-        _row("enabled", [int(priority in state.pfc) for priority in range(8)]),
-        _row("buffer ", state.buffer_of),
-        *_classes(state, every_class=every_class),
-    ]
-    return "".join(line + "\n" for line in lines)
-
-
-def _row(name: str, values: Sequence[int]) -> str:
-    return f"\t{name}     " + "".join(f"{value}   " for value in values)
-
-
-def _mapping(state: QosState) -> list[str]:
-    lines: list[str] = []
-    entries = state.dscps()
-    for priority in range(8):
-        values = [dscp for dscp, mapped in entries if mapped == priority]
-        for at in range(0, len(values), VALUES_A_LINE):
-            shown = "".join(f"{dscp:02}," for dscp in values[at : at + VALUES_A_LINE])
-            lines.append(f"\tprio:{priority} dscp:{shown}")
-    return lines
-
-
-def _classes(state: QosState, *, every_class: bool) -> list[str]:
-    members: dict[int, list[int]] = {tc: [] for tc in range(8)} if every_class else {}
+    classes: dict[int, list[int]] = {tc: [] for tc in range(8)} if every_class else {}
     for priority, tc in enumerate(state.tc_of_priority):
-        members.setdefault(tc, []).append(priority)
-    lines: list[str] = []
-    for tc in members:
-        algorithm = state.algorithms[tc]
-        if algorithm == ETS:
-            algorithm = f"ets, bw: {state.bandwidth_percent[tc]}%"
-        lines.append(f"tc: {tc} ratelimit: unlimited, tsa: {algorithm}")
-        lines += [f"\t priority:  {priority}" for priority in members[tc]]
-    return lines
+        classes.setdefault(tc, []).append(priority)
+    return screen("mlnx_qos", state=state, classes=classes)
 
 
 def _mlnx_qos(call: Call) -> int:
@@ -81,7 +37,7 @@ def _mlnx_qos(call: Call) -> int:
     except BadOption as error:
         raise Refused(f"{USAGE}mlnx_qos: error: {_optparse(str(error))}\n", 2) from None
     if "h" in options or "V" in options:
-        call.out(_help() if "h" in options else "mlnx_qos 1.2\n")
+        call.out(screen("mlnx_qos-help") if "h" in options else "mlnx_qos 1.2\n")
         return 0
     if surplus:
         raise _refused("Bad arguments\n" + USAGE)
@@ -92,10 +48,6 @@ def _mlnx_qos(call: Call) -> int:
     _apply(call, state, options)
     call.out(render(state, every_class="a" in options))
     return 0
-
-
-def _help() -> str:
-    return resources.files(__package__).joinpath("mlnx_qos_help.txt").read_text("utf-8")
 
 
 def _optparse(text: str) -> str:

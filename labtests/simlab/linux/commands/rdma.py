@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from labtests.simlab.linux import rdma_counters
-from labtests.simlab.linux.calls import Call, Tools
+from labtests.simlab.linux.calls import Call, Tools, screen
 from labtests.simlab.linux.machine import Machine
 from labtests.simlab.linux.options import BadOption, NotEmulated, Refused, only, read_options
 from labtests.simlab.linux.ports import NicPort, gids, guid
@@ -15,12 +15,6 @@ FIRST_CM_ID = 70
 Row = dict[str, Any]
 Shown = tuple[list[Row], Callable[[Row], str]]
 """What is shown, and how a row of it is without -j."""
-_USAGE = (
-    "Usage: rdma [ OPTIONS ] OBJECT { COMMAND | help }\n"
-    "       rdma [ -f[orce] ] -b[atch] filename\n"
-    "where  OBJECT := { dev | link | resource | monitor | system | statistic | help }\n"
-    "       OPTIONS := { -V[ersion] | -d[etails] | -j[son] | -p[retty] | -r[aw]}\n"
-)
 
 
 def _rdma(call: Call) -> str:
@@ -28,7 +22,7 @@ def _rdma(call: Call) -> str:
     flags = [word for word in call.arguments if word.startswith("-")]
     only(flags, "-j", "--json")
     if not words or "help".startswith(words[0]):
-        return _USAGE
+        return screen("rdma-usage")
     shown = next((h for name, h in _OBJECTS.items() if name.startswith(words[0])), None)
     if shown is None and words[0] in ("dev", "monitor", "system"):
         raise NotEmulated(f"rdma {words[0]}")
@@ -179,31 +173,7 @@ def _ibv_devinfo(call: Call) -> str:
     if not wanted:
         none = "No IB devices found\n"
         raise Refused(f"IB device '{options['d']}' wasn't found\n" if "d" in options else none, 255)
-    return "".join(map(_devinfo, wanted))
-
-
-def _devinfo(port: NicPort) -> str:
-    state = "PORT_ACTIVE (4)" if port.rdma_up else "PORT_DOWN (1)"
-    return (
-        f"hca_id:\t{port.rdma}\n"
-        "\ttransport:\t\t\tInfiniBand (0)\n"
-        f"\tfw_ver:\t\t\t\t{port.firmware}\n"
-        f"\tnode_guid:\t\t\t{_colons(guid(port))}\n"
-        f"\tsys_image_guid:\t\t\t{_colons(guid(port))}\n"
-        "\tvendor_id:\t\t\t0x02c9\n"
-        "\tvendor_part_id:\t\t\t4115\n"
-        "\thw_ver:\t\t\t\t0x0\n"
-        "\tboard_id:\t\t\tMT_2190110032\n"
-        "\tphys_port_cnt:\t\t\t1\n"
-        "\t\tport:\t1\n"
-        f"\t\t\tstate:\t\t\t{state}\n"
-        "\t\t\tmax_mtu:\t\t4096 (5)\n"
-        f"\t\t\tactive_mtu:\t\t{port.roce_mtu_bytes} ({port.roce_mtu_bytes.bit_length() - 8})\n"
-        "\t\t\tsm_lid:\t\t\t0\n"
-        "\t\t\tport_lid:\t\t0\n"
-        "\t\t\tport_lmc:\t\t0x00\n"
-        "\t\t\tlink_layer:\t\tEthernet\n\n"
-    )
+    return "".join(screen("ibv_devinfo", port=port, guid=_colons(guid(port))) for port in wanted)
 
 
 _TOS_USAGE = "Set/Show RoCE default TOS of RDMA_CM applications\nUsage:\n\tcma_roce_tos OPTIONS\n"

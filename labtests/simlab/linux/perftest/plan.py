@@ -1,9 +1,9 @@
 """The command line of a perftest program, and its builds' differences."""
 
 from dataclasses import dataclass, replace
-from importlib import resources
 from typing import Literal
 
+from labtests.simlab.linux.calls import screen
 from labtests.simlab.linux.options import (
     BadOption,
     NumberOption,
@@ -33,8 +33,7 @@ _NOT_EMULATED = ("a", "b", "out_json", "out_json_file")
 
 def usage(tool: str) -> str:
     """The text of perftest 6.06 for ib_send_bw, as recorded; the others' differ in a few lines."""
-    text = resources.files(__package__).joinpath("usage.txt").read_text("utf-8")
-    return text.replace("ib_send_bw", tool)
+    return screen("perftest-usage", tool=tool)
 
 
 def _refused(text: str, printed: str = "") -> Refused:

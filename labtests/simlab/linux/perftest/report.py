@@ -5,6 +5,7 @@ import ipaddress
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from labtests.simlab.linux.calls import screen
 from labtests.simlab.linux.perftest.meeting import QueuePair
 from labtests.simlab.linux.perftest.plan import PerftestPlan
 from labtests.simlab.linux.perftest_builds import Build
@@ -64,41 +65,7 @@ class Result:
 
 def header(setup: Setup) -> str:
     """From the first ruler to the one above the addresses."""
-    plan, build = setup.plan, setup.build
-    lock_free = "\t\tLock-free      : OFF" if build.new_columns else ""
-    ddp = "\t\tUsing DDP      : OFF" if build.new_columns else ""
-    lines = [
-        f"                    {setup.title}",
-        f" Dual-port       : OFF\t\tDevice         : {setup.device}",
-        f" Number of qps   : {plan.qps}\t\tTransport type : IB",
-        f" Connection type : {plan.connection}\t\tUsing SRQ      : OFF",
-        f" PCIe relax order: {build.relaxed}{lock_free}",
-        f" ibv_wr* API     : {build.wr_api}{ddp}",
-        *_depths(setup),
-        f" CQ Moderation   : {plan.moderation}",
-        f" Mtu             : {setup.mtu_bytes}[B]",
-        " Link type       : Ethernet",
-        f" GID index       : {setup.gid_index}",
-        f" Outstand reads  : {build.outstanding_reads}"
-        if plan.verb == "read"
-        else " Max inline data : 0[B]",
-        f" rdma_cm QPs\t : {'ON' if plan.rdma_cm else 'OFF'}",
-        f" Data ex. method : {_exchange(plan)}",
-    ]
-    return RULER + "".join(line + "\n" for line in lines) + RULER
-
-
-def _depths(setup: Setup) -> list[str]:
-    plan = setup.plan
-    if not setup.is_server:
-        return [f" TX depth        : {plan.depth}"]
-    return [f" RX depth        : {plan.rx_depth}"] if plan.verb == "send" else []
-
-
-def _exchange(plan: PerftestPlan) -> str:
-    if not plan.rdma_cm:
-        return "Ethernet"
-    return "rdma_cm" if plan.tos is None else f"rdma_cm \tTOS    : {plan.tos}"
+    return screen("perftest-head", setup=setup, plan=setup.plan, build=setup.build)
 
 
 def addresses(setup: Setup, side: str, address: str, pairs: Sequence[QueuePair]) -> str:
