@@ -41,15 +41,13 @@ def _exit(shell: HostShell, call: Call) -> int:
 
 
 def _jump(shell: HostShell, call: Call) -> int:
-    """`break` and `continue`, of the innermost loop or of as many as said."""
+    """`break` and `continue`, of the innermost loop."""
+    if call.arguments:
+        shell.refuse(f"{call.name} of several loops")
     if not shell.loops:
         shell.complain(f"{call.name}: only meaningful in a `for', `while', or `until' loop", 1)
         return 0
-    levels = call.arguments[0] if call.arguments else "1"
-    if not levels.isdecimal() or levels == "0":
-        shell.complain(f"{call.name}: {levels}: loop count out of range", 1)
-        return 1
-    raise LoopJump(min(int(levels), shell.loops), ends=call.name == "break")
+    raise LoopJump(ends=call.name == "break")
 
 
 def _export(shell: HostShell, call: Call) -> int:

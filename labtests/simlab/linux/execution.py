@@ -33,9 +33,9 @@ class ShellExit(Exception):
 class LoopJump(Exception):
     """`break` or `continue` was called."""
 
-    def __init__(self, levels: int, *, ends: bool) -> None:
-        super().__init__(levels)
-        self.levels, self.ends = levels, ends
+    def __init__(self, *, ends: bool) -> None:
+        super().__init__(ends)
+        self.ends = ends
 
 
 class Interrupted(Exception):

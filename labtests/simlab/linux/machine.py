@@ -13,7 +13,7 @@ from uuid import UUID
 from labtests.inventory import Device
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.linux.perftest_builds import DOCUMENT_000
-from labtests.simlab.linux.ports import NicPort, network_of, ports_of
+from labtests.simlab.linux.ports import NicPort, ports_of
 from labtests.simlab.linux.processes import HostProcess, Kernel, Program, StandardStreams
 from labtests.simlab.linux.qos import QosState
 from labtests.simlab.linux.sockets import Sockets
@@ -104,8 +104,7 @@ class Machine(ABC):
         except ValueError:
             return None
         for port in self.ports:
-            network = network_of(port)
-            if port.up and network is not None and target in network:
+            if port.up and port.network is not None and target in port.network:
                 return port
         return None
 

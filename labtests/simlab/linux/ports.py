@@ -42,6 +42,13 @@ class NicPort:
         return self.nic is not None
 
     @property
+    def network(self) -> ipaddress.IPv4Network | None:
+        """The subnet that the port is in."""
+        if self.address is None:
+            return None
+        return ipaddress.IPv4Network(f"{self.address}/{self.prefix_length}", strict=False)
+
+    @property
     def roce_mtu_bytes(self) -> int:
         """The payload of a RoCE frame: the largest size of InfiniBand that fits, with 96 B of
         headers, as the kernel's iboe_get_mtu counts (from memory)."""
@@ -162,10 +169,3 @@ def gids(port: NicPort) -> list[tuple[str, str]]:
         if port.interface not in port.faults.defects.without_roce_v2:
             found.append((mapped, "RoCE v2"))
     return found
-
-
-def network_of(port: NicPort) -> ipaddress.IPv4Network | None:
-    """The subnet that the port is in."""
-    if port.address is None:
-        return None
-    return ipaddress.IPv4Network(f"{port.address}/{port.prefix_length}", strict=False)

@@ -191,8 +191,6 @@ class HostShell(Execution):
             yield from self.list(body)
         except LoopJump as jump:
             self.status = 0
-            if jump.levels > 1:
-                raise LoopJump(jump.levels - 1, ends=jump.ends) from None
             return jump.ends
         finally:
             self.loops -= 1

@@ -1,8 +1,10 @@
 """ip: addresses, links and routes, in the usual and the brief form. It changes only MTUs."""
 
-from labtests.simlab.linux.calls import Call, Tools
+from functools import partial
+
+from labtests.simlab.linux.calls import Call, Tools, screen
 from labtests.simlab.linux.options import NotEmulated, Refused, only
-from labtests.simlab.linux.ports import LARGEST_MTU_BYTES, LEAST_MTU_BYTES, NicPort, network_of
+from labtests.simlab.linux.ports import LARGEST_MTU_BYTES, LEAST_MTU_BYTES, NicPort
 
 VERSION = "ip utility, iproute2-6.1.0, libbpf 1.1.2\n"
 _CHANGES = {"set", "add", "del", "delete", "change", "replace", "append", "flush"}
@@ -28,11 +30,11 @@ def _ip(call: Call) -> str:
         only(flags)
         return _routes(ports)
     of_link = "link".startswith(kind)
+    shown = {"ports": ports, "lo": names in ([], ["lo"]), "addresses": not of_link}
     if flags & {"s", "stats", "statistics"}:
         only([*flags & {"br", "brief"}, *([] if of_link else ["-s of addresses"])])
-        return _with_counts(call, ports, names)
-    shown = _brief if flags else _long
-    return shown(ports, names, with_address=not of_link)
+        return screen("ip", **shown, counted=partial(_counted, call))
+    return screen("ip-brief", **shown) if flags else screen("ip", **shown, counted=lambda name: "")
 
 
 def _leading_options(words: list[str]) -> set[str]:
@@ -75,53 +77,6 @@ def _unusual(call: Call, kind: str, words: list[str]) -> str:
     return f"{words[1]} dev {port.interface} src {port.address} uid 0 \n    cache \n"
 
 
-def _brief(ports: list[NicPort], names: list[str], *, with_address: bool) -> str:
-    of_lo = "127.0.0.1/8 ::1/128" if with_address else "00:00:00:00:00:00 <LOOPBACK,UP,LOWER_UP>"
-    lines = [] if names else [f"{'lo':<16} {'UNKNOWN':<14} {of_lo} "]
-    for port in ports:
-        address = f"{port.address}/{port.prefix_length} " if port.address else ""
-        tail = address if with_address else f"{port.mac} {_flags(port)} "
-        lines.append(f"{port.interface:<16} {_state(port):<14} {tail}")
-    return "".join(line + "\n" for line in lines)
-
-
-def _state(port: NicPort) -> str:
-    return "UP" if port.up else "DOWN"
-
-
-def _flags(port: NicPort) -> str:
-    return "<BROADCAST,MULTICAST,UP,LOWER_UP>" if port.up else "<NO-CARRIER,BROADCAST,MULTICAST,UP>"
-
-
-_FOR_EVER = "       valid_lft forever preferred_lft forever"
-
-
-def _long(ports: list[NicPort], names: list[str], *, with_address: bool) -> str:
-    mode = "" if with_address else "mode DEFAULT "
-    lines: list[str] = []
-    if not names or names == ["lo"]:
-        lines += [
-            "1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN "
-            f"{mode}group default qlen 1000",
-            "    link/loopback 00:00:00:00:00:00 brd 00:00:00:00:00:00",
-        ]
-        lines += ["    inet 127.0.0.1/8 scope host lo", _FOR_EVER] if with_address else []
-    for port in ports:
-        lines += [
-            f"{port.interface_index}: {port.interface}: {_flags(port)} mtu {port.mtu_bytes} "
-            f"{port.attached} state {_state(port)} {mode}group default qlen 1000",
-            f"    link/ether {port.mac} brd ff:ff:ff:ff:ff:ff",
-        ]
-        network = network_of(port)
-        if with_address and network is not None:
-            lines += [
-                f"    inet {port.address}/{port.prefix_length} brd {network.broadcast_address} "
-                f"scope global {port.interface}",
-                _FOR_EVER,
-            ]
-    return "".join(line + "\n" for line in lines)
-
-
 _LEAST_WIDTHS = (10, 7, 6, 7, 7, 7)
 _HEADS = {
     "RX": ["bytes", "packets", "errors", "dropped", "missed", "mcast"],
@@ -157,18 +112,9 @@ def _counted(call: Call, name: str) -> str:
     return text
 
 
-def _with_counts(call: Call, ports: list[NicPort], names: list[str]) -> str:
-    """Links, each with its counters."""
-    links: dict[str, list[NicPort]] = {} if ports and names else {"lo": []}
-    links |= {port.interface: [port] for port in ports}
-    return "".join(
-        _long(of, [name], with_address=False) + _counted(call, name) for name, of in links.items()
-    )
-
-
 def _routes(ports: list[NicPort]) -> str:
     return "".join(
-        f"{network_of(port)} dev {port.interface} proto kernel scope link src {port.address} \n"
+        f"{port.network} dev {port.interface} proto kernel scope link src {port.address} \n"
         for port in ports
         if port.address
     )
