@@ -92,11 +92,7 @@ class Login:
         self._source.end()
         if self.console.pty and self._first is not None:
             kernel = self.host.kernel
-            jobs = [job for shell in self._shells for job in shell.jobs]
-            shells = [shell.process for shell in self._shells]
-            groups = {process.group for process in (self._first, *shells, *jobs)}
-            others = [process for group in sorted(groups) for process in kernel.members(group)]
-            for process in dict.fromkeys([*self._jobs(), *others]):
+            for process in [*kernel.descendants(self._first), self._first]:
                 kernel.deliver(process, "HUP")
 
     def leave_when_done(self) -> None:
@@ -199,9 +195,9 @@ class Login:
             self.host.kernel.deliver(process, "INT")
 
     def _jobs(self) -> list[HostProcess]:
-        """What runs in the foreground of the innermost shell."""
-        foreground = self._shells[-1].foreground if self._shells else None
-        return [] if foreground is None else self.host.kernel.members(foreground)
+        """What the innermost shell has started and waits for."""
+        started = self.host.kernel.descendants(self._shells[-1].process)
+        return [process for process in started if "INT" not in process.ignored]
 
     def _signal(self, name: SignalName) -> None:
         if self._first is not None:

@@ -63,7 +63,7 @@ def _timeout(call: Call) -> Program:
     call.process.group = call.process.pid  # setpgid(0, 0): what it ends is only its own
     watch = _Watch(call, _NAMES.get(int(signal), "TERM") if signal.isdigit() else signal)
     process, kernel = call.process, call.host.kernel
-    birth = Birth.of(process, process.streams, process.group)
+    birth = Birth.of(process, process.streams)
     child = kernel.spawn(birth, argv, lambda own: call.host.run_tool(own, argv))
     return (yield from watch.over(child, limit_s, grace_s))
 
