@@ -68,7 +68,6 @@ ANSWERED = {  # command: what its output has to match somewhere
     "touch /tmp/a; cp /tmp/a /tmp/b; mv /tmp/b /tmp/c; ls /tmp/[ac]": r"\A/tmp/a\n/tmp/c\n\Z",
     "iperf3 --version": r"\Aiperf 3\.12\n",
     "sudo -n whoami": r"\Aroot\n\Z",
-    "time sleep 0.01": r"real\t0m0\.01",
     "echo $((2*8)) $(hostname) `pwd` ${HOME}": r"\A16 ServerA /root /root\n\Z",
     "cat <<< hi": r"\Ahi\n\Z",
 }

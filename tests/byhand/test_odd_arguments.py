@@ -9,6 +9,7 @@ from served_lab import INTERFACES, RECEIVER, TESTBED
 
 from labtests.inventory import load
 from labtests.simlab.lab import SimulatedLab
+from labtests.simlab.linux.builtins import BUILTINS
 from labtests.simlab.linux.host import LinuxHost
 
 A = INTERFACES["ServerA"]
@@ -57,7 +58,7 @@ def test_tools_of_a_host(simulation: SimulatedLab, seed: int) -> None:
     host: Any = simulation.devices["ServerA"]
     assert isinstance(host, LinuxHost)
     chance = random.Random(seed)
-    names = sorted({*host.tools(), *host.builtins})
+    names = sorted({*host.tools(), *BUILTINS})
     for _ in range(2000):
         words = [word.strip() for word in chance.choices(WORDS, k=chance.randrange(5))]
         quote = chance.choice([shlex.quote, str])

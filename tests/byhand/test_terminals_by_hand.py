@@ -74,22 +74,16 @@ def test_unfinished_commands_are_continued(bash: Terminal) -> None:
     assert "\r\nfree\r\n" in bash.type("echo free\r", PROMPT)
 
 
-def test_shells_in_shells_and_what_runs_behind_them(bash: Terminal) -> None:
-    bash.type("sudo -i\r", PROMPT)
-    bash.type("cd /tmp\r", r"root@ServerA:/tmp# $")
-    bash.type("sleep 99\r", r"\r\n")
-    bash.type("\x03", PROMPT)
-    bash.type("\x04", r"exit\r\nroot@ServerA:~# $")
+def test_what_runs_behind_the_prompt_is_ended_by_its_number(bash: Terminal) -> None:
     assert bash.type("sleep 77 &\r", PROMPT).endswith("sleep 77 &\r\nroot@ServerA:~# ")
     bash.type("kill $!\r", PROMPT)
     assert "sleep 77" not in bash.type("ps -eo args\r", PROMPT).partition("ps -eo args")[2]
 
 
-def test_a_terminal_for_one_command_is_a_terminal(served: ServedLab) -> None:
-    with Terminal(served.ssh("ServerA", "bash", options=["-tt"])) as terminal:
-        terminal.read(PROMPT)
-        assert "\r\nServerA\r\n" in terminal.type("hostname\r", PROMPT)
-        terminal.type("exit\r", "<end>|closed")
+def test_a_shell_in_the_shell_is_refused(bash: Terminal) -> None:
+    for command in ("bash", "sudo -i"):
+        shown = bash.type(f"{command}\r", PROMPT)
+        assert "bash: the simulated box does not emulate this: a shell in the shell" in shown
 
 
 def test_the_cli_configures_a_port_with_abbreviations(cli: Terminal) -> None:

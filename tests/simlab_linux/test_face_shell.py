@@ -159,7 +159,7 @@ def test_a_user_who_is_not_root_cannot_change_anything(hands: Hands) -> None:
         ("x=' a  b '; echo $x'c' [$x]; printf ' a \\n' | while IFS= read -r l; do echo [\"$l\"]; "
          "done", 0, "a b c [ a b ]\n[ a ]\n"),
         ("y='~'; x=$y; echo $x ~root ~/x ~rootless", 0, "~ /root /root/x ~rootless\n"),
-        ("[ -d /tmp -a -w /tmp ] && cat /dev/null && grep -c ^root: /etc/passwd", 0, "1\n"),
+        ("[ -d /tmp ] && [ -w /tmp ] && cat /dev/null && grep -c ^root: /etc/passwd", 0, "1\n"),
         ("printf '\\033[1m\\x41\\n'; echo -e '\\0101\\te'", 0, "\033[1mA\nA\te\n"),
     ],
 )  # fmt: skip
@@ -178,7 +178,8 @@ def test_a_script_does_what_bash_does(
         "echo $(echo ${X^^})", "echo {1..3}", "echo a{b,c}", "[[ a == a ]]",
         "case a in a) :;; esac", "f() { :; }", "a=(1 2)", "((i=3))",
         "for ((i=0;i<2;i++)); do :; done", "echo $'a\\tb'", "cat <<E", "exec 3>/tmp/q",
-        "echo >&3", "local x=1", "eval ls", "source x", "shopt -s nullglob", "shift",
+        "echo >&3", "local x=1", "eval ls", "source x", "shopt -s nullglob", "shift", "time true",
+        "for i in 1; do break 2; done", "for i in 1; do for j in 1; do continue 2; done; done",
         "printf -v x 5", "read -a x",
         "export -p", "type -t ls", "umask", "wait -n",
     ],

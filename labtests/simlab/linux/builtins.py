@@ -1,15 +1,17 @@
-"""Commands that the shell does itself."""
+"""Commands that the shell does itself, and the shell as a program."""
 
 import re
 from collections.abc import Mapping
 
-from labtests.simlab.linux.calls import Call
+from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.commands import printing, signals, testing
 from labtests.simlab.linux.execution import LoopJump, ShellExit, Steps
+from labtests.simlab.linux.options import NotEmulated, read_options
 from labtests.simlab.linux.processes import (
     NOT_FOUND,
     SIGNAL_NUMBERS,
     Pause,
+    Program,
     StandardStreams,
 )
 from labtests.simlab.linux.shell import Builtin, HostShell
@@ -144,15 +146,6 @@ def _kill(shell: HostShell, call: Call) -> Steps:
     return status
 
 
-def _time(shell: HostShell, call: Call) -> Steps:
-    """Simulated time; what it cost the processor is not known."""
-    started_ns = shell.host.kernel.now_ns
-    status = yield from _run(shell, call.arguments, shell.process.streams)
-    minutes, ms = divmod((shell.host.kernel.now_ns - started_ns) // 1_000_000, 60_000)
-    call.err(f"\nreal\t{minutes}m{ms / 1000:.3f}s\nuser\t0m0.000s\nsys\t0m0.000s\n")
-    return status
-
-
 def _trap(shell: HostShell, call: Call) -> int:
     """`trap "" SIGNAL...` ignores, `trap - SIGNAL...` no longer. Handlers are not emulated, but
     for `:`, which labtests' own scripts have."""
@@ -204,7 +197,7 @@ def _with(flags: str, builtin: Builtin) -> Builtin:
 
 _OF_BASH = (
     *(".", "alias", "bg", "declare", "eval", "fg", "getopts", "history", "jobs", "let", "local"),
-    *("mapfile", "readarray", "readonly", "shift", "shopt", "source", "typeset", "ulimit"),
+    *("mapfile", "readarray", "readonly", "shift", "shopt", "source", "time", "typeset", "ulimit"),
 )
 BUILTINS: Mapping[str, Builtin] = {
     **dict.fromkeys((":", "true"), lambda shell, call: 0),
@@ -226,10 +219,42 @@ BUILTINS: Mapping[str, Builtin] = {
     "unset": _with("v", _unset),
     "trap": _trap,
     "type": _with("", _type),
-    "time": _with("", _time),
     "command": _with("vV", _command),
     "exec": _with("", _exec),
     "wait": _with("", _wait),
     "read": _with("r", _read),
     "kill": _kill,
 }
+
+
+def _sh(call: Call) -> Program:
+    """`sh -c TEXT [NAME …]`, a script, or commands on stdin."""
+    options, words = read_options(call.arguments, "-liseu -c= -o=", stop_early=True)
+    if "c" in options:
+        parameters = tuple(words)
+        text = options["c"]
+    elif words:
+        parameters = tuple(words)
+        try:
+            text = call.host.tree.read(call.path(words[0]))
+        except OSError as error:
+            return call.fail(f"{words[0]}: {error.strerror}", NOT_FOUND)
+    elif call.process.streams.out.terminal:
+        raise NotEmulated("a shell in the shell of a terminal")
+    else:
+        parameters = ()
+        text = yield from call.read_all()
+    flags = "".join(f"-{x} {options[x]} " for x in "euo" if x in options)
+    text = f"set {flags};{text}" if flags else text
+    name = (words or [call.name])[0]
+    shell = HostShell(
+        host=call.host,
+        builtins=BUILTINS,
+        process=call.process,
+        name=name,
+        parameters=parameters,
+    )
+    return (yield from shell.run(text))
+
+
+SHELLS: Tools = dict.fromkeys(("sh", "bash", "dash"), _sh)

@@ -15,7 +15,7 @@ from labtests.simlab.defects import Defects
 from labtests.simlab.face import Announced, Console
 from labtests.simlab.faults import UnknownFault
 from labtests.simlab.lab import SimulatedLab
-from labtests.simlab.linux import builtins, toolbox
+from labtests.simlab.linux import toolbox
 from labtests.simlab.linux.booting import boots_with
 from labtests.simlab.linux.calls import Call, Tool, Tools
 from labtests.simlab.linux.hindering import Hindered
@@ -39,7 +39,6 @@ from labtests.simlab.linux.processes import (
     StandardStreams,
 )
 from labtests.simlab.linux.qos import QosState
-from labtests.simlab.linux.shell import HostShell
 from labtests.simlab.linux.streams import Capture, nothing
 from labtests.simlab.linux.sysfs import populate
 from labtests.simlab.tree import File, FileTree
@@ -55,7 +54,6 @@ class LinuxHost(Machine):
         super().__init__(lab, device)
         self.user = device.management.user or "root"
         self.files: FileTree | None = self.tree
-        self.builtins = builtins.BUILTINS
         self._logins: dict[int, Login] = {}
         self._background: list[UdpFlow] = []
         self.kernel.on_birth = self._show_process
@@ -134,15 +132,6 @@ class LinuxHost(Machine):
         if not any(call_line(argv).startswith(start) for start in self.faults.truncated_commands):
             return _guarded(call, tool)
         return self._truncated(call, tool)
-
-    def run_script(
-        self, process: HostProcess, name: str, parameters: tuple[str, ...], text: str
-    ) -> Program:
-        """See Machine."""
-        shell = HostShell(
-            host=self, builtins=self.builtins, process=process, name=name, parameters=parameters
-        )
-        return shell.run(text)
 
     def _show_process(self, process: HostProcess) -> None:
         path = f"/proc/{process.pid}/environ"

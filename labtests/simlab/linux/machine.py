@@ -63,12 +63,6 @@ class Machine(ABC):
     def run_tool(self, process: HostProcess, argv: tuple[str, ...]) -> Program:
         """The program as one of this process."""
 
-    @abstractmethod
-    def run_script(
-        self, process: HostProcess, name: str, parameters: tuple[str, ...], text: str
-    ) -> Program:
-        """A shell of this name ($0) that runs a text; its status."""
-
     def redirect(self, process: HostProcess, streams: StandardStreams) -> None:
         """The process has these streams from now on."""
         streams.hold()

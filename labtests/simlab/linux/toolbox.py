@@ -1,5 +1,6 @@
 """All tools that an emulated host has installed."""
 
+from labtests.simlab.linux.builtins import SHELLS
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.commands import (
     ethtool,
@@ -21,7 +22,7 @@ from labtests.simlab.linux.commands import (
 )
 from labtests.simlab.linux.iperf3 import program as iperf3
 from labtests.simlab.linux.options import NotEmulated
-from labtests.simlab.linux.perftest import program as perftest
+from labtests.simlab.linux.perftest import running as perftest
 
 ELSEWHERE = (
     *("column", "diff", "dmesg", "free", "ibstat", "ibv_devices", "journalctl", "less"),
@@ -47,6 +48,7 @@ TOOLS: Tools = {
     **wrappers.TOOLS,
     **system.TOOLS,
     **signals.TOOLS,
+    **SHELLS,
     **mlnx_qos.TOOLS,
     **ethtool.TOOLS,
     **rdma.TOOLS,

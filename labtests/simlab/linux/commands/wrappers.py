@@ -1,10 +1,16 @@
-"""Commands that run another: timeout, sudo, stdbuf, env, nohup, setsid, sh and bash."""
+"""Commands that run another: timeout, sudo, stdbuf, env, nohup and setsid."""
 
 import re
 from dataclasses import replace
 
-from labtests.simlab.linux.calls import Call, Tools, TypedInput
-from labtests.simlab.linux.options import STATUS_OF_USAGE, BadOption, Refused, only, read_options
+from labtests.simlab.linux.calls import Call, Tools
+from labtests.simlab.linux.options import (
+    STATUS_OF_USAGE,
+    BadOption,
+    Refused,
+    only,
+    read_options,
+)
 from labtests.simlab.linux.processes import (
     DEATH,
     NOT_FOUND,
@@ -170,29 +176,6 @@ def _setsid(call: Call) -> Program:
     return (yield from _become(call, tuple(words)))
 
 
-def _shell(call: Call) -> Program:
-    """`sh -c TEXT [NAME …]`, a script, or commands on stdin."""
-    options, words = read_options(call.arguments, "-liseu -c= -o=", stop_early=True)
-    if "c" in options:
-        parameters = tuple(words)
-        text = options["c"]
-    elif words:
-        parameters = tuple(words)
-        try:
-            text = call.host.tree.read(call.path(words[0]))
-        except OSError as error:
-            return call.fail(f"{words[0]}: {error.strerror}", NOT_FOUND)
-    elif isinstance(call.process.streams.input, TypedInput):
-        return (yield from call.process.streams.input.prompting(call))
-    else:
-        parameters = ()
-        text = yield from call.read_all()
-    flags = "".join(f"-{x} {options[x]} " for x in "euo" if x in options)
-    text = f"set {flags};{text}" if flags else text
-    name = (words or [call.name])[0]
-    return (yield from call.host.run_script(call.process, name, parameters, text))
-
-
 def _sleep(call: Call) -> Program:
     if not call.arguments:
         raise BadOption("missing operand")
@@ -211,8 +194,5 @@ TOOLS: Tools = {
     "env": _env,
     "nohup": _nohup,
     "setsid": _setsid,
-    "sh": _shell,
-    "bash": _shell,
-    "dash": _shell,
     "sleep": _sleep,
 }

@@ -1,4 +1,4 @@
-"""A perftest program while it measures, and how it ends.
+"""ib_send_bw, ib_write_bw and ib_read_bw: while they measure, and how they end.
 
 What happens when the other side dies, or was started with other options, is as recorded on
 soft-RoCE with perftest 25.01: survivors print a figure and hang (with -R), or end with status 0.
@@ -7,12 +7,12 @@ soft-RoCE with perftest 25.01: survivors print a figure and hang (with -R), or e
 from collections.abc import Generator
 
 from labtests.network import RcFlow, RcRequest
-from labtests.simlab.linux.calls import Call
+from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.options import Refused
 from labtests.simlab.linux.perftest import report
 from labtests.simlab.linux.perftest.contact import Contact
 from labtests.simlab.linux.perftest.meeting import Meeting
-from labtests.simlab.linux.perftest.plan import PerftestPlan
+from labtests.simlab.linux.perftest.plan import VERBS, PerftestPlan, read_plan, usage
 from labtests.simlab.linux.perftest_builds import Build
 from labtests.simlab.linux.ports import gids
 from labtests.simlab.linux.processes import Pause, Program
@@ -288,3 +288,16 @@ class PerftestRun:
             )
             for number in numbers
         ]
+
+
+def _perftest(call: Call) -> Program:
+    build = call.host.perftest_build
+    plan, options = read_plan(call.name, call.arguments)
+    if "V" in options or "h" in options:
+        version = call.host.faults.defects.perftest or build.version
+        call.out(f"Version: {version}\n" if "V" in options else usage(call.name))
+        return 1
+    return (yield from PerftestRun(call, plan, build).program())
+
+
+TOOLS: Tools = dict.fromkeys(VERBS, _perftest)
