@@ -9,7 +9,7 @@ NOT_HERE = "the simulated box does not emulate this"
 
 REAL = (
     "cat -n /dev/null", "ls -t /", "ls -lh /", "ls -R /", "tee --output-error x", "head -v x",
-    "tail -f /proc/uptime", "tail -c +2 /proc/uptime", "rm -i x", "mkdir -v /tmp/v", "touch -d x y",
+    "tail -f /proc/uptime", "tail /dev/null x", "rm -i x", "mkdir -v /tmp/v", "touch -d x y",
     "cp -r /tmp /root", "mv -n a b", "link --help a b", "seq -s, 3", "grep -A1 x /dev/null",
     "grep -L x /dev/null", "grep '[[:alpha:]]' /dev/null", "grep '\\<a' /dev/null",
     "wc -m /dev/null", "wc -l /dev/null /dev/null", "sort -h /dev/null", "sort -k1.2 /dev/null",

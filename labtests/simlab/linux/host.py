@@ -127,9 +127,10 @@ class LinuxHost(Machine):
         tool = self.program(argv[0])
         assert tool is not None, argv
         call = Call(host=self, process=process, argv=argv)
-        if "timeout" not in call_line(argv) and self.faults.hangs(call_line(argv)):
+        typed = " ".join(argv)
+        if "timeout" not in typed and self.faults.hangs(typed):
             return _never_ending()
-        if not any(call_line(argv).startswith(start) for start in self.faults.truncated_commands):
+        if not any(typed.startswith(start) for start in self.faults.truncated_commands):
             return _guarded(call, tool)
         return self._truncated(call, tool)
 
@@ -181,7 +182,7 @@ class LinuxHost(Machine):
             environment={TAG: run},
             directory="/root",
         )
-        self.kernel.spawn(birth, tuple(command.split()), lambda process: _idle())
+        self.kernel.spawn(birth, tuple(command.split()), lambda process: _never_ending())
 
     def _send_for_others(self, address: str, tos: int, bits_per_s: float) -> None:
         """UDP that nobody here asked for, in frames of 1042 B; 0 bits/s ends all of it."""
@@ -225,21 +226,12 @@ class LinuxHost(Machine):
         capture, real = Capture(), call.process.streams.out
         self.redirect(call.process, replace(call.process.streams, out=capture))
         status = yield from _guarded(call, tool)
-        real.write(self.faults.truncate(call_line(call.argv), capture.text))
+        real.write(self.faults.truncate(" ".join(call.argv), capture.text))
         return status
 
 
-def _idle() -> Program:
-    while True:
-        yield Pause()
-
-
-def call_line(argv: tuple[str, ...]) -> str:
-    """A command line as it was typed, more or less."""
-    return " ".join(argv)
-
-
 def _never_ending() -> Program:
+    """Only a signal ends it."""
     while True:
         yield Pause()
 
