@@ -16,7 +16,7 @@ REAL = (
     "cut -s -d, -f1 /dev/null", "cut --complement -f1 /dev/null", "uniq -d /dev/null",
     "cut -c1 /dev/null", "tr -c a b", "tr a",
     "sed -i s/a/b/ /dev/null", "sed 2s/a/b/ /dev/null", "sed '$d' /dev/null",
-    "sed '/a/,/b/p' /dev/null", "awk -f x /dev/null",
+    "sed '/a/,/b/p' /dev/null", "sed -e s/a/b/ -e s/c/d/ /dev/null", "awk -f x /dev/null",
     "awk '{printf \"%s\", $1}' /proc/uptime", "awk '{print FNR}' /proc/uptime",
     "awk 'BEGIN{OFS=\",\"} {print $1,$2}' /proc/uptime", "awk '/a/ || /b/' /proc/uptime",
     "awk '{s+=$2} END {print s}' /proc/uptime", "awk '$2 > 1' /proc/uptime",

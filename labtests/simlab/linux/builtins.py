@@ -12,7 +12,6 @@ from labtests.simlab.linux.processes import (
     SIGNAL_NUMBERS,
     Pause,
     Program,
-    StandardStreams,
 )
 from labtests.simlab.linux.shell import Builtin, HostShell
 
@@ -67,9 +66,10 @@ def _unset(shell: HostShell, call: Call) -> int:
     return 0
 
 
-def _command(shell: HostShell, call: Call) -> Steps:
-    if call.arguments[:1] not in (("-v",), ("-V",)):
-        return (yield from _run(shell, call.arguments, shell.process.streams))
+def _command(shell: HostShell, call: Call) -> int:
+    """`command -v NAME…`."""
+    if call.arguments[:1] != ("-v",):
+        shell.refuse("command but for -v")
     places = [_place(shell, name) for name in call.arguments[1:]]
     call.out("".join(f"{place}\n" for place in places if place))
     return int("" in places)
@@ -99,19 +99,6 @@ def _exec(shell: HostShell, call: Call) -> Steps:
         return 0
     status = yield from shell.replace(call.arguments, shell.process.streams, 1)
     raise ShellExit(status)
-
-
-def _run(shell: HostShell, argv: tuple[str, ...], streams: StandardStreams) -> Steps:
-    if not argv:
-        return 0
-    if argv[0] in shell.builtins:
-        call = Call(host=shell.host, process=shell.process, argv=argv)
-        return (yield from shell.builtin(call))
-    if shell.host.program(argv[0]) is None:
-        shell.complain(f"{argv[0]}: command not found", 1)
-        return NOT_FOUND
-    child = shell.fork(streams, lambda copy: copy.replace(argv, copy.process.streams, 1), argv[0])
-    return (yield from shell.wait_for(child))
 
 
 def _wait(shell: HostShell, call: Call) -> Steps:
@@ -219,7 +206,7 @@ BUILTINS: Mapping[str, Builtin] = {
     "unset": _with("v", _unset),
     "trap": _trap,
     "type": _with("", _type),
-    "command": _with("vV", _command),
+    "command": _command,
     "exec": _with("", _exec),
     "wait": _with("", _wait),
     "read": _with("r", _read),

@@ -60,7 +60,7 @@ def _value(item: re.Match[str], number: int, fields: list[str]) -> str:
 
 def _sed(call: Call) -> Program:
     """One command: `s/…/…/`, or p or d for lines by number or pattern."""
-    options, words = read_options(call.arguments, "-nEr -e=")
+    options, words = read_options(call.arguments, "-nEr -e=*")
     script = options["e"] if "e" in options else words.pop(0) if words else ""
     edit = _sed_command(script, bool({"E", "r"} & set(options)))
     lines, status = yield from lines_of(call, words)
