@@ -155,3 +155,14 @@ def test_the_table_has_every_program(hands: Hands) -> None:
 )  # fmt: skip
 def test_what_a_program_does_it_does_right(hands: Hands, command: str, printed: str) -> None:
     assert hands.run(command).out == printed
+
+
+def test_options_are_read_as_the_c_library_does_it_in_whatever_surroundings(
+    hands: Hands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("POSIXLY_CORRECT", "1")  # of who runs the lab, not of the emulated host
+    assert hands.run("printf 'a\\nb\\n' > /tmp/f; head /tmp/f -n 1").out == "a\n"
+    assert hands.run("touch -- -x; ls -- -x; timeout 1 echo -n -k").out == "-x\n-k"
+    assert hands.run("head -n").err.startswith("head: option requires an argument -- 'n'\n")
+    assert hands.run("head --lines").err.startswith("head: option '--lines' requires an argument")
+    assert hands.run("ls --nosuch").err.endswith("unrecognized option '--nosuch'\n")

@@ -108,16 +108,21 @@ def read_options(
     ends at the first other word, as wrappers such as `timeout` do.
     """
     short, long, known = _declared(declared)
-    read = getopt.getopt if stop_early else getopt.gnu_getopt
-    try:
-        found, words = read(list(arguments), short, long)
-    except getopt.GetoptError as error:
-        raise _refusal(error, arguments) from None
     options: dict[str, str] = {}
-    for option, value in found:
-        name, collected = known[option]
-        options[name] = f"{options[name]}\n{value}" if collected and name in options else value
-    return options, list(words)
+    words: list[str] = []
+    left = list(arguments)
+    while left:
+        try:
+            found, behind = getopt.getopt(left, short, long)
+        except getopt.GetoptError as error:
+            raise _refusal(error, arguments) from None
+        for option, value in found:
+            name, collected = known[option]
+            options[name] = f"{options[name]}\n{value}" if collected and name in options else value
+        if stop_early or left[: len(left) - len(behind)][-1:] == ["--"]:
+            return options, words + behind
+        words, left = words + behind[:1], behind[1:]
+    return options, words
 
 
 def _refusal(error: getopt.GetoptError, arguments: Sequence[str]) -> BadOption:
