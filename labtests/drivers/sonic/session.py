@@ -8,6 +8,7 @@ what is in the database, so that one which is not there is `{}`, and not an empt
 import re
 from collections.abc import Callable, Mapping
 
+from labtests.core.output import excerpt
 from labtests.drivers import displays
 from labtests.drivers.answers import Complaint, Tool, expect_success
 from labtests.drivers.displays import Notation, Unfit, ValueKind
@@ -37,8 +38,8 @@ def count(text: str) -> int | None:
     """`1,234`; None for N/A."""
     if text == "N/A":
         return None
-    if re.fullmatch(r"[0-9]{1,3}(,[0-9]{3})*|[0-9]+", text) is None:
-        raise Unfit(f"{text!r} is no whole number")
+    if re.fullmatch(r"(?=.{1,40}\Z)([0-9]{1,3}(,[0-9]{3})*|[0-9]+)", text) is None:
+        raise Unfit(f"{excerpt(text, 80)!r} is no whole number")
     return int(text.replace(",", ""))
 
 
