@@ -10,6 +10,7 @@ JSON's own scalars stay as they are. Everything else is an object with one of th
 
 import importlib
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields, is_dataclass
 from enum import Enum
@@ -129,7 +130,8 @@ def _type(name: str, kind: type | None) -> Any:
 def readable(value: object) -> str:
     """A setting as a person reads it, one field or queue a line."""
     if isinstance(value, frozenset | set):
-        return ", ".join(str(v) for v in sorted(value)) or "none"
+        numbers_first = sorted(value, key=lambda v: (v if type(v) is int else math.inf, str(v)))
+        return ", ".join(map(str, numbers_first)) or "none"
     if isinstance(value, tuple):
         return "\n".join(readable(v) for v in value) or "none"
     if is_dataclass(value) and not isinstance(value, type):

@@ -12,7 +12,7 @@ from labtests.core.output import excerpt
 from labtests.drivers import displays
 from labtests.drivers.answers import Complaint, Tool, expect_success
 from labtests.drivers.displays import Notation, Unfit, ValueKind
-from labtests.drivers.parsing import refuse
+from labtests.drivers.parsing import kept, refuse
 from labtests.drivers.readings import Counted
 from labtests.transport.asking import Asking, ask
 from labtests.transport.commands import Shell, Word, program, root
@@ -60,7 +60,9 @@ _CACHED = re.compile(r'Last cached time was (.+)|"cached_time": "([^"]+)"')
 def since(reply: Reply) -> str:
     """Since when an answer counts, where somebody has given `sonic-clear`."""
     found = _CACHED.search(reply.text)
-    return f", since {(found[1] or found[2]).strip()}" if found else ""
+    if found is None:
+        return ""
+    return f", since {kept(reply, (found[1] or found[2]).strip(), 'that time')}"
 
 
 def show(*named: Word) -> Asking[Reply]:
