@@ -291,17 +291,18 @@ def _throttled(evidence: Evidence, ceiling: float, buffers_bytes: int) -> Iterat
         shares.append(checks.bounded("other senders: goodput / offered", kept, at_least=0.9 * left))
     else:
         yield unproven("what the other senders offered is not known")
-    yield from _unless_stalled(shares, _held_by_nobody(evidence, shared))
+    stalled = min(_held_by_nobody(evidence, shared), default=(1.0, ""))
+    yield from _unless_stalled(shares, stalled[1])
 
 
-def _unless_stalled(shares: Iterable[Finding], stalls: Iterable[str]) -> Iterator[Finding]:
+def _unless_stalled(shares: Iterable[Finding], said: str) -> Iterator[Finding]:
     """Who stands still leaves the line to the others: their shares then prove nothing."""
-    said = next(iter(stalls), "")
     return (outcome.or_unproven(share, said) if said else share for share in shares)
 
 
-def _held_by_nobody(evidence: Evidence, shared: tuple[float, ...]) -> Iterator[str]:
-    """Who sent less, while all sent, than it was asked for and than pauses left of its link."""
+def _held_by_nobody(evidence: Evidence, shared: tuple[float, ...]) -> Iterator[tuple[float, str]]:
+    """Who sent less, while all sent, than it was asked for and than pauses left of its link: the
+    share of that, and a sentence."""
     seconds = goodput.seconds_together(evidence)
     for place, flow, got in zip(evidence.senders, evidence.flows, shared, strict=False):
         held = min(checks.held_s(evidence, place) / seconds, 1.0) if seconds else 0.0
@@ -309,9 +310,10 @@ def _held_by_nobody(evidence: Evidence, shared: tuple[float, ...]) -> Iterator[s
         due = min(flow.offered_bits_per_s or math.inf, (1 - held) * link)
         if got < checks.PACE_SHARE * due:
             yield (
+                got / due,
                 f"{place.device} sent {got / 1e9:.3g} Gb/s while all sent, and PFC, which held it "
                 f"for {100 * held:.0f} % of that time, left it {due / 1e9:.3g}: the limit of "
-                f"{place.device}, or it stalled"
+                f"{place.device}, or it stalled",
             )
 
 
@@ -394,7 +396,7 @@ def _slowed(evidence: Evidence) -> Iterator[Finding]:
         for flow in evidence.flows
         for finding in checks.kept_sending(evidence, flow)
     ]
-    yield from _unless_stalled(_shares_slowed(evidence, alone, shared), stalls)
+    yield from _unless_stalled(_shares_slowed(evidence, alone, shared), next(iter(stalls), ""))
 
 
 def _shares_slowed(
