@@ -35,6 +35,9 @@ class Console(Protocol):
     """Line mode: each line typed, without its end. With a pty the console echoes and rubs out."""
     on_key: Callable[[str], None] | None
     """Key mode: when set, characters come here one at a time, neither echoed nor edited."""
+    on_question: Callable[[str], str] | None
+    """With a pty: a typed `?`, with the line so far; what is printed below it, which ends with the
+    prompt, or "" for an ordinary key. None: it is always one."""
     on_data: Callable[[str], None] | None
     """Raw mode, for stdin without a pty: text as it arrives. Wins over `on_line`."""
     on_eof: Callable[[], None] | None

@@ -62,6 +62,7 @@ class ConsoleSession(asyncssh.SSHServerSession[str]):
         self.on_eof: Event = None
         self.on_interrupt: Event = None
         self.on_suspend: Event = None
+        self.on_question: Callable[[str], str] | None = None
         self.on_signal: Callable[[SignalName], None] | None = None
         self._on_line: Line = None
         self._on_key: Line = None
@@ -285,6 +286,10 @@ class ConsoleSession(asyncssh.SSHServerSession[str]):
         return True
 
     def _type(self, on_line: Callable[[str], None], key: str) -> None:
+        asks = self.on_question if key == "?" else None
+        if asks is not None and (listing := asks(self._editor.line)):
+            self._editor.list_below(listing)
+            return
         entered = self._editor.type(key)
         if entered is Control.INTERRUPT:
             self._interrupt()

@@ -31,9 +31,13 @@ class LineEditor:
 
     def __init__(self, echo: Callable[[str], None]) -> None:
         self._echo = echo
-        self._line = ""
+        self.line = ""
         self._sequence: str | None = None  # an escape sequence that has begun: it does nothing
         self._after_return = False
+
+    def list_below(self, listing: str) -> None:
+        """A listing with the prompt at its end, behind which the line is shown again."""
+        self._echo("\r\n" + listing.replace("\n", "\r\n") + self.line)
 
     def type(self, key: str) -> Entered | None:
         """One character arrives. The line, when this ends it; a control key; else None."""
@@ -45,8 +49,8 @@ class LineEditor:
             return None
         if key in "\r\n":
             return None if second_half else self._enter()
-        if key in _ENDING or (key == Control.END_OF_INPUT and not self._line):
-            self._line = ""
+        if key in _ENDING or (key == Control.END_OF_INPUT and not self.line):
+            self.line = ""
             return Control(key)
         self._edit(key)
         return None
@@ -55,22 +59,22 @@ class LineEditor:
         if key == "\x1b":
             self._sequence = ""
         elif key in _RUBOUT:
-            self._cut(max(len(self._line) - 1, 0))
+            self._cut(max(len(self.line) - 1, 0))
         elif key == _KILL:
             self._cut(0)
         elif key == _KILL_WORD:
-            self._cut(self._line.rstrip().rfind(" ") + 1)
-        elif key.isprintable() and len(self._line) < MAX_LINE_LENGTH:
-            self._line += key
+            self._cut(self.line.rstrip().rfind(" ") + 1)
+        elif key.isprintable() and len(self.line) < MAX_LINE_LENGTH:
+            self.line += key
             self._echo(key)
 
     def _enter(self) -> str:
-        line, self._line = self._line, ""
+        line, self.line = self.line, ""
         self._echo("\r\n")
         return line
 
     def _cut(self, start: int) -> None:
         """The line ends there."""
-        if start < len(self._line):
-            self._echo("\b" * (len(self._line) - start) + "\x1b[K")
-            self._line = self._line[:start]
+        if start < len(self.line):
+            self._echo("\b" * (len(self.line) - start) + "\x1b[K")
+            self.line = self.line[:start]

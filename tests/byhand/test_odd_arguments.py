@@ -35,7 +35,7 @@ class Client:
     def __init__(self) -> None:
         self.pty, self.congested, self.width, self.height = False, False, 80, 24
         self.username, self.status = "root", None
-        self.on_line = self.on_key = self.on_data = None
+        self.on_line = self.on_key = self.on_data = self.on_question = None
         self.on_eof: Any = None
         self.on_interrupt = self.on_suspend = self.on_signal = None
 

@@ -128,6 +128,16 @@ def test_long_displays_are_paged_until_paging_is_off(cli: Terminal) -> None:
     assert "More" not in cli.type("display interface\r", CLI)
 
 
+def test_the_cli_tells_what_can_follow(cli: Terminal) -> None:
+    listing = cli.type("?", r"<S6550>$")
+    assert listing.startswith("\r\nUser view commands:\r\n  display\r\n")
+    assert "  priority-flow-control\r\n" in cli.type("display ?", r"<S6550>display $")
+    assert "\r\n  clock\r\n  current-configuration\r\n" in cli.type("c?", r"<S6550>display c$")
+    assert "UTC" in cli.type("lo\r", CLI)
+    assert "% Unrecognized command found at '^' position." in cli.type("foo ?", r"<S6550>foo $")
+    cli.type("\x03", CLI)
+
+
 def test_saving_asks_first(cli: Terminal) -> None:
     cli.type("save\r", r"Are you sure\? \[Y/N\]:$")
     cli.type("y\r", r"press the enter key\):$")

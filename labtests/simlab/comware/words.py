@@ -21,6 +21,7 @@ WORDS = CliWords(
     operators_may=frozenset(
         ("display", "system-view", "quit", "return", "screen-length", "terminal", "ping")
     ),
+    help_title="{view} view commands:\n",
     port_description="{port} Interface",
 )
 

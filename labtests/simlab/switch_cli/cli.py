@@ -34,6 +34,8 @@ class CliWords:
     operators_may: frozenset[str]
     """First words of commands."""
     filters: Mapping[str, Filter] = field(default_factory=lambda: FILTERS)
+    help_title: str = ""
+    """Printed above the list of a view's commands; `{view}` is its name."""
     caret_padded: bool = False
     """The caret's line is padded to the length of the echoed line."""
     port_description: str = "{port}"

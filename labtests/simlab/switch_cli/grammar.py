@@ -127,6 +127,21 @@ class Grammar:
             raise BadSyntax(Problem.INCOMPLETE, len(line.rstrip()) + 1)
         return path.node.command, CliCall(tuple(path.words), tuple(path.keywords), path.values)
 
+    def choices(self, before: str) -> list[str]:
+        """What may stand in the place of the word begun: keywords, forms of arguments, `<cr>`.
+
+        Raises BadSyntax when the words before it are no beginning of a command.
+        """
+        words = _words(before)
+        begun = words.pop().text.lower() if before[-1:].strip() else ""
+        path = _CommandWalk(self._root)
+        path.walk(words)
+        found = sorted(name for name in path.node.keywords if name.startswith(begun))
+        if not begun:
+            found += [f"<{name}>" for name, _, _ in path.node.arguments]
+            found += ["<cr>"] if path.node.command is not None else []
+        return found
+
     def _add(self, pattern: str, command: CliCommand) -> None:
         for tokens in _expand(_TOKEN.findall(pattern)):
             node = self._root

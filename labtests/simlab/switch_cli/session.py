@@ -66,6 +66,19 @@ class CliSession:
         command, call = self._grammars[self.view].parse(line)
         return command.handler(self, call)
 
+    def listing(self, before: str) -> str:
+        """What `?` prints: what can follow the words so far, and the prompt again."""
+        if self.question is not None:
+            return ""
+        prompt = self.prompt
+        try:
+            choices = self._grammars[self.view].choices(before)
+        except BadSyntax as error:
+            return self._rejection(error, prompt, before) + prompt
+        title = self.cli.words.help_title.format(view=self.view.capitalize())
+        shown = "".join(f"  {choice}\n" for choice in choices)
+        return ("" if before.strip() else title) + shown + prompt
+
     # -- for commands ---------------------------------------------------------------------------
 
     @property
