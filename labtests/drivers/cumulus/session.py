@@ -19,7 +19,7 @@ from labtests.transport.protocol import Reply
 
 PORTS_REMEDY = "check the interface name in the testbed file against `nv show interface`"
 _COMPLAINTS = {
-    r"does not exist|is not a 'interface-name'": PORTS_REMEDY,
+    r"^Error: .*(does not exist|is not a 'interface-name')": PORTS_REMEDY,
     r"^Error: (Ambiguous|Invalid) Command": "this release of Cumulus Linux has no such command; "
     "try it by hand with --help",
     r"^Invalid config": "what the switch would not apply is given up; look at the same line by "
