@@ -1,4 +1,4 @@
-"""The suites on a Cumulus Linux switch: experiments pass with their controls red, and a fault is not green."""
+"""The suites on a Cumulus switch: they pass with their controls red, and a fault is not green."""
 
 import json
 from pathlib import Path
@@ -11,8 +11,9 @@ TESTBED, SWITCH = "cumulus-cx5", "SN2700"
 
 THEIRS = (
     "nv set qos mapping gold trust both",
-    "nv set qos mapping gold dscp 0-63 switch-priority 0",
-    "nv set qos congestion-control gold traffic-class 0-7 red enable",
+    "nv set qos mapping gold dscp 24-31 switch-priority 4",
+    "nv set qos mapping gold dscp 32-39 switch-priority 3",
+    "nv set qos congestion-control gold traffic-class 0-7 ecn enable",
     "nv set interface swp1-3 qos mapping profile gold",
     "nv set interface swp1-3 qos congestion-control profile gold",
     "nv config apply -y",
