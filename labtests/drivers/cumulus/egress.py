@@ -4,25 +4,10 @@ import re
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 
+from labtests.capabilities import records as r
 from labtests.capabilities import settings as s
 from labtests.capabilities.device import EcnCurves, EcnMarking, QueueShares, Shares
-from labtests.capabilities.records import (
-    EcnSetting,
-    MarkingCurve,
-    QueueSchedule,
-    SchedulingSetting,
-    WredQueue,
-)
-from labtests.drivers.cumulus.profiles import (
-    DEFAULT,
-    Applied,
-    Leaves,
-    ProfileSetting,
-    Unclear,
-    members,
-    number,
-    switched,
-)
+from labtests.drivers.cumulus import profiles as p
 
 QUEUES = range(8)
 _CLASS = "traffic-class"
@@ -30,34 +15,34 @@ _USUAL = (150_000, 1_500_000, 100)
 """The default of the switch itself (guide)."""
 _MOST_BYTES = 2**32 - 1
 _ALSO_DROPS = re.compile(r"; RED in ([0-7](?:, [0-7])*)")
-Marked = tuple[frozenset[WredQueue], frozenset[int]]
+Marked = tuple[frozenset[r.WredQueue], frozenset[int]]
 """Curves, and in which of them packets that cannot be marked are dropped by RED, too."""
 
 
-def curves_of(leaves: Leaves) -> Marked:
+def curves_of(leaves: p.Leaves) -> Marked:
     """Of each class that marks or drops. Raises Unclear."""
     found, drops = set(), set()
-    for queue in members(leaves, _CLASS, 8):
+    for queue in p.members(leaves, _CLASS, 8):
         at = (_CLASS, str(queue))
-        ecn = switched(leaves, (*at, "ecn"), "enable")
-        red = switched(leaves, (*at, "red"), "disable")
+        ecn = p.switched(leaves, (*at, "ecn"), "enable")
+        red = p.switched(leaves, (*at, "red"), "disable")
         low, high, most = (
-            number(leaves, (*at, name), usual, _MOST_BYTES)
+            p.number(leaves, (*at, name), usual, _MOST_BYTES)
             for name, usual in zip(("min-threshold", "max-threshold", "probability"), _USUAL,
                                    strict=True)
         )  # fmt: skip
         if not (ecn or red):
             continue
         if most > 100 or low > high:
-            raise Unclear(f"{' '.join(at)}: {low} to {high} bytes, {most} %: no curve")
+            raise p.Unclear(f"{' '.join(at)}: {low} to {high} bytes, {most} %: no curve")
         found.add(_curve(queue, low, high, most, ecn=ecn))
         if ecn and red:
             drops.add(queue)
     return frozenset(found), frozenset(drops)
 
 
-def _curve(queue: int, low: int, high: int, percent: int, *, ecn: bool) -> WredQueue:
-    return WredQueue(
+def _curve(queue: int, low: int, high: int, percent: int, *, ecn: bool) -> r.WredQueue:
+    return r.WredQueue(
         queue=queue,
         low_limit=low,
         high_limit=high,
@@ -67,7 +52,7 @@ def _curve(queue: int, low: int, high: int, percent: int, *, ecn: bool) -> WredQ
     )
 
 
-def _told(curve: WredQueue, red: bool) -> Leaves:
+def _told(curve: r.WredQueue, red: bool) -> p.Leaves:
     words = {
         "ecn": "enable" if curve.ecn else "disable",
         "max-threshold": str(curve.high_limit),
@@ -78,31 +63,31 @@ def _told(curve: WredQueue, red: bool) -> Leaves:
     return {(_CLASS, str(curve.queue), name): word for name, word in words.items()}
 
 
-class CumulusEcn(ProfileSetting[EcnSetting], EcnMarking, EcnCurves):
+class CumulusEcn(p.ProfileSetting[r.EcnSetting], EcnMarking, EcnCurves):
     """ECN of each queue. One that is not in the setting drops at the tail. The profile of a setting
     is its name, and in which queues RED drops what cannot be marked: `lossy; RED in 3, 4`."""
 
     kind = s.ECN
     feature = "congestion-control"
 
-    def meaning(self, leaves: Leaves) -> Marked:
+    def meaning(self, leaves: p.Leaves) -> Marked:
         """See ProfileSetting."""
         return curves_of(leaves)
 
-    def value(self, applied: Applied, port: str) -> EcnSetting:
+    def value(self, applied: p.Applied, port: str) -> r.EcnSetting:
         """As applied."""
         found = self.in_force(applied, port)
         assert isinstance(found, tuple)
         curves, drops = found
-        name = applied.profile or DEFAULT
+        name = applied.profile or p.DEFAULT
         told = f"; RED in {', '.join(map(str, sorted(drops)))}" if drops else ""
         return _setting(curves, f"{name}{told}")
 
-    def same(self, one: EcnSetting, other: EcnSetting) -> bool:
+    def same(self, one: r.EcnSetting, other: r.EcnSetting) -> bool:
         """By queue."""
         return _meant(one) == _meant(other)
 
-    def made(self, applied: Applied, port: str, wanted: EcnSetting) -> Applied:
+    def made(self, applied: p.Applied, port: str, wanted: r.EcnSetting) -> p.Applied:
         """See NvueSetting."""
         curves, drops = _meant(wanted)
         if averaged := [each.queue for each in curves if each.weighting_exponent]:
@@ -119,11 +104,11 @@ class CumulusEcn(ProfileSetting[EcnSetting], EcnMarking, EcnCurves):
         own = own or {(_CLASS, "0", name): "disable" for name in ("ecn", "red")}
         return self.meant(applied, port, (curves, drops), dict(sorted(own.items())))
 
-    def ecn_on(self, queues: AbstractSet[int]) -> EcnSetting:
+    def ecn_on(self, queues: AbstractSet[int]) -> r.EcnSetting:
         """From 150 to 1500 kB, up to 100 %: the switch's own default, for queue 0."""
         return _setting(_curve(queue, *_USUAL, ecn=True) for queue in queues)
 
-    def ecn_for(self, curves: tuple[MarkingCurve, ...], cell_bytes: int) -> EcnSetting:
+    def ecn_for(self, curves: tuple[r.MarkingCurve, ...], cell_bytes: int) -> r.EcnSetting:
         """In bytes, so whatever a cell is."""
         if averaged := [each.queue for each in curves if each.weighting_exponent]:
             self._refuse_average(averaged[0])
@@ -134,12 +119,12 @@ class CumulusEcn(ProfileSetting[EcnSetting], EcnMarking, EcnCurves):
         self.reject(f"ecn of queue {queue}", problem, "use weighting_exponent: 0")
 
 
-def _setting(curves: Iterable[WredQueue], profile: str = "labtests") -> EcnSetting:
+def _setting(curves: Iterable[r.WredQueue], profile: str = "labtests") -> r.EcnSetting:
     found = tuple(sorted(curves, key=lambda each: each.queue))
-    return EcnSetting(profile=profile, queues=found) if found else EcnSetting()
+    return r.EcnSetting(profile=profile, queues=found) if found else r.EcnSetting()
 
 
-def _meant(setting: EcnSetting) -> Marked:
+def _meant(setting: r.EcnSetting) -> Marked:
     told = _ALSO_DROPS.search(setting.profile or "")
     drops = frozenset(map(int, told[1].split(", "))) if told else frozenset()
     return frozenset(setting.queues), drops & setting.marking_queues
@@ -151,39 +136,39 @@ Served = tuple[int | None, ...]
 """Percent of each queue, None for strict priority."""
 
 
-def shares_of(leaves: Leaves) -> Served:
+def shares_of(leaves: p.Leaves) -> Served:
     """A class that the profile says nothing of gets what others leave (guide): 0. Raises
-    Unclear."""
-    members(leaves, _CLASS, 8)
+    p.Unclear."""
+    p.members(leaves, _CLASS, 8)
     if not leaves:
-        raise Unclear("it is not there, or empty", "give the port a profile: mode, bw-percent")
+        raise p.Unclear("it is not there, or empty", "give the port a profile: mode, bw-percent")
     found: list[int | None] = []
     for queue in map(str, QUEUES):
         mode = leaves.get((_CLASS, queue, "mode"), "dwrr")
         if mode not in ("dwrr", "strict"):
-            raise Unclear(f"{_CLASS} {queue}: labtests does not know the mode {mode!r}")
-        share = number(leaves, (_CLASS, queue, "bw-percent"), 0, 100)
+            raise p.Unclear(f"{_CLASS} {queue}: labtests does not know the mode {mode!r}")
+        share = p.number(leaves, (_CLASS, queue, "bw-percent"), 0, 100)
         found.append(None if mode == "strict" else share)
     return tuple(found)
 
 
-class CumulusScheduling(ProfileSetting[SchedulingSetting], QueueShares):
+class CumulusScheduling(p.ProfileSetting[r.SchedulingSetting], QueueShares):
     """Strict priority (the highest queue first), or a percentage (DWRR)."""
 
     kind = s.SCHEDULING
     feature = "egress-scheduler"
 
-    def meaning(self, leaves: Leaves) -> Served:
+    def meaning(self, leaves: p.Leaves) -> Served:
         """See ProfileSetting."""
         return shares_of(leaves)
 
-    def value(self, applied: Applied, port: str) -> SchedulingSetting:
+    def value(self, applied: p.Applied, port: str) -> r.SchedulingSetting:
         """As applied."""
         found = self.in_force(applied, port)
         assert isinstance(found, tuple)
         return self.scheduling_for(found)
 
-    def made(self, applied: Applied, port: str, wanted: SchedulingSetting) -> Applied:
+    def made(self, applied: p.Applied, port: str, wanted: r.SchedulingSetting) -> p.Applied:
         """See NvueSetting."""
         where = f"interface {port} qos {self.feature}"
         now = dict(enumerate(self._now(applied)))
@@ -197,24 +182,24 @@ class CumulusScheduling(ProfileSetting[SchedulingSetting], QueueShares):
             self.reject(where, f"{shares} are more than 100 percent", "give smaller weights")
         return self.meant(applied, port, shares, _scheduler(shares))
 
-    def _now(self, applied: Applied) -> Served:
+    def _now(self, applied: p.Applied) -> Served:
         try:
             return shares_of(applied.leaves)
-        except Unclear:
+        except p.Unclear:
             return (0,) * 8
 
-    def scheduling_for(self, shares: Shares) -> SchedulingSetting:
+    def scheduling_for(self, shares: Shares) -> r.SchedulingSetting:
         """Percentages."""
         queues = tuple(
-            QueueSchedule(queue=queue, group="sp", weight=None)
+            r.QueueSchedule(queue=queue, group="sp", weight=None)
             if share is None
-            else QueueSchedule(queue=queue, group="1", weight=share)
+            else r.QueueSchedule(queue=queue, group="1", weight=share)
             for queue, share in enumerate(shares)
         )
-        return SchedulingSetting(discipline="wrr", unit="byte-count", queues=queues)
+        return r.SchedulingSetting(discipline="wrr", unit="byte-count", queues=queues)
 
 
-def _scheduler(shares: Served) -> Leaves:
+def _scheduler(shares: Served) -> p.Leaves:
     told: dict[tuple[str, ...], str] = {}
     for queue, share in enumerate(shares):
         at = (_CLASS, str(queue))

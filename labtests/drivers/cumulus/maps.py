@@ -10,18 +10,7 @@ from dataclasses import replace
 from labtests.capabilities import settings as s
 from labtests.capabilities.device import DscpClasses
 from labtests.capabilities.records import TrustSetting
-from labtests.drivers.cumulus.profiles import (
-    DEFAULT,
-    MAP,
-    Applied,
-    Leaves,
-    NvueSetting,
-    ProfileSetting,
-    Unclear,
-    members,
-    number,
-    nv,
-)
+from labtests.drivers.cumulus import profiles as p
 from labtests.transport.asking import Asking
 from labtests.transport.commands import Shell
 
@@ -32,30 +21,30 @@ Mapped = tuple[str, tuple[int, ...]]
 """Whom the port trusts, and the priority of each DSCP."""
 
 
-def mapped(leaves: Leaves) -> Mapped:
+def mapped(leaves: p.Leaves) -> Mapped:
     """DSCPs that a profile leaves out have the default: 8p to 8p + 7 are p. Raises Unclear."""
-    members(leaves, "dscp", 64)
+    p.members(leaves, "dscp", 64)
     trust = leaves.get(("trust",), "")
     if trust not in _SOURCES:
-        raise Unclear(f"labtests does not know the trust {trust!r}", "use l2, l3, both or port")
-    found = (number(leaves, ("dscp", str(n), "switch-priority"), n // 8, 7) for n in range(64))
+        raise p.Unclear(f"labtests does not know the trust {trust!r}", "use l2, l3, both or port")
+    found = (p.number(leaves, ("dscp", str(n), "switch-priority"), n // 8, 7) for n in range(64))
     return trust, tuple(found)
 
 
-class _Mapping(ProfileSetting[s.T]):
+class _Mapping(p.ProfileSetting[s.T]):
     feature = "mapping"
 
-    def meaning(self, leaves: Leaves) -> Mapped:
+    def meaning(self, leaves: p.Leaves) -> Mapped:
         """See ProfileSetting."""
         return mapped(leaves)
 
-    def now(self, applied: Applied, port: str) -> Mapped:
+    def now(self, applied: p.Applied, port: str) -> Mapped:
         """As applied."""
         found = self.in_force(applied, port)
         assert isinstance(found, tuple)
         return found
 
-    def mapping(self, applied: Applied, port: str, wanted: Mapped) -> Applied:
+    def mapping(self, applied: p.Applied, port: str, wanted: Mapped) -> p.Applied:
         """The port applies one that says this."""
         trust, classes = wanted
         kept = {path: value for path, value in applied.leaves.items() if path[0] != "dscp"}
@@ -73,11 +62,11 @@ class CumulusTrust(_Mapping[TrustSetting]):
 
     kind = s.TRUST
 
-    def value(self, applied: Applied, port: str) -> TrustSetting:
+    def value(self, applied: p.Applied, port: str) -> TrustSetting:
         """As applied."""
         return TrustSetting(source=_SOURCES[self.now(applied, port)[0]])  # type: ignore[arg-type]
 
-    def made(self, applied: Applied, port: str, wanted: TrustSetting) -> Applied:
+    def made(self, applied: p.Applied, port: str, wanted: TrustSetting) -> p.Applied:
         """See NvueSetting."""
         if wanted.override or wanted.source not in _WORDS:
             problem, remedy = f"a port cannot classify so: {wanted}", 'use "dscp", without override'
@@ -91,7 +80,7 @@ class CumulusDscpMap(_Mapping[tuple[int, ...]], DscpClasses):
 
     kind = s.DSCP_MAP
 
-    def value(self, applied: Applied, port: str) -> tuple[int, ...]:
+    def value(self, applied: p.Applied, port: str) -> tuple[int, ...]:
         """Refused at a port that does not classify by DSCP."""
         trust, classes = self.now(applied, port)
         if trust not in ("l3", "both"):
@@ -99,7 +88,7 @@ class CumulusDscpMap(_Mapping[tuple[int, ...]], DscpClasses):
             self.reject(f"interface {port} qos mapping", problem, "set its trust to dscp first")
         return classes
 
-    def made(self, applied: Applied, port: str, wanted: tuple[int, ...]) -> Applied:
+    def made(self, applied: p.Applied, port: str, wanted: tuple[int, ...]) -> p.Applied:
         """See NvueSetting."""
         return self.mapping(applied, port, (self.now(applied, port)[0], wanted))
 
@@ -108,38 +97,38 @@ class CumulusDscpMap(_Mapping[tuple[int, ...]], DscpClasses):
         return self.read(port)
 
 
-class CumulusQueueMap(NvueSetting[tuple[int, ...]]):
+class CumulusQueueMap(p.NvueSetting[tuple[int, ...]]):
     """The queue of each switch priority: the whole switch's."""
 
     kind = s.QUEUE_MAP
-    feature = MAP
+    feature = p.MAP
     wide = True
 
-    def value(self, applied: Applied, port: str) -> tuple[int, ...]:
+    def value(self, applied: p.Applied, port: str) -> tuple[int, ...]:
         """As applied."""
         if applied.roce:
             problem = f"RoCE mode is on ({applied.roce}), and labtests does not know its map"
             self.reject("qos roce", problem, "`nv unset qos roce`")
-        leaves, where = applied.profiles.get(DEFAULT, {}), f"qos {MAP} {DEFAULT}"
+        leaves, where = applied.profiles.get(p.DEFAULT, {}), f"qos {p.MAP} {p.DEFAULT}"
         try:
-            members(leaves, "switch-priority", 8)
+            p.members(leaves, "switch-priority", 8)
             paths = [("switch-priority", str(n), "traffic-class") for n in _SAME]
-            return tuple(number(leaves, path, n, 7) for n, path in enumerate(paths))
-        except Unclear as unclear:
+            return tuple(p.number(leaves, path, n, 7) for n, path in enumerate(paths))
+        except p.Unclear as unclear:
             self.reject(where, str(unclear), unclear.remedy)
 
-    def made(self, applied: Applied, port: str, wanted: tuple[int, ...]) -> Applied:
+    def made(self, applied: p.Applied, port: str, wanted: tuple[int, ...]) -> p.Applied:
         """See NvueSetting."""
-        told: Leaves = {
+        told: p.Leaves = {
             ("switch-priority", str(n), "traffic-class"): str(c) for n, c in enumerate(wanted)
         }
-        return replace(applied, profiles={**applied.profiles, DEFAULT: told})
+        return replace(applied, profiles={**applied.profiles, p.DEFAULT: told})
 
-    def lines(self, port: str, before: Applied, after: Applied) -> Iterator[Shell]:
+    def lines(self, port: str, before: p.Applied, after: p.Applied) -> Iterator[Shell]:
         """What a priority has by itself is unset."""
         was, wanted = self.value(before, port), self.value(after, port)
         for priority in _SAME:
-            at = ("qos", MAP, DEFAULT, "switch-priority", priority, "traffic-class")
+            at = ("qos", p.MAP, p.DEFAULT, "switch-priority", priority, "traffic-class")
             if was[priority] != wanted[priority]:
                 plain = wanted[priority] == priority
-                yield nv("unset", *at) if plain else nv("set", *at, wanted[priority])
+                yield p.nv("unset", *at) if plain else p.nv("set", *at, wanted[priority])

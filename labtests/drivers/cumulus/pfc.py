@@ -6,14 +6,7 @@ be there before; how much headroom a priority gets is the switch's own, by speed
 
 from labtests.capabilities.records import PfcSetting
 from labtests.capabilities.settings import PFC
-from labtests.drivers.cumulus.profiles import (
-    Applied,
-    Leaves,
-    ProfileSetting,
-    Unclear,
-    members,
-    switched,
-)
+from labtests.drivers.cumulus import profiles as p
 
 _POOL_REMEDY = (
     "`nv set qos traffic-pool default-lossless memory-percent 50`, the same of default-lossy, and "
@@ -21,34 +14,34 @@ _POOL_REMEDY = (
 )
 
 
-def lossless(leaves: Leaves) -> frozenset[int]:
+def lossless(leaves: p.Leaves) -> frozenset[int]:
     """Its priorities. Raises Unclear for a profile that only sends pauses, or only obeys."""
-    priorities = frozenset(members(leaves, "switch-priority", 8))
-    sends, obeys = (switched(leaves, (way,), "enable") for way in ("tx", "rx"))
+    priorities = frozenset(p.members(leaves, "switch-priority", 8))
+    sends, obeys = (p.switched(leaves, (way,), "enable") for way in ("tx", "rx"))
     if priorities and sends != obeys:
         way = "sends pauses and obeys none" if sends else "obeys pauses and sends none"
-        raise Unclear(f"it {way}", "enable both, tx and rx, or none of them")
+        raise p.Unclear(f"it {way}", "enable both, tx and rx, or none of them")
     return priorities if sends and obeys else frozenset()
 
 
-def _own(base: Leaves, priorities: frozenset[int]) -> Leaves:
+def _own(base: p.Leaves, priorities: frozenset[int]) -> p.Leaves:
     kept = {path: value for path, value in base.items() if path[0] != "switch-priority"}
     word = "enable" if priorities else "disable"
     kept |= {("switch-priority", str(n)): "" for n in priorities}
     return dict(sorted({**kept, ("tx",): word, ("rx",): word}.items()))
 
 
-class CumulusPfc(ProfileSetting[PfcSetting]):
+class CumulusPfc(p.ProfileSetting[PfcSetting]):
     """There is no mode: a port without priorities is off."""
 
     kind = PFC
     feature = "pfc"
 
-    def meaning(self, leaves: Leaves) -> frozenset[int]:
+    def meaning(self, leaves: p.Leaves) -> frozenset[int]:
         """See ProfileSetting."""
         return lossless(leaves)
 
-    def value(self, applied: Applied, port: str) -> PfcSetting:
+    def value(self, applied: p.Applied, port: str) -> PfcSetting:
         """As applied."""
         found = self.in_force(applied, port)
         assert isinstance(found, frozenset)
@@ -58,7 +51,7 @@ class CumulusPfc(ProfileSetting[PfcSetting]):
         """A port that is off has no priorities."""
         return _wanted(one) == _wanted(other)
 
-    def made(self, applied: Applied, port: str, wanted: PfcSetting) -> Applied:
+    def made(self, applied: p.Applied, port: str, wanted: PfcSetting) -> p.Applied:
         """See NvueSetting."""
         where = f"interface {port} qos pfc"
         if wanted.mode == "auto":

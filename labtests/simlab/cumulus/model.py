@@ -45,7 +45,6 @@ _LINES = {
     "interface <port> qos pfc-watchdog state": _SWITCHED,
     "interface <port> link mtu": "552-9216",
     "interface <port> link state up|down": "",
-    "system config auto-save enable": "on|off",
 }  # fmt: skip
 RULES = tuple((tuple(line.split()), leaf) for line, leaf in _LINES.items())
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from labtests.simlab.cumulus import showing
 from labtests.simlab.cumulus.chassis import CumulusChassis
-from labtests.simlab.cumulus.model import NoSuchPort, Place, Tree, places, put, take
+from labtests.simlab.cumulus.model import NoSuchPort, Place, places, put, take
 from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux.options import NotEmulated, Refused
 
@@ -61,14 +61,13 @@ def _change(box: CumulusChassis, user: str, verb: str, words: Place) -> str:
 
 
 def _show(box: CumulusChassis, user: str, path: Place, options: Mapping[str, str]) -> str:
-    if (options.get("-o") or options.get("--output")) != "json":
+    if options.get("-o", options.get("--output")) != "json":
         raise NotEmulated("nv show without -o json")
-    which = {"operational": "operational"}.get(options.get("--rev", ""), options.get("--rev", ""))
-    which = next((options[f"--{w}"] for w in ("applied", "pending") if f"--{w}" in options), which)
-    if which in ("applied", "pending"):
-        waiting = box.revisions.pending.get(user, (0, box.revisions.tree))[1]
-        told = box.revisions.tree if which == "applied" else waiting
-        return _json(showing.settings(box, path, told))
+    tree, named = box.revisions.tree, {*options.values(), *options}
+    if "pending" in named:
+        tree = box.revisions.pending.get(user, (0, tree))[1]
+    if named & {"applied", "pending"}:
+        return _json(showing.settings(box, path, tree))
     return _json(showing.operational(box, path))
 
 
@@ -85,36 +84,17 @@ def _config(box: CumulusChassis, user: str, words: Place, options: Mapping[str, 
     if verb in ("history", "revision") and not rest:
         return revisions.table()
     if verb == "diff" and not rest:
-        return _difference(box, user, options.get("-o") or options.get("--output") or "yaml")
+        return _difference(box, user, options)
     raise Refused(_INVALID)
 
 
-def _difference(box: CumulusChassis, user: str, form: str) -> str:
+def _difference(box: CumulusChassis, user: str, options: Mapping[str, str]) -> str:
+    if options.get("-o", options.get("--output")) != "commands":
+        raise NotEmulated("nv config diff without -o commands")
     new, gone = box.revisions.differences(user)
-    if form == "commands":
-        told = [("unset", *path) for path in gone]
-        told += [("set", *path, *([] if each == {} else [str(each)])) for path, each in new]
-        return "".join(f"nv {' '.join(words)}\n" for words in told)
-    trees: dict[str, Tree] = {"unset": {}, "set": {}}
-    for path in gone:
-        put(trees["unset"], path, None)
-    for path, each in new:
-        put(trees["set"], path, None if each == {} else str(each))
-    told_of = [{verb: tree} for verb, tree in trees.items() if tree]
-    if form == "json":
-        return _json(told_of)
-    return "".join(f"- {_yaml(each, 4)[4:]}" for each in told_of)
-
-
-def _yaml(tree: Tree, margin: int) -> str:
-    lines = []
-    for name, each in tree.items():
-        key = f"{' ' * margin}{repr(name) if name.isdecimal() else name}:"
-        if isinstance(each, dict) and each:
-            lines.append(f"{key}\n{_yaml(each, margin + 2)}")
-        else:
-            lines.append(f"{key} {each}\n")
-    return "".join(lines)
+    told = [("unset", *path) for path in gone]
+    told += [("set", *path, *([] if each == {} else [str(each)])) for path, each in new]
+    return "".join(f"nv {' '.join(words)}\n" for words in told)
 
 
 def _json(shown: Any) -> str:

@@ -67,10 +67,7 @@ class Revisions:
         self.tree = tree
         self.pending.pop(user, None)
         self.applied.append(Revision(revision, user, at, deepcopy(tree)))
-        auto = tree.get("system", {}).get("config", {}).get("auto-save", {}).get("enable")
-        if auto == "on":
-            self.startup = deepcopy(tree)
-        return f"applied{'_and_saved' if auto == 'on' else ''} [rev_id: {revision}]\n"
+        return f"applied [rev_id: {revision}]\n"
 
     def differences(self, user: str) -> tuple[list[tuple[Place, object]], list[Place]]:
         """Of what is pending: what is set, and what is unset."""
@@ -116,24 +113,17 @@ def _invalid(ports: tuple[str, ...], tree: Tree) -> list[str]:
 
 def _value(path: Place, value: object) -> str:
     """As jsonschema says it."""
-    where, leaf = ".".join(path), _leaf(path)
-    if isinstance(value, dict) or not leaf or leaf == "<profile>":
-        return ""
+    leaf, said = _leaf(path), ""
     if "|" in leaf:
         words = leaf.split("|")
-        return (
-            "" if value in words else f"Config invalid at {where}: {value!r} is not one of {words}"
-        )
-    low, high = map(int, leaf.split("-"))
-    if not isinstance(value, int):
-        return f"Config invalid at {where}: {value!r} is not of type 'integer'"
-    if value > high:
-        return f"Config invalid at {where}: {value} is greater than the maximum of {high}"
-    return (
-        f"Config invalid at {where}: {value} is less than the minimum of {low}"
-        if value < low
-        else ""
-    )
+        said = "" if value in words else f"{value!r} is not one of {words}"
+    elif leaf and leaf != "<profile>" and not isinstance(value, int):
+        said = f"{value!r} is not of type 'integer'"
+    elif isinstance(value, int) and leaf != "<profile>":
+        low, high = map(int, leaf.split("-"))
+        said = f"{value} is greater than the maximum of {high}" if value > high else said
+        said = f"{value} is less than the minimum of {low}" if value < low else said
+    return said and f"Config invalid at {'.'.join(path)}: {said}"
 
 
 def _leaf(path: Place) -> str:
