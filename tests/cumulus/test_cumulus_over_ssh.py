@@ -32,6 +32,7 @@ from labtests.capabilities.settings import (
     TRUST,
 )
 from labtests.core.errors import CommandRejected, LabError
+from labtests.experiment import SIMULATED, Incast
 from labtests.inventory import Endpoint, load
 from labtests.lab.lab import Lab
 from labtests.profile.planning import made, planned
@@ -176,6 +177,18 @@ def test_what_a_change_that_was_cut_off_has_left_goes_with_the_next_one(lab):
         assert set(configured(lab)["pfc"]) == {"labtests-swp1"}
         assert typed(lab, "nv config diff -o commands") == ""
     assert everything(lab) == before
+
+
+def test_queues_that_the_default_serves_unequally_are_served_alike_where_it_matters(lab, simulated):
+    """12 and 13 percent: a sender that is offered half of the line would get less."""
+    incast = Incast(lab=lab, pace=SIMULATED, progress=lambda _: None)
+    network = simulated.lab.network.switch(BOX)
+    with lab.restoring():
+        incast.serve_alike({3, 5})
+        assert "labtests-swp1" not in configured(lab)["egress-scheduler"]
+        incast.serve_alike({2, 5})
+        assert len(set(network.schedule("swp1").queues)) == 1
+    assert "labtests-swp1" not in configured(lab)["egress-scheduler"]
 
 
 def test_what_somebody_has_pending_is_never_applied(lab):
