@@ -32,6 +32,7 @@ from labtests.capabilities.settings import (
     TRUST,
 )
 from labtests.core.errors import CommandRejected, LabError
+from labtests.drivers.cumulus.profiles import Applied
 from labtests.experiment import SIMULATED, Incast
 from labtests.inventory import Endpoint, load
 from labtests.lab.lab import Lab
@@ -246,6 +247,15 @@ def test_what_the_switch_cannot_do_is_refused_before_anything_is_sent(lab):
     with pytest.raises(CommandRejected, match="does not classify by DSCP"):
         lab.ask(BOX, lab.setting(IN, DSCP_MAP).read("swp2"))
     assert typed(lab, "nv config revision") == before
+
+
+def test_a_name_that_leaves_no_room_for_ours_is_refused_before_anything_is_sent(lab):
+    long = "x" * 120
+    setting = lab.setting(OUT, PFC)
+    applied = Applied(profiles={long: {("switch-priority", "3"): ""}}, profile=long, has_pool=True)
+    assert setting.value(applied, "swp1").priorities == {3}
+    with pytest.raises(CommandRejected, match="would be no name of a profile"):
+        setting.commands("swp1", setting.value(applied, "swp1"), ON, applied)
 
 
 def test_a_line_that_is_refused_leaves_nothing_behind(lab, monkeypatch):

@@ -17,12 +17,13 @@ from cumulus_recordings import (
 )
 
 from labtests.core.errors import CommandRejected, LabError, UnreadableOutput
-from labtests.drivers.cumulus import driver, session
+from labtests.drivers.cumulus import driver
 from labtests.drivers.cumulus.egress import curves_of, shares_of
 from labtests.drivers.cumulus.maps import mapped
 from labtests.drivers.cumulus.pfc import lossless
 from labtests.drivers.cumulus.profiles import Unclear
 from labtests.drivers.cumulus.session import expect_applied
+from labtests.drivers.displays import trees
 from labtests.transport.protocol import Reply
 
 READ = [recording for recording in RECORDINGS if is_read(recording)]
@@ -129,7 +130,7 @@ def test_what_is_no_count_is_refused_with_device_command_and_remedy(wrong):
         ("pfc", "-rf", {}),
         ("pfc", "a b", {}),
         ("pfc", "$(reboot)", {}),
-        ("pfc", "x" * 65, {}),
+        ("pfc", "x" * 129, {}),
         ("pfc", "x\n", {}),
         ("pfc", "p", {"switch-priority": {"; reboot": {}}}),
         ("pfc", "p", {"tx": "enable; reboot"}),
@@ -146,7 +147,7 @@ def test_a_word_that_could_go_into_a_command_is_checked(feature, name, profile):
 
 
 def test_an_answer_of_too_many_parts_is_refused(monkeypatch):
-    monkeypatch.setattr(session, "MOST_NODES", 1000)
+    monkeypatch.setattr(trees, "MOST_NODES", 1000)
     with pytest.raises(UnreadableOutput, match="more than 1000 parts"):
         PARSERS["qos"](answer({"qos": {str(n): {} for n in range(1000)}}))
 

@@ -13,15 +13,8 @@ from labtests.drivers.cumulus.maps import CumulusDscpMap, CumulusQueueMap, Cumul
 from labtests.drivers.cumulus.pfc import CumulusPfc
 from labtests.drivers.cumulus.profiles import parse_pending, parse_port, parse_qos
 from labtests.drivers.cumulus.queues import CumulusQueues
-from labtests.drivers.cumulus.session import (
-    PENDING,
-    CumulusPart,
-    Node,
-    expected,
-    parse,
-    show,
-    shown,
-)
+from labtests.drivers.cumulus.session import PENDING, CumulusPart, expected, show, shown
+from labtests.drivers.displays.trees import Node, parse
 from labtests.drivers.linux.links import DATE_COMMAND, parse_date
 from labtests.drivers.parsing import READ_AGAIN
 from labtests.transport.asking import Asking, ask, ask_each
@@ -72,20 +65,10 @@ def _neighbours(whole: Node) -> Iterator[Neighbour]:
             of = interface.below("lldp", "neighbor", name)
             yield Neighbour(
                 port=port,
-                name=_text(of.below("chassis"), "system-name"),
-                port_id=_plain(_text(of.below("port"), "name")),
-                port_description=_text(of.below("port"), "description"),
+                name=of.below("chassis", "system-name").text(),
+                port_id=of.below("port", "name").text(),
+                port_description=of.below("port", "description").text(),
             )
-
-
-def _text(of: Node, name: str) -> str:
-    return of.below(name).text() if of.has(name) else ""
-
-
-def _plain(port_id: str) -> str:
-    """A MAC address by its digits."""
-    is_mac = re.fullmatch("(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}", port_id)
-    return port_id.replace(":", "").lower() if is_mac else port_id
 
 
 # -- what is in the way ----------------------------------------------------------------------------

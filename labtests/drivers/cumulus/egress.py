@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 
 from labtests.capabilities import records as r
 from labtests.capabilities import settings as s
@@ -52,7 +53,7 @@ def _curve(queue: int, low: int, high: int, percent: int, *, ecn: bool) -> r.Wre
     )
 
 
-def _told(curve: r.WredQueue, red: bool) -> p.Leaves:
+def _told(curve: r.WredQueue, red: bool) -> dict[tuple[str, str, str], str]:
     words = {
         "ecn": "enable" if curve.ecn else "disable",
         "max-threshold": str(curve.high_limit),
@@ -92,17 +93,11 @@ class CumulusEcn(p.ProfileSetting[r.EcnSetting], EcnMarking, EcnCurves):
         curves, drops = _meant(wanted)
         if averaged := [each.queue for each in curves if each.weighting_exponent]:
             self._refuse_average(averaged[0])
-        other = {
-            (*path[:2], name): "disable"
-            for path in applied.leaves
-            for name in ("ecn", "red")
-            if path[0] == _CLASS
-        }
-        own = {**other}
+        classes = {path[1] for path in applied.leaves if path[0] == _CLASS} or {"0"}
+        own = {(_CLASS, each, name): "disable" for each in classes for name in ("ecn", "red")}
         for curve in curves:
             own |= _told(curve, curve.queue in drops)
-        own = own or {(_CLASS, "0", name): "disable" for name in ("ecn", "red")}
-        return self.meant(applied, port, (curves, drops), dict(sorted(own.items())))
+        return self.meant(applied, port, (curves, drops), {**dict(sorted(own.items()))})
 
     def ecn_on(self, queues: AbstractSet[int]) -> r.EcnSetting:
         """From 150 to 1500 kB, up to 100 %: the switch's own default, for queue 0."""
@@ -171,7 +166,9 @@ class CumulusScheduling(p.ProfileSetting[r.SchedulingSetting], QueueShares):
     def made(self, applied: p.Applied, port: str, wanted: r.SchedulingSetting) -> p.Applied:
         """See NvueSetting."""
         where = f"interface {port} qos {self.feature}"
-        now = dict(enumerate(self._now(applied)))
+        now: dict[int, int | None] = dict.fromkeys(QUEUES, 0)
+        with suppress(p.Unclear):  # of a setting that is about some queues only
+            now |= dict(enumerate(shares_of(applied.leaves)))
         for each in wanted.queues:
             if each.level is not None or each.group == "2" or (each.weight or 0) > 100:
                 remedy = "make it strict, or give it a percentage"
@@ -181,12 +178,6 @@ class CumulusScheduling(p.ProfileSetting[r.SchedulingSetting], QueueShares):
         if sum(share or 0 for share in shares) > 100:
             self.reject(where, f"{shares} are more than 100 percent", "give smaller weights")
         return self.meant(applied, port, shares, _scheduler(shares))
-
-    def _now(self, applied: p.Applied) -> Served:
-        try:
-            return shares_of(applied.leaves)
-        except p.Unclear:
-            return (0,) * 8
 
     def scheduling_for(self, shares: Shares) -> r.SchedulingSetting:
         """Percentages."""

@@ -12,7 +12,8 @@ from labtests.capabilities.device import FrameLengths
 from labtests.capabilities.facts import LinkErrors, LinkFacts, LinkState, PortTelemetry
 from labtests.capabilities.records import Reading
 from labtests.drivers.cumulus.profiles import Applied, NvueSetting, nv
-from labtests.drivers.cumulus.session import CumulusPart, Node, parse, show
+from labtests.drivers.cumulus.session import CumulusPart, show
+from labtests.drivers.displays.trees import Node, parse
 from labtests.drivers.parsing import READ_AGAIN
 from labtests.drivers.readings import Counted
 from labtests.transport.asking import Asking
@@ -53,11 +54,10 @@ def parse_link(reply: Reply) -> tuple[LinkFacts, dict[str, int | None]]:
 
 def _is_up(link: Node) -> bool:
     """`oper-status: up`; older releases have `state: {up: {}}`."""
-    if link.has("oper-status"):
-        return link.below("oper-status").word() == "up"
-    if not link.has("state"):
+    if not (link.has("oper-status") or link.has("state")):
         link.refuse("lacks the fields 'oper-status' and 'state'", READ_AGAIN)
-    return link.below("state").has("up")
+    told = link.below("oper-status")
+    return told.word() == "up" if link.has("oper-status") else link.below("state").has("up")
 
 
 def _speed(link: Node) -> int | None:
@@ -112,9 +112,9 @@ class CumulusFrameLimit(NvueSetting[int | None], FrameLengths):
         """See NvueSetting."""
         mtu = (wanted or 0) - HEADER_BYTES
         if mtu not in MTUS:
-            longest = [each + HEADER_BYTES for each in (MTUS[0], MTUS[-1])]
-            problem = f"{wanted} is no length of a frame there"
-            self.reject(f"interface {port} link mtu", problem, f"give {longest[0]} to {longest[1]}")
+            remedy = f"give {MTUS[0] + HEADER_BYTES} to {MTUS[-1] + HEADER_BYTES}"
+            where, problem = f"interface {port} link mtu", f"{wanted} is no length of a frame there"
+            self.reject(where, problem, remedy)
         return replace(applied, mtu=mtu)
 
     def lines(self, port: str, before: Applied, after: Applied) -> Iterator[Shell]:

@@ -45,9 +45,10 @@ class _Mapping(p.ProfileSetting[s.T]):
         return found
 
     def mapping(self, applied: p.Applied, port: str, wanted: Mapped) -> p.Applied:
-        """The port applies one that says this."""
+        """The port applies one that says this. Tags are their own priority by default (guide)."""
         trust, classes = wanted
-        kept = {path: value for path, value in applied.leaves.items() if path[0] != "dscp"}
+        told = applied.leaves.items()
+        kept = {path: word for path, word in told if path[0] != "dscp" and path[1:2] != (word,)}
         dscps: dict[tuple[str, ...], str] = {
             ("dscp", str(n), "switch-priority"): str(c) for n, c in enumerate(classes)
         }

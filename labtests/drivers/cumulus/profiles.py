@@ -18,13 +18,12 @@ from labtests.drivers.cumulus.session import (
     NAME,
     PENDING,
     CumulusPart,
-    Node,
     expect_applied,
     expected,
-    parse,
     revision,
     shown,
 )
+from labtests.drivers.displays.trees import Node, parse
 from labtests.drivers.parsing import READ_AGAIN, refuse, whole_lines
 from labtests.transport.asking import Asking, ask_each
 from labtests.transport.commands import Shell, program
@@ -73,19 +72,21 @@ class Applied:
 
 def leaves_of(node: Node) -> Leaves:
     """All values below."""
-    found: dict[tuple[str, ...], str] = {}
-    waiting: list[tuple[tuple[str, ...], Node]] = [((), node)]
-    while waiting:
-        path, at = waiting.pop()
-        if len(path) > 8 or len(found) > MOST_LEAVES:
-            node.refuse(f"has more than a profile has, at {' '.join(path)}")
-        if not isinstance(at.shown, dict):
-            found[path] = at.word()
-        elif path and not at.shown:
-            found[path] = ""
-        else:
-            waiting += [((*path, name), each) for name, each in at.items()]
-    return dict(sorted(found.items()))
+    found = dict(sorted(_leaves(node, ())))
+    if len(found) > MOST_LEAVES:
+        node.refuse(f"has {len(found)} values, and no profile has")
+    return found
+
+
+def _leaves(node: Node, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+    if len(path) > 8:
+        node.refuse("is deeper than a profile is")
+    if not isinstance(node.shown, dict):
+        yield path, node.word()
+    elif path and not node.shown:
+        yield path, ""
+    for name, each in node.items() if isinstance(node.shown, dict) else ():
+        yield from _leaves(each, (*path, name))
 
 
 def parse_qos(reply: Reply) -> dict[str, dict[str, Leaves]]:
@@ -250,24 +251,25 @@ class ProfileSetting(NvueSetting[T]):
                 "known to labtests",
                 f"give {port} a profile of its own, or `nv unset qos roce`",
             )
-        return self.understood(name, applied.leaves)
-
-    def understood(self, name: str, leaves: Leaves) -> object:
-        """Its meaning. Raises CommandRejected."""
         try:
-            return self.meaning(leaves)
+            return self.meaning(applied.leaves)
         except Unclear as unclear:
-            self.reject(f"qos {self.feature} {name}", str(unclear), unclear.remedy)
+            self.reject(f"{where} {name}", str(unclear), unclear.remedy)
 
     def meant(self, applied: Applied, port: str, wanted: object, own: Leaves) -> Applied:
         """The port applies what means this: what its own stands for, what it applies now, else a
         profile of its own."""
-        base = self.base(applied, port)
+        ours, base = f"{OURS}{port}", applied.profile
+        if _own(base, port):
+            base = base.removeprefix(ours).removeprefix("-")
         for name in (base or DEFAULT, applied.profile or DEFAULT):
             leaves = applied.profiles.get(name, {})
             if (leaves or name == DEFAULT) and self._fits(applied, name, leaves, wanted):
                 return self._tidied(applied.applying(name), port)
-        name = f"{OURS}{port}-{base}" if base else f"{OURS}{port}"
+        name = f"{ours}-{base}" if base else ours
+        if not NAME.fullmatch(name):
+            problem = f"{name} would be no name of a profile"
+            self.reject(f"qos {self.feature} {base}", problem, "give the profile a shorter one")
         return self._tidied(applied.applying(name, own), port)
 
     def _fits(self, applied: Applied, name: str, leaves: Leaves, wanted: object) -> bool:
@@ -277,11 +279,6 @@ class ProfileSetting(NvueSetting[T]):
             return self.meaning(leaves) == wanted
         except Unclear:
             return False
-
-    def base(self, applied: Applied, port: str) -> str:
-        """What the port applies, or what ours stands for there."""
-        name = applied.profile
-        return name.removeprefix(f"{OURS}{port}").removeprefix("-") if _own(name, port) else name
 
     def _tidied(self, applied: Applied, port: str) -> Applied:
         """Without what was made for the port and is not applied: a change may have been cut off."""

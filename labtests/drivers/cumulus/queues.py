@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from labtests.capabilities import counters as c
 from labtests.capabilities.device import DropTelemetry, PfcTelemetry, QueueTelemetry
 from labtests.capabilities.records import Reading, Scope
-from labtests.drivers.cumulus.session import CumulusPart, Node, expected, parse, shown
+from labtests.drivers.cumulus.session import CumulusPart, expected, shown
+from labtests.drivers.displays.trees import Node, parse
 from labtests.drivers.parsing import READ_AGAIN
 from labtests.drivers.readings import Answered, Counted
 from labtests.transport.asking import Asking, ask_each
@@ -80,13 +81,14 @@ class CumulusQueues(CumulusPart, QueueTelemetry, DropTelemetry, PfcTelemetry):
         """Sums of the port."""
         (by_kind,) = yield from _counted(port)
         groups, queues, sides = by_kind[_INGRESS], by_kind[_EGRESS], by_kind[_PORT]
-        refused = [_sum(groups, word) for word in _KNOWN[_INGRESS][1:]]
+        lost = _KNOWN[_INGRESS][1:]
+        refused = [each[word] for each in groups.counts.values() for word in lost]
         at = Answered(groups.reply, port)
         return (
             at.reading((c.BUFFER_DROPPED_IN_PACKETS, "packets"), _all(refused),
-                       f"{groups.source}: {' and '.join(_KNOWN[_INGRESS][1:])}", groups.missing),
+                       f"{groups.source}: {' and '.join(lost)}", groups.missing),
             sides.of("tx-stats", "ecn-marked-packets", (c.ECN_MARKED_PACKETS, "packets"), _ON),
-            queues.sum(_WRED, "queue_wred_dropped_packets", _is_unicast),
+            queues.sum(_WRED, "queue_wred_dropped_packets", lambda name: int(name) in QUEUES),
             sides.of("tx-stats", "mc-buffer-discards",
                      ("other_queues_dropped_packets", "packets"), _ON),
         )  # fmt: skip
@@ -129,14 +131,6 @@ def _of_queue(counted: Counted, queue: int) -> Iterator[Reading]:
     words = f"{counted.source}: {name} {_TAIL} and {_WRED}"
     yield at.reading((c.QUEUE_DROPPED_PACKETS, "packets"), lost, words, counted.missing)
     yield counted.of(name, _MARKS, (c.QUEUE_MARKED_PACKETS, "packets"), ("queue", queue))
-
-
-def _is_unicast(name: str) -> bool:
-    return int(name) in QUEUES
-
-
-def _sum(counted: Counted, word: str) -> int | None:
-    return _all([each.get(word) for each in counted.counts.values()])
 
 
 def _all(told: list[int | None]) -> int | None:

@@ -146,19 +146,14 @@ def merged(base: Mapping[str, Any], more: Mapping[str, Any]) -> Tree:
 
 # -- what is there by itself -----------------------------------------------------------------------
 
-_ECN = {"ecn": "enable", "max-threshold": 1_500_000, "min-threshold": 150_000}
-_CURVE = {**_ECN, "probability": 100, "red": "disable"}
+_INSTALLED: Tree = json.loads((Path(__file__).parent / "installed.json").read_text("utf-8"))
+_CURVE: Tree = _INSTALLED["congestion-control"][DEFAULT]["traffic-class"]["0"]
+_BOTH_WAYS = {"rx": "enable", "tx": "enable"}
 _OF_A_PROFILE: Mapping[str, Tree] = {
-    "pfc": {"cable-length": 10, "rx": "enable", "tx": "enable"},
+    "pfc": {"cable-length": 10, **_BOTH_WAYS},
     "mapping": {"port-default-sp": 0, "trust": "l2"},
 }
-_OF_A_CLASS: Mapping[str, Tree] = {
-    "congestion-control": _CURVE,
-    "egress-scheduler": {"mode": "dwrr"},
-}
-
-
-_INSTALLED: Tree = json.loads((Path(__file__).parent / "installed.json").read_text("utf-8"))
+_OF_A_CLASS = {"congestion-control": _CURVE, "egress-scheduler": {"mode": "dwrr"}}
 _LINK = {"auto-negotiate": "on", "duplex": "full", "fec": "auto", "mtu": 9216, "speed": "auto"}
 
 
@@ -171,8 +166,8 @@ def installed(ports: Sequence[str]) -> Tree:
 
 def _roce(mode: str) -> Tree:
     classes = {n: {"traffic-class": int(n) if n in "36" else 0} for n in QUEUES}
-    served: Tree = {"6": {"mode": "strict"}}
-    served |= {n: {"bw-percent": 50, "mode": "dwrr"} for n in "03"}
+    half = {"bw-percent": 50, "mode": "dwrr"}
+    served = {"0": half, "3": half, "6": {"mode": "strict"}}
     qos: Tree = {
         "congestion-control": {DEFAULT: {"traffic-class": {n: dict(_CURVE) for n in "03"}}},
         "egress-queue-mapping": {DEFAULT: {"switch-priority": classes}},
@@ -180,8 +175,8 @@ def _roce(mode: str) -> Tree:
         "mapping": {DEFAULT: {"trust": "both"}},
     }
     if mode == "lossless":
-        pfc = {"switch-priority": {"3": {}}, "rx": "enable", "tx": "enable"}
-        qos |= {"pfc": {DEFAULT: pfc}, "traffic-pool": {"roce-lossless": {"memory-percent": 50}}}
+        qos["pfc"] = {DEFAULT: {"switch-priority": {"3": {}}, **_BOTH_WAYS}}
+        qos |= {"traffic-pool": {"roce-lossless": {"memory-percent": 50}}}
     return {"qos": qos}
 
 

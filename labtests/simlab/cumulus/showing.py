@@ -36,21 +36,20 @@ def _link(box: CumulusChassis, port: str) -> Tree:
         told["mtu"] = wrong - HEADER_BYTES
     if rate:
         told["speed"] = f"{rate // 10**9}G" if rate % 10**9 == 0 else f"{rate // 10**6}M"
-    frames = box.statistics.traffic(port)
-    lost = sum(each.dropped_packets for each in box.statistics.queues(port))
+    frames, queues = box.statistics.traffic(port), box.statistics.queues(port)
     told["stats"] = {
+        **_both("bytes", frames.rx_bytes, frames.tx_bytes),
+        **_both("drops", box.refused(port), sum(each.dropped_packets for each in queues)),
+        **_both("errors", box.crc_errors(port), 0),
+        **_both("pkts", frames.rx_packets, frames.tx_packets),
         "carrier-transitions": 2,
-        "in-bytes": frames.rx_bytes,
-        "in-drops": box.refused(port),
-        "in-errors": box.crc_errors(port),
-        "in-pkts": frames.rx_packets,
-        "out-bytes": frames.tx_bytes,
-        "out-drops": lost,
-        "out-errors": 0,
-        "out-pkts": frames.tx_packets,
     }
     admin = next(iter(told["state"]))
     return {"admin-status": admin, "oper-status": "up" if up else "down", **told}
+
+
+def _both(name: str, received: int, sent: int) -> Tree:
+    return {f"in-{name}": received, f"out-{name}": sent}
 
 
 def _counters(box: CumulusChassis, port: str) -> Tree:
@@ -58,22 +57,21 @@ def _counters(box: CumulusChassis, port: str) -> Tree:
     hidden, queues = box.hidden(_port(box, port)), box.statistics.queues(port)
     egress = {}
     for queue, each in zip(QUEUES, queues, strict=True):
-        counted = {
-            "ecn-marked-frames": each.marked_packets,
-            "tx-bytes": each.forwarded_bytes,
-            "tx-frames": each.forwarded_packets,
-        }
+        egress[queue] = {"tx-bytes": each.forwarded_bytes, "tx-frames": each.forwarded_packets}
+        egress[queue]["ecn-marked-frames"] = each.marked_packets
         if "queue-drops" not in hidden:
+            egress[queue]["wred-discards"] = each.wred_dropped_packets
             tail = each.dropped_packets - each.wred_dropped_packets
-            lost = {"tx-uc-buffer-discards": tail, "wred-discards": each.wred_dropped_packets}
-            counted |= lost
-        egress[queue] = {} if f"queue-{queue}" in hidden else counted
-    refused = {"0": box.refused(port)}
-    groups = {
-        n: {"rx-buffer-discards": refused.get(n, 0), "rx-frames": 0, "rx-shared-buffer-discards": 0}
-        for n in QUEUES
-    }
-    pauses = {} if box.faults.missing(port, "pfc") else _pauses(box, port)
+            egress[queue]["tx-uc-buffer-discards"] = tail
+        if f"queue-{queue}" in hidden:
+            egress[queue] = {}
+    words = ("rx-buffer-discards", "rx-frames", "rx-shared-buffer-discards")
+    groups = {n: dict.fromkeys(words, 0) for n in QUEUES}
+    groups["0"]["rx-buffer-discards"] = box.refused(port)
+    pauses = {} if box.faults.missing(port, "pfc") else {
+        str(n): {"rx-pause-frames": each.received, "tx-pause-frames": each.sent}
+        for n, each in enumerate(box.statistics.pfc(port))
+    }  # fmt: skip
     marks = sum(each.marked_packets for each in queues)
     port_stats = {
         "rx-stats": {"pause-frames": 0},
@@ -87,33 +85,14 @@ def _counters(box: CumulusChassis, port: str) -> Tree:
     }
 
 
-def _pauses(box: CumulusChassis, port: str) -> Tree:
-    return {
-        str(priority): {
-            "rx-pause-duration": 0,
-            "rx-pause-frames": each.received,
-            "tx-pause-duration": 0,
-            "tx-pause-frames": each.sent,
-        }
-        for priority, each in enumerate(box.statistics.pfc(port))
-    }
-
-
 def _lldp(box: CumulusChassis) -> Tree:
     shown: Tree = {}
     for port in box.ports:
-        heard = box.lldp_neighbour(port)
-        of_port: Tree = {} if heard is None else {
-            "lldp": {
-                "neighbor": {
-                    heard.name: {
-                        "chassis": {"chassis-id": heard.chassis, "system-name": heard.name},
-                        "port": {"description": heard.description, "name": heard.port_id},
-                    }
-                }
-            }
-        }  # fmt: skip
-        shown[port] = of_port
+        shown[port] = {}
+        if (heard := box.lldp_neighbour(port)) is not None:
+            chassis = {"chassis-id": heard.chassis, "system-name": heard.name}
+            at = {"description": heard.description, "name": heard.port_id}
+            shown[port]["lldp"] = {"neighbor": {heard.name: {"chassis": chassis, "port": at}}}
     return shown
 
 
