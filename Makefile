@@ -4,6 +4,7 @@
 #   make lab    the suites against real sshd, iperf3 and queues in network namespaces of this machine (root); ARGS="-k ..."
 #   make validate   the packet network against reference results and closed forms (ARGS=--quick: some of each kind)
 #   make healthy  every suite on labs in which nothing is wrong, drawn from seeds (ARGS="--seeds 1-30")
+#   make platforms  every suite on every testbed of testbeds/, simulated: a line each (ARGS="--seeds 2")
 #   make break  runs broken in every way at steps of their change journal; points tried and survived (ARGS="--seed 2")
 #   make faults   every row of the catalogue of faults against the suites: never green (half an hour; ARGS="-k carrier")
 # uv is used when it is there, otherwise venv and pip; versions are pinned with hashes in requirements*.txt.
@@ -19,7 +20,7 @@ SHARED  := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist loadgroup -
 # else each of some hundred processes would compile all modules anew
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run test lab healthy break faults validate lint setup clean
+.PHONY: run test lab healthy platforms break faults validate lint setup clean
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.run-ready
@@ -45,6 +46,9 @@ break: $(VENV)/.dev-ready
 
 healthy: $(VENV)/.dev-ready
 	env -u LABTESTS_TESTBED $(BIN)/python tests/healthy/healthy.py $(ARGS)
+
+platforms: $(VENV)/.dev-ready
+	env -u LABTESTS_TESTBED $(BIN)/python tests/healthy/healthy.py $(patsubst testbeds/%.yaml,--lab %,$(wildcard testbeds/*.yaml)) $(ARGS)
 
 faults: $(VENV)/.dev-ready
 	env -u LABTESTS_TESTBED $(BIN)/python -m pytest tests/faults --whole --whole-catalogue $(ARGS)

@@ -41,10 +41,12 @@ RUN_WHOLE_LABS = frozenset(
         "test_network_references",
         "test_restore_snapshot",
         "test_nexus",
+        "test_sonic",
         "test_story_honesty",
         "test_story_options",
         "test_story_restoring",
         "test_story_signals",
+        "test_three_vendors",
         "test_two_switches",
     }
 )

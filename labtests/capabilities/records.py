@@ -206,6 +206,10 @@ class RdmaLink:
 Scope = Literal["port", "priority", "queue", "host"]
 
 
+COUNTER_END = 2**64
+"""Counters of devices have 64 bits at most; one that has more is none."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """One counter, once. Name and unit as in counters.py; `source` is the device's own word.
@@ -226,6 +230,11 @@ class Reading:
     source: str
     missing: str = ""
     asked_s: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.value is not None and not 0 <= self.value < COUNTER_END:
+            object.__setattr__(self, "value", None)
+            object.__setattr__(self, "missing", "shows a number that no counter of 64 bits holds")
 
     @property
     def key(self) -> tuple[str, str, str, int, str]:

@@ -16,6 +16,7 @@ from labtests.transport.protocol import Reply
 BLANK = re.compile(r"^\s*$")
 BLANK_OR_RULER = re.compile(r"^[-\s]*$")
 LONGEST_LINE = 10_000  # characters: one of /proc/net/netstat has 3000
+MOST_LINES = 100_000  # of one answer: `ethtool -S` has 3000, 512 ports of a switch 30 000
 LONGEST_FIELD = 512
 _NO_NUMBER = re.compile(r"[0-9]{100}")
 
@@ -75,7 +76,11 @@ def lines(reply: Reply) -> list[str]:
     form feeds and Unicode separators, which a hostile port description may hold. What is read of a
     line is shown and kept, so a line has an end."""
     _expect_numbers(reply)
+    if reply.text.count("\n") + reply.text.count("\r") > 2 * MOST_LINES:
+        refuse(reply, f"it has more than {MOST_LINES} lines")
     found = re.split(r"\r\n|\n|\r", reply.text.removesuffix("\n").removesuffix("\r"))
+    if len(found) > MOST_LINES:
+        refuse(reply, f"it has more than {MOST_LINES} lines")
     for number, line in enumerate(found, start=1):
         if len(line) > LONGEST_LINE:
             refuse(reply, f"line {number} has {len(line)} characters: no line is so long")

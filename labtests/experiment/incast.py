@@ -36,7 +36,7 @@ from labtests.experiment.pace import Pace, Span
 from labtests.experiment.phase import Phase, PhaseRecord, SenderPart
 from labtests.experiment.refresh import measure
 from labtests.experiment.roles import Role, Roles, roles_of
-from labtests.experiment.traffic import Traffic, mtu_of
+from labtests.experiment.traffic import Traffic, mtus_of
 from labtests.inventory import Endpoint
 from labtests.lab.changes import Wanted
 from labtests.lab.lab import Lab
@@ -93,8 +93,8 @@ class Incast:
     @cached_property
     def traffic(self) -> Traffic:
         """What the senders can be asked, by their links and MTU."""
-        mtu_bytes = mtu_of(self.lab, (*self.senders, self.receiver))
-        return Traffic(roles=self.roles, pace=self.pace, mtu_bytes=mtu_bytes)
+        mtus = mtus_of(self.lab, (*self.senders, self.receiver))
+        return Traffic(roles=self.roles, pace=self.pace, own_mtu_bytes=mtus)
 
     # -- settings ----------------------------------------------------------------------------
 
@@ -316,6 +316,7 @@ class Incast:
             idle=self.idle,
             shown=self.phases[-1].evidence.numbers if self.phases else frozenset(),
             mtu_bytes=self.traffic.mtu_bytes,
+            own_mtu_bytes=self.traffic.own_mtu_bytes,
         )
 
     def _phase(

@@ -1,7 +1,7 @@
 """One phase of an experiment: quiet window, counters, traffic with samples, settled counters."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from labtests.capabilities import counters as c
@@ -79,6 +79,7 @@ class Phase:
     refresh: Refresh = LIVE
     shown: frozenset[Key] = frozenset()
     mtu_bytes: int | None = None
+    own_mtu_bytes: Mapping[str, int] = field(default_factory=dict)
     storm: PauseStorm | None = None
 
     def planned(self) -> Evidence:
@@ -176,6 +177,7 @@ class Phase:
             idle=self.idle,
             shown=self.shown,
             mtu_bytes=self.mtu_bytes,
+            own_mtu_bytes=self.own_mtu_bytes,
         )
 
     def _say(self, what: str) -> None:

@@ -1,7 +1,7 @@
 """Who sends what: an experiment's classes as tools with their options, by what the lab carries."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from labtests.capabilities.settings import MTU
@@ -54,7 +54,12 @@ class Traffic:
 
     roles: Roles
     pace: Pace
-    mtu_bytes: int
+    own_mtu_bytes: Mapping[str, int]
+
+    @property
+    def mtu_bytes(self) -> int:
+        """The smallest of the hosts' MTUs: what is sent by one must pass at all of them."""
+        return min(self.own_mtu_bytes.values(), default=USUAL_MTU_BYTES)
 
     def lasting(self, seconds: float) -> "Traffic":
         """The same, in which loads last at least so long."""
@@ -203,7 +208,6 @@ class Traffic:
         )
 
 
-def mtu_of(lab: Lab, roles: Iterable[Role]) -> int:
-    """The smallest of the hosts' MTUs: what is sent by one must pass at all of them."""
-    told = [lab.current(r.nic, MTU) for r in roles if lab.has(r.nic.device, MTU)]
-    return min(told, default=USUAL_MTU_BYTES)
+def mtus_of(lab: Lab, roles: Iterable[Role]) -> dict[str, int]:
+    """Of each host that has one."""
+    return {r.name: lab.current(r.nic, MTU) for r in roles if lab.has(r.nic.device, MTU)}

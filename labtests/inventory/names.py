@@ -51,6 +51,11 @@ Name = _text(
     "a name has letters, digits, `.`, `_` and `-`, begins with a letter or digit, and is at most "
     "63 characters long",
 )
+LabName = _text(
+    r"(?!latest\Z)[A-Za-z0-9][A-Za-z0-9._-]{0,62}",
+    "a lab's name has letters, digits, `.`, `_` and `-`, begins with a letter or digit, is at most "
+    "63 characters long, and not `latest`: reports/latest is the last run of any lab",
+)
 Interface = _text(
     r"(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9._/:@-]{0,63}",
     "an interface has letters, digits, `.`, `_`, `-`, `/`, `:` and `@` without `..`, begins with a "

@@ -44,6 +44,8 @@ def _mistakes(device: Device, place: str) -> list[str]:
     where = f"{place}: device {device.name}"
     if any(type(port) is not Port or port.device != device.name for port in device.ports):
         return [f"{where}: a port is not as a testbed file has it"]
+    if type(device.platform) is not str:  # a file may leave it to a group: a record may not
+        return [f"{where}: platform: not as a testbed file has it"]
     try:
         DeviceForm.model_validate(_part(device))
     except (ValidationError, TypeError) as error:

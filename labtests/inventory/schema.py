@@ -14,6 +14,7 @@ from labtests.inventory.names import (
     Host,
     Interface,
     Jump,
+    LabName,
     Name,
     RdmaDevice,
     User,
@@ -171,7 +172,7 @@ class TestbedFile(_TestbedForm):
 
     __test__ = False
 
-    name: Name = Field(description="The lab's name; reports carry it.")
+    name: LabName = Field(description="The lab's name; reports carry it.")
     description: Description = ""
     defaults: Defaults = Defaults()
     groups: dict[Name, Group] = {}

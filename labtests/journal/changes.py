@@ -30,7 +30,7 @@ from labtests.core.redaction import Redaction
 from labtests.inventory import Device, Endpoint, LeasePlace
 from labtests.journal.append_only import NotWritten, Pages
 from labtests.journal.runner import Runner, this_runner
-from labtests.journal.values import pack
+from labtests.journal.values import NotStorable, pack, pack_setting
 
 FORMAT = "labtests-changes/1"
 FILE_NAME = "changes.jsonl"
@@ -217,12 +217,15 @@ class ChangeJournal:
     def _facts(self, intent: Intent) -> dict[str, Any]:
         if self.problem:
             raise NotWritten(f"nothing more is changed: {self.problem}")
+        try:
+            values = {name: pack_setting(getattr(intent, name)) for name in ("earlier", "wanted")}
+        except NotStorable as error:
+            raise NotStorable(f"{intent.at}: {intent.setting} is not changed: {error}") from None
         return {
             "device": intent.at.device,
             "port": intent.at.interface,
             "setting": intent.setting,
-            "earlier": pack(intent.earlier),
-            "wanted": pack(intent.wanted),
+            **values,
             "commands": self.redaction.value(intent.commands),
             "undo": self.redaction.value(intent.undo),
         }

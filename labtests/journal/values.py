@@ -10,14 +10,15 @@ JSON's own scalars stay as they are. Everything else is an object with one of th
 
 import importlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields, is_dataclass
 from enum import Enum
 from itertools import groupby
 from typing import Any
 
 from labtests.core.errors import LabError
-from labtests.core.output import excerpt
+from labtests.core.output import clean, excerpt
 
 Json = Any
 _HOMES = {
@@ -39,6 +40,26 @@ def pack(value: object) -> Json:
     if unpack(json.loads(json.dumps(packed))) != value:
         raise NotStorable(f"{value!r} does not survive a round trip through JSON")
     return packed
+
+
+def pack_setting(value: object) -> Json:
+    """The same, of what a device shows or is to be told. Raises NotStorable also where a password
+    that was used is in it: files hold none, and what is hidden cannot be put back."""
+    packed = pack(value)
+    if any(clean(text) != text for text in _texts(packed)):
+        raise NotStorable(
+            "a name in it contains a password that is used here, so it is not written down\n"
+            "  remedy: rename it on the device, or change that password"
+        )
+    return packed
+
+
+def _texts(packed: Json) -> Iterator[str]:
+    if isinstance(packed, str):
+        yield packed
+    elif isinstance(packed, Mapping | list):
+        for each in packed.values() if isinstance(packed, Mapping) else packed:
+            yield from _texts(each)
 
 
 def unpack(packed: Json) -> Any:
@@ -109,7 +130,8 @@ def _type(name: str, kind: type | None) -> Any:
 def readable(value: object) -> str:
     """A setting as a person reads it, one field or queue a line."""
     if isinstance(value, frozenset | set):
-        return ", ".join(str(v) for v in sorted(value)) or "none"
+        numbers_first = sorted(value, key=lambda v: (v if type(v) is int else math.inf, str(v)))
+        return ", ".join(map(str, numbers_first)) or "none"
     if isinstance(value, tuple):
         return "\n".join(readable(v) for v in value) or "none"
     if is_dataclass(value) and not isinstance(value, type):

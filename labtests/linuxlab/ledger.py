@@ -19,6 +19,7 @@ from labtests.journal.runner import boot_id
 from labtests.linuxlab.plan import PREFIX, LinuxLabPlan, folder_of, network_of, runner_interface
 
 _MOST_BYTES = 2**24
+_WIDEST = 8  # bits of a management network's prefix
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 
@@ -97,13 +98,15 @@ def ledger_of(name: str) -> Ledger | None:
 def _sound(ledger: Ledger, name: str) -> Ledger:
     """What it names is what such a lab can have made: folders and namespaces are removed by these
     names. Raises ValueError."""
-    whole = isinstance(ledger.queues, dict) and isinstance(ledger.runners, dict)
-    if ledger.name != name or not whole:
+    kinds = {dict: (ledger.queues, ledger.runners), list: (ledger.namespaces, ledger.lacking)}
+    whole = all(type(each) is kind for kind, parts in kinds.items() for each in parts)
+    if ledger.name != name or not whole or type(ledger.network) is not str:
         raise ValueError("it is not this lab's")
     if ledger.interface not in ("", runner_interface(name)):
         raise ValueError("it names a link that is not this lab's")
-    if ledger.network and str(IPv4Network(ledger.network)) != ledger.network:
-        raise ValueError("it names what is no network")
+    network = IPv4Network(ledger.network or "127.0.0.0/8")
+    if ledger.network not in ("", str(network)) or network.prefixlen < _WIDEST:
+        raise ValueError("it names what is no lab's network")
     if not all(_NAME.fullmatch(box) for box in ledger.runners):
         raise ValueError("it names a process that holds no box")
     if not all(_is_of(name, each) for each in ledger.namespaces):

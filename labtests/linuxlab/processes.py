@@ -75,13 +75,16 @@ def inside(namespaces: Iterable[str]) -> set[int]:
 
 
 def _belongs(process: Path, wanted: set[tuple[int, int]], names: tuple[str, ...]) -> bool:
-    """In a namespace, or an `ip netns exec` that is just about to enter it."""
+    """In a namespace, or an `ip netns exec` that is just about to enter it: root's only, as nobody
+    else may."""
     try:
-        own = (process / "ns/net").stat()
+        own, of_root = (process / "ns/net").stat(), process.stat().st_uid == 0
+        program = (process / "exe").readlink().name
         words = (process / "cmdline").read_bytes().decode(errors="replace").split("\0")
     except OSError:
         return False
-    entering = words[1:3] == ["netns", "exec"] and words[3] in names
+    asks = words[1:3] == ["netns", "exec"] and words[3:4] in [[name] for name in names]
+    entering = of_root and program == "ip" and asks
     there = (own.st_dev, own.st_ino) in wanted or entering
     return there and started_ticks(int(process.name)) is not None
 

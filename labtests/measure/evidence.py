@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
+from labtests.capabilities import counters as c
 from labtests.capabilities.counters import GAUGES
 from labtests.capabilities.records import FlowResult, PfcSetting, Reading, Scope, StormResult
 from labtests.core.units import BitsPerSecond
@@ -97,7 +98,8 @@ class Evidence:
     `transit` are the ports (device, port) of cables between switches on the senders' way to it.
     `idle` is what the check before the run saw grow. `changed` has a sentence for each setting that
     was another one when the phase had ended. `pfc` is what was read of each port (device, port)
-    that has it, `mtu_bytes` the smallest of the hosts', `storm` what the receiver paused by a
+    that has it, `mtu_bytes` the smallest of the hosts', which
+    are in `own_mtu_bytes` by name, `storm` what the receiver paused by a
     tool. `restless` names what went on counting. `shown` are the counters that had a number in a
     phase before this one: one that has none now is missing, and not one that the device has not.
     """
@@ -125,6 +127,7 @@ class Evidence:
     cnp: CnpClass | None = None
     pfc: Mapping[tuple[str, str], PfcSetting] = field(default_factory=dict)
     mtu_bytes: int | None = None
+    own_mtu_bytes: Mapping[str, int] = field(default_factory=dict)
     storm: StormResult | None = None
     shown: frozenset[Key] = frozenset()
 
@@ -139,6 +142,16 @@ class Evidence:
         no number, or it had one in an earlier phase."""
         known = (difference.before, difference.after) != (None, None)
         return known or difference.key in self.shown
+
+    @cached_property
+    def by_class(self) -> bool:
+        """Whether the NICs count packets by class at both ends: each sender's, and the
+        receiver's."""
+        receiver = (self.receiver.device, self.receiver.port)
+        return all(place.priority is not None for place in self.senders) and any(
+            self.has(self.change(receiver, "priority", priority, c.RX_PACKETS))
+            for priority in range(8)
+        )
 
     @cached_property
     def changes(self) -> dict[Key, Difference]:

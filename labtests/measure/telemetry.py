@@ -145,12 +145,17 @@ class Telemetry:
 def table(readings: Iterable[Reading]) -> "pd.DataFrame":
     """One tidy row per reading: device, port, scope, index (priority or queue), counter, unit,
     time_s, value (nullable integer: <NA> where the device gave none), source, missing."""
+    import numpy as np
     import pandas as pd  # costs 0.3 s; only who asks for a table pays
 
     columns = ("device", "port", "scope", "index", "counter", "unit", "time_s", "value", "source")
-    rows = [[getattr(r, name) for name in (*columns, "missing")] for r in readings]
-    frame = pd.DataFrame(rows, columns=[*columns, "missing"])
-    return frame.astype({"index": "Int64", "value": "Int64"})
+    known = list(readings)
+    rows = [[getattr(r, name) for name in (*columns, "missing")] for r in known]
+    frame = pd.DataFrame(rows, columns=[*columns, "missing"]).astype({"index": "Int64"})
+    numbers = np.array([r.value or 0 for r in known], dtype="uint64")  # by way of floats: not exact
+    unknown = np.array([r.value is None for r in known], dtype=bool)
+    frame["value"] = pd.arrays.IntegerArray(numbers, unknown)
+    return frame
 
 
 def _values(readings: Iterable[Reading], keys: frozenset[Key]) -> dict[Key, int | None]:

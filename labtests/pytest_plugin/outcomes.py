@@ -9,6 +9,7 @@ import pytest
 from pytest_html import extras
 
 from labtests.core.errors import LabError
+from labtests.core.output import told
 from labtests.core.private_files import write_private
 from labtests.experiment import Incast, NotPassed, record
 from labtests.pytest_plugin import terminal
@@ -170,16 +171,23 @@ class Labels:
 
     def _complete(self, item: pytest.Item, entry: dict[str, Any]) -> None:
         """The test's record is whole: it joins the run's."""
-        experiment = item.stash.get(INCAST, None)
-        if experiment is not None:
-            entry.update(record.of_incast(experiment))
-            made = experiment.lab.changes[item.stash[CHANGES_BEFORE] :]
-            entry["changes"] = record.of_changes(made)
-            if experiment.phases:
-                _save_tables(self._run.folder / "tests", item.name, experiment)
+        try:
+            self._add_evidence(item, entry)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the other tests are told
+            self._not_written(item.session, error)
         clean = self._run.journal.redaction.value(entry)
         entry.update(clean)
         self._run.tests.append(entry)
+
+    def _add_evidence(self, item: pytest.Item, entry: dict[str, Any]) -> None:
+        experiment = item.stash.get(INCAST, None)
+        if experiment is None:
+            return
+        entry.update(record.of_incast(experiment))
+        made = experiment.lab.changes[item.stash[CHANGES_BEFORE] :]
+        entry["changes"] = record.of_changes(made)
+        if experiment.phases:
+            _save_tables(self._run.folder / "tests", item.name, experiment)
 
     def pytest_report_teststatus(self, report: Any) -> tuple[str, str, str] | None:
         """`I` and INCONCLUSIVE in the terminal, and its own group in the totals."""
@@ -231,7 +239,7 @@ class Labels:
             self._prove(session)
             self._stamp_junit()
             yield
-        except OSError as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, run.json is written
             self._not_written(session, error)
         finally:
             self._finish(session, exitstatus)
@@ -244,15 +252,14 @@ class Labels:
         try:
             self._run.finish()
             _append(self._run)
-        except OSError as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is told
             self._not_written(session, error)
         if exitstatus in terminal.WITHOUT_SUMMARY or self._unwritten:
             terminal.print_problem(self._run)
 
-    def _not_written(self, session: pytest.Session, error: OSError) -> None:
-        """What has no report is no pass. The lab has been put back by now."""
-        said = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
-        problem = f"reports are missing or not whole: {said}"
+    def _not_written(self, session: pytest.Session, error: Exception) -> None:
+        """What has no report is no pass."""
+        problem = f"reports are missing or not whole: {_why(error)}"
         self._run.problem = "\n".join(dict.fromkeys(filter(None, [self._run.problem, problem])))
         self._unwritten = True
         session.exitstatus = max(session.exitstatus, pytest.ExitCode.TESTS_FAILED)
@@ -317,6 +324,12 @@ class Labels:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Verdicts with their controls, or the plan, and where the report is."""
         terminal.print_summary(terminalreporter, self._run)
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
+    return told(f"{type(error).__name__}: {error} (a defect of labtests)")
 
 
 def _skip(item: pytest.Item, report: pytest.TestReport) -> None:

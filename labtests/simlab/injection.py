@@ -9,14 +9,17 @@ import asyncio
 import json
 import os
 import socket
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from labtests.core.trusted_files import json_of
 from labtests.simlab.control import Message, SimulationFailed
 
 NAME = "faults.sock"
 ANSWER_WITHIN_S = 30.0
+MOST_BYTES, _CHUNK = 2**20, 2**16
 LONGEST_PATH_BYTES = 107  # of a Unix socket: unix(7)
 
 
@@ -74,14 +77,29 @@ def _ask(folder: Path, request: Message) -> Message:
             asked.settimeout(ANSWER_WITHIN_S)
             asked.connect(os.fspath(path))
             asked.sendall(json.dumps(request).encode() + b"\n")
-            with asked.makefile("rb") as answers:
-                line = answers.readline()
+            line = _line_of(asked)
     except OSError as error:
         raise SimulationFailed(
             f"{path}: {error.strerror or error}\n  remedy: give the --directory of a lab that "
             "`labtests simlab serve` is serving now"
         ) from error
-    answer: Message = json.loads(line) if line else {"error": "it gave no answer"}
-    if "error" in answer:
-        raise SimulationFailed(f"the simulated lab refused {request}: {answer['error']}")
+    try:
+        answer: Message = json_of(line) if line else {"error": "it gave no answer"}
+    except ValueError as error:
+        raise SimulationFailed(f"{path}: the answer is not JSON: {error}") from error
+    if not isinstance(answer, dict) or "error" in answer:
+        said = answer["error"] if isinstance(answer, dict) else "its answer is no object"
+        raise SimulationFailed(f"the simulated lab refused {request}: {said}")
     return answer
+
+
+def _line_of(asked: socket.socket) -> bytes:
+    """One line, of so many bytes and within the time that the socket has. Raises OSError."""
+    line, until_s = b"", time.monotonic() + ANSWER_WITHIN_S
+    while not line.endswith(b"\n"):
+        asked.settimeout(max(until_s - time.monotonic(), 0.001))
+        more = asked.recv(_CHUNK)
+        line += more
+        if not more or len(line) > MOST_BYTES:
+            break
+    return line[:MOST_BYTES]

@@ -8,7 +8,7 @@ many of them side by side, each round of theirs in one exchange (exchanges.py).
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import Generic, TypeVar, cast
 
-from labtests.core.errors import DeviceError, LabError
+from labtests.core.errors import DeviceError, LabError, UnreadableOutput
 from labtests.transport.commands import Command
 from labtests.transport.protocol import Reply
 
@@ -59,10 +59,8 @@ def _as_object(asking: Asking[A]) -> Asking[tuple[object]]:
 
 def attempt(asking: Asking[T]) -> Asking[T | LabError]:
     """What it returns; or why it does not."""
-    try:
-        return (yield from asking)
-    except LabError as error:
-        return error
+    (found,) = yield from outcomes([asking])
+    return found
 
 
 def outcomes(askings: Iterable[Asking[T]]) -> Asking[list[T | LabError]]:
@@ -74,7 +72,7 @@ def outcomes(askings: Iterable[Asking[T]]) -> Asking[list[T | LabError]]:
     def advance(number: int, answers: tuple[Answer, ...] | None) -> None:
         asking = running[number]
         try:
-            waiting[number] = next(asking) if answers is None else asking.send(answers)
+            waiting[number] = _next_round(asking, answers)
         except StopIteration as end:
             found[number] = end.value
         except LabError as error:
@@ -90,6 +88,21 @@ def outcomes(askings: Iterable[Asking[T]]) -> Asking[list[T | LabError]]:
         for number, commands in asked.items():
             advance(number, tuple(answers[command] for command in commands))
     return [found[number] for number in range(len(running))]
+
+
+def _next_round(asking: Asking[T], answers: tuple[Answer, ...] | None) -> tuple[Command, ...]:
+    """What it asks next. Raises StopIteration at its end, and UnreadableOutput for whatever it
+    stumbles over: one device's answer that nobody foresaw is no reason to leave the others."""
+    if not answers:
+        return next(asking) if answers is None else asking.send(answers)
+    try:
+        return asking.send(answers)
+    except (StopIteration, LabError):
+        raise
+    except Exception as error:
+        what = f"labtests fails at this answer: {type(error).__name__}: {error}"
+        remedy = "this is a defect of labtests: report it with the run's journal"
+        raise UnreadableOutput(answers[0].device, answers[0].command, what, remedy) from error
 
 
 def side_by_side(askings: Iterable[Asking[T]]) -> Asking[list[T]]:
@@ -146,7 +159,7 @@ class Running(Generic[T]):
 
     def _advance(self, answers: tuple[Answer, ...] | None) -> None:
         try:
-            self._wanted = next(self._asking) if answers is None else self._asking.send(answers)
+            self._wanted = _next_round(self._asking, answers)
         except StopIteration as end:
             self._wanted = ()
             self._result.append(end.value)

@@ -160,11 +160,7 @@ def sent_and_asked(flow: FlowResult) -> tuple[float, float, float]:
 
 def _pace_of(evidence: Evidence, place: Place, flow: FlowResult) -> Finding:
     sent, asked, seconds = sent_and_asked(flow)
-    nic = (place.device, place.port)
-    pause_us = evidence.change(nic, "priority", place.priority, c.PFC_RX_PAUSE_US).increase or 0
-    frames = evidence.change(nic, "priority", place.priority, c.PFC_RX_FRAMES).increase or 0
-    held_us = min(pause_us, frames * 1e6 * PAUSE_BITS / (place.link_bits_per_s or SLOWEST))
-    held = min(held_us / 1e6 / seconds, 1.0) if seconds > 0 else 0.0
+    held = min(held_s(evidence, place) / seconds, 1.0) if seconds > 0 else 0.0
     least = PACE_SHARE * (1 - held)
     share = sent / asked if asked else 0.0
     fact = Fact(
@@ -182,6 +178,14 @@ def _pace_of(evidence: Evidence, place: Place, flow: FlowResult) -> Finding:
         f"{100 * held:.0f} % of the time: the limit of {flow.sender}, or it stalled",
         fact,
     )
+
+
+def held_s(evidence: Evidence, place: Place) -> float:
+    """How long PFC held a sender: by its NIC's duration, and no longer than its frames can."""
+    nic = (place.device, place.port)
+    pause_us = evidence.change(nic, "priority", place.priority, c.PFC_RX_PAUSE_US).increase or 0
+    frames = evidence.change(nic, "priority", place.priority, c.PFC_RX_FRAMES).increase or 0
+    return min(pause_us / 1e6, frames * PAUSE_BITS / (place.link_bits_per_s or SLOWEST))
 
 
 def not_paused(evidence: Evidence) -> Iterator[Finding]:

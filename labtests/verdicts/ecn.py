@@ -25,6 +25,7 @@ from labtests.verdicts.outcome import (
     missing,
     name_of,
     passed,
+    unless_contradicted,
     unproven,
 )
 
@@ -89,10 +90,7 @@ def _marked_not_dropped(evidence: Evidence, without: tuple[Evidence, ...]) -> It
     marks = _sum(marked(evidence))
     fact = Fact(name="packets marked", measured=marks, bound="> 0", unit="packets", margin=marks)
     if all(difference.increase is not None for difference in marked(evidence)):
-        none = failed(f"{name_of(marked(evidence)[0])} stayed 0", fact)
-        if not checks.has_run(evidence):  # too little came to be marked: no fault of the switch
-            none = outcome.or_unproven(none, "but the traffic did not run")
-        yield passed(fact) if marks else none
+        yield passed(fact) if marks else _no_mark(evidence, without, fact)
     proven = [port_drops.counter_proven(evidence, queue, without) for queue in evidence.queues]
     few = _few_drops(evidence, without)
     counts = all(finding.outcome is Outcome.PASS for finding in proven)
@@ -106,6 +104,18 @@ def _marked_not_dropped(evidence: Evidence, without: tuple[Evidence, ...]) -> It
     yield from packets.of_streams(evidence)
     yield from _few_sent_again(evidence, without)
     yield from _tools_agree(evidence)
+
+
+def _no_mark(evidence: Evidence, without: tuple[Evidence, ...], fact: Fact) -> Finding:
+    """Where marking is not what the switch does, it drops as it does without. Where it neither
+    marks nor drops, less came than in the control, or the counter stood still."""
+    none = failed(f"{name_of(marked(evidence)[0])} stayed 0", fact)
+    if not checks.has_run(evidence):  # too little came to be marked: no fault of the switch
+        return outcome.or_unproven(none, "but the traffic did not run")
+    before = max((_sum(dropped(e)) for e in without if e is not evidence), default=0)
+    if before and not _sum(dropped(evidence)):
+        return outcome.or_unproven(none, f"nor was a packet dropped, and without ECN {before} were")
+    return unless_contradicted(none, packets.of_streams(evidence))
 
 
 def _few_drops(evidence: Evidence, without: tuple[Evidence, ...]) -> Finding:

@@ -1,5 +1,6 @@
 """Questions about loads of known rates: below the bottleneck, above it, and lost in the host."""
 
+import math
 from collections.abc import Iterable, Iterator
 
 from labtests.capabilities import counters as c
@@ -11,6 +12,7 @@ from labtests.verdicts.outcome import (
     Outcome,
     Verdict,
     conclude,
+    disagreement,
     fact_of,
     missing,
     name_of,
@@ -156,7 +158,35 @@ def _lost_at_the_socket(evidence: Evidence, controls: tuple[Evidence, ...]) -> I
     yield from port_drops.switch_ports_kept(evidence)
     yield _socket_lost(evidence)
     yield _tool_lost(evidence)
+    yield from _at_the_socket_only(evidence)
     yield packets.losses_told(evidence)
+
+
+def _at_the_socket_only(evidence: Evidence) -> Iterator[Finding]:
+    """The full socket lost what the tools noticed, and no more than they miss at all, which is that
+    and a tail. Linux counts it among UDP's InErrors, too."""
+    full, host = _socket(evidence), (evidence.receiver.device, "")
+    every = evidence.change(host, "host", None, c.UDP_IN_ERRORS)
+    told = sum(flow.lost_datagrams or 0 for flow in evidence.flows)
+    if full.increase is None:
+        return  # said by _socket_lost
+    fact = fact_of(full, f">= {told} that the tools noticed", "datagrams", full.increase - told)
+    grew = f"{name_of(full)} grew by {full.increase}"
+    if full.increase < told:
+        yield disagreement(f"{grew}, and the tools miss {told}: the rest was lost elsewhere", fact)
+    elif every.increase is not None and full.increase > every.increase:
+        yield disagreement(f"{grew}, and {name_of(every)}, which has them, by {every.increase}")
+    elif full.increase > (missed := _missed_at_all(evidence)):
+        yield disagreement(f"{grew}, and the tools miss {missed}: others' are among them")
+    else:
+        yield passed(fact)
+
+
+def _missed_at_all(evidence: Evidence) -> float:
+    """Datagrams that the tools sent and did not receive; no bound where one does not tell."""
+    told = [(flow.sent_datagrams, flow.received_datagrams) for flow in evidence.flows]
+    each = [math.inf if None in (sent, got) else (sent or 0) - (got or 0) for sent, got in told]
+    return sum(each)
 
 
 def _socket(evidence: Evidence) -> Difference:

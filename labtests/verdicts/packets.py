@@ -44,7 +44,7 @@ def accounted(evidence: Evidence) -> Iterator[Finding]:
         return
     for queue in evidence.queues:
         yield by_the_tool(evidence, queue)
-    if _by_class(evidence):
+    if evidence.by_class:
         yield from by_the_nics(evidence, evidence.queues)
     else:
         yield from elsewhere(evidence)
@@ -74,14 +74,10 @@ def of_streams(evidence: Evidence) -> Iterator[Finding]:
 def _rdma_accounted(evidence: Evidence) -> Iterator[Finding]:
     """perftest counts messages, not packets; NICs count per priority, or rxe all RoCE of a host:
     that is exact, and what else goes through the port does not matter then."""
-    if _by_class(evidence):
+    if evidence.by_class:
         yield from by_the_nics(evidence, evidence.queues)
     else:
         yield rdma_packets.sent_and_received(evidence, queues_of(evidence))
-
-
-def _by_class(evidence: Evidence) -> bool:
-    return all(place.priority is not None for place in evidence.senders)
 
 
 def elsewhere(evidence: Evidence) -> Iterator[Finding]:
@@ -115,7 +111,7 @@ def _arrived(evidence: Evidence, queue: int) -> int:
     """Packets of a class that came to the receiver: by its NIC where it counts classes, else by the
     tools."""
     flows = _flows_of(evidence, queue)
-    if not _by_class(evidence):
+    if not evidence.by_class:
         return sum(flow.received_datagrams or 0 for flow in flows)
     nic = (evidence.receiver.device, evidence.receiver.port)
     classes = {place.priority for place in evidence.senders if place.queue == queue}
@@ -174,7 +170,7 @@ def _not_written(evidence: Evidence, device: str) -> int:
 def by_the_nics(evidence: Evidence, queues: Iterable[int]) -> Iterator[Finding]:
     """These queues where NICs count per priority; else the whole port, all queues together."""
     yield from elsewhere(evidence)
-    if _by_class(evidence):
+    if evidence.by_class:
         for queue in queues:
             yield from witnesses.conserved(evidence, queue)
         return

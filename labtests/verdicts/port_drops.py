@@ -90,7 +90,7 @@ _NOT_OURS = "not from these flows: every packet of theirs was sent, forwarded an
 
 def whole_by_class(evidence: Evidence) -> bool:
     """Whether each class of the flows was sent, forwarded and received, equal to the packet."""
-    return all(place.priority is not None for place in evidence.senders) and all(
+    return evidence.by_class and all(
         finding.outcome is Outcome.PASS
         for queue in evidence.queues
         for finding in witnesses.conserved(evidence, queue)
@@ -184,7 +184,7 @@ def _lost_through(control: Evidence, queue: int) -> int | None:
     """Packets of a queue's flows that did not come out of it; None where nobody counts that. By the
     NICs' counts of the class; else by the tools, but for what the sending hosts kept; else by whole
     hosts, all queues together. Never by what a receiver says that it lost: others' may be in it."""
-    if all(place.priority is not None for place in control.senders):
+    if control.by_class:
         return _less(_sent_by_nics(control, queue), queue_forwarded(control, queue).increase)
     if all(flow.sent_datagrams is not None for flow in control.flows):
         return _less(_sent_by_tools(control, queue), queue_forwarded(control, queue).increase)

@@ -44,6 +44,8 @@ sender at 40 % of a CPU."""
 FAIR_SHARE_LEAST = 0.1
 """Of an equal part, each sender under DCQCN while all send: below, it is starved. The source had
 0.15 of it, healthy simulated labs half of it and more."""
+SOLO_LEAST = 0.75
+"""Of its link or the line, a sender that is alone: in healthy simulated labs 0.9 and more."""
 ROWS = 0.01
 """How far a rate may be off by the times of a tool's rows."""
 HALF = 0.5
@@ -280,13 +282,39 @@ def _throttled(evidence: Evidence, ceiling: float, buffers_bytes: int) -> Iterat
         return
     ceiling *= left
     offered = sum(f.offered_bits_per_s or 0.0 for f in evidence.flows[1:])
-    yield _within_ceiling(evidence, sum(shared), ceiling, buffers_bytes)
-    yield checks.bounded("first sender: goodput shared / solo", shared[0] / alone, at_most=2 / 3)
+    shares = [
+        _within_ceiling(evidence, sum(shared), ceiling, buffers_bytes),
+        checks.bounded("first sender: goodput shared / solo", shared[0] / alone, at_most=2 / 3),
+    ]
     if offered:
         kept = sum(shared[1:]) / offered
-        yield checks.bounded("other senders: goodput / offered", kept, at_least=0.9 * left)
+        shares.append(checks.bounded("other senders: goodput / offered", kept, at_least=0.9 * left))
     else:
         yield unproven("what the other senders offered is not known")
+    stalled = min(_held_by_nobody(evidence, shared), default=(1.0, ""))
+    yield from _unless_stalled(shares, stalled[1])
+
+
+def _unless_stalled(shares: Iterable[Finding], said: str) -> Iterator[Finding]:
+    """Who stands still leaves the line to the others: their shares then prove nothing."""
+    return (outcome.or_unproven(share, said) if said else share for share in shares)
+
+
+def _held_by_nobody(evidence: Evidence, shared: tuple[float, ...]) -> Iterator[tuple[float, str]]:
+    """Who sent less, while all sent, than it was asked for and than pauses left of its link: the
+    share of that, and a sentence."""
+    seconds = goodput.seconds_together(evidence)
+    for place, flow, got in zip(evidence.senders, evidence.flows, shared, strict=False):
+        held = min(checks.held_s(evidence, place) / seconds, 1.0) if seconds else 0.0
+        link = place.link_bits_per_s or evidence.line_bits_per_s
+        due = min(flow.offered_bits_per_s or math.inf, (1 - held) * link)
+        if got < checks.PACE_SHARE * due:
+            yield (
+                got / due,
+                f"{place.device} sent {got / 1e9:.3g} Gb/s while all sent, and PFC, which held it "
+                f"for {100 * held:.0f} % of that time, left it {due / 1e9:.3g}: the limit of "
+                f"{place.device}, or it stalled",
+            )
 
 
 def _arrived(evidence: Evidence) -> Iterator[Finding]:
@@ -309,7 +337,9 @@ def _within_ceiling(evidence: Evidence, sent: float, ceiling: float, buffers_byt
     name = "total goodput / theoretical maximum"
     if held:
         name += f" ({buffers_bytes / 2**20:.0f} MiB of buffers in {seconds:.3g} s: {held:.4f})"
-    return checks.bounded(name, sent / ceiling, at_least=0.95, at_most=1 + ROWS + held)
+    finding = checks.bounded(name, sent / ceiling, at_least=0.95, at_most=1 + ROWS + held)
+    too_much = "the rows of the tools are not those of one time"
+    return finding if sent < ceiling else outcome.or_unproven(finding, too_much)
 
 
 def slowed_by_marks(evidence: Evidence) -> Verdict:
@@ -363,7 +393,18 @@ def _slowed(evidence: Evidence) -> Iterator[Finding]:
     if not alone or not shared:
         yield unproven("interval reports do not cover both the solo and the shared period")
         return
-    yield checks.bounded("first sender: goodput shared / solo", shared[0] / alone, at_most=0.75)
+    stalls = [
+        finding.because
+        for flow in evidence.flows
+        for finding in checks.kept_sending(evidence, flow)
+    ]
+    yield from _unless_stalled(_shares_slowed(evidence, alone, shared), next(iter(stalls), ""))
+
+
+def _shares_slowed(
+    evidence: Evidence, alone: float, shared: tuple[float, ...]
+) -> Iterator[Finding]:
+    yield _gave_way(evidence, shared[0], alone)
     line = evidence.line_bits_per_s
     total = sum(shared) / line
     yield outcome.or_unproven(
@@ -377,6 +418,20 @@ def _slowed(evidence: Evidence) -> Iterator[Finding]:
     )
     for place, got in zip(evidence.senders, shared, strict=False):
         yield checks.equal_part(evidence, place.device, got, FAIR_SHARE_LEAST)
+
+
+def _gave_way(evidence: Evidence, shared: float, alone: float) -> Finding:
+    """Of a sender that had less than the line, or its link, to itself, this cannot be measured."""
+    first = evidence.senders[0]
+    due = min(evidence.line_bits_per_s, first.link_bits_per_s or math.inf)
+    finding = checks.bounded("first sender: goodput shared / solo", shared / alone, at_most=0.75)
+    if alone >= SOLO_LEAST * due:
+        return finding
+    return outcome.or_unproven(
+        finding,
+        f"{first.device} sent {alone / 1e9:.3g} of {due / 1e9:.3g} Gb/s while nobody else sent, "
+        "the limit of its host or a stall",
+    )
 
 
 def _least_of_all(evidence: Evidence, shared: tuple[float, ...]) -> str:

@@ -103,7 +103,7 @@ def _filtered(evidence: Evidence, station: path.Station) -> Iterator[Finding]:
 
 def _every_packet_came(evidence: Evidence) -> bool:
     """To the last one: by class at every NIC, both ways, or as the tools tell."""
-    if _by_class(evidence):
+    if evidence.by_class:
         back = witnesses.came_back(evidence) if _of_rdma(evidence) else ()
         return port_drops.whole_by_class(evidence) and not any(each.because for each in back)
     told = [(flow.sent_datagrams, flow.received_datagrams) for flow in evidence.flows]
@@ -206,8 +206,7 @@ def _nics_sent_each(evidence: Evidence) -> Iterator[Finding]:
         datagrams = sum(flow.sent_datagrams or 0 for flow in flows)
         if not datagrams or sent.increase is None:
             continue  # said elsewhere
-        most = max(witnesses.packets_each(flow, evidence.mtu_bytes) for flow in flows)
-        each = _packets_each(sent.increase / datagrams, most)
+        each = _packets_each(evidence, flows, sent.increase / datagrams)
         kept = sum(s.events for s in path.of_device(evidence, device, "sending stack", "NIC"))
         kept += sum(flow.unsure_datagrams or 0 for flow in flows)
         least = each * (datagrams - kept)
@@ -220,9 +219,17 @@ def _nics_sent_each(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def _packets_each(seen: float, most: int) -> int:
-    """Of a datagram, by what the NIC sent for each: the host's own MTU may be larger than the
-    smallest, of which there would be `most`. A few that were lost do not make it one less."""
+def _packets_each(evidence: Evidence, flows: list[FlowResult], seen: float) -> int:
+    """Of a datagram, by the host's own MTU, or by the smallest of all (which it may have learned of
+    the way): the one that what the NIC sent for each is next to. Where its own is not known, any
+    number up to that; a few that were lost do not make it one less."""
+    own = evidence.own_mtu_bytes.get(flows[0].sender)
+    most, least = (
+        max(witnesses.packets_each(flow, mtu) for flow in flows)
+        for mtu in (evidence.mtu_bytes, own)
+    )
+    if own is not None:
+        return min((most, least), key=lambda each: abs(each - seen))
     return max(min(math.floor(seen + min(0.02 * seen, 0.5)), most), 1)
 
 
@@ -316,16 +323,12 @@ def _balances(evidence: Evidence) -> Iterator[Finding]:
 def _forwarded_or_dropped(evidence: Evidence) -> Iterator[Finding]:
     """Every packet that was sent, where NICs count by class or tools count datagrams."""
     for queue in evidence.queues:
-        if _by_class(evidence):
+        if evidence.by_class:
             yield from witnesses.conserved(evidence, queue)
         elif all(flow.sent_datagrams is not None for flow in evidence.flows):
             yield packets.by_the_tool(evidence, queue)
-    if all(flow.retransmits is not None for flow in evidence.flows) and not _by_class(evidence):
+    if all(flow.retransmits is not None for flow in evidence.flows) and not evidence.by_class:
         yield from packets.of_streams(evidence)
-
-
-def _by_class(evidence: Evidence) -> bool:
-    return all(place.priority is not None for place in evidence.senders)
 
 
 def _some_mark(evidence: Evidence) -> Finding:

@@ -100,8 +100,9 @@ def _doubts(evidence: Evidence, storm: StormResult) -> Iterator[Finding]:
             yield _contradicts(shut, witness, "packets")
     if shut.increase == 0 and lost.increase:
         yield _contradicts(shut, lost, "packets")
-    if None not in (shut.increase, served.increase) and _more(served, shut):
-        yield _contradicts(shut, served, "times")
+    times = (shut.increase, served.increase)
+    if None not in times and (times[0] or 0) - (times[1] or 0) not in (0, 1):
+        yield _contradicts(shut, served, "times")  # it is shut again only when it is served again
     if shut.increase == 0 and not _held_back(evidence, storm):
         yield unproven(
             f"no sender of priority {storm.priority} was paused by its switch in {_said(evidence)}:"
@@ -119,10 +120,6 @@ def _contradicts(shut: Difference, witness: Difference, unit: str) -> Finding:
         f"{name_of(shut)} grew by {shut.increase}, and {name_of(witness)} by {witness.increase}",
         fact_of(witness, "> 0 exactly when it was shut", unit),
     )
-
-
-def _more(one: Difference, other: Difference) -> bool:
-    return (one.increase or 0) > (other.increase or 0)
 
 
 def _held_back(evidence: Evidence, storm: StormResult) -> bool:

@@ -14,6 +14,8 @@ from labtests.transport.commands import Shell, program
 PAUSE_BITS = 65_535 * 512
 """The longest time of a pause frame (802.1Qbb): 34 ms at 1G, 3.4 ms at 10G, 84 us at 400G."""
 FRAMES_PER_PAUSE, SLOWEST_US = 4, 1000
+SLOWEST_LINK, FASTEST_LINK = 1e6, 1e13
+"""Bits per second that a link can have."""
 _TO_THE_PEER, _SOURCE = "01:80:c2:00:00:01", "02:00:00:00:00:01"
 _MAC_CONTROL_PFC = "88:08:01:01"
 _PADDING = ":00" * 26
@@ -31,7 +33,8 @@ class PauseStorm:
     link_bits_per_s: float
 
     def __post_init__(self) -> None:
-        if not (0 <= self.priority <= 7 and min(self.lasting_ms, self.times) > 0):
+        ordered = 0 <= self.priority <= 7 and min(self.lasting_ms, self.times) > 0
+        if not (ordered and SLOWEST_LINK <= self.link_bits_per_s <= FASTEST_LINK):  # nor NaN
             raise WorkloadError(f"cannot pause like this: {self}")
 
     @property

@@ -16,7 +16,7 @@ EARLY, LATE = Class(tos=0x60), Class(tos=0x40)
 def traffic(*gbit, line=10e9, mtu_bytes=1500, pace=SIMULATED):
     *senders, receiver = roles(*gbit, line / 1e9)
     lab = Roles(senders=tuple(senders), receiver=receiver, line_bits_per_s=line)
-    return Traffic(roles=lab, pace=pace, mtu_bytes=mtu_bytes)
+    return Traffic(roles=lab, pace=pace, own_mtu_bytes={"h": mtu_bytes})
 
 
 @pytest.mark.parametrize("pace", [SIMULATED, HARDWARE])

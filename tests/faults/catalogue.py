@@ -11,6 +11,7 @@ from labtests.verdicts import Outcome
 
 FAIL, OPEN = Outcome.FAIL, Outcome.INCONCLUSIVE
 RED = frozenset({FAIL, OPEN})
+OPEN_ONLY = frozenset({OPEN})
 Words = tuple[str | tuple[str, ...], ...]
 
 S1 = ("test_s1_pfc", "test_pfc_holds_a_udp_incast_without_loss")
@@ -223,6 +224,14 @@ _SENDERS = [
         says=(A, B)),
     Row(name="a sender of RDMA has two fifths of the processor", suite=S2, at=EXPERIMENT[S2],
         faults=(fault("cpu-limit", B, share=0.4),), says=(f"the limit of {B}",)),
+    Row(name="the late sender of S1 stands still for a moment", suite=S1, outcomes=OPEN_ONLY,
+        faults=(fault("freeze", B, seconds=0.5),), says=(f"the limit of {B}, or it stalled",),
+        usual=True),
+    Row(name="the late sender of S2 stands still", suite=S2, outcomes=OPEN_ONLY,
+        faults=(fault("freeze", B, seconds=1.0),), says=(B,)),
+    Row(name="the first sender of S2 stands still alone", suite=S2, at=EXPERIMENT[S2],
+        outcomes=OPEN_ONLY, faults=(fault("freeze", A, seconds=1.2),),
+        says=(f"{A} sent", "the limit of its host or a stall")),
     Row(name="a sender of a namespace lab stands still", suite=BELOW, testbed=LINUX, says=("h1",),
         faults=(fault("freeze", "h1", seconds=0.4),)),
     Row(name="the tools of a control are killed", suite=S1, anew=True,

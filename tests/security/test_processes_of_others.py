@@ -120,3 +120,19 @@ def test_notes_of_a_process_that_holds_no_box_are_refused() -> None:
     notes = ledgers.Ledger(name="lab", digest="", runners={"../../x": (1, 1)})
     with pytest.raises(ValueError, match="holds no box"):
         ledgers._sound(notes, "lab")
+
+
+@pytest.mark.parametrize("words", [["exec", "labtests:x:h1"], ["exec"], []])
+def test_who_only_writes_like_ip_netns_exec_belongs_to_no_lab(
+    words: list[str], started: list[subprocess.Popen[bytes]], tmp_path: Path
+) -> None:
+    """Such a process of another user kept a lab up: `down` waited for it to end."""
+    (tmp_path / "netns").write_text("import time; print(flush=True); time.sleep(60)")
+    like = subprocess.Popen([sys.executable, "netns", *words], cwd=tmp_path, stdout=subprocess.PIPE)
+    started.append(like)
+    assert like.stdout is not None
+    like.stdout.readline()
+    here = Path("/proc") / str(like.pid)
+    assert processes._belongs(here, set(), ("labtests:x:h1",)) is False
+    own = (here / "ns/net").stat()
+    assert processes._belongs(here, {(own.st_dev, own.st_ino)}, ("labtests:x:h1",))

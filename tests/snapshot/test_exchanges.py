@@ -6,8 +6,16 @@ import subprocess
 import pytest
 from typed import typed
 
-from labtests.core.errors import CommandTimeout, Unreachable
-from labtests.transport.asking import Running, answered, ask_each, both, outcomes, side_by_side
+from labtests.core.errors import CommandTimeout, Unreachable, UnreadableOutput
+from labtests.transport.asking import (
+    Running,
+    answered,
+    ask_each,
+    attempt,
+    both,
+    outcomes,
+    side_by_side,
+)
 from labtests.transport.batching import Joined, block_reply
 from labtests.transport.exchanges import Exchanges
 from labtests.transport.protocol import Reply
@@ -176,3 +184,39 @@ def test_behind_a_change_that_failed_nothing_was_sent_and_what_is_there_is_asked
     assert [[reply.status for reply in each] for each in told] == [[0], [4], []]
     assert text_of(answered(then, asked.answers)) == ["1\n", "0\n"]
     assert len(shell.ran) == 2
+
+
+def _stumbles(command):
+    (reply,) = yield from ask_each(command)
+    return int(reply.text)  # nobody foresaw a word there
+
+
+def _reads(command):
+    (reply,) = yield from ask_each(command)
+    return reply.text
+
+
+def test_an_answer_that_nobody_foresaw_is_its_devices_and_others_are_read():
+    """A ValueError of one driver must not end what is asked beside it, nor hide whose it is."""
+    word, good = typed(("printf abc", "printf good"))
+    bad, told = Exchanges(Shell()).ask(outcomes([_stumbles(word), _reads(good)]))
+    assert told == "good"
+    assert isinstance(bad, UnreadableOutput)
+    assert isinstance(bad.__cause__, ValueError)
+    assert str(bad) == (
+        "here: 'printf abc': labtests fails at this answer: ValueError: invalid literal for int() "
+        "with base 10: 'abc'\n"
+        "  remedy: this is a defect of labtests: report it with the run's journal"
+    )
+    assert Exchanges(Shell()).ask(both(attempt(_reads(good)), attempt(_stumbles(word))))[0] == told
+    with pytest.raises(UnreadableOutput, match="here: 'printf abc'"):
+        Exchanges(Shell()).ask(_stumbles(word))
+
+
+def test_a_mistake_before_anything_was_asked_is_no_devices():
+    def mistaken():
+        raise KeyError("ours")
+        yield ()
+
+    with pytest.raises(KeyError):
+        Exchanges(Shell()).ask(mistaken())

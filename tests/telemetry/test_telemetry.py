@@ -111,7 +111,7 @@ def test_the_table_is_tidy_and_a_missing_value_is_not_zero():
         "device", "port", "scope", "index", "counter", "unit", "time_s", "value", "source",
         "missing",
     ]  # fmt: skip
-    assert str(frame["value"].dtype) == "Int64"
+    assert str(frame["value"].dtype) == "UInt64"
     assert frame["value"].isna().tolist() == [False, True]
     assert frame["missing"].tolist() == ["", "N/A"]
 

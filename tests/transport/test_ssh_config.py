@@ -169,6 +169,18 @@ def test_a_file_that_includes_itself_by_other_names_is_read_once(config: Path) -
     assert time.process_time() - begun_s < 2
 
 
+def test_an_include_that_may_not_be_looked_into_is_told(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(_: Path, pattern: str) -> list[Path]:
+        raise PermissionError(13, "Permission denied", pattern)
+
+    config.write_text("Include **/*\n")
+    monkeypatch.setattr(Path, "glob", refused)
+    with pytest.raises(LabError, match=r"`Include \*\*/\*` cannot be followed: .*denied"):
+        looked_up("h", "user")
+
+
 @pytest.mark.parametrize("mode", [0o602, 0o620, 0o666])
 @pytest.mark.parametrize("which", ["config", "conf.d/more"])
 def test_a_file_that_others_can_write_is_refused(config: Path, which: str, mode: int) -> None:

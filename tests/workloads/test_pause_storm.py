@@ -35,7 +35,10 @@ def test_three_frames_of_four_may_come_late_at_any_speed(gbit):
     assert storm.gap_us * storm.frames / storm.times >= 250_000
 
 
-@pytest.mark.parametrize("wrong", [{"priority": 8}, {"lasting_ms": 0}, {"times": 0}])
+NO_SPEED = [{"link_bits_per_s": speed} for speed in (0.0, float("nan"), 1e-300, float("inf"))]
+
+
+@pytest.mark.parametrize("wrong", [{"priority": 8}, {"lasting_ms": 0}, {"times": 0}, *NO_SPEED])
 def test_a_storm_that_cannot_be_is_refused(wrong):
     with pytest.raises(WorkloadError, match="cannot pause like this"):
         replace(STORM, **wrong)

@@ -9,7 +9,7 @@ from labtests.capabilities.driver import Driver
 from labtests.capabilities.facts import ClockReading, Neighbour, Neighbours, OwnClock
 from labtests.drivers.displays import Table, read_table
 from labtests.drivers.linux.links import DATE_COMMAND, parse_date
-from labtests.drivers.parsing import incomplete, refuse, whole_lines
+from labtests.drivers.parsing import incomplete, kept, refuse, whole_lines
 from labtests.drivers.sonic.database import Db, read_tables
 from labtests.drivers.sonic.egress import SonicEcn, SonicScheduling
 from labtests.drivers.sonic.interfaces import SonicFrameLimit, SonicInterfaces
@@ -50,7 +50,7 @@ def parse_version(reply: Reply) -> dict[str, str]:
     for text in whole_lines(reply):
         name, colon, value = text.strip().partition(": ")
         if colon and name in _TOLD:
-            found.setdefault(_TOLD[name], value.strip())
+            found.setdefault(_TOLD[name], kept(reply, value.strip(), name))
     if missing := [name for name, told in _TOLD.items() if told not in found]:
         incomplete(reply, f"there is no line `{missing[0]}:`")
     return found

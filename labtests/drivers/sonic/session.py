@@ -8,10 +8,11 @@ what is in the database, so that one which is not there is `{}`, and not an empt
 import re
 from collections.abc import Callable, Mapping
 
+from labtests.core.output import excerpt
 from labtests.drivers import displays
 from labtests.drivers.answers import Complaint, Tool, expect_success
 from labtests.drivers.displays import Notation, Unfit, ValueKind
-from labtests.drivers.parsing import refuse
+from labtests.drivers.parsing import kept, refuse
 from labtests.drivers.readings import Counted
 from labtests.transport.asking import Asking, ask
 from labtests.transport.commands import Shell, Word, program, root
@@ -37,8 +38,8 @@ def count(text: str) -> int | None:
     """`1,234`; None for N/A."""
     if text == "N/A":
         return None
-    if re.fullmatch(r"[0-9]{1,3}(,[0-9]{3})*|[0-9]+", text) is None:
-        raise Unfit(f"{text!r} is no whole number")
+    if re.fullmatch(r"(?=.{1,40}\Z)([0-9]{1,3}(,[0-9]{3})*|[0-9]+)", text) is None:
+        raise Unfit(f"{excerpt(text, 80)!r} is no whole number")
     return int(text.replace(",", ""))
 
 
@@ -59,7 +60,9 @@ _CACHED = re.compile(r'Last cached time was (.+)|"cached_time": "([^"]+)"')
 def since(reply: Reply) -> str:
     """Since when an answer counts, where somebody has given `sonic-clear`."""
     found = _CACHED.search(reply.text)
-    return f", since {(found[1] or found[2]).strip()}" if found else ""
+    if found is None:
+        return ""
+    return f", since {kept(reply, (found[1] or found[2]).strip(), 'that time')}"
 
 
 def show(*named: Word) -> Asking[Reply]:

@@ -81,10 +81,14 @@ def _formed(snapshot: Snapshot) -> Snapshot:
     kinds = {True} | {isinstance(fact, str) for fact in facts}
     states = list(_mapping(snapshot.devices).values())
     for state in map(_mapping, states):
-        _mapping(state.get("versions", {}))
+        spread = [_mapping(state.get("versions", {}))]
         for port in map(_mapping, _mapping(state.get("ports", {})).values()):
-            parts = [*_mapping(port.get("settings", {})).values(), port.get("link", {})]
-            kinds |= {isinstance(part, dict) for part in [*parts, port.get("roce", {})]}
+            kinds |= {
+                isinstance(part, dict) for part in _mapping(port.get("settings", {})).values()
+            }
+            spread += [_mapping(port.get(name, {})) for name in ("link", "roce")]
+        for part in spread:
+            _mapping(part.get("value", {}))
     if False in kinds:
         raise ValueError("a part of it is of another kind")
     return snapshot

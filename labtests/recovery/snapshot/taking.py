@@ -10,7 +10,7 @@ from labtests.capabilities.facts import LinkFacts, LinkState, RoceFacts, RocePor
 from labtests.capabilities.settings import KINDS
 from labtests.core.errors import DeviceError, LabError, Unreachable
 from labtests.inventory import Device, Endpoint
-from labtests.journal.values import pack
+from labtests.journal.values import pack_setting
 from labtests.lab.lab import Lab
 from labtests.recovery.snapshot.files import Snapshot
 from labtests.transport.asking import Asking, T, both, by_name, known
@@ -50,7 +50,7 @@ def _read(lab: Lab, device: Device) -> Asking[Json]:
 def _port(lab: Lab, at: Endpoint) -> Asking[Json]:
     able, port = lab.drivers[at.device].able, at.interface
     kinds = [kind for kind in KINDS if lab.has(at.device, kind)]
-    settings = {kind.name: _told(lab.setting(at, kind).read(port), pack) for kind in kinds}
+    settings = {kind.name: _told(lab.setting(at, kind).read(port), pack_setting) for kind in kinds}
     facts: dict[str, Asking[Json]] = {}
     if (links := able(LinkState)) is not None:
         facts["link"] = _told(_as_dict(links.link(port)), _plain)

@@ -22,7 +22,7 @@ from paramiko.sftp import CMD_ATTRS, SFTPError
 from labtests.core.errors import CommandRejected, CommandTimeout, DeviceError
 from labtests.core.private_files import expect_safe_way, open_private
 from labtests.transport.commands import program, script
-from labtests.transport.protocol import Process
+from labtests.transport.protocol import Process, wait_until
 from labtests.transport.ssh.fabric_runner import SuiteSession
 from labtests.transport.ssh.line import SshLine
 from labtests.transport.ssh.unbroken import Hand
@@ -32,7 +32,10 @@ GET_LIMIT_BYTES = 2**30
 LEAST_BYTES_PER_S = 2**14  # of a file: 1 GiB takes at most 19 hours
 KEPT_S = 86_400
 _PRIVATE, _DANGEROUS = 0o600, 0o7022
-_KEEPER = "exec >/dev/null 2>&1; trap : HUP INT TERM; sleep SECONDS; rm -rf -- FOLDER"
+READY_WITHIN_S = 15.0
+_READY = "ready"
+_KEEPER = f"""trap : HUP INT TERM; echo {_READY}; exec >/dev/null 2>&1
+sleep SECONDS; rm -rf -- FOLDER"""
 """A signal ends the sleep. Nobody reads by then what the shell has to say of that."""
 
 _GARBLED = (SFTPError, struct.error, UnicodeError)
@@ -276,12 +279,23 @@ class HostFiles:
         keeper = program("sh", "-c", script(_KEEPER, SECONDS=KEPT_S, FOLDER=folder))
         self._keeper = self._session.transport.start(keeper, limit_s=KEPT_S)
         try:
+            self._expect_ready(self._keeper)
             self._hand.do(lambda: self._make(folder))
         except BaseException:
             self._keeper.close()
             raise
         self.folder = folder
         return folder
+
+    def _expect_ready(self, keeper: Process) -> None:
+        """A signal that comes earlier would end it, and leave the folder."""
+        if not wait_until(
+            self._session.clock,
+            lambda: _READY in keeper.output() or keeper.status() is not None,
+            deadline_s=READY_WITHIN_S,
+        ):
+            problem = f"it is not ready after {READY_WITHIN_S:g} s"
+            raise CommandTimeout(keeper.device, keeper.command, problem, "is the host overloaded?")
 
     def _make(self, folder: str) -> None:
         with self._told(f"mkdir {folder}"):

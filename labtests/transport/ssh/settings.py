@@ -93,9 +93,9 @@ def _criteria(begun: re.Match[str]) -> str:
 def _understood(file: Path, patterns: str) -> list[Path]:
     try:
         return _included(file, patterns)
-    except (ValueError, RuntimeError, IndexError, NotImplementedError) as error:
+    except (OSError, ValueError, RuntimeError, IndexError, NotImplementedError) as error:
         raise LabError(
-            f"{file}: `Include {patterns}` cannot be understood: {error}\n"
+            f"{file}: `Include {patterns}` cannot be followed: {error}\n"
             "  remedy: correct it, or `ssh_config: false` in the testbed file"
         ) from error
 

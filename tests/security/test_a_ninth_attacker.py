@@ -1,0 +1,222 @@
+"""What a ninth attacker did: passwords as names in journals and snapshots, counters of more than 64
+bits, answers of line ends only, files of a kind that nobody wrote."""
+
+import json
+import socket
+import threading
+from contextlib import suppress
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from labtests.capabilities.records import EcnSetting, PfcSetting, Reading
+from labtests.core import output
+from labtests.core.errors import InventoryError, LabError, UnreadableOutput
+from labtests.core.redaction import Redaction
+from labtests.drivers.displays import Unfit
+from labtests.drivers.parsing import MOST_LINES, lines
+from labtests.drivers.sonic.driver import parse_version
+from labtests.drivers.sonic.session import count
+from labtests.inventory import Endpoint, load
+from labtests.inventory.recorded import expect_sound
+from labtests.inventory.testbed import Device, Management
+from labtests.journal import Begun, ChangeJournal, Intent, this_runner
+from labtests.journal.values import NotStorable, pack_setting, readable
+from labtests.linuxlab.ledger import Ledger, _sound
+from labtests.measure.telemetry import table
+from labtests.pytest_plugin.outcomes import Labels
+from labtests.recovery.snapshot.files import FORMAT, read
+from labtests.simlab.control import SimulationFailed
+from labtests.simlab.injection import inject
+from labtests.transport.protocol import Reply
+
+ROOT = Path(__file__).parents[2]
+PASSWORD = "OpenSesame-77"
+
+
+@pytest.fixture
+def in_use(monkeypatch):
+    monkeypatch.setattr(output, "_used", {PASSWORD})
+
+
+def said(text):
+    return Reply(device="sw", command="show", text=text, status=0)
+
+
+# -- secrets ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("in_use")
+@pytest.mark.parametrize("which", ["earlier", "wanted"])
+def test_a_profile_called_like_the_password_is_not_changed_and_not_written_down(which, tmp_path):
+    begun = Begun(
+        run="r",
+        runner=this_runner(),
+        testbed="t",
+        file="/t",
+        backend="hardware",
+        dry_run=False,
+        devices=(Device(name="sw", platform="sonic", management=Management(host="h")),),
+    )
+    journal = ChangeJournal.begin(tmp_path / "changes.jsonl", begun, Redaction([PASSWORD]))
+    values = {"earlier": EcnSetting(), "wanted": EcnSetting()}
+    values[which] = EcnSetting(profile=f"3 {PASSWORD}")
+    intent = Intent(
+        at=Endpoint(device="sw", interface="Ethernet0"),
+        setting="ecn",
+        **values,
+        commands=(f"x {PASSWORD}",),
+        undo=("y",),
+    )
+    with pytest.raises(LabError, match="sw:Ethernet0: ecn is not changed: a name in it contains"):
+        journal.ahead([intent])
+    assert journal.pending == []
+    assert PASSWORD not in (tmp_path / "changes.jsonl").read_text()
+
+
+@pytest.mark.usefixtures("in_use")
+def test_a_value_is_a_value_where_no_password_is_in_it():
+    value = PfcSetting(mode="on", priorities=frozenset({3}))
+    assert pack_setting(value)["fields"]["mode"] == "on"
+    with pytest.raises(NotStorable, match="contains a password"):
+        pack_setting(((f"a{PASSWORD}b", 1),))
+
+
+# -- numbers ---------------------------------------------------------------------------------------
+
+
+def reading(value):
+    return Reading(
+        device="sw",
+        port="p",
+        scope="port",
+        index=None,
+        counter="dropped_packets",
+        unit="packets",
+        value=value,
+        time_s=0.0,
+        source="show",
+    )
+
+
+@pytest.mark.parametrize("value", [2**64, 10**40, 10**4299, -1])
+def test_what_no_counter_can_hold_is_no_number(value):
+    told = reading(value)
+    assert told.value is None
+    assert told.missing == "shows a number that no counter of 64 bits holds"
+
+
+def test_the_largest_counter_is_exact_in_the_table():
+    """Above 2**63 the table raised an OverflowError, which ended the whole session."""
+    frame = table([reading(2**64 - 1), reading(None)])
+    assert frame["value"][0] == 2**64 - 1
+    assert frame["value"].isna().tolist() == [False, True]
+
+
+def test_a_number_of_commas_has_an_end():
+    assert count("1,234") == 1234
+    with pytest.raises(Unfit):
+        count("1" + ",000" * 1433)
+
+
+def test_a_test_whose_evidence_cannot_be_written_is_in_the_report_and_the_run_is_red():
+    """OverflowError came out of the hook, twice: no report at all, and no further test."""
+    run = SimpleNamespace(
+        tests=[], problem="", journal=SimpleNamespace(redaction=Redaction(["secret-word"]))
+    )
+    session = SimpleNamespace(exitstatus=0)
+    told = object.__new__(Labels)
+    told._run, told._unwritten = run, False
+
+    def fails(item, entry):
+        raise OverflowError("int too large of secret-word")
+
+    told._add_evidence = fails
+    told._complete(SimpleNamespace(session=session), {"id": "a"})
+    assert run.tests == [{"id": "a"}]
+    assert session.exitstatus == 1
+    assert run.problem == (
+        "reports are missing or not whole: OverflowError: int too large of secret-word "
+        "(a defect of labtests)"
+    )
+
+
+# -- lines -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+def test_an_answer_of_line_ends_is_refused_before_it_is_parted(end):
+    with pytest.raises(UnreadableOutput, match=f"more than {MOST_LINES} lines"):
+        lines(said(end * (2 * MOST_LINES + 1)))
+    with pytest.raises(UnreadableOutput, match=f"more than {MOST_LINES} lines"):
+        lines(said(f"x{end}" * (MOST_LINES + 1)))
+    assert len(lines(said(f"x{end}" * MOST_LINES))) == MOST_LINES
+
+
+# -- what is handed over ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", [None, 7, []])
+@pytest.mark.parametrize("part", ["versions", "link", "roce"])
+def test_a_snapshot_whose_facts_are_no_facts_is_none(part, value, tmp_path):
+    fact = {"value": value}
+    state = {"versions": fact} if part == "versions" else {"ports": {"p": {part: fact}}}
+    told = {"format": FORMAT, "testbed": "t", "file": "/t", "backend": "hardware"}
+    file = tmp_path / "s.json"
+    file.write_text(json.dumps({**told, "taken": "now", "devices": {"a": state}}))
+    with pytest.raises(LabError, match=r"s\.json"):
+        read(file)
+
+
+def test_a_set_of_all_kinds_is_shown():
+    assert readable(frozenset({3, 1, None, "x"})) == "1, 3, None, x"
+
+
+def test_a_device_without_a_platform_is_none_of_a_journal():
+    device = Device(name="a", platform=None, management=Management(host="h"))
+    with pytest.raises(InventoryError, match="device a: platform"):
+        expect_sound([device], None, place="j")
+
+
+def test_no_lab_is_called_latest(tmp_path):
+    """Its run folder went through the link reports/latest into another lab's."""
+    text = (ROOT / "testbeds" / "linux-lab.yaml").read_text()
+    (tmp_path / "t.yaml").write_text(text.replace("name: linux-lab\n", "name: latest\n"))
+    with pytest.raises(InventoryError, match="not `latest`"):
+        load(tmp_path / "t.yaml")
+
+
+NO_LAB = {"list": b"[]\n", "cut": b"{\n", "deep": b"[" * 100_000 + b"\n", "long": b"x" * 2**22}
+
+
+@pytest.mark.parametrize("answer", NO_LAB.values(), ids=NO_LAB)
+def test_who_listens_for_faults_and_is_no_lab_is_told_in_a_sentence(answer, tmp_path):
+    def serve(listener):
+        with listener, listener.accept()[0] as asked, suppress(OSError):
+            asked.recv(1000)
+            asked.sendall(answer)
+
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "faults.sock"))
+        listener.listen()
+        thread = threading.Thread(target=serve, args=(listener.dup(),))
+        thread.start()
+        with pytest.raises(SimulationFailed):
+            inject(tmp_path, {"kind": "reboot"})
+        thread.join()
+
+
+@pytest.mark.parametrize("wrong", [{"network": "0.0.0.0/0"}, {"network": 0}, {"lacking": 5}])
+def test_a_ledger_that_no_lab_wrote_is_refused(wrong):
+    sound = {"name": "lab", "digest": "d", "network": "10.255.71.0/24"}
+    assert _sound(Ledger(**sound), "lab").network == "10.255.71.0/24"
+    with pytest.raises((ValueError, TypeError)):
+        _sound(Ledger(**{**sound, **wrong}), "lab")
+
+
+def test_a_release_of_a_sonic_box_has_an_end():
+    text = "SONiC Software Version: {}\nHwSKU: x\nASIC: y\n"
+    assert parse_version(said(text.format("SONiC.202305")))["sonic"] == "SONiC.202305"
+    with pytest.raises(UnreadableOutput, match="has 9000 characters"):
+        parse_version(said(text.format("x" * 9000)))

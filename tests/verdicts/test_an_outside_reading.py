@@ -1,0 +1,123 @@
+"""What an adversary of 2026-11 made green, or red for a wrong reason."""
+
+from dataclasses import replace
+
+import pytest
+from handmade_loads import load
+from test_a_fourth_reading import grown
+from test_a_third_reading import because, incast_of
+from test_ecn_verdict import GOOD, WITHOUT, tcp
+from test_the_tail import LONG, of_long_datagrams
+
+from labtests.capabilities import counters as c
+from labtests.measure.evidence import Evidence
+from labtests.verdicts import (
+    Outcome,
+    every_packet,
+    lost_at_the_socket,
+    marked_not_dropped,
+    questions,
+    slowed_by_marks,
+    sound,
+)
+
+R = ("r", "")
+
+
+# -- hosts with classes, and one without -----------------------------------------------------------
+
+
+def test_a_receiver_without_classes_is_asked_for_none():
+    """Healthy senders that count by class were held against counters that no such receiver has."""
+    plain, classes = load(classes=False), load()
+    mixed = replace(plain, senders=classes.senders)
+    assert every_packet(mixed).outcome is Outcome.PASS, every_packet(mixed).because
+    assert not mixed.by_class
+    assert classes.by_class
+    assert not plain.by_class
+
+
+# -- a host that stands still ----------------------------------------------------------------------
+
+
+def test_who_stands_still_alone_was_not_slowed_too_little():
+    """The first sender's 9.3 Gb/s alone, but for a row of nothing."""
+    seen = incast_of((4.6, 4.6, 4.6), (4.6, 4.6, 4.6))
+    early, late = seen.flows
+    first, second, *rest = early.intervals
+    still = replace(early, intervals=(first, replace(second, goodput_bits_per_s=0.0), *rest))
+    verdict = slowed_by_marks(replace(seen, flows=(still, late)))
+    assert verdict.outcome is not Outcome.PASS
+    found = [
+        finding
+        for finding in questions._slowed(replace(seen, flows=(still, late)))
+        if "shared / solo" in finding.because
+    ]
+    assert [finding.outcome for finding in found] == [Outcome.INCONCLUSIVE]
+    assert "a sent 4.65 of 10 Gb/s while nobody else sent, the limit of its host" in because(found)
+
+
+def test_who_stands_still_beside_others_is_not_starved_by_marks():
+    held = incast_of((0.0, 0.0, 0.0), (9, 9, 9))
+    found = [f for f in questions._slowed(held) if "equal part" in f.because]
+    assert [f.outcome for f in found] == [Outcome.INCONCLUSIVE]
+    assert "a stalled from 12 to 13 s of the lab's clock" in because(found)
+    starved = incast_of((0.1, 0.1, 0.1), (9, 9, 9))
+    found = [f for f in questions._slowed(starved) if "equal part" in f.because]
+    assert [f.outcome for f in found] == [Outcome.FAIL]
+
+
+# -- fragments that the sender lost ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("per_mille", [1, 5, 10, 12, 15, 20, 25, 40, 100])
+def test_no_share_of_fragments_makes_a_datagram_of_fewer(per_mille):
+    """1.2 to 2.2 % of 45 packets each was taken for datagrams of 44, and nothing was missing."""
+    gone = LONG * 45 * per_mille // 1000
+    seen = replace(of_long_datagrams(less=gone), own_mtu_bytes={"a": 1500, "b": 1500})
+    verdict = sound(seen)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert f"{gone} packets were lost inside a" in verdict.because
+
+
+def test_a_host_may_have_an_mtu_of_its_own_or_have_learned_that_of_the_way():
+    seen = of_long_datagrams(mtu_bytes=9000)
+    assert sound(replace(seen, own_mtu_bytes={"a": 9000, "b": 9000})).outcome is Outcome.PASS
+    seen = of_long_datagrams()
+    assert sound(replace(seen, own_mtu_bytes={"a": 9000, "b": 1500})).outcome is Outcome.PASS
+
+
+# -- a full socket ---------------------------------------------------------------------------------
+
+OVER = load(dropped=(5000, 400), name="over")
+
+
+def full(seen: Evidence, **counters: int) -> str:
+    for counter, by in counters.items():
+        seen = grown(seen, R, getattr(c, counter), by, "host")
+    verdict = lost_at_the_socket(seen, controls=(OVER,))
+    return "" if verdict.outcome is Outcome.PASS else f"{verdict.outcome}: {verdict.because}"
+
+
+def test_all_that_the_tools_miss_was_lost_at_the_socket():
+    assert full(load(in_socket=6000)) == ""
+    few = full(load(in_socket=6000), UDP_RCVBUF_ERRORS=1)
+    assert few.startswith("inconclusive: r udp_rcvbuf_errors grew by 1, and the tools miss 5000: ")
+
+
+def test_a_socket_loses_no_more_than_udp_counts_nor_than_is_missing():
+    many = full(load(in_socket=6000), UDP_RCVBUF_ERRORS=12_000)
+    assert "which has them, by 6000" in many
+    others = full(load(in_socket=6000), UDP_RCVBUF_ERRORS=12_000, UDP_IN_ERRORS=12_000)
+    assert "others' are among them" in others
+
+
+# -- marks that stood still ------------------------------------------------------------------------
+
+
+def test_neither_marked_nor_dropped_is_a_counter_that_stood_still():
+    none = tcp(marks=0, drops=0, again=0)
+    verdict = marked_not_dropped(none, without=(WITHOUT,))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "stayed 0: nor was a packet dropped, and without ECN" in verdict.because
+    assert marked_not_dropped(GOOD, without=(WITHOUT,)).outcome is Outcome.PASS
