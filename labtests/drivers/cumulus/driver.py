@@ -7,6 +7,7 @@ from typing import Literal
 from labtests.capabilities.device import Obstacles, Versions
 from labtests.capabilities.driver import Driver
 from labtests.capabilities.facts import ClockReading, Neighbour, Neighbours, OwnClock
+from labtests.core.output import excerpt
 from labtests.drivers.cumulus.egress import CumulusEcn, CumulusScheduling
 from labtests.drivers.cumulus.interfaces import CumulusFrameLimit, CumulusInterfaces
 from labtests.drivers.cumulus.maps import CumulusDscpMap, CumulusQueueMap, CumulusTrust
@@ -116,7 +117,7 @@ class CumulusState(CumulusPart, Versions, Neighbours, OwnClock, Obstacles):
                 "labtests (`nv unset qos roce`)"
             )
         if waiting:
-            found.append(f"{len(waiting)} changes are pending, first `{waiting[0][:80]}`: "
+            found.append(f"{len(waiting)} changes are pending, first `{excerpt(waiting[0], 80)}`: "
                          "`nv config apply` or `nv config detach`")  # fmt: skip
         for port, reply in zip(self.ports, ports, strict=True):
             found += _of_port(port, parse_port(reply))

@@ -23,7 +23,7 @@ MOST_NODES = 200_000
 """Of an answer. All interfaces of a large switch have some ten thousand."""
 LONGEST = 255
 _WORD = re.compile(rf"[A-Za-z0-9][A-Za-z0-9_.:/-]{{0,{LONGEST - 1}}}")
-_MOST = 2**63
+_MOST = 2**64 - 1  # no counter has more bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +81,9 @@ class Node:
 
     def number(self) -> int:
         """A whole number, which some releases write as a text."""
-        if re.fullmatch("[0-9]{1,18}", word := self.word()) is None:
-            self.refuse(f"should be a whole number, not {word!r}")
+        word = self.word()
+        if re.fullmatch("[0-9]{1,20}", word) is None or int(word) > _MOST:
+            self.refuse(f"should be a whole number of 64 bits, not {excerpt(word, 80)!r}")
         return int(word)
 
     def count(self, name: str) -> int | None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from itertools import product
+from itertools import product, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -93,8 +93,8 @@ def places(words: Place, ports: Sequence[str], *, to_set: bool) -> list[tuple[Pl
         if (to_set and len(words) != wanted) or (not to_set and not 1 < len(words) <= wanted):
             continue
         pairs = list(zip(steps, words, strict=False))
-        found = [_values(step, word, ports) for step, word in pairs]
-        if all(found):
+        found = list(takewhile(bool, (_values(step, word, ports) for step, word in pairs)))
+        if len(found) == len(pairs):
             value = words[-1] if leaf and to_set else None
             return [(path, value) for path in product(*found)]
     return []
