@@ -31,7 +31,7 @@ from labtests.transport.protocol import Reply
 
 OURS = "labtests-"
 DEFAULT = "default-global"
-MOST_LEAVES = 2048
+MOST_LEAVES = 256
 """Of a profile. A map of all DSCPs and tags has 75."""
 Leaves = Mapping[tuple[str, ...], str]
 """Values by their path; "" for a path that is a member of a list."""
