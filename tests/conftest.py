@@ -33,6 +33,7 @@ RUN_WHOLE_LABS = frozenset(
     {
         "test_background_noise",
         "test_catalogue",
+        "test_cumulus",
         "test_ended_restore",
         "test_every_sender",
         "test_kept_apply",
