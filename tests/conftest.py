@@ -33,7 +33,6 @@ RUN_WHOLE_LABS = frozenset(
     {
         "test_background_noise",
         "test_catalogue",
-        "test_cumulus",
         "test_ended_restore",
         "test_every_sender",
         "test_kept_apply",
