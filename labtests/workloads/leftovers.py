@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from labtests.core.errors import WorkloadError
-from labtests.core.output import lines_said
+from labtests.core.output import excerpt, lines_said
 from labtests.transport.commands import program, script
 from labtests.transport.protocol import Reply, Transport
 from labtests.transport.ssh.supervision import TAG
@@ -24,6 +24,9 @@ _END = (
 )
 """Each is asked for its mark again right before: a number may be another process's by then."""
 GRACE_S = 1  # between TERM and KILL
+MOST, LONGEST, NAMED = 4096, 512, 5
+"""Processes of a run on a host; characters of one's command that are kept; processes of a sentence.
+A host tells what it likes."""
 ROUNDS = 8  # of ending what those have started that were ended: a shell goes on behind its program
 RUN_ID = re.compile(r"[A-Za-z0-9._-]+")
 
@@ -47,13 +50,23 @@ def leftovers(transport: Transport, run: str) -> tuple[Leftover, ...]:
     search = script("grep HOW PATTERN /proc/[0-9]*/environ", HOW=how, PATTERN=pattern)
     found = transport.run(search)
     _expect_answer(found, _GREP_ANSWERS)
-    pids = [int(pid) for pid in _ENVIRON.findall(found.text)]
+    pids = list(dict.fromkeys(map(int, _ENVIRON.findall(found.text))))
     if not pids:
         return ()
+    if len(pids) > MOST:
+        raise WorkloadError(
+            f"{transport.device}: {len(pids)} processes there carry the mark of "
+            f"{f'run {run}' if run else 'a run'}: no run leaves so many\n"
+            f"  remedy: look for who starts them: grep -lsz {TAG}= /proc/[0-9]*/environ"
+        )
     listed = transport.run(program("ps", "-o", "pid=,args=", "-p", ",".join(map(str, pids))))
     rows = (line.split(None, 1) for line in listed.text.splitlines())
     _expect_answer(listed, _PS_ANSWERS)
-    commands = {int(row[0]): row[1] for row in rows if len(row) == 2 and _PID.fullmatch(row[0])}
+    commands = {
+        int(row[0]): excerpt(row[1], LONGEST)
+        for row in rows
+        if len(row) == 2 and _PID.fullmatch(row[0])
+    }
     return tuple(
         Leftover(host=transport.device, pid=pid, command=commands[pid])
         for pid in pids
@@ -85,7 +98,8 @@ def sweep(
     rounds = 0
     while found := leftovers(transport, run):
         if survivors := [process for process in found if process.pid in ended]:
-            names = "; ".join(f"{process.pid} {process.command}" for process in survivors)
+            names = "; ".join(f"{process.pid} {process.command}" for process in survivors[:NAMED])
+            names += f"; and {len(survivors) - NAMED} more" if len(survivors) > NAMED else ""
             raise WorkloadError(
                 f"{transport.device}: processes of run {run} survive KILL: {names}\n"
                 "  remedy: check their state with ps: D means a hung driver, which only a "

@@ -17,10 +17,11 @@ import pytest
 from labtests.capabilities.records import EcnSetting, PfcSetting, Reading
 from labtests.core import output
 from labtests.core.encodings import Spelled
-from labtests.core.errors import InventoryError, LabError, UnreadableOutput
+from labtests.core.errors import InventoryError, LabError, UnreadableOutput, WorkloadError
 from labtests.core.private_files import NotPrivate, reserve, write_private
 from labtests.core.redaction import Redaction
 from labtests.drivers.displays import Unfit
+from labtests.drivers.linux.ethtool import parse_ethtool_statistics
 from labtests.drivers.parsing import MOST_LINES, lines
 from labtests.drivers.sonic.driver import parse_version
 from labtests.drivers.sonic.queues import parse_queue_counters
@@ -38,6 +39,7 @@ from labtests.simlab.control import SimulationFailed
 from labtests.simlab.injection import inject
 from labtests.transport.protocol import Reply
 from labtests.transport.ssh.key_lists import known_text
+from labtests.workloads.leftovers import leftovers, sweep
 
 ROOT = Path(__file__).parents[2]
 PASSWORD = "OpenSesame-77"
@@ -48,8 +50,8 @@ def in_use(monkeypatch):
     monkeypatch.setattr(output, "_used", {PASSWORD})
 
 
-def said(text):
-    return Reply(device="sw", command="show", text=text, status=0)
+def said(text, status=None):
+    return Reply(device="sw", command="show", text=text, status=0, status=status)
 
 
 # -- secrets ---------------------------------------------------------------------------------------
@@ -303,3 +305,43 @@ def test_an_endless_key_of_a_known_hosts_file_is_not_read(tmp_path):
     file = tmp_path / "known_hosts"
     file.write_text("* ssh-rsa " + "A" * 100_000 + "\nh ssh-ed25519 AAAA\n")
     assert known_text(file, tmp_path) == "h ssh-ed25519 AAAA\n"
+
+
+class Multiplying:
+    """A host that tells of one process many times, with a long name, or of many."""
+
+    device = "evil"
+
+    def __init__(self, listed, command):
+        self._listed, self._command = listed, command
+
+    def run(self, command, timeout_s=30):
+        text = {"grep": self._listed, "ps": self._command}.get(str(command).split()[0], "")
+        return Reply(device=self.device, command=command, text=text, status=0)
+
+
+def test_a_process_that_is_told_many_times_is_one_and_its_command_has_an_end():
+    """Lines times length: 512 KiB of answers were 4 GiB, and the kernel ended the restore."""
+    told = Multiplying("/proc/7/environ\n" * 16_000, "7 " + "A" * 2**18 + "\n")
+    (process,) = leftovers(told, "run-1")
+    assert (process.pid, len(process.command)) == (7, 512)
+    with pytest.raises(WorkloadError, match=r"survive KILL: 7 A{512}\n") as caught:
+        sweep(told, "run-1")
+    assert len(str(caught.value)) < 1000
+
+
+def test_a_run_leaves_no_thousands_of_processes():
+    listed = "".join(f"/proc/{n}/environ\n" for n in range(2, 5000))
+    with pytest.raises(WorkloadError, match="4998 processes there carry the mark of run run-1"):
+        leftovers(Multiplying(listed, ""), "run-1")
+
+
+@pytest.mark.parametrize(
+    ("counters", "why"),
+    [({"x" * 600: 1}, "600 characters"), ({f"c{n}": n for n in range(17_000)}, "17000 counters")],
+    ids=["long", "many"],
+)
+def test_a_nic_has_so_many_counters_with_names_of_some_length(counters, why):
+    text = "NIC statistics:\n" + "".join(f"     {n}: {v}\n" for n, v in counters.items())
+    with pytest.raises(UnreadableOutput, match=why):
+        parse_ethtool_statistics(said(text, status=0))
