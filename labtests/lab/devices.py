@@ -79,7 +79,7 @@ class Devices:
         return self._now(at, self.setting(at, kind))
 
     def setting(self, at: Endpoint, kind: Kind[T]) -> Setting[T]:
-        """How the device has it. Raises LabError where it has not."""
+        """How the device has it. Raises LabError where it does not have it."""
         if not isinstance(kind, Kind):
             raise LabError(
                 f"{kind!r} is not a kind of setting: use one of labtests.capabilities.settings "

@@ -75,7 +75,7 @@ class Lab(Devices):
         self.changes: list[Change] = []
         self.planned: Planned | None = None
         self.in_force: dict[tuple[Endpoint, str], object] = {}
-        """Settings that this run has made so, or found so when it asked for them."""
+        """Settings that this run has set, or found as it asked for them."""
         self.overridden: list[str] = []
         """A sentence for each setting that was neither what labtests had made nor what it had found
         when it was put back: somebody else had changed it meanwhile."""

@@ -273,7 +273,7 @@ def _leave_unreachable(scene: _Scene, done: Recovered, failed: Mapping[str, LabE
             done.rows.append(_cannot(entry, error, entry.intent.undo))
     touched = {row.device for row in done.rows}
     done.problems += [
-        f"{name}: whether processes of the run are left there cannot be told: {error}"
+        f"{name}: it cannot be determined whether processes of the run are left: {error}"
         for name, error in failed.items()
         if name not in touched
     ]

@@ -63,7 +63,7 @@ class Journal:
         self.note("", FORMAT)
 
     def note(self, device: str, text: str) -> None:
-        """Write down something that is no exchange: a decision, a change and its reason."""
+        """Write down something that is not an exchange: a decision, a change and its reason."""
         self.write(device, "note", self.clock.now_s(), {"text": text})
 
     def write(self, device: str, kind: Kind, time_s: float, facts: dict[str, Any]) -> None:

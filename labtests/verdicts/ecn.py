@@ -32,7 +32,7 @@ from labtests.verdicts.outcome import (
 LEAST_SHARE, LEAST_RDMA_SHARE = 0.5, 0.1
 """Of the line, all senders together: TCP, and soft-RoCE (0.23 was seen beside RED with ECN)."""
 FAIR = 0.05
-"""Of an equal part of that, each sender."""
+"""Of a fair share of that, each sender."""
 FEW = 0.1
 """Drops with ECN, of those without it: slow start may fill the queue before the first mark acts."""
 
@@ -208,7 +208,7 @@ def _of_rdma(evidence: Evidence) -> bool:
 
 
 def _tools_agree(evidence: Evidence) -> Iterator[Finding]:
-    """The tool can not have sent more again than the kernel. perftest does not tell, rxe counts
+    """The tool cannot have sent more again than the kernel. perftest does not tell, rxe counts
     its packets (every_packet)."""
     if _of_rdma(evidence):
         return

@@ -42,7 +42,7 @@ FAIR_AMONG_PEERS = 0.5
 """Of the mean of the other senders in its queue: 0.85 and more in healthy simulated labs, 0.46 of a
 sender at 40 % of a CPU."""
 FAIR_SHARE_LEAST = 0.1
-"""Of an equal part, each sender under DCQCN while all send: below, it is starved. The source had
+"""Of its fair share, each sender under DCQCN while all send: below, it is starved. The source had
 0.15 of it, healthy simulated labs half of it and more."""
 SOLO_LEAST = 0.75
 """Of its link or the line, a sender that is alone: in healthy simulated labs 0.9 and more."""
@@ -439,8 +439,8 @@ def _least_of_all(evidence: Evidence, shared: tuple[float, ...]) -> str:
     got, who = min(zip(shared, (place.device for place in evidence.senders), strict=False))
     part = evidence.line_bits_per_s / len(shared)
     return (
-        f"{who} sent {got / 1e9:.3g} Gb/s, {got / part:.2f} of an equal part, and nobody else took "
-        f"what it left: the limit of {who}, or rates that come back too slowly after a CNP"
+        f"{who} sent {got / 1e9:.3g} Gb/s, {got / part:.2f} of its fair share, and nobody else "
+        f"took what it left: the limit of {who}, or rates that come back too slowly after a CNP"
     )
 
 

@@ -139,7 +139,7 @@ def _sent_what_was_dropped(evidence: Evidence, place: Place) -> bool:
 
 
 def _hardly_ran(evidence: Evidence, flow: FlowResult) -> bool:
-    """Less than a word of an equal part of the line; a goodput that is not known is none."""
+    """Next to nothing of a fair share of the line; a goodput that is not known is none."""
     return (flow.goodput_bits_per_s or 0.0) < _least_bits_per_s(evidence)
 
 
@@ -157,7 +157,7 @@ def _nobody_was_starved(
         if flow.goodput_bits_per_s is not None and flow.goodput_bits_per_s < least:
             yield unproven(
                 f"{flow.sender} sent {flow.goodput_bits_per_s / 1e9:.3g} Gb/s by {flow.tool}: less "
-                f"than {STARVED_SHARE:g} of an equal part of the line is no load"
+                f"than {STARVED_SHARE:g} of its fair share of the line is not a load"
             )
         if evidence.kind == "experiment" and flow.retransmits is not None:
             for row in flow.intervals:

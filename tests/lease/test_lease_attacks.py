@@ -144,7 +144,7 @@ def test_what_stands_where_the_next_record_goes_is_neither_followed_nor_taken_fo
 def test_a_pipe_as_record_is_said_at_once(folder: Path) -> None:
     folder.mkdir()
     os.mkfifo(folder / "g.000000000001")
-    with pytest.raises(LeaseUnusable, match="no regular file"):  # and no timeout
+    with pytest.raises(LeaseUnusable, match="not a regular file"):  # and no timeout
         held_at(folder, "first").take()
     held_at(folder, "first").take(force=True)
 
@@ -177,7 +177,7 @@ def test_a_record_with_the_highest_number_does_not_lock_the_lab_for_good(
     for _ in range(4):
         try:
             held._renew(at_age=0)
-        except LeaseLost:  # the last number of all was reached: once more by force
+        except LeaseLost:  # the highest number was reached: once more by force
             held = held_at(folder, "first")
             held.take(force=True)
     held.expect_held()

@@ -137,7 +137,7 @@ def test_a_test_whose_evidence_cannot_be_written_is_in_the_report_and_the_run_is
     assert run.tests == [{"id": "a"}]
     assert session.exitstatus == 1
     assert run.problem == (
-        "reports are missing or not whole: OverflowError: int too large of secret-word "
+        "reports are missing or incomplete: OverflowError: int too large of secret-word "
         "(a defect of labtests)"
     )
 

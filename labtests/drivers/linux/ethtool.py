@@ -53,7 +53,7 @@ def parse_ethtool_statistics(reply: Reply) -> dict[str, int]:
                 refuse(reply, "a second 'NIC statistics:' follows the first")
             continue
         if line[1] in statistics:
-            refuse(reply, f"{line[1]} is there twice")
+            refuse(reply, f"{line[1]} appears twice")
         statistics[line[1]] = whole_number(reply, line[2], line[1])
     if not statistics:
         refuse(reply, "there is no counter in it")

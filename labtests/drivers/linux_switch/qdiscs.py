@@ -109,9 +109,9 @@ def parse_qdiscs(reply: Reply) -> tuple[Qdisc, ...]:
     try:
         shown = json_of(reply.text)
     except ValueError:
-        refuse(reply, f"the answer is no JSON: {excerpt(reply.text, 80)!r}", _REMEDY)
+        refuse(reply, f"the answer is not JSON: {excerpt(reply.text, 80)!r}", _REMEDY)
     if not isinstance(shown, list) or not all(isinstance(each, dict) for each in shown):
-        refuse(reply, "the answer is no list of qdiscs", _REMEDY)
+        refuse(reply, "the answer is not a list of qdiscs", _REMEDY)
     return tuple(_qdisc(reply, each) for each in shown)
 
 

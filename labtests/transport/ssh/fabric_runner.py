@@ -161,7 +161,7 @@ class SupervisedRunner(Remote):  # type: ignore[misc]  # Fabric has no types
         return result
 
     def _expect_rights(self, result: Result) -> None:
-        """What sudo has refused is no answer of the command, whatever `warn` says."""
+        """What sudo has refused is not an answer of the command, whatever `warn` says."""
         if not self.by_sudo or result.exited == 0:
             return
         reply = Reply(
