@@ -43,8 +43,8 @@ class Served:
 
 class TcScheduling(TcSetting[SchedulingSetting], QueueShares):
     """The scheduler of a port, as far as its own qdisc can be told. Rates, bursts and the priomap,
-    which no setting holds, stay as they are. Queues that the port does not have are left out of what
-    is wanted; a queue that is left out there is an error."""
+    which no setting holds, stay as they are. Queues that the port does not have are left out of
+    what is wanted; a queue that is left out there is an error."""
 
     kind = SCHEDULING
 
