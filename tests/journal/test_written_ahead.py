@@ -134,7 +134,7 @@ def test_an_undo_that_fails_stays_in_the_file_for_the_next_start(lab, box, path)
 
 
 def test_a_value_that_cannot_be_stored_is_not_set(lab, box):
-    with pytest.raises(LabError, match="no value of this setting"):
+    with pytest.raises(LabError, match="not a value of this setting"):
         lab.change(P1, PFC, type("Other", (), {"mode": "on"})())
     assert box.sent == []
 

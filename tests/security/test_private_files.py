@@ -119,7 +119,7 @@ def test_a_pipe_or_a_device_is_no_file_to_write(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
     try:
-        with pytest.raises(NotPrivate, match="no file of this user"):
+        with pytest.raises(NotPrivate, match="not a file of this user"):
             write_private(tmp_path / "pipe", "x")
     finally:
         os.close(reader)
