@@ -7,6 +7,7 @@ something left on it; unreachable, in use.
 Every option is also an environment variable, e.g. LABTESTS_SIMLAB_SERVE_SEED.
 """
 
+import errno
 import importlib
 import json
 from collections.abc import Sequence
@@ -36,6 +37,11 @@ class _Commands(click.Group):
             return super().invoke(ctx)
         except LabError as error:
             tell(str(error))
+            ctx.exit(2)
+        except OSError as error:
+            if error.errno != errno.ENOSPC:
+                raise
+            tell(f"{error.filename or 'the result cannot be written'}: {error.strerror}")
             ctx.exit(2)
 
 

@@ -21,6 +21,7 @@ SHORTEST_PLAIN = 3  # characters that are left of a secret in plain form
 SHORTEST_SPREAD = 8  # characters of a secret that is also looked for across line ends
 SHORTEST_CUT = 6  # characters, or half of it, by which a secret is known that was cut
 _CUT = "..."
+_MOST_PLACES = 10_000  # of a text that has more, nothing is shown: looking for each takes its time
 _AGAIN = 8  # times that what is left and what stands instead may spell a secret anew
 
 _HEX = "[0-9a-fA-F]"
@@ -162,13 +163,25 @@ class Spelled:
         """The text with this in place of each of them."""
         for _ in range(_AGAIN if self._exact else 0):
             before, parts, done = text, [], 0
-            for start, end in _joined(sorted({*self._spans(text)})):
+            places = self._places(text)
+            if len(places) > _MOST_PLACES:
+                return instead
+            for start, end in _joined(sorted(places)):
                 parts += [text[done:start], instead]
                 done = end
             text = "".join([*parts, text[done:]]) if parts else text
             if text == before:
                 return text
         return instead if self._exact else text  # a text that was made to spell one for ever
+
+    def _places(self, text: str) -> set[tuple[int, int]]:
+        """Where one of them stands; of a text that repeats them without end, only the first."""
+        found: set[tuple[int, int]] = set()
+        for span in self._spans(text):
+            found.add(span)
+            if len(found) > _MOST_PLACES:
+                break
+        return found
 
     def _spans(self, text: str) -> Iterator[tuple[int, int]]:
         for secret in self._exact:

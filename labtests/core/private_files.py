@@ -219,6 +219,12 @@ def _open_of(path: Path, flags: int, owners: set[int]) -> int:
         raise NotPrivate(
             f"{path} is not a file of this user\n  remedy: remove it, or write elsewhere"
         )
+    if found.st_nlink > 1 and flags & os.O_ACCMODE != os.O_RDONLY:
+        os.close(descriptor)
+        raise NotPrivate(
+            f"{path} has a second name, in whose place the same would be written\n"
+            "  remedy: remove it, or write elsewhere"
+        )
     if flags & os.O_TRUNC:
         os.ftruncate(descriptor, 0)
     return descriptor

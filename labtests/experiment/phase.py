@@ -89,60 +89,77 @@ class Phase:
     def run(self, traffic: tuple[SenderPart, ...]) -> PhaseRecord:
         """Run it to its end and return everything it saw, raw."""
         self.lab.expect_lease()  # traffic disturbs whoever has the lab by now
-        clock, telemetry = self.lab.clock, Telemetry(self.lab, self.lab.clock)
-        watch = self._watch()
+        counters = _Counters(Telemetry(self.lab, self.lab.clock), self._watch())
         self._say("quiet window")
         seen = self._settings()
-        before_it = set_by_others(self.lab, seen)
+        by_others = set_by_others(self.lab, seen)
+        evidence = self._at_rest(traffic, seen, counters)
+        evidence = self._under_traffic(evidence, traffic, counters)
+        evidence = self._settled(evidence, counters)
+        evidence = self._with_late_counters(evidence, counters.all)
+        refresh = still(self.lab, self.roles, self.refresh)
+        self.lab.expect_lease()  # what was seen is of our settings only while nobody else sets any
+        changed = by_others + self._settings().changed_since(seen)
+        evidence = replace(evidence, refresh=refresh, changed=changed)
+        return PhaseRecord(evidence=evidence, settings=seen.settings)
+
+    def _at_rest(
+        self, traffic: tuple[SenderPart, ...], seen: DeviceSettings, counters: "_Counters"
+    ) -> Evidence:
+        """Who sends what where, and the first read of the quiet window."""
         places = tuple(self._place(s.role, s.tool.tos, seen) for s in traffic)
-        unreachable = tuple(self._unreachable(traffic))
-        quiet = telemetry.snapshot(watch)
+        return replace(
+            self._evidence(places, self.lab.clock.now_s()),
+            unreachable=tuple(self._unreachable(traffic)),
+            refresh=self.refresh,
+            cnp=self._cnp_class(seen),
+            pfc=seen.pfc,
+            quiet_before=counters.all(),
+        )
+
+    def _under_traffic(
+        self, evidence: Evidence, traffic: tuple[SenderPart, ...], counters: "_Counters"
+    ) -> Evidence:
+        """The rest of the quiet window, and the traffic to its end."""
+        clock, receiver = self.lab.clock, self.roles.receiver
         clock.sleep(max(self.pace.quiet_s, self.refresh.seconds or 0.0))
         asked_s = clock.now_s()
-        before = telemetry.snapshot(watch)
+        before = counters.all()
         samples: list[Reading] = []
         started_s = clock.now_s()
         self._say(f"traffic for {self.pace.lab_seconds:g} s")
-        receiver = self.roles.receiver
         with storming(self.storm, receiver, self.lab.transports[receiver.name], clock) as storm:
             flows = incast(
                 tuple(self._stream(s) for s in traffic),
                 clock=clock,
                 duration_s=self.pace.lab_seconds,
-                during=partial(_meanwhile, storm, lambda: samples.extend(telemetry.sample(watch))),
+                during=partial(_meanwhile, storm, lambda: samples.extend(counters.sampled())),
                 sample_every_s=self.pace.sample_every_s,
                 sample_takes_s=started_s - asked_s,  # a snapshot is a sample and more
                 progress=self.progress,
             )
             stormed = None if storm is None else storm.result()
-        ended_s = clock.now_s()
-        self._say("waiting for counters to settle")
-        step_s, deadline_s = settling(self.pace, self.refresh)
-        after, moving = telemetry.settled(
-            watch, _settling(before, places), step_s=step_s, deadline_s=deadline_s
-        )
-        evidence = replace(
-            self._evidence(places, started_s),
-            end_s=ended_s,
+        return replace(
+            evidence,
+            start_s=started_s,
+            end_s=clock.now_s(),
             flows=flows,
             before=before,
-            after=after,
-            quiet_before=quiet,
             samples=tuple(samples),
-            settled=not moving,
-            restless=in_words(moving),
-            unreachable=unreachable,
-            refresh=self.refresh,
-            cnp=self._cnp_class(seen),
-            pfc=seen.pfc,
             storm=stormed,
         )
-        evidence = self._with_late_counters(evidence, lambda: telemetry.snapshot(watch))
-        refresh = still(self.lab, self.roles, self.refresh)
-        self.lab.expect_lease()  # what was seen is of our settings only while nobody else sets any
-        changed = before_it + self._settings().changed_since(seen)
-        evidence = replace(evidence, refresh=refresh, changed=changed)
-        return PhaseRecord(evidence=evidence, settings=seen.settings)
+
+    def _settled(self, evidence: Evidence, counters: "_Counters") -> Evidence:
+        """With the last read of the counters, and whether they stood still by then."""
+        self._say("waiting for counters to settle")
+        step_s, deadline_s = settling(self.pace, self.refresh)
+        after, moving = counters.telemetry.settled(
+            counters.watch,
+            _settling(evidence.before, evidence.senders),
+            step_s=step_s,
+            deadline_s=deadline_s,
+        )
+        return replace(evidence, after=after, settled=not moving, restless=in_words(moving))
 
     def _with_late_counters(
         self, evidence: Evidence, read: Callable[[], tuple[Reading, ...]]
@@ -260,6 +277,22 @@ class Phase:
                 "correct `rdma:` of this port in the testbed file, or load the RDMA driver",
             )
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Counters:
+    """Those of the ports that a phase looks at."""
+
+    telemetry: Telemetry
+    watch: Watch
+
+    def all(self) -> tuple[Reading, ...]:
+        """Every one of them, now."""
+        return self.telemetry.snapshot(self.watch)
+
+    def sampled(self) -> tuple[Reading, ...]:
+        """Those that are read while the traffic runs."""
+        return self.telemetry.sample(self.watch)
 
 
 def _hosts_stood_still(earlier: Evidence, later: Evidence) -> bool:

@@ -131,9 +131,14 @@ def unfinished_runs() -> list[Unfinished]:
     expect_owned(state_folder())
     expect_owned(folder)
     try:
-        files = sorted(folder.glob("*.json"))
-    except OSError:
+        files = sorted(path for path in folder.iterdir() if path.suffix == ".json")
+    except FileNotFoundError:
         return []
+    except OSError as error:
+        raise LabError(
+            f"{folder}: whether an earlier run has left changes cannot be read: {error.strerror}\n"
+            "  remedy: make it readable, or set LABTESTS_STATE_DIR to a folder of yours that lasts"
+        ) from error
     found = [entry for file in files if (entry := _read(file)) is not None]
     return sorted(found, key=lambda entry: entry.runner.since)
 

@@ -15,17 +15,6 @@ Kind = Literal["host", "switch"]
 SignalName = Literal["INT", "TERM", "KILL", "HUP", "QUIT", "USR1", "USR2"]
 
 
-@dataclass(frozen=True, slots=True)
-class Help:
-    """What Tab or `?` gives: text inserted at the cursor, or else a listing below the line.
-
-    The listing ends with the prompt, behind which the line is shown again.
-    """
-
-    insert: str = ""
-    listing: str = ""
-
-
 class Console(Protocol):
     """One SSH session channel: an exec request or an interactive shell.
 
@@ -43,11 +32,12 @@ class Console(Protocol):
         ...
 
     on_line: Callable[[str], None] | None
-    """Line mode: each line typed, without its end. With a pty the console echoes and edits it."""
+    """Line mode: each line typed, without its end. With a pty the console echoes and rubs out."""
     on_key: Callable[[str], None] | None
     """Key mode: when set, characters come here one at a time, neither echoed nor edited."""
-    on_help: Callable[[str, str], Help | None] | None
-    """With a pty: Tab and `?`, with the line before the cursor. None: an ordinary key here."""
+    on_question: Callable[[str], str] | None
+    """With a pty: a typed `?`, with the line so far; what is printed below it, which ends with the
+    prompt, or "" for an ordinary key. None: it is always one."""
     on_data: Callable[[str], None] | None
     """Raw mode, for stdin without a pty: text as it arrives. Wins over `on_line`."""
     on_eof: Callable[[], None] | None

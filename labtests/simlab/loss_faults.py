@@ -20,7 +20,8 @@ class Unheard(Console):
 
     username, pty, width, height = "root", False, 80, 24
     congested = False
-    on_line = on_key = on_help = on_data = on_eof = on_interrupt = on_suspend = on_signal = None
+    on_line = on_key = on_question = on_data = on_eof = None
+    on_interrupt = on_suspend = on_signal = None
 
     def write(self, text: str) -> None:
         """See Console."""

@@ -1,7 +1,8 @@
 """The counters of a switch as its management sees them: of this moment, or of its last refresh."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, Literal, TypeVar
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, Literal
 
 from labtests.network import (
     PfcCounters,
@@ -15,12 +16,25 @@ from labtests.simlab.losses import Fault, Losses
 from labtests.simlab.timeline import NS_PER_S, Timeline
 
 Counted = Literal["queues", "pfc", "drops", "traffic"]
-Found = TypeVar("Found")
+_METHODS: Mapping[Counted, str] = {
+    "queues": "queue_counters",
+    "pfc": "pfc_counters",
+    "drops": "drop_counters",
+    "traffic": "port_counters",
+}
+"""Of Switch."""
+NOTHING = QueueCounters(**dict.fromkeys((f.name for f in fields(QueueCounters)), 0))
+_OF_NO_CABLE: Mapping[Counted, Any] = {
+    "queues": (NOTHING,) * 8,
+    "pfc": (PfcCounters(rx_frames=0, tx_frames=0),) * 8,
+    "drops": PortDrops(**dict.fromkeys((f.name for f in fields(PortDrops)), 0)),
+    "traffic": PortCounters(rx_packets=0, rx_bytes=0, tx_packets=0, tx_bytes=0),
+}
 
 
 class ShownCounters:
-    """What faces read. What `usual` has is of the last refresh, every so many seconds; with the
-    fault `slow-counters`, everything is."""
+    """What faces read; a port without a cable counts nothing. What `usual` has is of the last
+    refresh, every so many seconds; with the fault `slow-counters`, everything is."""
 
     def __init__(
         self,
@@ -44,36 +58,42 @@ class ShownCounters:
 
     def queue_counters(self, port: str) -> tuple[QueueCounters, ...]:
         """See Switch."""
-        return self._read("queues", port, self._network.queue_counters)
+        found: tuple[QueueCounters, ...] = self._read("queues", port)
+        return found
 
     def pfc_counters(self, port: str) -> tuple[PfcCounters, ...]:
         """See Switch."""
-        return self._read("pfc", port, self._network.pfc_counters)
+        found: tuple[PfcCounters, ...] = self._read("pfc", port)
+        return found
 
     def drop_counters(self, port: str) -> PortDrops:
         """See Switch."""
-        return self._read("drops", port, self._network.drop_counters)
+        found: PortDrops = self._read("drops", port)
+        return found
 
     def port_counters(self, port: str) -> PortCounters:
         """See Switch."""
-        return self._read("traffic", port, self._network.port_counters)
+        found: PortCounters = self._read("traffic", port)
+        return found
 
     def refresh_every(self, what: Counted, seconds: float) -> None:
         """From now on these counters are refreshed so often."""
         self.usual[what] = seconds
         self._pace(self.usual)
 
-    def _read(self, what: Counted, port: str, live: Callable[[str], Found]) -> Found:
-        if what not in self._periods_ns:
-            return live(port)
-        held: Found = self._held[what, port]
-        return held
+    def _read(self, what: Counted, port: str) -> Any:
+        if port not in self.ports:
+            return _OF_NO_CABLE[what]
+        return self._held[what, port] if what in self._periods_ns else self._live(what, port)
+
+    def _live(self, what: Counted, port: str) -> Any:
+        return getattr(self._network, _METHODS[what])(port)
 
     def _slow_down(self, fault: Fault) -> None:
         seconds = float(fault["seconds"])
         if round(seconds * NS_PER_S) <= 0:
             raise UnknownFault(f"counters are not refreshed every {fault['seconds']} s")
-        self._pace(dict.fromkeys(self._live, seconds))
+        self._pace(dict.fromkeys(_METHODS, seconds))
 
     def _pace(self, seconds: Mapping[Counted, float]) -> None:
         """Until the first refresh all stays as it is now."""
@@ -84,19 +104,9 @@ class ShownCounters:
         for what, period_ns in self._periods_ns.items():
             self._wait(what, period_ns)
 
-    @property
-    def _live(self) -> Mapping[Counted, Callable[[str], Any]]:
-        network = self._network
-        return {
-            "queues": network.queue_counters,
-            "pfc": network.pfc_counters,
-            "drops": network.drop_counters,
-            "traffic": network.port_counters,
-        }
-
     def _hold(self, what: Counted) -> None:
         for port in self.ports:
-            self._held[what, port] = self._live[what](port)
+            self._held[what, port] = self._live(what, port)
 
     def _wait(self, what: Counted, period_ns: int) -> None:
         due_ns = (self._timeline.now_ns // period_ns + 1) * period_ns

@@ -15,12 +15,11 @@ from typing import Any, cast, get_args
 import asyncssh
 from asyncssh.stream import SSHServerStreamSession
 
-from labtests.simlab.face import Face, Help, SignalName
+from labtests.simlab.face import Face, SignalName
 from labtests.simlab.terminal import Control, LineEditor
 from labtests.simlab.transfer import Transfer
 
 DEFAULT_WIDTH, DEFAULT_HEIGHT = 80, 24
-HELP_KEYS = "\t?"
 
 Line = Callable[[str], None] | None
 Event = Callable[[], None] | None
@@ -63,7 +62,7 @@ class ConsoleSession(asyncssh.SSHServerSession[str]):
         self.on_eof: Event = None
         self.on_interrupt: Event = None
         self.on_suspend: Event = None
-        self.on_help: Callable[[str, str], Help | None] | None = None
+        self.on_question: Callable[[str], str] | None = None
         self.on_signal: Callable[[SignalName], None] | None = None
         self._on_line: Line = None
         self._on_key: Line = None
@@ -286,17 +285,10 @@ class ConsoleSession(asyncssh.SSHServerSession[str]):
         on_line(line.removesuffix("\r"))
         return True
 
-    def _helped(self, key: str) -> bool:
-        """Whether this key was a question that the face has answered."""
-        if key not in HELP_KEYS or self.on_help is None:
-            return False
-        help = self.on_help(key, self._editor.before_cursor)
-        if help is not None:
-            self._editor.show(help.listing.replace("\n", "\r\n"), help.insert)
-        return help is not None
-
     def _type(self, on_line: Callable[[str], None], key: str) -> None:
-        if self._helped(key):
+        asks = self.on_question if key == "?" else None
+        if asks is not None and (listing := asks(self._editor.line)):
+            self._editor.list_below(listing)
             return
         entered = self._editor.type(key)
         if entered is Control.INTERRUPT:

@@ -9,6 +9,7 @@ from served_lab import INTERFACES, RECEIVER, TESTBED
 
 from labtests.inventory import load
 from labtests.simlab.lab import SimulatedLab
+from labtests.simlab.linux.builtins import BUILTINS
 from labtests.simlab.linux.host import LinuxHost
 
 A = INTERFACES["ServerA"]
@@ -34,7 +35,7 @@ class Client:
     def __init__(self) -> None:
         self.pty, self.congested, self.width, self.height = False, False, 80, 24
         self.username, self.status = "root", None
-        self.on_line = self.on_key = self.on_data = self.on_help = None
+        self.on_line = self.on_key = self.on_data = self.on_question = None
         self.on_eof: Any = None
         self.on_interrupt = self.on_suspend = self.on_signal = None
 
@@ -57,7 +58,7 @@ def test_tools_of_a_host(simulation: SimulatedLab, seed: int) -> None:
     host: Any = simulation.devices["ServerA"]
     assert isinstance(host, LinuxHost)
     chance = random.Random(seed)
-    names = sorted({*host.tools(), *host.builtins})
+    names = sorted({*host.tools(), *BUILTINS})
     for _ in range(2000):
         words = [word.strip() for word in chance.choices(WORDS, k=chance.randrange(5))]
         quote = chance.choice([shlex.quote, str])

@@ -2,8 +2,12 @@
 bits, answers of line ends only, files of a kind that nobody wrote."""
 
 import json
+import os
 import socket
+import subprocess
+import sys
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,7 +16,9 @@ import pytest
 
 from labtests.capabilities.records import EcnSetting, PfcSetting, Reading
 from labtests.core import output
+from labtests.core.encodings import Spelled
 from labtests.core.errors import InventoryError, LabError, UnreadableOutput
+from labtests.core.private_files import NotPrivate, reserve, write_private
 from labtests.core.redaction import Redaction
 from labtests.drivers.displays import Unfit
 from labtests.drivers.parsing import MOST_LINES, lines
@@ -21,7 +27,7 @@ from labtests.drivers.sonic.session import count
 from labtests.inventory import Endpoint, load
 from labtests.inventory.recorded import expect_sound
 from labtests.inventory.testbed import Device, Management
-from labtests.journal import Begun, ChangeJournal, Intent, this_runner
+from labtests.journal import Begun, ChangeJournal, Intent, this_runner, unfinished_runs
 from labtests.journal.values import NotStorable, pack_setting, readable
 from labtests.linuxlab.ledger import Ledger, _sound
 from labtests.measure.telemetry import table
@@ -220,3 +226,54 @@ def test_a_release_of_a_sonic_box_has_an_end():
     assert parse_version(said(text.format("SONiC.202305")))["sonic"] == "SONiC.202305"
     with pytest.raises(UnreadableOutput, match="has 9000 characters"):
         parse_version(said(text.format("x" * 9000)))
+
+
+# -- a tenth one -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("around", ["{}", "{}\x9b0m", "\x1b[31m{}", "\\u0041{}"])
+def test_a_text_that_repeats_the_password_without_end_is_hidden_whole(around):
+    """4.5 s for each MiB, before any parser saw it: others waited to be put back."""
+    text = around.format(PASSWORD) * 50_000
+    began_s = time.process_time()
+    assert Spelled([PASSWORD]).hidden(text, "***") == "***"
+    assert time.process_time() - began_s < 5
+    few = around.format(PASSWORD) * 50
+    assert "***" in Spelled([PASSWORD]).hidden(f"a {few} b", "***")
+    assert Spelled([PASSWORD]).hidden(f"a {few} b", "***").startswith("a ")
+
+
+def test_a_file_with_a_second_name_is_not_written(tmp_path):
+    """Another user may have hard-linked it there: it was emptied and written."""
+    (tmp_path / "theirs").write_text("kept")
+    (tmp_path / "report.xml").hardlink_to(tmp_path / "theirs")
+    with pytest.raises(NotPrivate, match=r"report\.xml has a second name"):
+        write_private(tmp_path / "report.xml", "new")
+    with pytest.raises(NotPrivate, match="second name"):
+        reserve(tmp_path / "report.xml")
+    assert (tmp_path / "theirs").read_text() == "kept"
+    write_private(tmp_path / "own.xml", "new")
+    assert (tmp_path / "own.xml").read_text() == "new"
+
+
+@pytest.mark.parametrize("what", ["file", "fifo"])
+def test_an_index_that_cannot_be_read_is_not_an_empty_one(what, tmp_path, monkeypatch):
+    monkeypatch.setenv("LABTESTS_STATE_DIR", str(tmp_path))
+    assert unfinished_runs() == []
+    if what == "file":
+        (tmp_path / "unfinished").write_text("")
+    else:
+        os.mkfifo(tmp_path / "unfinished")
+    with pytest.raises(LabError, match="whether an earlier run has left changes cannot be read"):
+        unfinished_runs()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_full_disk_behind_a_result_is_told_in_a_line():
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "labtests", "schema"],
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr

@@ -13,9 +13,9 @@ from labtests.network import PortCounters, PortDrops, Schedule
 from labtests.simlab.comware.cli import COMWARE
 from labtests.simlab.comware.words import QUEUE_NAMES, TYPES
 from labtests.simlab.comware.wred import TableQueue
+from labtests.simlab.screens import render
 from labtests.simlab.switch_cli.arguments import Ranges, short_name
 from labtests.simlab.switch_cli.counters import PauseFrames, QueueReading
-from labtests.simlab.switch_cli.screens import render
 
 DRIVER_TRANSCRIPTS = Path(__file__).parents[1] / "transcripts" / "comware"
 FACE_TRANSCRIPTS = Path(__file__).parents[1] / "transcripts" / "comware-face"

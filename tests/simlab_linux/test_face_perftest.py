@@ -8,9 +8,21 @@ import pytest
 from linux_bench import TRANSCRIPTS, FakeConsole, Hands, transcript
 
 from labtests.simlab.linux.perftest import report
+from labtests.simlab.linux.perftest.meeting import QueuePair
 from labtests.simlab.linux.perftest.plan import read_plan
-from labtests.simlab.linux.perftest_builds import DEBIAN_12, DEBIAN_13, Build
-from labtests.simlab.linux.rdma_resources import QueuePair
+from labtests.simlab.linux.perftest_builds import Build
+
+DEBIAN_13 = Build(
+    version="6.24",
+    warns=True,
+    new_columns=True,
+    wr_api="OFF",
+    passive_rows=True,
+    outstanding_reads=128,
+)
+"""perftest 25.01 on soft-RoCE, as recorded."""
+DEBIAN_12 = Build(version="6.06", warns=False, new_columns=False, wr_api="OFF", rate_blanks=3)
+"""perftest 4.5 on soft-RoCE, as recorded."""
 
 SERVER, CLIENT = "ServerC", "ServerA"
 ADDRESS = "192.168.10.12"
@@ -71,9 +83,7 @@ def _row(match: tuple[str, ...], build: Build, gbits: bool) -> str:
         "send-run-infinitely",
         "send-server",
         "send-server-4-qps",
-        "send-bidirectional",
         "send-server-mib",
-        "send-json",
         "write-server",
         "server-killed-client-rdma-cm",
         "client-killed-server-tcp",
@@ -101,14 +111,6 @@ def rebuilt_header(name: str) -> str:
     plan, _ = read_plan(tool, tuple(words[words.index(tool) + 1 :]))
     setup = report.Setup(plan=plan, build=DEBIAN_13, device="rxe0", mtu_bytes=4096, gid_index=1)
     return report.header(setup)
-
-
-def test_json_is_as_recorded() -> None:
-    text = transcript("send-json")
-    plan, _ = read_plan("ib_send_bw", tuple(command_of("send-json").split()[5:]))
-    setup = report.Setup(plan=plan, build=DEBIAN_13, device="rxe0", mtu_bytes=4096, gid_index=1)
-    result = report.Result(size_bytes=65536, iterations=1579, seconds=1579 / 525, peak_known=False)
-    assert report.json_report(setup, result) == text[text.index("{") :]
 
 
 @pytest.mark.parametrize(
@@ -320,13 +322,6 @@ def test_the_time_out_is_the_options_but_the_kernel_s_where_rdma_cm_connects(han
     hands.advance(0.1)
     own, kernels = (flow.request.timeout_exponent for flow in hands.lab.network.flows)  # type: ignore[attr-defined]
     assert (own, kernels) == (10, 18)
-
-
-def test_the_result_is_left_as_json(hands: Hands) -> None:
-    _, client = pair(hands, "-R -D 4 --out_json --out_json_file=/tmp/o.json")
-    hands.advance(5)
-    assert client.status == 0
-    assert '"n_iterations": 35324,\n"BW_peak": 0.00,\n' in hands.output("cat /tmp/o.json", CLIENT)
 
 
 def test_the_same_seed_gives_the_same_bytes(make_lab: Callable[..., Hands]) -> None:

@@ -31,7 +31,7 @@ from linux_bench import FakeConsole, Hands
         ("bash -c 'exit 3'; echo $?", "3\n"),
         ("env A=1 sh -c 'echo $A'; echo ${A:-none}", "1\nnone\n"),
         ("echo a # comment\necho b", "a\nb\n"),
-        ("{ echo a; echo b; } | tr ab xy", "x\ny\n"),
+        ("{ echo a; echo b; } | sed s/b/y/", "a\ny\n"),
         ("echo data | tee /tmp/t | cat; cat /tmp/t", "data\ndata\n"),
         ("type cd; command -v ethtool; which mlnx_qos", "cd is a shell builtin\n"
          "/usr/sbin/ethtool\n/usr/bin/mlnx_qos\n"),
@@ -40,7 +40,7 @@ from linux_bench import FakeConsole, Hands
         ("cd /sys/class/net; echo *; ls", "enp3s0f0np0\nenp3s0f0np0\n"),
         ("echo '*' \"*\"", "* *\n"),
         ("sudo -n id -u; sudo -n sh -c 'echo hi'", "0\nhi\n"),
-        ("nice -n 5 stdbuf -oL setsid echo wrapped", "wrapped\n"),
+        ("stdbuf -oL setsid echo wrapped", "wrapped\n"),
     ],
 )  # fmt: skip
 def test_the_shell_does_what_bash_does(hands: Hands, command: str, printed: str) -> None:
@@ -159,7 +159,7 @@ def test_a_user_who_is_not_root_cannot_change_anything(hands: Hands) -> None:
         ("x=' a  b '; echo $x'c' [$x]; printf ' a \\n' | while IFS= read -r l; do echo [\"$l\"]; "
          "done", 0, "a b c [ a b ]\n[ a ]\n"),
         ("y='~'; x=$y; echo $x ~root ~/x ~rootless", 0, "~ /root /root/x ~rootless\n"),
-        ("[ -d /tmp -a -w /tmp ] && cat /dev/null && grep -c ^root: /etc/passwd", 0, "1\n"),
+        ("[ -d /tmp ] && [ -w /tmp ] && cat /dev/null && grep -c ^root: /etc/passwd", 0, "1\n"),
         ("printf '\\033[1m\\x41\\n'; echo -e '\\0101\\te'", 0, "\033[1mA\nA\te\n"),
     ],
 )  # fmt: skip
@@ -179,6 +179,8 @@ def test_a_script_does_what_bash_does(
         "case a in a) :;; esac", "f() { :; }", "a=(1 2)", "((i=3))",
         "for ((i=0;i<2;i++)); do :; done", "echo $'a\\tb'", "cat <<E", "exec 3>/tmp/q",
         "echo >&3", "local x=1", "eval ls", "source x", "shopt -s nullglob", "shift",
+        "time true", "command ls",
+        "for i in 1; do break 2; done", "for i in 1; do for j in 1; do continue 2; done; done",
         "printf -v x 5", "read -a x",
         "export -p", "type -t ls", "umask", "wait -n",
     ],

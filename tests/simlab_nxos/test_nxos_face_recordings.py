@@ -8,8 +8,8 @@ import pytest
 from labtests.network import PortCounters, PortDrops
 from labtests.simlab.nxos.cli import NXOS
 from labtests.simlab.nxos.policies import DELIVERED, PauseBuffer
+from labtests.simlab.screens import render
 from labtests.simlab.switch_cli.counters import PauseFrames, QueueReading
-from labtests.simlab.switch_cli.screens import render
 
 ROOT = Path(__file__).parents[1] / "transcripts"
 

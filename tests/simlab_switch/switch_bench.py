@@ -31,7 +31,7 @@ class Shell:
     status: int | None = None
     on_line: Any = None
     on_key: Any = None
-    on_help: Any = None
+    on_question: Any = None
     on_data: Any = None
     on_eof: Any = None
     on_interrupt: Any = None

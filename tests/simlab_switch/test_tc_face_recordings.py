@@ -11,10 +11,11 @@ from switch_bench import TRANSCRIPTS, SimulatedBox, recorded
 
 from labtests.simlab.linux_switch import showing
 from labtests.simlab.linux_switch.arguments import Words
-from labtests.simlab.linux_switch.counting import NOTHING, QUEUES, QdiscCounts
+from labtests.simlab.linux_switch.counting import QUEUES, QdiscCounts
 from labtests.simlab.linux_switch.nodes import PortTree, listed
 from labtests.simlab.linux_switch.showing import Form, ShownQdisc
 from labtests.simlab.linux_switch.tool import alter
+from labtests.simlab.refreshing import NOTHING
 
 GUEST = "htb_red"
 GUEST_RED = "avpkt 1000 burst 50 probability 0.1 bandwidth 12mbit"

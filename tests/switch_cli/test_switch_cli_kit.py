@@ -11,6 +11,7 @@ from nexus_switch import NEXUS
 from labtests.inventory import Device, Endpoint, Link, Management, Port, Testbed
 from labtests.simlab.comware.cli import COMWARE
 from labtests.simlab.lab import SimulatedLab
+from labtests.simlab.screens import columns
 from labtests.simlab.switch_cli import (
     CliCommand,
     CliSwitch,
@@ -26,7 +27,6 @@ from labtests.simlab.switch_cli import (
 )
 from labtests.simlab.switch_cli.arguments import AnyName, Number
 from labtests.simlab.switch_cli.grammar import Grammar
-from labtests.simlab.switch_cli.screens import columns
 
 TRANSCRIPTS = Path(__file__).parents[1] / "transcripts"
 NOTHING = CliCommand(lambda session, call: "")
@@ -132,13 +132,6 @@ def test_a_section_that_another_session_has_removed_is_refused_in_the_switchs_wo
     session.run("policy-map type network-qos fabric")
     switch.configuration.remove(top("policy", "fabric"))
     assert session.run("description roce") == "No such policy.\n"
-
-
-def test_tab_completes_the_only_keyword_that_may_follow() -> None:
-    session = switch_with(NEXUS).session()
-    assert session.help("\t", "conf").insert == "igure "
-    assert session.help("\t", "co").insert == ""
-    assert session.help("\t", "show interface ").insert == ""
 
 
 @pytest.mark.parametrize("pattern", ["show [ version", "show { a | b"])

@@ -169,11 +169,6 @@ def test_a_long_output_stops_at_the_end_of_the_window(shell: Shell) -> None:
     assert "--More--" not in shell("show interface counters")
 
 
-def test_a_question_mark_lists_what_may_follow(shell: Shell) -> None:
-    shown = shell.key("show interface ?", "<port>\nN9K# show interface ".replace("\n", "\r\n"))
-    assert "\n  counters\n  priority-flow-control\n  <port>\n" in shown
-
-
 def test_an_operator_is_denied_what_changes_in_the_words_of_this_vendor(
     lab: InProcessLab, shell: Shell
 ) -> None:

@@ -1,16 +1,17 @@
-"""Commands that the shell does itself."""
+"""Commands that the shell does itself, and the shell as a program."""
 
 import re
 from collections.abc import Mapping
 
-from labtests.simlab.linux.calls import Call
+from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.commands import printing, signals, testing
 from labtests.simlab.linux.execution import LoopJump, ShellExit, Steps
+from labtests.simlab.linux.options import NotEmulated, read_options
 from labtests.simlab.linux.processes import (
     NOT_FOUND,
     SIGNAL_NUMBERS,
     Pause,
-    StandardStreams,
+    Program,
 )
 from labtests.simlab.linux.shell import Builtin, HostShell
 
@@ -41,15 +42,13 @@ def _exit(shell: HostShell, call: Call) -> int:
 
 
 def _jump(shell: HostShell, call: Call) -> int:
-    """`break` and `continue`, of the innermost loop or of as many as said."""
+    """`break` and `continue`, of the innermost loop."""
+    if call.arguments:
+        shell.refuse(f"{call.name} of several loops")
     if not shell.loops:
         shell.complain(f"{call.name}: only meaningful in a `for', `while', or `until' loop", 1)
         return 0
-    levels = call.arguments[0] if call.arguments else "1"
-    if not levels.isdecimal() or levels == "0":
-        shell.complain(f"{call.name}: {levels}: loop count out of range", 1)
-        return 1
-    raise LoopJump(min(int(levels), shell.loops), ends=call.name == "break")
+    raise LoopJump(ends=call.name == "break")
 
 
 def _export(shell: HostShell, call: Call) -> int:
@@ -67,9 +66,10 @@ def _unset(shell: HostShell, call: Call) -> int:
     return 0
 
 
-def _command(shell: HostShell, call: Call) -> Steps:
-    if call.arguments[:1] not in (("-v",), ("-V",)):
-        return (yield from _run(shell, call.arguments, shell.process.streams))
+def _command(shell: HostShell, call: Call) -> int:
+    """`command -v NAME…`."""
+    if call.arguments[:1] != ("-v",):
+        shell.refuse("command but for -v")
     places = [_place(shell, name) for name in call.arguments[1:]]
     call.out("".join(f"{place}\n" for place in places if place))
     return int("" in places)
@@ -101,19 +101,6 @@ def _exec(shell: HostShell, call: Call) -> Steps:
     raise ShellExit(status)
 
 
-def _run(shell: HostShell, argv: tuple[str, ...], streams: StandardStreams) -> Steps:
-    if not argv:
-        return 0
-    if argv[0] in shell.builtins:
-        call = Call(host=shell.host, process=shell.process, argv=argv)
-        return (yield from shell.builtin(call))
-    if shell.host.program(argv[0]) is None:
-        shell.complain(f"{argv[0]}: command not found", 1)
-        return NOT_FOUND
-    child = shell.fork(streams, lambda copy: copy.replace(argv, copy.process.streams, 1), argv[0])
-    return (yield from shell.wait_for(child))
-
-
 def _wait(shell: HostShell, call: Call) -> Steps:
     status = 0
     wanted = set(call.arguments)
@@ -143,15 +130,6 @@ def _kill(shell: HostShell, call: Call) -> Steps:
     status = signals.kill(call, complain=lambda text: shell.complain(text, 1))
     shell.process.wake()  # a shell that killed itself ends here
     yield Pause()
-    return status
-
-
-def _time(shell: HostShell, call: Call) -> Steps:
-    """Simulated time; what it cost the processor is not known."""
-    started_ns = shell.host.kernel.now_ns
-    status = yield from _run(shell, call.arguments, shell.process.streams)
-    minutes, ms = divmod((shell.host.kernel.now_ns - started_ns) // 1_000_000, 60_000)
-    call.err(f"\nreal\t{minutes}m{ms / 1000:.3f}s\nuser\t0m0.000s\nsys\t0m0.000s\n")
     return status
 
 
@@ -206,7 +184,7 @@ def _with(flags: str, builtin: Builtin) -> Builtin:
 
 _OF_BASH = (
     *(".", "alias", "bg", "declare", "eval", "fg", "getopts", "history", "jobs", "let", "local"),
-    *("mapfile", "readarray", "readonly", "shift", "shopt", "source", "typeset", "ulimit"),
+    *("mapfile", "readarray", "readonly", "shift", "shopt", "source", "time", "typeset", "ulimit"),
 )
 BUILTINS: Mapping[str, Builtin] = {
     **dict.fromkeys((":", "true"), lambda shell, call: 0),
@@ -228,10 +206,42 @@ BUILTINS: Mapping[str, Builtin] = {
     "unset": _with("v", _unset),
     "trap": _trap,
     "type": _with("", _type),
-    "time": _with("", _time),
-    "command": _with("vV", _command),
+    "command": _command,
     "exec": _with("", _exec),
     "wait": _with("", _wait),
     "read": _with("r", _read),
     "kill": _kill,
 }
+
+
+def _sh(call: Call) -> Program:
+    """`sh -c TEXT [NAME …]`, a script, or commands on stdin."""
+    options, words = read_options(call.arguments, "-liseu -c= -o=", stop_early=True)
+    if "c" in options:
+        parameters = tuple(words)
+        text = options["c"]
+    elif words:
+        parameters = tuple(words)
+        try:
+            text = call.host.tree.read(call.path(words[0]))
+        except OSError as error:
+            return call.fail(f"{words[0]}: {error.strerror}", NOT_FOUND)
+    elif call.process.streams.out.terminal:
+        raise NotEmulated("a shell in the shell of a terminal")
+    else:
+        parameters = ()
+        text = yield from call.read_all()
+    flags = "".join(f"-{x} {options[x]} " for x in "euo" if x in options)
+    text = f"set {flags};{text}" if flags else text
+    name = (words or [call.name])[0]
+    shell = HostShell(
+        host=call.host,
+        builtins=BUILTINS,
+        process=call.process,
+        name=name,
+        parameters=parameters,
+    )
+    return (yield from shell.run(text))
+
+
+SHELLS: Tools = dict.fromkeys(("sh", "bash", "dash"), _sh)

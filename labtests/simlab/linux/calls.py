@@ -2,10 +2,16 @@
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 from labtests.simlab.linux.machine import Machine
 from labtests.simlab.linux.processes import HostProcess, Pause, Program
-from labtests.simlab.linux.streams import Stdio, TextSource
+from labtests.simlab.linux.streams import Stdio
+from labtests.simlab.screens import render
+
+screen = partial(render, Path(__file__).parent / "screens")
+"""What a program prints, from the template of this name in `screens`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,14 +73,6 @@ class Call:
     def path(self, name: str) -> str:
         """An absolute path of a name as the process sees it."""
         return self.host.tree.resolve(name, self.process.directory)
-
-
-class TypedInput(TextSource):
-    """What is typed at a terminal. `prompting` is an interactive shell that reads it."""
-
-    def __init__(self, prompting: Callable[[Call], Program]) -> None:
-        super().__init__()
-        self.prompting = prompting
 
 
 Tool = Callable[[Call], int | str | Program]

@@ -33,9 +33,9 @@ class ShellExit(Exception):
 class LoopJump(Exception):
     """`break` or `continue` was called."""
 
-    def __init__(self, levels: int, *, ends: bool) -> None:
-        super().__init__(levels)
-        self.levels, self.ends = levels, ends
+    def __init__(self, *, ends: bool) -> None:
+        super().__init__(ends)
+        self.ends = ends
 
 
 class Interrupted(Exception):
@@ -56,7 +56,6 @@ class Execution:
     last_background: int | None = None
     local: dict[str, str] = field(default_factory=dict)
     jobs: list[HostProcess] = field(default_factory=list)
-    foreground: int | None = None  # the process group that Ctrl-C reaches
     exited: bool = False
     loops: int = 0  # that are being run, one in the other
     flags: frozenset[str] = frozenset()  # of `set`: e, u, C, pipefail
@@ -117,12 +116,7 @@ class Execution:
         return f"{self.name}: {'' if self.interactive else f'line {line}: '}{text}\n"
 
     def fork(
-        self,
-        streams: StandardStreams,
-        body: Callable[[Self], Steps],
-        name: str,
-        *,
-        group: int | None = None,
+        self, streams: StandardStreams, body: Callable[[Self], Steps], name: str
     ) -> HostProcess:
         """A copy of this shell in a process of its own does this."""
 
@@ -134,7 +128,7 @@ class Execution:
             copy.shell_pid = self.shell_pid or self.process.pid
             return _contained(body(copy))
 
-        return self.host.kernel.spawn(self._birth(streams, group), (name,), start)
+        return self.host.kernel.spawn(Birth.of(self.process, streams), (name,), start)
 
     def wait_for(self, child: HostProcess) -> Steps:
         """The child has ended; its status."""
@@ -149,11 +143,6 @@ class Execution:
         """Raises Interrupted after Ctrl-C at an interactive shell that is busy itself."""
         if self.interactive and self.process.take_signal() is not None:
             raise Interrupted
-
-    def _birth(self, streams: StandardStreams, group: int | None = None) -> Birth:
-        if group is None and not self.interactive:  # interactive: every job has its own
-            group = self.process.group
-        return Birth.of(self.process, streams, group)
 
     def replace(self, argv: tuple[str, ...], streams: StandardStreams, line: int) -> Steps:
         """`exec`: this process becomes the program."""
@@ -172,11 +161,10 @@ class Execution:
         if self.host.program(argv[0]) is None:
             self._not_found(argv[0], line, streams)
             return NOT_FOUND
-        birth = replace(self._birth(streams), environment=self.process.environment | assigned)
+        environment = self.process.environment | assigned
+        birth = replace(Birth.of(self.process, streams), environment=environment)
         child = self.host.kernel.spawn(birth, argv, lambda own: self.host.run_tool(own, argv))
-        self.foreground = child.group
         status = yield from self.wait_for(child)
-        self.foreground = None
         self._report_death(child, line)
         return status
 

@@ -5,6 +5,7 @@ until they next write to the lost channel and die of SIGPIPE then (or by their `
 shell on a terminal and what runs in it gets SIGHUP.
 """
 
+import re
 from dataclasses import replace
 from functools import partial
 
@@ -14,7 +15,7 @@ from labtests.simlab.defects import Defects
 from labtests.simlab.face import Announced, Console
 from labtests.simlab.faults import UnknownFault
 from labtests.simlab.lab import SimulatedLab
-from labtests.simlab.linux import builtins, toolbox
+from labtests.simlab.linux import toolbox
 from labtests.simlab.linux.booting import boots_with
 from labtests.simlab.linux.calls import Call, Tool, Tools
 from labtests.simlab.linux.hindering import Hindered
@@ -38,7 +39,6 @@ from labtests.simlab.linux.processes import (
     StandardStreams,
 )
 from labtests.simlab.linux.qos import QosState
-from labtests.simlab.linux.shell import HostShell
 from labtests.simlab.linux.streams import Capture, nothing
 from labtests.simlab.linux.sysfs import populate
 from labtests.simlab.tree import File, FileTree
@@ -54,7 +54,6 @@ class LinuxHost(Machine):
         super().__init__(lab, device)
         self.user = device.management.user or "root"
         self.files: FileTree | None = self.tree
-        self.builtins = builtins.BUILTINS
         self._logins: dict[int, Login] = {}
         self._background: list[UdpFlow] = []
         self.kernel.on_birth = self._show_process
@@ -128,20 +127,12 @@ class LinuxHost(Machine):
         tool = self.program(argv[0])
         assert tool is not None, argv
         call = Call(host=self, process=process, argv=argv)
-        if "timeout" not in call_line(argv) and self.faults.hangs(call_line(argv)):
+        typed = " ".join(argv)
+        if "timeout" not in typed and self.faults.hangs(typed):
             return _never_ending()
-        if not any(call_line(argv).startswith(start) for start in self.faults.truncated_commands):
+        if not any(typed.startswith(start) for start in self.faults.truncated_commands):
             return _guarded(call, tool)
         return self._truncated(call, tool)
-
-    def run_script(
-        self, process: HostProcess, name: str, parameters: tuple[str, ...], text: str
-    ) -> Program:
-        """See Machine."""
-        shell = HostShell(
-            host=self, builtins=self.builtins, process=process, name=name, parameters=parameters
-        )
-        return shell.run(text)
 
     def _show_process(self, process: HostProcess) -> None:
         path = f"/proc/{process.pid}/environ"
@@ -191,7 +182,7 @@ class LinuxHost(Machine):
             environment={TAG: run},
             directory="/root",
         )
-        self.kernel.spawn(birth, tuple(command.split()), lambda process: _idle())
+        self.kernel.spawn(birth, tuple(command.split()), lambda process: _never_ending())
 
     def _send_for_others(self, address: str, tos: int, bits_per_s: float) -> None:
         """UDP that nobody here asked for, in frames of 1042 B; 0 bits/s ends all of it."""
@@ -235,21 +226,12 @@ class LinuxHost(Machine):
         capture, real = Capture(), call.process.streams.out
         self.redirect(call.process, replace(call.process.streams, out=capture))
         status = yield from _guarded(call, tool)
-        real.write(self.faults.truncate(call_line(call.argv), capture.text))
+        real.write(self.faults.truncate(" ".join(call.argv), capture.text))
         return status
 
 
-def _idle() -> Program:
-    while True:
-        yield Pause()
-
-
-def call_line(argv: tuple[str, ...]) -> str:
-    """A command line as it was typed, more or less."""
-    return " ".join(argv)
-
-
 def _never_ending() -> Program:
+    """Only a signal ends it."""
     while True:
         yield Pause()
 
@@ -264,16 +246,24 @@ def _guarded(call: Call, tool: Tool) -> Program:
         return outcome if isinstance(outcome, int) else (yield from outcome)
     except BrokenPipeError:
         raise
-    except (NotEmulated, UnknownOption) as gap:
-        return call.fail(f"{NOT_HERE}: {gap}", STATUS_OF_USAGE.get(call.name, 1))
-    except BadOption as error:
-        call.fail(str(error))
-        if call.name not in SAY_NO_MORE:
-            call.err(f"Try '{call.name} --help' for more information.\n")
-        return STATUS_OF_USAGE.get(call.name, 1)
-    except Refused as refusal:
-        call.out(refusal.printed)
-        call.err(str(refusal))
-        return refusal.status
-    except OSError as error:
+    except (BadOption, NotEmulated, Refused, re.error, OSError) as error:
+        return _complained(call, error)
+
+
+def _complained(call: Call, error: Exception) -> int:
+    """The status after an error, of which it has spoken."""
+    usage = STATUS_OF_USAGE.get(call.name, 1)
+    if isinstance(error, Refused):
+        call.out(error.printed)
+        call.err(str(error))
+        return error.status
+    if isinstance(error, NotEmulated | UnknownOption):
+        return call.fail(f"{NOT_HERE}: {error}", usage)
+    if isinstance(error, OSError):
         return call.fail(f"write error: {error.strerror}")
+    if isinstance(error, re.error):
+        return call.fail("Invalid regular expression", 2)
+    call.fail(str(error))
+    if call.name not in SAY_NO_MORE:
+        call.err(f"Try '{call.name} --help' for more information.\n")
+    return usage

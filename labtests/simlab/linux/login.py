@@ -4,7 +4,7 @@ from collections.abc import Callable, Generator
 
 from labtests.simlab.face import Console, SignalName
 from labtests.simlab.linux.builtins import BUILTINS
-from labtests.simlab.linux.calls import Call, TypedInput
+from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux.grammar import incomplete
 from labtests.simlab.linux.machine import Machine
 from labtests.simlab.linux.processes import Birth, HostProcess, Pause, Program, StandardStreams
@@ -55,9 +55,9 @@ class Login:
         self._forget = forget  # it has exited
         self.gone = False
         self.holders = 0
-        self._source = TypedInput(self.prompting) if console.pty else TextSource()
+        self._source = TextSource()
         self._first: HostProcess | None = None
-        self._shells: list[HostShell] = []  # interactive ones, one in the other
+        self._shell: HostShell | None = None  # that takes lines
         self._typed = ""  # of a command that is not complete yet
         self._busy = False  # a shell runs something, rather than waits for a line
 
@@ -70,9 +70,7 @@ class Login:
         self._begin(
             ("bash", "-c", command), lambda call: self.host.run_tool(call.process, call.argv)
         )
-        self.console.on_interrupt = lambda: (
-            self._interrupt() if self._shells else self._signal("INT")
-        )
+        self.console.on_interrupt = lambda: self._signal("INT")
         self.console.on_signal = self._signal
 
     def interact(self) -> None:
@@ -80,7 +78,7 @@ class Login:
         self._read_terminal()
         self.console.on_interrupt = self._interrupt
         self.console.on_signal = self._signal
-        self._begin(("-bash",), self.prompting)
+        self._begin(("-bash",), self._prompting)
 
     def _read_terminal(self) -> None:
         self.console.on_line = lambda line: self._source.put(line + "\n")
@@ -92,11 +90,7 @@ class Login:
         self._source.end()
         if self.console.pty and self._first is not None:
             kernel = self.host.kernel
-            jobs = [job for shell in self._shells for job in shell.jobs]
-            shells = [shell.process for shell in self._shells]
-            groups = {process.group for process in (self._first, *shells, *jobs)}
-            others = [process for group in sorted(groups) for process in kernel.members(group)]
-            for process in dict.fromkeys([*self._jobs(), *others]):
+            for process in [*kernel.descendants(self._first), self._first]:
                 kernel.deliver(process, "HUP")
 
     def leave_when_done(self) -> None:
@@ -137,32 +131,21 @@ class Login:
         self.console.on_eof = self._source.end
         self.console.on_data = self._source.put
 
-    def prompting(self, call: Call) -> Program:
+    def _prompting(self, call: Call) -> Program:
         """A shell that runs lines until `exit` or their end; on a terminal it prompts for them."""
-        name = call.argv[0]
         call.process.caught.add("INT")
-        shell = HostShell(
+        shell = self._shell = HostShell(
             host=self.host,
             builtins=BUILTINS,
             process=call.process,
-            name=name,
+            name=call.argv[0],
             interactive=self.console.pty,
             by_lines=True,
         )
-        self._shells.append(shell)
-        try:
-            return (yield from self._lines(call, shell))
-        finally:
-            self._shells.remove(shell)
-            if self._shells and self.console.on_eof is not None:
-                self._source.reopen()
-
-    def _lines(self, call: Call, shell: HostShell) -> Program:
         while not shell.exited:
             line = yield from self._next_line(call, shell)
             if not line:
-                if shell.interactive:
-                    call.out("logout\n" if self._shells[0] is shell else "exit\n")
+                call.out("logout\n" if shell.interactive else "")
                 return shell.status
             self._typed += line
             if incomplete(self._typed):
@@ -188,20 +171,18 @@ class Login:
         return f"{process.user}@{self.host.name}:{_short(process.directory)}{sign} "
 
     def _interrupt(self) -> None:
-        if not self._shells or self.gone:
+        shell = self._shell
+        if shell is None or self.gone:
             return
         self.console.write("^C\n")
-        shell, jobs = self._shells[-1], self._jobs()
         if not self._busy:
             self._typed = ""
             self.console.write(self._prompt(shell.process))
-        for process in jobs or ([shell.process] if self._busy else []):
+            return
+        started = self.host.kernel.descendants(shell.process)
+        waited_for = [process for process in started if "INT" not in process.ignored]
+        for process in waited_for or [shell.process]:
             self.host.kernel.deliver(process, "INT")
-
-    def _jobs(self) -> list[HostProcess]:
-        """What runs in the foreground of the innermost shell."""
-        foreground = self._shells[-1].foreground if self._shells else None
-        return [] if foreground is None else self.host.kernel.members(foreground)
 
     def _signal(self, name: SignalName) -> None:
         if self._first is not None:

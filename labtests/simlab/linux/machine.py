@@ -13,7 +13,7 @@ from uuid import UUID
 from labtests.inventory import Device
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.linux.perftest_builds import DOCUMENT_000
-from labtests.simlab.linux.ports import NicPort, network_of, ports_of
+from labtests.simlab.linux.ports import NicPort, ports_of
 from labtests.simlab.linux.processes import HostProcess, Kernel, Program, StandardStreams
 from labtests.simlab.linux.qos import QosState
 from labtests.simlab.linux.sockets import Sockets
@@ -63,12 +63,6 @@ class Machine(ABC):
     def run_tool(self, process: HostProcess, argv: tuple[str, ...]) -> Program:
         """The program as one of this process."""
 
-    @abstractmethod
-    def run_script(
-        self, process: HostProcess, name: str, parameters: tuple[str, ...], text: str
-    ) -> Program:
-        """A shell of this name ($0) that runs a text; its status."""
-
     def redirect(self, process: HostProcess, streams: StandardStreams) -> None:
         """The process has these streams from now on."""
         streams.hold()
@@ -104,8 +98,7 @@ class Machine(ABC):
         except ValueError:
             return None
         for port in self.ports:
-            network = network_of(port)
-            if port.up and network is not None and target in network:
+            if port.up and port.network is not None and target in port.network:
                 return port
         return None
 

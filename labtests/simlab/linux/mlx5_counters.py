@@ -14,11 +14,12 @@ from labtests.simlab.linux.ports import NicPort
 CHANNELS = 16
 
 
-def _words(text: str) -> tuple[str, ...]:
+def words(text: str) -> tuple[str, ...]:
+    """Names with blanks between them."""
     return tuple(text.split())
 
 
-SOFTWARE = _words(
+SOFTWARE = words(
     """rx_packets rx_bytes tx_packets tx_bytes tx_tso_packets tx_tso_bytes
 tx_tso_inner_packets tx_tso_inner_bytes tx_added_vlan_packets rx_lro_packets rx_lro_bytes
 rx_removed_vlan_packets rx_csum_unnecessary rx_csum_none rx_csum_complete rx_csum_unnecessary_inner
@@ -45,13 +46,13 @@ outbound_pci_stalled_rd outbound_pci_stalled_wr outbound_pci_stalled_rd_events
 outbound_pci_stalled_wr_events"""
 )
 MODULE = ("module_unplug", "module_bus_stuck", "module_high_temp", "module_bad_shorted")
-RX_CHANNEL = _words(
+RX_CHANNEL = words(
     """packets bytes csum_complete csum_unnecessary csum_unnecessary_inner csum_none
 xdp_drop xdp_tx xdp_tx_full lro_packets lro_bytes removed_vlan_packets wqe_err mpwqe_filler
 buff_alloc_err cqe_compress_blks cqe_compress_pkts page_reuse cache_reuse cache_full cache_empty
 cache_busy cache_waive"""
 )
-TX_CHANNEL = _words(
+TX_CHANNEL = words(
     """packets bytes tso_packets tso_bytes tso_inner_packets tso_inner_bytes csum_partial
 csum_partial_inner added_vlan_packets nop csum_none stopped wake dropped xmit_more"""
 )
@@ -96,13 +97,7 @@ _PAUSE: Mapping[str, Callable[[NicCounters], tuple[int, ...]]] = {
     "tx_prio{}_pause_duration": lambda c: c.pfc_tx_pause_us,
     "rx_prio{}_pause_transition": lambda c: c.pfc_rx_transitions,
 }
-GLOBAL_PAUSE = (
-    "rx_global_pause",
-    "rx_global_pause_duration",
-    "tx_global_pause",
-    "tx_global_pause_duration",
-    "rx_global_pause_transition",
-)
+GLOBAL_PAUSE = tuple(name for name in _PORT if "global_pause" in name)
 STORM = ("tx_pause_storm_warning_events", "tx_pause_storm_error_events")
 
 

@@ -1,5 +1,6 @@
 """Reading options the way getopt does: `-ab`, `-n5`, `-n 5`, `--name=value`, `--`."""
 
+import getopt
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +8,9 @@ from functools import lru_cache
 from typing import Any
 
 STATUS_OF_USAGE = {
-    **dict.fromkeys(("ls", "sort", "grep", "egrep", "ping", "pgrep", "pkill"), 2),
+    **dict.fromkeys(
+        ("ls", "sort", "awk", "gawk", "mawk", "grep", "egrep", "ping", "pgrep", "pkill"), 2
+    ),
     **dict.fromkeys(("timeout", "stdbuf", "nohup"), 125),
     "ss": 255,
 }
@@ -78,16 +81,21 @@ def only(words: Iterable[str], *known: str) -> None:
 
 
 @lru_cache
-def _known(declared: str) -> dict[str, tuple[str, str]]:
-    """What each option is called by in the end, and how it takes a value."""
-    known: dict[str, tuple[str, str]] = {}
+def _declared(declared: str) -> tuple[str, list[str], dict[str, tuple[str, bool]]]:
+    """The short and the long options as getopt wants them, and what each is called in the end,
+    and whether its values are collected."""
+    short, long = "", []
+    known: dict[str, tuple[str, bool]] = {}
     for item in declared.split():
         names, kind = item.rstrip("=*").split(","), item[len(item.rstrip("=*")) :]
-        if not names[0].startswith("--") and len(names) == 1:
-            known |= {f"-{letter}": (letter, kind) for letter in names[0][1:]}
+        if len(names) == 1 and item[:2] != "--":
+            names = [f"-{letter}" for letter in item[1:].rstrip("=*")]
+            known |= {name: (name[1], kind == "=*") for name in names}
         else:
-            known |= dict.fromkeys(names, (names[0].lstrip("-"), kind))
-    return known
+            known |= dict.fromkeys(names, (names[0].lstrip("-"), kind == "=*"))
+        short += "".join(name[1] + kind[:1].replace("=", ":") for name in names if len(name) == 2)
+        long += [name[2:] + kind[:1] for name in names if len(name) > 2]
+    return short, long, known
 
 
 def read_options(
@@ -99,53 +107,32 @@ def read_options(
     `--verbose` and `-e=*`, whose values are lines of one text when it comes often. `stop_early`
     ends at the first other word, as wrappers such as `timeout` do.
     """
-    known = _known(declared)
+    short, long, known = _declared(declared)
     options: dict[str, str] = {}
     words: list[str] = []
-    queue = list(arguments)
-    while queue:
-        word = queue.pop(0)
-        if word == "--":
-            break
-        if word.startswith("--"):
-            _long(word, queue, options, known)
-        elif word.startswith("-") and word != "-":
-            _short(word[1:], queue, options, known)
-        else:
-            words.append(word)
-            if stop_early:
-                break
-    return options, words + queue
+    left = list(arguments)
+    while left:
+        try:
+            found, behind = getopt.getopt(left, short, long)
+        except getopt.GetoptError as error:
+            raise _refusal(error, arguments) from None
+        for option, value in found:
+            name, collected = known[option]
+            options[name] = f"{options[name]}\n{value}" if collected and name in options else value
+        if stop_early or left[: len(left) - len(behind)][-1:] == ["--"]:
+            return options, words + behind
+        words, left = words + behind[:1], behind[1:]
+    return options, words
 
 
-def _short(
-    letters: str, queue: list[str], options: dict[str, str], known: dict[str, tuple[str, str]]
-) -> None:
-    while letters:
-        letter, letters = letters[0], letters[1:]
-        if f"-{letter}" not in known:
-            raise UnknownOption(f"invalid option -- '{letter}'")
-        name, kind = known[f"-{letter}"]
-        if kind and not letters and not queue:
-            raise BadOption(f"option requires an argument -- '{letter}'")
-        _take(options, name, kind, (letters or queue.pop(0)) if kind else "")
-        if kind:
-            return
-
-
-def _long(
-    word: str, queue: list[str], options: dict[str, str], known: dict[str, tuple[str, str]]
-) -> None:
-    option, equals, value = word.partition("=")
-    if option not in known:
-        raise UnknownOption(f"unrecognized option '{word}'")
-    name, kind = known[option]
-    if kind and not equals:
-        if not queue:
-            raise BadOption(f"option '{option}' requires an argument")
-        value = queue.pop(0)
-    _take(options, name, kind, value)
-
-
-def _take(options: dict[str, str], name: str, kind: str, value: str) -> None:
-    options[name] = f"{options[name]}\n{value}" if kind == "=*" and name in options else value
+def _refusal(error: getopt.GetoptError, arguments: Sequence[str]) -> BadOption:
+    """What Python says, in the words of the C library."""
+    lacks = "requires" in error.msg and "must not" not in error.msg
+    if len(error.opt) == 1:
+        if lacks:
+            return BadOption(f"option requires an argument -- '{error.opt}'")
+        return UnknownOption(f"invalid option -- '{error.opt}'")
+    if lacks:
+        return BadOption(f"option '--{error.opt}' requires an argument")
+    typed = next((word for word in arguments if word.startswith(f"--{error.opt}")), error.opt)
+    return UnknownOption(f"unrecognized option '{typed}'")

@@ -20,14 +20,3 @@ class Build:
 DOCUMENT_000 = Build(version="6.20", warns=True, new_columns=False)
 """Header of document 000 (ConnectX-4, OFED 5.x) with the row format and the warning of perftest
 23/24; the number it gives as its version is from memory."""
-DEBIAN_13 = Build(
-    version="6.24",
-    warns=True,
-    new_columns=True,
-    wr_api="OFF",
-    passive_rows=True,
-    outstanding_reads=128,
-)
-"""perftest 25.01 on soft-RoCE, as recorded."""
-DEBIAN_12 = Build(version="6.06", warns=False, new_columns=False, wr_api="OFF", rate_blanks=3)
-"""perftest 4.5 on soft-RoCE, as recorded."""

@@ -15,7 +15,6 @@ FIRMWARE = "12.28.2006"
 MELLANOX_OUI = "b8:59:9f"
 DEFAULT_MTU_BYTES = 1500
 LEAST_MTU_BYTES, LARGEST_MTU_BYTES = 68, 9978  # minmtu and maxmtu of mlx5 (from memory)
-MAX_BUFFER_BYTES = 262_016  # mlnx_qos recordings of ConnectX-4: `max_buffer_size=262016`
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -41,6 +40,13 @@ class NicPort:
     def up(self) -> bool:
         """Whether there is a link."""
         return self.nic is not None
+
+    @property
+    def network(self) -> ipaddress.IPv4Network | None:
+        """The subnet that the port is in."""
+        if self.address is None:
+            return None
+        return ipaddress.IPv4Network(f"{self.address}/{self.prefix_length}", strict=False)
 
     @property
     def roce_mtu_bytes(self) -> int:
@@ -163,10 +169,3 @@ def gids(port: NicPort) -> list[tuple[str, str]]:
         if port.interface not in port.faults.defects.without_roce_v2:
             found.append((mapped, "RoCE v2"))
     return found
-
-
-def network_of(port: NicPort) -> ipaddress.IPv4Network | None:
-    """The subnet that the port is in."""
-    if port.address is None:
-        return None
-    return ipaddress.IPv4Network(f"{port.address}/{port.prefix_length}", strict=False)

@@ -137,15 +137,15 @@ class Birth:
     group: int | None = None  # None: it leads a group of its own
 
     @classmethod
-    def of(cls, process: HostProcess, streams: StandardStreams, group: int | None) -> Self:
-        """What this one's child inherits."""
+    def of(cls, process: HostProcess, streams: StandardStreams) -> Self:
+        """What this one's child inherits. There is no job control: it is of the same group."""
         return cls(
             parent_pid=process.pid,
             user=process.user,
             streams=streams,
             environment=process.environment,
             directory=process.directory,
-            group=group,
+            group=process.group,
         )
 
 
@@ -217,6 +217,14 @@ class Kernel:
     def members(self, group: int) -> list[HostProcess]:
         """The processes of a group, by PID."""
         return [process for process in self.living() if process.group == group]
+
+    def descendants(self, process: HostProcess) -> list[HostProcess]:
+        """All that it has started, and what those have, by PID."""
+        found = {process.pid: process}
+        for each in self.living():
+            if each.parent_pid in found:
+                found[each.pid] = each
+        return [each for each in found.values() if each is not process]
 
     def _drain(self) -> None:
         self._draining = True

@@ -1,10 +1,10 @@
 """What mlnx_qos sets on one port, beyond what the network itself keeps.
 
-Of it all, PFC, trust and the DSCP map change what packets do; buffers, cable length and traffic
-classes are only remembered.
+Of it all, PFC, trust and the DSCP map change what packets do; cable length and traffic classes are
+only remembered.
 """
 
-from labtests.simlab.linux.ports import MAX_BUFFER_BYTES, NicPort
+from labtests.simlab.linux.ports import NicPort
 
 LOSSY_BYTES = (262_016, 0, 0, 0, 0, 0, 0, 0)  # one for all (a fresh ConnectX-4, from memory)
 LOSSLESS_BYTES = (130_944, 130_944, 0, 0, 0, 0, 0, 0)  # document 000, with PFC on one priority
@@ -22,11 +22,7 @@ class QosState:
         self.cable_length_m = DEFAULT_CABLE_M
         self.algorithms = [VENDOR] * 8
         self.bandwidth_percent = [0] * 8
-        self.ratelimit_gbit_per_s = [0] * 8
         self.tc_of_priority = list(VENDOR_TC)
-        self.default_priorities: list[int] = []
-        self._buffer_of: list[int] | None = None
-        self._buffer_bytes: list[int] | None = None
         self._order = list(range(63, -1, -1))
 
     @property
@@ -38,7 +34,6 @@ class QosState:
         """Exactly these have PFC; the driver then arranges its buffers anew."""
         if self._port.nic is not None:
             self._port.nic.set_pfc(priorities)
-        self._buffer_of = self._buffer_bytes = None
 
     @property
     def trust(self) -> str:
@@ -81,19 +76,9 @@ class QosState:
     @property
     def buffer_of(self) -> list[int]:
         """The receive buffer of each priority."""
-        if self._buffer_of is not None:
-            return self._buffer_of
         return [int(priority in self.pfc) for priority in range(8)]
 
     @property
     def buffer_bytes(self) -> list[int]:
         """The size of each receive buffer."""
-        if self._buffer_bytes is not None:
-            return self._buffer_bytes
         return list(LOSSLESS_BYTES if self.pfc else LOSSY_BYTES)
-
-    def set_buffers(self, buffer_of: list[int], sizes: list[int]) -> None:
-        """By hand. Raises ValueError for more than the adapter has, or a buffer too small."""
-        if sum(sizes) > MAX_BUFFER_BYTES or any(sizes[at] == 0 for at in buffer_of):
-            raise ValueError(sizes)
-        self._buffer_of, self._buffer_bytes = buffer_of, sizes

@@ -47,7 +47,7 @@ class HostShell(Execution):
             self.exited, self.status = leave.leaves, leave.status
             return leave.status
         except Interrupted:
-            self.foreground, self.status = None, DEATH + SIGNAL_NUMBERS["INT"]
+            self.status = DEATH + SIGNAL_NUMBERS["INT"]
             return self.status
 
     def list(self, commands: grammar.List) -> Steps:
@@ -76,13 +76,11 @@ class HostShell(Execution):
             self.tested -= 1
 
     def _background(self, pipeline: grammar.Pipeline) -> None:
-        streams = self.process.streams
-        if not self.interactive:
-            streams = replace(streams, input=nothing())
+        """As a shell without job control does it, at a prompt, too."""
+        streams = replace(self.process.streams, input=nothing())
 
         def body(shell: HostShell) -> Steps:
-            if not self.interactive:
-                shell.process.ignored |= {"INT", "QUIT"}  # as a shell without job control does
+            shell.process.ignored |= {"INT", "QUIT"}
             only = _only(pipeline)
             return (yield from shell._pipeline(pipeline) if only is None else shell.last(only))
 
@@ -90,8 +88,6 @@ class HostShell(Execution):
         self.jobs.append(child)
         self.last_background = child.pid
         self.status = 0
-        if self.interactive:
-            self.process.streams.err.write(f"[{len(self.jobs)}] {child.pid}\n")
 
     def _pipeline(self, pipeline: grammar.Pipeline) -> Steps:
         if len(pipeline.commands) == 1:
@@ -111,13 +107,10 @@ class HostShell(Execution):
                 input=source,
                 out=self.process.streams.out if last else pipe,
             )
-            group = children[0].group if children else None
-            children.append(self.fork(streams, partial(_last, command), "bash", group=group))
+            children.append(self.fork(streams, partial(_last, command), "bash"))
             source = pipe.source
-        self.foreground = children[0].group
         for child in children:
             yield from self.wait_for(child)
-        self.foreground = None
         failed = [child.status for child in children if child.status]
         return failed[-1] if failed and "pipefail" in self.flags else children[-1].status or 0
 
@@ -191,8 +184,6 @@ class HostShell(Execution):
             yield from self.list(body)
         except LoopJump as jump:
             self.status = 0
-            if jump.levels > 1:
-                raise LoopJump(jump.levels - 1, ends=jump.ends) from None
             return jump.ends
         finally:
             self.loops -= 1

@@ -8,7 +8,8 @@ stay than the buffer holds, and the others are lost in the host.
 from dataclasses import dataclass, field
 
 from labtests.network import TcpFlow, UdpFlow
-from labtests.simlab.linux.rdma_resources import Connected
+from labtests.simlab.linux.ports import NicPort
+from labtests.simlab.linux.processes import HostProcess
 
 TURN_BYTES = 62_500  # at line rate: how long the reader is away; chosen, not measured
 LEAST_BYTES = 2304  # what the kernel makes of less (SOCK_MIN_RCVBUF, x86-64)
@@ -44,6 +45,17 @@ class ReceiveSocket:
         return self._lost
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connected:
+    """A queue pair of a program that rdma_cm has connected, as resource tracking sees it."""
+
+    port: NicPort
+    process: HostProcess
+    number: int
+    source: str  # address:port
+    destination: str
+
+
 @dataclass(slots=True)
 class Sockets:
     """What a host's IP stack knows and its network card does not."""
@@ -52,5 +64,5 @@ class Sockets:
     pings_out: list[UdpFlow] = field(default_factory=list)  # the kernel counts them as no UDP
     pings_in: list[UdpFlow] = field(default_factory=list)
     tcp: list[TcpFlow] = field(default_factory=list)  # that this host sends
-    connected: list[Connected] = field(default_factory=list)  # by RDMA
+    connected: list[Connected] = field(default_factory=list)  # by rdma_cm
     tcp_ecn: int = 1  # net.ipv4.tcp_ecn; a kernel's own default is 2: only when asked

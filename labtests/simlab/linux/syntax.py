@@ -7,26 +7,9 @@ from typing import Literal
 
 from labtests.simlab.linux.options import NOT_HERE
 
-OPERATORS = (
-    "&>>",
-    "&&",
-    "||",
-    ";;",
-    ">>",
-    "<<<",
-    "<<",
-    ">&",
-    "<&",
-    "&>",
-    "|&",
-    ";",
-    "&",
-    "|",
-    "(",
-    ")",
-    "<",
-    ">",
-    "\n",
+_OPERATOR = re.compile(
+    r"(?P<descriptor>[0-9](?=[<>]))?"
+    r"(?P<text>\(\(|&>>|&&|\|\||;;|>>|<<<|<<|>&|<&|&>|\|&|[;&|()<>\n])"
 )
 _IDENTIFIER = "[A-Za-z_][A-Za-z0-9_]*"
 _NAME = re.compile(rf"{_IDENTIFIER}|[0-9$?!#@*-]")
@@ -37,7 +20,6 @@ PARAMETER = re.compile(
 )
 """What stands in `${…}`, as far as it is emulated."""
 _BLANKS = re.compile(r"(?:[ \t\r]|\\\n|#[^\n]*)*")
-_DESCRIPTOR = re.compile(r"([0-9]?)([<>][<>&]*)")
 _PLAIN = re.compile(r"""[^ \t\r\n'"\\$`;&|()<>]+""")
 _QUOTED = re.compile(r"""[^"\\$`]+""")
 
@@ -112,20 +94,16 @@ class Lexer:
         return self._at < len(self._text)
 
     def _operator(self) -> Operator | None:
-        match = _DESCRIPTOR.match(self._text, self._at)
-        descriptor = None
-        if match is not None and match[1]:
-            descriptor = int(match[1])
-            self._at += 1
-        if self._text.startswith("((", self._at):
+        match = _OPERATOR.match(self._text, self._at)
+        if match is None:
+            return None
+        if match["text"] == "((":
             raise beyond("((")
-        for text in OPERATORS:
-            if self._text.startswith(text, self._at):
-                operator = Operator(text, self._line, descriptor)
-                self._at += len(text)
-                self._line += text == "\n"
-                return operator
-        return None
+        self._at = match.end()
+        descriptor = int(match["descriptor"]) if match["descriptor"] else None
+        operator = Operator(match["text"], self._line, descriptor)
+        self._line += match["text"] == "\n"
+        return operator
 
     def _word(self) -> Word:
         parts: list[WordPart] = []

@@ -6,7 +6,7 @@ value that is no number, or out of its range, is EINVAL, as a sysfs store functi
 
 import errno
 import posixpath
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from labtests.network import Nic
@@ -52,23 +52,26 @@ def populate(host: Machine) -> None:
 
 def populate_system(host: Machine) -> None:
     """What does not belong to a port."""
-    _add(host, "/etc/hostname", lambda: host.name + "\n")
-    _add(host, "/etc/passwd", lambda: "root:x:0:0:root:/root:/bin/bash\n")
+    constants = {
+        "etc/hostname": host.name,
+        "etc/passwd": "root:x:0:0:root:/root:/bin/bash",
+        "etc/os-release": 'NAME="Ubuntu"\nVERSION_ID="22.04"',
+        "proc/version": f"Linux version {KERNEL} {KERNEL_BUILD}",
+        "proc/sys/net/core/rmem_max": "212992",
+        "proc/net/netstat": _NETSTAT,
+    }
+    _add_constants(host, "", constants)
     _add(host, "/dev/null", str)
-    _add(host, "/etc/os-release", lambda: 'NAME="Ubuntu"\nVERSION_ID="22.04"\n')
-    _add(host, "/proc/version", lambda: f"Linux version {KERNEL} {KERNEL_BUILD}\n")
     _add(host, "/proc/uptime", lambda: f"{host.uptime_s():.2f} 0.00\n")
     _add(host, "/proc/sys/kernel/random/boot_id", lambda: f"{host.boot_id}\n")
-    _add(host, "/proc/sys/net/core/rmem_max", lambda: "212992\n")
     host.tree.add("/proc/sys/net/ipv4/tcp_ecn", _tcp_ecn(host))
     _add(host, "/proc/net/snmp", lambda: snmp(host))
-    _add(host, "/proc/net/netstat", lambda: _NETSTAT)
 
 
 # The emulated stack drops nothing of this kind; of the other columns a host does not tell.
 _NETSTAT = (
     "TcpExt: TCPBacklogDrop TCPRcvQDrop\nTcpExt: 0 0\n"
-    "IpExt: InNoRoutes InTruncatedPkts InCsumErrors\nIpExt: 0 0 0\n"
+    "IpExt: InNoRoutes InTruncatedPkts InCsumErrors\nIpExt: 0 0 0"
 )
 
 
@@ -155,6 +158,11 @@ def _add(host: Machine, path: str, read: Callable[[], str]) -> None:
     host.tree.add(path, File(read=read))
 
 
+def _add_constants(host: Machine, folder: str, texts: Mapping[str, str]) -> None:
+    for name, text in texts.items():
+        _add(host, f"{folder}/{name}", partial(str, f"{text}\n"))
+
+
 def _add_interface(host: Machine, port: NicPort) -> None:
     constants = {
         "speed": str(port.speed_mbit_per_s),
@@ -183,8 +191,7 @@ def add_interface(
         "ifindex": str(port.interface_index),
         "type": "1",
     }
-    for name, text in constants.items():
-        _add(host, f"{base}/{name}", lambda text=text: f"{text}\n")  # type: ignore[misc]
+    _add_constants(host, base, constants)
     _add(host, f"{base}/mtu", lambda: f"{port.mtu_bytes}\n")
     for name in STATISTICS:
         _add(host, f"{base}/statistics/{name}", statistic(name))
@@ -229,22 +236,22 @@ def _add_rdma_device(host: Machine, port: NicPort) -> None:
     host.tree.add_folder(f"{device}/device/net/{port.interface}")
     state = ("4: ACTIVE", "5: LinkUp") if port.up else ("1: DOWN", "3: Disabled")
     below = f"{device}/ports/1"
+    digits = guid(port)
     constants = {
-        f"{device}/node_guid": ":".join(guid(port)[at : at + 4] for at in range(0, 16, 4)),
-        f"{device}/node_type": "1: CA",
-        f"{device}/hca_type": "MT4115",
-        f"{below}/state": state[0],
-        f"{below}/phys_state": state[1],
-        f"{below}/link_layer": "Ethernet",
-        f"{below}/rate": f"{max(port.speed_mbit_per_s, 0) // 1000} Gb/sec",
+        "node_guid": ":".join(digits[at : at + 4] for at in range(0, 16, 4)),
+        "node_type": "1: CA",
+        "hca_type": "MT4115",
+        "ports/1/state": state[0],
+        "ports/1/phys_state": state[1],
+        "ports/1/link_layer": "Ethernet",
+        "ports/1/rate": f"{max(port.speed_mbit_per_s, 0) // 1000} Gb/sec",
     }
-    for path, text in constants.items():
-        _add(host, path, lambda text=text: f"{text}\n")  # type: ignore[misc]
-    _add(host, f"{device}/fw_ver", lambda: f"{port.firmware}\n")
     for index, (gid, kind) in enumerate(gids(port)):
-        _add(host, f"{below}/gids/{index}", lambda gid=gid: f"{gid}\n")  # type: ignore[misc]
-        _add(host, f"{below}/gid_attrs/types/{index}", lambda kind=kind: f"{kind}\n")  # type: ignore[misc]
-        _add(host, f"{below}/gid_attrs/ndevs/{index}", lambda: f"{port.interface}\n")
+        constants[f"ports/1/gids/{index}"] = gid
+        constants[f"ports/1/gid_attrs/types/{index}"] = kind
+        constants[f"ports/1/gid_attrs/ndevs/{index}"] = port.interface
+    _add_constants(host, device, constants)
+    _add(host, f"{device}/fw_ver", lambda: f"{port.firmware}\n")
     for name in rdma_counters.NAMES:
         host.tree.add(f"{below}/hw_counters/{name}", _hw_counter(port, name))
 

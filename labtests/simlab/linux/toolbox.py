@@ -1,17 +1,17 @@
 """All tools that an emulated host has installed."""
 
+from labtests.simlab.linux.builtins import SHELLS
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.commands import (
-    awk,
     ethtool,
     files,
     ip,
     mausezahn,
     mlnx_qos,
+    picking,
     ping,
     printing,
     rdma,
-    sed,
     signals,
     system,
     tc,
@@ -21,7 +21,19 @@ from labtests.simlab.linux.commands import (
     wrappers,
 )
 from labtests.simlab.linux.iperf3 import program as iperf3
-from labtests.simlab.linux.perftest import program as perftest
+from labtests.simlab.linux.options import NotEmulated
+from labtests.simlab.linux.perftest import running as perftest
+
+ELSEWHERE = (
+    *("column", "diff", "dmesg", "free", "ibstat", "ibv_devices", "journalctl", "less"),
+    *("lspci", "more", "nano", "nice", "nproc", "nstat", "su", "top", "tr"),
+    *("uniq", "uptime", "vi", "vim", "xargs"),
+)
+"""What an engineer may type as well. That it is not here is said by the box, not by the shell."""
+
+
+def _not_here(call: Call) -> int:
+    raise NotEmulated("it is no whole Linux host")
 
 
 def _kill(call: Call) -> int:
@@ -31,12 +43,12 @@ def _kill(call: Call) -> int:
 TOOLS: Tools = {
     **files.TOOLS,
     **text.TOOLS,
-    **awk.TOOLS,
-    **sed.TOOLS,
+    **picking.TOOLS,
     **watching.TOOLS,
     **wrappers.TOOLS,
     **system.TOOLS,
     **signals.TOOLS,
+    **SHELLS,
     **mlnx_qos.TOOLS,
     **ethtool.TOOLS,
     **rdma.TOOLS,
@@ -51,6 +63,7 @@ TOOLS: Tools = {
     "test": testing.test,
     "[": testing.test,
     "kill": _kill,
+    **dict.fromkeys(ELSEWHERE, _not_here),
 }
 
 _OF_HOSTS = (mlnx_qos, ethtool, rdma, perftest, iperf3)

@@ -21,7 +21,6 @@ _DROPS = (
     "tail_dropped_packets",
     "wred_dropped_packets",
 )
-NOTHING = QueueCounters(**dict.fromkeys((each.name for each in fields(QueueCounters)), 0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,15 +39,13 @@ class QdiscCounts:
 
 
 class Counting:
-    """The counters of a switch's ports. A port without a cable counts nothing."""
+    """The counters of a switch's ports."""
 
     def __init__(self, network: ShownCounters, faults: DeviceFaults) -> None:
         self._network, self._faults = network, faults
 
     def now(self, port: str) -> tuple[QueueCounters, ...]:
         """The eight queues; drops as they are shown when that counter is dead."""
-        if port not in self._network.ports:
-            return (NOTHING,) * QUEUES
         live = self._network.queue_counters(port)
         drops = self._faults.reading(
             port,

@@ -114,19 +114,17 @@ def _lines(row: ShownQdisc, form: Form) -> str:
 
 
 def _option_words(node: QdiscNode, form: Form) -> str:
-    if node.kind == "htb":
-        words = f"r2q 10 default {node.default_minor:#x} direct_packets_stat 0"
-        return f"{words}{' ver 3.17' if form.details else ''} direct_qlen 1000"
-    if node.kind == "noqueue":
-        return ""
-    if node.red is None:
-        return f"limit {f'{node.limit}p' if node.kind == 'pfifo' else size_words(node.limit)}"
-    red = node.red
-    words = f"limit {size_words(red.limit)} min {size_words(red.min)} max {size_words(red.max)} "
-    words += "ecn " if red.ecn else ""
-    if form.details:
-        words += f"ewma {red.ewma} probability {red.probability:g} Scell_log {red.cell_log} "
-    return words
+    """The same as JSON has, in words; RED's end with a blank."""
+    shown = []
+    for name, value in _options(node, form).items():
+        if value is False:
+            continue
+        if name in ("limit", "min", "max"):
+            value = f"{value}p" if node.kind == "pfifo" else size_words(value)
+        elif name == "probability":
+            value = f"{value:g}"
+        shown.append(name if value is True else f"{name} {value}")
+    return " ".join([*shown, ""] if node.red is not None else shown)
 
 
 # -- classes ---------------------------------------------------------------------------------------

@@ -18,12 +18,12 @@ from labtests.simlab.linux.ports import NicPort
 from labtests.simlab.linux.sysfs import CARRIER, STATISTICS
 from labtests.simlab.linux_switch.arguments import Words
 from labtests.simlab.linux_switch.binding import PortPlan, carry_out, classify, planned
-from labtests.simlab.linux_switch.counting import NOTHING, QUEUES, Counting
+from labtests.simlab.linux_switch.counting import QUEUES, Counting
 from labtests.simlab.linux_switch.nodes import UNNAMED, PortTree, QdiscNode
 from labtests.simlab.linux_switch.sysfs import populate
 from labtests.simlab.linux_switch.tool import alter, tc
 from labtests.simlab.losses import Fault
-from labtests.simlab.refreshing import ShownCounters
+from labtests.simlab.refreshing import NOTHING, ShownCounters
 
 BRIDGE = "br0"
 _DEFAULT_LAB = LinuxLab(runner_address="", prefix_length=24)

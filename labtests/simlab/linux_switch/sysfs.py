@@ -34,8 +34,6 @@ def _statistic(network: ShownCounters, port: NicPort, name: str) -> Callable[[],
 
 def _counted(network: ShownCounters, interface: str) -> Mapping[str, int]:
     """Those of the net device that move. What its queues drop is counted in none of them."""
-    if interface not in network.ports:
-        return {}
     frames, errors = network.port_counters(interface), network.drop_counters(interface).crc_errors
     return {
         "rx_packets": frames.rx_packets,

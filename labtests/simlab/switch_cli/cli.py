@@ -12,27 +12,12 @@ Filter = Callable[[list[str], list[bool]], list[str]]
 """Takes the lines of a display and whether each matches; returns the lines to show."""
 
 
-def including(lines: list[str], hits: list[bool]) -> list[str]:
-    """Matching lines."""
-    return [line for line, hit in zip(lines, hits, strict=True) if hit]
-
-
-def excluding(lines: list[str], hits: list[bool]) -> list[str]:
-    """Lines that do not match."""
-    return [line for line, hit in zip(lines, hits, strict=True) if not hit]
-
-
-def beginning(lines: list[str], hits: list[bool]) -> list[str]:
-    """Everything from the first matching line."""
-    return lines[hits.index(True) :] if True in hits else []
-
-
 FILTERS: Mapping[str, Filter] = {
-    "include": including,
-    "exclude": excluding,
-    "begin": beginning,
+    "include": lambda lines, hits: [line for line, hit in zip(lines, hits, strict=True) if hit],
+    "exclude": lambda lines, hits: [line for line, hit in zip(lines, hits, strict=True) if not hit],
+    "begin": lambda lines, hits: lines[hits.index(True) :] if True in hits else [],
 }
-"""Filters after a `|`, by name."""
+"""Filters after a `|`, by name: the lines that match, those that do not, all from the first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

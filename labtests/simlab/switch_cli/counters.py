@@ -20,10 +20,6 @@ RATE_WINDOW_S = 5
 """Rates are means over the last seconds; how many a real switch takes is hardly documented."""
 
 _GAUGES = frozenset({"length_packets", "length_cells", "peak_cells"})
-_NO_QUEUE = QueueCounters(**dict.fromkeys((f.name for f in fields(QueueCounters)), 0))
-_NO_DROPS = PortDrops(**dict.fromkeys((f.name for f in fields(PortDrops)), 0))
-_NO_PFC = PfcCounters(rx_frames=0, tx_frames=0)
-_NO_TRAFFIC = PortCounters(rx_packets=0, rx_bytes=0, tx_packets=0, tx_bytes=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +71,7 @@ def _minus(now: Pair, base: Pair) -> Pair:
 
 
 class Statistics:
-    """The counters of all ports of one switch. A port without a cable counts nothing."""
+    """The counters of all ports of one switch."""
 
     def __init__(
         self,
@@ -101,7 +97,11 @@ class Statistics:
 
     def queues(self, port: str) -> tuple[QueueReading, ...]:
         """The eight egress queues."""
-        live, then, now_ns = self._queues(port), self._recent[port][0], self._timeline.now_ns
+        live, then, now_ns = (
+            self._network.queue_counters(port),
+            self._recent[port][0],
+            self._timeline.now_ns,
+        )
         drops = self._faults.reading(port, "queue-drops", lambda: self._dropped(port, live))
         return tuple(
             QueueReading(
@@ -129,7 +129,9 @@ class Statistics:
         return self._faults.reading(
             port,
             "packet-drop",
-            lambda: self._with_grown(port, _since(self._drops(port), self._base[port].drops)),
+            lambda: self._with_grown(
+                port, _since(self._network.drop_counters(port), self._base[port].drops)
+            ),
         )
 
     def _with_grown(self, port: str, drops: PortDrops) -> PortDrops:
@@ -149,12 +151,12 @@ class Statistics:
 
     def traffic(self, port: str) -> PortCounters:
         """Packets and bytes in and out."""
-        return _minus(self._traffic(port), self._base[port].traffic)
+        return _minus(self._network.port_counters(port), self._base[port].traffic)
 
     def traffic_per_s(self, port: str) -> PortCounters:
         """The same per second, lately."""
         then, now_ns = self._recent[port][0], self._timeline.now_ns
-        lately = _minus(self._traffic(port), then.traffic)
+        lately = _minus(self._network.port_counters(port), then.traffic)
         return PortCounters(*(_per_s(count, now_ns, then) for count in lately))
 
     def _totals(self, port: str, live: tuple[QueueCounters, ...]) -> tuple[QueueCounters, ...]:
@@ -165,7 +167,7 @@ class Statistics:
         return tuple((total.dropped_packets, total.dropped_bytes) for total in totals)
 
     def _live_pfc(self, port: str) -> tuple[PauseFrames, ...]:
-        live, base, then = self._pfc(port), self._base[port], self._recent[port][0]
+        live, base, then = self._network.pfc_counters(port), self._base[port], self._recent[port][0]
         now_ns = self._timeline.now_ns
         return tuple(
             PauseFrames(
@@ -185,25 +187,11 @@ class Statistics:
     def _snapshot(self, port: str) -> _Snapshot:
         return _Snapshot(
             time_ns=self._timeline.now_ns,
-            queues=self._queues(port),
-            pfc=self._pfc(port),
-            drops=self._drops(port),
-            traffic=self._traffic(port),
+            queues=self._network.queue_counters(port),
+            pfc=self._network.pfc_counters(port),
+            drops=self._network.drop_counters(port),
+            traffic=self._network.port_counters(port),
         )
-
-    def _queues(self, port: str) -> tuple[QueueCounters, ...]:
-        known = port in self._network.ports
-        return self._network.queue_counters(port) if known else (_NO_QUEUE,) * 8
-
-    def _pfc(self, port: str) -> tuple[PfcCounters, ...]:
-        known = port in self._network.ports
-        return self._network.pfc_counters(port) if known else (_NO_PFC,) * 8
-
-    def _drops(self, port: str) -> PortDrops:
-        return self._network.drop_counters(port) if port in self._network.ports else _NO_DROPS
-
-    def _traffic(self, port: str) -> PortCounters:
-        return self._network.port_counters(port) if port in self._network.ports else _NO_TRAFFIC
 
     def _sample(self) -> None:
         for port in self._ports:

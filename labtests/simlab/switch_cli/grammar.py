@@ -127,8 +127,8 @@ class Grammar:
             raise BadSyntax(Problem.INCOMPLETE, len(line.rstrip()) + 1)
         return path.node.command, CliCall(tuple(path.words), tuple(path.keywords), path.values)
 
-    def choices(self, before: str) -> tuple[str, list[str]]:
-        """The word begun, and what may stand in its place: keywords, forms of arguments, `<cr>`.
+    def choices(self, before: str) -> list[str]:
+        """What may stand in the place of the word begun: keywords, forms of arguments, `<cr>`.
 
         Raises BadSyntax when the words before it are no beginning of a command.
         """
@@ -140,7 +140,7 @@ class Grammar:
         if not begun:
             found += [f"<{name}>" for name, _, _ in path.node.arguments]
             found += ["<cr>"] if path.node.command is not None else []
-        return begun, found
+        return found
 
     def _add(self, pattern: str, command: CliCommand) -> None:
         for tokens in _expand(_TOKEN.findall(pattern)):

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from labtests.simlab.face import Help
 from labtests.simlab.switch_cli.configuration import ROOT, CliSection, CommandRefused, Path
 from labtests.simlab.switch_cli.grammar import BadSyntax, CliCall, CliCommand, Grammar, Problem
 from labtests.simlab.switch_cli.switch import EmulatedSwitch
@@ -67,23 +66,18 @@ class CliSession:
         command, call = self._grammars[self.view].parse(line)
         return command.handler(self, call)
 
-    def help(self, key: str, before: str) -> Help | None:
-        """`?` lists what can follow; Tab completes an unambiguous keyword."""
+    def listing(self, before: str) -> str:
+        """What `?` prints: what can follow the words so far, and the prompt again."""
         if self.question is not None:
-            return None
+            return ""
         prompt = self.prompt
         try:
-            begun, choices = self._grammars[self.view].choices(before)
+            choices = self._grammars[self.view].choices(before)
         except BadSyntax as error:
-            shown = self._rejection(error, prompt, before)
-            return Help(listing=shown + prompt) if key == "?" else Help()
-        if key == "\t":
-            only = len(choices) == 1 and not choices[0].startswith("<")
-            return Help(insert=choices[0][len(begun) :] + " " if only and begun else "")
-        view = self.view.capitalize()
-        title = "" if before.strip() else self.cli.words.help_title.format(view=view)
-        listing = "".join(f"  {choice}\n" for choice in choices)
-        return Help(listing=title + listing + prompt)
+            return self._rejection(error, prompt, before) + prompt
+        title = self.cli.words.help_title.format(view=self.view.capitalize())
+        shown = "".join(f"  {choice}\n" for choice in choices)
+        return ("" if before.strip() else title) + shown + prompt
 
     # -- for commands ---------------------------------------------------------------------------
 

@@ -5,11 +5,11 @@ from typing import Any
 from labtests.inventory import Device
 from labtests.simlab.face import Announced
 from labtests.simlab.lab import SimulatedLab
+from labtests.simlab.screens import render
 from labtests.simlab.switch_cli.arguments import short_name
 from labtests.simlab.switch_cli.chassis import Chassis
 from labtests.simlab.switch_cli.cli import SwitchCli
 from labtests.simlab.switch_cli.configuration import CliSection, Configuration, top
-from labtests.simlab.switch_cli.screens import render
 
 
 class EmulatedSwitch(Chassis):

@@ -16,7 +16,7 @@ class CliTerminal:
         """The banner and the first prompt are printed."""
         self._console.on_interrupt = self._interrupt
         self._console.on_suspend = self._suspend
-        self._console.on_help = self._session.help
+        self._console.on_question = self._session.listing
         self._console.on_eof = lambda: self._console.exit(0)
         self._console.write(self._pager.banner + self._session.prompt)
         self._console.on_line = self._line

@@ -1,9 +1,9 @@
 """cat, ls, tee, head, tail and the like."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 
 from labtests.simlab.linux.calls import Call, Tools
-from labtests.simlab.linux.options import BadOption, NotEmulated, read_options, whole
+from labtests.simlab.linux.options import BadOption, only, read_options, whole
 from labtests.simlab.linux.processes import Pause, Program
 
 
@@ -42,35 +42,30 @@ def _cat(call: Call) -> Program:
 def _ls(call: Call) -> int:
     options, names = read_options(call.arguments, "-1lAdn -a,--all")
     tree, status = call.host.tree, 0
-    folders: list[str] = []
     files: list[str] = []
+    folders: list[str] = []
     for name in names or ["."]:
         path = call.path(name)
         if not tree.exists(path):
             status = call.fail(f"cannot access '{name}': No such file or directory", 2)
-        elif tree.is_folder(path) and "d" not in options:
-            folders.append(name)
         else:
-            files.append(name)
-    call.out(_listing(call, files, options, ""))
-    titled = len(names) > 1
-    for number, folder in enumerate(folders):
-        gap = "\n" if number or files else ""
-        _list_folder(call, folder, options, titled=titled, gap=gap)
+            inside = tree.is_folder(path) and "d" not in options
+            (folders if inside else files).append(name)
+    listed = [_listing(call, files, options, "")] if files else []
+    for folder in folders:
+        title = f"{folder}:\n" if len(names) > 1 else ""
+        listed.append(title + _inside(call, folder, options))
+    call.out("\n".join(listed))
     return status
 
 
-def _list_folder(
-    call: Call, folder: str, options: dict[str, str], *, titled: bool, gap: str
-) -> None:
-    tree, path = call.host.tree, call.path(folder)
-    names = tree.entries(path)
+def _inside(call: Call, folder: str, options: dict[str, str]) -> str:
+    names = call.host.tree.entries(call.path(folder))
     if not {"a", "A"} & set(options):
         names = [name for name in names if not name.startswith(".")]
-    title = f"{gap}{folder}:\n" if titled else ""
     dots = [".", ".."] if "a" in options else []
     total = "total 0\n" if "l" in options else ""
-    call.out(title + total + _listing(call, dots + names, options, folder + "/"))
+    return total + _listing(call, dots + names, options, folder + "/")
 
 
 def _listing(call: Call, names: list[str], options: dict[str, str], prefix: str) -> str:
@@ -115,14 +110,15 @@ def _head_tail(call: Call) -> Program:
     arguments = list(call.arguments)
     if arguments and arguments[0][:1] == "-" and arguments[0][1:].isdigit():
         arguments[:1] = ["-n", arguments[0][1:]]
-    options, names = read_options(arguments, "-q -n,--lines= -c,--bytes=")
-    if not names and call.name == "head" and "c" not in options and "-" not in options.get("n", ""):
-        return (yield from _first_lines(call, whole(options, "n", 10, "number of lines")))
+    options, names = read_options(arguments, "-n,--lines= -c,--bytes=")
+    only(names[1:])
+    count = whole(options, "n", 10, "number of lines")
+    if not names and call.name == "head" and "c" not in options and count >= 0:
+        return (yield from _first_lines(call, count))
     found, status = yield from texts(call, names)
-    for number, (name, text) in enumerate(found):
-        if len(found) > 1 and "q" not in options:
-            call.out(("\n" if number else "") + f"==> {name} <==\n")
-        call.out(_part(text, options, first=call.name == "head"))
+    for _, text in found:
+        pieces = text if "c" in options else text.splitlines(keepends=True)
+        call.out("".join(_part(call, pieces, options)))
     return status
 
 
@@ -141,19 +137,15 @@ def _first_lines(call: Call, count: int) -> Program:
     return 0
 
 
-def _part(text: str, options: dict[str, str], *, first: bool) -> str:
-    if "c" in options:
-        size = whole(options, "c", 0, "number of bytes")
-        if options["c"].startswith("+") or size == 0:
-            raise NotEmulated(f"-c {options['c']}")
-        return text[:size] if first else text[-abs(size) :]
-    lines = text.splitlines(keepends=True)
-    count = whole(options, "n", 10, "number of lines")
-    if first:
-        return "".join(lines[:count])
-    if options.get("n", "").startswith("+"):
-        return "".join(lines[max(count - 1, 0) :])
-    return "".join(lines[-abs(count) :] if count else [])
+def _part(call: Call, pieces: Sequence[str], options: dict[str, str]) -> Sequence[str]:
+    """The first, or the last, so many lines or characters; of `tail -n +N` those from the Nth."""
+    letter, what = ("c", "number of bytes") if "c" in options else ("n", "number of lines")
+    count = whole(options, letter, 10, what)
+    if call.name == "head":
+        return pieces[:count]
+    if options.get(letter, "").startswith("+"):
+        return pieces[max(count - 1, 0) :]
+    return pieces[-abs(count) :] if count else ""
 
 
 def _each(call: Call, names: list[str], words: str, act: Callable[[str], object]) -> int:

@@ -1,11 +1,10 @@
-"""ip: addresses, links and routes, in the usual, brief and JSON forms. It changes only MTUs."""
+"""ip: addresses, links and routes, in the usual and the brief form. It changes only MTUs."""
 
-import json
-from typing import Any
+from functools import partial
 
-from labtests.simlab.linux.calls import Call, Tools
+from labtests.simlab.linux.calls import Call, Tools, screen
 from labtests.simlab.linux.options import NotEmulated, Refused, only
-from labtests.simlab.linux.ports import LARGEST_MTU_BYTES, LEAST_MTU_BYTES, NicPort, network_of
+from labtests.simlab.linux.ports import LARGEST_MTU_BYTES, LEAST_MTU_BYTES, NicPort
 
 VERSION = "ip utility, iproute2-6.1.0, libbpf 1.1.2\n"
 _CHANGES = {"set", "add", "del", "delete", "change", "replace", "append", "flush"}
@@ -16,7 +15,7 @@ def _ip(call: Call) -> str:
     flags = _leading_options(words)
     if flags & {"V", "Version"}:
         return VERSION
-    only(flags, "j", "json", "br", "brief", "s", "stats", "statistics", "o", "oneline")
+    only(flags, "br", "brief", "s", "stats", "statistics")
     if not words or not any(name.startswith(words[0]) for name in ("address", "link", "route")):
         raise NotEmulated(" ".join(call.argv))
     kind = words.pop(0)
@@ -30,16 +29,12 @@ def _ip(call: Call) -> str:
     if "route".startswith(kind):
         only(flags)
         return _routes(ports)
-    counts = bool(flags & {"s", "stats", "statistics"})
-    brief, lines = flags & {"br", "brief"}, flags & {"o", "oneline"}
-    if flags & {"j", "json"} and not brief:
-        rows = [_row(port) | (_in_json(call, port) if counts else {}) for port in ports]
-        return json.dumps(rows, separators=(",", ":")) + "\n"
-    if counts or lines:
-        only([*brief, *(["-s or -o of addresses"] if "address".startswith(kind) else [])])
-        return _links(call, ports, names, (counts, bool(lines)))
-    shown = _brief if brief else _long
-    return shown(ports, names, with_address="address".startswith(kind))
+    of_link = "link".startswith(kind)
+    shown = {"ports": ports, "lo": names in ([], ["lo"]), "addresses": not of_link}
+    if flags & {"s", "stats", "statistics"}:
+        only([*flags & {"br", "brief"}, *([] if of_link else ["-s of addresses"])])
+        return screen("ip", **shown, counted=partial(_counted, call))
+    return screen("ip-brief", **shown) if flags else screen("ip", **shown, counted=lambda name: "")
 
 
 def _leading_options(words: list[str]) -> set[str]:
@@ -82,70 +77,6 @@ def _unusual(call: Call, kind: str, words: list[str]) -> str:
     return f"{words[1]} dev {port.interface} src {port.address} uid 0 \n    cache \n"
 
 
-def _brief(ports: list[NicPort], names: list[str], *, with_address: bool) -> str:
-    of_lo = "127.0.0.1/8 ::1/128" if with_address else "00:00:00:00:00:00 <LOOPBACK,UP,LOWER_UP>"
-    lines = [] if names else [f"{'lo':<16} {'UNKNOWN':<14} {of_lo} "]
-    for port in ports:
-        address = f"{port.address}/{port.prefix_length} " if port.address else ""
-        tail = address if with_address else f"{port.mac} {_flags(port)} "
-        lines.append(f"{port.interface:<16} {_state(port):<14} {tail}")
-    return "".join(line + "\n" for line in lines)
-
-
-def _state(port: NicPort) -> str:
-    return "UP" if port.up else "DOWN"
-
-
-def _flags(port: NicPort) -> str:
-    return "<BROADCAST,MULTICAST,UP,LOWER_UP>" if port.up else "<NO-CARRIER,BROADCAST,MULTICAST,UP>"
-
-
-_FOR_EVER = "       valid_lft forever preferred_lft forever"
-
-
-def _long(ports: list[NicPort], names: list[str], *, with_address: bool) -> str:
-    mode = "" if with_address else "mode DEFAULT "
-    lines: list[str] = []
-    if not names or names == ["lo"]:
-        lines += [
-            "1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN "
-            f"{mode}group default qlen 1000",
-            "    link/loopback 00:00:00:00:00:00 brd 00:00:00:00:00:00",
-        ]
-        lines += ["    inet 127.0.0.1/8 scope host lo", _FOR_EVER] if with_address else []
-    for port in ports:
-        lines += [
-            f"{port.interface_index}: {port.interface}: {_flags(port)} mtu {port.mtu_bytes} "
-            f"{port.attached} state {_state(port)} {mode}group default qlen 1000",
-            f"    link/ether {port.mac} brd ff:ff:ff:ff:ff:ff",
-        ]
-        network = network_of(port)
-        if with_address and network is not None:
-            lines += [
-                f"    inet {port.address}/{port.prefix_length} brd {network.broadcast_address} "
-                f"scope global {port.interface}",
-                _FOR_EVER,
-            ]
-    return "".join(line + "\n" for line in lines)
-
-
-def _row(port: NicPort) -> dict[str, Any]:
-    addresses = []
-    if port.address:
-        addresses = [{"family": "inet", "local": port.address, "prefixlen": port.prefix_length}]
-    return {
-        "ifindex": port.interface_index,
-        "ifname": port.interface,
-        "flags": _flags(port).strip("<>").split(","),
-        "mtu": port.mtu_bytes,
-        **dict(zip(*[iter(port.attached.split())] * 2, strict=True)),  # qdisc, and perhaps master
-        "operstate": _state(port),
-        "link_type": "ether",
-        "address": port.mac,
-        "addr_info": addresses,
-    }
-
-
 _LEAST_WIDTHS = (10, 7, 6, 7, 7, 7)
 _HEADS = {
     "RX": ["bytes", "packets", "errors", "dropped", "missed", "mcast"],
@@ -181,35 +112,9 @@ def _counted(call: Call, name: str) -> str:
     return text
 
 
-def _links(call: Call, ports: list[NicPort], names: list[str], how: tuple[bool, bool]) -> str:
-    """Links with their counters, each in one line, or both."""
-    counts, lines = how
-    links: dict[str, list[NicPort]] = {} if ports and names else {"lo": []}
-    links |= {port.interface: [port] for port in ports}
-    texts = [
-        _long(of, [name], with_address=False) + (_counted(call, name) if counts else "")
-        for name, of in links.items()
-    ]
-    return "".join(t[:-1].replace("\n", "\\") + "\n" if lines else t for t in texts)
-
-
-def _in_json(call: Call, port: NicPort) -> dict[str, Any]:
-    """What `-s -j` adds: `over_errors` in place of `missed_errors`."""
-    names = {"rx_missed_errors": "over_errors"}
-    return {
-        "stats64": {
-            way.lower(): {
-                names.get(name, name.removeprefix("rx_").removeprefix("tx_")): int(value)
-                for name, value in zip(_COUNTED[way], values, strict=True)
-            }
-            for way, values in _counts(call, port.interface).items()
-        }
-    }
-
-
 def _routes(ports: list[NicPort]) -> str:
     return "".join(
-        f"{network_of(port)} dev {port.interface} proto kernel scope link src {port.address} \n"
+        f"{port.network} dev {port.interface} proto kernel scope link src {port.address} \n"
         for port in ports
         if port.address
     )

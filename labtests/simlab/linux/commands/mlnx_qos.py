@@ -1,25 +1,21 @@
-"""mlnx_qos: its whole output grammar and options.
+"""mlnx_qos: its output, and the options that a lab has use for.
 
 Behaviour, texts and their order follow the tool's source (Mellanox/mlnx-tools, python/mlnx_qos);
-the layout of document 000's build (OFED 5.x) is the default: `default priority:` line, traffic
-class of priority 0 first, no `max_buffer_size=`.
+the layout is that of document 000's build (OFED 5.x): `default priority:` line, traffic class of
+priority 0 first, no `max_buffer_size=`. Rate limits, default priorities and buffers by hand are not
+emulated.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from importlib import resources
-
-from labtests.simlab.linux.calls import Call, Tools
-from labtests.simlab.linux.options import BadOption, Refused, read_options
-from labtests.simlab.linux.ports import MAX_BUFFER_BYTES
+from labtests.simlab.linux.calls import Call, Tools, screen
+from labtests.simlab.linux.options import BadOption, Refused, only, read_options
 from labtests.simlab.linux.qos import ETS, STRICT, VENDOR, QosState
 
-VALUES_A_LINE = 8
 WARNING = "****** WARNING: lldpad service is running and may overwrite your settings ******\n\n"
 USAGE = "Usage: mlnx_qos -i <interface> [options]\n\n"
 _OPTIONS = """-f,--pfc= -p,--prio_tc= -s,--tsa= -t,--tcbw= -r,--ratelimit= -d,--dcbx=
 -i,--interface= -T,--trust= -D,--dscp2prio=* -P,--defltprio= -C,--cable_len= -B,--prio2buffer=
 -S,--buffer_size= -a -h,--help -V,--version"""
+_NOT_EMULATED = {"r": "--ratelimit", "P": "--defltprio", "B": "--prio2buffer", "S": "--buffer_size"}
 
 
 def _refused(text: str) -> Refused:
@@ -27,74 +23,12 @@ def _refused(text: str) -> Refused:
     return Refused(printed=text)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
-    """What differs between builds of the tool and adapters."""
-
-    default_priority: bool = True
-    buffer_sizes: bool = True
-    buffer_row: bool = True
-    max_buffer_bytes: int | None = None
-    classes: bool = True
-    classes_sorted: bool = False
-
-
-DOCUMENT_000 = Layout()
-
-
-def render(state: QosState, layout: Layout, *, every_class: bool = False) -> str:
+def render(state: QosState, *, every_class: bool = False) -> str:
     """What the tool prints for these settings."""
-    mode = "OS" if state.dcbx == "os" else "Firmware"
-    lines = [f"DCBX mode: {mode} controlled", f"Priority trust state: {state.trust}"]
-    if state.trust == "dscp":
-        lines += ["dscp2prio mapping:", *_mapping(state)]
-    if layout.default_priority:
-        lines.append("default priority:")
-        lines += [f"\tprio:{priority}" for priority in state.default_priorities]
-    if layout.buffer_sizes:
-        limit = layout.max_buffer_bytes
-        tail = "" if limit is None else f"max_buffer_size={limit}"
-        sizes = "".join(f"{size}," for size in state.buffer_bytes)
-        lines.append(f"Receive buffer size (bytes): {sizes}{tail}")
-    lines += [f"Cable len: {state.cable_length_m}", "PFC configuration:"]
-    lines.append("\tpriority    " + "   ".join(str(priority) for priority in range(8)))
-    lines.append(_row("enabled", [int(priority in state.pfc) for priority in range(8)]))
-    if layout.buffer_row:
-        lines.append(_row("buffer ", state.buffer_of))
-    if layout.classes:
-        lines += _classes(state, layout, every_class=every_class)
-    return "".join(line + "\n" for line in lines)
-
-
-def _row(name: str, values: Sequence[int]) -> str:
-    return f"\t{name}     " + "".join(f"{value}   " for value in values)
-
-
-def _mapping(state: QosState) -> list[str]:
-    lines: list[str] = []
-    entries = state.dscps()
-    for priority in range(8):
-        values = [dscp for dscp, mapped in entries if mapped == priority]
-        for at in range(0, len(values), VALUES_A_LINE):
-            shown = "".join(f"{dscp:02}," for dscp in values[at : at + VALUES_A_LINE])
-            lines.append(f"\tprio:{priority} dscp:{shown}")
-    return lines
-
-
-def _classes(state: QosState, layout: Layout, *, every_class: bool) -> list[str]:
-    members: dict[int, list[int]] = {tc: [] for tc in range(8)} if every_class else {}
+    classes: dict[int, list[int]] = {tc: [] for tc in range(8)} if every_class else {}
     for priority, tc in enumerate(state.tc_of_priority):
-        members.setdefault(tc, []).append(priority)
-    lines: list[str] = []
-    for tc in sorted(members) if layout.classes_sorted else members:
-        limit = state.ratelimit_gbit_per_s[tc]
-        rate = f"{limit:.1f} Gbps" if limit else "unlimited"
-        algorithm = state.algorithms[tc]
-        if algorithm == ETS:
-            algorithm = f"ets, bw: {state.bandwidth_percent[tc]}%"
-        lines.append(f"tc: {tc} ratelimit: {rate}, tsa: {algorithm}")
-        lines += [f"\t priority:  {priority}" for priority in members[tc]]
-    return lines
+        classes.setdefault(tc, []).append(priority)
+    return screen("mlnx_qos", state=state, classes=classes)
 
 
 def _mlnx_qos(call: Call) -> int:
@@ -103,20 +37,17 @@ def _mlnx_qos(call: Call) -> int:
     except BadOption as error:
         raise Refused(f"{USAGE}mlnx_qos: error: {_optparse(str(error))}\n", 2) from None
     if "h" in options or "V" in options:
-        call.out(_help() if "h" in options else "mlnx_qos 1.2\n")
+        call.out(screen("mlnx_qos-help") if "h" in options else "mlnx_qos 1.2\n")
         return 0
     if surplus:
         raise _refused("Bad arguments\n" + USAGE)
+    only([name for letter, name in _NOT_EMULATED.items() if letter in options])
     state = _state(call, options)
     if call.host.faults.lldpad:
         call.out(WARNING)
     _apply(call, state, options)
-    call.out(render(state, DOCUMENT_000, every_class="a" in options))
+    call.out(render(state, every_class="a" in options))
     return 0
-
-
-def _help() -> str:
-    return resources.files(__package__).joinpath("mlnx_qos_help.txt").read_text("utf-8")
 
 
 def _optparse(text: str) -> str:
@@ -145,10 +76,6 @@ def _apply(call: Call, state: QosState, options: dict[str, str]) -> None:
         return
     _apply_dcbx_and_pfc(state, options)
     _apply_dscp(state, options)
-    _apply_buffers(state, options)
-    if "r" in options:
-        rates = _list(options["r"], "ratelimit", 1_000_000)
-        state.ratelimit_gbit_per_s = [*rates, *state.ratelimit_gbit_per_s[len(rates) :]]
     _apply_ets(state, options)
 
 
@@ -171,8 +98,6 @@ def _apply_dscp(state: QosState, options: dict[str, str]) -> None:
         raise _refused("trust and dscp2prio commands cannot be used at the same time.\n")
     for action, dscp, priority in [_mapping_command(command) for command in mappings]:
         _apply_mapping(state, action, dscp, priority)
-    if "P" in options:
-        _apply_default_priority(state, options["P"])
     if options.get("T", "pcp") not in ("pcp", "dscp"):
         raise _refused("Invalid trust state command. Refer to the help.\n")
     if "T" in options:
@@ -191,19 +116,6 @@ def _apply_mapping(state: QosState, action: str, dscp: int, priority: int) -> No
             raise _refused("dscp2prio command failed\n") from None
 
 
-def _apply_default_priority(state: QosState, command: str) -> None:
-    action, _, word = command.partition(",")
-    if action not in ("set", "del") or word not in "01234567" or not word:
-        raise _refused("Invalid defltprio command. Refer to the help.\n")
-    priority = int(word)
-    if action == "set":
-        state.default_priorities = [priority]
-    elif priority in state.default_priorities:
-        state.default_priorities.remove(priority)
-    else:
-        raise _refused("defltprio command failed\n")
-
-
 def _mapping_command(command: str) -> tuple[str, int, int]:
     if command == "flush":
         return command, 0, 0
@@ -217,22 +129,6 @@ def _mapping_command(command: str) -> tuple[str, int, int]:
     return found
 
 
-def _apply_buffers(state: QosState, options: dict[str, str]) -> None:
-    if "B" not in options and "S" not in options:
-        return
-    buffer_of, sizes = list(state.buffer_of), list(state.buffer_bytes)
-    if "B" in options:
-        values = _list(options["B"], "prio buffer", 7, many="prio2buffer")
-        buffer_of[: len(values)] = values
-    if "S" in options:
-        values = _list(options["S"], "buffer size", MAX_BUFFER_BYTES, many="buffer_size")
-        sizes[: len(values)] = values
-    try:
-        state.set_buffers(buffer_of, sizes)
-    except ValueError:
-        raise _refused("Buffers commands error\n") from None
-
-
 def _apply_ets(state: QosState, options: dict[str, str]) -> None:
     algorithms, shares = list(state.algorithms), list(state.bandwidth_percent)
     if "s" in options:
@@ -240,7 +136,7 @@ def _apply_ets(state: QosState, options: dict[str, str]) -> None:
         for word in algorithms[:8]:
             if word not in (STRICT, ETS, VENDOR):
                 raise _refused(f"('Bad TSA value: ', '{word}')\n{USAGE}")
-        _expect_eight(algorithms, "TSA", "tsa")
+        _eight(algorithms, "TSA", "tsa")
     if "t" in options:
         shares = _list(options["t"], "ETS BW", 100, "tcbw")
         if any(share and algorithms[tc] != ETS for tc, share in enumerate(shares)):
@@ -253,24 +149,21 @@ def _apply_ets(state: QosState, options: dict[str, str]) -> None:
     state.algorithms, state.bandwidth_percent = algorithms, shares
 
 
-def _list(
-    text: str, description: str, largest: int, name: str | None = None, *, many: str | None = None
-) -> list[int]:
-    """Comma separated numbers: at most 8, and exactly 8 when the list has a name."""
-    words = text.split(",")
-    if len(words) > 8:
-        raise _refused(f"Too many items for {many or description}\n")
-    values = [_number(word, description, largest) for word in words]
-    if name is not None:
-        _expect_eight(words, description, name)
-    return values
-
-
-def _expect_eight(words: list[str], description: str, name: str) -> None:
-    if len(words) > 8:
-        raise _refused(f"Too many items for {description}\n")
+def _eight(words: list[str], description: str, name: str) -> None:
     if len(words) < 8:
         raise _refused(f"{name} list must have 8 items\n")
+    if len(words) > 8:
+        raise _refused(f"Too many items for {description}\n")
+
+
+def _list(text: str, description: str, largest: int, name: str) -> list[int]:
+    """Eight numbers with commas between them."""
+    words = text.split(",")
+    if len(words) > 8:
+        raise _refused(f"Too many items for {description}\n")
+    values = [_number(word, description, largest) for word in words]
+    _eight(words, description, name)
+    return values
 
 
 def _number(word: str, description: str, largest: int) -> int:

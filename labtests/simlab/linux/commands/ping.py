@@ -18,7 +18,6 @@ NS_PER_S = 1_000_000_000
 MTU_BYTES = 1500
 HEADER_BYTES = 28  # of IPv4 and ICMP
 TIME_MS = "0.051"
-ARP_GIVES_UP_NS = 3 * NS_PER_S  # then "Destination Host Unreachable" comes for what waited
 BAD_USAGE = 2
 LEAST_GAP_NS = 100_000
 ANSWERED_NS = NS_PER_S // 10  # no queue of the simulated lab holds a packet for so long
@@ -30,7 +29,6 @@ class _Plan:
     count: int | None  # None: until interrupted
     gap_ns: int
     wait_ns: int  # for the last answer
-    deadline_ns: int | None
     size_bytes: int
     quiet: bool
     fragments: bool
@@ -50,16 +48,14 @@ def _ping(call: Call) -> Program:
 
 
 def _plan(arguments: tuple[str, ...]) -> _Plan:
-    options, words = read_options(arguments, "-nqv4 -cWwiIsMtQ=")
+    options, words = read_options(arguments, "-nq -cWisMQ=")
     if len(words) != 1:
         raise BadOption("usage error: Destination address required")
-    deadline_s = _seconds(options, "w", "0")
     return _Plan(
         target=words[0],
         count=max(whole(options, "c", 1, "argument"), 1) if "c" in options else None,
         gap_ns=round(_seconds(options, "i", "1") * NS_PER_S),
         wait_ns=round(_seconds(options, "W", "10") * NS_PER_S),
-        deadline_ns=round(deadline_s * NS_PER_S) if deadline_s else None,
         size_bytes=whole(options, "s", 56, "argument"),
         quiet="q" in options,
         fragments=options.get("M", "want") != "do",
@@ -89,13 +85,12 @@ class _PingRun:
         self._call, self._plan, self._kernel = call, plan, call.host.kernel
         self._start_ns = self._last_ns = self._kernel.now_ns
         self._sent = self._received = self._errors = 0
-        self._unanswered: list[tuple[int, int]] = []  # when, and the number
         own = plan.target == "localhost" or plan.target.startswith("127.")
         self._answers = own or call.host.lab.device_with_address(plan.target) is not None
         self._requests: UdpFlow | None = None  # in the network
 
     def run(self) -> Program:
-        """Until the count, the deadline or Ctrl-C; 0 when anything answered."""
+        """Until the count or Ctrl-C; 0 when anything answered."""
         call, plan = self._call, self._plan
         call.process.caught.add("INT")
         if plan.tos is not None and self._answers:
@@ -107,8 +102,8 @@ class _PingRun:
             if not (yield from self._pause(self._last_ns + plan.gap_ns)):
                 break
         yield from self._end_requests()
-        if self._unanswered and self._sent == plan.count:
-            yield from self._pause(self._last_ns + min(plan.wait_ns, ARP_GIVES_UP_NS))
+        if not self._answers and self._sent == plan.count:
+            yield from self._pause(self._last_ns + plan.wait_ns)
         self._report()
         return int(self._received == 0)
 
@@ -160,34 +155,14 @@ class _PingRun:
                     f"{self._plan.size_bytes + 8} bytes from {self._plan.target}: "
                     f"icmp_seq={self._sent} ttl=64 time={TIME_MS} ms\n"
                 )
-        else:
-            self._unanswered.append((self._last_ns, self._sent))
 
     def _pause(self, until_ns: int) -> Generator[Pause, None, bool]:
-        """Whether the time came before Ctrl-C and the deadline."""
-        due_ns = until_ns
-        if self._plan.deadline_ns is not None:
-            due_ns = min(due_ns, self._start_ns + self._plan.deadline_ns)
-        while self._kernel.now_ns < due_ns:
-            yield Pause(until_ns=due_ns)
+        """Whether the time came before Ctrl-C."""
+        while self._kernel.now_ns < until_ns:
+            yield Pause(until_ns=until_ns)
             if self._call.process.take_signal() is not None:
                 return False
-        self._give_up()
-        return due_ns == until_ns
-
-    def _give_up(self) -> None:
-        """The kernel's own answers to what it could not deliver for so long."""
-        port = self._call.host.route(self._plan.target)
-        while self._unanswered and port is not None:
-            sent_ns, number = self._unanswered[0]
-            if self._kernel.now_ns < sent_ns + ARP_GIVES_UP_NS:
-                return
-            del self._unanswered[0]
-            self._errors += 1
-            if not self._plan.quiet:
-                self._call.out(
-                    f"From {port.address} icmp_seq={number} Destination Host Unreachable\n"
-                )
+        return True
 
     def _report(self) -> None:
         errors = f", +{self._errors} errors" if self._errors else ""

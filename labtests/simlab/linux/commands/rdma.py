@@ -1,26 +1,20 @@
-"""rdma, ibdev2netdev, show_gids, ibv_devices, ibv_devinfo, ibstat and cma_roce_tos."""
+"""rdma, ibdev2netdev, show_gids, ibv_devinfo and cma_roce_tos."""
 
 import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from labtests.simlab.linux import rdma_counters
-from labtests.simlab.linux.calls import Call, Tools
+from labtests.simlab.linux.calls import Call, Tools, screen
 from labtests.simlab.linux.machine import Machine
 from labtests.simlab.linux.options import BadOption, NotEmulated, Refused, only, read_options
 from labtests.simlab.linux.ports import NicPort, gids, guid
-from labtests.simlab.linux.rdma_resources import Connected
+from labtests.simlab.linux.sockets import Connected
 
 FIRST_CM_ID = 70
 Row = dict[str, Any]
 Shown = tuple[list[Row], Callable[[Row], str]]
 """What is shown, and how a row of it is without -j."""
-_USAGE = (
-    "Usage: rdma [ OPTIONS ] OBJECT { COMMAND | help }\n"
-    "       rdma [ -f[orce] ] -b[atch] filename\n"
-    "where  OBJECT := { dev | link | resource | monitor | system | statistic | help }\n"
-    "       OPTIONS := { -V[ersion] | -d[etails] | -j[son] | -p[retty] | -r[aw]}\n"
-)
 
 
 def _rdma(call: Call) -> str:
@@ -28,8 +22,10 @@ def _rdma(call: Call) -> str:
     flags = [word for word in call.arguments if word.startswith("-")]
     only(flags, "-j", "--json")
     if not words or "help".startswith(words[0]):
-        return _USAGE
+        return screen("rdma-usage")
     shown = next((h for name, h in _OBJECTS.items() if name.startswith(words[0])), None)
+    if shown is None and words[0] in ("dev", "monitor", "system"):
+        raise NotEmulated(f"rdma {words[0]}")
     if shown is None:
         raise Refused(f'Unknown object "{words[0]}", try "rdma help".\n')
     try:
@@ -83,42 +79,15 @@ def _chosen(call: Call, words: list[str]) -> list[NicPort]:
     return [port]
 
 
-def _dev(call: Call, words: list[str]) -> Shown:
-    rows = [
-        {
-            "ifindex": port.index,
-            "ifname": port.rdma,
-            "node_type": "ca",
-            "protocol": "roce",
-            "fw": port.firmware,
-            "node_guid": _colons(guid(port)),
-            "sys_image_guid": _colons(guid(call.host.ports[0])),
-        }
-        for port in _chosen(call, words)
-    ]
-
-    def line(row: Row) -> str:
-        fields = " ".join(f"{name} {value}" for name, value in list(row.items())[2:])
-        return f"{row['ifindex']}: {row['ifname']}: {fields} \n"
-
-    return rows, line
-
-
 def _colons(digits: str) -> str:
     return ":".join(digits[at : at + 4] for at in range(0, 16, 4))
 
 
 def _resource(call: Call, words: list[str]) -> Shown:
-    """Connection ids and queue pairs; the summary of all resources is not emulated."""
-    words = [word for word in words if word not in ("show", "link")]
-    listed = {"cm_id": _cm_ids, "qp": _queue_pairs}.get(words[0] if words else "")
-    if listed is None:
-        raise NotEmulated("rdma resource of anything but cm_id and qp")
-    only(words[2:])
-    rows = listed(call.host)
-    if len(words) > 1:
-        rows = [row for row in rows if row["ifname"] == words[1].partition("/")[0]]
-    return rows, _line
+    """Connection ids; other resources are not emulated."""
+    if [word for word in words if word != "show"] != ["cm_id"]:
+        raise NotEmulated("rdma resource of anything but cm_id")
+    return _cm_ids(call.host), _line
 
 
 def _cm_ids(host: Machine) -> list[Row]:
@@ -141,70 +110,34 @@ def _cm_ids(host: Machine) -> list[Row]:
                 }
             )
     for connected in host.sockets.connected:
-        if connected.by_rdma_cm:
-            rows.append(_connected_id(connected, FIRST_CM_ID + len(rows)))
+        rows.append(_connected_id(connected, FIRST_CM_ID + len(rows)))
     return rows
 
 
 def _connected_id(connected: Connected, number: int) -> Row:
     return {
-        **_head(connected.device_index, connected.device),
+        **_head(connected.port.index, connected.port.rdma),
         "cm-idn": number,
-        "lqpn": connected.local.number,
+        "lqpn": connected.number,
         "qp-type": "RC",
         "state": "CONNECT",
         "ps": "TCP",
-        "pid": connected.process_id,
-        "comm": connected.process_name,
+        "pid": connected.process.pid,
+        "comm": connected.process.name,
         "src-addr": connected.source,
         "dst-addr": connected.destination,
     }
 
 
-def _queue_pairs(host: Machine) -> list[Row]:
-    """Queue pairs: those of programs, then the kernel's own of each device."""
-    rows: list[Row] = [
-        {
-            **_head(connected.device_index, connected.device),
-            "lqpn": connected.local.number,
-            "rqpn": connected.remote.number,
-            "type": "RC",
-            "state": "RTS",
-            "rq-psn": connected.remote.psn,
-            "sq-psn": connected.local.psn,
-            "path-mig-state": "MIGRATED",
-            "pdn": 102,
-            "pid": connected.process_id,
-            "comm": connected.process_name,
-        }
-        for connected in host.sockets.connected
-    ]
-    rows += [
-        {
-            **_head(port.index, port.rdma),
-            "lqpn": 1,
-            "type": "GSI",
-            "state": "RTS",
-            "sq-psn": 0,
-            "comm": "ib_core",
-        }
-        for port in host.ports
-    ]
-    return rows
-
-
 def _line(row: Row, without: tuple[str, ...] = ()) -> str:
-    """`link mlx5_0/1 lqpn 1 type GSI …`; a kernel owner in brackets."""
+    """`link mlx5_0/1 state ACTIVE physical_state LINK_UP …`."""
+    hidden = ("ifindex", "ifname", "port", *without)
     port = f"/{row['port']}" if "port" in row else ""
-    words = [f"link {row['ifname']}{port}"]
-    for name, value in row.items():
-        if name not in ("ifindex", "ifname", "port", *without):
-            owner = name == "comm" and "pid" not in row
-            words.append(f"{name} [{value}]" if owner else f"{name} {value}")
-    return " ".join(words) + " \n"
+    words = [f"{name} {value}" for name, value in row.items() if name not in hidden]
+    return " ".join([f"link {row['ifname']}{port}", *words]) + " \n"
 
 
-_OBJECTS = {"dev": _dev, "link": _link, "resource": _resource, "statistic": _statistic}
+_OBJECTS = {"link": _link, "resource": _resource, "statistic": _statistic}
 
 
 def _ibdev2netdev(call: Call) -> str:
@@ -232,83 +165,15 @@ def _show_gids(call: Call) -> str:
     return "".join(lines) + f"n_gids_found={len(lines) - 2}\n"
 
 
-def _ibv_devices(call: Call) -> str:
-    only(call.arguments)
-    head = "    device          \t   node GUID\n    ------          \t----------------\n"
-    return head + "".join(f"    {port.rdma:<16}\t{guid(port)}\n" for port in call.host.ports)
-
-
 def _ibv_devinfo(call: Call) -> str:
-    options, words = read_options(call.arguments, "-l -i= -d,--ib-dev=")
-    only([*words, options.get("i", "1")], "1")
+    options, words = read_options(call.arguments, "-d,--ib-dev=")
+    only(words)
     ports = call.host.ports
-    if "l" in options:
-        return f"{len(ports)} HCAs found:\n" + "".join(f"\t{port.rdma}\n" for port in ports) + "\n"
     wanted = [port for port in ports if options.get("d", port.rdma) == port.rdma]
     if not wanted:
         none = "No IB devices found\n"
         raise Refused(f"IB device '{options['d']}' wasn't found\n" if "d" in options else none, 255)
-    return "".join(map(_devinfo, wanted))
-
-
-def _devinfo(port: NicPort) -> str:
-    state = "PORT_ACTIVE (4)" if port.rdma_up else "PORT_DOWN (1)"
-    return (
-        f"hca_id:\t{port.rdma}\n"
-        "\ttransport:\t\t\tInfiniBand (0)\n"
-        f"\tfw_ver:\t\t\t\t{port.firmware}\n"
-        f"\tnode_guid:\t\t\t{_colons(guid(port))}\n"
-        f"\tsys_image_guid:\t\t\t{_colons(guid(port))}\n"
-        "\tvendor_id:\t\t\t0x02c9\n"
-        "\tvendor_part_id:\t\t\t4115\n"
-        "\thw_ver:\t\t\t\t0x0\n"
-        "\tboard_id:\t\t\tMT_2190110032\n"
-        "\tphys_port_cnt:\t\t\t1\n"
-        "\t\tport:\t1\n"
-        f"\t\t\tstate:\t\t\t{state}\n"
-        "\t\t\tmax_mtu:\t\t4096 (5)\n"
-        f"\t\t\tactive_mtu:\t\t{port.roce_mtu_bytes} ({port.roce_mtu_bytes.bit_length() - 8})\n"
-        "\t\t\tsm_lid:\t\t\t0\n"
-        "\t\t\tport_lid:\t\t0\n"
-        "\t\t\tport_lmc:\t\t0x00\n"
-        "\t\t\tlink_layer:\t\tEthernet\n\n"
-    )
-
-
-def _ibstat(call: Call) -> str:
-    only([word for word in call.arguments if word.startswith("-")] + [*call.arguments[1:]])
-    ports = [port for port in call.host.ports if call.arguments[:1] in ((), (port.rdma,))]
-    if call.arguments and not ports:
-        raise Refused(
-            f"ibpanic: [{call.process.pid}] main: '{call.arguments[0]}' IB device can't be found:"
-            " (No such file or directory)\n",
-            255,
-        )
-    return "".join(map(_stat, ports))
-
-
-def _stat(port: NicPort) -> str:
-    state, physical = ("Active", "LinkUp") if port.up else ("Down", "Disabled")
-    number = guid(port)
-    return (
-        f"CA '{port.rdma}'\n"
-        "\tCA type: MT4115\n"
-        "\tNumber of ports: 1\n"
-        f"\tFirmware version: {port.firmware}\n"
-        "\tHardware version: 0\n"
-        f"\tNode GUID: 0x{number}\n"
-        f"\tSystem image GUID: 0x{number}\n"
-        "\tPort 1:\n"
-        f"\t\tState: {state}\n"
-        f"\t\tPhysical state: {physical}\n"
-        f"\t\tRate: {max(port.speed_mbit_per_s, 0) // 1000}\n"
-        "\t\tBase lid: 0\n"
-        "\t\tLMC: 0\n"
-        "\t\tSM lid: 0\n"
-        "\t\tCapability mask: 0x00010000\n"
-        f"\t\tPort GUID: 0x{number}\n"
-        "\t\tLink layer: Ethernet\n"
-    )
+    return "".join(screen("ibv_devinfo", port=port, guid=_colons(guid(port))) for port in wanted)
 
 
 _TOS_USAGE = "Set/Show RoCE default TOS of RDMA_CM applications\nUsage:\n\tcma_roce_tos OPTIONS\n"
@@ -333,8 +198,6 @@ TOOLS: Tools = {
     "rdma": _rdma,
     "ibdev2netdev": _ibdev2netdev,
     "show_gids": _show_gids,
-    "ibv_devices": _ibv_devices,
     "ibv_devinfo": _ibv_devinfo,
-    "ibstat": _ibstat,
     "cma_roce_tos": _cma_roce_tos,
 }

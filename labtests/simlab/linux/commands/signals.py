@@ -14,9 +14,6 @@ def kill(call: Call, *, complain: Callable[[str], None]) -> int:
     """bash's kill: `-NAME`, `-s NAME`, `-0`, negative PIDs are groups, `--` ends the options."""
     words = list(call.arguments)
     signal: str | None = "TERM"
-    if words[:1] == ["-l"]:
-        call.out("".join(f"{number:2}) SIG{name}\n" for number, name in sorted(_NAMES.items())))
-        return 0
     if words[:1] == ["-s"] and len(words) > 1:
         signal = _signal(words[1])
         words = words[2:]

@@ -2,12 +2,11 @@
 
 import re
 from datetime import datetime, timedelta
-from itertools import pairwise
 
 from labtests.simlab.defects import LAB_EPOCH as START
-from labtests.simlab.linux.calls import Call, Tool, Tools
+from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.options import NotEmulated, Refused, only, read_options
-from labtests.simlab.linux.processes import HostProcess, Program
+from labtests.simlab.linux.processes import HostProcess
 
 KERNEL = "5.15.0-105-generic"
 KERNEL_BUILD = "#115-Ubuntu SMP Mon Apr 15 09:52:04 UTC 2024"
@@ -81,94 +80,75 @@ def _ps(call: Call) -> int:
         wanted = words[at + 1].split(",")
         processes = [process for process in processes if str(process.pid) in wanted]
         del words[at : at + 2]
-    header, columns = _layout(words)
-    if unknown := set(columns) - _COLUMNS:
-        raise NotEmulated(f"ps -o {min(unknown)}")
-    call.out(header)
-    for process in processes:
-        call.out(" ".join(_cell(process, column) for column in columns).rstrip(" ") + "\n")
+    title, row = _layout([word for word in words if word not in _OF_ALL])
+    shown = [row.format_map(_columns(process)).rstrip(" ") for process in processes]
+    call.out("".join(f"{line}\n" for line in [title, *shown] if line))
     return int(not processes)
 
 
-_WIDTHS = {"pid": 7, "ppid": 7, "pgid": 7, "sid": 7, "user": -8, "stat": -4, "comm": -15}
-_FULL = (
-    "UID          PID    PPID  C STIME TTY          TIME CMD\n",
-    ["user", "pid", "ppid", " 0 08:00 ?        00:00:00", "args"],
-)
-_OF_BSD = (
-    "USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND\n",
-    ["user", "pid", " 0.0  0.0   9876  3456 ?        S    08:00   0:00", "args"],
-)
 _OF_ALL = ("-e", "-A", "ax", "-ww")
-_COLUMNS = {"pid", "ppid", "pgid", "pgrp", "sid", "user", "stat", "state", "comm", "etimes", "args"}
-_COLUMNS |= {"cmd", "command", *_FULL[1], *_OF_BSD[1], "?        00:00:00"}
-_SHORT = ("    PID TTY          TIME CMD\n", ["pid", "?        00:00:00", "comm"])
+_LAYOUTS = {
+    "-ef": (
+        "UID          PID    PPID  C STIME TTY          TIME CMD",
+        "{user:8} {pid:7} {ppid:7}  0 08:00 ?        00:00:00 {args}",
+    ),
+    "aux": (
+        "USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND",
+        "{user:8} {pid:7}  0.0  0.0   9876  3456 ?        S    08:00   0:00 {args}",
+    ),
+    "": ("    PID TTY          TIME CMD", "{pid:7} ?        00:00:00 {comm}"),
+}
+_WIDTHS = {"pid": ">7", "ppid": ">7", "pgid": ">7", "user": "8", "stat": "4", "comm": "15"}
 
 
-def _layout(words: list[str]) -> tuple[str, list[str]]:
-    """The header and the columns: those of `-o a,b=`, or those that the options stand for."""
-    for option, columns in pairwise(words):
-        if option in ("-o", "-eo", "-Ao", "o", "axo"):
-            only([*words[: words.index(option)], *words[words.index(columns) + 1 :]], *_OF_ALL)
-            names = [column.partition("=")[0].strip() for column in columns.split(",")]
-            bare = all("=" in column for column in columns.split(","))
-            return "" if bare else _titles(names), names
-    only(words, *_OF_ALL, "aux", "-aux", "-ef", "-eF", "-f")
-    if "aux" in "".join(words):
-        return _OF_BSD
-    return _FULL if any("f" in word.lower() for word in words) else _SHORT
+def _layout(words: list[str]) -> tuple[str, str]:
+    """The title and the form of a row: those of `-o a,b=`, or those that the options stand for."""
+    if words[:-1] not in (["-o"], ["-eo"], ["-Ao"], ["o"], ["axo"]):
+        only(words[1:])
+        if "".join(words) not in _LAYOUTS:
+            raise NotEmulated(f"ps {words[0]}")
+        return _LAYOUTS["".join(words)]
+    names = [column.partition("=")[0].strip() for column in words[-1].split(",")]
+    only(names, *_WIDTHS, "etimes", "args", "cmd")
+    row = " ".join(f"{{{name}:{_WIDTHS.get(name, '')}}}" for name in names)
+    bare = all("=" in column for column in words[-1].split(","))
+    commands = dict.fromkeys(("args", "cmd", "comm"), "COMMAND")
+    titles = {name: commands.get(name, name.upper()) for name in names}
+    return "" if bare else row.format_map(titles).rstrip(" "), row
 
 
-def _titles(names: list[str]) -> str:
-    commands = dict.fromkeys(("args", "cmd", "comm", "command"), "COMMAND")
-    titles = [_aligned(commands.get(name, name.upper()), name) for name in names]
-    return " ".join(titles).rstrip(" ") + "\n"
-
-
-def _aligned(text: str, name: str) -> str:
-    width = _WIDTHS.get(name, -1)
-    return text.rjust(width) if width > 0 else text.ljust(-width)
-
-
-def _cell(process: HostProcess, name: str) -> str:
-    values = {
-        "pid": str(process.pid),
-        "ppid": str(process.parent_pid),
-        "pgid": str(process.group),
-        "pgrp": str(process.group),
-        "sid": str(process.group),
+def _columns(process: HostProcess) -> dict[str, int | str]:
+    return {
+        "pid": process.pid,
+        "ppid": process.parent_pid,
+        "pgid": process.group,
         "user": process.user,
         "stat": "S",
-        "state": "S",
         "comm": process.name,
-        "etimes": str((process.kernel.now_ns - process.started_ns) // 10**9),
+        "args": process.command_line,
+        "cmd": process.command_line,
+        "etimes": (process.kernel.now_ns - process.started_ns) // 10**9,
     }
-    return _aligned(values.get(name, name if " " in name else process.command_line), name)
 
 
 def _systemctl(call: Call) -> int:
-    _, words = read_options(call.arguments, "-q,--quiet --no-pager --now")
-    only(words[:1], "is-active", "stop", "disable", "status")
-    only(words[2:])
-    if words[:1] == ["is-active"] and len(words) > 1:
-        unit = words[1].removesuffix(".service")
-        active = unit in _known_units(call)
-        if "--quiet" not in call.arguments and "-q" not in call.arguments:
-            call.out("active\n" if active else "inactive\n")
+    """The service that can be in the way, and sshd, which cannot be stopped."""
+    options, words = read_options(call.arguments, "-q,--quiet --no-pager --now")
+    verb, name = [*words, "", ""][:2]
+    only([verb, *words[2:]], "is-active", "stop", "disable", "status")
+    unit, faults = name.removesuffix(".service"), call.host.faults
+    active = unit in ("ssh", "sshd") or (unit == "lldpad" and faults.lldpad)
+    if verb == "is-active":
+        call.out("" if "q" in options else "active\n" if active else "inactive\n")
         return 0 if active else 3
-    if words[:1] in (["stop"], ["disable"]) and len(words) > 1:
-        only([words[1].removesuffix(".service")], "lldpad")
-        call.host.faults.lldpad = False
-        return 0
-    unit = words[1].removesuffix(".service") if len(words) > 1 else ""
-    if words[:1] != ["status"] or unit not in _known_units(call):
+    if verb != "status":
+        only([unit], "lldpad")
+        faults.lldpad = False
+    elif not active:
         raise Refused(f"Unit {unit}.service could not be found.\n", 4)
-    call.out(f"● {unit}.service\n     Loaded: loaded\n     Active: active (running)\n")
+    else:
+        call.out(f"● {unit}.service\n     Loaded: loaded\n     Active: active (running)\n")
     return 0
-
-
-def _known_units(call: Call) -> set[str]:
-    return {"ssh", "sshd", *(["lldpad"] if call.host.faults.lldpad else [])}
 
 
 def _ss(call: Call) -> str:
@@ -188,34 +168,15 @@ def _ss(call: Call) -> str:
     return "".join(lines)
 
 
-def _uptime(call: Call) -> str:
-    return (
-        f" {wall_clock(call):%H:%M:%S} up 1 day, "
-        f"{call.host.kernel.now_ns // 60_000_000_000} min,  1 user,  "
-        "load average: 0.00, 0.00, 0.00\n"
-    )
-
-
 def _ofed_info(call: Call) -> str:
     if call.arguments != ("-s",):
         raise NotEmulated("ofed_info without -s")
     return f"{call.host.faults.defects.ofed}:\n"  # as NVIDIA's releases
 
 
-def _lspci(call: Call) -> str:
-    """The NICs only; the wording is that of pci.ids for a ConnectX-4 EN."""
-    nic = "Ethernet controller: Mellanox Technologies MT27700 Family [ConnectX-4]"
-    return "".join(f"03:00.{port.index} {nic}\n" for port in call.host.ports)
-
-
-def _alone(tool: Tool) -> Tool:
-    """It has no options here, and no operands."""
-
-    def run(call: Call) -> int | str | Program:
-        only(call.arguments)
-        return tool(call)
-
-    return run
+def _whoami(call: Call) -> str:
+    only(call.arguments)
+    return call.process.user + "\n"
 
 
 TOOLS: Tools = {
@@ -223,7 +184,7 @@ TOOLS: Tools = {
     "false": lambda call: 1,
     "hostname": _hostname,
     "uname": _uname,
-    "whoami": _alone(lambda call: call.process.user + "\n"),
+    "whoami": _whoami,
     "id": _id,
     "date": _date,
     "which": _which,
@@ -231,7 +192,4 @@ TOOLS: Tools = {
     "systemctl": _systemctl,
     "ss": _ss,
     "ofed_info": _ofed_info,
-    "nproc": _alone(lambda call: "16\n"),
-    "uptime": _alone(_uptime),
-    "lspci": _alone(_lspci),
 }

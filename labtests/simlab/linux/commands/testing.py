@@ -24,19 +24,15 @@ def test(call: Call) -> int:
             return 2
         words.pop()
     try:
-        return int(not _either(call, words))
+        return int(not _true(call, words))
     except ValueError as error:
         call.err(f"bash: line 1: {call.name}: {error}\n")
         return 2
 
 
-def _either(call: Call, words: list[str]) -> bool:
-    for joint, combine in (("-o", any), ("-a", all)):
-        if joint in words[1:-1]:
-            at = words.index(joint, 1)
-            return combine((_either(call, words[:at]), _either(call, words[at + 1 :])))
+def _true(call: Call, words: list[str]) -> bool:
     if words[:1] == ["!"] and len(words) > 1:
-        return not _either(call, words[1:])
+        return not _true(call, words[1:])
     return _single(call, words)
 
 

@@ -1,32 +1,25 @@
-"""grep, wc, sort, cut, uniq, tr and seq."""
+"""grep, wc, sort, cut and seq."""
 
 import re
 from collections.abc import Generator, Iterator
-from itertools import groupby
 
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.commands.files import texts
-from labtests.simlab.linux.commands.printing import unescaped
-from labtests.simlab.linux.options import BadOption, NotEmulated, only, read_options
+from labtests.simlab.linux.options import BadOption, NotEmulated, read_options, whole
 from labtests.simlab.linux.processes import Pause, Program
 
 _GREP = """-i,--ignore-case -E,--extended-regexp -F,--fixed-strings -v,--invert-match -c,--count
--H,--with-filename -h,--no-filename -q,--quiet -r,--recursive -GslnwxoRPaz -mABC= -e,--regexp=*"""
+-H,--with-filename -h,--no-filename -q,--quiet -r,--recursive -slnwxoz -m= -e,--regexp=*"""
 
 
 def _grep(call: Call) -> Program:
     options, names = read_options(call.arguments, _GREP)
-    if {"A", "B", "C"} & set(options):
-        raise NotEmulated("grep with context")
     if "e" not in options and not names:
         raise BadOption("no pattern is given")
     patterns = (options["e"] if "e" in options else names.pop(0)).split("\n")
     if call.name == "egrep":
         options["E"] = ""
-    try:
-        chosen = _matcher(patterns, options)
-    except re.error:
-        return call.fail("Invalid regular expression", 2)
+    chosen = _matcher(patterns, options)
     found: list[tuple[str, str]] = []
     status = 0
     many = len(names) > 1
@@ -44,8 +37,7 @@ def _matcher(patterns: list[str], options: dict[str, str]) -> re.Pattern[str]:
     if "F" in options:
         joined = "|".join(re.escape(pattern) for pattern in patterns)
     else:
-        extended = "E" in options or "P" in options
-        joined = "|".join(f"(?:{python_regex(pattern, extended)})" for pattern in patterns)
+        joined = "|".join(f"(?:{python_regex(each, 'E' in options)})" for each in patterns)
     if "w" in options:
         joined = rf"\b(?:{joined})\b"
     if "x" in options:
@@ -71,7 +63,7 @@ def _expanded(call: Call, names: list[str], options: dict[str, str]) -> tuple[li
     for name in names or (["."] if "r" in options else []):
         if name == "-" or not call.host.tree.is_folder(call.path(name)):
             files.append(name)
-        elif "r" in options or "R" in options:
+        elif "r" in options:
             files += _below(call, name)
         else:
             call.fail(f"{name}: Is a directory")
@@ -107,7 +99,7 @@ def _grep_one(
             found = [match[0] for match in chosen.finditer(line)] if "o" in options else [line]
             for shown in found:
                 call.out(f"{prefix}{f'{number}:' if 'n' in options else ''}{shown}\n")
-        if "m" in options and hits >= int(options["m"]):
+        if hits >= whole(options, "m", len(lines), "max count"):
             break
     if "c" in options:
         call.out(f"{prefix}{hits}\n")
@@ -134,10 +126,7 @@ def _wc(call: Call) -> Program:
     return status
 
 
-Listed = Generator[Pause, None, tuple[list[str], int]]
-
-
-def _lines(call: Call, names: list[str]) -> Listed:
+def lines_of(call: Call, names: list[str]) -> Generator[Pause, None, tuple[list[str], int]]:
     """All lines of the operands, or of stdin; and 1 when one could not be read."""
     found, status = yield from texts(call, names)
     return [line for _, text in found for line in text.splitlines()], status
@@ -150,7 +139,7 @@ def _sort(call: Call) -> Program:
         raise NotEmulated(f"sort -k {options['k']}")
     options |= dict.fromkeys(field[3], "")
     first, last = max(int(field[1]) - 1, 0), int(field[2][1:]) if field[2] else None
-    lines, status = yield from _lines(call, names)
+    lines, status = yield from lines_of(call, names)
 
     def key(line: str) -> tuple[float, str, str]:
         fields = line.split(options.get("t"))
@@ -166,80 +155,34 @@ def _sort(call: Call) -> Program:
 
 
 def _cut(call: Call) -> Program:
-    options, names = read_options(call.arguments, "-dfcb=")
-    wanted = options.get("f", options.get("c", options.get("b", "")))
-    if not re.fullmatch(r"(\d+(-\d*)?|-\d+)(,(\d+(-\d*)?|-\d+))*", wanted):
-        return call.fail("invalid byte, character or field list")
-    lines, status = yield from _lines(call, names)
-    delimiter = options.get("d", "\t") if "f" in options else ""
-    call.out("".join(_cut_line(line, wanted.split(","), delimiter) + "\n" for line in lines))
+    options, names = read_options(call.arguments, "-df=")
+    ranges = [re.fullmatch(r"(\d+)(-?)(\d*)", each) for each in options.get("f", "").split(",")]
+    if None in ranges:
+        raise NotEmulated(" ".join(call.arguments))
+    lines, status = yield from lines_of(call, names)
+    delimiter = options.get("d", "\t")
+    for line in lines:
+        fields = line.split(delimiter)
+        chosen = [field for at, field in enumerate(fields, 1) if any(_in(at, r) for r in ranges)]
+        call.out((delimiter.join(chosen) if len(fields) > 1 else line) + "\n")
     return status
 
 
-def _cut_line(line: str, wanted: list[str], delimiter: str) -> str:
-    """These fields, or characters where there is no delimiter."""
-    pieces = line.split(delimiter) if delimiter else list(line)
-    if delimiter and len(pieces) == 1:
-        return line
-    chosen: set[int] = set()
-    for item in wanted:
-        first, dash, last = item.partition("-")
-        start = int(first or 1)
-        end = int(last) if last else (len(pieces) if dash else start)
-        chosen |= set(range(start - 1, min(end, len(pieces))))
-    return delimiter.join(pieces[at] for at in sorted(chosen))
+def _in(at: int, asked: re.Match[str] | None) -> bool:
+    """Whether a field is meant by `2`, `2-4` or `2-`."""
+    assert asked is not None
+    last = asked[3] or (at if asked[2] else asked[1])
+    return int(asked[1]) <= at <= int(last)
 
 
-def _uniq(call: Call) -> Program:
-    options, names = read_options(call.arguments, "-c")
-    only(names[1:])
-    lines, status = yield from _lines(call, names)
-    for line, same in groupby(lines):
-        call.out(f"{len(list(same)):7} {line}\n" if "c" in options else f"{line}\n")
-    return status
-
-
-def _tr(call: Call) -> Program:
-    options, sets = read_options(call.arguments, "-ds")
-    if len(sets) not in {"": (2,), "d": (1,), "s": (1, 2)}.get("".join(options), ()) or "" in sets:
-        raise NotEmulated(" ".join(call.argv))
-    source, target = _characters(sets[0]), _characters(sets[-1])
-    text = yield from call.read_all()
-    wide = target.ljust(len(source), target[-1:] or " ")[: len(source)]
-    changes = dict.fromkeys(map(ord, source)) if "d" in options else str.maketrans(source, wide)
-    text = text.translate(changes)
-    if "s" in options and target:
-        text = re.sub(f"([{re.escape(target)}])\\1+", r"\1", text)
-    call.out(text)
-    return 0
-
-
-def _characters(text: str) -> str:
-    """Those of a set of tr, with `a-z` written out."""
-    if "[:" in text or "[=" in text:
-        raise NotEmulated(text)
-
-    def between(match: re.Match[str]) -> str:
-        return "".join(map(chr, range(ord(match[1]), ord(match[2]) + 1)))
-
-    return re.sub(r"(.)-(.)", between, unescaped(text))
-
-
-def _seq(call: Call) -> int | str:
-    """Whole numbers: `seq LAST`, `seq FIRST LAST`, `seq FIRST STEP LAST`."""
-    for word in call.arguments:
-        if re.match(r"-[^0-9]", word):
-            raise NotEmulated(word)
-        if not re.fullmatch(r"-?[0-9]{1,6}", word):
-            return call.fail(f"invalid floating point argument: ‘{word}’")
-    numbers = [int(word) for word in call.arguments]
-    if not 1 <= len(numbers) <= 3:
-        raise BadOption("missing operand" if not numbers else "extra operand")
-    first, step = (numbers[0] if len(numbers) > 1 else 1), numbers[1] if len(numbers) == 3 else 1
-    if step == 0:
-        return call.fail("invalid Zero increment value: ‘0’")
-    last = numbers[-1] + (1 if step > 0 else -1)
-    return "".join(f"{number}\n" for number in range(first, last, step))
+def _seq(call: Call) -> str:
+    """Whole numbers: `seq LAST`, `seq FIRST LAST`."""
+    if not all(re.fullmatch(r"[0-9]{1,6}", word) for word in call.arguments[:3]):
+        raise NotEmulated(" ".join(call.arguments))
+    if not 1 <= len(call.arguments) <= 2:
+        raise BadOption("missing operand" if not call.arguments else "extra operand")
+    *first, last = map(int, call.arguments)
+    return "".join(f"{number}\n" for number in range((first or [1])[0], last + 1))
 
 
 TOOLS: Tools = {
@@ -249,6 +192,4 @@ TOOLS: Tools = {
     "wc": _wc,
     "sort": _sort,
     "cut": _cut,
-    "uniq": _uniq,
-    "tr": _tr,
 }

@@ -42,7 +42,7 @@ def _once(call: Call, line: str) -> Generator[Pause, None, str]:
     """What the command prints this time."""
     shown = Capture()
     streams = StandardStreams(input=nothing(), out=shown, err=shown)
-    birth = Birth.of(call.process, streams, call.process.group)
+    birth = Birth.of(call.process, streams)
     argv = ("sh", "-c", line)
     child = call.host.kernel.spawn(birth, argv, lambda own: call.host.run_tool(own, argv))
     while child.status is None:

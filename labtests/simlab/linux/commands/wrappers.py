@@ -1,10 +1,16 @@
-"""Commands that run another: timeout, sudo, stdbuf, env, nice, nohup, setsid, sh and bash."""
+"""Commands that run another: timeout, sudo, stdbuf, env, nohup and setsid."""
 
 import re
 from dataclasses import replace
 
-from labtests.simlab.linux.calls import Call, Tools, TypedInput
-from labtests.simlab.linux.options import STATUS_OF_USAGE, BadOption, Refused, only, read_options
+from labtests.simlab.linux.calls import Call, Tools
+from labtests.simlab.linux.options import (
+    STATUS_OF_USAGE,
+    BadOption,
+    Refused,
+    only,
+    read_options,
+)
 from labtests.simlab.linux.processes import (
     DEATH,
     NOT_FOUND,
@@ -63,7 +69,7 @@ def _timeout(call: Call) -> Program:
     call.process.group = call.process.pid  # setpgid(0, 0): what it ends is only its own
     watch = _Watch(call, _NAMES.get(int(signal), "TERM") if signal.isdigit() else signal)
     process, kernel = call.process, call.host.kernel
-    birth = Birth.of(process, process.streams, process.group)
+    birth = Birth.of(process, process.streams)
     child = kernel.spawn(birth, argv, lambda own: call.host.run_tool(own, argv))
     return (yield from watch.over(child, limit_s, grace_s))
 
@@ -140,21 +146,10 @@ def _stdbuf(call: Call) -> Program:
 
 def _env(call: Call) -> Program:
     words = list(call.arguments)
-    if words and words[0] in ("-i", "-"):
-        del words[0]
-        call.process.environment.clear()
     _assign(call, words)
     only([word for word in words[:1] if word.startswith("-")])
     if not words:
         call.out("".join(f"{k}={v}\n" for k, v in call.process.environment.items()))
-        return 0
-    return (yield from _become(call, tuple(words)))
-
-
-def _nice(call: Call) -> Program:
-    _, words = read_options(call.arguments, "-nc=", stop_early=True)
-    if not words:
-        call.out("0\n")
         return 0
     return (yield from _become(call, tuple(words)))
 
@@ -181,37 +176,6 @@ def _setsid(call: Call) -> Program:
     return (yield from _become(call, tuple(words)))
 
 
-def _shell(call: Call) -> Program:
-    """`sh -c TEXT [NAME …]`, a script, or commands on stdin."""
-    options, words = read_options(call.arguments, "-liseu -c= -o=", stop_early=True)
-    if "c" in options:
-        parameters = tuple(words)
-        text = options["c"]
-    elif words:
-        parameters = tuple(words)
-        try:
-            text = call.host.tree.read(call.path(words[0]))
-        except OSError as error:
-            return call.fail(f"{words[0]}: {error.strerror}", NOT_FOUND)
-    elif isinstance(call.process.streams.input, TypedInput):
-        return (yield from call.process.streams.input.prompting(call))
-    else:
-        parameters = ()
-        text = yield from call.read_all()
-    flags = "".join(f"-{x} {options[x]} " for x in "euo" if x in options)
-    text = f"set {flags};{text}" if flags else text
-    name = (words or [call.name])[0]
-    return (yield from call.host.run_script(call.process, name, parameters, text))
-
-
-def _su(call: Call) -> Program:
-    """`su [-] [USER] [-c COMMAND]`; nobody is asked for a password."""
-    options, words = read_options([word for word in call.arguments if word != "-"], "-lmp -cs=")
-    call.process.user = words[0] if words else "root"
-    command = ("-c", options["c"]) if "c" in options else ()
-    return (yield from _become(call, ("bash", *command)))
-
-
 def _sleep(call: Call) -> Program:
     if not call.arguments:
         raise BadOption("missing operand")
@@ -226,15 +190,9 @@ def _sleep(call: Call) -> Program:
 TOOLS: Tools = {
     "timeout": _timeout,
     "sudo": _sudo,
-    "su": _su,
     "stdbuf": _stdbuf,
     "env": _env,
-    "nice": _nice,
-    "ionice": _nice,
     "nohup": _nohup,
     "setsid": _setsid,
-    "sh": _shell,
-    "bash": _shell,
-    "dash": _shell,
     "sleep": _sleep,
 }

@@ -19,8 +19,7 @@ LARGEST_UDP_BLOCK = 65507
 LARGEST_WINDOW = 512 * 1024 * 1024  # iperf.h: MAX_TCP_BUFFER
 _OPTIONS = """-s,--server -c,--client= -p,--port= -1,--one-off -J,--json -D,--daemon -u,--udp
 -b,--bitrate,--bandwidth= -t,--time= -i,--interval= -l,--length= -P,--parallel= -R,--reverse
--S,--tos= --dscp= -w,--window= -f,--format= -v,--version -h,--help -B,--bind= --forceflush
---connect-timeout= -N,--no-delay -C,--congestion= -M,--set-mss= -Z,--zerocopy --cport= -V46"""
+-S,--tos= -w,--window= -v,--version -h,--help --forceflush"""
 USAGE_HINT = "\nUsage: iperf3 [-s|-c host] [options]\nTry `iperf3 --help' for more information.\n"
 
 
@@ -41,7 +40,6 @@ class Iperf3Plan:
     reverse: bool = False
     tos: int = 0
     window_bytes: int = 0  # 0: the kernel's default
-    form: str = ""
     flushes: bool = False
 
 
@@ -77,7 +75,6 @@ def read_plan(arguments: tuple[str, ...]) -> tuple[Iperf3Plan, dict[str, str]]:
         reverse="R" in options,
         tos=_tos(options),
         window_bytes=_window(options),
-        form=options.get("f", "")[:1],
         flushes="forceflush" in options,
         **read_numbers(options, _NUMBERS, _number, refusal),
     )
@@ -121,9 +118,8 @@ def _window(options: dict[str, str]) -> int:
 
 
 def _tos(options: dict[str, str]) -> int:
-    text = options.get("S", "0")
     try:
-        tos = int(options["dscp"], 0) << 2 if "dscp" in options else int(text, 0)
+        tos = int(options.get("S", "0"), 0)
     except ValueError:
         tos = -1
     if not 0 <= tos <= 255:

@@ -280,13 +280,13 @@ class _Client(Iperf3Side):
         kernel = self.call.host.kernel
         limit_ns = kernel.now_ns + SETTLING_LIMIT_NS
         before = None
-        now = [stream.received().bytes for stream in trial.streams]
+        now = [stream.received()["sent_bytes"] for stream in trial.streams]
         while now != before and kernel.now_ns < limit_ns and not trial.broken:
             before = now
             due_ns = kernel.now_ns + SETTLING_NS
             while kernel.now_ns < due_ns:
                 yield Pause(until_ns=due_ns)
-            now = [stream.received().bytes for stream in trial.streams]
+            now = [stream.received()["sent_bytes"] for stream in trial.streams]
 
     def _interrupt(self, trial: Trial) -> int:
         """A partial interval, a summary without the receiver's part, and a complaint."""

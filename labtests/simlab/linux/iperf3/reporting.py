@@ -22,9 +22,6 @@ RTT_US = 87  # of an idle 10G path; not simulated per stream
 class Text:
     """Rows as iperf3 prints them."""
 
-    def __init__(self, plan: Iperf3Plan) -> None:
-        self._plan = plan
-
     def begin(self, trial: Trial, side: str, server_port: int, timestamp: Object) -> str:
         """One line per stream, and the heading."""
         lines = ""
@@ -38,21 +35,21 @@ class Text:
 
     def interval(self, trial: Trial, side: str, spans: list[IntervalRow]) -> str:
         """A row per stream; with several their sum and a separator."""
-        sender, form = trial.sends(side), self._plan.form
+        sender = trial.sends(side)
         row = rows.udp_row if trial.plan.udp else rows.tcp_row
         text = "".join(
-            row(stream.name(side), span, form, sender=sender)
+            row(stream.name(side), span, sender=sender)
             for stream, span in zip(trial.streams, spans, strict=True)
         )
         if len(spans) > 1:
-            text += row("SUM", together(spans), form, sender=sender) + rows.SEPARATOR
+            text += row("SUM", together(spans), sender=sender) + rows.SEPARATOR
         return text
 
     def finish(
         self, trial: Trial, side: str, sent: list[IntervalRow], received: list[IntervalRow]
     ) -> str:
         """The client knows both ends of each stream, the server its own."""
-        udp, form = trial.plan.udp, self._plan.form
+        udp = trial.plan.udp
         roles: tuple[str, ...] = ("sender", "receiver")
         if side == "server":
             roles = ("sender",) if trial.sends(side) else ("receiver",)
@@ -66,7 +63,7 @@ class Text:
             lists = {role: [*spans, together(spans)] for role, spans in lists.items()}
         for at, name in enumerate(names):
             for role in roles:
-                text += row(name, lists[role][at], form, role)
+                text += row(name, lists[role][at], role)
         return text
 
 

@@ -48,15 +48,15 @@ def heading(*, udp: bool, sender: bool, summary: bool = False) -> str:
     return f"{_START}{tail}\n"
 
 
-def start_of(name: str, span: IntervalRow, form: str) -> str:
+def start_of(name: str, span: IntervalRow) -> str:
     """`[  5]   0.00-1.00   sec  2.39 GBytes  20.5 Gbits/sec`."""
-    amount, rate = units.byte_count(span.sent_bytes), units.bit_rate(span.bits_per_s, form)
+    amount, rate = units.byte_count(span.sent_bytes), units.bit_rate(span.bits_per_s)
     return f"[{name:>3}] {span.start_s:6.2f}-{span.end_s:<6.2f} sec  {amount}  {rate}/sec"
 
 
-def tcp_row(name: str, span: IntervalRow, form: str, *, sender: bool) -> str:
+def tcp_row(name: str, span: IntervalRow, *, sender: bool) -> str:
     """One interval of a TCP stream (a sender has Retr and Cwnd), or of their sum."""
-    start = start_of(name, span, form)
+    start = start_of(name, span)
     if not sender:
         return f"{start}                  \n"
     if name == "SUM":
@@ -65,24 +65,24 @@ def tcp_row(name: str, span: IntervalRow, form: str, *, sender: bool) -> str:
     return f"{start}  {span.retransmits:3}   {window}       \n"
 
 
-def tcp_summary(name: str, span: IntervalRow, form: str, role: str) -> str:
+def tcp_summary(name: str, span: IntervalRow, role: str) -> str:
     """`sender` rows have Retr."""
-    start = start_of(name, span, form)
+    start = start_of(name, span)
     if role == "receiver":
         return f"{start}                  receiver\n"
     return f"{start}  {span.retransmits:3}             sender\n"
 
 
-def udp_row(name: str, span: IntervalRow, form: str, *, sender: bool) -> str:
+def udp_row(name: str, span: IntervalRow, *, sender: bool) -> str:
     """One interval of a UDP stream."""
     if sender:
-        return f"{start_of(name, span, form)}  {span.packets}  \n"
-    return udp_summary(name, span, form, "")
+        return f"{start_of(name, span)}  {span.packets}  \n"
+    return udp_summary(name, span, "")
 
 
-def udp_summary(name: str, span: IntervalRow, form: str, role: str) -> str:
+def udp_summary(name: str, span: IntervalRow, role: str) -> str:
     """Jitter and losses; a sender's own are zero."""
     return (
-        f"{start_of(name, span, form)}  {span.jitter_ms:5.3f} ms  "
+        f"{start_of(name, span)}  {span.jitter_ms:5.3f} ms  "
         f"{span.lost}/{span.packets} ({span.lost_percent:.2g}%)  {role}\n"
     )

@@ -7,7 +7,7 @@ from labtests.simlab.linux.commands.system import system_info, wall_clock
 from labtests.simlab.linux.iperf3.plan import Iperf3Plan
 from labtests.simlab.linux.iperf3.reporting import Json, Text
 from labtests.simlab.linux.iperf3.rows import IntervalRow
-from labtests.simlab.linux.iperf3.trial import NS_PER_S, StreamCount, Trial
+from labtests.simlab.linux.iperf3.trial import NOTHING, NS_PER_S, Counts, Trial
 from labtests.simlab.linux.processes import Pause
 from labtests.simlab.linux.streams import Stdio
 
@@ -24,7 +24,7 @@ class Iperf3Side:
         self.plan = plan
         self.out: Stdio = call.stdio()
         self.shown = self._document()
-        self._before: list[StreamCount] = []
+        self._before: list[Counts] = []
         self._reported_ns = 0  # since the test's start
         self._last: list[IntervalRow] = []
 
@@ -34,7 +34,7 @@ class Iperf3Side:
         return bool(self.call.process.pending)
 
     def _document(self) -> Text | Json:
-        return Json(system_info(self.call.host.name)) if self.plan.json else Text(self.plan)
+        return Json(system_info(self.call.host.name)) if self.plan.json else Text()
 
     def say(self, text: str) -> None:
         """Print, unless JSON was asked for."""
@@ -58,7 +58,7 @@ class Iperf3Side:
 
     def begin(self, trial: Trial, server_port: int) -> None:
         """The streams are connected."""
-        self._before = [StreamCount() for _ in trial.streams]
+        self._before = [NOTHING] * len(trial.streams)
         self._reported_ns, self._last = 0, []
         now = wall_clock(self.call)
         shown = now.strftime("%a, %d %b %Y %H:%M:%S GMT")
@@ -83,8 +83,9 @@ class Iperf3Side:
     def report(self, trial: Trial) -> None:
         """One interval: from the last report until now."""
         now_ns, counts = self._passed_ns(trial), trial.counts(self.side)
+        period_ns = (self._reported_ns, now_ns)
         spans = [
-            trial.span(count, before, (self._reported_ns, now_ns))
+            trial.span(count, period_ns, before)
             for count, before in zip(counts, self._before, strict=True)
         ]
         self._before, self._reported_ns, self._last = counts, now_ns, spans
@@ -100,11 +101,9 @@ class Iperf3Side:
     ) -> tuple[list[IntervalRow], list[IntervalRow]]:
         """(sent, received) from the start until the last report, for every stream."""
         period_ns = (0, self._reported_ns or self._passed_ns(trial))
-        zero = StreamCount()
-        sent = [trial.span(stream.sent(), zero, period_ns) for stream in trial.streams]
-        if not received:
-            return sent, [trial.span(zero, zero, period_ns) for _ in trial.streams]
-        return sent, [trial.span(stream.received(), zero, period_ns) for stream in trial.streams]
+        sent = [trial.span(stream.sent(), period_ns) for stream in trial.streams]
+        got = [trial.span(stream.received(), period_ns) for stream in trial.streams]
+        return sent, got if received else [trial.span(NOTHING, period_ns) for _ in got]
 
     def finish(self, trial: Trial, sent: list[IntervalRow], received: list[IntervalRow]) -> None:
         """The summary."""

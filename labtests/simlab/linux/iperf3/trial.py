@@ -1,7 +1,7 @@
 """One test between an iperf3 client and a server: its streams, and what each side sees of them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from labtests.network import TcpFlow, UdpFlow
 from labtests.simlab.linux.iperf3.plan import MSS_BYTES, Iperf3Plan
@@ -14,14 +14,9 @@ CLIENT_SOCKETS, SERVER_SOCKETS = (5, 2), (5, 3)  # the first descriptor and the 
 CONGESTION_WINDOW_BYTES = 1024 * MSS_BYTES  # what a fast path settles at; not simulated per stream
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StreamCount:
-    """What a stream has done since the start, as one side knows it."""
-
-    bytes: int = 0
-    packets: int = 0
-    lost: int = 0
-    retransmits: int = 0
+Counts = dict[str, int]
+"""What a stream has done since the start, as one side knows it, by IntervalRow's names."""
+NOTHING = dict.fromkeys(("sent_bytes", "packets", "lost", "retransmits"), 0)
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -47,24 +42,26 @@ class Iperf3Stream:
             return str(first + step + 2 * (self.number - 1))
         return str(first + step * self.number)
 
-    def sent(self) -> StreamCount:
+    def sent(self) -> Counts:
         """As its sender counts."""
         if self.udp is not None:
-            return StreamCount(bytes=self.udp.sent_bytes, packets=self.udp.sent_datagrams)
-        if self.tcp is not None:
-            return StreamCount(bytes=self.tcp.acked_bytes, retransmits=self.tcp.retransmits)
-        return StreamCount()
+            shown = {"sent_bytes": self.udp.sent_bytes, "packets": self.udp.sent_datagrams}
+        elif self.tcp is not None:
+            shown = {"sent_bytes": self.tcp.acked_bytes, "retransmits": self.tcp.retransmits}
+        else:
+            shown = {}
+        return NOTHING | shown
 
-    def received(self) -> StreamCount:
+    def received(self) -> Counts:
         """As its receiver counts."""
-        if self.udp is not None:
-            full = self.lost_in_host()
-            lost = max(self.udp.lost_datagrams - self.udp.under_way_datagrams, 0) + full
-            arrived = self.udp.received_datagrams
-            each = self.udp.received_bytes // arrived if arrived else 0
-            read = self.udp.received_bytes - full * each
-            return StreamCount(bytes=read, packets=arrived - full + lost, lost=lost)
-        return StreamCount() if self.tcp is None else StreamCount(bytes=self.tcp.delivered_bytes)
+        if self.udp is None:
+            return NOTHING | {"sent_bytes": 0 if self.tcp is None else self.tcp.delivered_bytes}
+        full = self.lost_in_host()
+        lost = max(self.udp.lost_datagrams - self.udp.under_way_datagrams, 0) + full
+        arrived = self.udp.received_datagrams
+        each = self.udp.received_bytes // arrived if arrived else 0
+        read = self.udp.received_bytes - full * each
+        return NOTHING | {"sent_bytes": read, "packets": arrived - full + lost, "lost": lost}
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -98,7 +95,7 @@ class Trial:
         server = (self.server_address, server_port)
         return (client, server) if side == "client" else (server, client)
 
-    def counts(self, side: str) -> list[StreamCount]:
+    def counts(self, side: str) -> list[Counts]:
         """All streams as this side sees them now."""
         sending = self.sends(side)
         return [stream.sent() if sending else stream.received() for stream in self.streams]
@@ -116,35 +113,27 @@ class Trial:
         self.changed.set()
 
     def span(
-        self, count: StreamCount, before: StreamCount, period_ns: tuple[int, int]
+        self, now: Counts, period_ns: tuple[int, int], before: Counts = NOTHING
     ) -> IntervalRow:
         """What happened between two counts."""
-        # a loss is an estimate while datagrams are under way, so it may shrink: never below 0
+        grown = {name: count - before[name] for name, count in now.items()}
+        grown["lost"] = max(grown["lost"], 0)  # an estimate while datagrams are under way
         start_s, end_s = (time_ns / NS_PER_S for time_ns in period_ns)
-        udp = self.plan.udp
         return IntervalRow(
             start_s=start_s,
             end_s=end_s,
             seconds=(period_ns[1] - period_ns[0]) / NS_PER_S,
-            sent_bytes=count.bytes - before.bytes,
-            packets=count.packets - before.packets,
-            lost=max(count.lost - before.lost, 0),
-            jitter_ms=self.jitter_ms if udp else 0.0,
-            retransmits=count.retransmits - before.retransmits,
-            congestion_window=0 if udp else CONGESTION_WINDOW_BYTES,
+            jitter_ms=self.jitter_ms if self.plan.udp else 0.0,
+            congestion_window=0 if self.plan.udp else CONGESTION_WINDOW_BYTES,
+            **grown,
         )
 
 
 def together(spans: list[IntervalRow]) -> IntervalRow:
     """The sum of all streams."""
-    first = spans[0]
-    return IntervalRow(
-        start_s=first.start_s,
-        end_s=first.end_s,
-        seconds=first.seconds,
-        sent_bytes=sum(span.sent_bytes for span in spans),
-        packets=sum(span.packets for span in spans),
-        lost=sum(span.lost for span in spans),
+    return replace(
+        spans[0],
+        **{name: sum(getattr(span, name) for span in spans) for name in NOTHING},
         jitter_ms=sum(span.jitter_ms for span in spans) / len(spans),
-        retransmits=sum(span.retransmits for span in spans),
+        congestion_window=0,
     )

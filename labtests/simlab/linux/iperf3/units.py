@@ -12,25 +12,19 @@ _SIZE_FACTORS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 def byte_count(count: float) -> str:
     """`2.91 GBytes`, ` 968 MBytes`, `0.00 Bytes`."""
-    return _scaled(count, 1024, None) + "Bytes"
+    return _scaled(count, 1024) + "Bytes"
 
 
-def bit_rate(bits_per_s: float, form: str = "") -> str:
-    """`8.32 Gbits`, of which the row makes `/sec`; `form` (-f) fixes the unit."""
-    if form.isupper():
-        return _scaled(bits_per_s / 8, 1024, "KMGT".index(form) + 1) + "Bytes"
-    exponent = "kmgt".index(form) + 1 if form else None
-    return _scaled(bits_per_s, 1000, exponent) + "bits"
+def bit_rate(bits_per_s: float) -> str:
+    """`8.32 Gbits`, of which the row makes `/sec`."""
+    return _scaled(bits_per_s, 1000) + "bits"
 
 
-def _scaled(value: float, base: int, exponent: int | None) -> str:
-    if exponent is None:
-        exponent = 0
-        while abs(value) >= base and exponent < len(_LABELS) - 1:
-            value /= base
-            exponent += 1
-    else:
-        value /= base**exponent
+def _scaled(value: float, base: int) -> str:
+    exponent = 0
+    while abs(value) >= base and exponent < len(_LABELS) - 1:
+        value /= base
+        exponent += 1
     if value < 9.995:
         shown = f"{value:4.2f}"
     elif value < 99.95:

@@ -4,11 +4,15 @@ from collections.abc import Generator
 
 from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux.options import Refused
-from labtests.simlab.linux.perftest.meeting import Meeting, PerftestListener, PerftestSide
+from labtests.simlab.linux.perftest.meeting import (
+    Meeting,
+    PerftestListener,
+    PerftestSide,
+    QueuePair,
+)
 from labtests.simlab.linux.perftest.plan import PerftestPlan
 from labtests.simlab.linux.ports import NicPort
 from labtests.simlab.linux.processes import Pause
-from labtests.simlab.linux.rdma_resources import QueuePair
 
 _UNREACHED = "Unable to open file descriptor for socket connection\n"
 _UNCONNECTED = " Unable to init the socket connection\n"

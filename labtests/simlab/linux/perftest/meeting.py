@@ -6,10 +6,19 @@ from labtests.network import RcFlow
 from labtests.simlab.linux.perftest.plan import PerftestPlan
 from labtests.simlab.linux.ports import NicPort
 from labtests.simlab.linux.processes import HostProcess
-from labtests.simlab.linux.rdma_resources import QueuePair
 from labtests.simlab.linux.streams import Event
 
 REMOTE_OPERATION_ERROR = 11  # ibv_wc_status: the message did not fit the receive buffer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueuePair:
+    """One end of a connection."""
+
+    number: int
+    psn: int
+    remote_key: int
+    address: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,12 +50,11 @@ class PerftestListener:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Meeting:
-    """Both programs and their traffic. `changed` is set whenever one of the two did something."""
+    """Both programs and the client's traffic. `changed` is set when one did something."""
 
     server: PerftestSide
     client: PerftestSide
-    forward: RcFlow | None = None
-    backward: RcFlow | None = None
+    flow: RcFlow | None = None
     start_ns: int = 0
     running: bool = False
     finished: set[str] = field(default_factory=set)  # sides that came to their end
@@ -76,23 +84,20 @@ class Meeting:
         client, server = self.client.plan, self.server.plan
         if client.verb == "send" and client.size_bytes > server.size_bytes and not self.mismatched:
             return REMOTE_OPERATION_ERROR
-        return None if self.forward is None else self.forward.error_status
+        return None if self.flow is None else self.flow.error_status
 
     def messages(self, name: str) -> int:
         """Messages that this side ("client" or "server") has seen complete so far."""
-        total = 0
-        for flow, sender in ((self.forward, "client"), (self.backward, "server")):
-            if flow is not None and sender == name:
-                total += flow.messages_completed
-            elif flow is not None:
-                total += flow.delivered_bytes // self.client.plan.size_bytes
-        return total
+        if self.flow is None:
+            return 0
+        if name == "client":
+            return self.flow.messages_completed
+        return self.flow.delivered_bytes // self.client.plan.size_bytes
 
     def leave(self, name: str) -> None:
         """This side's program is gone; its traffic stops."""
         if name not in self.finished:
             self.gone.add(name)
-        for flow in (self.forward, self.backward):
-            if flow is not None and (name == "client" or name in self.gone):
-                flow.stop()
+        if self.flow is not None and (name == "client" or name in self.gone):
+            self.flow.stop()
         self.changed.set()

@@ -1,13 +1,14 @@
 """The command line of a perftest program, and its builds' differences."""
 
 from dataclasses import dataclass, replace
-from importlib import resources
 from typing import Literal
 
+from labtests.simlab.linux.calls import screen
 from labtests.simlab.linux.options import (
     BadOption,
     NumberOption,
     Refused,
+    only,
     read_numbers,
     read_options,
 )
@@ -27,12 +28,12 @@ _OPTIONS = """-a,--all -b,--bidirectional -c,--connection= -d,--ib-dev= -D,--dur
 -u,--qp-timeout= -V,--version -x,--gid-index= --out_json --out_json_file= --tclass= --report_gbits
 --run_infinitely --retry_count= --source_ip,--bind_source_ip= --report-both --disable_pcie_relaxed
 --use_old_post_send -egOzU -lLMwWyX="""
+_NOT_EMULATED = ("a", "b", "out_json", "out_json_file")
 
 
 def usage(tool: str) -> str:
     """The text of perftest 6.06 for ib_send_bw, as recorded; the others' differ in a few lines."""
-    text = resources.files(__package__).joinpath("usage.txt").read_text("utf-8")
-    return text.replace("ib_send_bw", tool)
+    return screen("perftest-usage", tool=tool)
 
 
 def _refused(text: str, printed: str = "") -> Refused:
@@ -66,9 +67,7 @@ class PerftestPlan:
     duration_s: int | None = None
     iterations: int = 1000
     forever: bool = False
-    bidirectional: bool = False
     gbits: bool = False
-    json_file: str | None = None
     connection: str = "RC"
 
     @property
@@ -108,13 +107,11 @@ def read_plan(tool: str, arguments: tuple[str, ...]) -> tuple[PerftestPlan, dict
         device=options.get("d"),
         rdma_cm="R" in options or "z" in options,
         forever="run_infinitely" in options,
-        bidirectional="b" in options,
         gbits="report_gbits" in options,
         connection=options.get("c", "RC"),
         iterations=DEFAULT_ITERATIONS[VERBS[tool]],
     )
-    if "out_json" in options or "out_json_file" in options:
-        plan = replace(plan, json_file=options.get("out_json_file", "perftest_out.json"))
+    only([name for name in _NOT_EMULATED if name in options])
     plan = replace(plan, **read_numbers(options, _NUMBERS, _number, _out_of_bounds))
     if "R" in options:
         plan = replace(plan, timeout_exponent=RDMA_CM_TIMEOUT_EXPONENT)

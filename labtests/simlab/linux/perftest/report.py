@@ -1,14 +1,14 @@
-"""What perftest prints: header, addresses, result rows, JSON. Formats: linux-rdma/perftest,
+"""What perftest prints: header, addresses, result rows. Formats: linux-rdma/perftest,
 perftest_parameters.h, held against recordings of 6.06 and 6.24."""
 
 import ipaddress
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from labtests.simlab.linux.calls import screen
+from labtests.simlab.linux.perftest.meeting import QueuePair
 from labtests.simlab.linux.perftest.plan import PerftestPlan
 from labtests.simlab.linux.perftest_builds import Build
-from labtests.simlab.linux.rdma_resources import QueuePair
 
 RULER = "-" * 87 + "\n"
 WARNING = " WARNING: BW peak won't be measured in this run.\n"
@@ -40,8 +40,7 @@ class Setup:
     @property
     def title(self) -> str:
         """`Send BW Test` and the like."""
-        both = "Bidirectional " if self.plan.bidirectional else ""
-        return f"{_TITLES[self.plan.verb]} {both}BW Test"
+        return f"{_TITLES[self.plan.verb]} BW Test"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,44 +65,7 @@ class Result:
 
 def header(setup: Setup) -> str:
     """From the first ruler to the one above the addresses."""
-    plan, build = setup.plan, setup.build
-    lock_free = "\t\tLock-free      : OFF" if build.new_columns else ""
-    ddp = "\t\tUsing DDP      : OFF" if build.new_columns else ""
-    lines = [
-        f"                    {setup.title}",
-        f" Dual-port       : OFF\t\tDevice         : {setup.device}",
-        f" Number of qps   : {plan.qps}\t\tTransport type : IB",
-        f" Connection type : {plan.connection}\t\tUsing SRQ      : OFF",
-        f" PCIe relax order: {build.relaxed}{lock_free}",
-        f" ibv_wr* API     : {build.wr_api}{ddp}",
-        *_depths(setup),
-        f" CQ Moderation   : {plan.moderation}",
-        f" Mtu             : {setup.mtu_bytes}[B]",
-        " Link type       : Ethernet",
-        f" GID index       : {setup.gid_index}",
-        f" Outstand reads  : {build.outstanding_reads}"
-        if plan.verb == "read"
-        else " Max inline data : 0[B]",
-        f" rdma_cm QPs\t : {'ON' if plan.rdma_cm else 'OFF'}",
-        f" Data ex. method : {_exchange(plan)}",
-    ]
-    return RULER + "".join(line + "\n" for line in lines) + RULER
-
-
-def _depths(setup: Setup) -> list[str]:
-    plan = setup.plan
-    lines = []
-    if not setup.is_server or plan.bidirectional:
-        lines.append(f" TX depth        : {plan.depth}")
-    if plan.verb == "send" and (setup.is_server or plan.bidirectional):
-        lines.append(f" RX depth        : {plan.rx_depth}")
-    return lines
-
-
-def _exchange(plan: PerftestPlan) -> str:
-    if not plan.rdma_cm:
-        return "Ethernet"
-    return "rdma_cm" if plan.tos is None else f"rdma_cm \tTOS    : {plan.tos}"
+    return screen("perftest-head", setup=setup, plan=setup.plan, build=setup.build)
 
 
 def addresses(setup: Setup, side: str, address: str, pairs: Sequence[QueuePair]) -> str:
@@ -140,33 +102,3 @@ def row(result: Result, build: Build, *, gbits: bool) -> str:
         f" {result.size_bytes:<7}    {result.iterations:<10}       {peak:<7.2f}            "
         f"{average:<7.2f}\t\t{' ' * build.rate_blanks}{rate:<7.6f}"
     )
-
-
-_FIELD = re.compile(r"[ \t]([^\s:][^:\t\n]*?)[ \t]*: ([^\t\n]*)")
-_NOT_IN_JSON = ("Lock-free", "Using DDP", "TOS")
-
-
-def json_report(setup: Setup, result: Result) -> str:
-    """`--out_json`: the header's fields and the row's, a key a line, not indented."""
-    average = result.goodput(gbits=setup.plan.gbits)
-    peak = average if result.peak_known else 0.0
-    digits = 6 if setup.plan.gbits and average < PRECISE_BELOW_GBIT_PER_S else 2
-    fields = [field for field in _FIELD.findall(header(setup)) if field[0] not in _NOT_IN_JSON]
-    fields.insert(0, ("test", setup.title))
-    fields.insert(-1, ("Use_ROCm_memory", "OFF"))
-    shown = ",\n".join(f'"{_key(name)}": {_json(value)}' for name, value in fields)
-    return (
-        f'{{\n"test_info": {{\n{shown}\n}},\n"results": {{\n"MsgSize": {result.size_bytes},\n'
-        f'"n_iterations": {result.iterations},\n"BW_peak": {peak:.{digits}f},\n'
-        f'"BW_average": {average:.{digits}f},\n'
-        f'"MsgRate": {result.messages_per_s / 1e6:.6f}\n}}\n}}\n'
-    )
-
-
-def _key(name: str) -> str:
-    return re.sub(r"[ -]", "_", re.sub(r"[*.]", "", name))
-
-
-def _json(value: str) -> str:
-    number = value.removesuffix("[B]")
-    return number if number.isdigit() else f'"{value.strip().replace(" ", "_")}"'

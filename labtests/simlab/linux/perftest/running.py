@@ -1,23 +1,22 @@
-"""A perftest program while it measures, and how it ends.
+"""ib_send_bw, ib_write_bw and ib_read_bw: while they measure, and how they end.
 
 What happens when the other side dies, or was started with other options, is as recorded on
 soft-RoCE with perftest 25.01: survivors print a figure and hang (with -R), or end with status 0.
 """
 
 from collections.abc import Generator
-from dataclasses import replace
 
 from labtests.network import RcFlow, RcRequest
-from labtests.simlab.linux.calls import Call
+from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.options import Refused
 from labtests.simlab.linux.perftest import report
 from labtests.simlab.linux.perftest.contact import Contact
-from labtests.simlab.linux.perftest.meeting import Meeting, PerftestSide
-from labtests.simlab.linux.perftest.plan import PerftestPlan
+from labtests.simlab.linux.perftest.meeting import Meeting
+from labtests.simlab.linux.perftest.plan import VERBS, PerftestPlan, read_plan, usage
 from labtests.simlab.linux.perftest_builds import Build
 from labtests.simlab.linux.ports import gids
 from labtests.simlab.linux.processes import Pause, Program
-from labtests.simlab.linux.rdma_resources import Connected
+from labtests.simlab.linux.sockets import Connected
 from labtests.simlab.linux.streams import Stdio
 
 NS_PER_S = 1_000_000_000
@@ -72,21 +71,19 @@ class PerftestRun:
         meeting.start_ns = self._call.host.kernel.now_ns
         meeting.running = True
         if not meeting.mismatched and meeting.error_status is None:
-            meeting.forward = self._flow(meeting, meeting.client, meeting.server)
-            if meeting.client.plan.bidirectional:
-                meeting.backward = self._flow(meeting, meeting.server, meeting.client)
+            meeting.flow = self._flow(meeting)
         meeting.changed.set()
 
-    def _flow(self, meeting: Meeting, sender: PerftestSide, receiver: PerftestSide) -> RcFlow:
-        plan = meeting.client.plan
-        tos = sender.plan.tos
+    def _flow(self, meeting: Meeting) -> RcFlow:
+        sender, plan = meeting.client, meeting.client.plan
+        tos = plan.tos
         if tos is None:
             tos = sender.port.default_roce_tos if plan.rdma_cm else 0
         return self._call.host.lab.network.start_rc(
             RcRequest(
                 device=sender.device,
                 interface=sender.port.interface,
-                destination=receiver.address,
+                destination=meeting.server.address,
                 tos=tos,
                 verb=plan.verb,
                 message_bytes=plan.size_bytes,
@@ -145,8 +142,8 @@ class PerftestRun:
     @property
     def _counts(self) -> bool:
         """Whether this side prints a table: a server of write and read has nothing to count."""
-        both = self._plan.bidirectional or self._plan.verb == "send"
-        return self._name == "client" or both or self._build.passive_rows
+        sent = self._plan.verb == "send"
+        return self._name == "client" or sent or self._build.passive_rows
 
     def _measure(self, meeting: Meeting) -> Program:
         if self._name == "client" and meeting.error_status is not None:
@@ -162,7 +159,7 @@ class PerftestRun:
         if result is None:
             return self._completion_error(meeting)
         self._print_row(result)
-        return (yield from self._part(meeting, result))
+        return (yield from self._part(meeting))
 
     def _rows_for_ever(self, meeting: Meeting) -> Program:
         step_ns = (self._plan.duration_s or 0) * NS_PER_S
@@ -238,12 +235,8 @@ class PerftestRun:
         )
         return COMPLETION_ERROR
 
-    def _part(self, meeting: Meeting, result: report.Result) -> Program:
+    def _part(self, meeting: Meeting) -> Program:
         """Agree with the other side that the test is over."""
-        if self._plan.json_file is not None:
-            path = self._call.path(self._plan.json_file)
-            write = self._call.host.tree.writer(path, append=False, user=self._call.process.user)
-            write(report.json_report(self._setup(meeting), result))
         if self._name == "client":
             meeting.finished.add("client")
         while self._name == "server" and not meeting.finished and not meeting.gone:
@@ -276,27 +269,35 @@ class PerftestRun:
 
     def _connections(self, meeting: Meeting) -> list[Connected]:
         own, other = meeting.client, meeting.server
-        low, high = EPHEMERAL_PORTS
-        random = self._call.host.random
-        ends = [f"{own.address}:{random.randint(low, high)}", f"{other.address}:{self._plan.port}"]
+        port = self._call.host.random.randint(*EPHEMERAL_PORTS)
+        ends = [f"{own.address}:{port}", f"{other.address}:{self._plan.port}"]
+        if not self._plan.rdma_cm:
+            return []
         if self._name == "server":
-            own, other = other, own
+            own = other
             ends.reverse()
-        pairs = list(zip(own.pairs, other.pairs, strict=True))
-        if self._plan.rdma_cm:  # one more connection exchanges the parameters, as recorded
-            extra = replace(own.pairs[-1], number=self._call.host.new_qpn())
-            pairs.append((extra, other.pairs[-1]))
+        # one more connection exchanges the parameters, as recorded
+        numbers = [*(pair.number for pair in own.pairs), self._call.host.new_qpn()]
         return [
             Connected(
-                device=own.port.rdma,
-                device_index=own.port.index,
-                process_id=self._call.process.pid,
-                process_name=self._call.process.name,
-                local=local,
-                remote=remote,
+                port=own.port,
+                process=self._call.process,
+                number=number,
                 source=ends[0],
                 destination=ends[1],
-                by_rdma_cm=self._plan.rdma_cm,
             )
-            for local, remote in pairs
+            for number in numbers
         ]
+
+
+def _perftest(call: Call) -> Program:
+    build = call.host.perftest_build
+    plan, options = read_plan(call.name, call.arguments)
+    if "V" in options or "h" in options:
+        version = call.host.faults.defects.perftest or build.version
+        call.out(f"Version: {version}\n" if "V" in options else usage(call.name))
+        return 1
+    return (yield from PerftestRun(call, plan, build).program())
+
+
+TOOLS: Tools = dict.fromkeys(VERBS, _perftest)

@@ -1,4 +1,4 @@
-"""What a switch prints: Jinja templates that look like the recording they were made from.
+"""What a device prints: Jinja templates that look like the recording they were made from.
 
 `{{ values | columns(14, 5) }}` is a row of a table: the values in columns of these widths
 (negative: right-aligned), the rest appended, without trailing blanks.
@@ -39,5 +39,5 @@ def screens(folder: Path) -> Environment:
 
 
 def render(folder: Path, screen: str, **values: Any) -> str:
-    """What the switch prints."""
+    """What the device prints."""
     return screens(folder).get_template(f"{screen}.j2").render(values)
