@@ -39,7 +39,7 @@ def queues_of(evidence: Evidence) -> tuple[int, ...]:
 
 def accounted(evidence: Evidence) -> Iterator[Finding]:
     """Sent = forwarded + dropped, and forwarded = received, by every witness that there is."""
-    if evidence.flows and all(rdma_packets.is_rdma(flow) for flow in evidence.flows):
+    if evidence.of_rdma:
         yield from _rdma_accounted(evidence)
         return
     for queue in evidence.queues:
@@ -65,7 +65,7 @@ def accounted(evidence: Evidence) -> Iterator[Finding]:
 
 def of_streams(evidence: Evidence) -> Iterator[Finding]:
     """The same for tools that count no packets (TCP, RDMA): by what NICs and queues count."""
-    if evidence.flows and all(rdma_packets.is_rdma(flow) for flow in evidence.flows):
+    if evidence.of_rdma:
         yield from _rdma_accounted(evidence)
     else:
         yield from by_the_nics(evidence, evidence.queues)

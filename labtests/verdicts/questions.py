@@ -14,7 +14,6 @@ from labtests.verdicts import (
     outcome,
     packets,
     port_drops,
-    rdma_packets,
     witnesses,
 )
 from labtests.verdicts.outcome import (
@@ -501,13 +500,13 @@ def _drops_as_expected(
     yield from balances
     yield from _clean_ones_sent(evidence, clean)
     yield from checks.not_paused(evidence)
-    if any(rdma_packets.is_rdma(flow) for flow in evidence.flows):
+    if any(flow.is_rdma for flow in evidence.flows):
         yield cnps.all_came(evidence)
         yield from cnps.of_marks(evidence)
         yield from cnps.in_their_class(evidence)
         yield from witnesses.came_back(evidence)
     for place, flow in zip(evidence.senders, evidence.flows, strict=False):
-        if place.queue == clean and rdma_packets.is_rdma(flow):
+        if place.queue == clean and flow.is_rdma:
             yield from witnesses.sender_repeated_nothing(evidence, place)
     yield from idle.quiet_queues(evidence, (dropping, clean))
     yield checks.receiver_silent(evidence)
