@@ -156,7 +156,7 @@ def _everybody_got_some(evidence: Evidence) -> Iterator[Finding]:
         most = checks.bounded(
             "total goodput / line rate", carried / line, at_most=checks.OVER_THE_LINE
         )
-        yield outcome.or_unproven(most, "what the tools report cannot be")
+        yield outcome.or_unproven(most, "what the tools report is impossible")
 
 
 def _few_sent_again(evidence: Evidence, without: tuple[Evidence, ...]) -> Iterator[Finding]:

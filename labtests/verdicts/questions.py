@@ -337,7 +337,7 @@ def _within_ceiling(evidence: Evidence, sent: float, ceiling: float, buffers_byt
     if held:
         name += f" ({buffers_bytes / 2**20:.0f} MiB of buffers in {seconds:.3g} s: {held:.4f})"
     finding = checks.bounded(name, sent / ceiling, at_least=0.95, at_most=1 + ROWS + held)
-    too_much = "the rows of the tools are not those of one time"
+    too_much = "the rows of the tools do not cover the same time"
     return finding if sent < ceiling else outcome.or_unproven(finding, too_much)
 
 
@@ -413,7 +413,7 @@ def _shares_slowed(
     yield from _as_fast_as_its_peers(evidence, shared)
     yield outcome.or_unproven(
         checks.bounded("total goodput / line rate", total, at_most=checks.OVER_THE_LINE),
-        "the rows of the tools are not those of one time",
+        "the rows of the tools do not cover the same time",
     )
     for place, got in zip(evidence.senders, shared, strict=False):
         yield checks.equal_part(evidence, place.device, got, FAIR_SHARE_LEAST)
