@@ -175,7 +175,7 @@ class Labels:
             self._add_evidence(item, entry)
         except Exception as error:  # noqa: BLE001 - whatever it is, the other tests are told
             self._not_written(item.session, error)
-        clean = self._run.journal.redaction.value(entry)
+        clean = self._run.transcript.redaction.value(entry)
         entry.update(clean)
         self._run.tests.append(entry)
 

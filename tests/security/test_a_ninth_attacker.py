@@ -129,7 +129,7 @@ def test_a_number_of_commas_has_an_end():
 def test_a_test_whose_evidence_cannot_be_written_is_in_the_report_and_the_run_is_red():
     """OverflowError came out of the hook, twice: no report at all, and no further test."""
     run = SimpleNamespace(
-        tests=[], problem="", journal=SimpleNamespace(redaction=Redaction(["secret-word"]))
+        tests=[], problem="", transcript=SimpleNamespace(redaction=Redaction(["secret-word"]))
     )
     session = SimpleNamespace(exitstatus=0)
     told = object.__new__(Labels)

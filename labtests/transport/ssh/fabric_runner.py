@@ -25,9 +25,9 @@ FIRST_LOOK_S, LONGEST_LOOK_S = 0.005, 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteSession:
-    """The open session with a host: `note` writes into its journal, `expect_lease` raises LeaseLost
-    when somebody else has the lab. In a plan `planned` gives the list of what would be sent to it,
-    and nothing is sent."""
+    """The open session with a host: `note` writes into the transcript, `expect_lease` raises
+    LeaseLost when somebody else has the lab. In a plan `planned` gives the list of what would be
+    sent to it, and nothing is sent."""
 
     transport: Transport
     clock: Clock
