@@ -28,6 +28,7 @@ def test_pfc_holds_a_udp_incast_without_loss(incast):
     incast.trust_dscp()
     early, late = incast.classes(*DSCPS, paused=True)
     queues = {incast.queue_of(early), incast.queue_of(late)}
+    incast.serve_alike(queues)
     traffic = incast.udp(early.offering(EARLY), late.offering(LATE))
     for number, sending in enumerate(traffic):
         own = frozenset({incast.priority_of(late if number else early)})

@@ -113,6 +113,14 @@ class Incast:
         """Every queue of the bottleneck gets the same share."""
         self.serve((EQUAL_SHARE,) * QUEUES)
 
+    def serve_alike(self, queues: AbstractSet[int]) -> None:
+        """These queues of the bottleneck get the same share, where its scheduler can be told and
+        would serve one of them before, or more than, another."""
+        if self.lab.has(self.bottleneck.device, SCHEDULING):
+            shares = {replace(q, queue=0) for q in self.served.queues if q.queue in queues}
+            if len(shares) > 1:
+                self.serve_equally()
+
     def serve(self, shares: Shares) -> None:
         """The queues of the bottleneck get these shares. A port whose scheduler has no way there
         (tc's prio) skips the test, with the reason."""

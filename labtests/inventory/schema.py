@@ -99,7 +99,7 @@ class LinkForm(_TestbedForm):
     between: Annotated[list[EndpointText], Field(min_length=2, max_length=2)] = Field(
         description="Two ports, each Device:interface."
     )
-    speed_gbit_per_s: Annotated[float, Field(gt=0, le=3200)] = Field(
+    speed_gbit_per_s: Annotated[float, Field(ge=0.001, le=3200)] = Field(
         description="The speed the link runs at, which may be below what the port can do."
     )
     length_m: Annotated[float, Field(gt=0, le=100_000)] = Field(description="Cable length.")

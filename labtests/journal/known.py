@@ -8,6 +8,7 @@ to that was handed over is not among them, and a person is asked.
 import json
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
@@ -78,7 +79,7 @@ def _write(digests: set[str]) -> None:
         file = open_private(state_folder() / FILE_NAME, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     except (OSError, NotPrivate):
         return
-    with os.fdopen(file, "w") as lines:
+    with suppress(OSError), os.fdopen(file, "w") as lines:  # such as a full disk
         lines.write("".join(f"{digest}\n" for digest in new))
 
 

@@ -145,10 +145,10 @@ def locked() -> Iterator[None]:
 def _lock() -> int:
     folder = Path(LINUX_LAB_FOLDER)
     while True:
-        private_folder(folder)
         try:
+            private_folder(folder)
             descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        except FileNotFoundError:
+        except FileNotFoundError:  # whoever was here before has taken it along
             continue
         os.set_inheritable(descriptor, True)
         fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -173,7 +173,7 @@ class ProfileFile(_ProfilePart):
 
     name: Name = Field(description="The profile's name.")
     description: Description = ""
-    rate_gbit_per_s: Annotated[float, Field(gt=0, le=3200)] | None = Field(
+    rate_gbit_per_s: Annotated[float, Field(ge=0.001, le=3200)] | None = Field(
         default=None,
         description="The fastest link it is meant for: headroom grows with it. Required with "
         "lossless and with buffer.",

@@ -39,6 +39,7 @@ EXPERIMENT = {
 """What the progress says when the traffic starts that a suite judges."""
 
 H3C, LINUX, LEAVES = "h3c-s6550-cx4", "linux-lab", "two-leaves"
+CUMULUS = "cumulus-cx5"
 SWITCH, OUT = "S6550", "Twenty-FiveGigE1/0/13"
 FROM_A, FROM_B = "Twenty-FiveGigE1/0/14", "Twenty-FiveGigE1/0/15"
 A, NIC_A = "ServerA", "enp3s0f0np0"
@@ -172,6 +173,16 @@ _SLOW = [
     for suite in (S1, BELOW) for seconds in (8, 30)
 ]  # fmt: skip
 
+_REVISIONS = [
+    Row(name="somebody applies a revision without PFC on a Cumulus switch", suite=S1, usual=True,
+        testbed=CUMULUS, says=("dropped_packets grew",),
+        faults=(fault("somebody", "SN2700", command="nv unset interface swp1-3 qos pfc profile && "
+                      "nv config apply -y"),)),
+    Row(name="a Cumulus switch hides what its queues drop", suite=S1, testbed=CUMULUS,
+        faults=(fault("missing-counter", "SN2700", "swp1", counter="queue-drops"),),
+        says=("does not show it",)),
+]  # fmt: skip
+
 _SETTINGS = [
     Row(name="the second sender's port ignores DSCP", suite=CLASSES, usual=True,
         faults=(fault("ignores-dscp", SWITCH, FROM_B),), says=(("ServerB", FROM_B),)),
@@ -271,5 +282,6 @@ _PEOPLE = [
 ]  # fmt: skip
 
 ROWS: tuple[Row, ...] = (
-    *_RECEIVER, *_CABLES, *_BACKGROUND, *_SLOW, *_SETTINGS, *_RDMA, *_SENDERS, *_PORTS, *_PEOPLE
+    *_RECEIVER, *_CABLES, *_BACKGROUND, *_SLOW, *_SETTINGS, *_RDMA, *_SENDERS, *_PORTS, *_PEOPLE,
+    *_REVISIONS,
 )  # fmt: skip

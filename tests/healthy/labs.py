@@ -20,7 +20,12 @@ PORT_NAMES = {
     40: "FortyGigE1/0/{}",
     100: "HundredGigE1/0/{}",
 }
-OTHER_PORT_NAMES = {"linux-switch": "swp{}", "nxos": "Ethernet1/{}", "sonic": "Ethernet{}"}
+OTHER_PORT_NAMES = {
+    "cumulus": "swp{}",
+    "linux-switch": "swp{}",
+    "nxos": "Ethernet1/{}",
+    "sonic": "Ethernet{}",
+}
 NIC_NAMES = ("eth{}", "ens{}f0np0", "enp{}s0f1np1", "p{}p2", "roce{}")
 HOST_NAMES = ("gpu", "node", "store", "n", "blade")
 SWITCH_NAMES = ("tor", "leaf", "sw", "access")
@@ -68,6 +73,13 @@ SHAPES = (
         receiver=(0, 10),
         map="permuted",
         switch="sonic",
+    ),
+    Shape(
+        name="10g-cumulus-map",
+        senders=((0, 10),) * 3,
+        receiver=(0, 10),
+        map="permuted",
+        switch="cumulus",
     ),
     Shape(name="1g", senders=((0, 1),) * 3, receiver=(0, 1)),
     Shape(name="10g-slow-last", senders=((0, 10), (0, 10), (0, 1)), receiver=(0, 10)),

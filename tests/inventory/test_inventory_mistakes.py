@@ -168,7 +168,7 @@ def test_a_testbed_without_name_and_devices_says_so_at_its_start(mistakes: Mista
         (
             '["A:eth0", "S:P1"], speed_gbit_per_s: 10',
             '["A:eth0", "S:P1"], speed_gbit_per_s: §0',
-            "links[0].speed_gbit_per_s: must be greater than 0",
+            "links[0].speed_gbit_per_s: must be at least 0.001",
         ),
         (
             '["A:eth0", "S:P1"], speed_gbit_per_s: 10',

@@ -46,11 +46,12 @@ def test_broken(incast):
     (out,) = lab.testbed.roles["receiver"]
     port = lab.testbed.peer(out)
     ecn = lab.part(port.device, EcnMarking).ecn_on({2, 3})
+    other_mode = "auto" if lab.testbed.device(port.device).platform == "comware" else "on"
     server = lab.transports[out.device].start(SERVER, limit_s=600)
     lab.change(sender, TRUST, TrustSetting(source="dscp"))
     lab.change(port, PFC, PfcSetting(mode="on", priorities=frozenset({3})))
     lab.change(port, ECN, ecn)
-    lab.change(port, PFC, PfcSetting(mode="auto", priorities=frozenset({3, 4})))
+    lab.change(port, PFC, PfcSetting(mode=other_mode, priorities=frozenset({3, 4})))
     points = [Wanted(receiver, kind, frozenset({1, 2})) for kind in POINTS]
     lab.change_all(receiver.device, points)
     lab.change(sender, PFC, PfcSetting(mode="on", priorities=frozenset({5})))

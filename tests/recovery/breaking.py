@@ -1,6 +1,6 @@
 """Break runs in every way at steps of their change journals, and count what comes back.
 
-    python tests/recovery/breaking.py [--seed N] [WAY ...]
+    python tests/recovery/breaking.py [--seed N] [--testbed NAME] [WAY ...]
 
 Serves a lab by hand. A run of pytest changes something on every device and has an iperf3 server
 running; something goes wrong at a line of its journal (ways.py, sabotage.py). Then
@@ -29,7 +29,7 @@ from xml.etree import ElementTree
 
 from bench import Bench, bench_of, journal_of, when_up
 from fast_starts import FastStarts
-from recovery_lab import SETTINGS, ServedLab, nothing_runs
+from recovery_lab import ROOT, SETTINGS, ServedLab, nothing_runs
 from tripped import Evidence, changed_by_both, not_tripped
 from typed import typed
 from ways import WAYS, Point, chosen
@@ -183,12 +183,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="break runs at steps of their change journals")
     parser.add_argument("--seed", type=int, default=1, help="which points (default: 1)")
     parser.add_argument("--quick", action="store_true", help="only those of the tests")
+    parser.add_argument("--testbed", default="h3c-s6550-cx4", help="of testbeds/ (default: H3C's)")
     parser.add_argument("ways", nargs="*", metavar="WAY", help=f"of: {', '.join(WAYS)}")
     asked = parser.parse_args()
     tried: list[Tried] = []
     begun_s = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        served, starts = ServedLab(Path(folder) / "lab"), FastStarts()
+        testbed = ROOT / "testbeds" / f"{asked.testbed}.yaml"
+        served, starts = ServedLab(Path(folder) / "lab", testbed), FastStarts()
         try:
             with bench_of(served, starts, Path(folder)) as bench:
                 points = chosen(journal_of(bench), seed=asked.seed, quick=asked.quick)

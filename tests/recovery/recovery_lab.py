@@ -14,7 +14,6 @@ from typing import Any
 
 import yaml
 from fast_starts import FastStarts
-from typed import typed
 
 from labtests.capabilities.settings import kind_of
 from labtests.core.clock import WallClock
@@ -24,9 +23,10 @@ from labtests.lab.lab import Lab
 from labtests.transport.ssh.connecting import connect_all
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "byhand"))
+sys.path[:0] = [str(ROOT / "tests" / "byhand"), str(ROOT / "tests")]  # also for breaking.py
 
-from served_lab import TESTBED, ServedLab  # noqa: E402
+from served_lab import ServedLab  # noqa: E402
+from typed import typed  # noqa: E402
 
 SETTINGS = (
     "pfc",
@@ -41,6 +41,11 @@ SETTINGS = (
 )
 RAW = {
     "comware": ("display current-configuration", "display qos wred table"),
+    "cumulus": (
+        "nv show qos --applied -o json",
+        "nv show interface --applied -o json",
+        "nv config diff -o commands",
+    ),
     "connectx": ("mlnx_qos -i {port}", "grep -r . /sys/class/net/{port}/ecn"),
 }
 TOOLS = "ps -eo args | grep -E '[i]b_send_bw|[i]perf3|[l]abtests-'"
@@ -51,7 +56,7 @@ QUICK_START = ("-p", "no:hypothesispytest", "-p", "no:cacheprovider", "--idle-s=
 
 def written_testbed(served: ServedLab, folder: Path) -> Path:
     """The lab's testbed with the addresses where it is served, as a user would write it."""
-    document: dict[str, Any] = yaml.safe_load(TESTBED.read_text())
+    document: dict[str, Any] = yaml.safe_load(served.testbed.read_text())
     for name, device in document["devices"].items():
         device["management"] |= {
             "host": "127.0.0.1",

@@ -1,25 +1,42 @@
 """Some of the points of `make break`, one of each of some ways; all of them take minutes."""
 
 import os
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from bench import bench_of, journal_of
 from breaking import break_at, tally
 from fast_starts import FastStarts
-from recovery_lab import ServedLab
+from recovery_lab import ROOT, ServedLab
 from ways import ABOUT_DEVICES, AT_COMMANDS, CHANGING, WAYS, chosen
 
 
+@pytest.fixture
+def of_platform(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ServedLab]:
+    """The lab of this folder, or one with another switch."""
+    if request.param is None:
+        yield request.getfixturevalue("served")
+        return
+    other = ServedLab(tmp_path / "other", ROOT / "testbeds" / f"{request.param}.yaml")
+    yield other
+    assert other.end() == 0, other.text
+
+
+@pytest.mark.parametrize(
+    "of_platform", [None, "cumulus-cx5"], ids=["comware", "cumulus"], indirect=True
+)
 def test_runs_broken_in_some_ways_are_put_back(
-    served: ServedLab,
+    of_platform: ServedLab,
     starts: FastStarts,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("LABTESTS_STATE_DIR", "as it was")
-    with bench_of(served, starts, tmp_path) as bench:
+    with bench_of(of_platform, starts, tmp_path) as bench:
         points = chosen(journal_of(bench), seed=1, quick=True)
         tried = [break_at(bench, point, number) for number, point in enumerate(points)]
     assert os.environ["LABTESTS_STATE_DIR"] == "as it was"
@@ -28,6 +45,14 @@ def test_runs_broken_in_some_ways_are_put_back(
     assert len({point.way for point in points}) >= 4
     assert [str(each) for each in tried if not each.survived] == []
     assert max(each.changed for each in tried) >= 2  # it was a broken lab
+
+
+def test_make_break_starts_by_itself() -> None:
+    """With nothing on the path but what the script puts there."""
+    bare = {name: each for name, each in os.environ.items() if name != "PYTHONPATH"}
+    script = [sys.executable, str(ROOT / "tests" / "recovery" / "breaking.py"), "--help"]
+    done = subprocess.run(script, env=bare, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_points_are_spread_over_the_whole_journal() -> None:

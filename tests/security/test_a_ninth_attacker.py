@@ -23,11 +23,12 @@ from labtests.core.redaction import Redaction
 from labtests.drivers.displays import Unfit
 from labtests.drivers.parsing import MOST_LINES, lines
 from labtests.drivers.sonic.driver import parse_version
+from labtests.drivers.sonic.queues import parse_queue_counters
 from labtests.drivers.sonic.session import count
 from labtests.inventory import Endpoint, load
 from labtests.inventory.recorded import expect_sound
 from labtests.inventory.testbed import Device, Management
-from labtests.journal import Begun, ChangeJournal, Intent, this_runner, unfinished_runs
+from labtests.journal import Begun, ChangeJournal, Intent, known, this_runner, unfinished_runs
 from labtests.journal.values import NotStorable, pack_setting, readable
 from labtests.linuxlab.ledger import Ledger, _sound
 from labtests.measure.telemetry import table
@@ -36,6 +37,7 @@ from labtests.recovery.snapshot.files import FORMAT, read
 from labtests.simlab.control import SimulationFailed
 from labtests.simlab.injection import inject
 from labtests.transport.protocol import Reply
+from labtests.transport.ssh.key_lists import known_text
 
 ROOT = Path(__file__).parents[2]
 PASSWORD = "OpenSesame-77"
@@ -277,3 +279,27 @@ def test_a_full_disk_behind_a_result_is_told_in_a_line():
         )  # fmt: skip
     assert done.returncode != 0
     assert "Traceback" not in done.stderr
+
+
+def test_fields_that_are_a_list_are_refused_as_any_other():
+    text = json.dumps({"Ethernet0": {"UC0": [1, 2, 3]}})
+    with pytest.raises(UnreadableOutput):
+        parse_queue_counters(said(text))
+    with pytest.raises(UnreadableOutput):
+        parse_queue_counters(said(json.dumps({"k0": {"a": [1, 2, 3]}})))
+
+
+def test_a_state_folder_on_a_full_disk_keeps_nobody_from_looking(tmp_path, monkeypatch):
+    def full(*_args, **_named):
+        raise OSError(28, "No space left on device")
+
+    testbed = load(ROOT / "testbeds" / "linux-lab.yaml")
+    monkeypatch.setenv("LABTESTS_STATE_DIR", str(tmp_path))
+    monkeypatch.setattr(known.os, "fdopen", full)
+    known.remember(testbed)  # it stays strange, and that is all
+
+
+def test_an_endless_key_of_a_known_hosts_file_is_not_read(tmp_path):
+    file = tmp_path / "known_hosts"
+    file.write_text("* ssh-rsa " + "A" * 100_000 + "\nh ssh-ed25519 AAAA\n")
+    assert known_text(file, tmp_path) == "h ssh-ed25519 AAAA\n"

@@ -19,8 +19,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "linux_switch"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "displays"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "nxos"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "sonic"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "cumulus"))
 
 import connectx_host
+import cumulus_recordings as cumulus
 import nxos_recordings as nexus
 import other_switches
 import recordings as comware
@@ -39,6 +41,7 @@ OF_A_SWITCH = {
     "features": offloads.parse_merging,
 }
 CUTS = 5
+PLATFORMS: dict[str, Any] = {"": comware, "n9k-": nexus, "sonic-": sonic, "cumulus-": cumulus}
 
 
 @dataclass(frozen=True)
@@ -60,13 +63,10 @@ def all_recorded() -> Iterator[Any]:
     for name in hosts.NAMES:
         reply = connectx_host.recording(name)
         yield pytest.param(Recorded(reply, lambda r, name=name: hosts.read(name, r)), id=name)
-    for path in comware.RECORDINGS:
-        yield pytest.param(Recorded(comware.load(path), comware.parser_of(path)), id=path.stem)
-    for path in nexus.RECORDINGS:
-        yield pytest.param(Recorded(nexus.load(path), nexus.parser_of(path)), id=f"n9k-{path.stem}")
-    for path in sonic.RECORDINGS:
-        read = sonic.parser_of(path)
-        yield pytest.param(Recorded(sonic.load(path), read), id=f"sonic-{path.stem}")
+    for platform, of in PLATFORMS.items():
+        for path in of.RECORDINGS:
+            recorded = Recorded(of.load(path), of.parser_of(path))
+            yield pytest.param(recorded, id=f"{platform}{path.stem}")
     for path in sorted(switch_box.TRANSCRIPTS.glob("*--*.txt")):
         read = OF_A_SWITCH.get(path.stem.split("--")[0])
         if read is not None:

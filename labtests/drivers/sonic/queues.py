@@ -51,7 +51,7 @@ def _queues(queues: dict[str, Any]) -> Iterator[tuple[str, dict[str, int | None]
         if name in ("time", "cached_time"):
             continue
         if _NAME.fullmatch(name) is None or fields.keys() - _COUNTED.keys() - _BESIDE:
-            raise Unfit(f"{name} with {', '.join(fields)}")
+            raise Unfit(f"{name} with {', '.join(map(str, fields))}")
         yield name, {word: count(str(fields[word])) for word in _COUNTED}
 
 

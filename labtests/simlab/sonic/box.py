@@ -3,55 +3,30 @@
 from functools import partial
 
 from labtests.inventory import Device
-from labtests.simlab.face import Announced
+from labtests.simlab.boxes import SwitchBox
 from labtests.simlab.lab import SimulatedLab
-from labtests.simlab.linux import LinuxHost, toolbox
 from labtests.simlab.linux.calls import Tools
-from labtests.simlab.linux.ports import NicPort
-from labtests.simlab.linux.sysfs import populate_system
 from labtests.simlab.sonic import configuring, showing
 from labtests.simlab.sonic.chassis import SonicChassis
 
 
-class SonicBox(LinuxHost):
+class SonicBox(SwitchBox[SonicChassis]):
     """See face.Face."""
 
-    def __init__(self, lab: SimulatedLab, device: Device) -> None:
-        self.chassis = SonicChassis(lab, device)
-        super().__init__(lab, device)
-        self.user = device.management.user or "admin"
-        self.network = self.chassis.network
+    account = "admin"
 
-    def make_ports(self, device: Device) -> tuple[NicPort, ...]:
-        """See Machine: its ports are not those of a host."""
-        return ()
+    def make_chassis(self, lab: SimulatedLab, device: Device) -> SonicChassis:
+        """See SwitchBox."""
+        return SonicChassis(lab, device)
 
-    def install(self) -> Tools:
-        """See LinuxHost."""
+    def programs(self) -> Tools:
+        """See SwitchBox."""
         own = {**configuring.TOOLS, "show": showing.show}
-        return {**toolbox.OF_ANY_BOX, **{n: partial(tool, self.chassis) for n, tool in own.items()}}
+        return {name: partial(tool, self.chassis) for name, tool in own.items()}
 
-    def populate(self) -> None:
-        """See LinuxHost."""
-        populate_system(self)
-
-    def hinder(self) -> None:
-        """See LinuxHost: the chassis has its own."""
-
-    def expect_frames(self, frame_bytes: int) -> None:
-        """See Forwarding."""
-        self.chassis.expect_frames(frame_bytes)
-
-    def announces(self, interface: str) -> Announced:
-        """See face.Announcing."""
-        entry = self.chassis.db.entry("PORT", interface)
-        return Announced(
-            chassis="0200-0000-0000",
-            port_id_type="Interface name",
-            port_id=interface,
-            description=entry.get("description", interface),
-            name=self.name,
-        )
+    def description(self, interface: str) -> str:
+        """See SwitchBox."""
+        return self.chassis.db.entry("PORT", interface).get("description", interface)
 
     def set_map(self, classes: tuple[int, ...]) -> None:
         """See LinuxHost: all ports refer to this map from the start."""

@@ -18,7 +18,7 @@ from labtests.inventory.names import LOGIN_OPTIONS
 
 SYSTEM_FILE = Path("/etc/ssh/ssh_known_hosts")
 USER_FILE = Path("~/.ssh/known_hosts")
-MOST_BYTES = 2**24
+MOST_BYTES = 2**22  # some 40 000 hosts
 """Of a file of host keys: some 100 000 lines."""
 
 _OPEN = os.O_RDWR | os.O_APPEND | os.O_NONBLOCK | os.O_CLOEXEC

@@ -1,0 +1,123 @@
+"""Answers in JSON that are trees: objects whose fields are names, of ports, profiles, queues.
+
+    whole = parse(reply)
+    for queue, node in whole.below("egress-queue-stats").numbered(8):
+        node.only("tx-frames", "tx-bytes")
+        frames = node.count("tx-frames")
+
+What has one shape is declared instead (objects.py). What is asked for is checked, and refused with
+the place where it stands; a word that is read may be a word of a command.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from labtests.core.output import excerpt
+from labtests.core.trusted_files import json_of
+from labtests.drivers.parsing import READ_AGAIN, SAVE_IT, refuse
+from labtests.transport.protocol import Reply
+
+MOST_NODES = 200_000
+"""Of an answer. All interfaces of a large switch have some ten thousand."""
+LONGEST = 255
+_WORD = re.compile(rf"[A-Za-z0-9][A-Za-z0-9_.:/-]{{0,{LONGEST - 1}}}")
+_MOST = 2**64 - 1  # no counter has more bits
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A part of an answer, and where it stands. What is not there is an empty object."""
+
+    reply: Reply
+    where: str
+    shown: Any
+
+    def below(self, *names: str) -> "Node":
+        """What is under these names."""
+        node = self
+        for name in names:
+            node = Node(self.reply, f"{node.where} {name}".strip(), node.fields().get(name, {}))
+        return node
+
+    def has(self, name: str) -> bool:
+        """Whether it has such a field."""
+        return name in self.fields()
+
+    def items(self, looks: re.Pattern[str] = _WORD) -> Iterator[tuple[str, "Node"]]:
+        """Its fields. A name that is none is refused."""
+        for name in self.fields():
+            if not looks.fullmatch(name):
+                self.refuse(f"has the name {excerpt(repr(name), 80)}, which is none there")
+            yield name, self.below(name)
+
+    def numbered(self, most: int) -> Iterator[tuple[int, "Node"]]:
+        """Its fields, by numbers below this."""
+        for name, node in self.items(re.compile("[0-9]{1,2}")):
+            if int(name) >= most or str(int(name)) != name:
+                self.refuse(f"has the number {name}, which is none there")
+            yield int(name), node
+
+    def only(self, *known: str) -> None:
+        """What is new may be what matters."""
+        if new := sorted(self.fields().keys() - set(known)):
+            self.refuse(f"has the field {excerpt(repr(new[0]), 80)}, which is unrecognised")
+
+    def word(self) -> str:
+        """A word, or a number as one."""
+        if type(self.shown) is int and 0 <= self.shown <= _MOST:
+            return str(self.shown)
+        if not isinstance(self.shown, str) or not _WORD.fullmatch(self.shown):
+            self.refuse(f"should be a word, not {excerpt(repr(self.shown), 80)}")
+        return str(self.shown)
+
+    def text(self) -> str:
+        """What a neighbour or a person has written; "" for nothing."""
+        told: Any = "" if self.shown == {} else self.shown
+        if not isinstance(told, str) or len(told) > LONGEST:
+            self.refuse(f"should be a text, not {excerpt(repr(told), 80)}")
+        return told
+
+    def number(self) -> int:
+        """A whole number, which some releases write as a text."""
+        word = self.word()
+        if re.fullmatch("[0-9]{1,20}", word) is None or int(word) > _MOST:
+            self.refuse(f"should be a whole number of 64 bits, not {excerpt(word, 80)!r}")
+        return int(word)
+
+    def count(self, name: str) -> int | None:
+        """A counter; None where it is not there, or not available."""
+        if not self.has(name) or self.below(name).shown in ("n/a", "N/A"):
+            return None
+        return self.below(name).number()
+
+    def refuse(self, problem: str, remedy: str = SAVE_IT) -> NoReturn:
+        """Raise UnreadableOutput."""
+        refuse(self.reply, f"{self.where or 'it'} {problem}", remedy)
+
+    def fields(self) -> Mapping[str, Any]:
+        """What it has."""
+        if not isinstance(self.shown, dict):
+            self.refuse(f"should be an object, not {excerpt(repr(self.shown), 80)}")
+        fields: Mapping[str, Any] = self.shown
+        return fields
+
+
+def parse(reply: Reply) -> Node:
+    """An answer that is one object."""
+    try:
+        shown = json_of(reply.text)
+    except ValueError as error:
+        refuse(reply, f"this is not JSON, or not all of it: {error}", READ_AGAIN)
+    whole = Node(reply, "", shown)
+    waiting, nodes = [shown], 0
+    while waiting:
+        node = waiting.pop()
+        nodes += 1
+        if nodes > MOST_NODES:
+            whole.refuse(f"has more than {MOST_NODES} parts, and no answer of a switch has")
+        if isinstance(node, dict | list):
+            waiting += node.values() if isinstance(node, dict) else node
+    whole.fields()
+    return whole

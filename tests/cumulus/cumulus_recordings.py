@@ -1,0 +1,28 @@
+"""The recordings under tests/transcripts/cumulus, and who reads them.
+
+`<parser>.<label>.txt` is read by PARSERS[<parser>]; `<parser>.<label>.expected` is what it says.
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "transcripts"))
+
+from platform_recordings import PlatformRecordings, label
+
+from labtests.drivers.cumulus import driver, interfaces, profiles, queues
+
+__all__ = ["FOLDER", "PARSERS", "RECORDINGS", "is_read", "label", "load", "parser_of", "rendered"]
+FOLDER = Path(__file__).parents[1] / "transcripts" / "cumulus"
+PARSERS = {
+    "counters": queues.parse_counters,
+    "link": interfaces.parse_link,
+    "lldp": driver.parse_lldp,
+    "pending": profiles.parse_pending,
+    "port": profiles.parse_port,
+    "qos": profiles.parse_qos,
+}
+RECORDINGS = sorted(FOLDER.glob("*.txt"))
+
+_ALL = PlatformRecordings(FOLDER, PARSERS)
+load, parser_of, rendered, is_read = _ALL.load, _ALL.parser_of, _ALL.rendered, _ALL.is_read

@@ -1,0 +1,346 @@
+"""The Cumulus switch of a dry run, by SSH: what the lab changes there acts on packets and is put
+back, one revision at a time, and what somebody else has configured stays as it is."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from in_process import InProcessLab, opened
+
+from labtests.capabilities.device import (
+    DropTelemetry,
+    EcnCurves,
+    EcnMarking,
+    Obstacles,
+    PfcTelemetry,
+    QueueShares,
+    QueueTelemetry,
+    Versions,
+)
+from labtests.capabilities.facts import LinkState, Neighbours, PortTelemetry
+from labtests.capabilities.records import MarkingCurve, PfcSetting, TrustSetting
+from labtests.capabilities.settings import (
+    DSCP_MAP,
+    ECN,
+    FRAME_LIMIT,
+    PFC,
+    QUEUE_MAP,
+    SCHEDULING,
+    TRUST,
+)
+from labtests.core.errors import CommandRejected, LabError
+from labtests.drivers.cumulus.profiles import Applied
+from labtests.experiment import SIMULATED, Incast
+from labtests.inventory import Endpoint, load
+from labtests.lab.lab import Lab
+from labtests.profile.planning import made, planned
+from labtests.profile.reader import load as load_profile
+from labtests.recovery.snapshot import compare, take
+from labtests.transport.commands import program
+
+ROOT = Path(__file__).parents[2]
+BOX = "SN2700"
+OUT = Endpoint(device=BOX, interface="swp1")
+IN = Endpoint(device=BOX, interface="swp2")
+WHOLE = Endpoint(device=BOX, interface="")
+ON = PfcSetting(mode="on", priorities=frozenset(range(8)))
+OFF = PfcSetting(mode="off", priorities=frozenset())
+DSCP = TrustSetting(source="dscp")
+
+
+@pytest.fixture
+def simulated() -> Iterator[InProcessLab]:
+    with InProcessLab(load(ROOT / "testbeds" / "cumulus-cx5.yaml"), seed=1) as lab:
+        yield lab
+
+
+@pytest.fixture
+def lab(simulated: InProcessLab, tmp_path: Path) -> Iterator[Lab]:
+    testbed = load(ROOT / "testbeds" / "cumulus-cx5.yaml")
+    with opened(simulated, testbed, tmp_path / "journal.jsonl") as lab:
+        yield lab
+
+
+def typed(lab: Lab, line: str) -> str:
+    """By hand; the answer."""
+    reply = lab.transports[BOX].run(program(*line.split()))
+    assert reply.status == 0, reply
+    return reply.text
+
+
+def configured(lab: Lab, path: str = "qos") -> dict[str, Any]:
+    """What is applied."""
+    told: dict[str, Any] = json.loads(typed(lab, f"nv show {path} --applied -o json"))
+    return told
+
+
+def everything(lab: Lab) -> tuple[dict[str, Any], ...]:
+    return configured(lab), configured(lab, "interface")
+
+
+def applied(lab: Lab, *lines: str) -> None:
+    for line in lines:
+        typed(lab, f"nv {line}")
+    typed(lab, "nv config apply -y")
+
+
+def profile_of(lab: Lab, at: Endpoint, feature: str) -> str:
+    told: str = configured(lab, f"interface {at.interface}")["qos"][feature]["profile"]
+    return told
+
+
+def all_settings(lab: Lab) -> None:
+    """Each of them once, and lossless priorities that go away and come again."""
+    for at in (IN, OUT):
+        lab.change(at, TRUST, DSCP)
+        lab.change(at, PFC, OFF)
+    for at in (IN, OUT):
+        lab.change(at, PFC, ON)
+    lab.change(OUT, ECN, lab.part(BOX, EcnMarking).ecn_on({3}))
+    lab.change(OUT, SCHEDULING, lab.part(BOX, QueueShares).scheduling_for((12,) * 7 + (None,)))
+    lab.change(IN, DSCP_MAP, tuple(dscp % 8 for dscp in range(64)))
+    lab.change(IN, FRAME_LIMIT, 9018)
+    lab.change(WHOLE, QUEUE_MAP, (0, 1, 2, 3, 4, 5, 7, 6))
+
+
+THEIRS = (
+    "set qos pfc gold switch-priority 3,5",
+    "set qos congestion-control gold traffic-class 1,2 min-threshold 40000",
+    "set qos congestion-control gold traffic-class 1,2 red enable",
+    "set qos egress-scheduler gold traffic-class 2,5 bw-percent 50",
+    "set qos egress-scheduler gold traffic-class 6 mode strict",
+    "set qos mapping gold trust both",
+    "set qos mapping gold dscp 10,21,36 switch-priority 0",
+    *(
+        f"set interface swp1-3 qos {feature} profile gold"
+        for feature in ("pfc", "congestion-control", "egress-scheduler", "mapping")
+    ),
+)
+
+
+@pytest.mark.parametrize("theirs", [(), THEIRS], ids=["as installed", "with profiles"])
+def test_all_settings_at_once_act_on_packets_and_go_back(lab, simulated, theirs):
+    if theirs:
+        applied(lab, *theirs)
+    before, network = everything(lab), simulated.lab.network.switch(BOX)
+    with lab.restoring():
+        all_settings(lab)
+        assert network.pfc("swp2") == ("on", frozenset(range(8)))
+        assert network.dscp_map("swp2")[:10] == (0, 1, 2, 3, 4, 5, 6, 7, 0, 1)
+        assert network.dot1p_lp == (0, 1, 2, 3, 4, 5, 7, 6)
+        curve = network.wred("swp1")[3]
+        assert (curve.ecn, curve.low_limit) == (True, 150_000 // 208)
+        assert [n for n, each in enumerate(network.wred("swp1")) if each] == [3]
+        assert network.schedule("swp1").queues == (*[("1", 1200)] * 7, ("sp", 0))
+        qos, interfaces = everything(lab)
+        assert interfaces["swp2"]["link"]["mtu"] == 9000
+        assert interfaces["swp3"] == before[1]["swp3"]
+        for feature, was in before[0].items():  # nobody else's profile is another one
+            for name, profile in was.items():
+                if feature != "egress-queue-mapping":
+                    assert qos[feature][name] == profile, (feature, name)
+        assert profile_of(lab, OUT, "pfc") == ("labtests-swp1-gold" if theirs else "labtests-swp1")
+    assert everything(lab) == before
+    assert lab.overridden == []
+
+
+def test_a_change_is_one_revision_that_can_be_rolled_back(lab):
+    before, rows = configured(lab), typed(lab, "nv config revision").splitlines()
+    lab.change(OUT, SCHEDULING, lab.part(BOX, QueueShares).scheduling_for((20,) * 4 + (5,) * 4))
+    now = typed(lab, "nv config revision").splitlines()
+    assert len(now) == len(rows) + 1
+    assert configured(lab) != before
+    typed(lab, f"nv config apply {rows[-1].split()[0]} -y")
+    assert configured(lab) == before
+
+
+def test_a_curve_of_somebody_is_put_back_when_marking_was_switched_off(lab):
+    applied(lab, *(line for line in THEIRS if "congestion" in line))
+    before = everything(lab)
+    told = lab.ask(BOX, lab.setting(OUT, ECN).read("swp1"))
+    assert told.profile == "gold; RED in 1, 2"
+    with lab.restoring():
+        lab.change(OUT, ECN, lab.part(BOX, EcnMarking).ecn_on(frozenset()))
+        assert profile_of(lab, OUT, "congestion-control") == "labtests-swp1-gold"
+        assert lab.ask(BOX, lab.setting(OUT, ECN).read("swp1")).queues == ()
+    assert everything(lab) == before
+
+
+def test_what_a_change_that_was_cut_off_has_left_goes_with_the_next_one(lab):
+    before = everything(lab)
+    applied(lab, "set qos pfc labtests-swp1-old switch-priority 7")
+    typed(lab, "nv set qos pfc labtests-swp1 switch-priority 5")  # and the line was cut
+    with lab.restoring():
+        lab.change(OUT, PFC, ON)
+        assert set(configured(lab)["pfc"]) == {"labtests-swp1"}
+        assert typed(lab, "nv config diff -o commands") == ""
+    assert everything(lab) == before
+
+
+def test_queues_that_the_default_serves_unequally_are_served_alike_where_it_matters(lab, simulated):
+    """12 and 13 percent: a sender that is offered half of the line would get less."""
+    incast = Incast(lab=lab, pace=SIMULATED, progress=lambda _: None)
+    network = simulated.lab.network.switch(BOX)
+    with lab.restoring():
+        incast.serve_alike({3, 5})
+        assert "labtests-swp1" not in configured(lab)["egress-scheduler"]
+        incast.serve_alike({2, 5})
+        assert len(set(network.schedule("swp1").queues)) == 1
+    assert "labtests-swp1" not in configured(lab)["egress-scheduler"]
+
+
+def test_what_somebody_has_pending_is_never_applied(lab):
+    typed(lab, "nv set interface swp2 link state down")
+    before = everything(lab)
+    (waiting,) = lab.ask(BOX, lab.part(BOX, Obstacles).obstacles())
+    assert "1 changes are pending, first `nv set interface swp2 link state down`" in waiting
+    with pytest.raises(CommandRejected, match="somebody's change is pending") as refused:
+        lab.change(OUT, PFC, ON)
+    assert "nv config detach" in refused.value.remedy
+    assert everything(lab) == before
+    assert "swp2 link state down" in typed(lab, "nv config diff -o commands")
+
+
+def test_pauses_want_memory_which_is_not_made_by_the_way(lab):
+    applied(lab, "unset qos traffic-pool default-lossless")
+    with pytest.raises(CommandRejected, match="no memory is for lossless traffic") as refused:
+        lab.change(IN, PFC, ON)
+    assert "traffic-pool default-lossless memory-percent 50" in refused.value.remedy
+
+
+def test_roce_mode_is_an_obstacle_and_nothing_is_guessed_of_it(lab, simulated):
+    applied(lab, "set qos roce mode lossless")
+    network = simulated.lab.network.switch(BOX)
+    assert network.pfc("swp1") == ("on", frozenset({3}))
+    assert network.dot1p_lp == (0, 0, 0, 3, 0, 0, 6, 0)
+    (roce,) = lab.ask(BOX, lab.part(BOX, Obstacles).obstacles())
+    assert "RoCE mode is on (lossless)" in roce
+    for kind in (PFC, ECN, SCHEDULING, TRUST, DSCP_MAP):
+        with pytest.raises(CommandRejected, match="RoCE mode is on") as refused:
+            lab.ask(BOX, lab.setting(OUT, kind).read("swp1"))
+        assert "nv unset qos roce" in refused.value.remedy
+    with pytest.raises(CommandRejected, match="RoCE mode is on"):
+        lab.ask(BOX, lab.setting(WHOLE, QUEUE_MAP).read(""))
+    applied(lab, *THEIRS[:1], "set interface swp1 qos pfc profile gold")
+    assert lab.ask(BOX, lab.setting(OUT, PFC).read("swp1")).priorities == {3, 5}
+
+
+def test_what_the_switch_cannot_do_is_refused_before_anything_is_sent(lab):
+    before = typed(lab, "nv config revision")
+    curves = (
+        MarkingCurve(queue=3, kmin_bytes=1, kmax_bytes=2, pmax_percent=3, weighting_exponent=4),
+    )
+    with pytest.raises(CommandRejected, match="no average"):
+        lab.part(BOX, EcnCurves).ecn_for(curves, 208)
+    with pytest.raises(CommandRejected, match="negotiates no PFC"):
+        lab.change(IN, PFC, PfcSetting(mode="auto", priorities=frozenset({3})))
+    with pytest.raises(CommandRejected, match="more than 100 percent"):
+        lab.change(OUT, SCHEDULING, lab.part(BOX, QueueShares).scheduling_for((20,) * 8))
+    with pytest.raises(CommandRejected, match="no length of a frame") as refused:
+        lab.change(IN, FRAME_LIMIT, 10_000)
+    assert "570 to 9234" in refused.value.remedy
+    with pytest.raises(CommandRejected, match="cannot classify so"):
+        lab.change(IN, TRUST, TrustSetting(source="exp"))
+    with pytest.raises(CommandRejected, match="does not classify by DSCP"):
+        lab.ask(BOX, lab.setting(IN, DSCP_MAP).read("swp2"))
+    assert typed(lab, "nv config revision") == before
+
+
+def test_a_name_that_leaves_no_room_for_ours_is_refused_before_anything_is_sent(lab):
+    long = "x" * 120
+    setting = lab.setting(OUT, PFC)
+    applied = Applied(profiles={long: {("switch-priority", "3"): ""}}, profile=long, has_pool=True)
+    assert setting.value(applied, "swp1").priorities == {3}
+    with pytest.raises(CommandRejected, match="would be no name of a profile"):
+        setting.commands("swp1", setting.value(applied, "swp1"), ON, applied)
+
+
+def test_a_line_that_is_refused_leaves_nothing_behind(lab, monkeypatch):
+    before, setting = everything(lab), lab.setting(OUT, FRAME_LIMIT)
+    monkeypatch.setattr("labtests.drivers.cumulus.interfaces.MTUS", range(99_999))
+    with pytest.raises(CommandRejected, match="Invalid config") as refused:
+        lab.change(OUT, FRAME_LIMIT, 20_018)
+    assert refused.value.remedy
+    assert everything(lab) == before
+    assert typed(lab, "nv config diff -o commands") == ""
+    assert lab.ask(BOX, setting.read("swp1")) == 9234
+
+
+def test_a_box_that_says_yes_and_does_nothing_is_found_out(lab, simulated):
+    simulated.lab.inject({"kind": "lie", "device": BOX})
+    with pytest.raises(LabError, match="reads back as"):
+        lab.change(IN, PFC, replace(ON, priorities=frozenset({3})))
+    simulated.lab.inject({"kind": "heal", "device": BOX})
+
+
+def test_what_it_counts_and_tells_is_read(lab):
+    queues = lab.ask(BOX, lab.part(BOX, QueueTelemetry).queue_counters(OUT.interface))
+    assert [each.counter for each in queues[:4]] == [
+        *("forwarded_packets", "forwarded_bytes", "dropped_packets", "marked_packets"),
+    ]
+    assert len(queues) == 32
+    assert all(each.value is not None for each in queues)
+    assert len(lab.ask(BOX, lab.part(BOX, PfcTelemetry).pfc_counters((IN.interface,)))) == 16
+    port = lab.ask(BOX, lab.part(BOX, PortTelemetry).port_counters(OUT.interface))
+    assert all(each.value is not None for each in port)
+    drops = lab.ask(BOX, lab.part(BOX, DropTelemetry).drop_counters(OUT.interface))
+    assert {each.counter: each.value for each in drops} == {
+        "buffer_dropped_in_packets": 0,
+        "ecn_marked_packets": 0,
+        "queue_wred_dropped_packets": 0,
+        "other_queues_dropped_packets": 0,
+    }
+    heard = lab.ask(BOX, lab.part(BOX, Neighbours).neighbours())
+    assert (heard[0].port, heard[0].name) == (OUT.interface, "ServerC")
+    link = lab.ask(BOX, lab.part(BOX, LinkState).link(OUT.interface))
+    assert (link.up, link.speed_bits_per_s, link.frame_bytes) == (True, 25 * 10**9, 9234)
+    assert lab.ask(BOX, lab.part(BOX, Versions).versions()) == {"cumulus": "5.11.0-SIMULATED"}
+
+
+def test_a_counter_that_is_not_shown_is_not_known_and_never_0(lab, simulated):
+    hide = {"kind": "missing-counter", "device": BOX, "port": "swp1"}
+    simulated.lab.inject(hide | {"counter": "queue-drops"})
+    queues = lab.ask(BOX, lab.part(BOX, QueueTelemetry).queue_counters(OUT.interface))
+    drops = [each for each in queues if each.counter == "dropped_packets"]
+    assert [each.value for each in drops] == [None] * 8
+    assert "does not show it" in drops[0].missing
+
+
+def test_a_port_that_there_is_not_is_named(lab):
+    with pytest.raises(CommandRejected, match="does not exist") as refused:
+        lab.ask(BOX, lab.part(BOX, QueueTelemetry).queue_counters("swp99"))
+    assert "check the interface name" in refused.value.remedy
+    with pytest.raises(CommandRejected, match="does not exist"):
+        lab.ask(BOX, lab.setting(OUT, FRAME_LIMIT).read("swp99"))
+
+
+def test_a_watchdog_a_shaper_and_a_profile_that_is_not_there_are_told(lab):
+    assert lab.ask(BOX, lab.part(BOX, Obstacles).obstacles()) == ()
+    applied(
+        lab,
+        "set interface swp2 qos pfc-watchdog state enable",
+        "set qos egress-shaper slow port-max-rate 200000",
+        "set interface swp1 qos egress-shaper profile slow",
+    )
+    shaper, guard = lab.ask(BOX, lab.part(BOX, Obstacles).obstacles())
+    assert "swp2: the PFC watchdog may shut a queue in a run" in guard
+    assert "swp1: it may be slower than its link (qos egress-shaper profile slow)" in shaper
+
+
+def test_a_profile_is_planned_made_and_put_back(lab):
+    profile, before = load_profile(ROOT / "profiles" / "lossless-25g.yaml").form, everything(lab)
+    taken = take(lab)
+    with lab.restoring():
+        plans = planned(profile, lab)
+        of_switch = next(plan for plan in plans if plan.device == BOX)
+        assert not of_switch.impossible
+        cannot = [each for each in of_switch.findings if each.kind == "cannot"]
+        assert [each for each in cannot if "headroom" not in each.problem] == []
+        made(profile, lab, plans)
+        assert not any(plan.steps for plan in planned(profile, lab))
+        assert len({each.setting for each in compare(taken, take(lab))}) > 3
+    assert everything(lab) == before
+    assert list(compare(taken, take(lab))) == []

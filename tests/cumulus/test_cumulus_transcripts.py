@@ -1,0 +1,227 @@
+"""Every recording of a Cumulus switch is read as its .expected says, or refused as it says."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from cumulus_recordings import (
+    FOLDER,
+    PARSERS,
+    RECORDINGS,
+    is_read,
+    label,
+    load,
+    parser_of,
+    rendered,
+)
+
+from labtests.core.errors import CommandRejected, LabError, UnreadableOutput
+from labtests.drivers.cumulus import driver
+from labtests.drivers.cumulus.egress import curves_of, shares_of
+from labtests.drivers.cumulus.maps import mapped
+from labtests.drivers.cumulus.pfc import lossless
+from labtests.drivers.cumulus.profiles import Unclear
+from labtests.drivers.cumulus.session import expect_applied
+from labtests.drivers.displays import trees
+from labtests.transport.protocol import Reply
+
+READ = [recording for recording in RECORDINGS if is_read(recording)]
+INSTALLED = PARSERS["qos"](load("qos.installed"))
+
+
+def answer(shown: Any, command: str = "nv show interface swp1 counters qos -o json") -> Reply:
+    text = shown if isinstance(shown, str) else json.dumps(shown)
+    return Reply(device="SN2700", command=command, text=f"{text}\n")
+
+
+@pytest.mark.parametrize("recording", RECORDINGS, ids=label)
+def test_a_recording_says_what_is_expected_of_it(recording):
+    assert rendered(recording) == recording.with_suffix(".expected").read_text(encoding="utf-8")
+
+
+def test_every_parser_has_a_recording_that_it_reads():
+    assert {recording.name.split(".")[0] for recording in READ} == set(PARSERS)
+
+
+def test_no_expectation_is_left_without_its_recording():
+    assert {r.stem for r in FOLDER.glob("*.expected")} == {r.stem for r in RECORDINGS}
+
+
+@pytest.mark.parametrize("recording", READ, ids=label)
+def test_a_recording_is_refused_by_every_other_parser(recording):
+    reply, own = load(recording), parser_of(recording)
+    for name, parse in PARSERS.items():
+        if parse is own or name == "lldp" or {name, recording.name.split(".")[0]} == {"link"}:
+            continue  # of interfaces without a neighbour LLDP says nothing
+        with pytest.raises(UnreadableOutput) as refusal:
+            parse(reply)
+        assert refusal.value.remedy, name
+
+
+@pytest.mark.parametrize("recording", READ, ids=label)
+def test_a_line_that_is_new_is_refused_wherever_it_stands(recording):
+    reply = load(recording)
+    lines = reply.text.splitlines(keepends=True)
+    for place in {0, len(lines) // 2, len(lines)}:
+        more = [*lines[:place], "Frobnicated pkts : 7 of 9\n", *lines[place:]]
+        with pytest.raises(UnreadableOutput):
+            parser_of(recording)(replace(reply, text="".join(more)))
+
+
+def test_a_switch_as_installed_means_what_the_guide_says():
+    default = {feature: INSTALLED[feature]["default-global"] for feature in INSTALLED
+               if "default-global" in INSTALLED[feature]}  # fmt: skip
+    curves, red = curves_of(default["congestion-control"])
+    (curve,) = curves
+    assert (curve.queue, curve.low_limit, curve.high_limit) == (0, 150_000, 1_500_000)
+    assert (curve.drop_probability_percent, curve.ecn, red) == (100, True, frozenset())
+    assert shares_of(default["egress-scheduler"]) == (12, 13) * 4
+    assert mapped(default["mapping"]) == ("l2", tuple(n // 8 for n in range(64)))
+    assert lossless(INSTALLED["pfc"].get("default-global", {})) == frozenset()
+
+
+# -- hostile answers -------------------------------------------------------------------------------
+
+QOS = json.loads(load("qos.installed").text)
+
+
+def with_profile(feature: str, name: str, profile: Any) -> Reply:
+    return answer({**QOS, feature: {name: profile}}, "nv show qos --applied -o json")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        [],
+        7,
+        "true",
+        {"egress-queue-stats": []},
+        {"egress-queue-stats": {"3": 7}},
+        {"egress-queue-stats": {"3": {"tx-frames": -1}}},
+        {"egress-queue-stats": {"3": {"tx-frames": 1.5}}},
+        {"egress-queue-stats": {"3": {"tx-frames": True}}},
+        {"egress-queue-stats": {"3": {"tx-frames": None}}},
+        {"egress-queue-stats": {"3": {"tx-frames": "75.19 KB"}}},
+        {"egress-queue-stats": {"3": {"tx-frames": "٣"}}},
+        {"egress-queue-stats": {"3": {"tx-frames": str(2**64)}}},
+        {"egress-queue-stats": {"3": {"tx-frames": 2**64}}},
+        {"egress-queue-stats": {"3": {"tx-frobnications": 1}}},
+        {"egress-queue-stats": {"03": {}}},
+        {"egress-queue-stats": {"16": {}}},
+        {"egress-queue-stats": {}, "frobnication-stats": {}},
+        {"egress-queue-stats": {}, "port-stats": {"up-stats": {}}},
+        "[" * 100_000,
+        '{"egress-queue-stats": {"3": {"tx-frames": ' + "9" * 5000 + "}}}",
+    ],
+    ids=range(20),
+)
+def test_what_is_no_count_is_refused_with_device_command_and_remedy(wrong):
+    with pytest.raises(UnreadableOutput) as refused:
+        PARSERS["counters"](answer(wrong))
+    assert refused.value.device == "SN2700"
+    assert refused.value.command.startswith("nv show interface swp1")
+    assert refused.value.remedy
+
+
+@pytest.mark.parametrize("most", [2**64 - 1, str(2**64 - 1)])
+def test_a_counter_has_64_bits(most):
+    told = PARSERS["counters"](answer({"egress-queue-stats": {"3": {"tx-bytes": most}}}))
+    assert told["egress-queue-stats"]["3"]["tx-bytes"] == 2**64 - 1
+
+
+@pytest.mark.parametrize(
+    ("feature", "name", "profile"),
+    [
+        ("pfc", "-rf", {}),
+        ("pfc", "a b", {}),
+        ("pfc", "$(reboot)", {}),
+        ("pfc", "x" * 129, {}),
+        ("pfc", "x\n", {}),
+        ("pfc", "p", {"switch-priority": {"; reboot": {}}}),
+        ("pfc", "p", {"tx": "enable; reboot"}),
+        ("pfc", "p", {"tx": ["enable"]}),
+        ("pfc", "p", {"tx": None}),
+        ("pfc", "p", {"a": {"b": {"c": {"d": {"e": {"f": {"g": {"h": {"i": 1}}}}}}}}}),
+        ("mapping", "p", {"dscp": {str(n): {"switch-priority": 1} for n in range(9999)}}),
+    ],
+)
+def test_a_word_that_could_go_into_a_command_is_checked(feature, name, profile):
+    with pytest.raises(UnreadableOutput) as refused:
+        PARSERS["qos"](with_profile(feature, name, profile))
+    assert refused.value.device == "SN2700"
+
+
+def test_an_answer_of_too_many_parts_is_refused(monkeypatch):
+    monkeypatch.setattr(trees, "MOST_NODES", 1000)
+    with pytest.raises(UnreadableOutput, match="more than 1000 parts"):
+        PARSERS["qos"](answer({"qos": {str(n): {} for n in range(1000)}}))
+
+
+@pytest.mark.parametrize(
+    ("means", "leaves"),
+    [
+        (lossless, {("switch-priority", "8"): ""}),
+        (lossless, {("switch-priority", "3"): "", ("tx",): "maybe"}),
+        (lossless, {("switch-priority", "3"): "", ("tx",): "disable"}),
+        (curves_of, {("traffic-class", "3", "min-threshold"): "many"}),
+        (curves_of, {("traffic-class", "3", "min-threshold"): "2000000"}),
+        (curves_of, {("traffic-class", "9", "ecn"): "enable"}),
+        (curves_of, {("traffic-class", "3", "probability"): "101"}),
+        (shares_of, {}),
+        (shares_of, {("traffic-class", "0", "mode"): "wfq"}),
+        (shares_of, {("traffic-class", "0", "bw-percent"): "101"}),
+        (mapped, {}),
+        (mapped, {("trust",): "l3", ("dscp", "64", "switch-priority"): "1"}),
+        (mapped, {("trust",): "l3", ("dscp", "6", "switch-priority"): "8"}),
+    ],
+)
+def test_a_profile_that_cannot_be_is_not_taken_for_another_one(means, leaves):
+    with pytest.raises(Unclear) as refused:
+        means(leaves)
+    assert refused.value.remedy
+
+
+def test_a_pending_line_is_a_line_of_nv():
+    with pytest.raises(UnreadableOutput, match="no `nv set`"):
+        PARSERS["pending"](answer("- set:\n    system: {}"))
+    assert PARSERS["pending"](answer("{}")) == ()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Invalid config [rev_id: 4]\n  Config invalid at interface.swp1.link.breakout: '4x10G' "
+        "is not of type 'object'",
+        "Error: Ambiguous Command:\n  set interface\n  show interface",
+        "created [rev_id: 2]",
+        "",
+    ],
+)
+def test_a_revision_counts_when_the_switch_says_applied(said):
+    with pytest.raises(CommandRejected) as refused:
+        expect_applied([answer(said, "nv config apply -y")])
+    assert refused.value.remedy
+    expect_applied([answer("created [rev_id: 2]\napplied [rev_id: 2]")])
+    expect_applied([answer("applied_and_saved [rev_id: 2]")])
+
+
+@pytest.mark.parametrize(
+    ("shown", "version"),
+    [
+        ({"build": "Cumulus Linux 5.5.0", "hostname": "leaf01"}, "5.5.0"),
+        ({"product-name": "Cumulus Linux", "product-release": "5.11.0"}, "5.11.0"),
+    ],
+)
+def test_the_version_is_read_in_the_words_of_any_release(shown, version):
+    assert driver.parse_version(answer(shown)) == {"cumulus": version}
+    for wrong in ({}, {"build": "Frobnix 7"}, {"build": 5}):
+        with pytest.raises(LabError):
+            driver.parse_version(answer(wrong))
+
+
+def test_two_neighbours_at_one_port_are_no_cable():
+    two = {"swp1": {"lldp": {"neighbor": {"a": {}, "b": {}}}}}
+    with pytest.raises(UnreadableOutput, match="two neighbours"):
+        driver.parse_lldp(answer(two))
+    assert driver.parse_lldp(answer({"eth0": two["swp1"]})) == ()

@@ -1,0 +1,243 @@
+"""The emulated Cumulus switch prints trees and says no as recorded, and applies revisions."""
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "switch_cli"))
+
+from silent_hosts import silence, star
+
+from labtests.network import UdpRequest
+from labtests.simlab.cumulus import CumulusBox
+from labtests.simlab.cumulus.nv import nv
+from labtests.simlab.lab import SimulatedLab
+from labtests.simlab.linux.calls import Call
+from labtests.simlab.linux.options import NotEmulated, Refused
+
+TRANSCRIPTS = Path(__file__).parents[1] / "transcripts"
+PORTS = ("swp1", "swp2", "swp3")
+
+
+class Process:
+    user = "cumulus"
+
+
+@pytest.fixture
+def lab(monkeypatch: pytest.MonkeyPatch) -> SimulatedLab:
+    silence(monkeypatch)
+    hosts = {"C": PORTS[0], "A": PORTS[1], "B": PORTS[2]}
+    return SimulatedLab(star("SN2700", "cumulus", PORTS, hosts), seed=1)
+
+
+def box(lab: SimulatedLab) -> CumulusBox:
+    found = lab.devices["SN2700"]
+    assert isinstance(found, CumulusBox)
+    return found
+
+
+def typed(lab: SimulatedLab, line: str, user: str = "cumulus") -> str:
+    process: Any = Process()
+    process.user = user
+    return nv(box(lab).chassis, Call(host=box(lab), process=process, argv=tuple(line.split())))
+
+
+def told(lab: SimulatedLab, path: str) -> Any:
+    return json.loads(typed(lab, f"nv show {path} -o json"))
+
+
+def recording(name: str) -> list[str]:
+    """Without its command and source."""
+    return (TRANSCRIPTS / f"{name}.txt").read_text(encoding="utf-8").splitlines()[2:]
+
+
+def test_what_is_there_by_itself_is_as_recorded(lab: SimulatedLab) -> None:
+    typed(lab, "nv unset qos traffic-pool")
+    typed(lab, "nv config apply -y")
+    recorded = json.loads("\n".join(recording("cumulus/qos.installed")))
+    assert told(lab, "qos --applied") == recorded
+    assert told(lab, "qos congestion-control --applied") == recorded["congestion-control"]
+
+
+def test_a_link_has_the_fields_that_are_recorded(lab: SimulatedLab) -> None:
+    recorded = json.loads("\n".join(recording("cumulus/link.counted")))
+    link = told(lab, "interface swp1 link")
+    assert recorded.keys() <= link.keys()
+    assert recorded["stats"].keys() == link["stats"].keys()
+    assert {name: type(each) for name, each in recorded["stats"].items()} == {
+        name: type(each) for name, each in link["stats"].items()
+    }
+
+
+def test_counters_have_the_columns_of_the_recorded_tables(lab: SimulatedLab) -> None:
+    shown = told(lab, "interface swp1 counters qos")
+    heads = [re.split(r"\s{2,}", line.strip()) for line in recording("cumulus/counters.table")]
+    groups = {"priority-group": "ingress-buffer-stats", "traffic-class": "egress-queue-stats"}
+    for first, kind in groups.items():
+        (columns,) = [head[1:] for head in heads if head[0] == first]
+        assert set(columns) <= set(shown[kind]["3"])
+    (columns,) = [head[1:] for head in heads if head[0] == "switch-priority"]
+    assert set(shown["pfc-stats"]["3"]) == {c for c in columns if c.endswith("frames")}
+    assert {"ecn-marked-packets", "mc-buffer-discards", "pause-frames"} == set(
+        shown["port-stats"]["tx-stats"]
+    )
+
+
+def test_revisions_are_listed_in_the_columns_that_are_recorded(lab: SimulatedLab) -> None:
+    first = typed(lab, "nv config revision").splitlines()
+    recorded = recording("cumulus-face/revision")
+    assert first[:2] == [line.rstrip() for line in recorded[:2]]
+    assert (
+        re.sub(r"\d", "0", first[2])[:109]
+        == re.sub(r"\d", "0", recorded[2].replace("applied_and_saved", "applied          "))[:109]
+    )
+
+
+def test_what_is_pending_is_not_in_force_until_it_is_applied(lab: SimulatedLab) -> None:
+    network = lab.network.switch("SN2700")
+    assert typed(lab, "nv set qos pfc gold switch-priority 3,5-6") == "created [rev_id: 2]\n"
+    assert typed(lab, "nv set interface swp1-2 qos pfc profile gold") == ""
+    assert network.pfc("swp1") == ("off", frozenset())
+    assert "gold" not in told(lab, "qos pfc --applied")
+    assert "gold" in told(lab, "qos pfc --pending")
+    assert typed(lab, "nv config diff -o commands").splitlines() == [
+        "nv set qos pfc gold switch-priority 3",
+        "nv set qos pfc gold switch-priority 5",
+        "nv set qos pfc gold switch-priority 6",
+        "nv set interface swp1 qos pfc profile gold",
+        "nv set interface swp2 qos pfc profile gold",
+    ]
+    assert typed(lab, "nv config diff -o commands", user="somebody") == ""
+    assert typed(lab, "nv config apply -y") == "applied [rev_id: 2]\n"
+    assert network.pfc("swp1") == ("on", frozenset({3, 5, 6}))
+    assert network.pfc("swp3") == ("off", frozenset())
+    typed(lab, "nv unset interface swp1 qos pfc")
+    assert typed(lab, "nv config diff -o commands") == ("nv unset interface swp1 qos pfc profile\n")
+    typed(lab, "nv config detach")
+    assert typed(lab, "nv config apply 1 -y") == "applied [rev_id: 4]\n"
+    assert network.pfc("swp1") == ("off", frozenset())
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        (
+            ("qos pfc gold tx maybe",),
+            "qos.pfc.gold.tx: 'maybe' is not one of ['enable', 'disable']",
+        ),
+        (("interface swp1 link mtu 9999",), "mtu: 9999 is greater than the maximum of 9216"),
+        (("interface swp1 link mtu long",), "interface.swp1.link.mtu: 'long' is not of type"),
+        (("interface swp1 qos pfc profile none",), "pfc profile none is not there"),
+        (("qos egress-scheduler default-global traffic-class 0-7 bw-percent 13",), "104 percent"),
+        (("qos traffic-pool default-lossy memory-percent 60",), "all pools is more than 100"),
+    ],
+)
+def test_what_cannot_be_is_refused_as_recorded_and_stays_pending(
+    lab: SimulatedLab, lines: tuple[str, ...], says: str
+) -> None:
+    before = told(lab, "qos --applied")
+    for line in lines:
+        typed(lab, f"nv set {line}")
+    with pytest.raises(Refused) as refused:
+        typed(lab, "nv config apply -y")
+    first, *rest = refused.value.printed.splitlines()
+    recorded = recording("cumulus-face/invalid")
+    assert re.sub(r"\d", "0", first) == re.sub(r"\d", "0", recorded[0])
+    assert all(line.startswith("  ") for line in (*rest, recorded[1]))
+    assert says in refused.value.printed
+    assert told(lab, "qos --applied") == before
+    assert typed(lab, "nv config diff -o commands") != ""
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("nv set qos frobnication on", "Error: Invalid Command"),
+        ("nv set qos pfc gold switch-priority 8", "Error: Invalid Command"),
+        ("nv set interface Ethernet1 link mtu 9000", "'Ethernet1' is not a 'interface-name'"),
+        ("nv show interface swp9 link -o json", "Error: The requested item does not exist."),
+        ("nv show qos frobnication --applied -o json", "does not exist"),
+        ("nv config apply 99 -y", "Error: Unknown revision: 99"),
+        ("nv config apply -y", "no pending revision"),
+        ("nv frobnicate", "Error: Invalid Command"),
+    ],
+)
+def test_what_there_is_not_is_refused(lab: SimulatedLab, line: str, says: str) -> None:
+    with pytest.raises(Refused, match=re.escape(says)):
+        typed(lab, line)
+    with pytest.raises(NotEmulated):
+        typed(lab, "nv show qos")
+
+
+def test_profiles_do_what_the_guide_says_of_them(lab: SimulatedLab) -> None:
+    network = lab.network.switch("SN2700")
+    assert network.dscp_map("swp1") == (0,) * 64  # trusts tags, and frames have none
+    for line in (
+        "qos mapping default-global trust l3",
+        "qos mapping default-global dscp 10,21,36 switch-priority 0",
+        "qos mapping customports trust port",
+        "qos mapping customports port-default-sp 4",
+        "interface swp2 qos mapping profile customports",
+        "qos congestion-control my-red-profile traffic-class 1,2 min-threshold 40000",
+        "qos congestion-control my-red-profile traffic-class 1,2 red enable",
+        "qos congestion-control default-global traffic-class 0 ecn disable",
+        "interface swp1 qos congestion-control profile my-red-profile",
+        "qos egress-scheduler list2 traffic-class 2,5 bw-percent 50",
+        "qos egress-scheduler list2 traffic-class 6 mode strict",
+        "interface swp1 qos egress-scheduler profile list2",
+        "qos egress-queue-mapping default-global switch-priority 2 traffic-class 7",
+    ):
+        typed(lab, f"nv set {line}")
+    typed(lab, "nv config apply -y")
+    assert [network.dscp_map("swp1")[dscp] for dscp in (0, 10, 21, 36, 63)] == [0, 0, 0, 0, 7]
+    assert network.dscp_map("swp2") == (4,) * 64
+    first, second = network.wred("swp1")[0], network.wred("swp1")[1]
+    assert first is None
+    assert second is not None
+    assert (second.low_limit, second.ecn, second.mark_leaving) == (40_000 // 208, True, False)
+    assert network.wred("swp2") == (None,) * 8
+    served = network.schedule("swp1").queues
+    assert (served[2], served[5], served[6], served[0]) == (
+        *[("1", 5000)] * 2,
+        ("sp", 0),
+        ("1", 1),
+    )
+    assert network.dot1p_lp == (0, 1, 7, 3, 4, 5, 6, 7)
+
+
+def test_a_reboot_brings_what_was_saved(lab: SimulatedLab) -> None:
+    def applied(line: str) -> None:
+        typed(lab, f"nv set {line}")
+        typed(lab, "nv config apply -y")
+
+    applied("qos pfc saved switch-priority 3")
+    assert typed(lab, "nv config save") == "saved [rev_id: applied]\n"
+    applied("qos pfc lost switch-priority 4")
+    typed(lab, "nv set qos pfc pending switch-priority 5")
+    lab.inject({"kind": "reboot", "device": "SN2700", "seconds": 1})
+    lab.advance(2_000_000_000)
+    assert set(told(lab, "qos pfc --pending")) == {"saved"}
+
+
+def test_counters_are_of_the_last_second(lab: SimulatedLab) -> None:
+    lab.network.start_udp(
+        UdpRequest(device="A", interface="eth0", destination="192.168.10.10", tos=0,
+                   rate_bits_per_s=1e8, datagram_bytes=1000)
+    )  # fmt: skip
+
+    def sent() -> tuple[int, int]:
+        counted = told(lab, "interface swp1 counters qos")["egress-queue-stats"]
+        port = told(lab, "interface swp1 link")["stats"]["out-pkts"]
+        return port, sum(each["tx-frames"] for each in counted.values())
+
+    lab.advance(900_000_000)
+    assert sent() == (0, 0)
+    lab.advance(200_000_000)
+    port, queues = sent()
+    assert (port, queues > 0) == (0, True)
+    lab.advance(1_000_000_000)
+    assert sent()[0] > 0
