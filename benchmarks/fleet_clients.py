@@ -122,15 +122,15 @@ def lab_of(fleet: Json, phases: Phases) -> Iterator[Any]:
     from labtests.core.clock import WallClock
     from labtests.inventory import load
     from labtests.lab.lab import Lab
-    from labtests.transport.transcript import Journal
+    from labtests.transport.transcript import Transcript
 
     phases.mark("import labtests")
     whole = load(fleet["testbed"])
     hosts = tuple(device for device in whole.devices if device.name in fleet["ports"])
     testbed = replace(whole, devices=hosts)
     phases.mark("testbed")
-    with Journal(Path(fleet["folder"]) / "journal.jsonl") as journal:
-        lab = Lab.open(testbed, clock=WallClock(), backend="hardware", journal=journal)
+    with Transcript(Path(fleet["folder"]) / "journal.jsonl") as transcript:
+        lab = Lab.open(testbed, clock=WallClock(), backend="hardware", transcript=transcript)
         phases.mark("connect")
         with lab:
             yield lab
@@ -204,7 +204,7 @@ def on_disk(fleet: Json, lab: Any) -> Any:
         dry_run=True,
         devices=lab.testbed.devices,
     )
-    return ChangeJournal.begin(path, begun, lab.journal.redaction)
+    return ChangeJournal.begin(path, begun, lab.transcript.redaction)
 
 
 def note_sent(fleet: Json, lab: Any) -> None:

@@ -13,7 +13,7 @@ from labtests.lab.lab import Lab
 from labtests.simlab.control import Message, RunningLab, SimulationFailed
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.serving import ServingFolder, answer, open_lab
-from labtests.transport.transcript import Journal
+from labtests.transport.transcript import Transcript
 
 
 class InProcessLab(RunningLab):
@@ -86,9 +86,9 @@ class InProcessLab(RunningLab):
 def opened(simulated: InProcessLab, testbed: Testbed, journal: Path) -> Iterator[Lab]:
     """The lab, its sessions open, with a journal."""
     with (
-        Journal(journal) as pages,
+        Transcript(journal) as pages,
         Lab.open(
-            simulated.reroute(testbed), clock=simulated.clock, backend="simulated", journal=pages
+            simulated.reroute(testbed), clock=simulated.clock, backend="simulated", transcript=pages
         ) as lab,
     ):
         yield lab

@@ -20,11 +20,11 @@ class Driver:
     """Counters and facts: objects with the abilities of device.py and facts.py."""
 
     def setting(self, kind: Kind[T]) -> Setting[T] | None:
-        """How it has this kind; None when it has not."""
+        """How it has this kind; None when it does not have it."""
         return next((each for each in self.settings if each.kind.name == kind.name), None)
 
     def able(self, ability: type[Able]) -> Able | None:
-        """What of it has this ability; None when it has not."""
+        """What of it has this ability; None when nothing has."""
         return next((p for p in (*self.parts, *self.settings) if isinstance(p, ability)), None)
 
     def offers(self, name: str) -> bool:

@@ -156,5 +156,5 @@ class Lacking(Protocol):
 
     @abstractmethod
     def lacks(self) -> Asking[dict[str, str]]:
-        """Setting or counter family (the name of its method) -> why it can not be had here, in one
+        """Setting or counter family (the name of its method) -> why it cannot be had here, in one
         sentence that names what is missing and what follows. Empty when nothing is missing."""

@@ -298,6 +298,11 @@ class FlowResult:
     def __post_init__(self) -> None:
         object.__setattr__(self, "because", told(self.because))
 
+    @property
+    def is_rdma(self) -> bool:
+        """Whether the tool is one of perftest."""
+        return self.tool.startswith("ib_")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StormResult:

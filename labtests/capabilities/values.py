@@ -121,6 +121,6 @@ def expect_value(setting: str, value: object) -> None:
         whole = repr(value)
         shown = whole if len(whole) <= 120 else f"{excerpt(whole, 120)}..."
         raise NoSuchValue(
-            f"{setting} cannot be {shown}: that is no value of this setting, so nothing is made of "
-            "it"
+            f"{setting} cannot be {shown}: that is not a value of this setting, so no command is "
+            "made from it"
         )

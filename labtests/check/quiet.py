@@ -40,7 +40,7 @@ def errors(idle: Idle) -> Iterator[CheckFinding]:
         assert reading is not None
         devices.setdefault(reading.device, True)
         if difference.increase is None:
-            why = f"{reading.counter}: {reading.missing or 'no number twice'}"
+            why = f"{reading.counter}: {reading.missing or 'no number in both readings'}"
             yield _at("errors", difference).unknown(why)
             devices[reading.device] = False
         elif difference.increase:

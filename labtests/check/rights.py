@@ -1,4 +1,4 @@
-"""Whether a login can more than labtests needs of it: a note, since it hinders nothing.
+"""Whether a login may do more than labtests needs: a note, since it hinders nothing.
 
 What is needed is in docs/security.md, `Rights on a host`.
 """

@@ -15,7 +15,7 @@ LabError
     +-- CommandRejected     the device answered with an error, or accepted and did nothing
     +-- ToolMissing         a program or a driver's sysfs folder is not on the host
     +-- UnreadableOutput    the output has a line that no rule explains, or ends too early
-    +-- LeaseUnusable       who has the lab cannot be told, or not be written down
+    +-- LeaseUnusable       it cannot be determined, or not be written down, who has the lab
         +-- LeaseUnwritable     it is free, but nobody can take it
 """
 
@@ -102,7 +102,7 @@ class UnreadableOutput(DeviceError):
 
 
 class LeaseUnusable(DeviceError):
-    """Who has the lab cannot be told: the lease cannot be read, or is garbage."""
+    """It cannot be determined who has the lab: the lease cannot be read, or is garbage."""
 
 
 class LeaseUnwritable(LeaseUnusable):

@@ -88,5 +88,5 @@ def say(text: str) -> None:
 
 
 def tell(text: str) -> None:
-    """The same, for what is no result: on stderr."""
+    """The same, for what is not a result: on stderr."""
     click.echo(for_terminal(clean(text)), err=True)

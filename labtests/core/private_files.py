@@ -128,7 +128,8 @@ def expect_code(folder: Path) -> None:
     trusted = stat.S_ISDIR(found.st_mode) and found.st_uid in _trusted()
     if not trusted or found.st_mode & _OTHERS_WRITE or not os.access(folder, os.R_OK | os.X_OK):
         raise NotPrivate(
-            f"{folder} is no folder of yours that only you can write (owner {found.st_uid}, mode "
+            f"{folder} is not a folder of yours that only you can write to (owner "
+            f"{found.st_uid}, mode "
             f"{stat.S_IMODE(found.st_mode):04o}), so no code of it is run\n"
             "  remedy: look who made it, and remove it"
         )
@@ -138,7 +139,7 @@ def expect_chosen(path: Path, *, named: bool) -> None:
     """Devices may be dialled because of this file: nobody has put it in the user's way, nor can
     others change it. One that was only found, by a bare name or none, is ours, root's, or of
     whoever owns the code; one that the user has `named` by its path may be another user's, who is
-    believed then. Those of one's group are trusted. What is no file, its reader refuses.
+    believed then. Those of one's group are trusted. What is not a file, its reader refuses.
 
     Raises NotPrivate."""
     try:
@@ -157,7 +158,7 @@ def expect_chosen(path: Path, *, named: bool) -> None:
     if found.st_mode & _ALL_WRITE:
         raise NotPrivate(
             f"{path} can be written by everybody (owner {found.st_uid}, mode "
-            f"{stat.S_IMODE(found.st_mode):04o}), so nobody is dialled because of it\n"
+            f"{stat.S_IMODE(found.st_mode):04o}), so it is not used to contact devices\n"
             f"  remedy: look at what it says, then: chmod o-w {path}"
         )
     _expect_way(path, _trusted() | strangers)
@@ -166,7 +167,7 @@ def expect_chosen(path: Path, *, named: bool) -> None:
 def expect_credible(path: Path, beside: Path | None = None) -> None:
     """The keys of this file may be trusted: it is ours, root's, of whoever owns the code or the
     folder `beside`, and nobody else may write it or put another in its place. Those of one's group
-    are trusted. What is no file, its reader refuses. Raises NotPrivate."""
+    are trusted. What is not a file, its reader refuses. Raises NotPrivate."""
     trusted = _trusted()
     try:
         trusted |= {beside.stat().st_uid} if beside else set()
@@ -215,7 +216,9 @@ def _open_of(path: Path, flags: int, owners: set[int]) -> int:
     found = os.fstat(descriptor)
     if not stat.S_ISREG(found.st_mode) or found.st_uid not in owners:
         os.close(descriptor)
-        raise NotPrivate(f"{path} is no file of this user\n  remedy: remove it, or write elsewhere")
+        raise NotPrivate(
+            f"{path} is not a file of this user\n  remedy: remove it, or write elsewhere"
+        )
     if found.st_nlink > 1 and flags & os.O_ACCMODE != os.O_RDONLY:
         os.close(descriptor)
         raise NotPrivate(

@@ -19,7 +19,7 @@ _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class NotAFile(LabError):
-    """What has this path is no regular file, or a link to one where none is followed, or longer
+    """What has this path is not a regular file, or a link to one where none is followed, or longer
     than such a file is."""
 
 

@@ -280,7 +280,7 @@ class Incast:
             self.judged.append(Judged(verdict=verdict, control=True))
 
     def unproven(self, verdict: Verdict, *, because: str) -> None:
-        """A claim that this evidence can not carry: the verdict has to be inconclusive, and to say
+        """A claim that this evidence cannot carry: the verdict has to be inconclusive, and to say
         this. It is the control of the proof that is missing here."""
         if self.lab.planned is None:
             self.judged.append(Judged(verdict=verdict, control=True, unprovable=because))

@@ -10,7 +10,7 @@ from labtests.verdicts import Outcome, Verdict, worst, wrong_control
 class Judged:
     """A verdict and what was expected. A control has to be red, a main verdict has to pass.
 
-    A control has to be red for its own `reason`, a text in its sentence. One whose claim can not be
+    A control has to be red for its own `reason`, a text in its sentence. One whose claim cannot be
     proven has to be inconclusive, and to say `unprovable`.
     """
 

@@ -164,7 +164,7 @@ class Phase:
     def _with_late_counters(
         self, evidence: Evidence, read: Callable[[], tuple[Reading, ...]]
     ) -> Evidence:
-        """A switch may refresh some of its counters more seldom than others, and none of them was
+        """A switch may refresh some of its counters less often than others, and none of them was
         seen to change here before: what does not add up is read again, for a while. Only while the
         hosts send and get nothing in the classes of the flows, by their own count: else what comes
         now could stand for what is missing."""

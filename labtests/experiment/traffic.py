@@ -150,7 +150,6 @@ class Traffic:
             self._sending(
                 role,
                 Perftest(
-                    verb="send",
                     tos=(late if number else early).tos,
                     port=PERFTEST_PORT + number,
                     report_every_s=self.pace.row_every_s,

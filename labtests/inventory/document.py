@@ -52,7 +52,7 @@ _LITERALS: dict[str, bool | None] = {
 class Document:
     """A file's tree (dict, list, str, int, float, bool, None), and what is wrong with its text.
 
-    `tree is None` when the text is no YAML at all; `mistakes` then says why.
+    `tree is None` when the text is not YAML at all; `mistakes` then says why.
     """
 
     tree: object
@@ -220,7 +220,7 @@ class _YamlWalk:
         return result
 
     def _key(self, node: yaml.Node, path: Path) -> str | None:
-        """The key's text; a key that is no plain word is a mistake."""
+        """The key's text; a key that is not a plain word is a mistake."""
         where = _position(node.start_mark)
 
         def report(problem: str) -> None:
@@ -233,9 +233,9 @@ class _YamlWalk:
             report("merge keys (<<) are not read here: use groups and defaults")
             return None
         shown = quoted(node.value)
-        key = _scalar(node, lambda _: report(f"YAML 1.1 reads {shown} as no text: quote it"))
+        key = _scalar(node, lambda _: report(f"YAML 1.1 does not read {shown} as text: quote it"))
         if key is None or isinstance(key, bool):
-            report(f"{shown} is no name: write it in quotes if it is meant as text")
+            report(f"{shown} is not a name: write it in quotes if it is meant as text")
             return None
         return str(node.value)
 
@@ -263,7 +263,7 @@ def _why_unclear(kind: str, text: str) -> str:
         case "int" | "float" if ":" in text:
             return f"{shown} is a number in base 60 in YAML 1.1: write it in quotes"
         case "int" | "float":
-            return f"{shown} is no plain decimal number: write it in decimal, or quote it"
+            return f"{shown} is not a plain decimal number: write it in decimal, or quote it"
         case "timestamp":
             return f"{shown} is a date in YAML 1.1: write it in quotes"
         case _:

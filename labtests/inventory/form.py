@@ -60,7 +60,7 @@ def _note(detail: ErrorDetails, form: type[BaseModel], mistakes: Mistakes) -> No
     path = _in_file(path, mistakes)
     if not mistakes.known_wrong(path):
         named = path[-1:] == (NAME_OF_SECRET,) and detail["type"] == "string_type"
-        # somebody wrote the password itself: a number is no name, and is not repeated
+        # somebody wrote the password itself: a number is not a name, and is not repeated
         mistakes.add(path, ONLY_A_NAME if named else _sentence(detail))
 
 

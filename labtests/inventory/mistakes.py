@@ -97,7 +97,7 @@ class Mistakes:
 def spelled(path: Path) -> str:
     """A path as a person writes it: `links[0].between[1]`, `devices.A.ports.eth0`; "file" on top.
 
-    Keys that are no plain names are quoted, so that a hostile one stays on its line.
+    Keys that are not plain names are quoted, so that a hostile one stays on its line.
     """
     text = ""
     for part in path:

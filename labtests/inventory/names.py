@@ -148,7 +148,7 @@ def _address(value: str) -> str:
     network = ipaddress.IPv4Network(f"{address}/{prefix_length or 32}", strict=False)
     host = ipaddress.IPv4Address(address)
     if host.is_multicast or host.is_unspecified or host.is_loopback or int(host) >> 28 == 15:
-        raise ValueError("this is no address a port can have")
+        raise ValueError("a port cannot have this address")
     if network.prefixlen < 31 and host in (network.network_address, network.broadcast_address):
         raise ValueError(f"this is the network or broadcast address of {network}")
     return value

@@ -5,13 +5,13 @@ from pathlib import Path
 DRIVERS = Path(__file__).parent.parent / "drivers"
 
 
-def known_platforms(folder: Path = DRIVERS) -> frozenset[str]:
-    """Names of the driver modules and packages in a folder.
+def known_platforms() -> frozenset[str]:
+    """Names of the driver modules and packages.
 
     A driver says `SESSION` (how to talk to its devices); a module without it is a driver's part.
     """
-    files = {path.stem: path for path in folder.glob("*.py")}
-    files |= {path.parent.name: path for path in folder.glob("*/__init__.py")}
+    files = {path.stem: path for path in DRIVERS.glob("*.py")}
+    files |= {path.parent.name: path for path in DRIVERS.glob("*/__init__.py")}
     return frozenset(
         name.replace("_", "-")
         for name, path in files.items()

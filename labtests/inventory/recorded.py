@@ -29,7 +29,7 @@ def expect_place(at: Endpoint, devices: Iterable[Device], *, place: str) -> None
     """It is a port of one of them, or one of them itself. Raises InventoryError."""
     known = any(at.device == device.name for device in devices)
     if not known or not (at.interface == "" or _fits(_INTERFACE, at.interface)):
-        raise InventoryError([f"{place}: it changes what is no port of its devices"])
+        raise InventoryError([f"{place}: it changes a port that its devices do not have"])
 
 
 def is_name(text: object) -> bool:

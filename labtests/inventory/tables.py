@@ -9,7 +9,7 @@ from rich.text import Text
 from labtests.inventory.testbed import Device, Endpoint, Management, Port, Testbed
 
 WIDTH_OF_A_FILE = 160
-"""Columns when the output is no terminal, so that nothing is folded."""
+"""Columns when the output is not a terminal, so that nothing is folded."""
 
 Row = tuple[str, ...]
 

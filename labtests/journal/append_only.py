@@ -126,7 +126,7 @@ def is_locked(path: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Torn:
-    """A line that is no JSON object: its write was cut off, so what it announces was not sent."""
+    """A line that is not JSON: its write was cut off, so what it announces was not sent."""
 
     number: int
     text: str

@@ -171,7 +171,7 @@ class ChangeJournal:
         self._note("undoing", *entries)
 
     def undone(self, entries: Sequence[Entry], how: How) -> None:
-        """They were read back, or had not to be undone."""
+        """They were read back, or did not have to be undone."""
         self._note("undone", *entries, how=how)
         for entry in entries:
             self._forget(entry)

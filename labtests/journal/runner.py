@@ -61,7 +61,7 @@ def this_runner() -> Runner:
 
 
 def state_of(runner: Runner) -> State:
-    """Whether it still runs. Of another machine that cannot be told from here."""
+    """Whether it still runs. Of another machine that cannot be determined from here."""
     if runner.boot == boot_id():
         if runner.pid_space != _pid_space():
             return "unknown"

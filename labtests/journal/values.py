@@ -123,7 +123,7 @@ def _type(name: str, kind: type | None) -> Any:
         found = getattr(found, part)
     wanted = isinstance(found, type) and (issubclass(found, kind) if kind else is_dataclass(found))
     if not wanted:
-        raise ValueError(f"{name} is no data type")
+        raise ValueError(f"{name} is not a data type")
     return found
 
 

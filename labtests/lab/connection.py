@@ -46,7 +46,7 @@ class SessionsOfLab(Protocol):
     transports: dict[str, Exchanges]
 
     def note(self, device: str, text: str) -> None:
-        """For the journal of what was said, if there is one."""
+        """For the transcript, if there is one."""
         ...
 
 
@@ -115,7 +115,7 @@ class HostConnection(fabric.Connection):  # type: ignore[misc]  # Fabric has no 
 
         return self._transferred("put", name, HostFiles.place_to_send, put)
 
-    # -- what belongs to the lab, and what would go past its journal ---------------------------
+    # -- what belongs to the lab, and what would go past its transcript ------------------------
 
     @property
     def is_connected(self) -> bool:

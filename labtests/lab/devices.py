@@ -16,7 +16,7 @@ from labtests.transport.asking import Asking
 from labtests.transport.exchanges import Exchanges
 from labtests.transport.protocol import Clock
 from labtests.transport.ssh.connecting import AT_ONCE
-from labtests.transport.transcript import Journal
+from labtests.transport.transcript import Transcript
 
 Able = TypeVar("Able")
 Answer = TypeVar("Answer")
@@ -28,7 +28,7 @@ class Devices:
     testbed: Testbed
     clock: Clock
     transports: dict[str, Exchanges]
-    journal: Journal | None
+    transcript: Transcript | None
     planned: Planned | None
     drivers: dict[str, Driver]
 
@@ -66,9 +66,9 @@ class Devices:
         return {device.name: answer for device, answer in zip(devices, answers, strict=True)}
 
     def note(self, device: str, text: str) -> None:
-        """For the journal of what was said, if there is one."""
-        if self.journal is not None:
-            self.journal.note(device, text)
+        """For the transcript, if there is one."""
+        if self.transcript is not None:
+            self.transcript.note(device, text)
 
     def current(self, at: Endpoint, kind: Kind[T]) -> T:
         """What a setting is now (in a plan: what it would be by now)."""
@@ -79,7 +79,7 @@ class Devices:
         return self._now(at, self.setting(at, kind))
 
     def setting(self, at: Endpoint, kind: Kind[T]) -> Setting[T]:
-        """How the device has it. Raises LabError where it has not."""
+        """How the device has it. Raises LabError where it does not have it."""
         if not isinstance(kind, Kind):
             raise LabError(
                 f"{kind!r} is not a kind of setting: use one of labtests.capabilities.settings "

@@ -34,8 +34,8 @@ from labtests.transport.exchanges import Exchanges
 from labtests.transport.protocol import Clock, Transport
 from labtests.transport.ssh.connecting import SHELL, connect_all, emulated, lines_of
 from labtests.transport.ssh.unbroken import UnbrokenTransport
-from labtests.transport.transcribing import JournalledTransport
-from labtests.transport.transcript import Journal
+from labtests.transport.transcribing import TranscribedTransport
+from labtests.transport.transcript import Transcript
 
 if TYPE_CHECKING:
     from labtests.lab.connection import HostConnection
@@ -62,7 +62,7 @@ class Lab(Devices):
         *,
         clock: Clock,
         backend: Backend,
-        journal: Journal | None = None,
+        transcript: Transcript | None = None,
     ) -> None:
         self.testbed, self.clock = testbed, clock
         self.backend: Backend = backend
@@ -75,13 +75,13 @@ class Lab(Devices):
         self.changes: list[Change] = []
         self.planned: Planned | None = None
         self.in_force: dict[tuple[Endpoint, str], object] = {}
-        """Settings that this run has made so, or found so when it asked for them."""
+        """Settings that this run has set, or found as it asked for them."""
         self.overridden: list[str] = []
         """A sentence for each setting that was neither what labtests had made nor what it had found
         when it was put back: somebody else had changed it meanwhile."""
-        self.journal = journal
+        self.transcript = transcript
         self.lease: Leased | None = None  # set by lease.holding; without, nobody is asked
-        self.unrecorded: Mapping[str, Transport] = self.transports  # beside the journal
+        self.unrecorded: Mapping[str, Transport] = self.transports  # beside the transcript
         self.lines: Mapping[str, SshLine] = {}  # of the sessions; a recording has none
         self._connections: dict[str, HostConnection] = {}
         self._abandoned = False
@@ -98,21 +98,23 @@ class Lab(Devices):
         *,
         clock: Clock,
         backend: Backend,
-        journal: Journal,
+        transcript: Transcript,
         run: str = "",
     ) -> "Lab":
         """Connect to every device at once. Raises LabErrors with every device that fails.
 
         `run` is the id by which processes that are left on a host are found again."""
-        journal.clock = clock  # notes and what processes print carry the lab's time
+        transcript.clock = clock  # notes and what processes print carry the lab's time
         if backend != "simulated":
             remember(testbed)
         plain = connect_all(testbed.devices, _session_of, clock=clock, run=run)
         if emulated(plain):
             backend = "simulated"  # one emulated device is enough to spoil a hardware result
-        whole = {n: UnbrokenTransport(JournalledTransport(t, journal)) for n, t in plain.items()}
+        whole = {
+            n: UnbrokenTransport(TranscribedTransport(t, transcript)) for n, t in plain.items()
+        }
         counted = {name: Exchanges(transport) for name, transport in whole.items()}
-        lab = cls(testbed, counted, clock=clock, backend=backend, journal=journal)
+        lab = cls(testbed, counted, clock=clock, backend=backend, transcript=transcript)
         lab.unrecorded = {n: UnbrokenTransport(t) for n, t in plain.items()}
         lab.lines = lines_of(plain)
         return lab
@@ -147,8 +149,9 @@ class Lab(Devices):
         and reads everything back at its end. What `then` returns, which is asked last."""
         if not steps:
             return None if then is None else self.ask(device, then)
-        if self.journal is not None and self.journal.problem:
-            raise NotWritten(f"refusing changes that cannot be journalled: {self.journal.problem}")
+        if self.transcript is not None and self.transcript.problem:
+            problem = self.transcript.problem
+            raise NotWritten(f"refusing changes that cannot be journalled: {problem}")
         self.expect_lease()
         entries = self.ahead.ahead([step.intent for step in steps])  # what fails half-way is undone
         if self.planned is not None:

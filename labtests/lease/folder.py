@@ -39,7 +39,7 @@ def why_not_made(folder: str) -> str:
 
 
 def why_not_safe(lines: Sequence[str], folder: str) -> str:
-    """What is wrong with the folder or the way to it, and how to mend it; "" when it is safe."""
+    """What is wrong with the folder or the way to it, and how to fix it; "" when it is safe."""
     me = lines[0].removeprefix("me ") if lines else ""
     if not me.isdecimal():
         return "the host does not say who is logged in (`id -u`)"

@@ -253,7 +253,7 @@ def expect_sense(seen: RegisterReading, register: Register) -> None:
         raise LeaseUnusable(
             register.device,
             f"lease in {register.place}",
-            f"who has the lab cannot be told: {seen.garbage}",
+            f"it cannot be determined who has the lab: {seen.garbage}",
             "look at that file; if nobody has the lab: labtests unlock TESTBED --force",
         )
 

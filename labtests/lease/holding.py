@@ -66,7 +66,8 @@ def lease_host(testbed: Testbed) -> Device | None:
     hosts = [d for d in testbed.devices if driver_module(d.platform).SESSION == SHELL]
     if all(place.host != host.name for host in hosts):
         raise LabError(
-            f"{testbed.file}: lease: {place.host} is no Linux host, so it cannot keep the lease\n"
+            f"{testbed.file}: lease: {place.host} is not a Linux host, so it cannot keep the "
+            "lease\n"
             f"  remedy: one of {', '.join(h.name for h in hosts) or 'a new host'}, or `lease: ~`"
         )
     return testbed.device(place.host)

@@ -23,7 +23,7 @@ _MOST_OF_A_NUMBER = 10**15
 
 
 class Garbage(ValueError):
-    """A text that is no record; the words say why."""
+    """A text that is not a record; the words say why."""
 
 
 TOKEN_DIGITS = 16  # hexadecimal
@@ -111,7 +111,7 @@ def holder_of(line: str) -> Holder:
     try:
         facts = json.loads(line)
     except (ValueError, RecursionError):
-        raise Garbage("its first line is no JSON") from None
+        raise Garbage("its first line is not JSON") from None
     if not isinstance(facts, dict) or facts.pop("format", None) != FORMAT:
         raise Garbage(f"its first line is not of the format {FORMAT}")
     known = {field.name for field in fields(Holder)}

@@ -103,7 +103,7 @@ n=$((n+1))
 [ ! -e "./$f" ] && [ ! -h "./$f" ] || rm -f "./$f" || mv "./$f" ASIDE."$n" || stays=1
 fi; done 2>/dev/null
 if [ -n "$stays" ]; then exit 14; fi"""
-"""Only by force: what is no generation is garbage. A folder with something in it gets another name:
+"""Only by force: what is not a generation goes. A folder with something in it gets another name:
 what is in it is another user's, and is not gone through."""
 _BASE = "[ -e SEEN ] || exit 13"
 _NOTHING = script(":")
@@ -139,7 +139,7 @@ class DeviceTime:
 class RegisterReading:
     """What the register held at a look. `age_s` is since its last heartbeat.
 
-    `garbage` says why what is there is no record; then `holder` is None, as when nothing is there.
+    `garbage` says why that is not a record; then `holder` is None, as when nothing is there.
     `made`: the folder is there. `by_login`: the newest file is this login's own, so no other user
     has put it there.
     """
@@ -179,12 +179,12 @@ class Register:
             unread.add(seen.generation)
         if len(unread) == 1:  # it has not vanished
             last = f"{self.place}/{_file(seen.generation)}"
-            return replace(seen, garbage=f"{last} is no record of a lease: it cannot be read")
+            return replace(seen, garbage=f"{last} is not a lease record: it cannot be read")
         raise LeaseUnusable(
             self.device,
             f"look at {self._folder}",
             "the newest record vanished again and again while it was read",
-            f"who else removes files from {self.place}? Run again",
+            f"find out what else removes files from {self.place}, then run again",
         )
 
     def append(self, seen: RegisterReading, holder: Holder) -> bool:
@@ -224,7 +224,7 @@ class Register:
                 return False
             raise self._unusable(reply, "written", "make it writable, or make room there")
         if not names:
-            raise self._unusable(reply, "read: no record is told", "look at that host")
+            raise self._unusable(reply, "read: it names no record", "look at that host")
         return max(map(_number, names)) == following
 
     def _looked(self) -> RegisterReading:
@@ -250,7 +250,7 @@ class Register:
         if reply.status != 0 and now is None:
             raise self._unusable(reply, "read", "look at that host")
         if now is None:
-            raise self._unusable(reply, "read: no time is told", "look at its `cat /proc/uptime`")
+            raise self._unusable(reply, "read: it gives no time", "look at its `cat /proc/uptime`")
         seen = _seen(_names(names), now, found, self.place)
         return replace(seen, made=f" {self._folder}\n" in told)
 
@@ -260,8 +260,7 @@ class Register:
                 self.device,
                 f"lease in {self._folder}",
                 f"other users of {self.device} could misuse the lease: {shown(problem)}",
-                "mend that; or another place in the testbed file (`lease:`), or `lease: ~` for "
-                "none",
+                "fix that; or another place in the testbed file (`lease:`), or `lease: ~` for none",
             )
 
     def _expect_few(self, names: str) -> None:
@@ -270,7 +269,7 @@ class Register:
                 self.device,
                 f"lease in {self._folder}",
                 f"it has more than {MANY} files",
-                f"remove what is no lease's from {self.place}",
+                f"remove the files that are not a lease's from {self.place}",
             )
 
     def _stuck(self) -> LeaseUnusable:
@@ -340,7 +339,7 @@ def _seen(names: tuple[str, ...], now: DeviceTime, found: list[str], place: str)
     else:
         seen = replace(_read(known, now, record[:-2], place), by_login=owner == [_OURS])
     if len(known) < len(names):
-        strange = f"{place} has a file `g.`... which is no generation of a lease"
+        strange = f"{place} has a file `g.`... which is not a generation of a lease"
         seen = replace(seen, holder=None, garbage=strange)
     return seen
 
@@ -351,11 +350,11 @@ def _read(
     generation = _number(known[-1])
     try:
         if generation >= LAST:
-            raise Garbage("it has the last number of all, to which no lease comes")
+            raise Garbage("its number is the highest possible, which no lease reaches")
         holder, written = _record(record)
         _expect_past(written, now)
     except Garbage as error:  # what it says instead is not repeated: it may be a link to anything
-        garbage = f"{place}/{known[-1]} is no record of a lease: {error}"
+        garbage = f"{place}/{known[-1]} is not a lease record: {error}"
         return RegisterReading(generation=generation, names=known, now=now, garbage=garbage)
     seen = RegisterReading(generation=generation, names=known, now=now, holder=holder)
     return replace(seen, age_s=now.since(written))
@@ -365,12 +364,12 @@ def _expect_past(written: DeviceTime, now: DeviceTime) -> None:
     """A record from the future would have the age 0 for as long as the host runs."""
     same = (written.wall, written.boot) == (now.wall, now.boot) and not written.wall
     if same and written.boot != _NONE and written.clock_s > now.clock_s + _EARLY_S:
-        raise Garbage("it is from the future of this host's own clock")
+        raise Garbage("its timestamp is in the future by this host's clock")
 
 
 def _record(lines: list[str]) -> tuple[Holder, DeviceTime]:
     if lines[:1] == ["odd"]:
-        raise Garbage("it is no regular file")
+        raise Garbage("it is not a regular file")
     written = _moment(lines[1:5])
     if written is None or lines[5:] != [""]:
         raise Garbage("it does not have the five lines of one")

@@ -152,4 +152,4 @@ def _interface(link: dict[str, Any] | None, name: str, address: str | None) -> I
         yield f"{name} is not ready: the kernel drops what is sent there"
     have = {f"{a.get('local')}/{a.get('prefixlen')}" for a in link.get("addr_info", [])}
     if address is not None and address not in have:
-        yield f"{name} has not the address {address}"
+        yield f"{name} does not have the address {address}"

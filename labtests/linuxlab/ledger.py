@@ -106,9 +106,9 @@ def _sound(ledger: Ledger, name: str) -> Ledger:
         raise ValueError("it names a link that is not this lab's")
     network = IPv4Network(ledger.network or "127.0.0.0/8")
     if ledger.network not in ("", str(network)) or network.prefixlen < _WIDEST:
-        raise ValueError("it names what is no lab's network")
+        raise ValueError("it names a network that no lab can have")
     if not all(_NAME.fullmatch(box) for box in ledger.runners):
-        raise ValueError("it names a process that holds no box")
+        raise ValueError("it names a process that keeps no device up")
     if not all(_is_of(name, each) for each in ledger.namespaces):
         raise ValueError("it names a namespace that is not this lab's")
     return ledger

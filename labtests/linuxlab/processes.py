@@ -18,7 +18,7 @@ ENDS_WITHIN_S = 5.0
 
 # own /tmp, /var/tmp, /root and /run, a host name of its own, and sshd as process 1 of the box. What
 # runs in it goes before the machine's other work: a sender that waits for a CPU catches up at more
-# than the rate it was asked for, and a queue overflows that is no fault of the switch.
+# than the rate it was asked for, and a queue overflows through no fault of the switch.
 # $1: the box's part of the lab's folder, seen as /run/box; $2: its name; $3: sshd
 _INIT = """set -e
 fresh() { mount -t tmpfs -o "size=64m,mode=$2" labtests "$1"; }

@@ -143,6 +143,11 @@ class Evidence:
         known = (difference.before, difference.after) != (None, None)
         return known or difference.key in self.shown
 
+    @property
+    def of_rdma(self) -> bool:
+        """Whether RDMA was all the traffic."""
+        return bool(self.flows) and all(flow.is_rdma for flow in self.flows)
+
     @cached_property
     def by_class(self) -> bool:
         """Whether the NICs count packets by class at both ends: each sender's, and the

@@ -94,9 +94,9 @@ def _is_ours(package: Path, beside: Path) -> bool:
     return owner and os.access(beside if beside.exists() else package, os.W_OK)
 
 
-def code_folder(package: Path = PACKAGE) -> Path:
+def code_folder() -> Path:
     """The folder of this source on this machine. If it is there, everything is in it."""
-    return _parent(package) / f"numba-{fingerprint(package)}-{_machine()}"
+    return _parent(PACKAGE) / f"numba-{fingerprint(PACKAGE)}-{_machine()}"
 
 
 def complete_folder() -> Path:

@@ -31,7 +31,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 Say = Callable[[str], None]
 Found = list[Step | LabError | None]
-"""Of each wish: the change that it takes, None, or why that cannot be told or done."""
+"""Of each wish: the change that it takes, None, or why that cannot be determined or done."""
 
 READ_AFTER = {DSCP_MAP.name: TRUST.name}
 """Settings that a device may not show before another one has changed."""

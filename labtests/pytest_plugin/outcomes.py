@@ -175,7 +175,7 @@ class Labels:
             self._add_evidence(item, entry)
         except Exception as error:  # noqa: BLE001 - whatever it is, the other tests are told
             self._not_written(item.session, error)
-        clean = self._run.journal.redaction.value(entry)
+        clean = self._run.transcript.redaction.value(entry)
         entry.update(clean)
         self._run.tests.append(entry)
 
@@ -200,7 +200,7 @@ class Labels:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_html_report_title(self, report: Any) -> None:
-        """The page's title names the lab, and says when it is no hardware."""
+        """The page's title names the lab, and says when it is not hardware."""
         real = self._run.backend == "hardware"
         stamp = "" if real else f" ({self._run.backend.upper()})"
         report.title = f"labtests: {self._run.testbed.name}{stamp}"
@@ -213,7 +213,7 @@ class Labels:
     @pytest.hookimpl(optionalhook=True)
     def pytest_html_results_table_row(self, report: Any, cells: list[str]) -> None:
         """The result column says Inconclusive where pytest only knows Failed. Rows are made when
-        a test is over, so one that was not put back is no pass here either."""
+        a test is over, so one that was not put back is not a pass here either."""
         outcome = self._records.get(report.nodeid, {}).get("outcome")
         if outcome in LABELS and cells:
             cells[0] = f'<td class="col-result">{LABELS[Outcome(outcome)][2].capitalize()}</td>'
@@ -258,8 +258,8 @@ class Labels:
             terminal.print_problem(self._run)
 
     def _not_written(self, session: pytest.Session, error: Exception) -> None:
-        """What has no report is no pass."""
-        problem = f"reports are missing or not whole: {_why(error)}"
+        """What has no report is not a pass."""
+        problem = f"reports are missing or incomplete: {_why(error)}"
         self._run.problem = "\n".join(dict.fromkeys(filter(None, [self._run.problem, problem])))
         self._unwritten = True
         session.exitstatus = max(session.exitstatus, pytest.ExitCode.TESTS_FAILED)
@@ -333,7 +333,7 @@ def _why(error: Exception) -> str:
 
 
 def _skip(item: pytest.Item, report: pytest.TestReport) -> None:
-    """A planned test is no pass."""
+    """A planned test is not a pass."""
     path, line, _ = item.location
     report.outcome, report.longrepr = "skipped", (path, line or 0, PLANNED)
 

@@ -1,4 +1,4 @@
-"""One run: its folder, its journal, its lab, and what is left in run.json."""
+"""One run: its folder, its transcript, its lab, and what is left in run.json."""
 
 import json
 import os
@@ -39,7 +39,7 @@ from labtests.recovery.opening import change_journal
 from labtests.recovery.snapshot.session import faults_of, simulation
 from labtests.report import page, sealed
 from labtests.transport.ssh.passwords import names_of_passwords, passwords_of
-from labtests.transport.transcript import Journal
+from labtests.transport.transcript import Transcript
 
 MODELLED = (
     "packets, shared buffer, PFC, WRED/ECN, DCQCN and go-back-N of a switch and its hosts; not "
@@ -57,7 +57,7 @@ class Run:
     config: pytest.Config
     testbed: Testbed
     folder: Path
-    journal: Journal
+    transcript: Transcript
     started: datetime
     id: str
     tests: list[dict[str, Any]] = field(default_factory=list)
@@ -89,10 +89,10 @@ class Run:
         started = datetime.now(UTC)
         name = f"{started:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
         folder = asked_run_directory(config) or config.rootpath / "reports" / testbed.name / name
-        journal = Journal(made(folder) / "journal.jsonl", secrets=_secrets(config, testbed))
+        transcript = Transcript(made(folder) / "journal.jsonl", secrets=_secrets(config, testbed))
         default_reports(config, folder)
-        run = cls(config, testbed, folder, journal, started, name)
-        run.logs.enter_context(redacted_logs(journal.redaction))
+        run = cls(config, testbed, folder, transcript, started, name)
+        run.logs.enter_context(redacted_logs(transcript.redaction))
         return run
 
     @property
@@ -159,12 +159,12 @@ class Run:
             faults = self.config.getoption("fault")
             self.process = simulation(testbed, seed=self.seed, faults=faults, tell=say)
             testbed, clock = self.process.reroute(testbed), self.process.clock
-        self.journal.clock = clock
+        self.transcript.clock = clock
         self.lab = Lab.open(
             testbed,
             clock=clock,
             backend="simulated" if self.dry else "hardware",
-            journal=self.journal,
+            transcript=self.transcript,
             run=self.id,
         )
         if self.planning:
@@ -193,7 +193,7 @@ class Run:
 
     def _why(self) -> str:
         words = shlex.join(["pytest", *self.config.invocation_params.args])
-        return self.journal.redaction.text(words)
+        return self.transcript.redaction.text(words)
 
     def close_lab(self) -> None:
         """Put the lab back, end the sessions and the simulated lab, whatever happened."""
@@ -241,14 +241,14 @@ class Run:
             write_private(self.page, page(run))
         elif self.page.is_file():
             write_private(self.page, sealed(self.page.read_text(encoding="utf-8")))
-        self.journal.close()
+        self.transcript.close()
         self.logs.close()
         if self.tests:
             point_latest(self.config.rootpath / "reports", self.folder)
 
     def clean(self, text: str) -> str:
         """The text for a terminal: no secret, and nothing that a terminal would obey."""
-        return cleaner(self.journal.redaction)(text)
+        return cleaner(self.transcript.redaction)(text)
 
     def as_json(self) -> dict[str, Any]:
         """The run as docs/run-json.md describes it, without secrets."""
@@ -285,7 +285,7 @@ class Run:
             "tests": [],
             "not_run": self.not_run,
         }
-        clean = self.journal.redaction.value(told)
+        clean = self.transcript.redaction.value(told)
         return {**clean, "tests": self.tests}  # those are clean already
 
     def rerun(self, nodeid: str) -> str:

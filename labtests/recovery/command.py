@@ -121,7 +121,7 @@ def _recover(run: Unfinished, *, asked: RecoveryRequest, say: Say, kept: bool) -
     if done.complete:
         return DONE
     say(
-        f"something is left: mend it and run `{_again(run)}` again, which checks it "
+        f"something is left: fix it and run `{_again(run)}` again, which checks it "
         "(or give up: --forget)"
     )
     return LEFT

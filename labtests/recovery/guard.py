@@ -87,15 +87,15 @@ def held_by(run: Unfinished) -> str:
         return f"the lab is in use: run {run.run} of {run.testbed}, {run.runner}, still runs"
     if state == "unknown":
         return (
-            f"run {run.run} of {run.testbed} ({run.runner}) is not finished, and whether it still "
-            "runs cannot be told from here\n"
+            f"run {run.run} of {run.testbed} ({run.runner}) is not finished, and from here it "
+            "cannot be determined whether it still runs\n"
             f"  remedy: look there; if it is dead: {run.restore_command} --runner-is-dead"
         )
     return ""
 
 
 def changes_left(run: Unfinished) -> bool:
-    """Whether something is still to be undone, or that cannot be told."""
+    """Whether something is still to be undone, or that cannot be determined."""
     try:
         return bool(read_changes(run.journal).entries)
     except LabError:

@@ -1,4 +1,4 @@
-"""A lab, opened for one command of the command line: run folder, journals, signals, the end.
+"""A lab, opened for one command of the command line: run folder, transcript, signals, the end.
 
 Suites have the same by pytest_plugin/run.py, with a report on top.
 """
@@ -45,7 +45,7 @@ class OpenRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenedLab:
-    """An open lab and where its journals are."""
+    """An open lab, and where its transcript and journal are."""
 
     lab: Lab
     folder: Path
@@ -70,7 +70,7 @@ def opened(asked: OpenRequest, say: Say) -> Iterator[OpenedLab]:
             dry_run=asked.dry_run,
             seed=asked.seed,
             faults=asked.faults,
-            journal=folder / "journal.jsonl",
+            transcript=folder / "journal.jsonl",
             run=run,
         )
         lab = stack.enter_context(session.opened(access))
@@ -124,8 +124,8 @@ def change_journal(
         devices=lab.testbed.devices,
         lease=lab.testbed.lease,
     )
-    assert lab.journal is not None
-    journal = ChangeJournal.begin(folder / FILE_NAME, begun, lab.journal.redaction)
+    assert lab.transcript is not None
+    journal = ChangeJournal.begin(folder / FILE_NAME, begun, lab.transcript.redaction)
     try:
         claim(journal, begun)
     except LabError:

@@ -38,8 +38,8 @@ from labtests.transport.protocol import Clock, Transport
 from labtests.transport.ssh.connecting import AT_ONCE, SHELL, connect
 from labtests.transport.ssh.passwords import passwords_of
 from labtests.transport.ssh.unbroken import UnbrokenTransport
-from labtests.transport.transcribing import JournalledTransport
-from labtests.transport.transcript import Journal
+from labtests.transport.transcribing import TranscribedTransport
+from labtests.transport.transcript import Transcript
 from labtests.workloads.leftovers import sweep
 
 How = Literal["restored", "already as it was", "cannot"]
@@ -175,7 +175,7 @@ def _replay(scene: _Scene, done: Recovered, testbed: Testbed | None) -> None:
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
     place = scene.run.journal.with_name(f"recovery-{stamp}.jsonl")
     secrets = passwords_of(scene.dialled(devices))
-    with Journal(place, secrets=secrets, clock=scene.clock) as transcript:
+    with Transcript(place, secrets=secrets, clock=scene.clock) as transcript:
         _put_back(scene, done, devices, transcript)
     done.stopped_by = scene.stop.name
     if left := scene.ahead.pending:
@@ -184,7 +184,7 @@ def _replay(scene: _Scene, done: Recovered, testbed: Testbed | None) -> None:
 
 
 def _put_back(
-    scene: _Scene, done: Recovered, devices: tuple[Device, ...], transcript: Journal
+    scene: _Scene, done: Recovered, devices: tuple[Device, ...], transcript: Transcript
 ) -> None:
     opened, failed = _connect(scene.dialled(devices), scene.clock, transcript)
     try:
@@ -247,7 +247,7 @@ def devices_of(story: Story, testbed: Testbed | None) -> tuple[Device, ...]:
 
 
 def _connect(
-    devices: tuple[Device, ...], clock: Clock, transcript: Journal
+    devices: tuple[Device, ...], clock: Clock, transcript: Transcript
 ) -> tuple[dict[str, Transport], dict[str, LabError]]:
     """Every device by itself: one that is gone does not keep the others from being put back."""
     opened: dict[str, Transport] = {}
@@ -259,7 +259,7 @@ def _connect(
         except LabError as error:
             failed[device.name] = error
             return
-        opened[device.name] = UnbrokenTransport(JournalledTransport(plain, transcript))
+        opened[device.name] = UnbrokenTransport(TranscribedTransport(plain, transcript))
 
     with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
         list(pool.map(attempt, devices))
@@ -273,7 +273,7 @@ def _leave_unreachable(scene: _Scene, done: Recovered, failed: Mapping[str, LabE
             done.rows.append(_cannot(entry, error, entry.intent.undo))
     touched = {row.device for row in done.rows}
     done.problems += [
-        f"{name}: whether processes of the run are left there cannot be told: {error}"
+        f"{name}: it cannot be determined whether processes of the run are left: {error}"
         for name, error in failed.items()
         if name not in touched
     ]

@@ -60,7 +60,7 @@ def _named_by(place: Path, file: Path) -> Testbed:
     except InventoryError as error:
         raise LabError(
             f"{place} names {file}, which cannot be read as a testbed file\n"
-            "  remedy: name the testbed file yourself (--testbed FILE): then its mistakes are told"
+            "  remedy: name the testbed file yourself (--testbed FILE); that lists its mistakes"
         ) from error
 
 
@@ -82,7 +82,7 @@ def _reinstated(place: Path, wanted: Snapshot, values: Values, session: OpenedLa
 
 
 def _values(wanted: Snapshot) -> Values:
-    """Every setting that the snapshot knows. Raises LabError for one that is no value of it."""
+    """Every setting that the snapshot knows. Raises LabError for one that is not a value of it."""
     found = []
     for device, state in wanted.devices.items():
         for port, facts in state.get("ports", {}).items():
@@ -105,7 +105,7 @@ def _change(lab: Lab, at: Endpoint, setting: str, value: object) -> Iterator[str
     except NotInTestbed as error:
         yield str(error)
     except LabError as error:
-        yield f"{at} {setting} could not be made so: {error}"
+        yield f"{at} {setting} could not be set: {error}"
         try:
             commands = lab.by_hand(at, setting, value)
         except LabError:

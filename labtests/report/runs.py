@@ -60,7 +60,7 @@ LARGEST = 1e100
 
 
 def number(value: object) -> int | float | None:
-    """A number that can be reckoned with, or None. A truth value is no number."""
+    """A number that can be reckoned with, or None. A truth value is not one."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     return value if abs(value) < LARGEST else None  # NaN compares false as well

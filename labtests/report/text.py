@@ -75,7 +75,7 @@ def moment(value: object) -> Markup:
                 datetime.fromtimestamp(known, UTC).strftime("%H:%M:%S.%f")[:-3] + " UTC"
             )
         except (OverflowError, OSError, ValueError):
-            return dash(f"{known} is no time")
+            return dash(f"{known} is not a time")
     return Markup("{}&#8239;s").format(f"{known:.3f}")
 
 

@@ -88,7 +88,7 @@ def _ask(folder: Path, request: Message) -> Message:
     except ValueError as error:
         raise SimulationFailed(f"{path}: the answer is not JSON: {error}") from error
     if not isinstance(answer, dict) or "error" in answer:
-        said = answer["error"] if isinstance(answer, dict) else "its answer is no object"
+        said = answer["error"] if isinstance(answer, dict) else "its answer is not an object"
         raise SimulationFailed(f"the simulated lab refused {request}: {said}")
     return answer
 

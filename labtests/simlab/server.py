@@ -65,7 +65,7 @@ class Connections:
             oldest.abort()
 
     def log_in(self, known: asyncssh.SSHServerConnection) -> None:
-        """It is no stranger any more."""
+        """It is not a stranger any more."""
         self._strangers.pop(known, None)
         self._known.add(known)
 
@@ -172,7 +172,7 @@ class Servers:
             "server_host_keys": [self._keyring.host_keys[name]],
             "server_version": EMULATED,
             "encoding": "utf-8",
-            "errors": "surrogateescape",  # bytes that are no text go through unharmed
+            "errors": "surrogateescape",  # bytes that are not text go through unharmed
             "line_editor": False,  # the Session has its own, see session.py
             "compression_algs": None,
             "allow_scp": False,

@@ -31,7 +31,7 @@ class Joined:
 
     @classmethod
     def of(cls, text: str) -> "Joined | None":
-        """The commands that a script was made of; None when it is no such script."""
+        """The commands that a script was made of; None when it is not such a script."""
         mark = _MARK.search(text)
         if mark is None:
             return None
@@ -85,7 +85,7 @@ def _told(mark: str, number: int) -> Shell:
 
 
 def _parted(text: str, mark: str, *, stopping: bool) -> list[str] | None:
-    """The commands of a script without its end; None when it is no such script."""
+    """The commands of a script without its end; None when it is not such a script."""
     between = f"; {_GO_ON}; ( " if stopping else "; ( "
     commands: list[str] = []
     while text:

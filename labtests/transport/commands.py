@@ -119,7 +119,7 @@ def as_shell(command: object) -> Shell:
     """The same. Raises TypeError for what was not made here: a defect of labtests, not of a lab."""
     if not isinstance(command, Shell):
         raise TypeError(
-            f"{command!r} is no command for a shell made of words (labtests/transport/commands.py)"
+            f"{command!r} is not a shell command made of words (labtests/transport/commands.py)"
         )
     return command
 
@@ -128,7 +128,7 @@ def as_line(command: object) -> CliLine:
     """The same, for a CLI."""
     if not isinstance(command, CliLine):
         raise TypeError(
-            f"{command!r} is no line for a CLI made of words (labtests/transport/commands.py)"
+            f"{command!r} is not a CLI line made of words (labtests/transport/commands.py)"
         )
     return command
 

@@ -9,25 +9,25 @@ from typing import Any
 from labtests.core.errors import DeviceError
 from labtests.transport.commands import Command
 from labtests.transport.protocol import DEFAULT_TIMEOUT_S, Clock, Process, Reply, Signal, Transport
-from labtests.transport.transcript import Journal, Kind
+from labtests.transport.transcript import Kind, Transcript
 
 
-class JournalledTransport:
-    """The same session, and a journal of it. `clock` stamps what processes print; without one the
-    journal's clock does."""
+class TranscribedTransport:
+    """The same session, and a transcript of it. `clock` stamps what processes print; without one
+    the transcript's clock does."""
 
     def __init__(
-        self, transport: Transport, journal: Journal, *, clock: Clock | None = None
+        self, transport: Transport, transcript: Transcript, *, clock: Clock | None = None
     ) -> None:
         self.device = transport.device
-        self._transport, self._journal = transport, journal
-        self._clock = clock or journal.clock
+        self._transport, self._transcript = transport, transcript
+        self._clock = clock or transcript.clock
 
     def run(self, command: Command, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Reply:
         """See Transport."""
         with self._noting_errors("run", {"command": command}):
             reply = self._transport.run(command, timeout_s=timeout_s)
-        self._journal.write(self.device, "run", reply.time_s, _answer(reply))
+        self._transcript.write(self.device, "run", reply.time_s, _answer(reply))
         return reply
 
     def configure(self, commands: tuple[Command, ...]) -> Reply:
@@ -35,17 +35,17 @@ class JournalledTransport:
         asked = {"commands": list(commands)}
         with self._noting_errors("configure", asked):
             reply = self._transport.configure(commands)
-        self._journal.write(self.device, "configure", reply.time_s, asked | _answer(reply))
+        self._transcript.write(self.device, "configure", reply.time_s, asked | _answer(reply))
         return reply
 
-    def start(self, command: Command, *, limit_s: float) -> "JournalledProcess":
+    def start(self, command: Command, *, limit_s: float) -> "TranscribedProcess":
         """See Transport."""
         asked = {"command": command, "limit_s": limit_s}
         with self._noting_errors("start", asked):
             process = self._transport.start(command, limit_s=limit_s)
-        pages = _Pages(self._journal, self._clock, self.device)
+        pages = _Pages(self._transcript, self._clock, self.device)
         pages.write("start", asked)
-        return JournalledProcess(process, pages)
+        return TranscribedProcess(process, pages)
 
     def close(self) -> None:
         """See Transport."""
@@ -57,12 +57,12 @@ class JournalledTransport:
             yield
         except DeviceError as error:
             told = {"error": type(error).__name__, "problem": error.problem, "remedy": error.remedy}
-            self._journal.write(self.device, kind, self._clock.now_s(), asked | told)
+            self._transcript.write(self.device, kind, self._clock.now_s(), asked | told)
             raise
 
 
-class JournalledProcess:
-    """The same process; what it prints goes into the journal when somebody looks at it."""
+class TranscribedProcess:
+    """The same process; what it prints goes into the transcript when somebody looks at it."""
 
     def __init__(self, process: Process, pages: "_Pages") -> None:
         self.device, self.command = process.device, process.command
@@ -83,7 +83,7 @@ class JournalledProcess:
         return errors
 
     def status(self) -> int | None:
-        """See Process. Once it is known, everything printed is in the journal."""
+        """See Process. Once it is known, everything printed is in the transcript."""
         status = self._process.status()
         if status is not None and self._seen.status is None:
             self._note_news(self._process.output(), self._process.errors(), status)
@@ -95,7 +95,7 @@ class JournalledProcess:
         self._pages.write("signal", {"signal": name})
 
     def close(self) -> None:
-        """See Process. What it printed at last is in the journal."""
+        """See Process. What it printed at last is in the transcript."""
         try:
             self._process.close()
         finally:
@@ -107,7 +107,7 @@ class JournalledProcess:
             text, errors = self._process.output(), self._process.errors()
             self._note_news(text, errors, self._process.status(), final=True)
         except DeviceError as error:  # the session is gone: that is what is known of the end
-            self._pages.journal.note(self.device, f"{self.command!r}: {error.problem}")
+            self._pages.transcript.note(self.device, f"{self.command!r}: {error.problem}")
 
     def _note_news(
         self, text: str, errors: str, status: int | None = None, *, final: bool = False
@@ -147,15 +147,15 @@ def _news(before: _Seen, now: _Seen) -> dict[str, Any]:
 
 
 class _Pages:
-    """The lines of one process in a journal."""
+    """The lines of one process in a transcript."""
 
-    def __init__(self, journal: Journal, clock: Clock, device: str) -> None:
-        self.journal = journal
-        self._clock, self._device, self._number = clock, device, journal.new_process()
+    def __init__(self, transcript: Transcript, clock: Clock, device: str) -> None:
+        self.transcript = transcript
+        self._clock, self._device, self._number = clock, device, transcript.new_process()
 
     def write(self, kind: Kind, facts: dict[str, Any]) -> None:
         """One line about this process, now."""
-        self.journal.write(
+        self.transcript.write(
             self._device, kind, self._clock.now_s(), {"process": self._number} | facts
         )
 

@@ -1,4 +1,5 @@
-"""What was asked of every device and what it answered, as it happened, without secrets.
+"""What was asked of every device and what it answered, as it happened, without secrets: the
+transcript of a run (`journal.jsonl`; the journal of its changes is another file: labtests/journal).
 
 One JSON object per line (`labtests-journal/1`). Every line has
 
@@ -41,7 +42,7 @@ Kind = Literal["run", "configure", "start", "output", "signal", "note"]
 FORMAT = "labtests-journal/1"
 
 
-class Journal:
+class Transcript:
     """JSON lines (format: above), readable by the owner only, complete after each line.
 
     `clock` stamps what has no time of its own; give it the lab's clock once there is one.
@@ -63,7 +64,7 @@ class Journal:
         self.note("", FORMAT)
 
     def note(self, device: str, text: str) -> None:
-        """Write down something that is no exchange: a decision, a change and its reason."""
+        """Write down something that is not an exchange: a decision, a change and its reason."""
         self.write(device, "note", self.clock.now_s(), {"text": text})
 
     def write(self, device: str, kind: Kind, time_s: float, facts: dict[str, Any]) -> None:
@@ -75,7 +76,7 @@ class Journal:
                 return
             self._order += 1
             line = {"order": self._order, "time_s": time_s, "device": device, "kind": kind} | clean
-            # ensure_ascii: a lone surrogate from a broken device must not stop the journal
+            # ensure_ascii: a lone surrogate from a broken device must not stop the transcript
             try:
                 self._file.write(json.dumps(line) + "\n")
                 self._file.flush()
@@ -83,7 +84,7 @@ class Journal:
                 self.problem = f"{self.path}: {error.strerror}"
 
     def new_process(self) -> int:
-        """A number for a process, unique in this journal."""
+        """A number for a process, unique in this transcript."""
         with self._lock:
             self._processes += 1
             return self._processes

@@ -39,7 +39,7 @@ OVER_THE_LINE = 1.05
 OVER_THE_TIME, LATE_S = 1.1, 0.5
 """Of the time that a flow was asked to send, and seconds beside: its rows are no longer."""
 IMPOSSIBLE_SHARE = 1.02
-"""Above it a port's use is no measurement: two clocks are apart by 0.02 % at the most (802.3)."""
+"""Above it a port's use is not measured: two clocks are apart by 0.02 % at the most (802.3)."""
 
 
 def ran(evidence: Evidence, *, excused: Collection[FlowResult] = ()) -> Iterator[Finding]:
@@ -83,7 +83,7 @@ def _flow_ran(flow: FlowResult, place: Place, receiver: Place) -> Finding:
         return unproven(f"{who} reported {wrong}")
     ran_s = flow.intervals[-1].end_s - flow.intervals[0].start_s if flow.intervals else 0.0
     if flow.asked_s and ran_s > OVER_THE_TIME * flow.asked_s + LATE_S:
-        return unproven(f"{who} sent for {ran_s:.3g} s, and was asked to for {flow.asked_s:g} s")
+        return unproven(f"{who} sent for {ran_s:.3g} s instead of {flow.asked_s:g} s")
     gbit = round(flow.goodput_bits_per_s / 1e9, 3)
     return passed(Fact(name=f"{who} goodput", measured=gbit, bound="> 0", unit="Gb/s"))
 
@@ -372,11 +372,11 @@ def bounded(
         name=name, measured=round(measured, 4), bound=bound, unit="ratio", margin=round(margin, 4)
     )
     if not math.isfinite(measured):
-        return unproven(f"{name} is no number", replace(fact, measured=None, margin=None))
+        return unproven(f"{name} is not a number", replace(fact, measured=None, margin=None))
     return passed(fact) if margin >= 0 else failed(f"{name} is {measured:.3f}, not {bound}", fact)
 
 
 def equal_part(evidence: Evidence, sender: str, bits_per_s: float, least: float) -> Finding:
-    """What a sender got, by an equal part of the line for each."""
+    """What a sender got, by its fair share of the line: all senders the same."""
     part = bits_per_s * len(evidence.flows) / evidence.line_bits_per_s
-    return bounded(f"{sender}: goodput / equal part of the line", part, at_least=least)
+    return bounded(f"{sender}: goodput / fair share of the line", part, at_least=least)

@@ -101,7 +101,7 @@ def _none_dropped(seen: Evidence) -> Iterator[Finding]:
 
 
 def _ours(seen: Evidence, queue: int) -> int:
-    """What a queue counted, without the rest that is no multiple of the least count sent."""
+    """What a queue counted, without the rest that is not a multiple of the least count sent."""
     got = port_drops.queue_forwarded(seen, queue).increase or 0
     least = min((flow.sent_datagrams or 0 for flow in seen.flows), default=0)
     return got - got % least if least else got

@@ -11,7 +11,6 @@ from labtests.verdicts import (
     outcome,
     packets,
     port_drops,
-    rdma_packets,
     witnesses,
 )
 from labtests.verdicts.outcome import (
@@ -32,7 +31,7 @@ from labtests.verdicts.outcome import (
 LEAST_SHARE, LEAST_RDMA_SHARE = 0.5, 0.1
 """Of the line, all senders together: TCP, and soft-RoCE (0.23 was seen beside RED with ECN)."""
 FAIR = 0.05
-"""Of an equal part of that, each sender."""
+"""Of a fair share of that, each sender."""
 FEW = 0.1
 """Drops with ECN, of those without it: slow start may fill the queue before the first mark acts."""
 
@@ -50,7 +49,7 @@ def marked_not_dropped(evidence: Evidence, *, without: tuple[Evidence, ...] = ()
         evidence,
         _marked_not_dropped(evidence, without),
         passing=f"{marks} packets marked and {_sum(dropped(evidence))} dropped"
-        f"{'' if _of_rdma(evidence) else again}; without ECN "
+        f"{'' if evidence.of_rdma else again}; without ECN "
         f"{max((_sum(dropped(e)) for e in without), default=0)} dropped"
         f"{witnesses.remark_on_hosts(evidence)}",
     )
@@ -83,7 +82,7 @@ def retransmitted(evidence: Evidence) -> tuple[Difference, ...]:
 def _marked_not_dropped(evidence: Evidence, without: tuple[Evidence, ...]) -> Iterator[Finding]:
     yield from checks.ran(evidence)
     yield from idle.quiet_queues(evidence, evidence.queues)
-    again = () if _of_rdma(evidence) else retransmitted(evidence)
+    again = () if evidence.of_rdma else retransmitted(evidence)
     for difference in (*marked(evidence), *dropped(evidence), *again):
         if difference.increase is None:
             yield missing(difference, "known", "packets")
@@ -147,7 +146,7 @@ def _everybody_got_some(evidence: Evidence) -> Iterator[Finding]:
     if not rates:
         return
     line = evidence.line_bits_per_s
-    least = LEAST_RDMA_SHARE if _of_rdma(evidence) else LEAST_SHARE
+    least = LEAST_RDMA_SHARE if evidence.of_rdma else LEAST_SHARE
     shares = [checks.bounded("total goodput / line rate", sum(rates) / line, at_least=least)]
     for flow, rate in zip(evidence.flows, rates, strict=True):
         shares.append(checks.equal_part(evidence, flow.sender, rate, FAIR * least))
@@ -157,13 +156,13 @@ def _everybody_got_some(evidence: Evidence) -> Iterator[Finding]:
         most = checks.bounded(
             "total goodput / line rate", carried / line, at_most=checks.OVER_THE_LINE
         )
-        yield outcome.or_unproven(most, "what the tools report cannot be")
+        yield outcome.or_unproven(most, "what the tools report is impossible")
 
 
 def _few_sent_again(evidence: Evidence, without: tuple[Evidence, ...]) -> Iterator[Finding]:
     """TCP repeats what was dropped, and now and then what was not; more was lost unseen."""
     losing = [each for each in without if _sum(dropped(each))]
-    if _of_rdma(evidence) or not losing:
+    if evidence.of_rdma or not losing:
         return
     before = max(_sum(retransmitted(each)) for each in losing)
     if not before:
@@ -203,14 +202,10 @@ def _repeated(evidence: Evidence) -> int:
     return sum(n or 0 for n in told)
 
 
-def _of_rdma(evidence: Evidence) -> bool:
-    return bool(evidence.flows) and all(rdma_packets.is_rdma(flow) for flow in evidence.flows)
-
-
 def _tools_agree(evidence: Evidence) -> Iterator[Finding]:
-    """The tool can not have sent more again than the kernel. perftest does not tell, rxe counts
+    """The tool cannot have sent more again than the kernel. perftest does not tell, rxe counts
     its packets (every_packet)."""
-    if _of_rdma(evidence):
+    if evidence.of_rdma:
         return
     told = [flow.retransmits for flow in evidence.flows]
     if not told or None in told:

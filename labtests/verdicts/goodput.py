@@ -60,7 +60,7 @@ def no_evidence(flow: FlowResult) -> str:
     for row in flow.intervals:
         told += [row.goodput_bits_per_s, row.end_s - row.start_s]
     if not all(map(math.isfinite, told)):
-        return "a rate or a time that is no number"
+        return "a rate or a time that is not a number"
     if min(told, default=0.0) < 0:
         return "a rate or a time below 0"
     if min((n for n in _counts(flow) if n is not None), default=0) < 0:

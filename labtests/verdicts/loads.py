@@ -177,7 +177,9 @@ def _at_the_socket_only(evidence: Evidence) -> Iterator[Finding]:
     elif every.increase is not None and full.increase > every.increase:
         yield disagreement(f"{grew}, and {name_of(every)}, which has them, by {every.increase}")
     elif full.increase > (missed := _missed_at_all(evidence)):
-        yield disagreement(f"{grew}, and the tools miss {missed}: others' are among them")
+        yield disagreement(
+            f"{grew}, and the tools miss {missed}: datagrams of others are among them"
+        )
     else:
         yield passed(fact)
 

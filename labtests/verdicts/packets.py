@@ -39,7 +39,7 @@ def queues_of(evidence: Evidence) -> tuple[int, ...]:
 
 def accounted(evidence: Evidence) -> Iterator[Finding]:
     """Sent = forwarded + dropped, and forwarded = received, by every witness that there is."""
-    if evidence.flows and all(rdma_packets.is_rdma(flow) for flow in evidence.flows):
+    if evidence.of_rdma:
         yield from _rdma_accounted(evidence)
         return
     for queue in evidence.queues:
@@ -65,7 +65,7 @@ def accounted(evidence: Evidence) -> Iterator[Finding]:
 
 def of_streams(evidence: Evidence) -> Iterator[Finding]:
     """The same for tools that count no packets (TCP, RDMA): by what NICs and queues count."""
-    if evidence.flows and all(rdma_packets.is_rdma(flow) for flow in evidence.flows):
+    if evidence.of_rdma:
         yield from _rdma_accounted(evidence)
     else:
         yield from by_the_nics(evidence, evidence.queues)
@@ -323,7 +323,7 @@ def came_to_the_tools(evidence: Evidence, queues: tuple[int, ...]) -> Finding:
 def came_to_udp(evidence: Evidence) -> Iterator[Finding]:
     """The receiver's IP stack delivered at least what was forwarded to it, in datagrams of one
     packet each: what it delivered and neither TCP nor ICMP got. What a socket held unread when its
-    tool closed it is in that, so that the tail of a flow is no place to lose anything before."""
+    tool closed it is in that, so that the tail of a flow hides no loss before that."""
     host = evidence.receiver.device
     if any(witnesses.packets_each(flow, evidence.mtu_bytes) > 1 for flow in evidence.flows):
         return
@@ -371,7 +371,7 @@ def _flows_of(evidence: Evidence, queue: int) -> tuple[FlowResult, ...]:
 
 
 def losses_told(evidence: Evidence) -> Finding:
-    """The tools of a class can not have missed more than its queue dropped and the hosts lost
+    """The tools of a class cannot have missed more than its queue dropped and the hosts lost
     themselves, nor all of them together more than all queues."""
     lost = [flow.lost_datagrams for flow in evidence.flows]
     queues = evidence.queues

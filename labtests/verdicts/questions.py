@@ -14,7 +14,6 @@ from labtests.verdicts import (
     outcome,
     packets,
     port_drops,
-    rdma_packets,
     witnesses,
 )
 from labtests.verdicts.outcome import (
@@ -42,7 +41,7 @@ FAIR_AMONG_PEERS = 0.5
 """Of the mean of the other senders in its queue: 0.85 and more in healthy simulated labs, 0.46 of a
 sender at 40 % of a CPU."""
 FAIR_SHARE_LEAST = 0.1
-"""Of an equal part, each sender under DCQCN while all send: below, it is starved. The source had
+"""Of its fair share, each sender under DCQCN while all send: below, it is starved. The source had
 0.15 of it, healthy simulated labs half of it and more."""
 SOLO_LEAST = 0.75
 """Of its link or the line, a sender that is alone: in healthy simulated labs 0.9 and more."""
@@ -338,7 +337,7 @@ def _within_ceiling(evidence: Evidence, sent: float, ceiling: float, buffers_byt
     if held:
         name += f" ({buffers_bytes / 2**20:.0f} MiB of buffers in {seconds:.3g} s: {held:.4f})"
     finding = checks.bounded(name, sent / ceiling, at_least=0.95, at_most=1 + ROWS + held)
-    too_much = "the rows of the tools are not those of one time"
+    too_much = "the rows of the tools do not cover the same time"
     return finding if sent < ceiling else outcome.or_unproven(finding, too_much)
 
 
@@ -414,7 +413,7 @@ def _shares_slowed(
     yield from _as_fast_as_its_peers(evidence, shared)
     yield outcome.or_unproven(
         checks.bounded("total goodput / line rate", total, at_most=checks.OVER_THE_LINE),
-        "the rows of the tools are not those of one time",
+        "the rows of the tools do not cover the same time",
     )
     for place, got in zip(evidence.senders, shared, strict=False):
         yield checks.equal_part(evidence, place.device, got, FAIR_SHARE_LEAST)
@@ -439,8 +438,8 @@ def _least_of_all(evidence: Evidence, shared: tuple[float, ...]) -> str:
     got, who = min(zip(shared, (place.device for place in evidence.senders), strict=False))
     part = evidence.line_bits_per_s / len(shared)
     return (
-        f"{who} sent {got / 1e9:.3g} Gb/s, {got / part:.2f} of an equal part, and nobody else took "
-        f"what it left: the limit of {who}, or rates that come back too slowly after a CNP"
+        f"{who} sent {got / 1e9:.3g} Gb/s, {got / part:.2f} of its fair share, and nobody else "
+        f"took what it left: the limit of {who}, or rates that come back too slowly after a CNP"
     )
 
 
@@ -501,13 +500,13 @@ def _drops_as_expected(
     yield from balances
     yield from _clean_ones_sent(evidence, clean)
     yield from checks.not_paused(evidence)
-    if any(rdma_packets.is_rdma(flow) for flow in evidence.flows):
+    if any(flow.is_rdma for flow in evidence.flows):
         yield cnps.all_came(evidence)
         yield from cnps.of_marks(evidence)
         yield from cnps.in_their_class(evidence)
         yield from witnesses.came_back(evidence)
     for place, flow in zip(evidence.senders, evidence.flows, strict=False):
-        if place.queue == clean and rdma_packets.is_rdma(flow):
+        if place.queue == clean and flow.is_rdma:
             yield from witnesses.sender_repeated_nothing(evidence, place)
     yield from idle.quiet_queues(evidence, (dropping, clean))
     yield checks.receiver_silent(evidence)

@@ -8,15 +8,9 @@ is gone (its tool has ended), the host's UDP counter has that: RoCEv2 comes by U
 """
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowResult
 from labtests.measure.evidence import Difference, Evidence
 from labtests.verdicts import port_drops
 from labtests.verdicts.outcome import Fact, Finding, disagreement, missing, passed
-
-
-def is_rdma(flow: FlowResult) -> bool:
-    """Whether the tool is one of perftest."""
-    return flow.tool.startswith("ib_")
 
 
 def sent_and_received(evidence: Evidence, queues: tuple[int, ...]) -> Finding:

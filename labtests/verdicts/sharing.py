@@ -169,7 +169,7 @@ def _samples_and_end(evidence: Evidence, seen: _QueueGrowth) -> Iterator[Finding
         fact = Fact(
             name=f"part of queue {queue} of all that came, by samples",
             measured=round(sampled, 4),
-            bound=f"{counted:.4f} ± {most:.4f} by the counters of the end",
+            bound=f"{counted:.4f} ± {most:.4f} by the final counters",
             unit="of the packets",
             margin=round(most - abs(sampled - counted), 4),
         )

@@ -11,7 +11,7 @@ from dataclasses import replace
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowResult, FlowStatus, Scope
 from labtests.measure.evidence import Difference, Evidence, Place
-from labtests.verdicts import checks, ecn, idle, packets, path, port_drops, rdma_packets, witnesses
+from labtests.verdicts import checks, ecn, idle, packets, path, port_drops, witnesses
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -104,14 +104,10 @@ def _filtered(evidence: Evidence, station: path.Station) -> Iterator[Finding]:
 def _every_packet_came(evidence: Evidence) -> bool:
     """To the last one: by class at every NIC, both ways, or as the tools tell."""
     if evidence.by_class:
-        back = witnesses.came_back(evidence) if _of_rdma(evidence) else ()
+        back = witnesses.came_back(evidence) if evidence.of_rdma else ()
         return port_drops.whole_by_class(evidence) and not any(each.because for each in back)
     told = [(flow.sent_datagrams, flow.received_datagrams) for flow in evidence.flows]
     return bool(told) and all(sent is not None and sent == got for sent, got in told)
-
-
-def _of_rdma(evidence: Evidence) -> bool:
-    return bool(evidence.flows) and all(rdma_packets.is_rdma(flow) for flow in evidence.flows)
 
 
 def _broken_by_the_control(evidence: Evidence) -> tuple[FlowResult, ...]:
@@ -123,7 +119,7 @@ def _broken_by_the_control(evidence: Evidence) -> tuple[FlowResult, ...]:
     return tuple(
         flow
         for place, flow in zip(evidence.senders, evidence.flows, strict=False)
-        if rdma_packets.is_rdma(flow)
+        if flow.is_rdma
         and (flow.status is not FlowStatus.COMPLETE or _hardly_ran(evidence, flow))
         and _sent_what_was_dropped(evidence, place)
     )
@@ -139,7 +135,7 @@ def _sent_what_was_dropped(evidence: Evidence, place: Place) -> bool:
 
 
 def _hardly_ran(evidence: Evidence, flow: FlowResult) -> bool:
-    """Less than a word of an equal part of the line; a goodput that is not known is none."""
+    """Next to nothing of a fair share of the line; a goodput that is not known is none."""
     return (flow.goodput_bits_per_s or 0.0) < _least_bits_per_s(evidence)
 
 
@@ -157,7 +153,7 @@ def _nobody_was_starved(
         if flow.goodput_bits_per_s is not None and flow.goodput_bits_per_s < least:
             yield unproven(
                 f"{flow.sender} sent {flow.goodput_bits_per_s / 1e9:.3g} Gb/s by {flow.tool}: less "
-                f"than {STARVED_SHARE:g} of an equal part of the line is no load"
+                f"than {STARVED_SHARE:g} of its fair share of the line is not a load"
             )
         if evidence.kind == "experiment" and flow.retransmits is not None:
             for row in flow.intervals:
@@ -314,7 +310,7 @@ def _balances(evidence: Evidence) -> Iterator[Finding]:
     yield from port_drops.switch_ports_agree(evidence)
     by_class = (place for place in evidence.senders if place.priority is not None)
     yield from (witnesses.pauses_agree(evidence, place) for place in by_class)
-    if _of_rdma(evidence):
+    if evidence.of_rdma:
         yield witnesses.marks_agree(evidence)
     if evidence.flows and all(flow.retransmits is not None for flow in evidence.flows):
         yield _some_mark(evidence)

@@ -112,7 +112,9 @@ def _doubts(evidence: Evidence, storm: StormResult) -> Iterator[Finding]:
         _counted(evidence, priority, c.WATCHDOG_SHUTDOWNS).increase
         for priority in set(range(8)) - {storm.priority}
     ):
-        yield unproven("a queue that nobody paused was shut, too: this is no control of the storm")
+        yield unproven(
+            "a queue that nobody paused was shut, too: so this run is not a control of the storm"
+        )
 
 
 def _contradicts(shut: Difference, witness: Difference, unit: str) -> Finding:

@@ -55,7 +55,7 @@ class Flow:
 
     def start_server(self) -> None:
         """Start it, without waiting."""
-        party = self.stream.server
+        party = self.stream.receiver
         self.server = self.scene.processes.start(party.transport, self.stream.server_command)
 
     def wait_for_server(self) -> None:
@@ -67,7 +67,7 @@ class Flow:
             nonlocal looked_s
             if self.stream.tool.is_ready(server.output()) or server.status() is not None:
                 return True
-            if not isinstance(self.stream.tool, Perftest) or not self.stream.tool.rdma_cm:
+            if not isinstance(self.stream.tool, Perftest):
                 return False
             now_s = self.scene.clock.now_s()
             if now_s - looked_s < LISTEN_EVERY_S:
@@ -109,7 +109,7 @@ class Flow:
             )
 
     def _start_client(self, now_s: float) -> None:
-        party = self.stream.client
+        party = self.stream.sender
         self.scene.say(f"{self.stream}: starting")
         self.client = self.scene.processes.start(party.transport, self.stream.client_command)
         self.started_s = now_s
@@ -252,7 +252,7 @@ def _last_words(process: Process) -> str:
 def _listens(stream: Stream) -> bool:
     """The RDMA connection manager of the server's host has a listener on the port (a `-R` server is
     not in `ss`). Without the `rdma` tool there this stays unknown, which is no."""
-    reply = stream.server.transport.run(program("rdma", "-j", "res", "show", "cm_id"))
+    reply = stream.receiver.transport.run(program("rdma", "-j", "res", "show", "cm_id"))
     entries = reply.text.replace(" ", "").split("}")
     port = f':{stream.tool.port}"'
     return any('"state":"LISTEN"' in entry and port in entry for entry in entries)

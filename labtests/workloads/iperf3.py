@@ -40,11 +40,7 @@ MOST_PROCESSES = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Iperf3:
-    """One UDP or TCP flow of `duration_s`. `offered_bits_per_s` None: as fast as it can.
-
-    With `reverse` the server sends, so it runs at the sender and the client at the receiver: the
-    stream's direction stays as it says.
-    """
+    """One UDP or TCP flow of `duration_s`. `offered_bits_per_s` None: as fast as it can."""
 
     protocol: Literal["udp", "tcp"]
     tos: int
@@ -52,7 +48,6 @@ class Iperf3:
     offered_bits_per_s: float | None
     duration_s: int
     datagram_bytes: int = 65500
-    reverse: bool = False
     parallel: int = 1
     interval_s: float = 1
     window_bytes: int | None = None  # of the sockets at both ends; None: the kernel's default
@@ -87,11 +82,6 @@ class Iperf3:
         return min(max(math.ceil(cores), 1), MOST_PROCESSES)
 
     @property
-    def server_is(self) -> Literal["sender", "receiver"]:
-        """The client sends, except in reverse."""
-        return "sender" if self.reverse else "receiver"
-
-    @property
     def first_report_s(self) -> float:
         """The report is printed at the end."""
         return float(self.duration_s)
@@ -118,7 +108,7 @@ class Iperf3:
             words += ["-w", str(self.window_bytes)]
         if self.parallel > 1:
             words += ["-P", str(self.parallel)]
-        return program(*_LINE_BUFFERED, *words, *(["-R"] if self.reverse else []), "-J")
+        return program(*_LINE_BUFFERED, *words, "-J")
 
     def is_ready(self, server_output: str) -> bool:
         """It says on which port it listens."""
@@ -278,8 +268,8 @@ def _late_datagrams(server: str) -> int | None:
 
 
 def _extra_packets(tool: Iperf3, report: Iperf3Report) -> int | None:
-    """Beside the counted datagrams. In reverse they are the server's, whose version is not said."""
-    if tool.protocol == "tcp" or tool.reverse:
+    """Beside the counted datagrams."""
+    if tool.protocol == "tcp":
         return None
     return first_datagrams(report.version, tos=tool.tos, streams=tool.parallel)
 

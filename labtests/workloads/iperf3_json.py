@@ -52,7 +52,7 @@ def _documents(reply: Reply) -> list[dict[str, Any]]:
         try:
             document, position = decoder.raw_decode(text, position)
         except (ValueError, RecursionError) as error:
-            refuse(reply, f"no JSON report, or one cut short: {error}", _CUT)
+            refuse(reply, f"not a JSON report, or one cut short: {error}", _CUT)
         if not isinstance(document, dict):
             refuse(reply, f"a JSON report is an object, not {quoted_excerpt(document)}", _CUT)
         found.append(document)

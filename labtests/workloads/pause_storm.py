@@ -54,7 +54,7 @@ class PauseStorm:
 
     @property
     def every_s(self) -> float:
-        """From the begin of one to that of the next, at least."""
+        """From the start of one to that of the next, at least."""
         return self.lasting_ms / 1000 + self.apart_s
 
     def command(self, interface: str) -> Shell:

@@ -1,4 +1,4 @@
-"""perftest (`ib_send_bw`, `ib_write_bw`, `ib_read_bw`) as a workload: command lines and judgement.
+"""perftest (`ib_send_bw -R`) as a workload: command lines and judgement.
 
 Its exit status is never trusted alone: it exits 0 after its peer was killed, and with 0 iterations
 (both recorded). What counts is a table with iterations in it, the end that was expected, and no
@@ -6,7 +6,6 @@ complaint.
 """
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from labtests.capabilities.records import FlowResult, FlowStatus, Interval
 from labtests.core.errors import UnreadableOutput, WorkloadError
@@ -24,85 +23,59 @@ from labtests.workloads.perftest_words import (
 _LINE_BUFFERED = ("stdbuf", "-oL")
 """Into a pipe perftest is block-buffered: its server's banner would only show at its end."""
 
+_TEST = "Send"
+"""What the title of its report begins with."""
+
 _CLOCK_S = 2.0
 """Between two rows perftest may measure its CPU's clock, on a busy guest for so long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Perftest:
-    """One RDMA flow. Without `duration_s` it runs until it is ended, a row every `report_every_s`.
+    """One RDMA flow, which runs until it is ended, a row every `report_every_s`.
 
-    `device` is the RDMA device at the sender, where the testbed does not say it. `tos` needs
-    `rdma_cm` (`-T` sets it on rdma_cm QPs); without it the same byte goes out as `--tclass`.
+    `-T` sets the TOS byte of the queue pairs of rdma_cm only, so it is always used (`-R`).
     """
 
-    verb: Literal["send", "write", "read"]
     tos: int
     port: int
-    device: str | None = None
     report_every_s: int = 5
-    rdma_cm: bool = True
-    duration_s: int | None = None
-    tx_depth: int | None = None
-    message_bytes: int | None = None
-    qps: int = 1
-    gid_index: int | None = None
 
     def __post_init__(self) -> None:
         if not (0 <= self.tos <= 255 and 0 < self.port < 65536):
             raise WorkloadError(f"{self.name}: TOS {self.tos} or port {self.port} is out of range")
-        if self.report_every_s < 1 or self.qps < 1:
-            raise WorkloadError(f"{self.name}: report_every_s and qps must be at least 1")
+        if self.report_every_s < 1:
+            raise WorkloadError(f"{self.name}: report_every_s must be at least 1")
 
     @property
     def name(self) -> str:
         """The program."""
-        return f"ib_{self.verb}_bw"
-
-    @property
-    def server_is(self) -> Literal["sender", "receiver"]:
-        """The client posts the work; a read pulls the data from the server."""
-        return "sender" if self.verb == "read" else "receiver"
+        return "ib_send_bw"
 
     @property
     def first_report_s(self) -> float:
-        """The first row comes after one report interval, or at the end."""
-        return float(self.duration_s or self.report_every_s)
+        """The first row comes after one report interval."""
+        return float(self.report_every_s)
 
     @property
     def ends_after_s(self) -> float | None:
-        """None with --run_infinitely."""
-        return None if self.duration_s is None else float(self.duration_s)
+        """None: --run_infinitely."""
+        return None
 
     def server_command(self, server: Party, *, rdma: str | None) -> Shell:
         """As in document 000: `ib_send_bw -d mlx5_0 --report_gbits -F --run_infinitely -R ...`."""
-        return program(*_LINE_BUFFERED, *self._arguments(server, rdma))
+        return program(*_LINE_BUFFERED, *self._arguments(rdma))
 
     def client_command(self, server: Party, *, rdma: str | None) -> Shell:
         """The same command with the server's data address."""
-        return program(*_LINE_BUFFERED, *self._arguments(server, rdma), server.address)
+        return program(*_LINE_BUFFERED, *self._arguments(rdma), server.address)
 
-    def _arguments(self, server: Party, rdma: str | None) -> list[str]:
-        if rdma is None and not self.rdma_cm:
-            raise WorkloadError(
-                f"{self.name} to {server.name} without rdma_cm needs the RDMA devices of both ends"
-            )
-        span = ["-D", str(self.duration_s)] if self.duration_s is not None else []
-        if self.duration_s is None:
-            span = ["--run_infinitely", "-D", str(self.report_every_s)]
-        marking = ["-R", "-T", str(self.tos)] if self.rdma_cm else ["--tclass", str(self.tos)]
-        options = (
-            ("-t", self.tx_depth),
-            ("-s", self.message_bytes),
-            ("-q", self.qps if self.qps > 1 else None),
-            ("-x", self.gid_index),
-        )
-        chosen = [
-            word for flag, value in options if value is not None for word in (flag, f"{value}")
-        ]
+    def _arguments(self, rdma: str | None) -> list[str]:
         device = [] if rdma is None else ["-d", rdma]
+        span = ["--run_infinitely", "-D", str(self.report_every_s)]
+        marking = ["-R", "-T", str(self.tos)]
         ends = ["-p", str(self.port)]
-        return [self.name, *device, "--report_gbits", "-F", *span, *marking, *chosen, *ends]
+        return [self.name, *device, "--report_gbits", "-F", *span, *marking, *ends]
 
     def is_ready(self, server_output: str) -> bool:
         """It printed its banner. (Then it listens: another try may be needed in between.)"""
@@ -158,7 +131,7 @@ def _implausible(tool: Perftest, report: Report, attempt: Attempt) -> str:
     checks = (
         _no_messages(report.rows),
         _not_as_asked(tool, report),
-        _wrong_end(tool, report, attempt),
+        "" if attempt.ended_by_us else "it ended by itself although it should run until stopped",
         _rows_missing(tool, report, attempt),
     )
     return next((problem for problem in checks if problem), "")
@@ -190,35 +163,24 @@ def _idle_stretches(rows: tuple[PerftestRow, ...]) -> list[int]:
 
 def _not_as_asked(tool: Perftest, report: Report) -> str:
     """The report is of another run than the one asked for."""
-    verb = {"send": "Send", "write": "RDMA_Write", "read": "RDMA_Read"}[tool.verb]
-    if report.test is not None and report.test.split()[0] != verb:
-        return f"it ran a {quoted_excerpt(report.test)} test, not {verb!r}"
+    if report.test is not None and report.test.split()[0] != _TEST:
+        return f"it ran a {quoted_excerpt(report.test)} test, not {_TEST!r}"
     if report.tos is not None and report.tos != tool.tos:
         return f"it used TOS {report.tos}, not {tool.tos}"
     sizes = {row.message_bytes for row in report.rows}
     if len(sizes) > 1:
         return f"it sent messages of {sorted(sizes)} bytes: rates of several sizes have no mean"
-    if tool.message_bytes is not None and sizes - {tool.message_bytes}:
-        return f"it sent messages of {sorted(sizes)} bytes, not {tool.message_bytes}"
-    return ""
-
-
-def _wrong_end(tool: Perftest, report: Report, attempt: Attempt) -> str:
-    if tool.duration_s is None and not attempt.ended_by_us:
-        return "it ended by itself although it should run until stopped"
-    if tool.duration_s is not None and not report.closed:
-        return "its table has no end: it hung after its last row"
     return ""
 
 
 def _rows_missing(tool: Perftest, report: Report, attempt: Attempt) -> str:
-    """Of an endless run there must be rows all the time, none much later than the one before; the
+    """There must be rows all the time, none much later than the one before; the
     last may be under way, and one may be missing because an interval began later than we saw the
     connection.
 
     The next interval begins when a row is printed, and for that the tool first measures its CPU's
     clock: 200 times 0.1 to 2.09 ms (get_clock.c), 0.22 s together, on a busy guest 2 s."""
-    if tool.duration_s is not None or attempt.running_s is None:
+    if attempt.running_s is None:
         return ""
     longest_s = 1.5 * tool.report_every_s + 1.0
     if attempt.silent_s is not None:  # watched: then a row may take as long as it does
@@ -234,20 +196,11 @@ def _rows_missing(tool: Perftest, report: Report, attempt: Attempt) -> str:
     return ""
 
 
-def _row_s(tool: Perftest) -> float:
-    """How long a row is. With a duration there is one, of the middle part of the run: perftest
-    leaves a margin of a quarter of the duration at both ends (seen: 3 s of `-D 5`, 6 s of `-D 10`
-    and of `-D 12`, 9 s of `-D 15`)."""
-    if tool.duration_s is None:
-        return float(tool.report_every_s)
-    return float(tool.duration_s - 2 * (tool.duration_s // 4))
-
-
 def _with_rate(tool: Perftest, row: PerftestRow) -> PerftestRow:
     """A row that has messages and no rate: the rate of its messages over its time."""
     if row.rate_is_known:
         return row
-    rate = row.iterations * row.message_bytes * 8 / _row_s(tool)
+    rate = row.iterations * row.message_bytes * 8 / tool.report_every_s
     return replace(row, goodput_bits_per_s=BitsPerSecond(rate))
 
 
@@ -260,14 +213,13 @@ def _intervals(
     more rows than these, so one took at least its share of the run with one row more."""
     if attempt.running_s is None:
         return ()
-    length_s = _row_s(tool)
+    length_s = float(tool.report_every_s)
     share_s = (attempt.ended_s - attempt.running_s) / (len(rows) + 1)
-    every_s = length_s if tool.duration_s is not None else max(length_s, share_s)
-    start_s = attempt.running_s + (tool.duration_s or 0) // 4
+    every_s = max(length_s, share_s)
     return tuple(
         Interval(
-            start_s=start_s + number * every_s,
-            end_s=start_s + number * every_s + length_s,
+            start_s=attempt.running_s + number * every_s,
+            end_s=attempt.running_s + number * every_s + length_s,
             goodput_bits_per_s=row.goodput_bits_per_s,
         )
         for number, row in enumerate(rows)

@@ -70,12 +70,11 @@ class PerftestRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What one side printed. `started`: its table began. `closed`: a ruler ended its table."""
+    """What one side printed. `started`: its table began."""
 
     test: str | None = None  # "Send", "RDMA_Write Bidirectional", ...; None: no title was printed
     tos: int | None = None
     started: bool = False
-    closed: bool = False
     rows: tuple[PerftestRow, ...] = ()
     others: tuple[str, ...] = ()  # every other line: parameters, libraries, hooks, complaints
 
@@ -103,7 +102,7 @@ class _PerftestReader:
     def read(self, line: str, number: int) -> None:
         """Take one line in."""
         if _RULER.match(line):
-            self._end_table()
+            self.columns = None
         elif "#bytes" in line:
             self._begin_table(line, number)
         elif self.columns is not None and _STARTS_LIKE_A_ROW.match(line):
@@ -127,12 +126,7 @@ class _PerftestReader:
         self.unit = header["average_unit"]
         wanted = [rf"(?P<{name}>{figure})" for name, _, figure in _COLUMNS if header[name]]
         self.columns = re.compile(r"\s*" + r"\s+".join(wanted) + r"(?![0-9.])(?P<rest>.*)$")
-        self.report = replace(self.report, started=True, closed=False)
-
-    def _end_table(self) -> None:
-        if self.columns is not None:
-            self.columns = None
-            self.report = replace(self.report, closed=True)
+        self.report = replace(self.report, started=True)
 
     def _read_row(self, columns: re.Pattern[str], line: str, number: int) -> None:
         """Read a row. Text glued to its end is a line of its own: the tool flushes a row before its

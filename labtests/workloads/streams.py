@@ -26,28 +26,14 @@ class Stream:
     starts_after_s: float = 0.0
 
     @property
-    def server(self) -> Party:
-        """The end that waits."""
-        return self.sender if self.tool.server_is == "sender" else self.receiver
-
-    @property
-    def client(self) -> Party:
-        """The end that connects, and prints the figures."""
-        return self.receiver if self.tool.server_is == "sender" else self.sender
-
-    @property
     def server_command(self) -> Shell:
-        """What the server is started with."""
-        return self.tool.server_command(self.server, rdma=self._rdma(self.server))
+        """What the end that waits is started with."""
+        return self.tool.server_command(self.receiver, rdma=self.receiver.rdma)
 
     @property
     def client_command(self) -> Shell:
-        """What the client is started with."""
-        return self.tool.client_command(self.server, rdma=self._rdma(self.client))
-
-    def _rdma(self, party: Party) -> str | None:
-        stated = self.tool.device if isinstance(self.tool, Perftest) else None
-        return stated if stated is not None and party is self.sender else party.rdma
+        """What the end that connects, and prints the figures, is started with."""
+        return self.tool.client_command(self.receiver, rdma=self.sender.rdma)
 
     def __str__(self) -> str:
         return f"{self.tool.name} {self.sender.name} -> {self.receiver.name}:{self.tool.port}"

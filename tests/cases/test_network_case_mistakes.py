@@ -27,7 +27,11 @@ from labtests.core.errors import InventoryError
         ("switches: {s: }", "switches: {s: {memori: {}}}", "did you mean memory?"),
         ("source: a, target: c}", "source: a, target: c, kind: udp}", "a udp flow needs it"),
         ("{a: , b: , c: }", "{a: , b: , c: , d: }", "3:24: hosts.d: host d has no link"),
-        ("{s: }", "{s: {routes: [{to: z, via: a}]}}", 'switches.s.routes[0].to: "z" is no host'),
+        (
+            "{s: }",
+            "{s: {routes: [{to: z, via: a}]}}",
+            'switches.s.routes[0].to: "z" is neither a host',
+        ),
         ("{s: }", "{s: {routes: [{to: c, via: t}]}}", 'routes[0].via: "t" is not there: known'),
         ("{s: }", "{s: {routes: [{to: c, via: a}]}}", "a is a host and forwards nothing to c"),
         (
@@ -38,7 +42,7 @@ from labtests.core.errors import InventoryError
         ("flows:", "events: [{do: down, device: a, every: 2}]\nflows:", "goes with lose, corrupt"),
         ("flows:", "events: [{do: up, device: s, port: z}]\nflows:", '"z" is not there: known: a'),
         ("flows:", "events: [{do: up, device: z}]\nflows:", 'events[0].device: "z" is not there'),
-        ("flows:", "events: [{do: route, device: a}]\nflows:", "a is no switch: hosts have no"),
+        ("flows:", "events: [{do: route, device: a}]\nflows:", "a is not a switch: hosts have no"),
         ("flows:", "events: [{do: route, device: s}]\nflows:", "a route needs `to`"),
         (
             "flows:",
@@ -48,7 +52,7 @@ from labtests.core.errors import InventoryError
         (
             "flows:",
             "tunnels: [{between: [s, a]}]\nflows:",
-            'tunnels[0].between[1]: "a" is no switch',
+            'tunnels[0].between[1]: "a" is not a switch',
         ),
         ("switch: {pfc: [3]}", "switch: {dscp_dot1p: {64: 1}}", "dscp_dot1p"),
         ("target: c}", "target: c, ttl: 0}", "flows[0].ttl: must be at least 1"),
@@ -104,7 +108,7 @@ from labtests.core.errors import InventoryError
         (
             "switch: {pfc: [3]}",
             "switch: {memory: {groups: [{priorities: [3, 3], alpha: 1, xoff_bytes: 9}]}}",
-            "switch.memory.groups[0].priorities: priority 3 is said twice",
+            "switch.memory.groups[0].priorities: priority 3 is given twice",
         ),
         (
             "switches: {s: }",

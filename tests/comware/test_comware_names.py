@@ -45,7 +45,7 @@ def test_ports_that_differ_only_in_type_are_different():
 
 
 def test_an_unknown_name_in_an_output_is_refused():
-    with pytest.raises(Unfit, match="'ABC1/0/1' is no interface name"):
+    with pytest.raises(Unfit, match="'ABC1/0/1' is not a known interface name"):
         printed_port("ABC1/0/1")
 
 

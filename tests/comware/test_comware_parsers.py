@@ -327,7 +327,7 @@ def test_a_queue_whose_block_is_missing_is_not_there_and_the_others_are_right():
 def test_queues_out_of_order_are_refused():
     text = load("queue_statistics.s6550xe-pfc").text
     for wrong in ("Queue 2", "Queue 5"):
-        with pytest.raises(UnreadableOutput, match="out of order or there twice"):
+        with pytest.raises(UnreadableOutput, match="out of order or appears twice"):
             QUEUES.read(reply(text.replace("Queue 3", wrong)))
 
 

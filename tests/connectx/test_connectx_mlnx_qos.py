@@ -59,7 +59,7 @@ def test_a_line_that_is_there_twice_is_noticed(name):
     for number, line in enumerate(lines):
         if line.strip() and "skprio" not in line:
             found = damaged("".join([*lines[: number + 1], *lines[number:]]))
-            assert found is None, f"line {number + 1} could be there twice: {line!r}"
+            assert found is None, f"line {number + 1} could appear twice: {line!r}"
 
 
 @pytest.mark.parametrize("name", WHOLE)
@@ -114,7 +114,7 @@ def test_two_outputs_in_one_are_refused():
 @pytest.mark.parametrize(
     ("before", "after", "problem"),
     [
-        ("prio:3 dscp:31,", "prio:3 dscp:64,", "DSCP 64 is no DSCP"),
+        ("prio:3 dscp:31,", "prio:3 dscp:64,", "DSCP 64 is not a DSCP"),
         ("prio:3 dscp:31,", "prio:3 dscp:00,", "DSCP 0 has two priorities"),
         ("prio:3 dscp:31,", "prio:8 dscp:31,", "unrecognised"),
         ("prio:3 dscp:31,", "prio:3 dscp:3,", "unrecognised"),
@@ -122,7 +122,7 @@ def test_two_outputs_in_one_are_refused():
         ("enabled 0 0 0 1 0 0 0 0", "enabled 0 0 0 2 0 0 0 0", "unrecognised"),
         ("priority 0 1 2 3 4 5 6 7", "priority 7 6 5 4 3 2 1 0", "unrecognised"),
         ("tc: 2 ratelimit: unlimited", "tc: 2 ratelimit: -1 Gbps", "unrecognised"),
-        ("tc: 2 ratelimit", "tc: 3 ratelimit", "is there twice"),
+        ("tc: 2 ratelimit", "tc: 3 ratelimit", "appears twice"),
         ("tsa: vendor\npriority: 2", "tsa: \npriority: 2", "unrecognised"),
         ("tsa: vendor\npriority: 2", "tsa: ets\npriority: 2", "unrecognised"),
         ("tc: 1 ratelimit: unlimited, tsa: vendor\n", "", "before any traffic class"),

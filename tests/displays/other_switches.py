@@ -49,7 +49,7 @@ QUEUING = NXOS.record(
     ),
     make=dict,
 )
-_PORTS = displays.Rows(displays.Fields({"interface": "port"}, rest="counters:number"), alone=True)
+_PORTS = displays.Rows(displays.Fields({"interface": "port"}, rest="counters:number"))
 _TABLE = displays.Fields({"ROW_interface": ("ports", _PORTS)})
 COUNTERS = displays.Fields({"TABLE_interface": ("table", _TABLE)})
 

@@ -87,7 +87,7 @@ QUEUE = CLI.record(
         ("", "lacks the line 'Queue'"),
         ("Queue 1\n", "Queue 1 lacks the line 'Dropped'"),
         ("Queue 1\nDropped: 1\nDropped: 2\n", "Queue 1 has two lines 'Dropped'"),
-        ("Queue 1\nDropped: 1\nQueue 1\nDropped: 1\n", "out of order or there twice"),
+        ("Queue 1\nDropped: 1\nQueue 1\nDropped: 1\n", "out of order or appears twice"),
         ("Queue 1\nDropped: 1\nLost: 3\n", "line 3 is unrecognised: 'Lost: 3'"),
         ("Dropped: 1\n", "line 1 is unrecognised"),
         ("Queue 1\nDropped: 1", "the last line has no end"),
@@ -151,7 +151,7 @@ def test_a_row_goes_on_from_the_one_above_and_a_blank_cell_is_left_out():
         ("eth1    3     9     10\n", "does not fit its columns"),
         ("              4     11\n", "belongs to nothing above"),
         ("eth1    3     3     10\neth1    4     4     10\n", "contradict each other"),
-        ("eth1    3     3     10\neth1    3     3     10\n", "there twice"),
+        ("eth1    3     3     10\neth1    3     3     10\n", "appears twice"),
         ("eth1    3     3     10\neth1          4     11\neth1          5     12\n", "has 3 rows"),
     ],
 )

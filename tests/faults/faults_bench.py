@@ -16,7 +16,7 @@ from labtests.experiment.refresh import measure
 from labtests.inventory import load
 from labtests.lab.lab import Lab
 from labtests.measure.evidence import Evidence, Refresh
-from labtests.transport.transcript import Journal
+from labtests.transport.transcript import Transcript
 from labtests.verdicts import Outcome
 
 ROOT = Path(__file__).parents[2]
@@ -166,12 +166,12 @@ def open_bench(testbed: str, folder: Path, *, seed: int = 1) -> Iterator[Bench]:
     described = load(ROOT / "testbeds" / f"{testbed}.yaml")
     with (
         InProcessLab(described, seed=seed) as simulated,
-        Journal(folder / "journal.jsonl") as journal,
+        Transcript(folder / "journal.jsonl") as transcript,
         Lab.open(
             simulated.reroute(described),
             clock=simulated.clock,
             backend="simulated",
-            journal=journal,
+            transcript=transcript,
         ) as lab,
     ):
         yield Bench(simulated, lab)

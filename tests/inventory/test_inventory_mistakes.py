@@ -200,7 +200,7 @@ def test_a_testbed_without_name_and_devices_says_so_at_its_start(mistakes: Mista
         (
             "rdma: mlx5_0, address: 10.0.0.1/24",
             "rdma: mlx5_0, address: §224.0.0.1/24",
-            "devices.A.ports.eth0.address: this is no address a port can have",
+            "devices.A.ports.eth0.address: a port cannot have this address",
         ),
     ],
 )

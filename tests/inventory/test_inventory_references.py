@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from labtests.core.errors import InventoryError
-from labtests.inventory import load
+from labtests.inventory import load, platforms
 from labtests.inventory.platforms import known_platforms
 
 Expect = Callable[..., None]
@@ -177,8 +177,9 @@ def test_another_role_may_name_any_port(loaded: Callable[[str], object], valid: 
 
 
 def test_the_platforms_are_the_driver_files_that_say_how_to_talk_to_their_devices(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(platforms, "DRIVERS", tmp_path)
     (tmp_path / "__init__.py").write_text("SESSION")
     (tmp_path / "nxos.py").write_text('SESSION = "cisco_nxos"')
     (tmp_path / "tables.py").write_text("a part of a driver")
@@ -186,7 +187,7 @@ def test_the_platforms_are_the_driver_files_that_say_how_to_talk_to_their_device
     (tmp_path / "sonic" / "__init__.py").write_text("from x import SESSION, Driver")
     (tmp_path / "empty").mkdir()
 
-    assert known_platforms(tmp_path) == {"nxos", "sonic"}
+    assert known_platforms() == {"nxos", "sonic"}
 
 
 def test_the_drivers_that_labtests_has_are_known() -> None:

@@ -104,17 +104,17 @@ def test_a_folder_is_no_testbed(tmp_path: Path) -> None:
         (
             "{user: root}",
             "{port: §022}",
-            'defaults.port: "022" is no plain decimal number: write it in decimal, or quote it',
+            'defaults.port: "022" is not a plain decimal number: write it in decimal, or quote it',
         ),
         (
             "{user: root}",
             "{port: §0x16}",
-            'defaults.port: "0x16" is no plain decimal number: write it in decimal, or quote it',
+            'defaults.port: "0x16" is not a plain decimal number: write it in decimal, or quote it',
         ),
         (
             '["A:eth0", "S:P1"], speed_gbit_per_s: 10',
             '["A:eth0", "S:P1"], speed_gbit_per_s: §.inf',
-            'links[0].speed_gbit_per_s: ".inf" is no plain decimal number: write it in decimal, '
+            'links[0].speed_gbit_per_s: ".inf" is not a plain decimal number: write it in decimal, '
             "or quote it",
         ),
         (
@@ -141,17 +141,17 @@ def test_a_folder_is_no_testbed(tmp_path: Path) -> None:
         (
             "P3: {}",
             "P3: {}, §no: {}",
-            'devices.S.ports: key: YAML 1.1 reads "no" as no text: quote it',
+            'devices.S.ports: key: YAML 1.1 does not read "no" as text: quote it',
         ),
         (
             "P3: {}",
             "P3: {}, §12:30:45: {}",
-            'devices.S.ports: key: YAML 1.1 reads "12:30:45" as no text: quote it',
+            'devices.S.ports: key: YAML 1.1 does not read "12:30:45" as text: quote it',
         ),
         (
             "P3: {}",
             "P3: {}, §~: {}",
-            'devices.S.ports: key: "~" is no name: write it in quotes if it is meant as text',
+            'devices.S.ports: key: "~" is not a name: write it in quotes if it is meant as text',
         ),
         (
             "P3: {}",

@@ -16,7 +16,7 @@ from labtests.core.errors import LabError, LabErrors
 from labtests.core.redaction import Redaction
 from labtests.journal import ChangeJournal, InUse, NotWritten, read_changes
 from labtests.journal.append_only import Pages
-from labtests.transport.transcript import Journal
+from labtests.transport.transcript import Transcript
 
 
 @pytest.fixture(autouse=True)
@@ -109,15 +109,15 @@ def test_a_change_that_the_disk_does_not_take_is_not_made(lab, box, path, monkey
 
 
 def test_no_change_either_once_the_transcript_cannot_be_written(box, tmp_path, monkeypatch):
-    with Journal(tmp_path / "journal.jsonl") as journal:
-        lab = open_lab(box, tmp_path, journal)
+    with Transcript(tmp_path / "journal.jsonl") as transcript:
+        lab = open_lab(box, tmp_path, transcript)
         lab.change(P1, PFC, ON)
 
         def full(_):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-        monkeypatch.setattr(journal._file, "write", full, raising=False)
-        journal.note("", "lost")
+        monkeypatch.setattr(transcript._file, "write", full, raising=False)
+        transcript.note("", "lost")
         with pytest.raises(LabError, match="No space left"):
             lab.change(P2, PFC, ON)
         lab.close()
@@ -134,7 +134,7 @@ def test_an_undo_that_fails_stays_in_the_file_for_the_next_start(lab, box, path)
 
 
 def test_a_value_that_cannot_be_stored_is_not_set(lab, box):
-    with pytest.raises(LabError, match="no value of this setting"):
+    with pytest.raises(LabError, match="not a value of this setting"):
         lab.change(P1, PFC, type("Other", (), {"mode": "on"})())
     assert box.sent == []
 

@@ -60,10 +60,10 @@ def begun(folder, run="run-1", **facts):
     return Begun(run=run, **(said | facts))
 
 
-def open_lab(box, folder, journal=None):
+def open_lab(box, folder, transcript=None):
     """The lab of one box; with a folder its changes are journalled there."""
     testbed = Testbed(name="toys", file=folder / "toys.yaml", devices=(DEVICE,))
     clock = SimpleNamespace(now_s=lambda: 1.0)
-    lab = Lab(testbed, {"sw": box}, clock=clock, backend="hardware", journal=journal)
+    lab = Lab(testbed, {"sw": box}, clock=clock, backend="hardware", transcript=transcript)
     lab.ahead = ChangeJournal.begin(folder / "changes.jsonl", begun(folder), Redaction())
     return lab

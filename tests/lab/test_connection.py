@@ -19,7 +19,7 @@ from labtests.inventory import load
 from labtests.lab.changes import Planned
 from labtests.lab.lab import Lab
 from labtests.pytest_plugin import terminal
-from labtests.transport.transcript import Journal
+from labtests.transport.transcript import Transcript
 
 ROOT = Path(__file__).parents[2]
 TESTBED = load(ROOT / "testbeds" / "h3c-s6550-cx4.yaml")
@@ -33,13 +33,15 @@ def simulated() -> Iterator[InProcessLab]:
 
 @pytest.fixture
 def lab(simulated: InProcessLab, tmp_path: Path) -> Iterator[Lab]:
-    with Journal(tmp_path / "journal.jsonl") as journal, opened(simulated, journal) as lab:
+    with Transcript(tmp_path / "journal.jsonl") as transcript, opened(simulated, transcript) as lab:
         yield lab
 
 
-def opened(simulated: InProcessLab, journal: Journal) -> Lab:
+def opened(simulated: InProcessLab, transcript: Transcript) -> Lab:
     testbed = simulated.reroute(TESTBED)
-    return Lab.open(testbed, clock=simulated.clock, backend="simulated", journal=journal, run="r")
+    return Lab.open(
+        testbed, clock=simulated.clock, backend="simulated", transcript=transcript, run="r"
+    )
 
 
 def test_fabric_is_not_loaded_before_somebody_asks_for_a_connection() -> None:
@@ -70,8 +72,8 @@ def test_time_limits_are_of_the_labs_time(lab: Lab) -> None:
 def test_files_go_both_ways_and_are_removed_at_the_end(
     simulated: InProcessLab, tmp_path: Path
 ) -> None:
-    with Journal(tmp_path / "journal.jsonl") as journal:
-        with opened(simulated, journal) as lab:
+    with Transcript(tmp_path / "journal.jsonl") as transcript:
+        with opened(simulated, transcript) as lab:
             connection = lab.connection("ServerA")
             where = connection.put(io.StringIO("hostname >result\n"), "ask.sh").remote
             folder = str(Path(where).parent)
@@ -79,7 +81,7 @@ def test_files_go_both_ways_and_are_removed_at_the_end(
             taken = io.BytesIO()
             connection.get("result", taken)
             assert taken.getvalue() == b"ServerA\n"
-        with opened(simulated, journal) as lab:
+        with opened(simulated, transcript) as lab:
             left = lab.connection("ServerA").run(f"ls {folder}", warn=True, hide=True)
     assert left.exited == 2
     assert "No such file" in left.stderr

@@ -26,7 +26,7 @@ from labtests.simlab.server import Connection
 from labtests.transport.exchanges import Exchanges
 from labtests.transport.ssh import login
 from labtests.transport.ssh.shell import ShellTransport
-from labtests.transport.transcript import Journal
+from labtests.transport.transcript import Transcript
 
 HOSTS = 40  # more than the usual defaults of pools
 CHANGED = ("h01", "h02")
@@ -114,8 +114,8 @@ def written() -> str:
 @contextmanager
 def opened(simulated: InProcessLab, testbed: Testbed, folder: Path) -> Iterator[Lab]:
     with (
-        Journal(folder / f"journal-{len(testbed.devices)}.jsonl") as journal,
-        Lab.open(testbed, clock=simulated.clock, backend="simulated", journal=journal) as lab,
+        Transcript(folder / f"journal-{len(testbed.devices)}.jsonl") as transcript,
+        Lab.open(testbed, clock=simulated.clock, backend="simulated", transcript=transcript) as lab,
     ):
         yield lab
 

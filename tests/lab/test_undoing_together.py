@@ -27,7 +27,7 @@ from labtests.profile.reader import load as load_profile
 from labtests.recovery.snapshot import Snapshot, compare, take
 from labtests.recovery.snapshot.session import limited
 from labtests.transport.ssh.shell import ShellTransport
-from labtests.transport.transcript import Journal
+from labtests.transport.transcript import Transcript
 
 HOSTS = ("h1", "h2")
 PROFILE = load_profile(Path(__file__).parents[2] / "profiles" / "lossless-25g.yaml").form
@@ -105,8 +105,8 @@ class Applied:
 def opened(simulated: InProcessLab, testbed: Testbed, folder: Path) -> Iterator[Lab]:
     folder.mkdir(exist_ok=True)
     with (
-        Journal(folder / "journal.jsonl") as journal,
-        Lab.open(testbed, clock=simulated.clock, backend="simulated", journal=journal) as lab,
+        Transcript(folder / "journal.jsonl") as transcript,
+        Lab.open(testbed, clock=simulated.clock, backend="simulated", transcript=transcript) as lab,
     ):
         yield lab
 

@@ -144,7 +144,7 @@ def test_what_stands_where_the_next_record_goes_is_neither_followed_nor_taken_fo
 def test_a_pipe_as_record_is_said_at_once(folder: Path) -> None:
     folder.mkdir()
     os.mkfifo(folder / "g.000000000001")
-    with pytest.raises(LeaseUnusable, match="no regular file"):  # and no timeout
+    with pytest.raises(LeaseUnusable, match="not a regular file"):  # and no timeout
         held_at(folder, "first").take()
     held_at(folder, "first").take(force=True)
 
@@ -159,7 +159,7 @@ def test_what_a_record_links_to_is_not_shown(folder: Path, elsewhere: Path) -> N
     assert "hidden" not in str(raised.value)
     (folder / "g.000000000001").unlink()
     (folder / "g.000000000001").hardlink_to(secret)
-    with pytest.raises(LeaseUnusable, match="no record") as raised:
+    with pytest.raises(LeaseUnusable, match="not a lease record") as raised:
         held_at(folder, "first").take()
     assert "hidden" not in str(raised.value)
 
@@ -177,7 +177,7 @@ def test_a_record_with_the_highest_number_does_not_lock_the_lab_for_good(
     for _ in range(4):
         try:
             held._renew(at_age=0)
-        except LeaseLost:  # the last number of all was reached: once more by force
+        except LeaseLost:  # the highest number was reached: once more by force
             held = held_at(folder, "first")
             held.take(force=True)
     held.expect_held()
@@ -199,7 +199,7 @@ def test_a_record_from_the_future_is_no_record(folder: Path) -> None:
 def test_a_record_that_strains_the_reader_is_garbage(folder: Path, line: str) -> None:
     folder.mkdir()
     (folder / "g.000000000001").write_text(f"{line}\n1.0 2.0\nb\n2026-01-01T00:00:00Z\nend\n")
-    with pytest.raises(LeaseUnusable, match="no record"):
+    with pytest.raises(LeaseUnusable, match="not a lease record"):
         held_at(folder, "first").take()
 
 
@@ -214,7 +214,7 @@ def test_of_a_record_without_end_no_more_is_read_than_a_record_has(folder: Path)
             answers.append(len(reply.text))
             return reply
 
-    with pytest.raises(LeaseUnusable, match="no record"):
+    with pytest.raises(LeaseUnusable, match="not a lease record"):
         held_at(folder, "first", transport=Measured()).take()
     assert max(answers) < 20_000
 
@@ -235,7 +235,7 @@ def test_a_name_with_line_ends_forges_no_answer(folder: Path) -> None:
         f"g.\nnow\n1.0 1.0\nb\n2026-01-01T00:00:00Z\nend\nfound\n{free[:100].replace('/', '-')}"
     )
     (folder / forged).touch()
-    with pytest.raises(LeaseUnusable, match="no generation"):
+    with pytest.raises(LeaseUnusable, match="not a generation"):
         held_at(folder, "second").take()
     held_at(folder, "second").take(force=True)
     assert [file.name for file in folder.iterdir() if "\n" in file.name] == []

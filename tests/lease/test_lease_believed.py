@@ -40,7 +40,7 @@ def test_what_a_record_says_is_not_taken_for_what_the_host_says(
     folder.mkdir()
     (folder / f"g.{number:012}").write_text(text)
     held = held_at(folder, "first")
-    assert "is no record of a lease" in held.register.look().garbage
+    assert "is not a lease record" in held.register.look().garbage
     with pytest.raises(LeaseUnusable, match="--force"):
         held.take()
     held.take(force=True)

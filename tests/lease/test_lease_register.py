@@ -165,7 +165,7 @@ def test_garbage_is_said_and_never_taken(folder: Path, content: str) -> None:
     folder.mkdir()
     (folder / "g.000000000007").write_text(content)
     held = held_at(folder, "hopeful")
-    with pytest.raises(LeaseUnusable, match="no record of a lease") as raised:
+    with pytest.raises(LeaseUnusable, match="not a lease record") as raised:
         held.take()
     assert "unlock TESTBED --force" in str(raised.value)
     assert "\x1b" not in str(raised.value)
@@ -182,11 +182,11 @@ def test_a_truncated_record_and_a_strange_name_are_garbage(folder: Path) -> None
     newest.write_text(whole.removesuffix("end\n"))
     with pytest.raises(LeaseUnusable, match="five lines"):
         held_at(folder, "second").take()
-    with pytest.raises(LeaseLost, match="no record"):
+    with pytest.raises(LeaseLost, match="not a lease record"):
         holder.expect_held()
     newest.write_text(whole)
     (folder / "g.$(reboot)").touch()
-    with pytest.raises(LeaseUnusable, match="no generation"):
+    with pytest.raises(LeaseUnusable, match="not a generation"):
         held_at(folder, "second").take()
     held_at(folder, "second").take(force=True)
     assert not (folder / "g.$(reboot)").exists()

@@ -176,4 +176,4 @@ def test_a_host_that_does_not_tell_who_one_is_there_is_an_obstacle():
     refused = Answer("", "sudo: a password is required\n", 1)
     for answer in (refused, Answer(""), Answer("0\n", "", 1), Answer("root\n")):
         (sentence,) = Driver(namespace_host(**{"id -u": answer})).obstacles()
-        assert "is not told" in sentence
+        assert "is not known" in sentence

@@ -199,8 +199,8 @@ def test_a_filter_that_looks_at_more_is_named():
 @pytest.mark.parametrize(
     ("words", "instead", "why"),
     [
-        ("flowid 1:13", "flowid 1:99", "pref 13 .*1:99, which is no queue"),
-        ("flowid 1:13", "flowid 1:1", "1:1, which is no queue"),
+        ("flowid 1:13", "flowid 1:99", "pref 13 .*1:99, which is not a queue"),
+        ("flowid 1:13", "flowid 1:1", "1:1, which is not a queue"),
         ("00600000/00e00000", "00610000/00e30000", "ECN field: .*pref 13"),
         ("00600000/00e00000", "06000000/ff000000", "looks at more than the TOS byte"),
         ("at 0", "at nexthdr+0", "looks at more than the TOS byte"),

@@ -83,7 +83,7 @@ def test_a_tree_that_cannot_be_read_and_an_htb_without_default_are_obstacles():
 
     hfsc = without(recording("qdiscs--htb-eight-bfifo"), '"kind":"htb"', '"kind":"hfsc"')
     (sentence,) = driver(bridged("swb"), hfsc).obstacles()
-    assert "the queues of swb cannot be told: labtests does not know how hfsc 1:" in sentence
+    assert "the queues of swb cannot be determined: labtests does not know how hfsc 1:" in sentence
 
 
 def test_rates_of_classes_beside_prio_and_quantum_are_a_caveat():

@@ -420,7 +420,7 @@ def test_a_port_as_the_kernel_makes_it_has_no_limit_to_tell_and_takes_none():
     driver = Driver(RecordedSwitch((recording("qdiscs--fq-codel"),)))
     assert driver.queue_limits("enp0s4") == QueueLimitSetting(limits=())
     wanted = QueueLimitSetting(limits=((0, 30000),))
-    with pytest.raises(CommandRejected, match="queue 0 is fq_codel, and no fifo"):
+    with pytest.raises(CommandRejected, match="queue 0 is fq_codel, not a fifo"):
         driver.set_queue_limits("enp0s4", wanted)
     marked = {
         r.value for r in driver.queue_counters("enp0s4") if r.counter == c.QUEUE_MARKED_PACKETS

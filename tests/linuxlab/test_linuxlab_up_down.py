@@ -191,7 +191,7 @@ def test_a_damaged_network_is_told_by_device_and_repaired_and_no_sshd_is_touched
     said = _repaired(lab, damage)
 
     assert "a: WRONG: eth1 has MTU 1400, not 1500" in said
-    assert "b: WRONG: eth1 has not the address 10.70.0.2/24" in said
+    assert "b: WRONG: eth1 does not have the address 10.70.0.2/24" in said
     assert "s: WRONG: p1 is not a port of br0; queues of p2 are not as they were made: " in said
     assert "`qdisc bfifo 103: parent 1:13 limit 1Mb` is missing" in said
     assert _runners(lab) == before

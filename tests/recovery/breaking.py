@@ -135,7 +135,7 @@ WRONG_WITH_OTHER = {"second run": second_refused, "frozen": both_changed}
 
 
 def mend_by_hand(bench: Bench, lab: Lab) -> list[str]:
-    """A device that still lies or hangs can not be put back: then the commands are named with
+    """A device that still lies or hangs cannot be put back: then the commands are named with
     which a person can, once it does what it is told."""
     wrong = []
     for done in [recover(run) for run in unfinished_runs()]:

@@ -32,14 +32,14 @@ from labtests.journal.append_only import Pages
 from labtests.simlab.injection import inject
 from labtests.transport.ssh.shell import ShellTransport
 from labtests.transport.ssh.unbroken import UnbrokenTransport
-from labtests.transport.transcribing import JournalledTransport
+from labtests.transport.transcribing import TranscribedTransport
 
 PATIENCE_S = 4.0  # on a busy machine, too; instead of the 30 s that a command gets
 BOOT_S = 0.5
 HOURS_S = 5 * 3600
 HASTY_S = 3.0  # the lease of a runner that is going to be frozen runs out
 ENDS_WITHIN_S = 60.0
-PATIENT = (ShellTransport, UnbrokenTransport, JournalledTransport)
+PATIENT = (ShellTransport, UnbrokenTransport, TranscribedTransport)
 
 
 @dataclass

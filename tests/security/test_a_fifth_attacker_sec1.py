@@ -66,7 +66,7 @@ def test_a_login_that_is_no_ssh_is_an_error_of_that_device_and_the_others_are_pu
     with HostileHost(tmp_path, at_login=message(192, 1)) as host:
         opened, failed = replay._connect((host.device,), WallClock(), None)  # type: ignore[arg-type]
     assert opened == {}
-    assert "no SSH" in str(failed["evil"])
+    assert "not SSH" in str(failed["evil"])
 
 
 def test_no_exception_of_one_device_keeps_the_others_away(
@@ -128,7 +128,7 @@ def test_a_lease_host_that_says_yes_and_nothing_more_is_not_believed() -> None:
 
     register = Register(SimpleNamespace(device="h", run=run), "/tmp/labtests")  # type: ignore[arg-type]
     now = DeviceTime(clock_s=1.0, wall=False, boot="b", date="d")
-    with pytest.raises(LeaseUnusable, match="no record is told"):
+    with pytest.raises(LeaseUnusable, match="names no record"):
         register.append(RegisterReading(generation=0, names=(), now=now), me("run", run="r"))
 
 

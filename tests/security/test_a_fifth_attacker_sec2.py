@@ -86,7 +86,7 @@ def test_nor_is_that_of_a_folder_that_others_can_write_or_of_a_link(open_to_all:
         code_folder.complete_folder()
     ours.rename(open_to_all / "elsewhere")
     ours.symlink_to(open_to_all / "elsewhere")
-    with pytest.raises(code_folder.CompilingFailed, match="no folder of yours"):
+    with pytest.raises(code_folder.CompilingFailed, match="not a folder of yours"):
         code_folder.complete_folder()
 
 
@@ -126,9 +126,10 @@ def test_beside_a_source_that_others_can_write_nothing_is_kept(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "mine"))
     beside = tmp_path / "package" / "__pycache__"
     beside.mkdir(parents=True)
-    assert code_folder.code_folder(beside.parent).parent == beside
+    monkeypatch.setattr(code_folder, "PACKAGE", beside.parent)
+    assert code_folder.code_folder().parent == beside
     beside.chmod(0o777)
-    assert code_folder.code_folder(beside.parent).parent == tmp_path / "mine" / "labtests"
+    assert code_folder.code_folder().parent == tmp_path / "mine" / "labtests"
 
 
 @as_root
@@ -136,7 +137,7 @@ def test_a_file_of_another_user_is_refused_as_it_was(open_to_all: Path) -> None:
     theirs = open_to_all / "report.html"
     theirs.write_text("theirs")
     given_to(STRANGER, theirs)
-    with pytest.raises(NotPrivate, match="no file of this user"):
+    with pytest.raises(NotPrivate, match="not a file of this user"):
         write_private(theirs, "ours")
     assert theirs.read_text() == "theirs"
 
@@ -318,7 +319,7 @@ def test_an_include_that_means_nothing_is_said_with_its_file(
 
 
 def test_a_key_file_that_would_be_waited_for_is_no_key() -> None:
-    with pytest.raises(LoginRefused, match="is no key"):
+    with pytest.raises(LoginRefused, match="is not a key"):
         hops_to(replace(HOST, management=replace(HOST.management, key_file="/proc/kmsg")))
 
 

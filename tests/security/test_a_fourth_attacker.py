@@ -112,7 +112,7 @@ def test_a_record_of_the_last_number_gives_the_lab_to_nobody_else(
     mine = folder / f"g.{beats + 1:012}"
     before, record = generations(folder), mine.read_text()
     strangers(folder, LAST, free_by(record))
-    with pytest.raises(LeaseUnusable, match=r"(?s)last number of all.*unlock TESTBED --force"):
+    with pytest.raises(LeaseUnusable, match=r"(?s)highest possible.*unlock TESTBED --force"):
         second.take()
     assert generations(folder) == [*before, LAST]  # nothing is gone
     second.take(force=True)
@@ -307,7 +307,7 @@ def answered(text: str) -> Reply:
 
 @pytest.mark.parametrize("date", ["00/29/2024", "02/30/2024", "13/01/2024", "01/01/0000"])
 def test_a_clock_that_shows_no_date_is_an_error_of_the_switch(date: str) -> None:
-    with pytest.raises(UnreadableOutput, match="no time and date"):
+    with pytest.raises(UnreadableOutput, match="not a time and date"):
         parse_clock(answered(f"10:00:00 UTC Mon {date}\n"))
     with pytest.raises(UnreadableOutput):
         parse_clock(answered(f"23:59:59 X Fri 12/31/9999\nTime Zone : X minus {date[:2]}:99:99\n"))
@@ -317,13 +317,13 @@ def test_a_clock_that_shows_no_date_is_an_error_of_the_switch(date: str) -> None
 def test_a_gid_that_is_no_address_is_an_error_of_the_host(gid: str) -> None:
     port = "/sys/class/infiniband/mlx5_0/ports/1"
     text = f"{port}/gids/0:{gid}\n{port}/gid_attrs/types/0:RoCE v2\n"
-    with pytest.raises(UnreadableOutput, match="no GID"):
+    with pytest.raises(UnreadableOutput, match="not a GID"):
         parse_gids(answered(text))
 
 
 @pytest.mark.parametrize("path", ["/brport", "a/b/brport", "/sys/class/net/x/y/brport", "oops"])
 def test_a_path_that_is_no_port_of_a_bridge_is_an_error_of_the_switch(path: str) -> None:
-    with pytest.raises(UnreadableOutput, match="no port of a bridge"):
+    with pytest.raises(UnreadableOutput, match="not a port of a bridge"):
         _ports(answered(f"/sys/class/net/swp1/brport\n{path}\n"))
 
 

@@ -50,8 +50,8 @@ def in_use(monkeypatch):
     monkeypatch.setattr(output, "_used", {PASSWORD})
 
 
-def said(text, status=None):
-    return Reply(device="sw", command="show", text=text, status=0, status=status)
+def said(text, status=0):
+    return Reply(device="sw", command="show", text=text, status=status)
 
 
 # -- secrets ---------------------------------------------------------------------------------------
@@ -133,7 +133,7 @@ def test_a_number_of_commas_has_an_end():
 def test_a_test_whose_evidence_cannot_be_written_is_in_the_report_and_the_run_is_red():
     """OverflowError came out of the hook, twice: no report at all, and no further test."""
     run = SimpleNamespace(
-        tests=[], problem="", journal=SimpleNamespace(redaction=Redaction(["secret-word"]))
+        tests=[], problem="", transcript=SimpleNamespace(redaction=Redaction(["secret-word"]))
     )
     session = SimpleNamespace(exitstatus=0)
     told = object.__new__(Labels)
@@ -147,7 +147,7 @@ def test_a_test_whose_evidence_cannot_be_written_is_in_the_report_and_the_run_is
     assert run.tests == [{"id": "a"}]
     assert session.exitstatus == 1
     assert run.problem == (
-        "reports are missing or not whole: OverflowError: int too large of secret-word "
+        "reports are missing or incomplete: OverflowError: int too large of secret-word "
         "(a defect of labtests)"
     )
 

@@ -56,7 +56,7 @@ def test_a_longest_frame_below_that_of_ip_is_no_value(value):
 def test_no_longest_frame_is_no_mtu(limit):
     """0 is "no jumbo frames", of another platform."""
     db = Db({"PORT": {"Ethernet1/1": {"mtu": "1500"}}})
-    with pytest.raises(CommandRejected, match="0 is no MTU"):
+    with pytest.raises(CommandRejected, match="0 is not a valid MTU"):
         limit.commands("Ethernet1/1", 1522, 0, db)
 
 

@@ -165,5 +165,5 @@ def test_a_key_file_without_end_is_no_key(tmp_path: Path) -> None:
     with file.open("wb") as sparse:
         sparse.truncate(2**33)
     management = Management(host="192.0.2.1", user="u", key_file=str(file), ssh_config=False)
-    with pytest.raises(LoginRefused, match="is no key"):
+    with pytest.raises(LoginRefused, match="is not a key"):
         hops_to(Device(name="d", platform="linux", management=management))

@@ -205,7 +205,9 @@ WRONG = {
 @pytest.mark.parametrize("wrong", WRONG)
 def test_what_is_no_sftp_is_an_error_of_that_host(tmp_path: Path, wrong: str) -> None:
     files = Files(*WRONG[wrong])
-    expect_told(tmp_path, files, get, CommandRejected, "(?s)what is no SFTP.*remedy: try `sftp`")
+    expect_told(
+        tmp_path, files, get, CommandRejected, "(?s)something that is not SFTP.*remedy: try `sftp`"
+    )
 
 
 def test_extensions_without_number_are_not_counted(tmp_path: Path) -> None:

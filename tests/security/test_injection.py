@@ -266,7 +266,7 @@ def test_workloads_quote_every_argument(shell: RealShell) -> None:
     (shell.tools / "stdbuf").chmod(0o700)
     for value in SHELL:
         server = SimpleNamespace(name="B", address=value)
-        send = perftest.Perftest(verb="send", tos=0, port=18515, duration_s=1)
+        send = perftest.Perftest(tos=0, port=18515)
         udp = iperf3.Iperf3(protocol="udp", tos=0, port=5201, duration_s=1, offered_bits_per_s=None)
         for line in (
             send.client_command(server, rdma=value),

@@ -61,7 +61,7 @@ def marking(line):
 
 @pytest.mark.parametrize("line", EVIL)
 def test_a_line_that_cannot_stand_in_a_class_is_not_sent_again(line):
-    with pytest.raises(CommandRejected, match="is no line of a class that labtests sends again"):
+    with pytest.raises(CommandRejected, match="is not a line of a class that labtests"):
         marking(line)
 
 

@@ -12,7 +12,7 @@ from labtests.core.private_files import NotPrivate, expect_owned, private_folder
 from labtests.journal import read_changes, state_folder, unfinished_runs
 from labtests.journal.append_only import NotWritten, Pages
 from labtests.pytest_plugin.folder import made
-from labtests.transport.transcript import Journal
+from labtests.transport.transcript import Transcript
 
 STRANGER = 54321  # a user id that is not ours
 
@@ -50,7 +50,7 @@ def test_a_run_folder_is_private_whatever_the_umask(tmp_path: Path, umask: int) 
     for folder in (tmp_path / "new" / "run", there):
         made(folder)
         assert mode(folder) == 0o700
-        Journal(folder / "journal.jsonl").close()
+        Transcript(folder / "journal.jsonl").close()
         Pages(folder / "changes.jsonl", fresh=True).close()
         write_private(folder / "run.json", "{}")
         assert {mode(file) for file in folder.iterdir()} == {0o600}
@@ -104,13 +104,13 @@ def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="symbolic links"):
         write_private(link, "x")
     with pytest.raises(OSError, match="symbolic links"):
-        Journal(link)
+        Transcript(link)
     with pytest.raises(NotWritten):
         Pages(link, fresh=False)
     dangling = tmp_path / "dangling"
     dangling.symlink_to(tmp_path / "made")
     with pytest.raises(OSError, match="symbolic links"):
-        Journal(dangling)
+        Transcript(dangling)
     assert victim.read_text() == "precious"
     assert not (tmp_path / "made").exists()
 
@@ -119,7 +119,7 @@ def test_a_pipe_or_a_device_is_no_file_to_write(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
     try:
-        with pytest.raises(NotPrivate, match="no file of this user"):
+        with pytest.raises(NotPrivate, match="not a file of this user"):
             write_private(tmp_path / "pipe", "x")
     finally:
         os.close(reader)

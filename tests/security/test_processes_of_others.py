@@ -118,7 +118,7 @@ def test_a_process_that_holds_a_box_is_ended(
 
 def test_notes_of_a_process_that_holds_no_box_are_refused() -> None:
     notes = ledgers.Ledger(name="lab", digest="", runners={"../../x": (1, 1)})
-    with pytest.raises(ValueError, match="holds no box"):
+    with pytest.raises(ValueError, match="keeps no device up"):
         ledgers._sound(notes, "lab")
 
 

@@ -10,7 +10,7 @@ from in_process import InProcessLab
 from labtests.inventory import Testbed, load
 from labtests.lab.lab import Lab
 from labtests.recovery.snapshot import Snapshot, take
-from labtests.transport.transcript import Journal
+from labtests.transport.transcript import Transcript
 
 TESTBED_FILE = Path(__file__).parents[2] / "testbeds" / "h3c-s6550-cx4.yaml"
 OUT = "Twenty-FiveGigE1/0/13"
@@ -31,12 +31,12 @@ def open_bench(folder: Path, file: Path = TESTBED_FILE) -> Iterator[Bench]:
     described = load(file)
     with (
         InProcessLab(described, seed=1) as simulated,
-        Journal(folder / "journal.jsonl") as journal,
+        Transcript(folder / "journal.jsonl") as transcript,
         Lab.open(
             simulated.reroute(described),
             clock=simulated.clock,
             backend="simulated",
-            journal=journal,
+            transcript=transcript,
         ) as lab,
     ):
         yield Bench(simulated, lab, simulated.reroute(described))

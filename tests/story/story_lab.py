@@ -16,7 +16,7 @@ from labtests.capabilities.settings import PFC
 from labtests.experiment import SIMULATED, Class, Incast
 from labtests.inventory import load
 from labtests.lab.lab import Lab
-from labtests.transport.transcript import Journal
+from labtests.transport.transcript import Transcript
 from labtests.verdicts import lossless, paused
 
 ROOT = Path(__file__).parents[2]
@@ -54,7 +54,7 @@ class Bench:
 
     simulated: InProcessLab
     lab: Lab
-    journal: Path
+    transcript: Path
     said: list[str] = field(default_factory=list)
     due: list[tuple[str, Callable[[], None]]] = field(default_factory=list)
 
@@ -140,12 +140,12 @@ def open_bench(folder: Path, *, seed: int = 1) -> Iterator[Bench]:
     described = load(TESTBED_FILE)
     with (
         InProcessLab(described, seed=seed) as simulated,
-        Journal(folder / "journal.jsonl") as journal,
+        Transcript(folder / "journal.jsonl") as transcript,
         Lab.open(
             simulated.reroute(described),
             clock=simulated.clock,
             backend="simulated",
-            journal=journal,
+            transcript=transcript,
         ) as lab,
     ):
-        yield Bench(simulated, lab, journal.path)
+        yield Bench(simulated, lab, transcript.path)

@@ -19,7 +19,7 @@ from labtests.core.errors import CommandRejected
 from labtests.inventory import Endpoint, load
 from labtests.lab import lab as lab_room
 from labtests.lab.lab import Lab
-from labtests.transport.transcript import Journal
+from labtests.transport.transcript import Transcript
 
 PORT = Endpoint(device="N9K", interface="Ethernet1/1")
 ON = PfcSetting(mode="on", priorities=frozenset({3}))
@@ -46,8 +46,8 @@ def lab(simulated: InProcessLab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     )
     testbed = simulated.reroute(simulated.described)  # type: ignore[attr-defined]
     with (
-        Journal(tmp_path / "journal.jsonl") as journal,
-        Lab.open(testbed, clock=simulated.clock, backend="simulated", journal=journal) as lab,
+        Transcript(tmp_path / "journal.jsonl") as transcript,
+        Lab.open(testbed, clock=simulated.clock, backend="simulated", transcript=transcript) as lab,
     ):
         yield lab
 

@@ -15,18 +15,18 @@ from labtests.core.errors import CommandRejected, CommandTimeout, LabError, Unre
 from labtests.transport.exchanges import Exchanges
 from labtests.transport.protocol import Process, Reply, Transport
 from labtests.transport.ssh import SHELL, connect
-from labtests.transport.transcribing import JournalledTransport
-from labtests.transport.transcript import Journal
+from labtests.transport.transcribing import TranscribedTransport
+from labtests.transport.transcript import Transcript
 
 
 @pytest.fixture
-def journal(tmp_path: Path):
-    with Journal(tmp_path / "journal.jsonl", secrets=[PASSWORD]) as journal:
-        yield journal
+def transcript(tmp_path: Path):
+    with Transcript(tmp_path / "journal.jsonl", secrets=[PASSWORD]) as transcript:
+        yield transcript
 
 
-def lines_of(journal: Journal) -> list[dict]:
-    return [json.loads(line) for line in journal.path.read_text().splitlines()]
+def lines_of(transcript: Transcript) -> list[dict]:
+    return [json.loads(line) for line in transcript.path.read_text().splitlines()]
 
 
 # -- round trips ---------------------------------------------------------------------------------
@@ -51,43 +51,45 @@ def questions(transport: Transport) -> list[object]:
     return answers
 
 
-def test_a_replayed_host_gives_the_same_replies(sshd: Sshd, clock, journal: Journal) -> None:
-    transport = JournalledTransport(connect(sshd.device(), SHELL, clock=clock), journal)
+def test_a_replayed_host_gives_the_same_replies(sshd: Sshd, clock, transcript: Transcript) -> None:
+    transport = TranscribedTransport(connect(sshd.device(), SHELL, clock=clock), transcript)
     asked = questions(transport)
     transport.close()
-    replayed = recorded_lab(journal.path)["host"]
+    replayed = recorded_lab(transcript.path)["host"]
     assert questions(replayed) == asked
     assert asked[1] != asked[2]  # the k-th time gets the k-th answer
     assert replayed.run("cat /proc/sys/kernel/random/uuid") == asked[2]  # and the last repeats
 
 
 def test_what_was_asked_together_is_replayed_together_and_one_by_one(
-    sshd: Sshd, clock, journal: Journal
+    sshd: Sshd, clock, transcript: Transcript
 ) -> None:
-    asked = Exchanges(JournalledTransport(connect(sshd.device(), SHELL, clock=clock), journal))
+    asked = Exchanges(TranscribedTransport(connect(sshd.device(), SHELL, clock=clock), transcript))
     commands = typed(("echo out; echo err >&2; exit 3", "cat /proc/sys/kernel/random/uuid"))
     live = []
     for _ in range(2):
         live.append(asked.answers(commands))
     asked.close()
     assert asked.sent == 2
-    replayed = recorded_lab(journal.path)["host"]
+    replayed = recorded_lab(transcript.path)["host"]
     assert [[replayed.run(command) for command in commands] for _ in live] == live
     assert live[0][1].text != live[1][1].text
-    again = Exchanges(recorded_lab(journal.path)["host"])
+    again = Exchanges(recorded_lab(transcript.path)["host"])
     assert again.answers(commands) == live[0]
     assert again.sent == 1
 
 
 def test_a_replayed_switch_gives_the_same_replies(
-    switch: CliServer, clock, journal: Journal, monkeypatch: pytest.MonkeyPatch
+    switch: CliServer, clock, transcript: Transcript, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SWITCH_PASSWORD", PASSWORD)
-    transport = JournalledTransport(connect(switch.device(), "hp_comware", clock=clock), journal)
+    transport = TranscribedTransport(
+        connect(switch.device(), "hp_comware", clock=clock), transcript
+    )
     block = ("interface Twenty-FiveGigE1/0/13", "qos trust dscp")
     asked = [transport.run(typed("display long")), transport.configure(typed(block))]
     transport.close()
-    replayed = recorded_lab(journal.path)["switch"]
+    replayed = recorded_lab(transcript.path)["switch"]
     assert [replayed.run("display long"), replayed.configure(block)] == asked
 
 
@@ -104,14 +106,14 @@ def course(process: Process, clock) -> list[tuple[str, int | None]]:
 
 
 def test_a_replayed_process_prints_what_it_printed_by_then(
-    sshd: Sshd, clock, journal: Journal
+    sshd: Sshd, clock, transcript: Transcript
 ) -> None:
-    transport = JournalledTransport(connect(sshd.device(), SHELL, clock=clock), journal)
+    transport = TranscribedTransport(connect(sshd.device(), SHELL, clock=clock), transcript)
     command = "sh -c 'for n in 1 2 3; do echo row $n; sleep 0.25; done; echo bye >&2; exit 5'"
     process = transport.start(typed(command), limit_s=10)
     live = course(process, clock)
     transport.close()
-    recording = recorded_lab(journal.path)["host"]
+    recording = recorded_lab(transcript.path)["host"]
     again = recording.start(command, limit_s=10)
     assert again.output() in ("", "row 1\n")
     replayed = course(again, recording.clock)
@@ -120,14 +122,14 @@ def test_a_replayed_process_prints_what_it_printed_by_then(
     assert again.errors() == "bye\n"
 
 
-def test_errors_are_recorded_and_raised_again(sshd: Sshd, clock, journal: Journal) -> None:
-    transport = JournalledTransport(connect(sshd.device(), SHELL, clock=clock), journal)
+def test_errors_are_recorded_and_raised_again(sshd: Sshd, clock, transcript: Transcript) -> None:
+    transport = TranscribedTransport(connect(sshd.device(), SHELL, clock=clock), transcript)
     transport.close()
     with pytest.raises(Unreachable) as live:
         transport.run(typed("true"))
     with pytest.raises(Unreachable):
         transport.start(typed("sleep 1"), limit_s=1)
-    replayed = recorded_lab(journal.path)["host"]
+    replayed = recorded_lab(transcript.path)["host"]
     with pytest.raises(Unreachable) as again:
         replayed.run("true")
     assert str(again.value) == str(live.value)
@@ -138,17 +140,19 @@ def test_errors_are_recorded_and_raised_again(sshd: Sshd, clock, journal: Journa
 # -- the journal's lines -------------------------------------------------------------------------
 
 
-def test_the_journal_has_every_kind_of_line_in_order(sshd: Sshd, clock, journal: Journal) -> None:
-    transport = JournalledTransport(connect(sshd.device(), SHELL, clock=clock), journal)
+def test_the_journal_has_every_kind_of_line_in_order(
+    sshd: Sshd, clock, transcript: Transcript
+) -> None:
+    transport = TranscribedTransport(connect(sshd.device(), SHELL, clock=clock), transcript)
     reply = transport.run(typed("echo hi"))
     process = transport.start(typed("sh -c 'echo up; sleep 68'"), limit_s=30)
     wait_for(lambda: process.output() == "up\n")
     process.signal("INT")
     process.close()
     transport.configure(typed(("echo a",)))
-    journal.note("host", "why")
+    transcript.note("host", "why")
     transport.close()
-    lines = lines_of(journal)
+    lines = lines_of(transcript)
     assert [line["order"] for line in lines] == list(range(1, len(lines) + 1))
     assert [line["kind"] for line in lines] == [
         "note", "run", "start", "output", "signal", "output", "signal", "configure", "note",
@@ -163,7 +167,7 @@ def test_the_journal_has_every_kind_of_line_in_order(sshd: Sshd, clock, journal:
     assert lines[6]["signal"] == "close"
 
 
-def test_half_a_line_of_a_process_waits_for_its_end(journal: Journal) -> None:
+def test_half_a_line_of_a_process_waits_for_its_end(transcript: Transcript) -> None:
     class Typing:
         device, command, printed, ended = "host", "tool", "", None
 
@@ -183,26 +187,26 @@ def test_half_a_line_of_a_process_waits_for_its_end(journal: Journal) -> None:
             return typing  # type: ignore[return-value]
 
     typing = Typing()
-    process = JournalledTransport(Host(), journal).start(typed("tool"), limit_s=1)  # type: ignore[arg-type]
+    process = TranscribedTransport(Host(), transcript).start(typed("tool"), limit_s=1)  # type: ignore[arg-type]
     for typing.printed in ("a\nmy open ses", f"a\nmy {PASSWORD}", f"a\nmy {PASSWORD}\nz"):
         assert process.output() == typing.printed
     typing.ended = 0
     assert process.status() == 0
-    texts = [line["text"] for line in lines_of(journal) if line["kind"] == "output"]
+    texts = [line["text"] for line in lines_of(transcript) if line["kind"] == "output"]
     assert texts == ["a\n", "my ***\n", "z"]
 
 
-def test_many_threads_write_whole_lines(journal: Journal) -> None:
+def test_many_threads_write_whole_lines(transcript: Transcript) -> None:
     def write() -> None:
         for number in range(200):
-            journal.note("host", f"{number} {'x' * 500}")
+            transcript.note("host", f"{number} {'x' * 500}")
 
     threads = [threading.Thread(target=write) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert [line["order"] for line in lines_of(journal)] == list(range(1, 802))
+    assert [line["order"] for line in lines_of(transcript)] == list(range(1, 802))
 
 
 # -- recordings by hand --------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from labtests.core.clock import WallClock
 from labtests.core.printable import for_terminal
 from labtests.core.redaction import RedactingFilter, Redaction, redacted_logs
 from labtests.transport.ssh import connect
-from labtests.transport.transcript import Journal
+from labtests.transport.transcript import Transcript
 
 SECRETS = st.text(min_size=4, max_size=20)
 AROUND = st.text(max_size=20)
@@ -154,14 +154,14 @@ def test_a_journal_is_private_and_complete_after_each_line(tmp_path: Path) -> No
     path = tmp_path / "journal.jsonl"
     path.write_text("old")
     path.chmod(0o644)
-    with Journal(path, secrets=["hunter22"]) as journal:
-        journal.note("leaf1", "set to hunter22 because of 'password hunter3'")
+    with Transcript(path, secrets=["hunter22"]) as transcript:
+        transcript.note("leaf1", "set to hunter22 because of 'password hunter3'")
         lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert path.stat().st_mode & 0o777 == 0o600
     assert [line["order"] for line in lines] == [1, 2]
     assert lines[0]["text"] == "labtests-journal/1"
     assert lines[1]["text"] == "set to *** because of 'password ***'"
-    journal.note("leaf1", "after the end")
+    transcript.note("leaf1", "after the end")
     assert len(path.read_text().splitlines()) == 2
 
 

@@ -20,8 +20,8 @@ from labtests.transport.commands import program
 from labtests.transport.protocol import Clock, Transport, wait_until
 from labtests.transport.ssh import SHELL, connect, connect_all
 from labtests.transport.ssh.connecting import emulated
-from labtests.transport.transcribing import JournalledTransport
-from labtests.transport.transcript import Journal
+from labtests.transport.transcribing import TranscribedTransport
+from labtests.transport.transcript import Transcript
 
 ConnectX = driving("connectx")
 
@@ -115,8 +115,8 @@ def test_a_switch_configures_and_answers(devices) -> None:
 
 
 def test_a_simulated_run_replays_from_its_journal(lab, devices, tmp_path: Path) -> None:
-    with Journal(tmp_path / "journal.jsonl", clock=lab.clock) as journal:
-        host = JournalledTransport(devices["ServerA"], journal)
+    with Transcript(tmp_path / "journal.jsonl", clock=lab.clock) as transcript:
+        host = TranscribedTransport(devices["ServerA"], transcript)
         asked = [host.run(typed("cat /proc/net/snmp")), host.run(typed("sleep 3; date"))]
         process = host.start(typed("sleep 2"), limit_s=10)
         assert wait_until(lab.clock, lambda: process.status() is not None, deadline_s=5)

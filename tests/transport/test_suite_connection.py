@@ -36,7 +36,7 @@ from labtests.inventory import load
 from labtests.lab.changes import Planned
 from labtests.lab.lab import Lab
 from labtests.transport.ssh import file_transfer
-from labtests.transport.transcript import Journal
+from labtests.transport.transcript import Transcript
 
 SFTP = "Subsystem sftp internal-sftp"
 TESTBED = """\
@@ -74,9 +74,9 @@ def opened(
     )
     testbed = load(folder / "lab.yaml")
     with (
-        Journal(folder / "journal.jsonl") as journal,
+        Transcript(folder / "journal.jsonl") as transcript,
         Lab.open(
-            testbed, clock=WallClock(), backend="hardware", journal=journal, run="run-7"
+            testbed, clock=WallClock(), backend="hardware", transcript=transcript, run="run-7"
         ) as lab,
     ):
         yield lab
@@ -151,8 +151,8 @@ def test_what_is_printed_is_shown_without_secrets_and_without_control_characters
     lab: Lab, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     used("Correct-Horse-7")
-    assert lab.journal is not None
-    lab.journal.redaction = Redaction(["Correct-Horse-7"])
+    assert lab.transcript is not None
+    lab.transcript.redaction = Redaction(["Correct-Horse-7"])
     result = lab.connection("A").run(
         "printf 'Correct-%s \\033[2J\\n' Horse-7; echo correct-horse-7 >&2", echo=True
     )

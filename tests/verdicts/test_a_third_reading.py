@@ -169,7 +169,7 @@ def test_the_clean_sender_of_s3_is_held_to_the_same():
     assert "a sent 0.86 Gb/s from 13 to 14 s" in verdict.because
     all_the_time = incast_of((0.4, 0.4, 0.4), (4, 4, 4))
     verdict = drops_as_expected(all_the_time, dropping=5, clean=3)
-    assert "a: goodput / equal part of the line is 0.080, not >= 0.1" in verdict.because
+    assert "a: goodput / fair share of the line is 0.080, not >= 0.1" in verdict.because
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_the_clean_sender_of_s3_is_held_to_the_same():
     [
         ((5.05, 4.57, 4.61), (4.59, 4.59, 4.6)),
         ((0.98, 0.82, 0.59), (8.2, 8.3, 8.6)),  # the widest of healthy labs: 10g-eight
-        ((0.75, 0.74, 0.76), (8.4, 8.4, 8.4)),  # 0.15 of an equal part: the source's
+        ((0.75, 0.74, 0.76), (8.4, 8.4, 8.4)),  # 0.15 of a fair share: the source's
     ],
     ids=["usual", "widest", "source"],
 )

@@ -59,11 +59,11 @@ def test_who_stands_still_alone_was_not_slowed_too_little():
 
 def test_who_stands_still_beside_others_is_not_starved_by_marks():
     held = incast_of((0.0, 0.0, 0.0), (9, 9, 9))
-    found = [f for f in questions._slowed(held) if "equal part" in f.because]
+    found = [f for f in questions._slowed(held) if "fair share" in f.because]
     assert [f.outcome for f in found] == [Outcome.INCONCLUSIVE]
     assert "a stalled from 12 to 13 s of the lab's clock" in because(found)
     starved = incast_of((0.1, 0.1, 0.1), (9, 9, 9))
-    found = [f for f in questions._slowed(starved) if "equal part" in f.because]
+    found = [f for f in questions._slowed(starved) if "fair share" in f.because]
     assert [f.outcome for f in found] == [Outcome.FAIL]
 
 
@@ -109,7 +109,7 @@ def test_a_socket_loses_no_more_than_udp_counts_nor_than_is_missing():
     many = full(load(in_socket=6000), UDP_RCVBUF_ERRORS=12_000)
     assert "which has them, by 6000" in many
     others = full(load(in_socket=6000), UDP_RCVBUF_ERRORS=12_000, UDP_IN_ERRORS=12_000)
-    assert "others' are among them" in others
+    assert "datagrams of others are among them" in others
 
 
 # -- marks that stood still ------------------------------------------------------------------------

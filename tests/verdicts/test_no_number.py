@@ -1,4 +1,4 @@
-"""Verdicts are total: what is no number is said to be none, is never green, and proves no loss."""
+"""Verdicts are total: what is not a number is said so, is never green, and proves no loss."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -57,7 +57,7 @@ def seen(shares, offered=(0.9, 0.9)):
 
 
 def counted(whole, place, moved, lost):
-    """The counters of the end say the same."""
+    """The final counters say the same."""
     nic, port = (place.device, place.port), whole.bottleneck
     for where, counter, by, scope, index in (
         (nic, c.TX_PACKETS, moved + lost, "priority", place.priority),

@@ -231,7 +231,7 @@ def test_a_sum_above_the_ceiling_may_lie_in_buffers_and_nothing_more_may(good):
     assert throttled(seen, ceiling_bits_per_s=CEILING).outcome is Outcome.PASS
     least = throttled(seen, ceiling_bits_per_s=CEILING / 1.01)
     assert least.outcome is Outcome.INCONCLUSIVE
-    assert "the rows of the tools are not those of one time" in least.because
+    assert "the rows of the tools do not cover the same time" in least.because
     held = throttled(seen, ceiling_bits_per_s=CEILING / 1.01, buffers_bytes=40_000_000)
     assert held.outcome is Outcome.PASS
     assert any("38 MiB of buffers in 3 s" in fact.name for fact in held.facts)

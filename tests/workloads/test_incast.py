@@ -31,13 +31,13 @@ class Lab:
     def hosts(self) -> tuple[PaperHost, ...]:
         return (self.a, self.b, self.c)
 
-    def streams(self, **options: int) -> tuple[Stream, Stream]:
+    def streams(self) -> tuple[Stream, Stream]:
         receiver = Party(name="ServerC", transport=self.c, address=CLIENT, rdma="mlx5_0")
         early, late = (
             Stream(
                 sender=Party(name=host.device, transport=host, address="x", rdma="mlx5_1"),
                 receiver=receiver,
-                tool=Perftest(verb="send", tos=96, port=port, report_every_s=1, **options),
+                tool=Perftest(tos=96, port=port, report_every_s=1),
                 starts_after_s=starts,
             )
             for host, port, starts in ((self.a, 5000, 0.0), (self.b, 5001, 3.0))
@@ -434,7 +434,7 @@ def test_a_run_too_short_for_a_row_is_refused_before_it_starts() -> None:
         Stream(
             sender=s.sender,
             receiver=s.receiver,
-            tool=Perftest(verb="send", tos=96, port=s.tool.port),
+            tool=Perftest(tos=96, port=s.tool.port),
             starts_after_s=s.starts_after_s * 2,
         )
         for s in lab.streams()
@@ -452,32 +452,6 @@ def test_two_streams_to_one_port_are_refused() -> None:
 
 def test_a_tool_with_a_tos_or_port_out_of_range_is_refused() -> None:
     with pytest.raises(WorkloadError, match="out of range"):
-        Perftest(verb="send", tos=256, port=5000)
+        Perftest(tos=256, port=5000)
     with pytest.raises(WorkloadError, match="out of range"):
         Iperf3(protocol="udp", tos=0, port=0, offered_bits_per_s=None, duration_s=5)
-
-
-# -- other shapes -------------------------------------------------------------------------------
-
-
-def test_a_read_is_served_by_the_sender_because_data_flows_to_the_client() -> None:
-    lab = Lab()
-    stream = Stream(
-        sender=Party(name="ServerA", transport=lab.a, address="192.168.10.10", rdma="mlx5_1"),
-        receiver=Party(name="ServerC", transport=lab.c, address=CLIENT, rdma="mlx5_0"),
-        tool=Perftest(verb="read", tos=96, port=5000, rdma_cm=False, gid_index=3, qps=4),
-    )
-    assert stream.server.name == "ServerA"
-    assert stream.client_command == (
-        "stdbuf -oL ib_read_bw -d mlx5_0 --report_gbits -F --run_infinitely -D 5 --tclass 96 "
-        "-q 4 -x 3 -p 5000 192.168.10.10"
-    )
-
-
-def test_a_run_with_a_duration_ends_itself_and_is_complete_only_with_its_closing_line() -> None:
-    for ruler, status in (("-" * 87 + "\n", FlowStatus.COMPLETE), ("", FlowStatus.FAILED)):
-        timed = Script(prints=(*rows(9.26, every_s=5.0), (5.6, ruler)), ends=(5.7, 0))
-        lab = Lab(clients=lambda command, before, timed=timed: timed)  # type: ignore[misc]
-        (early,) = lab.run((lab.streams(duration_s=5)[0],))
-        assert early.status is status
-        assert early.intervals[0].end_s - early.intervals[0].start_s == 3.0  # a margin of 1 s twice

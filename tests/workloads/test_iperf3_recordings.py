@@ -149,7 +149,7 @@ def test_a_warning_before_the_report_is_no_part_of_it() -> None:
 
 def test_anything_else_around_the_report_is_refused() -> None:
     for text in ("noise\n" + json.dumps(udp()), json.dumps(udp()) + "noise"):
-        with pytest.raises(UnreadableOutput, match="no JSON"):
+        with pytest.raises(UnreadableOutput, match="not a JSON report"):
             parse_json(text_reply(text))
 
 

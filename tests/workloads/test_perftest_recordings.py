@@ -24,7 +24,7 @@ def in_words(reply: Reply) -> str:
     except UnreadableOutput as refused:
         return f"refused: {refused.problem}\n"
     facts = [f"test: {report.test}, tos: {report.tos}"]
-    facts += [word for word in ("started", "closed") if getattr(report, word)]
+    facts += ["started"] * report.started
     facts += [row_in_words(row) for row in report.rows]
     said = complaints_on_stderr(reply.errors) + complaints_on_stdout(report.others)
     return "\n".join([*facts, *(f"complaint: {line}" for line in said)]) + "\n"

@@ -31,7 +31,7 @@ def _utc_s(
         local = datetime.strptime(f"{time} {date}", "%H:%M:%S %m/%d/%Y").replace(tzinfo=UTC)
         return {"utc_s": (local - ahead).timestamp()}
     except (ValueError, OverflowError):
-        raise Unfit(f"with {date} is no time and date") from None
+        raise Unfit(f"with {date} is not a time and date") from None
 
 
 def _in_summer(day: str, begin: str = "", end: str = "", **_: Any) -> bool:

@@ -78,7 +78,7 @@ def _items(text: str) -> Items:
     for item in filter(None, (each.strip() for each in text.split(","))):
         match = _ITEM.fullmatch(item)
         if match is None:
-            raise Unfit(f"{item!r} is no counter of an interface")
+            raise Unfit(f"{item!r} is not an interface counter")
         found.append((match[2].strip(), counted(match[1])))
     return tuple(found)
 

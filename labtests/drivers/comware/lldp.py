@@ -30,7 +30,7 @@ _PORT = record(
     many(
         "(Port ID|Port description|System name) : .*",
         indent=_BY_ONE,
-        refused="{above} shows something of no neighbour",
+        refused="{above} shows a field outside of any neighbour",
     ),
     many(_UNREAD),
     make=lambda port, told: [(port, each) for each in told],

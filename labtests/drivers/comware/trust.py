@@ -48,7 +48,7 @@ class ComwareTrust(PortSetting[TrustSetting]):
         return setting
 
     def lines(self, port: str, earlier: TrustSetting, wanted: TrustSetting) -> Iterator[CliLine]:
-        """`undo qos trust` is the model's default, which is no trust on the models known here."""
+        """`undo qos trust` is the model's default: no trust, on the models known here."""
         if wanted.source == "none":
             yield line("undo", "qos", "trust")
         else:

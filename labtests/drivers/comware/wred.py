@@ -13,7 +13,7 @@ from labtests.drivers.displays import PortDisplay, read
 from labtests.drivers.parsing import refuse, whole_lines
 from labtests.transport.protocol import Reply
 
-_BY_PRECEDENCE = "{above} has WRED by IP precedence, which is no queue table"  # routers
+_BY_PRECEDENCE = "{above} has WRED by IP precedence, which is not a queue table"  # routers
 APPLIED: PortDisplay[str] = PortDisplay(
     command="display qos wred interface <port>",
     shows=record(

@@ -32,7 +32,7 @@ _SPEED = re.compile(r"([0-9]+)Mb/s")
 _SHOW_GIDS = program("show_gids")
 
 ERRORS = (c.RX_CRC_ERRORS, c.RX_SYMBOL_ERRORS, c.PCS_SYMBOL_ERRORS, c.LINK_DOWNS)
-"""What a bad cable, plug or port does; bits that FEC has mended are no fault."""
+"""What a bad cable, plug or port does; bits that FEC has corrected are no fault."""
 
 
 def parse_ethtool_settings(reply: Reply) -> dict[str, str]:

@@ -183,7 +183,7 @@ def _dscp_map(reply: Reply, found: dict[str, Any]) -> tuple[tuple[int, int], ...
     priorities: dict[int, int] = {}
     for dscp, priority in chain.from_iterable(found["mapped"]):
         if dscp > 63 or dscp in priorities:
-            problem = "is no DSCP" if dscp > 63 else "has two priorities"
+            problem = "is not a DSCP" if dscp > 63 else "has two priorities"
             refuse(reply, f"DSCP {dscp} {problem}")
         priorities[dscp] = priority
     return tuple(sorted(priorities.items()))
@@ -203,7 +203,7 @@ def _traffic_classes(reply: Reply, found: dict[str, Any]) -> tuple[TrafficClass,
             refuse(reply, "a traffic class has no number")
         return None
     if len(set(numbers)) != len(numbers):
-        refuse(reply, "a traffic class is there twice")
+        refuse(reply, "a traffic class appears twice")
     return tuple(sorted(map(_traffic_class, rows), key=lambda each: each.number))
 
 

@@ -156,7 +156,7 @@ def _met(reply: Reply, above: _OpenLine, index: int, match: re.Match[str]) -> _O
     if line.order == "from 0" and key != times:
         refuse(reply, f"row {times} is missing before {match[0]!r}")
     if not _is_in_order(line.order, key, keys):
-        refuse(reply, f"{title} is out of order or there twice")
+        refuse(reply, f"{title} is out of order or appears twice")
     above.met[index], keys[key], above.stage = times + 1, None, line.stage
     return _OpenLine(line, title, values)
 
@@ -187,7 +187,7 @@ def _tell(reply: Reply, above: _OpenLine, done: _OpenLine) -> None:
     if done.line.into:
         above.values.setdefault(done.line.into, []).append(_made(reply, done))
     elif twice := above.values.keys() & done.values.keys():
-        refuse(reply, f"{above.title} says twice what its {min(twice)} is")
+        refuse(reply, f"{above.title} gives its {min(twice)} twice")
     else:
         above.values.update(done.values)
 

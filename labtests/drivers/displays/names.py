@@ -44,7 +44,7 @@ class Names:
         full = self.full(name)
         if full is None:
             remedy = f"add its type and abbreviation to {self.file}"
-            raise Unfit(f"{name!r} is no interface name known here", remedy)
+            raise Unfit(f"{name!r} is not a known interface name", remedy)
         return full
 
     def asked(self, device: str, port: str) -> str:
@@ -55,7 +55,7 @@ class Names:
             raise CommandRejected(
                 device,
                 f"interface {port}",
-                f"{port!r} is no {self.cli} interface name",
+                f"{port!r} is not a valid {self.cli} interface name",
                 f"write it as the switch does in `{self.listing}` or in full, e.g. {self.example}",
             )
         return full

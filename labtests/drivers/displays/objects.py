@@ -34,10 +34,9 @@ class Fields:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A list. `alone`: the CLI leaves the list out around a single one."""
+    """A list."""
 
     of: Any
-    alone: bool = False
 
 
 def read_json(reply: Reply, what: Any, notation: Notation) -> Any:
@@ -56,10 +55,9 @@ class _ObjectReading:
 
     def value(self, what: Any, shown: Any, where: str) -> Any:
         if isinstance(what, Rows):
-            rows = [shown] if what.alone and not isinstance(shown, list) else shown
-            if not isinstance(rows, list):
+            if not isinstance(shown, list):
                 self._refuse(where, "a list", shown)
-            return tuple(self.value(what.of, row, f"{where} {n}") for n, row in enumerate(rows))
+            return tuple(self.value(what.of, row, f"{where} {n}") for n, row in enumerate(shown))
         if isinstance(what, str):
             return next(iter(self._scalar(what, shown, where).values()), None)
         if not isinstance(shown, dict):

@@ -10,13 +10,13 @@ _PART = re.compile("([0-9]{1,2})(?:-([0-9]{1,2}))?")
 
 
 def numbers_in(text: str, separator: str = ",", *, last: int = 99) -> frozenset[int]:
-    """The numbers of a list; none is above `last`. Raises Unfit for what is no list."""
+    """The numbers of a list; none is above `last`. Raises Unfit for any other text."""
     found: set[int] = set()
     for part in re.split(separator, text):
         match = _PART.fullmatch(part)
         first, end = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
         if not first <= end <= last:
-            raise Unfit(f"{text!r} is no list of numbers 0..{last}")
+            raise Unfit(f"{text!r} is not a list of numbers 0..{last}")
         found.update(range(first, end + 1))
     return frozenset(found)
 

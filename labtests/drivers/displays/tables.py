@@ -91,7 +91,7 @@ class _TableReading(Generic[T]):
             values = self._values(placed.details, details, line)
             key = next(iter(values.values()))
             if key in self.last.details:
-                refuse(self.reply, f"{key} is there twice: {line!r}")
+                refuse(self.reply, f"{key} appears twice: {line!r}")
             self.last.details[key] = made(self.reply, self.table.make_detail, values, line)
 
     def _name(self, cells: dict[str, str], line: str, *, more: bool) -> None:

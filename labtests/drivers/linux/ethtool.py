@@ -57,7 +57,7 @@ def parse_ethtool_statistics(reply: Reply) -> dict[str, int]:
                 refuse(reply, "a second 'NIC statistics:' follows the first")
             continue
         if line[1] in statistics:
-            refuse(reply, f"{line[1]} is there twice")
+            refuse(reply, f"{line[1]} appears twice")
         name = kept(reply, line[1], "a counter's name")
         statistics[name] = whole_number(reply, line[2], name)
     if len(statistics) > MOST_COUNTERS:

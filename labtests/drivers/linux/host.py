@@ -38,7 +38,7 @@ _NO_RDMA_ECN = (
     "ECN-capable is up to the NIC there, not to the TOS byte"
 )
 _NO_RDMA_DEVICE = (
-    "there is no RDMA device on this host (`rdma link` shows none): perftest suites can not run; "
+    "there is no RDMA device on this host (`rdma link` shows none): perftest suites cannot run; "
     "`rdma link add rxe0 type rxe netdev IF` makes one where the kernel has rdma_rxe"
 )
 
@@ -62,8 +62,8 @@ def without_rights(reply: Reply) -> tuple[str, ...]:
         return ()
     if reply.status not in (0, None) or not user.isdecimal():
         return (
-            f"whether settings can be changed there is not told: `{reply.command}` as root failed: "
-            f"{last_words(reply)}",
+            f"whether settings can be changed there is not known: `{reply.command}` as root "
+            f"failed: {last_words(reply)}",
         )
     return (
         f"commands run there as user {user} and not as root: no setting can be changed; log in as "

@@ -34,7 +34,7 @@ class Mtu(ShellSetting[int]):
             self._no_interface(reply.command, port)
         found = re.fullmatch(r"([0-9]+)\s*", whole(reply))
         if found is None:
-            refuse(reply, f"{reply.text!r} is no MTU")
+            refuse(reply, f"{reply.text!r} is not an MTU")
         return int(found[1])
 
     def commands(self, port: str, earlier: int, wanted: int, around: None = None) -> Commands:

@@ -124,7 +124,7 @@ class Cables(PortStatistics, LinkState, LinkErrors, OwnClock):
 
     def link(self, port: str) -> Asking[LinkFacts]:
         """State, MTU and address by `ip`, speed by sysfs, FEC by ethtool where that is there. A
-        virtual port (veth, bridge, tap) has neither: what its driver claims is no fact."""
+        virtual port (veth, bridge, tap) has neither: what its driver claims is not a fact."""
         name = self._interface(port)
         shown, physical, speed, fec = yield from ask_each(
             shown_command(name), PHYSICAL, speed_command(name), fec_command(name)

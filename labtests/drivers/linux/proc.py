@@ -72,7 +72,7 @@ def parse_proc_net_snmp(reply: Reply) -> Protocols:
     lines = list(matches(reply, _LINE, skip=BLANK))
     for titles, values in zip(lines[::2], lines[1::2], strict=False):
         if titles[1] in protocols:
-            refuse(reply, f"{titles[1]} is there twice")
+            refuse(reply, f"{titles[1]} appears twice")
         protocols[titles[1]] = _values(reply, titles, values)
     if len(lines) % 2:
         incomplete(reply, f"{lines[-1][1]} has no values")

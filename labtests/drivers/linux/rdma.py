@@ -131,7 +131,7 @@ def _unit(name: str) -> str:
 
 
 def each_once(reply: Reply, links: Sequence[RdmaLink]) -> tuple[RdmaLink, ...]:
-    """The links. Raises UnreadableOutput when one is there twice."""
+    """The links. Raises UnreadableOutput when one appears twice."""
     if len({(link.rdma, link.rdma_port) for link in links}) != len(links):
-        refuse(reply, "an RDMA link is there twice")
+        refuse(reply, "an RDMA link appears twice")
     return tuple(links)

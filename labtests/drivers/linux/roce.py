@@ -1,7 +1,7 @@
 """The RDMA side of a host in /sys/class/infiniband, for any driver and without any vendor's tool.
 
 Linux, Documentation/ABI/stable/sysfs-class-infiniband: `ports/N/state`, and of each GID its value,
-its type and its net device. A GID that is not in use is all zeros, and its type can not be read.
+its type and its net device. A GID that is not in use is all zeros, and its type cannot be read.
 """
 
 import re
@@ -57,7 +57,7 @@ def gids_command(link: RdmaLink) -> Shell:
 
 
 def parse_gids(reply: Reply) -> frozenset[str] | None:
-    """The IPv4 addresses that have a RoCEv2 GID; None when it is no RoCE device, or not told."""
+    """The IPv4 addresses that have a RoCEv2 GID; None when it is not a RoCE device, or unknown."""
     files = those_readable(reply)
     told: dict[str, dict[str, str]] = {}
     for path, text in files.items():
@@ -78,7 +78,7 @@ def _address(reply: Reply, gid: str) -> IPv6Address:
     try:
         return IPv6Address(gid)
     except ValueError:
-        refuse(reply, f"{gid!r} is no GID")
+        refuse(reply, f"{gid!r} is not a GID")
 
 
 def _word(reply: Reply, text: str) -> str:

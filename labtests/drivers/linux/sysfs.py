@@ -1,7 +1,7 @@
 """Values under /sys, read as `grep -H . FILES`: one `PATH:VALUE` a line, so nothing is ambiguous.
 
 `grep -s` is for files of which some may be missing or unreadable (an unused GID is EINVAL): what it
-can not read it leaves out.
+cannot read it leaves out.
 """
 
 import re

@@ -76,7 +76,7 @@ def parse_classes(reply: Reply) -> tuple[HtbClass, ...]:
         if line.re is _CLASS and line["level"] == "0"
     ]
     if len({each.handle for each in found}) != len(found):
-        refuse(reply, "a class is there twice")
+        refuse(reply, "a class appears twice")
     return tuple(sorted(found, key=lambda each: each.handle))
 
 
@@ -85,7 +85,7 @@ def _class(reply: Reply, line: re.Match[str]) -> HtbClass:
         refuse(reply, f"a leaf class without prio or quantum: {line.group().strip()!r}")
     for name in ("rate", "ceil"):
         if not _RATE.fullmatch(line[name]):
-            refuse(reply, f"{name} of class {line['id']} is no rate: {line[name]!r}")
+            refuse(reply, f"{name} of class {line['id']} is not a rate: {line[name]!r}")
     odd = [line[f"odd{n}"].strip() for n in range(1, 5)]
     odd += [f"mpu {line[n]}" for n in ("mpu", "cmpu") if line[n] not in (None, "0b")]
     odd += [f"linklayer {line['linklayer']}"] if line["linklayer"] not in (None, "ethernet") else []

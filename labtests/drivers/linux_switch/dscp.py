@@ -144,6 +144,6 @@ class _Filtered:
             return self.unfiltered[tos]
         leaf = _leaf_at(self.tree, taken.to)
         if leaf is None:
-            problem = f"filter `{taken.name}` leads to {taken.to}, which is no queue"
+            problem = f"filter `{taken.name}` leads to {taken.to}, which is not a queue"
             refuse(self.reply, problem, _HAND)
         return leaf.queue

@@ -32,7 +32,7 @@ KERNEL = script(
 )
 """Whether this kernel has RED: loaded, installed, built in, or left out. Changes nothing."""
 _NO_RED = (
-    "this kernel has no sch_red (CONFIG_NET_SCH_RED): its queues can not mark by ECN, so nothing "
+    "this kernel has no sch_red (CONFIG_NET_SCH_RED): its queues cannot mark by ECN, so nothing "
     "can be shown of marking here"
 )
 
@@ -97,7 +97,7 @@ class TcEcn(TcSetting[EcnSetting], EcnMarking, EcnCurves):
         return tuple(self._lines(port, around, earlier, wanted))
 
     def wrong(self, wanted: EcnSetting, found: EcnSetting, before: object, after: object) -> str:
-        """No queues are no profile either."""
+        """No queues: no profile either."""
         return super().wrong(wanted if wanted.queues else EcnSetting(), found, before, after)
 
     def _lines(
@@ -131,7 +131,7 @@ class _Where:
             session._reject(
                 self._what,
                 f"the queue is {' over '.join(each.kind for each in leaf.chain) or 'not shown'}, "
-                "which labtests can not put a RED into",
+                "which labtests cannot put a RED into",
                 "give it a bfifo (docs/testbeds.md)",
             )
         self._node, self._at = node, node.parent

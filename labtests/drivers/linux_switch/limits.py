@@ -20,8 +20,8 @@ class QueueLimits(TcSetting[QueueLimitSetting]):
     kind = QUEUE_LIMITS
 
     def read(self, port: str) -> Asking[QueueLimitSetting]:
-        """By queue. One that is no fifo (fq_codel, as a port has by default) has no such limit and
-        is left out."""
+        """By queue. One that is not a fifo (fq_codel, as a port has by default) has no such limit
+        and is left out."""
         tree = yield from self.tree(port)
         return QueueLimitSetting(
             limits=tuple(
@@ -63,7 +63,7 @@ class QueueLimits(TcSetting[QueueLimitSetting]):
         if leaf.fifo is None:
             kinds = " over ".join(each.kind for each in leaf.chain) or "not shown"
             self._reject(
-                f"queue_limits of {port}", f"queue {leaf.queue} is {kinds}, and no fifo", _HAND
+                f"queue_limits of {port}", f"queue {leaf.queue} is {kinds}, not a fifo", _HAND
             )
         return leaf.fifo
 

@@ -37,10 +37,10 @@ class QdiscStatistics:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Red:
-    """RED as tc-red(8): thresholds in bytes of the average queue, and why it marked or dropped.
+    """RED as tc-red(8): thresholds in bytes of the average queue.
 
-    `early` are its own drops (probable and forced), `pdrop` those of a full queue, `other` those
-    that somebody else asked for. `probability` is None where an old kernel shows a logarithm.
+    `early` are its own drops (probable and forced), not those of a full queue. `probability` is
+    None where an old kernel shows a logarithm.
     """
 
     limit_bytes: int
@@ -53,8 +53,6 @@ class Red:
     probability: float | None
     marked: int
     early: int
-    pdrop: int
-    other: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,9 +107,9 @@ def parse_qdiscs(reply: Reply) -> tuple[Qdisc, ...]:
     try:
         shown = json_of(reply.text)
     except ValueError:
-        refuse(reply, f"the answer is no JSON: {excerpt(reply.text, 80)!r}", _REMEDY)
+        refuse(reply, f"the answer is not JSON: {excerpt(reply.text, 80)!r}", _REMEDY)
     if not isinstance(shown, list) or not all(isinstance(each, dict) for each in shown):
-        refuse(reply, "the answer is no list of qdiscs", _REMEDY)
+        refuse(reply, "the answer is not a list of qdiscs", _REMEDY)
     return tuple(_qdisc(reply, each) for each in shown)
 
 
@@ -200,8 +198,6 @@ def _red(look: _Fields, options: _Fields) -> Red:
         probability=None if probability is None else float(probability),
         marked=look.number("marked"),
         early=look.number("early"),
-        pdrop=look.number("pdrop"),
-        other=look.number("other"),
     )
 
 

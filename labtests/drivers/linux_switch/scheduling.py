@@ -43,8 +43,8 @@ class Served:
 
 class TcScheduling(TcSetting[SchedulingSetting], QueueShares):
     """The scheduler of a port, as far as its own qdisc can be told. Rates, bursts and the priomap,
-    which no setting holds, stay as they are. Queues that the port has not are left out of what is
-    wanted; a queue that is left out there is an error."""
+    which no setting holds, stay as they are. Queues that the port does not have are left out of
+    what is wanted; a queue that is left out there is an error."""
 
     kind = SCHEDULING
 
@@ -113,7 +113,7 @@ class TcScheduling(TcSetting[SchedulingSetting], QueueShares):
         if found is None:
             self._reject(
                 f"scheduling of {port}",
-                f"it has {len(served.tree.leaves)} queues, and the setting has not all of them",
+                f"it has {len(served.tree.leaves)} queues, and the setting does not name them all",
                 "name every queue of the port",
             )
         return found

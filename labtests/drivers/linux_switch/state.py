@@ -55,7 +55,7 @@ class TcState(TcPart, Obstacles, Caveats):
         except Unreachable:
             raise
         except DeviceError as error:
-            return f"the queues of {port} cannot be told: {error.problem}; {error.remedy}"
+            return f"the queues of {port} cannot be determined: {error.problem}; {error.remedy}"
         node = tree.scheduler
         if node is None or node.htb is None:
             return ""
@@ -107,7 +107,7 @@ def _ports(bridged: Reply) -> tuple[str, ...]:
     """The ports of all bridges, by name."""
     found = [_BRIDGE_PORT.fullmatch(path) or path for path in whole(bridged).split()]
     if strange := [each for each in found if isinstance(each, str)]:
-        refuse(bridged, f"{strange[0]!r} is no port of a bridge")
+        refuse(bridged, f"{strange[0]!r} is not a port of a bridge")
     return tuple(sorted(each[1] for each in found if not isinstance(each, str)))
 
 

@@ -15,7 +15,7 @@ def _utc_s(time: str, fraction: str, zone: str, date: str) -> float:
     try:
         told = datetime.strptime(f"{time} {date}", "%H:%M:%S %b %d %Y").replace(tzinfo=UTC)
     except ValueError:
-        raise Unfit(f"with {date} is no time and date") from None
+        raise Unfit(f"with {date} is not a time and date") from None
     return told.timestamp() + float(f"0.{fraction}")
 
 

@@ -114,7 +114,7 @@ class _Egress(PolicySetting[s.T]):
         if found is None or len(lines) > 1:
             raise self.reject(
                 f"class type queuing {self.named(queue)}",
-                f"its thresholds cannot be told from {lines[0]!r}",
+                f"its thresholds cannot be read from {lines[0]!r}",
                 "write minimum and maximum threshold, drop-probability and weight out",
             )
         return WredQueue(
@@ -212,7 +212,7 @@ class NxosScheduling(_Egress[SchedulingSetting], QueueShares):
             return f"bandwidth remaining percent {each.weight}"
         raise self.reject(
             f"class type queuing {self.named(each.queue)}",
-            f"a queue cannot be served so: {each}",
+            f"a queue cannot be served like this: {each}",
             f"give it a priority level of 1 to {_MOST_LEVELS} (0 to 6 here) or a share",
         )
 

@@ -132,7 +132,7 @@ class Use:
                 raise CommandRejected(
                     self.device,
                     f"class {block.name}",
-                    f"{excerpt(text, 80)!r} is no line of a class that labtests sends again",
+                    f"{excerpt(text, 80)!r} is not a line of a class that labtests can send again",
                     "take it out of the policy, or add its first word to _COPIED in "
                     "labtests/drivers/nxos/policies.py",
                 )

@@ -52,7 +52,9 @@ class NxosFrameLimit(NxosSetting[int | None], FrameLengths):
             return ()
         if wanted == 0:  # no jumbo frames, where a switch has such a setting
             where = f"interface {self.port(port)}"
-            raise CommandRejected(self.device, where, "0 is no MTU", "give the longest frame")
+            raise CommandRejected(
+                self.device, where, "0 is not a valid MTU", "give the longest frame"
+            )
         mtu = line("no", "mtu") if wanted is None else line("mtu", wanted - HEADER_BYTES)
         return (line("interface", self.port(port)), mtu, EXIT)
 

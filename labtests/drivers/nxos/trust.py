@@ -168,7 +168,7 @@ class NxosQueueMap(NxosSetting[tuple[int, ...]]):
     def commands(
         self, port: str, earlier: tuple[int, ...], wanted: tuple[int, ...], around: None = None
     ) -> Commands:
-        """It is no setting."""
+        """It is not a setting."""
         if wanted != tuple(COSES):
             raise CommandRejected(
                 self.device,

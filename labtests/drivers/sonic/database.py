@@ -187,7 +187,7 @@ def parse_table(reply: Reply) -> Table:
     except ValueError as error:
         refuse(reply, f"this is not JSON, or not all of it: {error}", READ_AGAIN)
     if not isinstance(shown, dict) or not all(isinstance(each, dict) for each in shown.values()):
-        refuse(reply, "it is no table of entries")
+        refuse(reply, "it is not a table of entries")
     if len(shown) > MOST_ENTRIES:
         refuse(reply, f"it has {len(shown)} entries, and no table of a switch {MOST_ENTRIES}")
     found = {
@@ -196,7 +196,10 @@ def parse_table(reply: Reply) -> Table:
     }
     for text in (text for key, entry in found.items() for text in (key, *entry, *entry.values())):
         if len(text) > LONGEST or not text.isprintable():
-            refuse(reply, f"an entry has {excerpt(repr(text), 80)}, which is no name and no value")
+            refuse(
+                reply,
+                f"an entry has {excerpt(repr(text), 80)}, which is neither a name nor a value",
+            )
     return found
 
 
@@ -267,5 +270,5 @@ class DbSetting(SonicPart, Setting[T]):
         """A field that is a whole number."""
         text = entry.get(field, "" if default is None else str(default))
         if re.fullmatch("[0-9]{1,18}", text) is None:
-            raise self.reject(where, f"{field} is {text!r}, and no whole number", "correct it")
+            raise self.reject(where, f"{field} is {text!r}, not a whole number", "correct it")
         return int(text)

@@ -36,7 +36,7 @@ class _Queues(DbSetting[s.T]):
         keys = [key for key, queues in db.keys("QUEUE", port) if queue in queues]
         if len(keys) > 1:
             raise self.reject(
-                f"QUEUE|{keys[1]}", f"so has {keys[0]} queue {queue}", "take one away"
+                f"QUEUE|{keys[1]}", f"{keys[0]} has queue {queue}, too", "remove one of them"
             )
         key = keys[0] if keys else f"{port}|{queue}"
         place = f"{short(port)}-{queue}"
@@ -216,7 +216,7 @@ class SonicScheduling(_Queues[SchedulingSetting], QueueShares):
         if each.group == "1" and each.level is None and each.weight in range(1, 101):
             return {"type": "DWRR", "weight": str(each.weight)}
         remedy = "make it strict, or give it a weight of 1 to 100"
-        raise self.reject("SCHEDULER", f"a queue cannot be served so: {each}", remedy)
+        raise self.reject("SCHEDULER", f"a queue cannot be served like this: {each}", remedy)
 
     def scheduling_for(self, shares: Shares) -> SchedulingSetting:
         """Weights are the shares."""

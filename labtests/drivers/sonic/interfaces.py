@@ -121,7 +121,7 @@ class SonicFrameLimit(DbSetting[int | None], FrameLengths):
     def made(self, db: Db, port: str, wanted: int | None) -> Db:
         """See DbSetting."""
         if wanted == 0:  # no jumbo frames, where a switch has such a setting
-            raise self.reject(f"PORT|{port}", "0 is no MTU", "give the longest frame")
+            raise self.reject(f"PORT|{port}", "0 is not a valid MTU", "give the longest frame")
         mtu = None if wanted is None else str(wanted - HEADER_BYTES)
         return db.holding("PORT", port, mtu=mtu)
 

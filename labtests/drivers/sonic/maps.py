@@ -73,7 +73,7 @@ class SonicTrust(_Maps[TrustSetting]):
             return self._trusting(db, slot)
         free, name = slot.referring(db, ""), slot.base(db)
         if name and slot.name(self._trusting(free, slot)) != name:
-            problem = f"it has {name}, one of several DSCP maps: labtests would not find back"
+            problem = f"it has {name}, one of several DSCP maps: labtests could not restore it"
             raise self.reject(where, problem, "take the map off by hand")
         return free
 

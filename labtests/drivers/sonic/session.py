@@ -29,7 +29,7 @@ _COMPLAINTS = {
 }
 SONIC = Tool(
     name="sonic",
-    install="this is no SONiC box, or lacks sonic-utilities: check `platform` in the testbed file",
+    install="not a SONiC switch, or no sonic-utilities: check `platform` in the testbed file",
     complaints=tuple(Complaint(says=says, remedy=do) for says, do in _COMPLAINTS.items()),
 )
 
@@ -39,7 +39,7 @@ def count(text: str) -> int | None:
     if text == "N/A":
         return None
     if re.fullmatch(r"(?=.{1,40}\Z)([0-9]{1,3}(,[0-9]{3})*|[0-9]+)", text) is None:
-        raise Unfit(f"{excerpt(text, 80)!r} is no whole number")
+        raise Unfit(f"{excerpt(text, 80)!r} is not a whole number")
     return int(text.replace(",", ""))
 
 

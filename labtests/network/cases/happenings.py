@@ -123,7 +123,7 @@ def _check_port(case: CaseFile, event: EventPart, path: Where, mistakes: Mistake
 
 def _check_change(case: CaseFile, event: EventPart, path: Where, mistakes: Mistakes) -> None:
     if event.device not in case.switches:
-        mistakes.add((*path, "device"), f"{event.device} is no switch: hosts have no routes")
+        mistakes.add((*path, "device"), f"{event.device} is not a switch: hosts have no routes")
     elif event.to is None:
         mistakes.add(path, "a route needs `to`")
     else:

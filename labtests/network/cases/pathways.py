@@ -74,7 +74,7 @@ def check_routes(case: CaseFile, mistakes: Mistakes) -> None:
     for number, tunnel in enumerate(case.tunnels):
         for end, name in enumerate(tunnel.between):
             if name not in case.switches:
-                problem = f"{quoted(name)} is no switch: {nearest(name, case.switches)}"
+                problem = f"{quoted(name)} is not a switch: {nearest(name, case.switches)}"
                 mistakes.add(("tunnels", number, "between", end), problem)
         if tunnel.between[0] == tunnel.between[1]:
             mistakes.add(("tunnels", number, "between"), "both ends are the same switch")
@@ -109,7 +109,7 @@ def check_route(
     if route.to not in case.hosts and route.to != ANY and not _is_prefix(route.to):
         mistakes.add(
             (*path, "to"),
-            f"{quoted(route.to)} is no host, no prefix such as 10.0.0.0/8, and not `{ANY}`: "
+            f"{quoted(route.to)} is neither a host, a prefix such as 10.0.0.0/8, nor `{ANY}`: "
             f"{nearest(route.to, case.hosts)}",
         )
     for name in [route.via] if isinstance(route.via, str) else route.via:

@@ -180,7 +180,7 @@ def _check_memory(memory: MemoryPart, path: Where, mistakes: Mistakes) -> None:
             mistakes.add(where, "has alpha (dynamic) and xoff_bytes (static): one of them")
         for priority in group.priorities:
             if priority in seen:
-                mistakes.add((*where, "priorities"), f"priority {priority} is said twice")
+                mistakes.add((*where, "priorities"), f"priority {priority} is given twice")
             seen.add(priority)
 
 

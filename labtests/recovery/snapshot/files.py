@@ -96,7 +96,7 @@ def _formed(snapshot: Snapshot) -> Snapshot:
 
 def _mapping(value: Any) -> Json:
     if not isinstance(value, dict):
-        raise ValueError("a part of it is no object")
+        raise ValueError("a part of it is not an object")
     return value
 
 

@@ -1,4 +1,4 @@
-"""A lab that is open for one command of the command line: sessions, journal, signals.
+"""A lab that is open for one command of the command line: sessions, transcript, signals.
 
 The only place where a command opens a lab. For changes opening.py adds the run folder, the lease
 and the change journal; suites have the same by pytest_plugin/run.py.
@@ -23,7 +23,7 @@ from labtests.inventory import Testbed
 from labtests.lab.lab import Lab
 from labtests.transport.protocol import Clock
 from labtests.transport.ssh.passwords import names_of_passwords, passwords_of
-from labtests.transport.transcript import Journal
+from labtests.transport.transcript import Transcript
 
 if TYPE_CHECKING:
     from labtests.simlab.control import LabProcess
@@ -34,15 +34,15 @@ FAULTS_GUIDE = "docs/simulated-lab.md"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
     """Which lab, and how. `limit`: these devices only; none: all. With `dry_run` a simulated lab,
-    in which `faults` (JSON, docs/simulated-lab.md) are wrong. What is said goes to `journal`, or is
-    not kept. `run` marks processes that are started."""
+    in which `faults` (JSON, docs/simulated-lab.md) are wrong. What is said goes to `transcript`, or
+    is not kept. `run` marks processes that are started."""
 
     testbed: Testbed
     limit: tuple[str, ...] = ()
     dry_run: bool = False
     faults: Sequence[str] = ()
     seed: int | None = None
-    journal: Path | None = None
+    transcript: Path | None = None
     run: str = ""
 
 
@@ -53,15 +53,15 @@ def opened(asked: Access) -> Iterator[Lab]:
     expect_dry(asked.dry_run, faults=asked.faults, seed=asked.seed)
     with ExitStack() as stack:
         stack.enter_context(as_ctrl_c())
-        journal = stack.enter_context(_journal(asked, stack))
-        stack.enter_context(redacted_logs(journal.redaction))
+        transcript = stack.enter_context(_transcript(asked, stack))
+        stack.enter_context(redacted_logs(transcript.redaction))
         testbed, clock = _reached(asked, stack)
         yield stack.enter_context(
             Lab.open(
                 limited(testbed, asked.limit),
                 clock=clock,
                 backend="simulated" if asked.dry_run else "hardware",
-                journal=journal,
+                transcript=transcript,
                 run=asked.run,
             )
         )
@@ -82,11 +82,11 @@ def limited(testbed: Testbed, limit: tuple[str, ...]) -> Testbed:
     return replace(testbed, devices=tuple(d for d in testbed.devices if d.name in chosen))
 
 
-def _journal(asked: Access, stack: ExitStack) -> Journal:
+def _transcript(asked: Access, stack: ExitStack) -> Transcript:
     """A dry run logs in nowhere: nobody is asked for a password then."""
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="labtests-"))
     known = () if asked.dry_run else passwords_of(asked.testbed.devices)
-    return Journal(asked.journal or Path(folder) / "journal.jsonl", secrets=known)
+    return Transcript(asked.transcript or Path(folder) / "journal.jsonl", secrets=known)
 
 
 def _reached(asked: Access, stack: ExitStack) -> tuple[Testbed, Clock]:

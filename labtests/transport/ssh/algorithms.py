@@ -18,7 +18,7 @@ _LISTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mismatch:
-    """What a server offers of one kind and what this side can do, and how to mend it."""
+    """What a server offers of one kind and what this side can do, and how to fix it."""
 
     problem: str
     remedy: str

@@ -25,9 +25,9 @@ FIRST_LOOK_S, LONGEST_LOOK_S = 0.005, 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteSession:
-    """The open session with a host: `note` writes into its journal, `expect_lease` raises LeaseLost
-    when somebody else has the lab. In a plan `planned` gives the list of what would be sent to it,
-    and nothing is sent."""
+    """The open session with a host: `note` writes into the transcript, `expect_lease` raises
+    LeaseLost when somebody else has the lab. In a plan `planned` gives the list of what would be
+    sent to it, and nothing is sent."""
 
     transport: Transport
     clock: Clock
@@ -161,7 +161,7 @@ class SupervisedRunner(Remote):  # type: ignore[misc]  # Fabric has no types
         return result
 
     def _expect_rights(self, result: Result) -> None:
-        """What sudo has refused is no answer of the command, whatever `warn` says."""
+        """What sudo has refused is not an answer of the command, whatever `warn` says."""
         if not self.by_sudo or result.exited == 0:
             return
         reply = Reply(

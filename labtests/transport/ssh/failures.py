@@ -1,4 +1,4 @@
-"""Why a device cannot be reached, in the words of the person who has to mend it."""
+"""Why a device cannot be reached, in the words of the person who has to fix it."""
 
 import socket
 from collections.abc import Callable

@@ -39,7 +39,7 @@ sleep SECONDS; rm -rf -- FOLDER"""
 """A signal ends the sleep. Nobody reads by then what the shell has to say of that."""
 
 _GARBLED = (SFTPError, struct.error, UnicodeError)
-"""What paramiko raises, as it reads an answer that is no SFTP."""
+"""What paramiko raises, as it reads an answer that is not SFTP."""
 
 Answer = TypeVar("Answer")
 
@@ -262,7 +262,7 @@ class HostFiles:
             problem += f"{LEAST_BYTES_PER_S // 2**10} KiB/s"
             return CommandTimeout(device, command, problem, remedy)
         if isinstance(error, _GARBLED):
-            problem = f"the host sent what is no SFTP: {error or type(error).__name__}"
+            problem = f"the host sent something that is not SFTP: {error or type(error).__name__}"
             remedy = "try `sftp` by hand: does a login shell of the host print something?"
             return CommandRejected(device, command, problem, remedy)
         if isinstance(error, OSError):

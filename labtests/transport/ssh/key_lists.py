@@ -34,7 +34,7 @@ def known_text(file: Path, beside: Path | None) -> str:
 
 
 def is_listed(key: paramiko.PKey, file: Path) -> bool:
-    """Whether RevokedHostKeys of ssh_config has it. As with OpenSSH, a file that is no list of
+    """Whether RevokedHostKeys of ssh_config has it. As with OpenSSH, a file that is not a list of
     keys lets no host pass. Raises Unbelieved."""
     try:
         content = handed(file, most_bytes=MOST_BYTES)
@@ -52,7 +52,9 @@ def _has(line: str, key: paramiko.PKey, file: Path) -> bool:
     try:
         entry = HostKeyEntry.from_line(f"revoked {fields[0]} {fields[1]}")
     except (IndexError, InvalidHostKey, paramiko.SSHException, ValueError) as error:
-        raise _unusable(file, f"has a line that is no public key: {excerpt(line, 60)!r}") from error
+        raise _unusable(
+            file, f"has a line that is not a public key: {excerpt(line, 60)!r}"
+        ) from error
     return entry is not None and entry.key == key  # None: of a kind that nobody shows here
 
 

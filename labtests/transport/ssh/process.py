@@ -114,7 +114,7 @@ class ShellProcess:
             return True
         if "no such process" in reply.errors.lower():
             return False
-        said = reply.errors.strip() or f"status {reply.status} and not a word"
+        said = reply.errors.strip() or f"status {reply.status} and no output"
         raise CommandRejected(
             self.device,
             line,

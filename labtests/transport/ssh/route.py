@@ -140,7 +140,7 @@ def _expect_file(device: Device, key_file: str) -> None:
         raise LoginRefused(
             device.name,
             f"ssh -i {quote(key_file)} {device.management.host}",
-            f"the key file {key_file} is not there, or is no key: no regular file, or a long one",
+            f"{key_file} does not exist, or is not a key (not a regular file, or too large)",
             "make one with ssh-keygen, or correct key_file in the testbed file",
         )
 

@@ -116,7 +116,7 @@ _RAISED = (OSError, EOFError, paramiko.SSHException)
 
 
 class Malformed(paramiko.SSHException):
-    """The device sent what is no SSH; paramiko came to grief over it in a way of its own."""
+    """The device sent something that is not SSH, and paramiko raised an unrelated exception."""
 
 
 class Unanswered(TimeoutError):
@@ -154,7 +154,7 @@ class _TakenInTime:
         """See socket.socket. Raises OSError."""
         if time.monotonic() > self._due_s:
             self.close()
-            raise OSError(f"it took a packet not within {TAKEN_WITHIN_S:g} s")
+            raise OSError(f"it did not take a packet within {TAKEN_WITHIN_S:g} s")
         sent_bytes: int = self._sock.send(data)
         return sent_bytes
 
@@ -256,7 +256,7 @@ class Wire(ServiceRequestingTransport):
     @saved_exception.setter
     def saved_exception(self, error: Exception | None) -> None:
         if error is not None and not isinstance(error, _RAISED):
-            told = Malformed(f"it sent what is no SSH ({type(error).__name__}: {error})")
+            told = Malformed(f"it sent something that is not SSH ({type(error).__name__}: {error})")
             told.__cause__ = error
             error = told
         if isinstance(error, Malformed):
