@@ -15,6 +15,7 @@ from labtests.experiment import Incast
 from labtests.inventory import Testbed
 from labtests.lab.lab import Lab
 from labtests.pytest_plugin.fixtures import incast, lab, needs_lab, testbed
+from labtests.pytest_plugin.folder import reserve_reports
 from labtests.pytest_plugin.options import (
     MARKERS,
     add_options,
@@ -42,7 +43,13 @@ def pytest_configure(config: pytest.Config) -> None:
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
     path = asked_testbed(config)
-    if path is None or only_lists(config):
+    if path is None:
+        return
+    try:
+        reserve_reports(config)  # a listing writes them, too
+    except NotPrivate as error:
+        raise pytest.UsageError(str(error)) from None
+    if only_lists(config):
         return
     expect_possible(config)
     _keep_private(config)

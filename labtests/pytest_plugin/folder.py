@@ -24,14 +24,18 @@ def made(folder: Path) -> Path:
         raise pytest.UsageError(str(error)) from error
 
 
-def default_reports(config: pytest.Config, folder: Path) -> None:
-    """report.html and junit.xml in the run folder, unless the user asked for other places or
-    switched the plugin off. In those places there is a file of ours before pytest and its plugins
-    write it: they would follow a stranger's link. Raises NotPrivate."""
+def reserve_reports(config: pytest.Config) -> None:
+    """Where the user asked pytest and its plugins to write, there is a file of ours before they do:
+    they would follow a stranger's link. Raises NotPrivate."""
     for option in _WRITTEN_BY_OTHERS:
         if asked := config.getoption(option, None) or _of_ini(config, option):
             written = Path(os.path.expandvars(asked)).expanduser()  # as they do
             setattr(config.option, option, str(reserve(written)))
+
+
+def default_reports(config: pytest.Config, folder: Path) -> None:
+    """report.html and junit.xml in the run folder, unless the user asked for other places or
+    switched the plugin off."""
     if config.getoption("htmlpath", "off") is None:
         config.option.htmlpath = str(folder / "report.html")
     if config.getoption("xmlpath", "off") is None:

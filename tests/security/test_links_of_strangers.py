@@ -109,6 +109,15 @@ def test_pytest_s_reports_are_not_written_through_a_link(
 
 
 @as_root
+@pytest.mark.parametrize("listing", ["--collect-only", "--fixtures", "--setup-plan"])
+def test_nor_by_a_listing(
+    linked: Place, untouched: Callable[[], bool], tmp_path: Path, listing: str
+) -> None:
+    done = _planned(tmp_path, listing, f"--junitxml={linked('report')}")
+    assert (done.returncode, untouched()) == (pytest.ExitCode.USAGE_ERROR, True), done.stdout
+
+
+@as_root
 def test_pytest_s_reports_are_written_where_everybody_may_but_nobody_has(
     linked: Place, tmp_path: Path
 ) -> None:
