@@ -9,7 +9,7 @@ import pytest
 from pytest_html import extras
 
 from labtests.core.errors import LabError
-from labtests.core.output import told
+from labtests.core.output import clean, told
 from labtests.core.private_files import write_private
 from labtests.experiment import Incast, NotPassed, record
 from labtests.pytest_plugin import terminal
@@ -360,5 +360,8 @@ def _save_tables(folder: Path, name: str, experiment: Incast) -> None:
     target.mkdir(parents=True)
     for number, phase in enumerate(experiment.phases, start=1):
         seen = phase.evidence
-        readings = (*seen.quiet_before, *seen.before, *seen.samples, *seen.after)
-        write_private(target / f"phase-{number}-counters.csv", table(readings).to_csv(index=False))
+        frame = table((*seen.quiet_before, *seen.before, *seen.samples, *seen.after))
+        for column in ("device", "port", "counter", "unit", "source", "missing"):
+            hidden = {text: clean(text) for text in frame[column].unique()}
+            frame[column] = frame[column].map(hidden)  # CSV doubles quotes: it would not be known
+        write_private(target / f"phase-{number}-counters.csv", frame.to_csv(index=False))

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -33,6 +34,7 @@ from labtests.journal import Begun, ChangeJournal, Intent, known, this_runner, u
 from labtests.journal.values import NotStorable, pack_setting, readable
 from labtests.linuxlab.ledger import Ledger, _sound
 from labtests.measure.telemetry import table
+from labtests.pytest_plugin import outcomes
 from labtests.pytest_plugin.outcomes import Labels
 from labtests.recovery.snapshot.files import FORMAT, read
 from labtests.simlab.control import SimulationFailed
@@ -345,3 +347,17 @@ def test_a_nic_has_so_many_counters_with_names_of_some_length(counters, why):
     text = "NIC statistics:\n" + "".join(f"     {n}: {v}\n" for n, v in counters.items())
     with pytest.raises(UnreadableOutput, match=why):
         parse_ethtool_statistics(said(text, status=0))
+
+
+def test_a_password_with_a_quote_is_hidden_in_a_table_of_counters(tmp_path, monkeypatch):
+    """CSV doubles the quote, and what came out was no longer known."""
+    quoted = 'Open"Sesame'
+    monkeypatch.setattr(output, "_used", {quoted})
+    told = replace(reading(7), counter=f"rx_{quoted}", source=quoted)
+    seen = SimpleNamespace(quiet_before=(), before=(told,), samples=(), after=(told,))
+    phases = [SimpleNamespace(evidence=seen)]
+    outcomes._save_tables(tmp_path, "test_it", SimpleNamespace(phases=phases))
+    text = (tmp_path / "test_it" / "phase-1-counters.csv").read_text()
+    assert "Sesame" not in text
+    assert text.count("rx_***") == 2
+    assert ",7," in text
