@@ -6,6 +6,7 @@ Only a process that carries the run's own id is ever ended (ssh/supervision.py s
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 
 from labtests.core.errors import WorkloadError
 from labtests.core.output import excerpt, lines_said
@@ -95,11 +96,14 @@ def sweep(
     if not run:
         raise WorkloadError("only processes of a run that is named are ended")
     ended: dict[int, Leftover] = {}
+    killed: set[int] = set()  # whose end was not seen yet: on a busy host it takes its time
     rounds = 0
     while found := leftovers(transport, run):
-        if survivors := [process for process in found if process.pid in ended]:
-            names = "; ".join(f"{process.pid} {process.command}" for process in survivors[:NAMED])
-            names += f"; and {len(survivors) - NAMED} more" if len(survivors) > NAMED else ""
+        if survivors := [process for process in found if process.pid in killed]:
+            named = [f"{process.pid} {process.command}" for process in islice(survivors, NAMED)]
+            names = "; ".join(named) + (
+                f"; {len(survivors)} in all" if len(survivors) > NAMED else ""
+            )
             raise WorkloadError(
                 f"{transport.device}: processes of run {run} survive KILL: {names}\n"
                 "  remedy: check their state with ps: D means a hung driver, which only a "
@@ -113,6 +117,7 @@ def sweep(
                 f"ppid,user,args -p {found[0].pid}"
             )
         pids = [process.pid for process in found]
+        killed = {pid for pid in pids if pid in ended}
         transport.run(script(_END, PIDS=pids, GRACE=GRACE_S, MARK=f"{TAG}={run}"))
         ended |= {process.pid: process for process in found}
         rounds += 1

@@ -109,7 +109,14 @@ def test_what_is_started_by_those_that_are_ended_is_ended_too():
 def test_what_survives_kill_is_said():
     answer = (ENVIRON, "", 0), ("7 sh -c x", "", 0)
     with pytest.raises(WorkloadError, match=r"survive KILL: 7 sh -c x\n.*remedy"):
-        sweep(canned(*answer, QUIET, *answer), "mine")
+        sweep(canned(*answer, QUIET, *answer, QUIET, *answer), "mine")
+
+
+def test_what_is_seen_once_more_because_its_end_takes_a_while_does_not_survive():
+    """On a busy host it was found by grep, and ended before ps was asked."""
+    answer = (ENVIRON, "", 0), ("7 [x] <defunct>", "", 0)
+    ended = sweep(canned((ENVIRON, "", 0), ("7 x", "", 0), QUIET, *answer, QUIET, NONE), "mine")
+    assert [process.pid for process in ended] == [7]
 
 
 def chain():
