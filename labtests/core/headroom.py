@@ -18,15 +18,16 @@ SIGNAL_M_PER_S = 2e8
 
 
 @lru_cache
-def densest_frame(cell_bytes: int) -> tuple[int, int]:
+def densest_frame(
+    cell_bytes: int, smallest: int = MIN_FRAME_BYTES, largest: int = FULL_FRAME_BYTES
+) -> tuple[int, int]:
     """(bytes on the wire, cells) of the frame size that takes most cells per byte on the wire.
 
     With cells of 208 B it is the smallest frame, 84 bytes for one cell (S23: the memory is used
     worst by 64 B packets); with cells of a few bytes it is the largest.
     """
     sizes = (
-        (size + OVERHEAD_BYTES, -(-size // cell_bytes))
-        for size in range(MIN_FRAME_BYTES, FULL_FRAME_BYTES + 1)
+        (size + OVERHEAD_BYTES, -(-size // cell_bytes)) for size in range(smallest, largest + 1)
     )
     return max(sizes, key=lambda sized: (sized[1] / sized[0], -sized[0]))
 
@@ -66,20 +67,26 @@ class HeadroomLink:
 def headroom_bound_cells(
     hop: HeadroomLink,
     frame_bytes: int = FULL_FRAME_BYTES,
+    *,
+    smallest_bytes: int | None = None,
+    cell_bytes: int = CELL_BYTES,
 ) -> int:
     """Most cells that a group can need in this network: 2 R d + 2 MTU + R t_r, frames rounded up.
 
     From the frame that reaches the threshold until the last one that arrives: one frame ahead of
     the PFC frame, the PFC frames of this and other priorities (84 B each on the wire), the delay to
-    the peer, its response time t_r, its frame in progress, the delay back. All frames have
-    `frame_bytes`.
+    the peer, its response time t_r, its frame in progress, the delay back. Frames of the group have
+    `frame_bytes`, or any size between `smallest_bytes` and that; others on the way back no more.
     Preamble and gap are those of IEEE 802.3, 20 B a frame.
     """
     wire_bytes = frame_bytes + OVERHEAD_BYTES
-    cells = -(-frame_bytes // CELL_BYTES)
+    cells = -(-frame_bytes // cell_bytes)
     waiting = hop.rate_bits_per_s / 8 * (2 * hop.delay_s + hop.response_s)
     waiting += hop.lossless_priorities * PFC_FRAME_BITS / 8 + 2 * wire_bytes
-    return math.ceil(waiting / wire_bytes) * cells
+    if smallest_bytes is None or smallest_bytes == frame_bytes:
+        return math.ceil(waiting / wire_bytes) * cells
+    dense_bytes, dense_cells = densest_frame(cell_bytes, smallest_bytes, frame_bytes)
+    return math.ceil(waiting * dense_cells / dense_bytes) + cells
 
 
 RESPONSE_QUANTA = {10: 60, 25: 80, 40: 118, 100: 394, 400: 905}

@@ -35,6 +35,8 @@ def test_the_bound_in_cells_grows_by_whole_frames() -> None:
     assert headroom_bound_cells(far, 1106) == 25 * 6  # 25084 B: 22.3 frames, and two
     assert headroom_bound_cells(replace(far, response_s=1e-6), 1106) == 36 * 6
     assert headroom_bound_cells(replace(far, lossless_priorities=8), 1106) == 25 * 6
+    mixed = headroom_bound_cells(far, 1106, smallest_bytes=64)
+    assert mixed == pytest.approx((25_084 + 2 * 1126) / 84 + 6, abs=1)
 
 
 def test_a_lossless_queue_holds_no_more_than_the_inequality_says(star: Lab) -> None:

@@ -35,8 +35,9 @@ _PRIVATE, _DANGEROUS = 0o600, 0o7022
 READY_WITHIN_S = 15.0
 _READY = "ready"
 _KEEPER = f"""trap : HUP INT TERM; echo {_READY}; exec >/dev/null 2>&1
-sleep SECONDS; rm -rf -- FOLDER"""
-"""A signal ends the sleep. Nobody reads by then what the shell has to say of that."""
+sleep SECONDS; trap '' HUP INT TERM; rm -rf -- FOLDER"""
+"""A signal ends the sleep. timeout(1) sends the group another one when it gets its own: rm must not
+end by that. Nobody reads by then what the shell has to say."""
 
 _GARBLED = (SFTPError, struct.error, UnicodeError)
 """What paramiko raises, as it reads an answer that is not SFTP."""
