@@ -3,25 +3,32 @@ back, one revision at a time, and what somebody else has configured stays as it 
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from in_process import InProcessLab, opened
+from in_process import InProcessLab
+from switch_over_ssh import (
+    OFF,
+    ON,
+    connected,
+    expect_counted,
+    expect_lie_found_out,
+    expect_negotiation_refused,
+    expect_profile_put_back,
+    link_of,
+    served,
+)
 
 from labtests.capabilities.device import (
-    DropTelemetry,
     EcnCurves,
     EcnMarking,
     Obstacles,
-    PfcTelemetry,
     QueueShares,
     QueueTelemetry,
     Versions,
 )
-from labtests.capabilities.facts import LinkState, Neighbours, PortTelemetry
-from labtests.capabilities.records import MarkingCurve, PfcSetting, TrustSetting
+from labtests.capabilities.records import MarkingCurve, TrustSetting
 from labtests.capabilities.settings import (
     DSCP_MAP,
     ECN,
@@ -31,36 +38,31 @@ from labtests.capabilities.settings import (
     SCHEDULING,
     TRUST,
 )
-from labtests.core.errors import CommandRejected, LabError
+from labtests.core.errors import CommandRejected
 from labtests.drivers.cumulus.profiles import Applied
 from labtests.experiment import SIMULATED, Incast
-from labtests.inventory import Endpoint, load
+from labtests.inventory import Endpoint
 from labtests.lab.lab import Lab
-from labtests.profile.planning import made, planned
-from labtests.profile.reader import load as load_profile
-from labtests.recovery.snapshot import compare, take
 from labtests.transport.commands import program
 
-ROOT = Path(__file__).parents[2]
-BOX = "SN2700"
+TESTBED, BOX = "cumulus-cx5", "SN2700"
 OUT = Endpoint(device=BOX, interface="swp1")
 IN = Endpoint(device=BOX, interface="swp2")
 WHOLE = Endpoint(device=BOX, interface="")
-ON = PfcSetting(mode="on", priorities=frozenset(range(8)))
-OFF = PfcSetting(mode="off", priorities=frozenset())
+OF_A_QUEUE = ("forwarded_packets", "forwarded_bytes", "dropped_packets", "marked_packets")
+CANNOT = ("headroom",)
 DSCP = TrustSetting(source="dscp")
 
 
 @pytest.fixture
 def simulated() -> Iterator[InProcessLab]:
-    with InProcessLab(load(ROOT / "testbeds" / "cumulus-cx5.yaml"), seed=1) as lab:
+    with served(TESTBED) as lab:
         yield lab
 
 
 @pytest.fixture
 def lab(simulated: InProcessLab, tmp_path: Path) -> Iterator[Lab]:
-    testbed = load(ROOT / "testbeds" / "cumulus-cx5.yaml")
-    with opened(simulated, testbed, tmp_path / "journal.jsonl") as lab:
+    with connected(simulated, TESTBED, tmp_path) as lab:
         yield lab
 
 
@@ -235,8 +237,7 @@ def test_what_the_switch_cannot_do_is_refused_before_anything_is_sent(lab):
     )
     with pytest.raises(CommandRejected, match="no average"):
         lab.part(BOX, EcnCurves).ecn_for(curves, 208)
-    with pytest.raises(CommandRejected, match="negotiates no PFC"):
-        lab.change(IN, PFC, PfcSetting(mode="auto", priorities=frozenset({3})))
+    expect_negotiation_refused(lab, IN)
     with pytest.raises(CommandRejected, match="more than 100 percent"):
         lab.change(OUT, SCHEDULING, lab.part(BOX, QueueShares).scheduling_for((20,) * 8))
     with pytest.raises(CommandRejected, match="no length of a frame") as refused:
@@ -270,32 +271,12 @@ def test_a_line_that_is_refused_leaves_nothing_behind(lab, monkeypatch):
 
 
 def test_a_box_that_says_yes_and_does_nothing_is_found_out(lab, simulated):
-    simulated.lab.inject({"kind": "lie", "device": BOX})
-    with pytest.raises(LabError, match="reads back as"):
-        lab.change(IN, PFC, replace(ON, priorities=frozenset({3})))
-    simulated.lab.inject({"kind": "heal", "device": BOX})
+    expect_lie_found_out(lab, simulated, IN)
 
 
 def test_what_it_counts_and_tells_is_read(lab):
-    queues = lab.ask(BOX, lab.part(BOX, QueueTelemetry).queue_counters(OUT.interface))
-    assert [each.counter for each in queues[:4]] == [
-        *("forwarded_packets", "forwarded_bytes", "dropped_packets", "marked_packets"),
-    ]
-    assert len(queues) == 32
-    assert all(each.value is not None for each in queues)
-    assert len(lab.ask(BOX, lab.part(BOX, PfcTelemetry).pfc_counters((IN.interface,)))) == 16
-    port = lab.ask(BOX, lab.part(BOX, PortTelemetry).port_counters(OUT.interface))
-    assert all(each.value is not None for each in port)
-    drops = lab.ask(BOX, lab.part(BOX, DropTelemetry).drop_counters(OUT.interface))
-    assert {each.counter: each.value for each in drops} == {
-        "buffer_dropped_in_packets": 0,
-        "ecn_marked_packets": 0,
-        "queue_wred_dropped_packets": 0,
-        "other_queues_dropped_packets": 0,
-    }
-    heard = lab.ask(BOX, lab.part(BOX, Neighbours).neighbours())
-    assert (heard[0].port, heard[0].name) == (OUT.interface, "ServerC")
-    link = lab.ask(BOX, lab.part(BOX, LinkState).link(OUT.interface))
+    expect_counted(lab, OUT, IN, of_a_queue=OF_A_QUEUE)
+    link = link_of(lab, OUT)
     assert (link.up, link.speed_bits_per_s, link.frame_bytes) == (True, 25 * 10**9, 9234)
     assert lab.ask(BOX, lab.part(BOX, Versions).versions()) == {"cumulus": "5.11.0-SIMULATED"}
 
@@ -331,16 +312,4 @@ def test_a_watchdog_a_shaper_and_a_profile_that_is_not_there_are_told(lab):
 
 
 def test_a_profile_is_planned_made_and_put_back(lab):
-    profile, before = load_profile(ROOT / "profiles" / "lossless-25g.yaml").form, everything(lab)
-    taken = take(lab)
-    with lab.restoring():
-        plans = planned(profile, lab)
-        of_switch = next(plan for plan in plans if plan.device == BOX)
-        assert not of_switch.impossible
-        cannot = [each for each in of_switch.findings if each.kind == "cannot"]
-        assert [each for each in cannot if "headroom" not in each.problem] == []
-        made(profile, lab, plans)
-        assert not any(plan.steps for plan in planned(profile, lab))
-        assert len({each.setting for each in compare(taken, take(lab))}) > 3
-    assert everything(lab) == before
-    assert list(compare(taken, take(lab))) == []
+    expect_profile_put_back(lab, BOX, lambda: everything(lab), cannot=CANNOT, least=3)

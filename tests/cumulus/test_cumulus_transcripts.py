@@ -1,12 +1,11 @@
 """Every recording of a Cumulus switch is read as its .expected says, or refused as it says."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from cumulus_recordings import (
-    FOLDER,
+    ALL,
     PARSERS,
     RECORDINGS,
     is_read,
@@ -40,12 +39,8 @@ def test_a_recording_says_what_is_expected_of_it(recording):
     assert rendered(recording) == recording.with_suffix(".expected").read_text(encoding="utf-8")
 
 
-def test_every_parser_has_a_recording_that_it_reads():
-    assert {recording.name.split(".")[0] for recording in READ} == set(PARSERS)
-
-
-def test_no_expectation_is_left_without_its_recording():
-    assert {r.stem for r in FOLDER.glob("*.expected")} == {r.stem for r in RECORDINGS}
+def test_every_parser_has_a_recording_and_every_expectation_too():
+    ALL.expect_complete()
 
 
 @pytest.mark.parametrize("recording", READ, ids=label)
@@ -61,12 +56,7 @@ def test_a_recording_is_refused_by_every_other_parser(recording):
 
 @pytest.mark.parametrize("recording", READ, ids=label)
 def test_a_line_that_is_new_is_refused_wherever_it_stands(recording):
-    reply = load(recording)
-    lines = reply.text.splitlines(keepends=True)
-    for place in {0, len(lines) // 2, len(lines)}:
-        more = [*lines[:place], "Frobnicated pkts : 7 of 9\n", *lines[place:]]
-        with pytest.raises(UnreadableOutput):
-            parser_of(recording)(replace(reply, text="".join(more)))
+    ALL.expect_new_line_refused(recording, "Frobnicated pkts : 7 of 9")
 
 
 def test_a_switch_as_installed_means_what_the_guide_says():

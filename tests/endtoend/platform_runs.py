@@ -51,3 +51,13 @@ def expect_passed(told: dict[str, Any], folder: Path, switch: str, suites: str) 
         for when in ("before", "after")
     )
     assert before["devices"][switch] == after["devices"][switch]
+
+
+def expect_loss_is_red(testbed: str, folder: Path, switch: str, port: str) -> None:
+    """Queue 5 of the egress port drops two packets of a thousand: S1 fails and names it."""
+    loss = {"kind": "drop-packets", "device": switch, "port": port, "queue": 5}
+    fault = json.dumps(loss | {"per_million": 2000})
+    (test,) = run(testbed, folder, "s1", "--fault", fault)["tests"]
+    main = [each for each in test["verdicts"] if each["role"] == "main"]
+    assert test["outcome"] == "fail"
+    assert any("queue 5 dropped_packets grew" in each["because"] for each in main)

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from platform_runs import expect_passed, run
+from platform_runs import expect_loss_is_red, expect_passed, run
 
 TESTBED, SWITCH = "sonic-cx5", "SN2700"
 
@@ -26,9 +26,4 @@ def test_suites_pass_with_their_controls_red_and_all_is_put_back(
 
 
 def test_a_queue_of_the_switch_that_loses_packets_is_not_green(tmp_path: Path) -> None:
-    loss = {"kind": "drop-packets", "device": SWITCH, "port": "Ethernet0", "queue": 5}
-    fault = json.dumps(loss | {"per_million": 2000})
-    (test,) = run(TESTBED, tmp_path, "s1", "--fault", fault)["tests"]
-    main = [each for each in test["verdicts"] if each["role"] == "main"]
-    assert test["outcome"] == "fail"
-    assert any("queue 5 dropped_packets grew" in each["because"] for each in main)
+    expect_loss_is_red(TESTBED, tmp_path, SWITCH, "Ethernet0")

@@ -22,7 +22,17 @@ from labtests.drivers.nxos import (
     watchdog,
 )
 
-__all__ = ["FOLDER", "PARSERS", "RECORDINGS", "is_read", "label", "load", "parser_of", "rendered"]
+__all__ = [
+    "ALL",
+    "FOLDER",
+    "PARSERS",
+    "RECORDINGS",
+    "is_read",
+    "label",
+    "load",
+    "parser_of",
+    "rendered",
+]
 FOLDER = Path(__file__).parents[1] / "transcripts" / "nxos"
 CLOCK = "18:57:38.347 UTC Mon Oct 19 2015\n"
 
@@ -53,5 +63,5 @@ PARSERS = {
 }
 RECORDINGS = sorted(each for each in FOLDER.glob("*.txt") if each.name.split(".")[0] in PARSERS)
 
-_ALL = PlatformRecordings(FOLDER, PARSERS)
-load, parser_of, rendered, is_read = _ALL.load, _ALL.parser_of, _ALL.rendered, _ALL.is_read
+ALL = PlatformRecordings(FOLDER, PARSERS)
+load, parser_of, rendered, is_read = ALL.load, ALL.parser_of, ALL.rendered, ALL.is_read

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from in_process import InProcessLab, opened
+from in_process import InProcessLab
+from switch_over_ssh import ON, connected, expect_profile_put_back, served
 
 from labtests.capabilities.device import EcnMarking, PfcTelemetry, QueueShares, QueueTelemetry
 from labtests.capabilities.facts import LinkState, Neighbours
@@ -19,28 +20,23 @@ from labtests.capabilities.settings import (
     SCHEDULING,
     TRUST,
 )
-from labtests.inventory import Endpoint, load
+from labtests.inventory import Endpoint
 from labtests.lab.lab import Lab
-from labtests.profile.planning import made, planned
-from labtests.profile.reader import load as load_profile
-from labtests.recovery.snapshot import compare, take
 
-ROOT = Path(__file__).parents[2]
+TESTBED = "nexus-cx5"
 OUT = Endpoint(device="N9K", interface="Ethernet1/13")
 IN = Endpoint(device="N9K", interface="Ethernet1/14")
-ON = PfcSetting(mode="on", priorities=frozenset(range(8)))
 
 
 @pytest.fixture(scope="module")
 def simulated() -> Iterator[InProcessLab]:
-    with InProcessLab(load(ROOT / "testbeds" / "nexus-cx5.yaml"), seed=1) as lab:
+    with served(TESTBED) as lab:
         yield lab
 
 
 @pytest.fixture
 def lab(simulated: InProcessLab, tmp_path: Path) -> Iterator[Lab]:
-    testbed = load(ROOT / "testbeds" / "nexus-cx5.yaml")
-    with opened(simulated, testbed, tmp_path / "journal.jsonl") as lab:
+    with connected(simulated, TESTBED, tmp_path) as lab:
         yield lab
 
 
@@ -87,18 +83,4 @@ def test_what_it_counts_and_tells_is_read(lab):
 
 
 def test_a_profile_is_planned_made_and_put_back(lab, simulated):
-    profile, before = (
-        load_profile(ROOT / "profiles" / "lossless-25g.yaml").form,
-        configured(simulated),
-    )
-    taken = take(lab)
-    with lab.restoring():
-        plans = planned(profile, lab)
-        of_switch = next(plan for plan in plans if plan.device == "N9K")
-        assert not of_switch.impossible
-        assert not [finding for finding in of_switch.findings if finding.kind == "cannot"]
-        made(profile, lab, plans)
-        assert not any(plan.steps for plan in planned(profile, lab))
-        assert len({each.setting for each in compare(taken, take(lab))}) > 5
-    assert configured(simulated) == before
-    assert list(compare(taken, take(lab))) == []
+    expect_profile_put_back(lab, "N9K", lambda: configured(simulated), cannot=(), least=5)

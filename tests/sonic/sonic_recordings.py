@@ -12,7 +12,17 @@ from platform_recordings import PlatformRecordings, label
 
 from labtests.drivers.sonic import database, driver, interfaces, pfc, queues
 
-__all__ = ["FOLDER", "PARSERS", "RECORDINGS", "is_read", "label", "load", "parser_of", "rendered"]
+__all__ = [
+    "ALL",
+    "FOLDER",
+    "PARSERS",
+    "RECORDINGS",
+    "is_read",
+    "label",
+    "load",
+    "parser_of",
+    "rendered",
+]
 FOLDER = Path(__file__).parents[1] / "transcripts" / "sonic"
 PARSERS = {
     "counters": interfaces.parse_counters,
@@ -27,5 +37,5 @@ PARSERS = {
 }
 RECORDINGS = sorted(FOLDER.glob("*.txt"))
 
-_ALL = PlatformRecordings(FOLDER, PARSERS)
-load, parser_of, rendered, is_read = _ALL.load, _ALL.parser_of, _ALL.rendered, _ALL.is_read
+ALL = PlatformRecordings(FOLDER, PARSERS)
+load, parser_of, rendered, is_read = ALL.load, ALL.parser_of, ALL.rendered, ALL.is_read

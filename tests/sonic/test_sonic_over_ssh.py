@@ -3,25 +3,32 @@ and what somebody else has configured stays as it is."""
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from in_process import InProcessLab, opened
+from in_process import InProcessLab
+from switch_over_ssh import (
+    OFF,
+    ON,
+    connected,
+    expect_counted,
+    expect_lie_found_out,
+    expect_negotiation_refused,
+    expect_profile_put_back,
+    link_of,
+    served,
+)
 
 from labtests.capabilities.device import (
-    DropTelemetry,
     EcnCurves,
     EcnMarking,
     Obstacles,
-    PfcTelemetry,
     QueueShares,
     QueueTelemetry,
     Versions,
 )
-from labtests.capabilities.facts import LinkState, Neighbours, PortTelemetry
-from labtests.capabilities.records import MarkingCurve, PfcSetting, TrustSetting
+from labtests.capabilities.records import MarkingCurve, TrustSetting
 from labtests.capabilities.settings import (
     DSCP_MAP,
     ECN,
@@ -31,34 +38,32 @@ from labtests.capabilities.settings import (
     SCHEDULING,
     TRUST,
 )
-from labtests.core.errors import CommandRejected, LabError
-from labtests.inventory import Endpoint, load
+from labtests.core.errors import CommandRejected
+from labtests.inventory import Endpoint
 from labtests.lab.lab import Lab
-from labtests.profile.planning import made, planned
-from labtests.profile.reader import load as load_profile
-from labtests.recovery.snapshot import compare, take
 from labtests.transport.commands import program, root
 
-ROOT = Path(__file__).parents[2]
-BOX = "SN2700"
+TESTBED, BOX = "sonic-cx5", "SN2700"
 OUT = Endpoint(device=BOX, interface="Ethernet0")
 IN = Endpoint(device=BOX, interface="Ethernet4")
 WHOLE = Endpoint(device=BOX, interface="")
-ON = PfcSetting(mode="on", priorities=frozenset(range(8)))
-OFF = PfcSetting(mode="off", priorities=frozenset())
+OF_A_QUEUE = (
+    *("forwarded_packets", "forwarded_bytes", "dropped_packets", "dropped_bytes"),
+    "marked_packets",
+)
+CANNOT = ("headroom",)
 THEIRS = ("WRED_PROFILE", "SCHEDULER", "DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP", "BUFFER_PROFILE")
 
 
 @pytest.fixture
 def simulated() -> Iterator[InProcessLab]:
-    with InProcessLab(load(ROOT / "testbeds" / "sonic-cx5.yaml"), seed=1) as lab:
+    with served(TESTBED) as lab:
         yield lab
 
 
 @pytest.fixture
 def lab(simulated: InProcessLab, tmp_path: Path) -> Iterator[Lab]:
-    testbed = load(ROOT / "testbeds" / "sonic-cx5.yaml")
-    with opened(simulated, testbed, tmp_path / "journal.jsonl") as lab:
+    with connected(simulated, TESTBED, tmp_path) as lab:
         yield lab
 
 
@@ -190,37 +195,16 @@ def test_what_the_switch_cannot_do_is_refused_before_anything_is_sent(lab):
     )
     with pytest.raises(CommandRejected, match="not at an average"):
         lab.part(BOX, EcnCurves).ecn_for(curves, 208)
-    with pytest.raises(CommandRejected, match="negotiates no PFC"):
-        lab.change(IN, PFC, PfcSetting(mode="auto", priorities=frozenset({3})))
+    expect_negotiation_refused(lab, IN)
 
 
 def test_a_box_that_says_yes_and_does_nothing_is_found_out(lab, simulated):
-    simulated.lab.inject({"kind": "lie", "device": BOX})
-    with pytest.raises(LabError, match="reads back as"):
-        lab.change(IN, PFC, replace(ON, priorities=frozenset({3})))
-    simulated.lab.inject({"kind": "heal", "device": BOX})
+    expect_lie_found_out(lab, simulated, IN)
 
 
 def test_what_it_counts_and_tells_is_read(lab):
-    queues = lab.ask(BOX, lab.part(BOX, QueueTelemetry).queue_counters(OUT.interface))
-    assert [each.counter for each in queues[:5]] == [
-        *("forwarded_packets", "forwarded_bytes", "dropped_packets", "dropped_bytes"),
-        "marked_packets",
-    ]
-    assert all(each.value is not None for each in queues)
-    assert len(lab.ask(BOX, lab.part(BOX, PfcTelemetry).pfc_counters((IN.interface,)))) == 16
-    port = lab.ask(BOX, lab.part(BOX, PortTelemetry).port_counters(OUT.interface))
-    assert all(each.value is not None for each in port)
-    drops = lab.ask(BOX, lab.part(BOX, DropTelemetry).drop_counters(OUT.interface))
-    assert {each.counter: each.value for each in drops} == {
-        "buffer_dropped_in_packets": 0,
-        "ecn_marked_packets": 0,
-        "queue_wred_dropped_packets": 0,
-        "other_queues_dropped_packets": 0,
-    }
-    heard = lab.ask(BOX, lab.part(BOX, Neighbours).neighbours())
-    assert (heard[0].port, heard[0].name) == (OUT.interface, "ServerC")
-    link = lab.ask(BOX, lab.part(BOX, LinkState).link(OUT.interface))
+    expect_counted(lab, OUT, IN, of_a_queue=OF_A_QUEUE)
+    link = link_of(lab, OUT)
     assert (link.up, link.speed_bits_per_s, link.frame_bytes) == (True, 25 * 10**9, 9122)
     assert lab.ask(BOX, lab.part(BOX, Versions).versions())["sonic"].startswith("SONiC.")
 
@@ -266,17 +250,4 @@ def test_config_wants_root_and_known_words(lab):
 
 
 def test_a_profile_is_planned_made_and_put_back(lab):
-    profile, before = load_profile(ROOT / "profiles" / "lossless-25g.yaml").form, configured(lab)
-    taken = take(lab)
-    with lab.restoring():
-        plans = planned(profile, lab)
-        of_switch = next(plan for plan in plans if plan.device == BOX)
-        assert not of_switch.impossible
-        cannot = [each for each in of_switch.findings if each.kind == "cannot"]
-        assert [each for each in cannot if "headroom" not in each.problem] == []
-        assert cannot
-        made(profile, lab, plans)
-        assert not any(plan.steps for plan in planned(profile, lab))
-        assert len({each.setting for each in compare(taken, take(lab))}) > 4
-    assert configured(lab) == before
-    assert list(compare(taken, take(lab))) == []
+    expect_profile_put_back(lab, BOX, lambda: configured(lab), cannot=CANNOT, least=4)

@@ -1,9 +1,7 @@
 """Every recording of a SONiC box is read as its .expected says, or refused as it says."""
 
-from dataclasses import replace
-
 import pytest
-from sonic_recordings import FOLDER, PARSERS, RECORDINGS, is_read, label, load, parser_of, rendered
+from sonic_recordings import ALL, PARSERS, RECORDINGS, is_read, label, load, parser_of, rendered
 
 from labtests.core.errors import UnreadableOutput
 
@@ -16,12 +14,8 @@ def test_a_recording_says_what_is_expected_of_it(recording):
     assert rendered(recording) == recording.with_suffix(".expected").read_text(encoding="utf-8")
 
 
-def test_every_parser_has_a_recording_that_it_reads():
-    assert {recording.name.split(".")[0] for recording in READ} == set(PARSERS)
-
-
-def test_no_expectation_is_left_without_its_recording():
-    assert {r.stem for r in FOLDER.glob("*.expected")} == {r.stem for r in RECORDINGS}
+def test_every_parser_has_a_recording_and_every_expectation_too():
+    ALL.expect_complete()
 
 
 @pytest.mark.parametrize("recording", READ, ids=label)
@@ -39,12 +33,7 @@ def test_a_recording_is_refused_by_every_other_parser(recording):
 
 @pytest.mark.parametrize("recording", STRICT, ids=label)
 def test_a_line_that_is_new_is_refused_wherever_it_stands(recording):
-    reply = load(recording)
-    lines = reply.text.splitlines(keepends=True)
-    for place in {0, len(lines) // 2, len(lines)}:
-        more = [*lines[:place], "Frobnicated pkts : 7 of 9\n", *lines[place:]]
-        with pytest.raises(UnreadableOutput):
-            parser_of(recording)(replace(reply, text="".join(more)))
+    ALL.expect_new_line_refused(recording, "Frobnicated pkts : 7 of 9")
 
 
 def test_neighbours_of_the_management_port_are_not_in_the_way():

@@ -6,10 +6,12 @@ All interfaces:                                    the output, byte for byte
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from pprint import pformat
 from typing import Any
+
+import pytest
 
 from labtests.core.errors import UnreadableOutput
 from labtests.transport.protocol import Reply
@@ -35,7 +37,7 @@ class PlatformRecordings:
         return Reply(device="recorded", command=command.removeprefix("$ "), text=text)
 
     def parser_of(self, recording: Path) -> Callable[[Reply], Any]:
-        return self.parsers[recording.name.split(".")[0]]
+        return self.parsers[self._kind(recording)]
 
     def rendered(self, recording: Path) -> str:
         """What the parser reads, one line for each record, or `refused: <why>`."""
@@ -46,6 +48,26 @@ class PlatformRecordings:
         if isinstance(read, dict):
             return "".join(f"{key} = {pformat(value, width=96)}\n" for key, value in read.items())
         return "".join(f"{pformat(record, width=96)}\n" for record in read)
+
+    def expect_complete(self) -> None:
+        """Every parser has a recording that it reads; no expectation is without its recording."""
+        known = [r for r in sorted(self.folder.glob("*.txt")) if self._kind(r) in self.parsers]
+        assert {self._kind(r) for r in known if self.is_read(r)} == set(self.parsers)
+        expected = [r for r in self.folder.glob("*.expected") if self._kind(r) in self.parsers]
+        assert {r.stem for r in expected} == {r.stem for r in known}
+
+    def expect_new_line_refused(self, recording: Path, line: str) -> None:
+        """Wherever it stands."""
+        reply = self.load(recording)
+        lines = reply.text.splitlines(keepends=True)
+        for place in {0, len(lines) // 2, len(lines)}:
+            more = "".join([*lines[:place], f"{line}\n", *lines[place:]])
+            with pytest.raises(UnreadableOutput):
+                self.parser_of(recording)(replace(reply, text=more))
+
+    @staticmethod
+    def _kind(recording: Path) -> str:
+        return recording.name.split(".")[0]
 
     def is_read(self, recording: Path) -> bool:
         return not self.rendered(recording).startswith("refused: ")
