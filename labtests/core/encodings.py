@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import accumulate
+from itertools import accumulate, islice
 from urllib.parse import quote
 
 SHORTEST_CODE = 6  # characters of base64 or hexadecimal that are taken for a secret's
@@ -139,7 +139,8 @@ class _Meaning:
         self, needles: Iterable[str], seen: str, unseen: re.Pattern[str]
     ) -> Iterator[tuple[int, int]]:
         """Where these stand in the original, found in what is seen without the unseen."""
-        found = [place for needle in needles for place in _found(seen, needle)]
+        every = (place for needle in needles for place in _found(seen, needle))
+        found = list(islice(every, _MOST_PLACES + 1))
         if not found:
             return
         pieces = unseen.split(self.text)

@@ -47,6 +47,8 @@ SOLO_LEAST = 0.75
 """Of its link or the line, a sender that is alone: in healthy simulated labs 0.9 and more."""
 ROWS = 0.01
 """How far a rate may be off by the times of a tool's rows."""
+FULL_SHARE = 0.97
+"""Of what is due to a sender: less is another rate, and not the edges of rows."""
 HALF = 0.5
 """Of the bottleneck: what others leave at least, or it is their incast and not ours."""
 OFFERS = 0.95
@@ -241,7 +243,8 @@ def throttled(evidence: Evidence, *, ceiling_bits_per_s: float, buffers_bytes: i
     The sum is within 5 % of the bottleneck's goodput ceiling, and above it by no more than what
     the buffers on the way (`buffers_bytes`) hold; the first sender loses at least a third of what
     it had alone, the others together lose at most a tenth of what they offer. What other people's
-    traffic took meanwhile, in other queues, is not there to be had.
+    traffic took meanwhile, in other queues, is not there to be had. None of it is judged where a
+    sender sent less than pauses left it.
     """
     return conclude(
         "Was only the faster sender slowed?",
@@ -290,7 +293,7 @@ def _throttled(evidence: Evidence, ceiling: float, buffers_bytes: int) -> Iterat
         shares.append(checks.bounded("other senders: goodput / offered", kept, at_least=0.9 * left))
     else:
         yield unproven("what the other senders offered is not known")
-    stalled = min(_held_by_nobody(evidence, shared), default=(1.0, ""))
+    stalled = min(_slower_than_pauses(evidence, shared, ceiling), default=(1.0, ""))
     yield from _unless_stalled(shares, stalled[1])
 
 
@@ -299,15 +302,21 @@ def _unless_stalled(shares: Iterable[Finding], said: str) -> Iterator[Finding]:
     return (outcome.or_unproven(share, said) if said else share for share in shares)
 
 
-def _held_by_nobody(evidence: Evidence, shared: tuple[float, ...]) -> Iterator[tuple[float, str]]:
-    """Who sent less, while all sent, than it was asked for and than pauses left of its link: the
-    share of that, and a sentence."""
+def _slower_than_pauses(
+    evidence: Evidence, shared: tuple[float, ...], ceiling: float
+) -> Iterator[tuple[float, str]]:
+    """Who sent less, while all sent, than what it was asked for in the time that pauses left it:
+    the share of that, and a sentence. (A tool makes up for some of a pause, and not for all.) Only
+    where another one had its fair share: a port that serves too slowly gives it to nobody."""
     seconds = goodput.seconds_together(evidence)
+    fair = FULL_SHARE * ceiling / len(shared)
+    if max(shared) < fair:
+        return
     for place, flow, got in zip(evidence.senders, evidence.flows, shared, strict=False):
         held = min(checks.held_s(evidence, place) / seconds, 1.0) if seconds else 0.0
         link = place.link_bits_per_s or evidence.line_bits_per_s
-        due = min(flow.offered_bits_per_s or math.inf, (1 - held) * link)
-        if got < checks.PACE_SHARE * due:
+        due = (1 - held) * min(flow.offered_bits_per_s or math.inf, link)
+        if got < FULL_SHARE * min(due, fair):
             yield (
                 got / due,
                 f"{place.device} sent {got / 1e9:.3g} Gb/s while all sent, and PFC, which held it "
@@ -330,15 +339,18 @@ def _arrived(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _within_ceiling(evidence: Evidence, sent: float, ceiling: float, buffers_bytes: int) -> Finding:
-    """What senders count as sent may still lie in a buffer."""
+    """What senders count as sent may still lie in a buffer, or was dropped behind them. Where no
+    queue dropped, more than the line carries cannot have been sent."""
     seconds = goodput.seconds_together(evidence)
     held = 8 * buffers_bytes / seconds / ceiling if seconds else 0.0
     name = "total goodput / theoretical maximum"
     if held:
         name += f" ({buffers_bytes / 2**20:.0f} MiB of buffers in {seconds:.3g} s: {held:.4f})"
     finding = checks.bounded(name, sent / ceiling, at_least=0.95, at_most=1 + ROWS + held)
-    too_much = "the rows of the tools do not cover the same time"
-    return finding if sent < ceiling else outcome.or_unproven(finding, too_much)
+    dropped = any(port_drops.queue_drops(evidence, queue).increase for queue in evidence.queues)
+    if sent < ceiling or dropped:
+        return finding
+    return outcome.or_unproven(finding, "the rows of the tools do not cover the same time")
 
 
 def slowed_by_marks(evidence: Evidence) -> Verdict:

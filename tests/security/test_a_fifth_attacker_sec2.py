@@ -283,7 +283,14 @@ def test_revoked_host_keys_of_ssh_config_are_revoked(tmp_path: Path) -> None:
         _ask(_known(known, revoked=revoked))
 
 
-@pytest.mark.parametrize("content", [None, b"SSHKRL\n\0more", b"no key\n", b"word\n", b"a b c d\n"])
+NO_LISTS = [None, b"SSHKRL\n\0more", b"no key\n", b"word\n", b"a b c d\n", b"revoked keys\n"]
+NO_LISTS += [
+    each.replace("KEY", f"{_said(GOOD)}").encode()
+    for each in ("@revoked * KEY\n", "@revoked sw01 KEY\n", "\ufeffKEY\n", '"KEY"\n', "* KEY\n")
+]
+
+
+@pytest.mark.parametrize("content", NO_LISTS, ids=range(len(NO_LISTS)))
 def test_revoked_host_keys_that_cannot_be_read_let_nobody_pass(
     tmp_path: Path, content: bytes | None
 ) -> None:

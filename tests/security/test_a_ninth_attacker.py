@@ -40,7 +40,7 @@ from labtests.recovery.snapshot.files import FORMAT, read
 from labtests.simlab.control import SimulationFailed
 from labtests.simlab.injection import inject
 from labtests.transport.protocol import Reply
-from labtests.transport.ssh.key_lists import known_text
+from labtests.transport.ssh.key_lists import Unbelieved, known_text
 from labtests.workloads.leftovers import leftovers, sweep
 
 ROOT = Path(__file__).parents[2]
@@ -303,10 +303,19 @@ def test_a_state_folder_on_a_full_disk_keeps_nobody_from_looking(tmp_path, monke
     known.remember(testbed)  # it stays strange, and that is all
 
 
-def test_an_endless_key_of_a_known_hosts_file_is_not_read(tmp_path):
+LONG = {"key": "* ssh-rsa " + "A" * 100_000, "names": "@revoked " + "h," * 50_000 + "h"}
+
+
+@pytest.mark.parametrize("line", LONG.values(), ids=LONG)
+def test_a_known_hosts_file_with_an_endless_line_lets_nobody_pass(line, tmp_path):
+    """To pass over it would be to forget a key that is revoked, or the one that a host has."""
     file = tmp_path / "known_hosts"
-    file.write_text("* ssh-rsa " + "A" * 100_000 + "\nh ssh-ed25519 AAAA\n")
-    assert known_text(file, tmp_path) == "h ssh-ed25519 AAAA\n"
+    file.write_text(f"{line}\nh ssh-ed25519 AAAA\n")
+    with pytest.raises(Unbelieved, match="has a line of more than 65536 characters"):
+        known_text(file, tmp_path)
+    file.write_text("h ssh-ed25519 AAAA\n" * 300_000)
+    with pytest.raises(Unbelieved, match="remedy"):
+        known_text(file, tmp_path)
 
 
 class Multiplying:

@@ -3,11 +3,12 @@
 from dataclasses import replace
 
 import pytest
+from handmade import flow, rows
 from handmade_loads import load
 from test_a_fourth_reading import grown
 from test_a_third_reading import because, incast_of
 from test_ecn_verdict import GOOD, WITHOUT, tcp
-from test_the_tail import LONG, of_long_datagrams
+from test_the_tail import LONG, S1, of_long_datagrams
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Evidence
@@ -20,6 +21,7 @@ from labtests.verdicts import (
     slowed_by_marks,
     sound,
 )
+from labtests.verdicts.outcome import Finding
 
 R = ("r", "")
 
@@ -121,3 +123,55 @@ def test_neither_marked_nor_dropped_is_a_counter_that_stood_still():
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert "stayed 0: nor was a packet dropped, and without ECN" in verdict.because
     assert marked_not_dropped(GOOD, without=(WITHOUT,)).outcome is Outcome.PASS
+
+
+# -- more than the line ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dropped", [0, 5000])
+def test_more_than_the_line_was_dropped_behind_the_senders_or_not_sent(dropped):
+    seen = grown(S1, ("sw", "p3"), c.QUEUE_DROPPED_PACKETS, dropped, "queue", 3)
+    flows = (
+        flow("a", rows(10, (7.8, 7.8, 5.1, 5.1, 5.1)), 7.8e9),
+        flow("b", rows(12, (5.15,) * 3), 5.15e9),
+    )
+    seen = replace(seen, flows=flows)
+    finding = next(
+        f for f in questions._throttled(seen, 9.6e9, 0) if "theoretical maximum" in f.because
+    )
+    assert finding.outcome is (Outcome.FAIL if dropped else Outcome.INCONCLUSIVE)
+    assert ("rows of the tools" in finding.because) is not bool(dropped)
+
+
+# -- a port that is slow, and a sender that stands still ---------------------------------------------
+
+
+def shared(early: float, late: float, held_share: float) -> Finding:
+    """S1: what both got of 10 Gb/s while both sent for 3 s; the late one was held for so long."""
+    flows = (
+        flow("a", rows(10, (7.8, 7.8, *[early] * 3)), 7.8e9),
+        flow("b", rows(12, [late] * 3), 5.15e9),
+    )
+    seen = replace(S1, flows=flows)
+    for nic, priority, share in (("a", 3, 1 - early / 7.8), ("b", 5, held_share)):
+        held_us = round(3e6 * share)
+        seen = grown(seen, (nic, "eth0"), c.PFC_RX_PAUSE_US, held_us, "priority", priority)
+        seen = grown(seen, (nic, "eth0"), c.PFC_RX_FRAMES, 10_000, "priority", priority)
+    return next(
+        f for f in questions._throttled(seen, 9.616e9, 0) if "theoretical maximum" in f.because
+    )
+
+
+@pytest.mark.parametrize(("each", "held"), [(3.85, 0.49), (4.47, 0.28)])
+def test_a_port_that_serves_too_slowly_is_a_proven_fault(each, held):
+    """Senders that it holds make up for a part of each pause: that was taken for their limit."""
+    finding = shared(each, each, held)
+    assert finding.outcome is Outcome.FAIL
+    assert "stalled" not in finding.because
+
+
+@pytest.mark.parametrize(("late", "held"), [(3.62, 0.14), (3.98, 0.15)])
+def test_a_sender_that_stands_still_beside_one_that_has_its_fair_share_is_named(late, held):
+    finding = shared(4.81, late, held)
+    assert finding.outcome is Outcome.INCONCLUSIVE
+    assert "the limit of b, or it stalled" in finding.because

@@ -1,5 +1,6 @@
 """Files that say which host keys are good, or are not: read only where no other user can write."""
 
+import base64
 from pathlib import Path
 
 import paramiko
@@ -10,8 +11,8 @@ from labtests.core.private_files import NotPrivate, expect_credible
 from labtests.core.trusted_files import NotAFile, handed
 from labtests.transport.ssh.learning import MOST_BYTES
 
-LONGEST_LINE = 2**14
-"""Of one that is looked at: an RSA key of 16384 bits has 3000 characters."""
+LONGEST_LINE = 2**16
+"""An RSA key of 16384 bits has 3000 characters; the rest are names of hosts."""
 _BEGINNING_OF_KRL = b"SSHKRL"
 
 
@@ -26,11 +27,18 @@ def known_text(file: Path, beside: Path | None) -> str:
     try:
         expect_credible(file, beside)
         text = handed(file, most_bytes=MOST_BYTES).decode("utf-8", errors="replace")
-        return "\n".join(line for line in text.split("\n") if len(line) <= LONGEST_LINE)
     except NotPrivate as error:
         raise Unbelieved(str(error)) from error
-    except (OSError, NotAFile):
+    except NotAFile as error:  # what it says may be that a key is revoked
+        raise Unbelieved(f"{file}: {error}\n  remedy: split it, or name another one") from error
+    except OSError:
         return ""
+    if any(len(line) > LONGEST_LINE for line in text.split("\n")):
+        raise Unbelieved(
+            f"{file} has a line of more than {LONGEST_LINE} characters, which is not read\n"
+            "  remedy: give its hosts a line each"
+        )
+    return text
 
 
 def is_listed(key: paramiko.PKey, file: Path) -> bool:
@@ -50,12 +58,20 @@ def _has(line: str, key: paramiko.PKey, file: Path) -> bool:
         return False
     fields = line.split()
     try:
+        _expect_key(*fields[:2])
         entry = HostKeyEntry.from_line(f"revoked {fields[0]} {fields[1]}")
-    except (IndexError, InvalidHostKey, paramiko.SSHException, ValueError) as error:
-        raise _unusable(
-            file, f"has a line that is not a public key: {excerpt(line, 60)!r}"
-        ) from error
+    except (TypeError, InvalidHostKey, paramiko.SSHException, ValueError) as error:
+        told = f"has a line that is not a public key: {excerpt(line, 60)!r}"
+        raise _unusable(file, told) from error
     return entry is not None and entry.key == key  # None: of a kind that nobody shows here
+
+
+def _expect_key(kind: str, coded: str) -> None:
+    """It says twice of which kind it is, as every key does: a line with something before the key
+    would list none. Raises ValueError."""
+    blob = base64.b64decode(coded, validate=True)
+    if not blob.startswith(len(kind).to_bytes(4) + kind.encode()):
+        raise ValueError("not a key of that kind")
 
 
 def _unusable(file: Path, why: str) -> Unbelieved:
