@@ -38,6 +38,11 @@ FILE_NAME = "changes.jsonl"
 How = Literal["restored", "already as it was"]
 
 
+LONGEST_COMMANDS = 2**17
+"""Characters of what one change sends, there and back: Linux takes no longer argument of a program
+(MAX_ARG_STRLEN), and what reads the journal has a limit."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intent:
     """A change that is about to be made, and the commands either way."""
@@ -221,6 +226,12 @@ class ChangeJournal:
             values = {name: pack_setting(getattr(intent, name)) for name in ("earlier", "wanted")}
         except NotStorable as error:
             raise NotStorable(f"{intent.at}: {intent.setting} is not changed: {error}") from None
+        if (length := sum(map(len, (*intent.commands, *intent.undo)))) > LONGEST_COMMANDS:
+            raise NotStorable(
+                f"{intent.at}: {intent.setting} is not changed: the device shows so much beside it "
+                f"that its commands have {length} characters\n"
+                "  remedy: look at what is configured there, and remove what nothing uses"
+            )
         return {
             "device": intent.at.device,
             "port": intent.at.interface,

@@ -436,13 +436,27 @@ def _gave_way(evidence: Evidence, shared: float, alone: float) -> Finding:
     first = evidence.senders[0]
     due = min(evidence.line_bits_per_s, first.link_bits_per_s or math.inf)
     finding = checks.bounded("first sender: goodput shared / solo", shared / alone, at_most=0.75)
-    if alone >= SOLO_LEAST * due:
+    if alone >= SOLO_LEAST * due or _was_held_alone(evidence, first):
         return finding
     return outcome.or_unproven(
         finding,
         f"{first.device} sent {alone / 1e9:.3g} of {due / 1e9:.3g} Gb/s while nobody else sent, "
         "the limit of its host or a stall",
     )
+
+
+def _was_held_alone(evidence: Evidence, first: Place) -> bool:
+    """Whether its reaction point handled CNPs before anybody else sent: then the port was full."""
+    starts = [s for flow in evidence.flows[1:] if (s := goodput.began_s(flow)) is not None]
+    seen = [
+        reading.value
+        for reading in evidence.samples
+        if (reading.device, reading.port, reading.counter)
+        == (first.device, first.port, c.RP_CNP_HANDLED)
+        and reading.value is not None
+        and reading.time_s <= min(starts, default=0.0)
+    ]
+    return bool(seen) and max(seen) > min(seen)
 
 
 def _least_of_all(evidence: Evidence, shared: tuple[float, ...]) -> str:

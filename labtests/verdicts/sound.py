@@ -203,9 +203,10 @@ def _nics_sent_each(evidence: Evidence) -> Iterator[Finding]:
         if not datagrams or sent.increase is None:
             continue  # said elsewhere
         each = _packets_each(evidence, flows, sent.increase / datagrams)
-        kept = sum(s.events for s in path.of_device(evidence, device, "sending stack", "NIC"))
+        stations = path.of_device(evidence, device, "sending stack", "NIC")
+        kept = sum(_most(station, whole=True) for station in stations)
         kept += sum(flow.unsure_datagrams or 0 for flow in flows)
-        least = each * (datagrams - kept)
+        least = each * (datagrams - kept) - sum(_most(s, whole=False) for s in stations)
         fact = fact_of(sent, f">= {least} (the tools')", "packets", margin=sent.increase - least)
         yield _held(
             fact,
@@ -213,6 +214,16 @@ def _nics_sent_each(evidence: Evidence) -> Iterator[Finding]:
             f"{name_of(sent)} grew by {sent.increase}: {least - sent.increase} packets were lost "
             f"inside {device}",
         )
+
+
+_WHOLE = frozenset({c.UDP_SNDBUF_ERRORS, c.IP_OUT_NO_ROUTES})
+"""Count datagrams; the other counters of a sending host count packets, of which each has many."""
+
+
+def _most(station: path.Station, *, whole: bool) -> int:
+    """Losses by one of its counters: another one may have the same. Whole datagrams, or packets."""
+    ours = (d for d in station.losses if d.key not in station.restless)
+    return max((d.increase or 0 for d in ours if (d.key[-1] in _WHOLE) is whole), default=0)
 
 
 def _packets_each(evidence: Evidence, flows: list[FlowResult], seen: float) -> int:

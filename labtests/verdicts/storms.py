@@ -61,19 +61,21 @@ def shut_in_time(evidence: Evidence) -> Verdict:
 
 
 def _shut_in_time(evidence: Evidence) -> Iterator[Finding]:
-    """Where nobody stormed as asked, or the switch says two things, nothing more is said of it."""
+    """Where nobody stormed as asked, nothing more is said; where the switch says two things of the
+    paused queue, what the others lost is said all the same."""
     storm, doubts = evidence.storm, tuple(_stormed(evidence))
     yield from doubts
     if storm is None or any(finding.outcome is not Outcome.PASS for finding in doubts):
         return
     doubts = tuple(_doubts(evidence, storm))
     yield from doubts
-    if doubts:
+    if doubts and evidence.kind == "control":
         return
-    for priority in range(8):
-        times = storm.times if priority == storm.priority else 0
-        yield from _counted_as(evidence, priority, c.WATCHDOG_SHUTDOWNS, times)
-    yield from _served_again(evidence, storm)
+    for priority in sorted(set(range(8)) - {storm.priority}):
+        yield from _counted_as(evidence, priority, c.WATCHDOG_SHUTDOWNS, 0)
+    if not doubts:  # else what was done to the paused queue is not known
+        yield from _counted_as(evidence, storm.priority, c.WATCHDOG_SHUTDOWNS, storm.times)
+        yield from _served_again(evidence, storm)
     paused = {place.queue for place in _paused(evidence, storm)}
     yield from packets.none_dropped(evidence, set(packets.queues_of(evidence)) - paused)
     yield from _nothing_is_missing(evidence)

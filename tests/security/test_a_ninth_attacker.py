@@ -370,3 +370,28 @@ def test_a_password_with_a_quote_is_hidden_in_a_table_of_counters(tmp_path, monk
     assert "Sesame" not in text
     assert text.count("rx_***") == 2
     assert ",7," in text
+
+
+def test_a_change_whose_commands_have_no_end_is_not_journalled(tmp_path):
+    """A switch showed thousands of profiles that look like ours: each was to be unset."""
+    begun = Begun(
+        run="r",
+        runner=this_runner(),
+        testbed="t",
+        file="/t",
+        backend="hardware",
+        dry_run=False,
+        devices=(Device(name="sw", platform="cumulus", management=Management(host="h")),),
+    )
+    journal = ChangeJournal.begin(tmp_path / "changes.jsonl", begun, Redaction())
+    intent = Intent(
+        at=Endpoint(device="sw", interface="swp1"),
+        setting="mtu",
+        earlier=1500,
+        wanted=9000,
+        commands=(" && nv unset qos pfc labtests-swp1-x" * 5000,),
+        undo=(),
+    )
+    with pytest.raises(LabError, match="sw:swp1: mtu is not changed: the device shows so much"):
+        journal.ahead([intent])
+    assert (tmp_path / "changes.jsonl").stat().st_size < 5000

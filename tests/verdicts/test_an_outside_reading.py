@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from handmade import flow, rows
+from handmade import flow, reading, rows
 from handmade_loads import load
 from test_a_fourth_reading import grown
 from test_a_third_reading import because, incast_of
@@ -143,7 +143,7 @@ def test_more_than_the_line_was_dropped_behind_the_senders_or_not_sent(dropped):
     assert ("rows of the tools" in finding.because) is not bool(dropped)
 
 
-# -- a port that is slow, and a sender that stands still ---------------------------------------------
+# -- a port that is slow, and a sender that stands still -------------------------------------------
 
 
 def shared(early: float, late: float, held_share: float) -> Finding:
@@ -175,3 +175,28 @@ def test_a_sender_that_stands_still_beside_one_that_has_its_fair_share_is_named(
     finding = shared(4.81, late, held)
     assert finding.outcome is Outcome.INCONCLUSIVE
     assert "the limit of b, or it stalled" in finding.because
+
+
+def test_packets_that_the_queue_dropped_excuse_no_whole_datagrams():
+    """100 packets that the root qdisc dropped excused 4500 fragments."""
+    seen = replace(of_long_datagrams(less=4500), own_mtu_bytes={"a": 1500, "b": 1500})
+    seen = grown(seen, ("a", "eth0"), c.QDISC_DROPPED_PACKETS, 100)
+    verdict = sound(seen)
+    assert verdict.outcome is not Outcome.PASS
+    assert "4400 packets were lost inside a" in verdict.because
+
+
+def test_who_was_marked_while_nobody_else_sent_had_a_port_that_is_slow():
+    seen = incast_of((4.6, 4.6, 4.6), (4.6, 4.6, 4.6))
+    early, late = seen.flows
+    slow = tuple(replace(r, goodput_bits_per_s=2.5e9) for r in early.intervals)
+    seen = replace(seen, flows=(replace(early, intervals=slow), late))
+    at = ("a", "eth0", "port", None, c.RP_CNP_HANDLED)
+    marked = tuple(replace(reading(at, n, t), asked_s=t) for n, t in ((0, 10.2), (900, 11.8)))
+
+    def solo(samples):
+        found = questions._slowed(replace(seen, samples=samples))
+        return next(f for f in found if "shared / solo" in f.because)
+
+    assert solo(marked).outcome is Outcome.FAIL
+    assert solo(marked[:1]).outcome is Outcome.INCONCLUSIVE

@@ -187,3 +187,12 @@ def test_a_control_in_which_another_queue_was_shut_is_none():
     seen = replace(stormy(NONE, others=1, dropped=(0, 0)), kind="control")
     assert shut_in_time(seen).outcome is Outcome.INCONCLUSIVE
     assert shut_in_time(replace(seen, kind="experiment")).outcome is Outcome.FAIL
+
+
+@pytest.mark.parametrize("restored", [1, 4])
+def test_what_another_class_lost_is_said_though_the_switch_contradicts_itself(restored):
+    """The verdict ended at the contradiction, and the loss was in no sentence."""
+    seen = stormy({**SHUT, c.WATCHDOG_RESTORED: restored}, dropped=(40, 7))
+    verdict = shut_in_time(seen)
+    assert verdict.outcome is Outcome.FAIL
+    assert "queue 5 dropped_packets grew by 7" in verdict.because
