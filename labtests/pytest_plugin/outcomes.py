@@ -328,7 +328,8 @@ class Labels:
 
 def _why(error: Exception) -> str:
     if isinstance(error, OSError):
-        return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
+        said = error.strerror or str(error)
+        return f"{error.filename}: {said}" if error.filename else said
     return told(f"{type(error).__name__}: {error} (a defect of labtests)")
 
 

@@ -464,3 +464,13 @@ def test_an_sftp_server_that_says_nothing_is_a_timeout(tmp_path: Path) -> None:
                 lab.connection("A").get("/etc/hostname", io.BytesIO())
     finally:
         end_sshd(mute)
+
+
+def test_without_who_removes_the_folder_none_is_made(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_transfer, "_KEEPER", "exit 3 # SECONDS FOLDER")
+    before = set(Path("/tmp").glob("labtests-*"))
+    with pytest.raises(CommandTimeout, match="it has ended, or is not ready"):
+        lab.connection("A").put(io.StringIO("x"), "x")
+    assert set(Path("/tmp").glob("labtests-*")) <= before

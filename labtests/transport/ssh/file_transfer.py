@@ -290,13 +290,15 @@ class HostFiles:
 
     def _expect_ready(self, keeper: Process) -> None:
         """A signal that comes earlier would end it, and leave the folder."""
-        if not wait_until(
+        wait_until(
             self._session.clock,
             lambda: _READY in keeper.output() or keeper.status() is not None,
             deadline_s=READY_WITHIN_S,
-        ):
-            problem = f"it is not ready after {READY_WITHIN_S:g} s"
-            raise CommandTimeout(keeper.device, keeper.command, problem, "is the host overloaded?")
+        )
+        if _READY not in keeper.output():
+            problem = f"it has ended, or is not ready after {READY_WITHIN_S:g} s"
+            remedy = "look at the load of the host, and whether `sh -c` with a trap works there"
+            raise CommandTimeout(keeper.device, keeper.command, problem, remedy)
 
     def _make(self, folder: str) -> None:
         with self._told(f"mkdir {folder}"):
