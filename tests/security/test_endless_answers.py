@@ -11,6 +11,7 @@ from labtests.core.errors import LoginRefused
 from labtests.inventory import Device, Management
 from labtests.transport.ssh import terminal
 from labtests.transport.ssh.host_keys import KnownHosts
+from labtests.transport.ssh.key_lists import Unbelieved
 from labtests.transport.ssh.learning import KnownHostsFiles
 from labtests.transport.ssh.route import hops_to
 from labtests.transport.ssh.terminal import NoPrompt, Prompt, Terminal, without_prompt
@@ -157,7 +158,8 @@ def test_of_a_known_hosts_file_no_more_is_read_than_such_a_file_has(tmp_path: Pa
     file.write_text(f"h {LINE}")
     with file.open("r+b") as sparse:
         sparse.truncate(2**33)
-    assert KnownHosts("h", KnownHostsFiles((file,)), "strict").key_types() == ()
+    with pytest.raises(Unbelieved, match="has more than 4194304 bytes"):
+        KnownHosts("h", KnownHostsFiles((file,)), "strict").key_types()
 
 
 def test_a_key_file_without_end_is_no_key(tmp_path: Path) -> None:

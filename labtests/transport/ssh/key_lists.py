@@ -30,7 +30,7 @@ def known_text(file: Path, beside: Path | None) -> str:
     except NotPrivate as error:
         raise Unbelieved(str(error)) from error
     except NotAFile as error:  # what it says may be that a key is revoked
-        raise Unbelieved(f"{file}: {error}\n  remedy: split it, or name another one") from error
+        raise Unbelieved(f"{error}\n  remedy: split it, or name another one") from error
     except OSError:
         return ""
     if any(len(line) > LONGEST_LINE for line in text.split("\n")):
