@@ -90,6 +90,7 @@ def _drops_exactly_in(
         yield unproven("no queue was expected to drop")
     yield from checks.ran(evidence)
     yield from checks.kept_pace(evidence)
+    yield from checks.full_while_it_dropped(evidence)
     ports = tuple(port_drops.switch_ports_kept(evidence))
     yield from ports
     for queue in due:

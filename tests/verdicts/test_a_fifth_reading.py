@@ -238,6 +238,20 @@ def test_cnps_may_be_in_a_class_of_the_flows_at_one_end_only(at_the_receiver, lo
     assert any(finding.disagreement for finding in findings) == bool(lost)
 
 
+def test_lost_acknowledgements_are_no_cnps_that_have_a_class_of_their_own_at_both_ends():
+    """As many acknowledgements were lost as there were CNPs, which priority 6 has at both ends."""
+    seen = notified(dcqcn(), sent=900, came=450)
+    seen = grown(seen, R_NIC, c.TX_PACKETS, 40_000, "priority", 3)
+    for place, got in zip(seen.senders, (39_100, 0), strict=True):
+        nic = (place.device, place.port)
+        seen = grown(seen, nic, c.RX_PACKETS, got, "priority", 3)
+        seen = grown(seen, nic, c.RX_PACKETS, 450, "priority", 6)
+    at_one_end = grown(seen, R_NIC, c.TX_PACKETS, 0, "priority", 6)
+    assert not any(finding.disagreement for finding in witnesses.came_back(at_one_end))
+    at_both = grown(seen, R_NIC, c.TX_PACKETS, 900, "priority", 6)
+    assert any(finding.disagreement for finding in witnesses.came_back(at_both))
+
+
 def test_who_lost_its_cnps_is_named():
     seen = notified(dcqcn(), sent=900, came=450)
     for port in ("p1", "p2"):
