@@ -49,6 +49,8 @@ ROWS = 0.01
 """How far a rate may be off by the times of a tool's rows."""
 FULL_SHARE = 0.97
 """Of what is due to a sender: less is another rate, and not the edges of rows."""
+ALIKE_SHARE = 0.9
+"""Of the mean of all senders, the least that one gets where no host stands out."""
 HALF = 0.5
 """Of the bottleneck: what others leave at least, or it is their incast and not ours."""
 OFFERS = 0.95
@@ -460,9 +462,14 @@ def _was_held_alone(evidence: Evidence, first: Place) -> bool:
 
 
 def _least_of_all(evidence: Evidence, shared: tuple[float, ...]) -> str:
-    """Who left the line empty, for a sentence."""
+    """Who left the line empty, for a sentence. Where all got alike, none of them did it alone."""
     got, who = min(zip(shared, (place.device for place in evidence.senders), strict=False))
     part = evidence.line_bits_per_s / len(shared)
+    if got >= ALIKE_SHARE * sum(shared) / len(shared):
+        return (
+            f"all senders got alike: {' '.join(evidence.bottleneck)} serves below its line rate, "
+            "or rates come back too slowly after a CNP"
+        )
     return (
         f"{who} sent {got / 1e9:.3g} Gb/s, {got / part:.2f} of its fair share, and nobody else "
         f"took what it left: the limit of {who}, or rates that come back too slowly after a CNP"

@@ -192,6 +192,15 @@ def test_a_sender_that_leaves_the_line_empty_is_named(gbit, who):
     assert f"the limit of {who}" in verdict.because
 
 
+@pytest.mark.parametrize("gbit", [(2.8, 2.75), (2.0, 1.9, 1.85)])
+def test_a_line_that_all_leave_empty_alike_is_not_the_limit_of_one_host(gbit):
+    """A port at 60 % of its speed: the last sender was named."""
+    verdict = slowed_by_marks(with_rates(*gbit))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "all senders got alike: sw p3 serves below its line rate" in verdict.because
+    assert "the limit of" not in verdict.because
+
+
 @pytest.mark.parametrize(("link", "named"), [(1e9, False), (10e9, True)])
 def test_a_sender_that_fills_its_slow_link_is_not_held_by_itself(link, named):
     seen = with_rates(4.6, 4.0, 0.9)
