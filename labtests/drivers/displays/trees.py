@@ -45,6 +45,10 @@ class Node:
         """Whether it has such a field."""
         return name in self.fields()
 
+    def named(self) -> Iterator[tuple[str, "Node"]]:
+        """Its fields, whatever their names."""
+        return ((name, self.below(name)) for name in self.fields())
+
     def items(self, looks: re.Pattern[str] = _WORD) -> Iterator[tuple[str, "Node"]]:
         """Its fields. A name that is none is refused."""
         for name in self.fields():

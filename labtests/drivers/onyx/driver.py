@@ -10,13 +10,22 @@ from labtests.capabilities.driver import Driver
 from labtests.capabilities.facts import ClockReading, Neighbour, Neighbours, OwnClock
 from labtests.capabilities.settings import Commands
 from labtests.drivers.displays import CliState, Unfit, read_one
-from labtests.drivers.displays.trees import parse_any
+from labtests.drivers.displays.trees import Node, parse_any
 from labtests.drivers.onyx.egress import OnyxEcn, OnyxScheduling, served
 from labtests.drivers.onyx.interfaces import OnyxFrameLimit, OnyxInterfaces, shown_link
 from labtests.drivers.onyx.pfc import OnyxPfc, OnyxPfcFrames
 from labtests.drivers.onyx.qos import OnyxDscpMap, OnyxQueueMap, OnyxTrust
 from labtests.drivers.onyx.queues import OnyxQueues
-from labtests.drivers.onyx.session import CLI, ONYX, OnyxPart, fields_of, line, needed, show
+from labtests.drivers.onyx.session import (
+    CLI,
+    ONYX,
+    OnyxPart,
+    fields_of,
+    line,
+    needed,
+    rows_of,
+    show,
+)
 from labtests.transport.asking import Asking, known
 from labtests.transport.protocol import Reply
 
@@ -57,6 +66,7 @@ def parse_version(reply: Reply) -> dict[str, str]:
 
 _AT = re.compile(r"(Eth[0-9/]+)(?: \(\w+\))?")
 _NOTHING = "Not Advertised"
+_NOBODY = ("", "No lldp remote information.")
 
 
 def parse_lldp(reply: Reply) -> tuple[Neighbour, ...]:
@@ -66,21 +76,28 @@ def parse_lldp(reply: Reply) -> tuple[Neighbour, ...]:
 
 def _neighbours(reply: Reply) -> Iterator[Neighbour]:
     seen = set()
-    for name, node in fields_of(parse_any(reply)).items():
-        found = _AT.fullmatch(name)
-        if found is None:
-            node.refuse(f"is no port: {name[:80]!r}")
-        heard = node.rows()
-        if len(heard) != 1 or found[1] in seen:
-            node.refuse(f"has {len(heard)} neighbours, or comes twice", "see `show lldp remote`")
-        seen.add(found[1])
-        told = fields_of(heard[0])
-        texts = (
-            told[words].text() if words in told else ""
-            for words in ("Remote system name", "Remote port-id", "Remote port description")
-        )
-        system, port_id, description = ("" if text == _NOTHING else text for text in texts)
-        yield Neighbour(port=found[1], name=system, port_id=port_id, port_description=description)
+    for row in rows_of(parse_any(reply)):
+        for name, node in row.named():
+            if name == "Lines" and all(each.text() in _NOBODY for each in node.rows()):
+                continue
+            found = _AT.fullmatch(name)
+            if found is None:
+                row.refuse(f"has {name[:80]!r}, which is no port")
+            heard = node.rows()
+            if len(heard) != 1 or found[1] in seen:
+                node.refuse(
+                    f"has {len(heard)} neighbours, or comes twice", "see `show lldp remote`"
+                )
+            seen.add(found[1])
+            yield _neighbour(found[1], heard[0])
+
+
+def _neighbour(port: str, node: Node) -> Neighbour:
+    system, port_id, description = (
+        "" if (text := node.below(f"Remote {words}").text()) == _NOTHING else text
+        for words in ("system name", "port-id", "port description")
+    )
+    return Neighbour(port=port, name=system, port_id=port_id, port_description=description)
 
 
 # -- the clock -------------------------------------------------------------------------------------

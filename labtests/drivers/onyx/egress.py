@@ -213,13 +213,17 @@ def parse_ets(reply: Reply) -> tuple[ClassService]:
         classes.refuse("has not the classes from 0 to 7", READ_AGAIN)
     of_each = [(rows[str(n)], fields_of(rows[str(n)])) for n in QUEUES]
     weights = tuple(_weight(row, each) for row, each in of_each)
-    shapers = [("the port", needed(node, fields, _SHAPED).text())]
-    shapers += [
-        (f"class {n}", needed(row, each, _CLASS_SHAPED).text())
-        for n, (row, each) in enumerate(of_each)
-    ]
-    shaped = tuple(f"{what} to {rate} Mbit/s" for what, rate in shapers if rate not in ("N/A", "0"))
+    shapers = [("the port", needed(node, fields, _SHAPED))]
+    shapers += [(f"class {n}", needed(*each, _CLASS_SHAPED)) for n, each in enumerate(of_each)]
+    shaped = tuple(f"{what} to {rate} Mbit/s" for what, each in shapers if (rate := _rate(each)))
     return (ClassService(port, weights, shaped),)
+
+
+def _rate(node: Node) -> str:
+    """Of a shaper; "" where there is none."""
+    if not re.fullmatch("N/A|[0-9]{1,9}", node.text()):
+        node.refuse(f"is no rate: {node.text()[:80]!r}")
+    return "" if node.text() in ("N/A", "0") else node.text()
 
 
 def _weight(row: Node, fields: dict[str, Node]) -> int | None:

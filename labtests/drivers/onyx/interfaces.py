@@ -19,7 +19,7 @@ from labtests.drivers.onyx.session import (
     OnyxSetting,
     fields_of,
     needed,
-    of_one_port,
+    rows_of,
     show,
 )
 from labtests.drivers.readings import Answered, unit_of
@@ -59,18 +59,26 @@ _SIZES = re.compile(r"packets of [0-9]+(-[0-9]+)? bytes")
 _ERRORS = frozenset({c.RX_ERRORS, c.RX_CRC_ERRORS, c.TX_ERRORS})
 
 
-def _shown(reply: Reply) -> tuple[str, Node]:
-    """The port, and the object that tells of it."""
-    whole = parse_any(reply)
-    rows = whole.rows() if isinstance(whole.shown, list) else (whole,)
-    if len(rows) == 1 and rows[0].has("header"):
-        return rows[0].below("header").text(), rows[0]
-    return of_one_port(reply)
+_PORT = re.compile("Eth[0-9/]+")
+
+
+def _ports(reply: Reply) -> dict[str, Node]:
+    """The object of each port. Other interfaces have other fields, and are not read."""
+    found: dict[str, Node] = {}
+    for row in rows_of(parse_any(reply)):
+        of_row = {row.below("header").text(): row} if row.has("header") else dict(row.named())
+        if twice := of_row.keys() & found.keys():
+            row.refuse(f"is of {min(twice)[:80]!r}, which comes twice")
+        found |= of_row
+    return {name: node for name, node in found.items() if _PORT.fullmatch(name)}
 
 
 def parse_interface(reply: Reply) -> dict[str, tuple[LinkFacts, bool]]:
-    """The link of the port, and whether it pauses all priorities together (802.3x)."""
-    port, node = _shown(reply)
+    """The link of each port, and whether it pauses all priorities together (802.3x)."""
+    return {port: _link(node) for port, node in _ports(reply).items()}
+
+
+def _link(node: Node) -> tuple[LinkFacts, bool]:
     fields = fields_of(node)
     mac = fields["Mac address"].text() if "Mac address" in fields else ""
     facts = LinkFacts(
@@ -80,7 +88,7 @@ def parse_interface(reply: Reply) -> dict[str, tuple[LinkFacts, bool]]:
         mac=mac.replace(":", "").lower() if _MAC.fullmatch(mac) else None,
     )
     pauses = fields["Flow-control"].text() if "Flow-control" in fields else ""
-    return {port: (facts, re.search(r"\bon\b", pauses) is not None)}
+    return facts, re.search(r"\bon\b", pauses) is not None
 
 
 def _is_up(node: Node) -> bool:
@@ -107,12 +115,15 @@ def _mtu(node: Node) -> int:
 
 
 def parse_counters(reply: Reply) -> dict[str, Counts]:
-    """What the port counts."""
-    port, node = _shown(reply)
+    """What each port counts."""
+    return {port: _counts(node) for port, node in _ports(reply).items()}
+
+
+def _counts(node: Node) -> Counts:
     fields = fields_of(node)
     sides = [(side, tuple(_items(needed(node, fields, side)))) for side in ("Rx", "Tx")]
     try:
-        return {port: WORDS.counts(sides)}
+        return WORDS.counts(sides)
     except Unfit as problem:
         node.refuse(str(problem), problem.remedy)
 
@@ -144,9 +155,7 @@ class OnyxInterfaces(OnyxPart, LinkState, LinkErrors, PortTelemetry):
         return (yield from show("interfaces", *self.at(port), "counters"))
 
     def _expect_of(self, reply: Reply, port: str) -> Counts:
-        ((printed, counts),) = parse_counters(reply).items()
-        self.expect_about(reply, port, printed)
-        return counts
+        return self.only(reply, port, parse_counters(reply))
 
     def _readings(self, reply: Reply, port: str) -> Iterator[Reading]:
         counts: Counts = ()
@@ -166,9 +175,7 @@ class OnyxInterfaces(OnyxPart, LinkState, LinkErrors, PortTelemetry):
 def shown_link(part: OnyxPart, port: str) -> Asking[tuple[LinkFacts, bool]]:
     """The link, and whether it pauses all priorities together."""
     reply = yield from show("interfaces", *part.at(port))
-    ((printed, found),) = parse_interface(reply).items()
-    part.expect_about(reply, port, printed)
-    return found
+    return part.only(reply, port, parse_interface(reply))
 
 
 class OnyxFrameLimit(OnyxSetting[int | None], FrameLengths):

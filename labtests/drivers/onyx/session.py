@@ -5,7 +5,8 @@ stands in a list of one, and what belongs together is parted over the objects of
 """
 
 import re
-from typing import NoReturn
+from collections.abc import Mapping
+from typing import NoReturn, TypeVar
 
 from labtests.capabilities import settings as s
 from labtests.core.errors import CommandRejected
@@ -23,6 +24,7 @@ from labtests.transport.asking import Asking
 from labtests.transport.commands import CliLine, Word, cli
 from labtests.transport.protocol import Reply
 
+T = TypeVar("T")
 WORD = re.compile(r"[A-Za-z0-9._/:-]{1,80}")
 """What the CLI takes as one word, of those that labtests sends."""
 _WORD_OR_PIPE = re.compile(rf"{WORD.pattern}|\|")
@@ -65,14 +67,19 @@ def show(*words: Word) -> Asking[Reply]:
     return CLI.answer(in_json(*words))
 
 
+def rows_of(node: Node) -> tuple[Node, ...]:
+    """The objects of a list, or the one object that it is."""
+    return node.rows() if isinstance(node.shown, list) else (node,)
+
+
 def fields_of(node: Node) -> dict[str, Node]:
-    """The fields of all objects of a list, or of the one object that it is."""
+    """The fields of all of them together."""
     found: dict[str, Node] = {}
-    for row in node.rows() if isinstance(node.shown, list) else (node,):
-        for name in row.fields():
+    for row in rows_of(node):
+        for name, each in row.named():
             if name in found:
                 row.refuse(f"has the name {name[:80]!r} a second time")
-            found[name] = row.below(name)
+            found[name] = each
     return found
 
 
@@ -104,6 +111,12 @@ class OnyxPart(CliPart):
     def at(self, port: str) -> tuple[str, str]:
         """How lines name a port: `ethernet 1/13`."""
         return "ethernet", self.port(port).removeprefix("Eth")
+
+    def only(self, reply: Reply, port: str, found: Mapping[str, T]) -> T:
+        """What is shown of this port, which must be all there is."""
+        if set(found) != {self.port(port)}:
+            self.cli.names.wrong(reply, self.port(port), ", ".join(found)[:80] or "nothing")
+        return found[self.port(port)]
 
     def expect_about(self, reply: Reply, port: str, printed: str) -> None:
         """Raises UnreadableOutput for an answer about another port."""

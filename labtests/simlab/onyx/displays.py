@@ -257,7 +257,7 @@ def _clock(session: CliSession, call: CliCall) -> str:
 
 def _neighbours(session: CliSession, call: CliCall) -> list[Shown]:
     heard = ((port, session.switch.lldp_neighbour(port)) for port in session.switch.ports)
-    return [
+    found = [
         {
             port: [
                 {
@@ -273,6 +273,7 @@ def _neighbours(session: CliSession, call: CliCall) -> list[Shown]:
         for port, each in heard
         if each is not None
     ]
+    return found or [{"Lines": ["", "No lldp remote information.", ""]}]
 
 
 def _running(session: CliSession, call: CliCall) -> str:
@@ -289,7 +290,6 @@ def _running(session: CliSession, call: CliCall) -> str:
         "running-config",
         now=switch.now,
         host=switch.hostname,
-        of_switch=[text for text in root if pfc not in text],
         of_ports=[text for text in of_ports if pfc not in text],
         pfc=[*on, *(text for text in (*root, *of_ports) if pfc in text)],
     )
