@@ -42,6 +42,7 @@ RUN_WHOLE_LABS = frozenset(
         "test_restore_snapshot",
         "test_nexus",
         "test_cumulus",
+        "test_onyx",
         "test_sonic",
         "test_story_honesty",
         "test_story_options",
