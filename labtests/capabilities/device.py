@@ -15,6 +15,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 from labtests.capabilities.records import (
     DcqcnSetting,
+    DeadlockTimes,
     EcnSetting,
     MarkingCurve,
     NicQos,
@@ -59,6 +60,18 @@ class QueueShares(Protocol):
     @abstractmethod
     def scheduling_for(self, shares: Shares) -> SchedulingSetting:
         """The port's own scheduler with these shares."""
+
+
+@runtime_checkable
+class DeadlockDetecting(Protocol):
+    """A switch that detects PFC deadlocks after a time, and lets PFC work again after another."""
+
+    @abstractmethod
+    def deadlock_times_for(
+        self, priorities: AbstractSet[int], *, detect_ms: int, release_ms: int
+    ) -> DeadlockTimes:
+        """Its own ticks that come next to this, for these priorities; packets are forwarded
+        meanwhile. Raises CommandRejected for what it cannot hold."""
 
 
 @runtime_checkable

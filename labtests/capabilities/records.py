@@ -61,6 +61,35 @@ class WatchdogTimes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PortDeadlockDetection:
+    """Whether a port looks for priorities that pauses hold for ever, and who makes PFC work again
+    once it has released one: the switch by itself, or somebody (`manual`)."""
+
+    on: bool
+    recovery: Literal["auto", "manual"] = "auto"
+
+
+Ticks = tuple[tuple[Priority, Count], ...]
+"""(priority, ticks), ascending; priorities without any are not in it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadlockTimes:
+    """When a priority that pauses hold is taken for deadlocked, and for how long PFC is then off
+    for it; `action`: what the port does with its packets meanwhile.
+
+    `detect` and `release` count ticks; how long one is, `precision` says in the device's own words
+    (DeadlockDetecting knows). A priority without `detect` is not looked at, one without `release`
+    has no automatic recovery.
+    """
+
+    precision: Literal["high", "normal", "low"] = "normal"
+    action: Literal["forwarding", "discard"] = "forwarding"
+    detect: Ticks = ()
+    release: Ticks = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WredQueue:
     """The RED curve of one egress queue. Limits are in the device's own unit (cells or packets)."""
 

@@ -12,9 +12,11 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from labtests.capabilities.records import (
     DcqcnSetting,
+    DeadlockTimes,
     EcnSetting,
     EtsSetting,
     PfcSetting,
+    PortDeadlockDetection,
     PortWatchdog,
     QueueLimitSetting,
     SchedulingSetting,
@@ -85,10 +87,17 @@ WATCHDOG_TIMES = Kind[WatchdogTimes](
     "watchdog_times", "a switch whose PFC watchdog has times that can be set"
 )
 
+DEADLOCK_DETECTION = Kind[PortDeadlockDetection](
+    "deadlock_detection", "a switch port that can look for PFC deadlocks and release them"
+)
+DEADLOCK_TIMES = Kind[DeadlockTimes](
+    "deadlock_times", "a switch whose detection of PFC deadlocks has times that can be set"
+)
+
 KINDS: tuple[Kind[Any], ...] = (
     *(PFC, TRUST, ECN, SCHEDULING, QUEUE_LIMITS, DSCP_MAP, REACTION_POINT, NOTIFICATION_POINT),
     *(DCQCN_RP, DCQCN_NP, ETS, QUEUE_MAP, MTU, FRAME_LIMIT, CABLE_LENGTH, HEADROOM),
-    *(WATCHDOG_TIMES, PFC_WATCHDOG),
+    *(WATCHDOG_TIMES, PFC_WATCHDOG, DEADLOCK_TIMES, DEADLOCK_DETECTION),
 )
 """Every kind, in an order in which they can be made: trust comes before the DSCP map, which a
 change of trust may rebuild."""

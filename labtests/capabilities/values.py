@@ -17,9 +17,11 @@ from labtests.capabilities.records import (
     TEXT,
     Count,
     DcqcnSetting,
+    DeadlockTimes,
     EcnSetting,
     EtsSetting,
     PfcSetting,
+    PortDeadlockDetection,
     PortWatchdog,
     Priority,
     QueueLimitSetting,
@@ -95,6 +97,8 @@ _FORMS: Mapping[str, Any] = {
     "headroom": tuple[tuple[Priority, Count], ...],
     "pfc_watchdog": PortWatchdog,
     "watchdog_times": WatchdogTimes,
+    "deadlock_detection": PortDeadlockDetection,
+    "deadlock_times": DeadlockTimes,
 }
 FORMS: Mapping[str, Rule] = {name: partial(_is, form) for name, form in _FORMS.items()}
 """Every kind of setting (settings.KINDS)."""

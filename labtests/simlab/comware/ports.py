@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from labtests.simlab.comware import scheduling, wred
+from labtests.simlab.comware import deadlock, scheduling, wred
 from labtests.simlab.switch_cli import (
     CliSection,
     EmulatedSwitch,
@@ -28,6 +28,7 @@ SETTINGS = (
         "priority-flow-control dot1p <priority> headroom <cells>",
         key="priority-flow-control dot1p <priority> headroom",
     ),
+    *deadlock.AT_A_PORT,
     # without a size it is the default again (from memory)
     setting("jumboframe enable [ <frame> ]", default="jumboframe enable", default_on=True),
     setting(f"dcbx version {VERSIONS}", undo=(f"dcbx version {VERSIONS}",)),
@@ -87,6 +88,7 @@ def _changed(switch: EmulatedSwitch, port: CliSection) -> None:
             trust=trust(port)[0],
             schedule=scheduling.schedule(port),
             curves=wred.curves(switch, port),
+            guard=deadlock.guard(switch, port),
         ),
     )
 
