@@ -336,10 +336,14 @@ class Incast:
         self.phases.append(record)
         if record.evidence.refresh.seconds is None and refresh.seconds is not None:
             self._refresh = None
-        did_their_part = Judged(verdict=sound(record.evidence), control=False)
+        did_their_part = Judged(verdict=self.soundness(record.evidence), control=False)
         if not control or not did_their_part.as_expected:  # that a control ran is not worth a line
             self.judged.append(did_their_part)
         return record.evidence
+
+    def soundness(self, seen: Evidence) -> Verdict:
+        """What is asked of every phase."""
+        return sound(seen)
 
     def _measured_refresh(self) -> Refresh:
         """Before the first phase, so that no phase rests on a guess; and behind one in which it was

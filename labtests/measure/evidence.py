@@ -90,6 +90,17 @@ class Place:
     link_bits_per_s: BitsPerSecond | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hop:
+    """A cable of a cycle of switches: the port (device, port) that sends on it, with the queue of
+    the traffic that goes round, and the port that it comes in by, which may pause the priority."""
+
+    out: tuple[str, str]
+    into: tuple[str, str]
+    queue: int
+    priority: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
     """Everything one phase of an experiment saw, raw: both snapshots, samples, flows, quiet window.
@@ -100,8 +111,10 @@ class Evidence:
     was another one when the phase had ended. `pfc` is what was read of each port (device, port)
     that has it, `mtu_bytes` the smallest of the hosts', which
     are in `own_mtu_bytes` by name, `storm` what the receiver paused by a
-    tool. `restless` names what went on counting. `shown` are the counters that had a number in a
-    phase before this one: one that has none now is missing, and not one that the device has not.
+    tool. Where the senders have a receiver each, `receivers` are these (`receiver` is one of them),
+    and `cycle` is the way that all of them go round. `restless` names what went on counting.
+    `shown` are the counters that had a number in a phase before this one: one that has none now is
+    missing, and not one that the device has not.
     """
 
     name: str
@@ -129,7 +142,13 @@ class Evidence:
     mtu_bytes: int | None = None
     own_mtu_bytes: Mapping[str, int] = field(default_factory=dict)
     storm: StormResult | None = None
+    receivers: tuple[Place, ...] = ()
+    cycle: tuple[Hop, ...] = ()
     shown: frozenset[Key] = frozenset()
+
+    def receiver_of(self, sender: int) -> Place:
+        """Whom this one of the senders, by its number, sends to."""
+        return self.receivers[sender] if self.receivers else self.receiver
 
     @cached_property
     def numbers(self) -> frozenset[Key]:
