@@ -29,28 +29,23 @@ def test_a_deadlock_is_detected_and_released(ring):
     lossless = PfcSetting(mode="on", priorities=frozenset({priority}))
     traffic = ring.loads(held.offering(SHARE))
 
-    ring.look_for_no_deadlocks()
-    ring.pfc_everywhere(lossless)
-    ring.control(
-        "no detection",
-        traffic,
-        red=lambda seen: (went_on(seen),),
-        because=("stood still",),
-    )
+    def stands_still(name):
+        ring.look_for_no_deadlocks()  # what was released before is recovered, by hand
+        ring.pfc_everywhere(lossless)
+        ring.control(
+            name,
+            traffic,
+            red=lambda seen: (went_on(seen),),
+            because=("stood still",),
+        )
+        ring.pfc_everywhere(PFC_OFF)  # and goes on again, or is dropped
 
-    ring.pfc_everywhere(PFC_OFF)  # what stands still goes on, or is dropped
-    ring.look_for_deadlocks(priority, **TIMES)
-    ring.pfc_everywhere(lossless)
-    by_itself = ring.run("detection", traffic)
+    def goes_on(name, *, by_hand):
+        ring.look_for_deadlocks(priority, **TIMES, by_hand=by_hand)
+        ring.pfc_everywhere(lossless)
+        return went_on(ring.run(name, traffic))
 
-    ring.look_for_deadlocks(priority, **TIMES, by_hand=True)
-    until_recovered = ring.run("detection, recovery by hand", traffic)
-
-    ring.look_for_no_deadlocks()  # and what was released is recovered, by hand
-    ring.control(
-        "recovered, no detection",
-        traffic,
-        red=lambda seen: (went_on(seen),),
-        because=("stood still",),
-    )
-    ring.judge(went_on(by_itself), went_on(until_recovered))
+    stands_still("no detection")
+    by_hand = goes_on("detection, recovery by hand", by_hand=True)
+    stands_still("recovered, no detection")
+    ring.judge(by_hand, goes_on("detection", by_hand=False))
