@@ -22,6 +22,7 @@ from labtests.capabilities.records import (
     RdmaLink,
     Reading,
     SchedulingSetting,
+    WarningLog,
 )
 from labtests.capabilities.settings import KINDS, Commands
 from labtests.transport.asking import Asking
@@ -157,6 +158,15 @@ class WatchdogTelemetry(Protocol):
     @abstractmethod
     def watchdog_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """Scope "priority": WATCHDOG_*; for every priority 0..7, value or None + why."""
+
+
+@runtime_checkable
+class PfcWarnings(Protocol):
+    """A switch that logs that a port has more pause frames a second than it was told to."""
+
+    @abstractmethod
+    def pfc_warnings(self) -> Asking[WarningLog]:
+        """What its log has of that now."""
 
 
 @runtime_checkable

@@ -15,6 +15,7 @@ from labtests.capabilities.records import (
     DeadlockTimes,
     EcnSetting,
     EtsSetting,
+    PfcAlarm,
     PfcSetting,
     PortDeadlockDetection,
     PortWatchdog,
@@ -94,10 +95,15 @@ DEADLOCK_TIMES = Kind[DeadlockTimes](
     "deadlock_times", "a switch whose detection of PFC deadlocks has times that can be set"
 )
 
+PFC_ALARM = Kind[PfcAlarm](
+    "pfc_alarm", "a switch port that warns of too many pause frames a second"
+)
+
 KINDS: tuple[Kind[Any], ...] = (
     *(PFC, TRUST, ECN, SCHEDULING, QUEUE_LIMITS, DSCP_MAP, REACTION_POINT, NOTIFICATION_POINT),
     *(DCQCN_RP, DCQCN_NP, ETS, QUEUE_MAP, MTU, FRAME_LIMIT, CABLE_LENGTH, HEADROOM),
     *(WATCHDOG_TIMES, PFC_WATCHDOG, DEADLOCK_TIMES, DEADLOCK_DETECTION),
+    PFC_ALARM,
 )
 """Every kind, in an order in which they can be made: trust comes before the DSCP map, which a
 change of trust may rebuild."""

@@ -20,6 +20,7 @@ from labtests.capabilities.records import (
     DeadlockTimes,
     EcnSetting,
     EtsSetting,
+    PfcAlarm,
     PfcSetting,
     PortDeadlockDetection,
     PortWatchdog,
@@ -99,6 +100,7 @@ _FORMS: Mapping[str, Any] = {
     "watchdog_times": WatchdogTimes,
     "deadlock_detection": PortDeadlockDetection,
     "deadlock_times": DeadlockTimes,
+    "pfc_alarm": PfcAlarm,
 }
 FORMS: Mapping[str, Rule] = {name: partial(_is, form) for name, form in _FORMS.items()}
 """Every kind of setting (settings.KINDS)."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.device import RdmaDevices
-from labtests.capabilities.records import Reading
+from labtests.capabilities.device import PfcWarnings, RdmaDevices
+from labtests.capabilities.records import Reading, WarningLog
 from labtests.core.errors import DeviceError
 from labtests.core.units import dscp_of_tos
 from labtests.experiment.pace import Pace
@@ -26,9 +26,9 @@ from labtests.lab.lab import Lab
 from labtests.measure.evidence import (
     LIVE,
     CnpClass,
+    CycleHop,
     Difference,
     Evidence,
-    Hop,
     Key,
     Place,
     Refresh,
@@ -92,8 +92,9 @@ class Phase:
     mtu_bytes: int | None = None
     own_mtu_bytes: Mapping[str, int] = field(default_factory=dict)
     storm: PauseStorm | None = None
-    cycle: tuple[Hop, ...] = ()
+    cycle: tuple[CycleHop, ...] = ()
     beside: Places = ()
+    warnings: bool = False  # what the senders' switches log of pause frames is read, too
 
     def planned(self) -> Evidence:
         """No traffic, no evidence: what a `--plan` run has instead of a phase."""
@@ -107,14 +108,24 @@ class Phase:
         seen = self._settings()
         by_others = set_by_others(self.lab, seen)
         evidence = self._at_rest(traffic, seen, counters)
+        logged = self._logged()
         evidence = self._under_traffic(evidence, traffic, counters)
         evidence = self._settled(evidence, counters)
+        logs = tuple(zip(logged, self._logged(), strict=True))
         evidence = self._with_late_counters(evidence, counters.all)
         refresh = still(self.lab, self.roles, self.refresh)
         self.lab.expect_lease()  # what was seen is of our settings only while nobody else sets any
         changed = by_others + self._settings().changed_since(seen)
-        evidence = replace(evidence, refresh=refresh, changed=changed)
+        evidence = replace(evidence, refresh=refresh, changed=changed, warnings=logs)
         return PhaseRecord(evidence=evidence, settings=seen.settings)
+
+    def _logged(self) -> tuple[WarningLog, ...]:
+        """What the senders' switches have logged so far."""
+        switches = dict.fromkeys(role.switch.device for role in self.roles.senders)
+        return tuple(
+            self.lab.ask(name, self.lab.part(name, PfcWarnings).pfc_warnings())
+            for name in (switches if self.warnings else ())
+        )
 
     def _at_rest(
         self, traffic: tuple[SenderPart, ...], seen: DeviceSettings, counters: "_Counters"

@@ -21,7 +21,7 @@ from labtests.experiment.paths import transit_ports
 from labtests.experiment.phase import Phase, SenderPart
 from labtests.experiment.roles import Role, Roles, role_of
 from labtests.inventory import Endpoint, Testbed
-from labtests.measure.evidence import Evidence, Hop
+from labtests.measure.evidence import CycleHop, Evidence
 from labtests.verdicts import Verdict, sound_in_a_cycle
 
 ROLE = "ring"
@@ -171,7 +171,7 @@ class Ring(Incast):
     def _ready(self, name: str, traffic: tuple[SenderPart, ...], *, control: bool) -> Phase:
         tos = traffic[0].tool.tos
         hops = tuple(
-            Hop(
+            CycleHop(
                 out=(out.device, out.interface),
                 into=(into.device, into.interface),
                 queue=self.queue_of(Class(tos=tos)),

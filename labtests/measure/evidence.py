@@ -12,7 +12,14 @@ from typing import Literal
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.counters import GAUGES
-from labtests.capabilities.records import FlowResult, PfcSetting, Reading, Scope, StormResult
+from labtests.capabilities.records import (
+    FlowResult,
+    PfcSetting,
+    Reading,
+    Scope,
+    StormResult,
+    WarningLog,
+)
 from labtests.core.units import BitsPerSecond
 
 Key = tuple[str, str, str, int, str]
@@ -91,7 +98,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hop:
+class CycleHop:
     """A cable of a cycle of switches: the port (device, port) that sends on it, with the queue of
     the traffic that goes round, and the port that it comes in by, which may pause the priority."""
 
@@ -112,7 +119,8 @@ class Evidence:
     that has it, `mtu_bytes` the smallest of the hosts', which
     are in `own_mtu_bytes` by name, `storm` what the receiver paused by a
     tool. Where the senders have a receiver each, `receivers` are these (`receiver` is one of them),
-    and `cycle` is the way that all of them go round. `restless` names what went on counting.
+    and `cycle` is the way that all of them go round. `warnings` are logs of switches, before and
+    after the traffic, where they were asked for. `restless` names what went on counting.
     `shown` are the counters that had a number in a phase before this one: one that has none now is
     missing, and not one that the device has not.
     """
@@ -143,7 +151,8 @@ class Evidence:
     own_mtu_bytes: Mapping[str, int] = field(default_factory=dict)
     storm: StormResult | None = None
     receivers: tuple[Place, ...] = ()
-    cycle: tuple[Hop, ...] = ()
+    cycle: tuple[CycleHop, ...] = ()
+    warnings: tuple[tuple[WarningLog, WarningLog], ...] = ()
     shown: frozenset[Key] = frozenset()
 
     def receiver_of(self, sender: int) -> Place:

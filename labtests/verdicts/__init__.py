@@ -21,12 +21,14 @@ from labtests.verdicts.questions import (
 from labtests.verdicts.sharing import shared
 from labtests.verdicts.sound import out_of_balance, sound
 from labtests.verdicts.storms import left_alone, shut_in_time
+from labtests.verdicts.warnings import Thresholds, pauses_per_s, silent, warned
 
 __all__ = [
     "Fact",
     "Finding",
     "Outcome",
     "Station",
+    "Thresholds",
     "Verdict",
     "classified",
     "drops_as_expected",
@@ -39,16 +41,19 @@ __all__ = [
     "no_loss",
     "out_of_balance",
     "paused",
+    "pauses_per_s",
     "reddest",
     "right_control",
     "shared",
     "shut_in_time",
+    "silent",
     "slowed_by_marks",
     "sound",
     "sound_in_a_cycle",
     "stations",
     "throttled",
     "undisturbed",
+    "warned",
     "went_on",
     "worst",
     "wrong_control",

@@ -11,7 +11,7 @@ from itertools import combinations
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowStatus
-from labtests.measure.evidence import Evidence, Hop
+from labtests.measure.evidence import CycleHop, Evidence
 from labtests.verdicts import checks, path
 from labtests.verdicts.outcome import (
     Fact,
@@ -62,7 +62,7 @@ def _went_on(evidence: Evidence) -> Iterator[Finding]:
         yield from checks.ran(evidence)
 
 
-def _closed(evidence: Evidence, hop: Hop) -> Finding:
+def _closed(evidence: Evidence, hop: CycleHop) -> Finding:
     """The next switch paused this one, by both witnesses."""
     received, sent = (
         evidence.change(at, "priority", hop.priority, counter)
@@ -96,7 +96,7 @@ def _sending_s(evidence: Evidence) -> tuple[float, float]:
     return max(each[0].start_s for each in rows), min(each[-1].end_s for each in rows)
 
 
-def _shown(evidence: Evidence, hop: Hop) -> list[_Shown]:
+def _shown(evidence: Evidence, hop: CycleHop) -> list[_Shown]:
     """What the samples show of the queue, while all were sending; none where a value is missing."""
     if evidence.refresh.seconds is None:
         return []
@@ -115,7 +115,7 @@ def _shown(evidence: Evidence, hop: Hop) -> list[_Shown]:
     return found
 
 
-def _moved(evidence: Evidence, hop: Hop) -> Finding:
+def _moved(evidence: Evidence, hop: CycleHop) -> Finding:
     """Between any two samples that lie so far apart, the queue forwarded something. There have to
     be two in the second half of the time: so a cycle that locks before that is seen."""
     where = f"{' '.join(hop.out)} queue {hop.queue}"
@@ -151,7 +151,7 @@ def _moved(evidence: Evidence, hop: Hop) -> Finding:
     )
 
 
-def _empty(evidence: Evidence, hop: Hop) -> Iterator[Finding]:
+def _empty(evidence: Evidence, hop: CycleHop) -> Iterator[Finding]:
     """Where the switch tells it, the queue is empty when everybody has ended."""
     key = (*hop.out, "queue", hop.queue, c.QUEUE_LENGTH_PACKETS)
     for reading in evidence.after:

@@ -7,7 +7,7 @@ from handmade import flow, reading
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowStatus, Interval
-from labtests.measure.evidence import LIVE, Evidence, Hop, Place, Refresh
+from labtests.measure.evidence import LIVE, CycleHop, Evidence, Place, Refresh
 from labtests.verdicts import Outcome, sound_in_a_cycle, went_on
 
 NAMES = ("a", "b", "c")
@@ -23,7 +23,7 @@ def _place(name):
 
 
 HOPS = tuple(
-    Hop(out=(f"s{here}", "cw"), into=(f"s{there}", "ccw"), queue=3, priority=3)
+    CycleHop(out=(f"s{here}", "cw"), into=(f"s{there}", "ccw"), queue=3, priority=3)
     for here, there in zip(NAMES, (*NAMES[1:], NAMES[0]), strict=True)
 )
 

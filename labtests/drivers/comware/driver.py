@@ -3,6 +3,7 @@
 from typing import Literal
 
 from labtests.capabilities.driver import Driver
+from labtests.drivers.comware.alarms import ComwarePfcAlarm, ComwareWarnings
 from labtests.drivers.comware.clock import SwitchClock
 from labtests.drivers.comware.configuration import ConfigSection
 from labtests.drivers.comware.deadlock import ComwareDeadlockDetection, ComwareDeadlockTimes
@@ -75,9 +76,9 @@ def _obstacles_of(section: ConfigSection) -> list[str]:
 _SETTINGS = (
     *(ComwarePfc, ComwareTrust, ComwareEcn, ComwareScheduling),
     *(ComwareDscpMap, QueueMap, FrameLimit, Headroom),
-    *(ComwareDeadlockTimes, ComwareDeadlockDetection),
+    *(ComwareDeadlockTimes, ComwareDeadlockDetection, ComwarePfcAlarm),
 )
-_PARTS = (Queues, PfcFrames, Drops, Interfaces, ComwareState)
+_PARTS = (Queues, PfcFrames, Drops, Interfaces, ComwareWarnings, ComwareState)
 
 
 def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:

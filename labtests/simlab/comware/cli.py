@@ -50,6 +50,7 @@ ARGUMENTS: Mapping[str, Argument] = {
     "priorities": RangeList(7),
     "priority": Number(0, 7),
     "cos": Number(0, 7),
+    "frames": Number(1, 10_000_000),  # not given by the references at hand
     "ticks": Number(1, 15),  # of Broadcom's timers
     "dscps": NumberList(63, until="export"),
     "dot1ps": NumberList(7, until="export"),
