@@ -20,7 +20,9 @@ from labtests.experiment.incast import Incast
 from labtests.experiment.paths import transit_ports
 from labtests.experiment.phase import Phase, SenderPart
 from labtests.experiment.roles import Role, Roles, role_of
+from labtests.experiment.settings import Places
 from labtests.inventory import Endpoint, Testbed
+from labtests.lab.changes import Wanted
 from labtests.measure.evidence import CycleHop, Evidence
 from labtests.verdicts import Verdict, sound_in_a_cycle
 
@@ -126,9 +128,12 @@ class Ring(Incast):
     # -- settings ----------------------------------------------------------------------------
 
     def pfc_everywhere(self, wanted: PfcSetting) -> None:
-        """PFC of every port of the ring and of its hosts' ports, and of the NICs."""
-        for end in (*self.ends, *(host.nic for host in self.ring.hosts)):
-            self.set(end, PFC, wanted)
+        """PFC of every port of the ring and of its hosts' ports, and of the NICs: of each device
+        all ports at once."""
+        for device, ends in self._ports.items():
+            self.lab.change_all(device, [Wanted(end, PFC, wanted) for end in ends])
+        for host in self.ring.hosts:
+            self.set(host.nic, PFC, wanted)
 
     def look_for_deadlocks(
         self, priority: int, *, detect_ms: int, release_ms: int, by_hand: bool = False
@@ -142,9 +147,10 @@ class Ring(Incast):
             self._detect(device, ends, times, detection)
 
     def look_for_no_deadlocks(self) -> None:
-        """No switch does."""
+        """No switch does, of those that can."""
         for device, ends in self._ports.items():
-            self._detect(device, ends, DeadlockTimes(), PortDeadlockDetection(on=False))
+            if self.lab.has(device, DEADLOCK_DETECTION):
+                self._detect(device, ends, DeadlockTimes(), PortDeadlockDetection(on=False))
 
     def _detect(
         self,
@@ -179,14 +185,15 @@ class Ring(Incast):
             )
             for out, into in self.ring.cables
         )
-        switches = [Endpoint(device=name, interface="") for name in self._ports]
+        switches = (Endpoint(device=name, interface="") for name in self._ports)
+        beside: Places = (
+            *((at, DEADLOCK_TIMES) for at in switches),
+            *((end, DEADLOCK_DETECTION) for end in self.ends),
+        )
         return replace(
             super()._ready(name, traffic, control=control),
             cycle=hops,
-            beside=(
-                *((at, DEADLOCK_TIMES) for at in switches),
-                *((end, DEADLOCK_DETECTION) for end in self.ends),
-            ),
+            beside=tuple((at, kind) for at, kind in beside if self.lab.has(at.device, kind)),
         )
 
     def soundness(self, seen: Evidence) -> Verdict:

@@ -6,7 +6,7 @@ integers, from proven counters, under proven congestion. Missing evidence is inc
 
 from labtests.verdicts.classes import classified, undisturbed
 from labtests.verdicts.control import right_control, wrong_control
-from labtests.verdicts.cycles import sound_in_a_cycle, went_on
+from labtests.verdicts.cycles import set_free, sound_in_a_cycle, went_on
 from labtests.verdicts.ecn import marked_not_dropped
 from labtests.verdicts.loads import drops_exactly_in, every_packet, lost_at_the_socket, no_loss
 from labtests.verdicts.outcome import Fact, Finding, Outcome, Verdict, reddest, worst
@@ -44,6 +44,7 @@ __all__ = [
     "pauses_per_s",
     "reddest",
     "right_control",
+    "set_free",
     "shared",
     "shut_in_time",
     "silent",

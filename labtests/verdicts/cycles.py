@@ -62,6 +62,38 @@ def _went_on(evidence: Evidence) -> Iterator[Finding]:
         yield from checks.ran(evidence)
 
 
+def set_free(evidence: Evidence) -> Verdict:
+    """PFC is off at both ends of each cable, and no queue of the cycle stood still, whatever was
+    locked in it before."""
+    return conclude(
+        "Did traffic go on once PFC was off everywhere?",
+        evidence,
+        _set_free(evidence),
+        passing=f"PFC was off at both ends of {len(evidence.cycle)} cables, and no queue stood "
+        f"still for {STILL_S:g} s",
+    )
+
+
+def _set_free(evidence: Evidence) -> Iterator[Finding]:
+    if not evidence.cycle:
+        yield unproven("no cycle of switches was monitored")
+    for hop in evidence.cycle:
+        yield from (_off(evidence, at) for at in (hop.out, hop.into))
+        yield _moved(evidence, hop)
+        yield from _empty(evidence, hop)
+    yield from checks.ran(evidence)
+
+
+def _off(evidence: Evidence, at: path.Where) -> Finding:
+    """As it was read in this phase."""
+    read = evidence.pfc.get(at)
+    if read is None:
+        return unproven(f"{' '.join(at)}: PFC was not read")
+    if read.mode != "off":
+        return failed(f"{' '.join(at)}: PFC is {read.mode}, not off")
+    return passed()
+
+
 def _closed(evidence: Evidence, hop: CycleHop) -> Finding:
     """The next switch paused this one, by both witnesses."""
     received, sent = (
@@ -138,17 +170,11 @@ def _moved(evidence: Evidence, hop: CycleHop) -> Finding:
     if not still:
         return passed(fact)
     since_s = min(a.latest_s for a, b in still) - evidence.start_s
+    said = f"{where} stood still for {longest_s:.3g} s, from {since_s:.3g} s of the phase on"
     paused = evidence.change(hop.out, "priority", hop.priority, c.PFC_RX_FRAMES)
     if not paused.increase:
-        return unproven(
-            f"{where} stood still for {longest_s:.3g} s, and no pause is known to have held it",
-            fact,
-        )
-    return failed(
-        f"{where} stood still for {longest_s:.3g} s, from {since_s:.3g} s of the phase on, paused "
-        f"by {hop.into[0]}",
-        fact,
-    )
+        return unproven(f"{said}, and no pause is known to have held it", fact)
+    return failed(f"{said}, paused by {hop.into[0]}", fact)
 
 
 def _empty(evidence: Evidence, hop: CycleHop) -> Iterator[Finding]:

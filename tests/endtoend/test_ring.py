@@ -28,6 +28,13 @@ def test_a_deadlock_is_detected_and_released_and_all_is_put_back(tmp_path: Path)
     assert before == after
 
 
+def test_pfc_off_everywhere_sets_a_locked_ring_free(tmp_path: Path) -> None:
+    (test,) = run(tmp_path, "-k", "escape")["tests"]
+    assert test["outcome"] == "pass", test["verdicts"]
+    controls = [each for each in test["verdicts"] if each["role"] == "control"]
+    assert [each["phase"] for each in controls] == ["PFC on", "PFC on again"]
+
+
 def test_packets_that_a_nic_discards_are_not_green(tmp_path: Path) -> None:
     discards = {
         "kind": "nic-discards",

@@ -6,9 +6,9 @@ import pytest
 from handmade import flow, reading
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowStatus, Interval
+from labtests.capabilities.records import FlowStatus, Interval, PfcSetting
 from labtests.measure.evidence import LIVE, CycleHop, Evidence, Place, Refresh
-from labtests.verdicts import Outcome, sound_in_a_cycle, went_on
+from labtests.verdicts import Outcome, set_free, sound_in_a_cycle, went_on
 
 NAMES = ("a", "b", "c")
 BEGIN_S, END_S = 10.0, 16.0
@@ -180,3 +180,41 @@ def test_of_a_control_it_is_asked_whether_its_tools_ran():
     verdict = sound_in_a_cycle(replace(control, flows=never))
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert went_on(cycle(flows=broken)).outcome is Outcome.INCONCLUSIVE
+
+
+# -- PFC off everywhere ----------------------------------------------------------------------------
+
+
+def read_as(mode, **otherwise):
+    """What was read of every port; of some, something else."""
+    found = dict.fromkeys(
+        (at for hop in HOPS for at in (hop.out, hop.into)),
+        PfcSetting(mode=mode, priorities=frozenset()),
+    )
+    for name, instead in otherwise.items():
+        found[(name, "cw")] = PfcSetting(mode=instead, priorities=frozenset({3}))
+    return found
+
+
+def test_with_pfc_off_at_both_ends_of_each_cable_all_moves():
+    verdict = set_free(cycle(pauses=0, pfc=read_as("off")))
+    assert verdict.outcome is Outcome.PASS, verdict.because
+
+
+@pytest.mark.parametrize(
+    ("seen", "outcome", "says"),
+    [
+        (cycle(pfc=read_as("off", sb="on")), Outcome.FAIL, "sb cw: PFC is on, not off"),
+        (cycle(DEAD, pfc=read_as("off")), Outcome.FAIL, "sa cw queue 3 stood still"),
+        (cycle(left=9, pfc=read_as("off")), Outcome.FAIL, "at the end: 9, and nobody sends"),
+        (cycle(DEAD, pauses=0, pfc=read_as("off")), Outcome.INCONCLUSIVE, "no pause is known"),
+        (cycle(), Outcome.INCONCLUSIVE, "sa cw: PFC was not read"),
+        (cycle(cycle=()), Outcome.INCONCLUSIVE, "no cycle of switches was monitored"),
+        (cycle(samples=(), pfc=read_as("off")), Outcome.INCONCLUSIVE, "no two samples"),
+    ],
+    ids=["on", "still", "full", "no pause", "unread", "no cycle", "no samples"],
+)
+def test_what_is_not_free_or_not_read_is_no_pass(seen, outcome, says):
+    verdict = set_free(seen)
+    assert verdict.outcome is outcome, verdict.because
+    assert says in verdict.because
