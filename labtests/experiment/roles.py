@@ -57,8 +57,8 @@ class Roles:
 
 def roles_of(testbed: Testbed) -> Roles:
     """The incast that a testbed's `roles` describe. Raises LabError naming what is missing."""
-    senders = tuple(_role(testbed, e) for e in testbed.roles.get("senders", ()))
-    receivers = tuple(_role(testbed, e) for e in testbed.roles.get("receiver", ()))
+    senders = tuple(role_of(testbed, e) for e in testbed.roles.get("senders", ()))
+    receivers = tuple(role_of(testbed, e) for e in testbed.roles.get("receiver", ()))
     if len(receivers) != 1 or len(senders) < 2:
         raise LabError(
             f"{testbed.file}: an incast needs `roles:` with at least two `senders` and a `receiver`"
@@ -90,7 +90,8 @@ def _trunks(testbed: Testbed, senders: tuple[Role, ...], receiver: Role) -> Iter
             yield Trunk(ends=ends, bits_per_s=speed, senders=using)
 
 
-def _role(testbed: Testbed, endpoint: Endpoint) -> Role:
+def role_of(testbed: Testbed, endpoint: Endpoint) -> Role:
+    """A host's port, with what is opposite. Raises LabError naming what is missing."""
     opposite, address = testbed.peer(endpoint), testbed.port(endpoint).address
     link = testbed.link_of(endpoint)
     if opposite is None or link is None:

@@ -53,9 +53,9 @@ def ran(evidence: Evidence, *, excused: Collection[FlowResult] = ()) -> Iterator
         yield unproven("no traffic ran")
     if len(evidence.flows) != len(evidence.senders):
         yield unproven(f"{len(evidence.flows)} of {len(evidence.senders)} flows were reported")
-    for place, flow in zip(evidence.senders, evidence.flows, strict=False):
+    for number, (place, flow) in enumerate(zip(evidence.senders, evidence.flows, strict=False)):
         if flow not in excused:
-            yield _flow_ran(flow, place, evidence.receiver)
+            yield _flow_ran(flow, place, evidence.receiver_of(number))
     for sentence in (*evidence.unreachable, *evidence.changed):
         yield unproven(sentence)
     yield from counters_of_the_end(evidence)

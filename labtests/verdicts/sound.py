@@ -59,11 +59,11 @@ def _sound(evidence: Evidence) -> Iterator[Finding]:
         yield from idle.quiet_queues(evidence, evidence.queues)
         return
     for station in path.of_part(evidence, "NIC", "cable"):
-        yield from _kept(station)
+        yield from kept(station)
     for station in path.of_part(evidence, "switch port"):
         others = tuple(d for d in station.losses if d.key[-1] not in path.BY_CLASS)
         outside = tuple(d for d in others if not path.by_filters(d))
-        yield from _kept(replace(station, losses=outside))
+        yield from kept(replace(station, losses=outside))
         yield from _filtered(evidence, station)
     yield from _cables_carried(evidence)
     yield from packets.astray_on_the_way(evidence)
@@ -416,7 +416,8 @@ def _payload_bytes(flow: FlowResult) -> int:
     return round(told) if math.isfinite(told) else 0  # said elsewhere
 
 
-def _kept(station: path.Station) -> Iterator[Finding]:
+def kept(station: path.Station) -> Iterator[Finding]:
+    """A station that counted no loss."""
     if not station.losses and station.part == "NIC":
         yield unproven(f"{station.name}: no counter of this device says whether it discarded any")
     for difference in station.losses:
