@@ -43,7 +43,7 @@ class Congestion:
 
     port: str
     marked: int
-    curves: frozenset[r.WredQueue]
+    curves: tuple[r.WredQueue, ...]
     relative: frozenset[int]
     dropped: tuple[tuple[int, int], ...]
 
@@ -63,7 +63,7 @@ def parse_congestion(reply: Reply) -> tuple[Congestion]:
         Congestion(
             f"Eth{port}",
             marked,
-            frozenset(each[0] for each in found.values()),
+            tuple(each[0] for each in found.values()),
             frozenset(n for n, each in found.items() if each[1]),
             tuple((n, each[2]) for n, each in found.items()),
         ),
