@@ -88,7 +88,7 @@ def _walked(
             if link is not None:
                 links += 1
                 if links > _MOST_LINKS:
-                    raise NotPrivate(f"{path} leads nowhere: links in a circle")
+                    raise _nowhere(path, OSError("links in a circle"))
                 passing(_Step(path, place / name, link, last=not parts))
                 parts += reversed(Path(os.readlink(name, dir_fd=here)).parts)
             elif parts:
@@ -198,7 +198,8 @@ def opened(path: Path, flags: int, *, follows: bool = True) -> Opened:
 
 
 def _nowhere(path: Path, error: Exception) -> NotPrivate:
-    return NotPrivate(f"{excerpt(repr(str(path)), 200)} leads nowhere: {error}")
+    told = excerpt(repr(str(path)), 200)
+    return NotPrivate(f"{told} leads nowhere: {error}\n  remedy: correct or remove it")
 
 
 def _told(found: os.stat_result) -> str:

@@ -8,7 +8,7 @@ there as something else.
 import os
 import re
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import paramiko
@@ -16,8 +16,6 @@ import paramiko
 from labtests.core.private_files import NotPrivate, Opened, expect_safe_way, opened
 from labtests.inventory.names import LOGIN_OPTIONS
 
-SYSTEM_FILE = Path("/etc/ssh/ssh_known_hosts")
-USER_FILE = Path("~/.ssh/known_hosts")
 MOST_BYTES = 2**22  # some 40 000 hosts
 """Of a file of host keys: some 100 000 lines."""
 
@@ -44,14 +42,18 @@ class NoPlace(Exception):
 @dataclass(frozen=True, slots=True)
 class KnownHostsFiles:
     """Known_hosts files, and who names them: the user's own ssh settings, or a testbed file. Then
-    a new one can be made beside the testbed file (`beside`) and in the user's ~/.ssh only."""
+    a new one can be made beside the testbed file (`beside`) and in the user's ~/.ssh only. Those of
+    the `system` are only read."""
 
     files: tuple[Path, ...]
+    system: tuple[Path, ...] = field(default=(), kw_only=True)
     testbed: bool = False
     beside: Path | None = None
 
     def learn(self, name: str, key: paramiko.PKey) -> None:
         """Append the key to the first file. Raises NoPlace, OSError."""
+        if not self.files:
+            raise NoPlace
         try:
             file = self.files[0].resolve()
         except (RuntimeError, ValueError):
@@ -94,7 +96,7 @@ class KnownHostsFiles:
         """Where there is no host key yet, the place must say that it is for some."""
         if not self.testbed:
             return
-        folders = (USER_FILE.expanduser().parent, self.beside)
+        folders = (Path("~/.ssh").expanduser(), self.beside)
         if file.parent not in [each.resolve() for each in folders if each is not None]:
             raise NoPlace
         says_so = file.name.endswith(_SAYS_SO) or (_SAYS_SO in file.name and not file.suffix)
