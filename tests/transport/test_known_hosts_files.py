@@ -20,6 +20,7 @@ from labtests.transport.ssh import known_files
 from labtests.transport.ssh.failures import FailurePlace, explained
 from labtests.transport.ssh.hop import Hop
 from labtests.transport.ssh.host_keys import HostKeyProblem
+from labtests.transport.ssh.key_lists import Unbelieved
 from labtests.transport.ssh.known_files import Named, system_files, user_files
 from labtests.transport.ssh.route import hops_to
 
@@ -125,6 +126,29 @@ def test_a_new_key_is_learned_into_the_first_file_that_is_named(home: Path, plac
     written = [path for path in home.parent.rglob("*") if path.is_file() and path.name != "config"]
     first = {"two quoted": ".ssh/a"}.get(place, PLACES[place][1])
     assert written == [home / first]
+
+
+@pytest.mark.parametrize("why", ["denied", "circle", "damaged"])
+def test_a_file_that_is_there_and_cannot_be_read_lets_nobody_pass(
+    home: Path, monkeypatch: pytest.MonkeyPatch, why: str
+) -> None:
+    """It may say that the key is revoked."""
+    file, opening = home / ".ssh" / "known_hosts2", os.open
+
+    def denied(name: Any, *more: Any, **kw: Any) -> int:
+        if Path(os.fsdecode(name)).name == file.name:
+            raise OSError({"denied": 13, "damaged": 5}[why], "cannot")
+        return opening(name, *more, **kw)
+
+    (home / ".ssh" / "known_hosts").write_text(said(GOOD))
+    hop = hop_of(home, "")
+    ask(hop, GOOD)
+    if why == "circle":
+        file.symlink_to(file)
+    else:
+        monkeypatch.setattr(os, "open", denied)
+    with pytest.raises(Unbelieved, match=r"(?s)known_hosts2.*\n  remedy"):
+        ask(hop, GOOD)
 
 
 @pytest.mark.parametrize("value", ["none", "None", "/dev/null"])
