@@ -14,15 +14,17 @@ from labtests.capabilities.counters import PFC_RX_FRAMES, PFC_TX_FRAMES
 from labtests.capabilities.device import PfcTelemetry
 from labtests.capabilities.records import PfcSetting, Reading
 from labtests.capabilities.settings import PFC, Commands
+from labtests.core.output import excerpt
 from labtests.drivers.displays import ANY, ONCE, read
 from labtests.drivers.displays.trees import Node, parse_any
-from labtests.drivers.onyx.session import ONYX, OnyxPart, OnyxSetting, fields_of, line, needed, show
+from labtests.drivers.onyx.session import ONYX, OnyxPart, OnyxSetting, Told, line, show
 from labtests.drivers.pauses import left_alone
 from labtests.drivers.readings import Answered
 from labtests.transport.asking import Asking, ask_each
 from labtests.transport.protocol import Reply
 
 PRIORITIES = range(8)
+_STATES = ("enabled", "disabled")
 _STATE, _ENABLED, _DISABLED = "PFC", "Priority Enabled List", "Priority Disabled List"
 _INTERFACE = re.compile(r"(?:Eth|Po|Mpo)[0-9/]+")
 _FORCED = ("mode", "on", "force")
@@ -38,53 +40,33 @@ class Pauses:
     on: Mapping[str, bool]
 
 
-def parse_pfc(reply: Reply) -> dict[str, Any]:
-    """`enabled`, `priorities`, and `on` by interface."""
-    whole = parse_any(reply)
-    fields = fields_of(whole)
-    enabled, disabled = (_numbers(needed(whole, fields, name)) for name in (_ENABLED, _DISABLED))
+def parse_pfc(reply: Reply) -> Pauses:
+    """Of the whole switch."""
+    told = Told.by(parse_any(reply))
+    enabled, disabled = (_numbers(told[name]) for name in (_ENABLED, _DISABLED))
     if enabled & disabled or enabled | disabled != set(PRIORITIES):
-        whole.refuse(f"has priorities that are not enabled or disabled: {enabled}, {disabled}")
-    state = _is(needed(whole, fields, _STATE), "enabled", "disabled")
-    ports = {
-        name: node for name, node in fields.items() if name not in (_STATE, _ENABLED, _DISABLED)
-    }
-    for name in ports:
-        if not _INTERFACE.fullmatch(name):
-            whole.refuse(f"has the field {name[:80]!r}, which is unrecognised")
-    return {
-        "enabled": state,
-        "priorities": enabled,
-        "on": {name: _is_on(node) for name, node in ports.items()},
-    }
+        told.node.refuse("has priorities that are not enabled or disabled")
+    ports = told.fields.keys() - {_STATE, _ENABLED, _DISABLED}
+    if new := [name for name in ports if not _INTERFACE.fullmatch(name)]:
+        told.node.refuse(f"has the field {excerpt(min(new), 80)!r}, which is unrecognised")
+    on = {name: _is_on(Told.by(told[name])) for name in sorted(ports)}
+    return Pauses(told[_STATE].one_of(*_STATES) == "enabled", enabled, on)
 
 
 def _numbers(node: Node) -> frozenset[int]:
-    """`3 4`; of none, no release is known to me: then all have to be in the other list."""
-    text = node.text()
-    found = text.split() if re.fullmatch("[0-7 ]*", text) else []
-    return frozenset(map(int, found))
+    """`3 4`. How none are shown is not known: all have to be in the other list then."""
+    told = node.like("[0-7 ]*|[^0-9]*", "priorities")[0].split()
+    return frozenset(int(each) for each in told if each.isdecimal())
 
 
-def _is(node: Node, yes: str, no: str) -> bool:
-    word = node.text().lower()
-    if word not in (yes, no):
-        node.refuse(f"should be {yes} or {no}, not {word[:80]!r}")
-    return word == yes
-
-
-def _is_on(node: Node) -> bool:
-    fields = fields_of(node)
-    works = _is(needed(node, fields, "PFC oper"), "enabled", "disabled")
-    admin = needed(node, fields, "PFC admin").text().lower()
-    if admin not in ("auto", "on", "off"):
-        node.refuse(f"has the mode {admin[:80]!r}, which is unrecognised")
-    return works or admin == "on"
+def _is_on(told: Told) -> bool:
+    works = told["PFC oper"].one_of(*_STATES) == "enabled"
+    return told["PFC admin"].one_of("auto", "on", "off") == "on" or works
 
 
 def _pauses() -> Asking[tuple[Reply, Pauses]]:
     reply = yield from show("dcb", "priority-flow-control")
-    return reply, Pauses(**parse_pfc(reply))
+    return reply, parse_pfc(reply)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +90,7 @@ class OnyxPfc(OnyxSetting[PfcSetting]):
         """Auto that came to nothing is off."""
         reply, of = yield from _pauses()
         if self.port(port) not in of.on:
-            self.expect_about(reply, port, "others")
+            self.cli.names.wrong(reply, self.port(port), f"{len(of.on)} others")
         on = of.enabled and of.on[self.port(port)]
         return PfcSetting(mode="on" if on else "off", priorities=of.priorities)
 
