@@ -40,7 +40,7 @@ class Congestion:
     """What a port has marked; the curves, and what RED dropped, of the classes that have one."""
 
     marked: int
-    curves: frozenset[r.WredQueue]
+    curves: tuple[r.WredQueue, ...]
     relative: frozenset[int]
     dropped: tuple[tuple[int, int], ...]
 
@@ -57,7 +57,7 @@ def parse_congestion(reply: Reply) -> dict[str, Congestion]:
     return {
         f"Eth{port}": Congestion(
             marked,
-            frozenset(curve for curve, _, _ in found),
+            tuple(curve for curve, _, _ in found),
             frozenset(curve.queue for curve, relative, _ in found if relative),
             tuple((curve.queue, dropped) for curve, _, dropped in found),
         )

@@ -122,25 +122,20 @@ class OnyxInterfaces(OnyxPart, LinkState, LinkErrors, PortTelemetry):
 
     def link_errors(self, port: str) -> Asking[tuple[Reading, ...]]:
         """Frames that arrived broken, and those that could not be sent whole."""
-        found = yield from self._asked(port)
-        self._expect_of(found, port)
-        return tuple(each for each in self._readings(found, port) if each.counter in _ERRORS)
+        reply = yield from show("interfaces", *self.at(port), "counters")
+        self.only(reply, port, parse_counters(reply))
+        return tuple(each for each in self._readings(reply, port) if each.counter in _ERRORS)
 
     def port_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """All that is counted; None where it is not there, or not understood."""
-        return tuple(self._readings((yield from self._asked(port)), port))
-
-    def _asked(self, port: str) -> Asking[Reply]:
-        return (yield from show("interfaces", *self.at(port), "counters"))
-
-    def _expect_of(self, reply: Reply, port: str) -> Counts:
-        return self.only(reply, port, parse_counters(reply))
+        reply = yield from show("interfaces", *self.at(port), "counters")
+        return tuple(self._readings(reply, port))
 
     def _readings(self, reply: Reply, port: str) -> Iterator[Reading]:
         counts: Counts = ()
         absent = f"`{reply.command}` has no such line"
         try:
-            counts = self._expect_of(reply, port)
+            counts = self.only(reply, port, parse_counters(reply))
         except UnreadableOutput as error:
             absent = error.problem
         shown = {each.counter: each for each in counts}

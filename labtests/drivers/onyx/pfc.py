@@ -27,7 +27,6 @@ PRIORITIES = range(8)
 _STATES = ("enabled", "disabled")
 _STATE, _ENABLED, _DISABLED = "PFC", "Priority Enabled List", "Priority Disabled List"
 _INTERFACE = re.compile(r"(?:Eth|Po|Mpo)[0-9/]+")
-_FORCED = ("mode", "on", "force")
 _REMEDY = "once, by hand: `dcb priority-flow-control enable force`"
 
 
@@ -55,8 +54,8 @@ def parse_pfc(reply: Reply) -> Pauses:
 
 def _numbers(node: Node) -> frozenset[int]:
     """`3 4`. How none are shown is not known: all have to be in the other list then."""
-    told = node.like("[0-7 ]*|[^0-9]*", "priorities")[0].split()
-    return frozenset(int(each) for each in told if each.isdecimal())
+    told = node.like("(?:[0-7] ?)*|[^0-9]*", "priorities")[0]
+    return frozenset(map(int, re.findall("[0-7]", told)))
 
 
 def _is_on(told: Told) -> bool:
@@ -75,10 +74,6 @@ class OnyxPauses:
 
     of: Pauses
     shared: bool
-
-    def left_alone(self, setting: PfcSetting, now: frozenset[int]) -> PfcSetting:
-        """See pauses.left_alone."""
-        return left_alone(setting, now, shared=self.shared)
 
 
 class OnyxPfc(OnyxSetting[PfcSetting]):
@@ -105,15 +100,17 @@ class OnyxPfc(OnyxSetting[PfcSetting]):
     ) -> Commands:
         """The priorities first, so that PFC never works with those of somebody else."""
         self._expect_possible(port, wanted, around.of)
-        now = around.of.priorities
-        before, after = (around.left_alone(each, now).priorities for each in (earlier, wanted))
+        before, after = (
+            left_alone(each, around.of.priorities, shared=around.shared).priorities
+            for each in (earlier, wanted)
+        )
         at = ("dcb", "priority-flow-control", "priority")
         lines = [line("no", *at, each, "enable") for each in sorted(before - after)]
         lines += [line(*at, each, "enable") for each in sorted(after - before)]
         if earlier.mode != wanted.mode:
-            words = _FORCED if wanted.mode == "on" else ("mode", "force")
-            off = () if wanted.mode == "on" else ("no",)
-            lines.append(self.of_port(port, *off, "dcb", "priority-flow-control", *words))
+            mode = ("dcb", "priority-flow-control", "mode")
+            words = (*mode, "on", "force") if wanted.mode == "on" else ("no", *mode, "force")
+            lines.append(self.of_port(port, *words))
         return tuple(lines)
 
     def _expect_possible(self, port: str, wanted: PfcSetting, of: Pauses) -> None:
@@ -126,7 +123,8 @@ class OnyxPfc(OnyxSetting[PfcSetting]):
 
     def wrong(self, wanted: PfcSetting, found: PfcSetting, before: Any, after: Any) -> str:
         """Priorities that were left alone are not wrong."""
-        return super().wrong(after.left_alone(wanted, found.priorities), found, before, after)
+        alone = left_alone(wanted, found.priorities, shared=after.shared)
+        return super().wrong(alone, found, before, after)
 
 
 # -- frames ----------------------------------------------------------------------------------------
