@@ -219,6 +219,25 @@ def test_what_cannot_be_is_refused(name, old, new, says):
 
 
 @pytest.mark.parametrize(
+    ("admin", "oper", "on"),
+    [
+        ("Auto", "Enabled", True),
+        ("on", "Disabled", True),
+        ("off", "Disabled", False),
+        ("Auto", "Disabled", None),
+    ],
+)
+def test_where_pfc_is_disabled_a_mode_is_known_only_where_it_is_shown(admin, oper, on):
+    lists = {"Priority Enabled List": "", "Priority Disabled List": "0 1 2 3 4 5 6 7"}
+    port = {"Eth1/1": [{"PFC admin": admin, "PFC oper": oper}]}
+    ((disabled,), (enabled,)) = (
+        PARSERS["pfc"](answer([{"PFC": state, **lists}, port])) for state in ("disabled", "enabled")
+    )
+    assert disabled.on == {"Eth1/1": on}
+    assert enabled.on == {"Eth1/1": bool(on)}
+
+
+@pytest.mark.parametrize(
     ("shown", "speed"),
     [("25G", 25), ("100Gx4", 100), ("10 Gbps", 10), ("Unknown", None)],
 )

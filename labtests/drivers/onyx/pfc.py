@@ -2,7 +2,7 @@
 
 A port whose mode is `on` by force may show `Auto` and `Enabled` (user guide), so it is on when it
 works or is told to. Whether PFC works at all is the switch's own (`dcb priority-flow-control
-enable`), and nothing that labtests changes.
+enable`), and nothing that labtests changes: where it does not, a port need not show its mode.
 """
 
 import re
@@ -32,11 +32,10 @@ _REMEDY = "once, by hand: `dcb priority-flow-control enable force`"
 
 @dataclass(frozen=True, slots=True)
 class Pauses:
-    """PFC of a switch: whether it is enabled, for which priorities, and which interfaces are on."""
+    """PFC of a switch: for which priorities, and which interfaces are on; None: not shown."""
 
-    enabled: bool
     priorities: frozenset[int]
-    on: Mapping[str, bool]
+    on: Mapping[str, bool | None]
 
 
 def parse_pfc(reply: Reply) -> Pauses:
@@ -48,8 +47,8 @@ def parse_pfc(reply: Reply) -> Pauses:
     ports = told.fields.keys() - {_STATE, _ENABLED, _DISABLED}
     if new := [name for name in ports if not _INTERFACE.fullmatch(name)]:
         told.node.refuse(f"has the field {excerpt(min(new), 80)!r}, which is unrecognised")
-    on = {name: _is_on(Told.by(told[name])) for name in sorted(ports)}
-    return Pauses(told[_STATE].one_of(*_STATES) == "enabled", enabled, on)
+    works = told[_STATE].one_of(*_STATES) == "enabled"
+    return Pauses(enabled, {name: _is_on(Told.by(told[name]), works) for name in sorted(ports)})
 
 
 def _numbers(node: Node) -> frozenset[int]:
@@ -58,9 +57,12 @@ def _numbers(node: Node) -> frozenset[int]:
     return frozenset(map(int, re.findall("[0-7]", told)))
 
 
-def _is_on(told: Told) -> bool:
+def _is_on(told: Told, enabled: bool) -> bool | None:
     works = told["PFC oper"].one_of(*_STATES) == "enabled"
-    return told["PFC admin"].one_of("auto", "on", "off") == "on" or works
+    admin = told["PFC admin"].one_of("auto", "on", "off")
+    if works or admin == "on":
+        return True
+    return None if admin == "auto" and not enabled else False
 
 
 def _pauses() -> Asking[tuple[Reply, Pauses]]:
@@ -72,7 +74,7 @@ def _pauses() -> Asking[tuple[Reply, Pauses]]:
 class OnyxPauses:
     """PFC of the switch, and whether another port needs its priorities, too."""
 
-    of: Pauses
+    priorities: frozenset[int]
     shared: bool
 
 
@@ -86,22 +88,29 @@ class OnyxPfc(OnyxSetting[PfcSetting]):
         reply, of = yield from _pauses()
         if self.port(port) not in of.on:
             self.cli.names.wrong(reply, self.port(port), f"{len(of.on)} others")
-        on = of.enabled and of.on[self.port(port)]
+        on = of.on[self.port(port)]
+        if on is None:
+            where = f"interface {port} dcb priority-flow-control"
+            self.reject(
+                where, "PFC is disabled in the whole switch, and its mode not shown", _REMEDY
+            )
         return PfcSetting(mode="on" if on else "off", priorities=of.priorities)
 
     def around(self, port: str, values: tuple[PfcSetting, ...]) -> Asking[OnyxPauses]:
         """Whether another port needs the priorities, too."""
         _, of = yield from _pauses()
         others = of.on.keys() - {self.port(port)}
-        return OnyxPauses(of, of.enabled and any(of.on[each] for each in others))
+        return OnyxPauses(of.priorities, any(of.on[each] is not False for each in others))
 
     def commands(
         self, port: str, earlier: PfcSetting, wanted: PfcSetting, around: OnyxPauses
     ) -> Commands:
         """The priorities first, so that PFC never works with those of somebody else."""
-        self._expect_possible(port, wanted, around.of)
+        if wanted.mode == "auto":
+            where, problem = f"interface {port}", "labtests negotiates no PFC there (DCBX)"
+            self.reject(where, problem, 'use the mode "on" or "off"')
         before, after = (
-            left_alone(each, around.of.priorities, shared=around.shared).priorities
+            left_alone(each, around.priorities, shared=around.shared).priorities
             for each in (earlier, wanted)
         )
         at = ("dcb", "priority-flow-control", "priority")
@@ -112,14 +121,6 @@ class OnyxPfc(OnyxSetting[PfcSetting]):
             words = (*mode, "on", "force") if wanted.mode == "on" else ("no", *mode, "force")
             lines.append(self.of_port(port, *words))
         return tuple(lines)
-
-    def _expect_possible(self, port: str, wanted: PfcSetting, of: Pauses) -> None:
-        where = f"interface {port} dcb priority-flow-control"
-        if wanted.mode == "auto":
-            problem = "labtests negotiates no PFC there (DCBX)"
-            self.reject(where, problem, 'use the mode "on" or "off"')
-        if wanted.mode == "on" and not of.enabled:
-            self.reject(where, "PFC is disabled in the whole switch", _REMEDY)
 
     def wrong(self, wanted: PfcSetting, found: PfcSetting, before: Any, after: Any) -> str:
         """Priorities that were left alone are not wrong."""
