@@ -168,7 +168,7 @@ def test_pfc_of_the_whole_switch_is_not_enabled_by_the_way(lab, simulated):
     assert "dcb priority-flow-control enable force" in refused.value.remedy
     by_hand(lab, "interface ethernet 1/2 dcb priority-flow-control mode on force")
     assert simulated.lab.network.switch(BOX).pfc("Eth1/2")[0] == "off"
-    with pytest.raises(CommandRejected, match="its mode not shown"):
+    with pytest.raises(CommandRejected, match="disabled in the whole switch"):
         lab.ask(BOX, lab.setting(IN, PFC).read("Eth1/2"))
     by_hand(lab, "dcb priority-flow-control enable force")
     assert lab.ask(BOX, lab.setting(IN, PFC).read("Eth1/2")).mode == "on"

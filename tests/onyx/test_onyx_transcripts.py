@@ -219,22 +219,22 @@ def test_what_cannot_be_is_refused(name, old, new, says):
 
 
 @pytest.mark.parametrize(
-    ("admin", "oper", "on"),
+    ("admin", "oper", "on", "of_disabled"),
     [
-        ("Auto", "Enabled", True),
-        ("on", "Disabled", True),
-        ("off", "Disabled", False),
-        ("Auto", "Disabled", None),
+        ("Auto", "Enabled", True, None),
+        ("on", "Disabled", True, None),
+        ("off", "Disabled", False, False),
+        ("Auto", "Disabled", False, None),
     ],
 )
-def test_where_pfc_is_disabled_a_mode_is_known_only_where_it_is_shown(admin, oper, on):
+def test_where_pfc_is_disabled_a_mode_is_known_only_where_it_is_off(admin, oper, on, of_disabled):
     lists = {"Priority Enabled List": "", "Priority Disabled List": "0 1 2 3 4 5 6 7"}
     port = {"Eth1/1": [{"PFC admin": admin, "PFC oper": oper}]}
     ((disabled,), (enabled,)) = (
         PARSERS["pfc"](answer([{"PFC": state, **lists}, port])) for state in ("disabled", "enabled")
     )
-    assert disabled.on == {"Eth1/1": on}
-    assert enabled.on == {"Eth1/1": bool(on)}
+    assert disabled.on == {"Eth1/1": of_disabled}
+    assert enabled.on == {"Eth1/1": on}
 
 
 @pytest.mark.parametrize(

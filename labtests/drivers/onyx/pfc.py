@@ -32,7 +32,8 @@ _REMEDY = "once, by hand: `dcb priority-flow-control enable force`"
 
 @dataclass(frozen=True, slots=True)
 class Pauses:
-    """PFC of a switch: for which priorities, and which interfaces are on; None: not shown."""
+    """PFC of a switch: for which priorities, and which interfaces are on; None where the switch
+    does none, whatever they are told."""
 
     priorities: frozenset[int]
     on: Mapping[str, bool | None]
@@ -60,9 +61,8 @@ def _numbers(node: Node) -> frozenset[int]:
 def _is_on(told: Told, enabled: bool) -> bool | None:
     works = told["PFC oper"].one_of(*_STATES) == "enabled"
     admin = told["PFC admin"].one_of("auto", "on", "off")
-    if works or admin == "on":
-        return True
-    return None if admin == "auto" and not enabled else False
+    on = works or admin == "on"
+    return on if enabled or admin == "off" else None
 
 
 def _pauses() -> Asking[tuple[Reply, Pauses]]:
@@ -91,9 +91,8 @@ class OnyxPfc(OnyxSetting[PfcSetting]):
         on = of.on[self.port(port)]
         if on is None:
             where = f"interface {port} dcb priority-flow-control"
-            self.reject(
-                where, "PFC is disabled in the whole switch, and its mode not shown", _REMEDY
-            )
+            problem = "PFC is disabled in the whole switch, whatever the mode of the port is"
+            self.reject(where, problem, _REMEDY)
         return PfcSetting(mode="on" if on else "off", priorities=of.priorities)
 
     def around(self, port: str, values: tuple[PfcSetting, ...]) -> Asking[OnyxPauses]:
