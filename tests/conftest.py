@@ -41,6 +41,7 @@ RUN_WHOLE_LABS = frozenset(
         "test_network_references",
         "test_restore_snapshot",
         "test_nexus",
+        "test_ring",
         "test_cumulus",
         "test_onyx",
         "test_sonic",

@@ -40,8 +40,9 @@ class TrustSetting:
     override: bool = False
 
 
-PortWatchdog = Literal["on", "off", "unset"]
-"""Whether a port is watched; unset: nothing is configured there."""
+PortWatchdog = Annotated[str, re.compile("on|off|unset|of [0-7](,[0-7]){0,7}")]
+"""Whether a port is watched: unset where nothing is configured there, "of 3,4" where it is so for
+other priorities than the lossless ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,14 +51,56 @@ class WatchdogTimes:
 
     Shut: after interval_ms x shutdown_multiplier. Served again: when no pause came for interval_ms
     x auto_restore_multiplier, or interval_ms x fixed_restore_multiplier after it was shut, whatever
-    comes (0: never by that). Ranges and steps: NX-OS 10.3(1).
+    comes (0: never by that). NX-OS has these four; where a device has the products (SONiC), the
+    interval is their greatest common divisor. A driver refuses what its device does not take.
     """
 
     on: bool
-    interval_ms: Annotated[int, range(100, 1001, 100)]
-    shutdown_multiplier: Annotated[int, range(1, 11)]
-    auto_restore_multiplier: Annotated[int, range(101)]
-    fixed_restore_multiplier: Annotated[int, range(101)]
+    interval_ms: Annotated[int, range(1, 60_001)]
+    shutdown_multiplier: Annotated[int, range(1, 60_001)]
+    auto_restore_multiplier: Annotated[int, range(60_001)]
+    fixed_restore_multiplier: Annotated[int, range(60_001)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortDeadlockDetection:
+    """Whether a port looks for priorities that pauses hold for ever, and who makes PFC work again
+    once it has released one: the switch by itself, or somebody (`manual`)."""
+
+    on: bool
+    recovery: Literal["auto", "manual"] = "auto"
+
+
+Ticks = tuple[tuple[Priority, Count], ...]
+"""(priority, ticks), ascending; priorities without any are not in it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadlockTimes:
+    """When a priority that pauses hold is taken for deadlocked, and for how long PFC is then off
+    for it; `action`: what the port does with its packets meanwhile.
+
+    `detect` and `release` count ticks; how long one is, `precision` says in the device's own words
+    (DeadlockDetecting knows). A priority without `detect` is not looked at, one without `release`
+    has no automatic recovery.
+    """
+
+    precision: Literal["high", "normal", "low"] = "normal"
+    action: Literal["forwarding", "discard"] = "forwarding"
+    detect: Ticks = ()
+    release: Ticks = ()
+
+
+FramesPerS = tuple[tuple[Priority, Annotated[int, range(1, MOST + 1)]], ...]
+"""(priority, pause frames per second), ascending; priorities without any are not in it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PfcAlarm:
+    """How many pause frames a second a port may receive, and send, before the switch warns."""
+
+    received: FramesPerS = ()
+    sent: FramesPerS = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,6 +284,31 @@ class Reading:
         """What identifies the counter on its lab (index -1 where there is none)."""
         index = -1 if self.index is None else self.index
         return (self.device, self.port, self.scope, index, self.counter)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PfcWarning:
+    """A device has warned that a port receives, or sends, more pause frames of a priority than
+    PfcAlarm allows. `when`: its own time, in its own words."""
+
+    port: str
+    priority: Priority
+    way: Literal["received", "sent"]
+    when: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WarningLog:
+    """What a device's log has of that. `noted`: messages of all kinds so far, of which it still has
+    the last `kept`. `unread`: what it says of PFC and nobody here knows. `missing`: why there is no
+    log."""
+
+    device: str
+    noted: int = 0
+    kept: int = 0
+    warnings: tuple[PfcWarning, ...] = ()
+    unread: tuple[str, ...] = ()
+    missing: str = ""
 
 
 # -- what a workload saw -----------------------------------------------------------------------

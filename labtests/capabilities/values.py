@@ -17,9 +17,12 @@ from labtests.capabilities.records import (
     TEXT,
     Count,
     DcqcnSetting,
+    DeadlockTimes,
     EcnSetting,
     EtsSetting,
+    PfcAlarm,
     PfcSetting,
+    PortDeadlockDetection,
     PortWatchdog,
     Priority,
     QueueLimitSetting,
@@ -95,6 +98,9 @@ _FORMS: Mapping[str, Any] = {
     "headroom": tuple[tuple[Priority, Count], ...],
     "pfc_watchdog": PortWatchdog,
     "watchdog_times": WatchdogTimes,
+    "deadlock_detection": PortDeadlockDetection,
+    "deadlock_times": DeadlockTimes,
+    "pfc_alarm": PfcAlarm,
 }
 FORMS: Mapping[str, Rule] = {name: partial(_is, form) for name, form in _FORMS.items()}
 """Every kind of setting (settings.KINDS)."""

@@ -38,6 +38,8 @@ SETTINGS = (
     "notification_point",
     "dcqcn_rp",
     "dcqcn_np",
+    "deadlock_detection",
+    "pfc_alarm",
 )
 RAW = {
     "comware": ("display current-configuration", "display qos wred table"),

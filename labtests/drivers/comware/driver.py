@@ -3,8 +3,10 @@
 from typing import Literal
 
 from labtests.capabilities.driver import Driver
+from labtests.drivers.comware.alarms import ComwarePfcAlarm, ComwareWarnings
 from labtests.drivers.comware.clock import SwitchClock
 from labtests.drivers.comware.configuration import ConfigSection
+from labtests.drivers.comware.deadlock import ComwareDeadlockDetection, ComwareDeadlockTimes
 from labtests.drivers.comware.drops import Drops
 from labtests.drivers.comware.frames import FrameLimit, Headroom
 from labtests.drivers.comware.interfaces import Interfaces
@@ -34,6 +36,11 @@ _IN_THE_WAY = (
     ),
     ("qos wred queue ", "WRED is configured on the port itself, so no table can be applied"),
     ("priority-flow-control deadlock enable", "PFC deadlock detection may switch PFC off in a run"),
+    (
+        "priority-flow-control deadlock recover-mode manual",
+        "where PFC was switched off for a deadlock it stays off until "
+        "`priority-flow-control deadlock recover`",
+    ),
     ("qos lr ", "a rate limit is configured: the port is slower than its link"),
     ("qos gts ", "traffic shaping is configured: the port is slower than its link"),
 )
@@ -69,8 +76,9 @@ def _obstacles_of(section: ConfigSection) -> list[str]:
 _SETTINGS = (
     *(ComwarePfc, ComwareTrust, ComwareEcn, ComwareScheduling),
     *(ComwareDscpMap, QueueMap, FrameLimit, Headroom),
+    *(ComwareDeadlockTimes, ComwareDeadlockDetection, ComwarePfcAlarm),
 )
-_PARTS = (Queues, PfcFrames, Drops, Interfaces, ComwareState)
+_PARTS = (Queues, PfcFrames, Drops, Interfaces, ComwareWarnings, ComwareState)
 
 
 def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:

@@ -1,9 +1,11 @@
 """Interface view: what is configured on a port, and what the port does then."""
 
 from collections.abc import Mapping
+from typing import Any
 
-from labtests.simlab.comware import scheduling, wred
+from labtests.simlab.comware import deadlock, scheduling, wred
 from labtests.simlab.switch_cli import (
+    CliCall,
     CliSection,
     EmulatedSwitch,
     PortBehaviour,
@@ -11,6 +13,26 @@ from labtests.simlab.switch_cli import (
     setting,
 )
 from labtests.simlab.switch_cli.chassis import PfcMode, TrustSource
+
+_EARLY = "priority-flow-control early-warning dot1p"
+
+
+def _each_priority(call: CliCall) -> list[Mapping[str, Any]]:
+    """One line for each of a list (from memory)."""
+    way = next(word for word in ("inpps", "outpps") if word in call.keywords)
+    return [{**call.values, "one": each, "way": way} for each in call.values["priorities"]]
+
+
+EARLY_WARNING = tuple(
+    setting(
+        f"{_EARLY} <priorities> {way} <frames>",
+        key=f"{_EARLY} <one> {way}",
+        undo=(f"{_EARLY} <priorities> {way}",),
+        line=f"{_EARLY} <one> {way} <frames>",
+        expand=_each_priority,
+    )
+    for way in ("inpps", "outpps")
+)
 
 VERSIONS = "{ rev100 | rev101 | standard }"
 
@@ -28,6 +50,8 @@ SETTINGS = (
         "priority-flow-control dot1p <priority> headroom <cells>",
         key="priority-flow-control dot1p <priority> headroom",
     ),
+    *deadlock.AT_A_PORT,
+    *EARLY_WARNING,
     # without a size it is the default again (from memory)
     setting("jumboframe enable [ <frame> ]", default="jumboframe enable", default_on=True),
     setting(f"dcbx version {VERSIONS}", undo=(f"dcbx version {VERSIONS}",)),
@@ -87,6 +111,7 @@ def _changed(switch: EmulatedSwitch, port: CliSection) -> None:
             trust=trust(port)[0],
             schedule=scheduling.schedule(port),
             curves=wred.curves(switch, port),
+            guard=deadlock.guard(switch, port),
         ),
     )
 

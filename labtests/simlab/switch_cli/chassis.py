@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from labtests.core.headroom import headroom_for
 from labtests.inventory import Device, Endpoint, Link
-from labtests.network import PfcWatchdog, Schedule, WredCurve
+from labtests.network import DeadlockDetection, PfcWatchdog, Schedule, WredCurve
 from labtests.simlab.defects import LAB_EPOCH
 from labtests.simlab.face import Announced
 from labtests.simlab.faults import UnknownFault
@@ -38,7 +38,7 @@ class PortBehaviour:
     dscp_map: tuple[int, ...] | None = None  # of this port alone; None: the whole switch's
     schedule: Schedule = field(default_factory=Schedule)
     curves: tuple[WredCurve | None, ...] = (None,) * 8
-    guard: PfcWatchdog | None = None
+    guard: PfcWatchdog | DeadlockDetection | None = None
 
 
 class Chassis(ABC):
