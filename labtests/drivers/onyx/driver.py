@@ -103,8 +103,8 @@ def _utc_s(time: str, date: str, zone: str) -> float:
 
 _CLOCK = ONYX.record(
     "",
-    ONYX.line("Time: <time>"),
-    ONYX.line("Date: <date>"),
+    ONYX.line("Time: <time:[0-9:]+>"),
+    ONYX.line("Date: <date:[0-9/]+>"),
     ONYX.line("Time zone: <zone:text>"),
     ONYX.maybe("UTC-offset: same as UTC"),
     make=_utc_s,
