@@ -1,5 +1,5 @@
-"""A lab that was given a profile is as healthy as one that was not: suites make the queues that they
-rest on."""
+"""A lab that was given a profile is as healthy as one that was not: suites make the queues that
+they rest on."""
 
 from pathlib import Path
 

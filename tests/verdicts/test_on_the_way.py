@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from handmade import control_of, counters_at, flow, reading, rows
+from handmade import control_of, counters_at, flow, good_evidence, reading, rows
 from handmade_loads import SENT, load
 from test_a_fourth_reading import grown
 from test_ecn_verdict import GOOD, WITHOUT
@@ -16,6 +16,7 @@ from labtests.verdicts import (
     marked_not_dropped,
     no_loss,
     packets,
+    paused,
     witnesses,
 )
 
@@ -158,3 +159,19 @@ def test_marks_of_switches_before_the_bottleneck_are_seen_by_the_receiver_too(
 
     evidence = replace(base, transit=(TRUNK,), before=read(9.5, 0), after=read(16.0, 1))
     assert (witnesses.marks_agree(evidence).outcome is Outcome.PASS) is agree
+
+
+@pytest.mark.parametrize(("held_s", "outcome"), [(3.0, Outcome.PASS), (2.0, Outcome.FAIL)])
+def test_who_was_paused_most_is_told_by_time_and_not_by_frames(held_s, outcome):
+    """300 m of cable to the first sender: its pauses are longer, and fewer."""
+    seen = good_evidence()
+    first, second = seen.senders
+    for place, frames in ((first, 11_606), (second, 11_836)):
+        port = (place.switch, place.switch_port)
+        seen = grown(seen, port, c.PFC_TX_FRAMES, frames, "priority", place.priority)
+        nic = (place.device, place.port)
+        seen = grown(seen, nic, c.PFC_RX_FRAMES, frames, "priority", place.priority)
+    held_us = round(held_s * 1e6)
+    seen = grown(seen, ("a", "eth0"), c.PFC_RX_PAUSE_US, held_us, "priority", first.priority)
+    verdict = paused(seen)
+    assert verdict.outcome is outcome, verdict.because
