@@ -102,6 +102,22 @@ class PfcAlarm:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BufferThresholds:
+    """When a port pauses one priority, beside its headroom; None: the model's own.
+
+    Pauses are sent when the priority holds `dynamic_percent` of the cells that are free, or
+    `static_cells`; they end when it holds `xon_offset_cells` less than that. `reserved_cells` are
+    its own, whatever others hold.
+    """
+
+    priority: Priority
+    dynamic_percent: Percent | None = None
+    static_cells: Count | None = None
+    xon_offset_cells: Count | None = None
+    reserved_cells: Count | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WredQueue:
     """The RED curve of one egress queue. Limits are in the device's own unit (cells or packets)."""
 

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from labtests.capabilities.records import (
     MOST,
     TEXT,
+    BufferThresholds,
     Count,
     DcqcnSetting,
     DeadlockTimes,
@@ -101,6 +102,7 @@ _FORMS: Mapping[str, Any] = {
     "deadlock_detection": PortDeadlockDetection,
     "deadlock_times": DeadlockTimes,
     "pfc_alarm": PfcAlarm,
+    "buffer_thresholds": tuple[BufferThresholds, ...],
 }
 FORMS: Mapping[str, Rule] = {name: partial(_is, form) for name, form in _FORMS.items()}
 """Every kind of setting (settings.KINDS)."""

@@ -1,13 +1,21 @@
-"""What only the configuration of a port shows: the longest frames that pass, and PFC's headroom.
+"""What only the configuration of a port shows: the longest frames that pass, and PFC's buffers.
 
-`priority-flow-control dot1p P headroom N` is in the PFC references of S9825, S9855 and S12500 and
-in public configurations; its `undo` is from memory.
+`priority-flow-control dot1p P headroom N`, and `ingress-buffer`, `ingress-threshold-offset` and
+`reserved-buffer` beside it, are in the PFC references of S9825, S9855 and S12500 and in public
+configurations; `undo` is from memory. That the dynamic threshold is a percentage is the white
+paper's (3.2.3).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from labtests.capabilities.device import FrameLengths
-from labtests.capabilities.settings import FRAME_LIMIT, HEADROOM, Headrooms
+from labtests.capabilities.records import BufferThresholds
+from labtests.capabilities.settings import (
+    BUFFER_THRESHOLDS,
+    FRAME_LIMIT,
+    HEADROOM,
+    Headrooms,
+)
 from labtests.drivers.comware.session import PortSetting, line
 from labtests.drivers.comware.values import COMWARE
 from labtests.transport.asking import Asking
@@ -63,3 +71,56 @@ class Headroom(PortSetting[Headrooms]):
         for priority, cells in wanted:
             if before.get(priority) != cells:
                 yield line(*words, priority, "headroom", cells)
+
+
+_OF_A_PRIORITY = ("priority-flow-control", "dot1p")
+_THRESHOLDS = {
+    "dynamic_percent": "ingress-buffer dynamic",
+    "static_cells": "ingress-buffer static",
+    "xon_offset_cells": "ingress-threshold-offset",
+    "reserved_cells": "reserved-buffer",
+}
+_SHAPES = {
+    name: COMWARE.shape(f"{' '.join(_OF_A_PRIORITY)} <priority:0-7> {words} <number:number>")
+    for name, words in _THRESHOLDS.items()
+}
+
+
+class Thresholds(PortSetting[tuple[BufferThresholds, ...]]):
+    """When a port pauses, by priority."""
+
+    kind = BUFFER_THRESHOLDS
+
+    def read(self, port: str) -> Asking[tuple[BufferThresholds, ...]]:
+        """As configured on the port; a model's default is not shown."""
+        reply, section = yield from self.configured(port)
+        found: dict[int, dict[str, int]] = {}
+        for name, shape in _SHAPES.items():
+            for each in section.each(reply, shape):
+                found.setdefault(each["priority"], {})[name] = each["number"]
+        return tuple(BufferThresholds(priority=p, **found[p]) for p in sorted(found))
+
+    def lines(
+        self,
+        port: str,
+        earlier: tuple[BufferThresholds, ...],
+        wanted: tuple[BufferThresholds, ...],
+    ) -> Iterator[CliLine]:
+        """One line for each number that differs; what is to be the model's own is undone first."""
+        before, after = _numbers(earlier), _numbers(wanted)
+        for priority, name in before:
+            if (priority, name) not in after:
+                yield line("undo", *_OF_A_PRIORITY, priority, *_THRESHOLDS[name].split())
+        for (priority, name), number in after.items():
+            if before.get((priority, name)) != number:
+                yield line(*_OF_A_PRIORITY, priority, *_THRESHOLDS[name].split(), number)
+
+
+def _numbers(thresholds: tuple[BufferThresholds, ...]) -> Mapping[tuple[int, str], int]:
+    """Those that are not the model's own."""
+    return {
+        (each.priority, name): getattr(each, name)
+        for each in thresholds
+        for name in _THRESHOLDS
+        if getattr(each, name) is not None
+    }
