@@ -43,6 +43,7 @@ RUN_WHOLE_LABS = frozenset(
         "test_nexus",
         "test_ring",
         "test_cumulus",
+        "test_onyx",
         "test_sonic",
         "test_story_honesty",
         "test_story_options",

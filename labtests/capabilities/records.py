@@ -40,8 +40,9 @@ class TrustSetting:
     override: bool = False
 
 
-PortWatchdog = Literal["on", "off", "unset"]
-"""Whether a port is watched; unset: nothing is configured there."""
+PortWatchdog = Annotated[str, re.compile("on|off|unset|of [0-7](,[0-7]){0,7}")]
+"""Whether a port is watched: unset where nothing is configured there, "of 3,4" where it is so for
+other priorities than the lossless ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,14 +51,15 @@ class WatchdogTimes:
 
     Shut: after interval_ms x shutdown_multiplier. Served again: when no pause came for interval_ms
     x auto_restore_multiplier, or interval_ms x fixed_restore_multiplier after it was shut, whatever
-    comes (0: never by that). Ranges and steps: NX-OS 10.3(1).
+    comes (0: never by that). NX-OS has these four; where a device has the products (SONiC), the
+    interval is their greatest common divisor. A driver refuses what its device does not take.
     """
 
     on: bool
-    interval_ms: Annotated[int, range(100, 1001, 100)]
-    shutdown_multiplier: Annotated[int, range(1, 11)]
-    auto_restore_multiplier: Annotated[int, range(101)]
-    fixed_restore_multiplier: Annotated[int, range(101)]
+    interval_ms: Annotated[int, range(1, 60_001)]
+    shutdown_multiplier: Annotated[int, range(1, 60_001)]
+    auto_restore_multiplier: Annotated[int, range(60_001)]
+    fixed_restore_multiplier: Annotated[int, range(60_001)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from labtests.capabilities import counters as c
+from labtests.experiment.crossings import Queues, crossings
 from labtests.experiment.pace import Pace, Span
 from labtests.experiment.phase import PhaseRecord, in_words, place, settling
 from labtests.experiment.roles import Role, Roles
@@ -63,31 +64,38 @@ class ClassRounds:
     def run(self) -> tuple[tuple[PhaseRecord, ...], ...]:
         """Round by round, each with the tries that were disturbed first."""
         rounds, seen = self.rounds, settings_seen(self.lab, self.roles)
+        maps = seen.queues
         before_it = set_by_others(self.lab, seen)
         found = tuple(
-            self._round(f"round {number} of {len(rounds)}, {sender.name}", sender, counts)
+            self._round(f"round {number} of {len(rounds)}, {sender.name}", sender, counts, maps)
             for number, (sender, counts) in enumerate(rounds, start=1)
         )
         changed = before_it + settings_seen(self.lab, self.roles).changed_since(seen)
         return tuple(tuple(_with(each, changed) for each in tries) for tries in found)
 
-    def _round(self, name: str, sender: Role, counts: Counts) -> tuple[PhaseRecord, ...]:
+    def _round(
+        self, name: str, sender: Role, counts: Counts, maps: Queues
+    ) -> tuple[PhaseRecord, ...]:
         records: list[PhaseRecord] = []
         for spacing in SPACINGS:
             spaced = tuple((tos, spacing * count) for tos, count in counts)
             again = f", again ({len(records)})" if records else ""
-            records.append(self._once(name + again, sender, spaced))
+            records.append(self._once(name + again, sender, spaced, maps))
             if undisturbed(records[-1].evidence):
                 break
         return tuple(records)
 
-    def _once(self, name: str, sender: Role, counts: Counts) -> PhaseRecord:
+    def _once(self, name: str, sender: Role, counts: Counts, maps: Queues) -> PhaseRecord:
         self.lab.expect_lease()
         total = sum(count for _, count in counts)
         self.progress(f"experiment {name!r}: {total} packets of {len(counts)} DSCPs")
         clock, telemetry = self.lab.clock, Telemetry(self.lab, self.lab.clock)
         at = self.roles.bottleneck
-        watch = Watch(ports={at.device: (at.interface,)}, bottleneck=(at.device, at.interface))
+        passed = crossings(self.roles, maps, [(sender, tos) for tos, _ in counts])
+        ports: dict[str, tuple[str, ...]] = {at.device: (at.interface,)}
+        for device, port in (each.port for each in passed):
+            ports[device] = (*ports.get(device, ()), port)
+        watch = Watch(ports=ports, bottleneck=(at.device, at.interface))
         receiver = self.roles.receiver
         before = telemetry.snapshot(watch)
         started_s = clock.now_s()
@@ -105,6 +113,7 @@ class ClassRounds:
             line_bits_per_s=self.roles.line_bits_per_s,
             senders=tuple(place(sender, None, self.queues[tos >> 2]) for tos, _ in counts),
             receiver=place(receiver, None, 0),
+            crossings=passed,
             flows=flows,
             before=before,
             after=after,

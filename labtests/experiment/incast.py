@@ -174,9 +174,24 @@ class Incast:
             self.set(at, PFC, wanted)
 
     def no_pfc_anywhere(self) -> None:
-        """PFC off at the switches, the receiver's port too."""
-        self.pfc_at_switch(PfcSetting(mode="off", priorities=frozenset()))
-        self.set(self.receiver.switch, PFC, PfcSetting(mode="off", priorities=frozenset()))
+        """PFC off at the switches that have it, the receiver's port too."""
+        for at in self._switch_ports(PFC):
+            self.set(at, PFC, PfcSetting(mode="off", priorities=frozenset()))
+
+    def no_red_anywhere(self) -> None:
+        """No RED at the switches that have it: it would drop what cannot be marked."""
+        for at in self._switch_ports(ECN):
+            self.set(at, ECN, EcnSetting())
+
+    def plain_queues(self) -> None:
+        """Queues of the switches fill and drop, whatever profile is in force: no PFC, no RED."""
+        self.no_pfc_anywhere()
+        self.no_red_anywhere()
+
+    def _switch_ports(self, kind: Kind[T]) -> tuple[Endpoint, ...]:
+        """Those on the way that have this setting."""
+        ports = (*(role.switch for role in self.senders), *self.roles.transit, self.bottleneck)
+        return tuple(at for at in dict.fromkeys(ports) if self.lab.has(at.device, kind))
 
     def watch_for_storms(self, times: WatchdogTimes) -> None:
         """The PFC watchdog of the bottleneck's switch works with these times, at the bottleneck."""

@@ -9,6 +9,7 @@ from labtests.capabilities.device import PfcWarnings, RdmaDevices
 from labtests.capabilities.records import Reading, WarningLog
 from labtests.core.errors import DeviceError
 from labtests.core.units import dscp_of_tos
+from labtests.experiment.crossings import crossings
 from labtests.experiment.pace import Pace
 from labtests.experiment.reachability import unreachable
 from labtests.experiment.refresh import still
@@ -138,6 +139,7 @@ class Phase:
             receivers=towards,
             unreachable=tuple(self._unreachable(traffic)),
             refresh=self.refresh,
+            crossings=crossings(self.roles, seen.queues, [(s.role, s.tool.tos) for s in traffic]),
             cnp=self._cnp_class(seen),
             pfc=seen.pfc,
             quiet_before=counters.all(),

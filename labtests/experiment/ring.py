@@ -17,12 +17,12 @@ from labtests.capabilities.settings import DEADLOCK_DETECTION, DEADLOCK_TIMES, P
 from labtests.core.units import BitsPerSecond
 from labtests.experiment.fitting import Class, NotHere
 from labtests.experiment.incast import Incast
-from labtests.experiment.paths import transit_ports
 from labtests.experiment.phase import Phase, SenderPart
 from labtests.experiment.roles import Role, Roles, role_of
 from labtests.experiment.settings import Places
 from labtests.inventory import Endpoint, Testbed
 from labtests.lab.changes import Wanted
+from labtests.lab.paths import transit_ports
 from labtests.measure.evidence import CycleHop, Evidence
 from labtests.verdicts import Verdict, sound_in_a_cycle
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from labtests.core.errors import LabError
 from labtests.core.units import BitsPerSecond
-from labtests.experiment.paths import transit_ports
 from labtests.inventory import Endpoint, Testbed
+from labtests.lab.paths import towards, transit_ports
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,8 @@ class Role:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trunk:
-    """The only cable between two switches on the way of these senders, by name."""
+    """The only cable between two switches on the way of these senders, by name. Packets come to the
+    first of its ends before the other one."""
 
     ends: tuple[Endpoint, Endpoint]
     bits_per_s: BitsPerSecond
@@ -85,7 +86,8 @@ def _trunks(testbed: Testbed, senders: tuple[Role, ...], receiver: Role) -> Iter
         alike = [each for each in testbed.links if {each.a.device, each.b.device} == pair]
         if using and len(alike) == 1:
             speed = BitsPerSecond(link.speed_bits_per_s)
-            yield Trunk(ends=(link.a, link.b), bits_per_s=speed, senders=using)
+            ends = towards(testbed, (link.a, link.b), receiver.switch.device)
+            yield Trunk(ends=ends, bits_per_s=speed, senders=using)
 
 
 def role_of(testbed: Testbed, endpoint: Endpoint) -> Role:

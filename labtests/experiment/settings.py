@@ -21,6 +21,7 @@ from labtests.capabilities.settings import (
     kind_of,
 )
 from labtests.experiment.choosing import cnp_dscp_asked, queues_asked
+from labtests.experiment.crossings import entries
 from labtests.experiment.roles import Roles
 from labtests.inventory import Endpoint
 from labtests.journal.values import readable
@@ -130,6 +131,7 @@ def settings_seen(
         ends += [role.nic, role.switch] if role is not roles.receiver else [role.nic]
     ends = list(dict.fromkeys((*ends, *roles.transit)))
     mapped = [roles.bottleneck, *(end for role in roles.senders for end in (role.nic, role.switch))]
+    mapped += [at for at in entries(roles) if at not in mapped]
     notifier = roles.receiver.nic
     devices = list(dict.fromkeys(end.device for end in ends))
     watching = (*beside, *(_watching(lab, roles.bottleneck) if watchdog else ()))

@@ -81,6 +81,15 @@ class CnpClass:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Crossing:
+    """A switch port towards the receiver that flows pass before the bottleneck, and the queue there
+    of each of them (by number of the flow), by the maps of the port where it came in, as read."""
+
+    port: tuple[str, str]
+    queues: Mapping[int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
     """Where one role stands: its NIC port, the switch port opposite, and its class of traffic.
 
@@ -116,11 +125,11 @@ class Evidence:
     `transit` are the ports (device, port) of cables between switches on the senders' way to it.
     `idle` is what the check before the run saw grow. `changed` has a sentence for each setting that
     was another one when the phase had ended. `pfc` is what was read of each port (device, port)
-    that has it, `mtu_bytes` the smallest of the hosts', which
-    are in `own_mtu_bytes` by name, `storm` what the receiver paused by a
-    tool. Where the senders have a receiver each, `receivers` are these (`receiver` is one of them),
-    and `cycle` is the way that all of them go round. `warnings` are logs of switches, before and
-    after the traffic, where they were asked for. `restless` names what went on counting.
+    that has it, `mtu_bytes` the smallest of the hosts', which are in `own_mtu_bytes` by name.
+    `storm` is what the receiver paused by a tool, `crossings` are the ports of `transit` that flows
+    pass for certain. Where the senders have a receiver each, `receivers` are these (`receiver` is
+    one of them), and `cycle` is the way that all of them go round. `warnings` are logs of switches,
+    before and after the traffic, where they were asked for. `restless` names what went on counting.
     `shown` are the counters that had a number in a phase before this one: one that has none now is
     missing, and not one that the device has not.
     """
@@ -134,6 +143,7 @@ class Evidence:
     senders: tuple[Place, ...]
     receiver: Place
     transit: tuple[tuple[str, str], ...] = ()
+    crossings: tuple[Crossing, ...] = ()
     flows: tuple[FlowResult, ...] = ()
     before: tuple[Reading, ...] = ()
     after: tuple[Reading, ...] = ()

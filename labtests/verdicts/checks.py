@@ -22,6 +22,9 @@ from labtests.verdicts.outcome import (
 
 BUSY_SHARE = 0.97
 """Egress use that counts as proof of congestion."""
+FULL_SHARE = 0.9
+"""Of line rate, what a port that drops forwards at least: counters leave out the preamble and the
+gap, a 64th of full packets at an MTU of 1500 bytes, and a sender may have missed a tenth."""
 PACE_SHARE = 0.9
 """Of what a flow was asked to send: what is less is another load than the suite speaks of."""
 CONGESTION_EVENTS_PER_S = 5.0
@@ -325,6 +328,36 @@ def mean_use(evidence: Evidence) -> float | None:
     seconds = max(row.end_s for row in rows) - min(row.start_s for row in rows)
     total = sum(n for n in moved if n is not None)
     return 8 * total / seconds / evidence.line_bits_per_s if seconds > 0 else None
+
+
+def full_while_it_dropped(evidence: Evidence) -> Iterator[Finding]:
+    """A port that drops for want of speed has that of its line while all send (or any, where each
+    of them can fill it), where it counts bytes. One that has not is limited, paused or slower than
+    the testbed file says."""
+    used = mean_use(evidence)
+    rows = [row for flow in evidence.flows for row in flow.intervals]
+    dropped = any(port_drops.queue_drops(evidence, queue).increase for queue in evidence.queues)
+    if used is None or not dropped:
+        return
+    seconds = max(row.end_s for row in rows) - min(row.start_s for row in rows)
+    filled_s = goodput.seconds_together(evidence)
+    if all(_fills_the_line(evidence, *each)
+           for each in zip(evidence.senders, evidence.flows, strict=False)):  # fmt: skip
+        filled_s = seconds
+    least = FULL_SHARE * filled_s / seconds
+    said = (
+        f"{' '.join(evidence.bottleneck)} dropped while it forwarded at {100 * used:.0f} % of its "
+    )
+    said += (
+        "line rate: a limit, pauses of the receiver, or a slower link than the testbed file says"
+    )
+    finding = bounded("egress use of the bottleneck over the whole time", used, at_least=least)
+    yield finding if finding.outcome is Outcome.PASS else unproven(said, *finding.facts)
+
+
+def _fills_the_line(evidence: Evidence, place: Place, flow: FlowResult) -> bool:
+    link = place.link_bits_per_s
+    return not flow.offered_bits_per_s and link is not None and link >= evidence.line_bits_per_s
 
 
 def _priority(place: Place) -> int:

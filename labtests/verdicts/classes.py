@@ -9,10 +9,11 @@ somebody else's (ARP, LLDP, STP). It excuses nothing: what is lost of ours lacks
 
 from collections.abc import Iterator, Sequence
 
+from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowStatus
 from labtests.core.units import dscp_of_tos
 from labtests.measure.evidence import Evidence
-from labtests.verdicts import checks, packets, port_drops
+from labtests.verdicts import checks, packets, path, port_drops
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -57,7 +58,9 @@ def _classified(rounds: Sequence[Evidence], queues: Sequence[int]) -> Iterator[F
         return
     for seen in rounds:
         yield from _whole(seen)
-    yield from _shortened([_as_mapped(seen, queues) for seen in rounds if undisturbed(seen)])
+    whole = [seen for seen in rounds if undisturbed(seen)]
+    ports = [(seen, port) for seen in whole for port in (seen.bottleneck, *_passed(seen))]
+    yield from _shortened([_as_mapped(seen, port, queues) for seen, port in ports])
 
 
 def _whole(seen: Evidence) -> Iterator[Finding]:
@@ -74,24 +77,48 @@ def _whole(seen: Evidence) -> Iterator[Finding]:
     for difference in moved:
         if difference.increase is None:
             yield missing(difference, "known", "packets")
-    ours = [_ours(seen, queue) for queue in packets.queues_of(seen)]
-    total, stray = sum(ours), sum(d.increase or 0 for d in moved) - sum(ours)
+    yield from (_all_came(seen, port) for port in (seen.bottleneck, *_passed(seen)))
+
+
+def _passed(seen: Evidence) -> tuple[path.Where, ...]:
+    """The ports before the bottleneck whose queues count."""
+    return tuple(
+        each.port
+        for each in seen.crossings
+        if any(
+            d.increase is not None
+            for d in path.of_queues(seen, each.port, c.QUEUE_FORWARDED_PACKETS)
+        )
+    )
+
+
+def _all_came(seen: Evidence, port: path.Where) -> Finding:
+    """The queues of a port counted every packet."""
+    sent = sum(flow.sent_datagrams or 0 for flow in seen.flows)
+    total = sum(_ours(seen, port, queue) for queue in _grown(seen, port))
+    stray = sum(_grown(seen, port).values()) - total
+    where = "" if port == seen.bottleneck else f" of {' '.join(port)}"
     fact = Fact(
-        name=f"packets through all queues, {seen.name}",
+        name=f"packets through all queues{where}, {seen.name}",
         measured=total,
-        bound=f"= {sum(counts)}",
+        bound=f"= {sent}",
         unit="packets",
         margin=0,
         note=f"and {stray} of others" if stray else "",
     )
-    if not counts or total != sum(counts):
-        yield unproven(
-            f"{sum(counts)} packets were sent and the queues counted {total}: lost, late, or "
-            "somebody else's",
-            fact,
-        )
-    else:
-        yield passed(fact)
+    if sent and total == sent:
+        return passed(fact)
+    return unproven(
+        f"{sent} packets were sent and the queues{where} counted {total}: lost, late, or "
+        "somebody else's",
+        fact,
+    )
+
+
+def _grown(seen: Evidence, port: path.Where) -> dict[int, int]:
+    """What each queue of a port forwarded."""
+    found = path.of_queues(seen, port, c.QUEUE_FORWARDED_PACKETS)
+    return {each.key[3]: each.increase or 0 for each in found}
 
 
 def _none_dropped(seen: Evidence) -> Iterator[Finding]:
@@ -100,33 +127,40 @@ def _none_dropped(seen: Evidence) -> Iterator[Finding]:
             yield unproven(f"{name_of(drops)} grew by {drops.increase}: whose packets is not known")
 
 
-def _ours(seen: Evidence, queue: int) -> int:
+def _ours(seen: Evidence, port: path.Where, queue: int) -> int:
     """What a queue counted, without the rest that is not a multiple of the least count sent."""
-    got = port_drops.queue_forwarded(seen, queue).increase or 0
+    got = _grown(seen, port).get(queue, 0)
     least = min((flow.sent_datagrams or 0 for flow in seen.flows), default=0)
     return got - got % least if least else got
 
 
-def _as_mapped(seen: Evidence, queues: Sequence[int]) -> Finding:
+def _as_mapped(seen: Evidence, port: path.Where, queues: Sequence[int]) -> Finding:
+    """At a port; `queues` is the map of the bottleneck."""
     astray: list[str] = []
     facts: list[Fact] = []
-    for queue in packets.queues_of(seen):
-        due = {dscp_of_tos(f.tos) for f in seen.flows if queues[dscp_of_tos(f.tos)] == queue}
-        got = _ours(seen, queue)
+    known = next((dict(each.queues) for each in seen.crossings if each.port == port), None)
+    if known is None:
+        known = {number: queues[dscp_of_tos(flow.tos)] for number, flow in enumerate(seen.flows)}
+    where = "" if port == seen.bottleneck else f" of {' '.join(port)}"
+    for queue in sorted({*_grown(seen, port), *known.values()}):
+        due = {dscp_of_tos(seen.flows[n].tos) for n, due in known.items() if due == queue}
+        got = _ours(seen, port, queue)
         came = {dscp_of_tos(f.tos) for f in seen.flows if got & (f.sent_datagrams or 0)}
         wanted = sum(f.sent_datagrams or 0 for f in seen.flows if dscp_of_tos(f.tos) in due)
-        facts.append(_count(queue, due, got, wanted))
+        facts.append(_count(f"queue {queue}{where}", due, got, wanted))
+        expected = {dscp_of_tos(seen.flows[n].tos): due for n, due in known.items()}
         astray += [
-            f"DSCP {d} of {seen.flows[0].sender} reached queue {queue}, expected {queues[d]}"
+            f"DSCP {d} of {seen.flows[0].sender} reached queue {queue}{where}, "
+            f"expected {expected[d]}"
             for d in came - due
         ]
     return failed("; ".join(sorted(astray)), *facts) if astray else passed(*facts)
 
 
-def _count(queue: int, due: set[int], got: int, wanted: int) -> Fact:
+def _count(queue: str, due: set[int], got: int, wanted: int) -> Fact:
     names = ", ".join(map(str, sorted(due)))
     return Fact(
-        name=f"queue {queue}: packets of {f'DSCP {names}' if due else 'no DSCP'}",
+        name=f"{queue}: packets of {f'DSCP {names}' if due else 'no DSCP'}",
         measured=got,
         bound=f"= {wanted}",
         unit="packets",

@@ -195,9 +195,9 @@ def missing(difference: Difference, bound: str, unit: str) -> Finding:
     return unproven(f"{name_of(difference)}: {difference.unusable}", fact)
 
 
-def or_unproven(finding: Finding, why: str = "") -> Finding:
+def or_unproven(finding: Finding, why: str = "", *, joined_by: str = ": ") -> Finding:
     """A bound that is not kept says, with `why`, that the evidence is not enough to judge."""
     if finding.outcome is not Outcome.FAIL:
         return finding
-    said = f"{finding.because}: {why}" if why else finding.because
+    said = f"{finding.because}{joined_by}{why}" if why else finding.because
     return replace(finding, outcome=Outcome.INCONCLUSIVE, because=said)

@@ -49,6 +49,8 @@ ROWS = 0.01
 """How far a rate may be off by the times of a tool's rows."""
 FULL_SHARE = 0.97
 """Of what is due to a sender: less is another rate, and not the edges of rows."""
+ALIKE_SHARE = 0.9
+"""Of the mean of all senders, the least that one gets where no host stands out."""
 HALF = 0.5
 """Of the bottleneck: what others leave at least, or it is their incast and not ours."""
 OFFERS = 0.95
@@ -202,7 +204,8 @@ def _not_paused_elsewhere(evidence: Evidence, place: Place) -> Iterator[Finding]
 
 def _no_link_pause(evidence: Evidence, place: Place) -> Iterator[Finding]:
     """802.3x holds a whole port: what its NIC got is no more than the PFC frames of all priorities,
-    where a NIC counts those among them."""
+    where a NIC counts those among them; it may count them for its own priorities only, and the
+    switch for all."""
     nic = (place.device, place.port)
     every = evidence.change(nic, "port", None, c.PAUSE_RX_FRAMES)
     if every.increase is None and every.key in evidence.numbers:
@@ -210,7 +213,12 @@ def _no_link_pause(evidence: Evidence, place: Place) -> Iterator[Finding]:
     by_priority = [
         evidence.change(nic, "priority", each, c.PFC_RX_FRAMES).increase for each in range(8)
     ]
-    if (every.increase or 0) > sum(frames or 0 for frames in by_priority):
+    opposite = (place.switch, place.switch_port)
+    sent = [
+        evidence.change(opposite, "priority", each, c.PFC_TX_FRAMES).increase for each in range(8)
+    ]
+    most = max(sum(n or 0 for n in counted) for counted in (by_priority, sent))
+    if (every.increase or 0) > most:
         yield unproven(
             f"{name_of(every)} grew by {every.increase}, more than PFC frames of all priorities: "
             "802.3x pauses held the whole port; turn link pause off at both ends"
@@ -418,8 +426,9 @@ def _shares_slowed(
     yield _gave_way(evidence, shared[0], alone)
     line = evidence.line_bits_per_s
     total = sum(shared) / line
+    left = 1 - goodput.others_share(evidence)
     yield outcome.or_unproven(
-        checks.bounded("total goodput / line rate", total, at_least=SLOWED_LEAST_SHARE),
+        checks.bounded("total goodput / line rate", total, at_least=SLOWED_LEAST_SHARE * left),
         _least_of_all(evidence, shared),
     )
     yield from _as_fast_as_its_peers(evidence, shared)
@@ -460,9 +469,15 @@ def _was_held_alone(evidence: Evidence, first: Place) -> bool:
 
 
 def _least_of_all(evidence: Evidence, shared: tuple[float, ...]) -> str:
-    """Who left the line empty, for a sentence."""
+    """Who left the line empty, for a sentence. Where all got alike, none of them did it alone."""
     got, who = min(zip(shared, (place.device for place in evidence.senders), strict=False))
-    part = evidence.line_bits_per_s / len(shared)
+    left = 1 - goodput.others_share(evidence)
+    part = left * evidence.line_bits_per_s / len(shared)
+    if got >= ALIKE_SHARE * sum(shared) / len(shared):
+        return (
+            f"all senders got alike: {' '.join(evidence.bottleneck)} serves below its line rate, "
+            "or rates come back too slowly after a CNP"
+        )
     return (
         f"{who} sent {got / 1e9:.3g} Gb/s, {got / part:.2f} of its fair share, and nobody else "
         f"took what it left: the limit of {who}, or rates that come back too slowly after a CNP"
@@ -525,6 +540,7 @@ def _drops_as_expected(
     yield port_drops.counter_proven(evidence, clean, controls)
     yield from balances
     yield from _clean_ones_sent(evidence, clean)
+    yield from checks.full_while_it_dropped(evidence)
     yield from checks.not_paused(evidence)
     if any(flow.is_rdma for flow in evidence.flows):
         yield cnps.all_came(evidence)

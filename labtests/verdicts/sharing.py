@@ -22,6 +22,7 @@ from labtests.verdicts.outcome import (
     conclude,
     disagreement,
     failed,
+    or_unproven,
     passed,
     unless_contradicted,
     unproven,
@@ -119,6 +120,7 @@ def _shared(
     yield from idle.quiet_queues(evidence, evidence.queues)
     yield from packets.accounted(evidence)
     yield from port_drops.switch_ports_kept(evidence)
+    yield from checks.full_while_it_dropped(evidence)
     if seen is None:
         yield unproven("no two samples of the queues were taken while all senders sent")
         return
@@ -144,7 +146,22 @@ def _shared(
     for queue, owed in due.items():
         excuse = excuses.get(queue, 0.0) if queue in short else sum(excuses.values())
         got = seen.forwarded[queue] / capacity
-        yield unless_contradicted(_share(queue, got, owed / capacity, (slack, excuse)), agree)
+        share = _share(queue, got, owed / capacity, (slack, excuse))
+        yield _by_the_end(
+            evidence, queue, unless_contradicted(share, agree), owed / capacity, slack
+        )
+
+
+def _by_the_end(
+    evidence: Evidence, queue: int, share: Finding, due: float, slack: float
+) -> Finding:
+    """What the samples say against the scheduler is proven only where the final counters, which add
+    up with all that was sent, do not give the queue what it is owed."""
+    forwarded = {q: port_drops.queue_forwarded(evidence, q).increase or 0 for q in evidence.queues}
+    got = forwarded[queue] / (sum(forwarded.values()) or 1)
+    if abs(got - due) > slack:
+        return share
+    return or_unproven(share, f"{100 * got:.1f} % by the final counters", joined_by=", and ")
 
 
 def _samples_and_end(evidence: Evidence, seen: _QueueGrowth) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ In packets, because Comware's byte counts differ between forwarded and dropped.
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from labtests.capabilities import counters as c
@@ -51,13 +51,17 @@ def came_back(evidence: Evidence) -> Iterator[Finding]:
     have the DSCP of their data) came to the senders, where NICs count by class.
 
     The receiver's NIC counts CNPs by its own cnp_802p_prio, the senders' by the DSCP of them: so
-    all of them may be in a class of the flows at one end and in none of these at the other."""
+    all of them may be in a class of the flows at one end and in none of these at the other, but
+    not where an end counts as many packets in its other classes."""
     receiver = (evidence.receiver.device, evidence.receiver.port)
-    classes = {place.priority for place in evidence.senders}
+    classes = {place.priority for place in evidence.senders if place.priority is not None}
     places = list({(p.device, p.port): p for p in evidence.senders}.values())
     cnps = evidence.change(receiver, "port", None, c.NP_CNP_SENT)
     counted = [_rdma(evidence, p, n) for p in places for n in (c.RP_CNP_HANDLED, c.RP_CNP_IGNORED)]
-    for priority in sorted(p for p in classes if p is not None):
+    sent_apart = _in_other_classes(evidence, [receiver], classes, c.TX_PACKETS)
+    nics = [(p.device, p.port) for p in places]
+    came_apart = _in_other_classes(evidence, nics, classes, c.RX_PACKETS)
+    for priority in sorted(classes):
         sent = evidence.change(receiver, "priority", priority, c.TX_PACKETS)
         got = [
             evidence.change((p.device, p.port), "priority", priority, c.RX_PACKETS) for p in places
@@ -65,8 +69,21 @@ def came_back(evidence: Evidence) -> Iterator[Finding]:
         if any(evidence.has(each) for each in (sent, *got)):
             what = f"sent back = received by the senders, priority {priority}"
             finding = equal(what, [sent], got)
-            others = (equal(what, [sent], [*got, cnps]), equal(what, [sent, *counted], got))
+            others = []
+            if sent_apart < (cnps.increase or 0):
+                others.append(equal(what, [sent], [*got, cnps]))
+            if came_apart < sum(each.increase or 0 for each in counted):
+                others.append(equal(what, [sent, *counted], got))
             yield next((f for f in others if finding.disagreement and _is_passed(f)), finding)
+
+
+def _in_other_classes(
+    evidence: Evidence, nics: Iterable[path.Where], classes: Collection[int], counter: str
+) -> int:
+    """Packets that these NICs counted in all priorities but these."""
+    others = [p for p in range(8) if p not in classes]
+    seen = (evidence.change(nic, "priority", p, counter) for nic in nics for p in others)
+    return sum(each.increase or 0 for each in seen)
 
 
 def _is_passed(finding: Finding) -> bool:

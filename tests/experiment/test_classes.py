@@ -47,7 +47,7 @@ def test_a_plan_counts_the_rounds_of_every_sender():
 def test_a_disturbed_round_is_sent_again_with_every_packet_more_often(monkeypatch, nobody_else):
     sent = []
 
-    def once(self, name, sender, counts):
+    def once(self, name, sender, counts, maps):
         sent.append((name, counts))
         return module.PhaseRecord(evidence=len(sent))
 

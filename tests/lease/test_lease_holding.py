@@ -84,9 +84,8 @@ def test_a_frozen_holder_stops_before_its_next_change(folder: Path, tmp_path: Pa
     finally:
         runner.kill()
         runner.wait()
-    # at most what was on its way when it was frozen; then nothing, not even the undo: its level
-    # goes
-    # on by one, and an undo would go back to the first
+    # At most what was on its way when it was frozen, then nothing, not even the undo: its level
+    # goes on by one, and an undo would go back to the first.
     on_its_way = f"first {len(before.splitlines()) + 1}\n"
     assert box.read_text().removesuffix(on_its_way) == before + "second 1000000\n"
     assert "the lease was lost; nothing is changed any more" in said

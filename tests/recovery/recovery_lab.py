@@ -48,6 +48,7 @@ RAW = {
         "nv show interface --applied -o json",
         "nv config diff -o commands",
     ),
+    "onyx": ("show running-config | exclude Generated",),
     "connectx": ("mlnx_qos -i {port}", "grep -r . /sys/class/net/{port}/ecn"),
 }
 TOOLS = "ps -eo args | grep -E '[i]b_send_bw|[i]perf3|[l]abtests-'"

@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "transcripts"))
 
 from platform_recordings import PlatformRecordings, label
 
-from labtests.drivers.sonic import database, driver, interfaces, pfc, queues
+from labtests.drivers.sonic import database, driver, interfaces, pfc, queues, watchdog
 
 __all__ = [
     "ALL",
@@ -33,6 +33,7 @@ PARSERS = {
     "status": interfaces.parse_status,
     "table": database.parse_table,
     "version": driver.parse_version,
+    "watchdog_stats": watchdog.parse_stats,
     "wred_counters": queues.parse_wred_counters,
 }
 RECORDINGS = sorted(FOLDER.glob("*.txt"))

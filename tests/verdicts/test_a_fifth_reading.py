@@ -192,6 +192,15 @@ def test_a_sender_that_leaves_the_line_empty_is_named(gbit, who):
     assert f"the limit of {who}" in verdict.because
 
 
+@pytest.mark.parametrize("gbit", [(2.8, 2.75), (2.0, 1.9, 1.85)])
+def test_a_line_that_all_leave_empty_alike_is_not_the_limit_of_one_host(gbit):
+    """A port at 60 % of its speed: the last sender was named."""
+    verdict = slowed_by_marks(with_rates(*gbit))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "all senders got alike: sw p3 serves below its line rate" in verdict.because
+    assert "the limit of" not in verdict.because
+
+
 @pytest.mark.parametrize(("link", "named"), [(1e9, False), (10e9, True)])
 def test_a_sender_that_fills_its_slow_link_is_not_held_by_itself(link, named):
     seen = with_rates(4.6, 4.0, 0.9)
@@ -236,6 +245,20 @@ def test_cnps_may_be_in_a_class_of_the_flows_at_one_end_only(at_the_receiver, lo
     findings = list(witnesses.came_back(seen))
     assert len(findings) == 2
     assert any(finding.disagreement for finding in findings) == bool(lost)
+
+
+def test_lost_acknowledgements_are_no_cnps_that_have_a_class_of_their_own_at_both_ends():
+    """As many acknowledgements were lost as there were CNPs, which priority 6 has at both ends."""
+    seen = notified(dcqcn(), sent=900, came=450)
+    seen = grown(seen, R_NIC, c.TX_PACKETS, 40_000, "priority", 3)
+    for place, got in zip(seen.senders, (39_100, 0), strict=True):
+        nic = (place.device, place.port)
+        seen = grown(seen, nic, c.RX_PACKETS, got, "priority", 3)
+        seen = grown(seen, nic, c.RX_PACKETS, 450, "priority", 6)
+    at_one_end = grown(seen, R_NIC, c.TX_PACKETS, 0, "priority", 6)
+    assert not any(finding.disagreement for finding in witnesses.came_back(at_one_end))
+    at_both = grown(seen, R_NIC, c.TX_PACKETS, 900, "priority", 6)
+    assert any(finding.disagreement for finding in witnesses.came_back(at_both))
 
 
 def test_who_lost_its_cnps_is_named():

@@ -4,12 +4,20 @@ from dataclasses import replace
 
 import pytest
 from handmade import control_of, counters_at, flow, reading, rows
-from handmade_loads import load
+from handmade_loads import SENT, load
+from test_a_fourth_reading import grown
 from test_ecn_verdict import GOOD, WITHOUT
 
 from labtests.capabilities import counters as c
-from labtests.measure.evidence import Evidence
-from labtests.verdicts import Outcome, lossless, marked_not_dropped, no_loss, witnesses
+from labtests.measure.evidence import Crossing, Evidence
+from labtests.verdicts import (
+    Outcome,
+    lossless,
+    marked_not_dropped,
+    no_loss,
+    packets,
+    witnesses,
+)
 
 TRUNK = ("leaf", "p9")
 
@@ -70,6 +78,40 @@ def test_a_packet_lost_between_the_switches_fails_and_an_unread_port_is_not_good
     unread = question(replace(good, transit=(TRUNK,)))
     assert unread.outcome is Outcome.INCONCLUSIVE
     assert "leaf p9 queue 3 dropped_packets" in unread.because
+
+
+def through_a_spine(evidence: Evidence, got: dict[int, int]) -> Evidence:
+    """What the queues of a port before the bottleneck forwarded of both flows; they ought to be in
+    queues 3 and 5 there."""
+    crossing = Crossing(port=TRUNK, queues={0: 3, 1: 5})
+    seen = replace(evidence, crossings=(crossing,))
+    for queue in range(8):
+        forwarded = got.get(queue, 0)
+        seen = grown(seen, TRUNK, c.QUEUE_FORWARDED_PACKETS, forwarded, "queue", queue)
+    return seen
+
+
+SENT_ASTRAY = {
+    "none": ({3: SENT[3], 5: SENT[5], 0: 12}, ""),
+    "all": ({0: SENT[3] + SENT[5]}, "queue 3 of leaf p9 by its DSCP map, and it got 0"),
+    "one": ({3: SENT[3], 0: SENT[5]}, "70000 packets were sent to queue 5 of leaf p9"),
+    "swapped": ({3: SENT[5], 5: SENT[3]}, "queue 3 of leaf p9 by its DSCP map, and it got 70000"),
+    "lost": ({3: SENT[3], 5: 0}, ""),  # somebody else's finding
+}
+
+
+@pytest.mark.parametrize("classes", [True, False])
+@pytest.mark.parametrize("case", SENT_ASTRAY)
+def test_a_switch_on_the_way_that_does_not_classify_is_named(case, classes):
+    """At the bottleneck all was right again: every suite but S1 was green; S1 named that switch."""
+    got, said = SENT_ASTRAY[case]
+    findings = tuple(packets.elsewhere(through_a_spine(load(classes=classes), got)))
+    if not said:
+        assert findings == ()
+        return
+    assert {finding.outcome for finding in findings} == {Outcome.FAIL}
+    assert any(said in finding.because for finding in findings)
+    assert "leaf does not classify by their DSCP" in findings[0].because
 
 
 def test_marks_in_one_queue_do_not_excuse_drops_in_another():

@@ -224,3 +224,26 @@ def test_queues_without_a_group_are_strict_and_the_highest_is_first():
     assert turns(SchedulingSetting(discipline="sp", unit=""), (3, 5)) == {
         3: Turn(level=-3, weight=1.0), 5: Turn(level=-5, weight=1.0)
     }  # fmt: skip
+
+
+def test_samples_that_the_final_counters_contradict_prove_no_fault():
+    """Queue 3 by its samples 42.3 %, by the final counters 40.0 %: was a FAIL of the scheduler."""
+    whole = seen((0.423, 0.577), offered=(0.75, 0.75))
+    two_to_three = scheduler({3: 2, 5: 3})
+    assert shared(whole, two_to_three).outcome is Outcome.FAIL
+    right = replace(seen((0.4, 0.6), offered=(0.75, 0.75)), samples=whole.samples)
+    verdict = shared(right, two_to_three)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "queue 3 got 42.3 %, not 40.0 %, and 40.0 % by the final counters" in verdict.because
+
+
+@pytest.mark.parametrize(("share", "outcome"), [(0.97, Outcome.PASS), (0.6, Outcome.INCONCLUSIVE)])
+def test_a_port_that_drops_below_its_line_rate_is_named(share, outcome):
+    """The shares of a port at 60 % of its speed are right, and the port is not."""
+    whole = seen((0.5, 0.5))
+    moved = round(share * whole.line_bits_per_s * 5 / 8)
+    whole = grown(whole, whole.bottleneck, c.QUEUE_FORWARDED_BYTES, moved, "queue", 3)
+    verdict = shared(whole, scheduler(EQUAL))
+    assert verdict.outcome is outcome
+    if outcome is not Outcome.PASS:
+        assert "sw p3 dropped while it forwarded at 60 % of its line rate" in verdict.because

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from labtests.core.output import excerpt
-from labtests.core.trusted_files import json_of
-from labtests.drivers.parsing import READ_AGAIN, SAVE_IT, refuse
+from labtests.drivers.displays.json_answers import json_shown
+from labtests.drivers.parsing import SAVE_IT, refuse
 from labtests.transport.protocol import Reply
 
 MOST_NODES = 200_000
@@ -45,12 +45,25 @@ class Node:
         """Whether it has such a field."""
         return name in self.fields()
 
+    def named(self) -> Iterator[tuple[str, "Node"]]:
+        """Its fields, whatever their names."""
+        return ((name, self.below(name)) for name in self.fields())
+
     def items(self, looks: re.Pattern[str] = _WORD) -> Iterator[tuple[str, "Node"]]:
         """Its fields. A name that is none is refused."""
         for name in self.fields():
             if not looks.fullmatch(name):
                 self.refuse(f"has the name {excerpt(repr(name), 80)}, which is none there")
             yield name, self.below(name)
+
+    def rows(self) -> tuple["Node", ...]:
+        """Its parts, where it is a list."""
+        if not isinstance(self.shown, list):
+            self.refuse(f"should be a list, not {excerpt(repr(self.shown), 80)}")
+        named = (f"{self.where} {number}".strip() for number in range(1, len(self.shown) + 1))
+        return tuple(
+            Node(self.reply, where, each) for where, each in zip(named, self.shown, strict=True)
+        )
 
     def numbered(self, most: int) -> Iterator[tuple[int, "Node"]]:
         """Its fields, by numbers below this."""
@@ -106,10 +119,14 @@ class Node:
 
 def parse(reply: Reply) -> Node:
     """An answer that is one object."""
-    try:
-        shown = json_of(reply.text)
-    except ValueError as error:
-        refuse(reply, f"this is not JSON, or not all of it: {error}", READ_AGAIN)
+    whole = parse_any(reply)
+    whole.fields()
+    return whole
+
+
+def parse_any(reply: Reply) -> Node:
+    """An answer that may also be a list."""
+    shown = json_shown(reply)
     whole = Node(reply, "", shown)
     waiting, nodes = [shown], 0
     while waiting:
@@ -119,5 +136,4 @@ def parse(reply: Reply) -> Node:
             whole.refuse(f"has more than {MOST_NODES} parts, and no answer of a switch has")
         if isinstance(node, dict | list):
             waiting += node.values() if isinstance(node, dict) else node
-    whole.fields()
     return whole

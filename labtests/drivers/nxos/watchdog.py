@@ -13,6 +13,7 @@ from labtests.capabilities import settings as s
 from labtests.capabilities.device import WatchdogTelemetry
 from labtests.capabilities.records import PortWatchdog, Reading, WatchdogTimes
 from labtests.capabilities.settings import Commands
+from labtests.core.errors import CommandRejected
 from labtests.drivers.displays import PortDisplay, Unfit, read_one
 from labtests.drivers.nxos.configuration import configured
 from labtests.drivers.nxos.session import EXIT, NXOS, NxosPart, NxosSetting, line, show
@@ -29,6 +30,13 @@ _TIMES = {
     "auto_restore_multiplier": ("auto-restore", "multiplier"),
     "fixed_restore_multiplier": ("fixed-restore", "multiplier"),
 }
+_RANGES = {
+    "interval_ms": range(100, 1001, 100),
+    "shutdown_multiplier": range(1, 11),
+    "auto_restore_multiplier": range(101),
+    "fixed_restore_multiplier": range(101),
+}
+"""And steps: NX-OS 10.3(1)."""
 _AT_A_PORT = NXOS.shape("priority-flow-control watch-dog-interval <mode:on|off>")
 
 
@@ -151,7 +159,13 @@ class NxosWatchdogTimes(NxosSetting[WatchdogTimes]):
     def commands(
         self, port: str, earlier: WatchdogTimes, wanted: WatchdogTimes, around: Any = None
     ) -> Commands:
-        """One line for each that differs; switched on last and off first."""
+        """One line for each that differs; switched on last and off first. Raises CommandRejected
+        for a time that the switch does not take."""
+        for name, taken in _RANGES.items():
+            if (value := getattr(wanted, name)) not in taken:
+                words = " ".join((_PFC, *_TIMES[name]))
+                problem = f"{value} is not in {taken[0]}..{taken[-1]}, steps of {taken.step}"
+                raise CommandRejected(self.device, words, problem, "choose another time")
         switch = line(_PFC, "watch-dog-interval", "on" if wanted.on else "off")
         lines = tuple(
             line(_PFC, *words, getattr(wanted, name))

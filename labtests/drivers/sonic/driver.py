@@ -17,6 +17,11 @@ from labtests.drivers.sonic.maps import SonicDscpMap, SonicQueueMap, SonicTrust
 from labtests.drivers.sonic.pfc import SonicPfc, SonicPfcFrames
 from labtests.drivers.sonic.queues import SonicQueues
 from labtests.drivers.sonic.session import NOTATION, SonicPart, show
+from labtests.drivers.sonic.watchdog import (
+    SonicWatchdog,
+    SonicWatchdogCounters,
+    SonicWatchdogTimes,
+)
 from labtests.transport.asking import Asking, ask
 from labtests.transport.protocol import Reply
 
@@ -26,12 +31,13 @@ KIND: Literal["host", "switch"] = "switch"
 _SETTINGS = (
     *(SonicPfc, SonicTrust, SonicEcn, SonicScheduling),
     *(SonicDscpMap, SonicQueueMap, SonicFrameLimit),
+    *(SonicWatchdogTimes, SonicWatchdog),
 )
 
 
 def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
     """The driver of one switch, by its name and ports in the testbed file."""
-    parts = (SonicQueues, SonicPfcFrames, SonicInterfaces, SonicState)
+    parts = (SonicQueues, SonicPfcFrames, SonicWatchdogCounters, SonicInterfaces, SonicState)
     return Driver(
         device,
         settings=tuple(setting(device, ports) for setting in _SETTINGS),

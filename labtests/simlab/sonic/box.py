@@ -6,7 +6,7 @@ from labtests.inventory import Device
 from labtests.simlab.boxes import SwitchBox
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.linux.calls import Tools
-from labtests.simlab.sonic import configuring, showing
+from labtests.simlab.sonic import configuring, showing, watchdog
 from labtests.simlab.sonic.chassis import SonicChassis
 
 
@@ -21,7 +21,7 @@ class SonicBox(SwitchBox[SonicChassis]):
 
     def programs(self) -> Tools:
         """See SwitchBox."""
-        own = {**configuring.TOOLS, "show": showing.show}
+        own = {**configuring.TOOLS, "show": showing.show, "pfcwd": watchdog.pfcwd}
         return {name: partial(tool, self.chassis) for name, tool in own.items()}
 
     def description(self, interface: str) -> str:

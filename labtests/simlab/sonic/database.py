@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from itertools import groupby
+from typing import Any
 
-from labtests.network import Schedule, WredCurve
+from labtests.network import PfcWatchdog, Schedule, WredCurve
 from labtests.simlab.switch_cli import PortBehaviour
 
 CELL_BYTES = 208
@@ -158,6 +159,25 @@ class ConfigDb:
             dscp_map=self.map_of(port.name, "dscp_to_tc_map", "DSCP_TO_TC_MAP", 64) or (0,) * 64,
             schedule=Schedule(queues=tuple(self._served(queues.get(n, {})) for n in range(8))),
             curves=tuple(self._curve(queues.get(n, {})) for n in range(8)),
+            guard=self.guard(port.name),
+        )
+
+    def guard(self, port: str) -> PfcWatchdog | None:
+        """What PFC_WD says of the port, for the priorities of `pfcwd_sw_enable` (orchagent looks at
+        no others). Without a time nothing restores a queue."""
+        entry = self.entry("PFC_WD", port)
+        told = self.entry("PORT_QOS_MAP", port).get("pfcwd_sw_enable", "")
+        watched = frozenset(int(each) for each in told.split(",") if each)
+        if "detection_time" not in entry or not watched:
+            return None
+        detection_ms = int(entry["detection_time"])
+        action: Any = entry.get("action", "drop")
+        return PfcWatchdog(
+            interval_ms=detection_ms,
+            auto_restore_multiplier=int(entry.get("restoration_time", "0")) / detection_ms,
+            poll_ms=int(self.entry("PFC_WD", "GLOBAL").get("POLL_INTERVAL", "100")),
+            action=action,
+            priorities=watched,
         )
 
     def _served(self, queue: Entry) -> tuple[str, int]:
