@@ -6,7 +6,7 @@ configurations; `undo` is from memory. That the dynamic threshold is a percentag
 paper's (3.2.3).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from labtests.capabilities.device import FrameLengths
 from labtests.capabilities.records import BufferThresholds
@@ -16,6 +16,7 @@ from labtests.capabilities.settings import (
     HEADROOM,
     Headrooms,
 )
+from labtests.drivers.comware.numbers import NumberLines, Numbers
 from labtests.drivers.comware.session import PortSetting, line
 from labtests.drivers.comware.values import COMWARE
 from labtests.transport.asking import Asking
@@ -24,7 +25,14 @@ from labtests.transport.commands import CliLine
 DEFAULT_FRAME_BYTES = 9216
 """What data-centre models pass at least when nothing is configured (S6850: 9416)."""
 _JUMBO = COMWARE.shape("jumboframe enable( <bytes:number>)?")
-_HEADROOM = COMWARE.shape("priority-flow-control dot1p <priority:0-7> headroom <cells:number>")
+_OF_A_PRIORITY = "priority-flow-control dot1p"
+_HEADROOM = NumberLines(_OF_A_PRIORITY, "headroom")
+_THRESHOLDS = {
+    "dynamic_percent": NumberLines(_OF_A_PRIORITY, "ingress-buffer dynamic"),
+    "static_cells": NumberLines(_OF_A_PRIORITY, "ingress-buffer static"),
+    "xon_offset_cells": NumberLines(_OF_A_PRIORITY, "ingress-threshold-offset"),
+    "reserved_cells": NumberLines(_OF_A_PRIORITY, "reserved-buffer"),
+}
 
 
 class FrameLimit(PortSetting[int | None], FrameLengths):
@@ -57,33 +65,12 @@ class Headroom(PortSetting[Headrooms]):
 
     def read(self, port: str) -> Asking[Headrooms]:
         """As configured on the port; a model's default is not shown."""
-        reply, section = yield from self.configured(port)
-        found = section.each(reply, _HEADROOM)
-        return tuple(sorted((each["priority"], each["cells"]) for each in found))
+        return _HEADROOM.read(*(yield from self.configured(port)))
 
     def lines(self, port: str, earlier: Headrooms, wanted: Headrooms) -> Iterator[CliLine]:
         """One line for each priority that differs."""
-        before, after = dict(earlier), dict(wanted)
-        words = ("priority-flow-control", "dot1p")
-        for priority in before:
-            if priority not in after:
-                yield line("undo", *words, priority, "headroom")
-        for priority, cells in wanted:
-            if before.get(priority) != cells:
-                yield line(*words, priority, "headroom", cells)
-
-
-_OF_A_PRIORITY = ("priority-flow-control", "dot1p")
-_THRESHOLDS = {
-    "dynamic_percent": "ingress-buffer dynamic",
-    "static_cells": "ingress-buffer static",
-    "xon_offset_cells": "ingress-threshold-offset",
-    "reserved_cells": "reserved-buffer",
-}
-_SHAPES = {
-    name: COMWARE.shape(f"{' '.join(_OF_A_PRIORITY)} <priority:0-7> {words} <number:number>")
-    for name, words in _THRESHOLDS.items()
-}
+        yield from _HEADROOM.undone(earlier, wanted)
+        yield from _HEADROOM.made(earlier, wanted)
 
 
 class Thresholds(PortSetting[tuple[BufferThresholds, ...]]):
@@ -95,9 +82,9 @@ class Thresholds(PortSetting[tuple[BufferThresholds, ...]]):
         """As configured on the port; a model's default is not shown."""
         reply, section = yield from self.configured(port)
         found: dict[int, dict[str, int]] = {}
-        for name, shape in _SHAPES.items():
-            for each in section.each(reply, shape):
-                found.setdefault(each["priority"], {})[name] = each["number"]
+        for name, numbers in _THRESHOLDS.items():
+            for priority, number in numbers.read(reply, section):
+                found.setdefault(priority, {})[name] = number
         return tuple(BufferThresholds(priority=p, **found[p]) for p in sorted(found))
 
     def lines(
@@ -107,20 +94,17 @@ class Thresholds(PortSetting[tuple[BufferThresholds, ...]]):
         wanted: tuple[BufferThresholds, ...],
     ) -> Iterator[CliLine]:
         """One line for each number that differs; what is to be the model's own is undone first."""
-        before, after = _numbers(earlier), _numbers(wanted)
-        for priority, name in before:
-            if (priority, name) not in after:
-                yield line("undo", *_OF_A_PRIORITY, priority, *_THRESHOLDS[name].split())
-        for (priority, name), number in after.items():
-            if before.get((priority, name)) != number:
-                yield line(*_OF_A_PRIORITY, priority, *_THRESHOLDS[name].split(), number)
+        each = [
+            (numbers, _numbers(earlier, name), _numbers(wanted, name))
+            for name, numbers in _THRESHOLDS.items()
+        ]
+        for numbers, before, after in each:
+            yield from numbers.undone(before, after)
+        for numbers, before, after in each:
+            yield from numbers.made(before, after)
 
 
-def _numbers(thresholds: tuple[BufferThresholds, ...]) -> Mapping[tuple[int, str], int]:
+def _numbers(thresholds: tuple[BufferThresholds, ...], name: str) -> Numbers:
     """Those that are not the model's own."""
-    return {
-        (each.priority, name): getattr(each, name)
-        for each in thresholds
-        for name in _THRESHOLDS
-        if getattr(each, name) is not None
-    }
+    found = ((each.priority, getattr(each, name)) for each in thresholds)
+    return tuple((priority, number) for priority, number in found if number is not None)
