@@ -120,6 +120,15 @@ class BufferThresholds:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DcbxSetting:
+    """Whether a port tells its peer of PFC and ETS by DCBX, and in which version: with `auto` they
+    agree on one."""
+
+    tells: bool
+    version: Literal["auto", "rev100", "rev101", "standard"] = "auto"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WredQueue:
     """The RED curve of one egress queue. Limits are in the device's own unit (cells or packets)."""
 

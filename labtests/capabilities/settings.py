@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from labtests.capabilities.records import (
     BufferThresholds,
+    DcbxSetting,
     DcqcnSetting,
     DeadlockTimes,
     EcnSetting,
@@ -105,11 +106,13 @@ BUFFER_THRESHOLDS = Kind[tuple[BufferThresholds, ...]](
     "a switch port whose thresholds of pauses can be set per priority, in memory cells",
 )
 
+DCBX = Kind[DcbxSetting]("dcbx", "a switch port that can tell its peer of PFC and ETS by DCBX")
+
 KINDS: tuple[Kind[Any], ...] = (
     *(PFC, TRUST, ECN, SCHEDULING, QUEUE_LIMITS, DSCP_MAP, REACTION_POINT, NOTIFICATION_POINT),
     *(DCQCN_RP, DCQCN_NP, ETS, QUEUE_MAP, MTU, FRAME_LIMIT, CABLE_LENGTH, HEADROOM),
     *(WATCHDOG_TIMES, PFC_WATCHDOG, DEADLOCK_TIMES, DEADLOCK_DETECTION),
-    *(PFC_ALARM, BUFFER_THRESHOLDS),
+    *(PFC_ALARM, BUFFER_THRESHOLDS, DCBX),
 )
 """Every kind, in an order in which they can be made: trust comes before the DSCP map, which a
 change of trust may rebuild."""

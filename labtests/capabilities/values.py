@@ -17,6 +17,7 @@ from labtests.capabilities.records import (
     TEXT,
     BufferThresholds,
     Count,
+    DcbxSetting,
     DcqcnSetting,
     DeadlockTimes,
     EcnSetting,
@@ -102,6 +103,7 @@ _FORMS: Mapping[str, Any] = {
     "deadlock_detection": PortDeadlockDetection,
     "deadlock_times": DeadlockTimes,
     "pfc_alarm": PfcAlarm,
+    "dcbx": DcbxSetting,
     "buffer_thresholds": tuple[BufferThresholds, ...],
 }
 FORMS: Mapping[str, Rule] = {name: partial(_is, form) for name, form in _FORMS.items()}

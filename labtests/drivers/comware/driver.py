@@ -6,6 +6,7 @@ from labtests.capabilities.driver import Driver
 from labtests.drivers.comware.alarms import ComwarePfcAlarm, ComwareWarnings
 from labtests.drivers.comware.clock import SwitchClock
 from labtests.drivers.comware.configuration import ConfigSection
+from labtests.drivers.comware.dcbx import Dcbx
 from labtests.drivers.comware.deadlock import ComwareDeadlockDetection, ComwareDeadlockTimes
 from labtests.drivers.comware.drops import Drops
 from labtests.drivers.comware.frames import FrameLimit, Headroom, Thresholds
@@ -76,7 +77,7 @@ def _obstacles_of(section: ConfigSection) -> list[str]:
 _SETTINGS = (
     *(ComwarePfc, ComwareTrust, ComwareEcn, ComwareScheduling),
     *(ComwareDscpMap, QueueMap, FrameLimit, Headroom, Thresholds),
-    *(ComwareDeadlockTimes, ComwareDeadlockDetection, ComwarePfcAlarm),
+    *(ComwareDeadlockTimes, ComwareDeadlockDetection, ComwarePfcAlarm, Dcbx),
 )
 _PARTS = (Queues, PfcFrames, Drops, Interfaces, ComwareWarnings, ComwareState)
 
