@@ -6,11 +6,12 @@ is far above the threshold, and must not where all frames of the phase are fewer
 second may be; between them, nothing is said.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Literal
+from typing import Literal, TypeVar
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import PfcWarning, WarningLog
+from labtests.capabilities.records import WarningLog
 from labtests.measure.evidence import Difference, Evidence
 from labtests.verdicts import checks
 from labtests.verdicts.outcome import (
@@ -31,6 +32,7 @@ Port = tuple[str, str, int]
 Thresholds = Mapping[Port, int]
 """Pause frames per second that may be sent, or received."""
 Way = Literal["received", "sent"]
+T = TypeVar("T")
 _COUNTERS = {"received": c.PFC_RX_FRAMES, "sent": c.PFC_TX_FRAMES}
 CERTAINLY = 2.0
 """Times its threshold: so many a second, in the mean, exceed it in some second."""
@@ -131,7 +133,7 @@ def _doubts_of_a_log(before: WarningLog, after: WarningLog) -> Iterator[Finding]
             f"{after.device}: its log had {before.noted} messages before and {after.noted} after, "
             f"and keeps {after.kept}: those of this phase are not all there"
         )
-    for sentence in sorted(set(after.unread) - set(before.unread)):
+    for sentence in dict.fromkeys(_since(before.unread, after.unread)):
         yield unproven(f"{after.device} says what labtests does not know: {sentence}")
 
 
@@ -139,20 +141,20 @@ def _new(evidence: Evidence, way: Way) -> dict[Port, int]:
     """Warnings of this phase of what a port sends, or receives, how many."""
     found: dict[Port, int] = {}
     for before, after in evidence.warnings:
-        for each in _since(before, after):
+        for each in _since(before.warnings, after.warnings):
             if each.way == way:
                 port = (after.device, each.port, each.priority)
                 found[port] = found.get(port, 0) + 1
     return found
 
 
-def _since(before: WarningLog, after: WarningLog) -> list[PfcWarning]:
-    """Those of the one that the other has not; two may be alike."""
-    left = list(before.warnings)
+def _since(before: tuple[T, ...], after: tuple[T, ...]) -> list[T]:
+    """Those of a log that it did not have before; two may be alike."""
+    left = Counter(before)
     new = []
-    for each in after.warnings:
-        if each in left:
-            left.remove(each)
+    for each in after:
+        if left[each]:
+            left[each] -= 1
         else:
             new.append(each)
     return new

@@ -68,6 +68,16 @@ def test_two_warnings_that_are_alike_are_two():
     assert warned(logged(*BOTH, before=BOTH), FEW).outcome is Outcome.PASS
 
 
+def test_a_sentence_that_nobody_knows_is_new_each_time():
+    one = WarningLog(device="sw", noted=9, kept=9, unread=("what is this of PFC",))
+    seen = replace(good_evidence(), warnings=((one, replace(one, unread=2 * one.unread)),))
+    verdict = silent(seen, MANY)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "what is this of PFC" in verdict.because
+    same = replace(good_evidence(), warnings=((one, one),))
+    assert silent(same, MANY).outcome is Outcome.PASS
+
+
 @pytest.mark.parametrize(
     ("new", "says"),
     [
