@@ -97,13 +97,23 @@ def _told(
         told = new.pop(port, 0)
         counted = _counted(evidence, port, way)
         yield _of_port(evidence, counted, threshold, warnings=told, exceeded=exceeded)
-    for port in sorted(new):
-        if _counted(evidence, port, way).increase == 0:
-            device, where, priority = port
-            yield failed(
-                f"{device} warned of pause frames of priority {priority} that {where} {way}, and "
-                "there were none"
-            )
+    yield from _of_others(evidence, sorted(new), way)
+
+
+def _of_others(evidence: Evidence, ports: list[Port], way: Way) -> Iterator[Finding]:
+    """Warnings of ports that are not asked about."""
+    unread = []
+    for port in ports:
+        device, where, priority = port
+        what = f"{device} warned of pause frames of priority {priority} that {where} {way}"
+        increase = _counted(evidence, port, way).increase
+        if increase == 0:
+            yield failed(f"{what}, and there were none")
+        elif increase is None:
+            unread.append(what)
+    if unread:
+        more = "" if len(unread) == 1 else f" (and of {len(unread) - 1} more)"
+        yield unproven(f"{unread[0]}{more}, and they were not counted")
 
 
 def _counted(evidence: Evidence, port: Port, way: Way) -> Difference:
@@ -133,8 +143,9 @@ def _doubts_of_a_log(before: WarningLog, after: WarningLog) -> Iterator[Finding]
             f"{after.device}: its log had {before.noted} messages before and {after.noted} after, "
             f"and keeps {after.kept}: those of this phase are not all there"
         )
-    for sentence in dict.fromkeys(_since(before.unread, after.unread)):
-        yield unproven(f"{after.device} says what labtests does not know: {sentence}")
+    if new := _since(before.unread, after.unread):
+        times = "" if len(new) == 1 else f" in {len(new)} lines, of which the first is"
+        yield unproven(f"{after.device} says what labtests does not know{times}: {new[0]}")
 
 
 def _new(evidence: Evidence, way: Way) -> dict[Port, int]:

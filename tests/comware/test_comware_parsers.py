@@ -502,6 +502,13 @@ def test_a_line_of_the_log_with_pfc_in_small_letters_is_unread():
     assert read_log(reply(f"{LOG}{line}\n")).unread == (line,)
 
 
+def test_a_log_of_more_lines_than_a_buffer_has_is_refused():
+    line = "%Jan  1 00:00:00:000 2026 SW QOS/4/PFC_ODD: what is this\n"
+    assert len(read_log(reply(LOG + 1024 * line)).unread) == 1024
+    with pytest.raises(UnreadableOutput, match="5000 lines about PFC"):
+        read_log(reply(LOG + 5000 * line))
+
+
 @pytest.mark.parametrize("more", ["Current messages: 900", "Log buffer: Disabled"])
 def test_a_log_that_tells_of_itself_twice_is_refused(more):
     with pytest.raises(UnreadableOutput, match="tell once how many messages"):

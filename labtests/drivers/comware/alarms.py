@@ -82,6 +82,7 @@ _ENTRY = re.compile(
     r"\s*%(?P<when>[A-Z][a-z]{2} +[0-9]{1,2} [0-9:.]+ [0-9]{4}) \S+ (?P<module>\w+)/[0-7]/\w+: ?"
     r"(?P<text>.*)"
 )
+_MOST_LINES = 4096  # a log buffer has 1024 messages at most
 _PFC = re.compile("PFC", re.IGNORECASE)
 _TYPED = "SHELL"  # what people, and labtests, have typed
 _WARNING = re.compile(
@@ -106,7 +107,10 @@ def read_log(reply: Reply) -> WarningLog:
     state, counts = _head(reply, texts)
     if state == "Disabled":
         return WarningLog(device=reply.device, missing="its log buffer is off")
-    entries = [(text, _ENTRY.fullmatch(text)) for text in texts if _PFC.search(text)]
+    about = [text for text in texts if _PFC.search(text)]
+    if len(about) > _MOST_LINES:
+        refuse(reply, f"it has {len(about)} lines about PFC, and no log buffer has")
+    entries = [(text, _ENTRY.fullmatch(text)) for text in about]
     said = [(text, each) for text, each in entries if each is None or each["module"] != _TYPED]
     known = [(text, each, each and _WARNING.search(each["text"])) for text, each in said]
     return WarningLog(
