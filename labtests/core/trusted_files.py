@@ -18,6 +18,8 @@ from labtests.core.private_files import Opened, expect_ours, opened
 
 MOST_BYTES = 2**28
 """Of a journal, a snapshot, a run: hours of a large lab."""
+MOST_PARTS = 600_000
+"""Of an answer in JSON: some 200 000 values. All interfaces of a large switch have a tenth."""
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -99,9 +101,20 @@ def _read(descriptor: int, path: Path, most_bytes: int) -> bytes:
     return content
 
 
-def json_of(text: str | bytes) -> Any:
-    """What a text of JSON says. Raises ValueError, also for what would exhaust the reader."""
+def json_of(text: str | bytes, *, most_parts: int | None = MOST_PARTS) -> Any:
+    """What a text of JSON says; by default one of a device, which is read while others wait. Raises
+    ValueError, also for what would exhaust the reader."""
+    if most_parts is not None:
+        expect_parts(text, most_parts)
     try:
         return json.loads(text)
     except (RecursionError, MemoryError, OverflowError) as error:
         raise ValueError(f"it is nested too deeply, or too large: {type(error).__name__}") from None
+
+
+def expect_parts(text: str | bytes, most: int) -> None:
+    """Counted before anything is made of them: no other thread runs while JSON is read, and hosts
+    that hear nothing for some seconds end what they do. Raises ValueError."""
+    marks = text.encode() if isinstance(text, str) else text
+    if (parts := sum(map(marks.count, (b",", b":", b"[", b"{")))) > most:
+        raise ValueError(f"it has {parts} parts; more than {most} are not read")
