@@ -15,6 +15,7 @@ BELOW, ABOVE = 0.4, 0.75  # of line rate, each of two: together 80 %, and 150 %
 def test_nothing_is_lost_below_the_bottleneck(incast):
     """Below the bottleneck no queue drops a packet, and that proves nothing about congestion."""
     incast.trust_dscp()
+    incast.plain_queues()
     incast.serve_equally()
     classes = incast.classes(*DSCPS)
     above = incast.loads(*(each.offering(ABOVE) for each in classes))

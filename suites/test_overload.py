@@ -23,6 +23,7 @@ def over(traffic):
 def test_drops_are_in_the_overloaded_queue_only(incast):
     """An overloaded queue drops, the others do not; every packet is accounted for."""
     incast.trust_dscp()
+    incast.plain_queues()
     incast.serve_equally()
     first, second = incast.classes(*DSCPS)
     early, late = incast.queue_of(first), incast.queue_of(second)
@@ -46,7 +47,9 @@ def test_drops_are_in_the_overloaded_queue_only(incast):
 def test_a_small_socket_loses_in_the_host_not_in_the_switch(incast):
     """What a host loses at its socket is the host's loss, by its own counter."""
     incast.trust_dscp()
+    incast.plain_queues()
     classes = incast.classes(*DSCPS)
+    incast.serve_alike({incast.queue_of(each) for each in classes})
     calm = incast.loads(*(each.offering(CALM, window_bytes=SMALL_BYTES) for each in classes))
     incast.control(
         "both queues overloaded",

@@ -35,6 +35,7 @@ def test_the_watchdog_shuts_a_queue_that_is_paused_without_end(incast):
     """PFC watchdog: long storms shut the paused queue each time, short ones never."""
     incast.trust_dscp()
     incast.serve_equally()
+    incast.no_red_anywhere()
     held, free = incast.classes(*DSCPS, paused=True)
     priority = incast.priority_of(held)
     lossless = PfcSetting(mode="on", priorities=frozenset({priority}))

@@ -29,6 +29,7 @@ def test_pfc_holds_a_udp_incast_without_loss(incast):
     early, late = incast.classes(*DSCPS, paused=True)
     queues = {incast.queue_of(early), incast.queue_of(late)}
     incast.serve_alike(queues)
+    incast.no_red_anywhere()
     traffic = incast.udp(early.offering(EARLY), late.offering(LATE))
     for number, sending in enumerate(traffic):
         own = frozenset({incast.priority_of(late if number else early)})

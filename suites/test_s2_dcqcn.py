@@ -22,7 +22,8 @@ def test_dcqcn_slows_an_rdma_incast_without_loss(incast):
     early, late = incast.classes(*DSCPS, rdma=True)
     queues = {incast.queue_of(early), incast.queue_of(late)}
     traffic = incast.rdma(early, late)
-    incast.no_pfc_anywhere()
+    incast.plain_queues()
+    incast.serve_alike(queues)
     incast.dcqcn_everywhere(EVERY)
 
     incast.ecn_at_bottleneck(EcnSetting())

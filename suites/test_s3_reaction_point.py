@@ -24,7 +24,8 @@ def test_a_sender_without_reaction_point_drops_in_its_own_queue_only(incast):
     traffic = incast.rdma(first, second)
     early, late = traffic[0].role, traffic[-1].role
     clean, dropping = incast.queue_of(first), incast.queue_of(second)
-    incast.no_pfc_anywhere()
+    incast.plain_queues()
+    incast.serve_alike({clean, dropping})
     incast.dcqcn_everywhere(EVERY)
     incast.ecn_at_bottleneck(incast.marking(EVERY))
 

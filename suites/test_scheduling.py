@@ -17,6 +17,7 @@ OFFERED = 0.75  # of line rate, each of two: they have time to make up for what 
 def test_each_queue_gets_the_share_that_the_scheduler_owes_it(incast):
     """Equal, weighted 2 to 3, strict: every queue gets its share of an overloaded port."""
     incast.trust_dscp()
+    incast.plain_queues()
     classes = incast.classes(*DSCPS)
     low, high = sorted(incast.queue_of(each) for each in classes)
     weighted = [10] * 8

@@ -16,6 +16,7 @@ STREAMS = 4  # of each sender
 def test_a_tcp_incast_is_marked_instead_of_dropped(incast):
     """TCP with ECN: packets are marked, and few are dropped or retransmitted."""
     incast.trust_dscp()
+    incast.plain_queues()
     (each,) = incast.classes(DSCP)
     traffic = incast.tcp(each, streams=STREAMS)
     incast.ecn_at_bottleneck(EcnSetting())

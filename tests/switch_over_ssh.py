@@ -16,6 +16,7 @@ from labtests.capabilities.settings import PFC
 from labtests.core.errors import CommandRejected, LabError
 from labtests.inventory import Endpoint, load
 from labtests.lab.lab import Lab
+from labtests.profile.form import ProfileFile
 from labtests.profile.planning import made, planned
 from labtests.profile.reader import load as load_profile
 from labtests.recovery.snapshot import compare, take
@@ -38,13 +39,28 @@ def connected(simulated: InProcessLab, testbed: str, folder: Path) -> Iterator[L
         yield lab
 
 
+def shipped(pmax_percent: int | None = None) -> ProfileFile:
+    """The shipped profile; with another probability than its own."""
+    profile = load_profile(ROOT / "profiles" / "lossless-25g.yaml").form
+    if pmax_percent is None:
+        return profile
+    curves = [each.model_copy(update={"pmax_percent": pmax_percent}) for each in profile.ecn or ()]
+    return profile.model_copy(update={"ecn": curves})
+
+
 def expect_profile_put_back(
     lab: Lab, box: str, state: Callable[[], Any], *, cannot: tuple[str, ...], least: int
 ) -> None:
     """The shipped profile is planned, made and undone; more than `least` settings differ then, and
     what the switch cannot do is told by these words each."""
-    profile, before = load_profile(ROOT / "profiles" / "lossless-25g.yaml").form, state()
-    taken = take(lab)
+    assert len(made_and_put_back(lab, box, shipped(), state, cannot)) > least
+
+
+def made_and_put_back(
+    lab: Lab, box: str, profile: ProfileFile, state: Callable[[], Any], cannot: tuple[str, ...]
+) -> set[str]:
+    """The same of any profile; the settings that differ then."""
+    before, taken = state(), take(lab)
     with lab.restoring():
         plans = planned(profile, lab)
         of_switch = next(plan for plan in plans if plan.device == box)
@@ -54,9 +70,10 @@ def expect_profile_put_back(
         assert all(any(word in each for each in told) for word in cannot), told
         made(profile, lab, plans)
         assert not any(plan.steps for plan in planned(profile, lab))
-        assert len({each.setting for each in compare(taken, take(lab))}) > least
+        differ = {each.setting for each in compare(taken, take(lab))}
     assert state() == before
     assert list(compare(taken, take(lab))) == []
+    return differ
 
 
 def expect_lie_found_out(lab: Lab, simulated: InProcessLab, at: Endpoint) -> None:

@@ -15,12 +15,14 @@ from typing import Literal, Protocol, runtime_checkable
 
 from labtests.capabilities.records import (
     DcqcnSetting,
+    DeadlockTimes,
     EcnSetting,
     MarkingCurve,
     NicQos,
     RdmaLink,
     Reading,
     SchedulingSetting,
+    WarningLog,
 )
 from labtests.capabilities.settings import KINDS, Commands
 from labtests.transport.asking import Asking
@@ -59,6 +61,18 @@ class QueueShares(Protocol):
     @abstractmethod
     def scheduling_for(self, shares: Shares) -> SchedulingSetting:
         """The port's own scheduler with these shares."""
+
+
+@runtime_checkable
+class DeadlockDetecting(Protocol):
+    """A switch that detects PFC deadlocks after a time, and lets PFC work again after another."""
+
+    @abstractmethod
+    def deadlock_times_for(
+        self, priorities: AbstractSet[int], *, detect_ms: int, release_ms: int
+    ) -> DeadlockTimes:
+        """Its own ticks that come next to this, for these priorities; packets are forwarded
+        meanwhile. Raises CommandRejected for what it cannot hold."""
 
 
 @runtime_checkable
@@ -144,6 +158,15 @@ class WatchdogTelemetry(Protocol):
     @abstractmethod
     def watchdog_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """Scope "priority": WATCHDOG_*; for every priority 0..7, value or None + why."""
+
+
+@runtime_checkable
+class PfcWarnings(Protocol):
+    """A switch that logs that a port has more pause frames a second than it was told to."""
+
+    @abstractmethod
+    def pfc_warnings(self) -> Asking[WarningLog]:
+        """What its log has of that now."""
 
 
 @runtime_checkable

@@ -63,6 +63,72 @@ class WatchdogTimes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PortDeadlockDetection:
+    """Whether a port looks for priorities that pauses hold for ever, and who makes PFC work again
+    once it has released one: the switch by itself, or somebody (`manual`)."""
+
+    on: bool
+    recovery: Literal["auto", "manual"] = "auto"
+
+
+Ticks = tuple[tuple[Priority, Count], ...]
+"""(priority, ticks), ascending; priorities without any are not in it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadlockTimes:
+    """When a priority that pauses hold is taken for deadlocked, and for how long PFC is then off
+    for it; `action`: what the port does with its packets meanwhile.
+
+    `detect` and `release` count ticks; how long one is, `precision` says in the device's own words
+    (DeadlockDetecting knows). A priority without `detect` is not looked at, one without `release`
+    has no automatic recovery.
+    """
+
+    precision: Literal["high", "normal", "low"] = "normal"
+    action: Literal["forwarding", "discard"] = "forwarding"
+    detect: Ticks = ()
+    release: Ticks = ()
+
+
+FramesPerS = tuple[tuple[Priority, Annotated[int, range(1, MOST + 1)]], ...]
+"""(priority, pause frames per second), ascending; priorities without any are not in it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PfcAlarm:
+    """How many pause frames a second a port may receive, and send, before the switch warns."""
+
+    received: FramesPerS = ()
+    sent: FramesPerS = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BufferThresholds:
+    """When a port pauses one priority, beside its headroom; None: the model's own.
+
+    Pauses are sent when the priority holds `dynamic_percent` of the cells that are free, or
+    `static_cells`; they end when it holds `xon_offset_cells` less than that. `reserved_cells` are
+    its own, whatever others hold.
+    """
+
+    priority: Priority
+    dynamic_percent: Percent | None = None
+    static_cells: Count | None = None
+    xon_offset_cells: Count | None = None
+    reserved_cells: Count | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DcbxSetting:
+    """Whether a port tells its peer of PFC and ETS by DCBX, and in which version: with `auto` they
+    agree on one."""
+
+    tells: bool
+    version: Literal["auto", "rev100", "rev101", "standard"] = "auto"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WredQueue:
     """The RED curve of one egress queue. Limits are in the device's own unit (cells or packets)."""
 
@@ -243,6 +309,31 @@ class Reading:
         """What identifies the counter on its lab (index -1 where there is none)."""
         index = -1 if self.index is None else self.index
         return (self.device, self.port, self.scope, index, self.counter)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PfcWarning:
+    """A device has warned that a port receives, or sends, more pause frames of a priority than
+    PfcAlarm allows. `when`: its own time, in its own words."""
+
+    port: str
+    priority: Priority
+    way: Literal["received", "sent"]
+    when: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WarningLog:
+    """What a device's log has of that. `noted`: messages of all kinds so far, of which it still has
+    the last `kept`. `unread`: what it says of PFC and nobody here knows. `missing`: why there is no
+    log."""
+
+    device: str
+    noted: int = 0
+    kept: int = 0
+    warnings: tuple[PfcWarning, ...] = ()
+    unread: tuple[str, ...] = ()
+    missing: str = ""
 
 
 # -- what a workload saw -----------------------------------------------------------------------

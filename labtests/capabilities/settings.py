@@ -11,10 +11,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 from labtests.capabilities.records import (
+    BufferThresholds,
+    DcbxSetting,
     DcqcnSetting,
+    DeadlockTimes,
     EcnSetting,
     EtsSetting,
+    PfcAlarm,
     PfcSetting,
+    PortDeadlockDetection,
     PortWatchdog,
     QueueLimitSetting,
     SchedulingSetting,
@@ -85,10 +90,29 @@ WATCHDOG_TIMES = Kind[WatchdogTimes](
     "watchdog_times", "a switch whose PFC watchdog has times that can be set"
 )
 
+DEADLOCK_DETECTION = Kind[PortDeadlockDetection](
+    "deadlock_detection", "a switch port that can look for PFC deadlocks and release them"
+)
+DEADLOCK_TIMES = Kind[DeadlockTimes](
+    "deadlock_times", "a switch whose detection of PFC deadlocks has times that can be set"
+)
+
+PFC_ALARM = Kind[PfcAlarm](
+    "pfc_alarm", "a switch port that warns of too many pause frames a second"
+)
+
+BUFFER_THRESHOLDS = Kind[tuple[BufferThresholds, ...]](
+    "buffer_thresholds",
+    "a switch port whose thresholds of pauses can be set per priority, in memory cells",
+)
+
+DCBX = Kind[DcbxSetting]("dcbx", "a switch port that can tell its peer of PFC and ETS by DCBX")
+
 KINDS: tuple[Kind[Any], ...] = (
     *(PFC, TRUST, ECN, SCHEDULING, QUEUE_LIMITS, DSCP_MAP, REACTION_POINT, NOTIFICATION_POINT),
     *(DCQCN_RP, DCQCN_NP, ETS, QUEUE_MAP, MTU, FRAME_LIMIT, CABLE_LENGTH, HEADROOM),
-    *(WATCHDOG_TIMES, PFC_WATCHDOG),
+    *(WATCHDOG_TIMES, PFC_WATCHDOG, DEADLOCK_TIMES, DEADLOCK_DETECTION),
+    *(PFC_ALARM, BUFFER_THRESHOLDS, DCBX),
 )
 """Every kind, in an order in which they can be made: trust comes before the DSCP map, which a
 change of trust may rebuild."""

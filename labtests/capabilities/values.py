@@ -15,11 +15,16 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from labtests.capabilities.records import (
     MOST,
     TEXT,
+    BufferThresholds,
     Count,
+    DcbxSetting,
     DcqcnSetting,
+    DeadlockTimes,
     EcnSetting,
     EtsSetting,
+    PfcAlarm,
     PfcSetting,
+    PortDeadlockDetection,
     PortWatchdog,
     Priority,
     QueueLimitSetting,
@@ -95,6 +100,11 @@ _FORMS: Mapping[str, Any] = {
     "headroom": tuple[tuple[Priority, Count], ...],
     "pfc_watchdog": PortWatchdog,
     "watchdog_times": WatchdogTimes,
+    "deadlock_detection": PortDeadlockDetection,
+    "deadlock_times": DeadlockTimes,
+    "pfc_alarm": PfcAlarm,
+    "dcbx": DcbxSetting,
+    "buffer_thresholds": tuple[BufferThresholds, ...],
 }
 FORMS: Mapping[str, Rule] = {name: partial(_is, form) for name, form in _FORMS.items()}
 """Every kind of setting (settings.KINDS)."""

@@ -4,11 +4,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from labtests.capabilities.facts import LinkFacts, Neighbour, RoceFacts
-from labtests.capabilities.records import PfcSetting, TrustSetting
+from labtests.capabilities.records import DcbxSetting, PfcSetting, TrustSetting
 from labtests.check.finding import CheckFinding, Level, Subject, Unknown
 from labtests.check.gathering import Known
 from labtests.inventory import Endpoint, Link, Testbed
 from labtests.journal.values import readable
+from labtests.lab.paths import transit_ports
 
 HEADER_BYTES = 22
 """What a frame has beside its IP packet: Ethernet header 14, VLAN tag 4, checksum 4 (802.3)."""
@@ -34,8 +35,22 @@ class CheckedLab:
 
     def level(self, link: Link) -> Level:
         """What ends that differ mean: a suite sets trust and PFC where its hosts are plugged in,
-        and nowhere else."""
-        return "failure" if self.between_switches(link) else "warning"
+        and between switches on their way, and nowhere else."""
+        return (
+            "failure" if self.between_switches(link) and link.a not in self._transit else "warning"
+        )
+
+    @property
+    def _transit(self) -> tuple[Endpoint, ...]:
+        """Ends of the cables between switches on the senders' way to the receiver."""
+        senders, receivers = (
+            {at.device for end in self.testbed.roles.get(role, ())
+             if (at := self.testbed.peer(end)) is not None}
+            for role in ("senders", "receiver")
+        )  # fmt: skip
+        if len(receivers) != 1:
+            return ()
+        return transit_ports(self.testbed, senders, *receivers)
 
     def either_has(self, link: Link, name: str) -> bool:
         """Whether an end of a cable has a setting at all; where none has, nothing can differ."""
@@ -259,6 +274,17 @@ def pfc(lab: CheckedLab) -> Iterator[CheckFinding]:
                     "PFC is auto: the peer's DCBX may change it during a run",
                     "set it on or off",
                 )
+
+
+def dcbx(lab: CheckedLab) -> Iterator[CheckFinding]:
+    """The same at both ends of a cable between switches, where one of them speaks it: they do not
+    understand each other's versions."""
+    for link in lab.testbed.links:
+        if not lab.between_switches(link):
+            continue
+        found = [lab.setting(end, "dcbx") for end in (link.a, link.b)]
+        if any(isinstance(each, DcbxSetting) and each.tells for each in found):
+            yield _ends_alike("dcbx", link, found, "warning")
 
 
 def _paused(setting: object) -> object:

@@ -5,6 +5,7 @@ from labtests.experiment.incast import Incast
 from labtests.experiment.judging import NotPassed
 from labtests.experiment.pace import HARDWARE, LIVE, SIMULATED, Pace, Span, real_pace
 from labtests.experiment.refresh import measure
+from labtests.experiment.ring import Ring
 from labtests.experiment.roles import Role, Roles, roles_of
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "NotHere",
     "NotPassed",
     "Pace",
+    "Ring",
     "Role",
     "Roles",
     "Span",

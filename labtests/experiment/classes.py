@@ -1,13 +1,14 @@
 """Sending counted packets of every DSCP, and what the bottleneck's queues counted meanwhile.
 
-The first sender sends all 64. Which queue a packet gets may be decided where it comes in, so every
-other sender sends one round as well: eight DSCPs, those that the map spreads over most queues.
+The first sender sends all 64, a few at a time. Which queue a packet gets may be decided where it
+comes in, so every other sender sends all of them, too: in one round, each in another number.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from labtests.capabilities import counters as c
+from labtests.experiment.crossings import Queues, crossings
 from labtests.experiment.pace import Pace, Span
 from labtests.experiment.phase import PhaseRecord, in_words, place, settling
 from labtests.experiment.roles import Role, Roles
@@ -28,13 +29,15 @@ ROUNDS = tuple(
     tuple((first + 8 * n << 2, 1 << n) for n in range(PER_ROUND)) for first in range(PER_ROUND)
 )
 """(TOS byte, packets): in each round one DSCP of every group of eight, 1 to 128 packets of it."""
+EVERY = tuple((dscp << 2, dscp + 1) for dscp in range(64))
+"""All of them in one round, no two in the same number."""
 
 Counts = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassRounds:
-    """Eight rounds from the first sender to the receiver, one from every other sender."""
+    """Eight rounds from the first sender to the receiver, one of all DSCPs from every other one."""
 
     lab: Lab
     roles: Roles
@@ -53,41 +56,43 @@ class ClassRounds:
     def rounds(self) -> tuple[tuple[Role, Counts], ...]:
         """Who sends what, one after the other."""
         first, *others = self.roles.senders
-        spread = [len({self.queues[tos >> 2] for tos, _ in counts}) for counts in ROUNDS]
-        best = [counts for counts, n in zip(ROUNDS, spread, strict=True) if n == max(spread)]
-        return (
-            *((first, counts) for counts in ROUNDS),
-            *((role, best[n % len(best)]) for n, role in enumerate(others)),
-        )
+        return (*((first, counts) for counts in ROUNDS), *((role, EVERY) for role in others))
 
     def run(self) -> tuple[tuple[PhaseRecord, ...], ...]:
         """Round by round, each with the tries that were disturbed first."""
         rounds, seen = self.rounds, settings_seen(self.lab, self.roles)
+        maps = seen.queues
         before_it = set_by_others(self.lab, seen)
         found = tuple(
-            self._round(f"round {number} of {len(rounds)}, {sender.name}", sender, counts)
+            self._round(f"round {number} of {len(rounds)}, {sender.name}", sender, counts, maps)
             for number, (sender, counts) in enumerate(rounds, start=1)
         )
         changed = before_it + settings_seen(self.lab, self.roles).changed_since(seen)
         return tuple(tuple(_with(each, changed) for each in tries) for tries in found)
 
-    def _round(self, name: str, sender: Role, counts: Counts) -> tuple[PhaseRecord, ...]:
+    def _round(
+        self, name: str, sender: Role, counts: Counts, maps: Queues
+    ) -> tuple[PhaseRecord, ...]:
         records: list[PhaseRecord] = []
         for spacing in SPACINGS:
             spaced = tuple((tos, spacing * count) for tos, count in counts)
             again = f", again ({len(records)})" if records else ""
-            records.append(self._once(name + again, sender, spaced))
+            records.append(self._once(name + again, sender, spaced, maps))
             if undisturbed(records[-1].evidence):
                 break
         return tuple(records)
 
-    def _once(self, name: str, sender: Role, counts: Counts) -> PhaseRecord:
+    def _once(self, name: str, sender: Role, counts: Counts, maps: Queues) -> PhaseRecord:
         self.lab.expect_lease()
         total = sum(count for _, count in counts)
         self.progress(f"experiment {name!r}: {total} packets of {len(counts)} DSCPs")
         clock, telemetry = self.lab.clock, Telemetry(self.lab, self.lab.clock)
         at = self.roles.bottleneck
-        watch = Watch(ports={at.device: (at.interface,)}, bottleneck=(at.device, at.interface))
+        passed = crossings(self.roles, maps, [(sender, tos) for tos, _ in counts])
+        ports: dict[str, tuple[str, ...]] = {at.device: (at.interface,)}
+        for device, port in (each.port for each in passed):
+            ports[device] = (*ports.get(device, ()), port)
+        watch = Watch(ports=ports, bottleneck=(at.device, at.interface))
         receiver = self.roles.receiver
         before = telemetry.snapshot(watch)
         started_s = clock.now_s()
@@ -105,6 +110,7 @@ class ClassRounds:
             line_bits_per_s=self.roles.line_bits_per_s,
             senders=tuple(place(sender, None, self.queues[tos >> 2]) for tos, _ in counts),
             receiver=place(receiver, None, 0),
+            crossings=passed,
             flows=flows,
             before=before,
             after=after,

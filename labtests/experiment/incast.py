@@ -5,10 +5,12 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import ceil
+from typing import Literal
 
 from labtests.capabilities.device import EcnMarking, QueueShares, Shares
 from labtests.capabilities.records import (
     EcnSetting,
+    PfcAlarm,
     PfcSetting,
     SchedulingSetting,
     TrustSetting,
@@ -18,6 +20,7 @@ from labtests.capabilities.settings import (
     ECN,
     NOTIFICATION_POINT,
     PFC,
+    PFC_ALARM,
     PFC_WATCHDOG,
     REACTION_POINT,
     SCHEDULING,
@@ -41,12 +44,14 @@ from labtests.inventory import Endpoint
 from labtests.lab.changes import Wanted
 from labtests.lab.lab import Lab
 from labtests.measure.evidence import Difference, Evidence, Refresh
-from labtests.verdicts import Verdict, lossless, sound
+from labtests.verdicts import Thresholds, Verdict, lossless, pauses_per_s, sound
 from labtests.workloads import PauseStorm
 
 DROPPED = "dropped_packets grew by"
 """Why a control that drops on purpose is red."""
 
+QUARTER = 4
+"""Of what a port sends, as its threshold: so that it is exceeded however the switch counts."""
 QUEUES, EQUAL_SHARE = 8, 12
 """Queues of a port; and percent of each when all have the same."""
 
@@ -170,15 +175,46 @@ class Incast:
             self.set(at, PFC, wanted)
 
     def no_pfc_anywhere(self) -> None:
-        """PFC off at the switches, the receiver's port too."""
-        self.pfc_at_switch(PfcSetting(mode="off", priorities=frozenset()))
-        self.set(self.receiver.switch, PFC, PfcSetting(mode="off", priorities=frozenset()))
+        """PFC off at the switches that have it, the receiver's port too."""
+        for at in self._switch_ports(PFC):
+            self.set(at, PFC, PfcSetting(mode="off", priorities=frozenset()))
+
+    def no_red_anywhere(self) -> None:
+        """No RED at the switches that have it: it would drop what cannot be marked."""
+        for at in self._switch_ports(ECN):
+            self.set(at, ECN, EcnSetting())
+
+    def plain_queues(self) -> None:
+        """Queues of the switches fill and drop, whatever profile is in force: no PFC, no RED."""
+        self.no_pfc_anywhere()
+        self.no_red_anywhere()
+
+    def _switch_ports(self, kind: Kind[T]) -> tuple[Endpoint, ...]:
+        """Those on the way that have this setting."""
+        ports = (*(role.switch for role in self.senders), *self.roles.transit, self.bottleneck)
+        return tuple(at for at in dict.fromkeys(ports) if self.lab.has(at.device, kind))
 
     def watch_for_storms(self, times: WatchdogTimes) -> None:
         """The PFC watchdog of the bottleneck's switch works with these times, at the bottleneck."""
         at = self.bottleneck
         self.set(self.lab.place(at, WATCHDOG_TIMES), WATCHDOG_TIMES, times)
         self.set(at, PFC_WATCHDOG, "on" if times.on else "off")
+
+    def thresholds_below(self, seen: Evidence) -> Thresholds:
+        """Of each sender's switch port: a quarter of the pause frames a second that it sent."""
+        return {where: max(1, round(sent / QUARTER)) for where, sent in pauses_per_s(seen).items()}
+
+    def warn_of_pauses(
+        self, thresholds: Thresholds, way: Literal["received", "sent"] = "sent"
+    ) -> None:
+        """Each of these ports warns when it sends, or receives, so many pause frames a second."""
+        allowed: dict[Endpoint, tuple[tuple[int, int], ...]] = {}
+        for (device, port, priority), frames in sorted(thresholds.items()):
+            at = Endpoint(device=device, interface=port)
+            allowed[at] = (*allowed.get(at, ()), (priority, frames))
+        for at, numbers in allowed.items():
+            alarm = PfcAlarm(sent=numbers) if way == "sent" else PfcAlarm(received=numbers)
+            self.set(at, PFC_ALARM, alarm)
 
     def ecn_at_bottleneck(self, wanted: EcnSetting) -> None:
         """What the bottleneck marks."""
@@ -228,14 +264,20 @@ class Incast:
     # -- phases and judging ------------------------------------------------------------------
 
     def run(
-        self, name: str, traffic: tuple[SenderPart, ...], storm: PauseStorm | None = None
+        self,
+        name: str,
+        traffic: tuple[SenderPart, ...],
+        storm: PauseStorm | None = None,
+        *,
+        warnings: bool = False,
     ) -> Evidence:
         """One phase: quiet window, counters, traffic with samples, settled counters again.
-        `storm`: the receiver pauses the switch meanwhile."""
-        return self._phase(name, traffic, control=False, storm=storm)
+        `storm`: the receiver pauses the switch meanwhile. `warnings`: what switches log of pause
+        frames is read, too."""
+        return self._phase(name, traffic, control=False, storm=storm, warnings=warnings)
 
     def every_dscp(self) -> tuple[Evidence, ...]:
-        """Rounds of counted packets: all 64 DSCPs from the first sender, some from every other."""
+        """Rounds of counted packets: all 64 DSCPs from every sender."""
         rounds = ClassRounds(
             lab=self.lab,
             roles=self.roles,
@@ -274,10 +316,10 @@ class Incast:
             for verdict, reason in zip(red(seen), because, strict=True)
         ]
 
-    def must_be_red(self, verdict: Verdict) -> None:
-        """A verdict on a claim that is wrong: it has to fail."""
+    def must_be_red(self, verdict: Verdict, *, because: str = "") -> None:
+        """A verdict on a claim that is wrong: it has to fail, and to say this."""
         if self.lab.planned is None and self.with_controls:
-            self.judged.append(Judged(verdict=verdict, control=True))
+            self.judged.append(Judged(verdict=verdict, control=True, reason=because))
 
     def unproven(self, verdict: Verdict, *, because: str) -> None:
         """A claim that this evidence cannot carry: the verdict has to be inconclusive, and to say
@@ -326,8 +368,9 @@ class Incast:
         *,
         control: bool,
         storm: PauseStorm | None = None,
+        warnings: bool = False,
     ) -> Evidence:
-        phase = replace(self._ready(name, traffic, control=control), storm=storm)
+        phase = replace(self._ready(name, traffic, control=control), storm=storm, warnings=warnings)
         if self.lab.planned is not None:
             self.planned.append(phase.pace.phase)
             return phase.planned()
@@ -336,10 +379,14 @@ class Incast:
         self.phases.append(record)
         if record.evidence.refresh.seconds is None and refresh.seconds is not None:
             self._refresh = None
-        did_their_part = Judged(verdict=sound(record.evidence), control=False)
+        did_their_part = Judged(verdict=self.soundness(record.evidence), control=False)
         if not control or not did_their_part.as_expected:  # that a control ran is not worth a line
             self.judged.append(did_their_part)
         return record.evidence
+
+    def soundness(self, seen: Evidence) -> Verdict:
+        """What is asked of every phase."""
+        return sound(seen)
 
     def _measured_refresh(self) -> Refresh:
         """Before the first phase, so that no phase rests on a guess; and behind one in which it was

@@ -5,16 +5,18 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.device import RdmaDevices
-from labtests.capabilities.records import Reading
+from labtests.capabilities.device import PfcWarnings, RdmaDevices
+from labtests.capabilities.records import Reading, WarningLog
 from labtests.core.errors import DeviceError
 from labtests.core.units import dscp_of_tos
+from labtests.experiment.crossings import crossings
 from labtests.experiment.pace import Pace
 from labtests.experiment.reachability import unreachable
 from labtests.experiment.refresh import still
 from labtests.experiment.roles import Role, Roles
 from labtests.experiment.settings import (
     DeviceSettings,
+    Places,
     SettingSeen,
     set_by_others,
     settings_seen,
@@ -22,7 +24,16 @@ from labtests.experiment.settings import (
 from labtests.experiment.storming import ReceiverStorm, storming
 from labtests.inventory import Endpoint
 from labtests.lab.lab import Lab
-from labtests.measure.evidence import LIVE, CnpClass, Difference, Evidence, Key, Place, Refresh
+from labtests.measure.evidence import (
+    LIVE,
+    CnpClass,
+    CycleHop,
+    Difference,
+    Evidence,
+    Key,
+    Place,
+    Refresh,
+)
 from labtests.measure.telemetry import Telemetry, Watch
 from labtests.verdicts import out_of_balance
 from labtests.workloads import Iperf3, Party, PauseStorm, Perftest, Stream, incast
@@ -50,11 +61,12 @@ OF_CLASSES = frozenset({c.TX_PACKETS, c.RX_PACKETS})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SenderPart:
-    """One sender's part of an incast."""
+    """One sender's part of an incast. `to`: whom it sends to, where that is not the receiver."""
 
     role: Role
     tool: Iperf3 | Perftest
     starts_after_s: float
+    to: Role | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +93,9 @@ class Phase:
     mtu_bytes: int | None = None
     own_mtu_bytes: Mapping[str, int] = field(default_factory=dict)
     storm: PauseStorm | None = None
+    cycle: tuple[CycleHop, ...] = ()
+    beside: Places = ()
+    warnings: bool = False  # what the senders' switches log of pause frames is read, too
 
     def planned(self) -> Evidence:
         """No traffic, no evidence: what a `--plan` run has instead of a phase."""
@@ -94,24 +109,38 @@ class Phase:
         seen = self._settings()
         by_others = set_by_others(self.lab, seen)
         evidence = self._at_rest(traffic, seen, counters)
+        logged = self._logged()
         evidence = self._under_traffic(evidence, traffic, counters)
         evidence = self._settled(evidence, counters)
+        logs = tuple(zip(logged, self._logged(), strict=True))
         evidence = self._with_late_counters(evidence, counters.all)
         refresh = still(self.lab, self.roles, self.refresh)
         self.lab.expect_lease()  # what was seen is of our settings only while nobody else sets any
         changed = by_others + self._settings().changed_since(seen)
-        evidence = replace(evidence, refresh=refresh, changed=changed)
+        evidence = replace(evidence, refresh=refresh, changed=changed, warnings=logs)
         return PhaseRecord(evidence=evidence, settings=seen.settings)
+
+    def _logged(self) -> tuple[WarningLog, ...]:
+        """What the senders' switches, and the receiver's, have logged so far."""
+        each = (*self.roles.senders, self.roles.receiver)
+        switches = dict.fromkeys(role.switch.device for role in each)
+        return tuple(
+            self.lab.ask(name, self.lab.part(name, PfcWarnings).pfc_warnings())
+            for name in (switches if self.warnings else ())
+        )
 
     def _at_rest(
         self, traffic: tuple[SenderPart, ...], seen: DeviceSettings, counters: "_Counters"
     ) -> Evidence:
         """Who sends what where, and the first read of the quiet window."""
         places = tuple(self._place(s.role, s.tool.tos, seen) for s in traffic)
+        towards = tuple(self._place(s.to, s.tool.tos, seen) for s in traffic if s.to is not None)
         return replace(
             self._evidence(places, self.lab.clock.now_s()),
+            receivers=towards,
             unreachable=tuple(self._unreachable(traffic)),
             refresh=self.refresh,
+            crossings=crossings(self.roles, seen.queues, [(s.role, s.tool.tos) for s in traffic]),
             cnp=self._cnp_class(seen),
             pfc=seen.pfc,
             quiet_before=counters.all(),
@@ -167,7 +196,9 @@ class Phase:
         """A switch may refresh some of its counters less often than others, and none of them was
         seen to change here before: what does not add up is read again, for a while. Only while the
         hosts send and get nothing in the classes of the flows, by their own count: else what comes
-        now could stand for what is missing."""
+        now could stand for what is missing. (What balances there are, is of one bottleneck.)"""
+        if self.cycle:
+            return evidence
         for wait_s in self.pace.late_s:
             if not (sentences := out_of_balance(evidence)):
                 break
@@ -195,6 +226,7 @@ class Phase:
             shown=self.shown,
             mtu_bytes=self.mtu_bytes,
             own_mtu_bytes=self.own_mtu_bytes,
+            cycle=self.cycle,
         )
 
     def _say(self, what: str) -> None:
@@ -202,19 +234,23 @@ class Phase:
         self.progress(f"{kind} {self.name!r}: {what}")
 
     def _settings(self) -> DeviceSettings:
-        return settings_seen(self.lab, self.roles, watchdog=self.storm is not None)
+        watchdog = self.storm is not None
+        return settings_seen(self.lab, self.roles, watchdog=watchdog, beside=self.beside)
 
     def _watch(self) -> Watch:
+        ends = [
+            end
+            for role in (*self.roles.senders, self.roles.receiver)
+            for end in (role.nic, role.switch)
+        ]
         ports: dict[str, tuple[str, ...]] = {}
-        for role in (*self.roles.senders, self.roles.receiver):
-            for end in (role.nic, role.switch):
-                ports[end.device] = (*ports.get(end.device, ()), end.interface)
-        for end in self.roles.transit:
+        for end in dict.fromkeys((*ends, *self.roles.transit)):
             ports[end.device] = (*ports.get(end.device, ()), end.interface)
         bottleneck = self.roles.bottleneck
         return Watch(
             ports=ports,
             bottleneck=(bottleneck.device, bottleneck.interface),
+            cycle=tuple(hop.out for hop in self.cycle),
             watchdog=self.storm is not None,
         )
 
@@ -239,17 +275,16 @@ class Phase:
         )
 
     def _unreachable(self, traffic: Iterable[SenderPart]) -> Iterable[str]:
-        address = self.roles.receiver.address
         for sending in traffic:
-            host = sending.role.name
-            found = unreachable(host, self.lab.transports[host], address)
+            host, to = sending.role.name, sending.to or self.roles.receiver
+            found = unreachable(host, self.lab.transports[host], to.address)
             if found is not None:
                 yield found
 
     def _stream(self, sending: SenderPart) -> Stream:
         return Stream(
             sender=self._party(sending.role, sending.tool),
-            receiver=self._party(self.roles.receiver, sending.tool),
+            receiver=self._party(sending.to or self.roles.receiver, sending.tool),
             tool=sending.tool,
             starts_after_s=sending.starts_after_s,
         )

@@ -134,6 +134,8 @@ def _to_be_watched(lab: Lab, roles: Roles) -> dict[str, _RefreshReading]:
 
 def _send(lab: Lab, roles: Roles) -> None:
     for role in roles.senders:
+        if role == roles.receiver:  # in a ring everybody sends
+            continue
         send_marked(_party(lab, role), _party(lab, roles.receiver), PROBE)
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from labtests.core.errors import LabError
 from labtests.core.units import BitsPerSecond
-from labtests.experiment.paths import transit_ports
 from labtests.inventory import Endpoint, Testbed
+from labtests.lab.paths import towards, transit_ports
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,8 @@ class Role:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trunk:
-    """The only cable between two switches on the way of these senders, by name."""
+    """The only cable between two switches on the way of these senders, by name. Packets come to the
+    first of its ends before the other one."""
 
     ends: tuple[Endpoint, Endpoint]
     bits_per_s: BitsPerSecond
@@ -56,8 +57,8 @@ class Roles:
 
 def roles_of(testbed: Testbed) -> Roles:
     """The incast that a testbed's `roles` describe. Raises LabError naming what is missing."""
-    senders = tuple(_role(testbed, e) for e in testbed.roles.get("senders", ()))
-    receivers = tuple(_role(testbed, e) for e in testbed.roles.get("receiver", ()))
+    senders = tuple(role_of(testbed, e) for e in testbed.roles.get("senders", ()))
+    receivers = tuple(role_of(testbed, e) for e in testbed.roles.get("receiver", ()))
     if len(receivers) != 1 or len(senders) < 2:
         raise LabError(
             f"{testbed.file}: an incast needs `roles:` with at least two `senders` and a `receiver`"
@@ -85,10 +86,12 @@ def _trunks(testbed: Testbed, senders: tuple[Role, ...], receiver: Role) -> Iter
         alike = [each for each in testbed.links if {each.a.device, each.b.device} == pair]
         if using and len(alike) == 1:
             speed = BitsPerSecond(link.speed_bits_per_s)
-            yield Trunk(ends=(link.a, link.b), bits_per_s=speed, senders=using)
+            ends = towards(testbed, (link.a, link.b), receiver.switch.device)
+            yield Trunk(ends=ends, bits_per_s=speed, senders=using)
 
 
-def _role(testbed: Testbed, endpoint: Endpoint) -> Role:
+def role_of(testbed: Testbed, endpoint: Endpoint) -> Role:
+    """A host's port, with what is opposite. Raises LabError naming what is missing."""
     opposite, address = testbed.peer(endpoint), testbed.port(endpoint).address
     link = testbed.link_of(endpoint)
     if opposite is None or link is None:

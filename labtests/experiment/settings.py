@@ -21,6 +21,7 @@ from labtests.capabilities.settings import (
     kind_of,
 )
 from labtests.experiment.choosing import cnp_dscp_asked, queues_asked
+from labtests.experiment.crossings import entries
 from labtests.experiment.roles import Roles
 from labtests.inventory import Endpoint
 from labtests.journal.values import readable
@@ -32,6 +33,10 @@ _SHOWN: tuple[Kind[Any], ...] = (
     *(PFC, TRUST, ECN, SCHEDULING, QUEUE_LIMITS),
     *(REACTION_POINT, NOTIFICATION_POINT),
 )
+
+
+Places = tuple[tuple[Endpoint, Kind[Any]], ...]
+"""Kinds of settings, and where."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,18 +120,21 @@ def _differs(lab: Lab, seen: SettingSeen, wanted: object) -> bool:
     return lab.ask(seen.at.device, lab.step(want)) is not None
 
 
-def settings_seen(lab: Lab, roles: Roles, *, watchdog: bool = False) -> DeviceSettings:
+def settings_seen(
+    lab: Lab, roles: Roles, *, watchdog: bool = False, beside: Places = ()
+) -> DeviceSettings:
     """PFC, trust, WRED, scheduler, queue lengths, RP and NP of every port of the incast that has
-    them; and the maps that tell a packet's class. `watchdog`: also what watches the bottleneck.
-    Devices are asked side by side."""
+    them, and what is asked for `beside`; and the maps that tell a packet's class. `watchdog`: also
+    what watches the bottleneck. Devices are asked side by side."""
     ends = [roles.bottleneck]
     for role in (*roles.senders, roles.receiver):
         ends += [role.nic, role.switch] if role is not roles.receiver else [role.nic]
-    ends += roles.transit
+    ends = list(dict.fromkeys((*ends, *roles.transit)))
     mapped = [roles.bottleneck, *(end for role in roles.senders for end in (role.nic, role.switch))]
+    mapped += [at for at in entries(roles) if at not in mapped]
     notifier = roles.receiver.nic
     devices = list(dict.fromkeys(end.device for end in ends))
-    watching = _watching(lab, roles.bottleneck) if watchdog else ()
+    watching = (*beside, *(_watching(lab, roles.bottleneck) if watchdog else ()))
 
     def of(device: str) -> Asking[DeviceSettings]:
         own = [end for end in ends if end.device == device]
@@ -157,7 +165,7 @@ def settings_seen(lab: Lab, roles: Roles, *, watchdog: bool = False) -> DeviceSe
     )
 
 
-def _watching(lab: Lab, at: Endpoint) -> tuple[tuple[Endpoint, Kind[Any]], ...]:
+def _watching(lab: Lab, at: Endpoint) -> Places:
     """The settings of the PFC watchdog there; its times may be the whole switch's."""
     kinds: tuple[Kind[Any], ...] = (WATCHDOG_TIMES, PFC_WATCHDOG)
     able = (kind for kind in kinds if lab.has(at.device, kind))

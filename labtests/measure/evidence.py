@@ -12,7 +12,14 @@ from typing import Literal
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.counters import GAUGES
-from labtests.capabilities.records import FlowResult, PfcSetting, Reading, Scope, StormResult
+from labtests.capabilities.records import (
+    FlowResult,
+    PfcSetting,
+    Reading,
+    Scope,
+    StormResult,
+    WarningLog,
+)
 from labtests.core.units import BitsPerSecond
 
 Key = tuple[str, str, str, int, str]
@@ -74,6 +81,15 @@ class CnpClass:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Crossing:
+    """A switch port towards the receiver that flows pass before the bottleneck, and the queue there
+    of each of them (by number of the flow), by the maps of the port where it came in, as read."""
+
+    port: tuple[str, str]
+    queues: Mapping[int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
     """Where one role stands: its NIC port, the switch port opposite, and its class of traffic.
 
@@ -90,6 +106,17 @@ class Place:
     link_bits_per_s: BitsPerSecond | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CycleHop:
+    """A cable of a cycle of switches: the port (device, port) that sends on it, with the queue of
+    the traffic that goes round, and the port that it comes in by, which may pause the priority."""
+
+    out: tuple[str, str]
+    into: tuple[str, str]
+    queue: int
+    priority: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
     """Everything one phase of an experiment saw, raw: both snapshots, samples, flows, quiet window.
@@ -98,10 +125,13 @@ class Evidence:
     `transit` are the ports (device, port) of cables between switches on the senders' way to it.
     `idle` is what the check before the run saw grow. `changed` has a sentence for each setting that
     was another one when the phase had ended. `pfc` is what was read of each port (device, port)
-    that has it, `mtu_bytes` the smallest of the hosts', which
-    are in `own_mtu_bytes` by name, `storm` what the receiver paused by a
-    tool. `restless` names what went on counting. `shown` are the counters that had a number in a
-    phase before this one: one that has none now is missing, and not one that the device has not.
+    that has it, `mtu_bytes` the smallest of the hosts', which are in `own_mtu_bytes` by name.
+    `storm` is what the receiver paused by a tool, `crossings` are the ports of `transit` that flows
+    pass for certain. Where the senders have a receiver each, `receivers` are these (`receiver` is
+    one of them), and `cycle` is the way that all of them go round. `warnings` are logs of switches,
+    before and after the traffic, where they were asked for. `restless` names what went on counting.
+    `shown` are the counters that had a number in a phase before this one: one that has none now is
+    missing, and not one that the device has not.
     """
 
     name: str
@@ -113,6 +143,7 @@ class Evidence:
     senders: tuple[Place, ...]
     receiver: Place
     transit: tuple[tuple[str, str], ...] = ()
+    crossings: tuple[Crossing, ...] = ()
     flows: tuple[FlowResult, ...] = ()
     before: tuple[Reading, ...] = ()
     after: tuple[Reading, ...] = ()
@@ -129,7 +160,14 @@ class Evidence:
     mtu_bytes: int | None = None
     own_mtu_bytes: Mapping[str, int] = field(default_factory=dict)
     storm: StormResult | None = None
+    receivers: tuple[Place, ...] = ()
+    cycle: tuple[CycleHop, ...] = ()
+    warnings: tuple[tuple[WarningLog, WarningLog], ...] = ()
     shown: frozenset[Key] = frozenset()
+
+    def receiver_of(self, sender: int) -> Place:
+        """Whom this one of the senders, by its number, sends to."""
+        return self.receivers[sender] if self.receivers else self.receiver
 
     @cached_property
     def numbers(self) -> frozenset[Key]:

@@ -50,6 +50,7 @@ class Watch:
 
     ports: dict[str, tuple[str, ...]]
     bottleneck: tuple[str, str]
+    cycle: tuple[tuple[str, str], ...] = ()  # ports whose queues are sampled, too
     watchdog: bool = False  # what the switches' PFC watchdogs did is read, too
 
 
@@ -73,18 +74,20 @@ class Telemetry:
         pause frames of the switch, ECN and CNP counters of the hosts. Each says since when it may
         have been counted (`asked_s`)."""
         asked_s = self._clock.now_s()
-        switch, port = watch.bottleneck
+        sampled = dict.fromkeys((watch.bottleneck, *watch.cycle))
+        switches = {switch for switch, _ in sampled}
         able = self._devices.able
         reads: dict[str, list[Asking[tuple[Reading, ...]]]] = {name: [] for name in watch.ports}
         for name, ports in watch.ports.items():
-            if (pfc := able(PfcTelemetry).get(name)) and name == switch:
+            if (pfc := able(PfcTelemetry).get(name)) and name in switches:
                 reads[name].append(pfc.pfc_counters(ports))
             if nic := able(NicTelemetry).get(name):
                 reads[name] += [nic.rdma_counters(each) for each in ports]
-        if queues := able(QueueTelemetry).get(switch):
-            reads[switch].append(queues.queue_counters(port))
-        if drops := able(DropTelemetry).get(switch):
-            reads[switch].append(drops.drop_counters(port))
+        for switch, port in sampled:
+            if queues := able(QueueTelemetry).get(switch):
+                reads[switch].append(queues.queue_counters(port))
+            if drops := able(DropTelemetry).get(switch):
+                reads[switch].append(drops.drop_counters(port))
         found = self._in_parallel(reads, watch, "sample", "counters")
         return tuple(replace(reading, asked_s=asked_s) for reading in found)
 

@@ -1,14 +1,14 @@
-"""Fixtures for suites: `testbed`, `lab` (open devices), `incast` (an experiment on them)."""
+"""Fixtures for suites: `testbed`, `lab` (open devices), `incast` and `ring` (experiments)."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 import pytest
 
 from labtests.capabilities.device import meaning_of
 from labtests.capabilities.facts import Lacking
 from labtests.core.errors import LabError, LeaseBusy, LeaseLost, Unreachable, WrongOption
-from labtests.experiment import Incast, Span, measure, roles_of
+from labtests.experiment import Incast, Ring, Span, measure, roles_of
 from labtests.inventory import Testbed
 from labtests.lab.lab import Lab
 from labtests.measure.evidence import Refresh
@@ -17,7 +17,8 @@ from labtests.recovery import LabHeld, NotPutBack
 
 UNUSABLE_EXIT, UNREACHABLE_EXIT = 10, 15
 UNKNOWN = "an ability unknown to labtests: is the name mistyped?"
-LAB_FIXTURES = frozenset({"lab", "incast"})
+LAB_FIXTURES = frozenset({"lab", "incast", "ring"})
+AnyIncast = TypeVar("AnyIncast", bound=Incast)
 INCAST = pytest.StashKey[Incast]()
 CHANGES_BEFORE = pytest.StashKey[int]()
 
@@ -57,6 +58,18 @@ def lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
 @pytest.fixture
 def incast(request: pytest.FixtureRequest, lab: Lab) -> Iterator[Incast]:
     """An experiment on the testbed's senders and receiver. What it changes is put back after."""
+    yield from _experiment(request, lab, Incast)
+
+
+@pytest.fixture
+def ring(request: pytest.FixtureRequest, lab: Lab) -> Iterator[Ring]:
+    """An experiment on a ring of switches, where the testbed's roles have one. The same."""
+    yield from _experiment(request, lab, Ring)
+
+
+def _experiment(
+    request: pytest.FixtureRequest, lab: Lab, kind: type[AnyIncast]
+) -> Iterator[AnyIncast]:
     run = request.config.stash[RUN]
     _require(request, lab)
     try:
@@ -65,7 +78,7 @@ def incast(request: pytest.FixtureRequest, lab: Lab) -> Iterator[Incast]:
         _exit(run, error)
     request.node.stash[CHANGES_BEFORE] = len(lab.changes)
     with lab.restoring():
-        experiment = Incast(
+        experiment = kind(
             lab=lab,
             pace=run.pace,
             with_controls=not run.config.getoption("no_controls"),

@@ -6,6 +6,7 @@ integers, from proven counters, under proven congestion. Missing evidence is inc
 
 from labtests.verdicts.classes import classified, undisturbed
 from labtests.verdicts.control import right_control, wrong_control
+from labtests.verdicts.cycles import set_free, sound_in_a_cycle, went_on
 from labtests.verdicts.ecn import marked_not_dropped
 from labtests.verdicts.loads import drops_exactly_in, every_packet, lost_at_the_socket, no_loss
 from labtests.verdicts.outcome import Fact, Finding, Outcome, Verdict, reddest, worst
@@ -20,12 +21,14 @@ from labtests.verdicts.questions import (
 from labtests.verdicts.sharing import shared
 from labtests.verdicts.sound import out_of_balance, sound
 from labtests.verdicts.storms import left_alone, shut_in_time
+from labtests.verdicts.warnings import Thresholds, pauses_per_s, silent, warned
 
 __all__ = [
     "Fact",
     "Finding",
     "Outcome",
     "Station",
+    "Thresholds",
     "Verdict",
     "classified",
     "drops_as_expected",
@@ -38,15 +41,21 @@ __all__ = [
     "no_loss",
     "out_of_balance",
     "paused",
+    "pauses_per_s",
     "reddest",
     "right_control",
+    "set_free",
     "shared",
     "shut_in_time",
+    "silent",
     "slowed_by_marks",
     "sound",
+    "sound_in_a_cycle",
     "stations",
     "throttled",
     "undisturbed",
+    "warned",
+    "went_on",
     "worst",
     "wrong_control",
 ]

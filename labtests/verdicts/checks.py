@@ -53,9 +53,9 @@ def ran(evidence: Evidence, *, excused: Collection[FlowResult] = ()) -> Iterator
         yield unproven("no traffic ran")
     if len(evidence.flows) != len(evidence.senders):
         yield unproven(f"{len(evidence.flows)} of {len(evidence.senders)} flows were reported")
-    for place, flow in zip(evidence.senders, evidence.flows, strict=False):
+    for number, (place, flow) in enumerate(zip(evidence.senders, evidence.flows, strict=False)):
         if flow not in excused:
-            yield _flow_ran(flow, place, evidence.receiver)
+            yield _flow_ran(flow, place, evidence.receiver_of(number))
     for sentence in (*evidence.unreachable, *evidence.changed):
         yield unproven(sentence)
     yield from counters_of_the_end(evidence)
@@ -331,15 +331,20 @@ def mean_use(evidence: Evidence) -> float | None:
 
 
 def full_while_it_dropped(evidence: Evidence) -> Iterator[Finding]:
-    """A port that drops for want of speed has that of its line while all send, where it counts
-    bytes. One that has not is limited, paused or slower than the testbed file says."""
+    """A port that drops for want of speed has that of its line while all send (or any, where each
+    of them can fill it), where it counts bytes. One that has not is limited, paused or slower than
+    the testbed file says."""
     used = mean_use(evidence)
     rows = [row for flow in evidence.flows for row in flow.intervals]
     dropped = any(port_drops.queue_drops(evidence, queue).increase for queue in evidence.queues)
     if used is None or not dropped:
         return
     seconds = max(row.end_s for row in rows) - min(row.start_s for row in rows)
-    least = FULL_SHARE * goodput.seconds_together(evidence) / seconds
+    filled_s = goodput.seconds_together(evidence)
+    if all(_fills_the_line(evidence, *each)
+           for each in zip(evidence.senders, evidence.flows, strict=False)):  # fmt: skip
+        filled_s = seconds
+    least = FULL_SHARE * filled_s / seconds
     said = (
         f"{' '.join(evidence.bottleneck)} dropped while it forwarded at {100 * used:.0f} % of its "
     )
@@ -348,6 +353,11 @@ def full_while_it_dropped(evidence: Evidence) -> Iterator[Finding]:
     )
     finding = bounded("egress use of the bottleneck over the whole time", used, at_least=least)
     yield finding if finding.outcome is Outcome.PASS else unproven(said, *finding.facts)
+
+
+def _fills_the_line(evidence: Evidence, place: Place, flow: FlowResult) -> bool:
+    link = place.link_bits_per_s
+    return not flow.offered_bits_per_s and link is not None and link >= evidence.line_bits_per_s
 
 
 def _priority(place: Place) -> int:

@@ -165,7 +165,7 @@ def _counted(evidence: Evidence, dscp: int, queues: tuple[tuple[str, str, int], 
         return failed(
             f"{receiver.device} sent {due} CNPs with DSCP {dscp} by its setting, but queue "
             f"{numbers} of the senders' switch ports ({where}) forwarded {came} packets: they have "
-            "another DSCP",
+            "another DSCP, or a switch on their way does not classify by it",
             fact,
         )
     said = (

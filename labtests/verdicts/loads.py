@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Difference, Evidence
-from labtests.verdicts import checks, idle, outcome, packets, port_drops, witnesses
+from labtests.verdicts import checks, goodput, idle, outcome, packets, port_drops, witnesses
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -46,12 +47,51 @@ def _no_loss(evidence: Evidence, controls: tuple[Evidence, ...]) -> Iterator[Fin
     yield from checks.kept_pace(evidence)
     at_this_load = all(f.outcome is Outcome.PASS for f in checks.kept_pace(evidence))
     for finding in _dropped_nothing(evidence, controls):
-        yield finding if at_this_load else outcome.or_unproven(finding, _OTHER_LOAD)
+        said = _beside_others(evidence, finding)
+        yield said if at_this_load else outcome.or_unproven(said, _OTHER_LOAD)
+    yield from _bytes_of_the_load(evidence)
     yield from idle.quiet_queues(evidence, evidence.queues)
     yield from packets.accounted(evidence)
 
 
 _OTHER_LOAD = "not at this load, since a sender did not sustain its offered load"
+
+
+def _beside_others(evidence: Evidence, finding: Finding) -> Finding:
+    """A loss stays a loss; with whom the port was shared is said."""
+    others = goodput.others_share(evidence)
+    if finding.outcome is not Outcome.FAIL or others < OTHERS_SHARE:
+        return finding
+    return replace(
+        finding,
+        because=f"{finding.because}; other queues forwarded {100 * others:.0f} % of the line rate "
+        "meanwhile, which is not of these flows",
+    )
+
+
+OTHERS_SHARE = 0.02
+"""Of line rate, in queues that are not under test: less explains no loss."""
+
+
+def _bytes_of_the_load(evidence: Evidence) -> Iterator[Finding]:
+    """What the port says that it forwarded in bytes is no less than the payload that the tools
+    report, and no more than the line carries."""
+    used = checks.mean_use(evidence)
+    carried = goodput.of_all(evidence)
+    if used is None or carried is None:
+        return
+    least = checks.PACE_SHARE * carried / evidence.line_bits_per_s
+    finding = checks.bounded(
+        "mean egress use, by bytes", used, at_least=least, at_most=checks.OVER_THE_LINE
+    )
+    if finding.outcome is Outcome.PASS:
+        yield finding
+        return
+    yield disagreement(
+        f"{' '.join(evidence.bottleneck)} forwarded {100 * used:.0f} % of its line rate by its "
+        f"counters of bytes, and the tools report {100 * carried / evidence.line_bits_per_s:.0f} %",
+        *finding.facts,
+    )
 
 
 def _dropped_nothing(evidence: Evidence, controls: tuple[Evidence, ...]) -> Iterator[Finding]:

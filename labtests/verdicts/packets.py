@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowResult
-from labtests.measure.evidence import Difference, Evidence
+from labtests.measure.evidence import Crossing, Difference, Evidence
 from labtests.verdicts import path, port_drops, rdma_packets, witnesses
 from labtests.verdicts.outcome import (
     Fact,
@@ -81,6 +81,67 @@ def _rdma_accounted(evidence: Evidence) -> Iterator[Finding]:
 
 
 def elsewhere(evidence: Evidence) -> Iterator[Finding]:
+    """Nothing, where each class is in its queue, at the bottleneck and before it."""
+    yield from astray_on_the_way(evidence)
+    yield from _astray_at_bottleneck(evidence)
+
+
+def astray_on_the_way(evidence: Evidence) -> Iterator[Finding]:
+    """The same before the bottleneck. Only where all flows were reported."""
+    if len(evidence.flows) == len(evidence.senders):
+        for crossing in evidence.crossings:
+            yield from _astray_at(evidence, crossing)
+
+
+def _astray_at(evidence: Evidence, crossing: Crossing) -> Iterator[Finding]:
+    """A queue before the bottleneck got less than a class sent to it, and another one that much
+    more than was sent to that."""
+    due = _sent_to(evidence, crossing)
+    came = {
+        each.key[3]: sum(
+            evidence.change(crossing.port, "queue", each.key[3], counter).increase or 0
+            for counter in (c.QUEUE_FORWARDED_PACKETS, c.QUEUE_DROPPED_PACKETS)
+        )
+        for each in path.of_queues(evidence, crossing.port, c.QUEUE_FORWARDED_PACKETS)
+    }
+    for queue, sent in due.items() if came else ():
+        lacking = sent - came.get(queue, 0)
+        most = max(came, key=lambda other: came[other] - due.get(other, 0))
+        if lacking > PART_ASTRAY * sent and came[most] - due.get(most, 0) > lacking / 2:
+            where = " ".join(crossing.port)
+            yield failed(
+                f"{sent} packets were sent to queue {queue} of {where} by its DSCP map, and it got "
+                f"{came.get(queue, 0)}; queue {most}, due {due.get(most, 0)}, got {came[most]}: "
+                f"{crossing.port[0]} does not classify by their DSCP, or maps it otherwise"
+            )
+
+
+def _sent_to(evidence: Evidence, crossing: Crossing) -> dict[int, int]:
+    """Packets by queue, as NICs count them by class, else as the tools tell; nothing where a flow's
+    are not known."""
+    found: dict[int, int] = {}
+    counted: set[tuple[str, str, int | None]] = set()
+    for number, queue in crossing.queues.items():
+        place, flow = evidence.senders[number], evidence.flows[number]
+        if place.priority is None:
+            if flow.sent_datagrams is None:
+                return {}
+            sent = witnesses.packets_told(flow, evidence.own_mtu_bytes.get(place.device))
+        else:
+            nic = (place.device, place.port)
+            seen = evidence.change(nic, "priority", place.priority, c.TX_PACKETS).increase
+            sent = 0 if (*nic, place.priority) in counted else seen or 0
+            counted.add((*nic, place.priority))
+        found[queue] = found.get(queue, 0) + sent
+    return found
+
+
+PART_ASTRAY = 0.2
+"""Of a class's packets before the bottleneck, out of its queue: more than is lost on the way where
+suites run, and less than what one of five senders sends."""
+
+
+def _astray_at_bottleneck(evidence: Evidence) -> Iterator[Finding]:
     """Nothing, where a class is in its queue. Else its packets came to the receiver, and next to
     none of them out of that queue: then the queue is named that all the others came out of."""
     others = [
@@ -183,6 +244,8 @@ def by_the_nics(evidence: Evidence, queues: Iterable[int]) -> Iterator[Finding]:
         "sent by NICs = forwarded + dropped, all queues", sent, [*forwarded, *dropped]
     )
     yield last_cable(evidence)
+    if evidence.has(evidence.change(evidence.bottleneck, "port", None, c.TX_PACKETS)):
+        yield behind_the_port(evidence)
 
 
 def by_the_sending_nics(evidence: Evidence) -> Iterator[Finding]:

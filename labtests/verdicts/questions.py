@@ -204,7 +204,8 @@ def _not_paused_elsewhere(evidence: Evidence, place: Place) -> Iterator[Finding]
 
 def _no_link_pause(evidence: Evidence, place: Place) -> Iterator[Finding]:
     """802.3x holds a whole port: what its NIC got is no more than the PFC frames of all priorities,
-    where a NIC counts those among them."""
+    where a NIC counts those among them; it may count them for its own priorities only, and the
+    switch for all."""
     nic = (place.device, place.port)
     every = evidence.change(nic, "port", None, c.PAUSE_RX_FRAMES)
     if every.increase is None and every.key in evidence.numbers:
@@ -212,7 +213,12 @@ def _no_link_pause(evidence: Evidence, place: Place) -> Iterator[Finding]:
     by_priority = [
         evidence.change(nic, "priority", each, c.PFC_RX_FRAMES).increase for each in range(8)
     ]
-    if (every.increase or 0) > sum(frames or 0 for frames in by_priority):
+    opposite = (place.switch, place.switch_port)
+    sent = [
+        evidence.change(opposite, "priority", each, c.PFC_TX_FRAMES).increase for each in range(8)
+    ]
+    most = max(sum(n or 0 for n in counted) for counted in (by_priority, sent))
+    if (every.increase or 0) > most:
         yield unproven(
             f"{name_of(every)} grew by {every.increase}, more than PFC frames of all priorities: "
             "802.3x pauses held the whole port; turn link pause off at both ends"
@@ -220,23 +226,24 @@ def _no_link_pause(evidence: Evidence, place: Place) -> Iterator[Finding]:
 
 
 def _first_paused_most(evidence: Evidence) -> Finding:
-    early, *late = (_pause_sent(evidence, p) for p in evidence.senders)
-    rest = [d.increase for d in late]
-    if early.increase is None or None in rest:
+    """By the time that PFC held each of them, where NICs tell it: how many frames that takes is up
+    to the length of a cable, too. Else by the frames."""
+    sent = [_pause_sent(evidence, place) for place in evidence.senders]
+    if any(each.increase is None for each in sent):
         return unproven("not every port's pause counter could be read")
-    most = max((n for n in rest if n is not None), default=0)
+    held = [checks.held_s(evidence, place) for place in evidence.senders]
+    what, unit = f"{name_of(sent[0])} against the most of any other sender", "frames"
+    counts: list[float] = [each.increase or 0 for each in sent]
+    if all(held):
+        what, unit = f"{evidence.senders[0].device}: held by PFC, against any other sender", "s"
+        counts = [round(seconds, 6) for seconds in held]
+    early, most = counts[0], max(counts[1:], default=0)
     fact = Fact(
-        name=f"{name_of(early)} against the most of any other sender",
-        measured=early.increase,
-        bound=f"> {most}",
-        unit="frames",
-        margin=early.increase - most,
+        name=what, measured=early, bound=f"> {most}", unit=unit, margin=round(early - most, 6)
     )
-    if early.increase > most:
+    if early > most:
         return passed(fact)
-    return failed(
-        f"the faster sender was paused no more than another ({early.increase} / {most})", fact
-    )
+    return failed(f"the faster sender was paused no more than another ({early} / {most})", fact)
 
 
 def throttled(evidence: Evidence, *, ceiling_bits_per_s: float, buffers_bytes: int = 0) -> Verdict:
@@ -420,8 +427,9 @@ def _shares_slowed(
     yield _gave_way(evidence, shared[0], alone)
     line = evidence.line_bits_per_s
     total = sum(shared) / line
+    left = 1 - goodput.others_share(evidence)
     yield outcome.or_unproven(
-        checks.bounded("total goodput / line rate", total, at_least=SLOWED_LEAST_SHARE),
+        checks.bounded("total goodput / line rate", total, at_least=SLOWED_LEAST_SHARE * left),
         _least_of_all(evidence, shared),
     )
     yield from _as_fast_as_its_peers(evidence, shared)
@@ -464,7 +472,8 @@ def _was_held_alone(evidence: Evidence, first: Place) -> bool:
 def _least_of_all(evidence: Evidence, shared: tuple[float, ...]) -> str:
     """Who left the line empty, for a sentence. Where all got alike, none of them did it alone."""
     got, who = min(zip(shared, (place.device for place in evidence.senders), strict=False))
-    part = evidence.line_bits_per_s / len(shared)
+    left = 1 - goodput.others_share(evidence)
+    part = left * evidence.line_bits_per_s / len(shared)
     if got >= ALIKE_SHARE * sum(shared) / len(shared):
         return (
             f"all senders got alike: {' '.join(evidence.bottleneck)} serves below its line rate, "
@@ -532,6 +541,7 @@ def _drops_as_expected(
     yield port_drops.counter_proven(evidence, clean, controls)
     yield from balances
     yield from _clean_ones_sent(evidence, clean)
+    yield from checks.full_while_it_dropped(evidence)
     yield from checks.not_paused(evidence)
     if any(flow.is_rdma for flow in evidence.flows):
         yield cnps.all_came(evidence)

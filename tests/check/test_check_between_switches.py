@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from labtests.capabilities.records import PfcSetting, TrustSetting
+from labtests.capabilities.records import DcbxSetting, PfcSetting, TrustSetting
 from labtests.capabilities.settings import kind_of
 from labtests.check import check, judged
 from labtests.inventory import Endpoint
@@ -53,8 +53,6 @@ def test_a_fresh_lab_of_two_switches_is_fit_and_its_trunk_was_looked_at(bench):
 
 
 CASES = [
-    (HERE, "pfc", lambda now: PfcSetting(mode="on", priorities=frozenset({3})), "3"),
-    (THERE, "trust", lambda now: DSCP, "dscp at leaf2"),
     (HERE, "dscp_map", lambda now: (*now[:26], 5, *now[27:]), "DSCP 26: 5 here, DSCP 26: 3 at"),
     (THERE, "queue_map", lambda now: (*now[:3], 4, *now[4:]), "priority 3: 4 at"),
 ]
@@ -76,6 +74,44 @@ def test_a_setting_at_one_end_of_the_trunk_only_is_a_failure(bench, end, setting
         assert f"at {THERE}" in failure.finding
         assert "labtests plan" in failure.remedy
     assert failures(bench) == []
+
+
+MADE = {
+    "pfc": (HERE, PfcSetting(mode="on", priorities=frozenset({3})), "3"),
+    "trust": (THERE, DSCP, "dscp at leaf2"),
+}
+
+
+@pytest.mark.parametrize("setting", MADE)
+@pytest.mark.parametrize("level", ["warning", "failure"])
+def test_what_suites_make_on_the_way_is_a_warning_there_only(bench, monkeypatch, setting, level):
+    """A Cumulus leaf and a SONiC spine as delivered trust different things: no suite could run."""
+    end, wanted, said = MADE[setting]
+    if level == "failure":  # all are plugged in beside the receiver: none of them is on a way
+        roles = bench.lab.testbed.roles
+        beside = replace(bench.lab.testbed, roles={**roles, "senders": roles["receiver"]})
+        monkeypatch.setattr(bench.lab, "testbed", beside)
+    with bench.lab.restoring():
+        bench.lab.change(end, kind_of(setting), wanted)
+        (different,) = [f for f in judged(check(bench.lab, idle_s=0.0).findings)
+                        if f.port == PORT and f.check == setting and f.level != "ok"]  # fmt: skip
+        assert different.level == level
+        assert said in different.finding
+
+
+@pytest.mark.parametrize("there", [None, "rev100"])
+def test_switches_that_speak_dcbx_speak_the_same_version(bench, there):
+    with bench.lab.restoring():
+        bench.lab.change(HERE, kind_of("dcbx"), DcbxSetting(tells=True, version="rev101"))
+        if there:
+            bench.lab.change(THERE, kind_of("dcbx"), DcbxSetting(tells=True, version=there))
+        (different,) = [f for f in found(bench) if f.check == "dcbx"]
+        assert (different.level, different.device, different.port) == ("warning", "leaf1", PORT)
+        assert f"at {THERE}" in different.finding
+        bench.lab.change(THERE, kind_of("dcbx"), DcbxSetting(tells=True, version="rev101"))
+        (alike,) = [f for f in found(bench) if f.check == "dcbx"]
+        assert alike.level == "ok"
+    assert not [f for f in found(bench) if f.check == "dcbx"]
 
 
 def test_a_trunk_port_that_passes_no_such_frames_is_a_failure_of_that_port(bench):

@@ -6,7 +6,18 @@ import pytest
 from other_switches import READERS
 
 from labtests.core.errors import UnreadableOutput
-from labtests.drivers.displays import Indented, Notation, Table, Unfit, ValueKind, read, read_table
+from labtests.drivers.displays import (
+    Fields,
+    Indented,
+    Notation,
+    Table,
+    Unfit,
+    ValueKind,
+    read,
+    read_json,
+    read_table,
+)
+from labtests.drivers.displays.trees import parse, parse_any
 from labtests.transport.protocol import Reply
 
 TRANSCRIPTS = Path(__file__).parents[1] / "transcripts"
@@ -184,3 +195,34 @@ def test_without_the_line_behind_it_a_configuration_was_cut(lines):
 def test_a_line_under_nothing_is_refused():
     with pytest.raises(UnreadableOutput, match="stands under nothing"):
         INDENTED.sections(reply("    share 5\nport 1\nend of it\n"))
+
+
+# -- JSON ------------------------------------------------------------------------------------------
+
+
+def test_an_answer_in_json_may_be_a_list_of_parts_each_with_its_place():
+    first, second = parse_any(reply('[{"a": [1]}, {"a": [2]}]')).rows()
+    assert [second.below("a").rows()[0].number(), second.where] == [2, "2"]
+    with pytest.raises(UnreadableOutput, match="1 a 1 should be a list"):
+        first.below("a").rows()[0].rows()
+
+
+def by_its_fields(answer):
+    return read_json(answer, Fields({}, open=True), CLI)
+
+
+@pytest.mark.parametrize("read_it", [parse, by_its_fields])
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('{"a": {"lost": 7, "lost": 0}}', "the name 'lost' twice"),
+        ('{"a": NaN}', "NaN is no number"),
+        ('{"a": -Infinity}', "-Infinity is no number"),
+        ("[" * 100_000, "nested too deeply"),
+        ('{"a": 1', "not all of it"),
+    ],
+)
+def test_what_is_no_json_or_says_two_things_is_refused(read_it, text, says):
+    with pytest.raises(UnreadableOutput, match=says) as refused:
+        read_it(reply(text))
+    assert (refused.value.device, refused.value.command) == ("leaf1", "show x")

@@ -3,9 +3,9 @@
 from dataclasses import replace
 from pathlib import Path
 
-from labtests.experiment.paths import transit_ports
 from labtests.experiment.roles import roles_of
 from labtests.inventory import Device, Endpoint, Link, Management, Port, Testbed, load
+from labtests.lab.paths import transit_ports
 
 TESTBEDS = Path(__file__).parents[2] / "testbeds"
 

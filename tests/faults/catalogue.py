@@ -39,7 +39,7 @@ EXPERIMENT = {
 """What the progress says when the traffic starts that a suite judges."""
 
 H3C, LINUX, LEAVES = "h3c-s6550-cx4", "linux-lab", "two-leaves"
-CUMULUS = "cumulus-cx5"
+CUMULUS, ONYX = "cumulus-cx5", "onyx-cx5"
 SWITCH, OUT = "S6550", "Twenty-FiveGigE1/0/13"
 FROM_A, FROM_B = "Twenty-FiveGigE1/0/14", "Twenty-FiveGigE1/0/15"
 A, NIC_A = "ServerA", "enp3s0f0np0"
@@ -183,6 +183,16 @@ _REVISIONS = [
         says=("does not show it",)),
 ]  # fmt: skip
 
+_ONYX = [
+    Row(name="somebody switches PFC off at the ports of an Onyx switch", suite=S1, testbed=ONYX,
+        says=("dropped_packets grew",), usual=True,
+        faults=(fault("somebody", "SN2700", command="enable\nconfigure terminal\n"
+                      "interface ethernet 1/1-1/3 no dcb priority-flow-control mode force"),)),
+    Row(name="an Onyx switch hides what its queues drop", suite=S1, testbed=ONYX,
+        faults=(fault("missing-counter", "SN2700", "Eth1/1", counter="queue-drops"),),
+        says=("shows no such line",)),
+]  # fmt: skip
+
 _SETTINGS = [
     Row(name="the second sender's port ignores DSCP", suite=CLASSES, usual=True,
         faults=(fault("ignores-dscp", SWITCH, FROM_B),), says=(("ServerB", FROM_B),)),
@@ -283,5 +293,5 @@ _PEOPLE = [
 
 ROWS: tuple[Row, ...] = (
     *_RECEIVER, *_CABLES, *_BACKGROUND, *_SLOW, *_SETTINGS, *_RDMA, *_SENDERS, *_PORTS, *_PEOPLE,
-    *_REVISIONS,
+    *_REVISIONS, *_ONYX,
 )  # fmt: skip

@@ -143,6 +143,8 @@ def _showing(platform: str, ports: list[str]) -> list[str]:
         return ["display current-configuration", "display qos wred table"]
     if platform == "cumulus":
         return [f"nv show {what} --applied -o json" for what in ("qos", "interface")]
+    if platform == "onyx":
+        return ["show running-config | exclude Generated"]
     if platform == "linux-switch":
         return [f"tc {what} show dev {port}" for port in ports for what in ("qdisc", "filter")]
     of_nics = [f"mlnx_qos -i {port}; grep -r . /sys/class/net/{port}/ecn" for port in ports]

@@ -24,6 +24,7 @@ OTHER_PORT_NAMES = {
     "cumulus": "swp{}",
     "linux-switch": "swp{}",
     "nxos": "Ethernet1/{}",
+    "onyx": "Eth1/{}",
     "sonic": "Ethernet{}",
 }
 NIC_NAMES = ("eth{}", "ens{}f0np0", "enp{}s0f1np1", "p{}p2", "roce{}")
@@ -80,6 +81,13 @@ SHAPES = (
         receiver=(0, 10),
         map="permuted",
         switch="cumulus",
+    ),
+    Shape(
+        name="10g-onyx-map",
+        senders=((0, 10),) * 3,
+        receiver=(0, 10),
+        map="permuted",
+        switch="onyx",
     ),
     Shape(name="1g", senders=((0, 1),) * 3, receiver=(0, 1)),
     Shape(name="10g-slow-last", senders=((0, 10), (0, 10), (0, 1)), receiver=(0, 10)),

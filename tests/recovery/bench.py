@@ -30,12 +30,21 @@ LOOK = "def test_look(lab):\n    pass\n"
 SUITE = '''
 from labtests.capabilities.device import EcnMarking
 from labtests.capabilities.settings import (
-    ECN, NOTIFICATION_POINT, PFC, REACTION_POINT, TRUST
+    BUFFER_THRESHOLDS, DEADLOCK_TIMES, ECN, NOTIFICATION_POINT, PFC, PFC_ALARM, REACTION_POINT,
+    TRUST,
 )
 from labtests.lab.changes import Wanted
-from labtests.capabilities.records import PfcSetting, TrustSetting
+from labtests.capabilities.records import (
+    BufferThresholds, DeadlockTimes, PfcAlarm, PfcSetting, TrustSetting
+)
 from labtests.transport.commands import program
 
+GUARDS = {
+    DEADLOCK_TIMES: DeadlockTimes(precision="low", detect=((3, 10),), release=((3, 10),)),
+    PFC_ALARM: PfcAlarm(sent=((3, 100), (4, 100))),
+    BUFFER_THRESHOLDS: (BufferThresholds(priority=3, static_cells=3000, xon_offset_cells=100),),
+}
+"""Where the switch has them. (That it looks for deadlocks would stop another run: an obstacle.)"""
 SERVER = program("iperf3", "-s", "-p", 5333)
 POINTS = (REACTION_POINT, NOTIFICATION_POINT)
 
@@ -52,6 +61,9 @@ def test_broken(incast):
     lab.change(port, PFC, PfcSetting(mode="on", priorities=frozenset({3})))
     lab.change(port, ECN, ecn)
     lab.change(port, PFC, PfcSetting(mode=other_mode, priorities=frozenset({3, 4})))
+    for kind, value in GUARDS.items():
+        if lab.has(port.device, kind):
+            lab.change(lab.place(port, kind), kind, value)
     points = [Wanted(receiver, kind, frozenset({1, 2})) for kind in POINTS]
     lab.change_all(receiver.device, points)
     lab.change(sender, PFC, PfcSetting(mode="on", priorities=frozenset({5})))

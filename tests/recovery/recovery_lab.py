@@ -38,6 +38,8 @@ SETTINGS = (
     "notification_point",
     "dcqcn_rp",
     "dcqcn_np",
+    "pfc_alarm",
+    "buffer_thresholds",
 )
 RAW = {
     "comware": ("display current-configuration", "display qos wred table"),
@@ -46,6 +48,7 @@ RAW = {
         "nv show interface --applied -o json",
         "nv config diff -o commands",
     ),
+    "onyx": ("show running-config | exclude Generated",),
     "connectx": ("mlnx_qos -i {port}", "grep -r . /sys/class/net/{port}/ecn"),
 }
 TOOLS = "ps -eo args | grep -E '[i]b_send_bw|[i]perf3|[l]abtests-'"

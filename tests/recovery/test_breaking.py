@@ -26,7 +26,10 @@ def of_platform(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Serv
 
 
 @pytest.mark.parametrize(
-    "of_platform", [None, "cumulus-cx5"], ids=["comware", "cumulus"], indirect=True
+    "of_platform",
+    [None, "cumulus-cx5", "onyx-cx5"],
+    ids=["comware", "cumulus", "onyx"],
+    indirect=True,
 )
 def test_runs_broken_in_some_ways_are_put_back(
     of_platform: ServedLab,

@@ -6,7 +6,7 @@ All interfaces:                                    the output, byte for byte
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from pprint import pformat
 from typing import Any
@@ -71,3 +71,21 @@ class PlatformRecordings:
 
     def is_read(self, recording: Path) -> bool:
         return not self.rendered(recording).startswith("refused: ")
+
+
+def part_of(some: Any, whole: Any) -> bool:
+    """Whether one reading says nothing that the other does not say: it may lack entries."""
+    if some is None or some == whole or some == "":
+        return True
+    if isinstance(some, dict) and isinstance(whole, dict):
+        return some.items() <= whole.items() or all(
+            key in whole and part_of(value, whole[key]) for key, value in some.items()
+        )
+    if isinstance(some, frozenset) and isinstance(whole, frozenset):
+        return some <= whole
+    if isinstance(some, tuple | list) and isinstance(whole, tuple | list):
+        return all(any(part_of(each, other) for other in whole) for each in some)
+    if is_dataclass(some) and type(some) is type(whole):
+        names = [each.name for each in fields(some)]
+        return all(part_of(getattr(some, name), getattr(whole, name)) for name in names)
+    return False

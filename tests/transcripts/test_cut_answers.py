@@ -6,7 +6,7 @@ the end of every line.
 
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -20,15 +20,18 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "displays"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "nxos"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "sonic"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "cumulus"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "onyx"))
 
 import connectx_host
 import cumulus_recordings as cumulus
 import nxos_recordings as nexus
+import onyx_recordings as onyx
 import other_switches
 import recordings as comware
 import sonic_recordings as sonic
 import switch_box
 import test_connectx_recordings as hosts
+from platform_recordings import part_of
 
 from labtests.core.errors import DeviceError
 from labtests.drivers.linux_switch import classes, filters, offloads, qdiscs
@@ -41,7 +44,13 @@ OF_A_SWITCH = {
     "features": offloads.parse_merging,
 }
 CUTS = 5
-PLATFORMS: dict[str, Any] = {"": comware, "n9k-": nexus, "sonic-": sonic, "cumulus-": cumulus}
+PLATFORMS: dict[str, Any] = {
+    "": comware,
+    "n9k-": nexus,
+    "sonic-": sonic,
+    "cumulus-": cumulus,
+    "onyx-": onyx,
+}
 
 
 @dataclass(frozen=True)
@@ -80,24 +89,6 @@ def all_recorded() -> Iterator[Any]:
 
 
 RECORDED = list(all_recorded())
-
-
-def part_of(some: Any, whole: Any) -> bool:
-    """Whether one reading says nothing that the other does not say: it may lack entries."""
-    if some is None or some == whole or some == "":
-        return True
-    if isinstance(some, dict) and isinstance(whole, dict):
-        return some.items() <= whole.items() or all(
-            key in whole and part_of(value, whole[key]) for key, value in some.items()
-        )
-    if isinstance(some, frozenset) and isinstance(whole, frozenset):
-        return some <= whole
-    if isinstance(some, tuple | list) and isinstance(whole, tuple | list):
-        return all(any(part_of(each, other) for other in whole) for each in some)
-    if is_dataclass(some) and type(some) is type(whole):
-        names = [each.name for each in fields(some)]
-        return all(part_of(getattr(some, name), getattr(whole, name)) for name in names)
-    return False
 
 
 @pytest.mark.parametrize("recorded", RECORDED)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowStatus
-from labtests.measure.evidence import Evidence
+from labtests.measure.evidence import Crossing, Evidence
 from labtests.verdicts import Outcome, classified, undisturbed
 
 BY_THREE = tuple(dscp >> 3 for dscp in range(64))
@@ -63,6 +63,48 @@ def test_one_dscp_in_a_wrong_queue_is_named(queues, dscp, data):
     verdict = classified(sent(queues), claimed)
     assert verdict.outcome is Outcome.FAIL
     assert verdict.because == f"DSCP {dscp} of a reached queue {queues[dscp]}, expected {other}"
+
+
+def through_a_spine(seen, mapped, lost=0):
+    """The same round, and what the queues of a port before the bottleneck counted; it ought to map
+    as the bottleneck does."""
+    counts = dict.fromkeys(range(8), -lost)
+    for each in seen.flows:
+        counts[mapped[each.tos >> 2]] += each.sent_datagrams
+
+    def counters(time_s, grown):
+        return tuple(
+            reading(("spine", "s1", "queue", queue, c.QUEUE_FORWARDED_PACKETS),
+                    700 + (count if grown else 0), time_s)
+            for queue, count in counts.items()
+        )  # fmt: skip
+
+    due = {number: BY_THREE[flow.tos >> 2] for number, flow in enumerate(seen.flows)}
+    return replace(
+        seen,
+        crossings=(Crossing(port=("spine", "s1"), queues=due),),
+        before=(*seen.before, *counters(1.0, False)),
+        after=(*seen.after, *counters(2.0, True)),
+    )
+
+
+def test_a_dscp_in_a_wrong_queue_between_the_switches_is_named():
+    """A spine that ignored DSCP was green: at the bottleneck all was right again."""
+    rounds = sent(BY_THREE)
+    right = tuple(through_a_spine(each, BY_THREE) for each in rounds)
+    assert classified(right, BY_THREE).outcome is Outcome.PASS
+    swapped = (*BY_THREE[:26], 5, *BY_THREE[27:])
+    verdict = classified(tuple(through_a_spine(each, swapped) for each in rounds), BY_THREE)
+    assert verdict.outcome is Outcome.FAIL
+    assert verdict.because == "DSCP 26 of a reached queue 5 of spine s1, expected 3"
+
+
+def test_packets_that_a_port_between_did_not_count_leave_it_open():
+    rounds = tuple(through_a_spine(each, BY_THREE, lost=1) for each in sent(BY_THREE))
+    assert not undisturbed(rounds[0])
+    verdict = classified(rounds, BY_THREE)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "the queues of spine s1 counted" in verdict.because
 
 
 @given(queue=st.integers(0, 7), count=st.integers(1, 300))
@@ -134,3 +176,47 @@ def test_a_stray_packet_excuses_no_loss(queues, dscp, lost):
     rounds = sent(queues, stray=(queues[2], -lost), spacing=4)
     assert classified(rounds, queues).outcome is Outcome.INCONCLUSIVE
     assert not undisturbed(rounds[2])
+
+
+def all_at_once(queues):
+    """A round of all DSCPs, each in another number, through a switch that has this map."""
+    seen = one_round(0, queues, None)
+    flows = tuple(
+        replace(seen.flows[0], sender="b", tos=dscp << 2, sent_datagrams=dscp + 1)
+        for dscp in range(64)
+    )
+    counts = [sum(n + 1 for n in range(64) if queues[n] == queue) for queue in range(8)]
+
+    def counters(time_s, grown):
+        return tuple(
+            reading(("sw", "p3", "queue", queue, c.QUEUE_FORWARDED_PACKETS),
+                    500 + (count if grown else 0), time_s)
+            for queue, count in enumerate(counts)
+        )  # fmt: skip
+
+    return replace(seen, flows=flows, before=counters(1.0, False), after=counters(2.0, True))
+
+
+@given(queues=maps)
+@settings(max_examples=30)
+def test_a_round_of_all_dscps_passes_by_its_sums(queues):
+    rounds = (*sent(queues), all_at_once(queues))
+    assert classified(rounds, queues).outcome is Outcome.PASS
+
+
+@given(dscp=st.integers(0, 63), other=st.integers(0, 7))
+@settings(max_examples=60)
+def test_one_dscp_of_another_sender_in_a_wrong_queue_is_named(dscp, other):
+    """Eight DSCPs of it were sent: the other 56 were green whatever its port did."""
+    if other == BY_THREE[dscp]:
+        return
+    wrong = (*BY_THREE[:dscp], other, *BY_THREE[dscp + 1 :])
+    verdict = classified((*sent(BY_THREE), all_at_once(wrong)), BY_THREE)
+    assert verdict.outcome is Outcome.FAIL
+    assert f"DSCP {dscp} of b reached queue {other}, expected {BY_THREE[dscp]}" in verdict.because
+
+
+def test_a_port_that_ignores_dscp_gives_its_sums():
+    verdict = classified((*sent(BY_THREE), all_at_once((0,) * 64)), BY_THREE)
+    assert verdict.outcome is Outcome.FAIL
+    assert "b: queue 0 got 2080 of 36 packets, queue 1 got 0 of 100 packets" in verdict.because

@@ -6,6 +6,7 @@ import pytest
 from handmade_loads import SENT, load
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_sound import with_counter
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowStatus
@@ -13,6 +14,7 @@ from labtests.verdicts import (
     Outcome,
     drops_exactly_in,
     every_packet,
+    goodput,
     lossless,
     lost_at_the_socket,
     no_loss,
@@ -232,3 +234,16 @@ def test_what_is_summed_over_all_queues_has_one_name():
     said = no_loss(astray, controls=(OVER[False],)).because
     assert "sw p3 queues 0 to 7 forwarded_packets = " in said
     assert "queue 1 " not in said
+
+
+@pytest.mark.parametrize("share", [2.0, 0.5, 0.0], ids=["doubled", "halved", "frozen"])
+def test_bytes_that_contradict_the_tools_are_no_load(share):
+    """`0 packets dropped at 160 % of line rate` was a pass."""
+    seen, at = load(), ("sw", "p3")
+    told = round(goodput.of_all(seen) * 5 / 8)
+    right = with_counter(seen, at, c.QUEUE_FORWARDED_BYTES, told, "queue", 3)
+    assert no_loss(right, controls=(OVER[True],)).outcome is Outcome.PASS
+    wrong = with_counter(seen, at, c.QUEUE_FORWARDED_BYTES, round(share * told), "queue", 3)
+    verdict = no_loss(wrong, controls=(OVER[True],))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "of its line rate by its counters of bytes, and the tools report" in verdict.because

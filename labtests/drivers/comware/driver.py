@@ -3,10 +3,13 @@
 from typing import Literal
 
 from labtests.capabilities.driver import Driver
+from labtests.drivers.comware.alarms import ComwarePfcAlarm, ComwareWarnings
 from labtests.drivers.comware.clock import SwitchClock
 from labtests.drivers.comware.configuration import ConfigSection
+from labtests.drivers.comware.dcbx import Dcbx
+from labtests.drivers.comware.deadlock import ComwareDeadlockDetection, ComwareDeadlockTimes
 from labtests.drivers.comware.drops import Drops
-from labtests.drivers.comware.frames import FrameLimit, Headroom
+from labtests.drivers.comware.frames import FrameLimit, Headroom, Thresholds
 from labtests.drivers.comware.interfaces import Interfaces
 from labtests.drivers.comware.lldp import LldpNeighbours
 from labtests.drivers.comware.maps import ComwareDscpMap, QueueMap
@@ -34,6 +37,11 @@ _IN_THE_WAY = (
     ),
     ("qos wred queue ", "WRED is configured on the port itself, so no table can be applied"),
     ("priority-flow-control deadlock enable", "PFC deadlock detection may switch PFC off in a run"),
+    (
+        "priority-flow-control deadlock recover-mode manual",
+        "where PFC was switched off for a deadlock it stays off until "
+        "`priority-flow-control deadlock recover`",
+    ),
     ("qos lr ", "a rate limit is configured: the port is slower than its link"),
     ("qos gts ", "traffic shaping is configured: the port is slower than its link"),
 )
@@ -68,9 +76,10 @@ def _obstacles_of(section: ConfigSection) -> list[str]:
 
 _SETTINGS = (
     *(ComwarePfc, ComwareTrust, ComwareEcn, ComwareScheduling),
-    *(ComwareDscpMap, QueueMap, FrameLimit, Headroom),
+    *(ComwareDscpMap, QueueMap, FrameLimit, Headroom, Thresholds),
+    *(ComwareDeadlockTimes, ComwareDeadlockDetection, ComwarePfcAlarm, Dcbx),
 )
-_PARTS = (Queues, PfcFrames, Drops, Interfaces, ComwareState)
+_PARTS = (Queues, PfcFrames, Drops, Interfaces, ComwareWarnings, ComwareState)
 
 
 def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:

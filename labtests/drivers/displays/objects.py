@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from labtests.core.output import excerpt
-from labtests.core.trusted_files import json_of
+from labtests.drivers.displays.json_answers import json_shown
 from labtests.drivers.displays.lines import Notation
 from labtests.drivers.displays.shapes import made
-from labtests.drivers.parsing import READ_AGAIN, kept, refuse
+from labtests.drivers.parsing import kept, refuse
 from labtests.transport.protocol import Reply
 
 _TYPES = {"whole": (int,), "word": (str,)}
@@ -41,11 +41,7 @@ class Rows:
 
 def read_json(reply: Reply, what: Any, notation: Notation) -> Any:
     """An answer that is one such value."""
-    try:
-        shown = json_of(reply.text)
-    except ValueError as error:
-        refuse(reply, f"this is not JSON, or not all of it: {error}", READ_AGAIN)
-    return _ObjectReading(reply, notation).value(what, shown, "it")
+    return _ObjectReading(reply, notation).value(what, json_shown(reply), "it")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from labtests.core.output import excerpt
-from labtests.core.trusted_files import json_of
-from labtests.drivers.parsing import READ_AGAIN, SAVE_IT, refuse
+from labtests.drivers.displays.json_answers import json_shown
+from labtests.drivers.parsing import SAVE_IT, refuse
 from labtests.transport.protocol import Reply
 
 LONGEST = 255
@@ -43,12 +43,25 @@ class Node:
         """Whether it has such a field."""
         return name in self.fields()
 
+    def named(self) -> Iterator[tuple[str, "Node"]]:
+        """Its fields, whatever their names."""
+        return ((name, self.below(name)) for name in self.fields())
+
     def items(self, looks: re.Pattern[str] = _WORD) -> Iterator[tuple[str, "Node"]]:
         """Its fields. A name that is none is refused."""
         for name in self.fields():
             if not looks.fullmatch(name):
                 self.refuse(f"has the name {excerpt(repr(name), 80)}, which is none there")
             yield name, self.below(name)
+
+    def rows(self) -> tuple["Node", ...]:
+        """Its parts, where it is a list."""
+        if not isinstance(self.shown, list):
+            self.refuse(f"should be a list, not {excerpt(repr(self.shown), 80)}")
+        named = (f"{self.where} {number}".strip() for number in range(1, len(self.shown) + 1))
+        return tuple(
+            Node(self.reply, where, each) for where, each in zip(named, self.shown, strict=True)
+        )
 
     def numbered(self, most: int) -> Iterator[tuple[int, "Node"]]:
         """Its fields, by numbers below this."""
@@ -77,6 +90,17 @@ class Node:
             self.refuse(f"should be a text, not {excerpt(repr(told), 80)}")
         return told
 
+    def like(self, looks: str, what: str) -> re.Match[str]:
+        """Its text, in any case, which has to look so."""
+        found = re.fullmatch(looks, self.text(), re.IGNORECASE)
+        if found is None:
+            self.refuse(f"should be {what}, not {excerpt(repr(self.text()), 80)}")
+        return found
+
+    def one_of(self, *words: str) -> str:
+        """One of these words, which may show in any case."""
+        return self.like("|".join(words), " or ".join(words))[0].lower()
+
     def number(self) -> int:
         """A whole number, which some releases write as a text."""
         word = self.word()
@@ -104,10 +128,11 @@ class Node:
 
 def parse(reply: Reply) -> Node:
     """An answer that is one object."""
-    try:
-        shown = json_of(reply.text)
-    except ValueError as error:
-        refuse(reply, f"this is not JSON, or not all of it: {error}", READ_AGAIN)
-    whole = Node(reply, "", shown)
+    whole = parse_any(reply)
     whole.fields()
     return whole
+
+
+def parse_any(reply: Reply) -> Node:
+    """An answer that may also be a list."""
+    return Node(reply, "", json_shown(reply))

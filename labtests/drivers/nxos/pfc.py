@@ -6,7 +6,7 @@ They follow the ports whose mode is on: one that is not leaves them as they are 
 """
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from labtests.capabilities.counters import PFC_RX_FRAMES, PFC_TX_FRAMES
@@ -25,6 +25,7 @@ from labtests.drivers.nxos.configuration import (
 )
 from labtests.drivers.nxos.policies import Use, base
 from labtests.drivers.nxos.session import EXIT, NXOS, NxosPart, line, show
+from labtests.drivers.pauses import left_alone
 from labtests.drivers.readings import Answered
 from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
@@ -45,8 +46,7 @@ class PfcAround:
 
     def left_alone(self, setting: PfcSetting, now: frozenset[int]) -> PfcSetting:
         """The setting, with the priorities of now where they are another port's business."""
-        left = self.shared and setting.mode != "on"
-        return replace(setting, priorities=now) if left else setting
+        return left_alone(setting, now, shared=self.shared)
 
 
 class NxosPfc(PolicySetting[PfcSetting]):

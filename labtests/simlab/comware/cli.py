@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from labtests.simlab.comware import maps, ports, words, wred
+from labtests.simlab.comware import deadlock, maps, ports, words, wred
 from labtests.simlab.comware.displays import DISPLAYS
 from labtests.simlab.switch_cli import (
     CliCall,
@@ -36,7 +36,11 @@ from labtests.simlab.switch_cli.arguments import (
 from labtests.simlab.switch_cli.grammar import Argument
 
 UNDO = "undo"
-SYSTEM = (setting("sysname <sysname>", undo=()), setting("lldp global enable"))
+SYSTEM = (
+    setting("sysname <sysname>", undo=()),
+    setting("lldp global enable"),
+    *deadlock.IN_SYSTEM_VIEW,
+)
 
 
 ARGUMENTS: Mapping[str, Argument] = {
@@ -45,6 +49,9 @@ ARGUMENTS: Mapping[str, Argument] = {
     "text": RestOfLine(255),
     "priorities": RangeList(7),
     "priority": Number(0, 7),
+    "cos": Number(0, 7),
+    "frames": Number(1, 10_000_000),  # not given by the references at hand
+    "ticks": Number(1, 15),  # of Broadcom's timers
     "dscps": NumberList(63, until="export"),
     "dot1ps": NumberList(7, until="export"),
     "queue": Number(0, 7, words.QUEUE_NAMES),
@@ -116,7 +123,7 @@ VIEWS = {
         prompt="[{host}-{name}]",
         several="[{host}-if-range]",
         up="system",
-        commands=BELOW | settings("interface", UNDO, ports.SETTINGS),
+        commands=BELOW | settings("interface", UNDO, ports.SETTINGS) | deadlock.RECOVER,
     ),
     wred.TABLE: View(
         prompt="[{host}-wred-table-{name}]",
@@ -139,7 +146,7 @@ COMWARE = SwitchCli(
     arguments=_arguments,
     views=VIEWS,
     kinds={
-        "": SectionKind(settings=SYSTEM),
+        "": SectionKind(settings=SYSTEM, changed=deadlock.reapply),
         "interface": ports.KIND,
         wred.TABLE: wred.KIND,
         **maps.KINDS,

@@ -144,6 +144,12 @@ def _clock(session: CliSession, call: CliCall) -> str:
     return session.show("clock", now=session.switch.now)
 
 
+def _log(session: CliSession, call: CliCall) -> str:
+    """Of which no message was ever lost."""
+    switch: Any = session.switch
+    return session.show("logbuffer", entries=switch.log)
+
+
 def _neighbour(switch: EmulatedSwitch, port: str) -> Shown | None:
     heard = switch.lldp_neighbour(port)
     return None if heard is None else {"number": switch.ports.index(port) + 1, "heard": heard}
@@ -186,6 +192,7 @@ PORT = "[ <port> ]"
 DISPLAYS = {
     "display version": CliCommand(_version),
     "display clock": CliCommand(_clock),
+    "display logbuffer": CliCommand(_log),
     "display lldp neighbor-information verbose": per_port("lldp-neighbor", _neighbour),
     f"display interface {PORT}": per_port("interface", _interface),
     f"display interface {PORT} brief": rows("interface-brief", _brief),

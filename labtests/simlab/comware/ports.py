@@ -1,9 +1,12 @@
 """Interface view: what is configured on a port, and what the port does then."""
 
 from collections.abc import Mapping
+from typing import Any
 
-from labtests.simlab.comware import scheduling, wred
+from labtests.network import GroupMemory
+from labtests.simlab.comware import deadlock, scheduling, wred
 from labtests.simlab.switch_cli import (
+    CliCall,
     CliSection,
     EmulatedSwitch,
     PortBehaviour,
@@ -11,6 +14,33 @@ from labtests.simlab.switch_cli import (
     setting,
 )
 from labtests.simlab.switch_cli.chassis import PfcMode, TrustSource
+
+_BUFFER = "priority-flow-control dot1p <priority>"
+_THRESHOLDS = {
+    "ingress-buffer dynamic": "percent",
+    "ingress-buffer static": "cells",
+    "ingress-threshold-offset": "cells",
+    "reserved-buffer": "cells",
+}
+_EARLY = "priority-flow-control early-warning dot1p"
+
+
+def _each_priority(call: CliCall) -> list[Mapping[str, Any]]:
+    """One line for each of a list (from memory)."""
+    way = next(word for word in ("inpps", "outpps") if word in call.keywords)
+    return [{**call.values, "one": each, "way": way} for each in call.values["priorities"]]
+
+
+EARLY_WARNING = tuple(
+    setting(
+        f"{_EARLY} <priorities> {way} <frames>",
+        key=f"{_EARLY} <one> {way}",
+        undo=(f"{_EARLY} <priorities> {way}",),
+        line=f"{_EARLY} <one> {way} <frames>",
+        expand=_each_priority,
+    )
+    for way in ("inpps", "outpps")
+)
 
 VERSIONS = "{ rev100 | rev101 | standard }"
 
@@ -28,6 +58,12 @@ SETTINGS = (
         "priority-flow-control dot1p <priority> headroom <cells>",
         key="priority-flow-control dot1p <priority> headroom",
     ),
+    *(
+        setting(f"{_BUFFER} {words} <{kind}>", key=f"{_BUFFER} {words}")
+        for words, kind in _THRESHOLDS.items()
+    ),
+    *deadlock.AT_A_PORT,
+    *EARLY_WARNING,
     # without a size it is the default again (from memory)
     setting("jumboframe enable [ <frame> ]", default="jumboframe enable", default_on=True),
     setting(f"dcbx version {VERSIONS}", undo=(f"dcbx version {VERSIONS}",)),
@@ -71,8 +107,28 @@ def frame_bytes(port: CliSection) -> int:
 
 def _headroom(port: CliSection) -> int | None:
     """The network has one headroom for all lossless groups of a port: the largest counts."""
-    reserved = port.under("priority-flow-control dot1p")
-    return max((line.values["cells"] for line in reserved), default=None)
+    lines = port.under("priority-flow-control dot1p")
+    cells = [line.values["cells"] for line in lines if "headroom" in line.template]
+    return max(cells, default=None)
+
+
+def _thresholds(port: CliSection) -> dict[int, GroupMemory]:
+    """By priority. A static threshold counts where both are told (chosen)."""
+    lines = port.under("priority-flow-control dot1p")
+    return {
+        priority: _group(port, priority) for priority in {each.values["priority"] for each in lines}
+    }
+
+
+def _group(port: CliSection, priority: int) -> GroupMemory:
+    begin = f"priority-flow-control dot1p {priority}"
+    percent = port.value(f"{begin} ingress-buffer dynamic", "percent", None)
+    return GroupMemory(
+        alpha=percent / 100 if percent else None,
+        xoff_cells=port.value(f"{begin} ingress-buffer static", "cells", None),
+        xon_offset_cells=port.value(f"{begin} ingress-threshold-offset", "cells", None),
+        guaranteed_cells=port.value(f"{begin} reserved-buffer", "cells", None),
+    )
 
 
 def _changed(switch: EmulatedSwitch, port: CliSection) -> None:
@@ -84,9 +140,11 @@ def _changed(switch: EmulatedSwitch, port: CliSection) -> None:
             pfc=pfc_mode(port),
             no_drop=no_drop(port),
             headroom_cells=_headroom(port),
+            thresholds=_thresholds(port),
             trust=trust(port)[0],
             schedule=scheduling.schedule(port),
             curves=wred.curves(switch, port),
+            guard=deadlock.guard(switch, port),
         ),
     )
 

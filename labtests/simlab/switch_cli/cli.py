@@ -74,7 +74,8 @@ class Pager:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """A mode of the command line. Prompts may contain `{host}` and the section's `{name}`."""
+    """A mode of the command line. Prompts may contain `{host}`, the section's `{name}`, and of that
+    the `{number}`: `1/13` of Eth1/13."""
 
     prompt: str
     commands: Mapping[str, CliCommand]

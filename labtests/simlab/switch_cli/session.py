@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from string import ascii_letters
 from typing import Any
 
 from labtests.simlab.switch_cli.configuration import ROOT, CliSection, CommandRefused, Path
@@ -34,7 +35,9 @@ class CliSession:
         view = self.cli.views[self.view]
         name = self.paths[0][-1][1] if self.paths[0] else ""
         several = view.several if len(self.paths) > 1 else ""
-        return (several or view.prompt).format(host=self.switch.hostname, name=name)
+        number = name.lstrip(ascii_letters + "-")
+        told = {"host": self.switch.hostname, "name": name, "number": number}
+        return (several or view.prompt).format_map(told)
 
     def run(self, line: str) -> str:
         """What is printed in answer to this line."""

@@ -60,6 +60,7 @@ class CliTransport:
         self._session = self._log_in(device_type)
         self._terminal = Terminal(cast(paramiko.Channel, self._session.remote_conn), line.wire)
         self._prompt = self._find_prompt()
+        self._enable()
 
     def run(self, command: Command, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Reply:
         """See Transport. The text is what the device printed between echo and prompt; only line
@@ -125,6 +126,22 @@ class CliTransport:
             raise self._not_as_expected(f"it shows no prompt but {words!r}") from silence
         except EOFError as error:
             raise self._not_as_expected(str(error)) from error
+
+    def _enable(self) -> None:
+        """A CLI that has `enable` shows little and changes nothing while its prompt ends in `>`.
+        Where the account may not do more, it stays so, and is told at the first change."""
+        words = _default(self._session.enable, "cmd")
+        if words != "enable" or not self._prompt.text.endswith(">"):  # of Comware: system-view
+            return
+        try:
+            text = self._terminal.ask(words, self._prompt.any_view, timeout_s=PROMPT_WITHIN_S)
+        except (NoPrompt, Asked) as silence:
+            asked = last_line(silence.text, "nothing")
+            raise self._not_as_expected(f"{words!r} leads to no prompt but {asked!r}") from silence
+        except EOFError as error:
+            raise self._not_as_expected(str(error)) from error
+        if not at_the_end(self._prompt.here, text):
+            self._prompt = Prompt(text.rpartition("\n")[2].strip())
 
     # -- configuration mode ------------------------------------------------------------------
 

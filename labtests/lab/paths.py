@@ -31,6 +31,16 @@ def transit_ports(testbed: Testbed, sources: Iterable[str], target: str) -> tupl
     return tuple(end for cable in cables if cable in used for end in cable)
 
 
+def towards(
+    testbed: Testbed, ends: tuple[Endpoint, Endpoint], target: str
+) -> tuple[Endpoint, Endpoint]:
+    """The ends of a cable between switches in the order of packets to the target."""
+    cables = [(link.a, link.b) for link in testbed.links]
+    steps = _steps(cables, target)
+    out, into = sorted(ends, key=lambda end: steps.get(end.device, 0), reverse=True)
+    return out, into
+
+
 def _steps(cables: list[tuple[Endpoint, Endpoint]], target: str) -> dict[str, int]:
     """How many cables each switch is from the target."""
     steps, waiting = {target: 0}, deque([target])

@@ -1,0 +1,171 @@
+"""Early warnings of Comware: thresholds are made, read back and put back; the emulated switch logs
+what exceeds them, and the log is read."""
+
+import pytest
+from comware_bench import ComwareBench
+from driven import driving
+
+from labtests.capabilities.records import PfcAlarm, PfcSetting, TrustSetting
+from labtests.core.errors import UnreadableOutput
+from labtests.drivers.comware.alarms import read_log
+from labtests.network import UdpRequest
+from labtests.transport.protocol import Reply
+
+MS = 1_000_000
+OUT, IN = "Twenty-FiveGigE1/0/13", "Twenty-FiveGigE1/0/14"
+NONE = PfcAlarm()
+
+
+@pytest.fixture
+def bench(switch):
+    return ComwareBench(switch)
+
+
+@pytest.fixture
+def driver(bench):
+    return driving("comware")(bench)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "wanted", "lines"),
+    [
+        (NONE, NONE, ()),
+        (
+            NONE,
+            PfcAlarm(sent=((3, 100), (5, 100)), received=((3, 200),)),
+            ("3 inpps 200", "3,5 outpps 100"),
+        ),
+        (PfcAlarm(sent=((3, 100),)), PfcAlarm(sent=((3, 50),)), ("undo 3 outpps", "3 outpps 50")),
+        (PfcAlarm(sent=((3, 100), (5, 9))), PfcAlarm(sent=((5, 9),)), ("undo 3 outpps",)),
+        (PfcAlarm(received=((0, 1), (1, 1))), NONE, ("undo 0-1 inpps",)),
+    ],
+)
+def test_thresholds_are_made_read_back_and_put_back(bench, driver, earlier, wanted, lines):
+    driver.set_pfc_alarm(OUT, earlier)
+    text = bench.shown()
+    begin = "priority-flow-control early-warning dot1p "
+    told = [
+        ("undo " if each.startswith("undo") else "") + begin + each.removeprefix("undo ")
+        for each in lines
+    ]
+    assert list(driver.pfc_alarm_commands(OUT, earlier, wanted))[1:-1] == told
+    driver.set_pfc_alarm(OUT, wanted)
+    assert driver.pfc_alarm(OUT) == wanted
+    driver.set_pfc_alarm(OUT, earlier)
+    assert driver.pfc_alarm(OUT) == earlier
+    assert bench.shown() == text
+
+
+def test_a_list_that_somebody_has_typed_is_read_priority_by_priority(bench, driver):
+    line = "priority-flow-control early-warning dot1p 0-2,7 inpps 5"
+    bench.type(f"interface {OUT}", line)
+    assert driver.pfc_alarm(OUT).received == ((0, 5), (1, 5), (2, 5), (7, 5))
+
+
+# -- the log ---------------------------------------------------------------------------------------
+
+HEAD = """\
+Log buffer: Enabled
+Max buffer size: 1024
+Actual buffer size: 512
+Dropped messages: 0
+Overwritten messages: 718
+Current messages: 512
+"""
+WARNING = (
+    "%Jun 17 15:57:09:578 2006 S6550 PFC/4/PFC_WARNING: -MDC=1; On interface WGE1/0/14, the rate "
+    "of input PFC packets of 802.1p priority 3 exceeds the PFC early-warning threshold 50 pps. The "
+    "current rate is 60.\n"
+)
+TYPED = (
+    "%Jun 17 15:57:09:578 2006 S6550 SHELL/6/SHELL_CMD: -Line=vty0-IPAddr=10.0.0.1-User=admin; "
+    "Command is display logbuffer | include PFC|buffer|messages\n"
+)
+OTHER = "%Jun  7 5:57:09:578 2006 S6550 PFC/3/PFC_ODD: something else about PFC\n"
+
+
+def log(text):
+    return read_log(Reply(device="S6550", command="display logbuffer", text=text))
+
+
+def test_a_warning_says_which_port_and_priority_and_which_way():
+    read = log(HEAD + TYPED + WARNING)
+    (warning,) = read.warnings
+    assert (warning.port, warning.priority, warning.way) == ("Twenty-FiveGigE1/0/14", 3, "received")
+    assert warning.when == "Jun 17 15:57:09:578 2006"
+    assert (read.noted, read.kept, read.unread) == (1230, 512, ())
+
+
+def test_what_it_says_of_pfc_otherwise_is_kept_as_it_is():
+    read = log(HEAD + WARNING + OTHER)
+    assert len(read.warnings) == 1
+    assert read.unread == (OTHER.strip(),)
+
+
+def test_a_log_that_is_off_is_none():
+    assert log(HEAD.replace("Enabled", "Disabled")).missing == "its log buffer is off"
+
+
+@pytest.mark.parametrize("gone", ["Log buffer:", "Current messages:", "Overwritten messages:"])
+def test_a_log_without_its_head_is_refused(gone):
+    lines = HEAD.splitlines(keepends=True)
+    text = "".join(each for each in lines if not each.startswith(gone))
+    with pytest.raises(UnreadableOutput, match="how many messages"):
+        log(text + WARNING)
+
+
+# -- what it does ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def paused(driver, simulation):
+    """A and B send together twice the line of C, lossless: the switch pauses both."""
+    for port in (OUT, IN, "Twenty-FiveGigE1/0/15"):
+        driver.set_trust(port, TrustSetting(source="dscp"))
+        driver.set_pfc(port, PfcSetting(mode="on", priorities=frozenset({3})))
+    for name in "ABC":
+        nic = simulation.network.nic(name, "eth0")
+        nic.set_trust("dscp")
+        nic.set_pfc(frozenset({3}))
+    for name in "AB":
+        simulation.network.start_udp(
+            UdpRequest(
+                device=name,
+                interface="eth0",
+                destination="192.168.10.12",
+                tos=24 << 2,
+                rate_bits_per_s=9_000_000_000,
+                datagram_bytes=1400,
+            )
+        )
+    return simulation
+
+
+def warned(driver):
+    found = driver.pfc_warnings()
+    assert found.missing == ""
+    assert found.unread == ()
+    return [(each.port, each.priority, each.way) for each in found.warnings]
+
+
+def test_a_rate_above_its_threshold_is_logged_once_while_it_stays_there(paused, switch, driver):
+    driver.set_pfc_alarm(IN, PfcAlarm(sent=((3, 10), (5, 10)), received=((3, 10),)))
+    paused.advance(3500 * MS)
+    assert switch.network.pfc_counters(IN)[3].tx_frames > 100
+    assert warned(driver) == [(IN, 3, "sent")]
+
+
+@pytest.mark.parametrize("threshold", [None, 1_000_000])
+def test_without_a_threshold_or_below_it_nothing_is_logged(paused, driver, threshold):
+    driver.set_pfc_alarm(IN, PfcAlarm(sent=((3, threshold),) if threshold else ()))
+    paused.advance(3500 * MS)
+    assert warned(driver) == []
+
+
+def test_a_reboot_forgets_what_was_logged(paused, switch, driver):
+    driver.set_pfc_alarm(IN, PfcAlarm(sent=((3, 10),)))
+    paused.advance(2500 * MS)
+    assert warned(driver)
+    paused.inject({"kind": "reboot", "device": "S6550", "seconds": 0.1})
+    paused.advance(500 * MS)
+    assert warned(driver) == []

@@ -1,0 +1,169 @@
+"""The verdicts on early warnings: each port that pauses too often, and no other."""
+
+from dataclasses import replace
+
+import pytest
+from handmade import good_evidence, reading
+
+from labtests.capabilities import counters as c
+from labtests.capabilities.records import PfcWarning, StormResult, WarningLog
+from labtests.verdicts import Outcome, pauses_per_s, silent, warned
+
+OF_A, OF_B = ("sw", "p1", 3), ("sw", "p2", 5)  # 900 and 300 pause frames
+FEW = {OF_A: 10, OF_B: 10}
+MANY = {OF_A: 2000, OF_B: 2000}
+
+
+def of(port, when="Jun 17 15:57:09:578 2006", way="sent"):
+    return PfcWarning(port=port[1], priority=port[2], way=way, when=when)
+
+
+def logged(*new, before=(), **more):
+    """The switch has logged these; what it had logged before."""
+    then = WarningLog(device="sw", noted=100, kept=100, warnings=before)
+    noted = 100 + len(new)
+    now = WarningLog(device="sw", noted=noted, kept=noted, warnings=(*before, *new))
+    return replace(good_evidence(), warnings=((then, replace(now, **more)),))
+
+
+BOTH = of(OF_A), of(OF_B)
+
+
+def test_what_ports_send_is_a_mean_of_the_whole_phase():
+    seen = good_evidence()
+    rates = pauses_per_s(seen)
+    assert rates[OF_A] == pytest.approx(900 / (seen.end_s - seen.start_s))
+    assert rates[OF_B] == pytest.approx(300 / (seen.end_s - seen.start_s))
+
+
+def test_a_warning_of_each_port_that_paused_too_often_is_a_pass():
+    verdict = warned(logged(*BOTH), FEW)
+    assert verdict.outcome is Outcome.PASS, verdict.because
+    assert verdict.because.startswith("a warning of each of 2 ports")
+
+
+def test_none_where_there_were_fewer_is_a_pass():
+    verdict = silent(logged(), MANY)
+    assert verdict.outcome is Outcome.PASS, verdict.because
+
+
+@pytest.mark.parametrize(
+    ("seen", "says"),
+    [
+        (logged(), "sw p1 priority 3 pfc_tx_frames grew by 900"),
+        (logged(of(OF_A)), "sw p2 priority 5 pfc_tx_frames grew by 300"),
+        (logged(of(OF_A), of(OF_B, way="received")), "sw p2 priority 5 pfc_tx_frames grew by 300"),
+        (logged(of(OF_A), before=(of(OF_B),)), "sw p2 priority 5 pfc_tx_frames grew by 300"),
+    ],
+    ids=["none", "of one", "the other way", "before the phase"],
+)
+def test_a_port_that_nobody_warned_of_is_a_failure(seen, says):
+    verdict = warned(seen, FEW)
+    assert verdict.outcome is Outcome.FAIL
+    assert says in verdict.because
+    assert "and sw did not warn in " in verdict.because
+
+
+def test_two_warnings_that_are_alike_are_two():
+    assert warned(logged(*BOTH, before=BOTH), FEW).outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize(
+    ("new", "says"),
+    [
+        ((of(OF_A),), "less than the threshold of 2000, and sw warned"),
+        (
+            (of(("sw", "p1", 4)),),
+            "warned of pause frames of priority 4 that p1 sent, and there were none",
+        ),
+    ],
+)
+def test_a_false_alarm_is_a_failure(new, says):
+    verdict = silent(logged(*new), MANY)
+    assert verdict.outcome is Outcome.FAIL
+    assert says in verdict.because
+
+
+def without(counter):
+    seen = logged(*BOTH)
+    key = (*OF_A[:2], "priority", OF_A[2], counter)
+    gone = tuple(reading(r.key, None, r.time_s, "?") if r.key == key else r for r in seen.after)
+    return replace(seen, after=gone)
+
+
+@pytest.mark.parametrize("judge", [warned, silent])
+@pytest.mark.parametrize(
+    ("seen", "says"),
+    [
+        (replace(good_evidence(), warnings=()), "no log was read"),
+        (logged(*BOTH, missing="its log buffer is off"), "sw: its log buffer is off"),
+        (logged(*BOTH, noted=90), "those of this phase are not all there"),
+        (logged(*BOTH, noted=1000), "those of this phase are not all there"),
+        (logged(*BOTH, unread=("%Jun PFC/3/ODD: ?",)), "labtests does not know: %Jun PFC/3/ODD"),
+        (without(c.PFC_TX_FRAMES), "no value after the run: ?"),
+        (logged(*BOTH, device="sw"), "too near to the threshold"),
+    ],
+    ids=["no log", "off", "cleared", "overwritten", "unknown words", "no counter", "too near"],
+)
+def test_what_is_not_all_there_proves_nothing(judge, seen, says):
+    near = {OF_A: 120, OF_B: 200} if says.startswith("too near") else FEW
+    verdict = judge(seen, near)
+    assert verdict.outcome is Outcome.INCONCLUSIVE, verdict.because
+    assert says in verdict.because
+
+
+def test_a_claim_of_the_wrong_kind_is_not_proven():
+    """Nothing exceeded its threshold, or everything did."""
+    assert warned(logged(), MANY).outcome is Outcome.INCONCLUSIVE
+    assert silent(logged(*BOTH), FEW).outcome is Outcome.INCONCLUSIVE
+
+
+def test_a_port_of_which_nobody_says_how_many_are_allowed_proves_nothing():
+    verdict = warned(logged(*BOTH), {OF_A: 10})
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "nobody says how many" in verdict.because
+
+
+# -- frames that a host sends ----------------------------------------------------------------------
+
+FROM_R = ("sw", "p3", 3)
+STORM = StormResult(switch="sw", switch_port="p3", priority=3, lasting_ms=250, times=3, frames=750)
+
+
+def stormy(*new, frames=760, storm=STORM):
+    seen = logged(*new)
+    key = (*FROM_R[:2], "priority", FROM_R[2], c.PFC_RX_FRAMES)
+    return replace(
+        seen,
+        storm=storm,
+        quiet_before=(*seen.quiet_before, reading(key, 7, 9.0)),
+        before=(*seen.before, reading(key, 7, 9.5)),
+        after=(*seen.after, reading(key, 7 + frames, 1000.0)),
+    )
+
+
+def test_a_warning_of_frames_that_a_host_sends_without_end_is_a_pass():
+    verdict = warned(stormy(of(FROM_R, way="received")), {FROM_R: 5}, "received")
+    assert verdict.outcome is Outcome.PASS, verdict.because
+
+
+def test_a_storm_that_nobody_warned_of_is_a_failure():
+    for new in ((), (of(FROM_R),)):
+        verdict = warned(stormy(*new), {FROM_R: 5}, "received")
+        assert verdict.outcome is Outcome.FAIL
+        assert "did not warn in " in verdict.because
+
+
+def test_a_storm_that_did_not_come_proves_nothing():
+    for seen in (
+        stormy(of(FROM_R, way="received"), frames=749),
+        stormy(storm=replace(STORM, because="r has no mausezahn"), frames=0),
+    ):
+        assert warned(seen, {FROM_R: 5}, "received").outcome is Outcome.INCONCLUSIVE
+
+
+def test_without_a_storm_there_has_to_be_silence():
+    quiet = stormy(storm=None, frames=0)
+    assert silent(quiet, {FROM_R: 5}, "received").outcome is Outcome.PASS
+    false_alarm = stormy(of(FROM_R, way="received"), storm=None, frames=0)
+    assert silent(false_alarm, {FROM_R: 5}, "received").outcome is Outcome.FAIL
