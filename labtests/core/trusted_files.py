@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from labtests.core.errors import LabError
-from labtests.core.private_files import Opened, expect_ours, opened
+from labtests.core.private_files import OpenedFile, expect_ours, opened
 
 MOST_BYTES = 2**28
 """Of a journal, a snapshot, a run: hours of a large lab."""
@@ -51,29 +51,29 @@ def own(path: Path, *, most_bytes: int = MOST_BYTES) -> bytes:
 def believed(path: Path, *, most_bytes: int = MOST_BYTES) -> bytes:
     """What a file says that only this user, or root, can have written or put there: commands are
     sent to devices because of it. Raises NotPrivate, NotAFile, OSError (ELOOP for a link)."""
-    return _passed(opened(path, _FLAGS, follows=False), most_bytes, Opened.expect_ours)
+    return _passed(opened(path, _FLAGS, follows=False), most_bytes, OpenedFile.expect_ours)
 
 
 def owned(path: Path, *, most_bytes: int = MOST_BYTES) -> bytes:
     """The same, also through a link that only they can have put there."""
-    return _passed(opened(path, _FLAGS), most_bytes, Opened.expect_ours)
+    return _passed(opened(path, _FLAGS), most_bytes, OpenedFile.expect_ours)
 
 
 def chosen(path: Path, *, named: bool, most_bytes: int = MOST_BYTES) -> bytes:
-    """What a file says because of which devices may be dialled (Opened.expect_chosen).
+    """What a file says because of which devices may be dialled (OpenedFile.expect_chosen).
     Raises NotPrivate, NotAFile, OSError."""
-    judge = partial(Opened.expect_chosen, named=named)
+    judge = partial(OpenedFile.expect_chosen, named=named)
     return _passed(opened(path, _FLAGS), most_bytes, judge)
 
 
 def credible(path: Path, beside: Path | None = None, *, most_bytes: int = MOST_BYTES) -> bytes:
-    """What a file says that has keys which may be trusted (Opened.expect_credible).
+    """What a file says that has keys which may be trusted (OpenedFile.expect_credible).
     Raises NotPrivate, NotAFile, OSError."""
-    judge = partial(Opened.expect_credible, beside=beside)
+    judge = partial(OpenedFile.expect_credible, beside=beside)
     return _passed(opened(path, _FLAGS), most_bytes, judge)
 
 
-def _passed(file: Opened, most_bytes: int, judge: Callable[[Opened], None]) -> bytes:
+def _passed(file: OpenedFile, most_bytes: int, judge: Callable[[OpenedFile], None]) -> bytes:
     return _judged(file.descriptor, file.path, most_bytes, lambda _: judge(file))
 
 
