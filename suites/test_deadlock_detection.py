@@ -43,7 +43,7 @@ def test_a_deadlock_is_detected_and_released(ring):
     def goes_on(name, *, by_hand):
         ring.look_for_deadlocks(priority, **TIMES, by_hand=by_hand)
         ring.pfc_everywhere(lossless)
-        return went_on(ring.run(name, traffic))
+        return went_on(ring.run(name, traffic), controls=ring.controls)
 
     stands_still("no detection")
     by_hand = goes_on("detection, recovery by hand", by_hand=True)

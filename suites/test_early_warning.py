@@ -1,7 +1,8 @@
 """S13: a switch warns of many pause frames while nothing is lost yet.
 
-The incast of S1. How many pause frames a second its ports send is measured; a quarter of that is
-what they are then told to warn of.
+Of those that it sends: in the incast of S1. How many a second is measured; a quarter of that is
+what its ports are then told to warn of. Of those that it receives: from a host that pauses it by
+frames of its own, as a broken one does.
 """
 
 import pytest
@@ -9,10 +10,13 @@ import pytest
 from labtests.capabilities.records import PfcSetting
 from labtests.capabilities.settings import PFC
 from labtests.verdicts import lossless, silent, warned
+from labtests.workloads import PauseStorm
 
 DSCPS = 24, 40  # or others, where these have no queues of their own
 EARLY, LATE = 0.78, 0.515  # of line rate, as in S1
 LIGHT = 0.3  # of line rate, each of two
+STORM_MS, TIMES, APART_S = 250, 3, 0.5
+FEW_PER_S = 50  # a storm is 1000 a second and more
 
 PFC_ON = PfcSetting(mode="on", priorities=frozenset(range(8)))
 PFC_OFF = PfcSetting(mode="off", priorities=frozenset())
@@ -50,3 +54,39 @@ def test_a_switch_warns_before_it_loses(incast):
         warned(seen, thresholds),
         silent(calm, thresholds),
     )
+
+
+@pytest.mark.requires(
+    hosts=("pfc", "trust"),
+    switches=("pfc", "trust", "pfc_counters", "queue_counters", "scheduling_for"),
+)
+@pytest.mark.requires(switches=("pfc_alarm", "pfc_warnings"))
+def test_a_switch_warns_of_a_host_that_pauses_it(incast):
+    """Early warning: a host that sends pause frames without end is logged, a quiet one is not."""
+    incast.trust_dscp()
+    incast.serve_equally()
+    held, free = incast.classes(*DSCPS, paused=True)
+    priority = incast.priority_of(held)
+    one = PfcSetting(mode="on", priorities=frozenset({priority}))
+    incast.pfc_at_switch(one)
+    incast.set(incast.bottleneck, PFC, one)
+    for role in (*incast.senders, incast.receiver):
+        incast.set(role.nic, PFC, one)
+    storm = PauseStorm(
+        priority=priority,
+        lasting_ms=STORM_MS,
+        times=TIMES,
+        apart_s=APART_S,
+        link_bits_per_s=incast.receiver.link_bits_per_s,
+    )
+    traffic = incast.steady(storm, held.offering(LIGHT), free.offering(LIGHT))
+    at = incast.bottleneck
+    few = {(at.device, at.interface, priority): FEW_PER_S}
+
+    unwarned = incast.run("storms, no early warning", traffic, storm=storm, warnings=True)
+    incast.must_be_red(warned(unwarned, few, "received"), because="did not warn")
+
+    incast.warn_of_pauses(few, "received")
+    seen = incast.run("storms, early warning", traffic, storm=storm, warnings=True)
+    calm = incast.run("early warning, no storm", traffic, warnings=True)
+    incast.judge(warned(seen, few, "received"), silent(calm, few, "received"))

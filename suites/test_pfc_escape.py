@@ -37,6 +37,6 @@ def test_pfc_off_everywhere_sets_a_locked_ring_free(ring):
         ring.pfc_everywhere(PFC_OFF)
 
     locks("PFC on")
-    free = set_free(ring.run("PFC off everywhere", traffic))
+    free = set_free(ring.run("PFC off everywhere", traffic), controls=ring.controls)
     locks("PFC on again")
     ring.judge(free)

@@ -104,6 +104,31 @@ class PfcAlarm:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BufferThresholds:
+    """When a port pauses one priority, beside its headroom; None: the model's own.
+
+    Pauses are sent when the priority holds `dynamic_percent` of the cells that are free, or
+    `static_cells`; they end when it holds `xon_offset_cells` less than that. `reserved_cells` are
+    its own, whatever others hold.
+    """
+
+    priority: Priority
+    dynamic_percent: Percent | None = None
+    static_cells: Count | None = None
+    xon_offset_cells: Count | None = None
+    reserved_cells: Count | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DcbxSetting:
+    """Whether a port tells its peer of PFC and ETS by DCBX, and in which version: with `auto` they
+    agree on one."""
+
+    tells: bool
+    version: Literal["auto", "rev100", "rev101", "standard"] = "auto"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WredQueue:
     """The RED curve of one egress queue. Limits are in the device's own unit (cells or packets)."""
 

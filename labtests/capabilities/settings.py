@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 from labtests.capabilities.records import (
+    BufferThresholds,
+    DcbxSetting,
     DcqcnSetting,
     DeadlockTimes,
     EcnSetting,
@@ -99,11 +101,18 @@ PFC_ALARM = Kind[PfcAlarm](
     "pfc_alarm", "a switch port that warns of too many pause frames a second"
 )
 
+BUFFER_THRESHOLDS = Kind[tuple[BufferThresholds, ...]](
+    "buffer_thresholds",
+    "a switch port whose thresholds of pauses can be set per priority, in memory cells",
+)
+
+DCBX = Kind[DcbxSetting]("dcbx", "a switch port that can tell its peer of PFC and ETS by DCBX")
+
 KINDS: tuple[Kind[Any], ...] = (
     *(PFC, TRUST, ECN, SCHEDULING, QUEUE_LIMITS, DSCP_MAP, REACTION_POINT, NOTIFICATION_POINT),
     *(DCQCN_RP, DCQCN_NP, ETS, QUEUE_MAP, MTU, FRAME_LIMIT, CABLE_LENGTH, HEADROOM),
     *(WATCHDOG_TIMES, PFC_WATCHDOG, DEADLOCK_TIMES, DEADLOCK_DETECTION),
-    PFC_ALARM,
+    *(PFC_ALARM, BUFFER_THRESHOLDS, DCBX),
 )
 """Every kind, in an order in which they can be made: trust comes before the DSCP map, which a
 change of trust may rebuild."""

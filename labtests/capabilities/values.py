@@ -15,7 +15,9 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from labtests.capabilities.records import (
     MOST,
     TEXT,
+    BufferThresholds,
     Count,
+    DcbxSetting,
     DcqcnSetting,
     DeadlockTimes,
     EcnSetting,
@@ -101,6 +103,8 @@ _FORMS: Mapping[str, Any] = {
     "deadlock_detection": PortDeadlockDetection,
     "deadlock_times": DeadlockTimes,
     "pfc_alarm": PfcAlarm,
+    "dcbx": DcbxSetting,
+    "buffer_thresholds": tuple[BufferThresholds, ...],
 }
 FORMS: Mapping[str, Rule] = {name: partial(_is, form) for name, form in _FORMS.items()}
 """Every kind of setting (settings.KINDS)."""

@@ -77,6 +77,7 @@ def _asked(testbed: Testbed, known: Mapping[str, Known], backend: str) -> Iterat
         cables.trust,
         cables.queue_map,
         cables.pfc,
+        cables.dcbx,
     ):
         yield from of_cables(lab)
     yield from hosts.clocks(known, backend=backend)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from labtests.capabilities.facts import LinkFacts, Neighbour, RoceFacts
-from labtests.capabilities.records import PfcSetting, TrustSetting
+from labtests.capabilities.records import DcbxSetting, PfcSetting, TrustSetting
 from labtests.check.finding import CheckFinding, Level, Subject, Unknown
 from labtests.check.gathering import Known
 from labtests.inventory import Endpoint, Link, Testbed
@@ -274,6 +274,17 @@ def pfc(lab: CheckedLab) -> Iterator[CheckFinding]:
                     "PFC is auto: the peer's DCBX may change it during a run",
                     "set it on or off",
                 )
+
+
+def dcbx(lab: CheckedLab) -> Iterator[CheckFinding]:
+    """The same at both ends of a cable between switches, where one of them speaks it: they do not
+    understand each other's versions."""
+    for link in lab.testbed.links:
+        if not lab.between_switches(link):
+            continue
+        found = [lab.setting(end, "dcbx") for end in (link.a, link.b)]
+        if any(isinstance(each, DcbxSetting) and each.tells for each in found):
+            yield _ends_alike("dcbx", link, found, "warning")
 
 
 def _paused(setting: object) -> object:

@@ -18,7 +18,7 @@ from labtests.capabilities.facts import (
     RocePorts,
 )
 from labtests.capabilities.records import Reading
-from labtests.capabilities.settings import DSCP_MAP, PFC, QUEUE_MAP, TRUST, Kind
+from labtests.capabilities.settings import DCBX, DSCP_MAP, PFC, QUEUE_MAP, TRUST, Kind
 from labtests.check.finding import Unknown
 from labtests.check.rights import Rights, rights
 from labtests.core.errors import CommandRejected, DeviceError, LabError
@@ -35,7 +35,7 @@ from labtests.workloads.leftovers import Leftover, leftovers
 Value = TypeVar("Value")
 Able = TypeVar("Able")
 
-COMPARED: tuple[Kind[Any], ...] = (PFC, TRUST, DSCP_MAP)
+COMPARED: tuple[Kind[Any], ...] = (PFC, TRUST, DSCP_MAP, DCBX)
 """Settings that have to be the same at both ends of a cable."""
 
 COMPARED_WHOLE: tuple[Kind[Any], ...] = (QUEUE_MAP,)

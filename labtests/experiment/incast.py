@@ -5,6 +5,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import ceil
+from typing import Literal
 
 from labtests.capabilities.device import EcnMarking, QueueShares, Shares
 from labtests.capabilities.records import (
@@ -203,16 +204,17 @@ class Incast:
         """Of each sender's switch port: a quarter of the pause frames a second that it sent."""
         return {where: max(1, round(sent / QUARTER)) for where, sent in pauses_per_s(seen).items()}
 
-    def warn_of_pauses(self, thresholds: Thresholds) -> None:
-        """Each sender's switch port warns when it sends so many pause frames a second to it."""
-        for role in self.senders:
-            at = role.switch
-            allowed = [
-                (priority, frames)
-                for (device, port, priority), frames in sorted(thresholds.items())
-                if (device, port) == (at.device, at.interface)
-            ]
-            self.set(at, PFC_ALARM, PfcAlarm(sent=tuple(allowed)))
+    def warn_of_pauses(
+        self, thresholds: Thresholds, way: Literal["received", "sent"] = "sent"
+    ) -> None:
+        """Each of these ports warns when it sends, or receives, so many pause frames a second."""
+        allowed: dict[Endpoint, tuple[tuple[int, int], ...]] = {}
+        for (device, port, priority), frames in sorted(thresholds.items()):
+            at = Endpoint(device=device, interface=port)
+            allowed[at] = (*allowed.get(at, ()), (priority, frames))
+        for at, numbers in allowed.items():
+            alarm = PfcAlarm(sent=numbers) if way == "sent" else PfcAlarm(received=numbers)
+            self.set(at, PFC_ALARM, alarm)
 
     def ecn_at_bottleneck(self, wanted: EcnSetting) -> None:
         """What the bottleneck marks."""

@@ -121,8 +121,9 @@ class Phase:
         return PhaseRecord(evidence=evidence, settings=seen.settings)
 
     def _logged(self) -> tuple[WarningLog, ...]:
-        """What the senders' switches have logged so far."""
-        switches = dict.fromkeys(role.switch.device for role in self.roles.senders)
+        """What the senders' switches, and the receiver's, have logged so far."""
+        each = (*self.roles.senders, self.roles.receiver)
+        switches = dict.fromkeys(role.switch.device for role in each)
         return tuple(
             self.lab.ask(name, self.lab.part(name, PfcWarnings).pfc_warnings())
             for name in (switches if self.warnings else ())

@@ -9,7 +9,7 @@ import numpy as np
 from labtests.core.headroom import headroom_for
 from labtests.network.arithmetic import DRAWS
 from labtests.network.events import BUCKETS_PER_LEVEL, LEVELS, WORDS_PER_LEVEL
-from labtests.network.memory_settings import PRIORITIES, SwitchMemory
+from labtests.network.memory_settings import PRIORITIES, GroupMemory, SwitchMemory
 from labtests.network.settings import NP_DEFAULTS, RP_DEFAULTS, ReactionPoint
 from labtests.network.streams import WINDOW_SIZE
 from labtests.network.tables import (
@@ -139,11 +139,16 @@ def _make_switch(t: Tables, s: int, memory: SwitchMemory) -> None:
     for i in PRIORITIES:
         group = memory.group(i)
         of_priority = lanes & (np.arange(len(lanes)) % 8 == i)
-        t.lane.guaranteed_cells[of_priority] = group.guaranteed_cells
-        t.lane.xoff_cells[of_priority] = NONE if group.xoff_cells is None else group.xoff_cells
-        t.lane.xon_offset_cells[of_priority] = group.xon_offset_cells
-        t.lane.alpha[of_priority] = group.alpha
+        set_group(t, of_priority, group)
     share_memory(t, s, memory)
+
+
+def set_group(t: Tables, lanes: Any, group: GroupMemory) -> None:
+    """These lanes (one, or a mask of several) have the thresholds of a whole group."""
+    t.lane.guaranteed_cells[lanes] = group.guaranteed_cells
+    t.lane.xoff_cells[lanes] = NONE if group.xoff_cells is None else group.xoff_cells
+    t.lane.xon_offset_cells[lanes] = group.xon_offset_cells
+    t.lane.alpha[lanes] = group.alpha
 
 
 def give_headroom(

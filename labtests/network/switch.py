@@ -1,12 +1,13 @@
 """A switch as its operating system sees it: settings that take effect now, and counters."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from operator import itemgetter
 from typing import Any
 
 from labtests.network.counting import counted, memory_use, port_counters
 from labtests.network.events import wake_port
-from labtests.network.fabric import give_headroom, share_memory
+from labtests.network.fabric import give_headroom, set_group, share_memory
 from labtests.network.flow_control import (
     FlowControl,
     check_priority,
@@ -14,7 +15,7 @@ from labtests.network.flow_control import (
     priorities_of,
 )
 from labtests.network.memory import is_dynamic, recount_lossy, shared_use
-from labtests.network.memory_settings import GroupCounters, MemoryUse, SwitchMemory
+from labtests.network.memory_settings import GroupCounters, GroupMemory, MemoryUse, SwitchMemory
 from labtests.network.model import SwitchModel
 from labtests.network.pause_frames import LINK_BIT
 from labtests.network.pause_settings import LinkPause
@@ -153,6 +154,12 @@ class Switch:
             raise ValueError(f"not a number of cells: {cells}")
         self._headroom[port] = cells
         self._operate_pfc(port)
+
+    def set_thresholds(self, port: str, priority: int, own: GroupMemory) -> None:
+        """One priority of this port has these; None: as the memory says. Headroom is apart."""
+        memory = replace(self._memory, priorities={**self._memory.priorities, priority: own})
+        set_group(self._tables, 8 * self._ports[port] + priority, memory.group(priority))
+        share_memory(self._tables, self._row, self._memory)
 
     def set_trust(self, port: str, trust: str) -> None:
         """`dscp`, `dot1p` or `none`: which field of the (untagged) arriving packets decides."""

@@ -7,7 +7,7 @@ asked for, less a refresh: only what lies between two of them for certain counts
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowStatus
@@ -35,13 +35,17 @@ STILL_S = 1.0
 suite asks a switch to detect and release a deadlock in."""
 
 
-def went_on(evidence: Evidence) -> Verdict:
+Controls = tuple[Evidence, ...]
+"""Phases of this session in which the same traffic was to lock the cycle."""
+
+
+def went_on(evidence: Evidence, *, controls: Controls | None = None) -> Verdict:
     """No queue of the cycle stood still, and none holds a packet now; each was paused meanwhile, so
-    that the cycle was closed."""
+    that the cycle was closed. `controls`: one of them locked it (None: that is not asked)."""
     return conclude(
         "Did traffic go on in the cycle of switches?",
         evidence,
-        _went_on(evidence),
+        chain(_went_on(evidence), _would_lock(controls)),
         passing=f"no queue of {len(evidence.cycle)} cables stood still for {STILL_S:g} s, though "
         "each was paused by the next switch",
         remedy="look at the deadlock detection of these switches, and at what makes the cycle: "
@@ -62,13 +66,23 @@ def _went_on(evidence: Evidence) -> Iterator[Finding]:
         yield from checks.ran(evidence)
 
 
-def set_free(evidence: Evidence) -> Verdict:
+def _would_lock(controls: Controls | None) -> Iterator[Finding]:
+    if controls is not None and not any(
+        _moved(each, hop).outcome is Outcome.FAIL for each in controls for hop in each.cycle
+    ):
+        yield unproven(
+            "in no control of this session did the cycle stand still: that it would have is not "
+            "proven"
+        )
+
+
+def set_free(evidence: Evidence, *, controls: Controls | None = None) -> Verdict:
     """PFC is off at both ends of each cable, and no queue of the cycle stood still, whatever was
-    locked in it before."""
+    locked in it before. `controls` as in went_on."""
     return conclude(
         "Did traffic go on once PFC was off everywhere?",
         evidence,
-        _set_free(evidence),
+        chain(_set_free(evidence), _would_lock(controls)),
         passing=f"PFC was off at both ends of {len(evidence.cycle)} cables, and no queue stood "
         f"still for {STILL_S:g} s",
     )

@@ -37,9 +37,9 @@ def left_alone(evidence: Evidence) -> Verdict:
 
 def _left_alone(evidence: Evidence) -> Iterator[Finding]:
     yield from packets.none_dropped(evidence, packets.queues_of(evidence))
-    stormed = tuple(_stormed(evidence))
-    yield from stormed
-    if any(finding.outcome is not Outcome.PASS for finding in stormed):
+    doubts = tuple(stormed(evidence))
+    yield from doubts
+    if any(finding.outcome is not Outcome.PASS for finding in doubts):
         return
     for priority in range(8):
         yield from _counted_as(evidence, priority, c.WATCHDOG_SHUTDOWNS, 0)
@@ -63,7 +63,7 @@ def shut_in_time(evidence: Evidence) -> Verdict:
 def _shut_in_time(evidence: Evidence) -> Iterator[Finding]:
     """Where nobody stormed as asked, nothing more is said; where the switch says two things of the
     paused queue, what the others lost is said all the same."""
-    storm, doubts = evidence.storm, tuple(_stormed(evidence))
+    storm, doubts = evidence.storm, tuple(stormed(evidence))
     yield from doubts
     if storm is None or any(finding.outcome is not Outcome.PASS for finding in doubts):
         return
@@ -168,7 +168,7 @@ def _nothing_is_missing(evidence: Evidence) -> Iterator[Finding]:
     yield from packets.accounted(evidence)
 
 
-def _stormed(evidence: Evidence) -> Iterator[Finding]:
+def stormed(evidence: Evidence) -> Iterator[Finding]:
     """The traffic ran, and the port was paused by as many frames as were sent."""
     yield from checks.ran(evidence)
     yield from checks.kept_pace(evidence)

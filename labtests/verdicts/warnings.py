@@ -1,5 +1,5 @@
-"""Does a switch warn of pause frames, where it sends more a second than it was told to, and nowhere
-else?
+"""Does a switch warn of pause frames, where it sends or receives more a second than it was told to,
+and nowhere else?
 
 How a switch makes a rate of them is not known. So it has to warn where the mean of the whole phase
 is far above the threshold, and must not where all frames of the phase are fewer than those of one
@@ -7,6 +7,7 @@ second may be; between them, nothing is said.
 """
 
 from collections.abc import Iterator, Mapping
+from typing import Literal
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import PfcWarning, WarningLog
@@ -23,11 +24,14 @@ from labtests.verdicts.outcome import (
     passed,
     unproven,
 )
+from labtests.verdicts.storms import stormed
 
 Port = tuple[str, str, int]
 """Device, port and priority."""
 Thresholds = Mapping[Port, int]
-"""Pause frames per second that may be sent."""
+"""Pause frames per second that may be sent, or received."""
+Way = Literal["received", "sent"]
+_COUNTERS = {"received": c.PFC_RX_FRAMES, "sent": c.PFC_TX_FRAMES}
 CERTAINLY = 2.0
 """Times its threshold: so many a second, in the mean, exceed it in some second."""
 
@@ -52,58 +56,70 @@ def _sent(evidence: Evidence) -> list[Difference]:
     ]
 
 
-def warned(evidence: Evidence, thresholds: Thresholds) -> Verdict:
-    """Each sender's switch port exceeded its threshold, and the switch warned of it."""
+def warned(evidence: Evidence, thresholds: Thresholds, way: Way = "sent") -> Verdict:
+    """Each of these ports exceeded its threshold, and the switch warned of it. Without a way: of
+    what they send to the senders."""
     return conclude(
-        "Did the switch warn of pause frames?",
+        f"Did the switch warn of pause frames that it {way}?",
         evidence,
-        _told(evidence, thresholds, exceeded=True),
-        passing=f"a warning of each of {len(thresholds)} ports that sent more pause frames than "
+        _told(evidence, thresholds, way, exceeded=True),
+        passing=f"a warning of each of {len(thresholds)} ports that {way} more pause frames than "
         "their thresholds, and of no other",
     )
 
 
-def silent(evidence: Evidence, thresholds: Thresholds) -> Verdict:
-    """No sender's switch port exceeded its threshold, and the switch warned of none."""
+def silent(evidence: Evidence, thresholds: Thresholds, way: Way = "sent") -> Verdict:
+    """None of these ports exceeded its threshold, and the switch warned of none."""
     return conclude(
-        "Did the switch keep silent about few pause frames?",
+        f"Did the switch keep silent about few pause frames that it {way}?",
         evidence,
-        _told(evidence, thresholds, exceeded=False),
-        passing="no port sent more pause frames than its threshold, and there was no warning",
+        _told(evidence, thresholds, way, exceeded=False),
+        passing=f"no port {way} more pause frames than its threshold, and there was no warning",
     )
 
 
-def _told(evidence: Evidence, thresholds: Thresholds, *, exceeded: bool) -> Iterator[Finding]:
-    yield from checks.ran(evidence)
-    yield from checks.kept_pace(evidence)
-    doubts = tuple(_doubts(evidence, thresholds))
+def _told(
+    evidence: Evidence, thresholds: Thresholds, way: Way, *, exceeded: bool
+) -> Iterator[Finding]:
+    if evidence.storm is None:
+        yield from checks.ran(evidence)
+        yield from checks.kept_pace(evidence)
+    else:
+        yield from stormed(evidence)
+    doubts = tuple(_doubts(evidence, thresholds, way))
     yield from doubts
     if doubts:
         return
-    new = _new(evidence)
-    for sent in _sent(evidence):
-        port = (sent.key[0], sent.key[1], sent.key[3])
+    new = _new(evidence, way)
+    for port, threshold in thresholds.items():
         told = new.pop(port, 0)
-        yield _of_port(evidence, sent, thresholds[port], warnings=told, exceeded=exceeded)
-    for device, where, priority in sorted(new):
-        others = evidence.change((device, where), "priority", priority, c.PFC_TX_FRAMES)
-        if others.increase == 0:
+        counted = _counted(evidence, port, way)
+        yield _of_port(evidence, counted, threshold, warnings=told, exceeded=exceeded)
+    for port in sorted(new):
+        if _counted(evidence, port, way).increase == 0:
+            device, where, priority = port
             yield failed(
-                f"{device} warned of pause frames that {where} sends of priority {priority}, and "
-                "it sent none"
+                f"{device} warned of pause frames of priority {priority} that {where} {way}, and "
+                "there were none"
             )
 
 
-def _doubts(evidence: Evidence, thresholds: Thresholds) -> Iterator[Finding]:
+def _counted(evidence: Evidence, port: Port, way: Way) -> Difference:
+    device, where, priority = port
+    return evidence.change((device, where), "priority", priority, _COUNTERS[way])
+
+
+def _doubts(evidence: Evidence, thresholds: Thresholds, way: Way) -> Iterator[Finding]:
     """What was not read, or is not all."""
-    if not evidence.warnings:
-        yield unproven("no log was read")
+    if not (evidence.warnings and thresholds):
+        yield unproven("no log was read, or of no port")
     for before, after in evidence.warnings:
         yield from _doubts_of_a_log(before, after)
-    for sent in _sent(evidence):
-        if sent.increase is None:
-            yield missing(sent, "known", "frames")
-        elif (sent.key[0], sent.key[1], sent.key[3]) not in thresholds:
+    for port in thresholds:
+        if (counted := _counted(evidence, port, way)).increase is None:
+            yield missing(counted, "known", "frames")
+    for sent in _sent(evidence) if way == "sent" else ():
+        if (sent.key[0], sent.key[1], sent.key[3]) not in thresholds:
             yield unproven(f"{name_of(sent)}: nobody says how many a second may be sent")
 
 
@@ -119,12 +135,12 @@ def _doubts_of_a_log(before: WarningLog, after: WarningLog) -> Iterator[Finding]
         yield unproven(f"{after.device} says what labtests does not know: {sentence}")
 
 
-def _new(evidence: Evidence) -> dict[Port, int]:
-    """Warnings of this phase of what a port sends, how many."""
+def _new(evidence: Evidence, way: Way) -> dict[Port, int]:
+    """Warnings of this phase of what a port sends, or receives, how many."""
     found: dict[Port, int] = {}
     for before, after in evidence.warnings:
         for each in _since(before, after):
-            if each.way == "sent":
+            if each.way == way:
                 port = (after.device, each.port, each.priority)
                 found[port] = found.get(port, 0) + 1
     return found
@@ -143,27 +159,28 @@ def _since(before: WarningLog, after: WarningLog) -> list[PfcWarning]:
 
 
 def _of_port(
-    evidence: Evidence, sent: Difference, threshold: int, *, warnings: int, exceeded: bool
+    evidence: Evidence, counted: Difference, threshold: int, *, warnings: int, exceeded: bool
 ) -> Finding:
-    frames, seconds = sent.increase or 0, max(evidence.end_s - evidence.start_s, 1.0)
+    frames, seconds = counted.increase or 0, max(evidence.end_s - evidence.start_s, 1.0)
     per_s = frames / seconds
     certainly, never = per_s >= CERTAINLY * threshold, frames < threshold
     fact = Fact(
-        name=f"warnings of what {name_of(sent)} counts",
+        name=f"warnings of what {name_of(counted)} counts",
         measured=warnings,
         bound="> 0" if exceeded else "= 0",
         unit="warnings",
-        note=f"{per_s:.3g} frames a second sent, {threshold} allowed",
+        note=f"{per_s:.3g} frames a second, {threshold} allowed",
     )
-    said = f"{name_of(sent)} grew by {frames}, {per_s:.3g} a second"
+    said = f"{name_of(counted)} grew by {frames}, {per_s:.3g} a second"
     if certainly and not warnings:
         return failed(
-            f"{said}, {per_s / threshold:.3g} times the threshold, and {sent.key[0]} did not warn",
+            f"{said}, {per_s / threshold:.3g} times the threshold, and {counted.key[0]} "
+            f"did not warn in {seconds:.3g} s",
             fact,
         )
     if never and warnings:
         return failed(
-            f"{said}, less than the threshold of {threshold}, and {sent.key[0]} warned", fact
+            f"{said}, less than the threshold of {threshold}, and {counted.key[0]} warned", fact
         )
     if (exceeded and certainly) or (never and not exceeded):
         return passed(fact)

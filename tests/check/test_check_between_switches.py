@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from labtests.capabilities.records import PfcSetting, TrustSetting
+from labtests.capabilities.records import DcbxSetting, PfcSetting, TrustSetting
 from labtests.capabilities.settings import kind_of
 from labtests.check import check, judged
 from labtests.inventory import Endpoint
@@ -97,6 +97,21 @@ def test_what_suites_make_on_the_way_is_a_warning_there_only(bench, monkeypatch,
                         if f.port == PORT and f.check == setting and f.level != "ok"]  # fmt: skip
         assert different.level == level
         assert said in different.finding
+
+
+@pytest.mark.parametrize("there", [None, "rev100"])
+def test_switches_that_speak_dcbx_speak_the_same_version(bench, there):
+    with bench.lab.restoring():
+        bench.lab.change(HERE, kind_of("dcbx"), DcbxSetting(tells=True, version="rev101"))
+        if there:
+            bench.lab.change(THERE, kind_of("dcbx"), DcbxSetting(tells=True, version=there))
+        (different,) = [f for f in found(bench) if f.check == "dcbx"]
+        assert (different.level, different.device, different.port) == ("warning", "leaf1", PORT)
+        assert f"at {THERE}" in different.finding
+        bench.lab.change(THERE, kind_of("dcbx"), DcbxSetting(tells=True, version="rev101"))
+        (alike,) = [f for f in found(bench) if f.check == "dcbx"]
+        assert alike.level == "ok"
+    assert not [f for f in found(bench) if f.check == "dcbx"]
 
 
 def test_a_trunk_port_that_passes_no_such_frames_is_a_failure_of_that_port(bench):

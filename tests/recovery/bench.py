@@ -30,20 +30,21 @@ LOOK = "def test_look(lab):\n    pass\n"
 SUITE = '''
 from labtests.capabilities.device import EcnMarking
 from labtests.capabilities.settings import (
-    DEADLOCK_DETECTION, DEADLOCK_TIMES, ECN, NOTIFICATION_POINT, PFC, PFC_ALARM, REACTION_POINT,
+    BUFFER_THRESHOLDS, DEADLOCK_TIMES, ECN, NOTIFICATION_POINT, PFC, PFC_ALARM, REACTION_POINT,
     TRUST,
 )
 from labtests.lab.changes import Wanted
 from labtests.capabilities.records import (
-    DeadlockTimes, PfcAlarm, PfcSetting, PortDeadlockDetection, TrustSetting
+    BufferThresholds, DeadlockTimes, PfcAlarm, PfcSetting, TrustSetting
 )
 from labtests.transport.commands import program
 
 GUARDS = {
     DEADLOCK_TIMES: DeadlockTimes(precision="low", detect=((3, 10),), release=((3, 10),)),
-    DEADLOCK_DETECTION: PortDeadlockDetection(on=True, recovery="manual"),
     PFC_ALARM: PfcAlarm(sent=((3, 100), (4, 100))),
+    BUFFER_THRESHOLDS: (BufferThresholds(priority=3, static_cells=3000, xon_offset_cells=100),),
 }
+"""Where the switch has them. (That it looks for deadlocks would stop another run: an obstacle.)"""
 SERVER = program("iperf3", "-s", "-p", 5333)
 POINTS = (REACTION_POINT, NOTIFICATION_POINT)
 

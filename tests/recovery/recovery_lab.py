@@ -38,8 +38,8 @@ SETTINGS = (
     "notification_point",
     "dcqcn_rp",
     "dcqcn_np",
-    "deadlock_detection",
     "pfc_alarm",
+    "buffer_thresholds",
 )
 RAW = {
     "comware": ("display current-configuration", "display qos wred table"),

@@ -155,6 +155,17 @@ def test_a_dead_sender_is_no_deadlock():
     assert verdict.outcome is Outcome.INCONCLUSIVE
 
 
+@pytest.mark.parametrize("judge", [went_on, set_free])
+def test_that_it_would_have_locked_is_for_a_control_to_prove(judge):
+    seen = cycle(pfc=read_as("off"))
+    locked = cycle(DEAD, kind="control")
+    assert judge(seen, controls=(locked,)).outcome is Outcome.PASS
+    for controls in ((), (cycle(kind="control"),), (cycle(samples=(), kind="control"),)):
+        verdict = judge(seen, controls=controls)
+        assert verdict.outcome is Outcome.INCONCLUSIVE
+        assert "in no control of this session did the cycle stand still" in verdict.because
+
+
 def test_what_is_dropped_is_known_where_nobody_else_lost_it():
     assert sound_in_a_cycle(cycle(lost=40, dropped=40)).outcome is Outcome.PASS
     for lost, dropped in ((40, 39), (39, 40), (1, 0), (0, 1)):

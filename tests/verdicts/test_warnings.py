@@ -6,7 +6,7 @@ import pytest
 from handmade import good_evidence, reading
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import PfcWarning, WarningLog
+from labtests.capabilities.records import PfcWarning, StormResult, WarningLog
 from labtests.verdicts import Outcome, pauses_per_s, silent, warned
 
 OF_A, OF_B = ("sw", "p1", 3), ("sw", "p2", 5)  # 900 and 300 pause frames
@@ -61,7 +61,7 @@ def test_a_port_that_nobody_warned_of_is_a_failure(seen, says):
     verdict = warned(seen, FEW)
     assert verdict.outcome is Outcome.FAIL
     assert says in verdict.because
-    assert "and sw did not warn" in verdict.because
+    assert "and sw did not warn in " in verdict.because
 
 
 def test_two_warnings_that_are_alike_are_two():
@@ -72,7 +72,10 @@ def test_two_warnings_that_are_alike_are_two():
     ("new", "says"),
     [
         ((of(OF_A),), "less than the threshold of 2000, and sw warned"),
-        ((of(("sw", "p1", 4)),), "warned of pause frames that p1 sends of priority 4"),
+        (
+            (of(("sw", "p1", 4)),),
+            "warned of pause frames of priority 4 that p1 sent, and there were none",
+        ),
     ],
 )
 def test_a_false_alarm_is_a_failure(new, says):
@@ -119,3 +122,48 @@ def test_a_port_of_which_nobody_says_how_many_are_allowed_proves_nothing():
     verdict = warned(logged(*BOTH), {OF_A: 10})
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert "nobody says how many" in verdict.because
+
+
+# -- frames that a host sends ----------------------------------------------------------------------
+
+FROM_R = ("sw", "p3", 3)
+STORM = StormResult(switch="sw", switch_port="p3", priority=3, lasting_ms=250, times=3, frames=750)
+
+
+def stormy(*new, frames=760, storm=STORM):
+    seen = logged(*new)
+    key = (*FROM_R[:2], "priority", FROM_R[2], c.PFC_RX_FRAMES)
+    return replace(
+        seen,
+        storm=storm,
+        quiet_before=(*seen.quiet_before, reading(key, 7, 9.0)),
+        before=(*seen.before, reading(key, 7, 9.5)),
+        after=(*seen.after, reading(key, 7 + frames, 1000.0)),
+    )
+
+
+def test_a_warning_of_frames_that_a_host_sends_without_end_is_a_pass():
+    verdict = warned(stormy(of(FROM_R, way="received")), {FROM_R: 5}, "received")
+    assert verdict.outcome is Outcome.PASS, verdict.because
+
+
+def test_a_storm_that_nobody_warned_of_is_a_failure():
+    for new in ((), (of(FROM_R),)):
+        verdict = warned(stormy(*new), {FROM_R: 5}, "received")
+        assert verdict.outcome is Outcome.FAIL
+        assert "did not warn in " in verdict.because
+
+
+def test_a_storm_that_did_not_come_proves_nothing():
+    for seen in (
+        stormy(of(FROM_R, way="received"), frames=749),
+        stormy(storm=replace(STORM, because="r has no mausezahn"), frames=0),
+    ):
+        assert warned(seen, {FROM_R: 5}, "received").outcome is Outcome.INCONCLUSIVE
+
+
+def test_without_a_storm_there_has_to_be_silence():
+    quiet = stormy(storm=None, frames=0)
+    assert silent(quiet, {FROM_R: 5}, "received").outcome is Outcome.PASS
+    false_alarm = stormy(of(FROM_R, way="received"), storm=None, frames=0)
+    assert silent(false_alarm, {FROM_R: 5}, "received").outcome is Outcome.FAIL

@@ -16,9 +16,10 @@ from typing import Any, Literal
 
 from labtests.capabilities import settings as s
 from labtests.capabilities.device import DeadlockDetecting
-from labtests.capabilities.records import DeadlockTimes, PortDeadlockDetection, Ticks
+from labtests.capabilities.records import DeadlockTimes, PortDeadlockDetection
 from labtests.capabilities.settings import Commands
 from labtests.core.errors import CommandRejected
+from labtests.drivers.comware.numbers import NumberLines
 from labtests.drivers.comware.session import CLI, ComwareSetting, PortSetting, line
 from labtests.drivers.comware.values import COMWARE
 from labtests.drivers.displays import Section
@@ -30,18 +31,12 @@ from labtests.transport.protocol import Reply
 _TICK_MS = {"high": 1, "normal": 10, "low": 100}
 _MOST_TICKS = 15  # of those timers
 _WORDS = ("priority-flow-control", "deadlock")
-_DETECT, _RELEASE = ("cos", "interval"), ("auto-recover cos", "delay")
+_DETECT = NumberLines("priority-flow-control deadlock cos", "interval", undone_by="")
+_RELEASE = NumberLines("priority-flow-control deadlock auto-recover cos", "delay", undone_by="")
 _OF_THE_SWITCH = cli(
     re.compile(r"[a-z|-]+"), "display", "current-configuration", "|", "include", "deadlock|return"
 )
 """The last line of a configuration is `return`: without it, the answer was cut."""
-
-
-def _ticks_shape(kind: tuple[str, str]) -> Any:
-    return COMWARE.shape(f"{' '.join(_WORDS)} {kind[0]} <cos:0-7> {kind[1]} <ticks:number>")
-
-
-_TICKS = {kind: _ticks_shape(kind) for kind in (_DETECT, _RELEASE)}
 _PRECISION = COMWARE.shape("priority-flow-control deadlock precision <word:high|normal|low>")
 _ACTION = COMWARE.shape(
     "priority-flow-control deadlock auto-recover action <word:forwarding|discard>"
@@ -67,8 +62,8 @@ class ComwareDeadlockTimes(ComwareSetting[DeadlockTimes], DeadlockDetecting):
         return DeadlockTimes(
             precision=precision or "normal",
             action=action or "forwarding",
-            detect=_ticks(said, reply, _DETECT),
-            release=_ticks(said, reply, _RELEASE),
+            detect=_DETECT.read(reply, said),
+            release=_RELEASE.read(reply, said),
         )
 
     def commands(
@@ -98,13 +93,6 @@ class ComwareDeadlockTimes(ComwareSetting[DeadlockTimes], DeadlockDetecting):
         return DeadlockTimes(precision=precision, detect=detect, release=release)
 
 
-def _ticks(said: Section, reply: Reply, kind: tuple[str, str]) -> Ticks:
-    found = [(each["cos"], each["ticks"]) for each in said.each(reply, _TICKS[kind])]
-    if len(dict(found)) != len(found):
-        refuse(reply, f"a priority has two lines `{' '.join(_WORDS)} {kind[0]}`")
-    return tuple(sorted(found))
-
-
 def _word(said: Section, reply: Reply, shape: Any) -> Any:
     return (said.said(reply, shape) or {}).get("word")
 
@@ -112,17 +100,12 @@ def _word(said: Section, reply: Reply, shape: Any) -> Any:
 def _lines(earlier: DeadlockTimes, wanted: DeadlockTimes) -> Iterator[CliLine]:
     if earlier.precision != wanted.precision:
         yield line(*_WORDS, "precision", wanted.precision)
-    for kind, before, after in (
+    for numbers, before, after in (
         (_DETECT, earlier.detect, wanted.detect),
         (_RELEASE, earlier.release, wanted.release),
     ):
-        words = (*_WORDS, *kind[0].split())
-        for cos, _ in before:
-            if cos not in dict(after):
-                yield line("undo", *words, cos)
-        for cos, ticks in after:
-            if dict(before).get(cos) != ticks:
-                yield line(*words, cos, kind[1], ticks)
+        yield from numbers.undone(before, after)
+        yield from numbers.made(before, after)
     if earlier.action != wanted.action:
         yield line(*_WORDS, "auto-recover", "action", wanted.action)
 

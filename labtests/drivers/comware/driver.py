@@ -6,9 +6,10 @@ from labtests.capabilities.driver import Driver
 from labtests.drivers.comware.alarms import ComwarePfcAlarm, ComwareWarnings
 from labtests.drivers.comware.clock import SwitchClock
 from labtests.drivers.comware.configuration import ConfigSection
+from labtests.drivers.comware.dcbx import Dcbx
 from labtests.drivers.comware.deadlock import ComwareDeadlockDetection, ComwareDeadlockTimes
 from labtests.drivers.comware.drops import Drops
-from labtests.drivers.comware.frames import FrameLimit, Headroom
+from labtests.drivers.comware.frames import FrameLimit, Headroom, Thresholds
 from labtests.drivers.comware.interfaces import Interfaces
 from labtests.drivers.comware.lldp import LldpNeighbours
 from labtests.drivers.comware.maps import ComwareDscpMap, QueueMap
@@ -75,8 +76,8 @@ def _obstacles_of(section: ConfigSection) -> list[str]:
 
 _SETTINGS = (
     *(ComwarePfc, ComwareTrust, ComwareEcn, ComwareScheduling),
-    *(ComwareDscpMap, QueueMap, FrameLimit, Headroom),
-    *(ComwareDeadlockTimes, ComwareDeadlockDetection, ComwarePfcAlarm),
+    *(ComwareDscpMap, QueueMap, FrameLimit, Headroom, Thresholds),
+    *(ComwareDeadlockTimes, ComwareDeadlockDetection, ComwarePfcAlarm, Dcbx),
 )
 _PARTS = (Queues, PfcFrames, Drops, Interfaces, ComwareWarnings, ComwareState)
 

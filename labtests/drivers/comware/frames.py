@@ -1,13 +1,22 @@
-"""What only the configuration of a port shows: the longest frames that pass, and PFC's headroom.
+"""What only the configuration of a port shows: the longest frames that pass, and PFC's buffers.
 
-`priority-flow-control dot1p P headroom N` is in the PFC references of S9825, S9855 and S12500 and
-in public configurations; its `undo` is from memory.
+`priority-flow-control dot1p P headroom N`, and `ingress-buffer`, `ingress-threshold-offset` and
+`reserved-buffer` beside it, are in the PFC references of S9825, S9855 and S12500 and in public
+configurations; `undo` is from memory. That the dynamic threshold is a percentage is the white
+paper's (3.2.3).
 """
 
 from collections.abc import Iterator
 
 from labtests.capabilities.device import FrameLengths
-from labtests.capabilities.settings import FRAME_LIMIT, HEADROOM, Headrooms
+from labtests.capabilities.records import BufferThresholds
+from labtests.capabilities.settings import (
+    BUFFER_THRESHOLDS,
+    FRAME_LIMIT,
+    HEADROOM,
+    Headrooms,
+)
+from labtests.drivers.comware.numbers import NumberLines, Numbers
 from labtests.drivers.comware.session import PortSetting, line
 from labtests.drivers.comware.values import COMWARE
 from labtests.transport.asking import Asking
@@ -16,7 +25,14 @@ from labtests.transport.commands import CliLine
 DEFAULT_FRAME_BYTES = 9216
 """What data-centre models pass at least when nothing is configured (S6850: 9416)."""
 _JUMBO = COMWARE.shape("jumboframe enable( <bytes:number>)?")
-_HEADROOM = COMWARE.shape("priority-flow-control dot1p <priority:0-7> headroom <cells:number>")
+_OF_A_PRIORITY = "priority-flow-control dot1p"
+_HEADROOM = NumberLines(_OF_A_PRIORITY, "headroom")
+_THRESHOLDS = {
+    "dynamic_percent": NumberLines(_OF_A_PRIORITY, "ingress-buffer dynamic"),
+    "static_cells": NumberLines(_OF_A_PRIORITY, "ingress-buffer static"),
+    "xon_offset_cells": NumberLines(_OF_A_PRIORITY, "ingress-threshold-offset"),
+    "reserved_cells": NumberLines(_OF_A_PRIORITY, "reserved-buffer"),
+}
 
 
 class FrameLimit(PortSetting[int | None], FrameLengths):
@@ -49,17 +65,46 @@ class Headroom(PortSetting[Headrooms]):
 
     def read(self, port: str) -> Asking[Headrooms]:
         """As configured on the port; a model's default is not shown."""
-        reply, section = yield from self.configured(port)
-        found = section.each(reply, _HEADROOM)
-        return tuple(sorted((each["priority"], each["cells"]) for each in found))
+        return _HEADROOM.read(*(yield from self.configured(port)))
 
     def lines(self, port: str, earlier: Headrooms, wanted: Headrooms) -> Iterator[CliLine]:
         """One line for each priority that differs."""
-        before, after = dict(earlier), dict(wanted)
-        words = ("priority-flow-control", "dot1p")
-        for priority in before:
-            if priority not in after:
-                yield line("undo", *words, priority, "headroom")
-        for priority, cells in wanted:
-            if before.get(priority) != cells:
-                yield line(*words, priority, "headroom", cells)
+        yield from _HEADROOM.undone(earlier, wanted)
+        yield from _HEADROOM.made(earlier, wanted)
+
+
+class Thresholds(PortSetting[tuple[BufferThresholds, ...]]):
+    """When a port pauses, by priority."""
+
+    kind = BUFFER_THRESHOLDS
+
+    def read(self, port: str) -> Asking[tuple[BufferThresholds, ...]]:
+        """As configured on the port; a model's default is not shown."""
+        reply, section = yield from self.configured(port)
+        found: dict[int, dict[str, int]] = {}
+        for name, numbers in _THRESHOLDS.items():
+            for priority, number in numbers.read(reply, section):
+                found.setdefault(priority, {})[name] = number
+        return tuple(BufferThresholds(priority=p, **found[p]) for p in sorted(found))
+
+    def lines(
+        self,
+        port: str,
+        earlier: tuple[BufferThresholds, ...],
+        wanted: tuple[BufferThresholds, ...],
+    ) -> Iterator[CliLine]:
+        """One line for each number that differs; what is to be the model's own is undone first."""
+        each = [
+            (numbers, _numbers(earlier, name), _numbers(wanted, name))
+            for name, numbers in _THRESHOLDS.items()
+        ]
+        for numbers, before, after in each:
+            yield from numbers.undone(before, after)
+        for numbers, before, after in each:
+            yield from numbers.made(before, after)
+
+
+def _numbers(thresholds: tuple[BufferThresholds, ...], name: str) -> Numbers:
+    """Those that are not the model's own."""
+    found = ((each.priority, getattr(each, name)) for each in thresholds)
+    return tuple((priority, number) for priority, number in found if number is not None)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from labtests.network import GroupMemory
 from labtests.simlab.comware import deadlock, scheduling, wred
 from labtests.simlab.switch_cli import (
     CliCall,
@@ -14,6 +15,13 @@ from labtests.simlab.switch_cli import (
 )
 from labtests.simlab.switch_cli.chassis import PfcMode, TrustSource
 
+_BUFFER = "priority-flow-control dot1p <priority>"
+_THRESHOLDS = {
+    "ingress-buffer dynamic": "percent",
+    "ingress-buffer static": "cells",
+    "ingress-threshold-offset": "cells",
+    "reserved-buffer": "cells",
+}
 _EARLY = "priority-flow-control early-warning dot1p"
 
 
@@ -49,6 +57,10 @@ SETTINGS = (
     setting(
         "priority-flow-control dot1p <priority> headroom <cells>",
         key="priority-flow-control dot1p <priority> headroom",
+    ),
+    *(
+        setting(f"{_BUFFER} {words} <{kind}>", key=f"{_BUFFER} {words}")
+        for words, kind in _THRESHOLDS.items()
     ),
     *deadlock.AT_A_PORT,
     *EARLY_WARNING,
@@ -95,8 +107,28 @@ def frame_bytes(port: CliSection) -> int:
 
 def _headroom(port: CliSection) -> int | None:
     """The network has one headroom for all lossless groups of a port: the largest counts."""
-    reserved = port.under("priority-flow-control dot1p")
-    return max((line.values["cells"] for line in reserved), default=None)
+    lines = port.under("priority-flow-control dot1p")
+    cells = [line.values["cells"] for line in lines if "headroom" in line.template]
+    return max(cells, default=None)
+
+
+def _thresholds(port: CliSection) -> dict[int, GroupMemory]:
+    """By priority. A static threshold counts where both are told (chosen)."""
+    lines = port.under("priority-flow-control dot1p")
+    return {
+        priority: _group(port, priority) for priority in {each.values["priority"] for each in lines}
+    }
+
+
+def _group(port: CliSection, priority: int) -> GroupMemory:
+    begin = f"priority-flow-control dot1p {priority}"
+    percent = port.value(f"{begin} ingress-buffer dynamic", "percent", None)
+    return GroupMemory(
+        alpha=percent / 100 if percent else None,
+        xoff_cells=port.value(f"{begin} ingress-buffer static", "cells", None),
+        xon_offset_cells=port.value(f"{begin} ingress-threshold-offset", "cells", None),
+        guaranteed_cells=port.value(f"{begin} reserved-buffer", "cells", None),
+    )
 
 
 def _changed(switch: EmulatedSwitch, port: CliSection) -> None:
@@ -108,6 +140,7 @@ def _changed(switch: EmulatedSwitch, port: CliSection) -> None:
             pfc=pfc_mode(port),
             no_drop=no_drop(port),
             headroom_cells=_headroom(port),
+            thresholds=_thresholds(port),
             trust=trust(port)[0],
             schedule=scheduling.schedule(port),
             curves=wred.curves(switch, port),

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from labtests.core.headroom import headroom_for
 from labtests.inventory import Device, Endpoint, Link
-from labtests.network import DeadlockDetection, PfcWatchdog, Schedule, WredCurve
+from labtests.network import DeadlockDetection, GroupMemory, PfcWatchdog, Schedule, WredCurve
 from labtests.simlab.defects import LAB_EPOCH
 from labtests.simlab.face import Announced
 from labtests.simlab.faults import UnknownFault
@@ -34,6 +34,7 @@ class PortBehaviour:
     pfc: PfcMode = "off"
     no_drop: frozenset[int] = frozenset()
     headroom_cells: int | None = None
+    thresholds: Mapping[int, GroupMemory] = field(default_factory=dict)  # by priority
     trust: TrustSource = "none"
     dscp_map: tuple[int, ...] | None = None  # of this port alone; None: the whole switch's
     schedule: Schedule = field(default_factory=Schedule)
@@ -60,6 +61,7 @@ class Chassis(ABC):
         self._booted_ns = 0
         self._shut: set[str] = set()
         self._headroom: dict[str, int | None] = {}  # as the network has it
+        self._thresholds: dict[str, Mapping[int, GroupMemory]] = {}
         self._usual_headroom: dict[str, int] = {}  # of ports that are not as the network delivers
         self.shown = ShownCounters(self.network, lab.timeline, self.faults.losses, refreshed)
         self.statistics = Statistics(self.ports, self.shown, lab.timeline, self.faults, rules)
@@ -131,6 +133,7 @@ class Chassis(ABC):
         if wanted.dscp_map not in (None, network.dscp_map(port)):
             network.set_dscp_map(port, wanted.dscp_map)
         self._set_headroom(port, wanted.headroom_cells)
+        self._set_thresholds(port, wanted.thresholds)
         if network.schedule(port) != wanted.schedule:
             network.set_schedule(port, wanted.schedule)
         if network.guards.get(port) != wanted.guard:
@@ -158,6 +161,14 @@ class Chassis(ABC):
         if self._headroom.get(port) != wanted:
             self._headroom[port] = wanted
             self.network.set_headroom(port, wanted)
+
+    def _set_thresholds(self, port: str, wanted: Mapping[int, GroupMemory]) -> None:
+        before = self._thresholds.get(port, {})
+        for priority in sorted({*before, *wanted}):
+            own = wanted.get(priority, GroupMemory())
+            if before.get(priority, GroupMemory()) != own:
+                self.network.set_thresholds(port, priority, own)
+        self._thresholds[port] = wanted
 
     def _shut_port(self, port: str, shut: bool) -> None:
         if shut == (port in self._shut) or self.faults.booting:
