@@ -1,7 +1,8 @@
-"""DSCP -> queue: all 64 values, told by exact counts at the bottleneck; some from every sender.
+"""DSCP -> queue: all 64 values, told by exact counts at the bottleneck and at the ports before it.
 
-Each round sends eight DSCPs in 1, 2, 4, ... 128 packets, so that what a queue counts says which of
-them it got. The map is the one that the switch says it has.
+Each round of the first sender has eight DSCPs in 1, 2, 4, ... 128 packets, so that what a queue
+counts says which of them it got. Every other sender has one round of all 64, each in another
+number. The map is the one that the switch says it has.
 """
 
 import pytest

@@ -49,6 +49,7 @@ def test_a_small_socket_loses_in_the_host_not_in_the_switch(incast):
     incast.trust_dscp()
     incast.plain_queues()
     classes = incast.classes(*DSCPS)
+    incast.serve_alike({incast.queue_of(each) for each in classes})
     calm = incast.loads(*(each.offering(CALM, window_bytes=SMALL_BYTES) for each in classes))
     incast.control(
         "both queues overloaded",

@@ -9,7 +9,7 @@ import click
 
 from labtests.core.errors import LabError, unreachable
 from labtests.core.output import say, tell
-from labtests.inventory import chosen, load, located
+from labtests.inventory import Readable, chosen, load, located
 
 UNREACHABLE = 15
 
@@ -94,6 +94,6 @@ def diff(ctx: click.Context, places: Sequence[Path], as_json: bool) -> None:
     ctx.exit(command.diff(places, as_json=as_json, say=say))
 
 
-def _meant(testbed: str, dry_run: bool) -> Path:
+def _meant(testbed: str, dry_run: bool) -> Readable | Path:
     """A dry run dials nobody."""
     return located(testbed) if dry_run else chosen(testbed)

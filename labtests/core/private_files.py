@@ -2,7 +2,9 @@
 
 import os
 import stat
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from labtests.core.errors import LabError
@@ -28,7 +30,7 @@ def private_folder(folder: Path) -> None:
     Nobody else can put another one, or a link, in its place. One that was there may have files of
     ours, but no symbolic link: what is written there must not end up elsewhere."""
     expect_safe_way(folder)
-    above = _open_way(folder.absolute().parent)
+    above, _ = _walked(folder, _expect_trusted_link, follows=False, makes=True)
     try:
         _make_private(folder, above)
     finally:
@@ -57,45 +59,151 @@ def _make_private(folder: Path, above: int) -> None:
         os.close(made)
 
 
-def _open_way(folder: Path) -> int:
-    """A descriptor of this folder, made with those above it where missing (0755). Each step is
-    opened in the one before it, so that no stranger's link leads elsewhere meanwhile."""
-    parts, links = list(reversed(folder.parts[1:])), 0
-    here = os.open("/", _STEP)
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A folder or link that was passed on the way to `path`, as it was then. `last`: what the path
+    itself names is this link."""
+
+    path: Path
+    place: Path
+    found: os.stat_result
+    last: bool = False
+
+
+def _walked(
+    path: Path, passing: Callable[[_Step], object], *, follows: bool, makes: bool = False
+) -> tuple[int, str]:
+    """A descriptor of the folder that a path ends in, and the name of its end there. Each step is
+    opened in the one before it, so that nobody's link leads elsewhere meanwhile, and `passing` is
+    told what was passed. Whose folders do not let strangers replace what they hold, and whose links
+    are trusted, has then opened what was asked for. `makes` the folders that are missing (0755).
+
+    Raises NotPrivate, OSError, and what `passing` raises."""
+    parts, links, place = list(reversed(path.absolute().parts[1:])), 0, Path("/")
+    name, here = ".", os.open("/", _STEP)
     try:
         while parts:
             name = parts.pop()
-            if (target := _trusted_link(name, here, folder)) is not None:
+            link = _link(name, here) if parts or follows else None
+            if link is not None:
                 links += 1
                 if links > _MOST_LINKS:
-                    raise NotPrivate(f"{folder} leads nowhere: links in a circle")
-                parts += reversed(Path(target).parts)
-                continue
-            with suppress(FileExistsError):
-                os.mkdir(name, _PARENT_MODE, dir_fd=here)
-            here, before = os.open(name, _STEP, dir_fd=here), here
-            os.close(before)
+                    raise _nowhere(path, OSError("links in a circle"))
+                passing(_Step(path, place / name, link, last=not parts))
+                parts += reversed(Path(os.readlink(name, dir_fd=here)).parts)
+            elif parts:
+                if makes:
+                    with suppress(FileExistsError):
+                        os.mkdir(name, _PARENT_MODE, dir_fd=here)
+                here, before = os.open(name, _STEP, dir_fd=here), here
+                os.close(before)
+                place /= name
+                passing(_Step(path, place, os.fstat(here)))
     except BaseException:
         os.close(here)
         raise
-    return here
+    return here, name
 
 
-def _trusted_link(name: str, here: int, folder: Path) -> str | None:
-    """Where this entry of an open folder leads, if it is a link; a stranger's is refused. Nobody
-    else can replace one that is not, where the folder was looked at (expect_safe_way)."""
+def _link(name: str, here: int) -> os.stat_result | None:
+    """This entry of an open folder, if it is a link. Where no stranger can replace it, it stays
+    one."""
     try:
         found = os.stat(name, dir_fd=here, follow_symlinks=False)
     except FileNotFoundError:
         return None
-    if not stat.S_ISLNK(found.st_mode):
-        return None
-    if found.st_uid not in _trusted():
+    return found if stat.S_ISLNK(found.st_mode) else None
+
+
+def _expect_trusted_link(step: _Step) -> None:
+    """A stranger's is not followed; folders were looked at before (expect_safe_way)."""
+    if stat.S_ISLNK(step.found.st_mode) and step.found.st_uid not in _trusted():
         raise NotPrivate(
-            f"{name}, on the way to {folder}, is a link of another user ({found.st_uid})\n"
-            "  remedy: a folder of yours elsewhere"
+            f"{step.place}, on the way to {step.path}, is a link of another user "
+            f"({step.found.st_uid})\n  remedy: a folder of yours elsewhere"
         )
-    return os.readlink(name, dir_fd=here)
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A file that is open, and all that was passed on the way to it: whoever reads the descriptor
+    reads what was looked at here, whatever has that path by now."""
+
+    path: Path
+    descriptor: int
+    found: os.stat_result
+    passed: tuple[_Step, ...]
+
+    def expect_ours(self) -> None:
+        """What it says may be believed: it is ours, or root's, and nobody else may write it, or put
+        another in its place. Raises NotPrivate."""
+        _expect_passed(self.passed, _trusted())
+        expect_ours(self.path, self.found)
+
+    def expect_chosen(self, *, named: bool) -> None:
+        """Devices may be dialled because of this file: nobody has put it in the user's way, nor can
+        others change it. One that was only found, by a bare name or none, is ours, root's, or of
+        whoever owns the code; one that the user has `named` by its path may be another user's, who
+        is believed then. Those of one's group are trusted. Raises NotPrivate."""
+        strangers = self._owners() - _trusted()
+        if strangers and not named:
+            raise NotPrivate(
+                f"{self.path} belongs to another user ({min(strangers)}) and was only found here, "
+                "so nobody is dialled because of it\n  remedy: look who made it; if it is meant, "
+                f"name it by its path: {_as_path(self.path)}"
+            )
+        if self.found.st_mode & _ALL_WRITE:
+            raise NotPrivate(
+                f"{self.path} can be written by everybody ({_told(self.found)}), so it is not "
+                "used to contact devices\n"
+                f"  remedy: look at what it says, then: chmod o-w {self.path}"
+            )
+        _expect_passed(self.passed, _trusted() | strangers)
+
+    def expect_credible(self, beside: Path | None = None) -> None:
+        """The keys of this file may be trusted: it is ours, root's, of whoever owns the code or the
+        folder `beside`, and nobody else may write it or put another in its place. Those of one's
+        group are trusted. Raises NotPrivate."""
+        trusted = _trusted()
+        if beside is not None and beside.exists():
+            trusted |= {beside.stat().st_uid}
+        _expect_passed(self.passed, trusted)
+        if not self._owners() <= trusted or self.found.st_mode & _ALL_WRITE:
+            raise NotPrivate(
+                f"{self.path} belongs to another user, or can be written by everybody "
+                f"({_told(self.found)}), so it is not believed\n  remedy: look at what it says; if "
+                f"it is right: chmod o-w {self.path}, or a copy"
+            )
+
+    def _owners(self) -> set[int]:
+        links = {step.found.st_uid for step in self.passed if step.last}
+        return {self.found.st_uid, *links}
+
+
+def opened(path: Path, flags: int, *, follows: bool = True) -> Opened:
+    """A file, and how it was come to; one that `flags` make is 0600. `follows`: also where a link
+    has that path. The descriptor is the caller's to close. Raises NotPrivate, OSError (ELOOP for a
+    link that is not followed)."""
+    passed: list[_Step] = []
+    try:
+        folder, name = _walked(path, passed.append, follows=follows)
+    except ValueError as error:  # characters that no path has
+        raise _nowhere(path, error) from error
+    try:
+        flags |= os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(name, flags, FILE_MODE, dir_fd=folder)
+    finally:
+        os.close(folder)
+    return Opened(path, descriptor, os.fstat(descriptor), tuple(passed))
+
+
+def _nowhere(path: Path, error: Exception) -> NotPrivate:
+    told = excerpt(repr(str(path)), 200)
+    return NotPrivate(f"{told} leads nowhere: {error}\n  remedy: correct or remove it")
+
+
+def _told(found: os.stat_result) -> str:
+    return f"owner {found.st_uid}, mode {stat.S_IMODE(found.st_mode):04o}"
 
 
 def expect_owned(path: Path) -> None:
@@ -128,60 +236,9 @@ def expect_code(folder: Path) -> None:
     trusted = stat.S_ISDIR(found.st_mode) and found.st_uid in _trusted()
     if not trusted or found.st_mode & _OTHERS_WRITE or not os.access(folder, os.R_OK | os.X_OK):
         raise NotPrivate(
-            f"{folder} is not a folder of yours that only you can write to (owner "
-            f"{found.st_uid}, mode "
-            f"{stat.S_IMODE(found.st_mode):04o}), so no code of it is run\n"
+            f"{folder} is not a folder of yours that only you can write to ({_told(found)}), so "
+            "no code of it is run\n"
             "  remedy: look who made it, and remove it"
-        )
-
-
-def expect_chosen(path: Path, *, named: bool) -> None:
-    """Devices may be dialled because of this file: nobody has put it in the user's way, nor can
-    others change it. One that was only found, by a bare name or none, is ours, root's, or of
-    whoever owns the code; one that the user has `named` by its path may be another user's, who is
-    believed then. Those of one's group are trusted. What is not a file, its reader refuses.
-
-    Raises NotPrivate."""
-    try:
-        link, found = path.lstat(), path.stat()
-    except (OSError, ValueError):
-        return
-    if not stat.S_ISREG(found.st_mode):
-        return
-    strangers = {link.st_uid, found.st_uid} - _trusted()
-    if strangers and not named:
-        raise NotPrivate(
-            f"{path} belongs to another user ({min(strangers)}) and was only found here, so "
-            "nobody is dialled because of it\n"
-            f"  remedy: look who made it; if it is meant, name it by its path: {_as_path(path)}"
-        )
-    if found.st_mode & _ALL_WRITE:
-        raise NotPrivate(
-            f"{path} can be written by everybody (owner {found.st_uid}, mode "
-            f"{stat.S_IMODE(found.st_mode):04o}), so it is not used to contact devices\n"
-            f"  remedy: look at what it says, then: chmod o-w {path}"
-        )
-    _expect_way(path, _trusted() | strangers)
-
-
-def expect_credible(path: Path, beside: Path | None = None) -> None:
-    """The keys of this file may be trusted: it is ours, root's, of whoever owns the code or the
-    folder `beside`, and nobody else may write it or put another in its place. Those of one's group
-    are trusted. What is not a file, its reader refuses. Raises NotPrivate."""
-    trusted = _trusted()
-    try:
-        trusted |= {beside.stat().st_uid} if beside else set()
-        link, found = path.lstat(), path.stat()
-    except (OSError, ValueError):
-        return
-    if not stat.S_ISREG(found.st_mode):
-        return
-    _expect_way(path, trusted)
-    if not {link.st_uid, found.st_uid} <= trusted or found.st_mode & _ALL_WRITE:
-        raise NotPrivate(
-            f"{path} belongs to another user, or can be written by everybody (owner "
-            f"{found.st_uid}, mode {stat.S_IMODE(found.st_mode):04o}), so it is not believed\n"
-            f"  remedy: look at what it says; if it is right: chmod o-w {path}, or a copy"
         )
 
 
@@ -189,8 +246,7 @@ def expect_ours(path: Path, found: os.stat_result) -> None:
     """The same of what fstat(2) tells of an open file, which cannot change any more."""
     if found.st_uid not in (os.geteuid(), 0) or found.st_mode & _OTHERS_WRITE:
         raise NotPrivate(
-            f"{path} can be written by somebody else (owner {found.st_uid}, mode "
-            f"{stat.S_IMODE(found.st_mode):04o}), so it is not believed\n"
+            f"{path} can be written by somebody else ({_told(found)}), so it is not believed\n"
             f"  remedy: look who made it; if it is yours: chmod go-w {path}"
         )
 
@@ -259,28 +315,30 @@ def expect_safe_way(path: Path) -> None:
     can rename what is another's (the sticky bit, as /tmp has it). Those of one's group are trusted
     with that, and whoever could replace the code that runs here: its owner, and all above it (the
     /builds of a job runner is often open to all). Raises NotPrivate."""
-    _expect_way(path, _trusted())
-
-
-def _expect_way(path: Path, trusted: set[int]) -> None:
-    above_code = set(Path(__file__).resolve().parents)
     written = path.absolute()
     try:
         resolved = written.resolve()
     except (RuntimeError, ValueError) as error:  # links in a circle; characters no path has
-        raise NotPrivate(f"{excerpt(repr(str(path)), 200)} leads nowhere: {error}") from error
-    for step in dict.fromkeys([*written.parents, *resolved.parents]):
-        if step in above_code:
+        raise _nowhere(path, error) from error
+    steps = []
+    for place in dict.fromkeys([*written.parents, *resolved.parents]):
+        with suppress(OSError):  # made by us, then
+            steps.append(_Step(path, place, place.lstat()))
+    _expect_passed(steps, _trusted())
+
+
+def _expect_passed(steps: Iterable[_Step], trusted: set[int]) -> None:
+    above_code = [folder.stat() for folder in Path(__file__).resolve().parents]
+    for step in steps:
+        found = step.found
+        if any(os.path.samestat(found, each) for each in above_code):
             continue
-        try:
-            found = step.lstat()
-        except OSError:
-            continue  # made by us, then
         open_to_all = found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX
-        if found.st_uid not in trusted or (open_to_all and not step.is_symlink()):
+        link = stat.S_ISLNK(found.st_mode)
+        if found.st_uid not in trusted or (open_to_all and not link):
             raise NotPrivate(
-                f"{step}, on the way to {path}, belongs to another user or lets everybody replace "
-                f"what is in it (owner {found.st_uid}, mode {stat.S_IMODE(found.st_mode):04o})\n"
+                f"{step.place}, on the way to {step.path}, belongs to another user or lets "
+                f"everybody replace what is in it ({_told(found)})\n"
                 "  remedy: a folder of yours elsewhere, or: chmod o-w"
             )
 

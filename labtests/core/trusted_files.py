@@ -1,17 +1,20 @@
 """Files that somebody may have put there or handed over: what is checked is what is read.
 
-Opened once, without following a link and without waiting for a pipe's other end; whose it is, what
-it is and how long it is are asked of the open file, and no more is read than it may have.
+Opened once, without waiting for a pipe's other end; whose it is, what it is, how long it is and
+what was passed on the way are asked of what is open, and no more is read than it may have. Where
+nothing is, nothing is read: no path is looked at first and opened then.
 """
 
 import json
 import os
 import stat
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from labtests.core.errors import LabError
-from labtests.core.private_files import NotPrivate, expect_ours, expect_safe_way
+from labtests.core.private_files import Opened, expect_ours, opened
 
 MOST_BYTES = 2**28
 """Of a journal, a snapshot, a run: hours of a large lab."""
@@ -27,28 +30,60 @@ class TooLong(NotAFile):
     """It goes on behind what such a file may have."""
 
 
+Reader = Callable[..., bytes]
+"""Of a path, with `most_bytes`: what the file says, for those who may have written it."""
+
+
 def handed(path: Path, *, most_bytes: int = MOST_BYTES) -> bytes:
     """What anybody's file says. Raises NotAFile, OSError."""
     return _read(os.open(path, _FLAGS), path, most_bytes)
 
 
 def own(path: Path, *, most_bytes: int = MOST_BYTES) -> bytes:
-    """The same of a file that may be reached through a link, as people keep their own settings.
-    Raises NotPrivate, NotAFile, OSError."""
-    return _if_ours(os.open(path, _FLAGS), path, most_bytes)
+    """The same of a file that may be reached through anybody's link, as people keep their own
+    settings. Raises NotPrivate, NotAFile, OSError."""
+    descriptor = os.open(path, _FLAGS)
+    return _judged(descriptor, path, most_bytes, lambda found: expect_ours(path, found))
 
 
 def believed(path: Path, *, most_bytes: int = MOST_BYTES) -> bytes:
     """What a file says that only this user, or root, can have written or put there: commands are
     sent to devices because of it. Raises NotPrivate, NotAFile, OSError (ELOOP for a link)."""
-    expect_safe_way(path)
-    return _if_ours(os.open(path, _FLAGS | os.O_NOFOLLOW), path, most_bytes)
+    return _passed(opened(path, _FLAGS, follows=False), most_bytes, Opened.expect_ours)
 
 
-def _if_ours(descriptor: int, path: Path, most_bytes: int) -> bytes:
+def owned(path: Path, *, most_bytes: int = MOST_BYTES) -> bytes:
+    """The same, also through a link that only they can have put there."""
+    return _passed(opened(path, _FLAGS), most_bytes, Opened.expect_ours)
+
+
+def chosen(path: Path, *, named: bool, most_bytes: int = MOST_BYTES) -> bytes:
+    """What a file says because of which devices may be dialled (Opened.expect_chosen).
+    Raises NotPrivate, NotAFile, OSError."""
+    judge = partial(Opened.expect_chosen, named=named)
+    return _passed(opened(path, _FLAGS), most_bytes, judge)
+
+
+def credible(path: Path, beside: Path | None = None, *, most_bytes: int = MOST_BYTES) -> bytes:
+    """What a file says that has keys which may be trusted (Opened.expect_credible).
+    Raises NotPrivate, NotAFile, OSError."""
+    judge = partial(Opened.expect_credible, beside=beside)
+    return _passed(opened(path, _FLAGS), most_bytes, judge)
+
+
+def _passed(file: Opened, most_bytes: int, judge: Callable[[Opened], None]) -> bytes:
+    return _judged(file.descriptor, file.path, most_bytes, lambda _: judge(file))
+
+
+def _judged(
+    descriptor: int, path: Path, most_bytes: int, judge: Callable[[os.stat_result], None]
+) -> bytes:
+    """What is no file is said first: whose it is does not matter then."""
     try:
-        expect_ours(path, os.fstat(descriptor))
-    except NotPrivate:
+        found = os.fstat(descriptor)
+        if stat.S_ISREG(found.st_mode):
+            judge(found)
+    except BaseException:
         os.close(descriptor)
         raise
     return _read(descriptor, path, most_bytes)

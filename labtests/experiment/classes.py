@@ -1,7 +1,7 @@
 """Sending counted packets of every DSCP, and what the bottleneck's queues counted meanwhile.
 
-The first sender sends all 64. Which queue a packet gets may be decided where it comes in, so every
-other sender sends one round as well: eight DSCPs, those that the map spreads over most queues.
+The first sender sends all 64, a few at a time. Which queue a packet gets may be decided where it
+comes in, so every other sender sends all of them, too: in one round, each in another number.
 """
 
 from collections.abc import Callable
@@ -29,13 +29,15 @@ ROUNDS = tuple(
     tuple((first + 8 * n << 2, 1 << n) for n in range(PER_ROUND)) for first in range(PER_ROUND)
 )
 """(TOS byte, packets): in each round one DSCP of every group of eight, 1 to 128 packets of it."""
+EVERY = tuple((dscp << 2, dscp + 1) for dscp in range(64))
+"""All of them in one round, no two in the same number."""
 
 Counts = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassRounds:
-    """Eight rounds from the first sender to the receiver, one from every other sender."""
+    """Eight rounds from the first sender to the receiver, one of all DSCPs from every other one."""
 
     lab: Lab
     roles: Roles
@@ -54,12 +56,7 @@ class ClassRounds:
     def rounds(self) -> tuple[tuple[Role, Counts], ...]:
         """Who sends what, one after the other."""
         first, *others = self.roles.senders
-        spread = [len({self.queues[tos >> 2] for tos, _ in counts}) for counts in ROUNDS]
-        best = [counts for counts, n in zip(ROUNDS, spread, strict=True) if n == max(spread)]
-        return (
-            *((first, counts) for counts in ROUNDS),
-            *((role, best[n % len(best)]) for n, role in enumerate(others)),
-        )
+        return (*((first, counts) for counts in ROUNDS), *((role, EVERY) for role in others))
 
     def run(self) -> tuple[tuple[PhaseRecord, ...], ...]:
         """Round by round, each with the tries that were disturbed first."""

@@ -271,7 +271,7 @@ class Incast:
         return self._phase(name, traffic, control=False, storm=storm, warnings=warnings)
 
     def every_dscp(self) -> tuple[Evidence, ...]:
-        """Rounds of counted packets: all 64 DSCPs from the first sender, some from every other."""
+        """Rounds of counted packets: all 64 DSCPs from every sender."""
         rounds = ClassRounds(
             lab=self.lab,
             roles=self.roles,

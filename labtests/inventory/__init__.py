@@ -1,6 +1,7 @@
 """Testbed files: one YAML file per lab becomes frozen records, or the list of all its mistakes."""
 
-from labtests.inventory.finding import chosen, is_path, located
+from labtests.inventory.document import Readable
+from labtests.inventory.finding import chosen, is_path, located, to_dial
 from labtests.inventory.reader import load
 from labtests.inventory.recorded import expect_place, expect_sound, is_name
 from labtests.inventory.schema import json_schema
@@ -29,6 +30,7 @@ __all__ = [
     "Management",
     "NotInTestbed",
     "Port",
+    "Readable",
     "Testbed",
     "chosen",
     "expect_place",
@@ -38,4 +40,5 @@ __all__ = [
     "json_schema",
     "load",
     "located",
+    "to_dial",
 ]

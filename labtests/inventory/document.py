@@ -14,7 +14,7 @@ from typing import cast
 import yaml
 
 from labtests.core.errors import InventoryError
-from labtests.core.trusted_files import NotAFile, TooLong, handed
+from labtests.core.trusted_files import NotAFile, Reader, TooLong, handed
 from labtests.inventory.mistakes import Mistakes, Path, Position, YamlPlace, quoted
 from labtests.inventory.names import names_a_secret
 
@@ -59,12 +59,27 @@ class Document:
     mistakes: Mistakes
 
 
-def read_file(file: FilePath) -> Document:
-    """The tree of a file. Raises InventoryError when it cannot be read.
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """A file, and how it is read: `read` refuses one that others may have written than are believed
+    there (trusted_files.py), by what it has open."""
+
+    path: FilePath
+    read: Reader = handed
+
+    @classmethod
+    def of(cls, named: "Readable | FilePath | str") -> "Readable":
+        """The same; of a path what anybody's file says."""
+        return named if isinstance(named, Readable) else cls(FilePath(named))
+
+
+def read_file(source: Readable) -> Document:
+    """The tree of a file. Raises InventoryError when it cannot be read, and what its reader raises.
 
     Only a regular file is, and no more than it may have: /dev/zero and a pipe are refused."""
+    file = source.path
     try:
-        content = handed(file, most_bytes=SIZE_LIMIT_BYTES)
+        content = source.read(file, most_bytes=SIZE_LIMIT_BYTES)
     except OSError as error:
         raise InventoryError([f"{file}:1:1: file: cannot be read: {error.strerror}"]) from error
     except TooLong as error:

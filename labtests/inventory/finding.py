@@ -1,10 +1,12 @@
 """Files by their path, or by a bare name in the folder where such files are kept."""
 
 import os
+from functools import partial
 from pathlib import Path
 
+from labtests.core import trusted_files
 from labtests.core.errors import InventoryError
-from labtests.core.private_files import expect_chosen
+from labtests.inventory.document import Readable
 
 
 def located(text: str, folder: str = "testbeds") -> Path:
@@ -18,12 +20,15 @@ def located(text: str, folder: str = "testbeds") -> Path:
     raise InventoryError([f"{text}: no such file, and no such name: {folder}/ has {there}"])
 
 
-def chosen(text: str, folder: str = "testbeds") -> Path:
-    """The same of a file because of which devices are dialled. Raises NotPrivate for one that
-    another user may have put in the user's way, InventoryError for one that is not there."""
-    path = located(text, folder)
-    expect_chosen(path, named=is_path(text))
-    return path
+def chosen(text: str, folder: str = "testbeds") -> Readable:
+    """The same of a file because of which devices are dialled: one that another user may have put
+    in the user's way is not read. Raises InventoryError for one that is not there."""
+    return to_dial(located(text, folder), named=is_path(text))
+
+
+def to_dial(path: Path, *, named: bool) -> Readable:
+    """A file because of which devices are dialled; `named` by its path, or only found."""
+    return Readable(path, partial(trusted_files.chosen, named=named))
 
 
 def is_path(text: str) -> bool:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from labtests.core.errors import InventoryError
-from labtests.inventory.document import read_file
+from labtests.inventory.document import Readable, read_file
 from labtests.inventory.form import check_form
 from labtests.inventory.linux_lab import check_linux_lab, linux_lab, reached_in_lab
 from labtests.inventory.names import split_address
@@ -33,14 +33,14 @@ from labtests.inventory.testbed import (
 )
 
 
-def load(path: Path | str, *, platforms: Collection[str] | None = None) -> Testbed:
+def load(named: Readable | Path | str, *, platforms: Collection[str] | None = None) -> Testbed:
     """The lab that a testbed file describes.
 
-    Raises InventoryError with every mistake of the file. `platforms` are the known ones; unless
-    given, those that have a driver.
+    Raises InventoryError with every mistake of the file, NotPrivate for one that its source does
+    not believe. `platforms` are the known ones; unless given, those that have a driver.
     """
-    file = Path(path)
-    document = read_file(file)
+    source = Readable.of(named)
+    file, document = source.path, read_file(source)
     tree, mistakes = document.tree, document.mistakes
     model = None
     if tree is not None or not mistakes.lines():

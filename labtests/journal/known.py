@@ -14,9 +14,9 @@ from hashlib import sha256
 from pathlib import Path
 
 from labtests.core.errors import LabError
-from labtests.core.private_files import NotPrivate, expect_owned, open_private, private_folder
-from labtests.core.trusted_files import NotAFile, believed
-from labtests.inventory import Device, LeasePlace, Testbed, load
+from labtests.core.private_files import NotPrivate, open_private, private_folder
+from labtests.core.trusted_files import NotAFile, believed, owned
+from labtests.inventory import Device, LeasePlace, Readable, Testbed, load
 from labtests.journal.unfinished import state_folder
 
 FILE_NAME = "known-ways"
@@ -44,8 +44,7 @@ def named_before(file: str) -> Testbed | None:
     if _of_file(file) not in _known():
         return None
     try:
-        expect_owned(Path(file))
-        return load(file)
+        return load(Readable(Path(file), owned))
     except LabError:
         return None
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from labtests.core.clock import WallClock
 from labtests.core.errors import LabError, LeaseBusy, LeaseUnusable, Unreachable
-from labtests.core.private_files import expect_chosen
-from labtests.inventory import LeasePlace, Testbed
+from labtests.inventory import LeasePlace, Readable, Testbed, to_dial
 from labtests.lease.held import Held, described, expect_sense
 from labtests.lease.holding import lease_host, register_of
 from labtests.lease.record import Holder, me, shown
@@ -77,15 +76,14 @@ def who(testbed: Testbed, say: Say) -> int:
     return _answered(testbed, act, say)
 
 
-def only_testbed(folder: Path) -> Path:
-    """The testbed that is meant when none is named. Raises LabError unless there is just one, which
-    no other user has put there."""
+def only_testbed(folder: Path) -> Readable:
+    """The testbed that is meant when none is named: one that no other user has put there. Raises
+    LabError unless there is just one."""
     known = sorted(folder.glob("*.yaml"))
     if len(known) != 1:
         names = ", ".join(path.stem for path in known) or "none"
         raise LabError(f"which TESTBED? A file, or a name of one in testbeds/: {names}")
-    expect_chosen(known[0], named=False)
-    return known[0]
+    return to_dial(known[0], named=False)
 
 
 def duration_s(text: str) -> float | None:

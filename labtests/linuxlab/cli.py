@@ -8,8 +8,8 @@ import click
 
 from labtests.core.errors import InventoryError, LabError
 from labtests.core.output import say
-from labtests.core.private_files import expect_chosen
-from labtests.inventory import LINUX_LAB_FOLDER, chosen, load
+from labtests.core.private_files import NotPrivate
+from labtests.inventory import LINUX_LAB_FOLDER, Readable, chosen, load, to_dial
 
 DEFAULT = Path("testbeds/linux-lab.yaml")
 TESTBED = click.argument("testbed", required=False, envvar="LABTESTS_LINUXLAB_TESTBED")
@@ -52,22 +52,21 @@ def _command() -> ModuleType:
     return importlib.import_module("labtests.linuxlab.command")  # with all of SSH behind it
 
 
-def _meant(text: str | None) -> Path:
-    """Namespaces are made and removed because of it, and processes ended. Raises NotPrivate."""
-    if text is not None:
-        return chosen(text)
-    expect_chosen(DEFAULT, named=False)
-    return DEFAULT
+def _meant(text: str | None) -> Readable:
+    """Namespaces are made and removed because of it, and processes ended."""
+    return to_dial(DEFAULT, named=False) if text is None else chosen(text)
 
 
 def _name(text: str | None) -> str:
     """The lab's name: of the file, or the text itself when a lab of that name is there."""
     try:
-        path = _meant(text)
+        source = _meant(text)
     except InventoryError:
         return str(text)
     try:
-        lab = load(path)
+        lab = load(source)
+    except NotPrivate:
+        raise
     except LabError as error:
         raise LabError(
             f"{error}\n  remedy: correct the file, or name the lab: labtests linuxlab down NAME "

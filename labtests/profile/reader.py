@@ -6,7 +6,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from labtests.core.errors import InventoryError
-from labtests.inventory.document import Document, read_file
+from labtests.inventory.document import Document, Readable, read_file
 from labtests.inventory.form import checked
 from labtests.inventory.mistakes import Mistakes
 from labtests.profile.form import ProfileFile
@@ -27,10 +27,11 @@ class Profile:
         return str(self.form.name)
 
 
-def load(path: Path | str) -> Profile:
-    """The profile that a file describes. Raises InventoryError with every mistake of the file."""
-    file = Path(path)
-    document = read_file(file)
+def load(named: Readable | Path | str) -> Profile:
+    """The profile that a file describes. Raises InventoryError with every mistake of the file,
+    NotPrivate for one that its source does not believe."""
+    source = Readable.of(named)
+    file, document = source.path, read_file(source)
     mistakes, form, unknown = document.mistakes, None, frozenset[str]()
     if document.tree is not None or not mistakes.lines():
         form = checked(document.tree, ProfileFile, "a profile file", mistakes)

@@ -9,9 +9,8 @@ import pytest
 
 from labtests.check.command import expect_checks
 from labtests.core.errors import LabError
-from labtests.core.private_files import expect_chosen
 from labtests.core.seeds import SEED_AT_MOST
-from labtests.inventory import is_path
+from labtests.inventory import Readable, is_path, to_dial
 from labtests.recovery.snapshot.session import expect_dry
 
 MARKERS = (
@@ -128,10 +127,11 @@ def asked_testbed(config: pytest.Config) -> Path | None:
     return named
 
 
-def expect_testbed_chosen(config: pytest.Config, file: Path) -> None:
-    """Nobody else has put it in the user's way, unless nobody is dialled. Raises NotPrivate."""
-    if not config.getoption("dry_run"):
-        expect_chosen(file, named=is_path(_testbed_text(config)))
+def testbed_source(config: pytest.Config, file: Path) -> Readable:
+    """Read only where nobody else has put it in the user's way, unless nobody is dialled."""
+    if config.getoption("dry_run"):
+        return Readable(file)
+    return to_dial(file, named=is_path(_testbed_text(config)))
 
 
 def _testbed_text(config: pytest.Config) -> str:

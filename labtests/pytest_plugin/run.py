@@ -30,7 +30,7 @@ from labtests.pytest_plugin.folder import default_reports, made, point_latest
 from labtests.pytest_plugin.options import (
     asked_run_directory,
     asked_testbed,
-    expect_testbed_chosen,
+    testbed_source,
 )
 from labtests.pytest_plugin.preflight import Preflight, versions_of
 from labtests.pytest_plugin.proof import Proof
@@ -83,8 +83,7 @@ class Run:
         """Read the testbed and make the run folder. Raises InventoryError, NotPrivate."""
         path = asked_testbed(config)
         assert path is not None
-        expect_testbed_chosen(config, path)
-        testbed = load(path)
+        testbed = load(testbed_source(config, path))
         faults_of(testbed, config.getoption("fault"))  # a wrong one leaves no folder
         started = datetime.now(UTC)
         name = f"{started:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"

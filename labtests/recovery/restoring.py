@@ -6,8 +6,8 @@ from pathlib import Path
 from labtests.capabilities.settings import SETTINGS, kind_of
 from labtests.capabilities.values import expect_value
 from labtests.core.errors import InventoryError, LabError, LeaseBusy, LeaseLost
-from labtests.core.private_files import expect_owned
-from labtests.inventory import Endpoint, NotInTestbed, Testbed, load
+from labtests.core.trusted_files import owned
+from labtests.inventory import Endpoint, NotInTestbed, Readable, Testbed, load
 from labtests.journal.values import unpack
 from labtests.lab.lab import Lab
 from labtests.recovery.asking import Agree, Source, expect_yes
@@ -54,9 +54,8 @@ def reinstate(place: Path, *, testbed: Testbed | None, say: Say, agree: Agree | 
 def _named_by(place: Path, file: Path) -> Testbed:
     """What the testbed file says that a snapshot names: one that nobody else can write. What is
     wrong with it is not told, as that repeats words of it: it may be any file. Raises LabError."""
-    expect_owned(file)
     try:
-        return load(file)
+        return load(Readable(file, owned))
     except InventoryError as error:
         raise LabError(
             f"{place} names {file}, which cannot be read as a testbed file\n"

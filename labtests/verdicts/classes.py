@@ -3,14 +3,17 @@
 The DSCPs of a round are sent in different powers of two: 1, 2, 4, ... packets. Whatever a queue
 counts is the sum of exactly one selection of them, so that its count says which DSCPs it got.
 
+A round of all DSCPs, each in another number, is told by its sums: one that came astray is missing
+in one queue and too much in another.
+
 Where each is sent several times as often (8, 16, 32, ...), a rest below the least of them is
 somebody else's (ARP, LLDP, STP). It excuses nothing: what is lost of ours lacks in the multiples.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowStatus
+from labtests.capabilities.records import FlowResult, FlowStatus
 from labtests.core.units import dscp_of_tos
 from labtests.measure.evidence import Evidence
 from labtests.verdicts import checks, packets, path, port_drops
@@ -68,7 +71,7 @@ def _whole(seen: Evidence) -> Iterator[Finding]:
     for flow in seen.flows:
         if flow.status is not FlowStatus.COMPLETE:
             yield unproven(f"{flow.sender} -> {flow.receiver} ({flow.tool}): {flow.because}")
-    if any(count & (count - 1) or not count for count in counts) or len(set(counts)) < len(counts):
+    if not all(counts) or len(set(counts)) < len(counts):
         yield unproven(f"counts of {counts} packets cannot be told apart")
     yield from (unproven(sentence) for sentence in seen.changed)
     yield from checks.counters_of_the_end(seen)
@@ -136,25 +139,72 @@ def _ours(seen: Evidence, port: path.Where, queue: int) -> int:
 
 def _as_mapped(seen: Evidence, port: path.Where, queues: Sequence[int]) -> Finding:
     """At a port; `queues` is the map of the bottleneck."""
-    astray: list[str] = []
-    facts: list[Fact] = []
-    known = next((dict(each.queues) for each in seen.crossings if each.port == port), None)
-    if known is None:
-        known = {number: queues[dscp_of_tos(flow.tos)] for number, flow in enumerate(seen.flows)}
+    expected = _expected(seen, port, queues)
     where = "" if port == seen.bottleneck else f" of {' '.join(port)}"
-    for queue in sorted({*_grown(seen, port), *known.values()}):
-        due = {dscp_of_tos(seen.flows[n].tos) for n, due in known.items() if due == queue}
-        got = _ours(seen, port, queue)
-        came = {dscp_of_tos(f.tos) for f in seen.flows if got & (f.sent_datagrams or 0)}
-        wanted = sum(f.sent_datagrams or 0 for f in seen.flows if dscp_of_tos(f.tos) in due)
-        facts.append(_count(f"queue {queue}{where}", due, got, wanted))
-        expected = {dscp_of_tos(seen.flows[n].tos): due for n, due in known.items()}
-        astray += [
-            f"DSCP {d} of {seen.flows[0].sender} reached queue {queue}{where}, "
-            f"expected {expected[d]}"
-            for d in came - due
-        ]
+    got = {queue: _ours(seen, port, queue) for queue in sorted({*_grown(seen, port), *expected})}
+    facts = [
+        _count(f"queue {queue}{where}", {dscp_of_tos(f.tos) for f in due}, count, _sum(due))
+        for queue, count in got.items()
+        for due in [expected.get(queue, ())]
+    ]
+    find = _by_code if _is_coded(seen) else _by_sums
+    astray = [
+        f"DSCP {dscp} of {seen.flows[0].sender} reached queue {came}{where}, expected {due}"
+        for dscp, came, due in find(expected, got)
+    ]
+    off = {queue: n for queue, n in got.items() if n != _sum(expected.get(queue, ()))}
+    if off and not astray:
+        astray.append(
+            f"{seen.flows[0].sender}: "
+            + ", ".join(
+                f"queue {queue}{where} got {n} of {_sum(expected.get(queue, ()))} packets"
+                for queue, n in off.items()
+            )
+        )
     return failed("; ".join(sorted(astray)), *facts) if astray else passed(*facts)
+
+
+Due = Mapping[int, tuple[FlowResult, ...]]
+"""The flows of each queue, by a map."""
+Astray = Iterator[tuple[int, int, int]]
+"""DSCP, the queue that it came into, the queue that it is due in."""
+
+
+def _expected(seen: Evidence, port: path.Where, queues: Sequence[int]) -> Due:
+    crossed = next((each.queues for each in seen.crossings if each.port == port), None)
+    found: dict[int, tuple[FlowResult, ...]] = {}
+    for number, flow in enumerate(seen.flows):
+        queue = queues[dscp_of_tos(flow.tos)] if crossed is None else crossed[number]
+        found[queue] = (*found.get(queue, ()), flow)
+    return found
+
+
+def _sum(flows: Iterable[FlowResult]) -> int:
+    return sum(flow.sent_datagrams or 0 for flow in flows)
+
+
+def _is_coded(seen: Evidence) -> bool:
+    """Whether every sum of the counts is that of one selection only: powers of two."""
+    counts = [flow.sent_datagrams or 0 for flow in seen.flows]
+    return not any(count & (count - 1) for count in counts)
+
+
+def _by_code(expected: Due, got: Mapping[int, int]) -> Astray:
+    due = {flow: queue for queue, flows in expected.items() for flow in flows}
+    for queue, count in got.items():
+        for flow, own in due.items():
+            if own != queue and count & (flow.sent_datagrams or 0):
+                yield dscp_of_tos(flow.tos), queue, own
+
+
+def _by_sums(expected: Due, got: Mapping[int, int]) -> Astray:
+    """Where one DSCP explains what is missing in a queue, and is too much in another one."""
+    off = {queue: count - _sum(expected.get(queue, ())) for queue, count in got.items()}
+    for queue, flows in expected.items():
+        for flow in flows:
+            for other, more in off.items():
+                if more == -off.get(queue, 0) == flow.sent_datagrams:
+                    yield dscp_of_tos(flow.tos), other, queue
 
 
 def _count(queue: str, due: set[int], got: int, wanted: int) -> Fact:

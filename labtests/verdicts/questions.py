@@ -226,23 +226,24 @@ def _no_link_pause(evidence: Evidence, place: Place) -> Iterator[Finding]:
 
 
 def _first_paused_most(evidence: Evidence) -> Finding:
-    early, *late = (_pause_sent(evidence, p) for p in evidence.senders)
-    rest = [d.increase for d in late]
-    if early.increase is None or None in rest:
+    """By the time that PFC held each of them, where NICs tell it: how many frames that takes is up
+    to the length of a cable, too. Else by the frames."""
+    sent = [_pause_sent(evidence, place) for place in evidence.senders]
+    if any(each.increase is None for each in sent):
         return unproven("not every port's pause counter could be read")
-    most = max((n for n in rest if n is not None), default=0)
+    held = [checks.held_s(evidence, place) for place in evidence.senders]
+    what, unit = f"{name_of(sent[0])} against the most of any other sender", "frames"
+    counts: list[float] = [each.increase or 0 for each in sent]
+    if all(held):
+        what, unit = f"{evidence.senders[0].device}: held by PFC, against any other sender", "s"
+        counts = [round(seconds, 6) for seconds in held]
+    early, most = counts[0], max(counts[1:], default=0)
     fact = Fact(
-        name=f"{name_of(early)} against the most of any other sender",
-        measured=early.increase,
-        bound=f"> {most}",
-        unit="frames",
-        margin=early.increase - most,
+        name=what, measured=early, bound=f"> {most}", unit=unit, margin=round(early - most, 6)
     )
-    if early.increase > most:
+    if early > most:
         return passed(fact)
-    return failed(
-        f"the faster sender was paused no more than another ({early.increase} / {most})", fact
-    )
+    return failed(f"the faster sender was paused no more than another ({early} / {most})", fact)
 
 
 def throttled(evidence: Evidence, *, ceiling_bits_per_s: float, buffers_bytes: int = 0) -> Verdict:

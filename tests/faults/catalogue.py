@@ -184,10 +184,10 @@ _REVISIONS = [
 ]  # fmt: skip
 
 _ONYX = [
-    Row(name="somebody disables PFC in a whole Onyx switch", suite=S1, testbed=ONYX, usual=True,
-        says=("dropped_packets grew",),
+    Row(name="somebody switches PFC off at the ports of an Onyx switch", suite=S1, testbed=ONYX,
+        says=("dropped_packets grew",), usual=True,
         faults=(fault("somebody", "SN2700", command="enable\nconfigure terminal\n"
-                      "no dcb priority-flow-control enable force"),)),
+                      "interface ethernet 1/1-1/3 no dcb priority-flow-control mode force"),)),
     Row(name="an Onyx switch hides what its queues drop", suite=S1, testbed=ONYX,
         faults=(fault("missing-counter", "SN2700", "Eth1/1", counter="queue-drops"),),
         says=("shows no such line",)),

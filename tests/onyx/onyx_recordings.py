@@ -32,7 +32,7 @@ PARSERS = {
     "ets": egress.parse_ets,
     "interface": interfaces.parse_interface,
     "lldp": driver.parse_lldp,
-    "pfc": pfc.parse_pfc,
+    "pfc": lambda reply: (pfc.parse_pfc(reply),),
     "qos": qos.parse_qos,
     "version": driver.parse_version,
 }

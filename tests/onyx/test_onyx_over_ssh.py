@@ -167,8 +167,11 @@ def test_pfc_of_the_whole_switch_is_not_enabled_by_the_way(lab, simulated):
         lab.change(IN, PFC, ON)
     assert "dcb priority-flow-control enable force" in refused.value.remedy
     by_hand(lab, "interface ethernet 1/2 dcb priority-flow-control mode on force")
-    assert lab.ask(BOX, lab.setting(IN, PFC).read("Eth1/2")).mode == "off"
     assert simulated.lab.network.switch(BOX).pfc("Eth1/2")[0] == "off"
+    with pytest.raises(CommandRejected, match="disabled in the whole switch"):
+        lab.ask(BOX, lab.setting(IN, PFC).read("Eth1/2"))
+    by_hand(lab, "dcb priority-flow-control enable force")
+    assert lab.ask(BOX, lab.setting(IN, PFC).read("Eth1/2")).mode == "on"
 
 
 def test_what_the_switch_cannot_do_is_refused_before_anything_is_sent(lab):

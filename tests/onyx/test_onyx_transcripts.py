@@ -173,30 +173,40 @@ def changed(name: str, old: str, new: str) -> Reply:
     [
         ("pfc.two-priorities", '"3 4"', '"3 4 5"', "not enabled or disabled"),
         ("pfc.two-priorities", '"3 4"', '"3"', "not enabled or disabled"),
-        ("pfc.two-priorities", '"PFC": "enabled"', '"PFC": "on"', "enabled or disabled, not 'on'"),
+        ("pfc.two-priorities", '"PFC": "enabled"', '"PFC": "on"', "enabled or disabled, not .on"),
         ("pfc.two-priorities", '"PFC oper": "Disabled"', '"PFC oper": "?"', "enabled or disabled"),
-        ("pfc.two-priorities", '"PFC admin": "Auto"', '"PFC admin": "?"', "unrecognised"),
+        ("pfc.two-priorities", '"PFC admin": "Auto"', '"PFC admin": "?"', "auto or on or off"),
         ("pfc.two-priorities", "Eth1/16", "Watchdog", "unrecognised"),
-        ("congestion.red-and-ecn", '"Mode": "ECN"', '"Mode": "RED and ECN"', "unrecognised"),
-        ("congestion.red-and-ecn", '"Threshold mode": "abs', '"Threshold mode": "x', "unrecogn"),
+        ("congestion.red-and-ecn", '"Mode": "ECN"', '"Mode": "RED and ECN"', "none or ecn or red"),
+        (
+            "congestion.red-and-ecn",
+            '"Threshold mode": "abs',
+            '"Threshold mode": "x',
+            "absolute or rel",
+        ),
         ("congestion.red-and-ecn", "1550 KB", "1550 MB", "should be absolute"),
         ("congestion.red-and-ecn", "1550 KB", "9%", "should be absolute"),
         ("congestion.red-and-ecn", "1550 KB", "499 KB", "from 500 to 499"),
         ("congestion.red-and-ecn", "TC-7", "TC-6", "has not the classes"),
-        ("ets.weights", '"S.Mode": "Strict"', '"S.Mode": "DWRR"', "unrecognised"),
-        ("ets.weights", '"7": [', '"8": [', "has not the classes"),
-        ("qos.both", '"Trust mode": "both"', '"Trust mode": "L4"', "unrecognised"),
+        ("ets.weights", '"S.Mode": "Strict"', '"S.Mode": "DWRR"', "strict or wrr"),
+        ("ets.weights", '"7": [', '"8": [', "has not the numbers"),
+        ("qos.both", '"Trust mode": "both"', '"Trust mode": "L4"', "l3 or l2 or port or both"),
         ("qos.both", '"16 17 18', '"15 17 18', "which another one has"),
         ("qos.both", '"16 17 18', '"17 18', "has 63 DSCPs"),
-        ("qos.both", '"switch-priority": "2"', '"switch-priority": "8"', "should be below 8"),
+        (
+            "qos.both",
+            '"switch-priority": "2"',
+            '"switch-priority": "8"',
+            "should be a number below 8",
+        ),
         ("interface.two", '"Operational state": "Down"', '"Operational state": "?"', "Up or Down"),
-        ("interface.two", "packet size 1522", "packet size 1518", "is no MTU and 22 bytes"),
-        ("interface.two", "100 Gbps", "100 parsecs", "is no speed"),
+        ("interface.two", "packet size 1522", "packet size 1518", "22 bytes less"),
+        ("interface.two", "100 Gbps", "100 parsecs", "should be a speed"),
         ("interface.two", "Eth1/2", "Eth1/1", "comes twice"),
         ("counters.with-vlans", '"bytes"', '"frobnicated packets"', "which is unrecognised"),
         ("lldp.port-channel", "Eth1/2 (", "Eth1/1 (", "comes twice"),
         ("lldp.nobody", "No lldp", "Some lldp", "which is no port"),
-        ("version.3-6-5000", '"MLNX-OS"', '"Frobnix"', "and not of Onyx"),
+        ("version.3-6-5000", '"MLNX-OS"', '"Frobnix"', "MLNX-OS or Onyx"),
         ("clock.utc", "(Etc/UTC)", "(Asia/Tokyo)", "how far"),
         ("clock.utc", "2012/02/02", "2012/02/30", "not a date and time"),
     ],
@@ -206,6 +216,25 @@ def test_what_cannot_be_is_refused(name, old, new, says):
     with pytest.raises(UnreadableOutput, match=says) as refused:
         parse(changed(name, old, new))
     assert refused.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("admin", "oper", "on", "of_disabled"),
+    [
+        ("Auto", "Enabled", True, None),
+        ("on", "Disabled", True, None),
+        ("off", "Disabled", False, False),
+        ("Auto", "Disabled", False, None),
+    ],
+)
+def test_where_pfc_is_disabled_a_mode_is_known_only_where_it_is_off(admin, oper, on, of_disabled):
+    lists = {"Priority Enabled List": "", "Priority Disabled List": "0 1 2 3 4 5 6 7"}
+    port = {"Eth1/1": [{"PFC admin": admin, "PFC oper": oper}]}
+    ((disabled,), (enabled,)) = (
+        PARSERS["pfc"](answer([{"PFC": state, **lists}, port])) for state in ("disabled", "enabled")
+    )
+    assert disabled.on == {"Eth1/1": of_disabled}
+    assert enabled.on == {"Eth1/1": on}
 
 
 @pytest.mark.parametrize(

@@ -248,7 +248,6 @@ BESIDE_THE_DOOR = {
     "network/code_folder.py: os.fdopen",  # a lock
     "simlab/control.py: os.fdopen",  # open_private: what a simulated lab says on stderr
     "core/interpreter.py: os.open",  # the current directory
-    "transport/ssh/learning.py: os.open",  # O_EXCL, or where nobody else can put another
     "transport/ssh/file_transfer.py: os.fdopen",  # open_private: a file as it was on the host
     "transport/ssh/learning.py: os.fdopen",  # host keys
     "transport/transcript.py: os.fdopen",  # cleans line by line

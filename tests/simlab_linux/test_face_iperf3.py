@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 from linux_bench import FakeConsole, Hands, transcript
@@ -10,6 +11,7 @@ from linux_bench import FakeConsole, Hands, transcript
 from labtests.simlab.linux.iperf3 import rows, units
 from labtests.simlab.linux.iperf3.document import dump
 from labtests.simlab.linux.iperf3.rows import IntervalRow
+from labtests.simlab.linux.iperf3.trial import Iperf3Stream
 
 SERVER, CLIENT = "ServerC", "ServerA"
 ADDRESS = "192.168.10.12"
@@ -307,3 +309,17 @@ def udp_counters(hands: Hands) -> dict[str, int]:
     text = hands.run("cat /proc/net/snmp", SERVER).out
     names, values = (line.split()[1:] for line in text.splitlines() if line.startswith("Udp: "))
     return dict(zip(names, map(int, values), strict=True))
+
+
+def test_what_comes_when_the_server_has_gone_finds_no_port(hands: Hands) -> None:
+    """A deep queue at 1 Gb/s empties for milliseconds more: the kernel counts that as NoPorts."""
+    stream = Iperf3Stream(number=1, client_port=40_000)
+    stream.udp = flow = SimpleNamespace(received_datagrams=1_000)
+    stream.receiver = hands.lab.devices[SERVER].sockets
+    before = udp_counters(hands)
+    stream.close()
+    assert udp_counters(hands) == before
+    flow.received_datagrams += 7
+    after = udp_counters(hands)
+    assert after["NoPorts"] == 7
+    assert after["InDatagrams"] == before["InDatagrams"] - 7

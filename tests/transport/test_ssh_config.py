@@ -13,6 +13,7 @@ from labtests.core.clock import WallClock
 from labtests.core.errors import LabError
 from labtests.inventory import Device, Management
 from labtests.transport.ssh import SHELL, connect, hop, matching
+from labtests.transport.ssh.route import hops_to
 from labtests.transport.ssh.settings import ssh_settings
 
 # an option with a program, or a file that it would make; each makes its own
@@ -224,6 +225,25 @@ def test_nothing_of_it_is_read_where_the_testbed_file_says_no(config: Path) -> N
     management = Management(host="h", ssh_config=False)
     assert ssh_settings(management.ssh_config).lookup("h") == {"hostname": "h"}
     assert not (config.parent / "made").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted_s"),
+    [("7", 7), ("1m", 60), ("1m30s", 90), ("2H", 7200), ("0", 10), ("none", 10), (None, 10)],
+)
+def test_a_connect_timeout_is_a_time_as_ssh_reads_it(
+    config: Path, text: str | None, wanted_s: int
+) -> None:
+    config.write_text(f"ConnectTimeout {text}\n" if text else "")
+    (found,) = hops_to(Device(name="A", platform="linux", management=Management(host="h")))
+    assert found.within_s == wanted_s
+
+
+@pytest.mark.parametrize("text", ["1x", "-1", "soon", "9" * 400])
+def test_one_that_is_no_time_is_said(config: Path, text: str) -> None:
+    config.write_text(f"ConnectTimeout {text}\n")
+    with pytest.raises(ValueError, match=r"ConnectTimeout .* is no time"):
+        hops_to(Device(name="A", platform="linux", management=Management(host="h")))
 
 
 def test_a_program_of_match_exec_is_asked_once(tmp_path: Path) -> None:

@@ -3,9 +3,11 @@
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -466,11 +468,119 @@ def test_an_sftp_server_that_says_nothing_is_a_timeout(tmp_path: Path) -> None:
         end_sshd(mute)
 
 
-def test_without_who_removes_the_folder_none_is_made(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch
+def test_without_who_removes_the_folder_none_is_left(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(file_transfer, "TOP", str(tmp_path))
     monkeypatch.setattr(file_transfer, "_KEEPER", "exit 3 # SECONDS FOLDER")
-    before = set(Path("/tmp").glob("labtests-*"))
     with pytest.raises(CommandTimeout, match="it has ended, or is not ready"):
         lab.connection("A").put(io.StringIO("x"), "x")
-    assert set(Path("/tmp").glob("labtests-*")) <= before
+    assert list(tmp_path.glob("labtests-*")) == []
+
+
+WATCHING = """
+import os, re, sys
+os.setgid(65534)
+os.setgroups([])
+os.setuid(65534)
+print("begun", flush=True)
+while True:
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            said = open(f"/proc/{pid}/cmdline").read()
+        except OSError:
+            continue
+        for place in re.findall(sys.argv[1] + "/labtests-[0-9A-Za-z]{16}", said):
+            try:
+                os.mkdir(place)
+            except OSError:
+                continue
+            print(place, flush=True)
+"""
+
+
+@pytest.fixture
+def top(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder like /tmp, of this test alone."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        Path(name).chmod(0o1777)
+        monkeypatch.setattr(file_transfer, "TOP", name)
+        yield Path(name)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
+def test_no_other_user_of_the_host_makes_the_folder_first(
+    host: Sshd, tmp_path: Path, top: Path
+) -> None:
+    """He sees the arguments of every process."""
+    words = [sys.executable, "-c", WATCHING, str(top)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd="/") as stranger:
+        assert stranger.stdout is not None
+        assert stranger.stdout.readline() == "begun\n"
+        try:
+            for number in range(4):
+                folder = tmp_path / str(number)
+                folder.mkdir()
+                with opened(host, folder) as lab:
+                    where = Path(lab.connection("A").put(io.StringIO("x"), "x").remote)
+                    assert where.parent.stat().st_uid == os.geteuid()
+        finally:
+            stranger.kill()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
+def test_a_folder_that_somebody_else_has_made_since_is_left_alone(
+    host: Sshd, tmp_path: Path, top: Path
+) -> None:
+    with opened(host, tmp_path) as lab:
+        where = Path(lab.connection("A").put(io.StringIO("x"), "x").remote).parent
+        where.rename(tmp_path / "ours")
+        where.mkdir()
+        os.chown(where, 65534, 65534)
+        lab.lines["A"].close()
+    wait_for(lambda: str(where) not in processes())
+    assert where.parent == top
+    assert where.is_dir()
+
+
+def test_so_it_is_when_whoever_kept_ours_has_ended(host: Sshd, tmp_path: Path) -> None:
+    opening = opened(host, tmp_path)
+    lab = opening.__enter__()
+    where = Path(lab.connection("A").put(io.StringIO("x"), "x").remote).parent
+    for line in processes().splitlines():
+        if f"cd {where}" in line:
+            os.kill(int(line.split()[0]), signal.SIGKILL)
+    wait_for(lambda: f"cd {where}" not in processes())
+    with pytest.raises(CommandRejected, match="who kept it has ended") as caught:
+        opening.__exit__(None, None, None)
+    assert f"ls -ld {where}" in caught.value.remedy
+    assert (where / "x").read_text() == "x"
+    shutil.rmtree(where)
+
+
+def processes() -> str:
+    return subprocess.run(
+        ["ps", "-ww", "-eo", "pid,args"], capture_output=True, text=True, check=True
+    ).stdout
+
+
+def test_a_folder_that_cannot_be_made_is_told_with_the_device_and_a_remedy(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_transfer, "TOP", "/none/there")
+    with pytest.raises(CommandRejected, match=r"A: .*mkdir /none/there/labtests-") as caught:
+        lab.connection("A").put(io.StringIO("x"), "x")
+    assert "cannot be made: " in caught.value.problem
+    assert "ls -ld /none/there" in caught.value.remedy
+
+
+def test_what_a_file_has_is_told_to_nobody_but_what_env_has_is(lab: Lab, tmp_path: Path) -> None:
+    """As docs/suites.md says."""
+    connection = lab.connection("A")
+    where = connection.put(io.StringIO("of a file"), "value").remote
+    assert Path(where).parent.stat().st_mode & 0o077 == 0
+    said = connection.run("cat $WHERE; sed 's/.*/[&]/' $WHERE", env={"WHERE": where}, hide=True)
+    assert said.stdout == "of a file[of a file]"
+    commands = [line["command"] for line in told(tmp_path) if line["kind"] == "start"]
+    assert f"env WHERE={where} sh -c" in commands[-1]
+    assert not any("of a file" in command for command in commands)

@@ -176,3 +176,47 @@ def test_a_stray_packet_excuses_no_loss(queues, dscp, lost):
     rounds = sent(queues, stray=(queues[2], -lost), spacing=4)
     assert classified(rounds, queues).outcome is Outcome.INCONCLUSIVE
     assert not undisturbed(rounds[2])
+
+
+def all_at_once(queues):
+    """A round of all DSCPs, each in another number, through a switch that has this map."""
+    seen = one_round(0, queues, None)
+    flows = tuple(
+        replace(seen.flows[0], sender="b", tos=dscp << 2, sent_datagrams=dscp + 1)
+        for dscp in range(64)
+    )
+    counts = [sum(n + 1 for n in range(64) if queues[n] == queue) for queue in range(8)]
+
+    def counters(time_s, grown):
+        return tuple(
+            reading(("sw", "p3", "queue", queue, c.QUEUE_FORWARDED_PACKETS),
+                    500 + (count if grown else 0), time_s)
+            for queue, count in enumerate(counts)
+        )  # fmt: skip
+
+    return replace(seen, flows=flows, before=counters(1.0, False), after=counters(2.0, True))
+
+
+@given(queues=maps)
+@settings(max_examples=30)
+def test_a_round_of_all_dscps_passes_by_its_sums(queues):
+    rounds = (*sent(queues), all_at_once(queues))
+    assert classified(rounds, queues).outcome is Outcome.PASS
+
+
+@given(dscp=st.integers(0, 63), other=st.integers(0, 7))
+@settings(max_examples=60)
+def test_one_dscp_of_another_sender_in_a_wrong_queue_is_named(dscp, other):
+    """Eight DSCPs of it were sent: the other 56 were green whatever its port did."""
+    if other == BY_THREE[dscp]:
+        return
+    wrong = (*BY_THREE[:dscp], other, *BY_THREE[dscp + 1 :])
+    verdict = classified((*sent(BY_THREE), all_at_once(wrong)), BY_THREE)
+    assert verdict.outcome is Outcome.FAIL
+    assert f"DSCP {dscp} of b reached queue {other}, expected {BY_THREE[dscp]}" in verdict.because
+
+
+def test_a_port_that_ignores_dscp_gives_its_sums():
+    verdict = classified((*sent(BY_THREE), all_at_once((0,) * 64)), BY_THREE)
+    assert verdict.outcome is Outcome.FAIL
+    assert "b: queue 0 got 2080 of 36 packets, queue 1 got 0 of 100 packets" in verdict.because

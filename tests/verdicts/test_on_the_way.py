@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 import pytest
-from handmade import control_of, counters_at, flow, reading, rows
+from handmade import control_of, counters_at, flow, good_evidence, reading, rows
 from handmade_loads import SENT, load
+from test_a_fifth_reading import with_rates
 from test_a_fourth_reading import grown
 from test_ecn_verdict import GOOD, WITHOUT
 
@@ -16,8 +17,13 @@ from labtests.verdicts import (
     marked_not_dropped,
     no_loss,
     packets,
+    paused,
+    port_drops,
+    questions,
+    slowed_by_marks,
     witnesses,
 )
+from labtests.verdicts.sound import _carried
 
 TRUNK = ("leaf", "p9")
 
@@ -158,3 +164,77 @@ def test_marks_of_switches_before_the_bottleneck_are_seen_by_the_receiver_too(
 
     evidence = replace(base, transit=(TRUNK,), before=read(9.5, 0), after=read(16.0, 1))
     assert (witnesses.marks_agree(evidence).outcome is Outcome.PASS) is agree
+
+
+@pytest.mark.parametrize(("held_s", "outcome"), [(3.0, Outcome.PASS), (2.0, Outcome.FAIL)])
+def test_who_was_paused_most_is_told_by_time_and_not_by_frames(held_s, outcome):
+    """300 m of cable to the first sender: its pauses are longer, and fewer."""
+    seen = good_evidence()
+    first, second = seen.senders
+    for place, frames in ((first, 11_606), (second, 11_836)):
+        port = (place.switch, place.switch_port)
+        seen = grown(seen, port, c.PFC_TX_FRAMES, frames, "priority", place.priority)
+        nic = (place.device, place.port)
+        seen = grown(seen, nic, c.PFC_RX_FRAMES, frames, "priority", place.priority)
+    held_us = round(held_s * 1e6)
+    seen = grown(seen, ("a", "eth0"), c.PFC_RX_PAUSE_US, held_us, "priority", first.priority)
+    verdict = paused(seen)
+    assert verdict.outcome is outcome, verdict.because
+
+
+# -- whose pauses, whose queue, whose frames -------------------------------------------------------
+
+
+def test_pauses_of_a_priority_that_a_nic_does_not_count_are_no_link_pause():
+    """S1 has all eight on at the switch, and a NIC counts those that it has on itself."""
+    seen, nic = good_evidence(), ("a", "eth0")
+    place = seen.senders[0]
+    seen = grown(seen, nic, c.PAUSE_RX_FRAMES, 5_000)
+    assert any("802.3x" in f.because for f in questions._no_link_pause(seen, place))
+    port = (place.switch, place.switch_port)
+    seen = grown(seen, port, c.PFC_TX_FRAMES, 4_500, "priority", 0)
+    assert not any(f.because for f in questions._no_link_pause(seen, place))
+
+
+def test_what_others_took_of_the_line_is_not_left_empty_by_a_sender():
+    """4 Gb/s of others in queue 4: `the limit of b, nobody else took what it left`."""
+    alone = with_rates(2.9, 2.9)
+    assert "total goodput / line rate" in slowed_by_marks(alone).because
+    key = (*alone.bottleneck, "queue", 4, c.QUEUE_FORWARDED_BYTES)
+    others = tuple(reading(key, round(0.5e9 * (t - 12)), t) for t in (12.1, 13.0, 14.0))
+    assert (
+        "total goodput / line rate" not in slowed_by_marks(replace(alone, samples=others)).because
+    )
+
+
+def test_frames_of_a_switch_hide_no_lost_segments_of_tcp():
+    """3 lost on the last cable, 4 frames of the port's own: one more came than was forwarded."""
+    seen = replace(GOOD, senders=tuple(replace(p, priority=None) for p in GOOD.senders))
+    forwarded = sum(port_drops.queue_forwarded(seen, q).increase or 0 for q in range(8))
+    seen = grown(seen, seen.bottleneck, c.TX_PACKETS, forwarded + 4)
+    whole = grown(seen, ("r", "eth0"), c.RX_PACKETS, forwarded + 4)
+    lossy = grown(seen, ("r", "eth0"), c.RX_PACKETS, forwarded + 1)
+    said = [[f.because for f in packets.of_streams(each)] for each in (whole, lossy)]
+    assert not any("lost on the cable" in each for each in said[0])
+    assert any("up to 3 of the datagrams" in each for each in said[1])
+
+
+@pytest.mark.parametrize(("seconds", "agree"), [(6.5, False), (75.0, True)])
+def test_frames_of_a_switch_while_late_counters_are_read_double_nothing(seconds, agree):
+    """STP every 2 s, which no queue counts; counters that are read again for a minute."""
+    seen = load()
+    end_s = 9.5 + seconds
+    after = tuple(replace(each, time_s=end_s) for each in seen.after)
+    port, nic = seen.bottleneck, (seen.receiver.device, seen.receiver.port)
+    seen = replace(seen, after=after)
+
+    def ends(more: int):
+        for time_s, grew in ((9.5, 0), (end_s, 1)):
+            yield reading((*port, "queue", 3, "sent"), 50_000 * grew, time_s)
+            yield reading((*nic, "port", None, "got"), (50_000 + more) * grew, time_s)
+
+    reads = tuple(ends(40))
+    seen = replace(seen, before=(*seen.before, *reads[:2]), after=(*seen.after, *reads[2:]))
+    sides = (seen.change(port, "queue", 3, "sent"),), (seen.change(nic, "port", None, "got"),)
+    found = tuple(_carried(seen, (port, nic), *sides))
+    assert any(each.disagreement for each in found) is not agree

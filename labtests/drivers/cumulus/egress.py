@@ -22,6 +22,7 @@ Marked = tuple[frozenset[r.WredQueue], frozenset[int]]
 
 def curves_of(leaves: p.Leaves) -> Marked:
     """Of each class that marks or drops. Raises Unclear."""
+    p.expect_shapes("congestion-control", leaves)
     found, drops = set(), set()
     for queue in p.members(leaves, _CLASS, 8):
         at = (_CLASS, str(queue))
@@ -134,6 +135,7 @@ Served = tuple[int | None, ...]
 def shares_of(leaves: p.Leaves) -> Served:
     """A class that the profile says nothing of gets what others leave (guide): 0. Raises
     p.Unclear."""
+    p.expect_shapes("egress-scheduler", leaves)
     p.members(leaves, _CLASS, 8)
     if not leaves:
         raise p.Unclear("it is not there, or empty", "give the port a profile: mode, bw-percent")
@@ -144,6 +146,8 @@ def shares_of(leaves: p.Leaves) -> Served:
             raise p.Unclear(f"{_CLASS} {queue}: labtests does not know the mode {mode!r}")
         share = p.number(leaves, (_CLASS, queue, "bw-percent"), 0, 100)
         found.append(None if mode == "strict" else share)
+    if (whole := sum(share or 0 for share in found)) > 100:
+        raise p.Unclear(f"its classes have {whole} percent together")
     return tuple(found)
 
 

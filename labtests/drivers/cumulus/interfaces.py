@@ -3,6 +3,7 @@
 A longest frame is the MTU and 18 bytes, header and check sequence.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from labtests.capabilities import settings as s
 from labtests.capabilities.device import FrameLengths
 from labtests.capabilities.facts import LinkErrors, LinkFacts, LinkState, PortTelemetry
 from labtests.capabilities.records import Reading
+from labtests.core.output import excerpt
 from labtests.drivers.cumulus.profiles import Applied, NvueSetting, nv
 from labtests.drivers.cumulus.session import CumulusPart, show
 from labtests.drivers.displays.trees import Node, parse
@@ -24,6 +26,10 @@ HEADER_BYTES = 18
 DEFAULT_MTU = 9216
 MTUS = range(552, DEFAULT_MTU + 1)
 _BITS = {"M": 10**6, "G": 10**9}
+_SPEED = re.compile(f"[1-9][0-9]{{0,5}}[{''.join(_BITS)}]")
+_ANY_MTU = range(68, 2**16 + 1)  # the least of IPv4, and that of the loopback
+_OPERATIONAL = ("up", "down", "testing", "unknown", "dormant", "notpresent", "lowerlayerdown")
+"""RFC 2863, 3.1.14."""
 _FEC = {"rs": "rs", "baser": "baser", "off": "off"}
 _COUNTERS = {
     "in-pkts": (c.RX_PACKETS, "packets"),
@@ -44,20 +50,32 @@ def parse_link(reply: Reply) -> tuple[LinkFacts, dict[str, int | None]]:
     if not link.has("mtu"):
         link.refuse("lacks the field 'mtu'", READ_AGAIN)
     up = _is_up(link)
+    mtu = link.below("mtu").number()
+    if mtu not in _ANY_MTU:
+        link.refuse(f"has the MTU {mtu}, and no port has")
     return LinkFacts(
         up=up,
         speed_bits_per_s=_speed(link),
-        frame_bytes=link.below("mtu").number() + HEADER_BYTES,
+        frame_bytes=mtu + HEADER_BYTES,
         fec=_FEC.get(link.below("fec").word()) if up and link.has("fec") else None,
     ), {word: link.below("stats").count(word) for word in _COUNTERS}
 
 
 def _is_up(link: Node) -> bool:
-    """`oper-status: up`; older releases have `state: {up: {}}`."""
+    """`oper-status: up`; older releases have `state: {up: {}}`. A port that is shut down is not
+    up."""
     if not (link.has("oper-status") or link.has("state")):
         link.refuse("lacks the fields 'oper-status' and 'state'", READ_AGAIN)
-    told = link.below("oper-status")
-    return told.word() == "up" if link.has("oper-status") else link.below("state").has("up")
+    states = set(link.below("state").fields()) if link.has("state") else set()
+    if len(states) > 1 or not states <= {"up", "down"}:
+        link.refuse(f"has the state {excerpt(' and '.join(sorted(states)), 80)!r}")
+    if not link.has("oper-status"):
+        return states == {"up"}
+    told = link.below("oper-status").word().lower()
+    if told not in _OPERATIONAL or (told == "up" and states == {"down"}):
+        shut = f", and the state {min(states)!r}" if states else ""
+        link.refuse(f"has the oper-status {excerpt(told, 80)!r}{shut}")
+    return told == "up"
 
 
 def _speed(link: Node) -> int | None:
@@ -65,8 +83,8 @@ def _speed(link: Node) -> int | None:
     text = link.below("speed").word() if link.has("speed") else "auto"
     if text in ("auto", "unknown"):
         return None
-    if not (text[:-1].isdecimal() and text[:-1].isascii() and text[-1] in _BITS):
-        link.refuse(f"has the speed {text!r}")
+    if _SPEED.fullmatch(text) is None:
+        link.refuse(f"has the speed {excerpt(text, 80)!r}")
     return int(text[:-1]) * _BITS[text[-1]]
 
 

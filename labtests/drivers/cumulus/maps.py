@@ -23,6 +23,7 @@ Mapped = tuple[str, tuple[int, ...]]
 
 def mapped(leaves: p.Leaves) -> Mapped:
     """DSCPs that a profile leaves out have the default: 8p to 8p + 7 are p. Raises Unclear."""
+    p.expect_shapes("mapping", leaves)
     p.members(leaves, "dscp", 64)
     trust = leaves.get(("trust",), "")
     if trust not in _SOURCES:
@@ -112,6 +113,7 @@ class CumulusQueueMap(p.NvueSetting[tuple[int, ...]]):
             self.reject("qos roce", problem, "`nv unset qos roce`")
         leaves, where = applied.profiles.get(p.DEFAULT, {}), f"qos {p.MAP} {p.DEFAULT}"
         try:
+            p.expect_shapes(p.MAP, leaves)
             p.members(leaves, "switch-priority", 8)
             paths = [("switch-priority", str(n), "traffic-class") for n in _SAME]
             return tuple(p.number(leaves, path, n, 7) for n, path in enumerate(paths))

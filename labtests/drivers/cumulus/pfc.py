@@ -16,6 +16,7 @@ _POOL_REMEDY = (
 
 def lossless(leaves: p.Leaves) -> frozenset[int]:
     """Its priorities. Raises Unclear for a profile that only sends pauses, or only obeys."""
+    p.expect_shapes("pfc", leaves)
     priorities = frozenset(p.members(leaves, "switch-priority", 8))
     sends, obeys = (p.switched(leaves, (way,), "enable") for way in ("tx", "rx"))
     if priorities and sends != obeys:

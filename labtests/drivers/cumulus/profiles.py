@@ -37,6 +37,20 @@ Leaves = Mapping[tuple[str, ...], str]
 """Values by their path; "" for a path that is a member of a list."""
 FEATURES = ("pfc", "congestion-control", "egress-scheduler", "mapping")
 MAP = "egress-queue-mapping"
+_SHAPES: Mapping[str, frozenset[str]] = {
+    feature: frozenset(text.split(", "))
+    for feature, text in {
+        "pfc": "switch-priority #, tx, rx, cable-length, port-buffer, xoff-threshold, "
+        "xon-threshold",
+        "congestion-control": "traffic-class # ecn, traffic-class # red, "
+        "traffic-class # min-threshold, traffic-class # max-threshold, traffic-class # probability",
+        "egress-scheduler": "traffic-class # mode, traffic-class # bw-percent",
+        "mapping": "trust, port-default-sp, dscp # switch-priority, pcp # switch-priority",
+        MAP: "switch-priority # traffic-class",
+        "roce": "enable, mode",
+    }.items()
+}
+"""What a profile may have, in the words of `nv list-commands`; # is a number."""
 _MADE = re.compile(
     rf"qos (?:{'|'.join(FEATURES)}) {OURS}\S+(?: .*)?|qos {MAP} {DEFAULT}(?: .*)?"
     rf"|interface (\S+) (?:qos (?:{'|'.join(FEATURES)}) profile|link mtu)(?: \S+)?"
@@ -131,17 +145,29 @@ def read_applied(feature: str, port: str) -> Asking[Applied]:
     at_port = (shown("interface", port, "--applied"),) if port else ()
     replies = yield from ask_each(shown("qos", "--applied"), PENDING, *at_port)
     qos, told = parse_qos(expected(replies[0])), parse_port(expected(replies[2])) if port else {}
-    name, roce, mtu = told.get(feature, ""), qos["roce"][""], told.get("mtu", "")
+    name, mtu = told.get(feature, ""), told.get("mtu", "")
     if port and (not mtu.isdigit() or not NAME.fullmatch(name or "none")):
         refuse(replies[2], f"the port has the MTU {mtu!r} and the {feature} profile {name!r}")
+    try:
+        roce_mode = _roce(qos["roce"][""])
+    except Unclear as unclear:
+        refuse(replies[0], f"of RoCE mode it is not clear whether it is on: {unclear}")
     return Applied(
         profiles=qos[feature],
         profile="" if name == DEFAULT else name,
         mtu=int(mtu) if port else None,
-        roce=roce.get(("mode",), "lossless") if roce.get(("enable",)) in ("on", "enabled") else "",
+        roce=roce_mode,
         has_pool=("memory-percent",) in qos["traffic-pool"].get("default-lossless", {}),
         pending=parse_pending(expected(replies[1])),
     )
+
+
+def _roce(leaves: Leaves) -> str:
+    """The mode, "" where it is off. Raises Unclear."""
+    expect_shapes("roce", leaves)
+    if leaves and ("enable",) not in leaves:
+        raise Unclear("it has a mode, and no word of being enabled")
+    return leaves.get(("mode",), "lossless") if switched(leaves, ("enable",), "off") else ""
 
 
 # -- changing --------------------------------------------------------------------------------------
@@ -313,6 +339,16 @@ class Unclear(Exception):
     def __init__(self, problem: str, remedy: str = "correct the profile") -> None:
         super().__init__(problem)
         self.remedy = remedy
+
+
+def expect_shapes(feature: str, leaves: Leaves) -> None:
+    """What no manual shows may be what matters: it is not taken for something that is left out.
+    Raises Unclear."""
+    for path, value in leaves.items():
+        shape = " ".join("#" if each.isdecimal() else each for each in path)
+        if shape not in _SHAPES[feature] or (value == "") != shape.endswith("#"):
+            told = excerpt(f"{' '.join(path)}: {value or '{}'}", 80)
+            raise Unclear(f"it has `{told}`, which no manual of Cumulus Linux shows")
 
 
 def number(leaves: Leaves, path: tuple[str, ...], default: int, most: int) -> int:

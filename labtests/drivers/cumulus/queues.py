@@ -5,6 +5,7 @@ Only the JSON has the numbers: the table rounds, and prints counts of frames as 
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.device import DropTelemetry, PfcTelemetry, QueueTelemetry
@@ -80,9 +81,9 @@ class CumulusQueues(CumulusPart, QueueTelemetry, DropTelemetry, PfcTelemetry):
     def drop_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """Sums of the port."""
         (by_kind,) = yield from _counted(port)
-        groups, queues, sides = by_kind[_INGRESS], by_kind[_EGRESS], by_kind[_PORT]
-        lost = _KNOWN[_INGRESS][1:]
-        refused = [each[word] for each in groups.counts.values() for word in lost]
+        groups, queues = _whole(by_kind[_INGRESS]), _whole(by_kind[_EGRESS])
+        sides, lost = by_kind[_PORT], _KNOWN[_INGRESS][1:]
+        refused = [each.get(word) for each in groups.counts.values() for word in lost]
         at = Answered(groups.reply, port)
         return (
             at.reading((c.BUFFER_DROPPED_IN_PACKETS, "packets"), _all(refused),
@@ -120,6 +121,16 @@ def _counted(*ports: str) -> Asking[tuple[dict[str, Counted], ...]]:
         }
         for port, reply in zip(ports, replies, strict=True)
     )
+
+
+def _whole(counted: Counted) -> Counted:
+    """With a row for each that a sum needs: of one that is left out nothing is known."""
+    gone = [str(number) for number in QUEUES if str(number) not in counted.counts]
+    if not gone or not counted.counts:
+        return counted
+    rows: Counts = {name: {} for name in gone}
+    why = f"the answer leaves out {', '.join(gone)}, so the sum of all is not known"
+    return replace(counted, counts={**counted.counts, **rows}, missing=why)
 
 
 def _of_queue(counted: Counted, queue: int) -> Iterator[Reading]:

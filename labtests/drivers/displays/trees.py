@@ -92,6 +92,17 @@ class Node:
             self.refuse(f"should be a text, not {excerpt(repr(told), 80)}")
         return told
 
+    def like(self, looks: str, what: str) -> re.Match[str]:
+        """Its text, in any case, which has to look so."""
+        found = re.fullmatch(looks, self.text(), re.IGNORECASE)
+        if found is None:
+            self.refuse(f"should be {what}, not {excerpt(repr(self.text()), 80)}")
+        return found
+
+    def one_of(self, *words: str) -> str:
+        """One of these words, which may show in any case."""
+        return self.like("|".join(words), " or ".join(words))[0].lower()
+
     def number(self) -> int:
         """A whole number, which some releases write as a text."""
         word = self.word()

@@ -9,6 +9,7 @@ from labtests.capabilities.device import Obstacles, Versions
 from labtests.capabilities.driver import Driver
 from labtests.capabilities.facts import ClockReading, Neighbour, Neighbours, OwnClock
 from labtests.capabilities.settings import Commands
+from labtests.core.output import excerpt
 from labtests.drivers.displays import CliState, Unfit, read_one
 from labtests.drivers.displays.trees import Node, parse_any
 from labtests.drivers.onyx.egress import OnyxEcn, OnyxScheduling, served
@@ -16,16 +17,7 @@ from labtests.drivers.onyx.interfaces import OnyxFrameLimit, OnyxInterfaces, sho
 from labtests.drivers.onyx.pfc import OnyxPfc, OnyxPfcFrames
 from labtests.drivers.onyx.qos import OnyxDscpMap, OnyxQueueMap, OnyxTrust
 from labtests.drivers.onyx.queues import OnyxQueues
-from labtests.drivers.onyx.session import (
-    CLI,
-    ONYX,
-    OnyxPart,
-    fields_of,
-    line,
-    needed,
-    rows_of,
-    show,
-)
+from labtests.drivers.onyx.session import CLI, ONYX, OnyxPart, Told, line, rows_of, show
 from labtests.transport.asking import Asking, known
 from labtests.transport.protocol import Reply
 
@@ -52,14 +44,10 @@ def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
 
 def parse_version(reply: Reply) -> dict[str, str]:
     """`onyx` and `model`."""
-    whole = parse_any(reply)
-    fields = fields_of(whole)
-    if needed(whole, fields, "Product name").text() not in ("MLNX-OS", "Onyx"):
-        whole.refuse(f"is of {fields['Product name'].text()[:80]!r}, and not of Onyx")
-    release, model = (needed(whole, fields, f"Product {each}") for each in ("release", "model"))
-    if not re.fullmatch(r"[0-9][\w.-]*", release.text()):
-        release.refuse(f"is no release: {release.text()[:80]!r}")
-    return {"onyx": release.text(), "model": model.text()}
+    told = Told.by(parse_any(reply))
+    told["Product name"].one_of("MLNX-OS", "Onyx")
+    release = told["Product release"].like(r"[0-9][\w.-]*", "a release")[0]
+    return {"onyx": release, "model": told["Product model"].text()}
 
 
 # -- neighbours ------------------------------------------------------------------------------------
@@ -82,7 +70,7 @@ def _neighbours(reply: Reply) -> Iterator[Neighbour]:
                 continue
             found = _AT.fullmatch(name)
             if found is None:
-                row.refuse(f"has {name[:80]!r}, which is no port")
+                row.refuse(f"has {excerpt(name, 80)!r}, which is no port")
             heard = node.rows()
             if len(heard) != 1 or found[1] in seen:
                 node.refuse(
@@ -115,8 +103,8 @@ def _utc_s(time: str, date: str, zone: str) -> float:
 
 _CLOCK = ONYX.record(
     "",
-    ONYX.line("Time: <time>"),
-    ONYX.line("Date: <date>"),
+    ONYX.line("Time: <time:[0-9:]+>"),
+    ONYX.line("Date: <date:[0-9/]+>"),
     ONYX.line("Time zone: <zone:text>"),
     ONYX.maybe("UTC-offset: same as UTC"),
     make=_utc_s,

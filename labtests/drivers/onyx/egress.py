@@ -15,13 +15,11 @@ from labtests.capabilities import records as r
 from labtests.capabilities import settings as s
 from labtests.capabilities.device import EcnCurves, EcnMarking, QueueShares, Shares
 from labtests.capabilities.settings import Commands
-from labtests.drivers.displays.trees import Node, parse_any
+from labtests.drivers.displays.trees import parse_any
 from labtests.drivers.onyx.session import (
     OnyxPart,
     OnyxSetting,
-    fields_of,
-    needed,
-    of_one_port,
+    Told,
     show,
 )
 from labtests.drivers.parsing import READ_AGAIN
@@ -33,7 +31,7 @@ QUEUES = range(8)
 _KB = 1000
 _LOW, _HIGH = 150, 1500
 """kB, of the vendor's guides to RoCE."""
-_UNITS = {"absolute": re.compile("([0-9]{1,9}) KB"), "relative": re.compile("([0-9]{1,3})%")}
+_UNITS = {"absolute": "([0-9]{1,9}) KB", "relative": "([0-9]{1,3})%"}
 _PERCENT = re.compile("percent in ([0-7](?:, [0-7])*)")
 
 
@@ -41,60 +39,45 @@ _PERCENT = re.compile("percent in ([0-7](?:, [0-7])*)")
 class Congestion:
     """What a port has marked; the curves, and what RED dropped, of the classes that have one."""
 
-    port: str
     marked: int
-    curves: frozenset[r.WredQueue]
+    curves: tuple[r.WredQueue, ...]
     relative: frozenset[int]
     dropped: tuple[tuple[int, int], ...]
 
 
-def parse_congestion(reply: Reply) -> tuple[Congestion]:
+def parse_congestion(reply: Reply) -> dict[str, Congestion]:
     """Of the one port that it is about: it comes first, then each class."""
     whole = parse_any(reply)
-    first, *rows = whole.rows() or (Node(reply, "", {}),)
-    names = [f"TC-{n}" for n in QUEUES]
-    if [row.below("header").shown for row in rows] != names:
+    first, *rows = map(Told.by, whole.rows() or (whole,))
+    names = [f"TC-{queue}" for queue in QUEUES]
+    if [row.text("header") for row in rows] != names:
         whole.refuse(f"has not the classes from {names[0]} to {names[-1]}", READ_AGAIN)
-    port = needed(first, fields_of(first), "Interface ethernet").word()
-    marked = needed(first, fields_of(first), "ECN marked packets").number()
-    told = {n: _curve(n, row) for n, row in enumerate(rows)}
-    found = {n: each for n, each in told.items() if each is not None}
-    return (
-        Congestion(
-            f"Eth{port}",
+    port, marked = first["Interface ethernet"].word(), first["ECN marked packets"].number()
+    found = [each for queue, row in enumerate(rows) if (each := _curve(queue, row))]
+    return {
+        f"Eth{port}": Congestion(
             marked,
-            frozenset(each[0] for each in found.values()),
-            frozenset(n for n, each in found.items() if each[1]),
-            tuple((n, each[2]) for n, each in found.items()),
-        ),
-    )
+            tuple(curve for curve, _, _ in found),
+            frozenset(curve.queue for curve, relative, _ in found if relative),
+            tuple((curve.queue, dropped) for curve, _, dropped in found),
+        )
+    }
 
 
-def _curve(queue: int, row: Node) -> tuple[r.WredQueue, bool, int] | None:
+def _curve(queue: int, told: Told) -> tuple[r.WredQueue, bool, int] | None:
     """The curve, whether it is in percent, and what it dropped."""
-    fields = fields_of(row)
-    mode = needed(row, fields, "Mode").text().lower()
+    mode = told["Mode"].one_of("none", "ecn", "red")
     if mode == "none":
         return None
-    if mode not in ("ecn", "red"):
-        row.refuse(f"has the mode {mode[:80]!r}, which is unrecognised")
-    unit = needed(row, fields, "Threshold mode").text().lower()
-    if unit not in _UNITS:
-        row.refuse(f"has the threshold mode {unit[:80]!r}, which is unrecognised")
+    unit = told["Threshold mode"].one_of(*_UNITS)
     low, high = (
-        _limit(needed(row, fields, f"{which} threshold"), unit) for which in ("Minimum", "Maximum")
+        int(told[f"{which} threshold"].like(_UNITS[unit], unit)[1])
+        for which in ("Minimum", "Maximum")
     )
     if low > high:
-        row.refuse(f"has thresholds from {low} to {high}")
-    dropped = needed(row, fields, "RED dropped packets").number()
+        told.node.refuse(f"has thresholds from {low} to {high}")
+    dropped = told["RED dropped packets"].number()
     return _wred(queue, low, high, ecn=mode == "ecn"), unit == "relative", dropped
-
-
-def _limit(node: Node, unit: str) -> int:
-    found = _UNITS[unit].fullmatch(node.text())
-    if found is None:
-        node.refuse(f"should be {unit}, not {node.text()[:80]!r}")
-    return int(found[1])
 
 
 def _wred(queue: int, low: int, high: int, *, ecn: bool = True) -> r.WredQueue:
@@ -111,9 +94,7 @@ def _wred(queue: int, low: int, high: int, *, ecn: bool = True) -> r.WredQueue:
 def congestion(part: OnyxPart, port: str) -> Asking[tuple[Reply, Congestion]]:
     """The answer, and what it says of this port."""
     reply = yield from show("interfaces", *part.at(port), "congestion-control")
-    (found,) = parse_congestion(reply)
-    part.expect_about(reply, port, found.port)
-    return reply, found
+    return reply, part.only(reply, port, parse_congestion(reply))
 
 
 class OnyxEcn(OnyxSetting[r.EcnSetting], EcnMarking, EcnCurves):
@@ -188,9 +169,8 @@ def _meant(setting: r.EcnSetting) -> dict[int, tuple[r.WredQueue, bool]]:
 
 # -- scheduling ------------------------------------------------------------------------------------
 
-_CLASSES = "ETS per TC"
-_SHAPED, _CLASS_SHAPED = "Interface Bandwidth Shape [Mbps]", "BW Sh.(Mbps)"
-_MODES = {"strict": "sp", "wrr": "1"}
+_FREE = ("N/A", "0")
+"""Of a rate: not shaped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,48 +178,35 @@ class ClassService:
     """How the classes of a port are served: weight, or None for strict priority; and what is
     slower than the port."""
 
-    port: str
     weights: tuple[int | None, ...]
     shaped: tuple[str, ...]
 
 
-def parse_ets(reply: Reply) -> tuple[ClassService]:
+def parse_ets(reply: Reply) -> dict[str, ClassService]:
     """Of the one port that it is about."""
-    port, node = of_one_port(reply)
-    fields = fields_of(node)
-    classes = needed(node, fields, _CLASSES)
-    rows = fields_of(classes)
-    if set(rows) != set(map(str, QUEUES)):
-        classes.refuse("has not the classes from 0 to 7", READ_AGAIN)
-    of_each = [(rows[str(n)], fields_of(rows[str(n)])) for n in QUEUES]
-    weights = tuple(_weight(row, each) for row, each in of_each)
-    shapers = [("the port", needed(node, fields, _SHAPED))]
-    shapers += [(f"class {n}", needed(*each, _CLASS_SHAPED)) for n, each in enumerate(of_each)]
-    shaped = tuple(f"{what} to {rate} Mbit/s" for what, each in shapers if (rate := _rate(each)))
-    return (ClassService(port, weights, shaped),)
+    port, told = Told.of_a_port(reply)
+    classes = Told.by(told["ETS per TC"]).numbered(8)
+    rates = {"the port": told["Interface Bandwidth Shape [Mbps]"]}
+    rates |= {f"class {n}": each["BW Sh.(Mbps)"] for n, each in enumerate(classes)}
+    shaped = {what: each.like("N/A|[0-9]{1,9}", "a rate")[0] for what, each in rates.items()}
+    return {
+        port: ClassService(
+            tuple(map(_weight, classes)),
+            tuple(f"{w} to {rate} Mbit/s" for w, rate in shaped.items() if rate not in _FREE),
+        )
+    }
 
 
-def _rate(node: Node) -> str:
-    """Of a shaper; "" where there is none."""
-    if not re.fullmatch("N/A|[0-9]{1,9}", node.text()):
-        node.refuse(f"is no rate: {node.text()[:80]!r}")
-    return "" if node.text() in ("N/A", "0") else node.text()
-
-
-def _weight(row: Node, fields: dict[str, Node]) -> int | None:
-    mode = needed(row, fields, "S.Mode").text().lower()
-    if mode not in _MODES:
-        row.refuse(f"has the mode {mode[:80]!r}, which is unrecognised")
-    weight = needed(row, fields, "W").number()
-    return None if mode == "strict" else weight
+def _weight(told: Told) -> int | None:
+    strict = told["S.Mode"].one_of("strict", "wrr") == "strict"
+    weight = told["W"].number()
+    return None if strict else weight
 
 
 def served(part: OnyxPart, port: str) -> Asking[ClassService]:
     """As it is now."""
     reply = yield from show("dcb", "ets", "interface", *part.at(port))
-    (found,) = parse_ets(reply)
-    part.expect_about(reply, port, found.port)
-    return found
+    return part.only(reply, port, parse_ets(reply))
 
 
 class OnyxScheduling(OnyxSetting[r.SchedulingSetting], QueueShares):

@@ -12,13 +12,13 @@ from labtests.capabilities.facts import LinkErrors, LinkFacts, LinkState, PortTe
 from labtests.capabilities.records import Reading
 from labtests.capabilities.settings import Commands
 from labtests.core.errors import UnreadableOutput
+from labtests.core.output import excerpt
 from labtests.drivers.displays import CounterWords, Counts, Unfit
 from labtests.drivers.displays.trees import Node, parse_any
 from labtests.drivers.onyx.session import (
     OnyxPart,
     OnyxSetting,
-    fields_of,
-    needed,
+    Told,
     rows_of,
     show,
 )
@@ -29,8 +29,8 @@ from labtests.transport.protocol import Reply
 HEADER_BYTES = 22
 """A frame beside its packet: header, VLAN tag and check sequence (recorded)."""
 MTUS = range(1500, 9217)
-_MTU = re.compile(r"([0-9]{1,5}) bytes ?\(Maximum packet size ([0-9]{1,5}) bytes\)")
-_SPEED = re.compile(r"([0-9]{1,4}) ?G(?:bps)?(?:x[1248])?")
+_MTU = r"([0-9]{1,5}) bytes ?\(Maximum packet size ([0-9]{1,5}) bytes\)"
+_SPEED = "([0-9]{1,4}) ?G(?:bps)?(?:x[1248])?|Unknown"
 _MAC = re.compile("(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}")
 
 _OF_BOTH = ("packets", "unicast packets", "multicast packets", "broadcast packets", "bytes")
@@ -68,68 +68,47 @@ def _ports(reply: Reply) -> dict[str, Node]:
     for row in rows_of(parse_any(reply)):
         of_row = {row.below("header").text(): row} if row.has("header") else dict(row.named())
         if twice := of_row.keys() & found.keys():
-            row.refuse(f"is of {min(twice)[:80]!r}, which comes twice")
+            row.refuse(f"is of {excerpt(min(twice), 80)!r}, which comes twice")
         found |= of_row
     return {name: node for name, node in found.items() if _PORT.fullmatch(name)}
 
 
 def parse_interface(reply: Reply) -> dict[str, tuple[LinkFacts, bool]]:
     """The link of each port, and whether it pauses all priorities together (802.3x)."""
-    return {port: _link(node) for port, node in _ports(reply).items()}
+    return {port: _link(Told.by(node)) for port, node in _ports(reply).items()}
 
 
-def _link(node: Node) -> tuple[LinkFacts, bool]:
-    fields = fields_of(node)
-    mac = fields["Mac address"].text() if "Mac address" in fields else ""
+def _link(told: Told) -> tuple[LinkFacts, bool]:
+    state = told["Operational state"].like("(up|down)( .*)?", "Up or Down")[1]
+    speed = told["Actual speed"].like(_SPEED, "a speed")[1]
+    mtu, longest = map(int, told["MTU"].like(_MTU, "an MTU").groups())
+    if mtu + HEADER_BYTES != longest:
+        told["MTU"].refuse(f"is not {HEADER_BYTES} bytes less than the maximum packet size")
+    mac = told.text("Mac address")
     facts = LinkFacts(
-        up=_is_up(needed(node, fields, "Operational state")),
-        speed_bits_per_s=_speed(needed(node, fields, "Actual speed")),
-        frame_bytes=_mtu(needed(node, fields, "MTU")) + HEADER_BYTES,
+        up=state.lower() == "up",
+        speed_bits_per_s=int(speed) * 10**9 if speed else None,
+        frame_bytes=longest,
         mac=mac.replace(":", "").lower() if _MAC.fullmatch(mac) else None,
     )
-    pauses = fields["Flow-control"].text() if "Flow-control" in fields else ""
-    return facts, re.search(r"\bon\b", pauses) is not None
-
-
-def _is_up(node: Node) -> bool:
-    """`Down` may be followed by why."""
-    state = node.text().partition(" ")[0].lower()
-    if state not in ("up", "down"):
-        node.refuse(f"should be Up or Down, not {state[:80]!r}")
-    return state == "up"
-
-
-def _speed(node: Node) -> int | None:
-    text = node.text()
-    found = _SPEED.fullmatch(text)
-    if found is None and text != "Unknown":
-        node.refuse(f"is no speed: {text[:80]!r}")
-    return None if found is None else int(found[1]) * 10**9
-
-
-def _mtu(node: Node) -> int:
-    found = _MTU.fullmatch(node.text())
-    if found is None or int(found[1]) + HEADER_BYTES != int(found[2]):
-        node.refuse(f"is no MTU and {HEADER_BYTES} bytes: {node.text()[:80]!r}")
-    return int(found[1])
+    return facts, re.search(r"\bon\b", told.text("Flow-control")) is not None
 
 
 def parse_counters(reply: Reply) -> dict[str, Counts]:
     """What each port counts."""
-    return {port: _counts(node) for port, node in _ports(reply).items()}
+    return {port: _counts(Told.by(node)) for port, node in _ports(reply).items()}
 
 
-def _counts(node: Node) -> Counts:
-    fields = fields_of(node)
-    sides = [(side, tuple(_items(needed(node, fields, side)))) for side in ("Rx", "Tx")]
+def _counts(told: Told) -> Counts:
+    sides = [(side, tuple(_items(Told.by(told[side])))) for side in ("Rx", "Tx")]
     try:
         return WORDS.counts(sides)
     except Unfit as problem:
-        node.refuse(str(problem), problem.remedy)
+        told.node.refuse(str(problem), problem.remedy)
 
 
-def _items(side: Node) -> Iterator[tuple[str, int | None]]:
-    for words, node in fields_of(side).items():
+def _items(side: Told) -> Iterator[tuple[str, int | None]]:
+    for words, node in side.fields.items():
         if not _SIZES.fullmatch(words.lower()):
             yield words, None if node.shown == "N/A" else node.number()
 
@@ -143,25 +122,20 @@ class OnyxInterfaces(OnyxPart, LinkState, LinkErrors, PortTelemetry):
 
     def link_errors(self, port: str) -> Asking[tuple[Reading, ...]]:
         """Frames that arrived broken, and those that could not be sent whole."""
-        found = yield from self._asked(port)
-        self._expect_of(found, port)
-        return tuple(each for each in self._readings(found, port) if each.counter in _ERRORS)
+        reply = yield from show("interfaces", *self.at(port), "counters")
+        self.only(reply, port, parse_counters(reply))
+        return tuple(each for each in self._readings(reply, port) if each.counter in _ERRORS)
 
     def port_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """All that is counted; None where it is not there, or not understood."""
-        return tuple(self._readings((yield from self._asked(port)), port))
-
-    def _asked(self, port: str) -> Asking[Reply]:
-        return (yield from show("interfaces", *self.at(port), "counters"))
-
-    def _expect_of(self, reply: Reply, port: str) -> Counts:
-        return self.only(reply, port, parse_counters(reply))
+        reply = yield from show("interfaces", *self.at(port), "counters")
+        return tuple(self._readings(reply, port))
 
     def _readings(self, reply: Reply, port: str) -> Iterator[Reading]:
         counts: Counts = ()
         absent = f"`{reply.command}` has no such line"
         try:
-            counts = self._expect_of(reply, port)
+            counts = self.only(reply, port, parse_counters(reply))
         except UnreadableOutput as error:
             absent = error.problem
         shown = {each.counter: each for each in counts}

@@ -2,7 +2,7 @@
 
 A port whose mode is `on` by force may show `Auto` and `Enabled` (user guide), so it is on when it
 works or is told to. Whether PFC works at all is the switch's own (`dcb priority-flow-control
-enable`), and nothing that labtests changes.
+enable`), and nothing that labtests changes: where it does not, a port need not show its mode.
 """
 
 import re
@@ -14,89 +14,68 @@ from labtests.capabilities.counters import PFC_RX_FRAMES, PFC_TX_FRAMES
 from labtests.capabilities.device import PfcTelemetry
 from labtests.capabilities.records import PfcSetting, Reading
 from labtests.capabilities.settings import PFC, Commands
+from labtests.core.output import excerpt
 from labtests.drivers.displays import ANY, ONCE, read
 from labtests.drivers.displays.trees import Node, parse_any
-from labtests.drivers.onyx.session import ONYX, OnyxPart, OnyxSetting, fields_of, line, needed, show
+from labtests.drivers.onyx.session import ONYX, OnyxPart, OnyxSetting, Told, line, show
 from labtests.drivers.pauses import left_alone
 from labtests.drivers.readings import Answered
 from labtests.transport.asking import Asking, ask_each
 from labtests.transport.protocol import Reply
 
 PRIORITIES = range(8)
+_STATES = ("enabled", "disabled")
 _STATE, _ENABLED, _DISABLED = "PFC", "Priority Enabled List", "Priority Disabled List"
 _INTERFACE = re.compile(r"(?:Eth|Po|Mpo)[0-9/]+")
-_FORCED = ("mode", "on", "force")
 _REMEDY = "once, by hand: `dcb priority-flow-control enable force`"
 
 
 @dataclass(frozen=True, slots=True)
 class Pauses:
-    """PFC of a switch: whether it is enabled, for which priorities, and which interfaces are on."""
+    """PFC of a switch: for which priorities, and which interfaces are on; None where the switch
+    does none, whatever they are told."""
 
-    enabled: bool
     priorities: frozenset[int]
-    on: Mapping[str, bool]
+    on: Mapping[str, bool | None]
 
 
-def parse_pfc(reply: Reply) -> dict[str, Any]:
-    """`enabled`, `priorities`, and `on` by interface."""
-    whole = parse_any(reply)
-    fields = fields_of(whole)
-    enabled, disabled = (_numbers(needed(whole, fields, name)) for name in (_ENABLED, _DISABLED))
+def parse_pfc(reply: Reply) -> Pauses:
+    """Of the whole switch."""
+    told = Told.by(parse_any(reply))
+    enabled, disabled = (_numbers(told[name]) for name in (_ENABLED, _DISABLED))
     if enabled & disabled or enabled | disabled != set(PRIORITIES):
-        whole.refuse(f"has priorities that are not enabled or disabled: {enabled}, {disabled}")
-    state = _is(needed(whole, fields, _STATE), "enabled", "disabled")
-    ports = {
-        name: node for name, node in fields.items() if name not in (_STATE, _ENABLED, _DISABLED)
-    }
-    for name in ports:
-        if not _INTERFACE.fullmatch(name):
-            whole.refuse(f"has the field {name[:80]!r}, which is unrecognised")
-    return {
-        "enabled": state,
-        "priorities": enabled,
-        "on": {name: _is_on(node) for name, node in ports.items()},
-    }
+        told.node.refuse("has priorities that are not enabled or disabled")
+    ports = told.fields.keys() - {_STATE, _ENABLED, _DISABLED}
+    if new := [name for name in ports if not _INTERFACE.fullmatch(name)]:
+        told.node.refuse(f"has the field {excerpt(min(new), 80)!r}, which is unrecognised")
+    works = told[_STATE].one_of(*_STATES) == "enabled"
+    return Pauses(enabled, {name: _is_on(Told.by(told[name]), works) for name in sorted(ports)})
 
 
 def _numbers(node: Node) -> frozenset[int]:
-    """`3 4`; of none, no release is known to me: then all have to be in the other list."""
-    text = node.text()
-    found = text.split() if re.fullmatch("[0-7 ]*", text) else []
-    return frozenset(map(int, found))
+    """`3 4`. How none are shown is not known: all have to be in the other list then."""
+    told = node.like("(?:[0-7] ?)*|[^0-9]*", "priorities")[0]
+    return frozenset(map(int, re.findall("[0-7]", told)))
 
 
-def _is(node: Node, yes: str, no: str) -> bool:
-    word = node.text().lower()
-    if word not in (yes, no):
-        node.refuse(f"should be {yes} or {no}, not {word[:80]!r}")
-    return word == yes
-
-
-def _is_on(node: Node) -> bool:
-    fields = fields_of(node)
-    works = _is(needed(node, fields, "PFC oper"), "enabled", "disabled")
-    admin = needed(node, fields, "PFC admin").text().lower()
-    if admin not in ("auto", "on", "off"):
-        node.refuse(f"has the mode {admin[:80]!r}, which is unrecognised")
-    return works or admin == "on"
+def _is_on(told: Told, enabled: bool) -> bool | None:
+    works = told["PFC oper"].one_of(*_STATES) == "enabled"
+    admin = told["PFC admin"].one_of("auto", "on", "off")
+    on = works or admin == "on"
+    return on if enabled or admin == "off" else None
 
 
 def _pauses() -> Asking[tuple[Reply, Pauses]]:
     reply = yield from show("dcb", "priority-flow-control")
-    return reply, Pauses(**parse_pfc(reply))
+    return reply, parse_pfc(reply)
 
 
 @dataclass(frozen=True, slots=True)
 class OnyxPauses:
     """PFC of the switch, and whether another port needs its priorities, too."""
 
-    of: Pauses
+    priorities: frozenset[int]
     shared: bool
-
-    def left_alone(self, setting: PfcSetting, now: frozenset[int]) -> PfcSetting:
-        """See pauses.left_alone."""
-        return left_alone(setting, now, shared=self.shared)
 
 
 class OnyxPfc(OnyxSetting[PfcSetting]):
@@ -108,43 +87,44 @@ class OnyxPfc(OnyxSetting[PfcSetting]):
         """Auto that came to nothing is off."""
         reply, of = yield from _pauses()
         if self.port(port) not in of.on:
-            self.expect_about(reply, port, "others")
-        on = of.enabled and of.on[self.port(port)]
+            self.cli.names.wrong(reply, self.port(port), f"{len(of.on)} others")
+        on = of.on[self.port(port)]
+        if on is None:
+            where = f"interface {port} dcb priority-flow-control"
+            problem = "PFC is disabled in the whole switch, whatever the mode of the port is"
+            self.reject(where, problem, _REMEDY)
         return PfcSetting(mode="on" if on else "off", priorities=of.priorities)
 
     def around(self, port: str, values: tuple[PfcSetting, ...]) -> Asking[OnyxPauses]:
         """Whether another port needs the priorities, too."""
         _, of = yield from _pauses()
         others = of.on.keys() - {self.port(port)}
-        return OnyxPauses(of, of.enabled and any(of.on[each] for each in others))
+        return OnyxPauses(of.priorities, any(of.on[each] is not False for each in others))
 
     def commands(
         self, port: str, earlier: PfcSetting, wanted: PfcSetting, around: OnyxPauses
     ) -> Commands:
         """The priorities first, so that PFC never works with those of somebody else."""
-        self._expect_possible(port, wanted, around.of)
-        now = around.of.priorities
-        before, after = (around.left_alone(each, now).priorities for each in (earlier, wanted))
+        if wanted.mode == "auto":
+            where, problem = f"interface {port}", "labtests negotiates no PFC there (DCBX)"
+            self.reject(where, problem, 'use the mode "on" or "off"')
+        before, after = (
+            left_alone(each, around.priorities, shared=around.shared).priorities
+            for each in (earlier, wanted)
+        )
         at = ("dcb", "priority-flow-control", "priority")
         lines = [line("no", *at, each, "enable") for each in sorted(before - after)]
         lines += [line(*at, each, "enable") for each in sorted(after - before)]
         if earlier.mode != wanted.mode:
-            words = _FORCED if wanted.mode == "on" else ("mode", "force")
-            off = () if wanted.mode == "on" else ("no",)
-            lines.append(self.of_port(port, *off, "dcb", "priority-flow-control", *words))
+            mode = ("dcb", "priority-flow-control", "mode")
+            words = (*mode, "on", "force") if wanted.mode == "on" else ("no", *mode, "force")
+            lines.append(self.of_port(port, *words))
         return tuple(lines)
-
-    def _expect_possible(self, port: str, wanted: PfcSetting, of: Pauses) -> None:
-        where = f"interface {port} dcb priority-flow-control"
-        if wanted.mode == "auto":
-            problem = "labtests negotiates no PFC there (DCBX)"
-            self.reject(where, problem, 'use the mode "on" or "off"')
-        if wanted.mode == "on" and not of.enabled:
-            self.reject(where, "PFC is disabled in the whole switch", _REMEDY)
 
     def wrong(self, wanted: PfcSetting, found: PfcSetting, before: Any, after: Any) -> str:
         """Priorities that were left alone are not wrong."""
-        return super().wrong(after.left_alone(wanted, found.priorities), found, before, after)
+        alone = left_alone(wanted, found.priorities, shared=after.shared)
+        return super().wrong(alone, found, before, after)
 
 
 # -- frames ----------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 (`show qos interface`). A queue is a traffic class.
 """
 
-import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,7 +10,7 @@ from labtests.capabilities.device import DscpClasses
 from labtests.capabilities.records import TrustSetting
 from labtests.capabilities.settings import Commands
 from labtests.drivers.displays.trees import Node
-from labtests.drivers.onyx.session import OnyxSetting, fields_of, in_json, needed, of_one_port
+from labtests.drivers.onyx.session import OnyxSetting, Told, in_json
 from labtests.drivers.parsing import READ_AGAIN
 from labtests.transport.asking import Asking, ask_each
 from labtests.transport.protocol import Reply
@@ -19,7 +18,6 @@ from labtests.transport.protocol import Reply
 Source = Literal["dscp", "dot1p", "none", "auto"]
 _SOURCES: dict[str, Source] = {"L3": "dscp", "L2": "dot1p", "port": "none", "both": "auto"}
 _WORDS = {source: word for word, source in _SOURCES.items()}
-_TRUST = "Trust mode"
 _MAP = "PCP(DEI); DSCP to switch-priority mapping"
 _REWRITE = "PCP(DEI); DSCP rewrite mapping (switch-priority to PCP(DEI); DSCP; traffic-class)"
 _EGRESS = "Egress Interface"
@@ -29,73 +27,57 @@ _EGRESS = "Egress Interface"
 class Qos:
     """What a port trusts, the switch-priority of each DSCP, the traffic class of each priority."""
 
-    port: str
     trust: Source
     priorities: tuple[int, ...]
     classes: tuple[int, ...]
 
 
-def parse_qos(reply: Reply) -> tuple[Qos]:
+def parse_qos(reply: Reply) -> dict[str, Qos]:
     """Of the one port that it is about."""
-    port, node = of_one_port(reply)
-    fields = fields_of(node)
-    trust = needed(node, fields, _TRUST).text()
-    source = {word.lower(): each for word, each in _SOURCES.items()}.get(trust.lower())
-    if source is None:
-        node.refuse(f"has the trust {trust[:80]!r}, which is unrecognised")
-    priorities = _priorities(needed(node, fields, _MAP))
-    return (Qos(port, source, priorities, _classes(needed(node, fields, _REWRITE))),)
+    port, told = Told.of_a_port(reply)
+    trust = told["Trust mode"].one_of(*(word.lower() for word in _SOURCES))
+    classes = Told.by(told[_REWRITE])
+    rows = {name: each for name, each in classes.fields.items() if name != _EGRESS}
+    return {
+        port: Qos(
+            trust=next(each for word, each in _SOURCES.items() if word.lower() == trust),
+            priorities=_priorities(Told.by(told[_MAP])),
+            classes=tuple(_below_8(each["TC"]) for each in Told(classes.node, rows).numbered(8)),
+        )
+    }
 
 
-def _priorities(node: Node) -> tuple[int, ...]:
+def _priorities(told: Told) -> tuple[int, ...]:
     """Of DSCPs 0 to 63, each of which has to be there once."""
     found: dict[int, int] = {}
-    for row in fields_of(node).values():
-        fields = fields_of(row)
-        priority = _below(needed(row, fields, "switch-priority"), 8)
-        text = needed(row, fields, "DSCP").text()
-        if not re.fullmatch("[0-9 ]*", text):
-            row.refuse(f"has the DSCPs {text[:80]!r}")
-        for dscp in map(int, text.split()):
+    for row in map(Told.by, told.fields.values()):
+        priority = _below_8(row["switch-priority"])
+        for dscp in map(int, row["DSCP"].like("[0-9 ]*", "DSCPs")[0].split()):
             if dscp in found:
-                row.refuse(f"has DSCP {dscp}, which another one has, too")
+                row.node.refuse(f"has DSCP {dscp}, which another one has, too")
             found[dscp] = priority
     if set(found) != set(range(64)):
-        node.refuse(f"has {len(found)} DSCPs, and not those from 0 to 63", READ_AGAIN)
+        told.node.refuse(f"has {len(found)} DSCPs, and not those from 0 to 63", READ_AGAIN)
     return tuple(found[dscp] for dscp in range(64))
 
 
-def _classes(node: Node) -> tuple[int, ...]:
-    rows = {name: row for name, row in fields_of(node).items() if name != _EGRESS}
-    if set(rows) != set(map(str, range(8))):
-        node.refuse("has not the switch-priorities from 0 to 7", READ_AGAIN)
-    of_each = (fields_of(rows[str(n)]) for n in range(8))
-    return tuple(_below(needed(node, each, "TC"), 8) for each in of_each)
-
-
-def _below(node: Node, most: int) -> int:
-    number = node.number()
-    if number >= most:
-        node.refuse(f"should be below {most}, not {number}")
-    return number
+def _below_8(node: Node) -> int:
+    return int(node.like("[0-7]", "a number below 8")[0])
 
 
 class _OfQos(OnyxSetting[s.T]):
     def qos(self, port: str) -> Asking[Qos]:
         """As it is now."""
-        (found,) = yield from self.of_ports(port)
-        return found
+        return (yield from self.of_ports(port))[port]
 
-    def of_ports(self, *ports: str) -> Asking[tuple[Qos, ...]]:
+    def of_ports(self, *ports: str) -> Asking[dict[str, Qos]]:
         """The same of several."""
-        found = []
+        found = {}
         asked = (in_json("qos", "interface", *self.at(port)) for port in ports)
         for port, reply in zip(ports, (yield from ask_each(*asked)), strict=True):
             self.cli.refusals.expect_answer(reply)
-            (each,) = parse_qos(reply)
-            self.expect_about(reply, port, each.port)
-            found.append(each)
-        return tuple(found)
+            found[port] = self.only(reply, port, parse_qos(reply))
+        return found
 
 
 class OnyxTrust(_OfQos[TrustSetting]):
@@ -155,7 +137,8 @@ class OnyxQueueMap(_OfQos[tuple[int, ...]]):
 
     def read(self, port: str) -> Asking[tuple[int, ...]]:
         """That of all ports of the testbed, which have to agree."""
-        found = {each.classes: each.port for each in (yield from self.of_ports(*self.ports))}
+        of_ports = yield from self.of_ports(*self.ports)
+        found = {each.classes: port for port, each in of_ports.items()}
         if len(found) > 1:
             told = ", ".join(f"{port} {classes}" for classes, port in found.items())
             problem = f"ports have different traffic classes for the same priorities: {told}"

@@ -6,10 +6,12 @@ stands in a list of one, and what belongs together is parted over the objects of
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import NoReturn, TypeVar
 
 from labtests.capabilities import settings as s
 from labtests.core.errors import CommandRejected
+from labtests.core.output import excerpt
 from labtests.drivers.displays import (
     Cli,
     CliPart,
@@ -20,6 +22,7 @@ from labtests.drivers.displays import (
     ValueKind,
 )
 from labtests.drivers.displays.trees import Node, parse_any
+from labtests.drivers.parsing import READ_AGAIN
 from labtests.transport.asking import Asking
 from labtests.transport.commands import CliLine, Word, cli
 from labtests.transport.protocol import Reply
@@ -72,31 +75,47 @@ def rows_of(node: Node) -> tuple[Node, ...]:
     return node.rows() if isinstance(node.shown, list) else (node,)
 
 
-def fields_of(node: Node) -> dict[str, Node]:
-    """The fields of all of them together."""
-    found: dict[str, Node] = {}
-    for row in rows_of(node):
-        for name, each in row.named():
-            if name in found:
-                row.refuse(f"has the name {name[:80]!r} a second time")
-            found[name] = each
-    return found
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the objects of a list, or the one object that it is, say together."""
 
+    node: Node
+    fields: Mapping[str, Node]
 
-def needed(node: Node, fields: dict[str, Node], name: str) -> Node:
-    """One that has to be there."""
-    if name not in fields:
-        node.refuse(f"lacks the field {name!r}")
-    return fields[name]
+    @classmethod
+    def by(cls, node: Node) -> "Told":
+        """Refused where two have one name."""
+        found: dict[str, Node] = {}
+        for row in rows_of(node):
+            for name, each in row.named():
+                if name in found:
+                    row.refuse(f"has the name {excerpt(name, 80)!r} a second time")
+                found[name] = each
+        return cls(node, found)
 
+    @classmethod
+    def of_a_port(cls, reply: Reply) -> "tuple[str, Told]":
+        """The one port that an answer `[{"Eth1/1": [...]}]` is about, and what it says of it."""
+        whole = cls.by(parse_any(reply))
+        if len(whole.fields) != 1:
+            whole.node.refuse(f"should be about one port, not {len(whole.fields)}")
+        ((name, node),) = whole.fields.items()
+        return name, cls.by(node)
 
-def of_one_port(reply: Reply) -> tuple[str, Node]:
-    """The port that an answer `[{"Eth1/1": [...]}]` is about, and what it says of it."""
-    whole = parse_any(reply)
-    found = fields_of(whole)
-    if len(found) != 1:
-        whole.refuse(f"should be about one port, not {len(found)}")
-    return next(iter(found.items()))
+    def __getitem__(self, name: str) -> Node:
+        if name not in self.fields:
+            self.node.refuse(f"lacks the field {name!r}")
+        return self.fields[name]
+
+    def text(self, name: str) -> str:
+        """Of one that may be absent: "" then."""
+        return self.fields[name].text() if name in self.fields else ""
+
+    def numbered(self, most: int) -> "list[Told]":
+        """What it says of 0, 1, ... below this; exactly those have to be there."""
+        if set(self.fields) != set(map(str, range(most))):
+            self.node.refuse(f"has not the numbers from 0 to {most - 1}", READ_AGAIN)
+        return [Told.by(self.fields[str(n)]) for n in range(most)]
 
 
 class OnyxPart(CliPart):
@@ -115,13 +134,9 @@ class OnyxPart(CliPart):
     def only(self, reply: Reply, port: str, found: Mapping[str, T]) -> T:
         """What is shown of this port, which must be all there is."""
         if set(found) != {self.port(port)}:
-            self.cli.names.wrong(reply, self.port(port), ", ".join(found)[:80] or "nothing")
+            told = excerpt(", ".join(found), 80) or "nothing"
+            self.cli.names.wrong(reply, self.port(port), told)
         return found[self.port(port)]
-
-    def expect_about(self, reply: Reply, port: str, printed: str) -> None:
-        """Raises UnreadableOutput for an answer about another port."""
-        if printed != self.port(port):
-            self.cli.names.wrong(reply, self.port(port), printed[:80])
 
     def reject(self, where: str, problem: str, remedy: str) -> NoReturn:
         """Raise an error about a part of the configuration."""

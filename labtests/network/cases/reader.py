@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from labtests.core.errors import InventoryError
-from labtests.inventory.document import read_file
+from labtests.inventory.document import Readable, read_file
 from labtests.inventory.form import checked
 from labtests.inventory.mistakes import Mistakes, nearest
 from labtests.inventory.mistakes import Path as Where
@@ -31,7 +31,7 @@ MOST_SAMPLES = 100_000_000
 def load(path: Path | str) -> CaseFile:
     """The case that a file describes. Raises InventoryError with every mistake of the file."""
     file = Path(path)
-    document = read_file(file)
+    document = read_file(Readable(file))
     mistakes = document.mistakes
     case = None
     if document.tree is not None or not mistakes.lines():

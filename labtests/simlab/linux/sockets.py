@@ -56,11 +56,25 @@ class Connected:
     destination: str
 
 
+@dataclass(frozen=True, slots=True)
+class ClosedSocket:
+    """Where a flow came to, and how many of its datagrams had come when its program closed it."""
+
+    flow: UdpFlow
+    read_datagrams: int
+
+    @property
+    def refused(self) -> int:
+        """Datagrams that came when there was no port any more."""
+        return self.flow.received_datagrams - self.read_datagrams
+
+
 @dataclass(slots=True)
 class Sockets:
     """What a host's IP stack knows and its network card does not."""
 
     narrow: list[ReceiveSocket] = field(default_factory=list)  # may lose what they cannot hold
+    closed: list[ClosedSocket] = field(default_factory=list)
     pings_out: list[UdpFlow] = field(default_factory=list)  # the kernel counts them as no UDP
     pings_in: list[UdpFlow] = field(default_factory=list)
     tcp: list[TcpFlow] = field(default_factory=list)  # that this host sends

@@ -131,6 +131,7 @@ def _counted(host: Machine, total: Callable[[str], int]) -> dict[str, int]:
     received, sent = total("ip_in_receives"), total("udp_out_datagrams")
     pings = sum(flow.received_datagrams for flow in host.sockets.pings_in)
     lost = sum(socket.lost(host.kernel.now_ns) for socket in host.sockets.narrow)
+    refused = sum(socket.refused for socket in host.sockets.closed)
     asked, done, failed = (total(f"ip_reasm_{name}") for name in ("reqds", "oks", "fails"))
     delivered = received - asked + done
     of_udp = total("udp_in_datagrams") + total("udp_in_errors")
@@ -147,7 +148,8 @@ def _counted(host: Machine, total: Callable[[str], int]) -> dict[str, int]:
         "IcmpInMsgs": pings,
         "TcpInSegs": max(delivered - of_udp, 0),
         "TcpRetransSegs": sum(flow.retransmits for flow in host.sockets.tcp),
-        "UdpInDatagrams": total("udp_in_datagrams") - lost - pings,
+        "UdpInDatagrams": total("udp_in_datagrams") - lost - pings - refused,
+        "UdpNoPorts": refused,
         "UdpInErrors": total("udp_in_errors") + lost,
         "UdpOutDatagrams": sent - sum(flow.sent_datagrams for flow in host.sockets.pings_out),
         "UdpRcvbufErrors": total("udp_rcvbuf_errors") + lost,

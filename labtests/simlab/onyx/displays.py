@@ -195,11 +195,8 @@ def _counters(switch: EmulatedSwitch, port: str) -> list[Shown]:
         "error packets": 0,
         "discard packets": tail,
     }
-    return [{"Rx": [_texts(received)]}, {"Tx": [_texts(sent)]}]
-
-
-def _texts(counts: dict[str, int]) -> dict[str, str]:
-    return {words: str(count) for words, count in counts.items()}
+    sides = {"Rx": received, "Tx": sent}
+    return [{side: [{w: str(n) for w, n in told.items()}]} for side, told in sides.items()]
 
 
 def _counted(

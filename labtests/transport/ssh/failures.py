@@ -68,7 +68,9 @@ Words = tuple[str, str]
 
 def _host_key(error: HostKeyProblem, place: FailurePlace) -> Words:
     trust = place.hop.known_hosts
-    file, scan = quote(str(trust.place.files[0])), _keyscan(place.hop)
+    files = (error.file, *trust.place.files, *trust.place.system)
+    file = quote(next((str(each) for each in files if each is not None), "a known_hosts file"))
+    scan = _keyscan(place.hop)
     fingerprint = f"{error.key.get_name()} {error.key.fingerprint}"
     if error.why == "revoked":
         return (
@@ -83,6 +85,13 @@ def _host_key(error: HostKeyProblem, place: FailurePlace) -> Words:
             f"compare the fingerprint on the device's console; if it is right, "
             f"ssh-keygen -R {quote(trust.name)} -f {file} and learn the new one with "
             f"{scan} >> {file}",
+        )
+    if not trust.place.files:
+        return (
+            f"the host key of {place.what} is unknown: {fingerprint}, and UserKnownHostsFile of "
+            "your ssh_config names no file that it could be in",
+            "name one there, or `known_hosts` in the testbed file; compare the fingerprint on the "
+            f"device's console, and write down there what {scan} says",
         )
     return (
         f"the host key of {place.what} is unknown: {fingerprint} is not in {file}",

@@ -3,7 +3,12 @@
 What is sent goes into one folder of the run, /tmp/labtests-WORD, and nowhere else: whose file
 another one was, with which owner, mode, label and names, could not be put back with certainty, and
 not at all by a runner that is dead. The folder is removed at the end of the run. A process on the
-host removes it when the session breaks before (supervision.py).
+host, the keeper, removes it when the session breaks before (supervision.py).
+
+Nobody on the host can know WORD before the folder is there: SFTP makes it, and no process has the
+name among its arguments until then, so no other user makes one of that name first. A runner that is
+killed between that and the keeper's start leaves it, empty. The keeper stays in the folder: one of
+that name that somebody else has made since is another one, and is left alone.
 """
 
 import os
@@ -12,14 +17,14 @@ import secrets
 import struct
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 import paramiko
 from paramiko.sftp import CMD_ATTRS, SFTPError
 
-from labtests.core.errors import CommandRejected, CommandTimeout, DeviceError
+from labtests.core.errors import CommandRejected, CommandTimeout, DeviceError, LabError
 from labtests.core.private_files import expect_safe_way, open_private
 from labtests.transport.commands import program, script
 from labtests.transport.protocol import Process, wait_until
@@ -27,15 +32,15 @@ from labtests.transport.ssh.fabric_runner import SuiteSession
 from labtests.transport.ssh.line import SshLine
 from labtests.transport.ssh.unbroken import Hand
 
-TOP = "/tmp"  # there it is a folder of our own, mode 0700, with a name that nobody knows
+TOP = "/tmp"  # there it is a folder of our own, mode 0700
 GET_LIMIT_BYTES = 2**30
 LEAST_BYTES_PER_S = 2**14  # of a file: 1 GiB takes at most 19 hours
 KEPT_S = 86_400
 _PRIVATE, _DANGEROUS = 0o600, 0o7022
 READY_WITHIN_S = 15.0
 _READY = "ready"
-_KEEPER = f"""trap : HUP INT TERM; echo {_READY}; exec >/dev/null 2>&1
-sleep SECONDS; trap '' HUP INT TERM; rm -rf -- FOLDER"""
+_KEEPER = f"""trap : HUP INT TERM; cd FOLDER || exit 1; echo {_READY}; exec >/dev/null 2>&1
+sleep SECONDS; trap '' HUP INT TERM; if [ . -ef FOLDER ]; then rm -rf -- FOLDER; fi"""
 """A signal ends the sleep. timeout(1) sends the group another one when it gets its own: rm must not
 end by that. Nobody reads by then what the shell has to say."""
 
@@ -200,17 +205,20 @@ class HostFiles:
         Unreachable when the session broke: then the host has removed it."""
         self._hand.close()
         folder, self.folder = self.folder, ""
-        if not folder:
+        keeper, self._keeper = self._keeper, None
+        if keeper is None:
             return
-        reply = self._session.transport.run(program("rm", "-rf", "--", folder))
-        if self._keeper is not None:
-            self._keeper.close()
+        ended = keeper.status() is not None  # by itself: then another may have that name by now
+        act = program("test", "!", "-e", folder) if ended else program("rm", "-rf", "--", folder)
+        reply = self._session.transport.run(act)
+        keeper.close()
+        why = "who kept it has ended" if ended else reply.errors.strip()
         if reply.status != 0:
             raise CommandRejected(
                 self._session.device,
                 reply.command,
-                f"files that were sent are left there: {reply.errors.strip()}",
-                f"remove {folder} as root",
+                f"files that were sent are left there: {why}",
+                f"look at whose it is (ls -ld {folder}), and remove it as root",
             )
 
     def _moved(self, what: str, act: Callable[[CountedSftp], Answer]) -> Answer:
@@ -272,21 +280,31 @@ class HostFiles:
         return CommandRejected(device, command, f"no SFTP there: {error or 'it ended'}", remedy)
 
     def _made(self) -> str:
-        """The run's folder; who is to remove it is there before it is."""
+        """The run's folder, and who is to remove it."""
         if self.folder:
             return self.folder
         self._session.expect_lease()
         folder = f"{TOP}/labtests-{secrets.token_hex(8)}"
-        keeper = program("sh", "-c", script(_KEEPER, SECONDS=KEPT_S, FOLDER=folder))
-        self._keeper = self._session.transport.start(keeper, limit_s=KEPT_S)
+        self._hand.do(lambda: self._make(folder))
         try:
-            self._expect_ready(self._keeper)
-            self._hand.do(lambda: self._make(folder))
+            self._keeper = self._kept(folder)
         except BaseException:
-            self._keeper.close()
+            with suppress(LabError, OSError):
+                self._hand.do(lambda: self._unmake(folder))
             raise
         self.folder = folder
         return folder
+
+    def _kept(self, folder: str) -> Process:
+        """Who removes it when the session has ended."""
+        keeper = program("sh", "-c", script(_KEEPER, SECONDS=KEPT_S, FOLDER=folder))
+        process = self._session.transport.start(keeper, limit_s=KEPT_S)
+        try:
+            self._expect_ready(process)
+        except BaseException:
+            process.close()
+            raise
+        return process
 
     def _expect_ready(self, keeper: Process) -> None:
         """A signal that comes earlier would end it, and leave the folder."""
@@ -301,7 +319,23 @@ class HostFiles:
             raise CommandTimeout(keeper.device, keeper.command, problem, remedy)
 
     def _make(self, folder: str) -> None:
-        with self._told(f"mkdir {folder}"):
+        what = f"mkdir {folder}"
+        try:
+            with self._told(what):
+                client = self._opened()
+                client.begin()
+                client.mkdir(folder, 0o700)
+        except OSError as error:
+            raise CommandRejected(
+                self._session.device,
+                f"sftp: {what}",
+                f"the folder for files of this run cannot be made: {error}",
+                f"look at rights and space on the host: ls -ld {TOP}; df {TOP}",
+            ) from error
+
+    def _unmake(self, folder: str) -> None:
+        """It is empty, if it is still there."""
+        with self._told(f"rmdir {folder}"):
             client = self._opened()
             client.begin()
-            client.mkdir(folder, 0o700)
+            client.rmdir(folder)

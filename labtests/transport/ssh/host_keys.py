@@ -7,7 +7,7 @@ import re
 import struct
 import threading
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -19,7 +19,8 @@ from paramiko.hostkeys import HostKeyEntry, InvalidHostKey
 
 from labtests.inventory import Management
 from labtests.transport.ssh.key_lists import is_listed, known_text
-from labtests.transport.ssh.learning import SYSTEM_FILE, USER_FILE, KnownHostsFiles, NoPlace
+from labtests.transport.ssh.known_files import Named, system_files, user_files
+from labtests.transport.ssh.learning import KnownHostsFiles, NoPlace
 
 REVOKED = "@revoked"
 
@@ -31,10 +32,16 @@ class HostKeyProblem(paramiko.SSHException):
     nothing is known of the host."""
 
     def __init__(
-        self, name: str, key: paramiko.PKey, why: Literal["changed", "revoked", "unknown"]
+        self,
+        name: str,
+        key: paramiko.PKey,
+        why: Literal["changed", "revoked", "unknown"],
+        file: Path | None = None,
     ) -> None:
         super().__init__(f"host key of {name} is {why}")
         self.name, self.key, self.why = name, key, why
+        self.file = file
+        """Which one has another key of the host."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +60,7 @@ class KnownHosts(paramiko.MissingHostKeyPolicy):
     def key_types(self) -> tuple[str, ...]:
         """Types of the keys known for this host, so that the server is asked for one of them.
         Raises Unbelieved."""
-        known = (line.key for line in self._lines() if line.good)
+        known = (line.key for line, _ in self._lines() if line.good)
         return tuple(dict.fromkeys(key.get_name() for key in known if key is not None))
 
     def missing_host_key(
@@ -74,21 +81,23 @@ class KnownHosts(paramiko.MissingHostKeyPolicy):
         if self.revoked is not None and is_listed(key, self.revoked):
             raise HostKeyProblem(self.name, key, "revoked")
         lines = self._lines()
-        known = [line.key for line in lines if line.good]
-        if any(line.key == key for line in lines if not line.good):
+        known = [(line.key, file) for line, file in lines if line.good]
+        if any(line.key == key for line, _ in lines if not line.good):
             raise HostKeyProblem(self.name, key, "revoked")
-        if key in known:
+        if any(each == key for each, _ in known):
             return True
-        if known or self.policy == "strict":
-            raise HostKeyProblem(self.name, key, "changed" if known else "unknown")
+        if known:
+            raise HostKeyProblem(self.name, key, "changed", known[0][1])
+        if self.policy == "strict":
+            raise HostKeyProblem(self.name, key, "unknown")
         return False
 
-    def _lines(self) -> list["_Line"]:
-        found: list[_Line] = []
-        for file in self.place.files:
+    def _lines(self) -> list[tuple["_Line", Path]]:
+        found: list[tuple[_Line, Path]] = []
+        for file in (*self.place.files, *self.place.system):
             for candidate in _index(known_text(file, self.place.beside)).about(self.name):
                 line = _line(candidate, self.name)
-                found += [line] if line else []
+                found += [(line, file)] if line else []
         return found
 
     def _learn(self, key: paramiko.PKey) -> None:
@@ -209,11 +218,13 @@ def known_hosts_name(host: str, port: int, alias: str | None) -> str:
     return host if port == SSH_PORT else f"[{host}]:{port}"
 
 
-def known_hosts_place(management: Management, configured: str | None) -> KnownHostsFiles:
-    """The testbed's file alone; else ssh_config's or the user's own, and the system's."""
+def known_hosts_place(
+    management: Management, configured: Mapping[str, str], named: Named
+) -> KnownHostsFiles:
+    """The testbed's file alone; else ssh_config's or the user's own, and the system's. Raises
+    NotUnderstood."""
     if management.known_hosts:
         beside = management.known_hosts_beside
         file = Path(management.known_hosts).expanduser()
         return KnownHostsFiles((file,), testbed=True, beside=Path(beside) if beside else None)
-    names: Sequence[str] = configured.split() if configured else [str(USER_FILE)]
-    return KnownHostsFiles((*(Path(name).expanduser() for name in names), SYSTEM_FILE))
+    return KnownHostsFiles(user_files(configured, named), system=system_files(configured))

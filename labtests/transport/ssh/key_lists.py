@@ -7,8 +7,8 @@ import paramiko
 from paramiko.hostkeys import HostKeyEntry, InvalidHostKey
 
 from labtests.core.output import excerpt
-from labtests.core.private_files import NotPrivate, expect_credible
-from labtests.core.trusted_files import NotAFile, handed
+from labtests.core.private_files import NotPrivate
+from labtests.core.trusted_files import NotAFile, credible
 from labtests.transport.ssh.learning import MOST_BYTES
 
 LONGEST_LINE = 2**16
@@ -25,14 +25,16 @@ def known_text(file: Path, beside: Path | None) -> str:
     it is refused. `beside` is the folder of the testbed file that names it: whoever has made that
     one is believed here, too. Raises Unbelieved."""
     try:
-        expect_credible(file, beside)
-        text = handed(file, most_bytes=MOST_BYTES).decode("utf-8", errors="replace")
+        text = credible(file, beside, most_bytes=MOST_BYTES).decode("utf-8", errors="replace")
     except NotPrivate as error:
         raise Unbelieved(str(error)) from error
     except NotAFile as error:  # what it says may be that a key is revoked
         raise Unbelieved(f"{error}\n  remedy: split it, or name another one") from error
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return ""
+    except OSError as error:  # the same
+        told = f"{file} cannot be read: {error.strerror}"
+        raise Unbelieved(f"{told}\n  remedy: make it readable, or name another one") from error
     if any(len(line) > LONGEST_LINE for line in text.split("\n")):
         raise Unbelieved(
             f"{file} has a line of more than {LONGEST_LINE} characters, which is not read\n"
@@ -45,7 +47,9 @@ def is_listed(key: paramiko.PKey, file: Path) -> bool:
     """Whether RevokedHostKeys of ssh_config has it. As with OpenSSH, a file that is not a list of
     keys lets no host pass. Raises Unbelieved."""
     try:
-        content = handed(file, most_bytes=MOST_BYTES)
+        content = credible(file, most_bytes=MOST_BYTES)
+    except NotPrivate as error:
+        raise Unbelieved(f"RevokedHostKeys: {error}") from error
     except (OSError, NotAFile) as error:
         raise _unusable(file, f"cannot be read: {error}") from error
     if content.startswith(_BEGINNING_OF_KRL):

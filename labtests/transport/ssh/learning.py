@@ -8,20 +8,18 @@ there as something else.
 import os
 import re
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import paramiko
 
-from labtests.core.private_files import NotPrivate, expect_safe_way
+from labtests.core.private_files import NotPrivate, Opened, expect_safe_way, opened
 from labtests.inventory.names import LOGIN_OPTIONS
 
-SYSTEM_FILE = Path("/etc/ssh/ssh_known_hosts")
-USER_FILE = Path("~/.ssh/known_hosts")
 MOST_BYTES = 2**22  # some 40 000 hosts
 """Of a file of host keys: some 100 000 lines."""
 
-_OPEN = os.O_RDWR | os.O_APPEND | os.O_NONBLOCK | os.O_CLOEXEC
+_OPEN = os.O_RDWR | os.O_APPEND | os.O_NONBLOCK
 _NEVER = (
     "authorized_keys",
     "authorized_principals",
@@ -44,14 +42,18 @@ class NoPlace(Exception):
 @dataclass(frozen=True, slots=True)
 class KnownHostsFiles:
     """Known_hosts files, and who names them: the user's own ssh settings, or a testbed file. Then
-    a new one can be made beside the testbed file (`beside`) and in the user's ~/.ssh only."""
+    a new one can be made beside the testbed file (`beside`) and in the user's ~/.ssh only. Those of
+    the `system` are only read."""
 
     files: tuple[Path, ...]
+    system: tuple[Path, ...] = field(default=(), kw_only=True)
     testbed: bool = False
     beside: Path | None = None
 
     def learn(self, name: str, key: paramiko.PKey) -> None:
         """Append the key to the first file. Raises NoPlace, OSError."""
+        if not self.files:
+            raise NoPlace
         try:
             file = self.files[0].resolve()
         except (RuntimeError, ValueError):
@@ -59,15 +61,14 @@ class KnownHostsFiles:
         if any(each.name.lower().startswith(_NEVER) for each in (self.files[0], file)):
             raise NoPlace
         try:
-            descriptor = os.open(file, _OPEN)
-        except FileNotFoundError:
-            self._expect_may_begin(file)
-            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            descriptor = os.open(file, _OPEN | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "rb+", buffering=0) as lines:
-            found = os.fstat(descriptor)
+            place = self._opened(file)
+        except NotPrivate as error:
+            raise NoPlace from error
+        found = place.found
+        with os.fdopen(place.descriptor, "rb+", buffering=0) as lines:
             if not stat.S_ISREG(found.st_mode):
                 raise NoPlace
+            self._expect_credible(place)  # else what is written would not be believed
             text = (lines.read(MOST_BYTES + 1) or b"").decode("utf-8", errors="replace")
             if not _has_host_keys(text):
                 self._expect_may_begin(file)
@@ -76,11 +77,26 @@ class KnownHostsFiles:
             newline = "" if not text or text.endswith("\n") else "\n"
             lines.write(f"{newline}{line_of(name, key)}\n".encode())
 
+    def _opened(self, file: Path) -> Opened:
+        try:
+            return opened(file, _OPEN, follows=False)
+        except FileNotFoundError:
+            self._expect_may_begin(file)
+            expect_safe_way(file)
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            return opened(file, _OPEN | os.O_CREAT | os.O_EXCL, follows=False)
+
+    def _expect_credible(self, place: Opened) -> None:
+        try:
+            place.expect_credible(self.beside)
+        except NotPrivate as error:
+            raise NoPlace from error
+
     def _expect_may_begin(self, file: Path) -> None:
         """Where there is no host key yet, the place must say that it is for some."""
         if not self.testbed:
             return
-        folders = (USER_FILE.expanduser().parent, self.beside)
+        folders = (Path("~/.ssh").expanduser(), self.beside)
         if file.parent not in [each.resolve() for each in folders if each is not None]:
             raise NoPlace
         says_so = file.name.endswith(_SAYS_SO) or (_SAYS_SO in file.name and not file.suffix)

@@ -2,18 +2,26 @@
 
 import os
 import subprocess
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from typing import Any
 
 import paramiko
 
+from labtests.transport.ssh.known_files import kept_as_written
+
 EXEC_WITHIN_S = 10.0  # wall time, of one program of `Match exec`
 
 
 class UserSettings(paramiko.SSHConfig):
-    """paramiko's, but for `Match exec`: as ssh does it runs the user's program, by the user's
-    shell; here it reads nothing, what it prints is not shown, and one that hangs counts as no."""
+    """paramiko's, but for names of files of host keys, which stay as they are written, and for
+    `Match exec`: as ssh does it runs the user's program, by the user's shell; here it reads
+    nothing, what it prints is not shown, and one that hangs counts as no."""
+
+    def parse(self, file_obj: Iterable[str]) -> None:
+        """See paramiko."""
+        super().parse(map(kept_as_written, file_obj))
 
     def _does_match(self, match_list: Any, target_hostname: str, *more: Any) -> bool:
         for criterion in match_list:

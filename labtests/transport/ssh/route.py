@@ -4,25 +4,26 @@ ssh_config is read by paramiko; what is made of it is put together here, jump ho
 order, each with a trust of its own.
 """
 
-import getpass
 import re
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
 import paramiko
 
-from labtests.core.errors import LoginRefused
+from labtests.core.errors import HostKeyRefused, LoginRefused
 from labtests.inventory import Device, Management
 from labtests.transport.ssh.dialling import DIAL_WITHIN_S
 from labtests.transport.ssh.hop import Hop
 from labtests.transport.ssh.host_keys import KnownHosts, known_hosts_name, known_hosts_place
+from labtests.transport.ssh.known_files import Named, NotUnderstood, local_user, revoked_file
 from labtests.transport.ssh.passwords import ASK, SERVICE, password_named
 from labtests.transport.ssh.settings import ssh_settings
 
 _LONGEST_KEY_BYTES = 2**17
+_TIME = re.compile(r"none|(\d{1,6}+[smhdw]?+){1,8}+", re.IGNORECASE)
+_UNITS_S = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _DEFAULT_PORT = Management(host="").port
 _JUMP = re.compile(
     r"(?:ssh://)?(?:(?P<user>[^@]+)@)?(?:\[(?P<bracketed>[^\]]+)\]|(?P<host>[^:]+))(?::(?P<port>\d+))?"
@@ -85,8 +86,11 @@ class _Way:
 
     def _hop(self, target: _Target, through: Hop | None, login: dict[str, Any]) -> Hop:
         configured = self._settings.lookup(target.host)
+        user = target.user or configured.get("user") or local_user()
         host = configured.get("hostname", target.host)
         port = target.port or int(configured.get("port", _DEFAULT_PORT))
+        alias = configured.get("hostkeyalias")
+        named = Named(given=target.host, host=host, port=port, user=user, alias=alias)
         keys = [*login.get("key_filename", ()), *configured.get("identityfile", ())]
         # as OpenSSH does, pass over an IdentityFile that is not there
         keys = [key for key in keys if _may_be_key(Path(key))]
@@ -94,31 +98,35 @@ class _Way:
             name=target.host,
             host=host,
             port=port,
-            user=target.user or configured.get("user") or _local_user(),
-            known_hosts=self._known_hosts(host, port, configured),
+            user=user,
+            known_hosts=self._known_hosts(named, configured),
             credentials={**login, "key_filename": keys or None},
-            within_s=int(configured.get("connecttimeout", DIAL_WITHIN_S)),
+            within_s=_within_s(configured.get("connecttimeout", "none")),
             legacy=self._management.legacy_ssh,
             through=through or _proxy_command(configured),
         )
 
-    def _known_hosts(self, host: str, port: int, configured: paramiko.SSHConfigDict) -> KnownHosts:
-        return KnownHosts(
-            known_hosts_name(host, port, configured.get("hostkeyalias")),
-            known_hosts_place(self._management, configured.get("userknownhostsfile")),
-            self._management.host_keys,
-            _revoked(configured),
-        )
+    def _known_hosts(self, named: Named, configured: paramiko.SSHConfigDict) -> KnownHosts:
+        try:
+            return KnownHosts(
+                known_hosts_name(named.host, named.port, named.alias),
+                known_hosts_place(self._management, configured, named),
+                self._management.host_keys,
+                revoked_file(configured, named),
+            )
+        except NotUnderstood as error:
+            command = f"ssh {quote(named.given)}"
+            name = self._device.name
+            raise HostKeyRefused(name, command, error.problem, error.remedy) from error
 
 
-def _revoked(configured: paramiko.SSHConfigDict) -> Path | None:
-    file = str(configured.get("revokedhostkeys", "none"))
-    return None if file.lower() == "none" else Path(file).expanduser()
-
-
-@cache
-def _local_user() -> str:
-    return getpass.getuser()
+def _within_s(text: str) -> int:
+    """ConnectTimeout (sshd_config(5), TIME FORMATS); `none` and 0 leave it to labtests. Raises
+    ValueError."""
+    if not _TIME.fullmatch(text):
+        raise ValueError(f"ConnectTimeout {text} of ssh_config is no time, such as 30 or 1m30s")
+    parts = re.findall(r"(\d+)([smhdw]?)", text.lower())
+    return sum(int(count) * _UNITS_S[unit] for count, unit in parts) or DIAL_WITHIN_S
 
 
 def _credentials(device: Device) -> dict[str, Any]:

@@ -43,6 +43,9 @@ def _single(call: Call, words: list[str]) -> bool:
         return words[0] != ""
     if len(words) == 2:
         return _unary(call, words[0], words[1])
+    if len(words) == 3 and words[1] == "-ef":  # nothing has two names here
+        one, other = call.path(words[0]), call.path(words[2])
+        return one == other and call.host.tree.exists(one)
     if len(words) == 3:
         return _binary(*words)
     raise ValueError("too many arguments")

@@ -225,6 +225,7 @@ class _Client(Iperf3Side):
                     mtu_bytes=sender[1].mtu_bytes,
                 )
             )
+            stream.receiver = receiver.sockets
             if plan.window_bytes:
                 self._narrow(stream, stream.udp, receiver)
         else:
@@ -269,6 +270,8 @@ class _Client(Iperf3Side):
         trial.stop()
         yield from self._settle(trial)
         sent, received = self.results(trial)  # what was in the socket at the end counts as sent
+        for stream in trial.streams:
+            stream.close()
         trial.over = True
         self.finish(trial, sent, received)
         self.say("\niperf Done.\n")

@@ -7,6 +7,7 @@ from labtests.network import TcpFlow, UdpFlow
 from labtests.simlab.linux.iperf3.plan import MSS_BYTES, Iperf3Plan
 from labtests.simlab.linux.iperf3.rows import IntervalRow
 from labtests.simlab.linux.processes import HostProcess
+from labtests.simlab.linux.sockets import ClosedSocket, Sockets
 from labtests.simlab.linux.streams import Event
 
 NS_PER_S = 1_000_000_000
@@ -28,6 +29,12 @@ class Iperf3Stream:
     tcp: TcpFlow | None = None
     udp: UdpFlow | None = None
     lost_in_host: Callable[[], int] = lambda: 0
+    receiver: Sockets = field(default_factory=Sockets)
+
+    def close(self) -> None:
+        """Its receiver reads no more: what still comes finds no port."""
+        if self.udp is not None:
+            self.receiver.closed.append(ClosedSocket(self.udp, self.udp.received_datagrams))
 
     def stop(self) -> None:
         """It sends no more."""
