@@ -17,6 +17,7 @@ from itertools import accumulate, islice
 from urllib.parse import quote
 
 SHORTEST_CODE = 6  # characters of base64 or hexadecimal that are taken for a secret's
+SHORTEST_EXACT_CODE = 4  # the same, where large and small letters are as base64 has them
 SHORTEST_PLAIN = 3  # characters that are left of a secret in plain form
 SHORTEST_SPREAD = 8  # characters of a secret that is also looked for across line ends
 SHORTEST_CUT = 6  # characters, or half of it, by which a secret is known that was cut
@@ -157,7 +158,9 @@ class Spelled:
         known = tuple(form for each in secrets for form in (each, *_as_a_word(each)))
         hollow = [each for each in known if len(_seen(each, _BY_CHARACTER)) < SHORTEST_PLAIN]
         self._exact = (*known, *(form for each in hollow for form in _escaped(each)))
-        self._codes = tuple(dict.fromkeys(code for each in known for code in _codes(each)))
+        codes = tuple(dict.fromkeys(code for each in known for code in _codes(each)))
+        self._codes = tuple(code.lower() for code in codes if len(code) >= SHORTEST_CODE)
+        self._short_codes = tuple(code for code in codes if len(code) < SHORTEST_CODE)
         self._known = tuple(dict.fromkeys(form for each in known for form in (each, _bytes(each))))
 
     def hidden(self, text: str, instead: str) -> str:
@@ -228,6 +231,9 @@ class Spelled:
         seen = _seen(as_it_is.text, _BY_CHARACTER)
         for span in as_it_is.spans(self._codes, seen, _BY_CHARACTER.alone):
             yield _with_edges(text, *span)
+        for code in self._short_codes:
+            for span in islice(_found(text, code), _MOST_PLACES + 1):
+                yield _with_edges(text, *span)
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,11 +319,17 @@ def _character(digits: str) -> str:
 
 
 def _small(text: str) -> str:
-    """In small letters, character by character."""
-    small = text.lower()
-    if len(small) != len(text):
-        small = "".join(low if len(low := each.lower()) == 1 else each for each in text)
-    return small.replace("\u03c2", "\u03c3")  # a sigma at the end of a word
+    """In small letters, character by character: those of the capital, which several may share."""
+    if text.isascii():
+        return text.lower()
+    return text.translate({ord(each): _small_letter(each) for each in set(text)})
+
+
+@lru_cache(maxsize=4096)
+def _small_letter(letter: str) -> str:
+    capital = letter.upper()
+    small = (capital if len(capital) == 1 else letter).lower()
+    return small if len(small) == 1 else letter
 
 
 def _found(text: str, secret: str) -> Iterator[tuple[int, int]]:
@@ -351,7 +363,8 @@ def _escaped(secret: str) -> tuple[str, ...]:
     for wide in (str, lambda character: json.dumps(character)[1:-1]):  # beyond 16 bits
         each = "".join(f"\\u{ord(c):04x}" if ord(c) < 0x10000 else wide(c) for c in secret)
         forms += [each, each.upper().replace("\\U", "\\u")]
-    return (*forms, repr(secret)[1:-1])
+    shown = repr(secret)[1:-1]
+    return (*forms, shown, repr(shown)[1:-1])
 
 
 @lru_cache(maxsize=256)
@@ -366,7 +379,7 @@ def _codes(secret: str) -> tuple[str, ...]:
     for safe in ("", "/"):
         if (url := quote(data, safe=safe)) != secret:
             found.append(url)
-    return tuple(code.lower() for code in found if len(code) >= SHORTEST_CODE)
+    return tuple(code for code in found if len(code) >= SHORTEST_EXACT_CODE)
 
 
 def _with_edges(text: str, start: int, end: int) -> tuple[int, int]:

@@ -60,7 +60,7 @@ def _make_private(folder: Path, above: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
+class _PassedStep:
     """A folder or link that was passed on the way to `path`, as it was then. `last`: what the path
     itself names is this link."""
 
@@ -71,7 +71,7 @@ class _Step:
 
 
 def _walked(
-    path: Path, passing: Callable[[_Step], object], *, follows: bool, makes: bool = False
+    path: Path, passing: Callable[[_PassedStep], object], *, follows: bool, makes: bool = False
 ) -> tuple[int, str]:
     """A descriptor of the folder that a path ends in, and the name of its end there. Each step is
     opened in the one before it, so that nobody's link leads elsewhere meanwhile, and `passing` is
@@ -89,7 +89,7 @@ def _walked(
                 links += 1
                 if links > _MOST_LINKS:
                     raise _nowhere(path, OSError("links in a circle"))
-                passing(_Step(path, place / name, link, last=not parts))
+                passing(_PassedStep(path, place / name, link, last=not parts))
                 parts += reversed(Path(os.readlink(name, dir_fd=here)).parts)
             elif parts:
                 if makes:
@@ -98,7 +98,7 @@ def _walked(
                 here, before = os.open(name, _STEP, dir_fd=here), here
                 os.close(before)
                 place /= name
-                passing(_Step(path, place, os.fstat(here)))
+                passing(_PassedStep(path, place, os.fstat(here)))
     except BaseException:
         os.close(here)
         raise
@@ -115,7 +115,7 @@ def _link(name: str, here: int) -> os.stat_result | None:
     return found if stat.S_ISLNK(found.st_mode) else None
 
 
-def _expect_trusted_link(step: _Step) -> None:
+def _expect_trusted_link(step: _PassedStep) -> None:
     """A stranger's is not followed; folders were looked at before (expect_safe_way)."""
     if stat.S_ISLNK(step.found.st_mode) and step.found.st_uid not in _trusted():
         raise NotPrivate(
@@ -125,14 +125,14 @@ def _expect_trusted_link(step: _Step) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedFile:
     """A file that is open, and all that was passed on the way to it: whoever reads the descriptor
     reads what was looked at here, whatever has that path by now."""
 
     path: Path
     descriptor: int
     found: os.stat_result
-    passed: tuple[_Step, ...]
+    passed: tuple[_PassedStep, ...]
 
     def expect_ours(self) -> None:
         """What it says may be believed: it is ours, or root's, and nobody else may write it, or put
@@ -180,11 +180,11 @@ class Opened:
         return {self.found.st_uid, *links}
 
 
-def opened(path: Path, flags: int, *, follows: bool = True) -> Opened:
+def opened(path: Path, flags: int, *, follows: bool = True) -> OpenedFile:
     """A file, and how it was come to; one that `flags` make is 0600. `follows`: also where a link
     has that path. The descriptor is the caller's to close. Raises NotPrivate, OSError (ELOOP for a
     link that is not followed)."""
-    passed: list[_Step] = []
+    passed: list[_PassedStep] = []
     try:
         folder, name = _walked(path, passed.append, follows=follows)
     except ValueError as error:  # characters that no path has
@@ -194,7 +194,7 @@ def opened(path: Path, flags: int, *, follows: bool = True) -> Opened:
         descriptor = os.open(name, flags, FILE_MODE, dir_fd=folder)
     finally:
         os.close(folder)
-    return Opened(path, descriptor, os.fstat(descriptor), tuple(passed))
+    return OpenedFile(path, descriptor, os.fstat(descriptor), tuple(passed))
 
 
 def _nowhere(path: Path, error: Exception) -> NotPrivate:
@@ -323,11 +323,11 @@ def expect_safe_way(path: Path) -> None:
     steps = []
     for place in dict.fromkeys([*written.parents, *resolved.parents]):
         with suppress(OSError):  # made by us, then
-            steps.append(_Step(path, place, place.lstat()))
+            steps.append(_PassedStep(path, place, place.lstat()))
     _expect_passed(steps, _trusted())
 
 
-def _expect_passed(steps: Iterable[_Step], trusted: set[int]) -> None:
+def _expect_passed(steps: Iterable[_PassedStep], trusted: set[int]) -> None:
     above_code = [folder.stat() for folder in Path(__file__).resolve().parents]
     for step in steps:
         found = step.found

@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from labtests.core.errors import LabError
-from labtests.core.private_files import Opened, expect_ours, opened
+from labtests.core.private_files import OpenedFile, expect_ours, opened
 
 MOST_BYTES = 2**28
 """Of a journal, a snapshot, a run: hours of a large lab."""
+MOST_PARTS = 600_000
+"""Of an answer in JSON: some 200 000 values. All interfaces of a large switch have a tenth."""
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -49,29 +51,29 @@ def own(path: Path, *, most_bytes: int = MOST_BYTES) -> bytes:
 def believed(path: Path, *, most_bytes: int = MOST_BYTES) -> bytes:
     """What a file says that only this user, or root, can have written or put there: commands are
     sent to devices because of it. Raises NotPrivate, NotAFile, OSError (ELOOP for a link)."""
-    return _passed(opened(path, _FLAGS, follows=False), most_bytes, Opened.expect_ours)
+    return _passed(opened(path, _FLAGS, follows=False), most_bytes, OpenedFile.expect_ours)
 
 
 def owned(path: Path, *, most_bytes: int = MOST_BYTES) -> bytes:
     """The same, also through a link that only they can have put there."""
-    return _passed(opened(path, _FLAGS), most_bytes, Opened.expect_ours)
+    return _passed(opened(path, _FLAGS), most_bytes, OpenedFile.expect_ours)
 
 
 def chosen(path: Path, *, named: bool, most_bytes: int = MOST_BYTES) -> bytes:
-    """What a file says because of which devices may be dialled (Opened.expect_chosen).
+    """What a file says because of which devices may be dialled (OpenedFile.expect_chosen).
     Raises NotPrivate, NotAFile, OSError."""
-    judge = partial(Opened.expect_chosen, named=named)
+    judge = partial(OpenedFile.expect_chosen, named=named)
     return _passed(opened(path, _FLAGS), most_bytes, judge)
 
 
 def credible(path: Path, beside: Path | None = None, *, most_bytes: int = MOST_BYTES) -> bytes:
-    """What a file says that has keys which may be trusted (Opened.expect_credible).
+    """What a file says that has keys which may be trusted (OpenedFile.expect_credible).
     Raises NotPrivate, NotAFile, OSError."""
-    judge = partial(Opened.expect_credible, beside=beside)
+    judge = partial(OpenedFile.expect_credible, beside=beside)
     return _passed(opened(path, _FLAGS), most_bytes, judge)
 
 
-def _passed(file: Opened, most_bytes: int, judge: Callable[[Opened], None]) -> bytes:
+def _passed(file: OpenedFile, most_bytes: int, judge: Callable[[OpenedFile], None]) -> bytes:
     return _judged(file.descriptor, file.path, most_bytes, lambda _: judge(file))
 
 
@@ -99,9 +101,20 @@ def _read(descriptor: int, path: Path, most_bytes: int) -> bytes:
     return content
 
 
-def json_of(text: str | bytes) -> Any:
-    """What a text of JSON says. Raises ValueError, also for what would exhaust the reader."""
+def json_of(text: str | bytes, *, most_parts: int | None = MOST_PARTS) -> Any:
+    """What a text of JSON says; by default one of a device, which is read while others wait. Raises
+    ValueError, also for what would exhaust the reader."""
+    if most_parts is not None:
+        expect_parts(text, most_parts)
     try:
         return json.loads(text)
     except (RecursionError, MemoryError, OverflowError) as error:
         raise ValueError(f"it is nested too deeply, or too large: {type(error).__name__}") from None
+
+
+def expect_parts(text: str | bytes, most: int) -> None:
+    """Counted before anything is made of them: no other thread runs while JSON is read, and hosts
+    that hear nothing for some seconds end what they do. Raises ValueError."""
+    marks = text.encode() if isinstance(text, str) else text
+    if (parts := sum(map(marks.count, (b",", b":", b"[", b"{")))) > most:
+        raise ValueError(f"it has {parts} parts; more than {most} are not read")

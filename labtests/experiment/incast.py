@@ -44,14 +44,12 @@ from labtests.inventory import Endpoint
 from labtests.lab.changes import Wanted
 from labtests.lab.lab import Lab
 from labtests.measure.evidence import Difference, Evidence, Refresh
-from labtests.verdicts import Thresholds, Verdict, lossless, pauses_per_s, sound
+from labtests.verdicts import Thresholds, Verdict, lossless, sound
 from labtests.workloads import PauseStorm
 
 DROPPED = "dropped_packets grew by"
 """Why a control that drops on purpose is red."""
 
-QUARTER = 4
-"""Of what a port sends, as its threshold: so that it is exceeded however the switch counts."""
 QUEUES, EQUAL_SHARE = 8, 12
 """Queues of a port; and percent of each when all have the same."""
 
@@ -199,10 +197,6 @@ class Incast:
         at = self.bottleneck
         self.set(self.lab.place(at, WATCHDOG_TIMES), WATCHDOG_TIMES, times)
         self.set(at, PFC_WATCHDOG, "on" if times.on else "off")
-
-    def thresholds_below(self, seen: Evidence) -> Thresholds:
-        """Of each sender's switch port: a quarter of the pause frames a second that it sent."""
-        return {where: max(1, round(sent / QUARTER)) for where, sent in pauses_per_s(seen).items()}
 
     def warn_of_pauses(
         self, thresholds: Thresholds, way: Literal["received", "sent"] = "sent"

@@ -1,5 +1,6 @@
 """Who sends, who receives, and which switch ports stand between: read from a testbed's links."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -76,18 +77,25 @@ def roles_of(testbed: Testbed) -> Roles:
 
 def _trunks(testbed: Testbed, senders: tuple[Role, ...], receiver: Role) -> Iterator[Trunk]:
     """Which of several cables between the same switches a packet takes is not known: none."""
+    target = receiver.switch.device
     ways = {
-        role.name: transit_ports(testbed, {role.switch.device}, receiver.switch.device)
+        role.name: frozenset(transit_ports(testbed, {role.switch.device}, target))
         for role in senders
     }
-    for link in testbed.links:
-        using = frozenset(name for name, ends in ways.items() if link.a in ends)
-        pair = {link.a.device, link.b.device}
-        alike = [each for each in testbed.links if {each.a.device, each.b.device} == pair]
-        if using and len(alike) == 1:
-            speed = BitsPerSecond(link.speed_bits_per_s)
-            ends = towards(testbed, (link.a, link.b), receiver.switch.device)
-            yield Trunk(ends=ends, bits_per_s=speed, senders=using)
+    pairs = Counter(frozenset((link.a.device, link.b.device)) for link in testbed.links)
+    only = [
+        link
+        for link in testbed.links
+        if any(link.a in ends for ends in ways.values())
+        and pairs[frozenset((link.a.device, link.b.device))] == 1
+    ]
+    ordered = towards(testbed, [(link.a, link.b) for link in only], target)
+    for link, ends in zip(only, ordered, strict=True):
+        yield Trunk(
+            ends=ends,
+            bits_per_s=BitsPerSecond(link.speed_bits_per_s),
+            senders=frozenset(name for name, way in ways.items() if link.a in way),
+        )
 
 
 def role_of(testbed: Testbed, endpoint: Endpoint) -> Role:

@@ -140,7 +140,7 @@ def read_lines(path: Path) -> Iterator[dict[str, Any] | Torn]:
         if not line.strip():
             continue
         try:
-            found = json_of(line)
+            found = json_of(line, most_parts=None)
         except ValueError:
             found = None
         yield found if isinstance(found, dict) else Torn(number, line)

@@ -73,7 +73,7 @@ def ledger_of(name: str) -> Ledger | None:
     if not file.is_file():
         return None
     try:
-        read = json_of(believed(file, most_bytes=_MOST_BYTES))
+        read = json_of(believed(file, most_bytes=_MOST_BYTES), most_parts=None)
         ledger = _sound(Ledger(**read), name)
         ledger.runners = {
             box: (int(pid), int(start)) for box, (pid, start) in read["runners"].items()

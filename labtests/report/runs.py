@@ -19,7 +19,7 @@ def read_run(folder: Path) -> Json:
     """What run.json of a run folder says. Raises UnreadableRun."""
     file = folder / "run.json"
     try:
-        run = json_of(handed(file))
+        run = json_of(handed(file), most_parts=None)
     except OSError as error:
         raise UnreadableRun(
             f"{file} cannot be read: {error.strerror}\n"

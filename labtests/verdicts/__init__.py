@@ -21,7 +21,7 @@ from labtests.verdicts.questions import (
 from labtests.verdicts.sharing import shared
 from labtests.verdicts.sound import out_of_balance, sound
 from labtests.verdicts.storms import left_alone, shut_in_time
-from labtests.verdicts.warnings import Thresholds, pauses_per_s, silent, warned
+from labtests.verdicts.warnings import Thresholds, silent, warned
 
 __all__ = [
     "Fact",
@@ -41,7 +41,6 @@ __all__ = [
     "no_loss",
     "out_of_balance",
     "paused",
-    "pauses_per_s",
     "reddest",
     "right_control",
     "set_free",

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from labtests.core.output import quoted_excerpt
+from labtests.core.trusted_files import expect_parts
 from labtests.core.units import BitsPerSecond, Bytes
 from labtests.drivers.parsing import refuse
 from labtests.transport.protocol import Reply
@@ -26,39 +27,47 @@ from labtests.workloads.iperf3_report import (
 Object = Mapping[str, Any]
 
 _BEFORE = re.compile(r"(?:[^\S\n]*+(?:warning:.*)?\n)*+\s*+")
+_BLANKS = re.compile(r"\s*+")
 _AFTER = re.compile(r"\s*(?:rc=[0-9]+\s*)?$")
 OLD_SUM_S = 0.2
 """3.9 has one `sum` for both sides: the rate is over the sender's time, `seconds` is the receiver's
 (recorded: 1.06 for 1.00)."""
 
+MOST_PARTS = 4_000_000
+"""Of a report: the longest that a host may tell (streams.py) has fewer."""
 _CUT = "give the report whole: it is printed at the end of the test only"
 
 
 def parse_json(reply: Reply) -> Iperf3Report:
     """The one report in this output. A report that is cut or lacks a figure is refused."""
-    documents = _documents(reply)
-    if len(documents) > 1:
-        refuse(reply, f"{len(documents)} reports in one output", "give one test's report alone")
-    return _report(reply, documents[0])
+    return _report(reply, _document(reply))
 
 
-def _documents(reply: Reply) -> list[dict[str, Any]]:
-    """Every JSON object of the text; nothing else may be there but warnings."""
+def _document(reply: Reply) -> dict[str, Any]:
+    """The one JSON object of the text; nothing else may be there but warnings."""
+    try:
+        expect_parts(reply.text, MOST_PARTS)
+    except ValueError as error:
+        refuse(reply, f"not a report of one test: {error}", "give one test's report alone")
+    before = _BEFORE.match(reply.text)
+    report, behind = _decoded(reply, before.end() if before else 0)
+    if not _AFTER.match(reply.text, behind):
+        _decoded(reply, behind)  # of something else that is told
+        refuse(reply, "2 reports or more in one output", "give one test's report alone")
+    return report
+
+
+def _decoded(reply: Reply, position: int) -> tuple[dict[str, Any], int]:
+    """The object that begins here, and where what comes after it does."""
     decoder = json.JSONDecoder(parse_constant=lambda word: _refuse_figure(reply, word))
-    text, found = reply.text, list[dict[str, Any]]()
-    match = _BEFORE.match(text)
-    position = match.end() if match else 0
-    while not (found and _AFTER.match(text, position)):
-        try:
-            document, position = decoder.raw_decode(text, position)
-        except (ValueError, RecursionError) as error:
-            refuse(reply, f"not a JSON report, or one cut short: {error}", _CUT)
-        if not isinstance(document, dict):
-            refuse(reply, f"a JSON report is an object, not {quoted_excerpt(document)}", _CUT)
-        found.append(document)
-        while text[position : position + 1].isspace():
-            position += 1
-    return found
+    try:
+        document, behind = decoder.raw_decode(reply.text, position)
+    except (ValueError, RecursionError) as error:
+        refuse(reply, f"not a JSON report, or one cut short: {error}", _CUT)
+    if not isinstance(document, dict):
+        refuse(reply, f"a JSON report is an object, not {quoted_excerpt(document)}", _CUT)
+    found = _BLANKS.match(reply.text, behind)
+    return document, found.end() if found else behind
 
 
 def _refuse_figure(reply: Reply, word: str) -> NoReturn:

@@ -3,18 +3,26 @@
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import paramiko
 import pytest
 
-from labtests.core.errors import LoginRefused
+from labtests.core.errors import LoginRefused, UnreadableOutput
+from labtests.drivers.cumulus.profiles import parse_qos
+from labtests.drivers.linux.qdisc import parse_tc_qdiscs
+from labtests.drivers.linux_switch.qdiscs import parse_qdiscs
+from labtests.drivers.sonic.database import parse_table
+from labtests.drivers.sonic.queues import parse_queue_counters
 from labtests.inventory import Device, Management
+from labtests.transport.protocol import Reply
 from labtests.transport.ssh import terminal
 from labtests.transport.ssh.host_keys import KnownHosts
 from labtests.transport.ssh.key_lists import Unbelieved
 from labtests.transport.ssh.learning import KnownHostsFiles
 from labtests.transport.ssh.route import hops_to
 from labtests.transport.ssh.terminal import NoPrompt, Prompt, Terminal, without_prompt
+from labtests.workloads.iperf3_json import parse_json
 
 KEY = paramiko.ECDSAKey.generate()
 LINE = f"{KEY.get_name()} {KEY.get_base64()}\n"
@@ -169,3 +177,30 @@ def test_a_key_file_without_end_is_no_key(tmp_path: Path) -> None:
     management = Management(host="192.0.2.1", user="u", key_file=str(file), ssh_config=False)
     with pytest.raises(LoginRefused, match="is not a key"):
         hops_to(Device(name="d", platform="linux", management=management))
+
+
+# -- JSON -----------------------------------------------------------------------------------------
+
+MANY = 4_000_000
+JSON = {
+    "lists": "[" + "[],\n" * MANY + "[]]",
+    "objects": '{"egress-queue-mapping":[' + "{}," * MANY + "{}]}",
+    "figures": '{"a":[' + "1," * MANY + "1]}",
+    "reports": "{}" * MANY,
+}
+
+
+@pytest.mark.parametrize(
+    "parse",
+    [parse_qos, parse_table, parse_queue_counters, parse_tc_qdiscs, parse_qdiscs, parse_json],
+    ids=lambda parse: parse.__name__,
+)
+@pytest.mark.parametrize("shape", JSON)
+def test_json_of_millions_of_parts_is_refused_before_it_is_built(parse: Any, shape: str) -> None:
+    """While it is, no other thread runs: the beats of all other hosts stop."""
+    reply = Reply(device="evil", command="show", text=JSON[shape], errors="", status=0, time_s=0.0)
+    begun_s = time.process_time()
+    with pytest.raises(UnreadableOutput) as refused:
+        parse(reply)
+    assert refused.value.device == "evil"
+    assert time.process_time() - begun_s < 0.5

@@ -14,7 +14,7 @@ from labtests.capabilities import counters as c
 from labtests.capabilities.device import WatchdogTelemetry
 from labtests.capabilities.records import PfcSetting, WatchdogTimes
 from labtests.capabilities.settings import PFC, PFC_WATCHDOG, WATCHDOG_TIMES
-from labtests.core.errors import CommandRejected
+from labtests.core.errors import CommandRejected, UnreadableOutput
 from labtests.drivers.sonic.watchdog import OFF, parse_stats
 from labtests.inventory import Endpoint
 from labtests.lab.lab import Lab
@@ -124,8 +124,9 @@ def test_times_of_others_are_read_and_put_back_to_the_millisecond(lab):
             "another one than drop",
         ),
         (("Ethernet0", "detection_time", "300", "pfc_stat_history", "enable"), OFF, "a history"),
+        (("Ethernet0", "restoration_time", "600"), FAST, "no detection_time"),
     ],
-    ids=["fast", "slow", "for ever", "fixed", "poll", "alert", "history"],
+    ids=["fast", "slow", "for ever", "fixed", "poll", "alert", "history", "nothing"],
 )
 def test_what_it_cannot_do_or_could_not_put_back_is_refused(lab, words, wanted, said):
     if words:
@@ -163,6 +164,23 @@ def test_a_queue_that_is_not_watched_has_no_numbers(lab):
     assert after[3, c.WATCHDOG_SHUTDOWNS].value == 0
     assert after[3, c.WATCHDOG_DROPPED_OUT_PACKETS].value == 0
     assert after[5, c.WATCHDOG_SHUTDOWNS].value is None
+
+
+def test_an_entry_that_leaves_the_action_to_the_switch_leaves_it_again(lab):
+    typed(lab, "sonic-db-cli", "CONFIG_DB", "HSET", "PFC_WD|Ethernet0", "detection_time", "400",
+          "restoration_time", "400")  # fmt: skip
+    with lab.restoring():
+        lab.change(AT, WATCHDOG_TIMES, FAST)
+        assert seen(lab, WATCHDOG_TIMES) == FAST
+    told = typed(lab, "sonic-db-cli", "CONFIG_DB", "HGETALL", "PFC_WD|Ethernet0").text
+    assert told == "{'detection_time': '400', 'restoration_time': '400'}\n"
+
+
+def test_two_rows_of_one_queue_are_refused():
+    reply = load("watchdog_stats.given-01")
+    text = reply.text.replace("Ethernet4:3", "Ethernet0:03")
+    with pytest.raises(UnreadableOutput):
+        parse_stats(replace(reply, text=text))
 
 
 def test_a_recording_says_which_queues_are_watched():

@@ -390,3 +390,43 @@ def _took_s(act: Callable[[], object]) -> float:
     begun_s = time.process_time()
     act()
     return time.process_time() - begun_s
+
+
+@pytest.mark.parametrize("secret", ["abcd", "1234", "aaaa", "z9-_", "(0)~", "Ab1?x"])
+def test_a_short_secret_is_known_in_base64(secret: str) -> None:
+    for before in ("", "x", "xy", "user:", "\xff\xfe"):
+        for after in ("", "\n", "yz", "zzz"):
+            for code in (base64.b64encode, base64.urlsafe_b64encode):
+                coded = code(f"{before}{secret}{after}".encode("latin-1")).decode()
+                clean = Redaction([secret]).text(f"said {coded} and more")
+                assert "***" in clean, (before, after, coded)
+                assert len(clean) < len("said  and more") + 3 + len(coded) - 3
+
+
+def test_ordinary_words_are_not_taken_for_a_short_secret_in_base64() -> None:
+    """YWJjZA is `abcd`; in other letters it is another text."""
+    text = "ywjjza YWJJZA Ywjjz counters of swp1, iperf3 and base64"
+    assert Redaction(["abcd"]).text(text) == text
+
+
+OTHER_CASES = [
+    ("\u017fecret99", "SECRET99"),
+    ("secret99", "\u017fECRET99"),
+    ("\u0131nternal1", "INTERNAL1"),
+    ("\u00b5Volt99", "\u039cVOLT99"),
+    ("K\u212aelvin1", "kkELVIN1"),
+    ("stra\u00dfe99", "STRA\u1e9eE99"),
+    ("\u03a3\u03af\u03c3\u03c5\u03c6\u03bf\u03c21", "\u03a3\u038a\u03a3\u03a5\u03a6\u039f\u03a31"),
+]
+
+
+@pytest.mark.parametrize(("secret", "told"), OTHER_CASES, ids=range(len(OTHER_CASES)))
+def test_letters_that_share_a_capital_are_one(secret: str, told: str) -> None:
+    for each in (told, told.lower(), told.swapcase(), json.dumps(told)[1:-1]):
+        assert Redaction([secret]).text(f"x {each} y") == "x *** y"
+
+
+def test_one_of_hardly_anything_but_backslashes_is_known_as_repr_writes_it_twice() -> None:
+    secret = "\\\u00e9\\a"
+    for told in (secret, repr(secret)[1:-1], repr(repr(secret))[2:-2], json.dumps(secret)[1:-1]):
+        assert "***" in Redaction([secret]).text(f"x {told} y"), told

@@ -26,7 +26,7 @@ COMWARE = Notation().also(
     count=ValueKind(COUNTER, counted),
     none=ValueKind(NOT_A_NUMBER.pattern),
     port=ValueKind(r"\S(?:.*?\S)??", printed_port),
-    priorities=ValueKind(r"\S.{0,80}", priorities),
+    priorities=ValueKind(r"\S+(?: \S+)*", priorities),
     yes=ValueKind("[YN]", lambda text: text == "Y"),
 )
 """How the displays of this switch are declared."""

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from labtests.core.output import excerpt
+from labtests.core.trusted_files import MOST_PARTS, expect_parts
 from labtests.drivers.parsing import LONGEST_FIELD, READ_AGAIN, refuse
 from labtests.transport.protocol import Reply
 
@@ -15,6 +16,7 @@ def json_shown(reply: Reply) -> Any:
     """All of it. What is no JSON is refused; so is an object that has one name twice (which of the
     two counts, nobody has said), and a name that is too long to be one."""
     try:
+        expect_parts(reply.text, MOST_PARTS)
         return json.loads(reply.text, object_pairs_hook=_fields, parse_constant=_no_json)
     except ValueError as error:
         refuse(reply, f"{_NOT_JSON}: {error}", READ_AGAIN)

@@ -244,8 +244,15 @@ class DbSetting(SonicPart, Setting[T]):
         return self.value((yield from self.around(port)), port)
 
     def around(self, port: str, values: tuple[T, ...] = ()) -> Asking[Db]:
-        """The tables."""
-        return read_tables(*self.tables)
+        """The tables. Raises CommandRejected for a port that has its maps together with others: of
+        old releases, and nothing is known of what else is read there."""
+        db = yield from read_tables(*self.tables)
+        for key in db.tables.get("PORT_QOS_MAP", ()):
+            if port in key.split(",") and key != port:
+                problem = f"{port} has its maps together with other ports"
+                remedy = "give each port an entry of its own in PORT_QOS_MAP"
+                raise self.reject(f"PORT_QOS_MAP|{excerpt(key, 80)}", problem, remedy)
+        return db
 
     def commands(self, port: str, earlier: T, wanted: T, around: Db) -> Commands:
         """From what is configured, or would be after `earlier`."""

@@ -22,6 +22,7 @@ from labtests.drivers.sonic.database import Db, DbSetting, Entry, Slot, short
 
 QUEUES = range(8)
 _MARKS_GREEN = ("ecn_all", "ecn_green", "ecn_green_yellow", "ecn_green_red")
+_MARKS_OTHERS = ("ecn_none", "ecn_yellow", "ecn_red", "ecn_yellow_red")
 _USUAL = (150_000, 600_000, 7)
 """As labtests marks on a Nexus: it holds three DCQCN senders from 10G on."""
 
@@ -89,10 +90,12 @@ class SonicEcn(_Queues[EcnSetting], EcnMarking, EcnCurves):
 
     def curve(self, queue: int, name: str, entry: Entry) -> WredQueue | None:
         """What a profile does to green packets; None where it neither marks nor drops them."""
-        ecn = entry.get("ecn") in _MARKS_GREEN
-        if not ecn and entry.get("wred_green_enable", "false") != "true":
-            return None
         where = f"WRED_PROFILE|{name}"
+        marks = self._known(where, entry, "ecn", "ecn_none", (*_MARKS_GREEN, *_MARKS_OTHERS))
+        drops = self._known(where, entry, "wred_green_enable", "false", ("true", "false"))
+        ecn = marks in _MARKS_GREEN
+        if not ecn and drops == "false":
+            return None
         low, high, percent = (
             self.number(where, entry, f"green_{each}")
             for each in ("min_threshold", "max_threshold", "drop_probability")
@@ -100,6 +103,15 @@ class SonicEcn(_Queues[EcnSetting], EcnMarking, EcnCurves):
         if percent > 100 or low > high:
             raise self.reject(where, f"{low} to {high} bytes, {percent} %: no curve", "correct it")
         return _curve(queue, low, high, percent, ecn)
+
+    def _known(
+        self, where: str, entry: Entry, field: str, usual: str, words: tuple[str, ...]
+    ) -> str:
+        """Another word may be read by the switch as any of these."""
+        told = entry.get(field, usual)
+        if told not in words:
+            raise self.reject(where, f"{field} is {told!r}", f"write one of {', '.join(words)}")
+        return told
 
     def same(self, one: EcnSetting, other: EcnSetting) -> bool:
         """By queue."""

@@ -4,13 +4,18 @@ A port without a DSCP map puts everything into TC 0 (SAI). One without a map fro
 taken for queue n for TC n, which is from memory.
 """
 
+import re
+
 from labtests.capabilities import settings as s
 from labtests.capabilities.device import DscpClasses
 from labtests.capabilities.records import TrustSetting
+from labtests.core.output import excerpt
 from labtests.drivers.sonic.database import OURS, Db, DbSetting, Entry, Slot, short
 from labtests.transport.asking import Asking
 
 _DSCP, _QUEUE, GROUP = "DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP"
+_NUMBER = re.compile("NULL|0|[1-9][0-9]?")
+"""NULL is what an entry has that has nothing."""
 _USUAL, _SAME = tuple(dscp // 8 for dscp in range(64)), tuple(range(8))
 
 
@@ -29,6 +34,9 @@ class _Maps(DbSetting[s.T]):
         entry, where = slot.found(db), f"{slot.pool}|{slot.name(db)}"
         if entry is None:
             raise self.reject(where, f"{slot.key} refers to it, and it is not there", "make it")
+        if odd := sorted(name for name in entry if not _NUMBER.fullmatch(name)):
+            problem = f"it maps {excerpt(odd[0], 80)!r}, which is no number"
+            raise self.reject(where, problem, "write whole numbers without zeros before them")
         return tuple(self._class(where, entry, n) for n in range(size))
 
     def _class(self, where: str, entry: Entry, number: int) -> int:

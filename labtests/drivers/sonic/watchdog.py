@@ -67,6 +67,9 @@ class SonicWatchdogTimes(DbSetting[WatchdogTimes]):
         if entry.keys() - _OURS or entry.get("action", "drop") != "drop":
             problem = "its action is another one than drop, or it keeps a history"
             raise self.reject(where, problem, f"`pfcwd stop {port}`, and start it again afterwards")
+        if entry and "detection_time" not in entry:
+            problem = "it has no detection_time, so that nothing is watched"
+            raise self.reject(where, problem, f"`pfcwd stop {port}`")
         if not wanted.on:
             return db.having("PFC_WD", {port: None})
         detection, restoration, fixed = _in_ms(wanted)
@@ -79,7 +82,8 @@ class SonicWatchdogTimes(DbSetting[WatchdogTimes]):
             problem = f"POLL_INTERVAL is {poll} ms, so a queue is shut that much later"
             raise self.reject("PFC_WD|GLOBAL", problem, f"`pfcwd interval {POLL_MS}`")
         times = {"detection_time": str(detection), "restoration_time": str(restoration)}
-        return db.holding("PFC_WD", port, action="drop", **times)
+        usual = {} if entry else {"action": "drop"}  # one without an action drops, and stays so
+        return db.holding("PFC_WD", port, **usual, **times)
 
 
 def _in_ms(times: WatchdogTimes) -> tuple[int, int, int]:
@@ -147,7 +151,7 @@ def _queue(
 
 STATS = Table(
     about=NOTATION.also(
-        pair=_PAIR, queue=ValueKind(r"[A-Za-z][A-Za-z0-9_./|-]*:[0-9]{1,2}")
+        pair=_PAIR, queue=ValueKind(r"[A-Za-z][A-Za-z0-9_./|-]*:(?:0|[1-9][0-9]?)")
     ).columns(
         {"QUEUE": "queue:queue", "STATUS": "status:operational|stormed|N/A"}
         | {"STORM DETECTED/RESTORED": "storms:pair", "TX OK/DROP": "tx:pair"}

@@ -77,7 +77,7 @@ def _run_files(folder: Path) -> Sequence[Path]:
 
 def _read(file: Path) -> Any:
     try:
-        return json_of(handed(file))
+        return json_of(handed(file), most_parts=None)
     except OSError as error:
         raise LabError(f"{file}: cannot be read: {error.strerror}") from error
     except ValueError as error:

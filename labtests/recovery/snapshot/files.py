@@ -102,7 +102,7 @@ def _mapping(value: Any) -> Json:
 
 def _json(path: Path, read_file: Callable[[Path], bytes]) -> Json:
     try:
-        found = json_of(read_file(path))
+        found = json_of(read_file(path), most_parts=None)
     except OSError as error:
         raise LabError(
             f"{path}: {error.strerror}\n  remedy: name a file of `labtests snapshot`, or the "

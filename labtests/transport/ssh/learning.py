@@ -13,7 +13,7 @@ from pathlib import Path
 
 import paramiko
 
-from labtests.core.private_files import NotPrivate, Opened, expect_safe_way, opened
+from labtests.core.private_files import NotPrivate, OpenedFile, expect_safe_way, opened
 from labtests.inventory.names import LOGIN_OPTIONS
 
 MOST_BYTES = 2**22  # some 40 000 hosts
@@ -77,7 +77,7 @@ class KnownHostsFiles:
             newline = "" if not text or text.endswith("\n") else "\n"
             lines.write(f"{newline}{line_of(name, key)}\n".encode())
 
-    def _opened(self, file: Path) -> Opened:
+    def _opened(self, file: Path) -> OpenedFile:
         try:
             return opened(file, _OPEN, follows=False)
         except FileNotFoundError:
@@ -86,7 +86,7 @@ class KnownHostsFiles:
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             return opened(file, _OPEN | os.O_CREAT | os.O_EXCL, follows=False)
 
-    def _expect_credible(self, place: Opened) -> None:
+    def _expect_credible(self, place: OpenedFile) -> None:
         try:
             place.expect_credible(self.beside)
         except NotPrivate as error:
